@@ -3,10 +3,11 @@
 //! The writers put an expression where it is used, again for each use, unless it has a name or more than one expression
 //! uses it. A part of a value (`a.x`) never gets a variable, and counts as one use however often it is used. So text and
 //! time would grow exponentially with chains of vectors that are taken apart and put together, and the stack with chains
-//! of operations. With a name for each value that is taken apart, and for every so many operations, they grow with the
+//! of operations. GLSL's writer also repeats the operands of logic on vectors of booleans for each component, and those
+//! of remainders. With a name for each value that is repeated, and for every so many operations, they grow with the
 //! module.
 
-use naga::{Expression, Function, Handle, Module};
+use naga::{BinaryOperator, Expression, Function, Handle, Module};
 
 /// Operations inside each other before one gets a name.
 const MAX_DEPTH: u32 = 32;
@@ -31,21 +32,24 @@ fn name_in(function: &mut Function) {
             depth = 0;
         }
         depths.push(depth);
-        if let Some(base) = taken_apart(expression).filter(|&base| is_computed(&function.expressions[base])) {
-            named.push(base);
-        }
+        let repeated = repeated(expression).into_iter().flatten();
+        named.extend(repeated.filter(|&operand| is_computed(&function.expressions[operand])));
     }
     for handle in named {
         function.named_expressions.entry(handle).or_insert_with(|| "value".to_owned());
     }
 }
 
-/// The value that an expression takes a part of.
-fn taken_apart(expression: &Expression) -> Option<Handle<Expression>> {
+/// The operands that a writer may write more than once: of parts the whole, and both of some operations.
+fn repeated(expression: &Expression) -> [Option<Handle<Expression>>; 2] {
+    use BinaryOperator::{And, ExclusiveOr, InclusiveOr, LogicalAnd, LogicalOr, Modulo};
     match *expression {
-        Expression::Access { base, .. } | Expression::AccessIndex { base, .. } => Some(base),
-        Expression::Swizzle { vector, .. } => Some(vector),
-        _ => None,
+        Expression::Access { base, .. } | Expression::AccessIndex { base, .. } => [Some(base), None],
+        Expression::Swizzle { vector, .. } => [Some(vector), None],
+        Expression::Binary { op: And | ExclusiveOr | InclusiveOr | LogicalAnd | LogicalOr | Modulo, left, right } => {
+            [Some(left), Some(right)]
+        }
+        _ => [None, None],
     }
 }
 
@@ -103,7 +107,7 @@ mod tests {
     /// The length of the text of a chain of vectors that are taken apart and put together.
     fn length(driver: &dyn Driver, links: usize) -> usize {
         let mut text =
-            "FRAG\nDCL IN[0], GENERIC[0], PERSPECTIVE\nDCL OUT[0], COLOR\nDCL TEMP[0..1]\nMOV TEMP[0], IN[0]\n"
+            "FRAG\nDCL IN[0], GENERIC[0], PERSPECTIVE\nDCL OUT[0], COLOR\nDCL TEMP[0..2]\nMOV TEMP[0], IN[0]\n"
                 .to_owned();
         for _ in 0..links {
             text.push_str(
@@ -111,7 +115,14 @@ mod tests {
             );
             text.push_str("MUL TEMP[0].xz, TEMP[1].wxyz, TEMP[1].zzxx\nADD TEMP[0].yw, TEMP[1].xxyy, TEMP[1].zwxz\n");
         }
-        let _ = write!(text, "MOV OUT[0], TEMP[0]\nEND\n");
+        // Logic of comparisons, four at once.
+        text.push_str("FSLT TEMP[1], TEMP[0], IN[0].xxxx\n");
+        for _ in 0..links {
+            text.push_str("FSGE TEMP[2], TEMP[0].yzwx, IN[0].yyyy\nOR TEMP[1], TEMP[1], TEMP[2]\n");
+            text.push_str("FSNE TEMP[2], TEMP[0].zwxy, IN[0].zzzz\nAND TEMP[1], TEMP[1].wzyx, TEMP[2]\n");
+        }
+        text.push_str("AND TEMP[1], TEMP[1], TEMP[0]\n");
+        let _ = write!(text, "ADD OUT[0], TEMP[0], TEMP[1]\nEND\n");
         let source = tgsi::text::parse(text.as_bytes()).expect("a shader").shader;
         let compiler = Compiler::for_target(driver.target(&[]).expect("no options").into());
         compiler.compile(source).expect("a text").into_bytes().len()
