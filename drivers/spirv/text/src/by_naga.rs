@@ -45,13 +45,35 @@ pub fn translate(words: &[u32], target: &TextTarget, stage: Stage) -> Result<Str
     };
     match target.language {
         Language::Wgsl => {
-            let text =
-                wgsl::write_string(&module, &info, wgsl::WriterFlags::empty()).map_err(|error| writer(&error))?;
-            Ok(with_directives(with_workgroup_size(text)))
+            let mut out = Bounded::default();
+            wgsl::Writer::new(&mut out, wgsl::WriterFlags::empty())
+                .write(&module, &info)
+                .map_err(|error| writer(&error))?;
+            Ok(with_directives(with_workgroup_size(out.text)))
         }
         Language::Glsl | Language::Essl => write_glsl(&module, &info, target, stage),
         Language::Msl => write_msl(&module, &info, target, stage),
         Language::Hlsl => write_hlsl(&module, &info, target, stage),
+    }
+}
+
+/// Most bytes of a text: thousands of times what shaders need.
+const MAX_TEXT: usize = 1 << 25;
+
+/// A text that ends the writer when it becomes too long: naga repeats some operands for each use, so that texts of small
+/// modules can grow without bound.
+#[derive(Debug, Default)]
+struct Bounded {
+    text: String,
+}
+
+impl std::fmt::Write for Bounded {
+    fn write_str(&mut self, part: &str) -> std::fmt::Result {
+        if self.text.len() + part.len() > MAX_TEXT {
+            return Err(std::fmt::Error);
+        }
+        self.text.push_str(part);
+        Ok(())
     }
 }
 
@@ -191,13 +213,13 @@ fn write_glsl(
         options.binding_map.insert(resource.binding, number);
     }
     let pipeline = glsl::PipelineOptions { shader_stage: stage, entry_point: "main".to_owned(), multiview: None };
-    let mut text = String::new();
-    glsl::Writer::new(&mut text, module, info, &options, &pipeline, BoundsCheckPolicies::default())
+    let mut out = Bounded::default();
+    glsl::Writer::new(&mut out, module, info, &options, &pipeline, BoundsCheckPolicies::default())
         .map_err(|error| writer(&error))?
         .write()
         .map_err(|error| writer(&error))?;
     // The version stands first.
-    let (first, rest) = text.split_once('\n').unwrap_or((&text, ""));
+    let (first, rest) = out.text.split_once('\n').unwrap_or((&out.text, ""));
     Ok(format!("{first}\n{comment}{rest}"))
 }
 
@@ -235,8 +257,9 @@ fn write_msl(module: &Module, info: &ModuleInfo, target: &TextTarget, stage: Sha
         allow_and_force_point_size: false,
         ..msl::PipelineOptions::default()
     };
-    let (text, _) = msl::write_string(module, info, &options, &pipeline).map_err(|error| writer(&error))?;
-    Ok(comment + &text)
+    let mut out = msl::Writer::new(Bounded::default());
+    out.write(module, info, &options, &pipeline).map_err(|error| writer(&error))?;
+    Ok(comment + &out.finish().text)
 }
 
 fn write_hlsl(
@@ -258,7 +281,7 @@ fn write_hlsl(
         ..hlsl::Options::default()
     };
     let pipeline = hlsl::PipelineOptions { entry_point: Some((stage, "main".to_owned())) };
-    let mut text = String::new();
-    hlsl::Writer::new(&mut text, &options, &pipeline).write(module, info, None).map_err(|error| writer(&error))?;
-    Ok(text)
+    let mut out = Bounded::default();
+    hlsl::Writer::new(&mut out, &options, &pipeline).write(module, info, None).map_err(|error| writer(&error))?;
+    Ok(out.text)
 }
