@@ -27,7 +27,7 @@ impl Driver for Cpu {
     }
 
     fn about(&self) -> &'static str {
-        "code for the processor, many invocations side by side"
+        "runs on the processor, many invocations side by side, by a block interpreter"
     }
 
     fn file_extension(&self) -> &'static str {

@@ -87,8 +87,8 @@ pub struct Captured {
 pub struct DriverParameter {
     /// `frag_height`: height of the framebuffer; `is_indexed`: all bits are set if the draw is indexed, else 0;
     /// `tess_inner`, `tess_outer`: tessellation levels without a control shader; `clip_planes`: user clip planes;
-    /// `window_scale`, `window_offset`: of positions in the window, the position in the clip space divided by w is their
-    /// product with the one plus the other: 1 / s and -t / s of a viewport that scales by s and moves by t;
+    /// `window_scale`, `window_offset`: of positions in the window, the position in the clip space divided by w is
+    /// their product with the one plus the other: 1 / s and -t / s of a viewport that scales by s and moves by t;
     /// `work_dim`: dimensions of a grid; `user_data`: data of the user for compute shaders; and where the target has no
     /// built-ins for them `first_vertex` (of indexed draws what is added to indices), `base_instance`, `draw_id`.
     pub name: &'static str,

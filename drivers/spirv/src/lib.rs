@@ -18,9 +18,9 @@
 //!
 //! # Invariants
 //!
-//! - **Values are typeless in the IR, typed in SPIR-V.** A value is made in one class. A reader that wants another takes
-//!   an `OpBitcast`, which is made once for each scope. Operands and results of a signed operation are signed, those of
-//!   an unsigned one unsigned: some translators of SPIR-V rely on it.
+//! - **Values are typeless in the IR, typed in SPIR-V.** A value is made in one class. A reader that wants another
+//!   takes an `OpBitcast`, which is made once for each scope. Operands and results of a signed operation are signed,
+//!   those of an unsigned one unsigned: some translators of SPIR-V rely on it.
 //! - **Defined where the IR is defined.** Division by zero, shift counts, conversions of floats out of range, minima
 //!   with NaN, and accesses out of range are written out where SPIR-V leaves them open.
 //! - **Minimal.** A capability, extension, variable or constant is there only if an instruction needs it.
@@ -43,9 +43,9 @@
 //! | `ffma` | rounded once or twice, unless the option `fused_fma` says that the target rounds once |
 //!
 //! Denormals may be taken for zeros. NaN and infinities need not be kept, unless the option `float_controls` says that
-//! the target keeps them. The payload of a NaN is open, and so are the words of a 64-bit NaN. An address that is no multiple
-//! of four is rounded down. lavapipe of Mesa 22.3 differs beyond that, and that of 25.0 does not: it gives 0 for
-//! `0 * NaN` and a number for `pow(NaN, y)`, and has wrong derivatives in two of four lanes. Both give -127 for the
+//! the target keeps them. The payload of a NaN is open, and so are the words of a 64-bit NaN. An address that is no
+//! multiple of four is rounded down. lavapipe of Mesa 22.3 differs beyond that, and that of 25.0 does not: it gives 0
+//! for `0 * NaN` and a number for `pow(NaN, y)`, and has wrong derivatives in two of four lanes. Both give -127 for the
 //! logarithm of every denormal.
 //!
 //! # Size

@@ -1,4 +1,5 @@
-//! The folders of the driver stand in one order, from words to the walk over a shader: none of them imports a later one.
+//! The folders of the driver stand in one order, from words to the walk over a shader: none of them imports a later
+//! one.
 
 use std::fs;
 use std::path::{Path, PathBuf};

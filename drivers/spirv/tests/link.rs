@@ -1,5 +1,5 @@
-//! Linked shaders: `spirv-val` accepts both sides, and a vertex shader and a fragment shader behind it compute what they
-//! did, in the interpreter of the IR.
+//! Linked shaders: `spirv-val` accepts both sides, and a vertex shader and a fragment shader behind it compute what
+//! they did, in the interpreter of the IR.
 //!
 //! Of real shaders few are there with their partner. So every fragment, geometry and tessellation shader gets the
 //! shader of the stage before that writes most of what it reads: what is missing is zero, what is too much goes.

@@ -231,8 +231,8 @@ pub struct DriverOptions {
           value_parser = PossibleValuesParser::new(option_names()))]
     pub names: Vec<String>,
     /// Stream output, of driver spirv: the components of output registers that go to buffers, such as
-    /// `OUT[1].xyz->0@16/32`: to buffer 0, 16 bytes from the start of each vertex, which are 32 bytes apart; `:1` behind
-    /// it for vertex stream 1. Entries have commas between.
+    /// `OUT[1].xyz->0@16/32`: to buffer 0, 16 bytes from the start of each vertex, which are 32 bytes apart; `:1`
+    /// behind it for vertex stream 1. Entries have commas between.
     #[arg(long, value_name = "ENTRIES")]
     pub stream_output: Option<String>,
     /// Dialect of TGSI. For `virgl`, text is read as virgl hosts read it, and results keep the declarations and

@@ -1,8 +1,8 @@
 //! The block interpreter: executes a lane program for all lanes of a block, operation by operation, in safe Rust.
 //!
 //! A plane takes [`CHUNK`] words or a multiple of it, so that the loops over lanes have a fixed length and become
-//! vector code. The lanes of a workgroup are one block: a barrier is passed by all of them together, and atomics happen in
-//! the order of the operations, then of the lanes.
+//! vector code. The lanes of a workgroup are one block: a barrier is passed by all of them together, and atomics happen
+//! in the order of the operations, then of the lanes.
 
 mod alu;
 mod control;

@@ -14,7 +14,8 @@
 //!
 //! Lookups take an offset as a constant in -8..7, gathers as any value, but not in the portable profile. In the harness
 //! they take any, because an offset of its stand-in textures is no distance in texels. The size is that
-//! of the level that is nearest to the level of detail, which is exact where levels are not mixed. Layers get no offset.
+//! of the level that is nearest to the level of detail, which is exact where levels are not mixed. Layers get no
+//! offset.
 //!
 //! Cost: linear in the instructions.
 
@@ -28,8 +29,8 @@ use super::lower_rect_coordinates::size_of;
 use super::texture_edit::TextureEdit;
 use crate::options::SpirvOptions;
 
-/// See the [module](self). In the profile [`portable`](SpirvOptions::portable), gathers take only constants, and the level
-/// of a lookup cannot be asked for.
+/// See the [module](self). In the profile [`portable`](SpirvOptions::portable), gathers take only constants, and the
+/// level of a lookup cannot be asked for.
 pub fn lower_texture_offsets(shader: &mut Shader, options: &SpirvOptions) -> bool {
     let mut progress = false;
     let asks_for_level = shader.stage == Stage::Fragment && !options.portable;

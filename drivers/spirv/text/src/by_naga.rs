@@ -60,8 +60,8 @@ pub fn translate(words: &[u32], target: &TextTarget, stage: Stage) -> Result<Str
 /// Most bytes of a text: thousands of times what shaders need.
 const MAX_TEXT: usize = 1 << 25;
 
-/// A text that ends the writer when it becomes too long: naga repeats some operands for each use, so that texts of small
-/// modules can grow without bound.
+/// A text that ends the writer when it becomes too long: naga repeats some operands for each use, so that texts of
+/// small modules can grow without bound.
 #[derive(Debug, Default)]
 struct Bounded {
     text: String,
@@ -82,7 +82,8 @@ fn writer(error: &dyn Error) -> TextError {
 }
 
 /// The text with directives for what naga does not say: subgroups are an extension, and lookups with derivatives and
-/// subgroup operations may stand where the source has them, though WGSL cannot prove that control flow is uniform there.
+/// subgroup operations may stand where the source has them, though WGSL cannot prove that control flow is uniform
+/// there.
 fn with_directives(text: String) -> String {
     let mut directives = String::new();
     if text.contains("subgroup") {

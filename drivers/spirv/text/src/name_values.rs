@@ -1,11 +1,11 @@
 //! Names for values, so that naga's writers write each once.
 //!
 //! The writers put an expression where it is used, again for each use, unless it has a name or more than one expression
-//! uses it. A part of a value (`a.x`) never gets a variable, and counts as one use however often it is used. So text and
-//! time would grow exponentially with chains of vectors that are taken apart and put together, and the stack with chains
-//! of operations. GLSL's writer also repeats the operands of logic on vectors of booleans for each component, and those
-//! of remainders. With a name for each value that is repeated, and for every so many operations, they grow with the
-//! module.
+//! uses it. A part of a value (`a.x`) never gets a variable, and counts as one use however often it is used. So text
+//! and time would grow exponentially with chains of vectors that are taken apart and put together, and the stack with
+//! chains of operations. GLSL's writer also repeats the operands of logic on vectors of booleans for each component,
+//! and those of remainders. With a name for each value that is repeated, and for every so many operations, they grow
+//! with the module.
 
 use naga::{BinaryOperator, Expression, Function, Handle, Module};
 

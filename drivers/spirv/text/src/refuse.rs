@@ -1,4 +1,5 @@
-//! What a language lacks, or a library on the way would get wrong without a word, found in the module before it is asked.
+//! What a language lacks, or a library on the way would get wrong without a word, found in the module before it is
+//! asked.
 
 use std::collections::{HashMap, HashSet};
 

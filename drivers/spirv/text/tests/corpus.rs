@@ -73,7 +73,8 @@ fn refused(driver: &Text, text: &str, stage: &str) -> Option<String> {
             };
             let flags = naga::valid::ValidationFlags::all();
             use naga::valid::Capabilities;
-            // What every WebGPU has, and the features clip-distances, primitive-index, subgroups, texture-formats-tier1.
+            // What every WebGPU has, and the features clip-distances, primitive-index, subgroups,
+            // texture-formats-tier1.
             let basic = Capabilities::default()
                 | Capabilities::SHADER_FLOAT16_IN_FLOAT32
                 | Capabilities::CLIP_DISTANCES
@@ -95,8 +96,8 @@ fn refused(driver: &Text, text: &str, stage: &str) -> Option<String> {
     }
 }
 
-/// Counts what becomes of every n-th shader. What does not arrive does so for one of the causes, and what naga writes of
-/// other languages than WGSL is three quarters at least.
+/// Counts what becomes of every n-th shader. What does not arrive does so for one of the causes, and what naga writes
+/// of other languages than WGSL is three quarters at least.
 fn measure(driver: &'static Text, every: usize, causes: &[&str]) {
     let compiler = Compiler::for_target(driver.target(&[]).expect("no options").into());
     let start = Instant::now();

@@ -113,8 +113,8 @@ impl Module {
         Ok(Module { bindings: ids.all()?, layout, words })
     }
 
-    /// The code for workgroups of so many invocations. Without `keeps_special`, nothing is promised about infinities and
-    /// NaN.
+    /// The code for workgroups of so many invocations. Without `keeps_special`, nothing is promised about infinities
+    /// and NaN.
     pub fn with_invocations(&self, invocations: u32, keeps_special: bool) -> Vec<u32> {
         let (header, mut rest) = self.words.split_at(HEADER.min(self.words.len()));
         let mut words = header.to_vec();

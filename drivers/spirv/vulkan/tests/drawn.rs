@@ -1,9 +1,9 @@
-//! Real fragment shaders drawn natively: locations, interpolation modes, built-ins, constant buffers and kills as a host
-//! sees them, which the harness of the other tests replaces.
+//! Real fragment shaders drawn natively: locations, interpolation modes, built-ins, constant buffers and kills as a
+//! host sees them, which the harness of the other tests replaces.
 //!
-//! A vertex shader writes what the fragment shader reads, the same values for all vertices, from constants. So every pixel
-//! has the inputs that the interpreter of the IR is given, and must have the colour that it computes. One pixel is
-//! compared; shaders with textures, images or storage are left to the harness.
+//! A vertex shader writes what the fragment shader reads, the same values for all vertices, from constants. So every
+//! pixel has the inputs that the interpreter of the IR is given, and must have the colour that it computes. One pixel
+//! is compared; shaders with textures, images or storage are left to the harness.
 
 #[path = "../../tests/runs/mod.rs"]
 mod runs;

@@ -13,11 +13,11 @@
 //!     %2 = @load_deref (&in_4)                        %2 = load_const (0, 0)       // nobody writes it
 //! ```
 //!
-//! All of it is decided by component, but what is written moves into the reader only if the whole of a slot that is read
-//! does: a vector of which a part is a constant would have to be put together again. What hardware looks at (position, point size, clip distances, layer, viewport),
-//! what stream output captures, and what is indexed at run time stays. Colours stay too, because state of the
-//! rasteriser may clamp them, make them flat, or take those of the back; only constants from 0 to 1 are what they are
-//! anyway. A back colour stays with its front colour.
+//! All of it is decided by component, but what is written moves into the reader only if the whole of a slot that is
+//! read does: a vector of which a part is a constant would have to be put together again. What hardware looks at
+//! (position, point size, clip distances, layer, viewport), what stream output captures, and what is indexed at run
+//! time stays. Colours stay too, because state of the rasteriser may clamp them, make them flat, or take those of the
+//! back; only constants from 0 to 1 are what they are anyway. A back colour stays with its front colour.
 //!
 //! A component is constant if all stores write the same, and one of them always runs or it is the zero that outputs
 //! start as. With [`LinkOptions::shares_constants`] a value that is loaded from a constant buffer is loaded by the

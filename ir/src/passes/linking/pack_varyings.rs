@@ -14,9 +14,9 @@
 //! its components if they are free. Each slot is one variable with four components: targets need no way to put two
 //! variables into one slot. Stores of one block become one store, unless the shader or others see outputs in between.
 //!
-//! What [`link_varyings`](mod@super::link_varyings) leaves as it is stays here too, but for its number: slots that follow
-//! each other and are indexed together are moved together. If there were more slots than there are numbers, nothing
-//! happens.
+//! What [`link_varyings`](mod@super::link_varyings) leaves as it is stays here too, but for its number: slots that
+//! follow each other and are indexed together are moved together. If there were more slots than there are numbers,
+//! nothing happens.
 //!
 //! Linear but for the order of slots, of which there are few.
 

@@ -227,8 +227,8 @@ impl Emitter<'_> {
         Ok(self.rounded(alu.exact, Op::FSub, ty, &[a, product]))
     }
 
-    /// `Pow` is open for exponents of 0, for negative powers of 0, and for numbers below zero, of which there are powers
-    /// with whole exponents. The latter are made where the IR wants every bit.
+    /// `Pow` is open for exponents of 0, for negative powers of 0, and for numbers below zero, of which there are
+    /// powers with whole exponents. The latter are made where the IR wants every bit.
     fn power(&mut self, alu: &Alu, ty: ValueType) -> Result<Id, SpirvError> {
         let (a, b) = (self.source(alu, 0, Class::Float)?, self.source(alu, 1, Class::Float)?);
         let (truths, zero, one) = (Self::truths(ty), self.real(ty, 0.0), self.real(ty, 1.0));

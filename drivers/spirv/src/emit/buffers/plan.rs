@@ -328,7 +328,8 @@ impl Scan<'_> {
     }
 }
 
-/// Whether a number of a uniform buffer counts from constant buffer 0, which is before them: `first` is subtracted last.
+/// Whether a number of a uniform buffer counts from constant buffer 0, which is before them: `first` is subtracted
+/// last.
 pub fn counts_from_uniforms(body: &Body, block: Def, first: u32) -> bool {
     let inst = body.def_inst(block);
     let subtracted = Some(0u32.wrapping_sub(first));
