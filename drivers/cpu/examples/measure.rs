@@ -68,7 +68,7 @@ fn main() {
         let single = one.install(|| best(3, run)) / large.lanes as f64;
         let double = two.install(|| best(3, run)) / large.lanes as f64;
         ours.push(single);
-        per_operation.push(single / program.num_operations() as f64);
+        per_operation.push(single / program.report().total as f64);
         ratios.push(reference / single);
         growth.push(single / double);
     }

@@ -1,17 +1,23 @@
 //! Runs over any number of invocations: cut into blocks, on all cores.
 
+use std::ops::Range;
+
 use rayon::prelude::*;
 use tgsi_ir::Stage;
-use tgsi_ir::run::{Inputs, LaneRegisters, Outputs, RunLimits};
+use tgsi_ir::run::{Inputs, LaneRegisters, Outputs, RunError, RunLimits};
 use tgsi_ir::system_value::SystemValue;
 
-use crate::error::RunError;
-use crate::interpret::Block;
 use crate::program::Program;
 use crate::resources::{HostResources, Shared};
 
 /// Lanes of a block of vertices or fragments.
 pub const BLOCK_LANES: usize = 64;
+
+/// Fewest lanes that are worth a task of their own.
+const PART_LANES: usize = 1024;
+
+/// Tasks for each thread, so that none waits long for the last.
+const PARTS_OF_THREAD: usize = 4;
 
 /// Bounds of a run of many invocations.
 #[derive(Clone, Copy, Debug)]
@@ -34,37 +40,7 @@ impl Limits {
     }
 }
 
-/// The lanes `first..first + count` of inputs, without what all lanes share.
-fn cut(program: &Program, inputs: &Inputs, part: &mut Inputs, first: usize, count: usize) {
-    part.lanes = count;
-    part.inputs = cut_registers(&inputs.inputs, program.input_registers as usize, first, count);
-    part.framebuffer = cut_registers(&inputs.framebuffer, usize::MAX, first, count);
-    part.helpers.clear();
-    part.helpers.extend(inputs.helpers.iter().skip(first).take(count));
-    for (&value, words) in &inputs.system_values {
-        let target = part.system_values.entry(value).or_default();
-        target.resize(words.len(), Vec::new());
-        for (target, lanes) in target.iter_mut().zip(words) {
-            target.clear();
-            target.extend(lanes.iter().skip(first).take(count));
-        }
-    }
-}
-
-fn cut_registers(registers: &LaneRegisters, needed: usize, first: usize, count: usize) -> LaneRegisters {
-    let needed = registers.len().min(needed);
-    let mut part = LaneRegisters::new(count, needed);
-    for register in 0..needed {
-        for component in 0..4 {
-            if let Some(words) = registers.component(register, component).get(first..first + count) {
-                part.component_mut(register, component).copy_from_slice(words);
-            }
-        }
-    }
-    part
-}
-
-/// Puts the outputs of a block behind each other.
+/// Puts the outputs of some lanes behind each other.
 fn join(outputs: &mut Outputs, part: &Outputs, first: usize) {
     for register in 0..part.outputs.len() {
         for component in 0..4 {
@@ -107,41 +83,24 @@ impl Program {
     /// Blocks of independent lanes, in any order if the shader changes no memory, else one after the other.
     fn run_blocks(&self, inputs: &Inputs, resources: &dyn HostResources, limits: Limits) -> Result<Outputs, RunError> {
         let lanes = inputs.lanes;
-        let registers = self.output_registers();
+        let run = |range: Range<usize>| {
+            self.program.run_blocks(inputs, range, BLOCK_LANES, &mut Shared(resources), limits.of_block())
+        };
+        let parts = rayon::current_num_threads() * PARTS_OF_THREAD;
+        let size = lanes.div_ceil(parts).next_multiple_of(BLOCK_LANES).max(PART_LANES);
+        if self.writes_memory() || lanes <= size {
+            return run(0..lanes);
+        }
+        let starts: Vec<usize> = (0..lanes).step_by(size).collect();
+        let results: Result<Vec<Outputs>, RunError> =
+            starts.par_iter().map(|&first| run(first..lanes.min(first + size))).collect();
         let mut outputs = Outputs {
-            outputs: LaneRegisters::new(lanes, registers),
+            outputs: LaneRegisters::new(lanes, self.output_registers()),
             live: vec![true; lanes],
             buffers: inputs.buffers.clone(),
             counters: inputs.counters.clone(),
             ..Outputs::default()
         };
-        let common = Inputs {
-            vertices: inputs.vertices.clone(),
-            constants: inputs.constants.clone(),
-            shared_size: inputs.shared_size,
-            ..Inputs::default()
-        };
-        let starts: Vec<usize> = (0..lanes).step_by(BLOCK_LANES).collect();
-        let run = |block: &mut Block, part: &mut Inputs, first: usize| {
-            cut(self, inputs, part, first, BLOCK_LANES.min(lanes - first));
-            self.run_in(block, part, &mut Shared(resources), limits.of_block())
-        };
-        if self.writes_memory() || starts.len() < 2 {
-            let mut block = Block::default();
-            let mut part = Inputs { buffers: inputs.buffers.clone(), counters: inputs.counters.clone(), ..common };
-            for first in starts {
-                let result = run(&mut block, &mut part, first)?;
-                join(&mut outputs, &result, first);
-                (part.buffers, part.counters) = (result.buffers, result.counters);
-            }
-            (outputs.buffers, outputs.counters) = (part.buffers, part.counters);
-            return Ok(outputs);
-        }
-        let common = Inputs { buffers: inputs.buffers.clone(), counters: inputs.counters.clone(), ..common };
-        let results: Result<Vec<Outputs>, RunError> = starts
-            .par_iter()
-            .map_init(|| (Block::default(), common.clone()), |(block, part), &first| run(block, part, first))
-            .collect();
         for (first, part) in starts.into_iter().zip(&results?) {
             join(&mut outputs, part, first);
         }
@@ -177,12 +136,11 @@ impl Program {
         inputs.system_values.insert(S::LocalInvocationId, vec![id(0), id(1), id(2)]);
         inputs.system_values.insert(S::WorkgroupSize, same(size));
         inputs.system_values.insert(S::NumWorkgroups, same(groups));
-        let mut block = Block::default();
         for z in 0..groups[2] {
             for y in 0..groups[1] {
                 for x in 0..groups[0] {
                     inputs.system_values.insert(S::WorkgroupId, same([x, y, z]));
-                    let run = self.run_in(&mut block, inputs, &mut Shared(resources), limits.of_block())?;
+                    let run = self.program.run(inputs, &mut Shared(resources), limits.of_block())?;
                     (inputs.buffers, inputs.counters) = (run.buffers, run.counters);
                 }
             }

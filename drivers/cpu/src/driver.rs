@@ -1,5 +1,5 @@
-//! The driver as the compiler sees it. Its code is the text of the lowered shader; the lane program is made when the
-//! code is run, because it holds nothing that the text does not.
+//! The driver as the compiler sees it. Its code is the text of the lowered shader; the program is made when the code is
+//! run, because it holds nothing that the text does not.
 
 use std::any::Any;
 
@@ -27,7 +27,7 @@ impl Driver for Cpu {
     }
 
     fn about(&self) -> &'static str {
-        "runs on the processor, many invocations side by side, by a block interpreter"
+        "runs on the processor, many invocations side by side, as machine code"
     }
 
     fn file_extension(&self) -> &'static str {
@@ -40,7 +40,8 @@ impl Driver for Cpu {
 
     fn options(&self) -> &'static [DriverOption] {
         &[
-            DriverOption { name: "lanes", about: "The text is the lane program, for people; it cannot be run." },
+            DriverOption { name: "code", about: "The text is the machine code in Cranelift's form; it cannot be run." },
+            DriverOption { name: "interpret", about: "No machine code is made when the shader is run." },
             DriverOption {
                 name: "keep_inactive",
                 about: "Inactive lanes keep their values, which derivatives in divergent control flow see.",
@@ -56,7 +57,8 @@ impl Driver for Cpu {
         let mut target = CpuTarget::default();
         for &name in options {
             match name {
-                "lanes" => target.lanes = true,
+                "code" => target.options.text = true,
+                "interpret" => target.options.machine_code = false,
                 "keep_inactive" => target.options.keep_inactive = true,
                 name => return Err(UnknownOption { name: name.to_owned(), options: self.options(), problem: None }),
             }
@@ -65,7 +67,7 @@ impl Driver for Cpu {
     }
 
     fn variants(&self) -> &'static [&'static str] {
-        &["keep_inactive"]
+        &["keep_inactive", "interpret"]
     }
 }
 
@@ -73,7 +75,6 @@ impl Driver for Cpu {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct CpuTarget {
     options: Options,
-    lanes: bool,
 }
 
 impl Target for CpuTarget {
@@ -93,15 +94,17 @@ impl Target for CpuTarget {
         _: &mut Passes<'_>,
     ) -> Result<Code, Box<dyn TargetError>> {
         let program = compile(&lowered, self.options).map_err(|error| error.located(&lowered))?;
-        Ok(Code::Text(if self.lanes { program.to_string() } else { tgsi_ir::text::print(&lowered) }))
+        Ok(Code::Text(if self.options.text { program.report().text.clone() } else { tgsi_ir::text::print(&lowered) }))
     }
 
     fn size(&self, code: &Code) -> CodeSize {
         let Some(program) = self.program(code).and_then(Result::ok) else { return CodeSize::default() };
-        let immediates = program.constants.len() as u32;
+        let program = &program.program;
+        let immediates = program.constants().len() as u32;
+        let planes = program.num_value_planes() + program.num_register_planes();
         CodeSize {
-            instructions: program.ops.len() as u32,
-            temporaries: program.num_planes() as u32 - immediates.min(program.num_planes() as u32),
+            instructions: program.ops().len() as u32,
+            temporaries: planes.saturating_sub(immediates),
             immediates,
         }
     }
@@ -109,7 +112,7 @@ impl Target for CpuTarget {
 
 impl CpuTarget {
     fn program(&self, code: &Code) -> Option<Result<Program, String>> {
-        let (Code::Text(text), false) = (code, self.lanes) else { return None };
+        let (Code::Text(text), false) = (code, self.options.text) else { return None };
         let shader = match tgsi_ir::text::parse(text) {
             Ok(shader) => shader,
             Err(errors) => return Some(Err(errors.first().map(ToString::to_string).unwrap_or_default())),
@@ -128,7 +131,7 @@ pub fn runner(target: &dyn Target, code: &Code) -> Option<Result<Box<dyn Runner>
     Some(program.map(|program| Box::new(Lanes { program }) as Box<dyn Runner>))
 }
 
-/// A lane program and how it is run for checks: all lanes at once.
+/// A program and how it is run for checks: all lanes at once.
 struct Lanes {
     program: Program,
 }

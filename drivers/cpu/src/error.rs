@@ -1,44 +1,32 @@
-//! Errors of the driver, and of runs.
+//! Errors of the driver.
 
 use tgsi_compiler::{Subject, TargetError};
 use tgsi_ir::error_codes;
-use tgsi_ir::run::MAX_LANES;
+use tgsi_ir::run::RunError;
 use tgsi_ir::{Inst, Shader};
 use thiserror::Error;
 
-/// What the lane program has no form for.
+/// The reason why a shader cannot be made a program.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 pub enum CpuError {
-    /// There is no function to translate.
-    #[error("the shader has no entry point")]
-    NoEntryPoint,
-    /// Something that a run has no counterpart of.
-    #[error("{inst}: {what}")]
-    Unsupported {
-        /// The instruction.
-        inst: Inst,
-        /// The obstacle.
-        what: &'static str,
-    },
-    /// More planes than a program can have.
-    #[error("the values and variables need more than {0} planes")]
-    TooLarge(u32),
+    /// There is no function to translate, or it cannot be run.
+    #[error("{0}")]
+    NotRunnable(#[from] RunError),
 }
 
 impl CpuError {
     error_codes! {
-        NoEntryPoint => "T2200" "cpu-no-entry-point",
-        Unsupported => "T2201" "cpu-unsupported",
-        TooLarge => "T2202" "cpu-too-large",
+        NotRunnable => "T2200" "cpu-not-runnable",
     }
 
     /// The error with the number of the instruction of the source that it is about.
     pub fn located(self, shader: &Shader) -> Box<dyn TargetError> {
-        let entry = shader.entry_point().and_then(|entry| shader.functions[entry].body.as_ref());
-        let inst = match self {
-            CpuError::Unsupported { inst, .. } => Some(inst),
-            CpuError::NoEntryPoint | CpuError::TooLarge(_) => None,
+        let CpuError::NotRunnable(error) = &self;
+        let inst: Option<Inst> = match error {
+            RunError::Unsupported { inst, .. } | RunError::Malformed { inst, .. } => Some(*inst),
+            _ => None,
         };
+        let entry = shader.entry_point().and_then(|entry| shader.functions[entry].body.as_ref());
         let instruction = entry.zip(inst).and_then(|(body, inst)| body.origin(inst));
         Box::new(Located { error: self, instruction })
     }
@@ -62,33 +50,4 @@ impl TargetError for Located {
     fn subject(&self) -> Subject {
         self.instruction.map_or(Subject::Shader, Subject::Instruction)
     }
-}
-
-/// The reason why a run did not come to its end.
-#[derive(Clone, PartialEq, Eq, Debug, Error)]
-pub enum RunError {
-    /// The shader does not end within the limit.
-    #[error("gave up after {limit} operations")]
-    StepLimit {
-        /// The limit.
-        limit: u64,
-    },
-    /// More lanes than may run in lock-step.
-    #[error("{lanes} lanes; at most {MAX_LANES} can be run at once")]
-    TooManyLanes {
-        /// Their number.
-        lanes: usize,
-    },
-    /// The planes of a block need too much memory.
-    #[error("the values and variables need too much memory ({words} words)")]
-    TooLarge {
-        /// Their size.
-        words: u64,
-    },
-    /// A geometry shader emits too much.
-    #[error("more than {words} words of vertices are emitted")]
-    TooMuchOutput {
-        /// The limit.
-        words: u64,
-    },
 }

@@ -1,20 +1,22 @@
 //! The driver `cpu`: shaders run on the processor, many invocations side by side.
 //!
 //! [`compile`] takes a shader of the IR and makes a [`Program`], once; the program runs any number of times, in any
-//! number of threads. It computes what the interpreter of the IR computes, bit for bit.
+//! number of threads. It computes what the interpreter of the IR computes, bit for bit but for the payload of NaN.
 //!
 //! ```text
-//! Shader ── lower ──> Shader ── program ──> lane program ── interpret ──> outputs
+//! Shader ── lower ──> Shader ── tgsi_ir::run::Program ──> operations over planes ── native ──> machine code
 //! ```
 //!
-//! [`lower`](mod@lower) runs passes of the IR. [`program`] flattens the result: a list of small operations over
-//! numbered planes, one word a lane each, with structured control flow. [`interpret`] executes an operation for all
-//! lanes of a block before it goes on to the next; masks say which lanes take part.
+//! [`lower`](mod@lower) runs passes of the IR. The interpreter of the IR flattens the result: a list of operations over
+//! numbered planes, one word a lane each, with structured control flow. It executes an operation for all lanes of a
+//! block before it goes on to the next. [`native`] puts machine code in the place of the stretches of the list that need
+//! no more than planes and constants; it is made with the feature `machine-code`.
 
 pub mod driver;
 pub mod error;
-pub mod interpret;
 pub mod lower;
+#[cfg(feature = "machine-code")]
+pub mod native;
 pub mod program;
 pub mod resources;
 
@@ -22,6 +24,7 @@ mod batch;
 
 pub use batch::{BLOCK_LANES, Limits};
 pub use driver::{DRIVER, runner};
-pub use error::{CpuError, RunError};
-pub use program::{Options, Program, compile};
+pub use error::CpuError;
+pub use program::{Options, Program, Report, compile};
 pub use resources::HostResources;
+pub use tgsi_ir::run::RunError;

@@ -163,7 +163,7 @@ fn generated_shaders_agree() {
             let result = lowered.and_then(|lowered| {
                 // Alternately as it is run, and as the interpreter of the IR keeps inactive lanes.
                 for keep_inactive in [true, false] {
-                    let program = compile(&lowered, Options { keep_inactive })
+                    let program = compile(&lowered, Options { keep_inactive, ..Options::default() })
                         .map_err(|error| (error.to_string(), name.clone()))?;
                     let was_compared = compare(&lowered, &program, &inputs(stage, seed))
                         .map_err(|error| (format!("keep {keep_inactive}"), format!("{name}: {error}")))?;

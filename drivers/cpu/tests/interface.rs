@@ -86,14 +86,19 @@ fn a_workgroup_of_too_many_lanes_is_refused() {
     assert_eq!(error, Err(RunError::TooManyLanes { lanes: 4096 }));
 }
 
+/// Straight code, branches and loops without outside effects are machine code, in one function.
 #[test]
-fn values_share_planes() {
-    let mut text = String::from("VERT\nDCL IN[0]\nDCL OUT[0], POSITION\nDCL TEMP[0]\nMOV TEMP[0], IN[0]\n");
-    for _ in 0..200 {
-        text.push_str("MUL TEMP[0], TEMP[0], IN[0].yzwx\nADD TEMP[0], TEMP[0], IN[0].zzxy\n");
-    }
-    text.push_str("MOV OUT[0], TEMP[0]\nEND\n");
-    let program = program(&text);
-    assert!(program.num_operations() > 1000, "{program}");
-    assert!(program.num_planes() < 40, "{}", program.num_planes());
+#[cfg(feature = "machine-code")]
+fn arithmetic_becomes_one_function() {
+    let program = program(
+        "FRAG\nDCL IN[0], GENERIC[0], PERSPECTIVE\nDCL OUT[0], COLOR\nDCL CONST[0][0]\nDCL TEMP[0..1]\n\
+         IMM[0] FLT32 {1, 10, 0, 0}\nMOV TEMP[0], IN[0]\nMOV TEMP[1].x, IMM[0].zzzz\nBGNLOOP\n\
+         SGE TEMP[1].y, TEMP[1].xxxx, CONST[0][0].xxxx\nIF TEMP[1].yyyy\nBRK\nENDIF\nMUL TEMP[0], TEMP[0], IN[0].yzwx\n\
+         EX2 TEMP[0].x, TEMP[0].xxxx\nADD TEMP[1].x, TEMP[1].xxxx, IMM[0].xxxx\nENDLOOP\nMOV OUT[0], TEMP[0]\nEND\n",
+    );
+    let report = program.report();
+    assert_eq!(report.refused, None);
+    assert_eq!(report.functions, 1, "{report:?}");
+    assert!(report.operations + 5 >= report.total, "{report:?}");
+    assert!(report.bytes > 0);
 }

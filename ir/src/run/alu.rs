@@ -192,9 +192,10 @@ impl Machine<'_, '_> {
 
     #[inline(always)]
     fn unary(&mut self, alu: &Alu, compute: impl Fn(u32) -> u32) {
-        let lanes = self.lanes;
-        for (dest, &a) in (alu.dest.plane..).zip(self.alu_source_planes(alu, 0)) {
-            let a = &self.words[a as usize * lanes..][..lanes];
+        let program = self.program;
+        let width = self.width;
+        for (dest, &a) in (alu.dest.plane..).zip(program.alu_source_planes(alu, 0)) {
+            let a = &self.words[a as usize * width..][..width];
             for (result, &a) in self.result.iter_mut().zip(a) {
                 *result = compute(a);
             }
@@ -204,11 +205,12 @@ impl Machine<'_, '_> {
 
     #[inline(always)]
     fn binary(&mut self, alu: &Alu, compute: impl Fn(u32, u32) -> u32) {
-        let lanes = self.lanes;
-        let sources = self.alu_source_planes(alu, 0).iter().zip(self.alu_source_planes(alu, 1));
+        let program = self.program;
+        let width = self.width;
+        let sources = program.alu_source_planes(alu, 0).iter().zip(program.alu_source_planes(alu, 1));
         for (dest, (&a, &b)) in (alu.dest.plane..).zip(sources) {
-            let a = &self.words[a as usize * lanes..][..lanes];
-            let b = &self.words[b as usize * lanes..][..lanes];
+            let a = &self.words[a as usize * width..][..width];
+            let b = &self.words[b as usize * width..][..width];
             for ((result, &a), &b) in self.result.iter_mut().zip(a).zip(b) {
                 *result = compute(a, b);
             }
@@ -218,13 +220,14 @@ impl Machine<'_, '_> {
 
     #[inline(always)]
     fn ternary(&mut self, alu: &Alu, compute: impl Fn(u32, u32, u32) -> u32) {
-        let lanes = self.lanes;
-        let sources = self.alu_source_planes(alu, 0).iter().zip(self.alu_source_planes(alu, 1));
-        let sources = sources.zip(self.alu_source_planes(alu, 2));
+        let program = self.program;
+        let width = self.width;
+        let sources = program.alu_source_planes(alu, 0).iter().zip(program.alu_source_planes(alu, 1));
+        let sources = sources.zip(program.alu_source_planes(alu, 2));
         for (dest, ((&a, &b), &c)) in (alu.dest.plane..).zip(sources) {
-            let a = &self.words[a as usize * lanes..][..lanes];
-            let b = &self.words[b as usize * lanes..][..lanes];
-            let c = &self.words[c as usize * lanes..][..lanes];
+            let a = &self.words[a as usize * width..][..width];
+            let b = &self.words[b as usize * width..][..width];
+            let c = &self.words[c as usize * width..][..width];
             for (((result, &a), &b), &c) in self.result.iter_mut().zip(a).zip(b).zip(c) {
                 *result = compute(a, b, c);
             }
@@ -233,11 +236,12 @@ impl Machine<'_, '_> {
     }
 
     fn run_vec(&mut self, alu: &Alu) {
-        let lanes = self.lanes;
+        let program = self.program;
+        let width = self.width;
         for number in 0..usize::from(alu.num_sources).min(alu.dest.components.into()) {
-            let Some(&source) = self.alu_source_planes(alu, number).first() else { continue };
-            let start = source as usize * lanes;
-            self.result.copy_from_slice(&self.words[start..start + lanes]);
+            let Some(&source) = program.alu_source_planes(alu, number).first() else { continue };
+            let start = source as usize * width;
+            self.result.copy_from_slice(&self.words[start..start + width]);
             let dest = alu.dest.plane + number as u32;
             super::machine::put(&mut self.words, dest, &self.result, &self.active, self.full);
         }
@@ -245,11 +249,12 @@ impl Machine<'_, '_> {
 
     /// Scalar products: the last component first.
     fn run_dot(&mut self, alu: &Alu) {
-        let lanes = self.lanes;
-        let sources = self.alu_source_planes(alu, 0).iter().zip(self.alu_source_planes(alu, 1));
+        let program = self.program;
+        let width = self.width;
+        let sources = program.alu_source_planes(alu, 0).iter().zip(program.alu_source_planes(alu, 1));
         for (number, (&a, &b)) in sources.rev().enumerate() {
-            let a = &self.words[a as usize * lanes..][..lanes];
-            let b = &self.words[b as usize * lanes..][..lanes];
+            let a = &self.words[a as usize * width..][..width];
+            let b = &self.words[b as usize * width..][..width];
             for ((result, &a), &b) in self.result.iter_mut().zip(a).zip(b) {
                 let product = f(a) * f(b);
                 *result = if number == 0 { product.to_bits() } else { (f(*result) + product).to_bits() };
@@ -263,8 +268,8 @@ impl Machine<'_, '_> {
     /// Any opcode, lane by lane.
     fn run_general(&mut self, alu: &Alu) {
         let program = self.program;
-        let lanes = self.lanes;
-        let mode = program.shader.info.float_controls_execution_mode;
+        let width = self.width;
+        let mode = program.facts.float_controls_execution_mode;
         let mut values = [[0u64; MAX_COMPONENTS]; MAX_COMPONENTS];
         let first = alu.sources as usize;
         let sources = &program.alu_sources[first..first + usize::from(alu.num_sources).min(MAX_COMPONENTS)];
@@ -273,9 +278,9 @@ impl Machine<'_, '_> {
                 let start = source.start as usize;
                 let planes = &program.planes[start..start + usize::from(source.components)];
                 for (value, &plane) in values.iter_mut().zip(planes) {
-                    *value = machine.words[plane as usize * lanes + lane].into();
+                    *value = machine.words[plane as usize * width + lane].into();
                     if source.high != 0 {
-                        let high = machine.words[(plane as usize + usize::from(source.high)) * lanes + lane];
+                        let high = machine.words[(plane as usize + usize::from(source.high)) * width + lane];
                         *value |= u64::from(high) << 32;
                     }
                 }

@@ -40,11 +40,11 @@ impl Machine<'_, '_> {
                     self.check_depth()?;
                     self.masks.extend_from_slice(&self.active);
                     // The second side first: it needs the mask from before.
-                    for lane in 0..self.lanes {
+                    for lane in 0..self.width {
                         let taken = self.get(condition, 0, lane) != 0;
                         self.masks.push(if taken { 0 } else { self.active[lane] });
                     }
-                    let truth = self.masks.len() - self.lanes;
+                    let truth = self.masks.len() - self.width;
                     and_not(&mut self.active, &self.masks[truth..]);
                     self.frames.push(Frame::If);
                     self.mask_changed();
@@ -53,7 +53,7 @@ impl Machine<'_, '_> {
                     }
                 }
                 Op::Else { end } => {
-                    let second = self.masks.len() - self.lanes;
+                    let second = self.masks.len() - self.width;
                     self.active.copy_from_slice(&self.masks[second..]);
                     self.mask_changed();
                     if !self.any {
@@ -62,8 +62,8 @@ impl Machine<'_, '_> {
                 }
                 Op::EndIf { nobody } => {
                     self.frames.pop();
-                    let first = self.masks.len() - 2 * self.lanes;
-                    self.active.copy_from_slice(&self.masks[first..first + self.lanes]);
+                    let first = self.masks.len() - 2 * self.width;
+                    self.active.copy_from_slice(&self.masks[first..first + self.width]);
                     self.masks.truncate(first);
                     and(&mut self.active, &self.iteration);
                     self.mask_changed();
@@ -88,11 +88,11 @@ impl Machine<'_, '_> {
                         continue;
                     }
                     self.frames.pop();
-                    let lanes = self.lanes;
-                    let first = self.masks.len() - 3 * lanes;
-                    self.active.copy_from_slice(&self.masks[first..first + lanes]);
-                    self.iteration.copy_from_slice(&self.masks[first + lanes..first + 2 * lanes]);
-                    self.in_loop.copy_from_slice(&self.masks[first + 2 * lanes..]);
+                    let width = self.width;
+                    let first = self.masks.len() - 3 * width;
+                    self.active.copy_from_slice(&self.masks[first..first + width]);
+                    self.iteration.copy_from_slice(&self.masks[first + width..first + 2 * width]);
+                    self.in_loop.copy_from_slice(&self.masks[first + 2 * width..]);
                     self.masks.truncate(first);
                     // Lanes that returned inside have left everything.
                     and(&mut self.iteration, &self.in_function);
@@ -121,6 +121,10 @@ impl Machine<'_, '_> {
                     self.active.fill(0);
                     self.mask_changed();
                     at = end as usize;
+                }
+                Op::Native { stretch, end } => {
+                    at = end as usize;
+                    self.run_native(stretch, limit)?;
                 }
                 Op::End => match self.leave_call() {
                     Some(back) => at = back,
@@ -154,8 +158,8 @@ impl Machine<'_, '_> {
         for (&argument, &parameter) in arguments.iter().zip(&routine.parameters) {
             for plane in 0..argument.planes().min(parameter.planes()) {
                 self.result.copy_from_slice({
-                    let start = (argument.plane + plane) as usize * self.lanes;
-                    &self.words[start..start + self.lanes]
+                    let start = (argument.plane + plane) as usize * self.width;
+                    &self.words[start..start + self.width]
                 });
                 super::machine::put(&mut self.words, parameter.plane + plane, &self.result, &self.active, self.full);
             }
@@ -190,12 +194,12 @@ impl Machine<'_, '_> {
     fn leave_call(&mut self) -> Option<usize> {
         let Some(Frame::Call { back, callee }) = self.frames.pop() else { return None };
         self.calling[callee as usize] = false;
-        let lanes = self.lanes;
-        let first = self.masks.len() - 4 * lanes;
-        self.active.copy_from_slice(&self.masks[first..first + lanes]);
-        self.iteration.copy_from_slice(&self.masks[first + lanes..first + 2 * lanes]);
-        self.in_loop.copy_from_slice(&self.masks[first + 2 * lanes..first + 3 * lanes]);
-        self.in_function.copy_from_slice(&self.masks[first + 3 * lanes..]);
+        let width = self.width;
+        let first = self.masks.len() - 4 * width;
+        self.active.copy_from_slice(&self.masks[first..first + width]);
+        self.iteration.copy_from_slice(&self.masks[first + width..first + 2 * width]);
+        self.in_loop.copy_from_slice(&self.masks[first + 2 * width..first + 3 * width]);
+        self.in_function.copy_from_slice(&self.masks[first + 3 * width..]);
         self.masks.truncate(first);
         for mask in [&mut self.active, &mut self.iteration, &mut self.in_loop, &mut self.in_function] {
             and(mask, &self.running);
@@ -207,19 +211,19 @@ impl Machine<'_, '_> {
     fn run_copies(&mut self, start: usize, count: usize) {
         let program = self.program;
         let copies = &program.copies[start..start + count];
-        let lanes = self.lanes;
+        let width = self.width;
         self.copied.clear();
         for &Copy { source, planes, .. } in copies {
             let file = if source.register { &self.registers } else { &self.words };
-            let first = source.plane as usize * lanes;
-            self.copied.extend_from_slice(&file[first..first + planes as usize * lanes]);
+            let first = source.plane as usize * width;
+            self.copied.extend_from_slice(&file[first..first + planes as usize * width]);
         }
         let mut first = 0;
         for &Copy { dest, planes, .. } in copies {
             let file = if dest.register { &mut self.registers } else { &mut self.words };
             for plane in dest.plane..dest.plane + planes {
-                super::machine::put(file, plane, &self.copied[first..first + lanes], &self.active, self.full);
-                first += lanes;
+                super::machine::put(file, plane, &self.copied[first..first + width], &self.active, self.full);
+                first += width;
             }
         }
     }

@@ -160,7 +160,7 @@ impl Machine<'_, '_> {
     /// Reads a cell; buffers have no cells.
     pub fn cell_word(&self, address: u32, lane: usize) -> u32 {
         if address < COMMON {
-            self.private.get(address as usize * self.lanes + lane).copied().unwrap_or(0)
+            self.private.get(address as usize * self.width + lane).copied().unwrap_or(0)
         } else {
             self.common.get((address - COMMON) as usize).copied().unwrap_or(0)
         }
@@ -168,7 +168,7 @@ impl Machine<'_, '_> {
 
     fn set_cell_word(&mut self, address: u32, lane: usize, word: u32) {
         let cell = if address < COMMON {
-            self.private.get_mut(address as usize * self.lanes + lane)
+            self.private.get_mut(address as usize * self.width + lane)
         } else {
             self.common.get_mut((address - COMMON) as usize)
         };
@@ -187,7 +187,7 @@ impl Machine<'_, '_> {
             let (block, byte) = buffer_place(at);
             let value = if address >= UNIFORM {
                 self.constant_bytes(
-                    block.wrapping_add(self.program.shader.info.first_ubo_buffer()),
+                    block.wrapping_add(self.program.facts.first_ubo_buffer),
                     byte,
                     component_bytes(bits),
                 )
@@ -234,22 +234,22 @@ impl Machine<'_, '_> {
     /// Reads what pointers point at, `delta` cells further on.
     pub fn load_pointer(&mut self, dest: Value, pointer: Value, delta: u32) {
         let planes = dest.planes();
-        let lanes = self.lanes;
+        let width = self.width;
         // Mostly all lanes read the same cells: whole planes are copied then.
         if let Some(address) = self.uniform_address(pointer).filter(|&address| address < COMMON)
             && let address = address.wrapping_add(delta)
             && address < COMMON
-            && (address + planes) as usize * lanes <= self.private.len()
+            && (address + planes) as usize * width <= self.private.len()
         {
             let step = if dest.bits == 64 { 2 } else { 1 };
             for component in 0..u32::from(dest.components) {
                 for half in 0..step {
-                    let from = (address + component * step + half) as usize * lanes;
+                    let from = (address + component * step + half) as usize * width;
                     let plane = dest.plane + component + half * u32::from(dest.components);
                     super::machine::put(
                         &mut self.words,
                         plane,
-                        &self.private[from..from + lanes],
+                        &self.private[from..from + width],
                         &self.active,
                         self.full,
                     );
@@ -271,20 +271,20 @@ impl Machine<'_, '_> {
 
     /// Writes the components of `mask` to what pointers point at.
     pub fn store_pointer(&mut self, pointer: Value, value: Value, mask: u32) {
-        let lanes = self.lanes;
+        let width = self.width;
         if let Some(address) = self.uniform_address(pointer)
             && address < COMMON
-            && (address + value.planes()) as usize * lanes <= self.private.len()
+            && (address + value.planes()) as usize * width <= self.private.len()
         {
             let step = if value.bits == 64 { 2 } else { 1 };
             for component in (0..u32::from(value.components)).filter(|c| mask >> c & 1 != 0) {
                 for half in 0..step {
-                    let from = (value.plane + component + half * u32::from(value.components)) as usize * lanes;
+                    let from = (value.plane + component + half * u32::from(value.components)) as usize * width;
                     let cell = address + component * step + half;
                     super::machine::put(
                         &mut self.private,
                         cell,
-                        &self.words[from..from + lanes],
+                        &self.words[from..from + width],
                         &self.active,
                         self.full,
                     );

@@ -127,6 +127,7 @@ impl Machine<'_, '_> {
     fn kill(&mut self, condition: Option<Value>) {
         for lane in 0..self.lanes {
             if self.active[lane] != 0 && condition.is_none_or(|value| self.get(value, 0, lane) != 0) {
+                let lane = self.output_lane(lane);
                 self.outputs.live[lane] = false;
             }
         }
@@ -139,11 +140,11 @@ impl Machine<'_, '_> {
     pub fn system_value_word(&self, value: SystemValue, word: usize, lane: usize) -> u32 {
         use SystemValue as S;
         if let Some(given) = self.inputs.system_values.get(&value) {
-            return given.get(word).and_then(|lanes| lanes.get(lane)).copied().unwrap_or(0);
+            return given.get(word).and_then(|lanes| lanes.get(self.first + lane)).copied().unwrap_or(0);
         }
         let other = |value: SystemValue, word: usize| {
             let given = self.inputs.system_values.get(&value);
-            given.and_then(|words| words.get(word)).and_then(|lanes| lanes.get(lane)).copied().unwrap_or(0)
+            given.and_then(|words| words.get(word)).and_then(|lanes| lanes.get(self.first + lane)).copied().unwrap_or(0)
         };
         match (value, word) {
             (S::LocalInvocationIndex, 0) => {

@@ -4,12 +4,12 @@
 use super::RunError;
 use super::environment::{LaneRegisters, Outputs, Vec4};
 use super::layout::{COMMON, IoCell, UNSIZED_VERTICES};
-use super::machine::Machine;
+use super::machine::{Machine, put};
 use super::program::{Intrinsic, Program, Value};
 use crate::alu::{AluOp, evaluate};
 use crate::intrinsics::indices::IoSemantics;
 use crate::intrinsics::{IndexKind, IntrinsicOp};
-use crate::shader::Stage;
+use crate::shader::{Shader, Stage};
 use crate::system_value::SystemValue;
 use crate::types::TypeData;
 use crate::variable::VariableModes;
@@ -56,8 +56,7 @@ pub(super) struct IoPlan {
 
 impl IoPlan {
     /// The links of all variables that have a allocation.
-    pub fn new(program: &Program<'_>) -> Result<IoPlan, RunError> {
-        let shader = program.shader;
+    pub fn new(program: &Program, shader: &Shader) -> Result<IoPlan, RunError> {
         let mut plan = IoPlan { output_registers: shader.num_outputs, ..IoPlan::default() };
         for (_, data) in shader.globals_with(VariableModes::SHADER_OUT) {
             let ty = match *shader.types.get(data.ty) {
@@ -171,9 +170,9 @@ impl Machine<'_, '_> {
     pub fn fill_variables(&mut self) {
         let plan = &self.program.io;
         let inputs = self.inputs;
-        let lanes = self.lanes;
+        let (lanes, width) = (self.lanes, self.width);
         let fill = |private: &mut [u32], link: &Link, words: &[u32]| {
-            let Some(cell) = private.get_mut(link.cell as usize * lanes..(link.cell as usize + 1) * lanes) else {
+            let Some(cell) = private.get_mut(link.cell as usize * width..(link.cell as usize + 1) * width) else {
                 return;
             };
             for (slot, &word) in cell.iter_mut().zip(words) {
@@ -181,14 +180,14 @@ impl Machine<'_, '_> {
             }
         };
         for link in &plan.inputs {
-            let words = inputs.inputs.component(link.register as usize, link.component.into());
+            let words = self.input_words(link.register, link.component.into());
             match self.first_vertex_word(link.register, link.component.into()) {
                 Some(word) => fill(&mut self.private, link, &vec![word; lanes]),
                 None => fill(&mut self.private, link, words),
             }
         }
         for link in &plan.framebuffer {
-            let words = inputs.framebuffer.component(link.register as usize, link.component.into());
+            let words = self.lanes_of(inputs.framebuffer.component(link.register as usize, link.component.into()));
             fill(&mut self.private, link, words);
         }
         for link in &plan.system_values {
@@ -218,7 +217,7 @@ impl Machine<'_, '_> {
 
     /// In a stage with vertices, what an input without a vertex reads if there is none for each lane: the first vertex.
     fn first_vertex_word(&self, register: u32, component: usize) -> Option<u32> {
-        let by_vertex = matches!(self.program.shader.stage, Stage::Geometry | Stage::TessCtrl | Stage::TessEval);
+        let by_vertex = matches!(self.program.facts.stage, Stage::Geometry | Stage::TessCtrl | Stage::TessEval);
         let absent = by_vertex && self.inputs.inputs.component(register as usize, component).is_empty();
         absent.then(|| vertex_word(&self.inputs.vertices, 0, register, component as u8))
     }
@@ -226,8 +225,8 @@ impl Machine<'_, '_> {
     /// Sets a cell of all lanes.
     pub fn initialize(&mut self, address: u32, word: u32) {
         if address < COMMON {
-            let at = address as usize * self.lanes;
-            if let Some(cell) = self.private.get_mut(at..at + self.lanes) {
+            let at = address as usize * self.width;
+            if let Some(cell) = self.private.get_mut(at..at + self.width) {
                 cell.fill(word);
             }
         } else if let Some(cell) = self.common.get_mut((address - COMMON) as usize) {
@@ -238,12 +237,12 @@ impl Machine<'_, '_> {
     /// Copies the cells of output variables to the output registers.
     pub fn flush_outputs(&mut self) {
         let plan = &self.program.io;
-        let lanes = self.lanes;
+        let (first, lanes) = (self.output_lane(0), self.lanes);
         for link in plan.outputs.iter().filter(|link| link.register < plan.output_registers) {
-            let at = link.cell as usize * lanes;
+            let at = link.cell as usize * self.width;
             let Some(cell) = self.private.get(at..at + lanes) else { continue };
             let register = self.outputs.outputs.component_mut(link.register as usize, link.component.into());
-            for (slot, &word) in register.iter_mut().zip(cell) {
+            for (slot, &word) in register.iter_mut().skip(first).zip(cell) {
                 *slot = written(word, link.boolean);
             }
         }
@@ -262,12 +261,12 @@ impl Machine<'_, '_> {
     }
 
     /// Room for the outputs.
-    pub fn empty_outputs(program: &Program<'_>, lanes: usize) -> Outputs {
+    pub fn empty_outputs(program: &Program, lanes: usize, block: usize) -> Outputs {
         let registers = program.io.output_registers as usize;
         let mut outputs = Outputs { outputs: LaneRegisters::new(lanes, registers), ..Outputs::default() };
-        if program.shader.stage == Stage::TessCtrl {
-            let vertices = match program.shader.info.tess.tcs_vertices_out {
-                0 => lanes,
+        if program.facts.stage == Stage::TessCtrl {
+            let vertices = match program.facts.patch_vertices {
+                0 => block,
                 vertices => (vertices as usize).min(super::MAX_LANES),
             };
             outputs.vertices = vec![vec![[0; 4]; registers]; vertices];
@@ -281,31 +280,32 @@ impl Machine<'_, '_> {
     pub fn emit_vertex(&mut self, stream: u32) -> Result<(), RunError> {
         self.flush_outputs();
         // A shader that does not say how many vertices it emits may emit any number.
-        let limit = match self.program.shader.info.gs.vertices_out {
+        let limit = match self.program.facts.vertices_out {
             0 => usize::MAX,
             limit => limit as usize,
         };
         let registers = self.program.io.output_registers as usize;
         self.each_active(|machine, lane| {
+            let output_lane = machine.output_lane(lane);
             let Some(primitive) = machine.open_primitives.get_mut(lane * 4 + stream as usize).filter(|_| stream < 4)
             else {
                 return;
             };
-            let mut vertex: Vec<Vec4> = vec![[0; 4]; registers];
-            for (number, register) in vertex.iter_mut().enumerate() {
-                *register = std::array::from_fn(|component| machine.outputs.outputs.get(number, component, lane));
-            }
+            let outputs = &mut machine.outputs.outputs;
+            let vertex: Vec<Vec4> = (0..registers)
+                .map(|number| std::array::from_fn(|component| outputs.get(number, component, output_lane)))
+                .collect();
             if primitive.len() < limit {
                 primitive.push(vertex);
                 machine.emitted_words += registers as u64 * 4 + EMISSION_OVERHEAD;
             }
             for register in 0..registers {
                 for component in 0..4 {
-                    machine.outputs.outputs.set(register, component, lane, 0);
+                    outputs.set(register, component, output_lane, 0);
                 }
             }
             for link in &machine.program.io.outputs {
-                if let Some(word) = machine.private.get_mut(link.cell as usize * machine.lanes + lane) {
+                if let Some(word) = machine.private.get_mut(link.cell as usize * machine.width + lane) {
                     *word = 0;
                 }
             }
@@ -354,7 +354,10 @@ impl Machine<'_, '_> {
     // ---- lowered inputs and outputs
 
     fn slot(&self, intrinsic: &Intrinsic, offset: Value, lane: usize) -> Slot {
-        let offset = self.get(offset, 0, lane) as u32;
+        Self::slot_at(intrinsic, self.get(offset, 0, lane) as u32)
+    }
+
+    fn slot_at(intrinsic: &Intrinsic, offset: u32) -> Slot {
         let range = intrinsic.index(IndexKind::Range) as u32;
         // Beyond what the access names there is nothing.
         let inside = range == 0 || offset < range;
@@ -383,6 +386,15 @@ impl Machine<'_, '_> {
         let sources = self.sources(intrinsic);
         let inputs = self.inputs;
         let Some(&offset) = sources.last() else { return };
+        if let (Some(constant), 32, true) =
+            (intrinsic.offset, intrinsic.dest.bits, intrinsic.op != IntrinsicOp::LoadPerVertexInput)
+        {
+            self.load_input_planes(intrinsic, constant);
+            if intrinsic.op == IntrinsicOp::LoadInterpolatedInput {
+                self.add_interpolation(intrinsic, sources[0], offset);
+            }
+            return;
+        }
         self.each_active(|machine, lane| {
             let slot = machine.slot(intrinsic, offset, lane);
             match intrinsic.op {
@@ -394,12 +406,28 @@ impl Machine<'_, '_> {
                 }
                 _ => machine.read_slot(intrinsic.dest, lane, &slot, |machine, register, component| {
                     let first = machine.first_vertex_word(register, component);
-                    first.unwrap_or_else(|| inputs.inputs.get(register as usize, component, lane))
+                    first.unwrap_or_else(|| inputs.inputs.get(register as usize, component, machine.first + lane))
                 }),
             }
         });
         if intrinsic.op == IntrinsicOp::LoadInterpolatedInput {
             self.add_interpolation(intrinsic, sources[0], offset);
+        }
+    }
+
+    /// Loads 32-bit components that are at the same place in all lanes: whole planes are copied.
+    fn load_input_planes(&mut self, intrinsic: &Intrinsic, offset: u32) {
+        let slot = Self::slot_at(intrinsic, offset);
+        for component in 0..u32::from(intrinsic.dest.components) {
+            let at = slot.component + component as usize;
+            let register = slot.register.saturating_add((at / 4) as u32);
+            let lanes = self.lanes;
+            match (self.first_vertex_word(register, at % 4), self.input_words(register, at % 4)) {
+                (Some(word), _) => self.result.fill(word),
+                (None, []) => self.result.fill(0),
+                (None, words) => self.result[..lanes].copy_from_slice(words),
+            }
+            put(&mut self.words, intrinsic.dest.plane + component, &self.result, &self.active, self.full);
         }
     }
 
@@ -416,7 +444,7 @@ impl Machine<'_, '_> {
             for component in 0..usize::from(intrinsic.dest.components) {
                 let at = slot.component + component;
                 let register = (slot.register as usize).saturating_add(at / 4);
-                let value = |lane| f32::from_bits(inputs.inputs.get(register, at % 4, lane));
+                let value = |lane: usize| f32::from_bits(inputs.inputs.get(register, at % 4, self.first + lane));
                 let result = interpolate(value, lane, x, y);
                 self.set(intrinsic.dest, component, lane, result.to_bits().into());
             }
@@ -438,8 +466,11 @@ impl Machine<'_, '_> {
                 });
             } else {
                 machine.read_slot(intrinsic.dest, lane, &slot, |machine, register, component| {
-                    let file = if fetch { &inputs.framebuffer } else { &machine.outputs.outputs };
-                    file.get(register as usize, component, lane)
+                    if fetch {
+                        inputs.framebuffer.get(register as usize, component, machine.first + lane)
+                    } else {
+                        machine.outputs.outputs.get(register as usize, component, machine.output_lane(lane))
+                    }
                 });
             }
         });
@@ -449,7 +480,13 @@ impl Machine<'_, '_> {
     pub fn store_output(&mut self, intrinsic: &Intrinsic) {
         let sources = self.sources(intrinsic);
         let (Some(&value), Some(&offset)) = (sources.first(), sources.last()) else { return };
-        let shared = self.program.shader.stage == Stage::TessCtrl;
+        let shared = self.program.facts.stage == Stage::TessCtrl;
+        if let (Some(constant), false, IntrinsicOp::StoreOutput, 32) =
+            (intrinsic.offset, shared, intrinsic.op, value.bits)
+        {
+            self.store_output_planes(intrinsic, value, constant);
+            return;
+        }
         self.each_active(|machine, lane| {
             let slot = machine.slot(intrinsic, offset, lane);
             let words = if value.bits == 64 { 2 } else { 1 };
@@ -474,11 +511,35 @@ impl Machine<'_, '_> {
                     } else if shared {
                         machine.outputs.outputs.component_mut(register as usize, at % 4).fill(word);
                     } else {
+                        let lane = machine.output_lane(lane);
                         machine.outputs.outputs.set(register as usize, at % 4, lane, word);
                     }
                 }
             }
         });
+    }
+
+    /// Stores 32-bit components at the same place in all lanes: whole planes are copied.
+    fn store_output_planes(&mut self, intrinsic: &Intrinsic, value: Value, offset: u32) {
+        let slot = Self::slot_at(intrinsic, offset);
+        for component in (0..u32::from(value.components)).filter(|c| intrinsic.write_mask >> c & 1 != 0) {
+            let at = slot.component + component as usize;
+            let register = slot.register.saturating_add((at / 4) as u32);
+            if register >= self.program.io.output_registers {
+                continue;
+            }
+            let (first, lanes) = (self.output_lane(0), self.lanes);
+            let file = self.outputs.outputs.component_mut(register as usize, at % 4);
+            let Some(dest) = file.get_mut(first..first + lanes) else { continue };
+            let source = &self.words[(value.plane + component) as usize * self.width..][..lanes];
+            if self.full {
+                dest.copy_from_slice(source);
+            } else {
+                for ((dest, &word), &mask) in dest.iter_mut().zip(source).zip(&self.active) {
+                    *dest = *dest & !mask | word & mask;
+                }
+            }
+        }
     }
 
     /// `interp_deref_at_*`: only an offset moves away from the pixel centre.

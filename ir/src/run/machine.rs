@@ -1,9 +1,14 @@
 //! The state of a run, and the access to it.
 
+use std::ops::Range;
+
 use super::environment::{Inputs, MAX_LANES, Outputs, Resources, Vec4};
-use super::program::{Alu, Intrinsic, Program, Value};
+use super::program::{Intrinsic, Program, Value};
 use super::{RunError, RunLimits};
 use crate::shader::Stage;
+
+/// Lanes of a quad.
+const QUAD: usize = 4;
 
 /// Most words on the stack of masks.
 const MAX_MASK_WORDS: usize = 1 << 26;
@@ -26,10 +31,17 @@ pub(super) enum Frame {
 
 /// The state of a run.
 pub(super) struct Machine<'p, 'r> {
-    pub program: &'p Program<'p>,
+    pub program: &'p Program,
     pub inputs: &'r Inputs,
     pub resources: &'r mut dyn Resources,
+    /// The first lane of the inputs that is run at all, which is the first of the outputs.
+    pub start: usize,
+    /// The lane of the inputs that is the first of the block.
+    pub first: usize,
+    /// Lanes of the block.
     pub lanes: usize,
+    /// Words of a plane: the lanes of the largest block, in whole quads. Lanes beyond the block are never active.
+    pub width: usize,
     /// Planes of values.
     pub words: Vec<u32>,
     /// Planes of registers.
@@ -45,7 +57,9 @@ pub(super) struct Machine<'p, 'r> {
     /// Sources of copies that happen at once.
     pub copied: Vec<u32>,
 
-    /// Mask of the lanes that execute: 0 or all ones.
+    /// Mask of the lanes that there are: 0 or all ones.
+    pub exists: Vec<u32>,
+    /// Mask of the lanes that execute.
     pub active: Vec<u32>,
     /// Whether any lane executes, whether all do.
     pub any: bool,
@@ -72,7 +86,7 @@ pub(super) struct Machine<'p, 'r> {
     pub primitives: Vec<Vec<Vec<Vec<Vec4>>>>,
 }
 
-/// Copies `source` into a plane of `file`, in the lanes of `active`.
+/// Copies `source`, a plane, into a plane of `file`, in the lanes of `active`.
 #[inline]
 pub(super) fn put(file: &mut [u32], plane: u32, source: &[u32], active: &[u32], full: bool) {
     let start = plane as usize * source.len();
@@ -92,88 +106,131 @@ pub(super) fn truth(truth: bool) -> u64 {
 }
 
 impl<'p, 'r> Machine<'p, 'r> {
-    /// The state at the start.
+    /// A machine for the lanes `lanes` of the inputs, at most `block` of them at once. [`start_block`](Self::start_block)
+    /// comes before each block.
     pub fn new(
-        program: &'p Program<'p>,
+        program: &'p Program,
         inputs: &'r Inputs,
+        lanes: Range<usize>,
+        block: usize,
         resources: &'r mut dyn Resources,
         limits: RunLimits,
     ) -> Result<Machine<'p, 'r>, RunError> {
-        let lanes = inputs.lanes;
-        if lanes > MAX_LANES {
-            return Err(RunError::TooManyLanes { lanes });
+        let largest = block.min(lanes.len());
+        if largest > MAX_LANES {
+            return Err(RunError::TooManyLanes { lanes: largest });
         }
+        let width = largest.next_multiple_of(QUAD);
         let planes = u64::from(program.num_value_planes)
             + u64::from(program.num_register_planes)
             + u64::from(program.layout.private_cells)
-            + u64::from(program.shader.scratch_size / 4);
-        let total = planes * lanes as u64 + u64::from(program.layout.common_cells) + inputs.shared_size as u64 / 4;
+            + u64::from(program.facts.scratch_size / 4);
+        let total = planes * width as u64 + u64::from(program.layout.common_cells) + inputs.shared_size as u64 / 4;
         if total > limits.memory / 4 {
             return Err(RunError::TooLarge { words: total });
         }
-        let mut words = vec![0; program.num_value_planes as usize * lanes];
-        for &(plane, word) in &program.constants {
-            let start = plane as usize * lanes;
-            words[start..start + lanes].fill(word);
-        }
-        let mut outputs = Self::empty_outputs(program, lanes);
-        outputs.live = vec![true; lanes];
+        let mut outputs = Self::empty_outputs(program, lanes.len(), largest);
+        outputs.live = vec![true; lanes.len()];
         outputs.buffers.clone_from(&inputs.buffers);
         outputs.counters.clone_from(&inputs.counters);
         outputs.shared = vec![0; inputs.shared_size];
-        let streams = if program.shader.stage == Stage::Geometry { 4 * lanes } else { 0 };
-        let all = vec![u32::MAX; lanes];
         let mut machine = Machine {
             program,
             inputs,
             resources,
-            lanes,
-            words,
-            registers: vec![0; program.num_register_planes as usize * lanes],
-            private: vec![0; program.layout.private_cells as usize * lanes],
+            start: lanes.start,
+            first: lanes.start,
+            lanes: 0,
+            width,
+            words: vec![0; program.num_value_planes as usize * width],
+            registers: vec![0; program.num_register_planes as usize * width],
+            private: vec![0; program.layout.private_cells as usize * width],
             common: vec![0; program.layout.common_cells as usize],
-            scratch: vec![0; program.shader.scratch_size as usize * lanes],
-            result: vec![0; lanes],
+            scratch: vec![0; program.facts.scratch_size as usize * largest],
+            result: vec![0; width],
             copied: Vec::new(),
-            active: all.clone(),
-            any: lanes != 0,
-            full: true,
-            iteration: all.clone(),
-            in_loop: all.clone(),
-            in_function: all.clone(),
-            running: all,
+            exists: vec![0; width],
+            active: vec![0; width],
+            any: false,
+            full: false,
+            iteration: vec![0; width],
+            in_loop: vec![0; width],
+            in_function: vec![0; width],
+            running: vec![0; width],
             frames: Vec::new(),
             masks: Vec::new(),
             calling: vec![false; program.functions.len()],
             steps: 0,
             outputs,
             emitted_words: 0,
-            open_primitives: vec![Vec::new(); streams],
-            primitives: vec![Vec::new(); streams],
+            open_primitives: Vec::new(),
+            primitives: Vec::new(),
         };
-        machine.fill_variables();
-        if let Some(main) = program.functions.first() {
-            for &(address, word) in &main.initial {
-                machine.initialize(address, word);
-            }
+        for &(plane, word) in &program.constants {
+            let start = plane as usize * width;
+            machine.words[start..start + width].fill(word);
         }
         Ok(machine)
     }
 
-    /// Runs to the end.
-    pub fn execute(&mut self, limits: RunLimits) -> Result<(), RunError> {
-        if self.lanes == 0 {
-            return Ok(());
+    /// Makes the state that of the start of a run, for the lanes `first..first + lanes` of the inputs.
+    pub fn start_block(&mut self, first: usize, lanes: usize) {
+        let program = self.program;
+        (self.first, self.lanes) = (first, lanes);
+        self.active.fill(0);
+        self.active[..lanes].fill(u32::MAX);
+        self.exists.copy_from_slice(&self.active);
+        for mask in [&mut self.iteration, &mut self.in_loop, &mut self.in_function, &mut self.running] {
+            mask.copy_from_slice(&self.active);
         }
-        self.run_ops(limits.steps)
+        (self.any, self.full) = (lanes != 0, true);
+        (self.steps, self.emitted_words) = (0, 0);
+        let streams = if program.facts.stage == Stage::Geometry { 4 * lanes } else { 0 };
+        self.open_primitives.resize(streams, Vec::new());
+        self.primitives.resize(streams, Vec::new());
+        if first != self.start {
+            // The planes of the block before: those that code may read without writing them.
+            for &plane in &program.read_inactive {
+                self.words[plane as usize * self.width..][..self.width].fill(0);
+            }
+            self.registers.fill(0);
+            self.private.fill(0);
+            self.common.fill(0);
+            self.scratch.fill(0);
+            self.outputs.shared.fill(0);
+            self.frames.clear();
+            self.masks.clear();
+            self.calling.fill(false);
+        }
+        self.fill_variables();
+        if let Some(main) = program.functions.first() {
+            for &(address, word) in &main.initial {
+                self.initialize(address, word);
+            }
+        }
     }
 
-    /// The outputs of the run.
-    pub fn finish(mut self) -> Outputs {
+    /// Puts the results of a block into the outputs.
+    pub fn finish_block(&mut self) {
         self.finish_primitives();
         self.flush_outputs();
-        self.outputs.steps = self.steps;
-        self.outputs
+        self.outputs.steps += self.steps;
+    }
+
+    /// The words of the lanes of an input component; empty if there is no such register.
+    pub fn input_words(&self, register: u32, component: usize) -> &'r [u32] {
+        let inputs = self.inputs;
+        self.lanes_of(inputs.inputs.component(register as usize, component))
+    }
+
+    /// The part of one component of the inputs that is about the lanes of the block; empty if it is too short.
+    pub fn lanes_of<'w>(&self, words: &'w [u32]) -> &'w [u32] {
+        words.get(self.first..self.first + self.lanes).unwrap_or(&[])
+    }
+
+    /// Number of a lane in the outputs.
+    pub fn output_lane(&self, lane: usize) -> usize {
+        self.first - self.start + lane
     }
 
     // ---- values
@@ -181,8 +238,8 @@ impl<'p, 'r> Machine<'p, 'r> {
     /// A plane of the values.
     #[inline]
     pub fn plane(&self, plane: u32) -> &[u32] {
-        let start = plane as usize * self.lanes;
-        &self.words[start..start + self.lanes]
+        let start = plane as usize * self.width;
+        &self.words[start..start + self.width]
     }
 
     /// Bits of a component in a lane; 0 for a component or lane that there is not.
@@ -191,10 +248,10 @@ impl<'p, 'r> Machine<'p, 'r> {
         if component >= usize::from(value.components) || lane >= self.lanes {
             return 0;
         }
-        let at = (value.plane as usize + component) * self.lanes + lane;
+        let at = (value.plane as usize + component) * self.width + lane;
         let low = u64::from(self.words[at]);
         if value.bits == 64 {
-            low | u64::from(self.words[at + usize::from(value.components) * self.lanes]) << 32
+            low | u64::from(self.words[at + usize::from(value.components) * self.width]) << 32
         } else {
             low
         }
@@ -217,11 +274,11 @@ impl<'p, 'r> Machine<'p, 'r> {
         if component >= usize::from(value.components) || lane >= self.lanes {
             return;
         }
-        let at = (value.plane as usize + component) * self.lanes + lane;
+        let at = (value.plane as usize + component) * self.width + lane;
         match value.bits {
             64 => {
                 self.words[at] = bits as u32;
-                self.words[at + usize::from(value.components) * self.lanes] = (bits >> 32) as u32;
+                self.words[at + usize::from(value.components) * self.width] = (bits >> 32) as u32;
             }
             32 => self.words[at] = bits as u32,
             size => self.words[at] = bits as u32 & ((1 << (size & 31)) - 1),
@@ -230,9 +287,7 @@ impl<'p, 'r> Machine<'p, 'r> {
 
     /// Sources of an intrinsic.
     pub fn sources(&self, intrinsic: &Intrinsic) -> &'p [Value] {
-        let start = intrinsic.sources as usize;
-        let program = self.program;
-        &program.operands[start..start + usize::from(intrinsic.num_sources)]
+        self.program.sources_of(intrinsic)
     }
 
     /// Calls something for every active lane. The mask stays as it is meanwhile.
@@ -255,12 +310,12 @@ impl<'p, 'r> Machine<'p, 'r> {
 
     /// Whether memory writes of a lane count: it is neither killed nor a helper.
     pub fn may_write(&self, lane: usize) -> bool {
-        self.outputs.live.get(lane).copied().unwrap_or(false) && !self.is_initial_helper(lane)
+        self.outputs.live.get(self.output_lane(lane)).copied().unwrap_or(false) && !self.is_initial_helper(lane)
     }
 
     /// Whether a lane is a helper from the start.
     pub fn is_initial_helper(&self, lane: usize) -> bool {
-        self.inputs.helpers.get(lane).copied().unwrap_or(false)
+        self.inputs.helpers.get(self.first + lane).copied().unwrap_or(false)
     }
 
     /// The first active lane of the quad that a lane is in. Units of textures are taken from it for the whole quad.
@@ -281,15 +336,9 @@ impl<'p, 'r> Machine<'p, 'r> {
 
     /// To be called after every change of `active`.
     pub fn mask_changed(&mut self) {
-        let (or, and) = self.active.iter().fold((0, u32::MAX), |(or, and), &mask| (or | mask, and & mask));
+        let lanes = &self.active[..self.lanes];
+        let (or, and) = lanes.iter().fold((0, u32::MAX), |(or, and), &mask| (or | mask, and & mask));
         self.any = or != 0;
         self.full = and != 0;
-    }
-
-    /// The planes of an ALU source.
-    pub fn alu_source_planes(&self, alu: &Alu, number: usize) -> &'p [u32] {
-        let program = self.program;
-        let source = program.alu_sources[alu.sources as usize + number];
-        &program.planes[source.start as usize..source.start as usize + usize::from(source.components)]
     }
 }

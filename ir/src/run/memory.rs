@@ -91,7 +91,7 @@ impl Machine<'_, '_> {
             Memory::Storage(block) => self.outputs.buffers.get(block as usize).map_or(&[], |b| b),
             Memory::Shared => &self.outputs.shared,
             Memory::Scratch => {
-                let size = self.program.shader.scratch_size as usize;
+                let size = self.program.facts.scratch_size as usize;
                 self.scratch.get(lane * size..(lane + 1) * size).unwrap_or(&[])
             }
         }
@@ -102,7 +102,7 @@ impl Machine<'_, '_> {
             Memory::Storage(block) => self.outputs.buffers.get_mut(block as usize).map_or(&mut [], |b| b),
             Memory::Shared => &mut self.outputs.shared,
             Memory::Scratch => {
-                let size = self.program.shader.scratch_size as usize;
+                let size = self.program.facts.scratch_size as usize;
                 self.scratch.get_mut(lane * size..(lane + 1) * size).unwrap_or(&mut [])
             }
         }
@@ -134,7 +134,7 @@ impl Machine<'_, '_> {
     /// `load_reg`, `load_reg_indirect`.
     pub fn load_register(&mut self, intrinsic: &Intrinsic) {
         let register = self.register(intrinsic);
-        let lanes = self.lanes;
+        let width = self.width;
         let dest = intrinsic.dest;
         let base = intrinsic.base as u32;
         if intrinsic.op == IntrinsicOp::LoadReg {
@@ -142,8 +142,8 @@ impl Machine<'_, '_> {
             for plane in 0..dest.planes() {
                 match element {
                     Some(element) if plane < element.planes() => {
-                        let start = (element.plane + plane) as usize * lanes;
-                        let source = &self.registers[start..start + lanes];
+                        let start = (element.plane + plane) as usize * width;
+                        let source = &self.registers[start..start + width];
                         put(&mut self.words, dest.plane + plane, source, &self.active, self.full);
                     }
                     _ => {
@@ -159,8 +159,8 @@ impl Machine<'_, '_> {
                 for plane in 0..dest.planes() {
                     let word = element
                         .filter(|element| plane < element.planes())
-                        .map_or(0, |element| machine.registers[(element.plane + plane) as usize * lanes + lane]);
-                    machine.words[(dest.plane + plane) as usize * lanes + lane] = word;
+                        .map_or(0, |element| machine.registers[(element.plane + plane) as usize * width + lane]);
+                    machine.words[(dest.plane + plane) as usize * width + lane] = word;
                 }
             });
         }
@@ -182,15 +182,15 @@ impl Machine<'_, '_> {
         let register = self.register(intrinsic);
         let sources = self.sources(intrinsic);
         let value = sources[0];
-        let lanes = self.lanes;
+        let width = self.width;
         let base = intrinsic.base as u32;
         let saturate = intrinsic.index(IndexKind::LegacyFsat) != 0;
         let components = value.components.min(register.components);
         if intrinsic.op == IntrinsicOp::StoreReg && !saturate && value.bits != 64 {
             let Some(element) = register.element(base) else { return };
             for component in (0..u32::from(components)).filter(|c| intrinsic.write_mask >> c & 1 != 0) {
-                let start = (value.plane + component) as usize * lanes;
-                let source = &self.words[start..start + lanes];
+                let start = (value.plane + component) as usize * width;
+                let source = &self.words[start..start + width];
                 put(&mut self.registers, element.plane + component, source, &self.active, self.full);
             }
             return;
@@ -208,10 +208,10 @@ impl Machine<'_, '_> {
                     evaluate(AluOp::Fsat, value.bits, 1, &[&[bits]], ExecutionMode::DEFAULT, &mut result);
                     bits = result[0];
                 }
-                let at = (element.plane as usize + component) * lanes + lane;
+                let at = (element.plane as usize + component) * width + lane;
                 machine.registers[at] = bits as u32;
                 if element.bits == 64 {
-                    machine.registers[at + usize::from(element.components) * lanes] = (bits >> 32) as u32;
+                    machine.registers[at + usize::from(element.components) * width] = (bits >> 32) as u32;
                 }
             }
         });
@@ -232,7 +232,7 @@ impl Machine<'_, '_> {
     pub fn load_ubo_vec4(&mut self, intrinsic: &Intrinsic) {
         let sources = self.sources(intrinsic);
         let component = intrinsic.index(IndexKind::Component) as u64 & 3;
-        let first_buffer = self.program.shader.info.first_ubo_buffer();
+        let first_buffer = self.program.facts.first_ubo_buffer;
         self.load_constants(intrinsic, |machine, lane| {
             let block = machine.get(sources[0], 0, lane) as u32;
             let register = (intrinsic.base as u32).wrapping_add(machine.get(sources[1], 0, lane) as u32);
@@ -272,7 +272,7 @@ impl Machine<'_, '_> {
         let by_vectors =
             intrinsic.index(IndexKind::AlignMul) as u32 >= 16 && intrinsic.index(IndexKind::AlignOffset) & 15 == 0;
         self.each_active(|machine, lane| {
-            let first_buffer = machine.program.shader.info.first_ubo_buffer();
+            let first_buffer = machine.program.facts.first_ubo_buffer;
             let buffer = (machine.get(sources[0], 0, lane) as u32).wrapping_add(first_buffer);
             let at = machine.get(sources[1], 0, lane) as u32;
             let length = machine.inputs.constants.get(buffer as usize).map_or(0, |words| words.len() as u64 * 4);
@@ -294,7 +294,7 @@ impl Machine<'_, '_> {
     /// `load_constant`: data that belongs to the shader.
     pub fn load_constant_data(&mut self, intrinsic: &Intrinsic) {
         let offset = self.sources(intrinsic)[0];
-        let data = &self.program.shader.constant_data;
+        let data = &self.program.facts.constant_data;
         let dest = intrinsic.dest;
         let size = component_bytes(dest.bits);
         for component in 0..u32::from(dest.components) {
@@ -370,7 +370,7 @@ impl Machine<'_, '_> {
             if storage {
                 machine.outputs.buffers.get(block as usize).map_or(0, |b| b.len() as u64)
             } else {
-                let buffer = block.wrapping_add(machine.program.shader.info.first_ubo_buffer());
+                let buffer = block.wrapping_add(machine.program.facts.first_ubo_buffer);
                 machine.inputs.constants.get(buffer as usize).map_or(0, |words| words.len() as u64 * 4)
             }
         });

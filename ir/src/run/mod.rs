@@ -23,7 +23,8 @@ mod io;
 mod layout;
 mod machine;
 mod memory;
-mod program;
+pub mod native;
+pub mod program;
 mod subgroup;
 mod texture;
 

@@ -9,16 +9,17 @@ use cranelift_entity::EntityRef;
 
 use super::{Copy, Op, Origin, Program, Register, Routine, Span, Value};
 use crate::body::{Body, CfNode, CfParent, InstData};
-use crate::entities::{Block, Def, Function, Inst, Variable};
+use crate::entities::{Block, Def, Function, Inst, User, Variable};
 use crate::intrinsics::{IndexKind, IntrinsicOp};
 use crate::run::RunError;
+use crate::shader::Shader;
 
 /// Most planes of values and registers.
 const MAX_PLANES: u64 = 1 << 24;
 
 /// Adds a function and what it calls to a program.
-pub(super) fn compile(program: Program<'_>, entry: Function) -> Result<Program<'_>, RunError> {
-    let mut compiler = Compiler { program, numbers: HashMap::new(), queue: Vec::new() };
+pub(super) fn compile(program: Program, shader: &Shader, entry: Function) -> Result<Program, RunError> {
+    let mut compiler = Compiler { program, shader, numbers: HashMap::new(), queue: Vec::new() };
     compiler.function_number(entry);
     // Functions are found while their callers are compiled.
     let mut done = 0;
@@ -44,7 +45,8 @@ enum OpenKind {
 }
 
 pub(super) struct Compiler<'a> {
-    pub(super) program: Program<'a>,
+    pub(super) program: Program,
+    pub(super) shader: &'a Shader,
     /// Number of a function in the program.
     numbers: HashMap<Function, usize>,
     queue: Vec<Function>,
@@ -59,13 +61,14 @@ impl<'a> Compiler<'a> {
         self.numbers.insert(function, number);
         self.queue.push(function);
         let mut routine = Routine::default();
-        for parameter in &self.program.shader.functions[function].parameters {
+        for parameter in &self.shader.functions[function].parameters {
             let value = Value {
                 plane: self.program.num_value_planes,
                 components: parameter.num_components,
                 bits: parameter.bit_size,
             };
             self.program.num_value_planes += value.planes();
+            self.program.kept.resize(self.program.num_value_planes as usize, true);
             routine.parameters.push(value);
         }
         self.program.functions.push(routine);
@@ -73,7 +76,7 @@ impl<'a> Compiler<'a> {
     }
 
     fn compile_function(&mut self, function: Function, number: usize) -> Result<(), RunError> {
-        let shader = self.program.shader;
+        let shader = self.shader;
         let Some(body) = &shader.functions[function].body else {
             // A declaration: calling it does nothing. The caller's error says so.
             self.program.functions[number].start = u32::MAX;
@@ -162,7 +165,8 @@ impl<'a> FunctionCompiler<'_, 'a> {
         for block in body.blocks() {
             for inst in body.insts(block) {
                 if let Some(def) = body.inst_def(inst) {
-                    self.allocate(def)?;
+                    let kept = self.leaves_its_loop(def, block);
+                    self.allocate(def, kept)?;
                     if let Some(words) = body.constant(inst) {
                         let value = self.values[def.index()];
                         for (component, &word) in (0u32..).zip(words) {
@@ -180,7 +184,7 @@ impl<'a> FunctionCompiler<'_, 'a> {
                 }
                 for entry in body.copies(inst).unwrap_or(&[]) {
                     if let Some(def) = entry.dest.expand() {
-                        self.allocate(def)?;
+                        self.allocate(def, true)?;
                     }
                 }
             }
@@ -190,7 +194,29 @@ impl<'a> FunctionCompiler<'_, 'a> {
         Ok(())
     }
 
-    fn allocate(&mut self, def: Def) -> Result<(), RunError> {
+    /// Whether a value is read outside of the innermost loop that makes it. Loops inside that loop do not count.
+    fn leaves_its_loop(&self, def: Def, block: Block) -> bool {
+        let body = self.body;
+        let loop_of = |block: Block| body.block_parent(block).and_then(|parent| body.innermost_loop(parent));
+        let Some(home) = loop_of(block) else { return false };
+        body.uses_of(def).any(|source| {
+            let at = match body.user(source) {
+                User::Inst(inst) if body.is_phi(inst) => Some(body.phi_predecessor(source)),
+                User::Inst(inst) => body.inst_block(inst),
+                User::If(id) => Some(body.block_before_if(id)),
+            };
+            let mut at = at.and_then(loop_of);
+            while let Some(inner) = at {
+                if inner == home {
+                    return false;
+                }
+                at = body.loop_parent(inner).and_then(|parent| body.innermost_loop(parent));
+            }
+            true
+        })
+    }
+
+    fn allocate(&mut self, def: Def, kept: bool) -> Result<(), RunError> {
         let program = &mut self.compiler.program;
         let shape = self.body.shape(def);
         let value = Value { plane: program.num_value_planes, components: shape.num_components, bits: shape.bit_size };
@@ -199,6 +225,7 @@ impl<'a> FunctionCompiler<'_, 'a> {
             return Err(RunError::TooLarge { words: total });
         }
         program.num_value_planes = total as u32;
+        program.kept.resize(total as usize, kept);
         self.values[def.index()] = value;
         Ok(())
     }

@@ -37,7 +37,7 @@ impl FunctionCompiler<'_, '_> {
         ty: Type,
     ) -> Result<(), RunError> {
         let body = self.body;
-        let shader = self.compiler.program.shader;
+        let shader = self.compiler.shader;
         let Some(def) = body.inst_def(inst) else { return Err(self.malformed(inst, "no result")) };
         let dest = self.value(inst, def)?;
         if let DerefKind::Var(variable) = kind {
@@ -118,7 +118,7 @@ impl FunctionCompiler<'_, '_> {
     /// The plan of a copy: the vectors of the type, and the wildcards of both paths.
     pub(super) fn copy_plan(&self, inst: Inst) -> Result<CopyPlan, RunError> {
         let (dest, source) = (self.body.src(inst, 0), self.body.src(inst, 1));
-        let shader = self.compiler.program.shader;
+        let shader = self.compiler.shader;
         let layout = &self.compiler.program.layout;
         let ty = self.body.is_def_live(dest).then(|| self.body.deref_type(dest)).flatten();
         let Some(ty) = ty else { return Err(self.malformed(inst, "a source that should be a deref is none")) };
@@ -147,8 +147,7 @@ impl FunctionCompiler<'_, '_> {
             let parent = body.src(at, 0);
             if kind == DerefKind::ArrayWildcard {
                 let ty = body.is_def_live(parent).then(|| body.deref_type(parent)).flatten();
-                let elements =
-                    ty.and_then(|ty| self.compiler.program.layout.elements(self.compiler.program.shader, ty, modes));
+                let elements = ty.and_then(|ty| self.compiler.program.layout.elements(self.compiler.shader, ty, modes));
                 let Some(elements) = elements else {
                     return Err(self.malformed(inst, "the parent of a wildcard has no elements"));
                 };

@@ -91,7 +91,7 @@ impl FunctionCompiler<'_, '_> {
             let high = if value.bits == 64 { value.components } else { 0 };
             program.alu_sources.push(AluSource { start, components, high });
         }
-        let mode = self.compiler.program.shader.info.float_controls_execution_mode;
+        let mode = self.compiler.program.facts.float_controls_execution_mode;
         let plain = !mode.flushes_denormals(32) && !mode.rounds_toward_zero(32);
         let fast =
             narrow && is_fast(op, bit_size, plain) && (info.output_size == 0 || info.output_size == dest.components);
@@ -103,7 +103,7 @@ impl FunctionCompiler<'_, '_> {
     }
 
     fn compile_call(&mut self, inst: Inst, callee: Function) -> Result<(), RunError> {
-        let shader = self.compiler.program.shader;
+        let shader = self.compiler.shader;
         let Some(function) = shader.functions.get(callee) else { return Err(self.malformed(inst, "no such function")) };
         if function.body.is_none() {
             return Err(self.malformed(inst, "the called function has no code"));
@@ -248,6 +248,11 @@ impl FunctionCompiler<'_, '_> {
             base: body.index(inst, IndexKind::Base),
             write_mask,
             extra,
+            offset: info
+                .num_srcs()
+                .checked_sub(1)
+                .and_then(|last| body.constant_component(body.src(inst, last), 0))
+                .map(|word| word as u32),
             origin: self.origin(inst),
         };
         let number = self.compiler.program.intrinsics.len() as u32;

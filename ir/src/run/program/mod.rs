@@ -14,15 +14,23 @@ use super::environment::{Inputs, Outputs, Resources, RunLimits};
 use super::io::IoPlan;
 use super::layout::Layout;
 use super::machine::Machine;
-use crate::alu::AluOp;
+use super::native::NativeCode;
+use std::ops::Range;
+use std::sync::Arc;
+
+use cranelift_entity::PrimaryMap;
+use hashbrown::HashSet;
+
+use crate::alu::{AluOp, ExecutionMode};
 use crate::body::{MAX_INDICES, TexData};
 use crate::entities::{Function, Inst};
-use crate::intrinsics::{IndexKind, IntrinsicOp};
-use crate::shader::Shader;
+use crate::intrinsics::{DestComponents, IndexKind, IntrinsicKind, IntrinsicOp};
+use crate::shader::{Shader, Stage};
+use crate::variable::VariableModes;
 
 /// Where a value stands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(super) struct Value {
+pub struct Value {
     /// First plane. The high words of 64-bit components follow all low ones.
     pub plane: u32,
     /// Components; 0 = no value.
@@ -40,7 +48,7 @@ impl Value {
 
 /// A register or register array; its elements stand one after the other, each like a value.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Register {
+pub struct Register {
     /// First plane.
     pub plane: u32,
     /// Elements, at least 1.
@@ -69,7 +77,7 @@ impl Register {
 
 /// An operation.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Op {
+pub enum Op {
     /// [`Program::alus`].
     Alu(u32),
     /// [`Program::intrinsics`].
@@ -123,13 +131,20 @@ pub(super) enum Op {
         /// End of the list.
         end: u32,
     },
+    /// Machine code executes a stretch; goes on at `end`. See [`super::native`].
+    Native {
+        /// Number of the stretch.
+        stretch: u32,
+        /// The operation behind the stretch.
+        end: u32,
+    },
     /// End of a function.
     End,
 }
 
 /// The construct that a jump leaves.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Leave {
+pub enum Leave {
     /// The innermost loop.
     Break,
     /// The iteration.
@@ -142,7 +157,7 @@ pub(super) enum Leave {
 
 /// An ALU instruction.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Alu {
+pub struct Alu {
     /// Opcode.
     pub op: AluOp,
     /// Size of the unsized types.
@@ -159,7 +174,7 @@ pub(super) struct Alu {
 
 /// A source of an ALU instruction.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct AluSource {
+pub struct AluSource {
     /// Where the planes of its components stand in [`Program::planes`], swizzle applied.
     pub start: u32,
     /// Number of components.
@@ -170,7 +185,7 @@ pub(super) struct AluSource {
 
 /// An intrinsic.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Intrinsic {
+pub struct Intrinsic {
     /// Opcode.
     pub op: IntrinsicOp,
     /// Number of sources.
@@ -187,6 +202,8 @@ pub(super) struct Intrinsic {
     pub write_mask: u32,
     /// Precomputed: index into the list of the program that the opcode implies.
     pub extra: u32,
+    /// The last source, which is the offset of loads and stores, if it is a constant.
+    pub offset: Option<u32>,
     /// Origin, for errors.
     pub origin: Origin,
 }
@@ -200,7 +217,7 @@ impl Intrinsic {
 
 /// The instruction that an operation comes from.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Origin {
+pub struct Origin {
     /// Function.
     pub function: Function,
     /// Instruction.
@@ -208,11 +225,11 @@ pub(super) struct Origin {
 }
 
 /// Number of texture source kinds.
-pub(super) const TEX_SOURCE_KINDS: usize = crate::body::TexSrcKind::ALL.len();
+pub const TEX_SOURCE_KINDS: usize = crate::body::TexSrcKind::ALL.len();
 
 /// A texture instruction.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Texture {
+pub struct Texture {
     /// Payload.
     pub data: TexData,
     /// Result.
@@ -225,7 +242,7 @@ pub(super) struct Texture {
 
 /// One end of a copy.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Span {
+pub struct Span {
     /// In the register file, else among the values.
     pub register: bool,
     /// First plane.
@@ -234,7 +251,7 @@ pub(super) struct Span {
 
 /// A copy.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Copy {
+pub struct Copy {
     /// Where to.
     pub dest: Span,
     /// Where from.
@@ -245,7 +262,7 @@ pub(super) struct Copy {
 
 /// A call.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Call {
+pub struct Call {
     /// Number of the callee in [`Program::functions`].
     pub callee: u32,
     /// First argument in [`Program::operands`].
@@ -258,23 +275,73 @@ pub(super) struct Call {
 
 /// A function.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Routine {
+pub struct Routine {
     /// First operation.
     pub start: u32,
     /// Its parameters.
     pub parameters: Vec<Value>,
     /// Planes of its registers: first, number.
-    pub registers: (u32, u32),
+    pub(super) registers: (u32, u32),
     /// Private cells of its variables: first, number.
     pub locals: Vec<(u32, u32)>,
     /// Words that initialisers put into private cells.
     pub initial: Vec<(u32, u32)>,
 }
 
-/// A shader prepared for running.
+/// Modes of variables in buffers and shared memory.
+const MEMORY_MODES: VariableModes = VariableModes(VariableModes::MEM_SSBO.0 | VariableModes::MEM_SHARED.0);
+
+/// What a shader says outside of its code.
+#[derive(Clone, Debug)]
+pub(super) struct Facts {
+    pub stage: Stage,
+    pub float_controls_execution_mode: ExecutionMode,
+    pub scratch_size: u32,
+    pub constant_data: Vec<u8>,
+    pub first_ubo_buffer: u32,
+    /// Whether it has variables in memory that other invocations see.
+    pub has_memory_variables: bool,
+    /// Most vertices that a geometry shader emits; 0 = any number.
+    pub vertices_out: u32,
+    /// Vertices of the patch that a tessellation control shader makes; 0 = as many as there are lanes.
+    pub patch_vertices: u32,
+    /// Names, for errors.
+    pub functions: PrimaryMap<Function, String>,
+}
+
+impl Facts {
+    fn new(shader: &Shader) -> Facts {
+        Facts {
+            stage: shader.stage,
+            float_controls_execution_mode: shader.info.float_controls_execution_mode,
+            scratch_size: shader.scratch_size,
+            constant_data: shader.constant_data.clone(),
+            first_ubo_buffer: shader.info.first_ubo_buffer(),
+            has_memory_variables: shader.variables.values().any(|variable| variable.mode.intersects(MEMORY_MODES)),
+            vertices_out: shader.info.gs.vertices_out,
+            patch_vertices: shader.info.tess.tcs_vertices_out,
+            functions: shader.functions.values().map(|function| function.name.clone()).collect(),
+        }
+    }
+}
+
+/// Whether an intrinsic may change what other blocks of lanes see.
+fn writes_memory(op: IntrinsicOp) -> bool {
+    use IntrinsicOp as I;
+    let info = op.info();
+    match info.kind {
+        IntrinsicKind::AtomicCounter => true,
+        // Loads and questions about the size change nothing.
+        IntrinsicKind::Image => info.dest_components == DestComponents::None || !info.can_eliminate,
+        _ => matches!(op, I::StoreSsbo | I::SsboAtomic | I::SsboAtomicSwap),
+    }
+}
+
+/// A shader prepared for running. It holds data only, and may be used by several threads at once.
 #[derive(Debug)]
-pub struct Program<'a> {
-    pub(super) shader: &'a Shader,
+pub struct Program {
+    /// What the shader says outside of its code.
+    pub(super) facts: Facts,
     pub(super) ops: Vec<Op>,
     pub(super) alus: Vec<Alu>,
     pub(super) alu_sources: Vec<AluSource>,
@@ -290,23 +357,29 @@ pub struct Program<'a> {
     pub(super) images: Vec<ImagePlan>,
     /// Planes that hold a constant: plane, word.
     pub(super) constants: Vec<(u32, u32)>,
+    /// Planes of which the words of inactive lanes are read, by derivatives and textures.
+    pub(super) read_inactive: Vec<u32>,
+    /// By plane of values: whether lanes that are not active must keep their words for later, because the value is read
+    /// outside of the loop that makes it.
+    pub(super) kept: Vec<bool>,
     pub(super) functions: Vec<Routine>,
     pub(super) layout: Layout,
     pub(super) io: IoPlan,
     pub(super) num_value_planes: u32,
     pub(super) num_register_planes: u32,
+    pub(super) native: Option<Arc<dyn NativeCode>>,
 }
 
-impl<'a> Program<'a> {
+impl Program {
     /// Prepares a shader.
     ///
     /// # Errors
     /// If there is nothing to run, or the shader would not pass validation in a way that makes it impossible to run.
     /// An instruction that only some environments offer is an error when it is executed.
-    pub fn new(shader: &'a Shader) -> Result<Program<'a>, RunError> {
+    pub fn new(shader: &Shader) -> Result<Program, RunError> {
         let entry = shader.entry_point().ok_or(RunError::NoEntryPoint)?;
         let program = Program {
-            shader,
+            facts: Facts::new(shader),
             ops: Vec::new(),
             alus: Vec::new(),
             alu_sources: Vec::new(),
@@ -321,17 +394,22 @@ impl<'a> Program<'a> {
             copy_plans: Vec::new(),
             images: Vec::new(),
             constants: Vec::new(),
+            read_inactive: Vec::new(),
+            kept: Vec::new(),
             functions: Vec::new(),
             layout: Layout::new(shader),
             io: IoPlan::default(),
             num_value_planes: 0,
             num_register_planes: 0,
+            native: None,
         };
         if shader.functions[entry].body.is_none() {
             return Err(RunError::NoEntryPoint);
         }
-        let mut program = compile::compile(program, entry)?;
-        program.io = IoPlan::new(&program)?;
+        let mut program = compile::compile(program, shader, entry)?;
+        program.constants.sort_unstable_by_key(|&(plane, _)| plane);
+        program.read_inactive = program.planes_read_inactive();
+        program.io = IoPlan::new(&program, shader)?;
         Ok(program)
     }
 
@@ -340,13 +418,161 @@ impl<'a> Program<'a> {
     /// # Errors
     /// If it does not end within the limits, or executes an instruction for which there are no surroundings.
     pub fn run(&self, inputs: &Inputs, resources: &mut dyn Resources, limits: RunLimits) -> Result<Outputs, RunError> {
-        let mut machine = Machine::new(self, inputs, resources, limits)?;
-        machine.execute(limits)?;
-        Ok(machine.finish())
+        self.run_blocks(inputs, 0..inputs.lanes, inputs.lanes, resources, limits)
+    }
+
+    /// Runs the shader for some lanes of the inputs, which may be any number of lanes: in blocks of `block` lanes, one
+    /// after the other, each as if it was a run of its own. Buffers, counters and resources are handed on from block to
+    /// block. The outputs are those of the lanes `lanes`; the shared memory in them is that of the last block.
+    ///
+    /// # Errors
+    /// As of [`run`](Self::run), with the limits for each block.
+    pub fn run_blocks(
+        &self,
+        inputs: &Inputs,
+        lanes: Range<usize>,
+        block: usize,
+        resources: &mut dyn Resources,
+        limits: RunLimits,
+    ) -> Result<Outputs, RunError> {
+        let mut machine = Machine::new(self, inputs, lanes.clone(), block, resources, limits)?;
+        for first in lanes.clone().step_by(block.max(1)) {
+            machine.start_block(first, block.min(lanes.end - first));
+            machine.run_ops(limits.steps)?;
+            machine.finish_block();
+        }
+        Ok(machine.outputs)
+    }
+
+    /// The operations.
+    pub fn ops(&self) -> &[Op] {
+        &self.ops
+    }
+
+    /// ALU instructions, by the number in [`Op::Alu`].
+    pub fn alus(&self) -> &[Alu] {
+        &self.alus
+    }
+
+    /// Intrinsics, by the number in [`Op::Intrinsic`].
+    pub fn intrinsics(&self) -> &[Intrinsic] {
+        &self.intrinsics
+    }
+
+    /// Texture instructions, by the number in [`Op::Texture`].
+    pub fn textures(&self) -> &[Texture] {
+        &self.textures
+    }
+
+    /// Copies; [`Op::Copies`] is a range of them.
+    pub fn copies(&self) -> &[Copy] {
+        &self.copies
+    }
+
+    /// Registers.
+    pub fn registers(&self) -> &[Register] {
+        &self.registers
+    }
+
+    /// Planes of values that hold a constant: plane, word. Ascending.
+    pub fn constants(&self) -> &[(u32, u32)] {
+        &self.constants
+    }
+
+    /// By plane of values: whether lanes that are not active must keep their words for later, because the value is
+    /// read outside of the loop that makes it.
+    pub fn kept(&self) -> &[bool] {
+        &self.kept
+    }
+
+    /// Planes of values.
+    pub fn num_value_planes(&self) -> u32 {
+        self.num_value_planes
+    }
+
+    /// Planes of registers.
+    pub fn num_register_planes(&self) -> u32 {
+        self.num_register_planes
+    }
+
+    /// The stage of the shader.
+    pub fn stage(&self) -> Stage {
+        self.facts.stage
+    }
+
+    /// How floats are rounded and whether denormals count.
+    pub fn execution_mode(&self) -> ExecutionMode {
+        self.facts.float_controls_execution_mode
+    }
+
+    /// The constant buffer that uniform buffer 0 stands for.
+    pub fn first_ubo_buffer(&self) -> u32 {
+        self.facts.first_ubo_buffer
+    }
+
+    /// Number of output registers.
+    pub fn output_registers(&self) -> usize {
+        self.io.output_registers as usize
+    }
+
+    /// Whether a run may change buffers, counters or images.
+    pub fn writes_memory(&self) -> bool {
+        self.facts.has_memory_variables || self.intrinsics.iter().any(|intrinsic| writes_memory(intrinsic.op))
+    }
+
+    /// The planes of source `number` of an ALU instruction, its swizzle applied.
+    pub fn alu_source_planes(&self, alu: &Alu, number: usize) -> &[u32] {
+        let source = self.alu_sources[alu.sources as usize + number];
+        &self.planes[source.start as usize..source.start as usize + usize::from(source.components)]
+    }
+
+    /// In source `number` of an ALU instruction, the distance from the plane of a component's low word to that of its
+    /// high word; 0 if there are no high words.
+    pub fn alu_source_high(&self, alu: &Alu, number: usize) -> u8 {
+        self.alu_sources[alu.sources as usize + number].high
+    }
+
+    /// The values that a deref reads and makes.
+    pub fn deref_values(&self, number: u32) -> [Value; 3] {
+        let step = self.derefs[number as usize];
+        [step.dest, step.parent, step.index]
+    }
+
+    /// The arguments of a call.
+    pub fn call_values(&self, number: u32) -> &[Value] {
+        let call = self.calls[number as usize];
+        let first = call.arguments as usize;
+        &self.operands[first..first + usize::from(call.num_arguments)]
+    }
+
+    /// The sources of an intrinsic.
+    pub fn sources_of(&self, intrinsic: &Intrinsic) -> &[Value] {
+        let start = intrinsic.sources as usize;
+        &self.operands[start..start + usize::from(intrinsic.num_sources)]
+    }
+
+    fn planes_read_inactive(&self) -> Vec<u32> {
+        use IntrinsicOp as I;
+        let mut planes = Vec::new();
+        for intrinsic in &self.intrinsics {
+            if matches!(intrinsic.op, I::Ddx | I::DdxFine | I::DdxCoarse | I::Ddy | I::DdyFine | I::DdyCoarse)
+                && let Some(source) = self.operands.get(intrinsic.sources as usize)
+            {
+                planes.extend(source.plane..source.plane + source.planes());
+            }
+        }
+        for source in self.textures.iter().flat_map(|texture| &texture.sources) {
+            planes.extend(source.plane..source.plane + source.planes());
+        }
+        planes.sort_unstable();
+        planes.dedup();
+        let constant: HashSet<u32> = self.constants.iter().map(|&(plane, _)| plane).collect();
+        planes.retain(|plane| !constant.contains(plane));
+        planes
     }
 
     pub(super) fn function_name(&self, function: Function) -> String {
-        self.shader.functions[function].name.clone()
+        self.facts.functions.get(function).cloned().unwrap_or_default()
     }
 
     /// The error that an instruction has no counterpart in the environment.

@@ -1,0 +1,373 @@
+//! ALU opcodes as machine code: a value is four 32-bit lanes of type `i32x4`.
+//!
+//! The rules here compute what [`tgsi_ir::alu::evaluate`] says, bit for bit but for the payload of NaN. Opcodes without
+//! a rule are evaluated lane by lane through a call; see [`super::calls`].
+
+use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
+use cranelift_codegen::ir::types::{F32X4, I8X16, I32, I32X4};
+use cranelift_codegen::ir::{Endianness, InstBuilder, MemFlags, Value};
+use cranelift_frontend::FunctionBuilder;
+use tgsi_ir::alu::AluOp;
+
+use super::calls::Function;
+
+/// Makes code for an opcode from its operands.
+pub(super) type Rule = fn(&mut Lanes<'_, '_>, &[Value]) -> Value;
+
+/// How an opcode becomes code.
+#[derive(Clone, Copy)]
+pub(super) enum Form {
+    /// A rule for operands of 32 bits.
+    Rule(Rule),
+    /// The same; it computes floats, and holds where these are neither flushed nor rounded toward zero.
+    Float(Rule),
+    /// A function of the library for each lane, with the same condition.
+    Call(Function),
+}
+
+/// Makes code for operations on four lanes.
+pub(super) struct Lanes<'b, 'f> {
+    pub builder: &'b mut FunctionBuilder<'f>,
+}
+
+fn flags() -> MemFlags {
+    MemFlags::new().with_endianness(Endianness::Little)
+}
+
+impl Lanes<'_, '_> {
+    fn float(&mut self, value: Value) -> Value {
+        self.builder.ins().bitcast(F32X4, flags(), value)
+    }
+
+    fn word(&mut self, value: Value) -> Value {
+        self.builder.ins().bitcast(I32X4, flags(), value)
+    }
+
+    /// The same word in all lanes.
+    pub fn splat(&mut self, word: u32) -> Value {
+        let bytes: Vec<u8> = (0..4).flat_map(|_| word.to_le_bytes()).collect();
+        let constant = self.builder.func.dfg.constants.insert(bytes.into());
+        self.builder.ins().vconst(I32X4, constant)
+    }
+
+    fn splat_float(&mut self, value: f32) -> Value {
+        let words = self.splat(value.to_bits());
+        self.float(words)
+    }
+
+    fn binary(&mut self, operands: &[Value], make: impl Fn(&mut FunctionBuilder<'_>, Value, Value) -> Value) -> Value {
+        let (a, b) = (self.float(operands[0]), self.float(operands[1]));
+        let result = make(self.builder, a, b);
+        self.word(result)
+    }
+
+    fn unary(&mut self, operands: &[Value], make: impl Fn(&mut FunctionBuilder<'_>, Value) -> Value) -> Value {
+        let a = self.float(operands[0]);
+        let result = make(self.builder, a);
+        self.word(result)
+    }
+
+    /// All ones where a comparison of floats holds.
+    fn compare(&mut self, condition: FloatCC, operands: &[Value]) -> Value {
+        let (a, b) = (self.float(operands[0]), self.float(operands[1]));
+        self.builder.ins().fcmp(condition, a, b)
+    }
+
+    fn compare_words(&mut self, condition: IntCC, operands: &[Value]) -> Value {
+        self.builder.ins().icmp(condition, operands[0], operands[1])
+    }
+
+    /// All ones where a word is not 0.
+    pub fn is_set(&mut self, value: Value) -> Value {
+        let zero = self.splat(0);
+        self.builder.ins().icmp(IntCC::NotEqual, value, zero)
+    }
+
+    /// `a` where a mask of all ones or zeros is set, else `b`.
+    pub fn select(&mut self, mask: Value, a: Value, b: Value) -> Value {
+        self.builder.ins().bitselect(mask, a, b)
+    }
+
+    /// A float where a mask is set, else +0.
+    fn where_set(&mut self, mask: Value, value: f32) -> Value {
+        let one = self.splat(value.to_bits());
+        self.builder.ins().band(mask, one)
+    }
+
+    /// The smaller (with `FloatCC::LessThan`) or larger number of two; -0 is below +0.
+    fn extreme(&mut self, condition: FloatCC, order: IntCC, operands: &[Value]) -> Value {
+        let (a, b) = (operands[0], operands[1]);
+        let better = self.compare(condition, operands);
+        let no_number = self.compare(FloatCC::Unordered, &[b, b]);
+        let equal = self.compare(FloatCC::Equal, operands);
+        let by_sign = self.compare_words(order, operands);
+        let tie = self.builder.ins().band(equal, by_sign);
+        let mask = self.builder.ins().bor(better, no_number);
+        let mask = self.builder.ins().bor(mask, tie);
+        self.select(mask, a, b)
+    }
+
+    /// At least +0 and at most 1; NaN becomes 0.
+    pub fn saturate(&mut self, value: Value) -> Value {
+        let (zero, one) = (self.splat(0), self.splat(1f32.to_bits()));
+        let above = self.compare(FloatCC::GreaterThan, &[value, zero]);
+        let value = self.builder.ins().band(above, value);
+        let below = self.compare(FloatCC::LessThan, &[value, one]);
+        self.select(below, value, one)
+    }
+
+    /// Shifts each lane by its own count, modulo 32.
+    fn shift(&mut self, operands: &[Value], make: fn(&mut FunctionBuilder<'_>, Value, Value) -> Value) -> Value {
+        let mut result = operands[0];
+        for lane in 0..4 {
+            let a = self.builder.ins().extractlane(operands[0], lane);
+            let count = self.builder.ins().extractlane(operands[1], lane);
+            let shifted = make(self.builder, a, count);
+            result = self.builder.ins().insertlane(result, shifted, lane);
+        }
+        result
+    }
+
+    /// The lanes of a vector in another order.
+    pub fn shuffle(&mut self, value: Value, lanes: [u8; 4]) -> Value {
+        let bytes = self.builder.ins().bitcast(I8X16, flags(), value);
+        let mask: Vec<u8> = lanes.iter().flat_map(|&lane| (0..4).map(move |byte| lane * 4 + byte)).collect();
+        let mask = self.builder.func.dfg.immediates.push(mask.into());
+        let shuffled = self.builder.ins().shuffle(bytes, bytes, mask);
+        self.word(shuffled)
+    }
+
+    /// The difference of two floats.
+    pub fn difference(&mut self, a: Value, b: Value) -> Value {
+        self.binary(&[a, b], |builder, a, b| builder.ins().fsub(a, b))
+    }
+
+    /// A scalar in all lanes.
+    pub fn splat_value(&mut self, value: Value) -> Value {
+        debug_assert_eq!(self.builder.func.dfg.value_type(value), I32);
+        self.builder.ins().splat(I32X4, value)
+    }
+}
+
+fn fadd(lanes: &mut Lanes<'_, '_>, o: &[Value]) -> Value {
+    lanes.binary(o, |builder, a, b| builder.ins().fadd(a, b))
+}
+
+fn fsub(lanes: &mut Lanes<'_, '_>, o: &[Value]) -> Value {
+    lanes.binary(o, |builder, a, b| builder.ins().fsub(a, b))
+}
+
+fn fmul(lanes: &mut Lanes<'_, '_>, o: &[Value]) -> Value {
+    lanes.binary(o, |builder, a, b| builder.ins().fmul(a, b))
+}
+
+fn negated(lanes: &mut Lanes<'_, '_>, condition: FloatCC, o: &[Value]) -> Value {
+    let mask = lanes.compare(condition, o);
+    lanes.builder.ins().bnot(mask)
+}
+
+/// How an opcode becomes code; none if it is evaluated lane by lane. Its operands and result have 32 bits.
+pub(super) fn form(op: AluOp) -> Option<Form> {
+    use AluOp as A;
+    use FloatCC as F;
+    use Form::{Call, Float, Rule};
+    Some(match op {
+        A::Mov => Rule(|_, o| o[0]),
+        A::Fneg => Rule(|l, o| {
+            let sign = l.splat(0x8000_0000);
+            l.builder.ins().bxor(o[0], sign)
+        }),
+        A::Fabs => Rule(|l, o| {
+            let rest = l.splat(0x7fff_ffff);
+            l.builder.ins().band(o[0], rest)
+        }),
+        A::Fsat => Float(|l, o| l.saturate(o[0])),
+        A::FclampPos => Float(|l, o| {
+            let zero = l.splat(0);
+            let above = l.compare(F::GreaterThan, &[o[0], zero]);
+            l.builder.ins().band(above, o[0])
+        }),
+        A::Fsign => Float(|l, o| {
+            let zero = l.splat(0);
+            let above = l.compare(F::GreaterThan, &[o[0], zero]);
+            let below = l.compare(F::LessThan, &[o[0], zero]);
+            let equal = l.compare(F::Equal, &[o[0], zero]);
+            let (above, below) = (l.where_set(above, 1.0), l.where_set(below, -1.0));
+            let zero = l.builder.ins().band(equal, o[0]);
+            let result = l.builder.ins().bor(above, below);
+            l.builder.ins().bor(result, zero)
+        }),
+        A::Frcp => Float(|l, o| {
+            let one = l.splat_float(1.0);
+            l.unary(o, |builder, a| builder.ins().fdiv(one, a))
+        }),
+        A::Frsq => Float(|l, o| {
+            let one = l.splat_float(1.0);
+            l.unary(o, |builder, a| {
+                let root = builder.ins().sqrt(a);
+                builder.ins().fdiv(one, root)
+            })
+        }),
+        A::Fsqrt => Float(|l, o| l.unary(o, |builder, a| builder.ins().sqrt(a))),
+        A::Fexp2 => Call(Function::Exp2),
+        A::Flog2 => Call(Function::Log2),
+        A::Fsin => Call(Function::Sin),
+        A::Fcos => Call(Function::Cos),
+        A::Fpow => Call(Function::Pow),
+        A::Ftrunc => Float(|l, o| l.unary(o, |builder, a| builder.ins().trunc(a))),
+        A::Fceil => Float(|l, o| l.unary(o, |builder, a| builder.ins().ceil(a))),
+        A::Ffloor => Float(|l, o| l.unary(o, |builder, a| builder.ins().floor(a))),
+        A::Ffract => Float(|l, o| {
+            l.unary(o, |builder, a| {
+                let floor = builder.ins().floor(a);
+                builder.ins().fsub(a, floor)
+            })
+        }),
+        A::FroundEven => Float(|l, o| l.unary(o, |builder, a| builder.ins().nearest(a))),
+        A::Fadd => Float(fadd),
+        A::Fsub => Float(fsub),
+        A::Fmul => Float(fmul),
+        A::Fdiv => Float(|l, o| l.binary(o, |builder, a, b| builder.ins().fdiv(a, b))),
+        A::Fmulz => Float(|l, o| {
+            let zero = l.splat(0);
+            let product = fmul(l, o);
+            let a = l.compare(F::Equal, &[o[0], zero]);
+            let b = l.compare(F::Equal, &[o[1], zero]);
+            let either = l.builder.ins().bor(a, b);
+            l.builder.ins().band_not(product, either)
+        }),
+        A::Fmin => Float(|l, o| l.extreme(F::LessThan, IntCC::SignedLessThan, o)),
+        A::Fmax => Float(|l, o| l.extreme(F::GreaterThan, IntCC::SignedGreaterThan, o)),
+        A::Fmad => Float(|l, o| {
+            let product = fmul(l, o);
+            fadd(l, &[product, o[2]])
+        }),
+        A::FlrpMad => Float(|l, o| {
+            let difference = fsub(l, &o[1..]);
+            let product = fmul(l, &[o[0], difference]);
+            fadd(l, &[product, o[2]])
+        }),
+        A::Flrp => Float(|l, o| {
+            let one = l.splat(1f32.to_bits());
+            let rest = fsub(l, &[one, o[2]]);
+            let a = fmul(l, &[o[0], rest]);
+            let b = fmul(l, &[o[1], o[2]]);
+            fadd(l, &[a, b])
+        }),
+        A::Fcsel => Float(|l, o| {
+            let zero = l.splat(0);
+            let condition = l.compare(F::NotEqual, &[o[0], zero]);
+            l.select(condition, o[1], o[2])
+        }),
+        A::Flt32 => Float(|l, o| l.compare(F::LessThan, o)),
+        A::Fge32 => Float(|l, o| l.compare(F::GreaterThanOrEqual, o)),
+        A::Feq32 => Float(|l, o| l.compare(F::Equal, o)),
+        A::Fneu32 => Float(|l, o| l.compare(F::NotEqual, o)),
+        A::Fltu32 => Float(|l, o| negated(l, F::GreaterThanOrEqual, o)),
+        A::Fgeu32 => Float(|l, o| negated(l, F::LessThan, o)),
+        A::Fequ32 => Float(|l, o| {
+            let unordered = l.compare(F::Unordered, o);
+            let equal = l.compare(F::Equal, o);
+            l.builder.ins().bor(unordered, equal)
+        }),
+        A::Fneo32 => Float(|l, o| {
+            let ordered = l.compare(F::Ordered, o);
+            let different = l.compare(F::NotEqual, o);
+            l.builder.ins().band(ordered, different)
+        }),
+        A::Funord32 => Float(|l, o| l.compare(F::Unordered, o)),
+        A::Ford32 => Float(|l, o| l.compare(F::Ordered, o)),
+        A::Slt => Float(|l, o| {
+            let mask = l.compare(F::LessThan, o);
+            l.where_set(mask, 1.0)
+        }),
+        A::Sge => Float(|l, o| {
+            let mask = l.compare(F::GreaterThanOrEqual, o);
+            l.where_set(mask, 1.0)
+        }),
+        A::Seq => Float(|l, o| {
+            let mask = l.compare(F::Equal, o);
+            l.where_set(mask, 1.0)
+        }),
+        A::Sne => Float(|l, o| {
+            let mask = l.compare(F::NotEqual, o);
+            l.where_set(mask, 1.0)
+        }),
+        A::Ilt32 => Rule(|l, o| l.compare_words(IntCC::SignedLessThan, o)),
+        A::Ige32 => Rule(|l, o| l.compare_words(IntCC::SignedGreaterThanOrEqual, o)),
+        A::Ieq32 => Rule(|l, o| l.compare_words(IntCC::Equal, o)),
+        A::Ine32 => Rule(|l, o| l.compare_words(IntCC::NotEqual, o)),
+        A::Ult32 => Rule(|l, o| l.compare_words(IntCC::UnsignedLessThan, o)),
+        A::Uge32 => Rule(|l, o| l.compare_words(IntCC::UnsignedGreaterThanOrEqual, o)),
+        A::B32csel => Rule(|l, o| {
+            let condition = l.is_set(o[0]);
+            l.select(condition, o[1], o[2])
+        }),
+        A::B2b32 => Rule(|l, o| l.is_set(o[0])),
+        A::B2f32 => Rule(|l, o| {
+            let mask = l.is_set(o[0]);
+            l.where_set(mask, 1.0)
+        }),
+        A::B2i32 => Rule(|l, o| {
+            let (mask, one) = (l.is_set(o[0]), l.splat(1));
+            l.builder.ins().band(mask, one)
+        }),
+        A::Iadd => Rule(|l, o| l.builder.ins().iadd(o[0], o[1])),
+        A::Isub => Rule(|l, o| l.builder.ins().isub(o[0], o[1])),
+        A::Imul => Rule(|l, o| l.builder.ins().imul(o[0], o[1])),
+        A::Ineg => Rule(|l, o| l.builder.ins().ineg(o[0])),
+        A::Iabs => Rule(|l, o| l.builder.ins().iabs(o[0])),
+        A::Inot => Rule(|l, o| l.builder.ins().bnot(o[0])),
+        A::Iand => Rule(|l, o| l.builder.ins().band(o[0], o[1])),
+        A::Ior => Rule(|l, o| l.builder.ins().bor(o[0], o[1])),
+        A::Ixor => Rule(|l, o| l.builder.ins().bxor(o[0], o[1])),
+        A::Imin => Rule(|l, o| l.builder.ins().smin(o[0], o[1])),
+        A::Imax => Rule(|l, o| l.builder.ins().smax(o[0], o[1])),
+        A::Umin => Rule(|l, o| l.builder.ins().umin(o[0], o[1])),
+        A::Umax => Rule(|l, o| l.builder.ins().umax(o[0], o[1])),
+        A::Ishl => Rule(|l, o| l.shift(o, |builder, a, count| builder.ins().ishl(a, count))),
+        A::Ishr => Rule(|l, o| l.shift(o, |builder, a, count| builder.ins().sshr(a, count))),
+        A::Ushr => Rule(|l, o| l.shift(o, |builder, a, count| builder.ins().ushr(a, count))),
+        A::I2f32 => Float(|l, o| {
+            let result = l.builder.ins().fcvt_from_sint(F32X4, o[0]);
+            l.word(result)
+        }),
+        A::U2f32 => Float(|l, o| {
+            let result = l.builder.ins().fcvt_from_uint(F32X4, o[0]);
+            l.word(result)
+        }),
+        A::F2i32 => Float(|l, o| {
+            let value = l.float(o[0]);
+            l.builder.ins().fcvt_to_sint_sat(I32X4, value)
+        }),
+        A::F2u32 => Float(|l, o| {
+            let value = l.float(o[0]);
+            l.builder.ins().fcvt_to_uint_sat(I32X4, value)
+        }),
+        _ => return None,
+    })
+}
+
+/// A shift of all lanes by a constant, if an opcode is one.
+pub(super) fn shift_by_constant(lanes: &mut Lanes<'_, '_>, op: AluOp, value: Value, count: u32) -> Option<Value> {
+    let count = lanes.builder.ins().iconst(I32, i64::from(count & 31));
+    Some(match op {
+        AluOp::Ishl => lanes.builder.ins().ishl(value, count),
+        AluOp::Ishr => lanes.builder.ins().sshr(value, count),
+        AluOp::Ushr => lanes.builder.ins().ushr(value, count),
+        _ => return None,
+    })
+}
+
+/// The sum of products, the last component first.
+pub(super) fn dot(lanes: &mut Lanes<'_, '_>, a: &[Value], b: &[Value]) -> Option<Value> {
+    let mut sum = None;
+    for (&a, &b) in a.iter().zip(b).rev() {
+        let product = fmul(lanes, &[a, b]);
+        sum = Some(match sum {
+            Some(sum) => fadd(lanes, &[sum, product]),
+            None => product,
+        });
+    }
+    sum
+}

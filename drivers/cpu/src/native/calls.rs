@@ -1,0 +1,142 @@
+//! What machine code calls: functions of the library for four lanes, and the evaluation of any other opcode.
+//!
+//! Arguments and results are in one area of memory, a vector of four words for each component: first the sources, the
+//! low words of all components before the high ones, then in the same place the result.
+
+use tgsi_ir::alu::{AluOp, ExecutionMode, evaluate};
+use tgsi_ir::body::MAX_COMPONENTS;
+use tgsi_ir::run::program::{Alu, Program};
+
+/// A function of the library.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Function {
+    Exp2,
+    Log2,
+    Sin,
+    Cos,
+    Pow,
+}
+
+/// Four lanes.
+type Quad = [f32; 4];
+
+impl Function {
+    /// Its address: a function of one argument, a pointer to the operands in vectors of four words. The first becomes
+    /// the result.
+    pub fn address(self) -> usize {
+        match self {
+            Function::Exp2 => exp2 as *const () as usize,
+            Function::Log2 => log2 as *const () as usize,
+            Function::Sin => sin as *const () as usize,
+            Function::Cos => cos as *const () as usize,
+            Function::Pow => pow as *const () as usize,
+        }
+    }
+}
+
+macro_rules! unary {
+    ($($name:ident)*) => {$(
+        extern "C" fn $name(lanes: *mut Quad) {
+            // SAFETY: code passes the address of a stack slot of its own with room for the operands.
+            let lanes = unsafe { &mut *lanes };
+            for value in lanes {
+                *value = value.$name();
+            }
+        }
+    )*};
+}
+
+unary! { exp2 log2 sin cos }
+
+extern "C" fn pow(lanes: *mut [Quad; 2]) {
+    // SAFETY: as above; the slot has room for two operands.
+    let [base, exponent] = unsafe { &mut *lanes };
+    for (base, exponent) in base.iter_mut().zip(exponent) {
+        *base = base.powf(*exponent);
+    }
+}
+
+/// An ALU instruction without a rule.
+#[derive(Clone, Debug)]
+pub(super) struct General {
+    op: AluOp,
+    bit_size: u8,
+    mode: ExecutionMode,
+    components: u8,
+    /// Components of each source, and whether they have high words.
+    sources: Vec<(u8, bool)>,
+    dest_bits: u8,
+}
+
+impl General {
+    pub fn new(program: &Program, alu: &Alu) -> General {
+        let sources = (0..usize::from(alu.num_sources).min(MAX_COMPONENTS)).map(|source| {
+            let components = program.alu_source_planes(alu, source).len().min(MAX_COMPONENTS);
+            (components as u8, program.alu_source_high(alu, source) != 0)
+        });
+        General {
+            op: alu.op,
+            bit_size: alu.bit_size,
+            mode: program.execution_mode(),
+            components: alu.dest.components.min(MAX_COMPONENTS as u8),
+            sources: sources.collect(),
+            dest_bits: alu.dest.bits,
+        }
+    }
+
+    /// Vectors of four words that operands and result take.
+    pub fn vectors(&self) -> usize {
+        let sources = self.sources.iter().map(|&(components, wide)| usize::from(components) << u8::from(wide)).sum();
+        let result = usize::from(self.components) << u8::from(self.dest_bits == 64);
+        result.max(sources)
+    }
+
+    fn evaluate(&self, words: &mut [[u32; 4]]) {
+        let mut values = [[[0u64; MAX_COMPONENTS]; MAX_COMPONENTS]; 4];
+        let mut at = 0;
+        for (number, &(components, wide)) in self.sources.iter().enumerate() {
+            let count = usize::from(components);
+            for component in 0..count {
+                for (lane, values) in values.iter_mut().enumerate() {
+                    let low = words.get(at + component).map_or(0, |words| words[lane]);
+                    let high = if wide { words.get(at + count + component).map_or(0, |words| words[lane]) } else { 0 };
+                    values[number][component] = u64::from(low) | u64::from(high) << 32;
+                }
+            }
+            at += count << u8::from(wide);
+        }
+        let count = usize::from(self.components);
+        for (lane, values) in values.iter().enumerate() {
+            let mut arguments: [&[u64]; MAX_COMPONENTS] = [&[]; MAX_COMPONENTS];
+            for ((argument, values), &(components, _)) in arguments.iter_mut().zip(values).zip(&self.sources) {
+                *argument = values.get(..usize::from(components)).unwrap_or(values);
+            }
+            let mut result = [0u64; MAX_COMPONENTS];
+            let arguments = &arguments[..self.sources.len()];
+            evaluate(self.op, self.bit_size, self.components, arguments, self.mode, &mut result);
+            for (component, &bits) in result.iter().enumerate().take(count) {
+                let low = match self.dest_bits {
+                    32 | 64 => bits as u32,
+                    size => bits as u32 & ((1 << (size & 31)) - 1),
+                };
+                if let Some(words) = words.get_mut(component) {
+                    words[lane] = low;
+                }
+                if self.dest_bits == 64
+                    && let Some(words) = words.get_mut(count + component)
+                {
+                    words[lane] = (bits >> 32) as u32;
+                }
+            }
+        }
+    }
+}
+
+/// Evaluates an instruction for four lanes.
+pub(super) extern "C" fn general(instruction: *const General, words: *mut [u32; 4]) {
+    // SAFETY: the address is that of an instruction that the code's owner keeps for as long as the code.
+    let instruction = unsafe { &*instruction };
+    // SAFETY: code passes the address of a stack slot of its own of `vectors` vectors.
+    let words = unsafe { std::slice::from_raw_parts_mut(words, instruction.vectors()) };
+    instruction.evaluate(words);
+}

@@ -1,0 +1,68 @@
+//! What machine code gets from its caller: one structure of addresses and lengths. [`super::emit`] reads its fields by
+//! the offsets here; this is all that code can reach, besides its own stack.
+
+use tgsi_ir::run::native::NativeState;
+
+use super::uniforms::MAX_BUFFERS;
+
+/// A constant buffer: its start, and its length in words.
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub(super) struct Buffer {
+    start: *const u32,
+    length: u64,
+}
+
+/// The argument of a stretch's function.
+#[repr(C)]
+pub(super) struct Context {
+    words: *mut u32,
+    registers: *mut u32,
+    active: *const u32,
+    exists: *const u32,
+    /// Bytes of a plane.
+    stride: u64,
+    /// Most operations of a quad.
+    steps: u64,
+    /// What is read in the place of what is not inside.
+    zero: u64,
+    buffers: [Buffer; MAX_BUFFERS as usize],
+}
+
+impl Context {
+    /// The context of a call. It holds addresses into `state`, which must stay borrowed until the call ends.
+    pub fn new(state: &mut NativeState<'_>) -> Context {
+        let mut buffers = [Buffer { start: std::ptr::null(), length: 0 }; MAX_BUFFERS as usize];
+        for (buffer, words) in buffers.iter_mut().zip(state.constants) {
+            *buffer = Buffer { start: words.as_ptr(), length: words.len() as u64 };
+        }
+        Context {
+            words: state.words.as_mut_ptr(),
+            registers: state.registers.as_mut_ptr(),
+            active: state.active.as_ptr(),
+            exists: state.exists.as_ptr(),
+            stride: state.width as u64 * 4,
+            steps: state.steps,
+            zero: 0,
+            buffers,
+        }
+    }
+}
+
+/// Byte offsets of the fields.
+pub(super) mod offsets {
+    use super::{Buffer, Context};
+    use std::mem::offset_of;
+
+    pub const WORDS: usize = offset_of!(Context, words);
+    pub const REGISTERS: usize = offset_of!(Context, registers);
+    pub const ACTIVE: usize = offset_of!(Context, active);
+    pub const EXISTS: usize = offset_of!(Context, exists);
+    pub const STRIDE: usize = offset_of!(Context, stride);
+    pub const STEPS: usize = offset_of!(Context, steps);
+    pub const ZERO: usize = offset_of!(Context, zero);
+    pub const BUFFERS: usize = offset_of!(Context, buffers);
+    /// Bytes of a buffer's entry, and the place of the length in it.
+    pub const BUFFER: usize = size_of::<Buffer>();
+    pub const BUFFER_LENGTH: usize = offset_of!(Buffer, length);
+}

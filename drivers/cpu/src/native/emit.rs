@@ -1,0 +1,624 @@
+//! The machine code of a stretch: a loop over the quads of a block, in which every plane is a variable of the code
+//! generator. The quads do not see each other.
+//!
+//! Control flow is as in the interpreter: masks say which lanes take part. A side of an `If` that no lane of the quad
+//! takes is jumped over, a loop ends with its last lane.
+
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::types::{I32, I32X4, I64};
+use cranelift_codegen::ir::{
+    AbiParam, Block, InstBuilder, MemFlags, Signature, StackSlotData, StackSlotKind, Value as Ir,
+};
+use cranelift_codegen::isa::CallConv;
+use cranelift_frontend::{FunctionBuilder, Variable};
+use rustc_hash::FxHashMap;
+use tgsi_ir::intrinsics::{IndexKind, IntrinsicOp};
+use tgsi_ir::run::program::{Alu, Copy, Intrinsic, Leave, Op, Program, Value};
+
+use super::alu::{Form, Lanes, dot, form, shift_by_constant};
+use super::calls::{General, general};
+use super::context::{Context, offsets};
+use super::stretches::{Plane, Stretch, plane_of, written_components};
+use super::uniforms::{self, Place};
+use tgsi_ir::alu::AluOp;
+
+/// Bytes of a vector of four words.
+const VECTOR: i64 = 16;
+
+/// A construct that is open.
+enum Open {
+    If { outer: Ir, otherwise: Ir, else_block: Block, merge: Block, in_else: bool },
+    Loop { outer: Ir, outer_iteration: Option<Ir>, outer_in_loop: Option<Ir>, head: Block, exit: Block, start: usize },
+}
+
+/// Makes the code of one stretch.
+pub(super) struct Emitter<'a, 'f> {
+    pub program: &'a Program,
+    pub builder: FunctionBuilder<'f>,
+    pub keep_inactive: bool,
+    /// Words of planes that are constant.
+    pub constants: &'a FxHashMap<Plane, u32>,
+    /// Instructions that code has the addresses of.
+    pub generals: &'a mut Vec<Box<General>>,
+    variables: FxHashMap<Plane, Variable>,
+    uniforms: FxHashMap<(u32, u32, u32), Ir>,
+    call_conv: CallConv,
+    context: Ir,
+    words: Ir,
+    registers: Ir,
+    stride: Ir,
+    /// Byte offset of the quad in a plane.
+    quad: Ir,
+    active: Variable,
+    iteration: Variable,
+    in_loop: Variable,
+    steps: Variable,
+    open: Vec<Open>,
+    loops: usize,
+}
+
+/// Flags of all accesses: their addresses are right, and not aligned to vectors.
+fn trusted() -> MemFlags {
+    MemFlags::new().with_notrap()
+}
+
+impl<'a, 'f> Emitter<'a, 'f> {
+    /// An emitter for a function without blocks.
+    pub fn new(
+        program: &'a Program,
+        mut builder: FunctionBuilder<'f>,
+        keep_inactive: bool,
+        constants: &'a FxHashMap<Plane, u32>,
+        generals: &'a mut Vec<Box<General>>,
+        call_conv: CallConv,
+    ) -> Emitter<'a, 'f> {
+        let active = builder.declare_var(I32X4);
+        let iteration = builder.declare_var(I32X4);
+        let in_loop = builder.declare_var(I32X4);
+        let steps = builder.declare_var(I64);
+        let none = Ir::from_u32(0);
+        Emitter {
+            program,
+            builder,
+            keep_inactive,
+            constants,
+            generals,
+            variables: FxHashMap::default(),
+            uniforms: FxHashMap::default(),
+            call_conv,
+            context: none,
+            words: none,
+            registers: none,
+            stride: none,
+            quad: none,
+            active,
+            iteration,
+            in_loop,
+            steps,
+            open: Vec::new(),
+            loops: 0,
+        }
+    }
+
+    fn lanes(&mut self) -> Lanes<'_, 'f> {
+        Lanes { builder: &mut self.builder }
+    }
+
+    /// A field of the context.
+    fn field(&mut self, offset: usize) -> Ir {
+        self.builder.ins().load(I64, trusted().with_readonly(), self.context, offset as i32)
+    }
+
+    // ---- planes
+
+    fn variable(&mut self, plane: Plane) -> Variable {
+        if let Some(&variable) = self.variables.get(&plane) {
+            return variable;
+        }
+        let variable = self.builder.declare_var(I32X4);
+        self.variables.insert(plane, variable);
+        variable
+    }
+
+    fn read(&mut self, plane: Plane) -> Ir {
+        if let Some(&word) = self.constants.get(&plane) {
+            return self.lanes().splat(word);
+        }
+        let variable = self.variable(plane);
+        self.builder.use_var(variable)
+    }
+
+    /// Gives a plane a new vector: in the active lanes if it must keep the others, else in all.
+    fn write(&mut self, plane: Plane, value: Ir, masked: bool) {
+        let variable = self.variable(plane);
+        let values = self.program.num_value_planes();
+        let kept = masked
+            || self.keep_inactive
+            || plane >= values
+            || self.program.kept().get(plane as usize).copied().unwrap_or(true);
+        let value = if kept {
+            let (active, old) = (self.builder.use_var(self.active), self.builder.use_var(variable));
+            self.lanes().select(active, value, old)
+        } else {
+            value
+        };
+        self.builder.def_var(variable, value);
+    }
+
+    fn address(&mut self, plane: Plane) -> Ir {
+        let values = self.program.num_value_planes();
+        let (file, plane) = if plane < values { (self.words, plane) } else { (self.registers, plane - values) };
+        let distance = self.builder.ins().imul_imm(self.stride, i64::from(plane));
+        let address = self.builder.ins().iadd(file, distance);
+        self.builder.ins().iadd(address, self.quad)
+    }
+
+    // ---- the function
+
+    /// Makes the whole function.
+    pub fn function(mut self, stretch: &Stretch) {
+        let entry = self.builder.create_block();
+        self.builder.append_block_params_for_function_params(entry);
+        self.builder.switch_to_block(entry);
+        self.builder.seal_block(entry);
+        self.context = self.builder.block_params(entry)[0];
+        self.words = self.field(offsets::WORDS);
+        self.registers = self.field(offsets::REGISTERS);
+        self.stride = self.field(offsets::STRIDE);
+        let active_plane = self.field(offsets::ACTIVE);
+        let limit = self.field(offsets::STEPS);
+        self.preload(stretch);
+        let (head, body, next, exit) = (
+            self.builder.create_block(),
+            self.builder.create_block(),
+            self.builder.create_block(),
+            self.builder.create_block(),
+        );
+        let most = self.builder.declare_var(I64);
+        let quad = self.builder.declare_var(I64);
+        let zero = self.builder.ins().iconst(I64, 0);
+        self.builder.def_var(most, zero);
+        self.builder.def_var(quad, zero);
+        self.builder.ins().jump(head, &[]);
+        // A quad without active lanes has nothing to do.
+        self.builder.switch_to_block(head);
+        self.quad = self.builder.use_var(quad);
+        let address = self.builder.ins().iadd(active_plane, self.quad);
+        let active = self.builder.ins().load(I32X4, trusted(), address, 0);
+        let any = self.builder.ins().vany_true(active);
+        self.builder.ins().brif(any, body, &[], next, &[]);
+        self.builder.switch_to_block(body);
+        self.builder.seal_block(body);
+        self.builder.def_var(self.active, active);
+        self.builder.def_var(self.steps, zero);
+        for &plane in &stretch.inputs {
+            let address = self.address(plane);
+            let value = self.builder.ins().load(I32X4, trusted(), address, 0);
+            let variable = self.variable(plane);
+            self.builder.def_var(variable, value);
+        }
+        let ops = self.program.ops();
+        for at in stretch.range.start as usize..stretch.range.end as usize {
+            self.operation(ops[at], at, limit);
+        }
+        for &plane in &stretch.outputs {
+            let variable = self.variable(plane);
+            let value = self.builder.use_var(variable);
+            let address = self.address(plane);
+            self.builder.ins().store(trusted(), value, address, 0);
+        }
+        if self.loops > 0 {
+            let (old, steps) = (self.builder.use_var(most), self.builder.use_var(self.steps));
+            let larger = self.builder.ins().umax(old, steps);
+            self.builder.def_var(most, larger);
+        }
+        self.builder.ins().jump(next, &[]);
+        self.builder.switch_to_block(next);
+        self.builder.seal_block(next);
+        let following = self.builder.ins().iadd_imm(self.quad, VECTOR);
+        self.builder.def_var(quad, following);
+        let more = self.builder.ins().icmp(IntCC::UnsignedLessThan, following, self.stride);
+        self.builder.ins().brif(more, head, &[], exit, &[]);
+        self.builder.seal_block(head);
+        self.builder.switch_to_block(exit);
+        self.builder.seal_block(exit);
+        let most = self.builder.use_var(most);
+        self.builder.ins().return_(&[most]);
+        self.builder.finalize();
+    }
+
+    /// Loads the uniforms of a stretch before the loop over quads.
+    fn preload(&mut self, stretch: &Stretch) {
+        let program = self.program;
+        for &op in &program.ops()[stretch.range.start as usize..stretch.range.end as usize] {
+            let Op::Intrinsic(number) = op else { continue };
+            let intrinsic = &program.intrinsics()[number as usize];
+            let Some(place) = uniforms::place(program, intrinsic) else { continue };
+            for component in 0..u32::from(intrinsic.dest.components) {
+                self.uniform(place, component, intrinsic.dest.components.into());
+            }
+        }
+    }
+
+    /// A word of a constant buffer in all lanes; 0 if it is not inside.
+    fn uniform(&mut self, place: Place, component: u32, components: u32) -> Ir {
+        let word = place.word + component;
+        // The last word that must be inside.
+        let last = if place.whole { place.word + components - 1 } else { word };
+        let key = (place.buffer, word, last);
+        if let Some(&value) = self.uniforms.get(&key) {
+            return value;
+        }
+        let buffer = offsets::BUFFERS + place.buffer as usize * offsets::BUFFER;
+        let (start, length) = (self.field(buffer), self.field(buffer + offsets::BUFFER_LENGTH));
+        let inside = self.builder.ins().icmp_imm(IntCC::UnsignedGreaterThan, length, i64::from(last));
+        let address = self.builder.ins().iadd_imm(start, i64::from(word) * 4);
+        let nothing = self.builder.ins().iadd_imm(self.context, offsets::ZERO as i64);
+        let address = self.builder.ins().select(inside, address, nothing);
+        let scalar = self.builder.ins().load(I32, trusted(), address, 0);
+        let value = self.lanes().splat_value(scalar);
+        self.uniforms.insert(key, value);
+        value
+    }
+
+    fn operation(&mut self, op: Op, at: usize, limit: Ir) {
+        let program = self.program;
+        match op {
+            Op::Alu(number) => self.alu(&program.alus()[number as usize]),
+            Op::Copies { start, count } => self.copies(&program.copies()[start as usize..(start + count) as usize]),
+            Op::Intrinsic(number) => self.intrinsic(&program.intrinsics()[number as usize]),
+            Op::If { condition, .. } => self.start_if(condition),
+            Op::Else { .. } => self.start_else(),
+            Op::EndIf { .. } => self.end_if(),
+            Op::Loop => self.start_loop(at),
+            Op::Continue => self.next_iteration(),
+            Op::EndLoop { .. } => self.end_loop(at, limit),
+            Op::Jump { kind, .. } => self.jump(kind),
+            // No stretch holds others.
+            Op::Deref(_) | Op::Texture(_) | Op::Call(_) | Op::Native { .. } | Op::End => {}
+        }
+    }
+
+    // ---- control flow
+
+    fn any(&mut self, mask: Ir) -> Ir {
+        self.builder.ins().vany_true(mask)
+    }
+
+    fn start_if(&mut self, condition: Value) {
+        let condition = self.read(condition.plane);
+        let condition = self.lanes().is_set(condition);
+        let outer = self.builder.use_var(self.active);
+        let taken = self.builder.ins().band(outer, condition);
+        let otherwise = self.builder.ins().band_not(outer, condition);
+        let (then, else_block, merge) =
+            (self.builder.create_block(), self.builder.create_block(), self.builder.create_block());
+        let any = self.any(taken);
+        self.builder.ins().brif(any, then, &[], else_block, &[]);
+        self.builder.switch_to_block(then);
+        self.builder.seal_block(then);
+        self.builder.def_var(self.active, taken);
+        self.open.push(Open::If { outer, otherwise, else_block, merge, in_else: false });
+    }
+
+    fn start_else(&mut self) {
+        let Some(Open::If { otherwise, else_block, merge, in_else, .. }) = self.open.last_mut() else { return };
+        let (otherwise, else_block, merge) = (*otherwise, *else_block, *merge);
+        *in_else = true;
+        self.builder.ins().jump(else_block, &[]);
+        self.builder.switch_to_block(else_block);
+        self.builder.seal_block(else_block);
+        let any = self.any(otherwise);
+        let start = self.builder.create_block();
+        self.builder.ins().brif(any, start, &[], merge, &[]);
+        self.builder.switch_to_block(start);
+        self.builder.seal_block(start);
+        self.builder.def_var(self.active, otherwise);
+    }
+
+    fn end_if(&mut self) {
+        if let Some(Open::If { in_else: false, .. }) = self.open.last() {
+            self.start_else();
+        }
+        let Some(Open::If { outer, merge, .. }) = self.open.pop() else { return };
+        self.builder.ins().jump(merge, &[]);
+        self.builder.switch_to_block(merge);
+        self.builder.seal_block(merge);
+        let active = if self.loops_open() {
+            let iteration = self.builder.use_var(self.iteration);
+            self.builder.ins().band(outer, iteration)
+        } else {
+            outer
+        };
+        self.builder.def_var(self.active, active);
+    }
+
+    fn loops_open(&self) -> bool {
+        self.open.iter().any(|open| matches!(open, Open::Loop { .. }))
+    }
+
+    fn start_loop(&mut self, at: usize) {
+        let outer = self.builder.use_var(self.active);
+        let inside = self.loops_open();
+        let outer_iteration = inside.then(|| self.builder.use_var(self.iteration));
+        let outer_in_loop = inside.then(|| self.builder.use_var(self.in_loop));
+        self.builder.def_var(self.iteration, outer);
+        self.builder.def_var(self.in_loop, outer);
+        let (head, exit) = (self.builder.create_block(), self.builder.create_block());
+        self.builder.ins().jump(head, &[]);
+        self.builder.switch_to_block(head);
+        self.open.push(Open::Loop { outer, outer_iteration, outer_in_loop, head, exit, start: at });
+        self.loops += 1;
+    }
+
+    fn next_iteration(&mut self) {
+        let in_loop = self.builder.use_var(self.in_loop);
+        self.builder.def_var(self.iteration, in_loop);
+        self.builder.def_var(self.active, in_loop);
+    }
+
+    fn end_loop(&mut self, at: usize, limit: Ir) {
+        self.next_iteration();
+        let Some(Open::Loop { outer, outer_iteration, outer_in_loop, head, exit, start }) = self.open.pop() else {
+            return;
+        };
+        let steps = self.builder.use_var(self.steps);
+        let steps = self.builder.ins().iadd_imm(steps, (at - start) as i64);
+        self.builder.def_var(self.steps, steps);
+        let (again, endless) = (self.builder.create_block(), self.builder.create_block());
+        let in_loop = self.builder.use_var(self.in_loop);
+        let any = self.any(in_loop);
+        self.builder.ins().brif(any, again, &[], exit, &[]);
+        self.builder.switch_to_block(again);
+        self.builder.seal_block(again);
+        let too_many = self.builder.ins().icmp(IntCC::UnsignedGreaterThan, steps, limit);
+        self.builder.ins().brif(too_many, endless, &[], head, &[]);
+        self.builder.seal_block(head);
+        self.builder.set_cold_block(endless);
+        self.builder.switch_to_block(endless);
+        self.builder.seal_block(endless);
+        self.builder.ins().return_(&[steps]);
+        self.builder.switch_to_block(exit);
+        self.builder.seal_block(exit);
+        self.builder.def_var(self.active, outer);
+        if let (Some(iteration), Some(in_loop)) = (outer_iteration, outer_in_loop) {
+            self.builder.def_var(self.iteration, iteration);
+            self.builder.def_var(self.in_loop, in_loop);
+        }
+    }
+
+    fn jump(&mut self, kind: Leave) {
+        let active = self.builder.use_var(self.active);
+        let iteration = self.builder.use_var(self.iteration);
+        let iteration = self.builder.ins().band_not(iteration, active);
+        self.builder.def_var(self.iteration, iteration);
+        if kind != Leave::Continue {
+            let in_loop = self.builder.use_var(self.in_loop);
+            let in_loop = self.builder.ins().band_not(in_loop, active);
+            self.builder.def_var(self.in_loop, in_loop);
+        }
+        let nobody = self.lanes().splat(0);
+        self.builder.def_var(self.active, nobody);
+    }
+
+    // ---- operations
+
+    fn copies(&mut self, copies: &[Copy]) {
+        let program = self.program;
+        let mut values = Vec::new();
+        for copy in copies {
+            let (from, to) = (plane_of(program, copy.source), plane_of(program, copy.dest));
+            values.extend((0..copy.planes).map(|number| (to + number, from + number)));
+        }
+        let values: Vec<(Plane, Ir)> = values.into_iter().map(|(to, from)| (to, self.read(from))).collect();
+        for (plane, value) in values {
+            self.write(plane, value, true);
+        }
+    }
+
+    fn alu(&mut self, alu: &Alu) {
+        let program = self.program;
+        let info = alu.op.info();
+        let wide = (0..usize::from(alu.num_sources)).any(|source| program.alu_source_high(alu, source) != 0);
+        let words = alu.dest.bits == 32 && !wide && matches!(alu.bit_size, 0 | 32);
+        let mode = program.execution_mode();
+        let plain = !mode.flushes_denormals(32) && !mode.rounds_toward_zero(32);
+        let by_component = info.output_size == 0 && info.input_sizes.iter().all(|&size| size == 0);
+        if alu.op.is_vec() && alu.dest.bits != 64 && !wide {
+            let sources: Vec<Ir> = (0..usize::from(alu.num_sources.min(alu.dest.components)))
+                .filter_map(|source| program.alu_source_planes(alu, source).first().copied())
+                .map(|plane| self.read(plane))
+                .collect();
+            for (plane, value) in (alu.dest.plane..).zip(sources) {
+                self.write(plane, value, false);
+            }
+            return;
+        }
+        if words && plain && matches!(alu.op, AluOp::Fdot2 | AluOp::Fdot3 | AluOp::Fdot4) {
+            let [a, b] = [0, 1].map(|source| {
+                program.alu_source_planes(alu, source).iter().map(|&plane| self.read(plane)).collect::<Vec<Ir>>()
+            });
+            if let Some(sum) = dot(&mut self.lanes(), &a, &b) {
+                self.write(alu.dest.plane, sum, false);
+            }
+            return;
+        }
+        match form(alu.op).filter(|form| words && by_component && (plain || matches!(form, Form::Rule(_)))) {
+            Some(form) => {
+                let mut results = Vec::with_capacity(alu.dest.components.into());
+                for component in 0..usize::from(alu.dest.components) {
+                    let result = self.component(alu, component, form);
+                    results.push(result);
+                }
+                for (plane, value) in (alu.dest.plane..).zip(results) {
+                    self.write(plane, value, false);
+                }
+            }
+            None => self.general(alu),
+        }
+    }
+
+    fn component(&mut self, alu: &Alu, component: usize, form: Form) -> Ir {
+        let program = self.program;
+        let mut operands = Vec::with_capacity(3);
+        let mut last = 0;
+        for source in 0..usize::from(alu.num_sources) {
+            last = program.alu_source_planes(alu, source).get(component).copied().unwrap_or(0);
+            operands.push(self.read(last));
+        }
+        if let (Some(&count), 2) = (self.constants.get(&last), operands.len())
+            && let Some(result) = shift_by_constant(&mut self.lanes(), alu.op, operands[0], count)
+        {
+            return result;
+        }
+        match form {
+            Form::Rule(rule) | Form::Float(rule) => rule(&mut self.lanes(), &operands),
+            Form::Call(function) => self.call(function.address(), None, &operands, 1)[0],
+        }
+    }
+
+    /// An instruction without a rule: evaluated lane by lane.
+    fn general(&mut self, alu: &Alu) {
+        let program = self.program;
+        let instruction = Box::new(General::new(program, alu));
+        let mut operands = Vec::new();
+        for source in 0..usize::from(alu.num_sources) {
+            let planes = program.alu_source_planes(alu, source);
+            let high = u32::from(program.alu_source_high(alu, source));
+            let low: Vec<Ir> = planes.iter().map(|&plane| self.read(plane)).collect();
+            operands.extend(low);
+            if high != 0 {
+                let high: Vec<Ir> = planes.iter().map(|&plane| self.read(plane + high)).collect();
+                operands.extend(high);
+            }
+        }
+        let address = std::ptr::from_ref::<General>(&instruction) as usize;
+        let vectors = instruction.vectors();
+        self.generals.push(instruction);
+        let results = self.call_with(general as *const () as usize, Some(address), &operands, vectors);
+        for (plane, value) in (alu.dest.plane..alu.dest.plane + alu.dest.planes()).zip(results) {
+            self.write(plane, value, false);
+        }
+    }
+
+    fn call(&mut self, function: usize, argument: Option<usize>, operands: &[Ir], results: usize) -> Vec<Ir> {
+        self.call_with(function, argument, operands, results.max(operands.len()))
+    }
+
+    /// Calls a function with operands in `vectors` vectors of memory; what it leaves there.
+    fn call_with(&mut self, function: usize, argument: Option<usize>, operands: &[Ir], vectors: usize) -> Vec<Ir> {
+        let size = vectors as u32 * VECTOR as u32;
+        let slot = self.builder.create_sized_stack_slot(StackSlotData::new(StackSlotKind::ExplicitSlot, size, 4));
+        for (number, &operand) in (0i32..).zip(operands) {
+            self.builder.ins().stack_store(operand, slot, number * VECTOR as i32);
+        }
+        let mut signature = Signature::new(self.call_conv);
+        let mut arguments = Vec::with_capacity(2);
+        if let Some(argument) = argument {
+            signature.params.push(AbiParam::new(I64));
+            arguments.push(self.builder.ins().iconst(I64, argument as i64));
+        }
+        signature.params.push(AbiParam::new(I64));
+        arguments.push(self.builder.ins().stack_addr(I64, slot, 0));
+        let signature = self.builder.import_signature(signature);
+        let callee = self.builder.ins().iconst(I64, function as i64);
+        self.builder.ins().call_indirect(signature, callee, &arguments);
+        (0..vectors as i32).map(|number| self.builder.ins().stack_load(I32X4, slot, number * VECTOR as i32)).collect()
+    }
+
+    fn intrinsic(&mut self, intrinsic: &Intrinsic) {
+        use IntrinsicOp as I;
+        match intrinsic.op {
+            I::LoadReg => self.load_register(intrinsic),
+            I::StoreReg => self.store_register(intrinsic),
+            I::LoadUniform | I::LoadUbo | I::LoadUboVec4 => {
+                let Some(place) = uniforms::place(self.program, intrinsic) else { return };
+                for component in 0..u32::from(intrinsic.dest.components) {
+                    let value = self.uniform(place, component, intrinsic.dest.components.into());
+                    self.write(intrinsic.dest.plane + component, value, false);
+                }
+            }
+            _ => self.derivative(intrinsic),
+        }
+    }
+
+    fn load_register(&mut self, intrinsic: &Intrinsic) {
+        let program = self.program;
+        let register = program.registers()[intrinsic.extra as usize];
+        let element = register.element(intrinsic.base as u32);
+        let (fabs, fneg) = (intrinsic.index(IndexKind::LegacyFabs) != 0, intrinsic.index(IndexKind::LegacyFneg) != 0);
+        let sign = 1u32 << (intrinsic.dest.bits.clamp(1, 32) - 1);
+        let mut values = Vec::with_capacity(intrinsic.dest.components.into());
+        for component in 0..u32::from(intrinsic.dest.components) {
+            let mut value = match element {
+                Some(element) if component < element.planes() => {
+                    self.read(program.num_value_planes() + element.plane + component)
+                }
+                _ => self.lanes().splat(0),
+            };
+            if fabs {
+                let rest = self.lanes().splat(!sign);
+                value = self.builder.ins().band(value, rest);
+            }
+            if fneg {
+                let sign = self.lanes().splat(sign);
+                value = self.builder.ins().bxor(value, sign);
+            }
+            values.push(value);
+        }
+        for (plane, value) in (intrinsic.dest.plane..).zip(values) {
+            self.write(plane, value, false);
+        }
+    }
+
+    fn store_register(&mut self, intrinsic: &Intrinsic) {
+        let program = self.program;
+        let register = program.registers()[intrinsic.extra as usize];
+        let Some(element) = register.element(intrinsic.base as u32) else { return };
+        let value = program.sources_of(intrinsic)[0];
+        let saturate = intrinsic.index(IndexKind::LegacyFsat) != 0;
+        for component in written_components(program, intrinsic) {
+            let mut word = self.read(value.plane + component);
+            if saturate {
+                word = self.lanes().saturate(word);
+            }
+            self.write(program.num_value_planes() + element.plane + component, word, true);
+        }
+    }
+
+    /// Differences of floats in the quad. Lanes that there are not count as 0.
+    fn derivative(&mut self, intrinsic: &Intrinsic) {
+        use IntrinsicOp as I;
+        let Some(&source) = self.program.sources_of(intrinsic).first() else { return };
+        let (plus, minus) = match intrinsic.op {
+            I::DdxFine => ([1, 1, 3, 3], [0, 0, 2, 2]),
+            I::DdyFine => ([2, 3, 2, 3], [0, 1, 0, 1]),
+            I::Ddx | I::DdxCoarse => ([3; 4], [2; 4]),
+            _ => ([2; 4], [0; 4]),
+        };
+        let exists = self.exists();
+        for component in 0..u32::from(intrinsic.dest.components) {
+            let value = self.read(source.plane + component);
+            let value = self.builder.ins().band(value, exists);
+            let (a, b) = (self.lanes().shuffle(value, plus), self.lanes().shuffle(value, minus));
+            let difference = self.lanes().difference(a, b);
+            self.write(intrinsic.dest.plane + component, difference, false);
+        }
+    }
+
+    /// All ones in the lanes of the quad that there are.
+    fn exists(&mut self) -> Ir {
+        let start = self.field(offsets::EXISTS);
+        let address = self.builder.ins().iadd(start, self.quad);
+        self.builder.ins().load(I32X4, trusted(), address, 0)
+    }
+}
+
+/// The signature of a stretch's function: the context in, operations executed out.
+pub(super) fn signature(call_conv: CallConv) -> Signature {
+    let mut signature = Signature::new(call_conv);
+    signature.params.push(AbiParam::new(I64));
+    signature.returns.push(AbiParam::new(I64));
+    debug_assert_eq!(size_of::<*const Context>(), 8);
+    signature
+}

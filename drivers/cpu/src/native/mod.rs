@@ -1,0 +1,165 @@
+//! Machine code, by Cranelift: the stretches of a program that need nothing but planes and constants. The interpreter of
+//! the IR executes the rest, in the same order as without machine code; see [`tgsi_ir::run::native`].
+//!
+//! A value is one vector of four 32-bit lanes for each quad. There are no wider vectors in Cranelift, and no operation
+//! that can trap is ever made.
+//!
+//! `unsafe` stands in three places: the call of a function, what code calls ([`calls`]), and the release of memory. What
+//! code can reach is in [`context`]: planes at offsets that are known when it is made, and constant buffers behind a
+//! check of the length. Pages of code are never writable and executable at once.
+
+mod alu;
+mod calls;
+mod context;
+mod emit;
+mod stretches;
+mod uniforms;
+
+use std::ops::Range;
+use std::sync::{Arc, Mutex};
+
+use cranelift_codegen::settings::{self, Configurable};
+use cranelift_codegen::{CodegenError, ir};
+use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
+use cranelift_jit::{JITBuilder, JITModule};
+use cranelift_module::{FuncId, Module, ModuleError};
+use rustc_hash::FxHashMap;
+use tgsi_ir::run::native::{NativeCode, NativeState};
+use tgsi_ir::run::program::Program;
+
+use calls::General;
+use context::Context;
+use emit::{Emitter, signature};
+
+use crate::program::{Options, Report};
+
+/// A function of a stretch: returns the operations that the longest quad executed.
+type Function = unsafe extern "C" fn(*const Context) -> u64;
+
+/// The functions of a program, and the memory that they stand in.
+struct Code {
+    functions: Vec<Function>,
+    /// Instructions that code has the addresses of.
+    _generals: Vec<Box<General>>,
+    /// Taken only when the code is released.
+    module: Mutex<Option<JITModule>>,
+    /// Words that functions may touch: planes of values, of registers.
+    planes: (usize, usize),
+}
+
+impl std::fmt::Debug for Code {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Code").field("functions", &self.functions.len()).finish_non_exhaustive()
+    }
+}
+
+impl Drop for Code {
+    fn drop(&mut self) {
+        let module = self.module.get_mut().ok().and_then(Option::take);
+        if let Some(module) = module {
+            // SAFETY: the functions are reached through this value only, and none runs while it is dropped.
+            unsafe { module.free_memory() };
+        }
+    }
+}
+
+impl NativeCode for Code {
+    fn execute(&self, stretch: u32, state: &mut NativeState<'_>) -> u64 {
+        let Some(function) = self.functions.get(stretch as usize) else { return 0 };
+        // The lengths that code relies on.
+        let width = state.width;
+        let enough = state.words.len() >= self.planes.0 * width
+            && state.registers.len() >= self.planes.1 * width
+            && state.active.len() >= width
+            && state.exists.len() >= width;
+        if width == 0 || !width.is_multiple_of(4) || !enough {
+            debug_assert!(false, "planes are too short");
+            return 0;
+        }
+        let context = Context::new(state);
+        // SAFETY: the function takes this argument; the planes have the lengths that it relies on, and `state` is borrowed
+        // until it returns.
+        unsafe { function(&raw const context) }
+    }
+}
+
+/// Makes machine code for a program, if the system allows it.
+pub fn compile(program: &mut Program, options: Options) -> Report {
+    let mut report = Report { total: program.ops().len(), ..Report::default() };
+    let stretches = stretches::find(program, options.keep_inactive);
+    if stretches.is_empty() {
+        return report;
+    }
+    match translate(program, &stretches, options, &mut report) {
+        Ok(code) => {
+            let ranges: Vec<Range<u32>> = stretches.into_iter().map(|stretch| stretch.range).collect();
+            report.functions = ranges.len();
+            report.operations = ranges.iter().map(|range| range.len()).sum();
+            program.set_native(&ranges, Arc::new(code));
+        }
+        Err(error) => {
+            log::warn!("no machine code: {error}");
+            report.refused = Some(error.to_string());
+        }
+    }
+    report
+}
+
+fn module() -> Result<JITModule, Box<ModuleError>> {
+    let flags = || -> Result<settings::Flags, settings::SetError> {
+        let mut flags = settings::builder();
+        flags.set("opt_level", "speed")?;
+        flags.set("enable_verifier", if cfg!(debug_assertions) { "true" } else { "false" })?;
+        flags.set("enable_probestack", "false")?;
+        flags.set("unwind_info", "false")?;
+        flags.set("is_pic", "false")?;
+        Ok(settings::Flags::new(flags))
+    };
+    let unsupported = |what: String| Box::new(ModuleError::Compilation(CodegenError::Unsupported(what)));
+    let flags = flags().map_err(|error| unsupported(error.to_string()))?;
+    let isa = cranelift_native::builder().map_err(|error| unsupported(error.to_owned()))?;
+    let isa = isa.finish(flags).map_err(|error| Box::new(ModuleError::Compilation(error)))?;
+    Ok(JITModule::new(JITBuilder::with_isa(isa, cranelift_module::default_libcall_names())))
+}
+
+fn translate(
+    program: &Program,
+    stretches: &[stretches::Stretch],
+    options: Options,
+    report: &mut Report,
+) -> Result<Code, Box<ModuleError>> {
+    let mut module = module()?;
+    let call_conv = module.target_config().default_call_conv;
+    let constants: FxHashMap<u32, u32> = program.constants().iter().copied().collect();
+    let mut generals = Vec::new();
+    let mut builder_context = FunctionBuilderContext::new();
+    let mut context = module.make_context();
+    let mut ids: Vec<FuncId> = Vec::with_capacity(stretches.len());
+    for stretch in stretches {
+        context.func.signature = signature(call_conv);
+        context.func.name = ir::UserFuncName::user(0, stretch.range.start);
+        let builder = FunctionBuilder::new(&mut context.func, &mut builder_context);
+        Emitter::new(program, builder, options.keep_inactive, &constants, &mut generals, call_conv).function(stretch);
+        if options.text {
+            use std::fmt::Write;
+            let _ = writeln!(report.text, "; operations {:?}\n{}", stretch.range, context.func.display());
+        }
+        let id = module.declare_anonymous_function(&context.func.signature)?;
+        module.define_function(id, &mut context)?;
+        report.bytes += context.compiled_code().map_or(0, |code| code.code_buffer().len());
+        module.clear_context(&mut context);
+        ids.push(id);
+    }
+    module.finalize_definitions()?;
+    let functions = ids
+        .into_iter()
+        .map(|id| {
+            let address = module.get_finalized_function(id);
+            // SAFETY: the function at this address was made with the signature of `Function`.
+            unsafe { std::mem::transmute::<*const u8, Function>(address) }
+        })
+        .collect();
+    report.evaluated = generals.len();
+    let planes = (program.num_value_planes() as usize, program.num_register_planes() as usize);
+    Ok(Code { functions, _generals: generals, module: Mutex::new(Some(module)), planes })
+}

@@ -1,0 +1,319 @@
+//! Which operations become machine code: stretches, and the planes that go in and out of each.
+//!
+//! A stretch is as many operations as can stand together: ALU instructions, copies, accesses to registers and uniforms
+//! at constant places, derivatives, and the `If`s and loops that hold nothing else. A loop is inside only with all of
+//! its jumps, so nothing jumps into a stretch or out of it.
+
+use std::ops::Range;
+
+use tgsi_ir::intrinsics::IntrinsicOp;
+use tgsi_ir::run::program::{Copy, Intrinsic, Leave, Op, Program, Span, Value};
+
+use super::uniforms;
+
+/// Fewest operations that are worth a call.
+const FEWEST: u32 = 2;
+
+/// Most operations of a stretch: registers are allocated for a whole function, in more than linear time.
+const MOST: u32 = 4000;
+
+/// A plane of values, or behind these of registers.
+pub(super) type Plane = u32;
+
+/// A stretch.
+#[derive(Clone, Debug)]
+pub(super) struct Stretch {
+    /// Its operations.
+    pub range: Range<u32>,
+    /// Planes to load before.
+    pub inputs: Vec<Plane>,
+    /// Planes to store behind.
+    pub outputs: Vec<Plane>,
+}
+
+/// The number of a plane of a file.
+pub(super) fn plane_of(program: &Program, span: Span) -> Plane {
+    if span.register { program.num_value_planes() + span.plane } else { span.plane }
+}
+
+/// Whether code is made for an intrinsic.
+fn is_native(program: &Program, intrinsic: &Intrinsic) -> bool {
+    use IntrinsicOp as I;
+    match intrinsic.op {
+        I::LoadReg => matches!(intrinsic.dest.bits, 32 | 1),
+        I::StoreReg => {
+            let value = program.sources_of(intrinsic)[0];
+            matches!(value.bits, 32 | 1)
+        }
+        I::Ddx | I::DdxFine | I::DdxCoarse | I::Ddy | I::DdyFine | I::DdyCoarse => intrinsic.dest.bits == 32,
+        I::LoadUniform | I::LoadUbo | I::LoadUboVec4 => uniforms::place(program, intrinsic).is_some(),
+        _ => false,
+    }
+}
+
+/// A construct of which the end is not reached yet.
+struct Open {
+    start: usize,
+    is_loop: bool,
+    /// All inside is native.
+    good: bool,
+    /// A jump inside leaves it.
+    escapes: bool,
+}
+
+/// For each operation, where the item that begins there ends, if all of it is native; else 0. An item is an operation,
+/// or a construct with all it holds.
+fn items(program: &Program) -> Vec<u32> {
+    let ops = program.ops();
+    let mut ends = vec![0u32; ops.len()];
+    let mut open: Vec<Open> = Vec::new();
+    for (at, &op) in ops.iter().enumerate() {
+        let good = match op {
+            Op::Alu(_) | Op::Copies { .. } => true,
+            Op::Intrinsic(number) => is_native(program, &program.intrinsics()[number as usize]),
+            Op::If { .. } | Op::Loop => {
+                open.push(Open { start: at, is_loop: matches!(op, Op::Loop), good: true, escapes: false });
+                continue;
+            }
+            Op::Else { .. } | Op::Continue => continue,
+            Op::EndIf { .. } | Op::EndLoop { .. } => {
+                let Some(closed) = open.pop() else { continue };
+                let escapes = closed.escapes && !closed.is_loop;
+                if closed.good && !escapes {
+                    ends[closed.start] = at as u32 + 1;
+                }
+                if let Some(outer) = open.last_mut() {
+                    outer.good &= closed.good;
+                    outer.escapes |= escapes;
+                }
+                continue;
+            }
+            Op::Jump { kind: Leave::Break | Leave::Continue, .. } => {
+                if let Some(outer) = open.last_mut() {
+                    outer.escapes = true;
+                }
+                continue;
+            }
+            Op::Jump { .. } | Op::Call(_) | Op::Deref(_) | Op::Texture(_) | Op::Native { .. } | Op::End => false,
+        };
+        if good {
+            ends[at] = at as u32 + 1;
+        } else if let Some(outer) = open.last_mut() {
+            outer.good = false;
+        }
+    }
+    ends
+}
+
+/// The stretches of a program, in order.
+pub(super) fn find(program: &Program, keep_inactive: bool) -> Vec<Stretch> {
+    let ends = items(program);
+    let mut ranges: Vec<Range<u32>> = Vec::new();
+    let mut at = 0u32;
+    while let Some(&end) = ends.get(at as usize) {
+        if end == 0 {
+            at += 1;
+            continue;
+        }
+        let start = at;
+        at = end;
+        while let Some(&end) = ends.get(at as usize)
+            && end != 0
+            && end - start <= MOST
+        {
+            at = end;
+        }
+        if (FEWEST..=MOST).contains(&(at - start)) {
+            ranges.push(start..at);
+        } else if at - start > MOST {
+            // One construct that is too large: look inside.
+            at = start + 1;
+        }
+    }
+    planes(program, ranges, keep_inactive)
+}
+
+/// What an operation does with planes.
+enum Mention {
+    Read(Plane),
+    /// The plane gets a value in the active lanes; whether it must keep the others.
+    Write {
+        plane: Plane,
+        masked: bool,
+    },
+}
+
+fn read_value(value: Value, visit: &mut dyn FnMut(Mention)) {
+    (value.plane..value.plane + value.planes()).for_each(|plane| visit(Mention::Read(plane)));
+}
+
+fn write_value(value: Value, visit: &mut dyn FnMut(Mention)) {
+    (value.plane..value.plane + value.planes()).for_each(|plane| visit(Mention::Write { plane, masked: false }));
+}
+
+/// Calls `visit` for the planes of an operation, reads first. Values that other functions pass as arguments are not
+/// mentioned: programs with calls have no stretches in the functions that are called.
+fn mentions(program: &Program, op: Op, visit: &mut dyn FnMut(Mention)) {
+    match op {
+        Op::Alu(number) => {
+            let alu = &program.alus()[number as usize];
+            for source in 0..usize::from(alu.num_sources) {
+                let high = u32::from(program.alu_source_high(alu, source));
+                for &plane in program.alu_source_planes(alu, source) {
+                    visit(Mention::Read(plane));
+                    if high != 0 {
+                        visit(Mention::Read(plane + high));
+                    }
+                }
+            }
+            write_value(alu.dest, visit);
+        }
+        Op::Copies { start, count } => {
+            let copies = &program.copies()[start as usize..(start + count) as usize];
+            let planes = |span: Span, copy: &Copy| {
+                let first = plane_of(program, span);
+                first..first + copy.planes
+            };
+            for copy in copies {
+                planes(copy.source, copy).for_each(|plane| visit(Mention::Read(plane)));
+            }
+            for copy in copies {
+                planes(copy.dest, copy).for_each(|plane| visit(Mention::Write { plane, masked: true }));
+            }
+        }
+        Op::Intrinsic(number) => {
+            let intrinsic = &program.intrinsics()[number as usize];
+            for &source in program.sources_of(intrinsic) {
+                read_value(source, visit);
+            }
+            let register = || {
+                let register = program.registers()[intrinsic.extra as usize];
+                let first = program.num_value_planes() + register.plane;
+                (register, first)
+            };
+            match intrinsic.op {
+                IntrinsicOp::LoadReg | IntrinsicOp::LoadRegIndirect => {
+                    let (register, first) = register();
+                    (first..first + register.elements * register.stride()).for_each(|p| visit(Mention::Read(p)));
+                }
+                IntrinsicOp::StoreReg => {
+                    let (register, first) = register();
+                    if let Some(element) = register.element(intrinsic.base as u32) {
+                        let first = first - register.plane + element.plane;
+                        for component in written_components(program, intrinsic) {
+                            visit(Mention::Write { plane: first + component, masked: true });
+                        }
+                    }
+                }
+                IntrinsicOp::StoreRegIndirect => {
+                    let (register, first) = register();
+                    for plane in first..first + register.elements * register.stride() {
+                        visit(Mention::Write { plane, masked: true });
+                    }
+                }
+                _ => {}
+            }
+            write_value(intrinsic.dest, visit);
+        }
+        Op::Texture(number) => {
+            let texture = &program.textures()[number as usize];
+            for &source in &texture.sources {
+                read_value(source, visit);
+            }
+            write_value(texture.dest, visit);
+        }
+        Op::Deref(number) => {
+            for value in program.deref_values(number) {
+                read_value(value, visit);
+            }
+        }
+        Op::Call(number) => {
+            for &value in program.call_values(number) {
+                read_value(value, visit);
+            }
+        }
+        Op::If { condition, .. } => read_value(condition, visit),
+        Op::Else { .. }
+        | Op::EndIf { .. }
+        | Op::Loop
+        | Op::Continue
+        | Op::EndLoop { .. }
+        | Op::Jump { .. }
+        | Op::Native { .. }
+        | Op::End => {}
+    }
+}
+
+/// Components that a `store_reg` writes.
+pub(super) fn written_components(program: &Program, intrinsic: &Intrinsic) -> impl Iterator<Item = u32> {
+    let value = program.sources_of(intrinsic)[0];
+    let register = program.registers()[intrinsic.extra as usize];
+    let mask = intrinsic.write_mask;
+    (0..u32::from(value.components.min(register.components))).filter(move |component| mask >> component & 1 != 0)
+}
+
+/// No stretch, and several or the interpreter.
+const NOBODY: u32 = u32::MAX;
+const MANY: u32 = u32::MAX - 1;
+
+/// Finds the planes that go in and out.
+fn planes(program: &Program, ranges: Vec<Range<u32>>, keep_inactive: bool) -> Vec<Stretch> {
+    let count = (program.num_value_planes() + program.num_register_planes()) as usize;
+    // Who mentions a plane.
+    let mut user = vec![NOBODY; count];
+    let mut next = 0;
+    for (at, &op) in (0u32..).zip(program.ops()) {
+        while ranges.get(next).is_some_and(|range| range.end <= at) {
+            next += 1;
+        }
+        let here = ranges.get(next).filter(|range| range.contains(&at)).map_or(MANY, |_| next as u32);
+        mentions(program, op, &mut |mention| {
+            let (Mention::Read(plane) | Mention::Write { plane, .. }) = mention;
+            let user = &mut user[plane as usize];
+            *user = if *user == NOBODY || *user == here { here } else { MANY };
+        });
+    }
+    let mut constant = vec![false; count];
+    for &(plane, _) in program.constants() {
+        constant[plane as usize] = true;
+    }
+    // By plane: the stretch that has it among its inputs, that has written it, plus one each.
+    let (mut is_input, mut is_written) = (vec![0u32; count], vec![0u32; count]);
+    let mut stretches = Vec::with_capacity(ranges.len());
+    for (number, range) in (1u32..).zip(ranges) {
+        let (mut inputs, mut written) = (Vec::new(), Vec::new());
+        let mut depth = 0u32;
+        for &op in &program.ops()[range.start as usize..range.end as usize] {
+            match op {
+                Op::If { .. } | Op::Loop => depth += 1,
+                Op::EndIf { .. } | Op::EndLoop { .. } => depth -= 1,
+                _ => {}
+            }
+            mentions(program, op, &mut |mention| {
+                let (plane, needs_old) = match mention {
+                    Mention::Read(plane) => (plane, true),
+                    Mention::Write { plane, masked } => {
+                        let kept = keep_inactive
+                            || plane >= program.num_value_planes()
+                            || program.kept().get(plane as usize).copied().unwrap_or(true);
+                        // What is copied where the stretch begins may be one side of a phi that is not inside.
+                        (plane, kept || (masked && depth == 0))
+                    }
+                };
+                let at = plane as usize;
+                if needs_old && !constant[at] && is_input[at] != number && is_written[at] != number {
+                    is_input[at] = number;
+                    inputs.push(plane);
+                }
+                if matches!(mention, Mention::Write { .. }) && is_written[at] != number {
+                    is_written[at] = number;
+                    written.push(plane);
+                }
+            });
+        }
+        let outputs =
+            written.into_iter().filter(|&p| user[p as usize] == MANY || is_input[p as usize] == number).collect();
+        stretches.push(Stretch { range, inputs, outputs });
+    }
+    stretches
+}

@@ -1,0 +1,104 @@
+//! A shader in executable form: the program of the IR's interpreter, with machine code for what can be machine code.
+
+use tgsi_ir::run::{Inputs, Outputs, Resources, RunError, RunLimits};
+use tgsi_ir::{Shader, Stage};
+
+use crate::error::CpuError;
+
+/// How a program is made.
+#[derive(Clone, Copy, Debug)]
+pub struct Options {
+    /// Whether inactive lanes keep their values, which derivatives in divergent control flow see.
+    pub keep_inactive: bool,
+    /// Whether machine code is made. Without it, without the feature `machine-code`, and where the system forbids it, the
+    /// interpreter executes everything.
+    pub machine_code: bool,
+    /// Whether the [`Report`] has the code as text.
+    pub text: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options { keep_inactive: false, machine_code: true, text: false }
+    }
+}
+
+/// What has become machine code.
+#[derive(Clone, Debug, Default)]
+pub struct Report {
+    /// Stretches, each a function.
+    pub functions: usize,
+    /// Operations in them.
+    pub operations: usize,
+    /// Operations of the program.
+    pub total: usize,
+    /// Bytes of code.
+    pub bytes: usize,
+    /// Instructions that are evaluated lane by lane through calls.
+    pub evaluated: usize,
+    /// Why there is no machine code, if it was to be made.
+    pub refused: Option<String>,
+    /// The functions in Cranelift's form, if they were asked for.
+    pub text: String,
+}
+
+/// A shader in executable form. It is data, and may be used by several threads at once.
+#[derive(Debug)]
+pub struct Program {
+    pub(crate) program: tgsi_ir::run::Program,
+    report: Report,
+}
+
+/// Makes the program of a lowered shader; see [`lower`](crate::lower::lower).
+///
+/// # Errors
+/// [`CpuError`].
+pub fn compile(shader: &Shader, options: Options) -> Result<Program, CpuError> {
+    let mut program = tgsi_ir::run::Program::new(shader)?;
+    let report = add_machine_code(&mut program, options);
+    Ok(Program { program, report })
+}
+
+#[cfg(feature = "machine-code")]
+fn add_machine_code(program: &mut tgsi_ir::run::Program, options: Options) -> Report {
+    if options.machine_code {
+        crate::native::compile(program, options)
+    } else {
+        Report { total: program.ops().len(), ..Report::default() }
+    }
+}
+
+#[cfg(not(feature = "machine-code"))]
+fn add_machine_code(program: &mut tgsi_ir::run::Program, _: Options) -> Report {
+    Report { total: program.ops().len(), ..Report::default() }
+}
+
+impl Program {
+    /// Runs all lanes of the inputs at once, as one block.
+    ///
+    /// # Errors
+    /// The run exceeds a limit.
+    pub fn run(&self, inputs: &Inputs, resources: &mut dyn Resources, limits: RunLimits) -> Result<Outputs, RunError> {
+        self.program.run(inputs, resources, limits)
+    }
+
+    /// The stage of the shader.
+    pub fn stage(&self) -> Stage {
+        self.program.stage()
+    }
+
+    /// Number of output registers.
+    pub fn output_registers(&self) -> usize {
+        self.program.output_registers()
+    }
+
+    /// Whether a run may change buffers, counters or images. Blocks of such a program run one after the other.
+    pub fn writes_memory(&self) -> bool {
+        self.program.writes_memory()
+    }
+
+    /// What has become machine code.
+    pub fn report(&self) -> &Report {
+        &self.report
+    }
+}

@@ -1,0 +1,85 @@
+//! Machine code in the place of stretches of a program.
+//!
+//! A stretch is a range of operations without a jump in or out of it: straight code, and whole `If`s and loops. A code
+//! generator reads the operations ([`Program::ops`] and the lists beside it), and gives the program [`NativeCode`] for
+//! them with [`Program::set_native`]. The interpreter then executes one [`Op::Native`] instead of the stretch. All else,
+//! such as textures, atomics and barriers, stays with the interpreter, so effects happen in the same order as without.
+//!
+//! Code must leave in memory what the operations would have left: the planes that other operations read, in the active
+//! lanes. The planes that [`Program::kept`] does not name may have any words in inactive lanes.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::RunError;
+use super::machine::Machine;
+use super::program::{Op, Program};
+
+/// What code works on.
+#[derive(Debug)]
+pub struct NativeState<'m> {
+    /// Planes of values, [`width`](Self::width) words each.
+    pub words: &'m mut [u32],
+    /// Planes of registers.
+    pub registers: &'m mut [u32],
+    /// The lanes that execute: 0 or all ones.
+    pub active: &'m [u32],
+    /// The lanes that there are: 0 or all ones.
+    pub exists: &'m [u32],
+    /// Constant buffers.
+    pub constants: &'m [Vec<u32>],
+    /// Words of a plane, a multiple of 4.
+    pub width: usize,
+    /// Most operations that each quad may execute.
+    pub steps: u64,
+}
+
+/// Code for the stretches of a program.
+pub trait NativeCode: Send + Sync + std::fmt::Debug {
+    /// Executes a stretch for all quads that have active lanes.
+    ///
+    /// Returns the number of operations that the quad with the most of them executed (repetitions of loops only, so 0
+    /// for straight code), more than [`NativeState::steps`] if a quad was given up for that.
+    fn execute(&self, stretch: u32, state: &mut NativeState<'_>) -> u64;
+}
+
+impl Program {
+    /// Lets `code` execute the stretches, which are ranges of [`ops`](Self::ops) in ascending order; the code knows them
+    /// by their position in the list. Stretches that overlap or are empty are left out.
+    pub fn set_native(&mut self, stretches: &[Range<u32>], code: Arc<dyn NativeCode>) {
+        let mut last = 0;
+        for (stretch, range) in (0u32..).zip(stretches) {
+            if range.start < last || range.is_empty() {
+                continue;
+            }
+            if let Some(op) = self.ops.get_mut(range.start as usize) {
+                *op = Op::Native { stretch, end: range.end };
+                last = range.end;
+            }
+        }
+        self.native = Some(code);
+    }
+}
+
+impl Machine<'_, '_> {
+    /// Executes a stretch of machine code.
+    pub fn run_native(&mut self, stretch: u32, limit: u64) -> Result<(), RunError> {
+        let Some(code) = &self.program.native else { return Ok(()) };
+        let left = limit - self.steps.min(limit);
+        let mut state = NativeState {
+            words: &mut self.words,
+            registers: &mut self.registers,
+            active: &self.active,
+            exists: &self.exists,
+            constants: &self.inputs.constants,
+            width: self.width,
+            steps: left,
+        };
+        let steps = code.execute(stretch, &mut state);
+        if steps > left {
+            return Err(RunError::StepLimit { limit });
+        }
+        self.steps += steps;
+        Ok(())
+    }
+}
