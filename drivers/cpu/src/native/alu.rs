@@ -30,7 +30,8 @@ pub(super) struct Lanes<'b, 'f> {
     pub builder: &'b mut FunctionBuilder<'f>,
 }
 
-fn flags() -> MemFlags {
+/// How vectors are read as vectors of other lanes.
+pub(super) fn flags() -> MemFlags {
     MemFlags::new().with_endianness(Endianness::Little)
 }
 
@@ -116,14 +117,15 @@ impl Lanes<'_, '_> {
         self.select(below, value, one)
     }
 
-    /// Shifts each lane by its own count, modulo 32.
-    fn shift(&mut self, operands: &[Value], make: fn(&mut FunctionBuilder<'_>, Value, Value) -> Value) -> Value {
+    /// Computes lane by lane with scalars.
+    fn by_lane(&mut self, operands: &[Value], make: fn(&mut FunctionBuilder<'_>, Value, Value) -> Value) -> Value {
         let mut result = operands[0];
+        let second = operands.last().copied().unwrap_or(operands[0]);
         for lane in 0..4 {
             let a = self.builder.ins().extractlane(operands[0], lane);
-            let count = self.builder.ins().extractlane(operands[1], lane);
-            let shifted = make(self.builder, a, count);
-            result = self.builder.ins().insertlane(result, shifted, lane);
+            let b = self.builder.ins().extractlane(second, lane);
+            let value = make(self.builder, a, b);
+            result = self.builder.ins().insertlane(result, value, lane);
         }
         result
     }
@@ -325,9 +327,23 @@ pub(super) fn form(op: AluOp) -> Option<Form> {
         A::Imax => Rule(|l, o| l.builder.ins().smax(o[0], o[1])),
         A::Umin => Rule(|l, o| l.builder.ins().umin(o[0], o[1])),
         A::Umax => Rule(|l, o| l.builder.ins().umax(o[0], o[1])),
-        A::Ishl => Rule(|l, o| l.shift(o, |builder, a, count| builder.ins().ishl(a, count))),
-        A::Ishr => Rule(|l, o| l.shift(o, |builder, a, count| builder.ins().sshr(a, count))),
-        A::Ushr => Rule(|l, o| l.shift(o, |builder, a, count| builder.ins().ushr(a, count))),
+        A::Ishl => Rule(|l, o| l.by_lane(o, |builder, a, count| builder.ins().ishl(a, count))),
+        A::Ishr => Rule(|l, o| l.by_lane(o, |builder, a, count| builder.ins().sshr(a, count))),
+        A::Ushr => Rule(|l, o| l.by_lane(o, |builder, a, count| builder.ins().ushr(a, count))),
+        A::Udiv => Rule(|l, o| l.by_lane(o, |builder, a, b| divide(builder, a, b, true))),
+        A::Umod => Rule(|l, o| l.by_lane(o, |builder, a, b| remainder(builder, a, b, false))),
+        A::Idiv => Rule(|l, o| l.by_lane(o, |builder, a, b| divide(builder, a, b, false))),
+        A::Irem => Rule(|l, o| l.by_lane(o, |builder, a, b| remainder(builder, a, b, true))),
+        A::UmulHigh => Rule(|l, o| l.by_lane(o, |builder, a, b| builder.ins().umulhi(a, b))),
+        A::ImulHigh => Rule(|l, o| l.by_lane(o, |builder, a, b| builder.ins().smulhi(a, b))),
+        A::BitCount => Rule(|l, o| l.by_lane(o, |builder, a, _| builder.ins().popcnt(a))),
+        A::UfindMsb => Rule(|l, o| {
+            l.by_lane(o, |builder, a, _| {
+                let zeros = builder.ins().clz(a);
+                builder.ins().irsub_imm(zeros, 31)
+            })
+        }),
+        A::Ffma => Call(Function::Fma),
         A::I2f32 => Float(|l, o| {
             let result = l.builder.ins().fcvt_from_sint(F32X4, o[0]);
             l.word(result)
@@ -346,6 +362,38 @@ pub(super) fn form(op: AluOp) -> Option<Form> {
         }),
         _ => return None,
     })
+}
+
+/// A quotient; 0 where the divisor is 0. No division is made that could trap.
+fn divide(builder: &mut FunctionBuilder<'_>, a: Value, b: Value, unsigned: bool) -> Value {
+    let zero = builder.ins().iconst(I32, 0);
+    let one = builder.ins().iconst(I32, 1);
+    let by_zero = builder.ins().icmp_imm(IntCC::Equal, b, 0);
+    let divisor = builder.ins().select(by_zero, one, b);
+    if unsigned {
+        let quotient = builder.ins().udiv(a, divisor);
+        return builder.ins().select(by_zero, zero, quotient);
+    }
+    let by_minus_one = builder.ins().icmp_imm(IntCC::Equal, b, -1);
+    let divisor = builder.ins().select(by_minus_one, one, divisor);
+    let quotient = builder.ins().sdiv(a, divisor);
+    let negated = builder.ins().ineg(a);
+    let quotient = builder.ins().select(by_minus_one, negated, quotient);
+    builder.ins().select(by_zero, zero, quotient)
+}
+
+/// A remainder; 0 where the divisor is 0.
+fn remainder(builder: &mut FunctionBuilder<'_>, a: Value, b: Value, signed: bool) -> Value {
+    let one = builder.ins().iconst(I32, 1);
+    // What is divided by 1 leaves nothing.
+    let by_zero = builder.ins().icmp_imm(IntCC::Equal, b, 0);
+    let divisor = builder.ins().select(by_zero, one, b);
+    if !signed {
+        return builder.ins().urem(a, divisor);
+    }
+    let by_minus_one = builder.ins().icmp_imm(IntCC::Equal, b, -1);
+    let divisor = builder.ins().select(by_minus_one, one, divisor);
+    builder.ins().srem(a, divisor)
 }
 
 /// A shift of all lanes by a constant, if an opcode is one.

@@ -15,6 +15,7 @@ pub(super) enum Function {
     Sin,
     Cos,
     Pow,
+    Fma,
 }
 
 /// Four lanes.
@@ -30,6 +31,7 @@ impl Function {
             Function::Sin => sin as *const () as usize,
             Function::Cos => cos as *const () as usize,
             Function::Pow => pow as *const () as usize,
+            Function::Fma => fma as *const () as usize,
         }
     }
 }
@@ -53,6 +55,14 @@ extern "C" fn pow(lanes: *mut [Quad; 2]) {
     let [base, exponent] = unsafe { &mut *lanes };
     for (base, exponent) in base.iter_mut().zip(exponent) {
         *base = base.powf(*exponent);
+    }
+}
+
+extern "C" fn fma(lanes: *mut [Quad; 3]) {
+    // SAFETY: as above; the slot has room for three operands.
+    let [a, b, c] = unsafe { &mut *lanes };
+    for ((a, b), c) in a.iter_mut().zip(b).zip(c) {
+        *a = a.mul_add(*b, *c);
     }
 }
 
@@ -92,7 +102,15 @@ impl General {
     }
 
     fn evaluate(&self, words: &mut [[u32; 4]]) {
-        let mut values = [[[0u64; MAX_COMPONENTS]; MAX_COMPONENTS]; 4];
+        // Nearly all instructions have few and small operands: no need to clear what they do not use.
+        match self.sources.iter().all(|&(components, _)| components <= 4) && self.sources.len() <= 4 {
+            true => self.evaluate_in::<4>(words),
+            false => self.evaluate_in::<MAX_COMPONENTS>(words),
+        }
+    }
+
+    fn evaluate_in<const SIZE: usize>(&self, words: &mut [[u32; 4]]) {
+        let mut values = [[[0u64; SIZE]; SIZE]; 4];
         let mut at = 0;
         for (number, &(components, wide)) in self.sources.iter().enumerate() {
             let count = usize::from(components);
@@ -107,7 +125,7 @@ impl General {
         }
         let count = usize::from(self.components);
         for (lane, values) in values.iter().enumerate() {
-            let mut arguments: [&[u64]; MAX_COMPONENTS] = [&[]; MAX_COMPONENTS];
+            let mut arguments: [&[u64]; SIZE] = [&[]; SIZE];
             for ((argument, values), &(components, _)) in arguments.iter_mut().zip(values).zip(&self.sources) {
                 *argument = values.get(..usize::from(components)).unwrap_or(values);
             }

@@ -12,6 +12,7 @@ use cranelift_codegen::ir::{
 use cranelift_codegen::isa::CallConv;
 use cranelift_frontend::{FunctionBuilder, Variable};
 use rustc_hash::FxHashMap;
+use tgsi_ir::alu::AluOp;
 use tgsi_ir::intrinsics::{IndexKind, IntrinsicOp};
 use tgsi_ir::run::program::{Alu, Copy, Intrinsic, Leave, Op, Program, Value};
 
@@ -20,7 +21,7 @@ use super::calls::{General, general};
 use super::context::{Context, offsets};
 use super::stretches::{Plane, Stretch, plane_of, written_components};
 use super::uniforms::{self, Place};
-use tgsi_ir::alu::AluOp;
+use super::wide::{self, Operand};
 
 /// Bytes of a vector of four words.
 const VECTOR: i64 = 16;
@@ -443,6 +444,9 @@ impl<'a, 'f> Emitter<'a, 'f> {
             }
             return;
         }
+        if self.moved(alu) || self.wide(alu, by_component) {
+            return;
+        }
         match form(alu.op).filter(|form| words && by_component && (plain || matches!(form, Form::Rule(_)))) {
             Some(form) => {
                 let mut results = Vec::with_capacity(alu.dest.components.into());
@@ -456,6 +460,82 @@ impl<'a, 'f> Emitter<'a, 'f> {
             }
             None => self.general(alu),
         }
+    }
+
+    /// Opcodes that only give words other places; false if it is none of these.
+    fn moved(&mut self, alu: &Alu) -> bool {
+        let program = self.program;
+        let planes = |source: usize| program.alu_source_planes(alu, source);
+        let high = u32::from(program.alu_source_high(alu, 0));
+        let from: Vec<Plane> = match alu.op {
+            AluOp::Mov if alu.dest.bits == 64 => {
+                planes(0).iter().copied().chain(planes(0).iter().map(|plane| plane + high)).collect()
+            }
+            AluOp::Pack642x32Split => planes(0).iter().chain(planes(1)).copied().collect(),
+            AluOp::Unpack642x32SplitX => planes(0).to_vec(),
+            AluOp::I2i32 | AluOp::U2u32 if alu.bit_size == 64 => planes(0).to_vec(),
+            AluOp::Unpack642x32SplitY => planes(0).iter().map(|plane| plane + high).collect(),
+            _ => return false,
+        };
+        let values: Vec<Ir> = from.into_iter().map(|plane| self.read(plane)).collect();
+        for (plane, value) in (alu.dest.plane..alu.dest.plane + alu.dest.planes()).zip(values) {
+            self.write(plane, value, false);
+        }
+        true
+    }
+
+    /// Opcodes with 64-bit operands or results; false if there is no rule for it.
+    fn wide(&mut self, alu: &Alu, by_component: bool) -> bool {
+        let program = self.program;
+        let highs: Vec<u32> =
+            (0..usize::from(alu.num_sources)).map(|source| program.alu_source_high(alu, source).into()).collect();
+        if !by_component
+            || !matches!(alu.bit_size, 0 | 32 | 64)
+            || (alu.dest.bits != 64 && highs.iter().all(|&high| high == 0))
+        {
+            return false;
+        }
+        let mode = program.execution_mode();
+        let plain = [32, 64].iter().all(|&size| !mode.flushes_denormals(size) && !mode.rounds_toward_zero(size));
+        let shift = matches!(alu.op, AluOp::Ishl | AluOp::Ishr | AluOp::Ushr);
+        let rule = wide::form(alu.op).filter(|&(_, float)| plain || !float);
+        if (rule.is_none() && !shift) || !matches!(alu.dest.bits, 32 | 64) {
+            return false;
+        }
+        let mut results = Vec::with_capacity(alu.dest.components.into());
+        for component in 0..usize::from(alu.dest.components) {
+            let mut operands = Vec::with_capacity(highs.len());
+            let mut last = 0;
+            for (source, &high) in highs.iter().enumerate() {
+                last = program.alu_source_planes(alu, source).get(component).copied().unwrap_or(0);
+                let low = self.read(last);
+                operands.push(if high == 0 {
+                    Operand::Word(low)
+                } else {
+                    let high = self.read(last + high);
+                    Operand::Wide(self.lanes().join(low, high))
+                });
+            }
+            let result = match (rule, self.constants.get(&last)) {
+                (Some((rule, _)), _) => rule(&mut self.lanes(), &operands),
+                (None, Some(&count)) => wide::shift_by_constant(&mut self.lanes(), alu.op, &operands[0], count),
+                (None, None) => None,
+            };
+            let Some(result) = result else { return false };
+            results.push(result);
+        }
+        let components = u32::from(alu.dest.components);
+        for (plane, result) in (alu.dest.plane..).zip(results) {
+            match result {
+                Operand::Word(value) => self.write(plane, value, false),
+                Operand::Wide(halves) => {
+                    let [low, high] = self.lanes().split(halves);
+                    self.write(plane, low, false);
+                    self.write(plane + components, high, false);
+                }
+            }
+        }
+        true
     }
 
     fn component(&mut self, alu: &Alu, component: usize, form: Form) -> Ir {

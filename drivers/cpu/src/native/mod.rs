@@ -14,6 +14,7 @@ mod context;
 mod emit;
 mod stretches;
 mod uniforms;
+mod wide;
 
 use std::ops::Range;
 use std::sync::{Arc, Mutex};

@@ -1,0 +1,306 @@
+//! ALU opcodes with 64-bit operands or results as machine code: a value is two vectors of two lanes.
+
+use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
+use cranelift_codegen::ir::types::{F32, F32X4, F64X2, I8X16, I32, I32X4, I64, I64X2};
+use cranelift_codegen::ir::{InstBuilder, Value};
+use cranelift_frontend::FunctionBuilder;
+use tgsi_ir::alu::AluOp;
+
+use super::alu::{Lanes, flags};
+
+/// Four lanes of an operand.
+#[derive(Clone, Copy)]
+pub(super) enum Operand {
+    /// `i32x4`.
+    Word(Value),
+    /// Two of `i64x2`: lanes 0 and 1, lanes 2 and 3.
+    Wide([Value; 2]),
+}
+
+/// Makes code for an opcode; none if an operand has not the size that it should have.
+pub(super) type WideRule = fn(&mut Lanes<'_, '_>, &[Operand]) -> Option<Operand>;
+
+impl Lanes<'_, '_> {
+    /// Lanes of two vectors of words in any order: 0 to 3 are those of `a`, 4 to 7 those of `b`.
+    fn shuffle_two(&mut self, a: Value, b: Value, lanes: [u8; 4]) -> Value {
+        let (a, b) = (self.builder.ins().bitcast(I8X16, flags(), a), self.builder.ins().bitcast(I8X16, flags(), b));
+        let mask: Vec<u8> = lanes.iter().flat_map(|&lane| (0..4).map(move |byte| lane * 4 + byte)).collect();
+        let mask = self.builder.func.dfg.immediates.push(mask.into());
+        let shuffled = self.builder.ins().shuffle(a, b, mask);
+        self.builder.ins().bitcast(I32X4, flags(), shuffled)
+    }
+
+    /// 64-bit lanes from their low and high words.
+    pub fn join(&mut self, low: Value, high: Value) -> [Value; 2] {
+        [[0, 4, 1, 5], [2, 6, 3, 7]].map(|lanes| {
+            let words = self.shuffle_two(low, high, lanes);
+            self.builder.ins().bitcast(I64X2, flags(), words)
+        })
+    }
+
+    /// Low and high words of 64-bit lanes.
+    pub fn split(&mut self, value: [Value; 2]) -> [Value; 2] {
+        let [a, b] = value.map(|half| self.builder.ins().bitcast(I32X4, flags(), half));
+        [[0, 2, 4, 6], [1, 3, 5, 7]].map(|lanes| self.shuffle_two(a, b, lanes))
+    }
+
+    /// The same 64 bits in both lanes.
+    fn splat_wide(&mut self, bits: u64) -> Value {
+        let bytes: Vec<u8> = (0..2).flat_map(|_| bits.to_le_bytes()).collect();
+        let constant = self.builder.func.dfg.constants.insert(bytes.into());
+        self.builder.ins().vconst(I64X2, constant)
+    }
+
+    fn as_floats(&mut self, value: Value) -> Value {
+        self.builder.ins().bitcast(F64X2, flags(), value)
+    }
+
+    fn as_words(&mut self, value: Value) -> Value {
+        self.builder.ins().bitcast(I64X2, flags(), value)
+    }
+}
+
+fn wide(operand: &Operand) -> Option<[Value; 2]> {
+    match *operand {
+        Operand::Wide(halves) => Some(halves),
+        Operand::Word(_) => None,
+    }
+}
+
+fn word(operand: &Operand) -> Option<Value> {
+    match *operand {
+        Operand::Word(value) => Some(value),
+        Operand::Wide(_) => None,
+    }
+}
+
+fn unary(
+    lanes: &mut Lanes<'_, '_>,
+    o: &[Operand],
+    make: impl Fn(&mut FunctionBuilder<'_>, Value) -> Value,
+) -> Option<Operand> {
+    let value = wide(o.first()?)?.map(|half| {
+        let value = lanes.as_floats(half);
+        let result = make(lanes.builder, value);
+        lanes.as_words(result)
+    });
+    Some(Operand::Wide(value))
+}
+
+fn binary(
+    lanes: &mut Lanes<'_, '_>,
+    o: &[Operand],
+    make: impl Fn(&mut FunctionBuilder<'_>, Value, Value) -> Value,
+) -> Option<Operand> {
+    let (a, b) = (wide(o.first()?)?, wide(o.get(1)?)?);
+    let value = [0, 1].map(|half| {
+        let (a, b) = (lanes.as_floats(a[half]), lanes.as_floats(b[half]));
+        let result = make(lanes.builder, a, b);
+        lanes.as_words(result)
+    });
+    Some(Operand::Wide(value))
+}
+
+fn integers(
+    lanes: &mut Lanes<'_, '_>,
+    o: &[Operand],
+    make: impl Fn(&mut FunctionBuilder<'_>, Value, Value) -> Value,
+) -> Option<Operand> {
+    let (a, b) = (wide(o.first()?)?, wide(o.get(1)?)?);
+    Some(Operand::Wide([0, 1].map(|half| make(lanes.builder, a[half], b[half]))))
+}
+
+/// Comparisons give all ones or zeros in 64 bits, of which 32 are taken.
+fn truth(lanes: &mut Lanes<'_, '_>, mask: [Value; 2]) -> Option<Operand> {
+    Some(Operand::Word(lanes.split(mask)[0]))
+}
+
+fn compare(lanes: &mut Lanes<'_, '_>, o: &[Operand], condition: FloatCC) -> Option<Operand> {
+    let (a, b) = (wide(o.first()?)?, wide(o.get(1)?)?);
+    let mask = [0, 1].map(|half| {
+        let (a, b) = (lanes.as_floats(a[half]), lanes.as_floats(b[half]));
+        lanes.builder.ins().fcmp(condition, a, b)
+    });
+    truth(lanes, mask)
+}
+
+fn compare_integers(lanes: &mut Lanes<'_, '_>, o: &[Operand], condition: IntCC) -> Option<Operand> {
+    let (a, b) = (wide(o.first()?)?, wide(o.get(1)?)?);
+    let mask = [0, 1].map(|half| lanes.builder.ins().icmp(condition, a[half], b[half]));
+    truth(lanes, mask)
+}
+
+/// Each 64-bit lane becomes a word.
+fn by_lane(
+    lanes: &mut Lanes<'_, '_>,
+    operand: &Operand,
+    make: impl Fn(&mut FunctionBuilder<'_>, Value) -> Value,
+) -> Option<Operand> {
+    let halves = wide(operand)?;
+    let mut result = lanes.splat(0);
+    for lane in 0..4u8 {
+        let value = lanes.builder.ins().extractlane(halves[usize::from(lane / 2)], lane % 2);
+        let value = make(lanes.builder, value);
+        result = lanes.builder.ins().insertlane(result, value, lane);
+    }
+    Some(Operand::Word(result))
+}
+
+/// Makes a 64-bit value of the first two lanes of a vector, and another of the last two.
+fn widen(
+    lanes: &mut Lanes<'_, '_>,
+    o: &[Operand],
+    make: impl Fn(&mut FunctionBuilder<'_>, Value) -> Value,
+) -> Option<Operand> {
+    let value = word(o.first()?)?;
+    let upper = lanes.shuffle(value, [2, 3, 2, 3]);
+    let halves = [value, upper].map(|value| {
+        let result = make(lanes.builder, value);
+        lanes.as_words(result)
+    });
+    Some(Operand::Wide(halves))
+}
+
+/// How an opcode becomes code, and whether it computes floats; none if it is evaluated lane by lane.
+pub(super) fn form(op: AluOp) -> Option<(WideRule, bool)> {
+    use AluOp as A;
+    use FloatCC as F;
+    let float: WideRule = match op {
+        A::Fneg => |l, o| unary(l, o, |b, a| b.ins().fneg(a)),
+        A::Fabs => |l, o| unary(l, o, |b, a| b.ins().fabs(a)),
+        A::Fsqrt => |l, o| unary(l, o, |b, a| b.ins().sqrt(a)),
+        A::Ffloor => |l, o| unary(l, o, |b, a| b.ins().floor(a)),
+        A::Fceil => |l, o| unary(l, o, |b, a| b.ins().ceil(a)),
+        A::Ftrunc => |l, o| unary(l, o, |b, a| b.ins().trunc(a)),
+        A::FroundEven => |l, o| unary(l, o, |b, a| b.ins().nearest(a)),
+        A::Ffract => |l, o| {
+            unary(l, o, |b, a| {
+                let floor = b.ins().floor(a);
+                b.ins().fsub(a, floor)
+            })
+        },
+        A::Frcp => |l, o| {
+            let one = l.splat_wide(1f64.to_bits());
+            let one = l.as_floats(one);
+            unary(l, o, |b, a| b.ins().fdiv(one, a))
+        },
+        A::Frsq => |l, o| {
+            let one = l.splat_wide(1f64.to_bits());
+            let one = l.as_floats(one);
+            unary(l, o, |b, a| {
+                let root = b.ins().sqrt(a);
+                b.ins().fdiv(one, root)
+            })
+        },
+        A::Fadd => |l, o| binary(l, o, |b, x, y| b.ins().fadd(x, y)),
+        A::Fsub => |l, o| binary(l, o, |b, x, y| b.ins().fsub(x, y)),
+        A::Fmul => |l, o| binary(l, o, |b, x, y| b.ins().fmul(x, y)),
+        A::Fdiv => |l, o| binary(l, o, |b, x, y| b.ins().fdiv(x, y)),
+        A::Flt32 => |l, o| compare(l, o, F::LessThan),
+        A::Fge32 => |l, o| compare(l, o, F::GreaterThanOrEqual),
+        A::Feq32 => |l, o| compare(l, o, F::Equal),
+        A::Fneu32 => |l, o| compare(l, o, F::NotEqual),
+        A::F2f64 => |l, o| {
+            widen(l, o, |b, value| {
+                let value = b.ins().bitcast(F32X4, flags(), value);
+                b.ins().fvpromote_low(value)
+            })
+        },
+        A::F2f32 => |l, o| {
+            let [a, b] = wide(o.first()?)?.map(|half| {
+                let value = l.as_floats(half);
+                let value = l.builder.ins().fvdemote(value);
+                l.builder.ins().bitcast(I32X4, flags(), value)
+            });
+            Some(Operand::Word(l.shuffle_two(a, b, [0, 1, 4, 5])))
+        },
+        A::F2i32 => |l, o| {
+            let floats = wide(o.first()?)?.map(|half| l.as_floats(half));
+            by_lane(l, &Operand::Wide(floats), |b, value| b.ins().fcvt_to_sint_sat(I32, value))
+        },
+        A::F2u32 => |l, o| {
+            let floats = wide(o.first()?)?.map(|half| l.as_floats(half));
+            by_lane(l, &Operand::Wide(floats), |b, value| b.ins().fcvt_to_uint_sat(I32, value))
+        },
+        A::I2f32 => |l, o| {
+            by_lane(l, o.first()?, |b, value| {
+                let value = b.ins().fcvt_from_sint(F32, value);
+                b.ins().bitcast(I32, flags(), value)
+            })
+        },
+        A::U2f32 => |l, o| {
+            by_lane(l, o.first()?, |b, value| {
+                let value = b.ins().fcvt_from_uint(F32, value);
+                b.ins().bitcast(I32, flags(), value)
+            })
+        },
+        A::I2f64 => |l, o| {
+            widen(l, o, |b, value| {
+                let value = b.ins().swiden_low(value);
+                b.ins().fcvt_from_sint(F64X2, value)
+            })
+        },
+        A::U2f64 => |l, o| {
+            widen(l, o, |b, value| {
+                let value = b.ins().uwiden_low(value);
+                b.ins().fcvt_from_uint(F64X2, value)
+            })
+        },
+        _ => return integer_form(op).map(|rule| (rule, false)),
+    };
+    Some((float, true))
+}
+
+fn integer_form(op: AluOp) -> Option<WideRule> {
+    use AluOp as A;
+    use IntCC as I;
+    Some(match op {
+        A::Iadd => |l, o| integers(l, o, |b, x, y| b.ins().iadd(x, y)),
+        A::Isub => |l, o| integers(l, o, |b, x, y| b.ins().isub(x, y)),
+        A::Iand => |l, o| integers(l, o, |b, x, y| b.ins().band(x, y)),
+        A::Ior => |l, o| integers(l, o, |b, x, y| b.ins().bor(x, y)),
+        A::Ixor => |l, o| integers(l, o, |b, x, y| b.ins().bxor(x, y)),
+        A::Ineg => |l, o| Some(Operand::Wide(wide(o.first()?)?.map(|half| l.builder.ins().ineg(half)))),
+        A::Inot => |l, o| Some(Operand::Wide(wide(o.first()?)?.map(|half| l.builder.ins().bnot(half)))),
+        A::Ieq32 => |l, o| compare_integers(l, o, I::Equal),
+        A::Ine32 => |l, o| compare_integers(l, o, I::NotEqual),
+        A::Ilt32 => |l, o| compare_integers(l, o, I::SignedLessThan),
+        A::Ige32 => |l, o| compare_integers(l, o, I::SignedGreaterThanOrEqual),
+        A::Ult32 => |l, o| compare_integers(l, o, I::UnsignedLessThan),
+        A::Uge32 => |l, o| compare_integers(l, o, I::UnsignedGreaterThanOrEqual),
+        A::B32csel => |l, o| {
+            let condition = word(o.first()?)?;
+            let condition = l.is_set(condition);
+            let (a, b) = (wide(o.get(1)?)?, wide(o.get(2)?)?);
+            let mask = l.join(condition, condition);
+            Some(Operand::Wide([0, 1].map(|half| l.select(mask[half], a[half], b[half]))))
+        },
+        A::U2u64 => |l, o| {
+            let (low, zero) = (word(o.first()?)?, l.splat(0));
+            Some(Operand::Wide(l.join(low, zero)))
+        },
+        A::I2i64 => |l, o| {
+            let low = word(o.first()?)?;
+            let count = l.builder.ins().iconst(I32, 31);
+            let high = l.builder.ins().sshr(low, count);
+            Some(Operand::Wide(l.join(low, high)))
+        },
+        _ => return None,
+    })
+}
+
+/// A shift of 64-bit lanes by a constant, if an opcode is one.
+pub(super) fn shift_by_constant(lanes: &mut Lanes<'_, '_>, op: AluOp, value: &Operand, count: u32) -> Option<Operand> {
+    let halves = wide(value)?;
+    let count = lanes.builder.ins().iconst(I64, i64::from(count & 63));
+    let make = |builder: &mut FunctionBuilder<'_>, half: Value| {
+        Some(match op {
+            AluOp::Ishl => builder.ins().ishl(half, count),
+            AluOp::Ushr => builder.ins().ushr(half, count),
+            AluOp::Ishr => builder.ins().sshr(half, count),
+            _ => return None,
+        })
+    };
+    let [a, b] = halves.map(|half| make(lanes.builder, half));
+    Some(Operand::Wide([a?, b?]))
+}
