@@ -1,7 +1,7 @@
 //! Measures the driver on shaders: `cargo run --profile dist -p tgsi-driver-cpu --example measure -- shader.tgsi...`
 //!
-//! For each vertex and fragment shader: time from optimised SSA to the lane program, and time of an invocation here and
-//! in the interpreter of the IR, on the same inputs. Prints medians.
+//! For each vertex and fragment shader: time from optimised SSA to machine code, and time of an invocation here and
+//! in the interpreter of the IR, on the same inputs. Prints medians; with `--each` first, a line for each shader.
 
 use std::time::Instant;
 
@@ -47,7 +47,8 @@ fn main() {
     let (one, two) = (pool(1), pool(2));
     let (mut compile_times, mut ours, mut ratios, mut growth) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     let mut per_operation = Vec::new();
-    for path in std::env::args().skip(1) {
+    let each = std::env::args().any(|argument| argument == "--each");
+    for path in std::env::args().skip(1).filter(|argument| argument != "--each") {
         let Ok(bytes) = std::fs::read(&path) else { continue };
         let Ok(parsed) = tgsi::text::parse(&bytes) else { continue };
         if !matches!(parsed.shader.processor.name(), "VERT" | "FRAG") {
@@ -67,6 +68,16 @@ fn main() {
         let run = || program.run_quads(&large, &NoResources, Limits::default()).map(drop).unwrap_or(());
         let single = one.install(|| best(3, run)) / large.lanes as f64;
         let double = two.install(|| best(3, run)) / large.lanes as f64;
+        if each {
+            let report = program.report();
+            println!(
+                "{single:9.1} ns, {:5.1} times as fast, {} of {} operations in {} functions: {path}",
+                reference / single,
+                report.operations,
+                report.total,
+                report.functions,
+            );
+        }
         ours.push(single);
         per_operation.push(single / program.report().total as f64);
         ratios.push(reference / single);
