@@ -13,10 +13,13 @@ use crate::resources::{HostResources, Shared};
 /// Lanes of a block of vertices or fragments.
 pub const BLOCK_LANES: usize = 64;
 
-/// Fewest lanes that are worth a task of their own.
+/// Lanes of a task: few enough that its outputs stay in the cache until they are joined.
 const PART_LANES: usize = 1024;
 
-/// Tasks for each thread, so that none waits long for the last.
+/// Bytes of buffers that may be copied for each task. If there are more, there are fewer and larger tasks.
+const PART_BYTES: usize = 4096;
+
+/// Tasks for each thread then, so that none waits long for the last.
 const PARTS_OF_THREAD: usize = 4;
 
 /// Bounds of a run of many invocations.
@@ -38,18 +41,6 @@ impl Limits {
     fn of_block(self) -> RunLimits {
         RunLimits { steps: self.steps, memory: self.memory }
     }
-}
-
-/// Puts the outputs of some lanes behind each other.
-fn join(outputs: &mut Outputs, part: &Outputs, first: usize) {
-    for register in 0..part.outputs.len() {
-        for component in 0..4 {
-            let words = part.outputs.component(register, component);
-            outputs.outputs.component_mut(register, component)[first..first + words.len()].copy_from_slice(words);
-        }
-    }
-    outputs.live[first..first + part.live.len()].copy_from_slice(&part.live);
-    outputs.steps += part.steps;
 }
 
 impl Program {
@@ -86,25 +77,30 @@ impl Program {
         let run = |range: Range<usize>| {
             self.program.run_blocks(inputs, range, BLOCK_LANES, &mut Shared(resources), limits.of_block())
         };
-        let parts = rayon::current_num_threads() * PARTS_OF_THREAD;
-        let size = lanes.div_ceil(parts).next_multiple_of(BLOCK_LANES).max(PART_LANES);
+        // What a part needs of buffers is copied for it.
+        let bytes: usize = inputs.buffers.iter().map(Vec::len).sum();
+        let size = if bytes > PART_BYTES {
+            let parts = rayon::current_num_threads() * PARTS_OF_THREAD;
+            lanes.div_ceil(parts).next_multiple_of(BLOCK_LANES).max(PART_LANES)
+        } else {
+            PART_LANES
+        };
         if self.writes_memory() || lanes <= size {
             return run(0..lanes);
         }
         let starts: Vec<usize> = (0..lanes).step_by(size).collect();
-        let results: Result<Vec<Outputs>, RunError> =
+        let parts: Result<Vec<Outputs>, RunError> =
             starts.par_iter().map(|&first| run(first..lanes.min(first + size))).collect();
-        let mut outputs = Outputs {
-            outputs: LaneRegisters::new(lanes, self.output_registers()),
-            live: vec![true; lanes],
+        let parts = parts?;
+        let files: Vec<&LaneRegisters> = parts.iter().map(|part| &part.outputs).collect();
+        Ok(Outputs {
+            outputs: LaneRegisters::concat(&files),
+            live: parts.iter().flat_map(|part| &part.live).copied().collect(),
             buffers: inputs.buffers.clone(),
             counters: inputs.counters.clone(),
+            steps: parts.iter().map(|part| part.steps).sum(),
             ..Outputs::default()
-        };
-        for (first, part) in starts.into_iter().zip(&results?) {
-            join(&mut outputs, part, first);
-        }
-        Ok(outputs)
+        })
     }
 
     /// Runs a compute shader for a grid of workgroups, one after the other. Constants, buffers, counters and the size

@@ -32,6 +32,23 @@ impl LaneRegisters {
         LaneRegisters { lanes, words: vec![0; lanes * 4 * registers] }
     }
 
+    /// The lanes of several files, one file behind the other. A file that has fewer registers than the first has zeros.
+    pub fn concat(files: &[&LaneRegisters]) -> LaneRegisters {
+        let lanes = files.iter().map(|file| file.lanes).sum();
+        let registers = files.first().map_or(0, |file| file.len());
+        let mut words = Vec::with_capacity(lanes * 4 * registers);
+        for register in 0..registers {
+            for component in 0..4 {
+                for file in files {
+                    let end = words.len() + file.lanes;
+                    words.extend_from_slice(file.component(register, component));
+                    words.resize(end, 0);
+                }
+            }
+        }
+        LaneRegisters { lanes, words }
+    }
+
     /// Number of lanes.
     pub fn lanes(&self) -> usize {
         self.lanes

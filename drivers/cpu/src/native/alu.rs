@@ -4,7 +4,7 @@
 //! a rule are evaluated lane by lane through a call; see [`super::calls`].
 
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
-use cranelift_codegen::ir::types::{F32X4, I8X16, I32, I32X4};
+use cranelift_codegen::ir::types::{F32X4, I8X16, I32, I32X4, I64};
 use cranelift_codegen::ir::{Endianness, InstBuilder, MemFlags, Value};
 use cranelift_frontend::FunctionBuilder;
 use tgsi_ir::alu::AluOp;
@@ -343,6 +343,24 @@ pub(super) fn form(op: AluOp) -> Option<Form> {
                 builder.ins().irsub_imm(zeros, 31)
             })
         }),
+        A::Ubfe => Rule(|l, o| bitfield_extract(l, o, false)),
+        A::Ibfe => Rule(|l, o| bitfield_extract(l, o, true)),
+        A::Bfm => Rule(|l, o| {
+            l.by_lane(o, |builder, width, offset| {
+                let one = builder.ins().iconst(I32, 1);
+                let bits = builder.ins().ishl(one, width);
+                let bits = builder.ins().iadd_imm(bits, -1);
+                builder.ins().ishl(bits, offset)
+            })
+        }),
+        A::Bfi => Rule(|l, o| {
+            // The lowest bit of the mask says how far the second operand moves.
+            let moved = l.by_lane(&[o[0], o[1]], |builder, mask, value| {
+                let zeros = builder.ins().ctz(mask);
+                builder.ins().ishl(value, zeros)
+            });
+            l.select(o[0], moved, o[2])
+        }),
         A::Ffma => Call(Function::Fma),
         A::I2f32 => Float(|l, o| {
             let result = l.builder.ins().fcvt_from_sint(F32X4, o[0]);
@@ -362,6 +380,34 @@ pub(super) fn form(op: AluOp) -> Option<Form> {
         }),
         _ => return None,
     })
+}
+
+/// Bits of the first operand from the place of the second, as many as the third says, both modulo 32; those that there
+/// are, if that is beyond the end.
+fn bitfield_extract(lanes: &mut Lanes<'_, '_>, o: &[Value], signed: bool) -> Value {
+    let mut result = o[0];
+    for lane in 0..4 {
+        let [value, offset, width] = [0, 1, 2].map(|operand| lanes.builder.ins().extractlane(o[operand], lane));
+        let builder = &mut *lanes.builder;
+        let offset = builder.ins().band_imm(offset, 31);
+        let width = builder.ins().band_imm(width, 31);
+        let end = builder.ins().iadd(offset, width);
+        let most = builder.ins().iconst(I32, 32);
+        let end = builder.ins().umin(end, most);
+        // Shifted to the top and down again, in 64 bits because a shift may be as far as the word is wide.
+        let value = builder.ins().uextend(I64, value);
+        let up = builder.ins().irsub_imm(end, 64);
+        let value = builder.ins().ishl(value, up);
+        let width = builder.ins().isub(end, offset);
+        let down = builder.ins().irsub_imm(width, 64);
+        let value = if signed { builder.ins().sshr(value, down) } else { builder.ins().ushr(value, down) };
+        let value = builder.ins().ireduce(I32, value);
+        let empty = builder.ins().icmp_imm(IntCC::Equal, width, 0);
+        let zero = builder.ins().iconst(I32, 0);
+        let value = builder.ins().select(empty, zero, value);
+        result = builder.ins().insertlane(result, value, lane);
+    }
+    result
 }
 
 /// A quotient; 0 where the divisor is 0. No division is made that could trap.

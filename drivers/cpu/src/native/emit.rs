@@ -497,11 +497,8 @@ impl<'a, 'f> Emitter<'a, 'f> {
         }
         let mode = program.execution_mode();
         let plain = [32, 64].iter().all(|&size| !mode.flushes_denormals(size) && !mode.rounds_toward_zero(size));
-        let shift = matches!(alu.op, AluOp::Ishl | AluOp::Ishr | AluOp::Ushr);
         let rule = wide::form(alu.op).filter(|&(_, float)| plain || !float);
-        if (rule.is_none() && !shift) || !matches!(alu.dest.bits, 32 | 64) {
-            return false;
-        }
+        let Some((rule, _)) = rule.filter(|_| matches!(alu.dest.bits, 32 | 64)) else { return false };
         let mut results = Vec::with_capacity(alu.dest.components.into());
         for component in 0..usize::from(alu.dest.components) {
             let mut operands = Vec::with_capacity(highs.len());
@@ -516,12 +513,11 @@ impl<'a, 'f> Emitter<'a, 'f> {
                     Operand::Wide(self.lanes().join(low, high))
                 });
             }
-            let result = match (rule, self.constants.get(&last)) {
-                (Some((rule, _)), _) => rule(&mut self.lanes(), &operands),
-                (None, Some(&count)) => wide::shift_by_constant(&mut self.lanes(), alu.op, &operands[0], count),
-                (None, None) => None,
-            };
-            let Some(result) = result else { return false };
+            let shifted = self.constants.get(&last).and_then(|&count| {
+                let mut lanes = Lanes { builder: &mut self.builder };
+                wide::shift_by_constant(&mut lanes, alu.op, &operands[0], count)
+            });
+            let Some(result) = shifted.or_else(|| rule(&mut self.lanes(), &operands)) else { return false };
             results.push(result);
         }
         let components = u32::from(alu.dest.components);

@@ -130,6 +130,31 @@ fn compare_integers(lanes: &mut Lanes<'_, '_>, o: &[Operand], condition: IntCC) 
     truth(lanes, mask)
 }
 
+/// Computes lane by lane with 64-bit scalars. The second operand may be words, which are extended with zeros.
+fn scalars(
+    lanes: &mut Lanes<'_, '_>,
+    o: &[Operand],
+    make: impl Fn(&mut FunctionBuilder<'_>, Value, Value) -> Value,
+) -> Option<Operand> {
+    let a = wide(o.first()?)?;
+    let mut result = a;
+    for lane in 0..4u8 {
+        let (half, at) = (usize::from(lane / 2), lane % 2);
+        let first = lanes.builder.ins().extractlane(a[half], at);
+        let second = match o.get(1) {
+            Some(Operand::Wide(b)) => lanes.builder.ins().extractlane(b[half], at),
+            Some(Operand::Word(b)) => {
+                let word = lanes.builder.ins().extractlane(*b, lane);
+                lanes.builder.ins().uextend(I64, word)
+            }
+            None => first,
+        };
+        let value = make(lanes.builder, first, second);
+        result[half] = lanes.builder.ins().insertlane(result[half], value, at);
+    }
+    Some(Operand::Wide(result))
+}
+
 /// Each 64-bit lane becomes a word.
 fn by_lane(
     lanes: &mut Lanes<'_, '_>,
@@ -274,6 +299,24 @@ fn integer_form(op: AluOp) -> Option<WideRule> {
             let (a, b) = (wide(o.get(1)?)?, wide(o.get(2)?)?);
             let mask = l.join(condition, condition);
             Some(Operand::Wide([0, 1].map(|half| l.select(mask[half], a[half], b[half]))))
+        },
+        A::Imul => |l, o| scalars(l, o, |b, x, y| b.ins().imul(x, y)),
+        A::Ishl => |l, o| scalars(l, o, |b, x, count| b.ins().ishl(x, count)),
+        A::Ishr => |l, o| scalars(l, o, |b, x, count| b.ins().sshr(x, count)),
+        A::Ushr => |l, o| scalars(l, o, |b, x, count| b.ins().ushr(x, count)),
+        A::Iabs => |l, o| {
+            scalars(l, o, |b, x, _| {
+                let negated = b.ins().ineg(x);
+                let is_negative = b.ins().icmp_imm(I::SignedLessThan, x, 0);
+                b.ins().select(is_negative, negated, x)
+            })
+        },
+        A::UfindMsb => |l, o| {
+            by_lane(l, o.first()?, |b, value| {
+                let zeros = b.ins().clz(value);
+                let index = b.ins().irsub_imm(zeros, 63);
+                b.ins().ireduce(I32, index)
+            })
         },
         A::U2u64 => |l, o| {
             let (low, zero) = (word(o.first()?)?, l.splat(0));

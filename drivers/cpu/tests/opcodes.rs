@@ -1,0 +1,144 @@
+//! Every ALU opcode as machine code gives what the interpreter of the IR gives, on special values in all lanes, with
+//! operands that are variable and with a last operand that is a constant.
+
+#![cfg(feature = "machine-code")]
+
+use tgsi_driver_cpu::{Options, compile};
+use tgsi_ir::alu::{AluOp, BaseType};
+use tgsi_ir::body::{Shape, Swizzle};
+use tgsi_ir::builder::{AluSrc, Builder};
+use tgsi_ir::intrinsics::{IndexKind, IntrinsicOp};
+use tgsi_ir::run::{AnalyticResources, Inputs, LaneRegisters, RunLimits};
+use tgsi_ir::{Shader, Stage};
+
+const LANES: usize = 64;
+
+/// Words at which opcodes differ, then others without end.
+fn sample(number: usize) -> u32 {
+    const SPECIAL: [u32; 24] = [
+        0,
+        0x8000_0000,
+        0x3f80_0000,
+        0xbf80_0000,
+        0x7f80_0000,
+        0xff80_0000,
+        0x7fc0_0000,
+        1,
+        0x8000_0001,
+        0x7fff_ffff,
+        0xffff_ffff,
+        0x3f00_0001,
+        0x4049_0fdb,
+        31,
+        32,
+        33,
+        0x4f80_0000,
+        0x4f00_0000,
+        0xcf00_0000,
+        0x0080_0000,
+        0x3ff0_0000,
+        0x43e0_0000,
+        0x7ff0_0000,
+        0xc1e0_0000,
+    ];
+    match SPECIAL.get(number % 31) {
+        Some(&word) => word,
+        None => (number as u32).wrapping_mul(0x9e37_79b9) ^ (number as u32) << 7,
+    }
+}
+
+fn inputs(registers: usize, seed: usize) -> Inputs {
+    let mut inputs = Inputs { lanes: LANES, inputs: LaneRegisters::new(LANES, registers), ..Inputs::default() };
+    for register in 0..registers {
+        for component in 0..4 {
+            for lane in 0..LANES {
+                let word = sample(seed + lane * 7 + register * 3 + component * 5 + lane / 24 * register);
+                inputs.inputs.set(register, component, lane, word);
+            }
+        }
+    }
+    inputs
+}
+
+/// A shader of one instruction. The last operand is a constant of these words if there are any.
+fn shader(op: AluOp, bit_size: u8, constant: Option<u64>) -> Shader {
+    let info = op.info();
+    let components = if info.output_size == 0 { 3 } else { info.output_size };
+    let mut shader = Shader::new(Stage::Vertex);
+    let mut b = Builder::at_end(shader.main_mut());
+    let zero = b.u32_const(0);
+    let mut sources = Vec::new();
+    for (number, ty) in info.input_types.iter().enumerate() {
+        let bits = if ty.is_unsized() { bit_size } else { ty.bit_size };
+        let count = op.input_components(number, components);
+        let last = number + 1 == info.input_types.len();
+        let value = match constant {
+            Some(word) if last => b.constant(bits, &vec![word; count.into()]),
+            _ => {
+                let indices = [(IndexKind::Base, 8 * number as i32)];
+                b.intrinsic_def(IntrinsicOp::LoadInput, &[zero], &indices, Shape::new(count, bits))
+            }
+        };
+        let swizzle = (0..count).rev().collect::<Vec<_>>();
+        sources.push(AluSrc::new(value, Swizzle::new(&swizzle)));
+    }
+    let value = b.alu_sized(op, components, &sources);
+    // One operation alone is left to the interpreter.
+    let value = b.alu_sized(AluOp::Mov, components, &[AluSrc::from(value)]);
+    b.intrinsic(IntrinsicOp::StoreOutput, &[value, zero], &[(IndexKind::WriteMask, 0xffff)], None);
+    shader
+}
+
+fn is_nan(word: u32) -> bool {
+    f32::from_bits(word).is_nan()
+}
+
+#[test]
+fn opcodes_are_computed_alike() {
+    let (mut compared, mut compiled, mut evaluated) = (0usize, 0, Vec::new());
+    for &op in AluOp::ALL {
+        let info = op.info();
+        let sizes = if info.bit_sizes.is_empty() { &[32][..] } else { info.bit_sizes };
+        for &bit_size in sizes {
+            for constant in [None, Some(5), Some(0x3f80_0000_4049_0fdb)] {
+                let shader = shader(op, bit_size, constant);
+                let program = compile(&shader, Options::default()).expect("a program");
+                let report = program.report();
+                assert_eq!(report.refused, None, "{op} {bit_size}");
+                compiled += report.functions;
+                if report.evaluated > 0 && constant.is_none() && bit_size == 32 {
+                    evaluated.push(op.name());
+                }
+                for seed in [0, 1000] {
+                    let inputs = inputs(8 * info.input_types.len(), seed);
+                    let run = |options| {
+                        let program = compile(&shader, options).expect("a program");
+                        program.run(&inputs, &mut AnalyticResources::default(), RunLimits::default()).expect("a run")
+                    };
+                    let expected = run(Options { machine_code: false, ..Options::default() });
+                    let found = program.run(&inputs, &mut AnalyticResources::default(), RunLimits::default());
+                    let found = found.expect("a run");
+                    let registers = expected.outputs.len();
+                    let wide = info.output_type.bit_size == 64 || (info.output_type.is_unsized() && bit_size == 64);
+                    for register in 0..registers {
+                        for component in 0..4 {
+                            let words = |outputs: &LaneRegisters| outputs.component(register, component).to_vec();
+                            for (lane, (a, b)) in words(&expected.outputs).into_iter().zip(words(&found.outputs)).enumerate() {
+                                let float = info.output_type.base == BaseType::Float;
+                                // Of a NaN in 64 bits, the high word is like a NaN in 32 or near one.
+                                let nan = float && (wide && (a ^ b) & 0x7fff_ffff == 0 || is_nan(a) && is_nan(b));
+                                assert!(
+                                    a == b || nan,
+                                    "{op} {bit_size} constant {constant:x?} lane {lane} component {component}: {b:08x}, not {a:08x}"
+                                );
+                                compared += 1;
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+    println!("{compared} words compared, {compiled} functions; evaluated by calls: {}", evaluated.join(" "));
+    assert!(compared > 1_000_000 && compiled > AluOp::ALL.len());
+}
