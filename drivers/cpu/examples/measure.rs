@@ -3,6 +3,7 @@
 //! For each vertex and fragment shader: time from optimised SSA to machine code, and time of an invocation here and
 //! in the interpreter of the IR, on the same inputs. Prints medians; with `--each` first, a line for each shader.
 
+use std::collections::BTreeMap;
 use std::time::Instant;
 
 use tgsi_compiler::{Compiler, Driver, Stage};
@@ -47,6 +48,7 @@ fn main() {
     let (one, two) = (pool(1), pool(2));
     let (mut compile_times, mut ours, mut ratios, mut growth) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     let mut per_operation = Vec::new();
+    let mut interpreted = BTreeMap::new();
     let each = std::env::args().any(|argument| argument == "--each");
     for path in std::env::args().skip(1).filter(|argument| argument != "--each") {
         let Ok(bytes) = std::fs::read(&path) else { continue };
@@ -78,6 +80,9 @@ fn main() {
                 report.functions,
             );
         }
+        for name in program.interpreted() {
+            *interpreted.entry(name).or_insert(0usize) += 1;
+        }
         ours.push(single);
         per_operation.push(single / program.report().total as f64);
         ratios.push(reference / single);
@@ -95,5 +100,8 @@ fn main() {
         percentile(&mut per_operation, 0.5)
     );
     println!("interpreter of the IR / ours: median {:.1}", percentile(&mut ratios, 0.5));
+    let mut interpreted: Vec<(usize, &str)> = interpreted.into_iter().map(|(name, count)| (count, name)).collect();
+    interpreted.sort_unstable_by(|a, b| b.cmp(a));
+    println!("interpreted: {:?}", &interpreted[..interpreted.len().min(12)]);
     println!("one thread / two threads: median {:.2}", percentile(&mut growth, 0.5));
 }

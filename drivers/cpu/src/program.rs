@@ -1,5 +1,6 @@
 //! A shader in executable form: the program of the IR's interpreter, with machine code for what can be machine code.
 
+use tgsi_ir::run::program::Op;
 use tgsi_ir::run::{Inputs, Outputs, Resources, RunError, RunLimits};
 use tgsi_ir::{Shader, Stage};
 
@@ -95,6 +96,26 @@ impl Program {
     /// Whether a run may change buffers, counters or images. Blocks of such a program run one after the other.
     pub fn writes_memory(&self) -> bool {
         self.program.writes_memory()
+    }
+
+    /// The names of the operations that the interpreter executes, control flow left out.
+    pub fn interpreted(&self) -> Vec<&'static str> {
+        let program = &self.program;
+        let mut names = Vec::new();
+        let mut at = 0;
+        while let Some(&op) = program.ops().get(at) {
+            at += 1;
+            match op {
+                Op::Native { end, .. } => at = end as usize,
+                Op::Alu(number) => names.push(program.alus()[number as usize].op.name()),
+                Op::Intrinsic(number) => names.push(program.intrinsics()[number as usize].op.name()),
+                Op::Texture(_) => names.push("tex"),
+                Op::Deref(_) => names.push("deref"),
+                Op::Copies { .. } => names.push("copies"),
+                _ => {}
+            }
+        }
+        names
     }
 
     /// What has become machine code.

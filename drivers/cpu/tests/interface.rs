@@ -44,6 +44,31 @@ fn quads_in_blocks_are_whole() {
     }
 }
 
+/// A last block that is not full, and not of whole quads: each vertex has what it has alone.
+#[test]
+fn any_number_of_vertices_is_run() {
+    let program = program(
+        "VERT\nDCL IN[0]\nDCL OUT[0], POSITION\nDCL OUT[1], GENERIC[0]\nDCL CONST[0][0]\nDCL TEMP[0]\n\
+         MUL TEMP[0], IN[0], IN[0].yzwx\nADD TEMP[0], TEMP[0], IN[0]\nMOV OUT[0], TEMP[0]\n\
+         ADD OUT[1], TEMP[0].wzyx, CONST[0][0]\nEND\n",
+    );
+    let mut inputs = lanes(BLOCK_LANES + 6);
+    inputs.constants = vec![[1.5f32, 2.5].map(f32::to_bits).to_vec()];
+    let all = program.run_vertices(&inputs, &NoResources, Limits::default()).expect("it runs");
+    for lane in 0..inputs.lanes {
+        let mut one = Inputs { lanes: 1, inputs: LaneRegisters::new(1, 1), ..inputs.clone() };
+        for component in 0..4 {
+            one.inputs.set(0, component, 0, inputs.inputs.get(0, component, lane));
+        }
+        let one = program.run_vertices(&one, &NoResources, Limits::default()).expect("it runs");
+        for (register, component) in (0..2).flat_map(|register| (0..4).map(move |component| (register, component))) {
+            let (a, b) = (one.outputs.get(register, component, 0), all.outputs.get(register, component, lane));
+            assert_eq!(a, b, "lane {lane} output {register} component {component}");
+        }
+    }
+    assert_eq!(float(&all.outputs, 0, 2), 4.0 * 5.0 + 4.0);
+}
+
 #[test]
 fn killed_lanes_are_reported_in_all_blocks() {
     let program = program(

@@ -123,7 +123,9 @@ fn opcodes_are_computed_alike() {
                     for register in 0..registers {
                         for component in 0..4 {
                             let words = |outputs: &LaneRegisters| outputs.component(register, component).to_vec();
-                            for (lane, (a, b)) in words(&expected.outputs).into_iter().zip(words(&found.outputs)).enumerate() {
+                            for (lane, (a, b)) in
+                                words(&expected.outputs).into_iter().zip(words(&found.outputs)).enumerate()
+                            {
                                 let float = info.output_type.base == BaseType::Float;
                                 // Of a NaN in 64 bits, the high word is like a NaN in 32 or near one.
                                 let nan = float && (wide && (a ^ b) & 0x7fff_ffff == 0 || is_nan(a) && is_nan(b));

@@ -80,6 +80,36 @@ impl LaneRegisters {
         &mut self.words[start..start + self.lanes]
     }
 
+    /// All words from a lane of the first component on, and the distance of components.
+    pub(super) fn from_lane(&self, lane: usize) -> (&[u32], usize) {
+        (self.words.get(lane..).unwrap_or(&[]), self.lanes)
+    }
+
+    /// The same, to change.
+    pub(super) fn from_lane_mut(&mut self, lane: usize) -> (&mut [u32], usize) {
+        (self.words.get_mut(lane..).unwrap_or(&mut []), self.lanes)
+    }
+
+    /// A copy of the lanes `first..first + lanes` of so many registers, with zeros up to `width` lanes each.
+    pub(super) fn block(&self, first: usize, lanes: usize, width: usize, registers: usize) -> Vec<u32> {
+        let mut words = vec![0; registers * 4 * width];
+        for (number, part) in words.chunks_exact_mut(width.max(1)).enumerate() {
+            if let Some(source) = self.component(number / 4, number % 4).get(first..first + lanes) {
+                part[..lanes].copy_from_slice(source);
+            }
+        }
+        words
+    }
+
+    /// Puts such a copy back.
+    pub(super) fn set_block(&mut self, first: usize, lanes: usize, width: usize, words: &[u32]) {
+        for (number, part) in words.chunks_exact(width.max(1)).enumerate() {
+            if let Some(dest) = self.component_mut(number / 4, number % 4).get_mut(first..first + lanes) {
+                dest.copy_from_slice(&part[..lanes]);
+            }
+        }
+    }
+
     /// One word, 0 beyond the end.
     pub fn get(&self, register: usize, component: usize, lane: usize) -> u32 {
         self.component(register, component).get(lane).copied().unwrap_or(0)

@@ -28,8 +28,19 @@ pub struct NativeState<'m> {
     pub exists: &'m [u32],
     /// Constant buffers.
     pub constants: &'m [Vec<u32>],
+    /// Inputs of the block: component after component, [`input_stride`](Self::input_stride) words from one to the next.
+    /// All components of [`NativeCode::input_registers`] are there, each for whole quads.
+    pub inputs: &'m [u32],
+    /// Distance of input components in words.
+    pub input_stride: usize,
+    /// Outputs of the block, in the same form, all [`Program::output_registers`] of them.
+    pub outputs: &'m mut [u32],
+    /// Distance of output components in words.
+    pub output_stride: usize,
     /// Words of a plane, a multiple of 4.
     pub width: usize,
+    /// Lanes of the block, rounded up to whole quads.
+    pub lanes: usize,
     /// Most operations that each quad may execute.
     pub steps: u64,
 }
@@ -41,6 +52,9 @@ pub trait NativeCode: Send + Sync + std::fmt::Debug {
     /// Returns the number of operations that the quad with the most of them executed (repetitions of loops only, so 0
     /// for straight code), more than [`NativeState::steps`] if a quad was given up for that.
     fn execute(&self, stretch: u32, state: &mut NativeState<'_>) -> u64;
+
+    /// Input registers that code reads.
+    fn input_registers(&self) -> usize;
 }
 
 impl Program {
@@ -66,16 +80,41 @@ impl Machine<'_, '_> {
     pub fn run_native(&mut self, stretch: u32, limit: u64) -> Result<(), RunError> {
         let Some(code) = &self.program.native else { return Ok(()) };
         let left = limit - self.steps.min(limit);
+        let lanes = self.lanes.next_multiple_of(4);
+        let inputs = &self.inputs.inputs;
+        let output_first = self.output_lane(0);
+        // Code reads and writes whole quads, and all registers that it knows. Where the files are smaller, it gets copies.
+        let is_whole = self.lanes == lanes;
+        let input_copy = (!is_whole || self.first + lanes > inputs.lanes() || inputs.len() < code.input_registers())
+            .then(|| inputs.block(self.first, self.lanes, lanes, code.input_registers()));
+        let mut output_copy = (!is_whole)
+            .then(|| self.outputs.outputs.block(output_first, self.lanes, lanes, self.program.output_registers()));
+        let (input_words, input_stride) = match &input_copy {
+            Some(words) => (&words[..], lanes),
+            None => inputs.from_lane(self.first),
+        };
+        let (output_words, output_stride) = match &mut output_copy {
+            Some(words) => (&mut words[..], lanes),
+            None => self.outputs.outputs.from_lane_mut(output_first),
+        };
         let mut state = NativeState {
             words: &mut self.words,
             registers: &mut self.registers,
             active: &self.active,
             exists: &self.exists,
             constants: &self.inputs.constants,
+            inputs: input_words,
+            input_stride,
+            outputs: output_words,
+            output_stride,
             width: self.width,
+            lanes,
             steps: left,
         };
         let steps = code.execute(stretch, &mut state);
+        if let Some(words) = output_copy {
+            self.outputs.outputs.set_block(output_first, self.lanes, lanes, &words);
+        }
         if steps > left {
             return Err(RunError::StepLimit { limit });
         }

@@ -18,10 +18,17 @@ pub(super) struct Buffer {
 pub(super) struct Context {
     words: *mut u32,
     registers: *mut u32,
+    inputs: *const u32,
+    outputs: *mut u32,
+    /// Bytes from one component of the inputs to the next, and of the outputs.
+    input_stride: u64,
+    output_stride: u64,
     active: *const u32,
     exists: *const u32,
     /// Bytes of a plane.
     stride: u64,
+    /// Bytes of the part of a plane that the block has.
+    end: u64,
     /// Most operations of a quad.
     steps: u64,
     /// What is read in the place of what is not inside.
@@ -39,9 +46,14 @@ impl Context {
         Context {
             words: state.words.as_mut_ptr(),
             registers: state.registers.as_mut_ptr(),
+            inputs: state.inputs.as_ptr(),
+            outputs: state.outputs.as_mut_ptr(),
+            input_stride: state.input_stride as u64 * 4,
+            output_stride: state.output_stride as u64 * 4,
             active: state.active.as_ptr(),
             exists: state.exists.as_ptr(),
             stride: state.width as u64 * 4,
+            end: state.lanes as u64 * 4,
             steps: state.steps,
             zero: 0,
             buffers,
@@ -58,6 +70,11 @@ pub(super) mod offsets {
     pub const REGISTERS: usize = offset_of!(Context, registers);
     pub const ACTIVE: usize = offset_of!(Context, active);
     pub const EXISTS: usize = offset_of!(Context, exists);
+    pub const INPUTS: usize = offset_of!(Context, inputs);
+    pub const OUTPUTS: usize = offset_of!(Context, outputs);
+    pub const INPUT_STRIDE: usize = offset_of!(Context, input_stride);
+    pub const OUTPUT_STRIDE: usize = offset_of!(Context, output_stride);
+    pub const END: usize = offset_of!(Context, end);
     pub const STRIDE: usize = offset_of!(Context, stride);
     pub const STEPS: usize = offset_of!(Context, steps);
     pub const ZERO: usize = offset_of!(Context, zero);

@@ -19,6 +19,7 @@ use tgsi_ir::run::program::{Alu, Copy, Intrinsic, Leave, Op, Program, Value};
 use super::alu::{Form, Lanes, dot, form, shift_by_constant};
 use super::calls::{General, general};
 use super::context::{Context, offsets};
+use super::slots;
 use super::stretches::{Plane, Stretch, plane_of, written_components};
 use super::uniforms::{self, Place};
 use super::wide::{self, Operand};
@@ -166,6 +167,7 @@ impl<'a, 'f> Emitter<'a, 'f> {
         self.words = self.field(offsets::WORDS);
         self.registers = self.field(offsets::REGISTERS);
         self.stride = self.field(offsets::STRIDE);
+        let end = self.field(offsets::END);
         let active_plane = self.field(offsets::ACTIVE);
         let limit = self.field(offsets::STEPS);
         self.preload(stretch);
@@ -218,7 +220,7 @@ impl<'a, 'f> Emitter<'a, 'f> {
         self.builder.seal_block(next);
         let following = self.builder.ins().iadd_imm(self.quad, VECTOR);
         self.builder.def_var(quad, following);
-        let more = self.builder.ins().icmp(IntCC::UnsignedLessThan, following, self.stride);
+        let more = self.builder.ins().icmp(IntCC::UnsignedLessThan, following, end);
         self.builder.ins().brif(more, head, &[], exit, &[]);
         self.builder.seal_block(head);
         self.builder.switch_to_block(exit);
@@ -614,6 +616,8 @@ impl<'a, 'f> Emitter<'a, 'f> {
                     self.write(intrinsic.dest.plane + component, value, false);
                 }
             }
+            I::LoadInput => self.load_input(intrinsic),
+            I::StoreOutput => self.store_output(intrinsic),
             _ => self.derivative(intrinsic),
         }
     }
@@ -659,6 +663,44 @@ impl<'a, 'f> Emitter<'a, 'f> {
                 word = self.lanes().saturate(word);
             }
             self.write(program.num_value_planes() + element.plane + component, word, true);
+        }
+    }
+
+    /// The address of the quad in a component of inputs or outputs.
+    fn component_address(&mut self, file: usize, stride: usize, component: u32) -> Ir {
+        let (file, stride) = (self.field(file), self.field(stride));
+        let distance = self.builder.ins().imul_imm(stride, i64::from(component));
+        let start = self.builder.ins().iadd(file, distance);
+        self.builder.ins().iadd(start, self.quad)
+    }
+
+    fn load_input(&mut self, intrinsic: &Intrinsic) {
+        for component in 0..u32::from(intrinsic.dest.components) {
+            let value = match slots::component_of(intrinsic, component) {
+                Some(at) => {
+                    let address = self.component_address(offsets::INPUTS, offsets::INPUT_STRIDE, at);
+                    self.builder.ins().load(I32X4, trusted(), address, 0)
+                }
+                None => self.lanes().splat(0),
+            };
+            self.write(intrinsic.dest.plane + component, value, false);
+        }
+    }
+
+    fn store_output(&mut self, intrinsic: &Intrinsic) {
+        let program = self.program;
+        let value = program.sources_of(intrinsic)[0];
+        for component in (0..u32::from(value.components)).filter(|c| intrinsic.write_mask >> c & 1 != 0) {
+            let Some(at) = slots::component_of(intrinsic, component) else { continue };
+            if at as usize / 4 >= program.output_registers() {
+                continue;
+            }
+            let word = self.read(value.plane + component);
+            let address = self.component_address(offsets::OUTPUTS, offsets::OUTPUT_STRIDE, at);
+            let old = self.builder.ins().load(I32X4, trusted(), address, 0);
+            let active = self.builder.use_var(self.active);
+            let word = self.lanes().select(active, word, old);
+            self.builder.ins().store(trusted(), word, address, 0);
         }
     }
 

@@ -12,6 +12,7 @@ mod alu;
 mod calls;
 mod context;
 mod emit;
+mod slots;
 mod stretches;
 mod uniforms;
 mod wide;
@@ -44,8 +45,10 @@ struct Code {
     _generals: Vec<Box<General>>,
     /// Taken only when the code is released.
     module: Mutex<Option<JITModule>>,
-    /// Words that functions may touch: planes of values, of registers.
+    /// What functions may touch: planes of values, of registers, components of inputs and outputs.
     planes: (usize, usize),
+    inputs: usize,
+    outputs: usize,
 }
 
 impl std::fmt::Debug for Code {
@@ -65,6 +68,10 @@ impl Drop for Code {
 }
 
 impl NativeCode for Code {
+    fn input_registers(&self) -> usize {
+        self.inputs / 4
+    }
+
     fn execute(&self, stretch: u32, state: &mut NativeState<'_>) -> u64 {
         let Some(function) = self.functions.get(stretch as usize) else { return 0 };
         // The lengths that code relies on.
@@ -72,8 +79,11 @@ impl NativeCode for Code {
         let enough = state.words.len() >= self.planes.0 * width
             && state.registers.len() >= self.planes.1 * width
             && state.active.len() >= width
-            && state.exists.len() >= width;
-        if width == 0 || !width.is_multiple_of(4) || !enough {
+            && state.exists.len() >= width
+            && holds(state.inputs.len(), state.input_stride, self.inputs, state.lanes)
+            && holds(state.outputs.len(), state.output_stride, self.outputs, state.lanes);
+        let lanes = state.lanes;
+        if lanes == 0 || !lanes.is_multiple_of(4) || lanes > width || !enough {
             debug_assert!(false, "planes are too short");
             return 0;
         }
@@ -82,6 +92,11 @@ impl NativeCode for Code {
         // until it returns.
         unsafe { function(&raw const context) }
     }
+}
+
+/// Whether a file of so many words has room for so many components of `lanes` lanes.
+fn holds(words: usize, stride: usize, components: usize, lanes: usize) -> bool {
+    components == 0 || (components - 1) * stride + lanes <= words
 }
 
 /// Makes machine code for a program, if the system allows it.
@@ -161,6 +176,12 @@ fn translate(
         })
         .collect();
     report.evaluated = generals.len();
-    let planes = (program.num_value_planes() as usize, program.num_register_planes() as usize);
-    Ok(Code { functions, _generals: generals, module: Mutex::new(Some(module)), planes })
+    Ok(Code {
+        functions,
+        _generals: generals,
+        module: Mutex::new(Some(module)),
+        planes: (program.num_value_planes() as usize, program.num_register_planes() as usize),
+        inputs: slots::input_registers(program) * 4,
+        outputs: program.output_registers() * 4,
+    })
 }

@@ -9,7 +9,7 @@ use std::ops::Range;
 use tgsi_ir::intrinsics::IntrinsicOp;
 use tgsi_ir::run::program::{Copy, Intrinsic, Leave, Op, Program, Span, Value};
 
-use super::uniforms;
+use super::{slots, uniforms};
 
 /// Fewest operations that are worth a call.
 const FEWEST: u32 = 2;
@@ -46,6 +46,7 @@ fn is_native(program: &Program, intrinsic: &Intrinsic) -> bool {
             matches!(value.bits, 32 | 1)
         }
         I::Ddx | I::DdxFine | I::DdxCoarse | I::Ddy | I::DdyFine | I::DdyCoarse => intrinsic.dest.bits == 32,
+        I::LoadInput | I::StoreOutput => slots::is_native(program, intrinsic),
         I::LoadUniform | I::LoadUbo | I::LoadUboVec4 => uniforms::place(program, intrinsic).is_some(),
         _ => false,
     }
