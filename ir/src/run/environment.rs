@@ -10,6 +10,7 @@
 //! `driver_location` of a variable and the `base` of lowered I/O in the IR.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use crate::intrinsics::indices::SamplerDim;
 use crate::system_value::SystemValue;
@@ -20,33 +21,47 @@ pub const MAX_LANES: usize = 1024;
 pub const SUBGROUP_SIZE: usize = 4;
 
 /// A file of 4-component registers, one word a lane: `[register][component][lane]`. Reads beyond the end give 0.
+///
+/// The words of a component end with padding: whole quads can be read up to the last lane, and components do not all
+/// fall into the same lines of a cache, as they would if their distance was a power of two.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct LaneRegisters {
     lanes: usize,
+    /// Words from one component to the next.
+    stride: usize,
     words: Vec<u32>,
+}
+
+/// Words of a line of a cache.
+const LINE: usize = 16;
+
+fn stride_of(lanes: usize) -> usize {
+    // Few lanes take a few lines anyway.
+    if lanes < 8 * LINE { lanes.next_multiple_of(4) } else { (lanes.div_ceil(LINE) | 1) * LINE }
 }
 
 impl LaneRegisters {
     /// `registers` registers of zeros for `lanes` lanes.
     pub fn new(lanes: usize, registers: usize) -> LaneRegisters {
-        LaneRegisters { lanes, words: vec![0; lanes * 4 * registers] }
+        let stride = stride_of(lanes);
+        LaneRegisters { lanes, stride, words: vec![0; stride * 4 * registers] }
     }
 
     /// The lanes of several files, one file behind the other. A file that has fewer registers than the first has zeros.
     pub fn concat(files: &[&LaneRegisters]) -> LaneRegisters {
         let lanes = files.iter().map(|file| file.lanes).sum();
+        let stride = stride_of(lanes);
         let registers = files.first().map_or(0, |file| file.len());
-        let mut words = Vec::with_capacity(lanes * 4 * registers);
-        for register in 0..registers {
-            for component in 0..4 {
-                for file in files {
-                    let end = words.len() + file.lanes;
-                    words.extend_from_slice(file.component(register, component));
-                    words.resize(end, 0);
-                }
+        let mut words = Vec::with_capacity(stride * 4 * registers);
+        for number in 0..registers * 4 {
+            for file in files {
+                let end = words.len() + file.lanes;
+                words.extend_from_slice(file.component(number / 4, number % 4));
+                words.resize(end, 0);
             }
+            words.resize((number + 1) * stride, 0);
         }
-        LaneRegisters { lanes, words }
+        LaneRegisters { lanes, stride, words }
     }
 
     /// Number of lanes.
@@ -56,7 +71,7 @@ impl LaneRegisters {
 
     /// Number of registers.
     pub fn len(&self) -> usize {
-        if self.lanes == 0 { 0 } else { self.words.len() / (4 * self.lanes) }
+        if self.lanes == 0 { 0 } else { self.words.len() / (4 * self.stride) }
     }
 
     /// Whether there are no registers.
@@ -66,48 +81,39 @@ impl LaneRegisters {
 
     /// The words of all lanes of one component; empty beyond the end.
     pub fn component(&self, register: usize, component: usize) -> &[u32] {
-        let start = (register * 4 + component) * self.lanes;
+        let start = (register * 4 + component) * self.stride;
         self.words.get(start..start + self.lanes).unwrap_or(&[])
     }
 
     /// The words of all lanes of one component; the file grows to hold the register.
     pub fn component_mut(&mut self, register: usize, component: usize) -> &mut [u32] {
-        let needed = (register + 1) * 4 * self.lanes;
+        let needed = (register + 1) * 4 * self.stride;
         if self.words.len() < needed {
             self.words.resize(needed, 0);
         }
-        let start = (register * 4 + component) * self.lanes;
+        let start = (register * 4 + component) * self.stride;
         &mut self.words[start..start + self.lanes]
     }
 
     /// All words from a lane of the first component on, and the distance of components.
     pub(super) fn from_lane(&self, lane: usize) -> (&[u32], usize) {
-        (self.words.get(lane..).unwrap_or(&[]), self.lanes)
+        (self.words.get(lane..).unwrap_or(&[]), self.stride)
     }
 
     /// The same, to change.
     pub(super) fn from_lane_mut(&mut self, lane: usize) -> (&mut [u32], usize) {
-        (self.words.get_mut(lane..).unwrap_or(&mut []), self.lanes)
+        (self.words.get_mut(lane..).unwrap_or(&mut []), self.stride)
     }
 
-    /// A copy of the lanes `first..first + lanes` of so many registers, with zeros up to `width` lanes each.
-    pub(super) fn block(&self, first: usize, lanes: usize, width: usize, registers: usize) -> Vec<u32> {
-        let mut words = vec![0; registers * 4 * width];
-        for (number, part) in words.chunks_exact_mut(width.max(1)).enumerate() {
-            if let Some(source) = self.component(number / 4, number % 4).get(first..first + lanes) {
-                part[..lanes].copy_from_slice(source);
+    /// A copy of some lanes with so many registers, those that there are not as zeros.
+    pub(super) fn extended(&self, lanes: Range<usize>, registers: usize) -> LaneRegisters {
+        let mut copy = LaneRegisters::new(lanes.len(), registers);
+        for number in 0..registers.min(self.len()) * 4 {
+            if let Some(words) = self.component(number / 4, number % 4).get(lanes.clone()) {
+                copy.component_mut(number / 4, number % 4).copy_from_slice(words);
             }
         }
-        words
-    }
-
-    /// Puts such a copy back.
-    pub(super) fn set_block(&mut self, first: usize, lanes: usize, width: usize, words: &[u32]) {
-        for (number, part) in words.chunks_exact(width.max(1)).enumerate() {
-            if let Some(dest) = self.component_mut(number / 4, number % 4).get_mut(first..first + lanes) {
-                dest.copy_from_slice(&part[..lanes]);
-            }
-        }
+        copy
     }
 
     /// One word, 0 beyond the end.

@@ -80,41 +80,33 @@ impl Machine<'_, '_> {
     pub fn run_native(&mut self, stretch: u32, limit: u64) -> Result<(), RunError> {
         let Some(code) = &self.program.native else { return Ok(()) };
         let left = limit - self.steps.min(limit);
-        let lanes = self.lanes.next_multiple_of(4);
         let inputs = &self.inputs.inputs;
-        let output_first = self.output_lane(0);
-        // Code reads and writes whole quads, and all registers that it knows. Where the files are smaller, it gets copies.
-        let is_whole = self.lanes == lanes;
-        let input_copy = (!is_whole || self.first + lanes > inputs.lanes() || inputs.len() < code.input_registers())
-            .then(|| inputs.block(self.first, self.lanes, lanes, code.input_registers()));
-        let mut output_copy = (!is_whole)
-            .then(|| self.outputs.outputs.block(output_first, self.lanes, lanes, self.program.output_registers()));
-        let (input_words, input_stride) = match &input_copy {
-            Some(words) => (&words[..], lanes),
+        // Code reads all registers that it knows. Where there are fewer, it gets a copy with zeros for the others; also
+        // where its quads are not those of the file.
+        let fits = self.first.is_multiple_of(4) && self.first + self.lanes <= inputs.lanes();
+        let copy = (inputs.len() < code.input_registers() || !fits)
+            .then(|| inputs.extended(self.first..self.first + self.lanes, code.input_registers()));
+        let (inputs, input_stride) = match &copy {
+            Some(copy) => copy.from_lane(0),
             None => inputs.from_lane(self.first),
         };
-        let (output_words, output_stride) = match &mut output_copy {
-            Some(words) => (&mut words[..], lanes),
-            None => self.outputs.outputs.from_lane_mut(output_first),
-        };
+        let first = self.output_lane(0);
+        let (outputs, output_stride) = self.outputs.outputs.from_lane_mut(first);
         let mut state = NativeState {
             words: &mut self.words,
             registers: &mut self.registers,
             active: &self.active,
             exists: &self.exists,
             constants: &self.inputs.constants,
-            inputs: input_words,
+            inputs,
             input_stride,
-            outputs: output_words,
+            outputs,
             output_stride,
             width: self.width,
-            lanes,
+            lanes: self.lanes.next_multiple_of(4),
             steps: left,
         };
         let steps = code.execute(stretch, &mut state);
-        if let Some(words) = output_copy {
-            self.outputs.outputs.set_block(output_first, self.lanes, lanes, &words);
-        }
         if steps > left {
             return Err(RunError::StepLimit { limit });
         }

@@ -421,8 +421,8 @@ impl Program {
         self.run_blocks(inputs, 0..inputs.lanes, inputs.lanes, resources, limits)
     }
 
-    /// Runs the shader for some lanes of the inputs, which may be any number of lanes: in blocks of `block` lanes, one
-    /// after the other, each as if it was a run of its own. Buffers, counters and resources are handed on from block to
+    /// Runs the shader for some lanes of the inputs, which may be any number of lanes: in blocks of `block` lanes, rounded
+    /// up to whole quads, one after the other, each as if it was a run of its own. Buffers, counters and resources are handed on from block to
     /// block. The outputs are those of the lanes `lanes`; the shared memory in them is that of the last block.
     ///
     /// # Errors
@@ -435,8 +435,9 @@ impl Program {
         resources: &mut dyn Resources,
         limits: RunLimits,
     ) -> Result<Outputs, RunError> {
+        let block = block.next_multiple_of(4).max(4);
         let mut machine = Machine::new(self, inputs, lanes.clone(), block, resources, limits)?;
-        for first in lanes.clone().step_by(block.max(1)) {
+        for first in lanes.clone().step_by(block) {
             machine.start_block(first, block.min(lanes.end - first));
             machine.run_ops(limits.steps)?;
             machine.finish_block();
