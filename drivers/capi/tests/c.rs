@@ -236,11 +236,12 @@ fn main() -> ExitCode {
     ];
     let (has_c, has_cpp, has_valgrind) = (has("cc"), has("c++"), has("valgrind"));
     let mut trials = Vec::new();
-    for name in ["interface.c", "driver.c", "threads.c", "hostile.c"] {
+    let runs = cfg!(feature = "run");
+    for name in ["interface.c", "link.c", "driver.c", "run.c", "threads.c", "hostile.c"] {
         for (kind, flags, before) in
             [("plain", &[][..], &[][..]), ("sanitizers", SANITIZERS, &[]), ("valgrind", &[], VALGRIND)]
         {
-            let ignored = !has_c || (kind == "valgrind" && !has_valgrind);
+            let ignored = !has_c || (kind == "valgrind" && !has_valgrind) || (name == "run.c" && !runs);
             let test = move || program(name, flags, before, &static_library());
             trials.push(Trial::test(format!("{name}: {kind}"), test).with_ignored_flag(ignored));
         }
@@ -249,6 +250,8 @@ fn main() -> ExitCode {
         std::env::var_os("TGSIC_SANITIZERS").is_some() && cfg!(all(target_os = "linux", target_arch = "x86_64"));
     for (name, sanitizer, flags) in [
         ("interface.c", "address", SANITIZERS),
+        ("link.c", "address", SANITIZERS),
+        ("run.c", "address", SANITIZERS),
         ("threads.c", "address", SANITIZERS),
         ("hostile.c", "address", SANITIZERS),
     ] {
@@ -256,13 +259,15 @@ fn main() -> ExitCode {
         let trial = Trial::test(format!("{name}: instrumented, {sanitizer}"), test);
         trials.push(trial.with_ignored_flag(!has_c || !asked));
     }
-    let test = || {
-        let flags = thread_sanitizer()?;
-        let flags: Vec<&str> = flags.iter().map(String::as_str).collect();
-        program("threads.c", &flags, &[], &instrumented_library("thread")?)
-    };
-    let trial = Trial::test("threads.c: instrumented, thread", test);
-    trials.push(trial.with_ignored_flag(!has_c || !has_cpp || !asked));
+    for name in ["run.c", "threads.c"] {
+        let test = move || {
+            let flags = thread_sanitizer()?;
+            let flags: Vec<&str> = flags.iter().map(String::as_str).collect();
+            program(name, &flags, &[], &instrumented_library("thread")?)
+        };
+        let trial = Trial::test(format!("{name}: instrumented, thread"), test);
+        trials.push(trial.with_ignored_flag(!has_c || !has_cpp || !asked));
+    }
     let test = || program("interface.cpp", &[], &[], &static_library());
     trials.push(Trial::test("interface.cpp: plain", test).with_ignored_flag(!has_cpp));
     let linux = cfg!(target_os = "linux");
