@@ -139,7 +139,11 @@ unsafe impl SizedStruct for tgsic_run {}
 pub(crate) enum Work {
     Vertices,
     Quads,
-    Dispatch { groups: [u32; 3], workgroup: Option<[u32; 3]> },
+    #[cfg_attr(not(feature = "run"), expect(dead_code, reason = "only what runs reads them"))]
+    Dispatch {
+        groups: [u32; 3],
+        workgroup: Option<[u32; 3]>,
+    },
 }
 
 /// Makes a program of a vertex, tessellation evaluation, fragment or compute shader: TGSI text, TGSI tokens or IR text.

@@ -173,29 +173,44 @@ fn installed() -> Result<(), Failed> {
     if !pc.contains("Libs: -L${libdir} -ltgsic\n") || !pc.contains("prefix=/usr\n") {
         return Err(pc.into());
     }
-    for (example, status) in [("translate", 0), ("check", 0)] {
-        let path = root.join(example);
+    let example = |name: &str| -> Result<Command, Failed> {
+        let path = root.join(name);
         let mut command = Command::new("cc");
-        command
-            .args(["-std=c11", "-Wall", "-Wextra", "-Werror", "-I"])
-            .arg(root.join("usr/include"))
-            .arg("-o")
-            .arg(&path);
-        command.arg(folder().join(format!("examples/{example}.c"))).arg("-L").arg(root.join("usr/lib")).arg("-ltgsic");
-        run(&mut command)?;
+        command.args(["-std=c11", "-Wall", "-Wextra", "-Werror", "-I"]).arg(root.join("usr/include")).arg("-o");
+        command.arg(&path).arg(folder().join(format!("examples/{name}.c")));
+        run(command.arg("-L").arg(root.join("usr/lib")).arg("-ltgsic"))?;
+        let mut command = Command::new(path);
+        command.env("LD_LIBRARY_PATH", root.join("usr/lib"));
+        Ok(command)
+    };
+    for (name, status) in [("translate", 0), ("check", 0)] {
         for shader in demo() {
-            let output = Command::new(&path).arg(&shader).env("LD_LIBRARY_PATH", root.join("usr/lib")).output()?;
-            if output.status.code() != Some(status) || (example == "translate" && output.stdout.is_empty()) {
-                return Err(format!("{example} {}: {output:?}", shader.display()).into());
+            let output = example(name)?.arg(&shader).output()?;
+            if output.status.code() != Some(status) || (name == "translate" && output.stdout.is_empty()) {
+                return Err(format!("{name} {}: {output:?}", shader.display()).into());
             }
         }
-        let output = Command::new(&path)
-            .arg(folder().join("tests/c.rs"))
-            .env("LD_LIBRARY_PATH", root.join("usr/lib"))
-            .output()?;
+        let output = example(name)?.arg(folder().join("tests/c.rs")).output()?;
         if output.status.code() != Some(1) {
-            return Err(format!("{example} of what is no shader: {output:?}").into());
+            return Err(format!("{name} of what is no shader: {output:?}").into());
         }
+    }
+    let (vertex, fragment) = (root.join("vertex"), root.join("fragment"));
+    std::fs::write(&vertex, "VERT\nDCL OUT[0], GENERIC[3]\nIMM[0] FLT32 {1, 2, 3, 4}\nMOV OUT[0], IMM[0]\nEND\n")?;
+    std::fs::write(&fragment, "FRAG\nDCL IN[0], GENERIC[3], PERSPECTIVE\nDCL OUT[0], COLOR\nMOV OUT[0], IN[0]\nEND\n")?;
+    let output = run(example("link")?.args([&fragment, &vertex]))?;
+    let text = String::from_utf8(output.stdout)?;
+    if text.find("FRAG") >= text.find("VERT") || !text.contains("MOV OUT[0], IMM[0]") || text.contains("GENERIC") {
+        return Err(text.into());
+    }
+    if example("link")?.arg(&fragment).status()?.code() != Some(2) {
+        return Err("link of one shader".into());
+    }
+    let output = example("run")?.output()?;
+    // Builds that run nothing say so.
+    let (status, expected) = if cfg!(feature = "run") { (0, "-1 -1 0 1\n1 -1 0 1\n-1 1 0 1\n") } else { (2, "") };
+    if output.status.code() != Some(status) || String::from_utf8(output.stdout)? != expected {
+        return Err("the example run".into());
     }
     Ok(())
 }
