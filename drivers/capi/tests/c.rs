@@ -203,7 +203,7 @@ fn installed() -> Result<(), Failed> {
     if text.find("FRAG") >= text.find("VERT") || !text.contains("MOV OUT[0], IMM[0]") || text.contains("GENERIC") {
         return Err(text.into());
     }
-    if example("link")?.arg(&fragment).status()?.code() != Some(2) {
+    if example("link")?.arg(&fragment).output()?.status.code() != Some(2) {
         return Err("link of one shader".into());
     }
     let output = example("run")?.output()?;

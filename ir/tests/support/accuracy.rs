@@ -88,7 +88,8 @@ pub fn measure(step: u64, evaluate: impl Fn(&[u32], &mut [u32]) + Sync, exact: i
 
 /// The table of a page with this header: the cells of each row.
 pub fn table(page: &str, header: &str) -> Vec<Vec<String>> {
-    let lines = page.lines().skip_while(|line| *line != header).skip(2).take_while(|line| line.starts_with('|'));
+    let lines = page.lines().map(str::trim).skip_while(|line| *line != header);
+    let lines = lines.skip(2).take_while(|line| line.starts_with('|'));
     let cells = |line: &str| line.split('|').map(|cell| cell.trim().trim_matches('`').to_owned()).collect::<Vec<_>>();
     lines.map(|line| cells(line)[1..].to_vec()).collect()
 }
