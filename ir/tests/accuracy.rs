@@ -11,6 +11,8 @@ use tgsi_ir::alu::{AluOp, ExecutionMode, evaluate};
 
 const PAGE: &str = include_str!("../manual/alu.md");
 
+type Exact = fn(f64) -> f64;
+
 /// Operands of one evaluation.
 const COMPONENTS: usize = 16;
 
@@ -40,7 +42,7 @@ fn evaluate_all(op: AluOp, sources: &[&[u32]], results: &mut [u32]) {
 
 #[test]
 fn functions_of_one_operand_are_as_accurate_as_stated() {
-    let functions: [(AluOp, fn(f64) -> f64); 7] = [
+    let functions: [(AluOp, Exact); 7] = [
         (AluOp::Frcp, |a| 1.0 / a),
         (AluOp::Frsq, |a| 1.0 / a.sqrt()),
         (AluOp::Fsqrt, f64::sqrt),

@@ -11,10 +11,12 @@ use tgsi_ir::run::{AnalyticResources, Inputs, LaneRegisters, RunLimits};
 
 const PAGE: &str = include_str!("../manual/opcodes.md");
 
+type Exact = fn(f64) -> f64;
+
 #[test]
 fn functions_are_as_accurate_as_stated() {
     // EXP and LOG call the same two functions.
-    let functions: [(&str, fn(f64) -> f64); 2] = [("EX2", f64::exp2), ("LG2", f64::log2)];
+    let functions: [(&str, Exact); 2] = [("EX2", f64::exp2), ("LG2", f64::log2)];
     let rows = table(PAGE, "| Function | Error in ulp | Absolute error | Greatest at |");
     let mut wrong = Vec::new();
     for (opcode, exact) in functions {

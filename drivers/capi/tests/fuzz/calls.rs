@@ -383,11 +383,12 @@ fn link(compiler: *const tgsic_compiler, header: &[u8; HEADER], (start, size): (
     }
     // SAFETY: it is not used any more.
     unsafe { tgsic_result_free(summary) };
-    for number in 0..if pointer.is_null() || count > shaders.len() { 0 } else { count } {
+    let num_results = if pointer.is_null() || count > shaders.len() { 0 } else { count };
+    for (number, shader) in shaders.iter().enumerate().take(num_results) {
         // SAFETY: it was written.
         let result = unsafe { pointer.wrapping_add(number).read() };
         assert!(!result.is_null());
-        read(result, shaders[number].size, header);
+        read(result, shader.size, header);
         // SAFETY: it is a result that was not freed.
         let own = unsafe { tgsic_result_status(result) };
         assert_eq!(own == tgsic_status::TGSIC_OK, status == tgsic_status::TGSIC_OK, "{}", text_of(result));

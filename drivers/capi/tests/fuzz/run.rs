@@ -64,7 +64,7 @@ unsafe extern "C" fn store(_: *mut c_void, texel: *const tgsic_texel, words: *co
 
 /// Memory of some bytes that are the same every time, behind so many that are none of the library's business.
 fn filled(size: usize, offset: usize) -> Memory {
-    let bytes: Vec<u8> = (0..size).map(|at| (at * 37 + 11 ^ at >> 3) as u8).collect();
+    let bytes: Vec<u8> = (0..size).map(|at| ((at * 37 + 11) ^ (at >> 3)) as u8).collect();
     Memory::of_bytes(&bytes, offset)
 }
 
