@@ -4,7 +4,8 @@
 //     ./time nv30 shaders/*.tgsi          the profile may be `default`
 //
 // Each shader is translated six times; the first does not count, the median of the others is its time. Printed are the
-// median, the 99th percentile and the greatest over all shaders, in microseconds of processor time.
+// median, the 99th percentile, the greatest and the mean over all shaders, in microseconds of processor time: with one
+// compiler for all, and with a compiler that is made for each translation and freed behind it.
 
 #define _POSIX_C_SOURCE 200809L
 #include <stdint.h>
@@ -22,6 +23,17 @@ static double now(void)
     struct timespec time;
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
     return (double)time.tv_sec * 1e6 + (double)time.tv_nsec / 1e3;
+}
+
+static double of_round(const tgsic_options *options, tgsic_compiler *kept, const void *data, size_t size,
+                       tgsic_result **result)
+{
+    double start = now();
+    tgsic_compiler *compiler = kept ? kept : tgsic_compiler_new(options, NULL);
+    *result = tgsic_translate(compiler, data, size);
+    if (!kept)
+        tgsic_compiler_free(compiler);
+    return now() - start;
 }
 
 static int compare(const void *a, const void *b)
@@ -47,7 +59,7 @@ int main(int argc, char **argv)
         return 2;
     }
     char *text = malloc(MAX_SIZE);
-    double *times = calloc((size_t)argc, sizeof *times);
+    double *times = calloc((size_t)argc * 2, sizeof *times), *fresh = times + argc;
     size_t count = 0, refused = 0, instructions = 0;
     for (int n = 2; n < argc; n++) {
         FILE *file = fopen(argv[n], "rb");
@@ -56,12 +68,17 @@ int main(int argc, char **argv)
             fclose(file);
         tgsic_result *tokens = tgsic_convert(compiler, text, size, TGSIC_FORM_TOKENS);
         const void *data = tgsic_result_data(tokens, &size);
-        double rounds[ROUNDS];
+        double rounds[ROUNDS], fresh_rounds[ROUNDS];
         int translated = data != NULL;
         for (int round = 0; round < ROUNDS && translated; round++) {
-            double start = now();
-            tgsic_result *result = tgsic_translate(compiler, data, size);
-            rounds[round] = now() - start;
+            tgsic_result *result, *fresh_result;
+            // In turns, so that neither always finds the caches as the other left them.
+            if (round % 2 == 0)
+                rounds[round] = of_round(&options, compiler, data, size, &result);
+            fresh_rounds[round] = of_round(&options, NULL, data, size, &fresh_result);
+            if (round % 2 == 1)
+                rounds[round] = of_round(&options, compiler, data, size, &result);
+            tgsic_result_free(fresh_result);
             translated = tgsic_result_status(result) == TGSIC_OK;
             if (round == 0 && translated) {
                 tgsic_sizes sizes = { .size = sizeof sizes };
@@ -76,12 +93,21 @@ int main(int argc, char **argv)
             continue;
         }
         qsort(rounds + 1, ROUNDS - 1, sizeof *rounds, compare);
+        qsort(fresh_rounds + 1, ROUNDS - 1, sizeof *fresh_rounds, compare);
+        fresh[count] = fresh_rounds[1 + (ROUNDS - 1) / 2];
         times[count++] = rounds[1 + (ROUNDS - 1) / 2];
     }
-    qsort(times, count, sizeof *times, compare);
     if (count > 0)
-        printf("%s: %zu shaders, %zu refused, %zu instructions; microseconds: median %.1f, p99 %.1f, most %.1f\n",
-               argv[1], count, refused, instructions, times[count / 2], times[(count * 99 - 1) / 100], times[count - 1]);
+        printf("%s: %zu shaders, %zu refused, %zu instructions\n", argv[1], count, refused, instructions);
+    for (int n = 0; n < 2 && count > 0; n++) {
+        double *of = n == 0 ? times : fresh, sum = 0;
+        for (size_t m = 0; m < count; m++)
+            sum += of[m];
+        qsort(of, count, sizeof *of, compare);
+        printf("%s: microseconds: median %.1f, p99 %.1f, most %.1f, mean %.1f\n",
+               n == 0 ? "one compiler" : "a compiler for each", of[count / 2], of[(count * 99 - 1) / 100],
+               of[count - 1], sum / (double)count);
+    }
     free(times);
     free(text);
     tgsic_compiler_free(compiler);

@@ -14,8 +14,19 @@
 // Texts that Mesa 25 does not read are errors.
 #define TGSIC_FLAG_STRICT 1
 
+// Results of tgsic_translate and tgsic_link have what tgsic_result_reflection gives.
+#define TGSIC_FLAG_REFLECT 2
+
 // limit of a tgsic_limit_use where there is no bound.
 #define TGSIC_NO_LIMIT UINT32_MAX
+
+// In flags of tgsic_link_options: all stages see the same constant buffers, so that outputs which are constants of
+// the program become loads of the next stage.
+#define TGSIC_LINK_SHARED_CONSTANTS (1 << 0)
+
+// In flags of tgsic_link_options: the rasteriser may replace texture coordinates by those of point sprites, so that
+// TEXCOORD[0] to TEXCOORD[7] stay as they are.
+#define TGSIC_LINK_POINT_SPRITES (1 << 1)
 
 // Resources: a constant buffer, by its constants.
 #define TGSIC_FILE_CONSTANT 1
@@ -61,6 +72,48 @@
 
 // In uses of an image: declared with RAW.
 #define TGSIC_RESOURCE_RAW (1 << 7)
+
+// Dimensionality: one dimension.
+#define TGSIC_DIM_1D 0
+
+// Dimensionality: two dimensions.
+#define TGSIC_DIM_2D 1
+
+// Dimensionality: three dimensions.
+#define TGSIC_DIM_3D 2
+
+// Dimensionality: the six faces of a cube.
+#define TGSIC_DIM_CUBE 3
+
+// Dimensionality: two dimensions with coordinates in texels.
+#define TGSIC_DIM_RECT 4
+
+// Dimensionality: a buffer of texels.
+#define TGSIC_DIM_BUFFER 5
+
+// Dimensionality: two dimensions with several samples.
+#define TGSIC_DIM_2D_SAMPLES 7
+
+// Lookup: filtered, with the level of detail from the coordinates of the quad.
+#define TGSIC_LOOKUP_IMPLICIT 0
+
+// Lookup: the same, and lod is added to the level.
+#define TGSIC_LOOKUP_BIAS 1
+
+// Lookup: filtered at the level lod.
+#define TGSIC_LOOKUP_EXPLICIT 2
+
+// Lookup: filtered, with the level from ddx and ddy.
+#define TGSIC_LOOKUP_GRADIENT 3
+
+// Lookup: the component component of four texels.
+#define TGSIC_LOOKUP_GATHER 4
+
+// Lookup: one texel by integer coordinates; lod is its level, or its sample, as an integer.
+#define TGSIC_LOOKUP_FETCH 5
+
+// Lookup: the level of detail itself.
+#define TGSIC_LOOKUP_QUERY_LOD 6
 
 // Vertex shaders, in processor of a scan.
 #define TGSIC_STAGE_VERTEX 0
@@ -212,9 +265,16 @@ typedef enum {
 // A compiler. It does not change after it was made; any number of threads may use it at the same time.
 typedef struct tgsic_compiler tgsic_compiler;
 
+// A shader that was compiled to be run. It does not change after it was made; any number of threads may run it at the
+// same time.
+typedef struct tgsic_program tgsic_program;
+
 // The result of a call: its status, the findings, and what was made. It belongs to the caller and does not refer to
 // the compiler or to what was passed in. Any number of threads may read it; one frees it when all are done.
 typedef struct tgsic_result tgsic_result;
+
+// Threads that run shaders. Any number of threads may pass work to them at the same time.
+typedef struct tgsic_threads tgsic_threads;
 
 // A limit and its value. tgsic limits lists the names.
 typedef struct {
@@ -296,6 +356,55 @@ typedef struct {
   // What the driver does not take, such as an opcode; NULL if it is a number that is exceeded.
   const char *what;
 } tgsic_limit_use;
+
+// A shader that is passed in: TGSI text, TGSI tokens or IR text.
+typedef struct {
+  // Where it stands.
+  const void *data;
+  // Number of bytes.
+  size_t size;
+} tgsic_shader;
+
+// Options of linking. Zero is the default of each field but the first.
+typedef struct {
+  // sizeof(tgsic_link_options).
+  size_t size;
+  // Output registers of the last stage before the rasteriser that somebody else reads, such as stream output: they
+  // stay as they are.
+  const uint32_t *kept;
+  // Number of these registers.
+  size_t num_kept;
+  // Flags: TGSIC_LINK_....
+  uint32_t flags;
+  // Must be 0.
+  uint32_t reserved;
+} tgsic_link_options;
+
+// What linking changed between a shader and the next.
+typedef struct {
+  // sizeof(tgsic_link_report), to be set by the caller.
+  size_t size;
+  // The number of the shader that writes, in the order in which they were given.
+  uint32_t producer;
+  // The number of the shader that reads.
+  uint32_t consumer;
+  // Components of outputs that are no longer written.
+  uint32_t removed;
+  // Components of inputs that became zero, because nobody writes them.
+  uint32_t zeros;
+  // Components of inputs that became constants of the reader.
+  uint32_t constants;
+  // Components of inputs that the reader loads from constant buffers itself.
+  uint32_t uniforms;
+  // Components of inputs that are equal to others.
+  uint32_t duplicates;
+  // Slots between the stages that were read before.
+  uint32_t slots_before;
+  // Slots between the stages that are read now.
+  uint32_t slots_after;
+  // Must not be used.
+  uint32_t reserved;
+} tgsic_link_report;
 
 // Something that a shader has bound to it.
 typedef struct {
@@ -446,6 +555,209 @@ typedef struct {
   uint32_t streams;
 } tgsic_register;
 
+// What a program is.
+typedef struct {
+  // sizeof(tgsic_program_info), to be set by the caller.
+  size_t size;
+  // The stage: TGSIC_STAGE_....
+  uint32_t stage;
+  // Number of output registers.
+  uint32_t num_outputs;
+  // Invocations of a workgroup in each dimension, if the shader says so; else 0.
+  uint32_t workgroup[3];
+  // 1 if runs may change buffers, counters or images: then invocations of a call are run one block after the other.
+  uint32_t writes_memory;
+} tgsic_program_info;
+
+// Memory that is read.
+typedef struct {
+  // Where it begins. It need not be aligned.
+  const void *data;
+  // Number of bytes.
+  size_t size;
+} tgsic_bytes;
+
+// Memory that is read and written.
+typedef struct {
+  // Where it begins. It need not be aligned.
+  void *data;
+  // Number of bytes.
+  size_t size;
+} tgsic_memory;
+
+// A system value, such as the number of the instance.
+typedef struct {
+  // Which: the number of its semantic in TGSI, as a scan gives it.
+  uint32_t semantic;
+  // Number of components, 1 to 4.
+  uint32_t num_components;
+  // Its components for each invocation, one invocation behind the other, in words of 32 bits; or its components once,
+  // if it is the same in all. Booleans are 0 or all ones.
+  tgsic_bytes words;
+} tgsic_system_value;
+
+// A lookup by the four lanes of a quad. Words are floats, but for the coordinates and the level of a fetch.
+typedef struct {
+  // sizeof(tgsic_texture_request).
+  size_t size;
+  // The number of the sampler view.
+  uint32_t texture;
+  // The number of the sampler.
+  uint32_t sampler;
+  // What is looked up: TGSIC_LOOKUP_....
+  uint32_t lookup;
+  // The component of a gather.
+  uint32_t component;
+  // Dimensionality: TGSIC_DIM_....
+  uint32_t dim;
+  // 1 if the last coordinate is a layer.
+  uint32_t is_array;
+  // 1 if the result is a comparison with comparator.
+  uint32_t is_shadow;
+  // 1 if each texel of a gather has an offset of its own, in gather_offsets.
+  uint32_t has_gather_offsets;
+  // Coordinates by component and lane, the layer last; projection is done.
+  uint32_t coordinate[4][4];
+  // Reference value by lane.
+  uint32_t comparator[4];
+  // Bias, level or sample by lane.
+  uint32_t lod[4];
+  // Derivatives by x, by component and lane.
+  uint32_t ddx[3][4];
+  // Derivatives by y, by component and lane.
+  uint32_t ddy[3][4];
+  // Offset in texels, by component and lane.
+  int32_t offset[3][4];
+  // Offsets of a gather, by texel, component and lane. Component i of the result is the texel at offset i, as component
+  // w of a gather with that offset would be.
+  int32_t gather_offsets[4][2][4];
+} tgsic_texture_request;
+
+// Looks up texels: writes the result by component and lane.
+typedef void (*tgsic_texture_function)(void *user, const tgsic_texture_request *request, uint32_t (*result)[4]);
+
+// Sizes of a texture or image at a level. Layers stand behind the last dimension.
+typedef struct {
+  // Width.
+  uint32_t width;
+  // Height, or layers of one dimension.
+  uint32_t height;
+  // Depth, or layers of two dimensions.
+  uint32_t depth;
+  // Number of levels.
+  uint32_t levels;
+  // Number of samples.
+  uint32_t samples;
+} tgsic_texture_size;
+
+// Says how large a texture is at a level, or an image (whose level is 0). The size is 0 before.
+typedef void (*tgsic_size_function)(void *user,
+                                    uint32_t unit,
+                                    uint32_t level,
+                                    uint32_t dim,
+                                    uint32_t is_array,
+                                    tgsic_texture_size *size);
+
+// A texel of an image.
+typedef struct {
+  // The number of the image.
+  uint32_t image;
+  // Coordinates.
+  uint32_t x;
+  // Likewise.
+  uint32_t y;
+  // Likewise.
+  uint32_t z;
+  // The sample.
+  uint32_t sample;
+} tgsic_texel;
+
+// Reads a texel of an image: writes four words.
+typedef void (*tgsic_load_function)(void *user, const tgsic_texel *texel, uint32_t *words);
+
+// Stores a texel of an image, four words.
+typedef void (*tgsic_store_function)(void *user, const tgsic_texel *texel, const uint32_t *words);
+
+// The number of the texture or image that a handle stands for.
+typedef uint32_t (*tgsic_handle_function)(void *user, uint64_t handle);
+
+// Textures and images. The functions are called from the threads that run the shader, several at the same time. They
+// must return: no longjmp, no exceptions of C++. Without a function, reads give 0 and stores do nothing.
+typedef struct {
+  // sizeof(tgsic_resources).
+  size_t size;
+  // The first argument of each function.
+  void *user;
+  // Looks up texels.
+  tgsic_texture_function texture;
+  // Says how large a texture is.
+  tgsic_size_function texture_size;
+  // Reads a texel of an image.
+  tgsic_load_function image_load;
+  // Stores a texel of an image.
+  tgsic_store_function image_store;
+  // Says how large an image is.
+  tgsic_size_function image_size;
+  // Says what a handle stands for; without the function, it is the number itself.
+  tgsic_handle_function unit_of_handle;
+} tgsic_resources;
+
+// What a run reads and writes. Zero is the default of each field but the first: what is not there reads as 0, and what
+// is written there is dropped. A register has four words of 32 bits, in the order of bytes of the processor.
+typedef struct {
+  // sizeof(tgsic_run).
+  size_t size;
+  // Number of vertices or fragments. Fragments 4k to 4k + 3 are a quad: top left, top right, bottom left, bottom
+  // right.
+  size_t count;
+  // Registers of an invocation in inputs.
+  size_t num_inputs;
+  // Input registers: all of the first invocation, then all of the second, and so on. Those of fragments are
+  // interpolated already.
+  tgsic_bytes inputs;
+  // Registers of an invocation in outputs.
+  size_t num_outputs;
+  // Output registers, in the same order. Registers that the shader does not have become 0.
+  tgsic_memory outputs;
+  // A byte for each invocation: 1, or 0 if it was killed or demoted.
+  tgsic_memory live;
+  // System values.
+  const tgsic_system_value *system_values;
+  // Number of system values.
+  size_t num_system_values;
+  // Constant buffers, by number.
+  const tgsic_bytes *constants;
+  // Number of constant buffers.
+  size_t num_constants;
+  // Buffers, by number. After an error they are as they were.
+  const tgsic_memory *buffers;
+  // Number of buffers.
+  size_t num_buffers;
+  // Buffers of counters, by number. After an error they are as they were.
+  const tgsic_memory *counters;
+  // Number of buffers of counters.
+  size_t num_counters;
+  // Bytes of shared memory of a workgroup, at most 16 MiB.
+  size_t shared_size;
+  // Registers of a vertex in vertices.
+  size_t num_vertex_inputs;
+  // Inputs of tessellation evaluation that have a vertex index: all registers of the first vertex of the patch, then
+  // all of the second, and so on. The invocations of a call are of one patch.
+  tgsic_bytes vertices;
+  // A byte for each fragment: not 0 if it is a helper invocation from the start, whose writes to memory are dropped.
+  tgsic_bytes helpers;
+  // Registers of a fragment in framebuffer.
+  size_t num_framebuffer;
+  // Colours that the framebuffer has before: all registers of the first fragment, then all of the second, and so on.
+  tgsic_bytes framebuffer;
+  // Textures and images; NULL if there are none.
+  const tgsic_resources *resources;
+  // Operations after which a block of invocations is given up as endless; 0 for the default.
+  uint64_t max_steps;
+  // Bytes that the values of a block of invocations may take; 0 for the default.
+  uint64_t max_memory;
+} tgsic_run;
+
 #ifdef __cplusplus
 extern "C" {
 #endif // __cplusplus
@@ -493,6 +805,30 @@ size_t tgsic_result_num_limits(const tgsic_result *result);
 // or 0 if there is no such limit or size is not set.
 int tgsic_result_limit(const tgsic_result *result, size_t index, tgsic_limit_use *limit);
 
+// Compiles the shaders of a pipeline together: two or more, of different stages, in any order. What a stage writes and
+// the next does not read goes, with all that only that needed; constants and copies move into the reader; what is left
+// between each pair gets the same slots on both sides, without gaps. Never NULL.
+//
+// The result says how it went, and has what tgsic_result_link gives. results[n] is set to the result of shader n
+// (never NULL), for the caller to free: its code, sizes and warnings; or its errors; or, if it has none itself, the
+// error that the pipeline was not linked. results may be NULL if only the first error is of interest. More than 16
+// shaders are refused, and results stays as it is.
+//
+// The status is TGSIC_ERROR_ARGUMENT if the stages do not follow each other, or if the target must keep the interface
+// of a shader (virgl).
+tgsic_result *tgsic_link(const tgsic_compiler *compiler,
+                         const tgsic_shader *shaders,
+                         size_t num_shaders,
+                         const tgsic_link_options *options,
+                         tgsic_result **results);
+
+// The number of pairs of stages that were linked.
+size_t tgsic_result_num_links(const tgsic_result *result);
+
+// Fills in what linking changed between a stage and the next, counted from 0 in the order of the pipeline. Returns 1,
+// or 0 if there is no such pair or size is not set.
+int tgsic_result_link(const tgsic_result *result, size_t index, tgsic_link_report *report);
+
 // The number of resources that a scan found.
 size_t tgsic_result_num_resources(const tgsic_result *result);
 
@@ -530,6 +866,11 @@ int tgsic_result_finding(const tgsic_result *result, size_t index, tgsic_finding
 // Fills in the sizes of a shader that was translated. Returns 1, or 0 if size is not set.
 int tgsic_result_sizes(const tgsic_result *result, tgsic_sizes *sizes);
 
+// What the driver assigned to inputs, outputs and resources of a shader that was translated or linked, as an object of
+// JSON: the keys of tgsic translate --reflect, but for the file. NULL if the compiler was made without
+// TGSIC_FLAG_REFLECT, or if the driver assigns nothing. It lives as long as the result.
+const char *tgsic_result_reflection(const tgsic_result *result);
+
 // Fills in what a scan found. Returns 1, or 0 if the result is not that of a scan or size is not set.
 int tgsic_result_scan(const tgsic_result *result, tgsic_scan_info *info);
 
@@ -539,6 +880,48 @@ int tgsic_result_register(const tgsic_result *result, uint32_t file, size_t inde
 
 // Frees a result, with its strings and data. NULL is ignored.
 void tgsic_result_free(tgsic_result *result);
+
+// Makes a program of a vertex, tessellation evaluation, fragment or compute shader: TGSI text, TGSI tokens or IR text.
+// The compiler must be one of the driver cpu; the program does not refer to it.
+//
+// Returns NULL if the shader has errors, or if the library was built without what runs shaders. *error is then a
+// result that says why, for the caller to free; otherwise it is NULL. error may be NULL.
+tgsic_program *tgsic_program_new(const tgsic_compiler *compiler, const void *shader, size_t size, tgsic_result **error);
+
+// Fills in what a program is. Returns 1, or 0 if the program is NULL or size is not set.
+int tgsic_program_get_info(const tgsic_program *program, tgsic_program_info *info);
+
+// Frees a program. NULL is ignored.
+void tgsic_program_free(tgsic_program *program);
+
+// Starts threads that run shaders; 0 for as many as the process has processors.
+//
+// Returns NULL if they cannot be started; *error as for tgsic_program_new.
+tgsic_threads *tgsic_threads_new(size_t count, tgsic_result **error);
+
+// Ends threads. NULL is ignored.
+void tgsic_threads_free(tgsic_threads *threads);
+
+// Runs a vertex or tessellation evaluation shader. Never NULL: the result says how it went.
+//
+// The work is done by threads, or by a thread that is started for the call if that is NULL; the function returns when
+// all is done. Memory that is written must not be used elsewhere meanwhile, and must not overlap with what is read.
+// An error may leave outputs of some invocations; buffers and counters stay as they were.
+tgsic_result *tgsic_run_vertices(const tgsic_program *program, const tgsic_run *run, const tgsic_threads *threads);
+
+// Runs a fragment shader over quads, otherwise as tgsic_run_vertices does. If the number of fragments is no multiple
+// of four, those that the last quad lacks read all inputs as 0.
+tgsic_result *tgsic_run_quads(const tgsic_program *program, const tgsic_run *run, const tgsic_threads *threads);
+
+// Runs a compute shader over a grid of so many workgroups in each dimension, otherwise as tgsic_run_vertices does.
+// workgroup says how many invocations a workgroup has in each dimension, at most 1024 together; it may be NULL if the
+// shader says so itself. Of the run, only system values that are the same in all invocations, constants, buffers,
+// counters, shared_size, resources and limits are used; the numbers of workgroups and invocations are known.
+tgsic_result *tgsic_dispatch(const tgsic_program *program,
+                             const tgsic_run *run,
+                             const uint32_t *groups,
+                             const uint32_t *workgroup,
+                             const tgsic_threads *threads);
 
 // The version of the library that is loaded, in the form of TGSIC_VERSION.
 uint32_t tgsic_version(void);

@@ -7,13 +7,16 @@ use std::time::Duration;
 use tgsi::limits::Limits;
 use tgsi::text::PrintOptions;
 use tgsi_compiler::input::{InputError, Language};
-use tgsi_compiler::{Budget, Code, Compiler, Measurement, Source, Stage, Verdict};
+use tgsi_compiler::{Budget, Code, Compiler, Measurement, Source, Stage, Target, Verdict};
 use tgsi_ir::passes::pipeline::Level;
+
+#[cfg(feature = "run")]
+use tgsi_compiler::Driver;
 
 use crate::allocator::tgsic_allocator;
 use crate::fit;
 use crate::guard::guarded;
-use crate::result::{Data, Failure, tgsic_result};
+use crate::result::{Data, Failure, c_string, tgsic_result};
 use crate::scan::Scan;
 use crate::sized::{self, SizedStruct};
 
@@ -47,6 +50,8 @@ pub enum tgsic_level {
 
 /// Texts that Mesa 25 does not read are errors.
 pub const TGSIC_FLAG_STRICT: u32 = 1;
+/// Results of `tgsic_translate` and `tgsic_link` have what `tgsic_result_reflection` gives.
+pub const TGSIC_FLAG_REFLECT: u32 = 2;
 
 /// A limit and its value. `tgsic limits` lists the names.
 #[repr(C)]
@@ -93,10 +98,14 @@ unsafe impl SizedStruct for tgsic_options {}
 
 /// A compiler. It does not change after it was made; any number of threads may use it at the same time.
 pub struct tgsic_compiler {
-    compiler: Compiler,
+    pub(crate) compiler: Compiler,
     form: tgsic_form,
     strict: bool,
-    allocator: tgsic_allocator,
+    pub(crate) reflects: bool,
+    pub(crate) allocator: tgsic_allocator,
+    /// What programs are made for; `None` for drivers that do not run shaders.
+    #[cfg(feature = "run")]
+    pub(crate) run_options: Option<tgsi_driver_cpu::Options>,
 }
 
 impl tgsic_compiler {
@@ -153,7 +162,7 @@ impl tgsic_compiler {
             2 => tgsic_form::TGSIC_FORM_TOKENS,
             other => return Err(Failure::argument(format!("no form {other} of TGSI"))),
         };
-        if options.flags & !TGSIC_FLAG_STRICT != 0 {
+        if options.flags & !(TGSIC_FLAG_STRICT | TGSIC_FLAG_REFLECT) != 0 {
             return Err(Failure::argument("flags are set that this version of the library does not know"));
         }
         // SAFETY: the caller says that there are so many.
@@ -164,12 +173,20 @@ impl tgsic_compiler {
         };
         let compiler =
             Compiler::for_target(Arc::from(target)).with_level(level).with_limits(limits).with_budget(budget);
-        let strict = options.flags & TGSIC_FLAG_STRICT != 0;
-        Ok(tgsic_compiler { compiler, form, strict, allocator: options.allocator })
+        Ok(tgsic_compiler {
+            compiler,
+            form,
+            strict: options.flags & TGSIC_FLAG_STRICT != 0,
+            reflects: options.flags & TGSIC_FLAG_REFLECT != 0,
+            allocator: options.allocator,
+            #[cfg(feature = "run")]
+            run_options: (driver.name() == tgsi_driver_cpu::DRIVER.name())
+                .then(|| tgsi_driver_cpu::Options { keep_inactive: names.contains(&"keep_inactive") }),
+        })
     }
 
     /// Reads and checks a shader. What is found goes to the result.
-    fn read(&self, bytes: &[u8], result: &mut tgsic_result) -> Result<(Language, Source<'static>), Failure> {
+    pub(crate) fn read(&self, bytes: &[u8], result: &mut tgsic_result) -> Result<(Language, Source<'static>), Failure> {
         let (language, bytes) = language(bytes);
         let (shader, findings) = self.compiler.read(&bytes, language, self.strict);
         result.add_findings(&bytes, language, findings)?;
@@ -179,23 +196,32 @@ impl tgsic_compiler {
 
     fn translate(&self, bytes: &[u8], result: &mut tgsic_result) -> Result<(), Failure> {
         let (language, shader) = self.read(bytes, result)?;
-        if let Source::Tgsi(shader) = &shader {
-            let scan = tgsi::scan::scan(shader);
-            result.sizes.instructions_before = scan.num_instructions;
-            result.sizes.temporaries_before = scan.temporaries;
-            result.sizes.immediates_before = scan.immediate_count;
-        }
+        sizes_before(&shader, result);
         let mut error = |error| result.compile_error(bytes, language, &error);
         let mut compilation = self.compiler.start(shader).map_err(&mut error)?;
         compilation.advance(Stage::Registers).map_err(&mut error)?;
         let level = compilation.level();
+        let reflection = if self.reflects { compilation.reflect().map_err(&mut error)? } else { None };
         let code = compilation.finish().map_err(&mut error)?;
+        result.reflection = reflection.map(|text| c_string(&text));
+        self.put_code(code, level, self.compiler.target(), language, result)
+    }
+
+    /// Puts code and its sizes into a result.
+    pub(crate) fn put_code(
+        &self,
+        code: Code,
+        level: Level,
+        target: &dyn Target,
+        language: Language,
+        result: &mut tgsic_result,
+    ) -> Result<(), Failure> {
         result.sizes.level = match level {
             Level::Finish => tgsic_level::TGSIC_LEVEL_LOWER,
             Level::NoGrowth => tgsic_level::TGSIC_LEVEL_NO_GROWTH,
             Level::All => tgsic_level::TGSIC_LEVEL_ALL,
         } as u32;
-        let after = self.compiler.target().size(&code);
+        let after = target.size(&code);
         result.sizes.instructions_after = after.instructions;
         result.sizes.temporaries_after = after.temporaries;
         result.sizes.immediates_after = after.immediates;
@@ -280,7 +306,7 @@ impl tgsic_compiler {
     ///
     /// # Safety
     /// As for [`tgsic_translate`].
-    unsafe fn run(
+    pub(crate) unsafe fn run(
         compiler: *const tgsic_compiler,
         shader: *const c_void,
         size: usize,
@@ -304,6 +330,16 @@ impl tgsic_compiler {
             Err(error) => result.fail(Failure::internal(error.message)),
         }
         result.into_raw()
+    }
+}
+
+/// Puts the sizes of a shader that was passed in into a result.
+pub(crate) fn sizes_before(shader: &Source<'_>, result: &mut tgsic_result) {
+    if let Source::Tgsi(shader) = shader {
+        let scan = tgsi::scan::scan(shader);
+        result.sizes.instructions_before = scan.num_instructions;
+        result.sizes.temporaries_before = scan.temporaries;
+        result.sizes.immediates_before = scan.immediate_count;
     }
 }
 
@@ -400,20 +436,25 @@ pub unsafe extern "C" fn tgsic_compiler_new(
         Ok(result) => result,
         Err(error) => Err(Failure::internal(error.message)),
     };
-    let (compiler, failure) = match compiler {
-        Ok(compiler) => (Box::into_raw(Box::new(compiler)), None),
+    // SAFETY: likewise.
+    unsafe { made(compiler, error) }
+}
+
+/// A pointer to an object that was made, or NULL and the failure in `*error`.
+///
+/// # Safety
+/// `error` is NULL or can be written.
+pub(crate) unsafe fn made<T>(object: Result<T, Failure>, error: *mut *mut tgsic_result) -> *mut T {
+    let (object, failure) = match object {
+        Ok(object) => (Box::into_raw(Box::new(object)), None),
         Err(failure) => (std::ptr::null_mut(), Some(failure)),
     };
     if !error.is_null() {
-        let result = failure.map_or(std::ptr::null_mut(), |failure| {
-            let mut result = tgsic_result::default();
-            result.fail(failure);
-            result.into_raw()
-        });
+        let result = failure.map_or(std::ptr::null_mut(), |failure| tgsic_result::failed(failure).into_raw());
         // SAFETY: it is not NULL, and the caller says that it can be written.
         unsafe { error.write(result) };
     }
-    compiler
+    object
 }
 
 /// Frees a compiler. Its results stay. NULL is ignored.

@@ -35,6 +35,12 @@ pub(crate) fn guarded<T>(body: impl FnOnce() -> T) -> Result<T, InternalError> {
     result.map_err(|payload| InternalError { message: message(&*payload) })
 }
 
+/// Says of a thread that it runs nothing but the library, so that panics print nothing there either.
+#[cfg(feature = "run")]
+pub(crate) fn is_of_library() {
+    DEPTH.set(1);
+}
+
 fn message(payload: &(dyn Any + Send)) -> String {
     let text = payload.downcast_ref::<&str>().copied().map(str::to_owned);
     let text = text.or_else(|| payload.downcast_ref::<String>().cloned()).unwrap_or_else(|| "a panic".to_owned());

@@ -9,6 +9,7 @@ use tgsi_compiler::input::Language;
 use crate::allocator::tgsic_allocator;
 use crate::compiler::tgsic_form;
 use crate::fit::Limit;
+use crate::link::tgsic_link_report;
 use crate::scan::{Scan, tgsic_register, tgsic_scan_info};
 use crate::sized::{self, SizedStruct};
 
@@ -148,6 +149,11 @@ impl Failure {
         Failure { status: TGSIC_ERROR_SHADER, message: Some(message.into()), keeps_data: false }
     }
 
+    /// The same status as another result that failed.
+    pub(crate) fn like(result: &tgsic_result, message: String) -> Failure {
+        Failure { status: result.status, message: Some(message), keeps_data: false }
+    }
+
     /// The findings of the result say it.
     fn found() -> Failure {
         Failure { status: TGSIC_ERROR_SHADER, message: None, keeps_data: false }
@@ -169,6 +175,8 @@ pub struct tgsic_result {
     pub(crate) sizes: tgsic_sizes,
     pub(crate) scan: Option<Box<Scan>>,
     pub(crate) limits: Vec<Limit>,
+    pub(crate) links: Vec<tgsic_link_report>,
+    pub(crate) reflection: Option<CString>,
     pub(crate) allocator: tgsic_allocator,
 }
 
@@ -193,6 +201,8 @@ impl Default for tgsic_result {
             sizes,
             scan: None,
             limits: Vec::new(),
+            links: Vec::new(),
+            reflection: None,
             allocator: tgsic_allocator { allocate: None, user: std::ptr::null_mut() },
         }
     }
@@ -265,12 +275,30 @@ impl tgsic_result {
         }
     }
 
+    /// A result that is nothing but a failure.
+    pub(crate) fn failed(failure: Failure) -> tgsic_result {
+        let mut result = tgsic_result::default();
+        result.fail(failure);
+        result
+    }
+
+    /// The first error in one line.
+    pub(crate) fn message(&self) -> String {
+        self.message.to_string_lossy().into_owned()
+    }
+
+    /// Whether the call failed.
+    pub(crate) fn is_failed(&self) -> bool {
+        self.status != TGSIC_OK
+    }
+
     pub(crate) fn fail(&mut self, failure: Failure) {
         self.status = failure.status;
         if !failure.keeps_data {
             self.data = Data::None;
             self.scan = None;
             self.limits.clear();
+            self.reflection = None;
         }
         if let Some(message) = failure.message {
             self.message = c_string(&message);
@@ -399,6 +427,19 @@ pub unsafe extern "C" fn tgsic_result_sizes(result: *const tgsic_result, sizes: 
     let result = unsafe { result.as_ref() };
     // SAFETY: the caller's promises are those that are asked for.
     unsafe { write_struct(sizes, result.map(|result| &result.sizes)) }
+}
+
+/// What the driver assigned to inputs, outputs and resources of a shader that was translated or linked, as an object of
+/// JSON: the keys of `tgsic translate --reflect`, but for the file. NULL if the compiler was made without
+/// `TGSIC_FLAG_REFLECT`, or if the driver assigns nothing. It lives as long as the result.
+///
+/// # Safety
+/// As for `tgsic_result_status`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tgsic_result_reflection(result: *const tgsic_result) -> *const c_char {
+    // SAFETY: the caller says so.
+    let reflection = unsafe { result.as_ref() }.and_then(|result| result.reflection.as_deref());
+    reflection.map_or(std::ptr::null(), |text| text.as_ptr())
 }
 
 /// Fills in what a scan found. Returns 1, or 0 if the result is not that of a scan or `size` is not set.

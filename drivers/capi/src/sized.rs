@@ -106,6 +106,22 @@ pub(crate) unsafe fn bytes<'a>(data: *const c_void, size: usize) -> Option<&'a [
     Some(unsafe { std::slice::from_raw_parts(data.cast::<u8>(), size) })
 }
 
+/// An array that C passed in, of at most so many elements.
+///
+/// # Safety
+/// Unless the count is 0, so many can be read at the pointer for as long as the result is used.
+pub(crate) unsafe fn array<'a, T>(pointer: *const T, count: usize, most: usize) -> Option<&'a [T]> {
+    if count == 0 {
+        return Some(&[]);
+    }
+    if pointer.is_null() || !pointer.is_aligned() || count > most || count > isize::MAX as usize / size_of::<T>().max(1)
+    {
+        return None;
+    }
+    // SAFETY: it is aligned, not NULL, the length is possible, and the caller says that they can be read.
+    Some(unsafe { std::slice::from_raw_parts(pointer, count) })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

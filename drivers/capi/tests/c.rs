@@ -173,29 +173,44 @@ fn installed() -> Result<(), Failed> {
     if !pc.contains("Libs: -L${libdir} -ltgsic\n") || !pc.contains("prefix=/usr\n") {
         return Err(pc.into());
     }
-    for (example, status) in [("translate", 0), ("check", 0)] {
-        let path = root.join(example);
+    let example = |name: &str| -> Result<Command, Failed> {
+        let path = root.join(name);
         let mut command = Command::new("cc");
-        command
-            .args(["-std=c11", "-Wall", "-Wextra", "-Werror", "-I"])
-            .arg(root.join("usr/include"))
-            .arg("-o")
-            .arg(&path);
-        command.arg(folder().join(format!("examples/{example}.c"))).arg("-L").arg(root.join("usr/lib")).arg("-ltgsic");
-        run(&mut command)?;
+        command.args(["-std=c11", "-Wall", "-Wextra", "-Werror", "-I"]).arg(root.join("usr/include")).arg("-o");
+        command.arg(&path).arg(folder().join(format!("examples/{name}.c")));
+        run(command.arg("-L").arg(root.join("usr/lib")).arg("-ltgsic"))?;
+        let mut command = Command::new(path);
+        command.env("LD_LIBRARY_PATH", root.join("usr/lib"));
+        Ok(command)
+    };
+    for (name, status) in [("translate", 0), ("check", 0)] {
         for shader in demo() {
-            let output = Command::new(&path).arg(&shader).env("LD_LIBRARY_PATH", root.join("usr/lib")).output()?;
-            if output.status.code() != Some(status) || (example == "translate" && output.stdout.is_empty()) {
-                return Err(format!("{example} {}: {output:?}", shader.display()).into());
+            let output = example(name)?.arg(&shader).output()?;
+            if output.status.code() != Some(status) || (name == "translate" && output.stdout.is_empty()) {
+                return Err(format!("{name} {}: {output:?}", shader.display()).into());
             }
         }
-        let output = Command::new(&path)
-            .arg(folder().join("tests/c.rs"))
-            .env("LD_LIBRARY_PATH", root.join("usr/lib"))
-            .output()?;
+        let output = example(name)?.arg(folder().join("tests/c.rs")).output()?;
         if output.status.code() != Some(1) {
-            return Err(format!("{example} of what is no shader: {output:?}").into());
+            return Err(format!("{name} of what is no shader: {output:?}").into());
         }
+    }
+    let (vertex, fragment) = (root.join("vertex"), root.join("fragment"));
+    std::fs::write(&vertex, "VERT\nDCL OUT[0], GENERIC[3]\nIMM[0] FLT32 {1, 2, 3, 4}\nMOV OUT[0], IMM[0]\nEND\n")?;
+    std::fs::write(&fragment, "FRAG\nDCL IN[0], GENERIC[3], PERSPECTIVE\nDCL OUT[0], COLOR\nMOV OUT[0], IN[0]\nEND\n")?;
+    let output = run(example("link")?.args([&fragment, &vertex]))?;
+    let text = String::from_utf8(output.stdout)?;
+    if text.find("FRAG") >= text.find("VERT") || !text.contains("MOV OUT[0], IMM[0]") || text.contains("GENERIC") {
+        return Err(text.into());
+    }
+    if example("link")?.arg(&fragment).output()?.status.code() != Some(2) {
+        return Err("link of one shader".into());
+    }
+    let output = example("run")?.output()?;
+    // Builds that run nothing say so.
+    let (status, expected) = if cfg!(feature = "run") { (0, "-1 -1 0 1\n1 -1 0 1\n-1 1 0 1\n") } else { (2, "") };
+    if output.status.code() != Some(status) || String::from_utf8(output.stdout)? != expected {
+        return Err("the example run".into());
     }
     Ok(())
 }
@@ -236,11 +251,12 @@ fn main() -> ExitCode {
     ];
     let (has_c, has_cpp, has_valgrind) = (has("cc"), has("c++"), has("valgrind"));
     let mut trials = Vec::new();
-    for name in ["interface.c", "driver.c", "threads.c", "hostile.c"] {
+    let runs = cfg!(feature = "run");
+    for name in ["interface.c", "link.c", "driver.c", "run.c", "threads.c", "hostile.c"] {
         for (kind, flags, before) in
             [("plain", &[][..], &[][..]), ("sanitizers", SANITIZERS, &[]), ("valgrind", &[], VALGRIND)]
         {
-            let ignored = !has_c || (kind == "valgrind" && !has_valgrind);
+            let ignored = !has_c || (kind == "valgrind" && !has_valgrind) || (name == "run.c" && !runs);
             let test = move || program(name, flags, before, &static_library());
             trials.push(Trial::test(format!("{name}: {kind}"), test).with_ignored_flag(ignored));
         }
@@ -249,6 +265,8 @@ fn main() -> ExitCode {
         std::env::var_os("TGSIC_SANITIZERS").is_some() && cfg!(all(target_os = "linux", target_arch = "x86_64"));
     for (name, sanitizer, flags) in [
         ("interface.c", "address", SANITIZERS),
+        ("link.c", "address", SANITIZERS),
+        ("run.c", "address", SANITIZERS),
         ("threads.c", "address", SANITIZERS),
         ("hostile.c", "address", SANITIZERS),
     ] {
@@ -256,13 +274,15 @@ fn main() -> ExitCode {
         let trial = Trial::test(format!("{name}: instrumented, {sanitizer}"), test);
         trials.push(trial.with_ignored_flag(!has_c || !asked));
     }
-    let test = || {
-        let flags = thread_sanitizer()?;
-        let flags: Vec<&str> = flags.iter().map(String::as_str).collect();
-        program("threads.c", &flags, &[], &instrumented_library("thread")?)
-    };
-    let trial = Trial::test("threads.c: instrumented, thread", test);
-    trials.push(trial.with_ignored_flag(!has_c || !has_cpp || !asked));
+    for name in ["run.c", "threads.c"] {
+        let test = move || {
+            let flags = thread_sanitizer()?;
+            let flags: Vec<&str> = flags.iter().map(String::as_str).collect();
+            program(name, &flags, &[], &instrumented_library("thread")?)
+        };
+        let trial = Trial::test(format!("{name}: instrumented, thread"), test);
+        trials.push(trial.with_ignored_flag(!has_c || !has_cpp || !asked));
+    }
     let test = || program("interface.cpp", &[], &[], &static_library());
     trials.push(Trial::test("interface.cpp: plain", test).with_ignored_flag(!has_cpp));
     let linux = cfg!(target_os = "linux");

@@ -8,6 +8,7 @@
 mod calls;
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
 
 /// Changed inputs, if nothing else is said.
 const RUNS: u64 = 4000;
@@ -71,7 +72,15 @@ fn shaders() -> Vec<Vec<u8>> {
 /// Decisions for the calls: mostly what a program that is right decides.
 fn header(random: &mut Random) -> [u8; calls::HEADER] {
     let mut header = [0; calls::HEADER];
-    header[0] = random.next() as u8;
+    header[0] = match random.below(4) {
+        0 => calls::LINK,
+        1 => calls::RUN,
+        _ => random.next() as u8,
+    };
+    if matches!(header[0], calls::LINK | calls::RUN) {
+        header[9] = random.next() as u8;
+        header[13] = random.next() as u8;
+    }
     header[2] = random.next() as u8;
     for byte in &mut header[3..] {
         if random.below(8) == 0 {
@@ -132,6 +141,13 @@ fn calls_of_the_fixtures() {
             eprintln!("{} runs", run + 1);
         }
         calls::calls(&input);
+    }
+    let linked = calls::LINKED.load(Ordering::Relaxed);
+    assert!(linked > 100, "{linked} pairs linked");
+    #[cfg(feature = "run")]
+    {
+        let ran = calls::RAN.load(Ordering::Relaxed);
+        assert!(ran > 100, "{ran} runs");
     }
 }
 

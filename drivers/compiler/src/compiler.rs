@@ -327,10 +327,9 @@ impl<'c> Compilation<'c> {
     ///
     /// # Errors
     /// [`CompileError::Target`].
-    pub fn reflect(mut self) -> Result<Option<String>, CompileError> {
+    pub fn reflect(&mut self) -> Result<Option<String>, CompileError> {
         self.advance(Stage::Registers)?;
-        let Compilation { compiler, ir, spans, .. } = self;
-        compiler.target.reflect(&ir).transpose().map_err(|error| spans.locate(error))
+        self.compiler.target.reflect(&self.ir).transpose().map_err(|error| self.spans.locate(error))
     }
 
     /// Compiles to code.

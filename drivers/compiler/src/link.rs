@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 use tgsi_ir::passes::linking::{LinkOptions, LinkReport, link_varyings, linked_slots, pack_varyings};
 use tgsi_ir::passes::pass_manager::count_instructions;
-use tgsi_ir::passes::pipeline;
+use tgsi_ir::passes::pipeline::{self, Level};
 use tgsi_ir::shader::Stage as ShaderStage;
 use thiserror::Error;
 
@@ -83,6 +83,8 @@ pub struct Linked {
     pub lowered: tgsi_ir::Shader,
     /// The code.
     pub code: Code,
+    /// The level at which it was optimised: lower than the compiler's once the budget is spent.
+    pub level: Level,
     /// The target, with the locations that linking gave.
     pub target: Arc<dyn Target>,
     /// Instructions of the IR, optimised before linking and again after it.
@@ -175,9 +177,9 @@ impl Compiler {
                 own.target = Arc::from(target);
             }
             let result = compilation.finish_for(&own);
-            let (lowered, code) = result.map_err(|error| LinkError::Compile { shader: input, error })?;
+            let (lowered, level, code) = result.map_err(|error| LinkError::Compile { shader: input, error })?;
             let instructions = [&before, &after].map(|counts| counts.get(place).copied().unwrap_or(0));
-            linked.push(Linked { input, stage: lowered.stage, lowered, code, target: own.target, instructions });
+            linked.push(Linked { input, stage: lowered.stage, lowered, code, level, target: own.target, instructions });
         }
         Ok(Program { shaders: linked, reports })
     }
@@ -229,11 +231,12 @@ impl<'c> Compilation<'c> {
     }
 
     /// Compiles to code with another target of the same driver; also gives what the code was made of.
-    fn finish_for(self, compiler: &Compiler) -> Result<(tgsi_ir::Shader, Code), CompileError> {
+    fn finish_for(self, compiler: &Compiler) -> Result<(tgsi_ir::Shader, Level, Code), CompileError> {
         let Compilation { ir, stage, interface, spans, level, .. } = self;
         let mut own = Compilation { compiler, ir, stage, interface, spans, passes: compiler.passes(), level };
         own.advance(Stage::Registers)?;
         let lowered = own.ir.clone();
-        Ok((lowered, own.finish()?))
+        let level = own.level();
+        Ok((lowered, level, own.finish()?))
     }
 }

@@ -18,6 +18,47 @@ static uint32_t random_below(uint32_t bound)
     return (uint32_t)((state * 0x2545f4914f6cdd1d) >> 32) % bound;
 }
 
+static tgsic_compiler *runner; // NULL in builds that run nothing
+static tgsic_threads *threads;
+
+// Runs a shader over memory of exactly the size that is stated.
+static int execute(const void *data, size_t size)
+{
+    enum { COUNT = 8, INPUTS = 4, OUTPUTS = 4, BUFFER = 32 };
+    tgsic_program *program = runner ? tgsic_program_new(runner, data, size, NULL) : NULL;
+    if (!program)
+        return 0;
+    char *memory[4] = { calloc(COUNT, INPUTS * 16), calloc(COUNT, OUTPUTS * 16), calloc(1, BUFFER), calloc(1, BUFFER) };
+    const tgsic_bytes constants = { memory[2], BUFFER };
+    const tgsic_memory buffers = { memory[3], BUFFER };
+    tgsic_run run = { .size = sizeof run, .count = COUNT, .num_inputs = INPUTS, .num_outputs = OUTPUTS };
+    run.inputs = (tgsic_bytes){ memory[0], COUNT * INPUTS * 16 };
+    run.outputs = (tgsic_memory){ memory[1], COUNT * OUTPUTS * 16 };
+    run.constants = &constants;
+    run.buffers = &buffers;
+    run.num_constants = run.num_buffers = 1;
+    run.shared_size = 16;
+    run.max_steps = 20000;
+    const uint32_t groups[3] = { 2, 1, 1 }, workgroup[3] = { 4, 1, 1 };
+    tgsic_result *results[3] = {
+        tgsic_run_vertices(program, &run, threads),
+        tgsic_run_quads(program, &run, threads),
+        tgsic_dispatch(program, &run, groups, workgroup, threads),
+    };
+    int internal = 0;
+    for (int n = 0; n < 3; n++) {
+        if (tgsic_result_status(results[n]) == TGSIC_ERROR_INTERNAL) {
+            fprintf(stderr, "%s\n", tgsic_result_message(results[n]));
+            internal++;
+        }
+        tgsic_result_free(results[n]);
+    }
+    for (int n = 0; n < 4; n++)
+        free(memory[n]);
+    tgsic_program_free(program);
+    return internal;
+}
+
 static int run(const tgsic_compiler *compiler, const void *data, size_t size)
 {
     // The exact size on the heap, so that a read beyond it is seen.
@@ -29,8 +70,8 @@ static int run(const tgsic_compiler *compiler, const void *data, size_t size)
         tgsic_scan(compiler, exact, size),
         tgsic_convert(compiler, exact, size, 1 + random_below(2)),
     };
+    int internal = execute(exact, size);
     free(exact);
-    int internal = 0;
     for (int n = 0; n < 4; n++) {
         if (tgsic_result_status(results[n]) == TGSIC_ERROR_INTERNAL) {
             fprintf(stderr, "%s\n", tgsic_result_message(results[n]));
@@ -49,6 +90,9 @@ int main(int argc, char **argv)
     options.limits = &limit;
     options.num_limits = 1;
     tgsic_compiler *compiler = tgsic_compiler_new(&options, NULL);
+    options.driver = "cpu";
+    runner = tgsic_compiler_new(&options, NULL);
+    threads = runner ? tgsic_threads_new(2, NULL) : NULL;
     for (int n = 2; n < argc; n++) {
         static char text[1 << 16], damaged[1 << 17];
         FILE *file = fopen(argv[n], "rb");
@@ -83,6 +127,8 @@ int main(int argc, char **argv)
         }
         tgsic_result_free(tokens);
     }
+    tgsic_threads_free(threads);
+    tgsic_compiler_free(runner);
     tgsic_compiler_free(compiler);
     return internal != 0;
 }

@@ -9,15 +9,31 @@
 //! the compiler that made it. What is read or written out of bounds is AddressSanitizer's to find: each shader and
 //! struct is an allocation of its exact size.
 
+#[cfg(feature = "run")]
+#[path = "run.rs"]
+mod run;
+
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::ffi::{CStr, CString, c_char, c_void};
 use std::ptr;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use tgsi::limits::Limits;
 use tgsic::*;
 
 /// Bytes before the shader.
 pub const HEADER: usize = 16;
+
+/// First bytes of headers for the calls that take more than a shader. Others are one of eight by their low bits.
+pub const LINK: u8 = 0x40;
+/// Likewise.
+pub const RUN: u8 = 0x80;
+
+/// Calls of these two that went well, so that a test can tell that they are made with sense.
+pub static LINKED: AtomicUsize = AtomicUsize::new(0);
+/// Likewise.
+#[cfg(feature = "run")]
+pub static RAN: AtomicUsize = AtomicUsize::new(0);
 
 /// The size above which the library takes no struct.
 const MAX_STRUCT: usize = 4096;
@@ -59,6 +75,19 @@ impl Memory {
         let memory = Memory::new(real, 8);
         // SAFETY: there are at least as many bytes, and they are aligned.
         unsafe { memory.start.cast::<usize>().write(size) };
+        memory
+    }
+}
+
+impl Memory {
+    /// A copy of a struct in memory of the size that it states.
+    fn of_value<T>(value: &T, stated: usize) -> Memory {
+        let memory = Memory::of_struct(stated);
+        if (size_of::<usize>()..=MAX_STRUCT).contains(&stated) {
+            let copied = stated.min(size_of::<T>());
+            // SAFETY: both have so many bytes.
+            unsafe { ptr::copy_nonoverlapping(ptr::from_ref(value).cast::<u8>(), memory.start, copied) };
+        }
         memory
     }
 }
@@ -131,6 +160,8 @@ pub fn calls(data: &[u8]) {
     let [_, driver, profile, option, second_option, level_form, flags, budget, limit, value, wrong, ..] = *header;
     let [.., options_size, _, _, _, allocator] = *header;
     let mut strings = Strings::default();
+    // Shaders are run by one driver; whoever asks another is refused.
+    let runs = header[0] == RUN && wrong % 64 != 58;
     let known = tgsi_drivers::DRIVERS[0];
     let mut allocated = 0_usize;
     let mut options = tgsic_options {
@@ -142,7 +173,7 @@ pub fn calls(data: &[u8]) {
         num_limits: 0,
         level: u32::from(level_form & 15) % 5,
         form: u32::from(level_form >> 4) % 4,
-        flags: u32::from(flags) % 3,
+        flags: u32::from(flags) % 5,
         budget_instructions: match budget & 15 {
             0 => 0,
             15 => u32::MAX,
@@ -173,6 +204,11 @@ pub fn calls(data: &[u8]) {
     if limit != 0 {
         options.limits = limits.as_ptr();
         options.num_limits = 1;
+    }
+    if runs {
+        options.driver = strings.add("cpu");
+        options.driver_options = if option % 2 == 0 { ptr::null() } else { strings.add("keep_inactive") };
+        options.target = ptr::null();
     }
     match wrong % 64 {
         32 => options.limits = ptr::null(),
@@ -254,7 +290,13 @@ fn one_call(compiler: *const tgsic_compiler, header: &[u8; HEADER], shader: &[u8
         size = 0;
     }
     let compiler = if wrong == 51 { ptr::null() } else { compiler };
-    // SAFETY, of the five: so many bytes can be read there, or it is NULL.
+    match call {
+        LINK => return link(compiler, header, (start, size)),
+        #[cfg(feature = "run")]
+        RUN => return run::run(compiler, header, (start, size)),
+        _ => {}
+    }
+    // SAFETY, of all: so many bytes can be read there, or it is NULL.
     let result = match call % 8 {
         // SAFETY: as above.
         0..=2 => unsafe { tgsic_translate(compiler, start, size) },
@@ -282,6 +324,85 @@ fn one_call(compiler: *const tgsic_compiler, header: &[u8; HEADER], shader: &[u8
     }
     // SAFETY: it is not used any more.
     unsafe { tgsic_result_free(result) };
+}
+
+/// What a shader is linked with, by stage.
+const PARTNERS: [&str; 3] = [
+    "FRAG\nDCL IN[0], GENERIC[0], PERSPECTIVE\nDCL IN[1], GENERIC[1], PERSPECTIVE\nDCL IN[2], TEXCOORD[0], \
+     PERSPECTIVE\nDCL IN[3], COLOR, COLOR\nDCL OUT[0], COLOR\nDCL TEMP[0]\nMAD TEMP[0], IN[0], IN[1], IN[2]\nADD \
+     OUT[0], TEMP[0], IN[3]\nEND\n",
+    "VERT\nDCL IN[0..2]\nDCL OUT[0], POSITION\nDCL OUT[1], GENERIC[0]\nDCL OUT[2], COLOR\nDCL OUT[3], GENERIC[1]\n\
+     DCL CONST[0][0]\nIMM[0] FLT32 {0, 1, 2, 3}\nMOV OUT[0], IN[0]\nMUL OUT[1], IN[1], IN[2]\nMOV OUT[2], IMM[0]\n\
+     MOV OUT[3], CONST[0][0]\nEND\n",
+    "GEOM\nPROPERTY GS_INPUT_PRIMITIVE POINTS\nPROPERTY GS_OUTPUT_PRIMITIVE POINTS\nPROPERTY \
+     GS_MAX_OUTPUT_VERTICES 1\nDCL IN[][0], GENERIC[0]\nDCL OUT[0], POSITION\nDCL OUT[1], GENERIC[0]\nIMM[0] UINT32 \
+     {0, 0, 0, 0}\nMOV OUT[0], IN[0][0]\nMOV OUT[1], IN[0][0]\nEMIT IMM[0].xxxx\nENDPRIM IMM[0].xxxx\nEND\n",
+];
+
+/// Links a shader with one or two others, and reads all results.
+fn link(compiler: *const tgsic_compiler, header: &[u8; HEADER], (start, size): (*const c_void, usize)) {
+    let [.., wrong, options_size, struct_size, decision, _, _] = *header;
+    let partner = |which: u8| {
+        let text = PARTNERS[usize::from(which) % PARTNERS.len()];
+        tgsic_shader { data: text.as_ptr().cast(), size: text.len() }
+    };
+    let mut shaders = vec![partner(decision), tgsic_shader { data: start, size }, partner(decision / 3)];
+    shaders.truncate(if decision & 0x80 != 0 { 3 } else { 2 });
+    let kept = [u32::from(decision) % 5, u32::MAX];
+    let options = tgsic_link_options {
+        size: stated_size(options_size, size_of::<tgsic_link_options>()),
+        kept: if decision & 0x40 != 0 { kept.as_ptr() } else { ptr::null() },
+        num_kept: if decision & 0x40 != 0 { 2 } else { usize::from(wrong % 64 == 53) },
+        flags: u32::from(decision) % 5,
+        reserved: 0,
+    };
+    let memory = Memory::of_value(&options, options.size);
+    let count = match wrong % 64 {
+        54 => 0,
+        55 => 1,
+        56 => usize::MAX,
+        _ => shaders.len(),
+    };
+    let results = Memory::new(shaders.len() * size_of::<*mut tgsic_result>(), 8);
+    let pointer = if wrong % 64 == 57 { ptr::null_mut() } else { results.start.cast::<*mut tgsic_result>() };
+    // SAFETY: there are so many shaders and results, or more than are looked at.
+    let summary = unsafe { tgsic_link(compiler, shaders.as_ptr(), count, memory.start.cast(), pointer) };
+    assert!(!summary.is_null());
+    read(summary, 0, header);
+    // SAFETY: it is a result that was not freed.
+    let status = unsafe { tgsic_result_status(summary) };
+    // SAFETY: likewise.
+    let num_links = unsafe { tgsic_result_num_links(summary) };
+    assert_eq!(num_links, if status == tgsic_status::TGSIC_OK { count - 1 } else { 0 });
+    LINKED.fetch_add(num_links, Ordering::Relaxed);
+    for number in 0..=num_links {
+        let report = Memory::of_struct(stated_size(struct_size, size_of::<tgsic_link_report>()));
+        // SAFETY: the struct has the size that it states.
+        let found = unsafe { tgsic_result_link(summary, number, report.start.cast()) };
+        assert!(found == 0 || number < num_links, "a pair too many");
+    }
+    // SAFETY: it is not used any more.
+    unsafe { tgsic_result_free(summary) };
+    let num_results = if pointer.is_null() || count > shaders.len() { 0 } else { count };
+    for (number, shader) in shaders.iter().enumerate().take(num_results) {
+        // SAFETY: it was written.
+        let result = unsafe { pointer.wrapping_add(number).read() };
+        assert!(!result.is_null());
+        read(result, shader.size, header);
+        // SAFETY: it is a result that was not freed.
+        let own = unsafe { tgsic_result_status(result) };
+        assert_eq!(own == tgsic_status::TGSIC_OK, status == tgsic_status::TGSIC_OK, "{}", text_of(result));
+        if own == tgsic_status::TGSIC_OK {
+            check_code(compiler, result);
+        }
+        // SAFETY: likewise.
+        let reflection = unsafe { tgsic_result_reflection(result) };
+        if !reflection.is_null() {
+            assert!(string(reflection).starts_with('{'));
+        }
+        // SAFETY: it is not used any more.
+        unsafe { tgsic_result_free(result) };
+    }
 }
 
 /// The message of a result.

@@ -1,0 +1,293 @@
+//! Linking: the shaders of a pipeline, compiled together.
+
+use std::ffi::{c_int, c_void};
+
+use tgsi_compiler::input::Language;
+use tgsi_compiler::{LinkError, Source};
+use tgsi_ir::passes::linking::{LinkOptions, LinkReport};
+
+use crate::compiler::{sizes_before, tgsic_compiler};
+use crate::guard::guarded;
+use crate::result::{Failure, c_string, tgsic_result, write_struct};
+use crate::sized::{self, SizedStruct};
+
+/// Most shaders of a pipeline. There are fewer stages; what is beyond is refused before anything is read.
+const MAX_SHADERS: usize = 16;
+/// Most outputs that are kept.
+const MAX_KEPT: usize = 4096;
+
+/// In `flags` of `tgsic_link_options`: all stages see the same constant buffers, so that outputs which are constants of
+/// the program become loads of the next stage.
+pub const TGSIC_LINK_SHARED_CONSTANTS: u32 = 1 << 0;
+/// In `flags` of `tgsic_link_options`: the rasteriser may replace texture coordinates by those of point sprites, so that
+/// `TEXCOORD[0]` to `TEXCOORD[7]` stay as they are.
+pub const TGSIC_LINK_POINT_SPRITES: u32 = 1 << 1;
+
+/// A shader that is passed in: TGSI text, TGSI tokens or IR text.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct tgsic_shader {
+    /// Where it stands.
+    pub data: *const c_void,
+    /// Number of bytes.
+    pub size: usize,
+}
+
+/// Options of linking. Zero is the default of each field but the first.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct tgsic_link_options {
+    /// `sizeof(tgsic_link_options)`.
+    pub size: usize,
+    /// Output registers of the last stage before the rasteriser that somebody else reads, such as stream output: they
+    /// stay as they are.
+    pub kept: *const u32,
+    /// Number of these registers.
+    pub num_kept: usize,
+    /// Flags: `TGSIC_LINK_...`.
+    pub flags: u32,
+    /// Must be 0.
+    pub reserved: u32,
+}
+
+// SAFETY: `repr(C)`, the size comes first, and all types in it may be zero.
+unsafe impl SizedStruct for tgsic_link_options {}
+
+/// What linking changed between a shader and the next.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct tgsic_link_report {
+    /// `sizeof(tgsic_link_report)`, to be set by the caller.
+    pub size: usize,
+    /// The number of the shader that writes, in the order in which they were given.
+    pub producer: u32,
+    /// The number of the shader that reads.
+    pub consumer: u32,
+    /// Components of outputs that are no longer written.
+    pub removed: u32,
+    /// Components of inputs that became zero, because nobody writes them.
+    pub zeros: u32,
+    /// Components of inputs that became constants of the reader.
+    pub constants: u32,
+    /// Components of inputs that the reader loads from constant buffers itself.
+    pub uniforms: u32,
+    /// Components of inputs that are equal to others.
+    pub duplicates: u32,
+    /// Slots between the stages that were read before.
+    pub slots_before: u32,
+    /// Slots between the stages that are read now.
+    pub slots_after: u32,
+    /// Must not be used.
+    pub reserved: u32,
+}
+
+// SAFETY: `repr(C)`, the size comes first, and all types in it may be zero.
+unsafe impl SizedStruct for tgsic_link_report {}
+
+fn link_report(report: &LinkReport, producer: usize, consumer: usize) -> tgsic_link_report {
+    tgsic_link_report {
+        size: size_of::<tgsic_link_report>(),
+        producer: producer as u32,
+        consumer: consumer as u32,
+        removed: report.removed,
+        zeros: report.zeros,
+        constants: report.constants,
+        uniforms: report.uniforms,
+        duplicates: report.duplicates,
+        slots_before: report.slots_before,
+        slots_after: report.slots_after,
+        reserved: 0,
+    }
+}
+
+/// The options that C passed in.
+///
+/// # Safety
+/// As for [`tgsic_link`].
+unsafe fn link_options(options: *const tgsic_link_options) -> Result<LinkOptions, Failure> {
+    if options.is_null() {
+        return Ok(LinkOptions::default());
+    }
+    if !options.is_aligned() {
+        return Err(Failure::argument("options are not aligned"));
+    }
+    // SAFETY: it is aligned, not NULL, and the caller says that it has the size that it states.
+    let options = unsafe { sized::read(options) };
+    let options = options.map_err(|error| Failure::argument(error.message("tgsic_link_options")))?;
+    if options.flags & !(TGSIC_LINK_SHARED_CONSTANTS | TGSIC_LINK_POINT_SPRITES) != 0 || options.reserved != 0 {
+        return Err(Failure::argument("flags are set that this version of the library does not know"));
+    }
+    // SAFETY: the caller says that there are so many.
+    let kept = unsafe { sized::array(options.kept, options.num_kept, MAX_KEPT) };
+    let kept = kept.ok_or_else(|| Failure::argument("`kept` is NULL, not aligned, or too long"))?;
+    Ok(LinkOptions {
+        captured: kept.to_vec(),
+        shares_constants: options.flags & TGSIC_LINK_SHARED_CONSTANTS != 0,
+        replaces_coordinates: options.flags & TGSIC_LINK_POINT_SPRITES != 0,
+    })
+}
+
+impl tgsic_compiler {
+    /// Links shaders. What is found in each goes to its result.
+    fn link(
+        &self,
+        shaders: &[&[u8]],
+        options: &LinkOptions,
+        results: &mut [tgsic_result],
+        summary: &mut tgsic_result,
+    ) -> Result<(), Failure> {
+        let mut sources: Vec<Source<'_>> = Vec::new();
+        let mut languages = Vec::new();
+        for (bytes, result) in shaders.iter().zip(&mut *results) {
+            match self.read(bytes, result) {
+                Ok((language, source)) => {
+                    sizes_before(&source, result);
+                    languages.push(language);
+                    sources.push(source);
+                }
+                Err(failure) => result.fail(failure),
+            }
+        }
+        if let Some(first) = results.iter().position(tgsic_result::is_failed) {
+            return Err(Failure::shader(of_shader(first, results)));
+        }
+        let program = self.compiler.link(sources, options).map_err(|error| match error {
+            LinkError::Compile { shader, error } => {
+                if let (Some(result), Some(bytes)) = (results.get_mut(shader), shaders.get(shader)) {
+                    let language = languages.get(shader).copied().unwrap_or(Language::Text);
+                    let failure = result.compile_error(bytes, language, &error);
+                    result.fail(failure);
+                }
+                Failure::shader(of_shader(shader, results))
+            }
+            error => Failure::argument(error.to_string()),
+        })?;
+        let order: Vec<usize> = program.shaders.iter().map(|shader| shader.input).collect();
+        for shader in program.shaders {
+            let Some(result) = results.get_mut(shader.input) else { continue };
+            let language = languages.get(shader.input).copied().unwrap_or(Language::Text);
+            let finish = || {
+                if self.reflects
+                    && let Some(text) = shader.target.reflect(&shader.lowered)
+                {
+                    let text = text.map_err(|error| Failure::shader(error.to_string()))?;
+                    result.reflection = Some(c_string(&text));
+                }
+                self.put_code(shader.code, shader.level, &*shader.target, language, result)
+            };
+            if let Err(failure) = finish() {
+                result.fail(failure);
+            }
+        }
+        if let Some(first) = results.iter().position(tgsic_result::is_failed) {
+            return Err(Failure::shader(of_shader(first, results)));
+        }
+        let pairs = order.windows(2).zip(&program.reports);
+        summary.links = pairs.map(|(pair, report)| link_report(report, pair[0], pair[1])).collect();
+        Ok(())
+    }
+}
+
+/// The message of a shader's result with its number.
+fn of_shader(number: usize, results: &[tgsic_result]) -> String {
+    let message = results.get(number).map(tgsic_result::message).unwrap_or_default();
+    format!("shader {number}: {message}")
+}
+
+/// Compiles the shaders of a pipeline together: two or more, of different stages, in any order. What a stage writes and
+/// the next does not read goes, with all that only that needed; constants and copies move into the reader; what is left
+/// between each pair gets the same slots on both sides, without gaps. Never NULL.
+///
+/// The result says how it went, and has what `tgsic_result_link` gives. `results[n]` is set to the result of shader `n`
+/// (never NULL), for the caller to free: its code, sizes and warnings; or its errors; or, if it has none itself, the
+/// error that the pipeline was not linked. `results` may be NULL if only the first error is of interest. More than 16
+/// shaders are refused, and `results` stays as it is.
+///
+/// The status is `TGSIC_ERROR_ARGUMENT` if the stages do not follow each other, or if the target must keep the interface
+/// of a shader (`virgl`).
+///
+/// # Safety
+/// `compiler` is one that was not freed. There are `num_shaders` shaders, each with as many bytes as it states, and room
+/// for as many results, unless `results` is NULL. `options` is NULL or points to a struct of the size that it states.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tgsic_link(
+    compiler: *const tgsic_compiler,
+    shaders: *const tgsic_shader,
+    num_shaders: usize,
+    options: *const tgsic_link_options,
+    results: *mut *mut tgsic_result,
+) -> *mut tgsic_result {
+    let mut summary = tgsic_result::default();
+    // SAFETY: the caller says that there are so many.
+    let given = unsafe { sized::array(shaders, num_shaders, MAX_SHADERS) };
+    let has_results = !results.is_null() && results.is_aligned() && num_shaders <= MAX_SHADERS;
+    let count = if has_results { num_shaders } else { 0 };
+    let mut own: Vec<tgsic_result> = given.unwrap_or_default().iter().map(|_| tgsic_result::default()).collect();
+    let mut work = || {
+        // SAFETY: the caller says that it is NULL or a compiler that was not freed.
+        let compiler = unsafe { compiler.as_ref() }.ok_or_else(|| Failure::argument("there is no compiler"))?;
+        summary.allocator = compiler.allocator;
+        own.iter_mut().for_each(|result| result.allocator = compiler.allocator);
+        let given = given
+            .ok_or_else(|| Failure::argument("`shaders` is NULL, not aligned, or longer than there are stages"))?;
+        // SAFETY: the caller's promises are those that are asked for.
+        let options = unsafe { link_options(options) }?;
+        let mut bytes = Vec::new();
+        for (number, shader) in given.iter().enumerate() {
+            // SAFETY: the caller says that they can be read.
+            let shader = unsafe { sized::bytes(shader.data, shader.size) };
+            bytes.push(shader.ok_or_else(|| Failure::argument(format!("there is no shader {number}")))?);
+        }
+        match guarded(|| compiler.link(&bytes, &options, &mut own, &mut summary)) {
+            Ok(result) => result,
+            Err(error) => Err(Failure::internal(error.message)),
+        }
+    };
+    if let Err(failure) = work() {
+        summary.fail(failure);
+        for result in own.iter_mut().filter(|result| !result.is_failed()) {
+            result.fail(Failure::like(&summary, format!("not linked: {}", summary.message())));
+        }
+    }
+    let mut own = own.into_iter();
+    for number in 0..count {
+        let result = own.next().unwrap_or_else(|| {
+            let mut result = tgsic_result::default();
+            result.fail(Failure::argument(summary.message()));
+            result
+        });
+        // SAFETY: it is aligned, not NULL, and the caller says that there is room for so many.
+        let place = unsafe { results.add(number) };
+        // SAFETY: likewise.
+        unsafe { place.write(result.into_raw()) };
+    }
+    summary.into_raw()
+}
+
+/// The number of pairs of stages that were linked.
+///
+/// # Safety
+/// As for `tgsic_result_status`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tgsic_result_num_links(result: *const tgsic_result) -> usize {
+    // SAFETY: the caller says so.
+    unsafe { result.as_ref() }.map_or(0, |result| result.links.len())
+}
+
+/// Fills in what linking changed between a stage and the next, counted from 0 in the order of the pipeline. Returns 1,
+/// or 0 if there is no such pair or `size` is not set.
+///
+/// # Safety
+/// As for `tgsic_result_status`; `report` is NULL or points to a struct of the size that it states.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tgsic_result_link(
+    result: *const tgsic_result,
+    index: usize,
+    report: *mut tgsic_link_report,
+) -> c_int {
+    // SAFETY: the caller says so.
+    let result = unsafe { result.as_ref() };
+    let found = result.and_then(|result| result.links.get(index));
+    // SAFETY: the caller's promises are those that are asked for.
+    unsafe { write_struct(report, found) }
+}

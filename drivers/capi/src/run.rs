@@ -1,0 +1,337 @@
+//! Running shaders: programs, threads, and what a run reads and writes.
+
+use std::ffi::{c_int, c_void};
+
+use crate::compiler::{made, tgsic_compiler};
+use crate::guard::guarded;
+use crate::resources::tgsic_resources;
+use crate::result::{Failure, tgsic_result, write_struct};
+use crate::sized::{self, SizedStruct};
+
+#[cfg_attr(not(feature = "run"), path = "run/absent.rs")]
+mod execute;
+mod slices;
+
+pub(crate) use slices::Slices;
+
+/// A shader that was compiled to be run. It does not change after it was made; any number of threads may run it at the
+/// same time.
+pub struct tgsic_program(execute::Program);
+
+/// Threads that run shaders. Any number of threads may pass work to them at the same time.
+pub struct tgsic_threads(execute::Threads);
+
+/// What a program is.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct tgsic_program_info {
+    /// `sizeof(tgsic_program_info)`, to be set by the caller.
+    pub size: usize,
+    /// The stage: `TGSIC_STAGE_...`.
+    pub stage: u32,
+    /// Number of output registers.
+    pub num_outputs: u32,
+    /// Invocations of a workgroup in each dimension, if the shader says so; else 0.
+    pub workgroup: [u32; 3],
+    /// 1 if runs may change buffers, counters or images: then invocations of a call are run one block after the other.
+    pub writes_memory: u32,
+}
+
+// SAFETY: `repr(C)`, the size comes first, and all types in it may be zero.
+unsafe impl SizedStruct for tgsic_program_info {}
+
+/// Memory that is read.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct tgsic_bytes {
+    /// Where it begins. It need not be aligned.
+    pub data: *const c_void,
+    /// Number of bytes.
+    pub size: usize,
+}
+
+/// Memory that is read and written.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct tgsic_memory {
+    /// Where it begins. It need not be aligned.
+    pub data: *mut c_void,
+    /// Number of bytes.
+    pub size: usize,
+}
+
+/// A system value, such as the number of the instance.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct tgsic_system_value {
+    /// Which: the number of its semantic in TGSI, as a scan gives it.
+    pub semantic: u32,
+    /// Number of components, 1 to 4.
+    pub num_components: u32,
+    /// Its components for each invocation, one invocation behind the other, in words of 32 bits; or its components once,
+    /// if it is the same in all. Booleans are 0 or all ones.
+    pub words: tgsic_bytes,
+}
+
+/// What a run reads and writes. Zero is the default of each field but the first: what is not there reads as 0, and what
+/// is written there is dropped. A register has four words of 32 bits, in the order of bytes of the processor.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct tgsic_run {
+    /// `sizeof(tgsic_run)`.
+    pub size: usize,
+    /// Number of vertices or fragments. Fragments `4k` to `4k + 3` are a quad: top left, top right, bottom left, bottom
+    /// right.
+    pub count: usize,
+    /// Registers of an invocation in `inputs`.
+    pub num_inputs: usize,
+    /// Input registers: all of the first invocation, then all of the second, and so on. Those of fragments are
+    /// interpolated already.
+    pub inputs: tgsic_bytes,
+    /// Registers of an invocation in `outputs`.
+    pub num_outputs: usize,
+    /// Output registers, in the same order. Registers that the shader does not have become 0.
+    pub outputs: tgsic_memory,
+    /// A byte for each invocation: 1, or 0 if it was killed or demoted.
+    pub live: tgsic_memory,
+    /// System values.
+    pub system_values: *const tgsic_system_value,
+    /// Number of system values.
+    pub num_system_values: usize,
+    /// Constant buffers, by number.
+    pub constants: *const tgsic_bytes,
+    /// Number of constant buffers.
+    pub num_constants: usize,
+    /// Buffers, by number. After an error they are as they were.
+    pub buffers: *const tgsic_memory,
+    /// Number of buffers.
+    pub num_buffers: usize,
+    /// Buffers of counters, by number. After an error they are as they were.
+    pub counters: *const tgsic_memory,
+    /// Number of buffers of counters.
+    pub num_counters: usize,
+    /// Bytes of shared memory of a workgroup, at most 16 MiB.
+    pub shared_size: usize,
+    /// Registers of a vertex in `vertices`.
+    pub num_vertex_inputs: usize,
+    /// Inputs of tessellation evaluation that have a vertex index: all registers of the first vertex of the patch, then
+    /// all of the second, and so on. The invocations of a call are of one patch.
+    pub vertices: tgsic_bytes,
+    /// A byte for each fragment: not 0 if it is a helper invocation from the start, whose writes to memory are dropped.
+    pub helpers: tgsic_bytes,
+    /// Registers of a fragment in `framebuffer`.
+    pub num_framebuffer: usize,
+    /// Colours that the framebuffer has before: all registers of the first fragment, then all of the second, and so on.
+    pub framebuffer: tgsic_bytes,
+    /// Textures and images; NULL if there are none.
+    pub resources: *const tgsic_resources,
+    /// Operations after which a block of invocations is given up as endless; 0 for the default.
+    pub max_steps: u64,
+    /// Bytes that the values of a block of invocations may take; 0 for the default.
+    pub max_memory: u64,
+}
+
+// SAFETY: `repr(C)`, the size comes first, and all types in it may be zero.
+unsafe impl SizedStruct for tgsic_run {}
+
+/// What is run over what.
+#[derive(Clone, Copy)]
+pub(crate) enum Work {
+    Vertices,
+    Quads,
+    #[cfg_attr(not(feature = "run"), expect(dead_code, reason = "only what runs reads them"))]
+    Dispatch {
+        groups: [u32; 3],
+        workgroup: Option<[u32; 3]>,
+    },
+}
+
+/// Makes a program of a vertex, tessellation evaluation, fragment or compute shader: TGSI text, TGSI tokens or IR text.
+/// The compiler must be one of the driver `cpu`; the program does not refer to it.
+///
+/// Returns NULL if the shader has errors, or if the library was built without what runs shaders. `*error` is then a
+/// result that says why, for the caller to free; otherwise it is NULL. `error` may be NULL.
+///
+/// # Safety
+/// `compiler` is one that was not freed. `size` bytes can be read at `shader`. `error` is NULL or can be written.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tgsic_program_new(
+    compiler: *const tgsic_compiler,
+    shader: *const c_void,
+    size: usize,
+    error: *mut *mut tgsic_result,
+) -> *mut tgsic_program {
+    let mut program = None;
+    // SAFETY: the caller's promises are those that are asked for.
+    let result = unsafe {
+        tgsic_compiler::run(compiler, shader, size, |compiler, bytes, result| {
+            program = Some(tgsic_program(execute::compile(compiler, bytes, result)?));
+            Ok(())
+        })
+    };
+    let is_wanted = program.is_none() && !error.is_null();
+    if !error.is_null() {
+        // SAFETY: it is not NULL, and the caller says that it can be written.
+        unsafe { error.write(if is_wanted { result } else { std::ptr::null_mut() }) };
+    }
+    if !is_wanted {
+        // SAFETY: it was made above, and nobody else has it.
+        unsafe { crate::result::tgsic_result_free(result) };
+    }
+    program.map_or(std::ptr::null_mut(), |program| Box::into_raw(Box::new(program)))
+}
+
+/// Fills in what a program is. Returns 1, or 0 if the program is NULL or `size` is not set.
+///
+/// # Safety
+/// `program` is NULL or one that was not freed; `info` is NULL or points to a struct of the size that it states.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tgsic_program_get_info(program: *const tgsic_program, info: *mut tgsic_program_info) -> c_int {
+    // SAFETY: the caller says so.
+    let found = unsafe { program.as_ref() }.map(|program| execute::info(&program.0));
+    // SAFETY: the caller's promises are those that are asked for.
+    unsafe { write_struct(info, found.as_ref()) }
+}
+
+/// Frees a program. NULL is ignored.
+///
+/// # Safety
+/// It is NULL or came from `tgsic_program_new`, was not freed, and no other thread uses it.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tgsic_program_free(program: *mut tgsic_program) {
+    if !program.is_null() {
+        // SAFETY: `tgsic_program_new` made it from a box, and the caller says that it was not freed.
+        drop(unsafe { Box::from_raw(program) });
+    }
+}
+
+/// Starts threads that run shaders; 0 for as many as the process has processors.
+///
+/// Returns NULL if they cannot be started; `*error` as for `tgsic_program_new`.
+///
+/// # Safety
+/// `error` is NULL or can be written.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tgsic_threads_new(count: usize, error: *mut *mut tgsic_result) -> *mut tgsic_threads {
+    let threads = match guarded(|| execute::start_threads(count)) {
+        Ok(threads) => threads.map(tgsic_threads),
+        Err(error) => Err(Failure::internal(error.message)),
+    };
+    // SAFETY: the caller's promises are those that are asked for.
+    unsafe { made(threads, error) }
+}
+
+/// Ends threads. NULL is ignored.
+///
+/// # Safety
+/// It is NULL or came from `tgsic_threads_new`, was not freed, and no call that got it is under way.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tgsic_threads_free(threads: *mut tgsic_threads) {
+    if !threads.is_null() {
+        // SAFETY: `tgsic_threads_new` made it from a box, and the caller says that it was not freed.
+        drop(unsafe { Box::from_raw(threads) });
+    }
+}
+
+/// Runs a program. Whatever happens, there is a result.
+///
+/// # Safety
+/// As for [`tgsic_run_vertices`].
+unsafe fn run(
+    program: *const tgsic_program,
+    run: *const tgsic_run,
+    threads: *const tgsic_threads,
+    work: Work,
+) -> *mut tgsic_result {
+    let body = || {
+        // SAFETY: the caller says that it is NULL or a program that was not freed.
+        let program = unsafe { program.as_ref() }.ok_or_else(|| Failure::argument("there is no program"))?;
+        // SAFETY: likewise.
+        let threads = unsafe { threads.as_ref() };
+        if run.is_null() || !run.is_aligned() {
+            return Err(Failure::argument("there is no tgsic_run, or it is not aligned"));
+        }
+        // SAFETY: it is aligned, not NULL, and the caller says that it has the size that it states.
+        let run = unsafe { sized::read(run) };
+        let run = run.map_err(|error| Failure::argument(error.message("tgsic_run")))?;
+        // SAFETY: the caller says so of each pointer and length in it.
+        let slices = unsafe { Slices::new(&run, work) }?;
+        execute::run(&program.0, slices, threads.map(|threads| &threads.0), work)
+    };
+    let failure = match guarded(body) {
+        Ok(Ok(())) => return tgsic_result::default().into_raw(),
+        Ok(Err(failure)) => failure,
+        Err(error) => Failure::internal(error.message),
+    };
+    tgsic_result::failed(failure).into_raw()
+}
+
+/// Runs a vertex or tessellation evaluation shader. Never NULL: the result says how it went.
+///
+/// The work is done by `threads`, or by a thread that is started for the call if that is NULL; the function returns when
+/// all is done. Memory that is written must not be used elsewhere meanwhile, and must not overlap with what is read.
+/// An error may leave outputs of some invocations; buffers and counters stay as they were.
+///
+/// # Safety
+/// `program` is one that was not freed, `threads` likewise or NULL. `run` points to a struct of the size that it states,
+/// and each pointer in it is NULL or can be used for as many bytes or elements as are stated beside it.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tgsic_run_vertices(
+    program: *const tgsic_program,
+    run: *const tgsic_run,
+    threads: *const tgsic_threads,
+) -> *mut tgsic_result {
+    // SAFETY: the caller's promises are those that are asked for.
+    unsafe { self::run(program, run, threads, Work::Vertices) }
+}
+
+/// Runs a fragment shader over quads, otherwise as `tgsic_run_vertices` does. If the number of fragments is no multiple
+/// of four, those that the last quad lacks read all inputs as 0.
+///
+/// # Safety
+/// As for `tgsic_run_vertices`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tgsic_run_quads(
+    program: *const tgsic_program,
+    run: *const tgsic_run,
+    threads: *const tgsic_threads,
+) -> *mut tgsic_result {
+    // SAFETY: the caller's promises are those that are asked for.
+    unsafe { self::run(program, run, threads, Work::Quads) }
+}
+
+/// Runs a compute shader over a grid of so many workgroups in each dimension, otherwise as `tgsic_run_vertices` does.
+/// `workgroup` says how many invocations a workgroup has in each dimension, at most 1024 together; it may be NULL if the
+/// shader says so itself. Of the run, only system values that are the same in all invocations, constants, buffers,
+/// counters, `shared_size`, resources and limits are used; the numbers of workgroups and invocations are known.
+///
+/// # Safety
+/// As for `tgsic_run_vertices`. `groups` points to three numbers; `workgroup` likewise, or it is NULL.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tgsic_dispatch(
+    program: *const tgsic_program,
+    run: *const tgsic_run,
+    groups: *const u32,
+    workgroup: *const u32,
+    threads: *const tgsic_threads,
+) -> *mut tgsic_result {
+    // SAFETY: the caller says so.
+    let groups = unsafe { three(groups) };
+    // SAFETY: likewise.
+    let workgroup = unsafe { three(workgroup) };
+    let Some(groups) = groups else {
+        return tgsic_result::failed(Failure::argument("`groups` is NULL or not aligned")).into_raw();
+    };
+    // SAFETY: the caller's promises are those that are asked for.
+    unsafe { self::run(program, run, threads, Work::Dispatch { groups, workgroup }) }
+}
+
+/// # Safety
+/// It is NULL or points to three numbers.
+unsafe fn three(numbers: *const u32) -> Option<[u32; 3]> {
+    if numbers.is_null() || !numbers.is_aligned() {
+        return None;
+    }
+    // SAFETY: it is aligned, not NULL, and the caller says that there are three.
+    Some(unsafe { numbers.cast::<[u32; 3]>().read() })
+}

@@ -1,0 +1,32 @@
+//! What stands for the running of shaders in builds without it: the functions are there and say so, so that programs
+//! can be linked with either build.
+
+use super::{Slices, Work, tgsic_program_info};
+use crate::compiler::tgsic_compiler;
+use crate::result::{Failure, tgsic_result};
+
+/// There are no programs.
+pub(super) enum Program {}
+
+/// There are no threads.
+pub(super) enum Threads {}
+
+fn absent() -> Failure {
+    Failure::argument("this build of the library does not run shaders: it is one without the feature `run`")
+}
+
+pub(super) fn compile(_: &tgsic_compiler, _: &[u8], _: &mut tgsic_result) -> Result<Program, Failure> {
+    Err(absent())
+}
+
+pub(super) fn start_threads(_: usize) -> Result<Threads, Failure> {
+    Err(absent())
+}
+
+pub(super) fn info(program: &Program) -> tgsic_program_info {
+    match *program {}
+}
+
+pub(super) fn run(program: &Program, _: Slices<'_>, _: Option<&Threads>, _: Work) -> Result<(), Failure> {
+    match *program {}
+}
