@@ -180,8 +180,11 @@ impl tgsic_compiler {
             reflects: options.flags & TGSIC_FLAG_REFLECT != 0,
             allocator: options.allocator,
             #[cfg(feature = "run")]
-            run_options: (driver.name() == tgsi_driver_cpu::DRIVER.name())
-                .then(|| tgsi_driver_cpu::Options { keep_inactive: names.contains(&"keep_inactive") }),
+            run_options: (driver.name() == tgsi_driver_cpu::DRIVER.name()).then(|| tgsi_driver_cpu::Options {
+                keep_inactive: names.contains(&"keep_inactive"),
+                machine_code: !names.contains(&"interpret"),
+                ..Default::default()
+            }),
         })
     }
 
