@@ -277,4 +277,9 @@ pub trait Runner: Send + Sync {
     /// # Errors
     /// The run failed, or did not terminate.
     fn run(&self, inputs: &Inputs, resources: &mut dyn Resources, limits: RunLimits) -> Result<Outputs, String>;
+
+    /// Whether a run took too long on a device and was given up. Later ones are then errors at once.
+    fn is_unended(&self) -> bool {
+        false
+    }
 }

@@ -65,6 +65,22 @@ pub fn cannot_run(driver: &dyn Driver) -> Option<String> {
     (!driver.can_run()).then(|| format!("nothing runs code of {}", driver.name()))
 }
 
+/// Lets code that devices run be run in processes of this command, which calls [`serve_runs`]. To be called once, at the
+/// start. Code that hangs a device is then an error of its own, and no later run is lost.
+#[cfg(feature = "vulkan")]
+pub fn run_in_processes(command: fn() -> std::io::Result<std::process::Command>) {
+    tgsi_spirv_vulkan::run_in_processes(command);
+}
+
+/// Runs code for the process that started this one, until that closes standard input.
+///
+/// # Errors
+/// Nothing can be written to standard output.
+#[cfg(feature = "vulkan")]
+pub fn serve_runs() -> std::io::Result<()> {
+    tgsi_spirv_vulkan::serve()
+}
+
 /// Looks up a driver by name.
 pub fn find(name: &str) -> Option<&'static dyn Driver> {
     DRIVERS.iter().copied().find(|driver| driver.name() == name)

@@ -410,6 +410,10 @@ pub enum Command {
         /// The socket.
         socket: PathBuf,
     },
+    /// Run code on a device as messages of standard input ask for. `verify`, `smith` and others start this for
+    /// themselves.
+    #[command(hide = true)]
+    ServeRuns,
 }
 
 /// Arguments of `check`.

@@ -13,10 +13,6 @@ use common::{Folder, shared, tgsic};
 
 /// Real shaders that need not compute the same on every device, and why.
 const OTHERWISE: &[(&str, &str)] = &[
-    ("bin.fbo-blit-scaled-linear.vert", "the sine of an angle of 1e9"),
-    ("multisample-interpolation-0-non-centroid-deriv.vert", "the same shader"),
-    ("si_query.comp", "addresses that are no multiples of four"),
-    ("r600_query.comp", "addresses that are no multiples of four"),
     ("trivial.compute-4.comp", "invocations that write one word of shared memory without a barrier"),
     ("tes-input-mat2_2.tesc", "invocations that write the same output"),
     ("max-input-components.geom", "lavapipe compiles it for minutes"),
@@ -97,4 +93,85 @@ fn generated_shaders_compute_the_same() {
     let folder = Folder::new();
     let output = folder.run(&["smith", "--verify", "--driver", "spirv", "--count", &count, "--out-dir", "failed"]);
     assert!(output.text().contains(": 0 failed"), "{}", output.text());
+}
+
+/// A shader for whose many reads lavapipe takes minutes: with as many blocks, LLVM's coroutines take quadratic time.
+fn slow_shader() -> String {
+    let mut text = String::from("GEOM\nPROPERTY GS_INPUT_PRIMITIVE TRIANGLES_ADJACENCY\n");
+    text += "PROPERTY GS_OUTPUT_PRIMITIVE POINTS\nPROPERTY GS_MAX_OUTPUT_VERTICES 1\n";
+    (0..32).for_each(|input| writeln!(text, "DCL IN[][{input}], GENERIC[{input}]").expect("written"));
+    text += "DCL OUT[0], POSITION\nDCL TEMP[0..191], ARRAY(1), LOCAL\nDCL ADDR[0]\nIMM[0] UINT32 {0, 0, 0, 0}\n";
+    for register in 0..192 {
+        writeln!(text, "MOV TEMP[{register}], IN[{}][{}]", register / 32, register % 32).expect("written");
+    }
+    text += "UARL ADDR[0].x, IN[0][0].xxxx\nMOV OUT[0], TEMP[ADDR[0].x](1)\nEMIT IMM[0].xxxx\nEND\n";
+    text
+}
+
+/// Two shaders and a recorded result of each.
+fn two_shaders() -> Folder {
+    let words = "3f800000".repeat(16);
+    let vectors = format!(
+        "{{\"f\":\"a.geom.tgsi\",\"seed\":0,\"gs_in\":[{{\"0\":\"{}\"}}],\"out\":{{}},\"live\":1}}\n\
+         {{\"f\":\"b.vert.tgsi\",\"seed\":0,\"in\":{{\"0\":\"{words}\"}},\"out\":{{\"0\":\"{words}\"}},\"live\":15}}\n",
+        "0".repeat(32)
+    );
+    let fast = "VERT\nDCL IN[0]\nDCL OUT[0], POSITION\nMOV OUT[0], IN[0]\nEND\n";
+    Folder::with(&[("a.geom.tgsi", &slow_shader()), ("b.vert.tgsi", fast), ("vectors.jsonl", &vectors)])
+}
+
+const RUN_BOTH: [&str; 7] = ["verify", "--driver", "spirv", "--via", "driver:spirv", "--vectors", "vectors.jsonl"];
+
+#[test]
+fn runs_that_are_given_up_are_named_and_take_no_others_with_them() {
+    if is_skipped() {
+        return;
+    }
+    let folder = two_shaders();
+    // Without any time even a fast shader is given up, and it must have been tried.
+    let mut command = folder.command(&RUN_BOTH);
+    command.env("TGSIC_VULKAN_SECONDS", "0").env("RAYON_NUM_THREADS", "1");
+    let output = common::run(command, b"");
+    assert_eq!(output.status, 1, "{}", output.stderr);
+    for name in ["a.geom.tgsi", "b.vert.tgsi"] {
+        let line = format!("{name} seed 0: did not end within 0 s on Vulkan");
+        assert!(output.text().contains(&line), "{}", output.text());
+    }
+    assert!(output.text().contains("2 vectors of shaders that did not end"), "{}", output.text());
+}
+
+/// The processes with a variable in their environment.
+#[cfg(target_os = "linux")]
+fn processes_with(variable: &str) -> usize {
+    let entries = std::fs::read_dir("/proc").expect("processes");
+    let environments = entries.flatten().filter_map(|entry| std::fs::read(entry.path().join("environ")).ok());
+    environments.filter(|bytes| bytes.split(|&byte| byte == 0).any(|entry| entry == variable.as_bytes())).count()
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_process_that_runs_code_ends_with_the_program() {
+    use std::time::{Duration, Instant};
+    if is_skipped() {
+        return;
+    }
+    let folder = two_shaders();
+    let mark = format!("TGSIC_TEST_MARK={}", std::process::id());
+    let (name, value) = mark.split_once('=').expect("a variable");
+    let mut command = folder.command(&RUN_BOTH);
+    let output = std::process::Stdio::null();
+    let mut child = command.env(name, value).env("RAYON_NUM_THREADS", "1").stdout(output).spawn().expect("it starts");
+    let begun = Instant::now();
+    let is_late = || begun.elapsed() > Duration::from_secs(60);
+    while processes_with(&mark) < 2 && child.try_wait().expect("a status").is_none() && !is_late() {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    // Now the slow shader is being compiled, or soon will be.
+    std::thread::sleep(Duration::from_secs(2));
+    child.kill().expect("killed");
+    child.wait().expect("a status");
+    while processes_with(&mark) > 0 {
+        assert!(!is_late(), "a process is left");
+        std::thread::sleep(Duration::from_millis(20));
+    }
 }

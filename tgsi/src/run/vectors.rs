@@ -244,8 +244,16 @@ impl Vector {
         before - comparison.different.len()
     }
 
+    /// The recorded words of outputs in lanes that count: register, component, lane and word.
+    pub fn live_outputs(&self) -> impl Iterator<Item = (usize, usize, usize, u32)> {
+        let words = self.outputs.iter().flat_map(|(&register, words)| {
+            words.iter().enumerate().map(move |(at, &word)| (register, at / LANES, at % LANES, word))
+        });
+        words.filter(|&(_, _, lane, _)| self.live >> lane & 1 != 0)
+    }
+
     /// Whether a lane, or any lane, reads a word that is, as a float, no normal number below 2^24 and no zero.
-    fn reads_unbounded(&self, lane: Option<usize>) -> bool {
+    pub fn reads_unbounded(&self, lane: Option<usize>) -> bool {
         let is_unbounded = |word: &u32| {
             let value = f32::from_bits(*word);
             value != 0.0 && !(value.is_normal() && value.abs() <= 16_777_216.0)
@@ -314,7 +322,7 @@ impl Vector {
     }
 
     /// The same inputs with `outputs` as what was recorded.
-    pub(super) fn with_results(&self, outputs: &Outputs) -> Vector {
+    pub fn with_results(&self, outputs: &Outputs) -> Vector {
         let mut vector = self.clone();
         for (&register, words) in &mut vector.outputs {
             for (position, word) in words.iter_mut().enumerate() {

@@ -7,9 +7,10 @@ use tgsi_ir::cursor::Cursor;
 use tgsi_ir::entities::{Def, Inst};
 use tgsi_ir::intrinsics::{IndexKind, IntrinsicOp};
 
-use super::layout::{BUFFER, HEADER_WORDS, Header};
+use super::layout::{ABSENT_WORDS, BUFFER, HEADER_WORDS, Header};
 
-/// An address outside of every buffer: what is read there is 0, and writes have no effect. Some bytes may be added.
+/// An address outside of every buffer of a shader and of shared memory: what is read there is 0, and writes have no
+/// effect.
 pub(super) const OUTSIDE: u32 = 0x7fff_f000;
 
 /// Values that are made at the start of the shader.
@@ -25,8 +26,12 @@ pub(super) struct Frame {
     pub lane_bytes: Def,
     /// Four times the number of lanes.
     pub row_bytes: Def,
-    /// The place of an access without effect.
-    pub outside: Def,
+    /// The place of an access without effect to a buffer of the shader or to shared memory.
+    outside: Def,
+    /// The place in the harness buffer of a read of nothing, which gives 0. Some words may be added.
+    absent: Def,
+    /// The place in the harness buffer of a write without effect. Some words may be added.
+    dropped: Def,
 }
 
 impl Frame {
@@ -62,6 +67,8 @@ pub(super) fn prologue(body: &mut Body) -> Frame {
     let lane_bytes = b.alu(AluOp::Ishl, &[lane, two]);
     let row_bytes = b.alu(AluOp::Ishl, &[header[Header::Lanes as usize], two]);
     let outside = b.u32_const(OUTSIDE);
+    let (absent, dropped) =
+        (b.u32_const(4 * HEADER_WORDS as u32), b.u32_const(4 * (HEADER_WORDS + ABSENT_WORDS) as u32));
     let beyond = b.alu(AluOp::Uge, &[number, four]);
     let last = b.alu(AluOp::Isub, &[header[Header::Lanes as usize], one]);
     let surplus = b.alu(AluOp::Ult, &[last, lane]);
@@ -69,7 +76,7 @@ pub(super) fn prologue(body: &mut Body) -> Frame {
     let exit = b.push_if(idle);
     b.jump(JumpKind::Halt);
     b.end_if(exit);
-    Frame { buffer, header, invocation: index, lane, lane_bytes, row_bytes, outside }
+    Frame { buffer, header, invocation: index, lane, lane_bytes, row_bytes, outside, absent, dropped }
 }
 
 fn load_word(b: &mut Builder<'_>, buffer: Def, at: Def) -> Def {
@@ -151,10 +158,23 @@ impl<'a> Code<'a> {
         })
     }
 
-    /// The address if a condition holds, else one without effect.
+    /// The address in a buffer of the shader, or in shared memory, if a condition holds, else one without effect.
     pub fn address_if(&mut self, condition: Option<Def>, address: Def) -> Def {
         let outside = self.frame.outside;
         self.select_if(condition, address, outside)
+    }
+
+    /// The address in the harness buffer of a read if a condition holds, else one of a zero.
+    pub fn read_if(&mut self, condition: Option<Def>, address: Def) -> Def {
+        let absent = self.frame.absent;
+        self.select_if(condition, address, absent)
+    }
+
+    /// The address in the harness buffer of a write if a condition holds, else one without effect. What an atomic reads
+    /// there is no zero.
+    pub fn write_if(&mut self, condition: Option<Def>, address: Def) -> Def {
+        let dropped = self.frame.dropped;
+        self.select_if(condition, address, dropped)
     }
 
     /// Loads a word of the buffer.

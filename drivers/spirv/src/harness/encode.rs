@@ -4,7 +4,9 @@ use tgsi_ir::run::{Inputs, LaneRegisters, MAX_LANES, Resources, RunLimits, Vec4}
 use tgsi_ir::shader::Stage;
 
 use super::image;
-use super::layout::{HEADER_WORDS, Header, Layout, TEXEL_HASH, TEXEL_KEY, TEXEL_VALUE, TEXEL_WORDS};
+use super::layout::{
+    ABSENT_WORDS, DROPPED_WORDS, HEADER_WORDS, Header, Layout, TEXEL_HASH, TEXEL_KEY, TEXEL_VALUE, TEXEL_WORDS,
+};
 use super::system_values;
 
 /// Slots of the table of texels, if a shader stores any.
@@ -43,7 +45,7 @@ pub fn encode(
     if lanes > MAX_LANES {
         return Err(format!("{lanes} lanes; at most {MAX_LANES} can be run at once"));
     }
-    let mut buffer = Buffer { words: vec![0; HEADER_WORDS] };
+    let mut buffer = Buffer { words: vec![0; HEADER_WORDS + ABSENT_WORDS + DROPPED_WORDS] };
     buffer.set(Header::Lanes, lanes);
     buffer.set(Header::QuadShift, quad_distance.max(4).ilog2() as usize);
     buffer.set(Header::Iterations, usize::try_from(limits.steps).unwrap_or(usize::MAX).min(u32::MAX as usize));

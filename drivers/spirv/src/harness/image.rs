@@ -46,8 +46,8 @@ impl Code<'_> {
         self.op2(AluOp::Umax, hash, one)
     }
 
-    /// Looks for a texel: the address of its slot, and what was in its first word. `claim` takes an empty slot; an
-    /// address outside of the buffer is none if the table is full.
+    /// Looks for a texel: the address of its slot, and what was in its first word. `claim` takes an empty slot. If the
+    /// table is full, the address is one that has no effect.
     fn find(&mut self, hash: Def, claim: bool) -> (Def, Def) {
         let mask = self.header(Header::TexelMask);
         let seven = self.word(7);
@@ -64,7 +64,7 @@ impl Code<'_> {
         let address = self.add_word(address, 4 * TEXEL_HASH);
         let full = self.op2(AluOp::Ult, mask, tried);
         let room = self.op1(AluOp::Inot, full);
-        let address = self.address_if(Some(room), address);
+        let address = if claim { self.write_if(Some(room), address) } else { self.read_if(Some(room), address) };
         let old = if claim { self.atomic(AtomicOp::Cmpxchg, address, &[zero, hash]) } else { self.load(address) };
         let (empty, found) = (self.op2(AluOp::Ieq, old, zero), self.op2(AluOp::Ieq, old, hash));
         let done = self.op2(AluOp::Ior, empty, found);
@@ -94,7 +94,7 @@ impl Code<'_> {
         let hash = self.hash(key);
         let (address, old) = self.find(hash, false);
         let found = self.op2(AluOp::Ieq, old, hash);
-        let address = self.address_if(Some(found), address);
+        let address = self.read_if(Some(found), address);
         let others = self.analytic_texel(key);
         let mut words = others;
         for (number, word) in words.iter_mut().enumerate() {
@@ -243,7 +243,7 @@ impl Site<'_> {
         let code = &mut code;
         let side = condition.map(|condition| code.b.push_if(condition));
         let (address, is_new) = code.claim_texel(key);
-        let fresh = code.address_if(Some(is_new), address);
+        let fresh = code.write_if(Some(is_new), address);
         for (number, word) in (0..).zip(code.analytic_texel(key)) {
             let at = code.add_word(fresh, 4 * (TEXEL_VALUE + number));
             code.store(at, word);

@@ -43,6 +43,14 @@ struct Slot {
     vertex: Option<Def>,
 }
 
+/// A word of a register.
+#[derive(Clone, Copy)]
+struct Place {
+    /// Whether it is there; it is if this is none.
+    inside: Option<Def>,
+    address: Def,
+}
+
 impl Code<'_> {
     fn bound(&mut self, bound: Bound) -> Def {
         match bound {
@@ -51,8 +59,8 @@ impl Code<'_> {
         }
     }
 
-    /// The address of a word of a register file.
-    fn register_address(&mut self, file: File, slot: &Slot, number: u32) -> Def {
+    /// The address of a word of a register file, and whether it is there.
+    fn register_address(&mut self, file: File, slot: &Slot, number: u32) -> Place {
         let at = slot.component + number;
         let register = self.add_word(slot.register, at / 4);
         let bound = self.bound(file.registers);
@@ -70,11 +78,11 @@ impl Code<'_> {
             let distance = self.mul_word(word, 4);
             self.add(place, distance)
         };
-        self.address_if(inside, address)
+        Place { inside, address }
     }
 
-    /// The address of a word of a register of a vertex.
-    fn vertex_address(&mut self, file: File, vertices: Header, slot: &Slot, vertex: Def, number: u32) -> Def {
+    /// The address of a word of a register of a vertex, and whether it is there.
+    fn vertex_address(&mut self, file: File, vertices: Header, slot: &Slot, vertex: Def, number: u32) -> Place {
         let at = slot.component + number;
         let register = self.add_word(slot.register, at / 4);
         let bound = self.bound(file.registers);
@@ -89,7 +97,7 @@ impl Code<'_> {
         let bytes = self.add_word(bytes, 4 * (at % 4));
         let place = self.header(file.place);
         let address = self.add(place, bytes);
-        self.address_if(inside, address)
+        Place { inside, address }
     }
 }
 
@@ -192,10 +200,11 @@ impl Site<'_> {
         let shape = self.shape();
         let mut code = self.code();
         let value = code.compose(shape, |code, number| {
-            let address = match (vertices, slot.vertex) {
+            let Place { inside, address } = match (vertices, slot.vertex) {
                 (Some(vertices), Some(vertex)) => code.vertex_address(file, vertices, &slot, vertex, number),
                 _ => code.register_address(file, &slot, number),
             };
+            let address = code.read_if(inside, address);
             code.load(address)
         });
         self.replace(value);
@@ -209,8 +218,9 @@ impl Site<'_> {
         let mut code = self.code();
         let code = &mut code;
         let value = code.compose(shape, |code, number| {
-            let own = code.register_address(INPUTS, &slot, number);
-            let value = code.load(own);
+            let Place { inside, address: own } = code.register_address(INPUTS, &slot, number);
+            let address = code.read_if(inside, own);
+            let value = code.load(address);
             if shape.bit_size != 32 || code.b.body.bit_size(way) != 32 {
                 return value;
             }
@@ -222,6 +232,7 @@ impl Site<'_> {
             let quad = code.op2(AluOp::Isub, own, bytes);
             let corner = |code: &mut Code<'_>, lane: u32| {
                 let address = code.add_word(quad, 4 * lane);
+                let address = code.read_if(inside, address);
                 code.load(address)
             };
             let (left_top, left, right) = (corner(code, 0), corner(code, 2), corner(code, 3));
@@ -251,13 +262,14 @@ impl Site<'_> {
             let words = code.words_of(value, component);
             let first = u32::from(component) * words.len() as u32;
             for (number, word) in (first..).zip(words) {
-                let address = match slot.vertex {
+                let Place { inside, address } = match slot.vertex {
                     Some(vertex) => {
                         let file = File { place: Header::OutVertices, ..outputs };
                         code.vertex_address(file, Header::OutVertexCount, &slot, vertex, number)
                     }
                     None => code.register_address(outputs, &slot, number),
                 };
+                let address = code.write_if(inside, address);
                 code.store(address, word);
             }
         }
@@ -300,7 +312,7 @@ impl Site<'_> {
         let start = code.mul_word(used, 4);
         let address = code.add(area, start);
         let address = code.add_word(address, 4);
-        let address = code.address_if(Some(fits), address);
+        let address = code.write_if(Some(fits), address);
         let tag = code.word(if is_vertex { TAG_VERTEX } else { TAG_END });
         code.store(address, tag);
         if !is_vertex {
@@ -310,6 +322,8 @@ impl Site<'_> {
         let (outputs, lane, row) = (code.header(Header::Outputs), code.frame.lane_bytes, code.frame.row_bytes);
         let first = code.add(outputs, lane);
         let (zero, four) = (code.word(0), code.word(4));
+        // Without room all words go to one place.
+        let step = code.select(fits, four, zero);
         let start = code.add(address, four);
         let before = code.b.block();
         let id = code.b.push_loop();
@@ -322,7 +336,7 @@ impl Site<'_> {
         let distance = code.mul(number, row);
         let from = code.add(first, distance);
         let value = code.load(from);
-        let distance = code.mul(number, four);
+        let distance = code.mul(number, step);
         let to = code.add(start, distance);
         code.store(to, value);
         code.store(from, zero);

@@ -59,7 +59,7 @@ impl Site<'_> {
         let zero = code.word(0);
         for place in [Header::Live, Header::MayWrite] {
             let address = code.lane_address(place);
-            let address = code.address_if(condition, address);
+            let address = code.write_if(condition, address);
             code.store(address, zero);
         }
         self.remove();

@@ -85,6 +85,11 @@ header! {
     SharedSize,
 }
 
+/// Words after those at the start that stay zero: what is read in place of a word that is not there.
+pub(super) const ABSENT_WORDS: usize = 16;
+/// Words after those that nobody reads: what is written in place of a word that is not there.
+pub(super) const DROPPED_WORDS: usize = 16;
+
 /// Words of a slot of the table of texels.
 pub(super) const TEXEL_WORDS: u32 = 12;
 /// The word of a slot that says which texel it has; 0 if none.

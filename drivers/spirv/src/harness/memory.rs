@@ -91,7 +91,7 @@ impl Site<'_> {
         let exists = code.op2(AluOp::Ult, buffer, count);
         let list = code.header(Header::Counters);
         let row = code.add_word(list, base.wrapping_mul(8));
-        let row = code.address_if(Some(exists), row);
+        let row = code.read_if(Some(exists), row);
         let place = code.load(row);
         let row = code.add_word(row, 4);
         let words = code.load(row);
@@ -106,23 +106,20 @@ impl Site<'_> {
         }
         let distance = code.mul_word(number, 4);
         let address = code.add(place, distance);
-        let address = code.address_if(condition, address);
         let value = if is_read {
+            let address = code.read_if(condition, address);
             code.load(address)
         } else {
+            let address = code.write_if(condition, address);
             let operands = match this {
                 I::AtomicCounterInc => one(code),
                 I::AtomicCounterPreDec | I::AtomicCounterPostDec => all(code),
                 _ => given,
             };
-            code.atomic(op, address, &operands)
-        };
-        let value = if this == I::AtomicCounterPreDec {
-            let less = code.add_word(value, u32::MAX);
+            let old = code.atomic(op, address, &operands);
+            let value = if this == I::AtomicCounterPreDec { code.add_word(old, u32::MAX) } else { old };
             let zero = code.word(0);
-            code.select_if(condition, less, zero)
-        } else {
-            value
+            code.select_if(condition, value, zero)
         };
         self.replace(value);
         Ok(())

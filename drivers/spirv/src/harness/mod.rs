@@ -15,8 +15,10 @@
 //! What holds:
 //! - The lifted shader is valid IR, and the interpreter of the IR runs it with the results that the original has.
 //! - Quads are subgroups. If a subgroup has more than four invocations, all but its first four end at once.
-//! - An address out of range reads as 0 and writes nothing, as everywhere in the IR; so accesses that must have no effect
-//!   go to `OUTSIDE`, without control flow.
+//! - An address out of range reads as 0 and writes nothing, as everywhere in the IR; so accesses to a shader's own buffers
+//!   and to shared memory that must have no effect go to `OUTSIDE`, without control flow. Those to the harness buffer go
+//!   to words that stay zero and to words that nobody reads, because a device with robust access may still read back what
+//!   was written out of range.
 //! - Every loop ends: after so many iterations of a lane as the buffer says, all loops are left, which is noted there.
 
 mod code;

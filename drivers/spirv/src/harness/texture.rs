@@ -67,7 +67,9 @@ impl Code<'_> {
     pub(super) fn unit_at(&mut self, path: &UnitPath) -> Unit {
         let first = self.word(path.first);
         if path.terms.is_empty() {
-            return self.constant_unit(path.first);
+            let is_before = (path.first as i32) < 0;
+            let exists = is_before.then(|| self.b.constant(1, &[0]));
+            return Unit { exists, ..self.constant_unit(path.first) };
         }
         let mut sum = first;
         for &(index, stride) in &path.terms {

@@ -90,6 +90,48 @@ impl Case {
     }
 }
 
+/// Opcodes that TGSI does not make and that are errors, with those sizes that are.
+pub const WITHOUT_FORM: &[(&str, &[u8])] = &[
+    // SPIR-V has these in 32 bits only, and so has TGSI.
+    ("fsin", &[64]),
+    ("fcos", &[64]),
+    ("fpow", &[64]),
+    ("fquantize2f16", &[64]),
+    ("pack_snorm_2x16", &[64]),
+    ("pack_unorm_2x16", &[64]),
+    // Special hardware's.
+    ("fsin_amd", &[32, 64]),
+    ("fcos_amd", &[32, 64]),
+    ("fsin_mdg", &[32, 64]),
+    ("fcos_mdg", &[32, 64]),
+    ("cube_amd", &[32]),
+    ("msad_4x8", &[32]),
+    ("mqsad_4x8", &[32]),
+    ("sdot_4x8_iadd", &[32]),
+    ("sdot_4x8_iadd_sat", &[32]),
+    ("udot_4x8_uadd", &[32]),
+    ("udot_4x8_uadd_sat", &[32]),
+    ("sudot_4x8_iadd", &[32]),
+    ("sudot_4x8_iadd_sat", &[32]),
+    ("sdot_2x16_iadd", &[32]),
+    ("sdot_2x16_iadd_sat", &[32]),
+    ("udot_2x16_uadd", &[32]),
+    ("udot_2x16_uadd_sat", &[32]),
+    // Scaled exponents become products when the optimiser has run.
+    ("ldexp", &[32, 64]),
+    // There is no packing that rounds toward zero.
+    ("pack_half_2x16_rtz_split", &[32]),
+];
+
+/// Whether a case has code.
+pub fn has_form(case: Case, portable: bool) -> bool {
+    // What `lower_mul_high` has taken away.
+    let is_lowered = portable && matches!(case.op, AluOp::ImulHigh | AluOp::UmulHigh) && case.bits > 1;
+    case.has_sizes()
+        && !is_lowered
+        && !WITHOUT_FORM.iter().any(|&(name, sizes)| name == case.op.name() && sizes.contains(&case.bits))
+}
+
 /// One shader of several cases, each in its region of both buffers.
 pub fn shader(cases: &[Case]) -> Shader {
     let mut shader = Shader::new(Stage::Compute);

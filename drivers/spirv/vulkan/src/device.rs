@@ -7,6 +7,7 @@ use std::sync::{Mutex, OnceLock};
 
 use ash::vk;
 
+use crate::code::Facts;
 use crate::dispatch::Session;
 
 /// What must be installed.
@@ -19,8 +20,8 @@ const EXTENSIONS: [&CStr; 3] =
 
 /// The device.
 pub struct Device {
-    /// Its name, with the driver's.
-    pub name: String,
+    /// What must be known to make code and inputs for it.
+    pub facts: Facts,
     /// Its functions.
     pub handle: ash::Device,
     /// The queue that is used.
@@ -31,16 +32,8 @@ pub struct Device {
     pub can_draw: bool,
     /// A kind of memory that the host can see.
     pub memory_type: u32,
-    /// Invocations of a subgroup.
-    pub subgroup_size: u32,
-    /// Most invocations of a workgroup.
-    pub max_invocations: u32,
-    /// Most bytes of a constant buffer.
-    pub max_uniform_bytes: u64,
     /// Alignment of buffers within memory.
     pub alignment: u64,
-    /// Whether 32-bit floats may be promised to keep signed zeros, infinities and NaN.
-    pub keeps_special: bool,
     /// Whether nothing may be bound: then it has no bytes.
     pub has_null_descriptors: bool,
     /// What runs share, one after the other.
@@ -207,20 +200,22 @@ fn open(
     let session = Mutex::new(Session::new(&handle, family)?);
     let version = properties.driver_version;
     Ok(Device {
-        name: format!("{} (driver {version:#x})", name(properties)),
+        facts: Facts {
+            name: format!("{} (driver {version:#x})", name(properties)),
+            subgroup_size: subgroup.subgroup_size.max(4),
+            max_invocations: limits.max_compute_work_group_invocations.min(limits.max_compute_work_group_size[0]),
+            max_uniform_bytes: limits.max_uniform_buffer_range.into(),
+            keeps_special: float_controls.shader_signed_zero_inf_nan_preserve_float32 != 0,
+        },
         queue,
         family,
         can_draw: drawing.is_some(),
         memory_type,
-        subgroup_size: subgroup.subgroup_size.max(4),
-        max_invocations: limits.max_compute_work_group_invocations.min(limits.max_compute_work_group_size[0]),
-        max_uniform_bytes: limits.max_uniform_buffer_range.into(),
         alignment: limits
             .min_uniform_buffer_offset_alignment
             .max(limits.min_storage_buffer_offset_alignment)
             .max(limits.non_coherent_atom_size)
             .max(16),
-        keeps_special: float_controls.shader_signed_zero_inf_nan_preserve_float32 != 0,
         has_null_descriptors: robustness.null_descriptor != 0,
         session,
         is_lost: AtomicBool::new(false),

@@ -1,17 +1,14 @@
 //! A run: buffers are filled, one workgroup runs, buffers are read.
 
 use std::sync::PoisonError;
-use std::sync::atomic::Ordering;
 
 use ash::vk;
 
+use crate::code::{Failure, time_limit};
 use crate::device::Device;
 use crate::module::BindingKind;
 use crate::pipeline::{Pipeline, descriptor_type};
 
-/// Nanoseconds after which a run is given up. Loops are bounded, so that this is only for drivers that hang, or that need
-/// too long to compile. The next run waits as long for the end of one that was given up.
-const TIMEOUT: u64 = 60_000_000_000;
 /// Least bytes of the buffer that all parts are in.
 const MIN_BYTES: u64 = 1 << 22;
 
@@ -47,8 +44,6 @@ pub struct Session {
     buffer: vk::Buffer,
     memory: vk::DeviceMemory,
     bytes: u64,
-    /// The device is at work: a run was given up, and did not end yet.
-    is_busy: bool,
 }
 
 impl Session {
@@ -75,7 +70,6 @@ impl Session {
             buffer: vk::Buffer::null(),
             memory: vk::DeviceMemory::null(),
             bytes: 0,
-            is_busy: false,
         })
     }
 
@@ -102,20 +96,17 @@ impl Session {
         Ok(())
     }
 
-    /// Waits for the end of the run.
-    fn wait(&mut self, device: &Device) -> Result<(), String> {
+    /// Waits for the end of the run. A device that does not end it is given up.
+    fn wait(&self, device: &Device) -> Result<(), Failure> {
+        let nanoseconds = u64::try_from(time_limit().as_nanos()).unwrap_or(u64::MAX);
         // SAFETY: the fence is of this device.
-        match unsafe { device.handle.wait_for_fences(&[self.fence], true, TIMEOUT) } {
-            Ok(()) => {
-                self.is_busy = false;
-                Ok(())
+        unsafe { device.handle.wait_for_fences(&[self.fence], true, nanoseconds) }.map_err(|error| {
+            device.give_up();
+            match error {
+                vk::Result::TIMEOUT => Failure::unended(),
+                error => Failure { message: format!("the run failed on Vulkan: {error}"), is_unended: true },
             }
-            Err(vk::Result::TIMEOUT) => Err(format!("did not end within {} s on Vulkan", TIMEOUT / 1_000_000_000)),
-            Err(error) => {
-                device.give_up();
-                Err(format!("the run failed on Vulkan: {error}"))
-            }
-        }
+        })
     }
 
     fn free(&mut self, device: &Device) {
@@ -152,13 +143,10 @@ fn failed(what: &'static str) -> impl Fn(vk::Result) -> String {
 ///
 /// # Errors
 /// The device fails, or does not end in time.
-pub fn run(device: &'static Device, pipeline: &Pipeline, mut parts: Vec<Part>) -> Result<Vec<Part>, String> {
+pub fn run(device: &'static Device, pipeline: &Pipeline, mut parts: Vec<Part>) -> Result<Vec<Part>, Failure> {
     let mut session = device.session.lock().unwrap_or_else(PoisonError::into_inner);
     if device.is_lost() {
-        return Err("the device for Vulkan is given up".to_owned());
-    }
-    if session.is_busy {
-        session.wait(device).inspect_err(|_| device.give_up())?;
+        return Err("the device for Vulkan is given up".to_owned().into());
     }
     let mut offsets = Vec::with_capacity(parts.len());
     let mut end = 0u64;
@@ -173,10 +161,8 @@ pub fn run(device: &'static Device, pipeline: &Pipeline, mut parts: Vec<Part>) -
         }
     })?;
     let pool = descriptor_pool(device, pipeline, &parts)?;
-    let result = dispatch(device, pipeline, &mut session, pool, &parts, &offsets);
-    if session.is_busy {
-        pipeline.is_kept.store(true, Ordering::Relaxed);
-    } else {
+    let result = dispatch(device, pipeline, &session, pool, &parts, &offsets);
+    if !device.is_lost() {
         // SAFETY: the run has ended, or never began; nobody else has the pool. One that was given up keeps it.
         unsafe { device.handle.destroy_descriptor_pool(pool, None) };
     }
@@ -208,11 +194,11 @@ fn descriptor_pool(device: &Device, pipeline: &Pipeline, parts: &[Part]) -> Resu
 fn dispatch(
     device: &Device,
     pipeline: &Pipeline,
-    session: &mut Session,
+    session: &Session,
     pool: vk::DescriptorPool,
     parts: &[Part],
     offsets: &[u64],
-) -> Result<(), String> {
+) -> Result<(), Failure> {
     let handle = &device.handle;
     let info = vk::DescriptorSetAllocateInfo::default().descriptor_pool(pool).set_layouts(&pipeline.sets);
     // SAFETY: pool and layouts are of this device; the structures live until after the call. So below.
@@ -273,7 +259,6 @@ fn dispatch(
     let submits = [vk::SubmitInfo::default().command_buffers(&commands)];
     // SAFETY: as above.
     unsafe { handle.queue_submit(device.queue, &submits, session.fence) }.map_err(failed("no run"))?;
-    session.is_busy = true;
     session.wait(device)
 }
 

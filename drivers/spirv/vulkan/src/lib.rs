@@ -8,37 +8,45 @@
 //! | `module` | what of the code must be known: bindings, the size of the workgroup, the layout |
 //! | `layout` | the layout from its JSON |
 //! | `device` | the one device of the process |
+//! | `code` | code for one size of workgroups, the facts of the device, the time limit |
 //! | `pipeline` | code made ready for the device |
 //! | `dispatch` | buffers, and a run |
+//! | `processes`, `messages` | runs in processes of their own |
 //! | [`draw`] | a picture by a vertex and a fragment shader, without the harness |
 //!
 //! - The library of Vulkan is loaded when the first code is run. Where there is none, that is an error with the way to
 //!   install one, and no failure of the program.
 //! - The variable `TGSIC_VULKAN_DEVICE` names the device by a part of its name. Without it a device that is the
 //!   processor is taken, or else the first one.
-//! - A run that does not end in time is an error. The next one waits for its end; if that does not come either, the
-//!   device is given up, and no later run in this process uses it.
+//! - A run that does not end within a minute, or within as many seconds as the variable `TGSIC_VULKAN_SECONDS` says, is
+//!   an error. The device is then given up, as it is still at work. No later run in this process uses it.
+//! - A program that calls [`run_in_processes`] loses no device: runs are made by processes that it starts, as many as run
+//!   at once. Those that hang are killed, and later runs have new ones.
 
+mod code;
 mod device;
 mod dispatch;
 pub mod draw;
 mod layout;
+mod messages;
 mod module;
 mod pipeline;
+mod processes;
 
 use std::any::Any;
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use tgsi_compiler::{Code, Runner, Target};
 use tgsi_driver_spirv::SpirvOptions;
 use tgsi_driver_spirv::harness::{BUFFER, decode, encode};
 use tgsi_ir::run::environment::{Inputs, Outputs, Resources, RunLimits};
 
-use device::Device;
+pub use processes::{run_in_processes, serve};
+
+use code::{Facts, SizedCode};
 use dispatch::{Bound, Part};
 use module::{BindingKind, Module};
-use pipeline::Pipeline;
 
 /// Most iterations of loops of one lane, whatever the limits say.
 const MAX_ITERATIONS: u64 = 1 << 20;
@@ -65,7 +73,7 @@ pub fn runner(target: &dyn Target, code: &Code) -> Option<Result<Box<dyn Runner>
 
 /// Why nothing can be run here; `None` if it can.
 pub fn unavailable() -> Option<String> {
-    Device::get().err()
+    Facts::get().err()
 }
 
 /// The name of the device, its driver with its version.
@@ -73,44 +81,52 @@ pub fn unavailable() -> Option<String> {
 /// # Errors
 /// There is no device.
 pub fn device_name() -> Result<String, String> {
-    Device::get().map(|device| device.name.clone())
+    Facts::get().map(|facts| facts.name.clone())
 }
 
 /// Code made ready.
 struct VulkanRunner {
     module: Module,
-    /// Pipelines by the number of invocations.
-    pipelines: Mutex<HashMap<u32, Arc<Pipeline>>>,
+    /// Code by the number of invocations.
+    codes: Mutex<HashMap<u32, Arc<SizedCode>>>,
+    /// The error of a run that did not end. It is that of all later ones, which are not tried.
+    unended: OnceLock<String>,
 }
 
 impl VulkanRunner {
     fn new(bytes: &[u8]) -> Result<VulkanRunner, String> {
         let module = Module::new(bytes)?;
-        Ok(VulkanRunner { module, pipelines: Mutex::default() })
+        Ok(VulkanRunner { module, codes: Mutex::default(), unended: OnceLock::new() })
     }
 
-    fn pipeline(&self, device: &'static Device, invocations: u32) -> Result<Arc<Pipeline>, String> {
-        let mut pipelines = self.pipelines.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(pipeline) = pipelines.get(&invocations) {
-            return Ok(pipeline.clone());
-        }
-        let pipeline = Arc::new(Pipeline::new(device, &self.module, invocations)?);
-        pipelines.insert(invocations, pipeline.clone());
-        Ok(pipeline)
+    fn code(&self, facts: &Facts, invocations: u32) -> Arc<SizedCode> {
+        let mut codes = self.codes.lock().unwrap_or_else(PoisonError::into_inner);
+        let code = codes.entry(invocations).or_insert_with(|| {
+            let words = self.module.with_invocations(invocations, facts.keeps_special);
+            Arc::new(SizedCode::new(words, self.module.bindings.clone()))
+        });
+        code.clone()
     }
 }
 
 impl Runner for VulkanRunner {
+    fn is_unended(&self) -> bool {
+        self.unended.get().is_some()
+    }
+
     fn run(&self, inputs: &Inputs, resources: &mut dyn Resources, limits: RunLimits) -> Result<Outputs, String> {
-        let device = Device::get()?;
+        if let Some(message) = self.unended.get() {
+            return Err(message.clone());
+        }
+        let facts = Facts::get()?;
         let layout = &self.module.layout;
         // Quads are subgroups where lanes communicate; else there is no need for idle invocations.
-        let distance = if layout.quads { device.subgroup_size } else { 4 };
+        let distance = if layout.quads { facts.subgroup_size } else { 4 };
         let invocations = inputs.lanes.div_ceil(4) as u32 * distance;
-        if invocations > device.max_invocations {
+        if invocations > facts.max_invocations {
             return Err(format!(
                 "{} lanes need {invocations} invocations; the device has {}",
-                inputs.lanes, device.max_invocations
+                inputs.lanes, facts.max_invocations
             ));
         }
         if inputs.lanes == 0 {
@@ -124,7 +140,7 @@ impl Runner for VulkanRunner {
             for element in 0..binding.count {
                 let index = binding.binding + element;
                 let bytes = match (binding.kind, binding.set) {
-                    (BindingKind::Constant, CONSTANT_SET) => constants(device, inputs, index),
+                    (BindingKind::Constant, CONSTANT_SET) => constants(facts, inputs, index),
                     (BindingKind::Storage, STORAGE_SET) if index == BUFFER => harness.clone(),
                     (BindingKind::Storage, STORAGE_SET) => {
                         inputs.buffers.get(index as usize).cloned().unwrap_or_default()
@@ -135,8 +151,13 @@ impl Runner for VulkanRunner {
                 parts.push(Part { bound, index, bytes });
             }
         }
-        let pipeline = self.pipeline(device, invocations)?;
-        let parts = dispatch::run(device, &pipeline, parts)?;
+        let parts = self.code(facts, invocations).run(parts).map_err(|failure| {
+            if failure.is_unended {
+                // Another thread may have found the same.
+                let _ = self.unended.set(failure.message.clone());
+            }
+            failure.message
+        })?;
         let mut buffers = inputs.buffers.clone();
         let mut words = encoded.words;
         for part in parts.into_iter().filter(|part| part.bound.kind == BindingKind::Storage) {
@@ -153,9 +174,9 @@ impl Runner for VulkanRunner {
 }
 
 /// The bytes of a constant buffer, zeros behind it.
-fn constants(device: &Device, inputs: &Inputs, index: u32) -> Vec<u8> {
+fn constants(facts: &Facts, inputs: &Inputs, index: u32) -> Vec<u8> {
     let words = inputs.constants.get(index as usize).map_or(&[][..], |words| words);
     let mut bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
-    bytes.resize(CONSTANT_BYTES.min(device.max_uniform_bytes) as usize, 0);
+    bytes.resize(CONSTANT_BYTES.min(facts.max_uniform_bytes) as usize, 0);
     bytes
 }

@@ -1,11 +1,9 @@
 //! Code made ready for the device.
 
-use std::sync::atomic::{AtomicBool, Ordering};
-
 use ash::vk;
 
 use crate::device::Device;
-use crate::module::{BindingKind, Module};
+use crate::module::{Binding, BindingKind};
 
 /// A pipeline with its layouts.
 pub struct Pipeline {
@@ -16,28 +14,20 @@ pub struct Pipeline {
     pub layout: vk::PipelineLayout,
     /// The pipeline.
     pub handle: vk::Pipeline,
-    /// Whether it must never be destroyed: a run with it was given up.
-    pub is_kept: AtomicBool,
 }
 
 impl Pipeline {
-    /// Makes a module ready, for workgroups of so many invocations.
+    /// Makes code with these bindings ready.
     ///
     /// # Errors
     /// The device does not take it.
-    pub fn new(device: &'static Device, module: &Module, invocations: u32) -> Result<Pipeline, String> {
+    pub fn new(device: &'static Device, words: &[u32], bindings: &[Binding]) -> Result<Pipeline, String> {
         let failed = |what: &str, error: vk::Result| format!("{what} on Vulkan: {error}");
-        let mut pipeline = Pipeline {
-            device,
-            sets: Vec::new(),
-            layout: vk::PipelineLayout::null(),
-            handle: vk::Pipeline::null(),
-            is_kept: AtomicBool::new(false),
-        };
-        let count = module.bindings.iter().map(|binding| binding.set + 1).max().unwrap_or(0);
+        let mut pipeline =
+            Pipeline { device, sets: Vec::new(), layout: vk::PipelineLayout::null(), handle: vk::Pipeline::null() };
+        let count = bindings.iter().map(|binding| binding.set + 1).max().unwrap_or(0);
         for set in 0..count {
-            let bindings: Vec<_> = module
-                .bindings
+            let bindings: Vec<_> = bindings
                 .iter()
                 .filter(|binding| binding.set == set)
                 .map(|binding| {
@@ -57,8 +47,7 @@ impl Pipeline {
         // SAFETY: the layouts are of this device.
         let layout = unsafe { device.handle.create_pipeline_layout(&info, None) };
         pipeline.layout = layout.map_err(|error| failed("no pipeline layout", error))?;
-        let words = module.with_invocations(invocations, device.keeps_special);
-        let info = vk::ShaderModuleCreateInfo::default().code(&words);
+        let info = vk::ShaderModuleCreateInfo::default().code(words);
         // SAFETY: the code is valid SPIR-V as far as the driver for it is right, which other tests check.
         let shader = unsafe { device.handle.create_shader_module(&info, None) };
         let shader = shader.map_err(|error| failed("no shader module", error))?;
@@ -67,7 +56,7 @@ impl Pipeline {
             .module(shader)
             .name(c"main");
         let info = vk::ComputePipelineCreateInfo::default().stage(stage).layout(pipeline.layout);
-        // SAFETY: module and layout are of this device and match each other: both are made of the module's bindings.
+        // SAFETY: module and layout are of this device and match each other: both are made of the code's bindings.
         let made = unsafe { device.handle.create_compute_pipelines(vk::PipelineCache::null(), &[info], None) };
         // SAFETY: the module is not needed once the pipeline is made, and nobody else has it.
         unsafe { device.handle.destroy_shader_module(shader, None) };
@@ -87,8 +76,8 @@ pub fn descriptor_type(kind: BindingKind) -> vk::DescriptorType {
 
 impl Drop for Pipeline {
     fn drop(&mut self) {
-        // A run that was given up may still be at work with it.
-        if self.is_kept.load(Ordering::Relaxed) || self.device.is_lost() {
+        // A device that was given up may still be at work with it.
+        if self.device.is_lost() {
             return;
         }
         // SAFETY: every other run has ended, so that the device does nothing with these objects, which nobody else

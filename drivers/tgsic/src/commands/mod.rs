@@ -74,6 +74,10 @@ pub fn dispatch(arguments: &Arguments) -> Result<Status, Failure> {
         Command::Reduce(arguments) => reduce::reduce(arguments, color),
         Command::Smith(arguments) => smith::smith(arguments),
         Command::Proxy(arguments) => proxy::proxy(arguments),
+        Command::ServeRuns => {
+            tgsi_drivers::serve_runs().map_err(|error| Failure::Usage(format!("cannot answer: {error}")))?;
+            Ok(Status::Success)
+        }
         Command::ProxyGuard { socket } => Ok(proxy::guard::guard(socket)),
     }
 }

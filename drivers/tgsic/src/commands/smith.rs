@@ -202,7 +202,8 @@ fn one(
         let mut written = None;
         if let Some(folder) = &arguments.out_dir {
             let path = folder.join(format!("{seed}.tgsi"));
-            let keep = arguments.keep || arguments.spoil || same.is_err();
+            // Each smaller shader that does not end either would take as long.
+            let keep = arguments.keep || arguments.spoil || same.is_err() || defect.is_unended;
             let shader = if keep { shader } else { verification.reduce(&shader, &defect, REDUCTION) };
             let text = tgsi::text::print(&shader, Default::default());
             output::write_file_below(&path, format!("; seed {seed}: {defect}\n{text}").as_bytes())?;

@@ -84,6 +84,11 @@ impl Executor {
             .map_err(|e| ShaderError::Coded(e.code(), e.to_string()))
     }
 
+    /// Whether a run took too long on a device and was given up, so that later ones are not tried.
+    pub fn is_unended(&self) -> bool {
+        matches!(self, Executor::Code(runner) if runner.is_unended())
+    }
+
     /// Runs it with the analytic textures.
     pub fn run(&self, inputs: &Inputs, limits: RunLimits) -> Result<RunResult, ShaderError> {
         let mut resources = AnalyticResources::default();

@@ -33,6 +33,8 @@ pub struct Defect {
     pub message: String,
     /// A stage computes something else; otherwise it cannot be made or run at all.
     pub is_difference: bool,
+    /// A run took too long on a device and was given up.
+    pub is_unended: bool,
 }
 
 impl Defect {
@@ -54,7 +56,7 @@ impl std::fmt::Display for Defect {
 }
 
 fn defect(stage: &'static str, message: impl ToString) -> Defect {
-    Defect { stage, message: message.to_string(), is_difference: false }
+    Defect { stage, message: message.to_string(), is_difference: false, is_unended: false }
 }
 
 /// The parameters of a verification.
@@ -102,7 +104,7 @@ impl Verification<'_> {
             let found = run(&changed_program).map_err(|e| defect("changed", format!("inputs {seed}: {e}")))?;
             if let Some(mismatch) = first_mismatch(original, Rule::Close(InputKind::of_seed(seed)), &expected, &found) {
                 let message = format!("inputs {seed}: {mismatch}");
-                return Err(Defect { stage: "changed", message, is_difference: true });
+                return Err(Defect { is_difference: true, ..defect("changed", message) });
             }
         }
         Ok(())
@@ -172,7 +174,7 @@ impl Verification<'_> {
                 };
                 if let Some(mismatch) = first_mismatch(shader, rule, expected, &found) {
                     let message = format!("inputs {seed}: {mismatch}");
-                    return Err(Defect { stage, message, is_difference: true });
+                    return Err(Defect { is_difference: true, ..defect(stage, message) });
                 }
             }
             Ok(())
@@ -204,6 +206,7 @@ impl Verification<'_> {
             Some(runner) => {
                 let runner = runner.map_err(|error| defect(DRIVER, error))?;
                 compare(DRIVER, &|inputs, resources| runner.run(inputs, resources, wider))
+                    .map_err(|defect| Defect { is_unended: runner.is_unended(), ..defect })
             }
             None => Ok(()),
         }

@@ -9,6 +9,8 @@ pub mod executor;
 pub mod generated;
 pub mod inputs;
 mod invariance;
+mod open;
+mod precision;
 #[cfg(test)]
 mod profiles;
 pub mod recorded;

@@ -1,5 +1,14 @@
 //! `verify --vectors`: compares with recorded results.
+//!
+//! Words need not be the same bit by bit: [`Agreement`] says what is close. A device rounds as Vulkan lets it:
+//!
+//! - The result of a shader of one instruction is within the bound that Vulkan gives for its opcode
+//!   ([`super::precision`]).
+//! - In other shaders errors add up, and no bound follows from those of their operations. There the tolerance is that of
+//!   [`Agreement`]: a thousandth, or 1e-5.
+//! - Words that Vulkan or the driver leaves open are not compared, and counted by kind ([`super::open`]).
 
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
@@ -10,6 +19,8 @@ use tgsi_compiler::Stage;
 
 use super::compare::is_kept;
 use super::executor::Executor;
+use super::open::OpenResults;
+use super::precision::{ByOpcode, only_instruction};
 use crate::args::VerifyArguments;
 use crate::executor_kind::ExecutorKind;
 use crate::input::Source;
@@ -29,12 +40,31 @@ struct Totals {
     close: usize,
     different: usize,
     error: usize,
+    /// Vectors whose run need not end for what is left open there, and did not.
+    open: usize,
+    /// Vectors of shaders with a run that was given up, which took too long on a device.
+    unended: usize,
     /// Words that depend on uninitialised memory of the recording interpreter and were not compared; see
     /// [`UninitialisedWords`].
     undetermined_words: usize,
-    /// Words that the device may compute otherwise, and did.
-    open_words: usize,
+    /// Words that the device may compute otherwise, and did, by the reason.
+    open_words: BTreeMap<&'static str, usize>,
+    /// Of shaders of one instruction that a device ran.
+    opcodes: ByOpcode,
     first: Vec<String>,
+}
+
+/// A word that as a float is infinite or NaN.
+const SPECIAL_RESULT: &str = "infinity or NaN as a result";
+/// See [`Vector::excuse_device`].
+const SPECIAL_OPERAND: &str = "infinity, NaN, denormal or number beyond 2^24 as an operand of an approximate operation";
+
+impl Totals {
+    fn open(&mut self, reason: &'static str, words: usize) {
+        if words > 0 {
+            *self.open_words.entry(reason).or_default() += words;
+        }
+    }
 }
 
 /// Runs every recorded vector through an executor and compares.
@@ -53,7 +83,10 @@ pub fn verify(vectors: &Path, arguments: &VerifyArguments) -> Result<Status, Fai
         totals.different += result.different;
         totals.error += result.error;
         totals.undetermined_words += result.undetermined_words;
-        totals.open_words += result.open_words;
+        totals.open += result.open;
+        totals.unended += result.unended;
+        result.open_words.into_iter().for_each(|(reason, words)| totals.open(reason, words));
+        totals.opcodes.add(result.opcodes);
         totals.first.extend(result.first);
     }
     totals.first.truncate(MAX_LISTED);
@@ -75,16 +108,27 @@ pub fn verify(vectors: &Path, arguments: &VerifyArguments) -> Result<Status, Fai
                 totals.undetermined_words
             );
         }
-        if totals.open_words > 0 {
-            text += &format!("  {} words differ that devices may compute otherwise\n", totals.open_words);
+        if totals.open > 0 {
+            text += &format!("  {} vectors that did not end for what is left open\n", totals.open);
         }
+        if totals.unended > 0 {
+            text += &format!("  {} vectors of shaders that did not end\n", totals.unended);
+        }
+        for (reason, words) in &totals.open_words {
+            text += &format!("  {words} words differ that are left open: {reason}\n");
+        }
+        text += &totals.opcodes.text();
         for line in &totals.first {
             text += &format!("  {line}\n");
         }
         text
     };
     output::write_stdout(text.as_bytes())?;
-    Ok(if totals.different == 0 && totals.error == 0 { Status::Success } else { Status::ShaderError })
+    Ok(if totals.different == 0 && totals.error == 0 && totals.unended == 0 {
+        Status::Success
+    } else {
+        Status::ShaderError
+    })
 }
 
 /// The vectors of a file, by shader.
@@ -154,24 +198,67 @@ fn one_shader(file: &str, vectors: &[Vector], root: &Path, via: ExecutorKind, pl
     let uninitialised = UninitialisedWords::new(shader);
     let on_device = matches!(via, ExecutorKind::Driver(_)) && plan.is_run_by_device();
     // The code of the driver was made of this stage.
-    let is_open = || subject.to_stage(Stage::Registers, plan).is_ok_and(|lowered| plan.depends_on_device(&lowered));
-    for vector in vectors {
+    let lowered = OnceCell::new();
+    let lowered = || lowered.get_or_init(|| subject.to_stage(Stage::Registers, plan).ok()).as_ref();
+    let open_results = OnceCell::new();
+    let instruction = match &subject {
+        InputShader::Tgsi(shader) if on_device => only_instruction(shader),
+        _ => None,
+    };
+    for (number, vector) in vectors.iter().enumerate() {
         let inputs = vector.inputs(shader);
-        match executor.run(&inputs, crate::limits::current().of_runs()) {
+        let limits = crate::limits::current().of_runs();
+        match executor.run(&inputs, limits) {
+            Err(problem) if executor.is_unended() => {
+                totals.unended = vectors.len() - number;
+                totals.first.push(format!("{file} seed {}: {}", vector.seed, problem.brief()));
+                break;
+            }
             Err(problem) => {
+                let results = lowered().filter(|_| on_device);
+                let results = results.map(|lowered| open_results.get_or_init(|| OpenResults::new(lowered)));
+                if let Some(reason) = results.and_then(|results| results.endless(&inputs, limits)) {
+                    totals.open += 1;
+                    totals.first.push(format!("{file} seed {}: left open, and did not end: {reason}", vector.seed));
+                    continue;
+                }
                 totals.error += 1;
                 totals.first.push(format!("{file} seed {}: {}", vector.seed, problem.brief()));
             }
             Ok(result) => {
+                if let Some(instruction) = instruction {
+                    let depends = lowered().is_some_and(|lowered| plan.depends_on_device(lowered));
+                    let is_open = |lane| depends && vector.reads_unbounded(Some(lane));
+                    let outside = totals.opcodes.count(instruction, vector, &inputs, &result.outputs, is_open);
+                    match outside {
+                        Some((place, expected, found)) => {
+                            totals.different += 1;
+                            let what = format!("{place}: recorded {expected:08x}, found {found:08x}");
+                            totals.first.push(format!("{file} seed {}: {what}", vector.seed));
+                        }
+                        None if vector.compare(&result.outputs).verdict() == Agreement::Exact => totals.exact += 1,
+                        None => totals.close += 1,
+                    }
+                    continue;
+                }
                 let mut comparison = vector.compare(&result.outputs);
                 totals.undetermined_words += uninitialised.excuse(shader, vector, &mut comparison);
                 if on_device {
                     let before = comparison.different.len();
                     comparison.different.retain(|word| word.expected.is_none_or(is_kept));
-                    totals.open_words += before - comparison.different.len();
+                    totals.open(SPECIAL_RESULT, before - comparison.different.len());
                 }
-                if on_device && !comparison.different.is_empty() && is_open() {
-                    totals.open_words += vector.excuse_device(&mut comparison);
+                if on_device
+                    && !comparison.different.is_empty()
+                    && let Some(lowered) = lowered()
+                {
+                    if plan.depends_on_device(lowered) {
+                        totals.open(SPECIAL_OPERAND, vector.excuse_device(&mut comparison));
+                    }
+                    let results = open_results.get_or_init(|| OpenResults::new(lowered));
+                    for (reason, words) in results.excuse(vector, &inputs, limits, &mut comparison) {
+                        totals.open(reason, words);
+                    }
                 }
                 match comparison.verdict() {
                     Agreement::Exact => totals.exact += 1,

@@ -54,7 +54,7 @@ impl Emitter<'_> {
             Fadd => self.float_binary(alu, Op::FAdd)?,
             Fsub => self.float_binary(alu, Op::FSub)?,
             Fmul => self.float_binary(alu, Op::FMul)?,
-            Fdiv => self.float_binary(alu, Op::FDiv)?,
+            Fdiv => self.quotient(alu, ty)?,
             Fmulz => self.product_or_zero(alu, ty)?,
             Fmod => self.float_remainder(alu, ty, GlslStd450Op::Floor)?,
             Frem => self.float_remainder(alu, ty, GlslStd450Op::Trunc)?,
@@ -127,6 +127,30 @@ impl Emitter<'_> {
     pub(super) fn glsl_binary(&mut self, alu: &Alu, op: GlslStd450Op, class: Class) -> Result<Id, SpirvError> {
         let (a, b) = (self.source(alu, 0, class)?, self.source(alu, 1, class)?);
         Ok(self.glsl(op, self.type_of(alu.def, class), &[a, b]))
+    }
+
+    /// `FDiv`. What is divided by a constant zero is multiplied by infinity, which is the same: lavapipe makes something
+    /// undefined of such a division.
+    fn quotient(&mut self, alu: &Alu, ty: ValueType) -> Result<Id, SpirvError> {
+        let is_zero = |bits: u64| bits << (64 - u32::from(ty.bits)) << 1 == 0;
+        let divisors = self.source_constant(alu, 1).filter(|bits| bits.iter().any(|&bits| is_zero(bits)));
+        let Some(divisors) = divisors else { return self.float_binary(alu, Op::FDiv) };
+        let a = self.source(alu, 0, Class::Float)?;
+        let wide = ty.bits == 64;
+        let infinity = if wide { f64::INFINITY.to_bits() } else { f32::INFINITY.to_bits().into() };
+        let one = if wide { 1f64.to_bits() } else { 1f32.to_bits().into() };
+        let factors: Vec<u64> = divisors.iter().map(|&d| if is_zero(d) { infinity | d } else { one }).collect();
+        let factors = self.constant(ty, &factors);
+        let product = self.rounded(alu.exact, Op::FMul, ty, &[a, factors]);
+        if divisors.iter().all(|&d| is_zero(d)) {
+            return Ok(product);
+        }
+        let others: Vec<u64> = divisors.iter().map(|&d| if is_zero(d) { one } else { d }).collect();
+        let others = self.constant(ty, &others);
+        let quotient = self.rounded(alu.exact, Op::FDiv, ty, &[a, others]);
+        let zeros: Vec<u64> = divisors.iter().map(|&d| u64::from(is_zero(d))).collect();
+        let zeros = self.constant(Self::truths(ty), &zeros);
+        Ok(self.pure_of(Op::Select, ty, &[zeros, product, quotient]))
     }
 
     fn three(&mut self, alu: &Alu) -> Result<[Id; 3], SpirvError> {
@@ -227,8 +251,8 @@ impl Emitter<'_> {
         Ok(self.rounded(alu.exact, Op::FSub, ty, &[a, product]))
     }
 
-    /// `Pow` is open for exponents of 0, for negative powers of 0, and for numbers below zero, of which there are
-    /// powers with whole exponents. The latter are made where the IR wants every bit.
+    /// `Pow` is open for exponents of 0, for negative powers of 0, for infinite powers of 1, and for numbers below zero,
+    /// of which there are powers with whole exponents. The latter are made where the IR wants every bit.
     fn power(&mut self, alu: &Alu, ty: ValueType) -> Result<Id, SpirvError> {
         let (a, b) = (self.source(alu, 0, Class::Float)?, self.source(alu, 1, Class::Float)?);
         let (truths, zero, one) = (Self::truths(ty), self.real(ty, 0.0), self.real(ty, 1.0));
@@ -254,7 +278,15 @@ impl Emitter<'_> {
             let is_negative = self.pure_of(Op::FOrdLessThan, truths, &[a, zero]);
             self.pure_of(Op::Select, ty, &[is_negative, signed, power])
         } else {
-            self.glsl(GlslStd450Op::Pow, ty, &[a, b])
+            let power = self.glsl(GlslStd450Op::Pow, ty, &[a, b]);
+            // `Pow` multiplies the exponent by the logarithm, which is 0.
+            let may_be_nan = exponent.may_be(FloatRange::INFINITE.or(FloatRange::NAN));
+            if may_be_nan && self.range_of(alu, 0).may_be(FloatRange::POSITIVE) {
+                let is_one = self.pure_of(Op::FOrdEqual, truths, &[a, one]);
+                self.pure_of(Op::Select, ty, &[is_one, one, power])
+            } else {
+                power
+            }
         };
         if exponent.may_be(FloatRange::NEGATIVE) && self.range_of(alu, 0).may_be(FloatRange::ZERO) {
             let mut of_zero = self.real(ty, f64::INFINITY);

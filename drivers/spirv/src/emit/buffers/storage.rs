@@ -121,7 +121,7 @@ impl Emitter<'_> {
         let found = self.buffers.plan.storage.get(&buffer).copied().unwrap_or_default();
         let mut memory =
             self.words_variable(found, ResourceKind::StorageBuffer, buffer, None, &format!("buffer{buffer}"));
-        // The harness goes out of range on purpose, and runs on devices with robust access only.
+        // The harness has its own checks, and stays within its buffer.
         if self.options.harness && buffer == harness::BUFFER {
             memory.length = Length::Bound(u32::MAX);
         }

@@ -1,0 +1,205 @@
+//! Runs in processes of their own: code that hangs the device, or that makes its driver crash, takes only its process
+//! with it.
+//!
+//! A process answers one message after the other, each a number of bytes and the bytes. Its first message, which answers
+//! nothing, has the facts of its device. One that does not answer in time is killed, and so is one whose device is still
+//! at work with a run that was given up. A process ends by itself when its standard input does.
+
+use std::io::{self, Read, Write};
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, OnceLock, PoisonError, mpsc};
+use std::time::Duration;
+
+use crate::code::{Facts, Failure, SizedCode, time_limit};
+use crate::device::Device;
+use crate::dispatch::Part;
+use crate::messages::{self, Answer};
+use crate::module::BindingKind;
+
+/// What a process may take longer than a run: it opens the device first.
+const GRACE: Duration = Duration::from_secs(20);
+/// Most bytes of a message.
+const MAX_BYTES: u64 = 1 << 30;
+
+/// Makes the command that calls [`serve`].
+static COMMAND: OnceLock<fn() -> io::Result<Command>> = OnceLock::new();
+
+/// Processes without work.
+static IDLE: Mutex<Vec<Worker>> = Mutex::new(Vec::new());
+
+/// Lets later runs be made by processes of this command, which calls [`serve`]. To be called once, at the start.
+pub fn run_in_processes(command: fn() -> io::Result<Command>) {
+    // A second call could only come from this program itself.
+    let _ = COMMAND.set(command);
+}
+
+/// Whether runs are made by processes.
+pub(crate) fn are_used() -> bool {
+    COMMAND.get().is_some()
+}
+
+/// The facts of a process's device.
+pub(crate) fn facts() -> Result<Facts, String> {
+    let mut worker = Worker::start()?;
+    let facts = worker.facts.take().ok_or("no facts of the device for Vulkan")?;
+    idle().push(worker);
+    Ok(facts)
+}
+
+/// Runs code once in a process.
+pub(crate) fn run(code: &SizedCode, parts: Vec<Part>) -> Result<Vec<Part>, Failure> {
+    let found = idle().pop();
+    let mut worker = match found {
+        Some(worker) => worker,
+        None => Worker::start()?,
+    };
+    let answer = worker.ask(code, &parts)?;
+    match answer {
+        Answer::Parts(after) => {
+            idle().push(worker);
+            let mut parts = parts;
+            let stored = parts.iter_mut().filter(|part| part.bound.kind == BindingKind::Storage);
+            stored.zip(after).for_each(|(part, bytes)| part.bytes = bytes);
+            Ok(parts)
+        }
+        Answer::Failure(failure) => {
+            if !failure.is_unended {
+                idle().push(worker);
+            }
+            Err(failure)
+        }
+    }
+}
+
+fn idle() -> std::sync::MutexGuard<'static, Vec<Worker>> {
+    IDLE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A process.
+struct Worker {
+    child: Child,
+    stdin: ChildStdin,
+    /// Its messages, which a thread reads.
+    answers: mpsc::Receiver<Vec<u8>>,
+    /// The code that it has.
+    code: Option<u64>,
+    facts: Option<Facts>,
+}
+
+impl Worker {
+    fn start() -> Result<Worker, String> {
+        let failed = |error: io::Error| format!("no process to run code on Vulkan: {error}");
+        let command = COMMAND.get().ok_or("no command to run code on Vulkan")?;
+        let mut command = command().map_err(failed)?;
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().map_err(failed)?;
+        let (Some(stdin), Some(mut stdout)) = (child.stdin.take(), child.stdout.take()) else {
+            return Err("no way to a process that runs code on Vulkan".to_owned());
+        };
+        let (sender, answers) = mpsc::channel();
+        std::thread::spawn(move || {
+            while let Ok(Some(bytes)) = read(&mut stdout)
+                && sender.send(bytes).is_ok()
+            {}
+        });
+        let mut worker = Worker { child, stdin, answers, code: None, facts: None };
+        let hello = worker.receive().map_err(|failure| failure.message)?;
+        worker.facts = Some(messages::read_facts(&hello)?);
+        Ok(worker)
+    }
+
+    fn ask(&mut self, code: &SizedCode, parts: &[Part]) -> Result<Answer, Failure> {
+        let message = messages::write_job((self.code != Some(code.id)).then_some(code), parts);
+        self.code = Some(code.id);
+        if write(&mut self.stdin, &message).is_err() {
+            return Err(self.ended());
+        }
+        Ok(messages::read_answer(&self.receive()?)?)
+    }
+
+    fn receive(&mut self) -> Result<Vec<u8>, Failure> {
+        self.answers.recv_timeout(time_limit() + GRACE).map_err(|error| match error {
+            mpsc::RecvTimeoutError::Timeout => Failure::unended(),
+            mpsc::RecvTimeoutError::Disconnected => self.ended(),
+        })
+    }
+
+    /// The failure of a process that ended.
+    fn ended(&mut self) -> Failure {
+        let status = self.child.wait().map_or_else(|error| error.to_string(), |status| status.to_string());
+        Failure::from(format!("the process that ran it on Vulkan ended ({status})"))
+    }
+}
+
+impl Drop for Worker {
+    fn drop(&mut self) {
+        // It may have ended already.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Runs code as messages of standard input ask for, until that ends. This is what such a process does.
+///
+/// # Errors
+/// Nothing can be written to standard output.
+pub fn serve() -> io::Result<()> {
+    static IS_BUSY: AtomicBool = AtomicBool::new(false);
+    let mut output = io::stdout().lock();
+    write(&mut output, &messages::write_facts(&Device::get().map(|device| device.facts.clone())))?;
+    let (sender, jobs) = mpsc::channel();
+    std::thread::spawn(move || {
+        while let Ok(Some(bytes)) = read(&mut io::stdin().lock()) {
+            IS_BUSY.store(true, Ordering::Release);
+            if sender.send(bytes).is_err() {
+                return;
+            }
+        }
+        // Nobody waits for the run. Not even the end of a process may wait for it, as the driver's threads would.
+        if IS_BUSY.load(Ordering::Acquire) {
+            std::process::abort();
+        }
+    });
+    let mut code = None;
+    for message in jobs {
+        let answer = messages::read_job(&message).map_err(Failure::from).and_then(|(new, parts)| {
+            if let Some((words, bindings)) = new {
+                code = Some(SizedCode::new(words, bindings));
+            }
+            let code = code.as_ref().ok_or_else(|| "no code to run".to_owned())?;
+            code.run_here(parts)
+        });
+        // The driver may be at work still, so that this must not end in an orderly way.
+        let is_lost = Device::get().is_err();
+        // Before the answer, after which the next message may come.
+        IS_BUSY.store(is_lost, Ordering::Release);
+        let written = write(&mut output, &messages::write_answer(&answer));
+        if is_lost && written.is_err() {
+            std::process::abort();
+        }
+        written?;
+    }
+    Ok(())
+}
+
+fn write(to: &mut impl Write, message: &[u8]) -> io::Result<()> {
+    to.write_all(&(message.len() as u64).to_le_bytes())?;
+    to.write_all(message)?;
+    to.flush()
+}
+
+/// The next message, none at the end.
+fn read(from: &mut impl Read) -> io::Result<Option<Vec<u8>>> {
+    let mut length = [0; 8];
+    match from.read_exact(&mut length) {
+        Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(None),
+        other => other?,
+    }
+    let length = u64::from_le_bytes(length);
+    if length > MAX_BYTES {
+        return Err(io::ErrorKind::InvalidData.into());
+    }
+    let mut message = vec![0; length as usize];
+    from.read_exact(&mut message)?;
+    Ok(Some(message))
+}

@@ -1,0 +1,391 @@
+//! What Vulkan lets a device round, for shaders of one instruction.
+//!
+//! [`PRECISIONS`] has a row for each opcode of TGSI whose result Vulkan does not demand to the last bit, by way of the
+//! operations that the conversion makes of it. The bounds are those of the appendix "Vulkan Environment for SPIR-V" of
+//! Vulkan's specification, section "Precision and Operation of SPIR-V Instructions", for numbers of 32 bits. All else is
+//! correctly rounded there, so that every bit counts. What the specification says of all operations counts too: a
+//! denormal may be taken for zero, and a NaN need not come out.
+
+use std::collections::BTreeMap;
+use std::f64::consts::PI;
+
+use serde::Serialize;
+use tgsi::Shader;
+use tgsi::run::vectors::Vector;
+use tgsi::shader::Instruction;
+use tgsi::tables::{File, Opcode};
+use tgsi_ir::run::environment::{Inputs, Outputs};
+
+use super::compare::is_kept;
+
+/// What Vulkan says of an opcode.
+struct Precision {
+    opcode: Opcode,
+    /// The bound in words.
+    bound: &'static str,
+    /// The numbers that a component of the result may be, by the operands; none if that is left open.
+    ranges: fn(&Operands, usize) -> Option<Vec<Range>>,
+}
+
+const PRECISIONS: &[Precision] = &[
+    Precision {
+        opcode: Opcode::Rcp,
+        bound: "2.5 ulp for divisors in [2^-126, 2^126]",
+        ranges: |of, _| Some(vec![exact(1.0).divided(exact(of.component(0, 0)?))?]),
+    },
+    Precision {
+        opcode: Opcode::Div,
+        bound: "2.5 ulp for divisors in [2^-126, 2^126]",
+        ranges: |of, c| Some(vec![exact(of.component(0, c)?).divided(exact(of.component(1, c)?))?]),
+    },
+    Precision {
+        opcode: Opcode::Rsq,
+        bound: "2 ulp",
+        ranges: |of, _| Some(vec![exact(of.component(0, 0)?).inverse_root()?]),
+    },
+    Precision {
+        opcode: Opcode::Sqrt,
+        bound: "that of 1 / inversesqrt(x)",
+        ranges: |of, _| {
+            let x = of.component(0, 0)?;
+            Some(vec![if x == 0.0 { exact(0.0) } else { exact(1.0).divided(exact(x).inverse_root()?)? }])
+        },
+    },
+    Precision {
+        opcode: Opcode::Ex2,
+        bound: "3 + 2|x| ulp",
+        ranges: |of, _| Some(vec![exact(of.component(0, 0)?).exp2()]),
+    },
+    Precision {
+        opcode: Opcode::Lg2,
+        bound: "3 ulp; 2^-21 for x in [0.5, 2]",
+        ranges: |of, _| Some(vec![exact(of.component(0, 0)?).log2()?]),
+    },
+    Precision {
+        opcode: Opcode::Pow,
+        bound: "that of exp2(y * log2(x))",
+        ranges: |of, _| Some(vec![power(of.component(0, 0)?, of.component(1, 0)?)?]),
+    },
+    Precision {
+        opcode: Opcode::Sin,
+        bound: "2^-11 for x in [-pi, pi]",
+        ranges: |of, _| Some(vec![periodic(of.component(0, 0)?, f64::sin)?]),
+    },
+    Precision {
+        opcode: Opcode::Cos,
+        bound: "2^-11 for x in [-pi, pi]",
+        ranges: |of, _| Some(vec![periodic(of.component(0, 0)?, f64::cos)?]),
+    },
+    Precision {
+        opcode: Opcode::Exp,
+        bound: "x, z: 3 + 2|x| ulp",
+        ranges: |of, c| {
+            let x = of.component(0, 0)?;
+            match c {
+                0 => Some(vec![exact(x.floor()).exp2()]),
+                2 => Some(vec![exact(x).exp2()]),
+                _ => Some(Vec::new()),
+            }
+        },
+    },
+    Precision {
+        opcode: Opcode::Log,
+        bound: "x, y, z: that of floor(log2|x|), |x| / exp2(floor(log2|x|)), log2|x|",
+        ranges: |of, c| {
+            let x = of.component(0, 0)?.abs();
+            let log = exact(x).log2()?;
+            let floors = [log.low.floor(), log.high.floor()].map(exact);
+            match c {
+                0 => Some(floors.to_vec()),
+                1 => floors.into_iter().map(|floor| exact(x).divided(floor.exp2())).collect(),
+                2 => Some(vec![log]),
+                _ => Some(Vec::new()),
+            }
+        },
+    },
+    Precision {
+        opcode: Opcode::Lit,
+        bound: "z: that of exp2(w * log2(y))",
+        ranges: |of, c| {
+            if c != 2 {
+                return Some(Vec::new());
+            }
+            let [x, y, w] = [of.component(0, 0)?, of.component(0, 1)?, of.component(0, 3)?];
+            Some(if x > 0.0 { vec![power(y.max(0.0), w.clamp(-128.0, 128.0))?] } else { Vec::new() })
+        },
+    },
+];
+
+/// Numbers around what exact arithmetic gives.
+#[derive(Clone, Copy, PartialEq, Debug)]
+struct Range {
+    low: f64,
+    value: f64,
+    high: f64,
+}
+
+/// The difference of neighbouring floats of 32 bits there.
+fn ulp(value: f64) -> f64 {
+    let exponent = if value.abs() < f64::from(f32::MIN_POSITIVE) { -126.0 } else { value.abs().log2().floor() };
+    (exponent - 23.0).exp2()
+}
+
+fn exact(value: f64) -> Range {
+    Range { low: value, value, high: value }
+}
+
+/// A power; those of zero and with an exponent of zero are written out by the driver. Of numbers below zero Vulkan says
+/// nothing.
+fn power(x: f64, y: f64) -> Option<Range> {
+    match (x, y) {
+        (_, 0.0) | (1.0, _) => Some(exact(1.0)),
+        (0.0, y) => Some(exact(if y < 0.0 { f64::INFINITY } else { 0.0 })),
+        _ => Some(exact(x).log2()?.times(y).exp2()),
+    }
+}
+
+fn periodic(x: f64, of: fn(f64) -> f64) -> Option<Range> {
+    // The nearest float to pi is above it.
+    (x.abs() <= f64::from(PI as f32)).then(|| exact(of(x)).widened(2f64.powi(-11)))
+}
+
+impl Range {
+    fn widened(self, by: f64) -> Range {
+        Range { low: self.low - by, high: self.high + by, ..self }
+    }
+
+    /// The same with each end as far out as so many units in the last place.
+    fn rounded(self, ulps: f64) -> Range {
+        Range { low: self.low - ulps * ulp(self.low), high: self.high + ulps * ulp(self.high), ..self }
+    }
+
+    /// The range of a function that falls or rises everywhere.
+    fn mapped(self, of: impl Fn(f64) -> f64) -> Range {
+        let (a, b) = (of(self.low), of(self.high));
+        Range { low: a.min(b), value: of(self.value), high: a.max(b) }
+    }
+
+    fn divided(self, by: Range) -> Option<Range> {
+        let is_bounded = |x: f64| (2f64.powi(-126)..=2f64.powi(126)).contains(&x.abs());
+        if !(is_bounded(by.low) && is_bounded(by.high)) {
+            return None;
+        }
+        let ends = [self.low / by.low, self.low / by.high, self.high / by.low, self.high / by.high];
+        let (low, high) = ends.into_iter().fold((f64::MAX, f64::MIN), |(low, high), x| (low.min(x), high.max(x)));
+        Some(Range { low, value: self.value / by.value, high }.rounded(2.5))
+    }
+
+    fn inverse_root(self) -> Option<Range> {
+        (self.low > 0.0).then(|| self.mapped(|x| 1.0 / x.sqrt()).rounded(2.0))
+    }
+
+    fn exp2(self) -> Range {
+        let ulps = 3.0 + 2.0 * self.low.abs().max(self.high.abs());
+        self.mapped(f64::exp2).rounded(ulps)
+    }
+
+    fn log2(self) -> Option<Range> {
+        (self.low > 0.0).then(|| {
+            let is_near_one = self.low >= 0.5 && self.high <= 2.0;
+            let log = self.mapped(f64::log2);
+            if is_near_one { log.widened(2f64.powi(-21)) } else { log.rounded(3.0) }
+        })
+    }
+
+    /// A correctly rounded product.
+    fn times(self, by: f64) -> Range {
+        self.mapped(|x| x * by).rounded(0.5)
+    }
+
+    /// Whether a float may stand for a number of the range.
+    fn has(self, found: f32, saturate: bool) -> bool {
+        let clamp = |x: f64| if saturate { x.clamp(0.0, 1.0) } else { x };
+        let (low, high) = (clamp(self.low), clamp(self.high));
+        let is_tiny = |x: f64| x.abs() < f64::from(f32::MIN_POSITIVE);
+        let found = f64::from(found);
+        (low..=high).contains(&found)
+            || found == 0.0 && (is_tiny(low) || is_tiny(high))
+            || found == f64::INFINITY && high > f64::from(f32::MAX)
+            || found == f64::NEG_INFINITY && low < f64::from(f32::MIN)
+    }
+}
+
+/// The operands of one lane.
+struct Operands<'a> {
+    instruction: &'a Instruction,
+    inputs: &'a Inputs,
+    lane: usize,
+}
+
+impl Operands<'_> {
+    /// A component of an operand; none if it is no input, or no number that devices keep.
+    fn component(&self, number: usize, component: usize) -> Option<f64> {
+        let word = self.word(number, component)?;
+        let value = f32::from_bits(word);
+        (value == 0.0 || value.is_normal()).then_some(f64::from(value))
+    }
+
+    fn word(&self, number: usize, component: usize) -> Option<u32> {
+        let src = self.instruction.src.get(number)?;
+        if src.register.file != File::Input || src.register.indirect.is_some() || src.register.dimension.is_some() {
+            return None;
+        }
+        let register = usize::try_from(src.register.index).ok()?;
+        let mut word = self.inputs.inputs.get(register, src.swizzle[component].into(), self.lane);
+        if src.absolute {
+            word &= !(1 << 31);
+        }
+        Some(if src.negate { word ^ 1 << 31 } else { word })
+    }
+}
+
+/// The results of an opcode.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct OpcodeTotals {
+    /// Words of results.
+    words: usize,
+    /// Words with the bits of the recorded ones.
+    exact: usize,
+    /// Words that are a NaN with other bits, or the other zero.
+    alike: usize,
+    /// Words that differ within Vulkan's bound.
+    within: usize,
+    /// Words that differ where Vulkan says nothing.
+    open: usize,
+    /// Words that are out of the bound.
+    outside: usize,
+    /// The greatest error of those within, in units in the last place.
+    worst_ulp: f64,
+    /// Vulkan's bound.
+    bound: &'static str,
+}
+
+/// Totals by opcode.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct ByOpcode(BTreeMap<&'static str, OpcodeTotals>);
+
+/// What is said of opcodes without a row.
+const EVERY_BIT: &str = "correctly rounded";
+
+/// The instruction of a shader that has one, which writes an output.
+pub fn only_instruction(shader: &Shader) -> Option<&Instruction> {
+    let mut instructions = shader.instructions.iter().filter(|instruction| instruction.opcode != Opcode::End);
+    let first = instructions.next()?;
+    let [dst] = first.dst[..] else { return None };
+    let is_plain = dst.register.file == File::Output && dst.register.indirect.is_none();
+    (instructions.next().is_none() && is_plain).then_some(first)
+}
+
+impl ByOpcode {
+    /// Adds other totals.
+    pub fn add(&mut self, other: ByOpcode) {
+        for (name, other) in other.0 {
+            let own = self.0.entry(name).or_insert_with(|| OpcodeTotals { bound: other.bound, ..Default::default() });
+            own.words += other.words;
+            own.exact += other.exact;
+            own.alike += other.alike;
+            own.within += other.within;
+            own.open += other.open;
+            own.outside += other.outside;
+            own.worst_ulp = own.worst_ulp.max(other.worst_ulp);
+        }
+    }
+
+    /// Counts the results of a shader of one instruction. `is_open` says whether anything is left open for a lane.
+    /// Returns the place of the first word out of its bound, with what was recorded and found.
+    pub fn count(
+        &mut self,
+        instruction: &Instruction,
+        vector: &Vector,
+        inputs: &Inputs,
+        outputs: &Outputs,
+        is_open: impl Fn(usize) -> bool,
+    ) -> Option<(String, u32, u32)> {
+        let row = PRECISIONS.iter().find(|row| row.opcode == instruction.opcode);
+        let bound = row.map_or(EVERY_BIT, |row| row.bound);
+        let totals = self.0.entry(instruction.opcode.name()).or_default();
+        totals.bound = bound;
+        let mut first = None;
+        for (register, component, lane, expected) in vector.live_outputs() {
+            let found = outputs.outputs.get(register, component, lane);
+            totals.words += 1;
+            if expected == found {
+                totals.exact += 1;
+                continue;
+            }
+            let operands = Operands { instruction, inputs, lane };
+            let ranges = row.map_or(Some(Vec::new()), |row| (row.ranges)(&operands, component));
+            let (should, is) = (f32::from_bits(expected), f32::from_bits(found));
+            let saturate = instruction.saturate;
+            match ranges {
+                _ if should == is || should.is_nan() && is.is_nan() => totals.alike += 1,
+                Some(ranges) if ranges.iter().any(|range| range.has(is, saturate)) => {
+                    totals.within += 1;
+                    let errors = ranges.iter().map(|range| (f64::from(is) - range.value).abs() / ulp(range.value));
+                    let error = errors.fold(f64::INFINITY, f64::min);
+                    if error.is_finite() {
+                        totals.worst_ulp = totals.worst_ulp.max(error);
+                    }
+                }
+                // A row without ranges at a component counts every bit there.
+                Some(ranges) if !ranges.is_empty() || !is_open(lane) && is_kept(expected) => {
+                    totals.outside += 1;
+                    let letter = ["x", "y", "z", "w"][component & 3];
+                    first.get_or_insert((format!("OUT[{register}].{letter} lane {lane}"), expected, found));
+                }
+                _ => totals.open += 1,
+            }
+        }
+        first
+    }
+
+    /// A line for each opcode with words that differ, and one for the others.
+    pub fn text(&self) -> String {
+        let mut text = String::new();
+        let (differ, exact): (Vec<_>, Vec<_>) = self.0.iter().partition(|(_, totals)| totals.exact < totals.words);
+        if self.0.is_empty() {
+            return text;
+        }
+        text += "  shaders of one instruction, words by opcode:\n";
+        text += "    opcode      words    exact    alike   within     open  outside  worst ulp  Vulkan's bound\n";
+        for (name, OpcodeTotals { words, exact, alike, within, open, outside, worst_ulp, bound }) in differ {
+            text += &format!(
+                "    {name:8} {words:8} {exact:8} {alike:8} {within:8} {open:8} {outside:8} {worst_ulp:10.2}  {bound}\n"
+            );
+        }
+        let words: usize = exact.iter().map(|(_, totals)| totals.words).sum();
+        text + &format!("    {} others {words:6} words, all exact\n", exact.len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_are_as_wide_as_vulkan_says() {
+        let x = f64::from(0.3f32);
+        let within = |range: Range, ulps: f64| {
+            let at = |ulps: f64| (range.value + ulps * ulp(range.value)) as f32;
+            assert!(range.has(at(ulps - 0.6), false) && range.has(at(0.6 - ulps), false), "{range:?}");
+            assert!(!range.has(at(ulps + 0.6), false) && !range.has(at(-0.6 - ulps), false), "{range:?}");
+        };
+        within(exact(1.0).divided(exact(x)).expect("bounded"), 2.5);
+        within(exact(x).inverse_root().expect("positive"), 2.0);
+        within(exact(x).exp2(), 3.6);
+        within(exact(5.3).log2().expect("positive"), 3.0);
+        assert_eq!(exact(1.5).log2().map(|range| range.high - range.value), Some(2f64.powi(-21)));
+        assert_eq!(exact(1.0).divided(exact(0.0)), None);
+        assert_eq!(periodic(4.0, f64::sin), None);
+        assert_eq!(power(0.0, -1.0), Some(exact(f64::INFINITY)));
+        assert_eq!(power(-2.0, 2.0), None);
+    }
+
+    #[test]
+    fn special_results_stand_for_what_they_round() {
+        let tiny = exact(-126.5).exp2();
+        assert!(tiny.has(0.0, false) && !tiny.has(-1.0, false));
+        assert!(exact(130.0).exp2().has(f32::INFINITY, false));
+        assert!(exact(3.0).exp2().has(1.0, true) && !exact(3.0).exp2().has(0.5, true));
+    }
+}
