@@ -93,6 +93,8 @@ mod spell;
 #[cfg(feature = "spirv-cross")]
 mod spell_cross;
 
-pub use driver::{ESSL, GLSL, HLSL, MSL, Text, WGSL};
+#[cfg(feature = "spirv-cross")]
+pub use driver::{ESSL, GLSL, HLSL, MSL};
+pub use driver::{Text, WGSL};
 pub use error::TextError;
 pub use language::Language;

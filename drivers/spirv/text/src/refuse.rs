@@ -15,8 +15,7 @@ use crate::language::Language;
 /// [`TextError::Lacks`].
 pub fn refuse(words: &[u32], target: &TextTarget) -> Result<(), TextError> {
     let language = target.language;
-    let mut module =
-        Module { language, by_naga: !language.is_by_cross(), version: target.version, ..Module::default() };
+    let mut module = Module { language, version: target.version, ..Module::default() };
     let mut at = 5;
     while let Some(&first) = words.get(at) {
         let length = (first >> 16).max(1) as usize;
@@ -34,7 +33,6 @@ pub fn refuse(words: &[u32], target: &TextTarget) -> Result<(), TextError> {
 #[derive(Debug, Default)]
 struct Module {
     language: Language,
-    by_naga: bool,
     is_vertex: bool,
     version: u16,
     /// Pointer types, and what they point at.
@@ -85,12 +83,11 @@ impl Module {
                 if is(Op::TypeInt) {
                     self.integers.insert(id);
                 }
-                // naga carries on with a vector where a bit cast makes 64 bits.
-                let lacks_floats = matches!(self.language, Language::Essl | Language::Msl);
-                if width != 64 || !(self.by_naga || is(Op::TypeInt) || lacks_floats) {
+                let lacks_floats = matches!(self.language, Language::Wgsl | Language::Essl | Language::Msl);
+                if width != 64 || !(is(Op::TypeInt) || lacks_floats) {
                     return None;
                 }
-                if self.language == Language::Msl && is(Op::TypeInt) && !self.by_naga {
+                if self.language == Language::Msl && is(Op::TypeInt) {
                     return None;
                 }
                 "64-bit numbers"
@@ -125,7 +122,7 @@ impl Module {
                 return None;
             }
             [ty, id, ..] if is(Op::SampledImage) && self.sampled_integers.contains(&ty) => {
-                if self.by_naga || self.language == Language::Hlsl && self.version < 607 {
+                if self.language == Language::Wgsl || self.language == Language::Hlsl && self.version < 607 {
                     self.integer_lookups.insert(id);
                 }
                 return None;
@@ -139,7 +136,7 @@ impl Module {
     fn lacking_capability(&self, capability: u32) -> Option<&'static str> {
         use Language::{Essl, Glsl, Hlsl, Msl};
         let capability = Capability::from_u32(capability)?;
-        let here = |languages: &[Language]| self.by_naga || languages.contains(&self.language);
+        let here = |languages: &[Language]| self.language == Language::Wgsl || languages.contains(&self.language);
         match capability {
             Capability::InterpolationFunction if here(&[]) => Some("interpolation at a place that the shader says"),
             Capability::StencilExportEXT if here(&[Essl, Hlsl]) => Some("output of stencil values"),
@@ -158,16 +155,18 @@ impl Module {
     fn lacking_built_in(&self, built_in: u32) -> Option<&'static str> {
         use Language::{Essl, Hlsl};
         let built_in = BuiltIn::from_u32(built_in)?;
-        let here = |languages: &[Language]| self.by_naga || languages.contains(&self.language);
+        let here = |languages: &[Language]| self.language == Language::Wgsl || languages.contains(&self.language);
         match built_in {
             // The sizes of points are the rasteriser's business, as all of Direct3D has it.
             BuiltIn::PointSize if self.language == Language::Wgsl => {
                 Some("point sizes: points are one pixel wide, so leave the output away")
             }
             BuiltIn::PointCoord if self.language == Language::Wgsl => Some("coordinates in points"),
-            BuiltIn::CullDistance if self.by_naga => Some("cull distances"),
+            BuiltIn::CullDistance if self.language == Language::Wgsl => Some("cull distances"),
             BuiltIn::SamplePosition if here(&[Hlsl]) => Some("positions of samples"),
-            BuiltIn::HelperInvocation if self.by_naga => Some("helper invocations that know that they are"),
+            BuiltIn::HelperInvocation if self.language == Language::Wgsl => {
+                Some("helper invocations that know that they are")
+            }
             BuiltIn::HelperInvocation if self.language == Language::Hlsl && self.version < 607 => {
                 Some("helper invocations that know that they are, before shader model 6.7")
             }
@@ -181,7 +180,7 @@ impl Module {
 
     fn lacking_image(&self, dim: u32, layers: bool, samples: bool, is_image: bool, format: u32) -> Option<String> {
         let format = ImageFormat::from_u32(format).unwrap_or(ImageFormat::Unknown);
-        if !self.by_naga {
+        if self.language != Language::Wgsl {
             if self.language == Language::Essl && is_image && samples {
                 return Some("multisampled images".to_owned());
             }
@@ -207,7 +206,7 @@ impl Module {
     fn lacking_variable(&self, ty: u32, id: u32, storage: u32) -> Option<String> {
         let to = self.pointers.get(&ty)?;
         let is = |class: StorageClass| storage == class as u32;
-        if self.by_naga
+        if self.language == Language::Wgsl
             && (is(StorageClass::Input) || is(StorageClass::Output))
             && self.located.contains(&id)
             && self.arrays.contains(to)
@@ -231,13 +230,13 @@ impl Module {
 
     fn lacking_lookup(&self, opcode: u32, operands: &[u32]) -> Option<&'static str> {
         let is = |op: Op| opcode == op as u32;
-        if is(Op::ImageTexelPointer) && self.by_naga {
+        if is(Op::ImageTexelPointer) && self.language == Language::Wgsl {
             return Some("atomics on images: use a storage buffer");
         }
-        if is(Op::ImageQueryLod) && self.by_naga {
+        if is(Op::ImageQueryLod) && self.language == Language::Wgsl {
             return Some("queries of the level of a lookup");
         }
-        if self.language == Language::Essl && !self.by_naga {
+        if self.language == Language::Essl {
             if is(Op::ImageQuerySamples) {
                 return Some("queries of the number of samples");
             }
@@ -250,7 +249,7 @@ impl Module {
             return Some("lookups of integer textures by a sampler");
         }
         let compares = is(Op::ImageSampleDrefImplicitLod) || is(Op::ImageSampleDrefExplicitLod);
-        if compares && self.by_naga {
+        if compares && self.language == Language::Wgsl {
             let &[_, _, _, _, _, mask, ref rest @ ..] = operands else { return None };
             let is_zero = rest.first().is_some_and(|level| self.zeros.contains(level));
             let other = ImageOperands::BIAS.bits() | ImageOperands::GRAD.bits();
