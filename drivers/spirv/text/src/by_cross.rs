@@ -40,6 +40,14 @@ fn writer(error: SpirvCrossError) -> TextError {
     TextError::Writer(CROSS, message(&error))
 }
 
+/// What GLSL has only for Vulkan is nothing that SPIRV-Cross gets wrong.
+fn lacks_or(error: SpirvCrossError, language: Language) -> TextError {
+    if message(&error).contains("only supported in Vulkan semantics") {
+        return TextError::Lacks(language.name(), "this operation of subgroups, except for Vulkan".to_owned());
+    }
+    writer(error)
+}
+
 /// What SPIRV-Cross says, without what the crate says that it did.
 fn message(error: &SpirvCrossError) -> String {
     error.to_string().trim().to_owned()
@@ -50,7 +58,7 @@ fn message(error: &SpirvCrossError) -> String {
 /// # Errors
 /// [`TextError`].
 pub fn translate(words: &[u32], target: &TextTarget) -> Result<String, TextError> {
-    let words = spell_cross(words);
+    let words = spell_cross(words, target.language);
     let module = Module::from_words(&words);
     match target.language {
         Language::Msl => to_msl(module, target),
@@ -161,7 +169,7 @@ fn to_glsl(module: Module<'_>, target: &TextTarget) -> Result<String, TextError>
     };
     options.es_default_float_precision_highp = true;
     options.es_default_int_precision_highp = true;
-    let text = compiler.compile(&options).map_err(writer)?.to_string();
+    let text = compiler.compile(&options).map_err(|error| lacks_or(error, target.language))?.to_string();
     // The version stands first.
     let (first, rest) = text.split_once('\n').unwrap_or((&text, ""));
     // Part of the language since 4.20.

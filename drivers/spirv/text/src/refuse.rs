@@ -37,7 +37,6 @@ struct Module {
     version: u16,
     /// Pointer types, and what they point at.
     pointers: HashMap<u32, u32>,
-    arrays: HashSet<u32>,
     integers: HashSet<u32>,
     /// Image types: dimensionality, whether integers are sampled, format.
     images: HashMap<u32, (u32, bool, u32)>,
@@ -47,8 +46,6 @@ struct Module {
     integer_lookups: HashSet<u32>,
     storage_images: HashSet<u32>,
     zeros: HashSet<u32>,
-    /// Variables with a location.
-    located: HashSet<u32>,
     unwritten: HashSet<u32>,
     unread: HashSet<u32>,
 }
@@ -70,7 +67,6 @@ impl Module {
                 _ => {
                     let is = |wanted: Decoration| decoration == wanted as u32;
                     let set = match () {
-                        () if is(Decoration::Location) => &mut self.located,
                         () if is(Decoration::NonWritable) => &mut self.unwritten,
                         () if is(Decoration::NonReadable) => &mut self.unread,
                         () => return None,
@@ -91,10 +87,6 @@ impl Module {
                     return None;
                 }
                 "64-bit numbers"
-            }
-            [id, ..] if is(Op::TypeArray) => {
-                self.arrays.insert(id);
-                return None;
             }
             [id, _, to] if is(Op::TypePointer) => {
                 self.pointers.insert(id, to);
@@ -162,6 +154,9 @@ impl Module {
                 Some("point sizes: points are one pixel wide, so leave the output away")
             }
             BuiltIn::PointCoord if self.language == Language::Wgsl => Some("coordinates in points"),
+            BuiltIn::ClipDistance if self.language == Language::Wgsl && !self.is_vertex => {
+                Some("clip distances as inputs")
+            }
             BuiltIn::CullDistance if self.language == Language::Wgsl => Some("cull distances"),
             BuiltIn::SamplePosition if here(&[Hlsl]) => Some("positions of samples"),
             BuiltIn::HelperInvocation if self.language == Language::Wgsl => {
@@ -206,13 +201,6 @@ impl Module {
     fn lacking_variable(&self, ty: u32, id: u32, storage: u32) -> Option<String> {
         let to = self.pointers.get(&ty)?;
         let is = |class: StorageClass| storage == class as u32;
-        if self.language == Language::Wgsl
-            && (is(StorageClass::Input) || is(StorageClass::Output))
-            && self.located.contains(&id)
-            && self.arrays.contains(to)
-        {
-            return Some("inputs and outputs that are arrays, of which the shader chooses an element".to_owned());
-        }
         let is_storage = is(StorageClass::StorageBuffer) || self.storage_images.contains(to);
         if self.language == Language::Wgsl && self.is_vertex && is_storage && !self.unwritten.contains(&id) {
             return Some("writes to memory in vertex shaders".to_owned());

@@ -237,7 +237,7 @@ fn ways() -> impl Iterator<Item = &'static (&'static str, Way)> {
 #[test]
 fn fixtures_compute_the_same() {
     for (name, way) in ways() {
-        run_files(way, &texts(repository().join("fixtures/tgsi/run")), 2).assert(name, 30);
+        run_files(way, &texts(repository().join("fixtures/tgsi")), 2).assert(name, 30);
     }
 }
 
