@@ -283,6 +283,7 @@ named! { PROFILES, set_profile:
             o.set_portable();
             o.opengl = true;
             o.samplers = Samplers::Combined;
+            o.io_arrays = false;
             o.formatless_images = false;
             o.origin = Origin::LowerLeft;
         };

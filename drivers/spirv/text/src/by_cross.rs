@@ -43,7 +43,7 @@ fn writer(error: SpirvCrossError) -> TextError {
 /// What GLSL has only for Vulkan is nothing that SPIRV-Cross gets wrong.
 fn lacks_or(error: SpirvCrossError, language: Language) -> TextError {
     if message(&error).contains("only supported in Vulkan semantics") {
-        return TextError::Lacks(language.name(), "this operation of subgroups, except for Vulkan".to_owned());
+        return TextError::Lacks(language.name(), "such operation of subgroups, except for Vulkan".to_owned());
     }
     writer(error)
 }
@@ -153,6 +153,20 @@ fn to_glsl(module: Module<'_>, target: &TextTarget) -> Result<String, TextError>
     let layers = spirv::Capability::ShaderViewportIndexLayerEXT;
     if target.language == Language::Glsl && compiler.declared_capabilities().map_err(reader)?.contains(&layers) {
         compiler.require_extension("GL_ARB_shader_viewport_layer_array").map_err(writer)?;
+    }
+    // Not part of GLSL ES: point sizes of other stages than the vertex shader's.
+    let model = compiler.execution_model().map_err(reader)?;
+    let outputs = resources.builtin_outputs.iter().chain(&resources.builtin_inputs);
+    let has_size = outputs.into_iter().any(|built_in| built_in.builtin == spirv::BuiltIn::PointSize);
+    let extension = match model {
+        ExecutionModel::Geometry => Some("GL_EXT_geometry_point_size"),
+        ExecutionModel::TessellationControl | ExecutionModel::TessellationEvaluation => {
+            Some("GL_EXT_tessellation_point_size")
+        }
+        _ => None,
+    };
+    if let (Language::Essl, true, Some(extension)) = (target.language, has_size, extension) {
+        compiler.require_extension(extension).map_err(writer)?;
     }
     let is_upper = compiler.execution_modes().map_err(reader)?.contains(&ExecutionMode::OriginUpperLeft);
     let reads_place = resources.builtin_inputs.iter().any(|built_in| built_in.builtin == spirv::BuiltIn::FragCoord);

@@ -3,11 +3,19 @@
 
 use std::collections::{HashMap, HashSet};
 
-use spirv::{BuiltIn, Capability, Decoration, Dim, ExecutionModel, ImageFormat, ImageOperands, Op, StorageClass};
+use spirv::{
+    BuiltIn, Capability, Decoration, Dim, ExecutionMode, ExecutionModel, ImageFormat, ImageOperands, Op, StorageClass,
+};
 
 use crate::driver::TextTarget;
 use crate::error::TextError;
 use crate::language::Language;
+
+/// Most blocks inside each other. Libraries recurse into them, and indent what is in them, so that texts grow with the
+/// square of the depth.
+const MAX_NESTING: usize = 256;
+/// Most blocks inside each other in WGSL: the limit that it has for what every implementation takes.
+const MAX_NESTING_WGSL: usize = 127;
 
 /// Refuses a module that the language cannot say, or that would not mean the same there.
 ///
@@ -34,6 +42,10 @@ pub fn refuse(words: &[u32], target: &TextTarget) -> Result<(), TextError> {
 struct Module {
     language: Language,
     is_vertex: bool,
+    /// Where the constructs end that are open.
+    merges: Vec<u32>,
+    /// Depth is tested before the shader runs.
+    is_early: bool,
     version: u16,
     /// Pointer types, and what they point at.
     pointers: HashMap<u32, u32>,
@@ -55,9 +67,37 @@ impl Module {
     fn lacking(&mut self, opcode: u32, operands: &[u32]) -> Option<String> {
         let is = |op: Op| opcode == op as u32;
         let what: &str = match *operands {
+            [label] if is(Op::Label) => {
+                while self.merges.last() == Some(&label) {
+                    self.merges.pop();
+                }
+                return None;
+            }
+            [merge, ..] if is(Op::SelectionMerge) || is(Op::LoopMerge) => {
+                self.merges.push(merge);
+                let most = if self.language == Language::Wgsl { MAX_NESTING_WGSL } else { MAX_NESTING };
+                if self.merges.len() < most {
+                    return None;
+                }
+                return Some(format!("blocks of {most} levels"));
+            }
             [model, ..] if is(Op::EntryPoint) => {
                 self.is_vertex = model == ExecutionModel::Vertex as u32;
                 return None;
+            }
+            [_, mode, ..] if is(Op::ExecutionMode) && self.language == Language::Essl => {
+                self.is_early |= mode == ExecutionMode::EarlyFragmentTests as u32;
+                if !self.is_early || mode != ExecutionMode::DepthReplacing as u32 {
+                    return None;
+                }
+                "output of depth after the depth test"
+            }
+            [_, mode, ..]
+                if is(Op::ExecutionMode)
+                    && mode == ExecutionMode::Isolines as u32
+                    && self.language == Language::Msl =>
+            {
+                "isolines"
             }
             [capability] if is(Op::Capability) => self.lacking_capability(capability)?,
             [id, decoration, ref rest @ ..] if is(Op::Decorate) => match (decoration, rest) {
@@ -138,6 +178,7 @@ impl Module {
             Capability::SampleMaskPostDepthCoverage if here(&[Hlsl]) => Some("sample masks after the depth test"),
             Capability::ShaderViewportMaskNV => Some("viewport masks"),
             Capability::ShaderClockKHR if here(&[Essl, Hlsl, Msl]) => Some("clocks"),
+            Capability::GeometryStreams if self.language == Essl => Some("streams of vertices"),
             Capability::InputAttachment if here(&[Glsl, Essl, Hlsl]) => Some("framebuffer fetch"),
             Capability::DerivativeControl if self.language == Essl => Some("fine derivatives"),
             _ => None,
@@ -218,6 +259,10 @@ impl Module {
 
     fn lacking_lookup(&self, opcode: u32, operands: &[u32]) -> Option<&'static str> {
         let is = |op: Op| opcode == op as u32;
+        let communicates = (Op::GroupNonUniformElect as u32..=Op::GroupNonUniformQuadSwap as u32).contains(&opcode);
+        if communicates && self.is_vertex && self.language == Language::Wgsl {
+            return Some("operations of subgroups in vertex shaders");
+        }
         if is(Op::ImageTexelPointer) && self.language == Language::Wgsl {
             return Some("atomics on images: use a storage buffer");
         }
@@ -268,4 +313,50 @@ fn is_essl_format(format: ImageFormat) -> bool {
             | Rgba8ui
             | R32ui
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use tgsi_compiler::{Compiler, Driver};
+
+    use crate::Text;
+
+    /// What is said of a shader with so many conditions inside each other.
+    fn nested(driver: &'static Text, depth: usize) -> Result<(), String> {
+        let mut text = "FRAG\nDCL IN[0], GENERIC[0], PERSPECTIVE\nDCL OUT[0], COLOR\nDCL CONST[0]\nDCL TEMP[0]\n\
+            MOV TEMP[0], IN[0]\n"
+            .to_owned();
+        for _ in 0..depth {
+            text.push_str("FSLT TEMP[0].x, TEMP[0].xxxx, CONST[0].xxxx\nUIF TEMP[0].xxxx\n");
+            text.push_str("ADD TEMP[0], TEMP[0], IN[0].yzwx\n");
+        }
+        text.push_str(&"ENDIF\n".repeat(depth));
+        text.push_str("MOV OUT[0], TEMP[0]\nEND\n");
+        let source = tgsi::text::parse(text.as_bytes()).expect("a shader").shader;
+        let compiler = Compiler::for_target(driver.target(&[]).expect("no options").into());
+        compiler.compile(source).map(|_| ()).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn nesting_has_an_end() {
+        let drivers: &[(&'static Text, usize)] = &[
+            (&crate::WGSL, 127),
+            #[cfg(feature = "spirv-cross")]
+            (&crate::GLSL, 256),
+            #[cfg(feature = "spirv-cross")]
+            (&crate::ESSL, 256),
+            #[cfg(feature = "spirv-cross")]
+            (&crate::MSL, 256),
+            #[cfg(feature = "spirv-cross")]
+            (&crate::HLSL, 256),
+        ];
+        for &(driver, most) in drivers {
+            assert_eq!(nested(driver, most - 1), Ok(()));
+            // The innermost may become selections of values.
+            for depth in [most + 8, 20_000] {
+                let error = nested(driver, depth).expect_err("too deep");
+                assert!(error.contains("has no blocks of"), "{error}");
+            }
+        }
+    }
 }

@@ -189,11 +189,40 @@ fn measure(driver: &'static Text, causes: &[(usize, &str)]) {
     }
 }
 
-/// Of WGSL.
-const WGSL_CAUSES: &[(usize, &str)] = &[];
+/// What WGSL lacks.
+const WGSL_CAUSES: &[(usize, &str)] = &[
+    (
+        1,
+        "T2004 the language has no image without a format that is both read and written: declare it as R#_FLOAT, R#_SINT, R#_UINT",
+    ),
+    (20, "T2101 WGSL has no atomics on images: use a storage buffer"),
+    (2, "T2101 WGSL has no clip distances as inputs"),
+    (2, "T2101 WGSL has no clocks"),
+    (14, "T2101 WGSL has no comparing lookups with a bias, gradients, or a level that is not #"),
+    (4, "T2101 WGSL has no coordinates in points"),
+    (5, "T2101 WGSL has no cull distances"),
+    (1, "T2101 WGSL has no framebuffer fetch"),
+    (4, "T2101 WGSL has no helper invocations that know that they are"),
+    (11, "T2101 WGSL has no image of the format Rgba#f that is both read and written, only of one #-bit component"),
+    (20, "T2101 WGSL has no interpolation at a place that the shader says"),
+    (2, "T2101 WGSL has no lookups of integer textures by a sampler"),
+    (5, "T2101 WGSL has no multisampled images"),
+    (13, "T2101 WGSL has no multisampled textures with layers"),
+    (1, "T2101 WGSL has no operations of subgroups in vertex shaders"),
+    (16, "T2101 WGSL has no output of stencil values"),
+    (6, "T2101 WGSL has no point sizes: points are one pixel wide, so leave the output away"),
+    (7, "T2101 WGSL has no queries of the level of a lookup"),
+    (2, "T2101 WGSL has no sample masks after the depth test"),
+    (17, "T2101 WGSL has no viewports and layers that the shader chooses"),
+    (15, "T2101 WGSL has no writes to memory in vertex shaders"),
+];
 
-/// Of GLSL.
-const GLSL_CAUSES: &[(usize, &str)] = &[];
+/// What GLSL lacks; framebuffer fetch is no core part of it.
+const GLSL_CAUSES: &[(usize, &str)] = &[
+    (1, "T2004 the target has no framebuffer fetch"),
+    (1, "T2101 GLSL has no such operation of subgroups, except for Vulkan"),
+    (2, "T2101 GLSL has no viewport masks"),
+];
 
 /// Of ESSL.
 const ESSL_CAUSES: &[(usize, &str)] = &[];

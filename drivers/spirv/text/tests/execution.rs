@@ -14,6 +14,7 @@ mod runs;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
+use std::time::{Duration, Instant};
 
 use rayon::prelude::*;
 use read_back::Reader;
@@ -37,6 +38,9 @@ const LEFT_OUT: &[&str] = &[
     "glsl-fs-log2.frag",
     "frag-lit.frag",
 ];
+
+/// A shader that takes longer is named.
+const SLOW: Duration = Duration::from_secs(10);
 
 /// A language whose texts are read back.
 struct Way {
@@ -99,8 +103,11 @@ impl Outcome {
         sum
     }
 
-    /// One run of so many.
-    fn of(file: &str, count: usize, result: Result<Result<(), String>, String>) -> Outcome {
+    /// One shader with so many results.
+    fn of(file: &str, count: usize, start: Instant, result: Result<Result<(), String>, String>) -> Outcome {
+        if start.elapsed() > SLOW {
+            println!("{file}: {:.1?}", start.elapsed());
+        }
         match result {
             Ok(Ok(())) => Outcome { equal: count, ..Outcome::default() },
             Ok(Err(what)) => Outcome { refused: [(what, count)].into(), ..Outcome::default() },
@@ -123,6 +130,7 @@ fn run_files(way: &Way, files: &[PathBuf], seeds: u64) -> Outcome {
         if tgsi::check::check(&source).has_errors() {
             return None;
         }
+        let start = Instant::now();
         let result = way.made(&source).and_then(|made| {
             let (shader, runner) = match made {
                 Ok(made) => made,
@@ -139,7 +147,7 @@ fn run_files(way: &Way, files: &[PathBuf], seeds: u64) -> Outcome {
             }
             Ok(Ok(()))
         });
-        Some(Outcome::of(&path.display().to_string(), 1, result))
+        Some(Outcome::of(&path.display().to_string(), 1, start, result))
     };
     Outcome::sum(files.par_iter().filter(|path| is_wanted(path)).filter_map(one).collect())
 }
@@ -171,6 +179,7 @@ fn run_vectors(way: &Way, file: &str, root: &Path, every: usize) -> Outcome {
             return None;
         }
         let source = as_recorded(&source);
+        let start = Instant::now();
         let result = way.made(&source).and_then(|made| {
             let (shader, runner) = match made {
                 Ok(made) => made,
@@ -194,7 +203,7 @@ fn run_vectors(way: &Way, file: &str, root: &Path, every: usize) -> Outcome {
             }
             Ok(Ok(()))
         });
-        Some(Outcome::of(file, vectors.len(), result))
+        Some(Outcome::of(file, vectors.len(), start, result))
     };
     let some: Vec<&(String, Vec<Vector>)> = by_shader.iter().step_by(every).collect();
     Outcome::sum(some.par_iter().filter_map(one).collect())
