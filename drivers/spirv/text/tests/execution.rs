@@ -2,7 +2,7 @@
 //! and recorded results. WGSL is read by naga, GLSL, ESSL and HLSL by glslang. All are compute shaders, by the option
 //! `harness`; so what is tested is arithmetic, control flow, memory and communication, not textures and varyings.
 //!
-//! Of real shaders and recorded results every eighth shader runs, and every one with `TGSIC_EVERY=1`. `TGSIC_ONLY=text`
+//! Of real shaders and recorded results every sixteenth shader runs, and every one with `TGSIC_EVERY=1`. `TGSIC_ONLY=text`
 //! restricts it to shaders whose path contains the text.
 
 #[path = "../../../../tgsi/tests/common/mod.rs"]
@@ -223,7 +223,7 @@ static WAYS: LazyLock<Vec<(&str, Way)>> = LazyLock::new(|| {
 });
 
 fn every() -> usize {
-    std::env::var("TGSIC_EVERY").ok().and_then(|every| every.parse().ok()).unwrap_or(8)
+    std::env::var("TGSIC_EVERY").ok().and_then(|every| every.parse().ok()).unwrap_or(16)
 }
 
 /// The languages that can be run here.
