@@ -125,8 +125,26 @@ fn every_error() {
             "MOV OUT[0].yx, IN[0]",
             "5:12: error[write-mask]: `.yx` is not a write mask (components stand in order, each once: `.xy`)",
         ),
-        ("MOV OUT[0].q, IN[0]", "5:12: error[write-mask]: `.q` is not a write mask"),
-        ("MOV OUT[0], IN[0].xyzq", "5:19: error[swizzle]: `.xyzq` is not a swizzle"),
+        (
+            "MOV OUT[0].q, IN[0]",
+            "5:12: error[write-mask]: `.q` is not a write mask (a write mask has components out of x, y, z, w)",
+        ),
+        (
+            "MOV OUT[0], IN[0].xyzq",
+            "5:19: error[swizzle]: `.xyzq` is not a swizzle (a swizzle has four components out of x, y, z, w)",
+        ),
+        (
+            "MOV OUT[0], IN[0].xyzwx",
+            "5:19: error[swizzle]: `.xyzwx` is not a swizzle (a swizzle has four components out of x, y, z, w)",
+        ),
+        (
+            "MOV OUT[0], IN[ADDR[0].xy]",
+            "5:24: error[swizzle]: `.xy` is not a swizzle (an address is one component: x, y, z or w)",
+        ),
+        (
+            "TEX OUT[0], IN[0], SAMP[0], 2D, IN[0].xq",
+            "5:39: error[swizzle]: `.xq` is not a swizzle (an offset has three components out of x, y, z, w)",
+        ),
         (
             "MOV OUT[0], IN[0].xy",
             "5:19: error[swizzle]: `.xy` is not a swizzle (a swizzle has four components: `.xyyy`)",

@@ -12,13 +12,13 @@ pub static DRIVERS: &[&dyn Driver] = &[
     &tgsi_driver_spirv::DRIVER,
     #[cfg(feature = "text")]
     &tgsi_driver_spirv_text::WGSL,
-    #[cfg(feature = "text")]
+    #[cfg(feature = "spirv-cross")]
     &tgsi_driver_spirv_text::GLSL,
-    #[cfg(feature = "text")]
+    #[cfg(feature = "spirv-cross")]
     &tgsi_driver_spirv_text::ESSL,
-    #[cfg(feature = "text")]
+    #[cfg(feature = "spirv-cross")]
     &tgsi_driver_spirv_text::MSL,
-    #[cfg(feature = "text")]
+    #[cfg(feature = "spirv-cross")]
     &tgsi_driver_spirv_text::HLSL,
 ];
 

@@ -83,6 +83,8 @@ pub struct SpirvOptions {
     pub formatless_images: bool,
     /// Images of cubes. Without them they are of two dimensions, and have six layers for each cube.
     pub cube_images: bool,
+    /// Inputs and outputs may be arrays of which the shader chooses an element. Without them it chooses among variables.
+    pub io_arrays: bool,
     /// Textures and images of one dimension. Without them they are of two, and one texel high.
     pub one_dimensional: bool,
     /// The built-ins that say with which vertex, instance and number a draw starts. Without them they are driver
@@ -158,6 +160,7 @@ impl Default for SpirvOptions {
             wgsl: false,
             formatless_images: true,
             cube_images: true,
+            io_arrays: true,
             one_dimensional: true,
             draw_built_ins: true,
             origin: Origin::UpperLeft,
@@ -257,12 +260,13 @@ named! { PROFILES, set_profile:
     "vulkan1.4", "Vulkan 1.4: as 1.3." => |o| { o.version = (1, 6); o.demote = true };
     "opengl4.6", "OpenGL 4.6 (ARB_gl_spirv): SPIR-V 1.0, combined samplers."
         => |o| { o.version = (1, 0); o.opengl = true };
-    "portable", "What naga and SPIRV-Cross carry to WGSL, MSL, HLSL and GLSL: separate samplers, no 64 bits, no float controls, no demote."
+    "portable", "What naga carries to WGSL, and SPIRV-Cross to other languages: separate samplers, no 64 bits, no float controls, no demote."
         => |o| {
             o.set_portable();
             o.wgsl = true;
             o.formatless_images = false;
             o.cube_images = false;
+            o.io_arrays = false;
         };
     "glsl", "What SPIRV-Cross carries to GLSL: as portable, with combined samplers, 64-bit floats and the built-ins of OpenGL."
         => |o| {
@@ -279,6 +283,7 @@ named! { PROFILES, set_profile:
             o.set_portable();
             o.opengl = true;
             o.samplers = Samplers::Combined;
+            o.io_arrays = false;
             o.formatless_images = false;
             o.origin = Origin::LowerLeft;
         };
@@ -286,6 +291,7 @@ named! { PROFILES, set_profile:
         => |o| {
             o.set_portable();
             o.draw_built_ins = true;
+            o.io_arrays = false;
         };
     "hlsl", "What SPIRV-Cross carries to the language of Direct3D: as portable, with textures of one dimension."
         => |o| {

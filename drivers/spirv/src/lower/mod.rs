@@ -5,6 +5,7 @@ mod lower_implicit_lod;
 mod lower_projectors;
 mod lower_rect_coordinates;
 mod lower_texture_offsets;
+mod lower_wide_masks;
 mod mark_divergence;
 mod texture_edit;
 
@@ -21,6 +22,7 @@ use lower_implicit_lod::lower_implicit_lod;
 use lower_projectors::lower_projectors;
 use lower_rect_coordinates::lower_rect_coordinates;
 use lower_texture_offsets::lower_texture_offsets;
+use lower_wide_masks::lower_wide_masks;
 use mark_divergence::mark_divergence;
 
 /// Lowers optimised SSA to what [`emit`](crate::emit) takes.
@@ -29,6 +31,9 @@ use mark_divergence::mark_divergence;
 /// [`SpirvError`].
 pub fn lower(shader: &mut Shader, options: &SpirvOptions, passes: &mut Passes<'_>) -> Result<(), SpirvError> {
     let compiler_options = options.compiler_options(shader.stage);
+    if !options.int64 {
+        passes.run_driver("lower_wide_masks", || lower_wide_masks(shader));
+    }
     if (!options.float64 || !options.int64)
         && let Some(narrow) = Profile::from_name("narrow")
     {

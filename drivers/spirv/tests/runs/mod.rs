@@ -3,6 +3,8 @@
 
 use std::path::{Path, PathBuf};
 
+use tgsi::run::vectors::Agreement;
+use tgsi::tables::File;
 use tgsi_ir::passes::pipeline;
 use tgsi_ir::run::random::Random;
 use tgsi_ir::run::{Inputs, LaneRegisters, Outputs, RunLimits};
@@ -72,6 +74,53 @@ pub fn inputs(shader: &Shader, seed: u64) -> Inputs {
                 inputs.framebuffer.set(register, component, lane, word());
             }
         }
+    }
+    inputs
+}
+
+/// Words of approximate functions agree as those of recorded results do. Devices need not keep NaN and infinities; a
+/// small negative integer is none.
+pub fn close(expected: u32, found: u32) -> bool {
+    let is_kept = f32::from_bits(expected).is_finite() || expected >= 0xffff_ff00;
+    !is_kept || Agreement::of(expected, found) != Agreement::Different
+}
+
+/// Devices need not keep NaN: what is given as a small negative integer may be read as a float, and becomes positive.
+pub fn without_nan(mut inputs: Inputs) -> Inputs {
+    let positive = |word: &mut u32| {
+        if *word > 0xff80_0000 {
+            *word = word.wrapping_neg() & 0xff;
+        }
+    };
+    for register in 0..inputs.inputs.len() {
+        for component in 0..4 {
+            inputs.inputs.component_mut(register, component).iter_mut().for_each(positive);
+        }
+    }
+    inputs.vertices.iter_mut().flatten().flatten().for_each(positive);
+    inputs.constants.iter_mut().flatten().for_each(positive);
+    inputs.system_values.values_mut().flatten().flatten().for_each(positive);
+    inputs
+}
+
+/// Inputs and constants that are declared: what an index beyond them reads is nobody's business.
+pub fn declared(source: &tgsi::Shader, mut inputs: Inputs) -> Inputs {
+    let end = |file: File, dimension: Option<u16>| {
+        let declarations = source.declarations.iter().filter(|d| d.file == file);
+        let of_dimension =
+            declarations.filter(|d| dimension.is_none() || d.dimension.unwrap_or(0) == dimension.unwrap_or(0));
+        of_dimension.map(|d| usize::from(d.last) + 1).max().unwrap_or(0)
+    };
+    let mut registers = LaneRegisters::new(inputs.lanes, end(File::Input, None).min(inputs.inputs.len()));
+    for register in 0..registers.len() {
+        for component in 0..4 {
+            let words = inputs.inputs.component(register, component);
+            registers.component_mut(register, component).copy_from_slice(words);
+        }
+    }
+    inputs.inputs = registers;
+    for (number, words) in (0..).zip(&mut inputs.constants) {
+        words.truncate(4 * end(File::Constant, Some(number)));
     }
     inputs
 }

@@ -40,6 +40,14 @@ fn writer(error: SpirvCrossError) -> TextError {
     TextError::Writer(CROSS, message(&error))
 }
 
+/// What GLSL has only for Vulkan is nothing that SPIRV-Cross gets wrong.
+fn lacks_or(error: SpirvCrossError, language: Language) -> TextError {
+    if message(&error).contains("only supported in Vulkan semantics") {
+        return TextError::Lacks(language.name(), "such operation of subgroups, except for Vulkan".to_owned());
+    }
+    writer(error)
+}
+
 /// What SPIRV-Cross says, without what the crate says that it did.
 fn message(error: &SpirvCrossError) -> String {
     error.to_string().trim().to_owned()
@@ -50,7 +58,7 @@ fn message(error: &SpirvCrossError) -> String {
 /// # Errors
 /// [`TextError`].
 pub fn translate(words: &[u32], target: &TextTarget) -> Result<String, TextError> {
-    let words = spell_cross(words);
+    let words = spell_cross(words, target.language);
     let module = Module::from_words(&words);
     match target.language {
         Language::Msl => to_msl(module, target),
@@ -146,6 +154,20 @@ fn to_glsl(module: Module<'_>, target: &TextTarget) -> Result<String, TextError>
     if target.language == Language::Glsl && compiler.declared_capabilities().map_err(reader)?.contains(&layers) {
         compiler.require_extension("GL_ARB_shader_viewport_layer_array").map_err(writer)?;
     }
+    // Not part of GLSL ES: point sizes of other stages than the vertex shader's.
+    let model = compiler.execution_model().map_err(reader)?;
+    let outputs = resources.builtin_outputs.iter().chain(&resources.builtin_inputs);
+    let has_size = outputs.into_iter().any(|built_in| built_in.builtin == spirv::BuiltIn::PointSize);
+    let extension = match model {
+        ExecutionModel::Geometry => Some("GL_EXT_geometry_point_size"),
+        ExecutionModel::TessellationControl | ExecutionModel::TessellationEvaluation => {
+            Some("GL_EXT_tessellation_point_size")
+        }
+        _ => None,
+    };
+    if let (Language::Essl, true, Some(extension)) = (target.language, has_size, extension) {
+        compiler.require_extension(extension).map_err(writer)?;
+    }
     let is_upper = compiler.execution_modes().map_err(reader)?.contains(&ExecutionMode::OriginUpperLeft);
     let reads_place = resources.builtin_inputs.iter().any(|built_in| built_in.builtin == spirv::BuiltIn::FragCoord);
     if target.language == Language::Glsl && is_upper && reads_place {
@@ -161,7 +183,7 @@ fn to_glsl(module: Module<'_>, target: &TextTarget) -> Result<String, TextError>
     };
     options.es_default_float_precision_highp = true;
     options.es_default_int_precision_highp = true;
-    let text = compiler.compile(&options).map_err(writer)?.to_string();
+    let text = compiler.compile(&options).map_err(|error| lacks_or(error, target.language))?.to_string();
     // The version stands first.
     let (first, rest) = text.split_once('\n').unwrap_or((&text, ""));
     // Part of the language since 4.20.

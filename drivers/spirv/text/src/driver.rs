@@ -22,12 +22,16 @@ pub struct Text(Language);
 /// The driver for WGSL.
 pub static WGSL: Text = Text(Language::Wgsl);
 /// The driver for GLSL.
+#[cfg(feature = "spirv-cross")]
 pub static GLSL: Text = Text(Language::Glsl);
 /// The driver for GLSL ES.
+#[cfg(feature = "spirv-cross")]
 pub static ESSL: Text = Text(Language::Essl);
 /// The driver for the language of Metal.
+#[cfg(feature = "spirv-cross")]
 pub static MSL: Text = Text(Language::Msl);
 /// The driver for the language of Direct3D.
+#[cfg(feature = "spirv-cross")]
 pub static HLSL: Text = Text(Language::Hlsl);
 
 /// Options of the driver for SPIR-V that mean the same here.
@@ -43,6 +47,7 @@ const SHARED: &[&str] = &[
     "base_vertex_is_zero",
     "eight_color_buffers",
     "dual_source",
+    "harness",
 ];
 
 static OPTIONS: LazyLock<Vec<DriverOption>> = LazyLock::new(|| {
@@ -155,7 +160,8 @@ impl Target for TextTarget {
     }
 
     fn lower(&self, shader: &mut tgsi_ir::Shader, passes: &mut Passes<'_>) -> Result<(), Box<dyn TargetError>> {
-        if !self.language.has_stage(shader.stage) {
+        // The harness makes a compute shader of each.
+        if !self.spirv.harness && !self.language.has_stage(shader.stage) {
             return Err(TextError::Stage(shader.stage, self.language.name()).into());
         }
         Target::lower(&self.spirv, shader, passes)
@@ -167,9 +173,8 @@ impl Target for TextTarget {
         interface: Option<&tgsi::Shader>,
         passes: &mut Passes<'_>,
     ) -> Result<Code, Box<dyn TargetError>> {
-        let stage = lowered.stage;
         let module = self.spirv.emit(lowered, interface, passes)?.into_bytes();
-        Ok(Code::Text(self.translate(&module, stage)?))
+        Ok(Code::Text(self.translate(&module)?))
     }
 
     fn size(&self, code: &Code) -> CodeSize {
@@ -184,15 +189,15 @@ impl TextTarget {
     ///
     /// # Errors
     /// [`TextError`].
-    pub fn translate(&self, module: &[u8], stage: Stage) -> Result<String, TextError> {
+    pub fn translate(&self, module: &[u8]) -> Result<String, TextError> {
         let words: Vec<u32> =
             module.chunks_exact(4).map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]])).collect();
         refuse(&words, self)?;
-        #[cfg(feature = "spirv-cross")]
-        if self.language.is_by_cross() {
-            return caught("SPIRV-Cross", || crate::by_cross::translate(&words, self));
+        match self.language {
+            Language::Wgsl => caught("naga", || crate::by_naga::translate(&words, self)),
+            #[cfg(feature = "spirv-cross")]
+            _ => caught("SPIRV-Cross", || crate::by_cross::translate(&words, self)),
         }
-        caught("naga", || crate::by_naga::translate(&words, self, stage))
     }
 }
 

@@ -31,16 +31,8 @@ impl Language {
         }
     }
 
-    /// Whether SPIRV-Cross writes it in this build.
-    pub const fn is_by_cross(self) -> bool {
-        cfg!(feature = "spirv-cross") && !matches!(self, Language::Wgsl)
-    }
-
     /// The profile of the driver for SPIR-V whose modules get there.
     pub const fn profile(self) -> &'static str {
-        if !self.is_by_cross() {
-            return "portable";
-        }
         match self {
             Language::Wgsl => "portable",
             Language::Glsl => "glsl",
@@ -73,12 +65,8 @@ impl Language {
         match stage {
             Stage::Vertex | Stage::Fragment | Stage::Compute => true,
             // SPIRV-Cross prints geometry shaders of Metal, which has none, as functions that do nothing.
-            Stage::Geometry => {
-                cfg!(feature = "spirv-cross") && matches!(self, Language::Glsl | Language::Essl | Language::Hlsl)
-            }
-            Stage::TessCtrl | Stage::TessEval => {
-                cfg!(feature = "spirv-cross") && matches!(self, Language::Glsl | Language::Essl | Language::Msl)
-            }
+            Stage::Geometry => matches!(self, Language::Glsl | Language::Essl | Language::Hlsl),
+            Stage::TessCtrl | Stage::TessEval => matches!(self, Language::Glsl | Language::Essl | Language::Msl),
             _ => false,
         }
     }

@@ -3,11 +3,19 @@
 
 use std::collections::{HashMap, HashSet};
 
-use spirv::{BuiltIn, Capability, Decoration, Dim, ExecutionModel, ImageFormat, ImageOperands, Op, StorageClass};
+use spirv::{
+    BuiltIn, Capability, Decoration, Dim, ExecutionMode, ExecutionModel, ImageFormat, ImageOperands, Op, StorageClass,
+};
 
 use crate::driver::TextTarget;
 use crate::error::TextError;
 use crate::language::Language;
+
+/// Most blocks inside each other. Libraries recurse into them, and indent what is in them, so that texts grow with the
+/// square of the depth.
+const MAX_NESTING: usize = 256;
+/// Most blocks inside each other in WGSL: the limit that it has for what every implementation takes.
+const MAX_NESTING_WGSL: usize = 127;
 
 /// Refuses a module that the language cannot say, or that would not mean the same there.
 ///
@@ -15,8 +23,7 @@ use crate::language::Language;
 /// [`TextError::Lacks`].
 pub fn refuse(words: &[u32], target: &TextTarget) -> Result<(), TextError> {
     let language = target.language;
-    let mut module =
-        Module { language, by_naga: !language.is_by_cross(), version: target.version, ..Module::default() };
+    let mut module = Module { language, version: target.version, ..Module::default() };
     let mut at = 5;
     while let Some(&first) = words.get(at) {
         let length = (first >> 16).max(1) as usize;
@@ -34,12 +41,14 @@ pub fn refuse(words: &[u32], target: &TextTarget) -> Result<(), TextError> {
 #[derive(Debug, Default)]
 struct Module {
     language: Language,
-    by_naga: bool,
     is_vertex: bool,
+    /// Where the constructs end that are open.
+    merges: Vec<u32>,
+    /// Depth is tested before the shader runs.
+    is_early: bool,
     version: u16,
     /// Pointer types, and what they point at.
     pointers: HashMap<u32, u32>,
-    arrays: HashSet<u32>,
     integers: HashSet<u32>,
     /// Image types: dimensionality, whether integers are sampled, format.
     images: HashMap<u32, (u32, bool, u32)>,
@@ -49,8 +58,6 @@ struct Module {
     integer_lookups: HashSet<u32>,
     storage_images: HashSet<u32>,
     zeros: HashSet<u32>,
-    /// Variables with a location.
-    located: HashSet<u32>,
     unwritten: HashSet<u32>,
     unread: HashSet<u32>,
 }
@@ -60,9 +67,37 @@ impl Module {
     fn lacking(&mut self, opcode: u32, operands: &[u32]) -> Option<String> {
         let is = |op: Op| opcode == op as u32;
         let what: &str = match *operands {
+            [label] if is(Op::Label) => {
+                while self.merges.last() == Some(&label) {
+                    self.merges.pop();
+                }
+                return None;
+            }
+            [merge, ..] if is(Op::SelectionMerge) || is(Op::LoopMerge) => {
+                self.merges.push(merge);
+                let most = if self.language == Language::Wgsl { MAX_NESTING_WGSL } else { MAX_NESTING };
+                if self.merges.len() < most {
+                    return None;
+                }
+                return Some(format!("blocks of {most} levels"));
+            }
             [model, ..] if is(Op::EntryPoint) => {
                 self.is_vertex = model == ExecutionModel::Vertex as u32;
                 return None;
+            }
+            [_, mode, ..] if is(Op::ExecutionMode) && self.language == Language::Essl => {
+                self.is_early |= mode == ExecutionMode::EarlyFragmentTests as u32;
+                if !self.is_early || mode != ExecutionMode::DepthReplacing as u32 {
+                    return None;
+                }
+                "output of depth after the depth test"
+            }
+            [_, mode, ..]
+                if is(Op::ExecutionMode)
+                    && mode == ExecutionMode::Isolines as u32
+                    && self.language == Language::Msl =>
+            {
+                "isolines"
             }
             [capability] if is(Op::Capability) => self.lacking_capability(capability)?,
             [id, decoration, ref rest @ ..] if is(Op::Decorate) => match (decoration, rest) {
@@ -72,7 +107,6 @@ impl Module {
                 _ => {
                     let is = |wanted: Decoration| decoration == wanted as u32;
                     let set = match () {
-                        () if is(Decoration::Location) => &mut self.located,
                         () if is(Decoration::NonWritable) => &mut self.unwritten,
                         () if is(Decoration::NonReadable) => &mut self.unread,
                         () => return None,
@@ -85,19 +119,14 @@ impl Module {
                 if is(Op::TypeInt) {
                     self.integers.insert(id);
                 }
-                // naga carries on with a vector where a bit cast makes 64 bits.
-                let lacks_floats = matches!(self.language, Language::Essl | Language::Msl);
-                if width != 64 || !(self.by_naga || is(Op::TypeInt) || lacks_floats) {
+                let lacks_floats = matches!(self.language, Language::Wgsl | Language::Essl | Language::Msl);
+                if width != 64 || !(is(Op::TypeInt) || lacks_floats) {
                     return None;
                 }
-                if self.language == Language::Msl && is(Op::TypeInt) && !self.by_naga {
+                if self.language == Language::Msl && is(Op::TypeInt) {
                     return None;
                 }
                 "64-bit numbers"
-            }
-            [id, ..] if is(Op::TypeArray) => {
-                self.arrays.insert(id);
-                return None;
             }
             [id, _, to] if is(Op::TypePointer) => {
                 self.pointers.insert(id, to);
@@ -125,7 +154,7 @@ impl Module {
                 return None;
             }
             [ty, id, ..] if is(Op::SampledImage) && self.sampled_integers.contains(&ty) => {
-                if self.by_naga || self.language == Language::Hlsl && self.version < 607 {
+                if self.language == Language::Wgsl || self.language == Language::Hlsl && self.version < 607 {
                     self.integer_lookups.insert(id);
                 }
                 return None;
@@ -139,7 +168,7 @@ impl Module {
     fn lacking_capability(&self, capability: u32) -> Option<&'static str> {
         use Language::{Essl, Glsl, Hlsl, Msl};
         let capability = Capability::from_u32(capability)?;
-        let here = |languages: &[Language]| self.by_naga || languages.contains(&self.language);
+        let here = |languages: &[Language]| self.language == Language::Wgsl || languages.contains(&self.language);
         match capability {
             Capability::InterpolationFunction if here(&[]) => Some("interpolation at a place that the shader says"),
             Capability::StencilExportEXT if here(&[Essl, Hlsl]) => Some("output of stencil values"),
@@ -149,6 +178,7 @@ impl Module {
             Capability::SampleMaskPostDepthCoverage if here(&[Hlsl]) => Some("sample masks after the depth test"),
             Capability::ShaderViewportMaskNV => Some("viewport masks"),
             Capability::ShaderClockKHR if here(&[Essl, Hlsl, Msl]) => Some("clocks"),
+            Capability::GeometryStreams if self.language == Essl => Some("streams of vertices"),
             Capability::InputAttachment if here(&[Glsl, Essl, Hlsl]) => Some("framebuffer fetch"),
             Capability::DerivativeControl if self.language == Essl => Some("fine derivatives"),
             _ => None,
@@ -158,16 +188,21 @@ impl Module {
     fn lacking_built_in(&self, built_in: u32) -> Option<&'static str> {
         use Language::{Essl, Hlsl};
         let built_in = BuiltIn::from_u32(built_in)?;
-        let here = |languages: &[Language]| self.by_naga || languages.contains(&self.language);
+        let here = |languages: &[Language]| self.language == Language::Wgsl || languages.contains(&self.language);
         match built_in {
             // The sizes of points are the rasteriser's business, as all of Direct3D has it.
             BuiltIn::PointSize if self.language == Language::Wgsl => {
                 Some("point sizes: points are one pixel wide, so leave the output away")
             }
             BuiltIn::PointCoord if self.language == Language::Wgsl => Some("coordinates in points"),
-            BuiltIn::CullDistance if self.by_naga => Some("cull distances"),
+            BuiltIn::ClipDistance if self.language == Language::Wgsl && !self.is_vertex => {
+                Some("clip distances as inputs")
+            }
+            BuiltIn::CullDistance if self.language == Language::Wgsl => Some("cull distances"),
             BuiltIn::SamplePosition if here(&[Hlsl]) => Some("positions of samples"),
-            BuiltIn::HelperInvocation if self.by_naga => Some("helper invocations that know that they are"),
+            BuiltIn::HelperInvocation if self.language == Language::Wgsl => {
+                Some("helper invocations that know that they are")
+            }
             BuiltIn::HelperInvocation if self.language == Language::Hlsl && self.version < 607 => {
                 Some("helper invocations that know that they are, before shader model 6.7")
             }
@@ -181,7 +216,7 @@ impl Module {
 
     fn lacking_image(&self, dim: u32, layers: bool, samples: bool, is_image: bool, format: u32) -> Option<String> {
         let format = ImageFormat::from_u32(format).unwrap_or(ImageFormat::Unknown);
-        if !self.by_naga {
+        if self.language != Language::Wgsl {
             if self.language == Language::Essl && is_image && samples {
                 return Some("multisampled images".to_owned());
             }
@@ -207,13 +242,6 @@ impl Module {
     fn lacking_variable(&self, ty: u32, id: u32, storage: u32) -> Option<String> {
         let to = self.pointers.get(&ty)?;
         let is = |class: StorageClass| storage == class as u32;
-        if self.by_naga
-            && (is(StorageClass::Input) || is(StorageClass::Output))
-            && self.located.contains(&id)
-            && self.arrays.contains(to)
-        {
-            return Some("inputs and outputs that are arrays, of which the shader chooses an element".to_owned());
-        }
         let is_storage = is(StorageClass::StorageBuffer) || self.storage_images.contains(to);
         if self.language == Language::Wgsl && self.is_vertex && is_storage && !self.unwritten.contains(&id) {
             return Some("writes to memory in vertex shaders".to_owned());
@@ -231,13 +259,17 @@ impl Module {
 
     fn lacking_lookup(&self, opcode: u32, operands: &[u32]) -> Option<&'static str> {
         let is = |op: Op| opcode == op as u32;
-        if is(Op::ImageTexelPointer) && self.by_naga {
+        let communicates = (Op::GroupNonUniformElect as u32..=Op::GroupNonUniformQuadSwap as u32).contains(&opcode);
+        if communicates && self.is_vertex && self.language == Language::Wgsl {
+            return Some("operations of subgroups in vertex shaders");
+        }
+        if is(Op::ImageTexelPointer) && self.language == Language::Wgsl {
             return Some("atomics on images: use a storage buffer");
         }
-        if is(Op::ImageQueryLod) && self.by_naga {
+        if is(Op::ImageQueryLod) && self.language == Language::Wgsl {
             return Some("queries of the level of a lookup");
         }
-        if self.language == Language::Essl && !self.by_naga {
+        if self.language == Language::Essl {
             if is(Op::ImageQuerySamples) {
                 return Some("queries of the number of samples");
             }
@@ -250,7 +282,7 @@ impl Module {
             return Some("lookups of integer textures by a sampler");
         }
         let compares = is(Op::ImageSampleDrefImplicitLod) || is(Op::ImageSampleDrefExplicitLod);
-        if compares && self.by_naga {
+        if compares && self.language == Language::Wgsl {
             let &[_, _, _, _, _, mask, ref rest @ ..] = operands else { return None };
             let is_zero = rest.first().is_some_and(|level| self.zeros.contains(level));
             let other = ImageOperands::BIAS.bits() | ImageOperands::GRAD.bits();
@@ -281,4 +313,50 @@ fn is_essl_format(format: ImageFormat) -> bool {
             | Rgba8ui
             | R32ui
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use tgsi_compiler::{Compiler, Driver};
+
+    use crate::Text;
+
+    /// What is said of a shader with so many conditions inside each other.
+    fn nested(driver: &'static Text, depth: usize) -> Result<(), String> {
+        let mut text = "FRAG\nDCL IN[0], GENERIC[0], PERSPECTIVE\nDCL OUT[0], COLOR\nDCL CONST[0]\nDCL TEMP[0]\n\
+            MOV TEMP[0], IN[0]\n"
+            .to_owned();
+        for _ in 0..depth {
+            text.push_str("FSLT TEMP[0].x, TEMP[0].xxxx, CONST[0].xxxx\nUIF TEMP[0].xxxx\n");
+            text.push_str("ADD TEMP[0], TEMP[0], IN[0].yzwx\n");
+        }
+        text.push_str(&"ENDIF\n".repeat(depth));
+        text.push_str("MOV OUT[0], TEMP[0]\nEND\n");
+        let source = tgsi::text::parse(text.as_bytes()).expect("a shader").shader;
+        let compiler = Compiler::for_target(driver.target(&[]).expect("no options").into());
+        compiler.compile(source).map(|_| ()).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn nesting_has_an_end() {
+        let drivers: &[(&'static Text, usize)] = &[
+            (&crate::WGSL, 127),
+            #[cfg(feature = "spirv-cross")]
+            (&crate::GLSL, 256),
+            #[cfg(feature = "spirv-cross")]
+            (&crate::ESSL, 256),
+            #[cfg(feature = "spirv-cross")]
+            (&crate::MSL, 256),
+            #[cfg(feature = "spirv-cross")]
+            (&crate::HLSL, 256),
+        ];
+        for &(driver, most) in drivers {
+            assert_eq!(nested(driver, most - 1), Ok(()));
+            // The innermost may become selections of values.
+            for depth in [most + 8, 20_000] {
+                let error = nested(driver, depth).expect_err("too deep");
+                assert!(error.contains("has no blocks of"), "{error}");
+            }
+        }
+    }
 }

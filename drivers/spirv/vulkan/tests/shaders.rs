@@ -8,12 +8,11 @@ mod runs;
 
 use std::path::PathBuf;
 
-use runs::{LIMITS, all_are_wanted, corpus, difference, inputs, is_wanted, parsed, repository, texts};
-use tgsi::run::vectors::Agreement;
-use tgsi::tables::File;
+use runs::without_nan;
+use runs::{LIMITS, all_are_wanted, close, corpus, declared, difference, inputs, is_wanted, parsed, repository, texts};
 use tgsi_compiler::{Compiler, Driver, Runner, Stage};
 use tgsi_driver_spirv::DRIVER;
-use tgsi_ir::run::{AnalyticResources, Inputs, LaneRegisters, Resources};
+use tgsi_ir::run::{AnalyticResources, Resources};
 use tgsi_ir::shader::Shader;
 
 /// Shaders whose code lavapipe compiles for longer than a minute: arrays of hundreds of vectors in registers.
@@ -26,13 +25,6 @@ const OTHERWISE: &[(&str, &str)] = &[
     ("glsl-fs-log2.frag", "the logarithm of a denormal"),
     ("frag-lit.frag", "a power that is a denormal"),
 ];
-
-/// Words of approximate functions agree as those of recorded results do. Devices need not keep NaN and infinities; a
-/// small negative integer is none.
-fn close(expected: u32, found: u32) -> bool {
-    let is_kept = f32::from_bits(expected).is_finite() || expected >= 0xffff_ff00;
-    !is_kept || Agreement::of(expected, found) != Agreement::Different
-}
 
 fn compiler() -> Compiler {
     Compiler::for_target(DRIVER.target(DRIVER.run_options()).expect("the options").into())
@@ -55,46 +47,6 @@ fn made(compiler: &Compiler, source: &tgsi::Shader) -> Option<Result<Made, Strin
         Ok((lowered, runner?))
     };
     Some(make())
-}
-
-/// Devices need not keep NaN: what is given as a small negative integer may be read as a float, and becomes positive.
-fn without_nan(mut inputs: Inputs) -> Inputs {
-    let positive = |word: &mut u32| {
-        if *word > 0xff80_0000 {
-            *word = word.wrapping_neg() & 0xff;
-        }
-    };
-    for register in 0..inputs.inputs.len() {
-        for component in 0..4 {
-            inputs.inputs.component_mut(register, component).iter_mut().for_each(positive);
-        }
-    }
-    inputs.vertices.iter_mut().flatten().flatten().for_each(positive);
-    inputs.constants.iter_mut().flatten().for_each(positive);
-    inputs.system_values.values_mut().flatten().flatten().for_each(positive);
-    inputs
-}
-
-/// Inputs and constants that are declared: what an index beyond them reads is nobody's business.
-fn declared(source: &tgsi::Shader, mut inputs: Inputs) -> Inputs {
-    let end = |file: File, dimension: Option<u16>| {
-        let declarations = source.declarations.iter().filter(|d| d.file == file);
-        let of_dimension =
-            declarations.filter(|d| dimension.is_none() || d.dimension.unwrap_or(0) == dimension.unwrap_or(0));
-        of_dimension.map(|d| usize::from(d.last) + 1).max().unwrap_or(0)
-    };
-    let mut registers = LaneRegisters::new(inputs.lanes, end(File::Input, None).min(inputs.inputs.len()));
-    for register in 0..registers.len() {
-        for component in 0..4 {
-            let words = inputs.inputs.component(register, component);
-            registers.component_mut(register, component).copy_from_slice(words);
-        }
-    }
-    inputs.inputs = registers;
-    for (number, words) in (0..).zip(&mut inputs.constants) {
-        words.truncate(4 * end(File::Constant, Some(number)));
-    }
-    inputs
 }
 
 fn compare(source: &tgsi::Shader, shader: &Shader, runner: &dyn Runner, seeds: u64) -> Result<(), String> {

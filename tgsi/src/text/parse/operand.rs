@@ -135,7 +135,10 @@ impl<'a> Parser<'a> {
             let (word, span) = self.expect_word("a component")?;
             indirect.component = match components::<1>(word) {
                 Some([component]) => component,
-                None => return self.fail(ParseErrorKind::Swizzle(self.quote(span)), span),
+                None => {
+                    let diagnostic = ParseErrorKind::Swizzle(self.quote(span)).at(span);
+                    return Err(Box::new(diagnostic.with_hint("an address is one component: x, y, z or w")));
+                }
             };
         }
         self.skip();
@@ -249,16 +252,14 @@ impl<'a> Parser<'a> {
         if let Some(swizzle) = components(word) {
             return Ok(Some(swizzle));
         }
-        let mut diagnostic = ParseErrorKind::Swizzle(self.quote(span)).at(span);
         let last = word.bytes().iter().rev().find_map(|&letter| component_of(letter).map(|_| letter));
-        if let (true, Some(last)) = (word.len() < 4, last) {
-            let mut full = word.bytes().to_vec();
-            full.resize(4, last);
-            if Word::new(&full).and_then(components::<4>).is_some() {
-                let full = String::from_utf8_lossy(&full);
-                diagnostic = diagnostic.with_hint(format!("a swizzle has four components: `.{full}`"));
-            }
-        }
+        let mut full = word.bytes().to_vec();
+        full.resize(full.len().max(4), last.unwrap_or(b'x'));
+        let hint = match Word::new(&full).and_then(components::<4>) {
+            Some(_) => format!("a swizzle has four components: `.{}`", String::from_utf8_lossy(&full)),
+            None => "a swizzle has four components out of x, y, z, w".to_owned(),
+        };
+        let diagnostic = ParseErrorKind::Swizzle(self.quote(span)).at(span).with_hint(hint);
         Err(Box::new(diagnostic))
     }
 
@@ -284,11 +285,11 @@ impl<'a> Parser<'a> {
                 let hint: String = letters.iter().map(|&c| ['x', 'y', 'z', 'w'][(c & 3) as usize]).collect();
                 let diagnostic = ParseErrorKind::WriteMask(self.quote(span)).at(span);
                 let only_components = word.bytes().iter().all(|&byte| component_of(byte).is_some());
-                Err(Box::new(if only_components {
-                    diagnostic.with_hint(format!("components stand in order, each once: `.{hint}`"))
+                Err(Box::new(diagnostic.with_hint(if only_components {
+                    format!("components stand in order, each once: `.{hint}`")
                 } else {
-                    diagnostic
-                }))
+                    "a write mask has components out of x, y, z, w".to_owned()
+                })))
             }
         }
     }
@@ -331,7 +332,10 @@ impl<'a> Parser<'a> {
             let (word, span) = self.expect_word("three components")?;
             swizzle = match components(word) {
                 Some(swizzle) => swizzle,
-                None => return self.fail(ParseErrorKind::Swizzle(self.quote(span)), span),
+                None => {
+                    let diagnostic = ParseErrorKind::Swizzle(self.quote(span)).at(span);
+                    return Err(Box::new(diagnostic.with_hint("an offset has three components out of x, y, z, w")));
+                }
             };
         }
         let Register { file, index, .. } = operand.register;

@@ -154,7 +154,7 @@ impl Emitter<'_> {
     /// What comes before each vertex: a point size, if the shader writes none, and in WGSL a position.
     pub(super) fn before_vertex(&mut self) {
         let position = Slot { is_output: true, location: i32::from(varying::POS), space: super::homes::Space::Single };
-        if self.options.wgsl && self.shader.stage == Stage::Vertex && self.io.plan.slot(position).is_none() {
+        if self.options.wgsl && self.shader.stage == Stage::Vertex && !self.io.plan.is_written(position) {
             let variable = self.built_in_variable(true, BuiltIn::Position, VEC4, None, 0);
             let ty = self.module.value_type(VEC4);
             let zero = self.module.null(ty);

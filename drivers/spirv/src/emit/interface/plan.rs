@@ -82,6 +82,8 @@ pub struct Segment {
 #[derive(Debug, Default)]
 pub struct Plan {
     slots: FxHashMap<Slot, SlotData>,
+    /// Slots may stand in an array.
+    has_arrays: bool,
     registers: FxHashMap<(bool, Space, u32), Slot>,
     runs: Vec<Run>,
     /// Clip and cull distances of inputs and of outputs.
@@ -148,7 +150,7 @@ fn space_of(data: &VariableData) -> Space {
 impl Plan {
     /// Looks at a shader.
     pub fn new(shader: &Shader, body: &Body, classes: &Classes, options: &SpirvOptions) -> Plan {
-        let mut plan = Plan::default();
+        let mut plan = Plan { has_arrays: options.io_arrays, ..Plan::default() };
         plan.declare(shader, options);
         let mut distance_slots = [0u32; 2];
         for block in body.blocks() {
@@ -354,7 +356,7 @@ impl Plan {
 
     /// Whether a slot may stand in an array behind another.
     fn follows(&self, shader: &Shader, a: Slot, b: Slot) -> bool {
-        if a.is_output && shader.stage == Stage::Fragment {
+        if !self.has_arrays || a.is_output && shader.stage == Stage::Fragment {
             return false;
         }
         let (Some(first), Some(second)) = (self.slot(a), self.slot(b)) else { return false };

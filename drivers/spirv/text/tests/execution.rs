@@ -1,0 +1,279 @@
+//! Texts compute what the shader does: they are read back as SPIR-V and run on Vulkan, against the interpreter of the IR
+//! and recorded results. WGSL is read by naga, GLSL, ESSL and HLSL by glslang. All are compute shaders, by the option
+//! `harness`; so what is tested is arithmetic, control flow, memory and communication, not textures and varyings.
+//!
+//! Of real shaders and recorded results every sixteenth shader runs, and every one with `TGSIC_EVERY=1`. `TGSIC_ONLY=text`
+//! restricts it to shaders whose path contains the text.
+
+#[path = "../../../../tgsi/tests/common/mod.rs"]
+mod common;
+mod read_back;
+#[path = "../../tests/runs/mod.rs"]
+mod runs;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
+use std::time::{Duration, Instant};
+
+use rayon::prelude::*;
+use read_back::Reader;
+use runs::{LIMITS, close, corpus, declared, difference, inputs, is_wanted, parsed, repository, texts, without_nan};
+use tgsi::run::vectors::{Agreement, UninitialisedWords, Vector, as_recorded};
+use tgsi_compiler::{Code, Compiler, Driver, Runner, Stage};
+use tgsi_driver_spirv::{DRIVER, SpirvOptions};
+#[cfg(feature = "spirv-cross")]
+use tgsi_driver_spirv_text::{ESSL, GLSL, HLSL};
+use tgsi_driver_spirv_text::{Text, WGSL};
+use tgsi_ir::run::AnalyticResources;
+use tgsi_ir::shader::Shader;
+
+/// Shaders whose code a device compiles for longer than a minute, and such as need not compute the same on every device:
+/// as those of the tests of modules.
+const LEFT_OUT: &[&str] = &[
+    "max-input-components.geom",
+    "tes-input-mat2_2.tesc",
+    "trivial.compute-4.comp",
+    "r600_query.comp",
+    "glsl-fs-log2.frag",
+    "frag-lit.frag",
+];
+
+/// A shader that takes longer is named.
+const SLOW: Duration = Duration::from_secs(10);
+
+/// A language whose texts are read back.
+struct Way {
+    text: Compiler,
+    module: Compiler,
+    reader: Reader,
+}
+
+impl Way {
+    /// The profile is that of the driver for SPIR-V whose modules the texts are made of.
+    fn new(text: &'static Text, profile: &str, reader: Reader) -> Way {
+        Way {
+            text: Compiler::for_target(text.target(&["harness"]).expect("the option").into()),
+            module: Compiler::for_target(DRIVER.target(&[profile, "harness"]).expect("the options").into()),
+            reader,
+        }
+    }
+
+    /// A shader as it is before its code is made, and what runs the text that was read back.
+    fn made(&self, source: &tgsi::Shader) -> Result<Result<Made, String>, String> {
+        let mut compilation = self.text.start(source).map_err(|error| error.to_string())?;
+        compilation.advance(Stage::Registers).map_err(|error| error.to_string())?;
+        let lowered = compilation.ir().clone();
+        let text = match compilation.finish() {
+            Ok(code) => String::from_utf8(code.into_bytes()).map_err(|error| error.to_string())?,
+            Err(error) if error.code().id == "T2101" => return Ok(Err(error.to_string())),
+            Err(error) => return Err(error.to_string()),
+        };
+        let module = self.module.compile(source).map_err(|error| error.to_string())?.into_bytes();
+        let code = Code::Binary(read_back::read_back(self.reader, &text, &module)?);
+        let options = SpirvOptions { harness: true, ..SpirvOptions::default() };
+        let runner = tgsi_spirv_vulkan::runner(&options, &code).unwrap_or_else(|| Err("no runner".to_owned()));
+        Ok(Ok((lowered, runner?)))
+    }
+}
+
+/// A lowered shader, and what runs its text.
+type Made = (Shader, Box<dyn Runner>);
+
+/// What became of shaders.
+#[derive(Debug, Default)]
+struct Outcome {
+    equal: usize,
+    /// What the language has not, and how many shaders have it.
+    refused: BTreeMap<String, usize>,
+    wrong: Vec<String>,
+}
+
+impl Outcome {
+    /// Of many.
+    fn sum(all: Vec<Outcome>) -> Outcome {
+        let mut sum = Outcome::default();
+        for one in all {
+            sum.equal += one.equal;
+            sum.wrong.extend(one.wrong);
+            for (what, count) in one.refused {
+                *sum.refused.entry(what).or_default() += count;
+            }
+        }
+        sum
+    }
+
+    /// One shader with so many results.
+    fn of(file: &str, count: usize, start: Instant, result: Result<Result<(), String>, String>) -> Outcome {
+        if start.elapsed() > SLOW {
+            println!("{file}: {:.1?}", start.elapsed());
+        }
+        match result {
+            Ok(Ok(())) => Outcome { equal: count, ..Outcome::default() },
+            Ok(Err(what)) => Outcome { refused: [(what, count)].into(), ..Outcome::default() },
+            Err(wrong) => Outcome { wrong: vec![format!("{file}: {wrong}")], ..Outcome::default() },
+        }
+    }
+
+    fn assert(&self, name: &str, least: usize) {
+        println!("{name}: {} equal, {} wrong, refused: {:#?}", self.equal, self.wrong.len(), self.refused);
+        assert!(self.wrong.is_empty(), "{name}: {} wrong:\n{}", self.wrong.len(), self.wrong.join("\n"));
+        let all_are_wanted = std::env::var_os("TGSIC_ONLY").is_none();
+        assert!(self.equal >= least || !all_are_wanted, "{name}: {} equal, should be {least}", self.equal);
+    }
+}
+
+/// Runs the texts of files with made-up inputs against the interpreter.
+fn run_files(way: &Way, files: &[PathBuf], seeds: u64) -> Outcome {
+    let one = |path: &PathBuf| {
+        let source = parsed(&std::fs::read(path).expect("a file"))?;
+        if tgsi::check::check(&source).has_errors() {
+            return None;
+        }
+        let start = Instant::now();
+        let result = way.made(&source).and_then(|made| {
+            let (shader, runner) = match made {
+                Ok(made) => made,
+                Err(what) => return Ok(Err(what)),
+            };
+            for seed in 0..seeds {
+                let inputs = declared(&source, without_nan(inputs(&shader, seed)));
+                let (mut expected_texels, mut texels) = (AnalyticResources::default(), AnalyticResources::default());
+                let Ok(expected) = tgsi_ir::run::run(&shader, &inputs, &mut expected_texels, LIMITS) else { continue };
+                let found = runner.run(&inputs, &mut texels, LIMITS)?;
+                if let Some(difference) = difference(shader.stage, &expected, &found, &close) {
+                    return Err(format!("inputs {seed}: {difference}"));
+                }
+            }
+            Ok(Ok(()))
+        });
+        Some(Outcome::of(&path.display().to_string(), 1, start, result))
+    };
+    Outcome::sum(files.par_iter().filter(|path| is_wanted(path)).filter_map(one).collect())
+}
+
+/// Whether a shader has operations that a device may round otherwise, or shows bits of a NaN.
+fn depends_on_device(shader: &Shader) -> bool {
+    shader.functions.values().filter_map(|function| function.body.as_ref()).any(|body| {
+        body.blocks().flat_map(|block| body.insts(block)).any(|inst| {
+            body.alu_op(inst)
+                .is_some_and(|op| DRIVER.approximate_ops().contains(&op) || op.name().starts_with("pack_half"))
+        })
+    })
+}
+
+/// Runs texts with recorded inputs, and compares with what was recorded.
+fn run_vectors(way: &Way, file: &str, root: &Path, every: usize) -> Outcome {
+    let mut by_shader: BTreeMap<String, Vec<Vector>> = BTreeMap::new();
+    for line in common::lines(common::shared(file)) {
+        let vector = Vector::parse(&line).expect("a recorded result");
+        // Special values bind the interpreter only.
+        if !vector.has_special_values() {
+            by_shader.entry(vector.file.clone()).or_default().push(vector);
+        }
+    }
+    let by_shader: Vec<_> = by_shader.into_iter().filter(|(file, _)| is_wanted(Path::new(file))).collect();
+    let one = |(file, vectors): &&(String, Vec<Vector>)| {
+        let source = parsed(&std::fs::read(root.join(file)).expect("a file"))?;
+        if LEFT_OUT.iter().any(|name| file.contains(name)) {
+            return None;
+        }
+        let source = as_recorded(&source);
+        let start = Instant::now();
+        let result = way.made(&source).and_then(|made| {
+            let (shader, runner) = match made {
+                Ok(made) => made,
+                Err(what) => return Ok(Err(what)),
+            };
+            let uninitialised = UninitialisedWords::new(&source);
+            let is_open = depends_on_device(&shader);
+            for vector in vectors {
+                let found = runner.run(&vector.inputs(&source), &mut AnalyticResources::default(), LIMITS)?;
+                let mut comparison = vector.compare(&found);
+                uninitialised.excuse(&source, vector, &mut comparison);
+                comparison.different.retain(|word| {
+                    word.expected.is_none_or(|word| f32::from_bits(word).is_finite() || word >= 0xffff_ff00)
+                });
+                if is_open {
+                    vector.excuse_device(&mut comparison);
+                }
+                if comparison.verdict() == Agreement::Different {
+                    return Err(format!("seed {}: {:x?}", vector.seed, comparison.different.first()));
+                }
+            }
+            Ok(Ok(()))
+        });
+        Some(Outcome::of(file, vectors.len(), start, result))
+    };
+    let some: Vec<&(String, Vec<Vector>)> = by_shader.iter().step_by(every).collect();
+    Outcome::sum(some.par_iter().filter_map(one).collect())
+}
+
+/// The languages that are read back.
+static WAYS: LazyLock<Vec<(&str, Way)>> = LazyLock::new(|| {
+    vec![
+        ("wgsl", Way::new(&WGSL, "portable", Reader::Naga)),
+        #[cfg(feature = "spirv-cross")]
+        ("glsl", Way::new(&GLSL, "glsl", Reader::Glslang(&["-V", "-S", "comp"]))),
+        #[cfg(feature = "spirv-cross")]
+        ("essl", Way::new(&ESSL, "essl", Reader::Glslang(&["-V", "-S", "comp"]))),
+        #[cfg(feature = "spirv-cross")]
+        ("hlsl", Way::new(&HLSL, "hlsl", Reader::Glslang(&["-V", "-D", "-e", "main", "-S", "comp"]))),
+    ]
+});
+
+fn every() -> usize {
+    std::env::var("TGSIC_EVERY").ok().and_then(|every| every.parse().ok()).unwrap_or(16)
+}
+
+/// The languages that can be run here.
+fn ways() -> impl Iterator<Item = &'static (&'static str, Way)> {
+    let lacking = tgsi_spirv_vulkan::unavailable();
+    let no_glslang = std::process::Command::new("glslangValidator").arg("--version").output().is_err();
+    WAYS.iter().filter(move |(name, way)| {
+        let lacking = match way.reader {
+            Reader::Glslang(_) if no_glslang => Some("no program glslangValidator".to_owned()),
+            _ => lacking.clone(),
+        };
+        if let Some(reason) = &lacking {
+            println!("skipped: {name}: {reason}");
+            assert!(std::env::var("CI").as_deref() != Ok("true"), "in CI nothing may be skipped: {reason}");
+        }
+        lacking.is_none()
+    })
+}
+
+#[test]
+fn fixtures_compute_the_same() {
+    for (name, way) in ways() {
+        run_files(way, &texts(repository().join("fixtures/tgsi")), 2).assert(name, 30);
+    }
+}
+
+#[test]
+#[cfg_attr(not(reference_data), ignore = "no reference data")]
+fn real_shaders_compute_the_same() {
+    let is_left_out = |path: &PathBuf| LEFT_OUT.iter().any(|name| path.to_string_lossy().contains(name));
+    let files: Vec<PathBuf> = texts(corpus()).into_iter().filter(|path| !is_left_out(path)).step_by(every()).collect();
+    for (name, way) in ways() {
+        run_files(way, &files, 2).assert(name, 1000 / every());
+    }
+}
+
+#[test]
+#[cfg_attr(not(reference_data), ignore = "no reference data")]
+fn recorded_results_of_opcodes() {
+    for (name, way) in ways() {
+        let root = common::shared("oracle");
+        run_vectors(way, "oracle/opcode-vectors.jsonl.gz", &root, every()).assert(name, 1000 / every());
+    }
+}
+
+#[test]
+#[cfg_attr(not(reference_data), ignore = "no reference data")]
+fn recorded_results_of_real_shaders() {
+    for (name, way) in ways() {
+        let root = common::shared("");
+        run_vectors(way, "oracle/corpus-vectors.jsonl.gz", &root, every()).assert(name, 1000 / every());
+    }
+}
