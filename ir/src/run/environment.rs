@@ -96,12 +96,12 @@ impl LaneRegisters {
     }
 
     /// All words from a lane of the first component on, and the distance of components.
-    pub(super) fn from_lane(&self, lane: usize) -> (&[u32], usize) {
+    pub(super) fn words_from(&self, lane: usize) -> (&[u32], usize) {
         (self.words.get(lane..).unwrap_or(&[]), self.stride)
     }
 
     /// The same, to change.
-    pub(super) fn from_lane_mut(&mut self, lane: usize) -> (&mut [u32], usize) {
+    pub(super) fn words_from_mut(&mut self, lane: usize) -> (&mut [u32], usize) {
         (self.words.get_mut(lane..).unwrap_or(&mut []), self.stride)
     }
 

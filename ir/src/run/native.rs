@@ -87,11 +87,11 @@ impl Machine<'_, '_> {
         let copy = (inputs.len() < code.input_registers() || !fits)
             .then(|| inputs.extended(self.first..self.first + self.lanes, code.input_registers()));
         let (inputs, input_stride) = match &copy {
-            Some(copy) => copy.from_lane(0),
-            None => inputs.from_lane(self.first),
+            Some(copy) => copy.words_from(0),
+            None => inputs.words_from(self.first),
         };
         let first = self.output_lane(0);
-        let (outputs, output_stride) = self.outputs.outputs.from_lane_mut(first);
+        let (outputs, output_stride) = self.outputs.outputs.words_from_mut(first);
         let mut state = NativeState {
             words: &mut self.words,
             registers: &mut self.registers,

@@ -4,6 +4,8 @@
 //! Control flow is as in the interpreter: masks say which lanes take part. A side of an `If` that no lane of the quad
 //! takes is jumped over, a loop ends with its last lane.
 
+use std::sync::Arc;
+
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I32, I32X4, I64};
 use cranelift_codegen::ir::{
@@ -41,7 +43,7 @@ pub(super) struct Emitter<'a, 'f> {
     /// Words of planes that are constant.
     pub constants: &'a FxHashMap<Plane, u32>,
     /// Instructions that code has the addresses of.
-    pub generals: &'a mut Vec<Box<General>>,
+    pub generals: &'a mut Vec<Arc<General>>,
     variables: FxHashMap<Plane, Variable>,
     uniforms: FxHashMap<(u32, u32, u32), Ir>,
     call_conv: CallConv,
@@ -71,7 +73,7 @@ impl<'a, 'f> Emitter<'a, 'f> {
         mut builder: FunctionBuilder<'f>,
         keep_inactive: bool,
         constants: &'a FxHashMap<Plane, u32>,
-        generals: &'a mut Vec<Box<General>>,
+        generals: &'a mut Vec<Arc<General>>,
         call_conv: CallConv,
     ) -> Emitter<'a, 'f> {
         let active = builder.declare_var(I32X4);
@@ -200,9 +202,9 @@ impl<'a, 'f> Emitter<'a, 'f> {
             let variable = self.variable(plane);
             self.builder.def_var(variable, value);
         }
-        let ops = self.program.ops();
-        for at in stretch.range.start as usize..stretch.range.end as usize {
-            self.operation(ops[at], at, limit);
+        let range = stretch.range.start as usize..stretch.range.end as usize;
+        for (at, &op) in range.clone().zip(&self.program.ops()[range]) {
+            self.operation(op, at, limit);
         }
         for &plane in &stretch.outputs {
             let variable = self.variable(plane);
@@ -558,7 +560,7 @@ impl<'a, 'f> Emitter<'a, 'f> {
     /// An instruction without a rule: evaluated lane by lane.
     fn general(&mut self, alu: &Alu) {
         let program = self.program;
-        let instruction = Box::new(General::new(program, alu));
+        let instruction = Arc::new(General::new(program, alu));
         let mut operands = Vec::new();
         for source in 0..usize::from(alu.num_sources) {
             let planes = program.alu_source_planes(alu, source);
@@ -570,7 +572,7 @@ impl<'a, 'f> Emitter<'a, 'f> {
                 operands.extend(high);
             }
         }
-        let address = std::ptr::from_ref::<General>(&instruction) as usize;
+        let address = Arc::as_ptr(&instruction) as usize;
         let vectors = instruction.vectors();
         self.generals.push(instruction);
         let results = self.call_with(general as *const () as usize, Some(address), &operands, vectors);

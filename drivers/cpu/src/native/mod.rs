@@ -42,7 +42,7 @@ type Function = unsafe extern "C" fn(*const Context) -> u64;
 struct Code {
     functions: Vec<Function>,
     /// Instructions that code has the addresses of.
-    _generals: Vec<Box<General>>,
+    _generals: Vec<Arc<General>>,
     /// Taken only when the code is released.
     module: Mutex<Option<JITModule>>,
     /// What functions may touch: planes of values, of registers, components of inputs and outputs.
