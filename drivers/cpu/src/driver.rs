@@ -131,13 +131,13 @@ pub fn runner(target: &dyn Target, code: &Code) -> Option<Result<Box<dyn Runner>
     Some(program.map(|program| Box::new(Lanes { program }) as Box<dyn Runner>))
 }
 
-/// A program and how it is run for checks: all lanes at once.
+/// A program and how it is run for checks, by one thread.
 struct Lanes {
     program: Program,
 }
 
 impl Runner for Lanes {
     fn run(&self, inputs: &Inputs, resources: &mut dyn Resources, limits: RunLimits) -> Result<Outputs, String> {
-        self.program.run(inputs, resources, limits).map_err(|error| error.to_string())
+        self.program.run_together(inputs, resources, limits).map_err(|error| error.to_string())
     }
 }

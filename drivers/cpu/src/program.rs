@@ -4,6 +4,7 @@ use tgsi_ir::run::program::Op;
 use tgsi_ir::run::{Inputs, Outputs, Resources, RunError, RunLimits};
 use tgsi_ir::{Shader, Stage};
 
+use crate::batch::BLOCK_LANES;
 use crate::error::CpuError;
 
 /// How a program is made.
@@ -81,6 +82,21 @@ impl Program {
     /// The run exceeds a limit.
     pub fn run(&self, inputs: &Inputs, resources: &mut dyn Resources, limits: RunLimits) -> Result<Outputs, RunError> {
         self.program.run(inputs, resources, limits)
+    }
+
+    /// The same; lanes that do not see each other are run in blocks, of which the planes stay in the cache.
+    ///
+    /// # Errors
+    /// As of [`run`](Self::run), with the limits for each block.
+    pub fn run_together(
+        &self,
+        inputs: &Inputs,
+        resources: &mut dyn Resources,
+        limits: RunLimits,
+    ) -> Result<Outputs, RunError> {
+        let alone = matches!(self.stage(), Stage::Vertex | Stage::TessEval | Stage::Fragment) && !self.writes_memory();
+        let block = if alone { BLOCK_LANES } else { inputs.lanes };
+        self.program.run_blocks(inputs, 0..inputs.lanes, block, resources, limits)
     }
 
     /// The stage of the shader.

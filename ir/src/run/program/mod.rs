@@ -82,7 +82,7 @@ pub enum Op {
     Alu(u32),
     /// [`Program::intrinsics`].
     Intrinsic(u32),
-    /// [`Program::derefs`].
+    /// Its values: [`Program::deref_values`].
     Deref(u32),
     /// [`Program::textures`].
     Texture(u32),
@@ -93,7 +93,7 @@ pub enum Op {
         /// Number.
         count: u32,
     },
-    /// [`Program::calls`].
+    /// Its arguments: [`Program::call_values`].
     Call(u32),
     /// Lanes with a condition go on; if there is none, at `otherwise`, which is the `Else`.
     If {
@@ -166,7 +166,7 @@ pub struct Alu {
     pub fast: bool,
     /// Number of sources.
     pub num_sources: u8,
-    /// First source in [`Program::alu_sources`].
+    /// First source; see [`Program::alu_source_planes`].
     pub sources: u32,
     /// Result.
     pub dest: Value,
@@ -175,7 +175,7 @@ pub struct Alu {
 /// A source of an ALU instruction.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct AluSource {
-    /// Where the planes of its components stand in [`Program::planes`], swizzle applied.
+    /// Where the planes of its components stand in the program's list of planes, swizzle applied.
     pub start: u32,
     /// Number of components.
     pub components: u8,
@@ -190,7 +190,7 @@ pub struct Intrinsic {
     pub op: IntrinsicOp,
     /// Number of sources.
     pub num_sources: u8,
-    /// First source in [`Program::operands`].
+    /// First source; see [`Program::sources_of`].
     pub sources: u32,
     /// Result; no components if there is none.
     pub dest: Value,
@@ -263,9 +263,9 @@ pub struct Copy {
 /// A call.
 #[derive(Clone, Copy, Debug)]
 pub struct Call {
-    /// Number of the callee in [`Program::functions`].
+    /// Number of the callee in the program's list.
     pub callee: u32,
-    /// First argument in [`Program::operands`].
+    /// First argument; see [`Program::call_values`].
     pub arguments: u32,
     /// Number of arguments.
     pub num_arguments: u16,
