@@ -4,8 +4,8 @@
 //! A value is one vector of four 32-bit lanes for each quad. There are no wider vectors in Cranelift, and no operation
 //! that can trap is ever made.
 //!
-//! `unsafe` stands in three places: the call of a function, what code calls ([`calls`]), and the release of memory. What
-//! code can reach is in [`context`]: planes at offsets that are known when it is made, and constant buffers behind a
+//! `unsafe` stands in three places: the call of a function, what code calls (`calls`), and the release of memory. What
+//! code can reach is in `context`: planes at offsets that are known when it is made, and constant buffers behind a
 //! check of the length. Pages of code are never writable and executable at once.
 
 mod alu;
