@@ -6,12 +6,21 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Output};
-use std::sync::Mutex;
+use std::sync::{Mutex, OnceLock};
 
 use libtest_mimic::{Arguments, Failed, Trial};
 
 /// What the static library needs besides libc.
 const LIBRARIES: [&str; 4] = ["-lgcc_s", "-lm", "-lpthread", "-ldl"];
+
+/// What it needs besides, if it was built together with drivers that hold C++, as all packages of the workspace are.
+fn more_libraries(library: &Path) -> Vec<&'static str> {
+    static HOLDS_CPP: OnceLock<bool> = OnceLock::new();
+    let holds_cpp = *HOLDS_CPP.get_or_init(|| {
+        Command::new("grep").args(["-q", "__cxa_throw"]).arg(library).status().is_ok_and(|status| status.success())
+    });
+    if holds_cpp { vec!["-lstdc++"] } else { Vec::new() }
+}
 
 /// Damaged variants of each shader. Under valgrind and sanitizers there are fewer.
 const HOSTILE_ROUNDS: usize = 200;
@@ -82,7 +91,7 @@ fn compile(source: &str, target: &Path, flags: &[&str], library: &Path) -> Resul
     let mut command = Command::new(compiler);
     command.args([standard, "-g", "-Wall", "-Wextra", "-Werror", "-D_POSIX_C_SOURCE=200809L", "-I"]);
     command.arg(folder().join("include")).args(flags).arg("-o").arg(target).arg(folder().join(source));
-    run(command.arg(library).args(LIBRARIES))?;
+    run(command.arg(library).args(more_libraries(library)).args(LIBRARIES))?;
     Ok(())
 }
 
