@@ -93,6 +93,26 @@ fn is_nan(word: u32) -> bool {
     f32::from_bits(word).is_nan()
 }
 
+/// The same operations are code for the other processors that Cranelift makes vector code for.
+#[test]
+fn opcodes_are_code_for_other_processors() {
+    let mut refused = Vec::new();
+    for &op in AluOp::ALL {
+        let info = op.info();
+        let sizes = if info.bit_sizes.is_empty() { &[32][..] } else { info.bit_sizes };
+        for (&bit_size, constant) in sizes.iter().flat_map(|size| [(size, None), (size, Some(5))]) {
+            let program = tgsi_ir::run::Program::new(&shader(op, bit_size, constant)).expect("a program");
+            for triple in ["aarch64-unknown-linux-gnu", "x86_64-unknown-linux-gnu"] {
+                match tgsi_driver_cpu::native::size_for(&program, triple) {
+                    Ok(bytes) => assert!(bytes > 0, "{op}"),
+                    Err(error) => refused.push(format!("{op} {bit_size} {triple}: {error}")),
+                }
+            }
+        }
+    }
+    assert!(refused.is_empty(), "{} refused:\n{}", refused.len(), refused.join("\n"));
+}
+
 #[test]
 fn opcodes_are_computed_alike() {
     let (mut compared, mut compiled, mut evaluated) = (0usize, 0, Vec::new());

@@ -108,3 +108,8 @@ mod tests {
         }
     }
 }
+
+/// The examples of the project's README, which must compile and hold.
+#[cfg(all(doctest, feature = "cpu"))]
+#[doc = include_str!("../../../README.md")]
+struct Readme;

@@ -257,8 +257,3 @@ fn finish_selected(
     }
     Ok(finished)
 }
-
-/// The example of the project's README, which must compile and hold.
-#[cfg(doctest)]
-#[doc = include_str!("../../../README.md")]
-struct Readme;

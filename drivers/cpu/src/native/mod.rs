@@ -21,7 +21,7 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex};
 
 use cranelift_codegen::settings::{self, Configurable};
-use cranelift_codegen::{CodegenError, ir};
+use cranelift_codegen::{CodegenError, ir, isa};
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 use cranelift_jit::{JITBuilder, JITModule};
 use cranelift_module::{FuncId, Module, ModuleError};
@@ -121,21 +121,49 @@ pub fn compile(program: &mut Program, options: Options) -> Report {
     report
 }
 
+fn unsupported(what: impl ToString) -> Box<ModuleError> {
+    Box::new(ModuleError::Compilation(CodegenError::Unsupported(what.to_string())))
+}
+
+fn flags() -> Result<settings::Flags, settings::SetError> {
+    let mut flags = settings::builder();
+    flags.set("opt_level", "speed")?;
+    flags.set("enable_verifier", if cfg!(debug_assertions) { "true" } else { "false" })?;
+    flags.set("enable_probestack", "false")?;
+    flags.set("unwind_info", "false")?;
+    flags.set("is_pic", "false")?;
+    Ok(settings::Flags::new(flags))
+}
+
 fn module() -> Result<JITModule, Box<ModuleError>> {
-    let flags = || -> Result<settings::Flags, settings::SetError> {
-        let mut flags = settings::builder();
-        flags.set("opt_level", "speed")?;
-        flags.set("enable_verifier", if cfg!(debug_assertions) { "true" } else { "false" })?;
-        flags.set("enable_probestack", "false")?;
-        flags.set("unwind_info", "false")?;
-        flags.set("is_pic", "false")?;
-        Ok(settings::Flags::new(flags))
-    };
-    let unsupported = |what: String| Box::new(ModuleError::Compilation(CodegenError::Unsupported(what)));
-    let flags = flags().map_err(|error| unsupported(error.to_string()))?;
-    let isa = cranelift_native::builder().map_err(|error| unsupported(error.to_owned()))?;
-    let isa = isa.finish(flags).map_err(|error| Box::new(ModuleError::Compilation(error)))?;
+    let flags = flags().map_err(unsupported)?;
+    let isa = cranelift_native::builder().map_err(unsupported)?;
+    let isa = isa.finish(flags).map_err(unsupported)?;
     Ok(JITModule::new(JITBuilder::with_isa(isa, cranelift_module::default_libcall_names())))
+}
+
+/// Makes the code of a program for another processor, by its triple (`aarch64-unknown-linux-gnu`), which shows that it
+/// can be made; it cannot be run. Returns the bytes of code. Cranelift must be built with support for the processor.
+///
+/// # Errors
+/// Cranelift does not know the processor, or refuses an operation for it.
+pub fn size_for(program: &Program, triple: &str) -> Result<usize, String> {
+    let isa = isa::lookup_by_name(triple).map_err(|error| error.to_string())?;
+    let isa = isa.finish(flags().map_err(|error| error.to_string())?).map_err(|error| error.to_string())?;
+    let constants: FxHashMap<u32, u32> = program.constants().iter().copied().collect();
+    let mut generals = Vec::new();
+    let mut builder_context = FunctionBuilderContext::new();
+    let mut context = cranelift_codegen::Context::new();
+    let mut bytes = 0;
+    for stretch in stretches::find(program, false) {
+        context.func.signature = signature(isa.default_call_conv());
+        let builder = FunctionBuilder::new(&mut context.func, &mut builder_context);
+        Emitter::new(program, builder, false, &constants, &mut generals, isa.default_call_conv()).function(&stretch);
+        let code = context.compile(&*isa, &mut Default::default()).map_err(|error| format!("{:?}", error.inner))?;
+        bytes += code.code_buffer().len();
+        context.clear();
+    }
+    Ok(bytes)
 }
 
 fn translate(

@@ -1,0 +1,129 @@
+//! Machine code touches nothing outside of its memory: generated shaders of every stage are run while each block of
+//! memory that is large enough ends where an inaccessible page begins, and another such page stands before it. An access
+//! outside ends the test with a signal.
+//!
+//! `TGSIC_COUNT=n` generates n shaders of each stage instead of 25, `TGSIC_SEED=n` starts elsewhere.
+
+#![cfg(all(feature = "machine-code", target_os = "linux"))]
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::ptr::null_mut;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use rustix::mm::{MapFlags, MprotectFlags, ProtFlags, mmap_anonymous, mprotect, munmap};
+use tgsi::smith::{self, Config};
+use tgsi::tables::Processor;
+use tgsi_compiler::{Compiler, Driver, Stage};
+use tgsi_driver_cpu::{Options, compile};
+use tgsi_ir::run::{AnalyticResources, Inputs, LaneRegisters, RunLimits};
+
+/// Bytes of a page.
+const PAGE: usize = 4096;
+/// Blocks of fewer bytes are left to the system's allocator, and those of more: planes, files and buffers are between.
+const GUARDED: std::ops::Range<usize> = 256..1 << 20;
+
+static GUARDS: AtomicUsize = AtomicUsize::new(0);
+
+/// Puts blocks at the end of their last page, with inaccessible pages around them.
+struct Guarding;
+
+/// Bytes from the start of the mapping to the block, and of the mapping.
+fn place(layout: Layout) -> (usize, usize) {
+    let size = layout.size().next_multiple_of(layout.align());
+    let pages = size.next_multiple_of(PAGE);
+    (PAGE + pages - size, pages + 2 * PAGE)
+}
+
+// SAFETY: blocks are as large and as aligned as asked for (the end of a page is aligned to anything up to a page), do
+// not overlap, and live until they are released. Layouts decide who has made a block.
+unsafe impl GlobalAlloc for Guarding {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        if !GUARDED.contains(&layout.size()) || layout.align() > PAGE {
+            // SAFETY: what the caller promises.
+            return unsafe { System.alloc(layout) };
+        }
+        let (offset, length) = place(layout);
+        // SAFETY: a new mapping at a place that the system chooses.
+        let start = unsafe { mmap_anonymous(null_mut(), length, ProtFlags::empty(), MapFlags::PRIVATE) };
+        let Ok(start) = start else { return null_mut() };
+        let inner = start.cast::<u8>().wrapping_add(PAGE);
+        // SAFETY: the pages between the first and the last are of the new mapping.
+        let opened = unsafe { mprotect(inner.cast(), length - 2 * PAGE, MprotectFlags::READ | MprotectFlags::WRITE) };
+        if opened.is_err() {
+            return null_mut();
+        }
+        GUARDS.fetch_add(1, Ordering::Relaxed);
+        start.cast::<u8>().wrapping_add(offset)
+    }
+
+    unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
+        if !GUARDED.contains(&layout.size()) || layout.align() > PAGE {
+            // SAFETY: what the caller promises; it was made there.
+            return unsafe { System.dealloc(block, layout) };
+        }
+        let (offset, length) = place(layout);
+        // SAFETY: the mapping was made by `alloc` for this layout, and nothing is left in it.
+        let _ = unsafe { munmap(block.wrapping_sub(offset).cast(), length) };
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Guarding = Guarding;
+
+fn number(variable: &str, default: u64) -> u64 {
+    std::env::var(variable).ok().and_then(|value| value.parse().ok()).unwrap_or(default)
+}
+
+/// Buffers of sizes that accesses go beyond, and indices of all kinds.
+fn inputs(lanes: usize, seed: u64) -> Inputs {
+    let mut state = seed;
+    let mut word = || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        match state >> 61 {
+            0 => (state >> 32) as u32,
+            1 => u32::MAX - (state >> 40 & 7) as u32,
+            _ => (state >> 40 & 63) as u32,
+        }
+    };
+    let mut inputs = Inputs { lanes, inputs: LaneRegisters::new(lanes, 6), shared_size: 260, ..Inputs::default() };
+    for component in 0..24 {
+        inputs.inputs.component_mut(component / 4, component % 4).fill_with(&mut word);
+    }
+    inputs.constants = [300, 68, 64, 3].iter().map(|&words| (0..words).map(|_| word()).collect()).collect();
+    inputs.buffers = [260, 400].iter().map(|&bytes| (0..bytes).map(|_| word() as u8).collect()).collect();
+    inputs.counters = vec![vec![1; 80]];
+    inputs
+}
+
+#[test]
+fn nothing_outside_is_touched() {
+    let stages = [
+        Processor::Vertex,
+        Processor::Fragment,
+        Processor::Geometry,
+        Processor::TessControl,
+        Processor::TessEval,
+        Processor::Compute,
+    ];
+    let compiler = Compiler::for_target(tgsi_driver_cpu::DRIVER.target(&[]).expect("no options").into());
+    let (first, count) = (number("TGSIC_SEED", 1), number("TGSIC_COUNT", 25));
+    let (mut runs, mut functions) = (0, 0);
+    for seed in first..first + count {
+        for stage in stages {
+            let config = Config { stage: Some(stage), ..Config::default() };
+            let shader = smith::from_seed(seed, &config).expect("a shader");
+            let lowered = compiler.ir_at(Stage::Registers, &shader).expect("it is lowered");
+            let program = compile(&lowered, Options::default()).expect("it is compiled");
+            assert_eq!(program.report().refused, None);
+            functions += program.report().functions;
+            for lanes in [1, 5, 64, 67] {
+                let limits = RunLimits::of_steps(100_000);
+                let run = program.run_together(&inputs(lanes, seed), &mut AnalyticResources::default(), limits);
+                runs += usize::from(run.is_ok());
+            }
+        }
+    }
+    println!("{runs} runs to the end, {functions} functions, {} guarded blocks", GUARDS.load(Ordering::Relaxed));
+    assert!(runs as u64 > count * 6 * 3 && functions as u64 > count * 6);
+    assert!(GUARDS.load(Ordering::Relaxed) > runs * 3);
+}
