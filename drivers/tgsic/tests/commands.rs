@@ -288,7 +288,19 @@ fn verify_compares_with_recorded_results() {
     for via in ["tgsi", "ir", "ssa", "registers", "driver:tgsi"] {
         let run = |vectors: &str| folder.run(&["verify", "--vectors", vectors, "--root", "s", "--via", via, "--json"]);
         let good = json(run("good").success().text());
-        let names = ["close", "different", "error", "exact", "first", "open_words", "undetermined_words", "vectors"];
+        let names = [
+            "close",
+            "different",
+            "error",
+            "exact",
+            "first",
+            "opcodes",
+            "open",
+            "open_words",
+            "undetermined_words",
+            "unended",
+            "vectors",
+        ];
         assert_eq!(keys(&good), names);
         assert_eq!((&good["vectors"], &good["exact"]), (&1.into(), &1.into()), "{via}");
         let both = run("both");
