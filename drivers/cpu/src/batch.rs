@@ -95,7 +95,7 @@ impl Program {
         let files: Vec<&LaneRegisters> = parts.iter().map(|part| &part.outputs).collect();
         Ok(Outputs {
             outputs: LaneRegisters::concat(&files),
-            live: parts.iter().flat_map(|part| &part.live).copied().collect(),
+            live: parts.iter().map(|part| &part.live[..]).collect::<Vec<_>>().concat(),
             buffers: inputs.buffers.clone(),
             counters: inputs.counters.clone(),
             steps: parts.iter().map(|part| part.steps).sum(),

@@ -1,4 +1,4 @@
-//! The lane program computes what the interpreter of the IR computes, bit for bit: for generated shaders of every
+//! Machine code computes what the interpreter of the IR computes, bit for bit: for generated shaders of every
 //! stage, and for real shaders and single opcodes on recorded inputs.
 //!
 //! `TGSIC_COUNT=n` generates n shaders of each stage instead of 40, `TGSIC_SEED=n` starts elsewhere.

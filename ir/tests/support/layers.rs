@@ -1,0 +1,94 @@
+//! What a source file names of its crate, for the tests that its folders use each other in one direction.
+
+#![allow(dead_code, reason = "not every test uses all of it")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The Rust files in a folder and below.
+pub fn files(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut folders = vec![folder.to_path_buf()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "rs") {
+                found.push(path);
+            }
+        }
+    }
+    found
+}
+
+/// A source without comments and unit tests.
+pub fn code(path: &Path) -> String {
+    let text = fs::read_to_string(path).unwrap();
+    let text = text.split("#[cfg(test)]\nmod ").next().unwrap_or_default();
+    text.lines().map(|line| line.split("//").next().unwrap_or_default()).collect::<Vec<_>>().join("\n")
+}
+
+/// The first names of all paths that begin at the crate: of `crate::a::b` it is `a`, of `crate::{a, b::c}` they are
+/// two.
+pub fn named(code: &str) -> Vec<String> {
+    let identifier =
+        |text: &str| -> String { text.trim_start().chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect() };
+    let mut names = Vec::new();
+    for (at, word) in code.match_indices("crate::") {
+        let rest = &code[at + word.len()..];
+        let Some(group) = rest.strip_prefix('{') else {
+            names.push(identifier(rest));
+            continue;
+        };
+        let (mut depth, mut start) = (0, 0);
+        for (place, c) in group.char_indices() {
+            match c {
+                '{' => depth += 1,
+                '}' if depth > 0 => depth -= 1,
+                ',' | '}' if depth == 0 => {
+                    names.push(identifier(&group[start..place]));
+                    start = place + 1;
+                    if c == '}' {
+                        break;
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+    names.retain(|name| !name.is_empty());
+    names
+}
+
+/// Names of the crate in a file that are not allowed, each as a line for people. `source` is the folder of sources.
+pub fn wrong_names(source: &Path, path: &Path, is_allowed: impl Fn(&str) -> bool) -> Vec<String> {
+    let shown = path.strip_prefix(source).unwrap().display().to_string();
+    let names = named(&code(path)).into_iter().filter(|name| !is_allowed(name));
+    names.map(|name| format!("{shown} names crate::{name}")).collect()
+}
+
+/// What breaks the order of folders: a folder may name itself, those before it in `layers`, and what is in `root`.
+pub fn wrong_imports(source: &Path, layers: &[&str], root: &[&str]) -> Vec<String> {
+    let mut wrong = Vec::new();
+    for (number, layer) in layers.iter().enumerate() {
+        let folder = source.join(layer);
+        for path in files(&folder) {
+            wrong.extend(wrong_names(source, &path, |name| layers[..=number].contains(&name) || root.contains(&name)));
+            // `super` leads out of the folder only by as many steps as the file is deep, and one more.
+            let inner = path.strip_prefix(&folder).unwrap();
+            let is_module = inner.file_name().is_some_and(|name| name == "mod.rs");
+            let depth = inner.components().count() - usize::from(is_module);
+            if code(&path).contains(&"super::".repeat(depth + 1)) {
+                wrong.push(format!("{layer}/{} leaves the folder by super", inner.display()));
+            }
+        }
+    }
+    wrong
+}
+
+#[test]
+fn names_are_found() {
+    let text = "use crate::{a, b::{c, d}, e};\nuse crate::f::g;\npub(crate) fn h() { crate::i::j() }";
+    assert_eq!(named(text), ["a", "b", "e", "f", "i"]);
+}
