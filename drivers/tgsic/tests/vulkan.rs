@@ -95,7 +95,7 @@ fn generated_shaders_compute_the_same() {
     assert!(output.text().contains(": 0 failed"), "{}", output.text());
 }
 
-/// A shader for whose many reads lavapipe takes minutes: with as many blocks, LLVM's coroutines take quadratic time.
+/// A shader for whose many reads lavapipe takes minutes, most of them in LLVM where it makes coroutines.
 fn slow_shader() -> String {
     let mut text = String::from("GEOM\nPROPERTY GS_INPUT_PRIMITIVE TRIANGLES_ADJACENCY\n");
     text += "PROPERTY GS_OUTPUT_PRIMITIVE POINTS\nPROPERTY GS_MAX_OUTPUT_VERTICES 1\n";
