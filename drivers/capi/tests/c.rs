@@ -153,9 +153,11 @@ fn installed() -> Result<(), Failed> {
         return Err(dynamic.into());
     }
     let needed = dynamic.lines().filter(|line| line.contains("(NEEDED)"));
-    let foreign: Vec<&str> = needed
-        .filter(|line| !["libc.so", "libm.so", "libgcc_s.so", "ld-linux"].iter().any(|known| line.contains(known)))
-        .collect();
+    let mut known = vec!["libc.so", "libm.so", "libgcc_s.so", "ld-linux"];
+    if !more_libraries(&static_library()).is_empty() {
+        known.push("libstdc++.so");
+    }
+    let foreign: Vec<&str> = needed.filter(|line| !known.iter().any(|known| line.contains(known))).collect();
     if !foreign.is_empty() {
         return Err(format!("{foreign:?}").into());
     }
