@@ -257,5 +257,23 @@ fn to_hlsl(module: Module<'_>, target: &TextTarget) -> Result<String, TextError>
     options.point_coord_compat = true;
     // What the module does not write it may still read.
     options.force_storage_buffer_as_uav = true;
-    Ok(format!("{comment}{}", compiler.compile(&options).map_err(writer)?))
+    let text = compiler.compile(&options).map_err(writer)?.to_string();
+    match lacking_of_hlsl(&text) {
+        Some(what) => Err(TextError::Lacks(target.language.name(), what.to_owned())),
+        None => Ok(format!("{comment}{text}")),
+    }
+}
+
+/// What makes a text no HLSL.
+fn lacking_of_hlsl(text: &str) -> Option<&'static str> {
+    // The parameter of geometry shaders has its type even if there is no such.
+    if text.contains("SPIRV_Cross_Input stage_input[") && !text.contains("struct SPIRV_Cross_Input\n") {
+        return Some("geometry shaders without inputs by way of SPIRV-Cross");
+    }
+    // Functions that differ only in what a type is not distinguished by.
+    let mut sizes = BTreeSet::new();
+    let mut functions =
+        text.lines().filter(|line| line.contains(" spvImageSize(") && line.ends_with("out uint Param)"));
+    let is_new = |line: &str| sizes.insert(line.replace("snorm ", "").replace("unorm ", ""));
+    (!functions.all(is_new)).then_some("sizes of images of normalised and of other formats by way of SPIRV-Cross")
 }

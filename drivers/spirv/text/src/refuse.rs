@@ -42,6 +42,9 @@ pub fn refuse(words: &[u32], target: &TextTarget) -> Result<(), TextError> {
 struct Module {
     language: Language,
     is_vertex: bool,
+    is_geometry: bool,
+    /// Variables of built-ins.
+    built_ins: HashMap<u32, u32>,
     /// Where the constructs end that are open.
     merges: Vec<u32>,
     /// Depth is tested before the shader runs.
@@ -83,7 +86,16 @@ impl Module {
             }
             [model, ..] if is(Op::EntryPoint) => {
                 self.is_vertex = model == ExecutionModel::Vertex as u32;
+                self.is_geometry = model == ExecutionModel::Geometry as u32;
                 return None;
+            }
+            [_, mode, count]
+                if is(Op::ExecutionMode)
+                    && mode == ExecutionMode::Invocations as u32
+                    && count > 1
+                    && self.language == Language::Hlsl =>
+            {
+                INVOCATIONS
             }
             [_, mode, ..] if is(Op::ExecutionMode) && self.language == Language::Essl => {
                 self.is_early |= mode == ExecutionMode::EarlyFragmentTests as u32;
@@ -102,6 +114,7 @@ impl Module {
             [capability] if is(Op::Capability) => self.lacking_capability(capability)?,
             [id, decoration, ref rest @ ..] if is(Op::Decorate) => match (decoration, rest) {
                 (decoration, &[built_in]) if decoration == Decoration::BuiltIn as u32 => {
+                    self.built_ins.insert(id, built_in);
                     self.lacking_built_in(built_in)?
                 }
                 _ => {
@@ -179,6 +192,7 @@ impl Module {
             Capability::ShaderViewportMaskNV => Some("viewport masks"),
             Capability::ShaderClockKHR if here(&[Essl, Hlsl, Msl]) => Some("clocks"),
             Capability::GeometryStreams if self.language == Essl => Some("streams of vertices"),
+            Capability::GeometryStreams if self.language == Hlsl => Some("streams of vertices by way of SPIRV-Cross"),
             Capability::InputAttachment if here(&[Glsl, Essl, Hlsl]) => Some("framebuffer fetch"),
             Capability::DerivativeControl if self.language == Essl => Some("fine derivatives"),
             _ => None,
@@ -240,6 +254,10 @@ impl Module {
     }
 
     fn lacking_variable(&self, ty: u32, id: u32, storage: u32) -> Option<String> {
+        if self.language == Language::Hlsl && self.is_geometry && storage == StorageClass::Input as u32 {
+            let built_in = self.built_ins.get(&id).copied().and_then(BuiltIn::from_u32);
+            return built_in.and_then(lacking_input_of_hlsl).map(str::to_owned);
+        }
         let to = self.pointers.get(&ty)?;
         let is = |class: StorageClass| storage == class as u32;
         let is_storage = is(StorageClass::StorageBuffer) || self.storage_images.contains(to);
@@ -291,6 +309,21 @@ impl Module {
             }
         }
         None
+    }
+}
+
+/// SPIRV-Cross writes each geometry shader of HLSL as if it had one invocation.
+const INVOCATIONS: &str = "invocations of geometry shaders by way of SPIRV-Cross";
+
+/// What geometry shaders of HLSL cannot read by way of SPIRV-Cross.
+const fn lacking_input_of_hlsl(built_in: BuiltIn) -> Option<&'static str> {
+    match built_in {
+        BuiltIn::PointSize => Some("point sizes as inputs"),
+        BuiltIn::ClipDistance | BuiltIn::CullDistance => {
+            Some("clip and cull distances as inputs of geometry shaders by way of SPIRV-Cross")
+        }
+        BuiltIn::InvocationId => Some(INVOCATIONS),
+        _ => None,
     }
 }
 
@@ -358,5 +391,33 @@ mod tests {
                 assert!(error.contains("has no blocks of"), "{error}");
             }
         }
+    }
+
+    #[cfg(feature = "spirv-cross")]
+    #[test]
+    fn geometry_shaders_of_hlsl() {
+        let compile = |declarations: &str, value: &str| {
+            let text = format!(
+                "GEOM\nPROPERTY GS_INPUT_PRIMITIVE POINTS\nPROPERTY GS_OUTPUT_PRIMITIVE POINTS\n\
+                 PROPERTY GS_MAX_OUTPUT_VERTICES 1\n{declarations}DCL OUT[0], POSITION\nIMM[0] UINT32 {{0, 0, 0, 0}}\n\
+                 MOV OUT[0], {value}\nEMIT IMM[0].xxxx\nEND\n"
+            );
+            let source = tgsi::text::parse(text.as_bytes()).expect("a shader").shader;
+            let compiler = Compiler::for_target(crate::HLSL.target(&[]).expect("no options").into());
+            compiler.compile(source).map(|_| ()).map_err(|error| error.to_string())
+        };
+        let lacks = |declarations, value, what: &str| {
+            let error = compile(declarations, value).expect_err(what);
+            assert!(error.contains(what), "{error}, not {what}");
+        };
+        let input = "DCL IN[][0], POSITION\n";
+        assert_eq!(compile(input, "IN[0][0]"), Ok(()));
+        assert_eq!(compile("DCL IN[][0], POSITION\nDCL SV[0], PRIMID\n", "SV[0].xxxx"), Ok(()));
+        lacks("", "IMM[0]", "no geometry shaders without inputs");
+        lacks("DCL IN[][0], PSIZE\n", "IN[0][0].xxxx", "no point sizes as inputs");
+        lacks("DCL IN[][0], CLIPDIST\n", "IN[0][0]", "no clip and cull distances as inputs");
+        lacks("PROPERTY GS_INVOCATIONS 2\nDCL IN[][0], POSITION\n", "IN[0][0]", "no invocations of geometry");
+        lacks("DCL SV[0], INVOCATIONID\n", "SV[0].xxxx", "no invocations of geometry");
+        lacks("DCL IN[][0], POSITION\nDCL OUT[1], GENERIC[0], STREAM(1, 1, 1, 1)\n", "IN[0][0]", "no streams");
     }
 }

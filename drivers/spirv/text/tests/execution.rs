@@ -2,7 +2,7 @@
 //! and recorded results. WGSL is read by naga, GLSL, ESSL and HLSL by glslang. All are compute shaders, by the option
 //! `harness`; so what is tested is arithmetic, control flow, memory and communication, not textures and varyings.
 //!
-//! Of real shaders and recorded results every sixteenth shader runs, and every one with `TGSIC_EVERY=1`. `TGSIC_ONLY=text`
+//! Of real shaders and recorded results every thirty-second shader runs, and every one with `TGSIC_EVERY=1`. `TGSIC_ONLY=text`
 //! restricts it to shaders whose path contains the text.
 
 #[path = "../../../../tgsi/tests/common/mod.rs"]
@@ -25,6 +25,7 @@ use tgsi_driver_spirv::{DRIVER, SpirvOptions};
 #[cfg(feature = "spirv-cross")]
 use tgsi_driver_spirv_text::{ESSL, GLSL, HLSL};
 use tgsi_driver_spirv_text::{Text, WGSL};
+use tgsi_ir::intrinsics::indices::SamplerDim;
 use tgsi_ir::run::AnalyticResources;
 use tgsi_ir::shader::Shader;
 
@@ -47,12 +48,17 @@ struct Way {
     text: Compiler,
     module: Compiler,
     reader: Reader,
+    /// Textures of one dimension stay such.
+    one_dimensional: bool,
 }
 
 impl Way {
     /// The profile is that of the driver for SPIR-V whose modules the texts are made of.
     fn new(text: &'static Text, profile: &str, reader: Reader) -> Way {
+        let mut options = SpirvOptions::default();
+        options.set(profile).expect("a profile");
         Way {
+            one_dimensional: options.one_dimensional,
             text: Compiler::for_target(text.target(&["harness"]).expect("the option").into()),
             module: Compiler::for_target(DRIVER.target(&[profile, "harness"]).expect("the options").into()),
             reader,
@@ -162,6 +168,13 @@ fn depends_on_device(shader: &Shader) -> bool {
     })
 }
 
+/// Whether a shader has textures of one dimension.
+fn has_one_dimension(source: &tgsi::Shader) -> bool {
+    let views = source.declarations.iter().filter_map(|declaration| Some(declaration.sampler_view.as_ref()?.target));
+    let lookups = source.instructions.iter().filter_map(|instruction| Some(instruction.texture.as_ref()?.target));
+    views.chain(lookups).any(|target| target.sampler_dim() == SamplerDim::Dim1D)
+}
+
 /// Runs texts with recorded inputs, and compares with what was recorded.
 fn run_vectors(way: &Way, file: &str, root: &Path, every: usize) -> Outcome {
     let mut by_shader: BTreeMap<String, Vec<Vector>> = BTreeMap::new();
@@ -176,6 +189,10 @@ fn run_vectors(way: &Way, file: &str, root: &Path, every: usize) -> Outcome {
     let one = |(file, vectors): &&(String, Vec<Vector>)| {
         let source = parsed(&std::fs::read(root.join(file)).expect("a file"))?;
         if LEFT_OUT.iter().any(|name| file.contains(name)) {
+            return None;
+        }
+        // The texels of the recording depend on all coordinates, also on those that a texture of height 1 ignores.
+        if !way.one_dimensional && has_one_dimension(&source) {
             return None;
         }
         let source = as_recorded(&source);
@@ -214,16 +231,16 @@ static WAYS: LazyLock<Vec<(&str, Way)>> = LazyLock::new(|| {
     vec![
         ("wgsl", Way::new(&WGSL, "portable", Reader::Naga)),
         #[cfg(feature = "spirv-cross")]
-        ("glsl", Way::new(&GLSL, "glsl", Reader::Glslang(&["-V", "-S", "comp"]))),
+        ("glsl", Way::new(&GLSL, "glsl", Reader::Glslang)),
         #[cfg(feature = "spirv-cross")]
-        ("essl", Way::new(&ESSL, "essl", Reader::Glslang(&["-V", "-S", "comp"]))),
+        ("essl", Way::new(&ESSL, "essl", Reader::Glslang)),
         #[cfg(feature = "spirv-cross")]
-        ("hlsl", Way::new(&HLSL, "hlsl", Reader::Glslang(&["-V", "-D", "-e", "main", "-S", "comp"]))),
+        ("hlsl", Way::new(&HLSL, "hlsl", Reader::GlslangHlsl)),
     ]
 });
 
 fn every() -> usize {
-    std::env::var("TGSIC_EVERY").ok().and_then(|every| every.parse().ok()).unwrap_or(16)
+    std::env::var("TGSIC_EVERY").ok().and_then(|every| every.parse().ok()).unwrap_or(32)
 }
 
 /// The languages that can be run here.
@@ -232,7 +249,7 @@ fn ways() -> impl Iterator<Item = &'static (&'static str, Way)> {
     let no_glslang = std::process::Command::new("glslangValidator").arg("--version").output().is_err();
     WAYS.iter().filter(move |(name, way)| {
         let lacking = match way.reader {
-            Reader::Glslang(_) if no_glslang => Some("no program glslangValidator".to_owned()),
+            Reader::Glslang | Reader::GlslangHlsl if no_glslang => Some("no program glslangValidator".to_owned()),
             _ => lacking.clone(),
         };
         if let Some(reason) = &lacking {

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::process::Command;
 
-use spirv::{Decoration, Op, StorageClass};
+use spirv::{BuiltIn, Decoration, Op, StorageClass};
 
 /// Words before the first instruction.
 const HEADER: usize = 5;
@@ -13,15 +13,18 @@ const HEADER: usize = 5;
 pub enum Reader {
     /// WGSL.
     Naga,
-    /// The others, with arguments.
-    Glslang(&'static [&'static str]),
+    /// GLSL and ESSL.
+    Glslang,
+    /// HLSL.
+    GlslangHlsl,
 }
 
 /// The module of a text, with the notes of the module that the text was made of: the runner's layout is one of them.
 pub fn read_back(reader: Reader, text: &str, original: &[u8]) -> Result<Vec<u8>, String> {
     let words = match reader {
         Reader::Naga => by_naga(text)?,
-        Reader::Glslang(arguments) => by_glslang(text, arguments)?,
+        Reader::Glslang => by_glslang(text, &["-V", "-S", "comp"])?,
+        Reader::GlslangHlsl => by_glslang(&with_sizes_in_words(text), &["-V", "-D", "-e", "main", "-S", "comp"])?,
     };
     let original: Vec<u32> =
         original.chunks_exact(4).map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]])).collect();
@@ -47,6 +50,22 @@ fn by_naga(text: &str) -> Result<Vec<u32>, String> {
         ..spv::Options::default()
     };
     spv::write_vec(&module, &info, &options, None).map_err(|error| error.to_string())
+}
+
+/// A text of HLSL for glslang, to which `GetDimensions` of a buffer of bytes is a number of words. The text has a number
+/// of bytes and makes words of it in the next line, which is left out.
+fn with_sizes_in_words(text: &str) -> String {
+    let mut lines = text.lines().peekable();
+    let mut out = String::with_capacity(text.len());
+    while let Some(line) = lines.next() {
+        out.push_str(line);
+        out.push('\n');
+        let size = line.split_once(".GetDimensions(").and_then(|(_, rest)| rest.strip_suffix(");"));
+        if let Some(size) = size {
+            let _ = lines.next_if(|next| next.trim_start() == format!("{size} = ({size} - 0) / 4;"));
+        }
+    }
+    out
 }
 
 fn by_glslang(text: &str, arguments: &[&str]) -> Result<Vec<u32>, String> {
@@ -151,6 +170,12 @@ fn completed(words: &[u32], places: &Places, notes: &[Vec<u32>]) -> Vec<u32> {
                 out.extend(note);
                 bound += 1;
             }
+        }
+        // glslang has a constant of the size of the workgroup, which would count and not the size that the runner sets.
+        if op == Op::Decorate as u32
+            && operands.get(1..) == Some(&[Decoration::BuiltIn as u32, BuiltIn::WorkgroupSize as u32])
+        {
+            continue;
         }
         let mut operands = operands.to_vec();
         if let ([id, decoration, number], true) = (operands.as_mut_slice(), op == Op::Decorate as u32)
