@@ -399,7 +399,7 @@ mod tests {
         let compile = |declarations: &str, value: &str| {
             let text = format!(
                 "GEOM\nPROPERTY GS_INPUT_PRIMITIVE POINTS\nPROPERTY GS_OUTPUT_PRIMITIVE POINTS\n\
-                 PROPERTY GS_MAX_OUTPUT_VERTICES 1\n{declarations}DCL OUT[0], POSITION\nIMM[0] UINT32 {{0, 0, 0, 0}}\n\
+                 PROPERTY GS_MAX_OUTPUT_VERTICES 2\n{declarations}DCL OUT[0], POSITION\nIMM[0] UINT32 {{0, 1, 0, 0}}\n\
                  MOV OUT[0], {value}\nEMIT IMM[0].xxxx\nEND\n"
             );
             let source = tgsi::text::parse(text.as_bytes()).expect("a shader").shader;
@@ -418,6 +418,10 @@ mod tests {
         lacks("DCL IN[][0], CLIPDIST\n", "IN[0][0]", "no clip and cull distances as inputs");
         lacks("PROPERTY GS_INVOCATIONS 2\nDCL IN[][0], POSITION\n", "IN[0][0]", "no invocations of geometry");
         lacks("DCL SV[0], INVOCATIONID\n", "SV[0].xxxx", "no invocations of geometry");
-        lacks("DCL IN[][0], POSITION\nDCL OUT[1], GENERIC[0], STREAM(1, 1, 1, 1)\n", "IN[0][0]", "no streams");
+        lacks(
+            "DCL IN[][0], POSITION\nDCL OUT[1], GENERIC[0], STREAM(1, 1, 1, 1)\n",
+            "IN[0][0]\nEMIT IMM[0].yyyy",
+            "no streams",
+        );
     }
 }

@@ -2,8 +2,8 @@
 //! and recorded results. WGSL is read by naga, GLSL, ESSL and HLSL by glslang. All are compute shaders, by the option
 //! `harness`; so what is tested is arithmetic, control flow, memory and communication, not textures and varyings.
 //!
-//! Of real shaders and recorded results every thirty-second shader runs, and every one with `TGSIC_EVERY=1`. `TGSIC_ONLY=text`
-//! restricts it to shaders whose path contains the text.
+//! Of real shaders and recorded results every thirty-second shader runs, and every one with `TGSIC_EVERY=1`.
+//! `TGSIC_ONLY=text` restricts it to shaders whose path contains the text.
 
 #[path = "../../../../tgsi/tests/common/mod.rs"]
 mod common;
@@ -233,7 +233,7 @@ static WAYS: LazyLock<Vec<(&str, Way)>> = LazyLock::new(|| {
         #[cfg(feature = "spirv-cross")]
         ("glsl", Way::new(&GLSL, "glsl", Reader::Glslang)),
         #[cfg(feature = "spirv-cross")]
-        ("essl", Way::new(&ESSL, "essl", Reader::Glslang)),
+        ("essl", Way::new(&ESSL, "essl", Reader::GlslangEs)),
         #[cfg(feature = "spirv-cross")]
         ("hlsl", Way::new(&HLSL, "hlsl", Reader::GlslangHlsl)),
     ]
@@ -249,7 +249,9 @@ fn ways() -> impl Iterator<Item = &'static (&'static str, Way)> {
     let no_glslang = std::process::Command::new("glslangValidator").arg("--version").output().is_err();
     WAYS.iter().filter(move |(name, way)| {
         let lacking = match way.reader {
-            Reader::Glslang | Reader::GlslangHlsl if no_glslang => Some("no program glslangValidator".to_owned()),
+            Reader::Glslang | Reader::GlslangEs | Reader::GlslangHlsl if no_glslang => {
+                Some("no program glslangValidator".to_owned())
+            }
             _ => lacking.clone(),
         };
         if let Some(reason) = &lacking {

@@ -13,17 +13,31 @@ const HEADER: usize = 5;
 pub enum Reader {
     /// WGSL.
     Naga,
-    /// GLSL and ESSL.
+    /// GLSL.
     Glslang,
+    /// ESSL.
+    GlslangEs,
     /// HLSL.
     GlslangHlsl,
 }
+
+/// glslang has these extensions in GLSL ES, but not the macros by which texts find them.
+const ES_ARGUMENTS: &[&str] = &[
+    "-DGL_KHR_shader_subgroup_basic",
+    "-DGL_KHR_shader_subgroup_vote",
+    "-DGL_KHR_shader_subgroup_ballot",
+    "-DGL_KHR_shader_subgroup_arithmetic",
+    "-V",
+    "-S",
+    "comp",
+];
 
 /// The module of a text, with the notes of the module that the text was made of: the runner's layout is one of them.
 pub fn read_back(reader: Reader, text: &str, original: &[u8]) -> Result<Vec<u8>, String> {
     let words = match reader {
         Reader::Naga => by_naga(text)?,
         Reader::Glslang => by_glslang(text, &["-V", "-S", "comp"])?,
+        Reader::GlslangEs => by_glslang(text, ES_ARGUMENTS)?,
         Reader::GlslangHlsl => by_glslang(&with_sizes_in_words(text), &["-V", "-D", "-e", "main", "-S", "comp"])?,
     };
     let original: Vec<u32> =
