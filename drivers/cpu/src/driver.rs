@@ -31,7 +31,7 @@ impl Driver for Cpu {
     }
 
     fn file_extension(&self) -> &'static str {
-        "lanes"
+        "ir"
     }
 
     fn can_run(&self) -> bool {
@@ -93,12 +93,15 @@ impl Target for CpuTarget {
         _: Option<&tgsi::Shader>,
         _: &mut Passes<'_>,
     ) -> Result<Code, Box<dyn TargetError>> {
-        let program = compile(&lowered, self.options).map_err(|error| error.located(&lowered))?;
+        // Machine code is made here only to be shown.
+        let options = Options { machine_code: self.options.text, ..self.options };
+        let program = compile(&lowered, options).map_err(|error| error.located(&lowered))?;
         Ok(Code::Text(if self.options.text { program.report().text.clone() } else { tgsi_ir::text::print(&lowered) }))
     }
 
     fn size(&self, code: &Code) -> CodeSize {
-        let Some(program) = self.program(code).and_then(Result::ok) else { return CodeSize::default() };
+        let plain = CpuTarget { options: Options { machine_code: false, ..self.options } };
+        let Some(program) = plain.program(code).and_then(Result::ok) else { return CodeSize::default() };
         let program = &program.program;
         let immediates = program.constants().len() as u32;
         let planes = program.num_value_planes() + program.num_register_planes();

@@ -444,12 +444,14 @@ fn remainder(builder: &mut FunctionBuilder<'_>, a: Value, b: Value, signed: bool
 
 /// A shift of all lanes by a constant, if an opcode is one.
 pub(super) fn shift_by_constant(lanes: &mut Lanes<'_, '_>, op: AluOp, value: Value, count: u32) -> Option<Value> {
+    if !matches!(op, AluOp::Ishl | AluOp::Ishr | AluOp::Ushr) {
+        return None;
+    }
     let count = lanes.builder.ins().iconst(I32, i64::from(count & 31));
     Some(match op {
         AluOp::Ishl => lanes.builder.ins().ishl(value, count),
         AluOp::Ishr => lanes.builder.ins().sshr(value, count),
-        AluOp::Ushr => lanes.builder.ins().ushr(value, count),
-        _ => return None,
+        _ => lanes.builder.ins().ushr(value, count),
     })
 }
 

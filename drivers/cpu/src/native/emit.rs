@@ -58,7 +58,9 @@ pub(super) struct Emitter<'a, 'f> {
     in_loop: Variable,
     steps: Variable,
     open: Vec<Open>,
-    loops: usize,
+    /// Loops among them.
+    open_loops: usize,
+    has_loops: bool,
 }
 
 /// Flags of all accesses: their addresses are right, and not aligned to vectors.
@@ -100,7 +102,8 @@ impl<'a, 'f> Emitter<'a, 'f> {
             in_loop,
             steps,
             open: Vec::new(),
-            loops: 0,
+            open_loops: 0,
+            has_loops: false,
         }
     }
 
@@ -212,7 +215,7 @@ impl<'a, 'f> Emitter<'a, 'f> {
             let address = self.address(plane);
             self.builder.ins().store(trusted(), value, address, 0);
         }
-        if self.loops > 0 {
+        if self.has_loops {
             let (old, steps) = (self.builder.use_var(most), self.builder.use_var(self.steps));
             let larger = self.builder.ins().umax(old, steps);
             self.builder.def_var(most, larger);
@@ -329,7 +332,7 @@ impl<'a, 'f> Emitter<'a, 'f> {
         self.builder.ins().jump(merge, &[]);
         self.builder.switch_to_block(merge);
         self.builder.seal_block(merge);
-        let active = if self.loops_open() {
+        let active = if self.open_loops > 0 {
             let iteration = self.builder.use_var(self.iteration);
             self.builder.ins().band(outer, iteration)
         } else {
@@ -338,13 +341,9 @@ impl<'a, 'f> Emitter<'a, 'f> {
         self.builder.def_var(self.active, active);
     }
 
-    fn loops_open(&self) -> bool {
-        self.open.iter().any(|open| matches!(open, Open::Loop { .. }))
-    }
-
     fn start_loop(&mut self, at: usize) {
         let outer = self.builder.use_var(self.active);
-        let inside = self.loops_open();
+        let inside = self.open_loops > 0;
         let outer_iteration = inside.then(|| self.builder.use_var(self.iteration));
         let outer_in_loop = inside.then(|| self.builder.use_var(self.in_loop));
         self.builder.def_var(self.iteration, outer);
@@ -353,7 +352,8 @@ impl<'a, 'f> Emitter<'a, 'f> {
         self.builder.ins().jump(head, &[]);
         self.builder.switch_to_block(head);
         self.open.push(Open::Loop { outer, outer_iteration, outer_in_loop, head, exit, start: at });
-        self.loops += 1;
+        self.open_loops += 1;
+        self.has_loops = true;
     }
 
     fn next_iteration(&mut self) {
@@ -367,6 +367,7 @@ impl<'a, 'f> Emitter<'a, 'f> {
         let Some(Open::Loop { outer, outer_iteration, outer_in_loop, head, exit, start }) = self.open.pop() else {
             return;
         };
+        self.open_loops -= 1;
         let steps = self.builder.use_var(self.steps);
         let steps = self.builder.ins().iadd_imm(steps, (at - start) as i64);
         self.builder.def_var(self.steps, steps);
@@ -553,7 +554,7 @@ impl<'a, 'f> Emitter<'a, 'f> {
         }
         match form {
             Form::Rule(rule) | Form::Float(rule) => rule(&mut self.lanes(), &operands),
-            Form::Call(function) => self.call(function.address(), None, &operands, 1)[0],
+            Form::Call(function) => self.call(function.address(), None, &operands, operands.len())[0],
         }
     }
 
@@ -575,18 +576,14 @@ impl<'a, 'f> Emitter<'a, 'f> {
         let address = Arc::as_ptr(&instruction) as usize;
         let vectors = instruction.vectors();
         self.generals.push(instruction);
-        let results = self.call_with(general as *const () as usize, Some(address), &operands, vectors);
+        let results = self.call(general as *const () as usize, Some(address), &operands, vectors);
         for (plane, value) in (alu.dest.plane..alu.dest.plane + alu.dest.planes()).zip(results) {
             self.write(plane, value, false);
         }
     }
 
-    fn call(&mut self, function: usize, argument: Option<usize>, operands: &[Ir], results: usize) -> Vec<Ir> {
-        self.call_with(function, argument, operands, results.max(operands.len()))
-    }
-
     /// Calls a function with operands in `vectors` vectors of memory; what it leaves there.
-    fn call_with(&mut self, function: usize, argument: Option<usize>, operands: &[Ir], vectors: usize) -> Vec<Ir> {
+    fn call(&mut self, function: usize, argument: Option<usize>, operands: &[Ir], vectors: usize) -> Vec<Ir> {
         let size = vectors as u32 * VECTOR as u32;
         let slot = self.builder.create_sized_stack_slot(StackSlotData::new(StackSlotKind::ExplicitSlot, size, 4));
         for (number, &operand) in (0i32..).zip(operands) {

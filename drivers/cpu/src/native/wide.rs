@@ -334,16 +334,13 @@ fn integer_form(op: AluOp) -> Option<WideRule> {
 
 /// A shift of 64-bit lanes by a constant, if an opcode is one.
 pub(super) fn shift_by_constant(lanes: &mut Lanes<'_, '_>, op: AluOp, value: &Operand, count: u32) -> Option<Operand> {
+    let make: fn(&mut FunctionBuilder<'_>, Value, Value) -> Value = match op {
+        AluOp::Ishl => |builder, half, count| builder.ins().ishl(half, count),
+        AluOp::Ushr => |builder, half, count| builder.ins().ushr(half, count),
+        AluOp::Ishr => |builder, half, count| builder.ins().sshr(half, count),
+        _ => return None,
+    };
     let halves = wide(value)?;
     let count = lanes.builder.ins().iconst(I64, i64::from(count & 63));
-    let make = |builder: &mut FunctionBuilder<'_>, half: Value| {
-        Some(match op {
-            AluOp::Ishl => builder.ins().ishl(half, count),
-            AluOp::Ushr => builder.ins().ushr(half, count),
-            AluOp::Ishr => builder.ins().sshr(half, count),
-            _ => return None,
-        })
-    };
-    let [a, b] = halves.map(|half| make(lanes.builder, half));
-    Some(Operand::Wide([a?, b?]))
+    Some(Operand::Wide(halves.map(|half| make(lanes.builder, half, count))))
 }
