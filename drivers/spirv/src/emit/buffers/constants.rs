@@ -6,7 +6,6 @@ use tgsi_ir::body::Swizzle;
 use tgsi_ir::intrinsics::{IndexKind, IntrinsicOp};
 use tgsi_ir::{Def, Inst, User};
 
-use super::plan::counts_from_uniforms;
 use super::{Check, Chunks, ConstantVariable, LAST_BUFFER, Length, Memory, Place};
 use crate::emit::Emitter;
 use crate::emit::memory_model::Qualifiers;
@@ -206,7 +205,7 @@ impl Emitter<'_> {
         } else {
             self.words_of_array(place, buffers, start, types)?
         };
-        if counts_from_uniforms(self.body, block, first) {
+        if self.buffers.plan.indexes_uniforms {
             let source = Block { variable: self.constants_of(0), index: None, slots: None };
             let others = Some((chunks, class));
             (chunks, class) = self.words_if(index, 0u32.wrapping_sub(first), source, (start, types), others)?;

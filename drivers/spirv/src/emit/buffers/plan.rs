@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use tgsi_ir::alu::AluOp;
 use tgsi_ir::intrinsics::indices::{Access, AtomicOp};
 use tgsi_ir::intrinsics::{IndexKind, IntrinsicOp};
 use tgsi_ir::types::TypeData;
@@ -112,6 +111,8 @@ pub struct Plan {
     /// The numbers of the constant buffers among which the run chooses, from the first to before the last; empty if it
     /// does not.
     pub indexed_constants: std::ops::Range<u32>,
+    /// Whether the run may choose constant buffer 0 as well, by a number before that of the first uniform buffer.
+    pub indexes_uniforms: bool,
     /// Storage buffers by number.
     pub storage: BTreeMap<u32, WordUse>,
     /// How many storage buffers the run chooses among; 0 if it does not.
@@ -269,12 +270,7 @@ impl Scan<'_> {
             None => self.plan.constants.entry(0).or_default().merge(found),
             Some(block) => match self.constant(block) {
                 Some(block) => self.plan.constants.entry(block.wrapping_add(first)).or_default().merge(found),
-                None => {
-                    self.indexed_constants.get_or_insert_default().merge(found);
-                    if counts_from_uniforms(self.body, block, first) {
-                        self.plan.constants.entry(0).or_default().merge(found);
-                    }
-                }
+                None => self.indexed_constants.get_or_insert_default().merge(found),
             },
         }
     }
@@ -308,6 +304,10 @@ impl Scan<'_> {
         plan.shared_size = reach.map_or(info.shared_size, |reach| reach.min(info.shared_size));
         if let Some(found) = indexed_constants {
             let first = info.first_ubo_buffer();
+            plan.indexes_uniforms = first != 0 && plan.constants.contains_key(&0);
+            if plan.indexes_uniforms {
+                plan.constants.entry(0).or_default().merge(found);
+            }
             let known = plan.constants.range(first..=super::LAST_BUFFER).next_back().map_or(first, |(&last, _)| last);
             let end = known.max((first + info.num_ubos).saturating_sub(1)).min(super::LAST_BUFFER) + 1;
             for buffer in first..end {
@@ -326,19 +326,6 @@ impl Scan<'_> {
         }
         plan
     }
-}
-
-/// Whether a number of a uniform buffer counts from constant buffer 0, which is before them: `first` is subtracted
-/// last.
-pub fn counts_from_uniforms(body: &Body, block: Def, first: u32) -> bool {
-    let inst = body.def_inst(block);
-    let subtracted = Some(0u32.wrapping_sub(first));
-    first != 0
-        && body.alu_op(inst) == Some(AluOp::Iadd)
-        && body.sources(inst).any(|source| {
-            let component = body.swizzle(source).get(0).into();
-            body.constant_component(body.src_def(source), component).map(|bits| bits as u32) == subtracted
-        })
 }
 
 /// 32-bit words of a value.
