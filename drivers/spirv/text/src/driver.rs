@@ -197,6 +197,8 @@ impl TextTarget {
             Language::Wgsl => caught("naga", || crate::by_naga::translate(&words, self)),
             #[cfg(feature = "spirv-cross")]
             _ => caught("SPIRV-Cross", || crate::by_cross::translate(&words, self)),
+            #[cfg(not(feature = "spirv-cross"))]
+            _ => Err(TextError::Writer("this build", "it is without SPIRV-Cross".to_owned())),
         }
     }
 }
