@@ -19,6 +19,7 @@ pub mod lower;
 pub mod native;
 pub mod program;
 pub mod resources;
+pub mod sampler;
 
 mod batch;
 
