@@ -51,7 +51,8 @@ impl HostResources for NoResources {
 }
 
 /// The resources of a host as a run in one thread takes them.
-pub(crate) struct Shared<'a>(pub &'a dyn HostResources);
+#[derive(Clone, Copy)]
+pub struct Shared<'a>(pub &'a dyn HostResources);
 
 impl Resources for Shared<'_> {
     fn texture(&mut self, request: &TextureRequest) -> [[u32; 4]; 4] {

@@ -72,12 +72,12 @@ impl Textures {
     }
 
     /// The texture of a unit.
-    pub fn texture(&self, unit: u32) -> Option<&Arc<Texture>> {
+    pub fn texture_of(&self, unit: u32) -> Option<&Arc<Texture>> {
         self.textures.get(&unit).or(self.default.as_ref().map(|(texture, _)| texture))
     }
 
     /// The sampler of a unit.
-    pub fn sampler(&self, unit: u32) -> Sampler {
+    pub fn sampler_of(&self, unit: u32) -> Sampler {
         let default = || self.default.as_ref().map_or_else(Sampler::default, |&(_, sampler)| sampler);
         self.samplers.get(&unit).copied().unwrap_or_else(default)
     }
@@ -85,14 +85,14 @@ impl Textures {
 
 impl HostResources for Textures {
     fn texture(&self, request: &TextureRequest) -> [[u32; 4]; 4] {
-        match self.texture(request.texture) {
-            Some(texture) => lookup::look_up(texture, &self.sampler(request.sampler), request),
+        match self.texture_of(request.texture) {
+            Some(texture) => lookup::look_up(texture, &self.sampler_of(request.sampler), request),
             None => [[0; 4]; 4],
         }
     }
 
     fn texture_size(&self, texture: u32, level: u32, dim: SamplerDim, is_array: bool) -> TextureSize {
-        let Some(texture) = self.texture(texture) else { return TextureSize::default() };
+        let Some(texture) = self.texture_of(texture) else { return TextureSize::default() };
         let levels = texture.levels().len() as u32;
         let Some(&Level { width, height, images, .. }) = texture.levels().get(level as usize) else {
             return TextureSize { levels, ..TextureSize::default() };
