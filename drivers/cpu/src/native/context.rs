@@ -3,6 +3,7 @@
 
 use tgsi_ir::run::native::NativeState;
 
+use super::sampling::{Host, Kill, LookUp, kill, look_up};
 use super::uniforms::MAX_BUFFERS;
 
 /// A constant buffer: its start, and its length in words.
@@ -33,10 +34,24 @@ pub(super) struct Context {
     steps: u64,
     /// What is read in the place of what is not inside.
     zero: u64,
+    /// What the functions work on.
+    host: *mut (),
+    look_up: LookUp,
+    kill: Kill,
     buffers: [Buffer; MAX_BUFFERS as usize],
 }
 
 impl Context {
+    /// The host of the call.
+    pub fn host<'h>(&self) -> *mut Host<'h> {
+        self.host.cast()
+    }
+
+    /// Gives the call a host, which must live and be left alone until it ends.
+    pub fn set_host(&mut self, host: *mut Host<'_>) {
+        self.host = host.cast();
+    }
+
     /// The context of a call. It holds addresses into `state`, which must stay borrowed until the call ends.
     pub fn new(state: &mut NativeState<'_>) -> Context {
         let mut buffers = [Buffer { start: std::ptr::null(), length: 0 }; MAX_BUFFERS as usize];
@@ -56,6 +71,9 @@ impl Context {
             end: state.lanes as u64 * 4,
             steps: state.steps,
             zero: 0,
+            host: std::ptr::null_mut(),
+            look_up,
+            kill,
             buffers,
         }
     }
@@ -78,6 +96,8 @@ pub(super) mod offsets {
     pub const STRIDE: usize = offset_of!(Context, stride);
     pub const STEPS: usize = offset_of!(Context, steps);
     pub const ZERO: usize = offset_of!(Context, zero);
+    pub const LOOK_UP: usize = offset_of!(Context, look_up);
+    pub const KILL: usize = offset_of!(Context, kill);
     pub const BUFFERS: usize = offset_of!(Context, buffers);
     /// Bytes of a buffer's entry, and the place of the length in it.
     pub const BUFFER: usize = size_of::<Buffer>();

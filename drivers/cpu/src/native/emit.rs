@@ -27,7 +27,7 @@ use super::uniforms::{self, Place};
 use super::wide::{self, Operand};
 
 /// Bytes of a vector of four words.
-const VECTOR: i64 = 16;
+pub(super) const VECTOR: i64 = 16;
 
 /// A construct that is open.
 enum Open {
@@ -46,14 +46,14 @@ pub(super) struct Emitter<'a, 'f> {
     pub generals: &'a mut Vec<Arc<General>>,
     variables: FxHashMap<Plane, Variable>,
     uniforms: FxHashMap<(u32, u32, u32), Ir>,
-    call_conv: CallConv,
-    context: Ir,
+    pub call_conv: CallConv,
+    pub context: Ir,
     words: Ir,
     registers: Ir,
     stride: Ir,
     /// Byte offset of the quad in a plane.
-    quad: Ir,
-    active: Variable,
+    pub quad: Ir,
+    pub active: Variable,
     iteration: Variable,
     in_loop: Variable,
     steps: Variable,
@@ -64,7 +64,7 @@ pub(super) struct Emitter<'a, 'f> {
 }
 
 /// Flags of all accesses: their addresses are right, and not aligned to vectors.
-fn trusted() -> MemFlags {
+pub(super) fn trusted() -> MemFlags {
     MemFlags::new().with_notrap()
 }
 
@@ -107,7 +107,7 @@ impl<'a, 'f> Emitter<'a, 'f> {
         }
     }
 
-    fn lanes(&mut self) -> Lanes<'_, 'f> {
+    pub fn lanes(&mut self) -> Lanes<'_, 'f> {
         Lanes { builder: &mut self.builder }
     }
 
@@ -127,7 +127,7 @@ impl<'a, 'f> Emitter<'a, 'f> {
         variable
     }
 
-    fn read(&mut self, plane: Plane) -> Ir {
+    pub fn read(&mut self, plane: Plane) -> Ir {
         if let Some(&word) = self.constants.get(&plane) {
             return self.lanes().splat(word);
         }
@@ -136,7 +136,7 @@ impl<'a, 'f> Emitter<'a, 'f> {
     }
 
     /// Gives a plane a new vector: in the active lanes if it must keep the others, else in all.
-    fn write(&mut self, plane: Plane, value: Ir, masked: bool) {
+    pub fn write(&mut self, plane: Plane, value: Ir, masked: bool) {
         let variable = self.variable(plane);
         let values = self.program.num_value_planes();
         let kept = masked
@@ -275,6 +275,7 @@ impl<'a, 'f> Emitter<'a, 'f> {
             Op::Alu(number) => self.alu(&program.alus()[number as usize]),
             Op::Copies { start, count } => self.copies(&program.copies()[start as usize..(start + count) as usize]),
             Op::Intrinsic(number) => self.intrinsic(&program.intrinsics()[number as usize]),
+            Op::Texture(number) => self.texture(number),
             Op::If { condition, .. } => self.start_if(condition),
             Op::Else { .. } => self.start_else(),
             Op::EndIf { .. } => self.end_if(),
@@ -283,7 +284,7 @@ impl<'a, 'f> Emitter<'a, 'f> {
             Op::EndLoop { .. } => self.end_loop(at, limit),
             Op::Jump { kind, .. } => self.jump(kind),
             // No stretch holds others.
-            Op::Deref(_) | Op::Texture(_) | Op::Call(_) | Op::Native { .. } | Op::End => {}
+            Op::Deref(_) | Op::Call(_) | Op::Native { .. } | Op::End => {}
         }
     }
 
@@ -617,6 +618,7 @@ impl<'a, 'f> Emitter<'a, 'f> {
             }
             I::LoadInput => self.load_input(intrinsic),
             I::StoreOutput => self.store_output(intrinsic),
+            I::Terminate | I::Demote | I::TerminateIf | I::DemoteIf => self.kill(intrinsic),
             _ => self.derivative(intrinsic),
         }
     }
@@ -724,7 +726,7 @@ impl<'a, 'f> Emitter<'a, 'f> {
     }
 
     /// All ones in the lanes of the quad that there are.
-    fn exists(&mut self) -> Ir {
+    pub fn exists(&mut self) -> Ir {
         let start = self.field(offsets::EXISTS);
         let address = self.builder.ins().iadd(start, self.quad);
         self.builder.ins().load(I32X4, trusted(), address, 0)

@@ -1,17 +1,18 @@
-//! Machine code, by Cranelift: the stretches of a program that need nothing but planes and constants. The interpreter of
-//! the IR executes the rest, in the same order as without machine code; see [`tgsi_ir::run::native`].
+//! Machine code, by Cranelift: the stretches of a program that need nothing but planes, constants and textures. The
+//! interpreter of the IR executes the rest, in the same order as without machine code; see [`tgsi_ir::run::native`].
 //!
 //! A value is one vector of four 32-bit lanes for each quad. There are no wider vectors in Cranelift, and no operation
 //! that can trap is ever made.
 //!
-//! `unsafe` stands in three places: the call of a function, what code calls (`calls`), and the release of memory. What
-//! code can reach is in `context`: planes at offsets that are known when it is made, and constant buffers behind a
-//! check of the length. Pages of code are never writable and executable at once.
+//! `unsafe` stands in three places: the call of a function, what code calls (`calls`, `sampling`), and the release of
+//! memory. What code can reach is in `context`: planes at offsets that are known when it is made, and constant buffers
+//! behind a check of the length. Pages of code are never writable and executable at once.
 
 mod alu;
 mod calls;
 mod context;
 mod emit;
+mod sampling;
 mod slots;
 mod stretches;
 mod uniforms;
@@ -32,6 +33,7 @@ use tgsi_ir::run::program::Program;
 use calls::General;
 use context::Context;
 use emit::{Emitter, signature};
+use sampling::{Host, Plan};
 
 use crate::program::{Options, Report};
 
@@ -43,6 +45,8 @@ struct Code {
     functions: Vec<Function>,
     /// Instructions that code has the addresses of.
     _generals: Vec<Arc<General>>,
+    /// Texture instructions by their numbers.
+    plans: Vec<Plan>,
     /// Taken only when the code is released.
     module: Mutex<Option<JITModule>>,
     /// What functions may touch: planes of values, of registers, components of inputs and outputs.
@@ -87,10 +91,17 @@ impl NativeCode for Code {
             debug_assert!(false, "planes are too short");
             return 0;
         }
-        let context = Context::new(state);
+        let mut context = Context::new(state);
+        let mut host =
+            Host { plans: &self.plans, resources: &mut *state.resources, live: &mut *state.live, panic: None };
+        context.set_host(&raw mut host);
         // SAFETY: the function takes this argument; the planes have the lengths that it relies on, and `state` is borrowed
-        // until it returns.
-        unsafe { function(&raw const context) }
+        // until it returns. The host is used by what the function calls only.
+        let steps = unsafe { function(&raw const context) };
+        if let Some(panic) = host.panic.take() {
+            std::panic::resume_unwind(panic);
+        }
+        steps
     }
 }
 
@@ -207,6 +218,7 @@ fn translate(
     Ok(Code {
         functions,
         _generals: generals,
+        plans: Plan::all(program),
         module: Mutex::new(Some(module)),
         planes: (program.num_value_planes() as usize, program.num_register_planes() as usize),
         inputs: slots::input_registers(program) * 4,
