@@ -3,6 +3,7 @@
 
 use tgsi_ir::run::native::NativeState;
 
+use super::calls::{FUNCTIONS, Functions, General};
 use super::uniforms::MAX_BUFFERS;
 
 /// A constant buffer: its start, and its length in words.
@@ -33,12 +34,17 @@ pub(super) struct Context {
     steps: u64,
     /// What is read in the place of what is not inside.
     zero: u64,
+    /// What code calls.
+    functions: *const Functions,
+    /// Instructions that are evaluated through calls; code has their numbers.
+    generals: *const General,
     buffers: [Buffer; MAX_BUFFERS as usize],
 }
 
 impl Context {
-    /// The context of a call. It holds addresses into `state`, which must stay borrowed until the call ends.
-    pub fn new(state: &mut NativeState<'_>) -> Context {
+    /// The context of a call. It holds addresses into `state` and `generals`, which must stay borrowed until the call
+    /// ends.
+    pub fn new(state: &mut NativeState<'_>, generals: &[General]) -> Context {
         let mut buffers = [Buffer { start: std::ptr::null(), length: 0 }; MAX_BUFFERS as usize];
         for (buffer, words) in buffers.iter_mut().zip(state.constants) {
             *buffer = Buffer { start: words.as_ptr(), length: words.len() as u64 };
@@ -56,6 +62,8 @@ impl Context {
             end: state.lanes as u64 * 4,
             steps: state.steps,
             zero: 0,
+            functions: &raw const FUNCTIONS,
+            generals: generals.as_ptr(),
             buffers,
         }
     }
@@ -78,6 +86,8 @@ pub(super) mod offsets {
     pub const STRIDE: usize = offset_of!(Context, stride);
     pub const STEPS: usize = offset_of!(Context, steps);
     pub const ZERO: usize = offset_of!(Context, zero);
+    pub const FUNCTIONS: usize = offset_of!(Context, functions);
+    pub const GENERALS: usize = offset_of!(Context, generals);
     pub const BUFFERS: usize = offset_of!(Context, buffers);
     /// Bytes of a buffer's entry, and the place of the length in it.
     pub const BUFFER: usize = size_of::<Buffer>();

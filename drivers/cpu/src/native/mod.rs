@@ -41,8 +41,8 @@ type Function = unsafe extern "C" fn(*const Context) -> u64;
 /// The functions of a program, and the memory that they stand in.
 struct Code {
     functions: Vec<Function>,
-    /// Instructions that code has the addresses of.
-    _generals: Vec<Arc<General>>,
+    /// Instructions that are evaluated through calls.
+    generals: Vec<General>,
     /// Taken only when the code is released.
     module: Mutex<Option<JITModule>>,
     /// What functions may touch: planes of values, of registers, components of inputs and outputs.
@@ -87,7 +87,7 @@ impl NativeCode for Code {
             debug_assert!(false, "planes are too short");
             return 0;
         }
-        let context = Context::new(state);
+        let context = Context::new(state, &self.generals);
         // SAFETY: the function takes this argument; the planes have the lengths that it relies on, and `state` is borrowed
         // until it returns.
         unsafe { function(&raw const context) }
@@ -206,7 +206,7 @@ fn translate(
     report.evaluated = generals.len();
     Ok(Code {
         functions,
-        _generals: generals,
+        generals: generals.iter().map(|&number| General::new(program, &program.alus()[number as usize])).collect(),
         module: Mutex::new(Some(module)),
         planes: (program.num_value_planes() as usize, program.num_register_planes() as usize),
         inputs: slots::input_registers(program) * 4,
