@@ -3,6 +3,7 @@
 
 use tgsi_ir::run::native::NativeState;
 
+use super::calls::{FUNCTIONS, Functions, General};
 use super::sampling::{Host, Kill, LookUp, kill, look_up};
 use super::uniforms::MAX_BUFFERS;
 
@@ -38,6 +39,10 @@ pub(super) struct Context {
     host: *mut (),
     look_up: LookUp,
     kill: Kill,
+    /// What code calls.
+    functions: *const Functions,
+    /// Instructions that are evaluated through calls; code has their numbers.
+    generals: *const General,
     buffers: [Buffer; MAX_BUFFERS as usize],
 }
 
@@ -52,8 +57,9 @@ impl Context {
         self.host = host.cast();
     }
 
-    /// The context of a call. It holds addresses into `state`, which must stay borrowed until the call ends.
-    pub fn new(state: &mut NativeState<'_>) -> Context {
+    /// The context of a call. It holds addresses into `state` and `generals`, which must stay borrowed until the call
+    /// ends.
+    pub fn new(state: &mut NativeState<'_>, generals: &[General]) -> Context {
         let mut buffers = [Buffer { start: std::ptr::null(), length: 0 }; MAX_BUFFERS as usize];
         for (buffer, words) in buffers.iter_mut().zip(state.constants) {
             *buffer = Buffer { start: words.as_ptr(), length: words.len() as u64 };
@@ -74,6 +80,8 @@ impl Context {
             host: std::ptr::null_mut(),
             look_up,
             kill,
+            functions: &raw const FUNCTIONS,
+            generals: generals.as_ptr(),
             buffers,
         }
     }
@@ -98,6 +106,8 @@ pub(super) mod offsets {
     pub const ZERO: usize = offset_of!(Context, zero);
     pub const LOOK_UP: usize = offset_of!(Context, look_up);
     pub const KILL: usize = offset_of!(Context, kill);
+    pub const FUNCTIONS: usize = offset_of!(Context, functions);
+    pub const GENERALS: usize = offset_of!(Context, generals);
     pub const BUFFERS: usize = offset_of!(Context, buffers);
     /// Bytes of a buffer's entry, and the place of the length in it.
     pub const BUFFER: usize = size_of::<Buffer>();

@@ -43,10 +43,10 @@ type Function = unsafe extern "C" fn(*const Context) -> u64;
 /// The functions of a program, and the memory that they stand in.
 struct Code {
     functions: Vec<Function>,
-    /// Instructions that code has the addresses of.
-    _generals: Vec<Arc<General>>,
     /// Texture instructions by their numbers.
     plans: Vec<Plan>,
+    /// Instructions that are evaluated through calls.
+    generals: Vec<General>,
     /// Taken only when the code is released.
     module: Mutex<Option<JITModule>>,
     /// What functions may touch: planes of values, of registers, components of inputs and outputs.
@@ -91,7 +91,7 @@ impl NativeCode for Code {
             debug_assert!(false, "planes are too short");
             return 0;
         }
-        let mut context = Context::new(state);
+        let mut context = Context::new(state, &self.generals);
         let mut host =
             Host { plans: &self.plans, resources: &mut *state.resources, live: &mut *state.live, panic: None };
         context.set_host(&raw mut host);
@@ -217,8 +217,8 @@ fn translate(
     report.evaluated = generals.len();
     Ok(Code {
         functions,
-        _generals: generals,
         plans: Plan::all(program),
+        generals: generals.iter().map(|&number| General::new(program, &program.alus()[number as usize])).collect(),
         module: Mutex::new(Some(module)),
         planes: (program.num_value_planes() as usize, program.num_register_planes() as usize),
         inputs: slots::input_registers(program) * 4,
