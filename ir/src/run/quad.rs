@@ -3,7 +3,7 @@
 
 use super::environment::{Resources, TextureLookup, TextureRequest};
 use super::layout::NULL;
-use super::program::{Texture, Value};
+use super::program::{Program, Texture, Value};
 use crate::alu::{AluOp, BaseType, ExecutionMode, evaluate};
 use crate::body::{DEFAULT_TG4_OFFSETS, TexData, TexOp, TexSrcKind};
 
@@ -86,6 +86,32 @@ fn lookup_of(data: &TexData) -> Option<TextureLookup> {
     })
 }
 
+impl Program {
+    /// The texture and sampler units of an instruction, if they are the same in every run.
+    pub fn constant_units(&self, texture: &Texture) -> Option<(u32, u32)> {
+        use TexSrcKind as K;
+        let unit = |[deref, handle, offset]: [K; 3], index: u32| {
+            if texture.source(handle).is_some() {
+                return None;
+            }
+            let unit = match texture.source(deref) {
+                Some(deref) => self.constant(deref).filter(|&unit| unit != NULL)?,
+                None => index,
+            };
+            let offset = texture.source(offset).map_or(Some(0), |offset| self.constant(offset))?;
+            Some(unit.wrapping_add(offset))
+        };
+        let sampler = unit([K::SamplerDeref, K::SamplerHandle, K::SamplerOffset], texture.data.sampler_index);
+        Some((unit([K::TextureDeref, K::TextureHandle, K::TextureOffset], texture.data.texture_index)?, sampler?))
+    }
+
+    /// The word that a value has in its first component in every lane, if it is a constant.
+    pub fn constant(&self, value: Value) -> Option<u32> {
+        let at = self.constants.partition_point(|&(plane, _)| plane < value.plane);
+        self.constants.get(at).filter(|&&(plane, _)| plane == value.plane).map(|&(_, word)| word)
+    }
+}
+
 impl Texture {
     /// A source, if the instruction has it.
     pub fn source(&self, kind: TexSrcKind) -> Option<Value> {
@@ -102,15 +128,6 @@ impl Texture {
     /// The kind of lookup; none for queries of sizes and samples.
     pub fn lookup(&self) -> Option<TextureLookup> {
         lookup_of(&self.data)
-    }
-
-    /// The texture and sampler units, if they are the same in every run.
-    pub fn constant_units(&self) -> Option<(u32, u32)> {
-        use TexSrcKind as K;
-        let named =
-            [K::TextureDeref, K::TextureHandle, K::TextureOffset, K::SamplerDeref, K::SamplerHandle, K::SamplerOffset];
-        let constant = named.into_iter().all(|kind| self.source(kind).is_none());
-        constant.then_some((self.data.texture_index, self.data.sampler_index))
     }
 
     /// Executes the instruction for a quad with active lanes: words by component and lane. Units are taken from the

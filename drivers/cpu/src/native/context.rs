@@ -4,8 +4,10 @@
 use tgsi_ir::run::native::NativeState;
 
 use super::calls::{FUNCTIONS, Functions, General};
+use super::lookups::MAX_KNOWN;
 use super::sampling::{Host, Kill, LookUp, kill, look_up};
 use super::uniforms::MAX_BUFFERS;
+use crate::sampler::{Level, Texture};
 
 /// A constant buffer: its start, and its length in words.
 #[derive(Clone, Copy)]
@@ -13,6 +15,15 @@ use super::uniforms::MAX_BUFFERS;
 pub(super) struct Buffer {
     start: *const u32,
     length: u64,
+}
+
+/// A texture that code reads; without texels it does not.
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub(super) struct KnownUnit {
+    texels: *const u8,
+    levels: *const Level,
+    last: u64,
 }
 
 /// The argument of a stretch's function.
@@ -43,10 +54,23 @@ pub(super) struct Context {
     functions: *const Functions,
     /// Instructions that are evaluated through calls; code has their numbers.
     generals: *const General,
+    known: [KnownUnit; MAX_KNOWN],
     buffers: [Buffer; MAX_BUFFERS as usize],
 }
 
 impl Context {
+    /// Lets code look up in a texture by itself, which must live and stay as it is until the call ends.
+    pub fn set_known(&mut self, number: usize, texture: &Texture) {
+        if let Some(unit) = self.known.get_mut(number) {
+            let (texels, levels) = (texture.texels(), texture.levels());
+            *unit = KnownUnit {
+                texels: texels.as_ptr(),
+                levels: levels.as_ptr(),
+                last: levels.len().saturating_sub(1) as u64,
+            };
+        }
+    }
+
     /// The host of the call.
     pub fn host<'h>(&self) -> *mut Host<'h> {
         self.host.cast()
@@ -80,6 +104,7 @@ impl Context {
             host: std::ptr::null_mut(),
             look_up,
             kill,
+            known: [KnownUnit { texels: std::ptr::null(), levels: std::ptr::null(), last: 0 }; MAX_KNOWN],
             functions: &raw const FUNCTIONS,
             generals: generals.as_ptr(),
             buffers,
@@ -89,7 +114,7 @@ impl Context {
 
 /// Byte offsets of the fields.
 pub(super) mod offsets {
-    use super::{Buffer, Context};
+    use super::{Buffer, Context, KnownUnit};
     use std::mem::offset_of;
 
     pub const WORDS: usize = offset_of!(Context, words);
@@ -104,6 +129,12 @@ pub(super) mod offsets {
     pub const STRIDE: usize = offset_of!(Context, stride);
     pub const STEPS: usize = offset_of!(Context, steps);
     pub const ZERO: usize = offset_of!(Context, zero);
+    pub const KNOWN: usize = offset_of!(Context, known);
+    /// Bytes of a known unit, and the places of its fields.
+    pub const KNOWN_UNIT: usize = size_of::<KnownUnit>();
+    pub const KNOWN_TEXELS: usize = offset_of!(KnownUnit, texels);
+    pub const KNOWN_LEVELS: usize = offset_of!(KnownUnit, levels);
+    pub const KNOWN_LAST: usize = offset_of!(KnownUnit, last);
     pub const LOOK_UP: usize = offset_of!(Context, look_up);
     pub const KILL: usize = offset_of!(Context, kill);
     pub const FUNCTIONS: usize = offset_of!(Context, functions);

@@ -23,6 +23,7 @@ use super::slots;
 use super::stretches::{Plane, Stretch, plane_of, written_components};
 use super::uniforms::{self, Place};
 use super::wide::{self, Operand};
+use crate::sampler::Known;
 
 /// Bytes of a vector of four words.
 pub(super) const VECTOR: i64 = 16;
@@ -42,6 +43,10 @@ pub(super) struct Emitter<'a, 'f> {
     pub constants: &'a FxHashMap<Plane, u32>,
     /// Numbers of the ALU instructions that are evaluated through calls, in the order in which code counts them.
     pub generals: &'a mut Vec<u32>,
+    /// Units that code may look up in by itself.
+    pub known: &'a [Known],
+    /// Lookups made so.
+    pub lookups: usize,
     variables: FxHashMap<Plane, Variable>,
     uniforms: FxHashMap<(u32, u32, u32), Ir>,
     pub call_conv: CallConv,
@@ -87,6 +92,8 @@ impl<'a, 'f> Emitter<'a, 'f> {
             keep_inactive,
             constants,
             generals,
+            known: &[],
+            lookups: 0,
             variables: FxHashMap::default(),
             uniforms: FxHashMap::default(),
             call_conv,

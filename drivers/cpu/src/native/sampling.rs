@@ -16,6 +16,7 @@ use tgsi_ir::run::quad::QuadWords;
 
 use super::context::{Context, offsets};
 use super::emit::{Emitter, VECTOR, trusted};
+use super::lookups::{MAX_LOOKUPS, known_unit};
 use super::stretches::Plane;
 
 /// Makes the lookups of a texture instruction, by its number, for one quad.
@@ -147,8 +148,18 @@ impl Emitter<'_, '_> {
             area.push(self.builder.ins().band(value, exists));
         }
         let dest = texture.dest;
-        let number = self.builder.ins().iconst(I64, i64::from(number));
-        let results = self.call_host(offsets::LOOK_UP, number, &area, plan.vectors, dest.planes() as usize);
+        let call = |emitter: &mut Self| {
+            let number = emitter.builder.ins().iconst(I64, i64::from(number));
+            emitter.call_host(offsets::LOOK_UP, number, &area, plan.vectors, dest.planes() as usize)
+        };
+        let unit = known_unit(program, texture, self.known).filter(|_| self.lookups < MAX_LOOKUPS);
+        let results = match unit {
+            Some(unit) => {
+                self.lookups += 1;
+                self.look_up_known(unit, texture, &area[1..], call)
+            }
+            None => call(self),
+        };
         for (plane, value) in (dest.plane..).zip(results) {
             self.write(plane, value, false);
         }

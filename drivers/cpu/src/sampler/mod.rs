@@ -12,6 +12,7 @@
 //! | `cube` | faces, and what lies beyond their edges |
 //! | `level_of_detail` | derivatives, and the levels that they ask for |
 //! | `lookup` | lookups by quads |
+//! | `known` | units of which the state is known when a shader is compiled |
 //!
 //! - Lookups are total: any coordinate, level, offset and unit has a result. A unit without a texture reads as zero.
 //! - Levels of detail are those of each lane, by its own row and column of the quad.
@@ -21,11 +22,12 @@
 
 mod cube;
 pub mod format;
-mod level_of_detail;
+mod known;
+pub(crate) mod level_of_detail;
 mod lookup;
 pub mod state;
 pub mod texture;
-mod wrap;
+pub(crate) mod wrap;
 
 #[cfg(test)]
 mod tests;
@@ -37,6 +39,7 @@ use tgsi_ir::intrinsics::indices::SamplerDim;
 use tgsi_ir::run::{TextureRequest, TextureSize};
 
 pub use format::Format;
+pub use known::{Known, Sampled};
 pub use state::{Compare, Filter, MipFilter, Sampler, Wrap};
 pub use texture::{Level, Shape, Size, Texture};
 
@@ -89,6 +92,10 @@ impl HostResources for Textures {
             Some(texture) => lookup::look_up(texture, &self.sampler_of(request.sampler), request),
             None => [[0; 4]; 4],
         }
+    }
+
+    fn known(&self, texture: u32, sampler: u32) -> Option<Sampled> {
+        Some(Sampled { texture: self.texture_of(texture)?.clone(), sampler: self.sampler_of(sampler) })
     }
 
     fn texture_size(&self, texture: u32, level: u32, dim: SamplerDim, is_array: bool) -> TextureSize {
