@@ -53,7 +53,17 @@ impl QuadWords<'_> {
     }
 
     /// Words of a component for the lanes, floats as 32-bit floats.
+    ///
+    /// Nearly always they are 32-bit floats of a whole quad.
     fn floats(self, value: Value, component: usize) -> [u32; 4] {
+        let at = (value.plane as usize + component) * self.width + self.first;
+        if value.bits == 32
+            && component < usize::from(value.components)
+            && self.first + 4 <= self.lanes
+            && let Some(&[a, b, c, d]) = self.words.get(at..at + 4)
+        {
+            return [a, b, c, d];
+        }
         std::array::from_fn(|lane| self.float(value, component, lane))
     }
 

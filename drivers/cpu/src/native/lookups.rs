@@ -129,11 +129,11 @@ impl Maker<'_, '_> {
         self.choose(mask, a, high)
     }
 
-    fn to_float(&mut self, value: Ir) -> Ir {
+    fn floats_of(&mut self, value: Ir) -> Ir {
         self.lanes.builder.ins().fcvt_from_sint(F32X4, value)
     }
 
-    fn to_integer(&mut self, value: Ir) -> Ir {
+    fn whole_of(&mut self, value: Ir) -> Ir {
         self.lanes.builder.ins().fcvt_to_sint_sat(I32X4, value)
     }
 
@@ -190,7 +190,7 @@ impl Maker<'_, '_> {
             let product = self.mul(square, series);
             series = self.add(coefficient, product);
         }
-        let exponent = self.to_float(exponent);
+        let exponent = self.floats_of(exponent);
         let fraction = self.mul(ratio, series);
         self.add(exponent, fraction)
     }
@@ -200,7 +200,7 @@ impl Maker<'_, '_> {
         let base = self.level_of_all(None);
         let mut sums: [Option<Ir>; 2] = [None; 2];
         for (coordinate, size) in coordinates.into_iter().zip(base.size) {
-            let size = self.to_float(size);
+            let size = self.floats_of(size);
             let directions = [([1, 1, 3, 3], [0, 0, 2, 2]), ([2, 3, 2, 3], [0, 1, 0, 1])];
             for (sum, (plus, minus)) in sums.iter_mut().zip(directions) {
                 let bits = self.bits(coordinate);
@@ -227,19 +227,19 @@ impl Maker<'_, '_> {
         if self.known.state.mip_filter == MipFilter::None {
             return (None, None);
         }
-        let (zero, last) = (self.number(0.0), self.to_float(last));
+        let (zero, last) = (self.number(0.0), self.floats_of(last));
         let lod = self.at_least(lod, zero);
         let lod = self.at_most(lod, last);
         if self.known.state.mip_filter == MipFilter::Nearest {
             let half = self.number(0.5);
             let above = self.add(lod, half);
-            let whole = self.to_integer(above);
-            let again = self.to_float(whole);
+            let whole = self.whole_of(above);
+            let again = self.floats_of(whole);
             let tie = self.lanes.builder.ins().fcmp(FloatCC::Equal, again, above);
             return (Some(self.lanes.builder.ins().iadd(whole, tie)), None);
         }
-        let whole = self.to_integer(lod);
-        let again = self.to_float(whole);
+        let whole = self.whole_of(lod);
+        let again = self.floats_of(whole);
         let weight = self.sub(lod, again);
         (Some(whole), Some(weight))
     }
@@ -323,11 +323,11 @@ impl Maker<'_, '_> {
         let (low, high) = (self.number(-FARTHEST), self.number(FARTHEST));
         let position = self.at_least(position, low);
         let position = self.at_most(position, high);
-        let towards_zero = self.to_integer(position);
-        let again = self.to_float(towards_zero);
+        let towards_zero = self.whole_of(position);
+        let again = self.floats_of(towards_zero);
         let above = self.above(again, position);
         let texel = self.lanes.builder.ins().iadd(towards_zero, above);
-        let start = self.to_float(texel);
+        let start = self.floats_of(texel);
         let weight = self.sub(position, start);
         (texel, weight)
     }
@@ -382,7 +382,7 @@ impl Maker<'_, '_> {
                 .map(|component| {
                     let shifted = self.lanes.builder.ins().ushr_imm(all, 8 * component as i64);
                     let byte = if component < 3 { self.lanes.builder.ins().band(shifted, low) } else { shifted };
-                    self.to_float(byte)
+                    self.floats_of(byte)
                 })
                 .collect();
         }
@@ -405,7 +405,7 @@ impl Maker<'_, '_> {
         let mut weights = [width; 2];
         for axis in 0..2 {
             let (size, wrap) = (levels.size[axis], wraps[axis]);
-            let scale = self.to_float(size);
+            let scale = self.floats_of(size);
             let mut position = self.mul(self.folded[axis], scale);
             if filter == Filter::Linear {
                 let half = self.number(0.5);

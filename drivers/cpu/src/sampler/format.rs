@@ -84,14 +84,17 @@ fn half(bits: u16) -> f32 {
     f32::from_bits(sign | magnitude)
 }
 
+#[inline(always)]
 fn byte(bytes: &[u8], at: usize) -> u8 {
     bytes.get(at).copied().unwrap_or(0)
 }
 
+#[inline(always)]
 fn short(bytes: &[u8], at: usize) -> u16 {
     u16::from_le_bytes([byte(bytes, 2 * at), byte(bytes, 2 * at + 1)])
 }
 
+#[inline(always)]
 fn word(bytes: &[u8], at: usize) -> u32 {
     u32::from(short(bytes, 2 * at)) | u32::from(short(bytes, 2 * at + 1)) << 16
 }
@@ -167,7 +170,7 @@ impl Format {
     }
 
     /// The components of a texel, times the divisor; components that it does not have are 0, 0, 0 and 1.
-    #[inline]
+    #[inline(always)]
     pub fn numbers(self, bytes: &[u8]) -> [f32; 4] {
         use Format as F;
         let unsigned = |at: usize| f32::from(byte(bytes, at));

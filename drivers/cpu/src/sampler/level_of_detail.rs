@@ -8,7 +8,7 @@ use super::state::{MipFilter, Sampler};
 use super::texture::Texture;
 
 /// Coefficients of the logarithm's series: 2 / ((2 n + 1) ln 2).
-pub(crate) const SERIES: [f32; 4] = [2.885_390_1, 0.961_796_7, 0.577_078, 0.412_198_58];
+pub(crate) const SERIES: [f32; 4] = [2.885_39, 0.961_796_7, 0.577_078, 0.412_198_58];
 
 /// The bits of the square root of a half: mantissas are taken from there to the double of it.
 pub(crate) const ROOT: i32 = 0x3f35_04f3;
@@ -28,7 +28,7 @@ pub(super) fn log2(value: f32) -> f32 {
 }
 
 fn words(row: &[u32; 4]) -> [f32; 4] {
-    row.map(f32::from_bits)
+    [f32::from_bits(row[0]), f32::from_bits(row[1]), f32::from_bits(row[2]), f32::from_bits(row[3])]
 }
 
 /// The differences from left to right and from top to bottom that each lane of a quad sees.
@@ -44,8 +44,8 @@ fn derivatives(request: &TextureRequest, components: usize) -> [[[f32; 4]; 3]; 2
         return [&request.ddx, &request.ddy].map(|rows| std::array::from_fn(|component| words(&rows[component])));
     }
     let mut result = [[[0.0; 4]; 3]; 2];
-    for component in 0..components {
-        let [x, y] = differences(words(&request.coordinate[component]));
+    for (component, row) in request.coordinate.iter().enumerate().take(components) {
+        let [x, y] = differences(words(row));
         (result[0][component], result[1][component]) = (x, y);
     }
     result
@@ -59,7 +59,8 @@ pub(super) fn natural(request: &TextureRequest, texture: &Texture, unnormalized:
     let size = [one(base.width), one(base.height), one(base.images)];
     let components = usize::from(request.dim.num_coords());
     let [x, y] = derivatives(request, components);
-    std::array::from_fn(|lane| {
+    let mut result = [0.0; 4];
+    for (lane, lod) in result.iter_mut().enumerate() {
         let length = |rows: &[[f32; 4]; 3]| match request.dim {
             SamplerDim::Dim1D | SamplerDim::Buf => {
                 let s = rows[0][lane] * size[0];
@@ -83,8 +84,9 @@ pub(super) fn natural(request: &TextureRequest, texture: &Texture, unnormalized:
             }
         };
         let (x, y) = (length(&x), length(&y));
-        0.5 * log2(if x > y { x } else { y })
-    })
+        *lod = 0.5 * log2(if x > y { x } else { y });
+    }
+    result
 }
 
 /// A level of detail within limits; what is no number is the lower one.
@@ -121,12 +123,13 @@ pub(super) fn unlimited(
     unnormalized: bool,
 ) -> [f32; 4] {
     let given = words(&request.lod);
-    match request.lookup {
-        TextureLookup::Explicit => given.map(|lod| lod + sampler.lod_bias),
-        TextureLookup::Bias => {
-            let lod = natural(request, texture, unnormalized);
-            std::array::from_fn(|lane| lod[lane] + (sampler.lod_bias + given[lane]))
-        }
-        _ => natural(request, texture, unnormalized).map(|lod| lod + sampler.lod_bias),
+    let mut lod = match request.lookup {
+        TextureLookup::Explicit => given,
+        _ => natural(request, texture, unnormalized),
+    };
+    for (lod, given) in lod.iter_mut().zip(given) {
+        let given = if request.lookup == TextureLookup::Bias { given } else { 0.0 };
+        *lod += sampler.lod_bias + given;
     }
+    lod
 }

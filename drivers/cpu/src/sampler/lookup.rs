@@ -14,17 +14,54 @@ use super::texture::{Level, Texture};
 use super::wrap::{around, fold, nearest, wrapped};
 
 /// Between two numbers. Compiled lookups compute it with the same steps.
-#[inline]
+///
+/// Here and in the rest of the way of a filtered lookup arrays are spelt out: the closures of `map` would be calls.
+#[inline(always)]
 fn mix(a: [f32; 4], b: [f32; 4], weight: f32) -> [f32; 4] {
-    std::array::from_fn(|component| a[component] + (b[component] - a[component]) * weight)
+    let mix = |a: f32, b: f32| a + (b - a) * weight;
+    [mix(a[0], b[0]), mix(a[1], b[1]), mix(a[2], b[2]), mix(a[3], b[3])]
+}
+
+/// A format that is known when this code is compiled, or when it runs.
+trait AnyFormat: Copy {
+    fn get(self) -> Format;
+}
+
+impl AnyFormat for Format {
+    #[inline(always)]
+    fn get(self) -> Format {
+        self
+    }
+}
+
+/// [`Format::Rgba8Unorm`].
+#[derive(Clone, Copy)]
+struct FourBytes;
+
+impl AnyFormat for FourBytes {
+    #[inline(always)]
+    fn get(self) -> Format {
+        Format::Rgba8Unorm
+    }
+}
+
+/// [`Format::Rgba32Float`].
+#[derive(Clone, Copy)]
+struct FourFloats;
+
+impl AnyFormat for FourFloats {
+    #[inline(always)]
+    fn get(self) -> Format {
+        Format::Rgba32Float
+    }
 }
 
 /// What a lookup works on.
-struct View<'a> {
+struct View<'a, F> {
     texture: &'a Texture,
     sampler: &'a Sampler,
     request: &'a TextureRequest,
-    format: Format,
+    format: F,
     /// Coordinates in an image, of 3D textures one more.
     axes: usize,
     wrap: [Wrap; 3],
@@ -49,9 +86,9 @@ fn layer(coordinate: f32, layers: u32) -> u32 {
     (coordinate.round_ties_even() as u32).min(layers - 1)
 }
 
-impl<'a> View<'a> {
+impl<'a, F: AnyFormat> View<'a, F> {
     #[inline(always)]
-    fn new(texture: &'a Texture, sampler: &'a Sampler, request: &'a TextureRequest, format: Format) -> View<'a> {
+    fn new(texture: &'a Texture, sampler: &'a Sampler, request: &'a TextureRequest, format: F) -> View<'a, F> {
         let cube = request.dim == SamplerDim::Cube;
         let base = texture.base();
         View {
@@ -73,10 +110,10 @@ impl<'a> View<'a> {
         let mut place = Place {
             at: [0.0; 3],
             image: 0,
-            offset: [0, 1, 2].map(|component| request.offset[component][lane]),
+            offset: [request.offset[0][lane], request.offset[1][lane], request.offset[2][lane]],
             reference: f32::from_bits(request.comparator[lane]),
         };
-        if self.format.is_normalized_depth() {
+        if self.format.get().is_normalized_depth() {
             place.reference = place.reference.clamp(0.0, 1.0);
         }
         if request.dim == SamplerDim::Cube {
@@ -107,19 +144,19 @@ impl<'a> View<'a> {
         }
         let image = image.min(level.images - 1) as usize;
         let texel = row as usize * level.width as usize + column as usize;
-        let start = level.start + image * level.image_bytes + texel * self.format.bytes();
-        self.texture.texels().get(start..start + self.format.bytes())
+        let start = level.start + image * level.image_bytes + texel * self.format.get().bytes();
+        self.texture.texels().get(start..start + self.format.get().bytes())
     }
 
     fn border(&self) -> [f32; 4] {
-        self.sampler.border.map(|word| f32::from_bits(word) * self.format.divisor())
+        self.sampler.border.map(|word| f32::from_bits(word) * self.format.get().divisor())
     }
 
     /// The numbers of a wrapped texel, or how it compares.
     #[inline(always)]
     fn tap(&self, level: &Level, image: u32, column: i32, row: i32, reference: f32) -> [f32; 4] {
         let numbers = match self.bytes(level, image, column, row) {
-            Some(bytes) => self.format.numbers(bytes),
+            Some(bytes) => self.format.get().numbers(bytes),
             None => self.border(),
         };
         self.compared(numbers, reference)
@@ -130,12 +167,13 @@ impl<'a> View<'a> {
         if !self.request.is_shadow {
             return numbers;
         }
-        let holds = self.sampler.compare.holds(reference, numbers[0] / self.format.divisor());
+        let holds = self.sampler.compare.holds(reference, numbers[0] / self.format.get().divisor());
         [if holds { 1.0 } else { 0.0 }; 4]
     }
 
     /// The same for a texel that may lie beyond the edges of a cube's face. In a corner it is the mean of the three that
     /// meet there.
+    #[inline(never)]
     fn tap_of_cube(&self, level: &Level, place: &Place, column: i32, row: i32) -> [f32; 4] {
         let size = level.width as i32;
         let (cube, face) = (place.image / 6 * 6, (place.image % 6) as usize);
@@ -185,10 +223,14 @@ impl<'a> View<'a> {
         let along = |axis: usize, size: u32| {
             let (first, weight) = around(place.at[axis], size, self.wrap[axis], self.unnormalized);
             let first = first.wrapping_add(place.offset[axis]);
-            if self.seamless {
-                return ([first, first.wrapping_add(1)].map(|texel| texel.clamp(-1, size as i32)), weight);
-            }
-            ([first, first.wrapping_add(1)].map(|texel| wrapped(texel, size, self.wrap[axis])), weight)
+            let second = first.wrapping_add(1);
+            let (end, wrap) = (size as i32, self.wrap[axis]);
+            let texels = if self.seamless {
+                [first.clamp(-1, end), second.clamp(-1, end)]
+            } else {
+                [wrapped(first, size, wrap), wrapped(second, size, wrap)]
+            };
+            (texels, weight)
         };
         let (columns, s) = along(0, level.width);
         let (rows, t) = if self.axes > 1 { along(1, level.height) } else { ([0, 0], 0.0) };
@@ -198,11 +240,18 @@ impl<'a> View<'a> {
     /// The four texels around a place, as the corners (0, 0), (1, 0), (0, 1), (1, 1).
     #[inline(always)]
     fn corners(&self, level: &Level, place: &Place, image: u32, [columns, rows]: [[i32; 2]; 2]) -> [[f32; 4]; 4] {
-        let corners = [(0, 0), (1, 0), (0, 1), (1, 1)].map(|(i, j)| (columns[i], rows[j]));
+        let ([left, right], [above, below]) = (columns, rows);
         if self.seamless {
-            corners.map(|(column, row)| self.tap_of_cube(level, place, column, row))
+            let tap = |column: i32, row: i32| self.tap_of_cube(level, place, column, row);
+            [tap(left, above), tap(right, above), tap(left, below), tap(right, below)]
         } else {
-            corners.map(|(column, row)| self.tap(level, image, column, row, place.reference))
+            let reference = place.reference;
+            [
+                self.tap(level, image, left, above, reference),
+                self.tap(level, image, right, above, reference),
+                self.tap(level, image, left, below, reference),
+                self.tap(level, image, right, below, reference),
+            ]
         }
     }
 
@@ -218,6 +267,12 @@ impl<'a> View<'a> {
         if self.axes < 3 {
             return image(place.image);
         }
+        self.between_slices(level, place, image)
+    }
+
+    /// The same between the slices of a 3D texture.
+    #[inline(never)]
+    fn between_slices(&self, level: &Level, place: &Place, image: impl Fn(u32) -> [f32; 4]) -> [f32; 4] {
         let (first, r) = around(place.at[2], level.images, self.wrap[2], self.unnormalized);
         let slice = |number: i32| {
             let slice = wrapped(number.wrapping_add(place.offset[2]), level.images, self.wrap[2]);
@@ -244,23 +299,24 @@ impl<'a> View<'a> {
     fn sample(&self) -> [[u32; 4]; 4] {
         let sampler = self.sampler;
         let last = self.texture.levels().len() - 1;
-        let one_filter = sampler.min_filter == sampler.mag_filter || self.format.is_integer();
-        let lod = if one_filter && (last == 0 || sampler.mip_filter == MipFilter::None) {
-            [0.0; 4]
-        } else {
-            let lod = unlimited(self.request, self.texture, sampler, self.unnormalized);
-            lod.map(|lod| limited(lod, sampler.min_lod, sampler.max_lod))
-        };
-        let divisor = if self.request.is_shadow { 1.0 } else { self.format.divisor() };
+        let one_filter = sampler.min_filter == sampler.mag_filter || self.format.get().is_integer();
+        let mut lod = [0.0; 4];
+        if !(one_filter && (last == 0 || sampler.mip_filter == MipFilter::None)) {
+            lod = unlimited(self.request, self.texture, sampler, self.unnormalized);
+            for lod in &mut lod {
+                *lod = limited(*lod, sampler.min_lod, sampler.max_lod);
+            }
+        }
+        let divisor = if self.request.is_shadow { 1.0 } else { self.format.get().divisor() };
         let mut result = [[0; 4]; 4];
         for lane in 0..4 {
             let place = self.place(lane);
             let (number, weight) = levels(lod[lane], sampler.mip_filter, last);
             let level = self.texture.level(number);
-            if self.format.is_integer() {
+            if self.format.get().is_integer() {
                 let (image, column, row) = self.nearest_texel(level, &place);
                 let words = self.words(level, image, column, row, &place);
-                (0..4).for_each(|component| result[component][lane] = words[component]);
+                result.iter_mut().zip(words).for_each(|(row, word)| row[lane] = word);
                 continue;
             }
             let filter = if lod[lane] > 0.0 { sampler.min_filter } else { sampler.mag_filter };
@@ -269,9 +325,10 @@ impl<'a> View<'a> {
                 let next = self.filtered(self.texture.level(number + 1), &place, filter);
                 value = mix(value, next, weight);
             }
-            for component in 0..4 {
-                result[component][lane] = (value[component] / divisor).to_bits();
-            }
+            result[0][lane] = (value[0] / divisor).to_bits();
+            result[1][lane] = (value[1] / divisor).to_bits();
+            result[2][lane] = (value[2] / divisor).to_bits();
+            result[3][lane] = (value[3] / divisor).to_bits();
         }
         result
     }
@@ -279,7 +336,7 @@ impl<'a> View<'a> {
     /// The words of a wrapped texel, or how it compares.
     fn words(&self, level: &Level, image: u32, column: i32, row: i32, place: &Place) -> [u32; 4] {
         let words = match self.bytes(level, image, column, row) {
-            Some(bytes) => self.format.words(bytes),
+            Some(bytes) => self.format.get().words(bytes),
             None => self.sampler.border,
         };
         if self.request.is_shadow { self.word_compared(words, place) } else { words }
@@ -302,8 +359,8 @@ impl<'a> View<'a> {
                 [place.offset[0], place.offset[1]] = offset;
                 let ([columns, rows], _) = self.footprint(level, &place);
                 let (column, row) = (columns[corner & 1], rows[corner >> 1]);
-                if self.seamless && !self.format.is_integer() {
-                    let divisor = if self.request.is_shadow { 1.0 } else { self.format.divisor() };
+                if self.seamless && !self.format.get().is_integer() {
+                    let divisor = if self.request.is_shadow { 1.0 } else { self.format.get().divisor() };
                     return (self.tap_of_cube(level, &place, column, row)[component] / divisor).to_bits();
                 }
                 let size = level.width as i32;
@@ -321,7 +378,7 @@ impl<'a> View<'a> {
                 Some(offsets) => offsets.map(|[x, y]| texel([x[lane], y[lane]], 0)),
                 None => [2, 3, 1, 0].map(|corner| texel([place.offset[0], place.offset[1]], corner)),
             };
-            (0..4).for_each(|number| result[number][lane] = words[number]);
+            result.iter_mut().zip(words).for_each(|(row, word)| row[lane] = word);
         }
         result
     }
@@ -359,8 +416,9 @@ impl<'a> View<'a> {
                 continue;
             }
             let Some(bytes) = self.bytes(level, image, at(0), row) else { continue };
-            let words = self.format.words(bytes);
-            (0..4).for_each(|component| result[component][lane] = words[component]);
+            for (row, word) in result.iter_mut().zip(self.format.get().words(bytes)) {
+                row[lane] = word;
+            }
         }
         result
     }
@@ -369,21 +427,15 @@ impl<'a> View<'a> {
 /// Executes a lookup.
 pub(super) fn look_up(texture: &Texture, sampler: &Sampler, request: &TextureRequest) -> [[u32; 4]; 4] {
     let format = texture.format();
-    let view = |format: Format| View::new(texture, sampler, request, format);
     match request.lookup {
-        TextureLookup::Fetch => view(format).fetch(),
-        TextureLookup::Gather { component } => view(format).gather(component),
-        TextureLookup::QueryLod => view(format).query(),
+        TextureLookup::Fetch => View::new(texture, sampler, request, format).fetch(),
+        TextureLookup::Gather { component } => View::new(texture, sampler, request, format).gather(component),
+        TextureLookup::QueryLod => View::new(texture, sampler, request, format).query(),
         // The usual formats have code of their own.
         _ => match format {
-            Format::Rgba8Unorm => view(Format::Rgba8Unorm).sample(),
-            Format::Rgba32Float => view(Format::Rgba32Float).sample(),
-            format => any_format(view(format)),
+            Format::Rgba8Unorm => View::new(texture, sampler, request, FourBytes).sample(),
+            Format::Rgba32Float => View::new(texture, sampler, request, FourFloats).sample(),
+            format => View::new(texture, sampler, request, format).sample(),
         },
     }
-}
-
-#[inline(never)]
-fn any_format(view: View<'_>) -> [[u32; 4]; 4] {
-    view.sample()
 }
