@@ -2,6 +2,7 @@
 //! run, because it holds nothing that the text does not.
 
 use std::any::Any;
+use std::sync::OnceLock;
 
 use tgsi_compiler::{Code, CodeSize, Driver, DriverOption, Runner, Target, TargetError, UnknownOption};
 use tgsi_ir::error_codes;
@@ -12,7 +13,7 @@ use tgsi_ir::shader::Stage;
 
 use crate::error::CpuError;
 use crate::lower::{compiler_options, lower};
-use crate::program::{Options, Program, compile};
+use crate::program::{Options, Program, compile, compile_with};
 
 /// The driver.
 #[derive(Clone, Copy, Debug)]
@@ -115,12 +116,14 @@ impl Target for CpuTarget {
 
 impl CpuTarget {
     fn program(&self, code: &Code) -> Option<Result<Program, String>> {
+        let shader = self.shader(code)?;
+        Some(shader.and_then(|shader| compile(&shader, self.options).map_err(|error| error.to_string())))
+    }
+
+    fn shader(&self, code: &Code) -> Option<Result<tgsi_ir::Shader, String>> {
         let (Code::Text(text), false) = (code, self.options.text) else { return None };
-        let shader = match tgsi_ir::text::parse(text) {
-            Ok(shader) => shader,
-            Err(errors) => return Some(Err(errors.first().map(ToString::to_string).unwrap_or_default())),
-        };
-        Some(compile(&shader, self.options).map_err(|error| error.to_string()))
+        let shader = tgsi_ir::text::parse(text);
+        Some(shader.map_err(|errors| errors.first().map(ToString::to_string).unwrap_or_default()))
     }
 }
 
@@ -130,17 +133,36 @@ impl CpuTarget {
 /// The code is damaged.
 pub fn runner(target: &dyn Target, code: &Code) -> Option<Result<Box<dyn Runner>, String>> {
     let target: &CpuTarget = (target as &dyn Any).downcast_ref()?;
-    let program = target.program(code)?;
-    Some(program.map(|program| Box::new(Lanes { program }) as Box<dyn Runner>))
+    let plain = CpuTarget { options: Options { machine_code: false, ..target.options } };
+    let made = target.shader(code)?.and_then(|shader| {
+        let interpreted = compile(&shader, plain.options).map_err(|error| error.to_string())?;
+        Ok(Lanes { shader, interpreted, options: target.options, program: OnceLock::new() })
+    });
+    Some(made.map(|lanes| Box::new(lanes) as Box<dyn Runner>))
 }
 
-/// A program and how it is run for checks, by one thread.
+/// A program and how it is run for checks and pictures, by one thread at a time or several.
 struct Lanes {
-    program: Program,
+    shader: tgsi_ir::Shader,
+    /// The program without machine code, which says what units there are.
+    interpreted: Program,
+    options: Options,
+    /// The program as it is run, made when the first run says what textures there are.
+    program: OnceLock<Option<Program>>,
+}
+
+impl Lanes {
+    fn program(&self, resources: &mut dyn Resources) -> &Program {
+        let program = self.program.get_or_init(|| {
+            let known = self.interpreted.known_units(resources);
+            self.options.machine_code.then(|| compile_with(&self.shader, self.options, &known).ok()).flatten()
+        });
+        program.as_ref().unwrap_or(&self.interpreted)
+    }
 }
 
 impl Runner for Lanes {
     fn run(&self, inputs: &Inputs, resources: &mut dyn Resources, limits: RunLimits) -> Result<Outputs, String> {
-        self.program.run_together(inputs, resources, limits).map_err(|error| error.to_string())
+        self.program(resources).run_together(inputs, resources, limits).map_err(|error| error.to_string())
     }
 }

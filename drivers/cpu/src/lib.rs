@@ -19,12 +19,13 @@ pub mod lower;
 pub mod native;
 pub mod program;
 pub mod resources;
+pub mod sampler;
 
 mod batch;
 
 pub use batch::{BLOCK_LANES, Limits};
 pub use driver::{DRIVER, runner};
 pub use error::CpuError;
-pub use program::{Options, Program, Report, compile};
+pub use program::{Options, Program, Report, compile, compile_with};
 pub use resources::HostResources;
 pub use tgsi_ir::run::RunError;

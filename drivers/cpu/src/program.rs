@@ -6,6 +6,7 @@ use tgsi_ir::{Shader, Stage};
 
 use crate::batch::BLOCK_LANES;
 use crate::error::CpuError;
+use crate::sampler::{Known, Sampled};
 
 /// How a program is made.
 #[derive(Clone, Copy, Debug)]
@@ -56,22 +57,31 @@ pub struct Program {
 /// # Errors
 /// [`CpuError`].
 pub fn compile(shader: &Shader, options: Options) -> Result<Program, CpuError> {
+    compile_with(shader, options, &[])
+}
+
+/// The same for textures and samplers of which the state is known: lookups in them are made in the code. The program
+/// runs with any others too; [`Program::known_units`] says what a host has.
+///
+/// # Errors
+/// As of [`compile`].
+pub fn compile_with(shader: &Shader, options: Options, known: &[Known]) -> Result<Program, CpuError> {
     let mut program = tgsi_ir::run::Program::new(shader)?;
-    let report = add_machine_code(&mut program, options);
+    let report = add_machine_code(&mut program, options, known);
     Ok(Program { program, report })
 }
 
 #[cfg(feature = "machine-code")]
-fn add_machine_code(program: &mut tgsi_ir::run::Program, options: Options) -> Report {
+fn add_machine_code(program: &mut tgsi_ir::run::Program, options: Options, known: &[Known]) -> Report {
     if options.machine_code {
-        crate::native::compile(program, options)
+        crate::native::compile(program, options, known)
     } else {
         Report { total: program.ops().len(), ..Report::default() }
     }
 }
 
 #[cfg(not(feature = "machine-code"))]
-fn add_machine_code(program: &mut tgsi_ir::run::Program, _: Options) -> Report {
+fn add_machine_code(program: &mut tgsi_ir::run::Program, _: Options, _: &[Known]) -> Report {
     Report { total: program.ops().len(), ..Report::default() }
 }
 
@@ -112,6 +122,21 @@ impl Program {
     /// Whether a run may change buffers, counters or images. Blocks of such a program run one after the other.
     pub fn writes_memory(&self) -> bool {
         self.program.writes_memory()
+    }
+
+    /// What is known of the textures and samplers that the program names, as resources have them, as far as code can be
+    /// made for them.
+    pub fn known_units(&self, resources: &mut dyn Resources) -> Vec<Known> {
+        let mut known: Vec<Known> = Vec::new();
+        let textures = self.program.textures().iter();
+        for (texture, sampler) in textures.filter_map(|texture| self.program.constant_units(texture)) {
+            if known.iter().any(|known| (known.texture, known.sampler) == (texture, sampler)) {
+                continue;
+            }
+            let sampled = resources.known(texture, sampler).and_then(|found| found.downcast::<Sampled>().ok());
+            known.extend(sampled.and_then(|sampled| Known::of(texture, sampler, &sampled)));
+        }
+        known
     }
 
     /// The names of the operations that the interpreter executes, control flow left out.

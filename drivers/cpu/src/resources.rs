@@ -1,9 +1,13 @@
 //! Textures and images as a host offers them to many threads.
 
+use std::any::Any;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use tgsi_ir::intrinsics::indices::SamplerDim;
 use tgsi_ir::run::{ImageTexel, Resources, TextureRequest, TextureSize, Vec4};
+
+use crate::sampler::Sampled;
 
 /// Textures and images that several threads use at once. What [`Resources`] is to a run in one thread.
 pub trait HostResources: Sync {
@@ -30,6 +34,14 @@ pub trait HostResources: Sync {
         TextureSize::default()
     }
 
+    /// The texture and the sampler of two units, for lookups that are made in a program's code; see
+    /// [`compile_with`](crate::compile_with). It must be what [`texture`](Self::texture) looks up in. Without one, all
+    /// lookups come to that function.
+    fn known(&self, texture: u32, sampler: u32) -> Option<Sampled> {
+        let _ = (texture, sampler);
+        None
+    }
+
     /// The unit that the handle of a bindless texture or image stands for.
     fn unit_of_handle(&self, handle: u64) -> u32 {
         handle as u32
@@ -51,7 +63,8 @@ impl HostResources for NoResources {
 }
 
 /// The resources of a host as a run in one thread takes them.
-pub(crate) struct Shared<'a>(pub &'a dyn HostResources);
+#[derive(Clone, Copy)]
+pub struct Shared<'a>(pub &'a dyn HostResources);
 
 impl Resources for Shared<'_> {
     fn texture(&mut self, request: &TextureRequest) -> [[u32; 4]; 4] {
@@ -80,5 +93,9 @@ impl Resources for Shared<'_> {
 
     fn unit_of_handle(&mut self, handle: u64) -> u32 {
         self.0.unit_of_handle(handle)
+    }
+
+    fn known(&mut self, texture: u32, sampler: u32) -> Option<Arc<dyn Any + Send + Sync>> {
+        Some(Arc::new(self.0.known(texture, sampler)?))
     }
 }

@@ -8,13 +8,16 @@
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::ptr::null_mut;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rustix::mm::{MapFlags, MprotectFlags, ProtFlags, mmap_anonymous, mprotect, munmap};
 use tgsi::smith::{self, Config};
 use tgsi::tables::Processor;
 use tgsi_compiler::{Compiler, Driver, Stage};
-use tgsi_driver_cpu::{Options, compile};
+use tgsi_driver_cpu::resources::Shared;
+use tgsi_driver_cpu::sampler::{Filter, Format, Sampler, Shape, Size, Texture, Textures, Wrap};
+use tgsi_driver_cpu::{Options, compile, compile_with};
 use tgsi_ir::run::{AnalyticResources, Inputs, LaneRegisters, RunLimits};
 
 /// Bytes of a page.
@@ -126,4 +129,45 @@ fn nothing_outside_is_touched() {
     println!("{runs} runs to the end, {functions} functions, {} guarded blocks", GUARDS.load(Ordering::Relaxed));
     assert!(runs as u64 > count * 6 * 3 && functions as u64 > count * 6);
     assert!(GUARDS.load(Ordering::Relaxed) > runs * 3);
+}
+
+/// Lookups that code makes itself: textures end where their page does, and coordinates are of all kinds.
+#[test]
+fn no_texel_outside_is_read() {
+    let compiler = Compiler::for_target(tgsi_driver_cpu::DRIVER.target(&[]).expect("no options").into());
+    let mut runs = 0;
+    for opcode in ["TEX", "TXB", "TXL"] {
+        let text = format!(
+            "FRAG\nDCL IN[0], GENERIC[0], PERSPECTIVE\nDCL OUT[0], COLOR\nDCL SAMP[0]\nDCL SVIEW[0], 2D, FLOAT\n\
+             DCL TEMP[0]\nMOV TEMP[0], IN[0]\n{opcode} TEMP[0], TEMP[0], SAMP[0], 2D\nMOV OUT[0], TEMP[0]\nEND\n"
+        );
+        let shader = tgsi::text::parse(text.as_bytes()).expect("a shader").shader;
+        let lowered = compiler.ir_at(Stage::Registers, &shader).expect("it is lowered");
+        let plain = compile(&lowered, Options::default()).expect("it is compiled");
+        for wrap in [Wrap::Repeat, Wrap::MirroredRepeat, Wrap::ClampToEdge] {
+            for (format, width, height) in [(Format::Rgba8Unorm, 17, 9), (Format::Rgba32Float, 7, 16)] {
+                let texture = Texture::new(Shape::D2, format, Size::of_image(width, height), 9).expect("a texture");
+                let mut textures = Textures::new();
+                textures.set_texture(0, Arc::new(texture));
+                for mag_filter in [Filter::Nearest, Filter::Linear] {
+                    textures.set_sampler(0, Sampler { wrap: [wrap; 3], mag_filter, ..Sampler::default() });
+                    let known = plain.known_units(&mut Shared(&textures));
+                    assert_eq!(known.len(), 1);
+                    let program = compile_with(&lowered, Options::default(), &known).expect("it is compiled");
+                    let (mut inputs, mut state) = (inputs(256, 9), 5u64);
+                    for component in 0..4 {
+                        for word in inputs.inputs.component_mut(0, component) {
+                            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                            // Any bits, and places around the edges.
+                            let near = ((state >> 40 & 0xff) as f32 / 32.0 - 4.0).to_bits();
+                            *word = if state >> 62 == 0 { near } else { (state >> 30) as u32 };
+                        }
+                    }
+                    let run = program.run_together(&inputs, &mut Shared(&textures), RunLimits::default());
+                    runs += usize::from(run.is_ok());
+                }
+            }
+        }
+    }
+    assert_eq!(runs, 3 * 3 * 2 * 2);
 }

@@ -1,12 +1,14 @@
 //! The fragment stage: quads of a tile are gathered, shaded together, and written in order.
 
 use tgsi::tables::{CoordOrigin, File, PixelCenter, PropertyName, Semantic};
+use tgsi_driver_cpu::resources::Shared;
+use tgsi_driver_cpu::sampler::Textures;
 use tgsi_ir::run::environment::{Inputs, LaneRegisters, MAX_LANES, Outputs};
 use tgsi_ir::system_value::SystemValue;
 
 use crate::interface::{Slot, find, slots};
 use crate::scene::{Scene, Stage};
-use crate::texture::{Texture, Textures};
+use crate::texture::units;
 use crate::triangle::{Triangle, Weights};
 
 /// Quads of a run.
@@ -44,7 +46,7 @@ pub(crate) struct Fragments<'a> {
     depth: Option<u16>,
     center: f32,
     is_lower_left: bool,
-    fallback: Texture,
+    textures: Textures,
 }
 
 impl<'a> Fragments<'a> {
@@ -60,7 +62,7 @@ impl<'a> Fragments<'a> {
             depth: find(&outputs, Semantic::Position, 0),
             center: if is_integer { 0.0 } else { 0.5 },
             is_lower_left: stage.source.property(PropertyName::FsCoordOrigin) == Some(CoordOrigin::LowerLeft as u32),
-            fallback: Texture::checkerboard(),
+            textures: units(scene.textures),
         }
     }
 }
@@ -125,8 +127,7 @@ pub(crate) fn draw<'t>(
 /// Shades quads and writes them; why that failed, if it did.
 fn shade(fragments: &Fragments<'_>, tile: &mut Tile, quads: &[Quad<'_>]) -> Option<String> {
     let inputs = inputs(fragments, quads);
-    let mut textures = Textures::new(fragments.scene.textures, &fragments.fallback);
-    match (fragments.stage.run)(&inputs, &mut textures) {
+    match (fragments.stage.run)(&inputs, &mut Shared(&fragments.textures)) {
         Ok(outputs) => {
             write(fragments, tile, quads, &outputs);
             None

@@ -9,7 +9,7 @@
 //! | file | holds |
 //! |---|---|
 //! | `mesh` | triangles with positions, texture coordinates, normals and colours; Wavefront OBJ |
-//! | `texture` | images with mip levels, and the lookups of shaders in them |
+//! | `texture` | images with mip levels, as textures of the built-in sampler |
 //! | `vertex` | the vertex stage: a shader, or the built-in one, which hands the mesh on |
 //! | `clip` | triangles cut at the near and far planes and where clip distances are negative |
 //! | `triangle` | set-up: edges with the top-left rule, depth, interpolation |

@@ -3,6 +3,7 @@
 //! Of its outputs are kept the position, clip distances, and what the fragment shader reads by semantic.
 
 use tgsi::tables::{File, PropertyName, Semantic};
+use tgsi_driver_cpu::resources::Shared;
 use tgsi_ir::run::environment::{Inputs, LaneRegisters, MAX_LANES};
 use tgsi_ir::system_value::SystemValue;
 
@@ -10,7 +11,7 @@ use crate::clip::{MAX_DISTANCES, ShadedVertex};
 use crate::interface::{Slot, find, slots};
 use crate::mesh::{Attribute, Vertex};
 use crate::scene::{Scene, Stage};
-use crate::texture::{Texture, Textures};
+use crate::texture::units;
 
 /// What a fragment shader reads where nothing was written.
 const UNWRITTEN: [f32; 4] = [0.0, 0.0, 0.0, 1.0];
@@ -76,8 +77,7 @@ fn run(
         inputs.system_values.insert(value, vec![numbers.clone()]);
     }
     inputs.constants = stage.constants.to_vec();
-    let fallback = Texture::checkerboard();
-    let outputs = (stage.run)(&inputs, &mut Textures::new(scene.textures, &fallback))?.outputs;
+    let outputs = (stage.run)(&inputs, &mut Shared(&units(scene.textures)))?.outputs;
 
     let declared = slots(stage.source, File::Output);
     let register = |semantic, index| find(&declared, semantic, index).map(usize::from);

@@ -9,8 +9,10 @@
 //! Everything is 32-bit words. Registers are named by their *driver location*: the register index in TGSI, the
 //! `driver_location` of a variable and the `base` of lowered I/O in the IR.
 
+use std::any::Any;
 use std::collections::BTreeMap;
 use std::ops::Range;
+use std::sync::Arc;
 
 use crate::intrinsics::indices::SamplerDim;
 use crate::system_value::SystemValue;
@@ -291,6 +293,12 @@ pub trait Resources {
     /// The unit that a handle stands for.
     fn unit_of_handle(&mut self, handle: u64) -> u32 {
         handle as u32
+    }
+    /// The texture and the sampler of two units in a form that machine code knows, for lookups that are made in the code
+    /// itself. It is shared and does not change. Without one, lookups come to [`texture`](Self::texture).
+    fn known(&mut self, texture: u32, sampler: u32) -> Option<Arc<dyn Any + Send + Sync>> {
+        let _ = (texture, sampler);
+        None
     }
 }
 

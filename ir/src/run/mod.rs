@@ -25,6 +25,7 @@ mod machine;
 mod memory;
 pub mod native;
 pub mod program;
+pub mod quad;
 mod subgroup;
 mod texture;
 

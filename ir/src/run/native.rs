@@ -3,7 +3,8 @@
 //! A stretch is a range of operations without a jump in or out of it: straight code, and whole `If`s and loops. A code
 //! generator reads the operations ([`Program::ops`] and the lists beside it), and gives the program [`NativeCode`] for
 //! them with [`Program::set_native`]. The interpreter then executes one [`Op::Native`] instead of the stretch. All else,
-//! such as textures, atomics and barriers, stays with the interpreter, so effects happen in the same order as without.
+//! such as atomics, image stores and barriers, stays with the interpreter, so effects happen in the same order as without.
+//! Textures may be looked up in code: quad after quad, which nobody sees because lookups change nothing.
 //!
 //! Code must leave in memory what the operations would have left: the planes that other operations read, in the active
 //! lanes. The planes that [`Program::kept`] does not name may have any words in inactive lanes.
@@ -12,12 +13,16 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::RunError;
+use super::environment::Resources;
 use super::machine::Machine;
 use super::program::{Op, Program};
 
 /// What code works on.
-#[derive(Debug)]
 pub struct NativeState<'m> {
+    /// Textures, for code that makes lookups; see [`Texture::execute`](super::program::Texture::execute).
+    pub resources: &'m mut dyn Resources,
+    /// By lane of the block: whether it was neither killed nor demoted. Only lanes that there are.
+    pub live: &'m mut [bool],
     /// Planes of values, [`width`](Self::width) words each.
     pub words: &'m mut [u32],
     /// Planes of registers.
@@ -43,6 +48,12 @@ pub struct NativeState<'m> {
     pub lanes: usize,
     /// Most operations that each quad may execute.
     pub steps: u64,
+}
+
+impl std::fmt::Debug for NativeState<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("NativeState").field("lanes", &self.lanes).field("steps", &self.steps).finish_non_exhaustive()
+    }
 }
 
 /// Code for the stretches of a program.
@@ -92,7 +103,10 @@ impl Machine<'_, '_> {
         };
         let first = self.output_lane(0);
         let (outputs, output_stride) = self.outputs.outputs.words_from_mut(first);
+        let live = self.outputs.live.get_mut(first..first + self.lanes).unwrap_or(&mut []);
         let mut state = NativeState {
+            resources: &mut *self.resources,
+            live,
             words: &mut self.words,
             registers: &mut self.registers,
             active: &self.active,

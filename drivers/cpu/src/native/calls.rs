@@ -1,7 +1,10 @@
-//! What machine code calls: functions of the library for four lanes, and the evaluation of any other opcode.
+//! What machine code calls: functions of the library for four lanes, and the evaluation of any other opcode. Code finds
+//! them in the table [`FUNCTIONS`], which the context of a call leads to: it holds no addresses.
 //!
 //! Arguments and results are in one area of memory, a vector of four words for each component: first the sources, the
 //! low words of all components before the high ones, then in the same place the result.
+
+use std::mem::offset_of;
 
 use tgsi_ir::alu::{AluOp, ExecutionMode, evaluate};
 use tgsi_ir::body::MAX_COMPONENTS;
@@ -21,17 +24,35 @@ pub(super) enum Function {
 /// Four lanes.
 type Quad = [f32; 4];
 
+/// The functions. Those of the library have one argument, a pointer to the operands in vectors of four words; the first
+/// becomes the result.
+#[repr(C)]
+pub(super) struct Functions {
+    exp2: extern "C" fn(*mut Quad),
+    log2: extern "C" fn(*mut Quad),
+    sin: extern "C" fn(*mut Quad),
+    cos: extern "C" fn(*mut Quad),
+    pow: extern "C" fn(*mut [Quad; 2]),
+    fma: extern "C" fn(*mut [Quad; 3]),
+    general: extern "C" fn(*const General, u64, *mut [u32; 4]),
+}
+
+/// The functions.
+pub(super) static FUNCTIONS: Functions = Functions { exp2, log2, sin, cos, pow, fma, general };
+
+/// The place of [`general`] in the table.
+pub(super) const GENERAL: usize = offset_of!(Functions, general);
+
 impl Function {
-    /// Its address: a function of one argument, a pointer to the operands in vectors of four words. The first becomes
-    /// the result.
-    pub fn address(self) -> usize {
+    /// Its place in the table, in bytes.
+    pub fn offset(self) -> usize {
         match self {
-            Function::Exp2 => exp2 as *const () as usize,
-            Function::Log2 => log2 as *const () as usize,
-            Function::Sin => sin as *const () as usize,
-            Function::Cos => cos as *const () as usize,
-            Function::Pow => pow as *const () as usize,
-            Function::Fma => fma as *const () as usize,
+            Function::Exp2 => offset_of!(Functions, exp2),
+            Function::Log2 => offset_of!(Functions, log2),
+            Function::Sin => offset_of!(Functions, sin),
+            Function::Cos => offset_of!(Functions, cos),
+            Function::Pow => offset_of!(Functions, pow),
+            Function::Fma => offset_of!(Functions, fma),
         }
     }
 }
@@ -150,9 +171,11 @@ impl General {
     }
 }
 
-/// Evaluates an instruction for four lanes.
-pub(super) extern "C" fn general(instruction: *const General, words: *mut [u32; 4]) {
-    // SAFETY: the address is that of an instruction that the code's owner keeps for as long as the code.
+/// Evaluates an instruction of a list for four lanes.
+extern "C" fn general(instructions: *const General, number: u64, words: *mut [u32; 4]) {
+    // SAFETY: code passes the list of its owner, which has an instruction for each number in the code.
+    let instruction = unsafe { instructions.add(number as usize) };
+    // SAFETY: the owner keeps the list for as long as the code.
     let instruction = unsafe { &*instruction };
     // SAFETY: code passes the address of a stack slot of its own of `vectors` vectors.
     let words = unsafe { std::slice::from_raw_parts_mut(words, instruction.vectors()) };

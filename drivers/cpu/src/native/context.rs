@@ -3,7 +3,11 @@
 
 use tgsi_ir::run::native::NativeState;
 
+use super::calls::{FUNCTIONS, Functions, General};
+use super::lookups::MAX_KNOWN;
+use super::sampling::{Host, Kill, LookUp, kill, look_up};
 use super::uniforms::MAX_BUFFERS;
+use crate::sampler::{Level, Texture};
 
 /// A constant buffer: its start, and its length in words.
 #[derive(Clone, Copy)]
@@ -11,6 +15,15 @@ use super::uniforms::MAX_BUFFERS;
 pub(super) struct Buffer {
     start: *const u32,
     length: u64,
+}
+
+/// A texture that code reads; without texels it does not.
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub(super) struct KnownUnit {
+    texels: *const u8,
+    levels: *const Level,
+    last: u64,
 }
 
 /// The argument of a stretch's function.
@@ -33,12 +46,44 @@ pub(super) struct Context {
     steps: u64,
     /// What is read in the place of what is not inside.
     zero: u64,
+    /// What the functions work on.
+    host: *mut (),
+    look_up: LookUp,
+    kill: Kill,
+    /// What code calls.
+    functions: *const Functions,
+    /// Instructions that are evaluated through calls; code has their numbers.
+    generals: *const General,
+    known: [KnownUnit; MAX_KNOWN],
     buffers: [Buffer; MAX_BUFFERS as usize],
 }
 
 impl Context {
-    /// The context of a call. It holds addresses into `state`, which must stay borrowed until the call ends.
-    pub fn new(state: &mut NativeState<'_>) -> Context {
+    /// Lets code look up in a texture by itself, which must live and stay as it is until the call ends.
+    pub fn set_known(&mut self, number: usize, texture: &Texture) {
+        if let Some(unit) = self.known.get_mut(number) {
+            let (texels, levels) = (texture.texels(), texture.levels());
+            *unit = KnownUnit {
+                texels: texels.as_ptr(),
+                levels: levels.as_ptr(),
+                last: levels.len().saturating_sub(1) as u64,
+            };
+        }
+    }
+
+    /// The host of the call.
+    pub fn host<'h>(&self) -> *mut Host<'h> {
+        self.host.cast()
+    }
+
+    /// Gives the call a host, which must live and be left alone until it ends.
+    pub fn set_host(&mut self, host: *mut Host<'_>) {
+        self.host = host.cast();
+    }
+
+    /// The context of a call. It holds addresses into `state` and `generals`, which must stay borrowed until the call
+    /// ends.
+    pub fn new(state: &mut NativeState<'_>, generals: &[General]) -> Context {
         let mut buffers = [Buffer { start: std::ptr::null(), length: 0 }; MAX_BUFFERS as usize];
         for (buffer, words) in buffers.iter_mut().zip(state.constants) {
             *buffer = Buffer { start: words.as_ptr(), length: words.len() as u64 };
@@ -56,6 +101,12 @@ impl Context {
             end: state.lanes as u64 * 4,
             steps: state.steps,
             zero: 0,
+            host: std::ptr::null_mut(),
+            look_up,
+            kill,
+            known: [KnownUnit { texels: std::ptr::null(), levels: std::ptr::null(), last: 0 }; MAX_KNOWN],
+            functions: &raw const FUNCTIONS,
+            generals: generals.as_ptr(),
             buffers,
         }
     }
@@ -63,7 +114,7 @@ impl Context {
 
 /// Byte offsets of the fields.
 pub(super) mod offsets {
-    use super::{Buffer, Context};
+    use super::{Buffer, Context, KnownUnit};
     use std::mem::offset_of;
 
     pub const WORDS: usize = offset_of!(Context, words);
@@ -78,6 +129,16 @@ pub(super) mod offsets {
     pub const STRIDE: usize = offset_of!(Context, stride);
     pub const STEPS: usize = offset_of!(Context, steps);
     pub const ZERO: usize = offset_of!(Context, zero);
+    pub const KNOWN: usize = offset_of!(Context, known);
+    /// Bytes of a known unit, and the places of its fields.
+    pub const KNOWN_UNIT: usize = size_of::<KnownUnit>();
+    pub const KNOWN_TEXELS: usize = offset_of!(KnownUnit, texels);
+    pub const KNOWN_LEVELS: usize = offset_of!(KnownUnit, levels);
+    pub const KNOWN_LAST: usize = offset_of!(KnownUnit, last);
+    pub const LOOK_UP: usize = offset_of!(Context, look_up);
+    pub const KILL: usize = offset_of!(Context, kill);
+    pub const FUNCTIONS: usize = offset_of!(Context, functions);
+    pub const GENERALS: usize = offset_of!(Context, generals);
     pub const BUFFERS: usize = offset_of!(Context, buffers);
     /// Bytes of a buffer's entry, and the place of the length in it.
     pub const BUFFER: usize = size_of::<Buffer>();

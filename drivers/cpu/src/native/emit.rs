@@ -4,8 +4,6 @@
 //! Control flow is as in the interpreter: masks say which lanes take part. A side of an `If` that no lane of the quad
 //! takes is jumped over, a loop ends with its last lane.
 
-use std::sync::Arc;
-
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I32, I32X4, I64};
 use cranelift_codegen::ir::{
@@ -19,15 +17,16 @@ use tgsi_ir::intrinsics::{IndexKind, IntrinsicOp};
 use tgsi_ir::run::program::{Alu, Copy, Intrinsic, Leave, Op, Program, Value};
 
 use super::alu::{Form, Lanes, dot, form, shift_by_constant};
-use super::calls::{General, general};
+use super::calls::{GENERAL, General};
 use super::context::{Context, offsets};
 use super::slots;
 use super::stretches::{Plane, Stretch, plane_of, written_components};
 use super::uniforms::{self, Place};
 use super::wide::{self, Operand};
+use crate::sampler::Known;
 
 /// Bytes of a vector of four words.
-const VECTOR: i64 = 16;
+pub(super) const VECTOR: i64 = 16;
 
 /// A construct that is open.
 enum Open {
@@ -42,18 +41,22 @@ pub(super) struct Emitter<'a, 'f> {
     pub keep_inactive: bool,
     /// Words of planes that are constant.
     pub constants: &'a FxHashMap<Plane, u32>,
-    /// Instructions that code has the addresses of.
-    pub generals: &'a mut Vec<Arc<General>>,
+    /// Numbers of the ALU instructions that are evaluated through calls, in the order in which code counts them.
+    pub generals: &'a mut Vec<u32>,
+    /// Units that code may look up in by itself.
+    pub known: &'a [Known],
+    /// Lookups made so.
+    pub lookups: usize,
     variables: FxHashMap<Plane, Variable>,
     uniforms: FxHashMap<(u32, u32, u32), Ir>,
-    call_conv: CallConv,
-    context: Ir,
+    pub call_conv: CallConv,
+    pub context: Ir,
     words: Ir,
     registers: Ir,
     stride: Ir,
     /// Byte offset of the quad in a plane.
-    quad: Ir,
-    active: Variable,
+    pub quad: Ir,
+    pub active: Variable,
     iteration: Variable,
     in_loop: Variable,
     steps: Variable,
@@ -64,7 +67,7 @@ pub(super) struct Emitter<'a, 'f> {
 }
 
 /// Flags of all accesses: their addresses are right, and not aligned to vectors.
-fn trusted() -> MemFlags {
+pub(super) fn trusted() -> MemFlags {
     MemFlags::new().with_notrap()
 }
 
@@ -75,7 +78,7 @@ impl<'a, 'f> Emitter<'a, 'f> {
         mut builder: FunctionBuilder<'f>,
         keep_inactive: bool,
         constants: &'a FxHashMap<Plane, u32>,
-        generals: &'a mut Vec<Arc<General>>,
+        generals: &'a mut Vec<u32>,
         call_conv: CallConv,
     ) -> Emitter<'a, 'f> {
         let active = builder.declare_var(I32X4);
@@ -89,6 +92,8 @@ impl<'a, 'f> Emitter<'a, 'f> {
             keep_inactive,
             constants,
             generals,
+            known: &[],
+            lookups: 0,
             variables: FxHashMap::default(),
             uniforms: FxHashMap::default(),
             call_conv,
@@ -107,7 +112,7 @@ impl<'a, 'f> Emitter<'a, 'f> {
         }
     }
 
-    fn lanes(&mut self) -> Lanes<'_, 'f> {
+    pub fn lanes(&mut self) -> Lanes<'_, 'f> {
         Lanes { builder: &mut self.builder }
     }
 
@@ -127,7 +132,7 @@ impl<'a, 'f> Emitter<'a, 'f> {
         variable
     }
 
-    fn read(&mut self, plane: Plane) -> Ir {
+    pub fn read(&mut self, plane: Plane) -> Ir {
         if let Some(&word) = self.constants.get(&plane) {
             return self.lanes().splat(word);
         }
@@ -136,7 +141,7 @@ impl<'a, 'f> Emitter<'a, 'f> {
     }
 
     /// Gives a plane a new vector: in the active lanes if it must keep the others, else in all.
-    fn write(&mut self, plane: Plane, value: Ir, masked: bool) {
+    pub fn write(&mut self, plane: Plane, value: Ir, masked: bool) {
         let variable = self.variable(plane);
         let values = self.program.num_value_planes();
         let kept = masked
@@ -272,9 +277,10 @@ impl<'a, 'f> Emitter<'a, 'f> {
     fn operation(&mut self, op: Op, at: usize, limit: Ir) {
         let program = self.program;
         match op {
-            Op::Alu(number) => self.alu(&program.alus()[number as usize]),
+            Op::Alu(number) => self.alu(number),
             Op::Copies { start, count } => self.copies(&program.copies()[start as usize..(start + count) as usize]),
             Op::Intrinsic(number) => self.intrinsic(&program.intrinsics()[number as usize]),
+            Op::Texture(number) => self.texture(number),
             Op::If { condition, .. } => self.start_if(condition),
             Op::Else { .. } => self.start_else(),
             Op::EndIf { .. } => self.end_if(),
@@ -283,7 +289,7 @@ impl<'a, 'f> Emitter<'a, 'f> {
             Op::EndLoop { .. } => self.end_loop(at, limit),
             Op::Jump { kind, .. } => self.jump(kind),
             // No stretch holds others.
-            Op::Deref(_) | Op::Texture(_) | Op::Call(_) | Op::Native { .. } | Op::End => {}
+            Op::Deref(_) | Op::Call(_) | Op::Native { .. } | Op::End => {}
         }
     }
 
@@ -422,8 +428,9 @@ impl<'a, 'f> Emitter<'a, 'f> {
         }
     }
 
-    fn alu(&mut self, alu: &Alu) {
+    fn alu(&mut self, number: u32) {
         let program = self.program;
+        let alu = &program.alus()[number as usize];
         let info = alu.op.info();
         let wide = (0..usize::from(alu.num_sources)).any(|source| program.alu_source_high(alu, source) != 0);
         let words = alu.dest.bits == 32 && !wide && matches!(alu.bit_size, 0 | 32);
@@ -463,7 +470,7 @@ impl<'a, 'f> Emitter<'a, 'f> {
                     self.write(plane, value, false);
                 }
             }
-            None => self.general(alu),
+            None => self.general(number),
         }
     }
 
@@ -554,14 +561,14 @@ impl<'a, 'f> Emitter<'a, 'f> {
         }
         match form {
             Form::Rule(rule) | Form::Float(rule) => rule(&mut self.lanes(), &operands),
-            Form::Call(function) => self.call(function.address(), None, &operands, operands.len())[0],
+            Form::Call(function) => self.call(function.offset(), None, &operands, operands.len())[0],
         }
     }
 
     /// An instruction without a rule: evaluated lane by lane.
-    fn general(&mut self, alu: &Alu) {
+    fn general(&mut self, number: u32) {
         let program = self.program;
-        let instruction = Arc::new(General::new(program, alu));
+        let alu = &program.alus()[number as usize];
         let mut operands = Vec::new();
         for source in 0..usize::from(alu.num_sources) {
             let planes = program.alu_source_planes(alu, source);
@@ -573,32 +580,35 @@ impl<'a, 'f> Emitter<'a, 'f> {
                 operands.extend(high);
             }
         }
-        let address = Arc::as_ptr(&instruction) as usize;
-        let vectors = instruction.vectors();
-        self.generals.push(instruction);
-        let results = self.call(general as *const () as usize, Some(address), &operands, vectors);
+        let vectors = General::new(program, alu).vectors();
+        let position = self.generals.len();
+        self.generals.push(number);
+        let results = self.call(GENERAL, Some(position), &operands, vectors);
         for (plane, value) in (alu.dest.plane..alu.dest.plane + alu.dest.planes()).zip(results) {
             self.write(plane, value, false);
         }
     }
 
-    /// Calls a function with operands in `vectors` vectors of memory; what it leaves there.
-    fn call(&mut self, function: usize, argument: Option<usize>, operands: &[Ir], vectors: usize) -> Vec<Ir> {
+    /// Calls the function at a place of the table with operands in `vectors` vectors of memory; what it leaves there.
+    /// What evaluates an instruction also gets the list of them, and a position in it.
+    fn call(&mut self, function: usize, instruction: Option<usize>, operands: &[Ir], vectors: usize) -> Vec<Ir> {
         let size = vectors as u32 * VECTOR as u32;
         let slot = self.builder.create_sized_stack_slot(StackSlotData::new(StackSlotKind::ExplicitSlot, size, 4));
         for (number, &operand) in (0i32..).zip(operands) {
             self.builder.ins().stack_store(operand, slot, number * VECTOR as i32);
         }
         let mut signature = Signature::new(self.call_conv);
-        let mut arguments = Vec::with_capacity(2);
-        if let Some(argument) = argument {
-            signature.params.push(AbiParam::new(I64));
-            arguments.push(self.builder.ins().iconst(I64, argument as i64));
+        let mut arguments = Vec::with_capacity(3);
+        if let Some(position) = instruction {
+            signature.params.extend([AbiParam::new(I64); 2]);
+            arguments.push(self.field(offsets::GENERALS));
+            arguments.push(self.builder.ins().iconst(I64, position as i64));
         }
         signature.params.push(AbiParam::new(I64));
         arguments.push(self.builder.ins().stack_addr(I64, slot, 0));
         let signature = self.builder.import_signature(signature);
-        let callee = self.builder.ins().iconst(I64, function as i64);
+        let functions = self.field(offsets::FUNCTIONS);
+        let callee = self.builder.ins().load(I64, trusted().with_readonly(), functions, function as i32);
         self.builder.ins().call_indirect(signature, callee, &arguments);
         (0..vectors as i32).map(|number| self.builder.ins().stack_load(I32X4, slot, number * VECTOR as i32)).collect()
     }
@@ -617,6 +627,7 @@ impl<'a, 'f> Emitter<'a, 'f> {
             }
             I::LoadInput => self.load_input(intrinsic),
             I::StoreOutput => self.store_output(intrinsic),
+            I::Terminate | I::Demote | I::TerminateIf | I::DemoteIf => self.kill(intrinsic),
             _ => self.derivative(intrinsic),
         }
     }
@@ -724,7 +735,7 @@ impl<'a, 'f> Emitter<'a, 'f> {
     }
 
     /// All ones in the lanes of the quad that there are.
-    fn exists(&mut self) -> Ir {
+    pub fn exists(&mut self) -> Ir {
         let start = self.field(offsets::EXISTS);
         let address = self.builder.ins().iadd(start, self.quad);
         self.builder.ins().load(I32X4, trusted(), address, 0)

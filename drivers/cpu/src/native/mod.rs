@@ -1,17 +1,19 @@
-//! Machine code, by Cranelift: the stretches of a program that need nothing but planes and constants. The interpreter of
-//! the IR executes the rest, in the same order as without machine code; see [`tgsi_ir::run::native`].
+//! Machine code, by Cranelift: the stretches of a program that need nothing but planes, constants and textures. The
+//! interpreter of the IR executes the rest, in the same order as without machine code; see [`tgsi_ir::run::native`].
 //!
 //! A value is one vector of four 32-bit lanes for each quad. There are no wider vectors in Cranelift, and no operation
 //! that can trap is ever made.
 //!
-//! `unsafe` stands in three places: the call of a function, what code calls (`calls`), and the release of memory. What
-//! code can reach is in `context`: planes at offsets that are known when it is made, and constant buffers behind a
-//! check of the length. Pages of code are never writable and executable at once.
+//! `unsafe` stands in three places: the call of a function, what code calls (`calls`, `sampling`), and the release of
+//! memory. What code can reach is in `context`: planes at offsets that are known when it is made, and constant buffers
+//! behind a check of the length, and texels of textures that a run was asked for, behind a clamp. Pages of code are never writable and executable at once.
 
 mod alu;
 mod calls;
 mod context;
 mod emit;
+mod lookups;
+mod sampling;
 mod slots;
 mod stretches;
 mod uniforms;
@@ -32,8 +34,11 @@ use tgsi_ir::run::program::Program;
 use calls::General;
 use context::Context;
 use emit::{Emitter, signature};
+use lookups::MAX_KNOWN;
+use sampling::{Host, Plan};
 
 use crate::program::{Options, Report};
+use crate::sampler::{Known, Sampled};
 
 /// A function of a stretch: returns the operations that the longest quad executed.
 type Function = unsafe extern "C" fn(*const Context) -> u64;
@@ -41,8 +46,12 @@ type Function = unsafe extern "C" fn(*const Context) -> u64;
 /// The functions of a program, and the memory that they stand in.
 struct Code {
     functions: Vec<Function>,
-    /// Instructions that code has the addresses of.
-    _generals: Vec<Arc<General>>,
+    /// Texture instructions by their numbers.
+    plans: Vec<Plan>,
+    /// Units that code looks up in by itself.
+    known: Vec<Known>,
+    /// Instructions that are evaluated through calls.
+    generals: Vec<General>,
     /// Taken only when the code is released.
     module: Mutex<Option<JITModule>>,
     /// What functions may touch: planes of values, of registers, components of inputs and outputs.
@@ -87,10 +96,27 @@ impl NativeCode for Code {
             debug_assert!(false, "planes are too short");
             return 0;
         }
-        let context = Context::new(state);
+        let mut context = Context::new(state, &self.generals);
+        // What is there must be what the code was made for. It lives, and nobody changes it, until the code returns.
+        let mut sampled: Vec<Arc<Sampled>> = Vec::new();
+        for (number, known) in self.known.iter().enumerate() {
+            let found = state.resources.known(known.texture, known.sampler);
+            let found = found.and_then(|found| found.downcast::<Sampled>().ok());
+            if let Some(found) = found.filter(|found| known.is_that_of(found)) {
+                context.set_known(number, &found.texture);
+                sampled.push(found);
+            }
+        }
+        let mut host =
+            Host { plans: &self.plans, resources: &mut *state.resources, live: &mut *state.live, panic: None };
+        context.set_host(&raw mut host);
         // SAFETY: the function takes this argument; the planes have the lengths that it relies on, and `state` is borrowed
-        // until it returns.
-        unsafe { function(&raw const context) }
+        // until it returns. The host is used by what the function calls only.
+        let steps = unsafe { function(&raw const context) };
+        if let Some(panic) = host.panic.take() {
+            std::panic::resume_unwind(panic);
+        }
+        steps
     }
 }
 
@@ -100,13 +126,13 @@ fn holds(words: usize, stride: usize, components: usize, lanes: usize) -> bool {
 }
 
 /// Makes machine code for a program, if the system allows it.
-pub fn compile(program: &mut Program, options: Options) -> Report {
+pub fn compile(program: &mut Program, options: Options, known: &[Known]) -> Report {
     let mut report = Report { total: program.ops().len(), ..Report::default() };
     let stretches = stretches::find(program, options.keep_inactive);
     if stretches.is_empty() {
         return report;
     }
-    match translate(program, &stretches, options, &mut report) {
+    match translate(program, &stretches, options, known, &mut report) {
         Ok(code) => {
             let ranges: Vec<Range<u32>> = stretches.into_iter().map(|stretch| stretch.range).collect();
             report.functions = ranges.len();
@@ -170,8 +196,10 @@ fn translate(
     program: &Program,
     stretches: &[stretches::Stretch],
     options: Options,
+    known: &[Known],
     report: &mut Report,
 ) -> Result<Code, Box<ModuleError>> {
+    let known: Vec<Known> = known.iter().copied().filter(Known::has_code).take(MAX_KNOWN).collect();
     let mut module = module()?;
     let call_conv = module.target_config().default_call_conv;
     let constants: FxHashMap<u32, u32> = program.constants().iter().copied().collect();
@@ -183,7 +211,9 @@ fn translate(
         context.func.signature = signature(call_conv);
         context.func.name = ir::UserFuncName::user(0, stretch.range.start);
         let builder = FunctionBuilder::new(&mut context.func, &mut builder_context);
-        Emitter::new(program, builder, options.keep_inactive, &constants, &mut generals, call_conv).function(stretch);
+        let mut emitter = Emitter::new(program, builder, options.keep_inactive, &constants, &mut generals, call_conv);
+        emitter.known = &known;
+        emitter.function(stretch);
         if options.text {
             use std::fmt::Write;
             let _ = writeln!(report.text, "; operations {:?}\n{}", stretch.range, context.func.display());
@@ -206,7 +236,9 @@ fn translate(
     report.evaluated = generals.len();
     Ok(Code {
         functions,
-        _generals: generals,
+        plans: Plan::all(program),
+        known,
+        generals: generals.iter().map(|&number| General::new(program, &program.alus()[number as usize])).collect(),
         module: Mutex::new(Some(module)),
         planes: (program.num_value_planes() as usize, program.num_register_planes() as usize),
         inputs: slots::input_registers(program) * 4,

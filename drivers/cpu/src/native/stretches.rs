@@ -1,7 +1,7 @@
 //! Which operations become machine code: stretches, and the planes that go in and out of each.
 //!
 //! A stretch is as many operations as can stand together: ALU instructions, copies, accesses to registers and uniforms
-//! at constant places, derivatives, and the `If`s and loops that hold nothing else. A loop is inside only with all of
+//! at constant places, derivatives, texture instructions, kills, and the `If`s and loops that hold nothing else. A loop is inside only with all of
 //! its jumps, so nothing jumps into a stretch or out of it.
 
 use std::ops::Range;
@@ -47,6 +47,7 @@ fn is_native(program: &Program, intrinsic: &Intrinsic) -> bool {
         }
         I::Ddx | I::DdxFine | I::DdxCoarse | I::Ddy | I::DdyFine | I::DdyCoarse => intrinsic.dest.bits == 32,
         I::LoadInput | I::StoreOutput => slots::is_native(program, intrinsic),
+        I::Terminate | I::Demote | I::TerminateIf | I::DemoteIf => true,
         I::LoadUniform | I::LoadUbo | I::LoadUboVec4 => uniforms::place(program, intrinsic).is_some(),
         _ => false,
     }
@@ -95,7 +96,8 @@ fn items(program: &Program) -> Vec<u32> {
                 }
                 continue;
             }
-            Op::Jump { .. } | Op::Call(_) | Op::Deref(_) | Op::Texture(_) | Op::Native { .. } | Op::End => false,
+            Op::Texture(number) => program.textures()[number as usize].is_lowered(),
+            Op::Jump { .. } | Op::Call(_) | Op::Deref(_) | Op::Native { .. } | Op::End => false,
         };
         if good {
             ends[at] = at as u32 + 1;

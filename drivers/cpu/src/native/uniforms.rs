@@ -1,7 +1,7 @@
 //! Loads from constant buffers at places that are the same in every run of a shader.
 
 use tgsi_ir::intrinsics::{IndexKind, IntrinsicOp};
-use tgsi_ir::run::program::{Intrinsic, Program, Value};
+use tgsi_ir::run::program::{Intrinsic, Program};
 
 /// Constant buffers that code can reach. Others are left to the interpreter.
 pub(super) const MAX_BUFFERS: u32 = 16;
@@ -20,14 +20,6 @@ pub(super) struct Place {
     pub whole: bool,
 }
 
-/// The constant that a value holds in its first component.
-fn constant(program: &Program, value: Value) -> Option<u32> {
-    // Constants are in the order of their planes as the code was read, which is ascending.
-    let constants = program.constants();
-    let at = constants.partition_point(|&(plane, _)| plane < value.plane);
-    constants.get(at).filter(|&&(plane, _)| plane == value.plane).map(|&(_, word)| word)
-}
-
 /// The words that a load reads, if their place is known and code can read them.
 pub(super) fn place(program: &Program, intrinsic: &Intrinsic) -> Option<Place> {
     let sources = program.sources_of(intrinsic);
@@ -35,7 +27,7 @@ pub(super) fn place(program: &Program, intrinsic: &Intrinsic) -> Option<Place> {
     if intrinsic.dest.bits != 32 {
         return None;
     }
-    let buffer = || Some(constant(program, *sources.first()?)?.wrapping_add(program.first_ubo_buffer()));
+    let buffer = || Some(program.constant(*sources.first()?)?.wrapping_add(program.first_ubo_buffer()));
     let register = u64::from((intrinsic.base as u32).wrapping_add(offset));
     let (buffer, word, whole) = match intrinsic.op {
         IntrinsicOp::LoadUniform => (0, register * 4, false),

@@ -1,0 +1,101 @@
+//! Measures texture lookups: `cargo run --release -p tgsi-driver-cpu --example lookups`
+//!
+//! Four lookups of a fragment in a texture of 1024 x 1024 texels with all levels, as neighbouring fragments make them,
+//! by one thread: in the interpreter, through calls from machine code, and in the code itself. Prints lookups a second.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use tgsi_compiler::{Compiler, Driver, Stage};
+use tgsi_driver_cpu::resources::Shared;
+use tgsi_driver_cpu::sampler::{Filter, Format, MipFilter, Sampler, Shape, Size, Texture, Textures};
+use tgsi_driver_cpu::{Limits, Options, Program, compile, compile_with};
+use tgsi_ir::run::{Inputs, LaneRegisters};
+
+/// Fragments of a side of the picture.
+const SIDE: usize = 256;
+/// Lookups of a fragment.
+const LOOKUPS: usize = 4;
+
+fn shader() -> tgsi_ir::Shader {
+    let mut text = String::from(
+        "FRAG\nDCL IN[0], GENERIC[0], PERSPECTIVE\nDCL OUT[0], COLOR\nDCL SAMP[0]\nDCL SVIEW[0], 2D, FLOAT\n\
+         DCL TEMP[0..2]\nIMM[0] FLT32 {0.125, 0.25, 0.5, 0}\nMOV TEMP[0], IMM[0].wwww\nMOV TEMP[2], IN[0]\n",
+    );
+    for _ in 0..LOOKUPS {
+        text += "TEX TEMP[1], TEMP[2], SAMP[0], 2D\nADD TEMP[0], TEMP[0], TEMP[1]\nADD TEMP[2], TEMP[2], IMM[0].xyzw\n";
+    }
+    text += "MOV OUT[0], TEMP[0]\nEND\n";
+    let shader = tgsi::text::parse(text.as_bytes()).expect("a shader").shader;
+    let compiler = Compiler::for_target(tgsi_driver_cpu::DRIVER.target(&[]).expect("no options").into());
+    compiler.ir_at(Stage::Registers, &shader).expect("it is lowered")
+}
+
+/// Quads of a picture, `step` texels from one fragment to the next.
+fn inputs(step: f32) -> Inputs {
+    let lanes = SIDE * SIDE;
+    let mut inputs = Inputs { lanes, inputs: LaneRegisters::new(lanes, 1), ..Inputs::default() };
+    for component in 0..2 {
+        for (lane, word) in inputs.inputs.component_mut(0, component).iter_mut().enumerate() {
+            let (quad, corner) = (lane / 4, lane % 4);
+            let place = [2 * (quad % (SIDE / 2)) + corner % 2, 2 * (quad / (SIDE / 2)) + corner / 2][component];
+            *word = (place as f32 * step / 1024.0).to_bits();
+        }
+    }
+    inputs
+}
+
+fn texture(format: Format) -> Texture {
+    let mut texture = Texture::new(Shape::D2, format, Size::of_image(1024, 1024), 11).expect("a texture");
+    for level in 0..texture.levels().len() {
+        for (number, word) in texture.level_texels_mut(level).chunks_exact_mut(4).enumerate() {
+            let bits = (number as u32).wrapping_mul(2_654_435_761);
+            let value = if format == Format::Rgba32Float { ((bits >> 16) as f32 / 65536.0).to_bits() } else { bits };
+            word.copy_from_slice(&value.to_le_bytes());
+        }
+    }
+    texture
+}
+
+/// Lookups a second, the best of some runs.
+fn measure(program: &Program, inputs: &Inputs, textures: &Textures) -> f64 {
+    let times = (0..7).map(|_| {
+        let start = Instant::now();
+        program.run_quads(inputs, textures, Limits::default()).expect("it runs");
+        start.elapsed().as_secs_f64()
+    });
+    (inputs.lanes * LOOKUPS) as f64 / times.fold(f64::INFINITY, f64::min)
+}
+
+fn main() {
+    let shader = shader();
+    let filters = [
+        ("nearest", Filter::Nearest, MipFilter::None),
+        ("bilinear", Filter::Linear, MipFilter::None),
+        ("bilinear, nearest level", Filter::Linear, MipFilter::Nearest),
+        ("trilinear", Filter::Linear, MipFilter::Linear),
+    ];
+    let one = rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("a thread");
+    println!("millions of lookups a second: interpreter, through calls, in code");
+    for format in [Format::Rgba8Unorm, Format::Rgba32Float] {
+        let texture = Arc::new(texture(format));
+        for (name, filter, mip_filter) in filters {
+            let mut textures = Textures::new();
+            textures.set_texture(0, texture.clone());
+            let state = Sampler { min_filter: filter, mag_filter: filter, mip_filter, ..Sampler::default() };
+            textures.set_sampler(0, state);
+            let interpreted = Options { machine_code: false, ..Options::default() };
+            let interpreted = compile(&shader, interpreted).expect("a program");
+            let known = interpreted.known_units(&mut Shared(&textures));
+            let called = compile(&shader, Options::default()).expect("a program");
+            let start = Instant::now();
+            let in_code = compile_with(&shader, Options::default(), &known).expect("a program");
+            let compiled = start.elapsed().as_secs_f64() * 1e3;
+            let inputs = inputs(1.4);
+            let speeds = one.install(|| [&interpreted, &called, &in_code].map(|p| measure(p, &inputs, &textures)));
+            let [a, b, c] = speeds.map(|speed| speed / 1e6);
+            let bytes = in_code.report().bytes;
+            println!("{format:?}, {name}: {a:.1} {b:.1} {c:.1}  (compiled in {compiled:.1} ms, {bytes} bytes)");
+        }
+    }
+}

@@ -1,0 +1,597 @@
+//! Lookups in code: textures of known units, looked up without a call.
+//!
+//! The steps are those of [`crate::sampler`], in the same order and with the same roundings, so the results have the
+//! same bits. A value is a vector of one float for each lane of the quad.
+//!
+//! Every texel that is read is inside its level, whatever the coordinates are: columns and rows end in a clamp, levels
+//! too, and both bounds come from the texture itself.
+
+use std::mem::offset_of;
+
+use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
+use cranelift_codegen::ir::types::{F32X4, I32, I32X4, I64};
+use cranelift_codegen::ir::{InstBuilder, Value as Ir};
+use cranelift_frontend::Variable;
+use tgsi_ir::alu::BaseType;
+use tgsi_ir::body::TexSrcKind;
+use tgsi_ir::intrinsics::indices::SamplerDim;
+use tgsi_ir::run::TextureLookup;
+use tgsi_ir::run::program::{Program, Texture};
+
+use super::alu::{Lanes, flags};
+use super::context::offsets;
+use super::emit::{Emitter, trusted};
+use crate::sampler::level_of_detail::{ROOT, SERIES};
+use crate::sampler::wrap::FARTHEST;
+use crate::sampler::{Filter, Format, Known, Level, MipFilter, Wrap};
+
+/// Most known units of a program.
+pub(super) const MAX_KNOWN: usize = 16;
+
+/// Most lookups of a stretch that are made in its code, each some hundreds of instructions.
+pub(super) const MAX_LOOKUPS: usize = 48;
+
+/// The number among known units of those that a texture instruction names, if code can be made for it.
+pub(super) fn known_unit(program: &Program, texture: &Texture, known: &[Known]) -> Option<usize> {
+    use TexSrcKind as K;
+    let data = &texture.data;
+    let plain = [K::Projector, K::Comparator, K::Offset, K::MinLod, K::MsIndex, K::Ddx, K::Ddy, K::Plane];
+    let float = |kind: K, components: u8| {
+        texture.source(kind).is_none_or(|value| value.bits == 32 && value.components >= components)
+    };
+    let fits = plain.into_iter().all(|kind| texture.source(kind).is_none())
+        && float(K::Coord, 2)
+        && float(K::Lod, 1)
+        && float(K::Bias, 1)
+        && texture.source(K::Coord).is_some()
+        && data.dim == SamplerDim::Dim2D
+        && data.coord_components >= 2
+        && !(data.is_array || data.is_shadow || data.is_sparse)
+        && data.dest_type.base == BaseType::Float
+        && texture.dest.bits == 32
+        && texture.dest.components <= 4
+        && matches!(texture.lookup(), Some(TextureLookup::Implicit | TextureLookup::Explicit | TextureLookup::Bias));
+    let (unit, sampler) = program.constant_units(texture).filter(|_| fits)?;
+    let known = known.iter().take(MAX_KNOWN);
+    known.enumerate().find(|(_, known)| (known.texture, known.sampler) == (unit, sampler)).map(|(number, _)| number)
+}
+
+/// The level that each lane reads.
+struct Levels {
+    /// Size in texels, as integers.
+    size: [Ir; 2],
+    /// The address of the first texel for each lane.
+    start: [Ir; 4],
+}
+
+/// Makes the code of a lookup.
+struct Maker<'b, 'f> {
+    lanes: Lanes<'b, 'f>,
+    known: Known,
+    components: usize,
+    /// Address of the texels, of the levels, number of the last level.
+    texels: Ir,
+    levels: Ir,
+    last: Ir,
+    /// Folded coordinates.
+    folded: [Ir; 2],
+}
+
+impl Maker<'_, '_> {
+    fn word(&mut self, word: u32) -> Ir {
+        self.lanes.splat(word)
+    }
+
+    fn number(&mut self, value: f32) -> Ir {
+        let word = self.lanes.splat(value.to_bits());
+        self.float(word)
+    }
+
+    fn float(&mut self, value: Ir) -> Ir {
+        self.lanes.builder.ins().bitcast(F32X4, flags(), value)
+    }
+
+    fn bits(&mut self, value: Ir) -> Ir {
+        self.lanes.builder.ins().bitcast(I32X4, flags(), value)
+    }
+
+    fn add(&mut self, a: Ir, b: Ir) -> Ir {
+        self.lanes.builder.ins().fadd(a, b)
+    }
+
+    fn sub(&mut self, a: Ir, b: Ir) -> Ir {
+        self.lanes.builder.ins().fsub(a, b)
+    }
+
+    fn mul(&mut self, a: Ir, b: Ir) -> Ir {
+        self.lanes.builder.ins().fmul(a, b)
+    }
+
+    fn above(&mut self, a: Ir, b: Ir) -> Ir {
+        self.lanes.builder.ins().fcmp(FloatCC::GreaterThan, a, b)
+    }
+
+    /// Floats where a mask is set, others elsewhere.
+    fn choose(&mut self, mask: Ir, a: Ir, b: Ir) -> Ir {
+        let (a, b) = (self.bits(a), self.bits(b));
+        let chosen = self.lanes.select(mask, a, b);
+        self.float(chosen)
+    }
+
+    /// The larger one, the second if one is no number.
+    fn at_least(&mut self, a: Ir, low: Ir) -> Ir {
+        let mask = self.above(a, low);
+        self.choose(mask, a, low)
+    }
+
+    fn at_most(&mut self, a: Ir, high: Ir) -> Ir {
+        let mask = self.lanes.builder.ins().fcmp(FloatCC::LessThan, a, high);
+        self.choose(mask, a, high)
+    }
+
+    fn floats_of(&mut self, value: Ir) -> Ir {
+        self.lanes.builder.ins().fcvt_from_sint(F32X4, value)
+    }
+
+    fn whole_of(&mut self, value: Ir) -> Ir {
+        self.lanes.builder.ins().fcvt_to_sint_sat(I32X4, value)
+    }
+
+    /// As `mix` of the sampler.
+    fn mix(&mut self, a: Ir, b: Ir, weight: Ir) -> Ir {
+        let difference = self.sub(b, a);
+        let part = self.mul(difference, weight);
+        self.add(a, part)
+    }
+
+    // ---- levels of detail
+
+    /// As `fold` of the sampler.
+    fn fold(&mut self, coordinate: Ir, wrap: Wrap) -> Ir {
+        let folded = match wrap {
+            Wrap::Repeat => {
+                let whole = self.lanes.builder.ins().floor(coordinate);
+                self.sub(coordinate, whole)
+            }
+            Wrap::MirroredRepeat => {
+                let (half, two) = (self.number(0.5), self.number(2.0));
+                let half = self.mul(coordinate, half);
+                let whole = self.lanes.builder.ins().floor(half);
+                let whole = self.mul(two, whole);
+                self.sub(coordinate, whole)
+            }
+            _ => return coordinate,
+        };
+        let zero = self.number(0.0);
+        let mask = self.above(folded, zero);
+        let bits = self.bits(folded);
+        let kept = self.lanes.builder.ins().band(mask, bits);
+        self.float(kept)
+    }
+
+    /// As `log2` of the sampler.
+    fn log2(&mut self, value: Ir) -> Ir {
+        let bits = self.bits(value);
+        let rest = self.word(0x7fff_ffff);
+        let bits = self.lanes.builder.ins().band(bits, rest);
+        let root = self.word(ROOT as u32);
+        let exponent = self.lanes.builder.ins().isub(bits, root);
+        let exponent = self.lanes.builder.ins().sshr_imm(exponent, 23);
+        let shifted = self.lanes.builder.ins().ishl_imm(exponent, 23);
+        let mantissa = self.lanes.builder.ins().isub(bits, shifted);
+        let mantissa = self.float(mantissa);
+        let one = self.number(1.0);
+        let (below, above) = (self.sub(mantissa, one), self.add(mantissa, one));
+        let ratio = self.lanes.builder.ins().fdiv(below, above);
+        let square = self.mul(ratio, ratio);
+        let mut series = self.number(SERIES[3]);
+        for coefficient in [SERIES[2], SERIES[1], SERIES[0]] {
+            let coefficient = self.number(coefficient);
+            let product = self.mul(square, series);
+            series = self.add(coefficient, product);
+        }
+        let exponent = self.floats_of(exponent);
+        let fraction = self.mul(ratio, series);
+        self.add(exponent, fraction)
+    }
+
+    /// As `natural` of the sampler.
+    fn natural(&mut self, coordinates: [Ir; 2]) -> Ir {
+        let base = self.level_of_all(None);
+        let mut sums: [Option<Ir>; 2] = [None; 2];
+        for (coordinate, size) in coordinates.into_iter().zip(base.size) {
+            let size = self.floats_of(size);
+            let directions = [([1, 1, 3, 3], [0, 0, 2, 2]), ([2, 3, 2, 3], [0, 1, 0, 1])];
+            for (sum, (plus, minus)) in sums.iter_mut().zip(directions) {
+                let bits = self.bits(coordinate);
+                let (plus, minus) = (self.lanes.shuffle(bits, plus), self.lanes.shuffle(bits, minus));
+                let (plus, minus) = (self.float(plus), self.float(minus));
+                let texels = self.sub(plus, minus);
+                let texels = self.mul(texels, size);
+                let square = self.mul(texels, texels);
+                *sum = Some(match *sum {
+                    Some(sum) => self.add(sum, square),
+                    None => square,
+                });
+            }
+        }
+        let [x, y] = sums.map(|sum| sum.unwrap_or(coordinates[0]));
+        let longer = self.at_least(x, y);
+        let logarithm = self.log2(longer);
+        let half = self.number(0.5);
+        self.mul(half, logarithm)
+    }
+
+    /// As `levels` of the sampler: numbers of levels, and weights of the next ones if there are two.
+    fn levels(&mut self, lod: Ir, last: Ir) -> (Option<Ir>, Option<Ir>) {
+        if self.known.state.mip_filter == MipFilter::None {
+            return (None, None);
+        }
+        let (zero, last) = (self.number(0.0), self.floats_of(last));
+        let lod = self.at_least(lod, zero);
+        let lod = self.at_most(lod, last);
+        if self.known.state.mip_filter == MipFilter::Nearest {
+            let half = self.number(0.5);
+            let above = self.add(lod, half);
+            let whole = self.whole_of(above);
+            let again = self.floats_of(whole);
+            let tie = self.lanes.builder.ins().fcmp(FloatCC::Equal, again, above);
+            return (Some(self.lanes.builder.ins().iadd(whole, tie)), None);
+        }
+        let whole = self.whole_of(lod);
+        let again = self.floats_of(whole);
+        let weight = self.sub(lod, again);
+        (Some(whole), Some(weight))
+    }
+
+    // ---- levels
+
+    /// A field of a level at an address.
+    fn size_at(&mut self, level: Ir, field: usize) -> Ir {
+        self.lanes.builder.ins().load(I32, trusted(), level, field as i32)
+    }
+
+    fn start_at(&mut self, level: Ir) -> Ir {
+        let start = self.lanes.builder.ins().load(I64, trusted(), level, offset_of!(Level, start) as i32);
+        self.lanes.builder.ins().iadd(self.texels, start)
+    }
+
+    /// The address of a level by its number, which is at most that of the last.
+    fn level_address(&mut self, number: Ir) -> Ir {
+        let number = self.lanes.builder.ins().uextend(I64, number);
+        let distance = self.lanes.builder.ins().imul_imm(number, size_of::<Level>() as i64);
+        self.lanes.builder.ins().iadd(self.levels, distance)
+    }
+
+    /// The same level in all lanes: one by its number, or the largest.
+    fn level_of_all(&mut self, number: Option<Ir>) -> Levels {
+        let level = number.map_or(self.levels, |number| self.level_address(number));
+        let size = [offset_of!(Level, width), offset_of!(Level, height)].map(|field| {
+            let size = self.size_at(level, field);
+            self.lanes.splat_value(size)
+        });
+        let start = self.start_at(level);
+        Levels { size, start: [start; 4] }
+    }
+
+    /// The levels of the lanes. Nearly always they are the same.
+    fn level_of_each(&mut self, numbers: Option<Ir>, last: Ir) -> Levels {
+        let Some(numbers) = numbers else { return self.level_of_all(None) };
+        let numbers = self.lanes.builder.ins().umin(numbers, last);
+        let b = &mut *self.lanes.builder;
+        let (same, different, merge) = (b.create_block(), b.create_block(), b.create_block());
+        let parameters = [I32X4, I32X4, I64, I64, I64, I64];
+        let parameters = parameters.map(|ty| b.append_block_param(merge, ty));
+        let first = self.lanes.shuffle(numbers, [0; 4]);
+        let equal = self.lanes.builder.ins().icmp(IntCC::Equal, numbers, first);
+        let all = self.lanes.builder.ins().vall_true(equal);
+        self.lanes.builder.ins().brif(all, same, &[], different, &[]);
+        let finish = |maker: &mut Self, levels: &Levels| {
+            let [width, height] = levels.size;
+            let [a, b, c, d] = levels.start;
+            let arguments = [width, height, a, b, c, d].map(Into::into);
+            maker.lanes.builder.ins().jump(merge, &arguments);
+        };
+        self.lanes.builder.switch_to_block(same);
+        self.lanes.builder.seal_block(same);
+        let number = self.lanes.builder.ins().extractlane(numbers, 0);
+        let levels = self.level_of_all(Some(number));
+        finish(self, &levels);
+        self.lanes.builder.switch_to_block(different);
+        self.lanes.builder.seal_block(different);
+        let mut levels = Levels { size: [numbers; 2], start: [self.texels; 4] };
+        for lane in 0..4u8 {
+            let number = self.lanes.builder.ins().extractlane(numbers, lane);
+            let level = self.level_address(number);
+            for (at, field) in [offset_of!(Level, width), offset_of!(Level, height)].into_iter().enumerate() {
+                let size = self.size_at(level, field);
+                levels.size[at] = self.lanes.builder.ins().insertlane(levels.size[at], size, lane);
+            }
+            levels.start[usize::from(lane)] = self.start_at(level);
+        }
+        finish(self, &levels);
+        self.lanes.builder.switch_to_block(merge);
+        self.lanes.builder.seal_block(merge);
+        let [width, height, a, b, c, d] = parameters;
+        Levels { size: [width, height], start: [a, b, c, d] }
+    }
+
+    // ---- texels
+
+    /// As `split` of the sampler.
+    fn split(&mut self, position: Ir) -> (Ir, Ir) {
+        let (low, high) = (self.number(-FARTHEST), self.number(FARTHEST));
+        let position = self.at_least(position, low);
+        let position = self.at_most(position, high);
+        let towards_zero = self.whole_of(position);
+        let again = self.floats_of(towards_zero);
+        let above = self.above(again, position);
+        let texel = self.lanes.builder.ins().iadd(towards_zero, above);
+        let start = self.floats_of(texel);
+        let weight = self.sub(position, start);
+        (texel, weight)
+    }
+
+    /// As `wrapped` of the sampler, for the numbers that folded coordinates give. The result is always inside.
+    fn wrapped(&mut self, texel: Ir, size: Ir, wrap: Wrap) -> Ir {
+        let one = self.word(1);
+        let zero = self.word(0);
+        let b = &mut *self.lanes.builder;
+        let last = b.ins().isub(size, one);
+        match wrap {
+            Wrap::Repeat => {
+                let below = b.ins().icmp(IntCC::SignedLessThan, texel, zero);
+                let beyond = b.ins().icmp(IntCC::SignedGreaterThan, texel, last);
+                let (more, less) = (b.ins().band(below, size), b.ins().band(beyond, size));
+                let texel = b.ins().iadd(texel, more);
+                let texel = b.ins().isub(texel, less);
+                b.ins().umin(texel, last)
+            }
+            _ => {
+                let texel = if wrap == Wrap::MirroredRepeat {
+                    let beyond = b.ins().icmp(IntCC::SignedGreaterThan, texel, last);
+                    let double = b.ins().iadd(size, last);
+                    let mirrored = b.ins().isub(double, texel);
+                    b.ins().bitselect(beyond, mirrored, texel)
+                } else {
+                    texel
+                };
+                let texel = b.ins().smax(texel, zero);
+                b.ins().smin(texel, last)
+            }
+        }
+    }
+
+    /// The numbers that the components of a texel are, for each lane's texel by its number in the level.
+    fn tap(&mut self, levels: &Levels, texel: Ir) -> Vec<Ir> {
+        let address = |maker: &mut Self, lane: u8, shift: i64| {
+            let number = maker.lanes.builder.ins().extractlane(texel, lane);
+            let number = maker.lanes.builder.ins().uextend(I64, number);
+            let distance = maker.lanes.builder.ins().ishl_imm(number, shift);
+            maker.lanes.builder.ins().iadd(levels.start[usize::from(lane)], distance)
+        };
+        if self.known.format == Format::Rgba8Unorm {
+            let mut all = texel;
+            for lane in 0..4u8 {
+                let address = address(self, lane, 2);
+                let word = self.lanes.builder.ins().load(I32, trusted(), address, 0);
+                all = self.lanes.builder.ins().insertlane(all, word, lane);
+            }
+            let low = self.word(0xff);
+            return (0..self.components)
+                .map(|component| {
+                    let shifted = self.lanes.builder.ins().ushr_imm(all, 8 * component as i64);
+                    let byte = if component < 3 { self.lanes.builder.ins().band(shifted, low) } else { shifted };
+                    self.floats_of(byte)
+                })
+                .collect();
+        }
+        let mut components = vec![texel; self.components];
+        for lane in 0..4u8 {
+            let address = address(self, lane, 4);
+            for (number, vector) in (0i32..).zip(&mut components) {
+                let word = self.lanes.builder.ins().load(I32, trusted(), address, 4 * number);
+                *vector = self.lanes.builder.ins().insertlane(*vector, word, lane);
+            }
+        }
+        components.into_iter().map(|vector| self.float(vector)).collect()
+    }
+
+    /// The filtered numbers in levels.
+    fn filtered(&mut self, levels: &Levels, filter: Filter) -> Vec<Ir> {
+        let wraps = [self.known.state.wrap[0], self.known.state.wrap[1]];
+        let width = levels.size[0];
+        let mut texels = [[width; 2]; 2];
+        let mut weights = [width; 2];
+        for axis in 0..2 {
+            let (size, wrap) = (levels.size[axis], wraps[axis]);
+            let scale = self.floats_of(size);
+            let mut position = self.mul(self.folded[axis], scale);
+            if filter == Filter::Linear {
+                let half = self.number(0.5);
+                position = self.sub(position, half);
+            }
+            let (first, weight) = self.split(position);
+            weights[axis] = weight;
+            texels[axis][0] = self.wrapped(first, size, wrap);
+            if filter == Filter::Linear {
+                let one = self.word(1);
+                let second = self.lanes.builder.ins().iadd(first, one);
+                texels[axis][1] = self.wrapped(second, size, wrap);
+            }
+        }
+        let number = |maker: &mut Self, column: usize, row: usize| {
+            let start = maker.lanes.builder.ins().imul(texels[1][row], width);
+            maker.lanes.builder.ins().iadd(start, texels[0][column])
+        };
+        if filter == Filter::Nearest {
+            let texel = number(self, 0, 0);
+            return self.tap(levels, texel);
+        }
+        let corners = [(0, 0), (1, 0), (0, 1), (1, 1)].map(|(column, row)| {
+            let texel = number(self, column, row);
+            self.tap(levels, texel)
+        });
+        let [s, t] = weights;
+        (0..self.components)
+            .map(|component| {
+                let [a, b, c, d] = corners.each_ref().map(|corner| corner[component]);
+                let (above, below) = (self.mix(a, b, s), self.mix(c, d, s));
+                self.mix(above, below, t)
+            })
+            .collect()
+    }
+
+    /// The numbers at a level of detail, one filter in all lanes.
+    fn at_lod(&mut self, lod: Option<Ir>, filter: Filter) -> Vec<Ir> {
+        let last = self.last;
+        let (numbers, weight) = lod.map_or((None, None), |lod| self.levels(lod, last));
+        let levels = self.level_of_each(numbers, last);
+        let values = self.filtered(&levels, filter);
+        let (Some(numbers), Some(weight)) = (numbers, weight) else { return values };
+        let zero = self.number(0.0);
+        let mixed = self.above(weight, zero);
+        let any = self.lanes.builder.ins().vany_true(mixed);
+        self.only_if(any, values, |maker, values| {
+            let one = maker.word(1);
+            let next = maker.lanes.builder.ins().iadd(numbers, one);
+            let levels = maker.level_of_each(Some(next), last);
+            let next = maker.filtered(&levels, filter);
+            let both = values.iter().zip(next).map(|(&value, next)| {
+                let mix = maker.mix(value, next, weight);
+                maker.choose(mixed, mix, value)
+            });
+            both.collect()
+        })
+    }
+
+    /// Values, or under a condition what a side makes of them.
+    fn only_if(&mut self, condition: Ir, values: Vec<Ir>, side: impl FnOnce(&mut Self, &[Ir]) -> Vec<Ir>) -> Vec<Ir> {
+        let b = &mut *self.lanes.builder;
+        let variables: Vec<Variable> = values.iter().map(|_| b.declare_var(F32X4)).collect();
+        let (then, merge) = (b.create_block(), b.create_block());
+        for (&variable, &value) in variables.iter().zip(&values) {
+            b.def_var(variable, value);
+        }
+        b.ins().brif(condition, then, &[], merge, &[]);
+        b.switch_to_block(then);
+        b.seal_block(then);
+        let changed = side(self, &values);
+        let b = &mut *self.lanes.builder;
+        for (&variable, value) in variables.iter().zip(changed) {
+            b.def_var(variable, value);
+        }
+        b.ins().jump(merge, &[]);
+        b.switch_to_block(merge);
+        b.seal_block(merge);
+        variables.into_iter().map(|variable| b.use_var(variable)).collect()
+    }
+
+    /// The whole lookup: words of the components.
+    fn look_up(&mut self, lookup: TextureLookup, coordinates: [Ir; 2], given: Option<Ir>) -> Vec<Ir> {
+        let state = self.known.state;
+        self.folded = [0, 1].map(|axis| self.fold(coordinates[axis], state.wrap[axis]));
+        let (minified, magnified) = (state.min_filter, state.mag_filter);
+        let values = if minified == magnified && state.mip_filter == MipFilter::None {
+            self.at_lod(None, minified)
+        } else {
+            let bias = self.number(state.lod_bias);
+            let given = given.map(|given| self.float(given));
+            let zero = self.number(0.0);
+            let given = given.unwrap_or(zero);
+            let lod = match lookup {
+                TextureLookup::Explicit => self.add(given, bias),
+                TextureLookup::Bias => {
+                    let (natural, bias) = (self.natural(coordinates), self.add(bias, given));
+                    self.add(natural, bias)
+                }
+                _ => {
+                    let natural = self.natural(coordinates);
+                    self.add(natural, bias)
+                }
+            };
+            let (low, high) = (self.number(state.min_lod), self.number(state.max_lod));
+            let lod = self.at_least(lod, low);
+            let lod = self.at_most(lod, high);
+            if minified == magnified {
+                self.at_lod(Some(lod), minified)
+            } else {
+                // Magnified lanes are in the largest level.
+                let values = self.at_lod(None, magnified);
+                let is_minified = self.above(lod, zero);
+                let any = self.lanes.builder.ins().vany_true(is_minified);
+                self.only_if(any, values, |maker, values| {
+                    let others = maker.at_lod(Some(lod), minified);
+                    let both = values.iter().zip(others);
+                    both.map(|(&value, other)| maker.choose(is_minified, other, value)).collect()
+                })
+            }
+        };
+        let divisor = self.known.format.divisor();
+        let values: Vec<Ir> = if divisor == 1.0 {
+            values
+        } else {
+            let divisor = self.number(divisor);
+            values.into_iter().map(|value| self.lanes.builder.ins().fdiv(value, divisor)).collect()
+        };
+        values.into_iter().map(|value| self.bits(value)).collect()
+    }
+}
+
+impl Emitter<'_, '_> {
+    /// A lookup in a known unit. `operands` are the vectors that the callback would get, behind the mask; if the unit of a
+    /// run is not what was known, `otherwise` is called for the results.
+    pub(super) fn look_up_known(
+        &mut self,
+        number: usize,
+        texture: &Texture,
+        operands: &[Ir],
+        otherwise: impl FnOnce(&mut Self) -> Vec<Ir>,
+    ) -> Vec<Ir> {
+        let Some(&known) = self.known.get(number) else { return otherwise(self) };
+        let unit = offsets::KNOWN + number * offsets::KNOWN_UNIT;
+        let [texels, levels, last] = [offsets::KNOWN_TEXELS, offsets::KNOWN_LEVELS, offsets::KNOWN_LAST]
+            .map(|field| self.builder.ins().load(I64, trusted().with_readonly(), self.context, (unit + field) as i32));
+        let components = usize::from(texture.dest.components);
+        let variables: Vec<Variable> = (0..components).map(|_| self.builder.declare_var(I32X4)).collect();
+        let (inside, outside, merge) =
+            (self.builder.create_block(), self.builder.create_block(), self.builder.create_block());
+        self.builder.ins().brif(texels, inside, &[], outside, &[]);
+        self.builder.switch_to_block(inside);
+        self.builder.seal_block(inside);
+        let last = self.builder.ins().ireduce(I32, last);
+        // Where the sources of the instruction are among the operands.
+        let place = |kind: TexSrcKind| {
+            let value = texture.source(kind)?;
+            let before = texture.sources.iter().take(kind as usize).map(|value| value.planes()).sum::<u32>();
+            let first = operands.get(before as usize..)?;
+            Some((first, value))
+        };
+        let coordinates = place(TexSrcKind::Coord).map_or(&[][..], |(first, _)| first);
+        let given = place(TexSrcKind::Lod).or(place(TexSrcKind::Bias)).and_then(|(first, _)| first.first().copied());
+        let lanes = Lanes { builder: &mut self.builder };
+        let none = texels;
+        let mut maker = Maker { lanes, known, components, texels, levels, last: none, folded: [none; 2] };
+        maker.last = maker.lanes.splat_value(last);
+        let zero = maker.word(0);
+        let coordinates = [0, 1].map(|axis| coordinates.get(axis).copied().unwrap_or(zero));
+        let coordinates = coordinates.map(|words| maker.float(words));
+        let lookup = texture.lookup().unwrap_or(TextureLookup::Implicit);
+        let results = maker.look_up(lookup, coordinates, given);
+        let finish = |emitter: &mut Self, results: Vec<Ir>| {
+            for (&variable, result) in variables.iter().zip(results) {
+                emitter.builder.def_var(variable, result);
+            }
+            emitter.builder.ins().jump(merge, &[]);
+        };
+        finish(self, results);
+        self.builder.switch_to_block(outside);
+        self.builder.seal_block(outside);
+        self.builder.set_cold_block(outside);
+        let results = otherwise(self);
+        finish(self, results);
+        self.builder.switch_to_block(merge);
+        self.builder.seal_block(merge);
+        variables.into_iter().map(|variable| self.builder.use_var(variable)).collect()
+    }
+}

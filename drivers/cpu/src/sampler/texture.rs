@@ -1,0 +1,180 @@
+//! Textures: mip levels in memory, each texel in its own format.
+//!
+//! A level is a number of two-dimensional images: the slices of a 3D texture, else the layers, with six faces each for
+//! cubes. Rows follow each other without gaps, images and levels too. All sizes are at least 1 and there is at least one
+//! level; nothing changes that after a texture is made, which compiled lookups rely on.
+
+use super::format::Format;
+
+/// Most texels of a side. Coordinates of this size are still exact to a small part of a texel.
+pub const MAX_SIDE: u32 = 1 << 15;
+/// Most texels of a buffer.
+pub const MAX_BUFFER: u32 = 1 << 27;
+/// Most layers.
+pub const MAX_LAYERS: u32 = 1 << 15;
+/// Most bytes of a texture.
+const MAX_BYTES: usize = 1 << 32;
+
+/// How texels are arranged.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Shape {
+    /// A row.
+    D1,
+    /// Rows; also what rectangles and multisampled textures of one sample are.
+    D2,
+    /// Slices of rows.
+    D3,
+    /// Six squares: +x, -x, +y, -y, +z, -z.
+    Cube,
+    /// A row of any length, for fetches by number.
+    Buffer,
+}
+
+/// The size of a texture.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Size {
+    /// Texels of a row.
+    pub width: u32,
+    /// Rows.
+    pub height: u32,
+    /// Slices.
+    pub depth: u32,
+    /// Layers; cubes count, not their faces.
+    pub layers: u32,
+}
+
+impl Size {
+    /// Of one image.
+    pub fn of_image(width: u32, height: u32) -> Size {
+        Size { width, height, depth: 1, layers: 1 }
+    }
+}
+
+/// A mip level.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Level {
+    /// The byte of its first texel.
+    pub start: usize,
+    /// Texels of a row.
+    pub width: u32,
+    /// Rows.
+    pub height: u32,
+    /// Slices of a 3D texture, else layers or faces of them.
+    pub images: u32,
+    /// Bytes of an image.
+    pub image_bytes: usize,
+}
+
+/// A texture with its mip levels.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Texture {
+    shape: Shape,
+    format: Format,
+    layers: u32,
+    levels: Vec<Level>,
+    texels: Vec<u8>,
+}
+
+impl Texture {
+    /// A texture of zeros. Its first level has the size; each other half of it, at least 1. There are at most as many
+    /// levels as it takes to reach a single texel, and at least one.
+    ///
+    /// What a shape does not have must be 1. `None` if a size is 0 or too large, or a cube has no square faces.
+    pub fn new(shape: Shape, format: Format, size: Size, levels: u32) -> Option<Texture> {
+        let Size { width, height, depth, layers } = size;
+        let side = 1..=MAX_SIDE;
+        let fits = match shape {
+            Shape::Buffer => (1..=MAX_BUFFER).contains(&width) && (height, depth, layers) == (1, 1, 1),
+            Shape::D1 => side.contains(&width) && (height, depth) == (1, 1),
+            Shape::D2 => side.contains(&width) && side.contains(&height) && depth == 1,
+            Shape::D3 => [width, height, depth].iter().all(|size| side.contains(size)) && layers == 1,
+            Shape::Cube => side.contains(&width) && width == height && depth == 1,
+        };
+        if !fits || !(1..=MAX_LAYERS).contains(&layers) {
+            return None;
+        }
+        let longest = if shape == Shape::Buffer { 1 } else { width.max(height).max(depth) };
+        let count = levels.clamp(1, longest.ilog2() + 1);
+        let mut all = Vec::with_capacity(count as usize);
+        let mut start = 0usize;
+        for number in 0..count {
+            let [width, height, depth] = [width, height, depth].map(|size| (size >> number).max(1));
+            let images = if shape == Shape::Cube { 6 * layers } else { depth * layers };
+            let image_bytes = (width as usize).checked_mul(height as usize)?.checked_mul(format.bytes())?;
+            all.push(Level { start, width, height, images, image_bytes });
+            start = image_bytes.checked_mul(images as usize).and_then(|bytes| start.checked_add(bytes))?;
+            if start > MAX_BYTES {
+                return None;
+            }
+        }
+        Some(Texture { shape, format, layers, levels: all, texels: vec![0; start] })
+    }
+
+    /// The same, with the texels of the levels, in order; `None` also if their number of bytes is not the texture's.
+    pub fn with_texels(shape: Shape, format: Format, size: Size, levels: u32, texels: Vec<u8>) -> Option<Texture> {
+        let mut texture = Texture::new(shape, format, size, levels)?;
+        if texels.len() != texture.texels.len() {
+            return None;
+        }
+        texture.texels = texels;
+        Some(texture)
+    }
+
+    /// Texels of a level, image after image; none if there is no such level.
+    pub fn level_texels(&self, level: usize) -> &[u8] {
+        self.levels.get(level).and_then(|level| self.texels.get(range(level))).unwrap_or(&[])
+    }
+
+    /// The same, to change.
+    pub fn level_texels_mut(&mut self, level: usize) -> &mut [u8] {
+        let level = self.levels.get(level).copied();
+        level.and_then(|level| self.texels.get_mut(range(&level))).unwrap_or(&mut [])
+    }
+
+    /// Drops the levels from number `count` on; the largest stays.
+    pub fn keep_levels(&mut self, count: usize) {
+        self.levels.truncate(count.max(1));
+        let end = self.levels.last().map_or(0, |level| range(level).end);
+        self.texels.truncate(end);
+    }
+
+    /// Its shape.
+    pub fn shape(&self) -> Shape {
+        self.shape
+    }
+
+    /// The format of its texels.
+    pub fn format(&self) -> Format {
+        self.format
+    }
+
+    /// Layers; cubes count, not their faces.
+    pub fn layers(&self) -> u32 {
+        self.layers
+    }
+
+    /// Its levels, the largest first.
+    pub fn levels(&self) -> &[Level] {
+        &self.levels
+    }
+
+    /// The texels of all levels.
+    pub fn texels(&self) -> &[u8] {
+        &self.texels
+    }
+
+    /// The largest level.
+    pub(super) fn base(&self) -> &Level {
+        self.level(0)
+    }
+
+    /// A level, the last if there is none of that number.
+    pub(super) fn level(&self, number: usize) -> &Level {
+        &self.levels[number.min(self.levels.len() - 1)]
+    }
+}
+
+/// The bytes of a level.
+fn range(level: &Level) -> std::ops::Range<usize> {
+    level.start..level.start + level.image_bytes * level.images as usize
+}

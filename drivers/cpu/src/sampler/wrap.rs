@@ -1,0 +1,88 @@
+//! From coordinates to numbers of texels.
+//!
+//! A coordinate is first *folded* into the part that its wrap mode repeats, which keeps it exact however large it is,
+//! then scaled by the size of a level, and its texels are numbered; numbers outside are brought inside as the mode says.
+//! Every step is defined for all floats: what is no number is the start of the texture. Compiled lookups take the same
+//! steps in the same order, so that both give the same bits.
+
+use super::state::Wrap;
+
+/// Positions in a level are kept within this distance, which is more than any level's size with all offsets.
+pub(crate) const FARTHEST: f32 = 1_048_576.0;
+
+/// Below this magnitude floats have places behind the point.
+const WHOLE: f32 = 8_388_608.0;
+
+/// The largest whole number that is not above a float.
+#[inline]
+pub(super) fn floor(value: f32) -> f32 {
+    let towards_zero = value as i32 as f32;
+    let below = if towards_zero > value { towards_zero - 1.0 } else { towards_zero };
+    if value.abs() < WHOLE { below } else { value }
+}
+
+/// A coordinate in the part that repeats: one texture, or two for mirrored ones.
+#[inline]
+pub(super) fn fold(coordinate: f32, wrap: Wrap) -> f32 {
+    let folded = match wrap {
+        Wrap::Repeat => coordinate - floor(coordinate),
+        Wrap::MirroredRepeat => coordinate - 2.0 * floor(coordinate * 0.5),
+        _ => return coordinate,
+    };
+    // Also for what is no number.
+    if folded > 0.0 { folded } else { 0.0 }
+}
+
+/// The texel that a position is in, and how far behind its start.
+#[inline]
+pub(super) fn split(position: f32) -> (i32, f32) {
+    let position = if position > -FARTHEST { position } else { -FARTHEST };
+    let position = if position < FARTHEST { position } else { FARTHEST };
+    let towards_zero = position as i32;
+    let texel = towards_zero - i32::from(towards_zero as f32 > position);
+    (texel, position - texel as f32)
+}
+
+/// The position of a folded coordinate in a level, in texels.
+#[inline]
+fn position(folded: f32, size: u32, wrap: Wrap, unnormalized: bool) -> f32 {
+    match (unnormalized, wrap) {
+        (true, Wrap::Repeat | Wrap::MirroredRepeat) => fold(folded / size as f32, wrap) * size as f32,
+        (true, _) => folded,
+        _ => folded * size as f32,
+    }
+}
+
+/// Which of the texels of a row or column take part, before they are wrapped: the first, and the weight of the second.
+#[inline]
+pub(super) fn around(folded: f32, size: u32, wrap: Wrap, unnormalized: bool) -> (i32, f32) {
+    split(position(folded, size, wrap, unnormalized) - 0.5)
+}
+
+/// The texel at a coordinate, before it is wrapped.
+#[inline]
+pub(super) fn nearest(folded: f32, size: u32, wrap: Wrap, unnormalized: bool) -> i32 {
+    split(position(folded, size, wrap, unnormalized)).0
+}
+
+/// A texel's number brought inside; one that stays outside is the border.
+#[inline]
+pub(super) fn wrapped(texel: i32, size: u32, wrap: Wrap) -> i32 {
+    let size = size as i32;
+    match wrap {
+        Wrap::Repeat => {
+            if (0..size).contains(&texel) {
+                texel
+            } else {
+                texel.rem_euclid(size)
+            }
+        }
+        Wrap::MirroredRepeat => {
+            let texel = if (0..2 * size).contains(&texel) { texel } else { texel.rem_euclid(2 * size) };
+            if texel >= size { 2 * size - 1 - texel } else { texel }
+        }
+        Wrap::ClampToEdge => texel.clamp(0, size - 1),
+        Wrap::ClampToBorder => texel,
+        Wrap::MirrorClampToEdge => (if texel < 0 { -1 - texel } else { texel }).min(size - 1),
+    }
+}

@@ -1,0 +1,227 @@
+//! Lookups that are made in code have the bits of the built-in sampler's: all states that code is made for, on
+//! coordinates of all kinds, and nothing else than what the code was made for is looked up in code.
+
+#![cfg(feature = "machine-code")]
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use rayon::prelude::*;
+use tgsi_compiler::{Compiler, Driver, Stage};
+use tgsi_driver_cpu::resources::Shared;
+use tgsi_driver_cpu::sampler::{
+    Filter, Format, Known, MipFilter, Sampled, Sampler, Shape, Size, Texture, Textures, Wrap,
+};
+use tgsi_driver_cpu::{HostResources, Options, Program, compile, compile_with};
+use tgsi_ir::intrinsics::indices::SamplerDim;
+use tgsi_ir::run::{Inputs, LaneRegisters, Outputs, RunLimits, TextureRequest, TextureSize};
+
+/// Textures that count the lookups that come to them.
+struct Counting {
+    textures: Textures,
+    lookups: AtomicUsize,
+}
+
+impl HostResources for Counting {
+    fn texture(&self, request: &TextureRequest) -> [[u32; 4]; 4] {
+        self.lookups.fetch_add(1, Ordering::Relaxed);
+        self.textures.texture(request)
+    }
+    fn texture_size(&self, texture: u32, level: u32, dim: SamplerDim, is_array: bool) -> TextureSize {
+        self.textures.texture_size(texture, level, dim, is_array)
+    }
+    fn known(&self, texture: u32, sampler: u32) -> Option<Sampled> {
+        self.textures.known(texture, sampler)
+    }
+}
+
+fn counting(texture: Texture, sampler: Sampler) -> Counting {
+    let mut textures = Textures::new();
+    textures.set_texture(0, Arc::new(texture));
+    textures.set_sampler(0, sampler);
+    Counting { textures, lookups: AtomicUsize::new(0) }
+}
+
+/// The shaders: implicit, biased and explicit lookups.
+fn shaders() -> Vec<tgsi_ir::Shader> {
+    let compiler = Compiler::for_target(tgsi_driver_cpu::DRIVER.target(&[]).expect("no options").into());
+    ["TEX", "TXB", "TXL"]
+        .map(|opcode| {
+            let text = format!(
+                "FRAG\nDCL IN[0], GENERIC[0], PERSPECTIVE\nDCL OUT[0], COLOR\nDCL SAMP[0]\nDCL SVIEW[0], 2D, FLOAT\n\
+                 DCL TEMP[0]\nMOV TEMP[0], IN[0]\n{opcode} TEMP[0], TEMP[0], SAMP[0], 2D\n\
+                 MOV OUT[0], TEMP[0]\nEND\n"
+            );
+            let shader = tgsi::text::parse(text.as_bytes()).expect("a shader").shader;
+            compiler.ir_at(Stage::Registers, &shader).expect("it is lowered")
+        })
+        .to_vec()
+}
+
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u32 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) as u32
+    }
+}
+
+/// Quads of neighbouring coordinates, and lanes with words at which something changes.
+fn inputs(lanes: usize, seed: u64) -> Inputs {
+    const SPECIAL: [u32; 16] = [
+        0,
+        0x8000_0000,
+        0x7f80_0000,
+        0xff80_0000,
+        0x7fc0_0000,
+        0xffc0_0001,
+        0x7f7f_ffff,
+        0xff7f_ffff,
+        1,
+        0x8000_0001,
+        0x4b00_0000,
+        0xcaff_ffff,
+        0x4f00_0000,
+        0x3f80_0000,
+        0x3f7f_ffff,
+        0xb300_0000,
+    ];
+    let mut random = Random(seed);
+    let mut inputs = Inputs { lanes, inputs: LaneRegisters::new(lanes, 1), ..Inputs::default() };
+    for component in 0..4 {
+        let (mut start, mut step) = (0.0, 0.0);
+        for (lane, word) in inputs.inputs.component_mut(0, component).iter_mut().enumerate() {
+            if lane % 4 == 0 {
+                start = (random.next() & 0xffff) as f32 / 8192.0 - 4.0;
+                // From a thousandth of the texture to all of it.
+                step = 2f32.powi(-((random.next() % 11) as i32)) * ((random.next() & 0xff) as f32 / 128.0 - 1.0);
+            }
+            *word = match random.next() % 8 {
+                0 => SPECIAL[random.next() as usize % SPECIAL.len()],
+                // On the grid of texels.
+                1 => ((random.next() % 160) as f32 / 32.0 - 2.5).to_bits(),
+                _ => (start + step * [0.0, 1.0, 0.7, 1.8][lane % 4]).to_bits(),
+            };
+        }
+    }
+    inputs
+}
+
+fn texture(format: Format, width: u32, height: u32, levels: u32) -> Texture {
+    let mut texture = Texture::new(Shape::D2, format, Size::of_image(width, height), levels).expect("a texture");
+    let mut random = Random(u64::from(width));
+    for level in 0..texture.levels().len() {
+        for word in texture.level_texels_mut(level).chunks_exact_mut(4) {
+            let bits = match format {
+                Format::Rgba8Unorm => random.next() << 1,
+                _ => ((random.next() & 0xffff) as f32 / 1000.0 - 9.0).to_bits(),
+            };
+            word.copy_from_slice(&bits.to_le_bytes());
+        }
+    }
+    texture
+}
+
+fn run(program: &Program, inputs: &Inputs, host: &Counting) -> Outputs {
+    program.run_together(inputs, &mut Shared(host), RunLimits::default()).expect("it runs")
+}
+
+fn same(a: &Outputs, b: &Outputs, what: &str) {
+    for component in 0..4 {
+        let (a, b) = (a.outputs.component(0, component), b.outputs.component(0, component));
+        for (lane, (&a, &b)) in a.iter().zip(b).enumerate() {
+            let nan = f32::from_bits(a).is_nan() && f32::from_bits(b).is_nan();
+            assert!(a == b || nan, "{what}: lane {lane} component {component}: {b:08x}, not {a:08x}");
+        }
+    }
+}
+
+fn states() -> Vec<Sampler> {
+    let filters = [Filter::Nearest, Filter::Linear];
+    let wraps = [Wrap::Repeat, Wrap::MirroredRepeat, Wrap::ClampToEdge];
+    let mut states = Vec::new();
+    for mip_filter in [MipFilter::None, MipFilter::Nearest, MipFilter::Linear] {
+        for (min_filter, mag_filter) in filters.into_iter().flat_map(|min| filters.map(|mag| (min, mag))) {
+            for (s, t) in wraps.into_iter().flat_map(|s| wraps.map(|t| (s, t))) {
+                let state = Sampler { min_filter, mag_filter, mip_filter, wrap: [s, t, t], ..Sampler::default() };
+                let number = states.len();
+                states.push(match number % 4 {
+                    1 => Sampler { lod_bias: 0.75, ..state },
+                    2 => Sampler { min_lod: 0.5, max_lod: 2.25, ..state },
+                    3 if number % 8 == 3 => Sampler { lod_bias: f32::NAN, min_lod: f32::INFINITY, ..state },
+                    _ => state,
+                });
+            }
+        }
+    }
+    states
+}
+
+#[test]
+fn code_has_the_bits_of_the_sampler() {
+    let shaders = shaders();
+    let sizes = [(16, 8, 9), (5, 7, 9), (1, 1, 1), (64, 64, 3)];
+    let cases: Vec<(Format, Sampler)> = [Format::Rgba8Unorm, Format::Rgba32Float]
+        .into_iter()
+        .flat_map(|format| states().into_iter().map(move |state| (format, state)))
+        .collect();
+    let made = AtomicUsize::new(0);
+    cases.par_iter().enumerate().for_each(|(number, &(format, state))| {
+        for (kind, shader) in shaders.iter().enumerate() {
+            let plain = compile(shader, Options::default()).expect("it is compiled");
+            let known = Known { texture: 0, sampler: 0, format, state };
+            let program = compile_with(shader, Options::default(), &[known]).expect("it is compiled");
+            assert_eq!(program.report().refused, None);
+            assert!(program.report().bytes > plain.report().bytes);
+            for (size, &(width, height, levels)) in sizes.iter().enumerate() {
+                let host = counting(texture(format, width, height, levels), state);
+                assert_eq!(program.known_units(&mut Shared(&host)).len(), 1);
+                let inputs = inputs(67, (number * 100 + kind * 10 + size) as u64);
+                let expected = run(&plain, &inputs, &host);
+                let by_calls = host.lookups.swap(0, Ordering::Relaxed);
+                let found = run(&program, &inputs, &host);
+                assert_eq!((by_calls, host.lookups.into_inner()), (17, 0), "quads looked up by calls");
+                same(&expected, &found, &format!("{format:?} {state:?} {width} x {height} shader {kind}"));
+                made.fetch_add(1, Ordering::Relaxed);
+            }
+        }
+    });
+    assert_eq!(made.into_inner(), 2 * 108 * 3 * 4);
+}
+
+/// What a program is run with may be anything: then its lookups are the host's.
+#[test]
+fn other_units_are_looked_up_by_the_host() {
+    let shader = &shaders()[0];
+    let state = Sampler::default();
+    let known = Known { texture: 0, sampler: 0, format: Format::Rgba8Unorm, state };
+    let program = compile_with(shader, Options::default(), &[known]).expect("it is compiled");
+    let plain = compile(shader, Options::default()).expect("it is compiled");
+    let inputs = inputs(64, 3);
+    let array = Texture::new(Shape::D2, Format::Rgba8Unorm, Size { layers: 2, ..Size::of_image(4, 4) }, 1);
+    let cube = Texture::new(Shape::Cube, Format::Rgba8Unorm, Size::of_image(4, 4), 1);
+    let others = [
+        (texture(Format::Rgba32Float, 8, 8, 4), state),
+        (texture(Format::Rgba8Unorm, 8, 8, 4), Sampler { wrap: [Wrap::ClampToEdge; 3], ..state }),
+        (texture(Format::Rgba8Unorm, 8, 8, 4), Sampler { lod_bias: -0.0, ..state }),
+        (array.expect("a texture"), state),
+        (cube.expect("a texture"), state),
+    ];
+    for (texture, sampler) in others {
+        let host = counting(texture, sampler);
+        let expected = run(&plain, &inputs, &host);
+        let found = run(&program, &inputs, &host);
+        assert_eq!(host.lookups.into_inner(), 2 * 16);
+        same(&expected, &found, "another unit");
+    }
+    // No texture at all.
+    let nothing = Counting { textures: Textures::new(), lookups: AtomicUsize::new(0) };
+    assert_eq!(run(&program, &inputs, &nothing).outputs.get(0, 0, 5), 0);
+    // States that code is not made for are left out.
+    let border = Sampler { wrap: [Wrap::ClampToBorder; 3], ..state };
+    let without =
+        compile_with(shader, Options::default(), &[Known { state: border, ..known }]).expect("it is compiled");
+    assert_eq!(without.report().bytes, plain.report().bytes);
+    assert!(without.known_units(&mut Shared(&counting(texture(Format::Rgba8Unorm, 8, 8, 4), border))).is_empty());
+}

@@ -1,0 +1,316 @@
+//! A texture instruction for one quad: from the words of its lanes to a [`TextureRequest`], and back to words. Whoever
+//! executes texture instructions, interpreter or machine code, does it here.
+
+use super::environment::{Resources, TextureLookup, TextureRequest};
+use super::layout::NULL;
+use super::program::{Program, Texture, Value};
+use crate::alu::{AluOp, BaseType, ExecutionMode, evaluate};
+use crate::body::{DEFAULT_TG4_OFFSETS, TexData, TexOp, TexSrcKind};
+
+/// Planes of words, of which one quad is meant. Lanes that there are not read as 0.
+#[derive(Clone, Copy, Debug)]
+pub struct QuadWords<'w> {
+    /// The planes that [`Value::plane`] counts.
+    pub words: &'w [u32],
+    /// Words of a plane.
+    pub width: usize,
+    /// First lane of the quad.
+    pub first: usize,
+    /// Number of lanes.
+    pub lanes: usize,
+}
+
+impl QuadWords<'_> {
+    /// Bits of a component in a lane of the quad; 0 for a component or lane that there is not.
+    #[inline]
+    fn get(self, value: Value, component: usize, lane: usize) -> u64 {
+        let lane = self.first + lane;
+        if component >= usize::from(value.components) || lane >= self.lanes {
+            return 0;
+        }
+        let at = (value.plane as usize + component) * self.width + lane;
+        let word = |at: usize| u64::from(self.words.get(at).copied().unwrap_or(0));
+        if value.bits == 64 { word(at) | word(at + usize::from(value.components) * self.width) << 32 } else { word(at) }
+    }
+
+    fn integer(self, value: Value, component: usize, lane: usize) -> u32 {
+        let bits = self.get(value, component, lane);
+        match value.bits {
+            8 => bits as i8 as u32,
+            16 => bits as i16 as u32,
+            _ => bits as u32,
+        }
+    }
+
+    fn float(self, value: Value, component: usize, lane: usize) -> u32 {
+        let bits = self.get(value, component, lane);
+        if value.bits == 32 {
+            return bits as u32;
+        }
+        let mut result = [0];
+        evaluate(AluOp::F2f32, value.bits, 1, &[&[bits]], ExecutionMode::DEFAULT, &mut result);
+        result[0] as u32
+    }
+
+    /// Words of a component for the lanes, floats as 32-bit floats.
+    ///
+    /// Nearly always they are 32-bit floats of a whole quad.
+    fn floats(self, value: Value, component: usize) -> [u32; 4] {
+        let at = (value.plane as usize + component) * self.width + self.first;
+        if value.bits == 32
+            && component < usize::from(value.components)
+            && self.first + 4 <= self.lanes
+            && let Some(&[a, b, c, d]) = self.words.get(at..at + 4)
+        {
+            return [a, b, c, d];
+        }
+        std::array::from_fn(|lane| self.float(value, component, lane))
+    }
+
+    fn integers(self, value: Value, component: usize) -> [u32; 4] {
+        std::array::from_fn(|lane| self.integer(value, component, lane))
+    }
+}
+
+/// The bits of a bindless handle: 64 bits, or fewer, or two words.
+pub(super) fn handle_bits(handle: Value, mut get: impl FnMut(usize) -> u64) -> u64 {
+    let low = get(0);
+    if handle.bits == 32 && handle.components == 2 { low | get(1) << 32 } else { low }
+}
+
+fn divide(words: [u32; 4], divisor: [f32; 4]) -> [u32; 4] {
+    std::array::from_fn(|lane| (f32::from_bits(words[lane]) / divisor[lane]).to_bits())
+}
+
+/// The kind of lookup that an operation is; none for queries of sizes and samples.
+fn lookup_of(data: &TexData) -> Option<TextureLookup> {
+    Some(match data.op {
+        TexOp::Tex | TexOp::TexPrefetch => TextureLookup::Implicit,
+        TexOp::Txb => TextureLookup::Bias,
+        TexOp::Txl => TextureLookup::Explicit,
+        TexOp::Txd => TextureLookup::Gradient,
+        TexOp::Txf | TexOp::TxfMs | TexOp::TxfMsFb => TextureLookup::Fetch,
+        TexOp::Lod => TextureLookup::QueryLod,
+        TexOp::Tg4 => TextureLookup::Gather { component: data.component & 3 },
+        TexOp::Txs | TexOp::QueryLevels | TexOp::TextureSamples | TexOp::SamplesIdentical => return None,
+    })
+}
+
+impl Program {
+    /// The texture and sampler units of an instruction, if they are the same in every run.
+    pub fn constant_units(&self, texture: &Texture) -> Option<(u32, u32)> {
+        use TexSrcKind as K;
+        let unit = |[deref, handle, offset]: [K; 3], index: u32| {
+            if texture.source(handle).is_some() {
+                return None;
+            }
+            let unit = match texture.source(deref) {
+                Some(deref) => self.constant(deref).filter(|&unit| unit != NULL)?,
+                None => index,
+            };
+            let offset = texture.source(offset).map_or(Some(0), |offset| self.constant(offset))?;
+            Some(unit.wrapping_add(offset))
+        };
+        let sampler = unit([K::SamplerDeref, K::SamplerHandle, K::SamplerOffset], texture.data.sampler_index);
+        Some((unit([K::TextureDeref, K::TextureHandle, K::TextureOffset], texture.data.texture_index)?, sampler?))
+    }
+
+    /// The word that a value has in its first component in every lane, if it is a constant.
+    pub fn constant(&self, value: Value) -> Option<u32> {
+        let at = self.constants.partition_point(|&(plane, _)| plane < value.plane);
+        self.constants.get(at).filter(|&&(plane, _)| plane == value.plane).map(|&(_, word)| word)
+    }
+}
+
+impl Texture {
+    /// A source, if the instruction has it.
+    pub fn source(&self, kind: TexSrcKind) -> Option<Value> {
+        let value = self.sources[kind as usize];
+        (value.components != 0).then_some(value)
+    }
+
+    /// Whether no source is one that passes must have replaced before.
+    pub fn is_lowered(&self) -> bool {
+        let unlowered = [TexSrcKind::TextureDerefIntrinsic, TexSrcKind::SamplerDerefIntrinsic, TexSrcKind::Plane];
+        unlowered.into_iter().all(|kind| self.source(kind).is_none())
+    }
+
+    /// The kind of lookup; none for queries of sizes and samples.
+    pub fn lookup(&self) -> Option<TextureLookup> {
+        lookup_of(&self.data)
+    }
+
+    /// Executes the instruction for a quad with active lanes: words by component and lane. Units are taken from the
+    /// first active lane.
+    pub fn execute(&self, quad: QuadWords<'_>, active: [bool; 4], resources: &mut dyn Resources) -> [[u32; 4]; 5] {
+        let leader = active.iter().position(|&active| active).unwrap_or(0);
+        let kinds = [TexSrcKind::TextureDeref, TexSrcKind::TextureHandle, TexSrcKind::TextureOffset];
+        let unit = self.unit(kinds, self.data.texture_index, quad, leader, resources);
+        let kinds = [TexSrcKind::SamplerDeref, TexSrcKind::SamplerHandle, TexSrcKind::SamplerOffset];
+        let sampler = self.unit(kinds, self.data.sampler_index, quad, leader, resources);
+        // A pointer beyond the end of an array of textures or samplers: all zero.
+        let (Some(unit), true) = (unit, sampler.is_some() || !self.data.op.needs_sampler()) else {
+            return [[0; 4]; 5];
+        };
+        match self.lookup() {
+            Some(lookup) => self.look_up(lookup, quad, unit, sampler.unwrap_or(0), resources),
+            None => self.query(quad, active, unit, resources),
+        }
+    }
+
+    /// The bits of a result's component, from a word.
+    pub fn result_bits(&self, word: u32) -> u64 {
+        let float = self.data.dest_type.base == BaseType::Float;
+        match (float, self.dest.bits) {
+            (true, 16 | 64) => {
+                let mut result = [0];
+                let op = if self.dest.bits == 16 { AluOp::F2f16 } else { AluOp::F2f64 };
+                evaluate(op, 32, 1, &[&[word.into()]], ExecutionMode::DEFAULT, &mut result);
+                result[0]
+            }
+            (false, 64) if self.data.dest_type.base == BaseType::Int => i64::from(word as i32) as u64,
+            _ => word.into(),
+        }
+    }
+
+    /// The unit that deref, handle or index name; none for a pointer that points nowhere.
+    fn unit(
+        &self,
+        kinds: [TexSrcKind; 3],
+        index: u32,
+        quad: QuadWords<'_>,
+        lane: usize,
+        resources: &mut dyn Resources,
+    ) -> Option<u32> {
+        let [deref, handle, offset] = kinds;
+        let unit = if let Some(deref) = self.source(deref) {
+            let unit = quad.get(deref, 0, lane) as u32;
+            if unit == NULL {
+                return None;
+            }
+            unit
+        } else if let Some(handle) = self.source(handle) {
+            resources.unit_of_handle(handle_bits(handle, |component| quad.get(handle, component, lane)))
+        } else {
+            index
+        };
+        let offset = self.source(offset).map_or(0, |value| quad.get(value, 0, lane) as u32);
+        Some(unit.wrapping_add(offset))
+    }
+
+    fn look_up(
+        &self,
+        lookup: TextureLookup,
+        quad: QuadWords<'_>,
+        unit: u32,
+        sampler: u32,
+        resources: &mut dyn Resources,
+    ) -> [[u32; 4]; 5] {
+        let data = &self.data;
+        let fetch = lookup == TextureLookup::Fetch;
+        let mut request = TextureRequest {
+            texture: unit,
+            sampler,
+            lookup,
+            dim: data.dim,
+            is_array: data.is_array,
+            is_shadow: data.is_shadow,
+            coordinate: [[0; 4]; 4],
+            comparator: [0; 4],
+            lod: [0; 4],
+            ddx: [[0; 4]; 3],
+            ddy: [[0; 4]; 3],
+            offset: [[0; 4]; 3],
+            gather_offsets: None,
+        };
+        let coordinates = usize::from(data.coord_components).min(4);
+        if let Some(value) = self.source(TexSrcKind::Coord) {
+            for component in 0..coordinates {
+                request.coordinate[component] =
+                    if fetch { quad.integers(value, component) } else { quad.floats(value, component) };
+            }
+        }
+        if let Some(value) = self.source(TexSrcKind::Comparator) {
+            request.comparator = quad.floats(value, 0);
+        }
+        if let Some(value) = self.source(TexSrcKind::Projector) {
+            let projector = quad.floats(value, 0).map(f32::from_bits);
+            let layer = if data.is_array { coordinates.checked_sub(1) } else { None };
+            let divided = (0..coordinates).filter(|&component| Some(component) != layer);
+            for component in divided {
+                request.coordinate[component] = divide(request.coordinate[component], projector);
+            }
+            request.comparator = divide(request.comparator, projector);
+        }
+        let lod = match data.op {
+            TexOp::Txf => self.source(TexSrcKind::Lod).map(|value| quad.integers(value, 0)),
+            TexOp::TxfMs | TexOp::TxfMsFb => self.source(TexSrcKind::MsIndex).map(|value| quad.integers(value, 0)),
+            _ => self.source(TexSrcKind::Lod).or(self.source(TexSrcKind::Bias)).map(|value| quad.floats(value, 0)),
+        };
+        request.lod = lod.unwrap_or([0; 4]);
+        for (kind, gradient) in [(TexSrcKind::Ddx, &mut request.ddx), (TexSrcKind::Ddy, &mut request.ddy)] {
+            if let Some(value) = self.source(kind) {
+                for (component, words) in gradient.iter_mut().enumerate() {
+                    *words = quad.floats(value, component);
+                }
+            }
+        }
+        if let Some(value) = self.source(TexSrcKind::Offset) {
+            for (component, offset) in request.offset.iter_mut().enumerate() {
+                *offset = quad.integers(value, component).map(|word| word as i32);
+            }
+        }
+        if let Some(value) = self.source(TexSrcKind::MinLod) {
+            clamp_lod(&mut request, quad.floats(value, 0), resources);
+        }
+        if data.op == TexOp::Tg4 && data.tg4_offsets != DEFAULT_TG4_OFFSETS {
+            request.gather_offsets = Some(data.tg4_offsets.map(|texel| texel.map(|offset| [offset.into(); 4])));
+        }
+        let mut words = [[0; 4]; 5];
+        words[..4].copy_from_slice(&resources.texture(&request));
+        if data.is_sparse {
+            // Everything is resident.
+            words[usize::from(self.dest.components).clamp(1, 5) - 1] = [1; 4];
+        }
+        words
+    }
+
+    fn query(&self, quad: QuadWords<'_>, active: [bool; 4], unit: u32, resources: &mut dyn Resources) -> [[u32; 4]; 5] {
+        let data = &self.data;
+        let mut words = [[0; 4]; 5];
+        let lod = self.source(TexSrcKind::Lod);
+        for lane in (0..4).filter(|&lane| active[lane]) {
+            let level = lod.map_or(0, |value| quad.get(value, 0, lane) as u32);
+            let size = resources.texture_size(unit, level, data.dim, data.is_array);
+            match data.op {
+                TexOp::Txs => {
+                    for (words, &size) in words.iter_mut().zip(&size.size) {
+                        words[lane] = size;
+                    }
+                }
+                TexOp::QueryLevels => words[0][lane] = size.levels,
+                TexOp::TextureSamples => words[0][lane] = size.samples,
+                // That samples are identical may always be denied.
+                _ => {}
+            }
+        }
+        words
+    }
+}
+
+/// Raises the level of a lookup to a minimum: the level is asked for, and used explicitly.
+fn clamp_lod(request: &mut TextureRequest, minimum: [u32; 4], resources: &mut dyn Resources) {
+    let minimum = minimum.map(f32::from_bits);
+    let bias = request.lod.map(f32::from_bits);
+    let level = match request.lookup {
+        TextureLookup::Explicit => bias,
+        TextureLookup::Implicit | TextureLookup::Bias | TextureLookup::Gradient => {
+            let query = TextureRequest { lookup: TextureLookup::QueryLod, ..request.clone() };
+            let levels = resources.texture(&query)[1].map(f32::from_bits);
+            std::array::from_fn(|lane| levels[lane] + bias[lane])
+        }
+        _ => return,
+    };
+    request.lookup = TextureLookup::Explicit;
+    request.lod = std::array::from_fn(|lane| level[lane].max(minimum[lane]).to_bits());
+}
