@@ -16,7 +16,7 @@ pub(super) struct Buffer {
 
 /// The argument of a stretch's function.
 #[repr(C)]
-pub(super) struct Context {
+pub(crate) struct Context {
     words: *mut u32,
     registers: *mut u32,
     inputs: *const u32,
@@ -44,7 +44,7 @@ pub(super) struct Context {
 impl Context {
     /// The context of a call. It holds addresses into `state` and `generals`, which must stay borrowed until the call
     /// ends.
-    pub fn new(state: &mut NativeState<'_>, generals: &[General]) -> Context {
+    pub(super) fn new(state: &mut NativeState<'_>, generals: &[General]) -> Context {
         let mut buffers = [Buffer { start: std::ptr::null(), length: 0 }; MAX_BUFFERS as usize];
         for (buffer, words) in buffers.iter_mut().zip(state.constants) {
             *buffer = Buffer { start: words.as_ptr(), length: words.len() as u64 };
