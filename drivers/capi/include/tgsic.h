@@ -265,6 +265,10 @@ typedef enum {
 // A compiler. It does not change after it was made; any number of threads may use it at the same time.
 typedef struct tgsic_compiler tgsic_compiler;
 
+// A shader in an object file, which the driver cpu writes with a header that declares it: machine code that was made
+// ahead of time, and the rest of the shader. Nothing in it is for programs to see.
+typedef struct tgsic_object tgsic_object;
+
 // A shader that was compiled to be run. It does not change after it was made; any number of threads may run it at the
 // same time.
 typedef struct tgsic_program tgsic_program;
@@ -887,6 +891,14 @@ void tgsic_result_free(tgsic_result *result);
 // Returns NULL if the shader has errors, or if the library was built without what runs shaders. *error is then a
 // result that says why, for the caller to free; otherwise it is NULL. error may be NULL.
 tgsic_program *tgsic_program_new(const tgsic_compiler *compiler, const void *shader, size_t size, tgsic_result **error);
+
+// Makes a program of a shader in an object file that is part of this process: linked into it, or loaded. No code is
+// made, so this works where memory cannot be made executable, in builds that make no machine code, and takes no longer
+// than reading the shader. Code and library must be of one version. The object must stay for as long as the program.
+//
+// Returns NULL if it is an object of another version, or changed, if the processor lacks what its code needs, if the
+// library does not run shaders of its stage, or none at all; *error as for tgsic_program_new.
+tgsic_program *tgsic_program_from_object(const tgsic_object *object, tgsic_result **error);
 
 // Fills in what a program is. Returns 1, or 0 if the program is NULL or size is not set.
 int tgsic_program_get_info(const tgsic_program *program, tgsic_program_info *info);

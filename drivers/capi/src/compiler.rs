@@ -183,7 +183,6 @@ impl tgsic_compiler {
             run_options: (driver.name() == tgsi_driver_cpu::DRIVER.name()).then(|| tgsi_driver_cpu::Options {
                 keep_inactive: names.contains(&"keep_inactive"),
                 machine_code: !names.contains(&"interpret"),
-                ..Default::default()
             }),
         })
     }
@@ -231,7 +230,7 @@ impl tgsic_compiler {
         result.data = match code {
             Code::Tgsi(shader, options) => self.code_of_tgsi(&shader, options, self.form_of(language))?,
             Code::Text(text) => Data::text(text, tgsic_form::TGSIC_FORM_CODE),
-            Code::Binary(bytes) => Data::Bytes(bytes),
+            code @ (Code::Binary(_) | Code::Object(_)) => Data::Bytes(code.into_bytes()),
         };
         Ok(())
     }

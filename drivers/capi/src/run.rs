@@ -18,6 +18,10 @@ pub(crate) use slices::Slices;
 /// same time.
 pub struct tgsic_program(execute::Program);
 
+/// A shader in an object file, which the driver `cpu` writes with a header that declares it: machine code that was made
+/// ahead of time, and the rest of the shader. Nothing in it is for programs to see.
+pub struct tgsic_object(#[expect(dead_code, reason = "the driver reads it")] execute::Object);
+
 /// Threads that run shaders. Any number of threads may pass work to them at the same time.
 pub struct tgsic_threads(execute::Threads);
 
@@ -181,6 +185,30 @@ pub unsafe extern "C" fn tgsic_program_new(
     program.map_or(std::ptr::null_mut(), |program| Box::into_raw(Box::new(program)))
 }
 
+/// Makes a program of a shader in an object file that is part of this process: linked into it, or loaded. No code is
+/// made, so this works where memory cannot be made executable, in builds that make no machine code, and takes no longer
+/// than reading the shader. Code and library must be of one version. The object must stay for as long as the program.
+///
+/// Returns NULL if it is an object of another version, or changed, if the processor lacks what its code needs, if the
+/// library does not run shaders of its stage, or none at all; `*error` as for `tgsic_program_new`.
+///
+/// # Safety
+/// `object` is NULL or the address of what a header declares that came with an object file. `error` is NULL or can be
+/// written.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tgsic_program_from_object(
+    object: *const tgsic_object,
+    error: *mut *mut tgsic_result,
+) -> *mut tgsic_program {
+    // SAFETY: the caller's promises are those that are asked for.
+    let program = match guarded(|| unsafe { execute::load(object.cast()) }) {
+        Ok(program) => program.map(tgsic_program),
+        Err(error) => Err(Failure::internal(error.message)),
+    };
+    // SAFETY: likewise.
+    unsafe { made(program, error) }
+}
+
 /// Fills in what a program is. Returns 1, or 0 if the program is NULL or `size` is not set.
 ///
 /// # Safety
@@ -196,11 +224,11 @@ pub unsafe extern "C" fn tgsic_program_get_info(program: *const tgsic_program, i
 /// Frees a program. NULL is ignored.
 ///
 /// # Safety
-/// It is NULL or came from `tgsic_program_new`, was not freed, and no other thread uses it.
+/// It is NULL or came from `tgsic_program_new` or `tgsic_program_from_object`, was not freed, and no other thread uses it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tgsic_program_free(program: *mut tgsic_program) {
     if !program.is_null() {
-        // SAFETY: `tgsic_program_new` made it from a box, and the caller says that it was not freed.
+        // SAFETY: it was made from a box, and the caller says that it was not freed.
         drop(unsafe { Box::from_raw(program) });
     }
 }

@@ -9,6 +9,8 @@ use std::process::{Command, ExitCode, Output};
 use std::sync::{Mutex, OnceLock};
 
 use libtest_mimic::{Arguments, Failed, Trial};
+use tgsi_compiler::input::Language;
+use tgsi_compiler::{Compiler, Driver};
 
 /// What the static library needs besides libc.
 const LIBRARIES: [&str; 4] = ["-lgcc_s", "-lm", "-lpthread", "-ldl"];
@@ -139,6 +141,46 @@ fn program(name: &'static str, flags: &[&str], before: &[&str], library: &Path) 
     Ok(())
 }
 
+/// Compiles a shader of `tests/c/objects` to an object file and its header in a folder; their path without extension.
+fn object(name: &str, options: &[&str], target: &Path) -> Result<PathBuf, Failed> {
+    let shader = std::fs::read(folder().join(format!("tests/c/objects/{name}.tgsi")))?;
+    let compiler = Compiler::for_target(tgsi_driver_cpu::DRIVER.target(options).map_err(|e| e.to_string())?.into());
+    let (shader, findings) = compiler.read(&shader, Language::Text, true);
+    let shader =
+        shader.filter(|_| findings.iter().all(|finding| !finding.is_error())).ok_or(format!("{findings:?}"))?;
+    let code = compiler.compile(shader).map_err(|error| error.to_string())?;
+    let path = target.join(name);
+    for companion in code.companions() {
+        std::fs::write(path.with_extension(companion.extension), &companion.text)?;
+    }
+    std::fs::write(path.with_extension("o"), code.into_bytes())?;
+    Ok(path)
+}
+
+/// Runs a program of `tests/c` that is linked with object files.
+fn program_with_objects(flags: &[&str], before: &[&str], library: &Path) -> Result<(), Failed> {
+    let folder_of_test = tempfile::tempdir()?;
+    let target = folder_of_test.path();
+    let mut objects = Vec::new();
+    for (name, options) in
+        [("vertex", &[][..]), ("fragment", &["symbol=textured"]), ("compute", &["keep_inactive"]), ("geometry", &[])]
+    {
+        objects.push(object(name, options, target)?.with_extension("o"));
+    }
+    let include = format!("-I{}", target.display());
+    let objects = objects.iter().map(|path| path.to_str().ok_or("a path that is UTF-8"));
+    let objects = objects.collect::<Result<Vec<_>, _>>()?;
+    let flags: Vec<&str> = flags.iter().copied().chain([include.as_str()]).chain(objects).collect();
+    let path = target.join("object");
+    compile("tests/c/object.c", &path, &flags, library)?;
+    let mut words = before.iter().map(std::ffi::OsStr::new).chain([path.as_os_str()]);
+    let mut command = Command::new(words.next().ok_or("a program")?);
+    command.args(words);
+    let shaders = ["vertex", "fragment", "compute"].map(|name| folder().join(format!("tests/c/objects/{name}.tgsi")));
+    run(command.args(shaders))?;
+    Ok(())
+}
+
 /// What `install` installs is what a maintainer of a distribution expects; the examples work with it.
 fn installed() -> Result<(), Failed> {
     let folder_of_test = tempfile::tempdir()?;
@@ -184,11 +226,18 @@ fn installed() -> Result<(), Failed> {
     if !pc.contains("Libs: -L${libdir} -ltgsic\n") || !pc.contains("prefix=/usr\n") {
         return Err(pc.into());
     }
+    let shader = object("transform", &[], root)?;
+    for extension in ["o", "h"] {
+        std::fs::rename(shader.with_extension(extension), root.join("shader").with_extension(extension))?;
+    }
     let example = |name: &str| -> Result<Command, Failed> {
         let path = root.join(name);
         let mut command = Command::new("cc");
         command.args(["-std=c11", "-Wall", "-Wextra", "-Werror", "-I"]).arg(root.join("usr/include")).arg("-o");
         command.arg(&path).arg(folder().join(format!("examples/{name}.c")));
+        if name == "object" {
+            command.arg("-I").arg(root).arg(root.join("shader.o"));
+        }
         run(command.arg("-L").arg(root.join("usr/lib")).arg("-ltgsic"))?;
         let mut command = Command::new(path);
         command.env("LD_LIBRARY_PATH", root.join("usr/lib"));
@@ -217,11 +266,13 @@ fn installed() -> Result<(), Failed> {
     if example("link")?.arg(&fragment).output()?.status.code() != Some(2) {
         return Err("link of one shader".into());
     }
-    let output = example("run")?.output()?;
     // Builds that run nothing say so.
     let (status, expected) = if cfg!(feature = "run") { (0, "-1 -1 0 1\n1 -1 0 1\n-1 1 0 1\n") } else { (2, "") };
-    if output.status.code() != Some(status) || String::from_utf8(output.stdout)? != expected {
-        return Err("the example run".into());
+    for name in ["run", "object"] {
+        let output = example(name)?.output()?;
+        if output.status.code() != Some(status) || String::from_utf8_lossy(&output.stdout) != expected {
+            return Err(format!("the example {name}: {output:?}").into());
+        }
     }
     Ok(())
 }
@@ -271,6 +322,13 @@ fn main() -> ExitCode {
             let test = move || program(name, flags, before, &static_library());
             trials.push(Trial::test(format!("{name}: {kind}"), test).with_ignored_flag(ignored));
         }
+    }
+    for (kind, flags, before) in
+        [("plain", &[][..], &[][..]), ("sanitizers", SANITIZERS, &[]), ("valgrind", &[], VALGRIND)]
+    {
+        let ignored = !has_c || (kind == "valgrind" && !has_valgrind) || !runs;
+        let test = move || program_with_objects(flags, before, &static_library());
+        trials.push(Trial::test(format!("object.c: {kind}"), test).with_ignored_flag(ignored));
     }
     let asked =
         std::env::var_os("TGSIC_SANITIZERS").is_some() && cfg!(all(target_os = "linux", target_arch = "x86_64"));

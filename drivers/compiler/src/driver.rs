@@ -45,6 +45,12 @@ pub trait Driver: Debug + Send + Sync {
         &[]
     }
 
+    /// Options that make text of code that is binary, in the form of its usual disassembler. Empty if the code says all,
+    /// so that the registry can print it.
+    fn assembly_options(&self) -> &'static [&'static str] {
+        &[]
+    }
+
     /// Operations that what runs the code may round otherwise than the IR says. If there are any, it need not keep what
     /// they and sums and products make of NaN and infinities either. Empty if interpreters run it.
     fn approximate_ops(&self) -> &'static [AluOp] {
@@ -202,6 +208,11 @@ pub trait Target: Any + Debug + Send + Sync {
         passes: &mut Passes<'_>,
     ) -> Result<Code, Box<dyn TargetError>>;
 
+    /// The extension of files with its code, if options make it text while that of the driver is binary.
+    fn text_extension(&self) -> Option<&'static str> {
+        None
+    }
+
     /// The size of the code, as far as the target counts it.
     fn size(&self, code: &Code) -> CodeSize;
 
@@ -232,6 +243,28 @@ pub enum Code {
     Text(String),
     /// Binary code.
     Binary(Vec<u8>),
+    /// An object file.
+    Object(Box<ObjectFile>),
+}
+
+/// An object file, and what cannot be read from it without effort.
+#[derive(Clone, Debug)]
+pub struct ObjectFile {
+    /// The bytes of the file.
+    pub bytes: Vec<u8>,
+    /// The size of the code in it.
+    pub size: CodeSize,
+    /// Files that stand beside it.
+    pub companions: Vec<Companion>,
+}
+
+/// A file that belongs to code and stands beside it, such as the header of an object file.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Companion {
+    /// The extension of its name, which else is that of the file with the code.
+    pub extension: &'static str,
+    /// Its content.
+    pub text: String,
 }
 
 impl Code {
@@ -241,6 +274,15 @@ impl Code {
             Code::Tgsi(shader, options) => tgsi::text::print(&shader, options).into_bytes(),
             Code::Text(text) => text.into_bytes(),
             Code::Binary(bytes) => bytes,
+            Code::Object(object) => object.bytes,
+        }
+    }
+
+    /// The files that belong to the code.
+    pub fn companions(&self) -> &[Companion] {
+        match self {
+            Code::Object(object) => &object.companions,
+            Code::Tgsi(..) | Code::Text(_) | Code::Binary(_) => &[],
         }
     }
 
@@ -248,7 +290,7 @@ impl Code {
     pub fn into_tgsi(self) -> Option<tgsi::Shader> {
         match self {
             Code::Tgsi(shader, _) => Some(*shader),
-            Code::Text(_) | Code::Binary(_) => None,
+            Code::Text(_) | Code::Binary(_) | Code::Object(_) => None,
         }
     }
 }

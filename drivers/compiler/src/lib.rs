@@ -27,8 +27,8 @@ mod link;
 
 pub use compiler::{Budget, Compilation, Compiler, Source, Stage};
 pub use driver::{
-    Code, CodeSize, Driver, DriverOption, Runner, RunnerFn, SlotLocations, Target, UnknownOption, UnknownProfile,
-    profile_named,
+    Code, CodeSize, Companion, Driver, DriverOption, ObjectFile, Runner, RunnerFn, SlotLocations, Target,
+    UnknownOption, UnknownProfile, profile_named,
 };
 pub use error::{CompileError, Subject, TargetError};
 pub use fit::{Excess, Fit, FitFinding, LimitUse, Measurement, Verdict};

@@ -1,5 +1,5 @@
-//! The driver as the compiler sees it. Its code is the text of the lowered shader; the program is made when the code is
-//! run, because it holds nothing that the text does not.
+//! The driver as the compiler sees it. Its code is an object file with a header for C, or one of the texts: the lowered
+//! shader, of which programs are made when it is run, and machine code for people.
 
 use std::any::Any;
 use std::sync::OnceLock;
@@ -22,6 +22,9 @@ pub struct Cpu;
 /// The driver.
 pub static DRIVER: Cpu = Cpu;
 
+/// The option for the lowered shader as text. Without the feature `machine-code`, that is all there is.
+const IR: &str = "ir";
+
 impl Driver for Cpu {
     fn name(&self) -> &'static str {
         "cpu"
@@ -32,17 +35,52 @@ impl Driver for Cpu {
     }
 
     fn file_extension(&self) -> &'static str {
-        "ir"
+        if self.is_binary() { "o" } else { IR }
+    }
+
+    fn is_binary(&self) -> bool {
+        cfg!(feature = "machine-code")
     }
 
     fn can_run(&self) -> bool {
         true
     }
 
+    fn run_options(&self) -> &'static [&'static str] {
+        &[IR]
+    }
+
+    #[cfg(feature = "machine-code")]
+    fn assembly_options(&self) -> &'static [&'static str] {
+        &["assembly"]
+    }
+
     fn options(&self) -> &'static [DriverOption] {
         &[
-            DriverOption { name: "code", about: "The text is the machine code in Cranelift's form; it cannot be run." },
-            DriverOption { name: "interpret", about: "No machine code is made when the shader is run." },
+            DriverOption { name: IR, about: "The code is the lowered shader as text: what is run." },
+            #[cfg(feature = "machine-code")]
+            DriverOption { name: "code", about: "The code is text: the functions in Cranelift's IR." },
+            #[cfg(feature = "machine-code")]
+            DriverOption {
+                name: "assembly",
+                about: "The code is text: the functions in instructions of the processor, as Cranelift prints them.",
+            },
+            #[cfg(feature = "machine-code")]
+            DriverOption {
+                name: "symbol",
+                about: "`symbol=NAME`: the name of the object in C; else that of the stage, such as tgsic_vertex_shader.",
+            },
+            #[cfg(feature = "machine-code")]
+            DriverOption {
+                name: "target_triple",
+                about: "`target_triple=TRIPLE`: the object is for that processor and system, such as x86_64-apple-darwin.",
+            },
+            #[cfg(feature = "machine-code")]
+            DriverOption {
+                name: "target_cpu",
+                about: "`target_cpu=x86-64-v3`: the object is for processors with AVX2; else x86-64-v2 is enough.",
+            },
+            DriverOption { name: "interpret", about: "No machine code is made." },
             DriverOption {
                 name: "keep_inactive",
                 about: "Inactive lanes keep their values, which derivatives in divergent control flow see.",
@@ -56,14 +94,39 @@ impl Driver for Cpu {
 
     fn target(&self, options: &[&str]) -> Result<Box<dyn Target>, UnknownOption> {
         let mut target = CpuTarget::default();
-        for &name in options {
-            match name {
-                "code" => target.options.text = true,
-                "interpret" => target.options.machine_code = false,
-                "keep_inactive" => target.options.keep_inactive = true,
-                name => return Err(UnknownOption { name: name.to_owned(), options: self.options(), problem: None }),
+        for &option in options {
+            let known = match option {
+                IR => {
+                    target.form = Form::Ir;
+                    true
+                }
+                "interpret" => {
+                    target.options.machine_code = false;
+                    true
+                }
+                "keep_inactive" => {
+                    target.options.keep_inactive = true;
+                    true
+                }
+                #[cfg(feature = "machine-code")]
+                option => target.made.set(option, &mut target.form).map_err(|problem| UnknownOption {
+                    name: option.to_owned(),
+                    options: self.options(),
+                    problem: Some(problem),
+                })?,
+                #[cfg(not(feature = "machine-code"))]
+                _ => false,
+            };
+            if !known {
+                return Err(UnknownOption { name: option.to_owned(), options: self.options(), problem: None });
             }
         }
+        #[cfg(feature = "machine-code")]
+        target.made.check().map_err(|problem| UnknownOption {
+            name: "target_triple".to_owned(),
+            options: self.options(),
+            problem: Some(problem),
+        })?;
         Ok(Box::new(target))
     }
 
@@ -72,10 +135,34 @@ impl Driver for Cpu {
     }
 }
 
+/// The form of the code.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Form {
+    /// The lowered shader as text.
+    Ir,
+    #[cfg(feature = "machine-code")]
+    Made(crate::native::Form),
+}
+
+impl Default for Form {
+    #[cfg(feature = "machine-code")]
+    fn default() -> Self {
+        Form::Made(crate::native::Form::Object)
+    }
+
+    #[cfg(not(feature = "machine-code"))]
+    fn default() -> Self {
+        Form::Ir
+    }
+}
+
 /// The driver with its options set.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct CpuTarget {
     options: Options,
+    form: Form,
+    #[cfg(feature = "machine-code")]
+    made: made::Made,
 }
 
 impl Target for CpuTarget {
@@ -94,24 +181,49 @@ impl Target for CpuTarget {
         _: Option<&tgsi::Shader>,
         _: &mut Passes<'_>,
     ) -> Result<Code, Box<dyn TargetError>> {
-        // Machine code is made here only to be shown.
-        let options = Options { machine_code: self.options.text, ..self.options };
-        let program = compile(&lowered, options).map_err(|error| error.located(&lowered))?;
-        Ok(Code::Text(if self.options.text { program.report().text.clone() } else { tgsi_ir::text::print(&lowered) }))
+        let plain = Options { machine_code: false, ..self.options };
+        let program = compile(&lowered, plain).map_err(|error| error.located(&lowered))?;
+        let text = tgsi_ir::text::print(&lowered);
+        match self.form {
+            Form::Ir => {
+                drop(program);
+                Ok(Code::Text(text))
+            }
+            #[cfg(feature = "machine-code")]
+            Form::Made(form) => {
+                let code = self.made.emit(form, &text, &program, self.options);
+                code.map_err(|error| error.located(&lowered))
+            }
+        }
+    }
+
+    fn text_extension(&self) -> Option<&'static str> {
+        match self.form {
+            Form::Ir => Some(IR),
+            #[cfg(feature = "machine-code")]
+            Form::Made(crate::native::Form::Code) => Some("clif"),
+            #[cfg(feature = "machine-code")]
+            Form::Made(crate::native::Form::Assembly) => Some("asm"),
+            #[cfg(feature = "machine-code")]
+            Form::Made(crate::native::Form::Object) => None,
+        }
     }
 
     fn size(&self, code: &Code) -> CodeSize {
-        let plain = CpuTarget { options: Options { machine_code: false, ..self.options } };
-        let Some(program) = plain.program(code).and_then(Result::ok) else { return CodeSize::default() };
-        let program = &program.program;
-        let immediates = program.constants().len() as u32;
-        let planes = program.num_value_planes() + program.num_register_planes();
-        CodeSize {
-            instructions: program.ops().len() as u32,
-            temporaries: planes.saturating_sub(immediates),
-            immediates,
+        if let Code::Object(object) = code {
+            return object.size;
         }
+        let plain = CpuTarget { options: Options { machine_code: false, ..self.options }, ..self.clone() };
+        plain.program(code).and_then(Result::ok).map_or_else(CodeSize::default, |program| size_of(&program))
     }
+}
+
+/// The size of what is run.
+fn size_of(program: &Program) -> CodeSize {
+    let program = &program.program;
+    let immediates = program.constants().len() as u32;
+    let planes = program.num_value_planes() + program.num_register_planes();
+    CodeSize { instructions: program.ops().len() as u32, temporaries: planes.saturating_sub(immediates), immediates }
 }
 
 impl CpuTarget {
@@ -121,10 +233,108 @@ impl CpuTarget {
     }
 
     fn shader(&self, code: &Code) -> Option<Result<tgsi_ir::Shader, String>> {
-        let (Code::Text(text), false) = (code, self.options.text) else { return None };
+        let (Code::Text(text), Form::Ir) = (code, self.form) else { return None };
         let shader = tgsi_ir::text::parse(text);
         Some(shader.map_err(|errors| errors.first().map(ToString::to_string).unwrap_or_default()))
     }
+}
+
+/// Code that is made ahead of time.
+#[cfg(feature = "machine-code")]
+mod made {
+    use tgsi_compiler::{Code, Companion, ObjectFile};
+
+    use super::{Form as CodeForm, size_of};
+    use crate::error::CpuError;
+    use crate::native::{Form, isa, make};
+    use crate::object::{Extensions, header};
+    use crate::program::{Options, Program, compile};
+
+    /// What it is made for.
+    #[derive(Clone, Default, Debug)]
+    pub(super) struct Made {
+        symbol: Option<String>,
+        /// The processor and system; those of this process if none is given.
+        triple: Option<String>,
+        extensions: Option<Extensions>,
+    }
+
+    impl Made {
+        /// Sets an option; whether there is one of that name.
+        ///
+        /// # Errors
+        /// The value is none of the option's.
+        pub fn set(&mut self, option: &str, form: &mut CodeForm) -> Result<bool, String> {
+            let (name, value) = option.split_once('=').unwrap_or((option, ""));
+            let value = Some(value).filter(|value| !value.is_empty());
+            match (name, value) {
+                ("code", None) => *form = CodeForm::Made(Form::Code),
+                ("assembly", None) => *form = CodeForm::Made(Form::Assembly),
+                ("symbol", Some(symbol)) if !is_identifier(symbol) => {
+                    return Err(format!("symbol={symbol}: that is no identifier of C"));
+                }
+                ("symbol", symbol) => self.symbol = symbol.map(str::to_owned),
+                ("target_triple", triple) => self.triple = triple.map(str::to_owned),
+                ("target_cpu", None) => self.extensions = None,
+                ("target_cpu", Some("x86-64-v2")) => self.extensions = Some(Extensions::X86_64V2),
+                ("target_cpu", Some("x86-64-v3")) => self.extensions = Some(Extensions::X86_64V3),
+                ("target_cpu", Some(other)) => {
+                    return Err(format!("target_cpu={other}: there are x86-64-v2 and x86-64-v3"));
+                }
+                _ => return Ok(false),
+            }
+            Ok(true)
+        }
+
+        /// Checks that code can be made for the processor.
+        ///
+        /// # Errors
+        /// Why not.
+        pub fn check(&self) -> Result<(), String> {
+            match (&self.triple, self.extensions) {
+                // This one needs no answer before code is made.
+                (None, None) => Ok(()),
+                (triple, extensions) => isa(triple.as_deref(), extensions).map(drop),
+            }
+        }
+
+        /// Makes the code. The text is that of the shader the program was made of.
+        pub fn emit(&self, form: Form, text: &str, program: &Program, options: Options) -> Result<Code, CpuError> {
+            let symbol = self.symbol.clone().unwrap_or_else(|| {
+                let stage = program.stage().name().to_lowercase();
+                format!("tgsic_{stage}_shader")
+            });
+            let isa = isa(self.triple.as_deref(), self.extensions).map_err(CpuError::NotWritten)?;
+            // What is loaded is made of the text, and must be the same to the last number.
+            let shader = tgsi_ir::text::parse(text)
+                .map_err(|errors| CpuError::NotWritten(errors.first().map(ToString::to_string).unwrap_or_default()))?;
+            let read = compile(&shader, Options { machine_code: false, ..options })?;
+            let bytes = make(&read.program, text, &isa, &symbol, form, options).map_err(CpuError::NotWritten)?;
+            if form != Form::Object {
+                return Ok(Code::Text(String::from_utf8_lossy(&bytes).into_owned()));
+            }
+            let header = header(&symbol, program.stage(), &isa.triple().to_string());
+            let companions = vec![Companion { extension: "h", text: header }];
+            Ok(Code::Object(Box::new(ObjectFile { bytes, size: size_of(&read), companions })))
+        }
+    }
+
+    /// Whether a name is an identifier of C and C++, and none that is reserved.
+    fn is_identifier(name: &str) -> bool {
+        let is_letter = |c: char| c.is_ascii_alphabetic() || c == '_';
+        name.starts_with(|c: char| c.is_ascii_alphabetic())
+            && name.chars().all(|c| is_letter(c) || c.is_ascii_digit())
+            && !KEYWORDS.split(' ').any(|keyword| keyword == name)
+    }
+
+    /// Words of C and C++ that are no identifiers.
+    const KEYWORDS: &str = "alignas alignof and and_eq asm auto bitand bitor bool break case catch char char8_t char16_t \
+        char32_t class compl concept const consteval constexpr constinit const_cast continue co_await co_return co_yield \
+        decltype default delete do double dynamic_cast else enum explicit export extern false float for friend goto if \
+        inline int long mutable namespace new noexcept not not_eq nullptr operator or or_eq private protected public \
+        register reinterpret_cast requires restrict return short signed sizeof static static_assert static_cast struct \
+        switch template this thread_local throw true try typedef typeid typename typeof typeof_unqual union unsigned \
+        using virtual void volatile wchar_t while xor xor_eq";
 }
 
 /// Runs code of this driver.
@@ -133,9 +343,9 @@ impl CpuTarget {
 /// The code is damaged.
 pub fn runner(target: &dyn Target, code: &Code) -> Option<Result<Box<dyn Runner>, String>> {
     let target: &CpuTarget = (target as &dyn Any).downcast_ref()?;
-    let plain = CpuTarget { options: Options { machine_code: false, ..target.options } };
     let made = target.shader(code)?.and_then(|shader| {
-        let interpreted = compile(&shader, plain.options).map_err(|error| error.to_string())?;
+        let plain = Options { machine_code: false, ..target.options };
+        let interpreted = compile(&shader, plain).map_err(|error| error.to_string())?;
         Ok(Lanes { shader, interpreted, options: target.options, program: OnceLock::new() })
     });
     Some(made.map(|lanes| Box::new(lanes) as Box<dyn Runner>))

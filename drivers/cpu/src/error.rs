@@ -6,24 +6,57 @@ use tgsi_ir::run::RunError;
 use tgsi_ir::{Inst, Shader};
 use thiserror::Error;
 
-/// The reason why a shader cannot be made a program.
+/// The reason why a shader, or an object file with its code, cannot be made a program.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 pub enum CpuError {
     /// There is no function to translate, or it cannot be run.
     #[error("{0}")]
     NotRunnable(#[from] RunError),
+    /// No object file can be made.
+    #[error("the object file cannot be made: {0}")]
+    NotWritten(String),
+    /// NULL, or something else than the symbol of an object file.
+    #[error("that is no object of tgsic")]
+    NotAnObject,
+    /// The object has a form that this version does not know.
+    #[error("the object has layout {found}, but this version of the library reads layout {known}")]
+    OtherLayout {
+        /// The layout of the object.
+        found: u32,
+        /// The layout of this version.
+        known: u32,
+    },
+    /// Code and library must be of one version.
+    #[error("the object was made by version {found}, but this is version {known}")]
+    OtherVersion {
+        /// The version that made it.
+        found: String,
+        /// This version.
+        known: &'static str,
+    },
+    /// What is in the object does not belong together, or to this build of the library.
+    #[error("the object is not what it was when it was made, or not for this build of the library")]
+    Changed,
+    /// The processor cannot execute the code.
+    #[error("the object needs a processor with {0}")]
+    MissingExtensions(&'static str),
 }
 
 impl CpuError {
     error_codes! {
         NotRunnable => "T2200" "cpu-not-runnable",
+        NotWritten => "T2201" "cpu-object-not-written",
+        NotAnObject => "T2202" "cpu-not-an-object",
+        OtherLayout => "T2203" "cpu-object-layout",
+        OtherVersion => "T2204" "cpu-object-version",
+        Changed => "T2205" "cpu-object-changed",
+        MissingExtensions => "T2206" "cpu-missing-extensions",
     }
 
     /// The error with the number of the instruction of the source that it is about.
     pub fn located(self, shader: &Shader) -> Box<dyn TargetError> {
-        let CpuError::NotRunnable(error) = &self;
-        let inst: Option<Inst> = match error {
-            RunError::Unsupported { inst, .. } | RunError::Malformed { inst, .. } => Some(*inst),
+        let inst: Option<Inst> = match &self {
+            CpuError::NotRunnable(RunError::Unsupported { inst, .. } | RunError::Malformed { inst, .. }) => Some(*inst),
             _ => None,
         };
         let entry = shader.entry_point().and_then(|entry| shader.functions[entry].body.as_ref());

@@ -16,13 +16,11 @@ pub struct Options {
     /// Whether machine code is made. Without it, without the feature `machine-code`, and where the system forbids it, the
     /// interpreter executes everything.
     pub machine_code: bool,
-    /// Whether the [`Report`] has the code as text.
-    pub text: bool,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Options { keep_inactive: false, machine_code: true, text: false }
+        Options { keep_inactive: false, machine_code: true }
     }
 }
 
@@ -41,15 +39,15 @@ pub struct Report {
     pub evaluated: usize,
     /// Why there is no machine code, if it was to be made.
     pub refused: Option<String>,
-    /// The functions in Cranelift's form, if they were asked for.
-    pub text: String,
 }
 
 /// A shader in executable form. It is data, and may be used by several threads at once.
 #[derive(Debug)]
 pub struct Program {
     pub(crate) program: tgsi_ir::run::Program,
-    report: Report,
+    pub(crate) report: Report,
+    /// Invocations of a workgroup in each dimension; 0 if the shader does not say.
+    workgroup: [u32; 3],
 }
 
 /// Makes the program of a lowered shader; see [`lower`](crate::lower::lower).
@@ -68,7 +66,10 @@ pub fn compile(shader: &Shader, options: Options) -> Result<Program, CpuError> {
 pub fn compile_with(shader: &Shader, options: Options, known: &[Known]) -> Result<Program, CpuError> {
     let mut program = tgsi_ir::run::Program::new(shader)?;
     let report = add_machine_code(&mut program, options, known);
-    Ok(Program { program, report })
+    let size = shader.info.workgroup_size;
+    let is_fixed = !shader.info.workgroup_size_variable && size.iter().all(|&size| size > 0);
+    let is_compute = matches!(shader.stage, Stage::Compute | Stage::Kernel);
+    Ok(Program { program, report, workgroup: if is_fixed && is_compute { size } else { [0; 3] } })
 }
 
 #[cfg(feature = "machine-code")]
@@ -112,6 +113,11 @@ impl Program {
     /// The stage of the shader.
     pub fn stage(&self) -> Stage {
         self.program.stage()
+    }
+
+    /// Invocations of a workgroup in each dimension, if it is a compute shader that says so; else 0.
+    pub fn workgroup(&self) -> [u32; 3] {
+        self.workgroup
     }
 
     /// Number of output registers.

@@ -3,11 +3,14 @@
 
 #![cfg(feature = "machine-code")]
 
-use tgsi_driver_cpu::{Options, compile};
+use object::{Object, ObjectSymbol, SymbolKind};
+use tgsi_compiler::{Code, Driver};
+use tgsi_driver_cpu::{DRIVER, Options, compile};
 use tgsi_ir::alu::{AluOp, BaseType};
 use tgsi_ir::body::{Shape, Swizzle};
 use tgsi_ir::builder::{AluSrc, Builder};
 use tgsi_ir::intrinsics::{IndexKind, IntrinsicOp};
+use tgsi_ir::passes::pass_manager::Passes;
 use tgsi_ir::run::{AnalyticResources, Inputs, LaneRegisters, RunLimits};
 use tgsi_ir::{Shader, Stage};
 
@@ -93,19 +96,30 @@ fn is_nan(word: u32) -> bool {
     f32::from_bits(word).is_nan()
 }
 
-/// The same operations are code for the other processors that Cranelift makes vector code for.
+/// The same operations are code for the other processors that Cranelift makes vector code for, and for processors with
+/// fewer extensions than this one.
 #[test]
 fn opcodes_are_code_for_other_processors() {
+    let targets = ["aarch64-unknown-linux-gnu", "x86_64-unknown-linux-gnu", "aarch64-apple-darwin"].map(|triple| {
+        let option = format!("target_triple={triple}");
+        (triple, DRIVER.target(&[&option]).expect("a target"))
+    });
     let mut refused = Vec::new();
     for &op in AluOp::ALL {
         let info = op.info();
         let sizes = if info.bit_sizes.is_empty() { &[32][..] } else { info.bit_sizes };
         for (&bit_size, constant) in sizes.iter().flat_map(|size| [(size, None), (size, Some(5))]) {
-            let program = tgsi_ir::run::Program::new(&shader(op, bit_size, constant)).expect("a program");
-            for triple in ["aarch64-unknown-linux-gnu", "x86_64-unknown-linux-gnu"] {
-                match tgsi_driver_cpu::native::size_for(&program, triple) {
-                    Ok(bytes) => assert!(bytes > 0, "{op}"),
-                    Err(error) => refused.push(format!("{op} {bit_size} {triple}: {error}")),
+            let shader = shader(op, bit_size, constant);
+            let expected = compile(&shader, Options::default()).expect("a program").report().functions;
+            for (triple, target) in &targets {
+                let code = target.emit(shader.clone(), None, &mut Passes::default()).expect("code");
+                let Code::Object(object) = code else { panic!("no object") };
+                let file = object::File::parse(&object.bytes[..]).expect("an object file");
+                let found = file.symbols().filter(|symbol| symbol.kind() == SymbolKind::Text).count();
+                // Code calls nothing by name.
+                let undefined = file.symbols().filter(|symbol| symbol.is_undefined()).count();
+                if found != expected || undefined != 0 || expected == 0 {
+                    refused.push(format!("{op} {bit_size} {triple}: {found} functions, {undefined} foreign names"));
                 }
             }
         }

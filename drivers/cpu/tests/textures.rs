@@ -51,7 +51,7 @@ fn programs(text: &str) -> [Program; 2] {
     let compiler = Compiler::for_target(tgsi_driver_cpu::DRIVER.target(&[]).expect("no options").into());
     let lowered = compiler.ir_at(Stage::Registers, &shader).expect("it is lowered");
     [false, true].map(|machine_code| {
-        compile(&lowered, Options { machine_code, keep_inactive: true, ..Options::default() }).expect("it is compiled")
+        compile(&lowered, Options { machine_code, keep_inactive: true }).expect("it is compiled")
     })
 }
 

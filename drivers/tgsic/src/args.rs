@@ -1,5 +1,6 @@
 //! Arguments of the command line.
 
+use std::ffi::OsStr;
 use std::path::PathBuf;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
@@ -207,7 +208,8 @@ pub struct Files {
     /// Shaders: TGSI text, TGSI tokens or IR text, told apart by content; standard input if there are
     /// none, or for `-`.
     pub files: Vec<PathBuf>,
-    /// Write the result to this file (for a single input).
+    /// Write the result to this file (for a single input). What belongs to it, such as the header of an object file,
+    /// gets the same name with another extension.
     #[arg(short, long, value_name = "FILE", conflicts_with = "out_dir")]
     pub output: Option<PathBuf>,
     /// Write the result of each input `a/b.tgsi` to `DIR/a/b` with the extension of the result;
@@ -226,9 +228,9 @@ pub struct DriverOptions {
     #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(profile_names()))]
     pub target: Option<String>,
     /// Set an option of the driver, such as a feature that the target lacks; may be repeated, and comes on top of
-    /// `--target`. A wrong name lists all options.
-    #[arg(long = "driver-option", value_name = "NAME", hide_possible_values = true,
-          value_parser = PossibleValuesParser::new(option_names()))]
+    /// `--target`. A wrong name lists all options. Some take a value: `symbol=NAME`.
+    #[arg(long = "driver-option", value_name = "NAME[=VALUE]", hide_possible_values = true,
+          value_parser = DriverOptionParser)]
     pub names: Vec<String>,
     /// Stream output, of driver spirv: the components of output registers that go to buffers, such as
     /// `OUT[1].xyz->0@16/32`: to buffer 0, 16 bytes from the start of each vertex, which are 32 bytes apart; `:1`
@@ -260,6 +262,30 @@ fn profile_names() -> Vec<PossibleValue> {
 fn option_names() -> Vec<PossibleValue> {
     let options = DRIVERS.iter().flat_map(|driver| driver.options());
     options.map(|option| PossibleValue::new(option.name).help(option.about)).collect()
+}
+
+/// Takes options of drivers, by name. What stands behind `=` is the driver's business.
+#[derive(Clone, Copy, Debug)]
+struct DriverOptionParser;
+
+impl TypedValueParser for DriverOptionParser {
+    type Value = String;
+
+    fn parse_ref(
+        &self,
+        command: &clap::Command,
+        argument: Option<&clap::Arg>,
+        value: &OsStr,
+    ) -> Result<String, clap::Error> {
+        let whole = value.to_string_lossy();
+        let (name, _) = whole.split_once('=').unwrap_or((&whole, ""));
+        PossibleValuesParser::new(option_names()).parse_ref(command, argument, OsStr::new(name))?;
+        Ok(whole.into_owned())
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new(option_names().into_iter()))
+    }
 }
 
 /// Dialects of TGSI.

@@ -4,20 +4,55 @@ use std::io::{self, IsTerminal, Write};
 use std::path::{Component, Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use tempfile::NamedTempFile;
+use tgsi_compiler::Companion;
+
 use crate::input::STDIN;
 use crate::status::Failure;
 
-/// Writes a file: into a temporary file beside it first, which then takes its name.
-pub fn write_file(path: &Path, content: &[u8]) -> Result<(), Failure> {
-    replace(path, content).map_err(|error| Failure::Write { path: path.to_owned(), error })
+/// The file format of the results.
+#[derive(Clone, Copy, Debug)]
+pub struct Form {
+    /// Extension of files below `--out-dir`.
+    pub extension: &'static str,
+    /// Not for terminals.
+    pub binary: bool,
 }
 
-/// As [`write_file`], and makes the folders that lead there.
-pub fn write_file_below(path: &Path, content: &[u8]) -> Result<(), Failure> {
+/// Writes a file: into a temporary file beside it first, which then takes its name.
+pub fn write_file(path: &Path, content: &[u8]) -> Result<(), Failure> {
+    write_files(path, content, &[])
+}
+
+/// As [`write_file`], with files that belong to it and differ from it in the extension: all appear, or none. Beside what
+/// is no plain file (a terminal, `/dev/null`, a pipe) there are none.
+pub fn write_files(path: &Path, content: &[u8], companions: &[Companion]) -> Result<(), Failure> {
+    let mut files = Vec::new();
+    if std::fs::metadata(path).map_or(true, |known| known.is_file()) {
+        files.extend(companions.iter().map(|file| (path.with_extension(file.extension), file.text.as_bytes())));
+    }
+    if let Some((same, _)) = files.iter().find(|(other, _)| other == path) {
+        let extension = same.extension().unwrap_or_default().to_string_lossy();
+        return Err(Failure::Usage(format!("a file with the extension `{extension}` is written beside the result")));
+    }
+    files.push((path.to_owned(), content));
+    let mut prepared = Vec::with_capacity(files.len());
+    for (path, content) in &files {
+        prepared.push(prepare(path, content).map_err(|error| Failure::Write { path: path.clone(), error })?);
+    }
+    for ((path, _), prepared) in files.into_iter().zip(prepared) {
+        let Some((file, target)) = prepared else { continue };
+        file.persist(target).map_err(|error| Failure::Write { path, error: error.error })?;
+    }
+    Ok(())
+}
+
+/// As [`write_files`], and makes the folders that lead there.
+pub fn write_files_below(path: &Path, content: &[u8], companions: &[Companion]) -> Result<(), Failure> {
     if let Some(parent) = path.parent() {
         std::fs::create_dir_all(parent).map_err(|error| Failure::Write { path: parent.to_owned(), error })?;
     }
-    write_file(path, content)
+    write_files(path, content, companions)
 }
 
 /// Follows dangling links; other paths are returned as they are.
@@ -33,14 +68,15 @@ fn through_links(path: &Path) -> io::Result<PathBuf> {
     Err(io::Error::other("too many links"))
 }
 
-fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
+/// Writes a temporary file beside the one at `path`; it, and whose name it takes. What is no plain file cannot be
+/// replaced, and is written to as it is: `None`.
+fn prepare(path: &Path, content: &[u8]) -> io::Result<Option<(NamedTempFile, PathBuf)>> {
     let known = std::fs::metadata(path).ok();
-    // What is no plain file (a terminal, /dev/null, a pipe) cannot be replaced and is written to as it is.
     if known.as_ref().is_some_and(|m| !m.is_file()) {
-        return std::fs::write(path, content);
+        return std::fs::write(path, content).map(|()| None);
     }
     // A link stays a link: what it leads to is replaced.
-    let path = &if known.is_some() { path.canonicalize()? } else { through_links(path)? };
+    let path = if known.is_some() { path.canonicalize()? } else { through_links(path)? };
     let folder = match path.parent() {
         Some(parent) if parent != Path::new("") => parent,
         _ => Path::new("."),
@@ -56,8 +92,7 @@ fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
     if let Some(known) = known {
         file.as_file().set_permissions(known.permissions())?;
     }
-    file.persist(path).map_err(|e| e.error)?;
-    Ok(())
+    Ok(Some((file, path)))
 }
 
 /// The name of the temporary file means nothing to anybody: the message names the result.

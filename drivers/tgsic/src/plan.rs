@@ -10,6 +10,7 @@ use tgsi_ir::passes::table::{PassId, PassSet};
 
 use crate::args::{DialectName, DriverOptions, OptimizationLevel, PassArguments};
 use crate::limits;
+use crate::output::Form;
 use crate::status::Failure;
 
 /// A driver with its options, and the compiler for it.
@@ -55,19 +56,43 @@ impl Plan {
     /// As before, or nothing on this machine can run the code.
     pub fn to_be_run(arguments: &PassArguments) -> Result<Plan, Failure> {
         let plan = Plan::from_arguments(arguments)?;
-        let missing: Vec<String> = plan.driver.run_options().iter().map(|&option| option.to_owned()).collect();
         if plan.driver.can_run()
             && let Some(reason) = tgsi_drivers::cannot_run(plan.driver)
         {
             return Err(Failure::Usage(reason));
         }
-        if missing.is_empty() {
-            return Ok(plan);
+        let options = plan.driver.run_options();
+        plan.with_options(options)
+    }
+
+    /// The same, with the options that make text of code that is binary.
+    ///
+    /// # Errors
+    /// As before.
+    pub fn to_be_printed(arguments: &PassArguments) -> Result<Plan, Failure> {
+        let plan = Plan::from_arguments(arguments)?;
+        let options = plan.driver.assembly_options();
+        plan.with_options(options)
+    }
+
+    /// Sets more options.
+    fn with_options(self, more: &[&str]) -> Result<Plan, Failure> {
+        if more.is_empty() {
+            return Ok(self);
         }
-        let options = plan.options.iter().cloned().chain(missing).collect();
-        let (level, skipped) = (plan.compiler.level(), plan.compiler.skipped());
-        let plan = Plan::new(plan.driver, options).map_err(|error| Failure::Usage(error.to_string()))?;
+        let options = self.options.into_iter().chain(more.iter().map(|&option| option.to_owned())).collect();
+        let (level, skipped) = (self.compiler.level(), self.compiler.skipped());
+        let plan = Plan::new(self.driver, options).map_err(|error| Failure::Usage(error.to_string()))?;
         Ok(plan.with_level(level).without_passes(skipped))
+    }
+
+    /// The extension of files with the code, and whether it is binary; `as_text` if it is to be printed.
+    pub fn form(&self, as_text: bool) -> Form {
+        match self.compiler.target().text_extension() {
+            Some(extension) => Form { extension, binary: false },
+            None if as_text && self.driver.is_binary() => Form { extension: "asm", binary: false },
+            None => Form { extension: self.driver.file_extension(), binary: self.driver.is_binary() },
+        }
     }
 
     /// The plan for a driver at the default level.

@@ -8,6 +8,9 @@ use crate::result::{Failure, tgsic_result};
 /// There are no programs.
 pub(super) enum Program {}
 
+/// There are no objects.
+pub(super) enum Object {}
+
 /// There are no threads.
 pub(super) enum Threads {}
 
@@ -16,6 +19,12 @@ fn absent() -> Failure {
 }
 
 pub(super) fn compile(_: &tgsic_compiler, _: &[u8], _: &mut tgsic_result) -> Result<Program, Failure> {
+    Err(absent())
+}
+
+/// # Safety
+/// None is needed.
+pub(super) unsafe fn load(_: *const Object) -> Result<Program, Failure> {
     Err(absent())
 }
 

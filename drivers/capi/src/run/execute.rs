@@ -33,11 +33,12 @@ const CHUNK_UNIT: usize = 256;
 const STAGES: [ShaderStage; 5] =
     [ShaderStage::Vertex, ShaderStage::TessEval, ShaderStage::Fragment, ShaderStage::Compute, ShaderStage::Kernel];
 
-/// A program, and what the program of the driver does not say.
+/// What the symbol of an object file names.
+pub(super) use tgsi_driver_cpu::ObjectData as Object;
+
+/// A program.
 pub(super) struct Program {
     program: tgsi_driver_cpu::Program,
-    /// Invocations of a workgroup; 0 if the shader does not say.
-    workgroup: [u32; 3],
 }
 
 /// Threads.
@@ -52,13 +53,26 @@ pub(super) fn compile(compiler: &tgsic_compiler, bytes: &[u8], result: &mut tgsi
     let (language, shader) = compiler.read(bytes, result)?;
     let mut error = |error| result.compile_error(bytes, language, &error);
     let lowered = compiler.compiler.ir_at(Stage::Registers, shader).map_err(&mut error)?;
-    if !STAGES.contains(&lowered.stage) {
-        return Err(Failure::shader("only vertex, tessellation evaluation, fragment and compute shaders are run"));
-    }
+    check_stage(lowered.stage)?;
     let program = compile_program(&lowered, options).map_err(|error| Failure::shader(error.to_string()))?;
-    let is_fixed = !lowered.info.workgroup_size_variable && lowered.info.workgroup_size.iter().all(|&size| size > 0);
-    let is_compute = matches!(lowered.stage, ShaderStage::Compute | ShaderStage::Kernel);
-    Ok(Program { program, workgroup: if is_fixed && is_compute { lowered.info.workgroup_size } else { [0; 3] } })
+    Ok(Program { program })
+}
+
+fn check_stage(stage: ShaderStage) -> Result<(), Failure> {
+    if STAGES.contains(&stage) {
+        return Ok(());
+    }
+    Err(Failure::shader("only vertex, tessellation evaluation, fragment and compute shaders are run"))
+}
+
+/// # Safety
+/// As for [`tgsi_driver_cpu::load`].
+pub(super) unsafe fn load(object: *const Object) -> Result<Program, Failure> {
+    // SAFETY: the caller says what is asked for.
+    let program = unsafe { tgsi_driver_cpu::load(object) };
+    let program = program.map_err(|error| Failure::argument(format!("{error} [{}]", error.code())))?;
+    check_stage(program.stage())?;
+    Ok(Program { program })
 }
 
 pub(super) fn info(program: &Program) -> tgsic_program_info {
@@ -66,7 +80,7 @@ pub(super) fn info(program: &Program) -> tgsic_program_info {
         size: size_of::<tgsic_program_info>(),
         stage: tgsi::slots::processor_of(program.program.stage()).value().into(),
         num_outputs: program.program.output_registers() as u32,
-        workgroup: program.workgroup,
+        workgroup: program.program.workgroup(),
         writes_memory: program.program.writes_memory().into(),
     }
 }
@@ -256,7 +270,7 @@ fn dispatch(
     groups: [u32; 3],
     workgroup: Option<[u32; 3]>,
 ) -> Result<(), Failure> {
-    let fixed = program.workgroup;
+    let fixed = program.program.workgroup();
     let workgroup = match workgroup {
         None if fixed == [0; 3] => return Err(Failure::argument("the shader does not say how large workgroups are")),
         None => fixed,

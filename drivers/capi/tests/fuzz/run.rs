@@ -79,6 +79,12 @@ fn memory(memory: &Memory, offset: usize, size: usize) -> tgsic_memory {
 /// Makes a program and runs it as its stage wants, or not.
 pub fn run(compiler: *const tgsic_compiler, header: &[u8; HEADER], (start, size): (*const c_void, usize)) {
     let mut error = ptr::dangling_mut();
+    // SAFETY: there is no object.
+    let program = unsafe { tgsic_program_from_object(ptr::null(), &raw mut error) };
+    assert!(program.is_null() && !error.is_null(), "an error and no program");
+    // SAFETY: it is not used any more.
+    unsafe { tgsic_result_free(error) };
+    error = ptr::dangling_mut();
     // SAFETY: so many bytes can be read there, or it is NULL.
     let program = unsafe { tgsic_program_new(compiler, start, size, &raw mut error) };
     assert_eq!(error.is_null(), !program.is_null(), "either a program or an error");

@@ -4,10 +4,12 @@
 use tgsi_ir::run::native::NativeState;
 
 use super::calls::{FUNCTIONS, Functions, General};
-use super::lookups::MAX_KNOWN;
 use super::sampling::{Host, Kill, LookUp, kill, look_up};
 use super::uniforms::MAX_BUFFERS;
 use crate::sampler::{Level, Texture};
+
+/// Most known units of a program.
+pub(super) const MAX_KNOWN: usize = 16;
 
 /// A constant buffer: its start, and its length in words.
 #[derive(Clone, Copy)]
@@ -28,7 +30,7 @@ pub(super) struct KnownUnit {
 
 /// The argument of a stretch's function.
 #[repr(C)]
-pub(super) struct Context {
+pub(crate) struct Context {
     words: *mut u32,
     registers: *mut u32,
     inputs: *const u32,
@@ -72,18 +74,18 @@ impl Context {
     }
 
     /// The host of the call.
-    pub fn host<'h>(&self) -> *mut Host<'h> {
+    pub(super) fn host<'h>(&self) -> *mut Host<'h> {
         self.host.cast()
     }
 
     /// Gives the call a host, which must live and be left alone until it ends.
-    pub fn set_host(&mut self, host: *mut Host<'_>) {
+    pub(super) fn set_host(&mut self, host: *mut Host<'_>) {
         self.host = host.cast();
     }
 
     /// The context of a call. It holds addresses into `state` and `generals`, which must stay borrowed until the call
     /// ends.
-    pub fn new(state: &mut NativeState<'_>, generals: &[General]) -> Context {
+    pub(super) fn new(state: &mut NativeState<'_>, generals: &[General]) -> Context {
         let mut buffers = [Buffer { start: std::ptr::null(), length: 0 }; MAX_BUFFERS as usize];
         for (buffer, words) in buffers.iter_mut().zip(state.constants) {
             *buffer = Buffer { start: words.as_ptr(), length: words.len() as u64 };

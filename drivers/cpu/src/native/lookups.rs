@@ -19,14 +19,11 @@ use tgsi_ir::run::TextureLookup;
 use tgsi_ir::run::program::{Program, Texture};
 
 use super::alu::{Lanes, flags};
-use super::context::offsets;
+use super::context::{MAX_KNOWN, offsets};
 use super::emit::{Emitter, trusted};
 use crate::sampler::level_of_detail::{ROOT, SERIES};
 use crate::sampler::wrap::FARTHEST;
 use crate::sampler::{Filter, Format, Known, Level, MipFilter, Wrap};
-
-/// Most known units of a program.
-pub(super) const MAX_KNOWN: usize = 16;
 
 /// Most lookups of a stretch that are made in its code, each some hundreds of instructions.
 pub(super) const MAX_LOOKUPS: usize = 48;

@@ -188,8 +188,8 @@ fn read_texture(argument: &TextureArgument) -> Result<Texture, Failure> {
         // Palettes were expanded.
         png::ColorType::Grayscale | png::ColorType::Indexed => bytes.iter().flat_map(|&t| [t, t, t, 255]).collect(),
     };
-    let mut texture =
-        Texture::from_rgba8(frame.width, frame.height, &texels).ok_or_else(|| wrong(&"it has no pixels, or too many"))?;
+    let mut texture = Texture::from_rgba8(frame.width, frame.height, &texels)
+        .ok_or_else(|| wrong(&"it has no pixels, or too many"))?;
     (texture.wrap, texture.nearest) = (argument.wrap, argument.nearest);
     Ok(texture)
 }

@@ -15,7 +15,8 @@ use crate::{batch, output};
 
 /// Links shaders.
 pub fn link(arguments: &LinkArguments, color: Color) -> Result<Status, Failure> {
-    let plan = Plan::from_arguments(&arguments.passes)?;
+    let as_text = arguments.assembly || arguments.out_dir.is_none();
+    let plan = if as_text { Plan::to_be_printed } else { Plan::from_arguments }(&arguments.passes)?;
     let paths = batch::inputs(&arguments.files)?;
     let options = LinkOptions {
         captured: arguments.kept.clone(),
@@ -52,11 +53,7 @@ pub fn link(arguments: &LinkArguments, color: Color) -> Result<Status, Failure> 
         let text = format!("{}\n", summary(&program, &sources));
         output::write_stdout(text.as_bytes())?;
     }
-    let as_text = arguments.assembly || arguments.out_dir.is_none();
-    let extension = match as_text && plan.driver.is_binary() {
-        true => "asm",
-        false => plan.driver.file_extension(),
-    };
+    let extension = plan.form(as_text).extension;
     let places = match &arguments.out_dir {
         Some(folder) => Some(targets(&paths, folder, extension)?),
         None => None,
@@ -64,6 +61,7 @@ pub fn link(arguments: &LinkArguments, color: Color) -> Result<Status, Failure> 
     for shader in program.shaders {
         let (Some(path), Some(source)) = (paths.get(shader.input), sources.get(shader.input)) else { continue };
         let result = if arguments.reflect { reflect(&shader, source, &plan).map(Some) } else { Ok(None) };
+        let companions = shader.code.companions().to_vec();
         let result = result.and_then(|line| Ok((line, content(shader.code, as_text)?)));
         let (line, content) = match result {
             Ok(result) => result,
@@ -77,7 +75,7 @@ pub fn link(arguments: &LinkArguments, color: Color) -> Result<Status, Failure> 
             output::write_stdout(format!("{line}\n").as_bytes())?;
         }
         match places.as_ref().and_then(|places| places.get(path.as_os_str())) {
-            Some(place) => output::write_file_below(place, &content)?,
+            Some(place) => output::write_files_below(place, &content, &companions)?,
             None if line.is_some() || arguments.json => {}
             None => {
                 let stage = tgsi::slots::processor_of(shader.stage).name();

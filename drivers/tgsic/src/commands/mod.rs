@@ -21,9 +21,12 @@ use std::collections::hash_map::Entry;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
+use tgsi_compiler::Companion;
+
 use crate::args::{Arguments, Command, Files};
 use crate::diagnostics::Reporter;
 use crate::input::{ShaderError, Source};
+use crate::output::Form;
 use crate::plan::Plan;
 use crate::policy::Policy;
 use crate::status::{Failure, Status};
@@ -65,7 +68,8 @@ pub fn dispatch(arguments: &Arguments) -> Result<Status, Failure> {
                 _ => None,
             };
             let form = translate::Report { lines, mesa: *mesa, time_passes: *time_passes, assembly: *assembly };
-            translate::translate(files, &Plan::from_arguments(passes)?, form, &Policy::new(warnings), color)
+            let plan = if *assembly { Plan::to_be_printed } else { Plan::from_arguments }(passes)?;
+            translate::translate(files, &plan, form, &Policy::new(warnings), color)
         }
         Command::Link(arguments) => link::link(arguments, color),
         Command::Report(arguments) => report::report(arguments),
@@ -86,6 +90,8 @@ pub fn dispatch(arguments: &Arguments) -> Result<Status, Failure> {
 pub struct Converted {
     /// The output.
     pub content: Vec<u8>,
+    /// Files beside the one that the output goes to.
+    pub companions: Vec<Companion>,
     /// Warnings to show.
     pub warnings: Vec<tgsi::diagnostic::Diagnostic>,
     /// A line for standard output when the content goes elsewhere.
@@ -95,16 +101,8 @@ pub struct Converted {
 impl Converted {
     /// Content alone.
     pub fn new(content: Vec<u8>) -> Converted {
-        Converted { content, warnings: Vec::new(), line: None }
+        Converted { content, companions: Vec::new(), warnings: Vec::new(), line: None }
     }
-}
-
-/// The file format of the results.
-pub struct Form {
-    /// Extension of files below `--out-dir`.
-    pub extension: &'static str,
-    /// Not for terminals.
-    pub binary: bool,
 }
 
 /// The common shape of subcommands that make something of each shader: reads, works on all cores, writes, reports in
@@ -129,7 +127,7 @@ pub fn transform(
         let mut result = work(&source);
         if let (Ok(done), Some(target)) = (&mut result, targets.get(path.as_os_str())) {
             // The content is on disk then; keeping it for all shaders would only take memory.
-            output::write_file_below(target, &std::mem::take(&mut done.content))?;
+            output::write_files_below(target, &std::mem::take(&mut done.content), &done.companions)?;
         }
         Ok((source, result))
     });
@@ -139,7 +137,7 @@ pub fn transform(
             reporter.diagnostics(source, &done.warnings);
             if files.out_dir.is_none() {
                 match &files.output {
-                    Some(path) => output::write_file(path, &done.content)?,
+                    Some(path) => output::write_files(path, &done.content, &done.companions)?,
                     None if done.line.is_some() => {}
                     None if form.binary => output::write_stdout_binary(&done.content)?,
                     None => output::write_stdout(&done.content)?,

@@ -99,7 +99,9 @@ fn make(arguments: &SmithArguments, generator: &Generator) -> Result<Status, Fai
     for seed in arguments.seed..arguments.seed.saturating_add(arguments.count) {
         let text = tgsi::text::print(&generator.shader(seed)?, Default::default());
         match &arguments.out_dir {
-            Some(folder) => output::write_file_below(&folder.join(format!("{seed}.tgsi")), text.as_bytes())?,
+            Some(folder) => {
+                output::write_files_below(&folder.join(format!("{seed}.tgsi")), text.as_bytes(), &[])?;
+            }
             None if arguments.count > 1 => output::write_stdout(format!("; seed {seed}\n{text}\n").as_bytes())?,
             None => output::write_stdout(text.as_bytes())?,
         }
@@ -206,7 +208,7 @@ fn one(
             let keep = arguments.keep || arguments.spoil || same.is_err() || defect.is_unended;
             let shader = if keep { shader } else { verification.reduce(&shader, &defect, REDUCTION) };
             let text = tgsi::text::print(&shader, Default::default());
-            output::write_file_below(&path, format!("; seed {seed}: {defect}\n{text}").as_bytes())?;
+            output::write_files_below(&path, format!("; seed {seed}: {defect}\n{text}").as_bytes(), &[])?;
             written = Some(path);
         }
         progress.failed.lock().unwrap_or_else(PoisonError::into_inner).push(Failed { seed, defect, written });

@@ -8,7 +8,7 @@ use tgsi::tables::Opcode;
 use tgsi_compiler::input::Language;
 use tgsi_compiler::{Code, Stage};
 
-use super::{Converted, Form, transform};
+use super::{Converted, transform};
 use crate::args::{Color, Files};
 use crate::input::{ShaderError, Source};
 use crate::input_shader::InputShader;
@@ -82,11 +82,7 @@ pub struct Report {
 pub fn translate(files: &Files, plan: &Plan, report: Report, policy: &Policy, color: Color) -> Result<Status, Failure> {
     let Report { lines, mesa, time_passes, assembly } = report;
     let total = TotalTimes::new(time_passes);
-    let form = match assembly && plan.driver.is_binary() {
-        true => Form { extension: "asm", binary: false },
-        false => Form { extension: plan.driver.file_extension(), binary: plan.driver.is_binary() },
-    };
-    let status = transform(files, form, color, |source| {
+    let status = transform(files, plan.form(assembly), color, |source| {
         let started = Instant::now();
         // Warnings are `check`'s business: they are about what was given, not about what comes out. Unless some are not
         // to be there.
@@ -123,7 +119,8 @@ pub fn translate(files: &Files, plan: &Plan, report: Report, policy: &Policy, co
         let wants_text = assembly || matches!(lines, Some(Lines::Json { texts: true }));
         let text = if wants_text { tgsi_drivers::disassembly(&code).transpose() } else { Ok(None) };
         let text = text.map_err(ShaderError::Other)?;
-        let is_binary = text.is_none() && matches!(code, Code::Binary(_));
+        let is_binary = text.is_none() && matches!(code, Code::Binary(_) | Code::Object(_));
+        let companions = code.companions().to_vec();
         let content = text.map_or_else(|| code.into_bytes(), String::into_bytes);
         let microseconds = (reading + started.elapsed()).as_micros() as u64;
         if let Some(texts) = &mut texts
@@ -150,7 +147,7 @@ pub fn translate(files: &Files, plan: &Plan, report: Report, policy: &Policy, co
             if lines == Some(Lines::ShaderDb) { Ok(line.shader_db()) } else { serde_json::to_string(&line) }
         });
         let line = line.transpose().map_err(|e| ShaderError::Other(e.to_string()))?;
-        Ok(Converted { line: interface.or(line), ..Converted::new(content) })
+        Ok(Converted { line: interface.or(line), companions, ..Converted::new(content) })
     })?;
     total.print();
     Ok(status)
@@ -169,7 +166,7 @@ fn interface(source: &Source, subject: &InputShader, plan: &Plan) -> Result<Stri
 fn loops(code: &Code) -> Option<usize> {
     match code {
         Code::Tgsi(shader, _) => Some(shader.instructions.iter().filter(|i| i.opcode == Opcode::Bgnloop).count()),
-        Code::Text(_) | Code::Binary(_) => None,
+        Code::Text(_) | Code::Binary(_) | Code::Object(_) => None,
     }
 }
 

@@ -1,0 +1,116 @@
+//! Machine code as the interpreter of the IR calls it, wherever it stands: in memory that was made executable for it, or
+//! in an object file that is part of the program.
+
+use std::sync::Arc;
+
+use tgsi_ir::run::native::{NativeCode, NativeState};
+use tgsi_ir::run::program::Program;
+
+use super::calls::General;
+use super::context::Context;
+use super::sampling::{Host, Plan};
+use super::slots;
+use crate::sampler::{Known, Sampled};
+
+/// A function of a stretch: returns the operations that the longest quad executed.
+pub(crate) type Function = unsafe extern "C" fn(*const Context) -> u64;
+
+/// The functions of a program.
+pub(crate) struct Code {
+    functions: Vec<Function>,
+    /// Texture instructions by their numbers.
+    plans: Vec<Plan>,
+    /// Units that code looks up in by itself.
+    known: Vec<Known>,
+    /// Instructions that are evaluated through calls.
+    generals: Vec<General>,
+    /// What functions may touch: planes of values, of registers, components of inputs and outputs.
+    planes: (usize, usize),
+    inputs: usize,
+    outputs: usize,
+    /// The memory that the functions stand in, if it is released with them.
+    _memory: Option<Box<dyn Send + Sync>>,
+}
+
+impl Code {
+    /// The code of a program. `instructions` has the numbers of the ALU instructions that code evaluates through calls;
+    /// `None` if the program lacks one. Code looks up in the `known` units by itself.
+    ///
+    /// # Safety
+    /// The functions were made for the stretches of this program, with these lists of instructions and units, by this
+    /// version of the crate. They can be called for as long as `memory` is there.
+    pub unsafe fn new(
+        program: &Program,
+        functions: Vec<Function>,
+        instructions: &[u32],
+        known: Vec<Known>,
+        memory: Option<Box<dyn Send + Sync>>,
+    ) -> Option<Code> {
+        let general = |&number: &u32| Some(General::new(program, program.alus().get(number as usize)?));
+        Some(Code {
+            functions,
+            plans: Plan::all(program),
+            known,
+            generals: instructions.iter().map(general).collect::<Option<_>>()?,
+            planes: (program.num_value_planes() as usize, program.num_register_planes() as usize),
+            inputs: slots::input_registers(program) * 4,
+            outputs: program.output_registers() * 4,
+            _memory: memory,
+        })
+    }
+}
+
+impl std::fmt::Debug for Code {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Code").field("functions", &self.functions.len()).finish_non_exhaustive()
+    }
+}
+
+impl NativeCode for Code {
+    fn input_registers(&self) -> usize {
+        self.inputs / 4
+    }
+
+    fn execute(&self, stretch: u32, state: &mut NativeState<'_>) -> u64 {
+        let Some(function) = self.functions.get(stretch as usize) else { return 0 };
+        // The lengths that code relies on.
+        let width = state.width;
+        let enough = state.words.len() >= self.planes.0 * width
+            && state.registers.len() >= self.planes.1 * width
+            && state.active.len() >= width
+            && state.exists.len() >= width
+            && holds(state.inputs.len(), state.input_stride, self.inputs, state.lanes)
+            && holds(state.outputs.len(), state.output_stride, self.outputs, state.lanes);
+        let lanes = state.lanes;
+        if lanes == 0 || !lanes.is_multiple_of(4) || lanes > width || !enough {
+            debug_assert!(false, "planes are too short");
+            return 0;
+        }
+        let mut context = Context::new(state, &self.generals);
+        // What is there must be what the code was made for. It lives, and nobody changes it, until the code returns.
+        let mut sampled: Vec<Arc<Sampled>> = Vec::new();
+        for (number, known) in self.known.iter().enumerate() {
+            let found = state.resources.known(known.texture, known.sampler);
+            let found = found.and_then(|found| found.downcast::<Sampled>().ok());
+            if let Some(found) = found.filter(|found| known.is_that_of(found)) {
+                context.set_known(number, &found.texture);
+                sampled.push(found);
+            }
+        }
+        let mut host =
+            Host { plans: &self.plans, resources: &mut *state.resources, live: &mut *state.live, panic: None };
+        context.set_host(&raw mut host);
+        // SAFETY: the function takes this argument; the planes have the lengths that it relies on, and `state` is borrowed
+        // until it returns. The host is used by what the function calls only.
+        let steps = unsafe { function(&raw const context) };
+        if let Some(panic) = host.panic.take() {
+            std::panic::resume_unwind(panic);
+        }
+        steps
+    }
+}
+
+/// Whether a file of so many words has room for so many components of `lanes` lanes.
+fn holds(words: usize, stride: usize, components: usize, lanes: usize) -> bool {
+    components == 0 || (components - 1) * stride + lanes <= words
+}

@@ -1,0 +1,98 @@
+//! Machine code that is made at run time, in memory that is made executable for it. Pages of code are never writable and
+//! executable at once.
+
+use std::ops::Range;
+use std::sync::{Arc, Mutex};
+
+use cranelift_codegen::CodegenError;
+use cranelift_jit::{JITBuilder, JITModule};
+use cranelift_module::{FuncId, Module, ModuleError};
+use tgsi_ir::run::program::Program;
+
+use super::code::{Code, Function};
+use super::context::MAX_KNOWN;
+use super::stretches::{self, Stretch};
+use super::{flags, for_each_stretch};
+use crate::program::{Options, Report};
+use crate::sampler::Known;
+
+/// Memory with code. It is taken only when it is released.
+struct Memory(Mutex<Option<JITModule>>);
+
+impl Drop for Memory {
+    fn drop(&mut self) {
+        let module = self.0.get_mut().ok().and_then(Option::take);
+        if let Some(module) = module {
+            // SAFETY: the functions are reached through the `Code` that has this memory only, and none runs while that
+            // is dropped.
+            unsafe { module.free_memory() };
+        }
+    }
+}
+
+/// Makes machine code for a program, if the system allows it.
+pub(crate) fn compile(program: &mut Program, options: Options, known: &[Known]) -> Report {
+    let mut report = Report { total: program.ops().len(), ..Report::default() };
+    let stretches = stretches::find(program, options.keep_inactive);
+    if stretches.is_empty() {
+        return report;
+    }
+    match translate(program, &stretches, options, known, &mut report) {
+        Ok(code) => {
+            let ranges: Vec<Range<u32>> = stretches.into_iter().map(|stretch| stretch.range).collect();
+            report.functions = ranges.len();
+            report.operations = ranges.iter().map(|range| range.len()).sum();
+            program.set_native(&ranges, Arc::new(code));
+        }
+        Err(error) => {
+            log::warn!("no machine code: {error}");
+            report.refused = Some(error.to_string());
+        }
+    }
+    report
+}
+
+fn unsupported(what: impl ToString) -> Box<ModuleError> {
+    Box::new(ModuleError::Compilation(CodegenError::Unsupported(what.to_string())))
+}
+
+fn module() -> Result<JITModule, Box<ModuleError>> {
+    let flags = flags().map_err(unsupported)?;
+    let isa = cranelift_native::builder().map_err(unsupported)?;
+    let isa = isa.finish(flags).map_err(unsupported)?;
+    Ok(JITModule::new(JITBuilder::with_isa(isa, cranelift_module::default_libcall_names())))
+}
+
+fn translate(
+    program: &Program,
+    stretches: &[Stretch],
+    options: Options,
+    known: &[Known],
+    report: &mut Report,
+) -> Result<Code, Box<ModuleError>> {
+    let known: Vec<Known> = known.iter().copied().filter(Known::has_code).take(MAX_KNOWN).collect();
+    let mut module = module()?;
+    let call_conv = module.target_config().default_call_conv;
+    let mut ids: Vec<FuncId> = Vec::with_capacity(stretches.len());
+    let instructions = for_each_stretch(program, stretches, options.keep_inactive, &known, call_conv, |_, context| {
+        let id = module.declare_anonymous_function(&context.func.signature)?;
+        module.define_function(id, context)?;
+        report.bytes += context.compiled_code().map_or(0, |code| code.code_buffer().len());
+        ids.push(id);
+        Ok::<(), Box<ModuleError>>(())
+    })?;
+    module.finalize_definitions()?;
+    let functions = ids
+        .into_iter()
+        .map(|id| {
+            let address = module.get_finalized_function(id);
+            // SAFETY: the function at this address was made with the signature of `Function`.
+            unsafe { std::mem::transmute::<*const u8, Function>(address) }
+        })
+        .collect();
+    report.evaluated = instructions.len();
+    let memory = Memory(Mutex::new(Some(module)));
+    // SAFETY: they were made above, for this program, and stand in this memory.
+    let code = unsafe { Code::new(program, functions, &instructions, known, Some(Box::new(memory))) };
+    code.ok_or_else(|| unsupported("an instruction that the program lacks"))
+}

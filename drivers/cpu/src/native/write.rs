@@ -1,0 +1,226 @@
+//! Machine code that is made ahead of time: an object file, or the code as text.
+//!
+//! Every processor for which Cranelift is built will do. What cannot be code for it stays with the interpreter.
+
+use std::fmt::Write;
+use std::mem::offset_of;
+use std::str::FromStr;
+
+use cranelift_codegen::Context;
+use cranelift_codegen::ir::Endianness;
+use cranelift_codegen::isa::{self, OwnedTargetIsa};
+use cranelift_codegen::settings::Configurable;
+use cranelift_module::{DataDescription, DataId, FuncId, Linkage, Module, ModuleError, ModuleReloc};
+use cranelift_object::{ObjectBuilder, ObjectModule};
+use target_lexicon::{Architecture, PointerWidth, Triple};
+use tgsi_ir::run::program::Program;
+
+use super::stretches::{self, Stretch};
+use super::{flags, for_each_stretch};
+use crate::object::{Extensions, Facts, ObjectData, ObjectFunction};
+use crate::program::Options;
+
+/// The form of code.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Form {
+    /// An object file.
+    Object,
+    /// Cranelift's IR.
+    Code,
+    /// The instructions of the processor, in Cranelift's form.
+    Assembly,
+}
+
+/// What Cranelift must know of a processor, by its triple (`aarch64-unknown-linux-gnu`); `None` for this one. Code may use
+/// these extensions; `None` for as few as there is vector code for.
+///
+/// # Errors
+/// There is no such triple, no object files for it, or Cranelift was built without it.
+pub(crate) fn isa(triple: Option<&str>, extensions: Option<Extensions>) -> Result<OwnedTargetIsa, String> {
+    let triple = match triple {
+        Some(name) => Triple::from_str(name).map_err(|error| format!("`{name}`: {error}"))?,
+        None => Triple::host(),
+    };
+    if triple.pointer_width() != Ok(PointerWidth::U64) {
+        return Err(format!("addresses of {triple} do not have 64 bits"));
+    }
+    let is_x86 = triple.architecture == Architecture::X86_64;
+    let mut builder = isa::lookup(triple.clone()).map_err(|error| format!("{triple}: {error}"))?;
+    if is_x86 {
+        // Cranelift makes vector code for that, and not for less.
+        builder.enable("x86-64-v2").map_err(|error| error.to_string())?;
+        if extensions == Some(Extensions::X86_64V3) {
+            for name in ["has_avx", "has_avx2", "has_bmi1", "has_bmi2", "has_fma", "has_lzcnt"] {
+                builder.enable(name).map_err(|error| error.to_string())?;
+            }
+        }
+    } else if extensions.is_some() {
+        return Err(format!("{triple} has no extensions of x86-64"));
+    }
+    let flags = flags().map_err(|error| error.to_string())?;
+    let isa = builder.finish(flags).map_err(|error| format!("{triple}: {error}"))?;
+    ObjectBuilder::new(isa.clone(), "", cranelift_module::default_libcall_names())
+        .map_err(|error| format!("{triple}: {error}"))?;
+    Ok(isa)
+}
+
+/// A function in an object file.
+struct Placed {
+    start: u32,
+    end: u32,
+    id: FuncId,
+}
+
+/// Makes the code of a program, an object file or text; `text` is what the program was made of. An object file has it
+/// under the name `symbol`.
+///
+/// # Errors
+/// The object file cannot be written.
+pub(crate) fn make(
+    program: &Program,
+    text: &str,
+    isa: &OwnedTargetIsa,
+    symbol: &str,
+    form: Form,
+    options: Options,
+) -> Result<Vec<u8>, String> {
+    let keep_inactive = options.keep_inactive;
+    let stretches = if options.machine_code { stretches::find(program, keep_inactive) } else { Vec::new() };
+    let builder = ObjectBuilder::new(isa.clone(), symbol, cranelift_module::default_libcall_names());
+    let mut module = ObjectModule::new(builder.map_err(|error| error.to_string())?);
+    let mut listing = String::new();
+    let mut placed: Vec<Placed> = Vec::with_capacity(stretches.len());
+    let visit = |stretch: &Stretch, context: &mut Context| {
+        context.set_disasm(form == Form::Assembly);
+        let ir = if form == Form::Code { context.func.display().to_string() } else { String::new() };
+        if let Err(error) = context.compile(&**isa, &mut Default::default()) {
+            log::warn!("operations {:?} stay with the interpreter: {:?}", stretch.range, error.inner);
+            return Ok(());
+        }
+        let Some(code) = context.compiled_code() else { return Ok(()) };
+        if form != Form::Object {
+            let function = code.vcode.as_deref().unwrap_or(&ir);
+            let _ = writeln!(listing, "; operations {:?}\n{function}", stretch.range);
+            return Ok(());
+        }
+        let name = format!("{symbol}.{}", placed.len());
+        let id = module.declare_function(&name, Linkage::Local, &context.func.signature)?;
+        let relocations = code.buffer.relocs().iter().map(|one| ModuleReloc::from_mach_reloc(one, &context.func, id));
+        let relocations: Vec<ModuleReloc> = relocations.collect();
+        module.define_function_bytes(id, code.buffer.alignment.into(), code.buffer.data(), &relocations)?;
+        placed.push(Placed { start: stretch.range.start, end: stretch.range.end, id });
+        Ok::<(), Box<ModuleError>>(())
+    };
+    let instructions = for_each_stretch(program, &stretches, keep_inactive, &[], isa.default_call_conv(), visit);
+    let instructions = instructions.map_err(|error| error.to_string())?;
+    if form != Form::Object {
+        return Ok(listing.into_bytes());
+    }
+    define_data(&mut module, program, text, symbol, &placed, &instructions).map_err(|error| error.to_string())?;
+    module.finish().emit().map_err(|error| error.to_string())
+}
+
+/// Bytes of a struct as the processor has them.
+struct Fields {
+    bytes: Vec<u8>,
+    is_little: bool,
+}
+
+impl Fields {
+    fn put(&mut self, offset: usize, bytes: &[u8]) {
+        self.bytes[offset..offset + bytes.len()].copy_from_slice(bytes);
+    }
+
+    fn put_word(&mut self, offset: usize, word: u32) {
+        self.put(offset, &if self.is_little { word.to_le_bytes() } else { word.to_be_bytes() });
+    }
+
+    fn put_long(&mut self, offset: usize, long: u64) {
+        self.put(offset, &if self.is_little { long.to_le_bytes() } else { long.to_be_bytes() });
+    }
+}
+
+/// Puts the [`ObjectData`] and what it points to into an object file.
+fn define_data(
+    module: &mut ObjectModule,
+    program: &Program,
+    text: &str,
+    symbol: &str,
+    placed: &[Placed],
+    instructions: &[u32],
+) -> Result<(), Box<ModuleError>> {
+    let is_little = module.isa().endianness() == Endianness::Little;
+    let extensions = extensions_of(module);
+    let fields = |count: usize, size: usize| Fields { bytes: vec![0; count * size], is_little };
+
+    let mut functions = fields(placed.len(), size_of::<ObjectFunction>());
+    let mut description = DataDescription::new();
+    for (number, function) in placed.iter().enumerate() {
+        let at = number * size_of::<ObjectFunction>();
+        functions.put_word(at + offset_of!(ObjectFunction, start), function.start);
+        functions.put_word(at + offset_of!(ObjectFunction, end), function.end);
+        let reference = module.declare_func_in_data(function.id, &mut description);
+        description.write_function_addr((at + offset_of!(ObjectFunction, function)) as u32, reference);
+    }
+    let functions = define(module, description, functions.bytes)?;
+    let mut numbers = fields(instructions.len(), size_of::<u32>());
+    for (number, &instruction) in instructions.iter().enumerate() {
+        numbers.put_word(number * size_of::<u32>(), instruction);
+    }
+    let numbers = define(module, DataDescription::new(), numbers.bytes)?;
+    let characters = define(module, DataDescription::new(), text.as_bytes().to_vec())?;
+
+    let stretches = placed.iter().map(|function| (function.start, function.end)).collect();
+    let facts = Facts { extensions, stretches, instructions, text };
+    let mut data = fields(1, size_of::<ObjectData>());
+    data.put(offset_of!(ObjectData, magic), &ObjectData::MAGIC);
+    data.put_word(offset_of!(ObjectData, layout), ObjectData::LAYOUT);
+    data.put_word(offset_of!(ObjectData, extensions), extensions as u32);
+    data.put(offset_of!(ObjectData, version), &ObjectData::VERSION);
+    data.put_long(offset_of!(ObjectData, hash), facts.hash(program));
+    data.put_long(offset_of!(ObjectData, num_functions), placed.len() as u64);
+    data.put_long(offset_of!(ObjectData, num_instructions), instructions.len() as u64);
+    data.put_long(offset_of!(ObjectData, num_characters), text.len() as u64);
+    let mut description = DataDescription::new();
+    for (offset, place) in [
+        (offset_of!(ObjectData, functions), functions),
+        (offset_of!(ObjectData, instructions), numbers),
+        (offset_of!(ObjectData, text), characters),
+    ] {
+        if let Some(place) = place {
+            let reference = module.declare_data_in_data(place, &mut description);
+            description.write_data_addr(offset as u32, reference, 0);
+        }
+    }
+    description.define(data.bytes.into());
+    description.set_align(align_of::<ObjectData>() as u64);
+    let id = module.declare_data(symbol, Linkage::Export, false, false)?;
+    Ok(module.define_data(id, &description)?)
+}
+
+/// Defines data without a name; `None` if it is empty.
+fn define(
+    module: &mut ObjectModule,
+    mut description: DataDescription,
+    bytes: Vec<u8>,
+) -> Result<Option<DataId>, Box<ModuleError>> {
+    if bytes.is_empty() {
+        return Ok(None);
+    }
+    description.define(bytes.into());
+    description.set_align(align_of::<ObjectFunction>() as u64);
+    let id = module.declare_anonymous_data(false, false)?;
+    module.define_data(id, &description)?;
+    Ok(Some(id))
+}
+
+/// The extensions that code of a module may use.
+fn extensions_of(module: &ObjectModule) -> Extensions {
+    let isa = module.isa();
+    let has_avx2 = || isa.isa_flags().iter().any(|flag| flag.name == "has_avx2" && flag.as_bool() == Some(true));
+    match isa.triple().architecture {
+        Architecture::X86_64 if has_avx2() => Extensions::X86_64V3,
+        Architecture::X86_64 => Extensions::X86_64V2,
+        _ => Extensions::None,
+    }
+}

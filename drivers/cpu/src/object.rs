@@ -1,0 +1,279 @@
+//! Object files: machine code that is made ahead of time and linked into the program that runs the shader.
+//!
+//! An object file has a function for each stretch of a shader, and one symbol, an [`ObjectData`], that leads to all of it.
+//! The interpreter executes the rest, as it does beside code that is made at run time, so that the lowered shader stands
+//! there too, as text. So an object is good for any shader, takes no time to compile when the program starts, and needs
+//! no memory that can be made executable. The driver writes it; [`load`] makes the same [`Program`] of it as
+//! [`compile`] makes of the shader, and needs no feature `machine-code` for that.
+//!
+//! Code and interpreter must be of one version: offsets of the interpreter's data are part of the code. A hash of all
+//! that counts is in the object, and compared before anything is called.
+
+use std::fmt::{self, Write};
+use std::ops::Range;
+use std::sync::Arc;
+
+#[cfg(feature = "machine-code")]
+use tgsi_ir::Stage;
+
+use crate::error::CpuError;
+use crate::native::{self, Code, Function};
+use crate::program::{Options, Program, Report, compile};
+
+/// Extensions of the processor that code uses without asking.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+#[repr(u32)]
+pub enum Extensions {
+    /// None.
+    #[default]
+    None = 0,
+    /// Those of x86-64-v2: SSE4.2 and what came before.
+    X86_64V2 = 2,
+    /// Those of x86-64-v3: AVX2, BMI, FMA.
+    X86_64V3 = 3,
+}
+
+impl Extensions {
+    fn from_number(number: u32) -> Option<Extensions> {
+        [Extensions::None, Extensions::X86_64V2, Extensions::X86_64V3].into_iter().find(|&one| one as u32 == number)
+    }
+
+    /// The name, if this processor lacks one of them.
+    fn missing(self) -> Option<&'static str> {
+        #[cfg(target_arch = "x86_64")]
+        let (v2, v3) = (
+            is_x86_feature_detected!("sse4.2") && is_x86_feature_detected!("popcnt"),
+            is_x86_feature_detected!("avx2")
+                && is_x86_feature_detected!("bmi1")
+                && is_x86_feature_detected!("bmi2")
+                && is_x86_feature_detected!("fma")
+                && is_x86_feature_detected!("lzcnt"),
+        );
+        #[cfg(not(target_arch = "x86_64"))]
+        let (v2, v3) = (false, false);
+        match self {
+            Extensions::X86_64V2 if !v2 => Some("x86-64-v2"),
+            Extensions::X86_64V3 if !(v2 && v3) => Some("x86-64-v3"),
+            _ => None,
+        }
+    }
+}
+
+/// A function of an object, and the operations of the program that it executes.
+#[repr(C)]
+pub(crate) struct ObjectFunction {
+    pub start: u32,
+    pub end: u32,
+    pub function: Option<Function>,
+}
+
+/// What the symbol of an object file names. Programs pass its address on and look at nothing in it. Pointers have 64
+/// bits.
+#[repr(C)]
+pub struct ObjectData {
+    pub(crate) magic: [u8; 8],
+    /// Version of all that follows.
+    pub(crate) layout: u32,
+    pub(crate) extensions: u32,
+    /// Version of the package, zeros behind it.
+    pub(crate) version: [u8; 16],
+    pub(crate) hash: u64,
+    pub(crate) num_functions: u64,
+    pub(crate) functions: *const ObjectFunction,
+    /// Numbers of ALU instructions that code evaluates through calls.
+    pub(crate) num_instructions: u64,
+    pub(crate) instructions: *const u32,
+    /// The lowered shader.
+    pub(crate) num_characters: u64,
+    pub(crate) text: *const u8,
+}
+
+// SAFETY: it is data that does not change.
+unsafe impl Sync for ObjectData {}
+
+impl fmt::Debug for ObjectData {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ObjectData").field("functions", &self.num_functions).finish_non_exhaustive()
+    }
+}
+
+/// What every version of [`ObjectData`] begins with.
+#[repr(C)]
+struct Start {
+    magic: [u8; 8],
+    layout: u32,
+}
+
+impl ObjectData {
+    pub(crate) const MAGIC: [u8; 8] = *b"tgsicobj";
+    /// To be counted up when the struct changes.
+    pub(crate) const LAYOUT: u32 = 1;
+    pub(crate) const VERSION: [u8; 16] = {
+        let version = env!("CARGO_PKG_VERSION").as_bytes();
+        let mut bytes = [0; 16];
+        let mut at = 0;
+        while at < version.len() {
+            bytes[at] = version[at];
+            at += 1;
+        }
+        bytes
+    };
+}
+
+/// What the code of an object depends on.
+pub(crate) struct Facts<'a> {
+    pub extensions: Extensions,
+    /// The operations of each function: first, end.
+    pub stretches: Vec<(u32, u32)>,
+    pub instructions: &'a [u32],
+    pub text: &'a str,
+}
+
+impl Facts<'_> {
+    /// The hash for a program that was made of the text and has no machine code yet.
+    pub fn hash(&self, program: &tgsi_ir::run::Program) -> u64 {
+        let mut hash = Fnv(0xcbf2_9ce4_8422_2325);
+        let Facts { extensions, stretches, instructions, text } = self;
+        let version = env!("CARGO_PKG_VERSION");
+        // Writing to a hash does not fail.
+        let _ = write!(hash, "{version} {:?} {extensions:?} {stretches:?} {instructions:?} ", native::SIZES);
+        let _ = write!(hash, "{} {} ", program.num_value_planes(), program.num_register_planes());
+        let _ = write!(hash, "{:?} {:?} {:?} ", program.ops(), program.constants(), program.registers());
+        for alu in program.alus() {
+            let _ = write!(hash, "{} {:?} ", alu.op, alu.dest);
+            for source in 0..usize::from(alu.num_sources) {
+                let _ = write!(hash, "{:?}", program.alu_source_planes(alu, source));
+            }
+        }
+        let _ = write!(hash, "{:?} {:?} ", program.intrinsics(), program.textures());
+        let _ = write!(hash, "{:?} {:?} ", program.copies(), program.kept());
+        let _ = hash.write_str(text);
+        hash.0
+    }
+}
+
+/// FNV-1a, 64 bits: <http://www.isthe.com/chongo/tech/comp/fnv/>.
+struct Fnv(u64);
+
+impl Write for Fnv {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        for &byte in text.as_bytes() {
+            self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
+        }
+        Ok(())
+    }
+}
+
+/// Makes the program of an object that is linked into this process.
+///
+/// # Errors
+/// [`CpuError`]: there is no object, it is of another version or was changed, or the processor lacks something.
+///
+/// # Safety
+/// `object` is NULL, or the address of the symbol of an object file that tgsic wrote: of this version, or of another that
+/// then says so. It stays in memory for as long as the program.
+pub unsafe fn load(object: *const ObjectData) -> Result<Program, CpuError> {
+    if object.is_null() || !object.is_aligned() {
+        return Err(CpuError::NotAnObject);
+    }
+    // SAFETY: it is aligned, not NULL, and the caller says that it is an object, which begins with this.
+    let start = unsafe { &*object.cast::<Start>() };
+    if start.magic != ObjectData::MAGIC {
+        return Err(CpuError::NotAnObject);
+    }
+    if start.layout != ObjectData::LAYOUT {
+        return Err(CpuError::OtherLayout { found: start.layout, known: ObjectData::LAYOUT });
+    }
+    // SAFETY: likewise, and objects of this layout are this struct.
+    let object = unsafe { &*object };
+    if object.version != ObjectData::VERSION {
+        let found = String::from_utf8_lossy(&object.version).trim_end_matches('\0').to_owned();
+        return Err(CpuError::OtherVersion { found, known: env!("CARGO_PKG_VERSION") });
+    }
+    // SAFETY: the caller says that it is an object, where each pointer has as many elements behind it as the count says.
+    let functions = unsafe { elements(object.functions, object.num_functions) };
+    // SAFETY: likewise.
+    let instructions = unsafe { elements(object.instructions, object.num_instructions) };
+    // SAFETY: likewise.
+    let text = unsafe { elements(object.text, object.num_characters) };
+    let (Some(functions), Some(instructions), Some(text)) = (functions, instructions, text) else {
+        return Err(CpuError::Changed);
+    };
+    let text = std::str::from_utf8(text).map_err(|_| CpuError::Changed)?;
+    let extensions = Extensions::from_number(object.extensions).ok_or(CpuError::Changed)?;
+    let shader = tgsi_ir::text::parse(text).map_err(|_| CpuError::Changed)?;
+    let mut program = compile(&shader, Options { machine_code: false, ..Options::default() })?;
+    let stretches = functions.iter().map(|function| (function.start, function.end)).collect();
+    if (Facts { extensions, stretches, instructions, text }).hash(&program.program) != object.hash {
+        return Err(CpuError::Changed);
+    }
+    if let Some(name) = extensions.missing() {
+        return Err(CpuError::MissingExtensions(name));
+    }
+    if functions.is_empty() {
+        return Ok(program);
+    }
+    let ranges: Vec<Range<u32>> = functions.iter().map(|function| function.start..function.end).collect();
+    let functions = functions.iter().map(|function| function.function).collect::<Option<Vec<Function>>>();
+    let functions = functions.ok_or(CpuError::Changed)?;
+    // SAFETY: the hash says that they were made for this program and this version of the crate; the caller, that they
+    // stay.
+    let code =
+        unsafe { Code::new(&program.program, functions, instructions, Vec::new(), None) }.ok_or(CpuError::Changed)?;
+    program.report = Report {
+        functions: ranges.len(),
+        operations: ranges.iter().map(|range| range.len()).sum(),
+        evaluated: instructions.len(),
+        ..program.report
+    };
+    program.program.set_native(&ranges, Arc::new(code));
+    Ok(program)
+}
+
+/// # Safety
+/// Unless the count is 0, there are so many elements at the pointer, if it is aligned and not NULL, and they stay.
+unsafe fn elements<'a, T>(first: *const T, count: u64) -> Option<&'a [T]> {
+    if count == 0 {
+        return Some(&[]);
+    }
+    let count = usize::try_from(count).ok().filter(|&count| count <= isize::MAX as usize / size_of::<T>())?;
+    if first.is_null() || !first.is_aligned() {
+        return None;
+    }
+    // SAFETY: it is aligned, not NULL and no longer than memory, and the caller says that they are there.
+    Some(unsafe { std::slice::from_raw_parts(first, count) })
+}
+
+#[cfg(feature = "machine-code")]
+/// The header in C of an object file: the name, and how the shader is run.
+pub(crate) fn header(symbol: &str, stage: Stage, triple: &str) -> String {
+    let kind = stage.name().to_lowercase().replace('_', " ");
+    let version = env!("CARGO_PKG_VERSION");
+    let call = match stage {
+        Stage::Vertex | Stage::TessEval => Some("tgsic_run_vertices(program, &run, threads)"),
+        Stage::Fragment => Some("tgsic_run_quads(program, &run, threads)"),
+        Stage::Compute | Stage::Kernel => Some("tgsic_dispatch(program, &run, groups, NULL, threads)"),
+        Stage::TessCtrl | Stage::Geometry | Stage::Task | Stage::Mesh => None,
+    };
+    let usage = call.map_or_else(
+        || "// libtgsic does not run shaders of this stage; the crate tgsi-driver-cpu does (`load`).\n".to_owned(),
+        |call| {
+            format!(
+                "// Link the object file and libtgsic {version}, which need not be able to make machine code. Then:\n//\n\
+                 //     tgsic_result *result;\n\
+                 //     tgsic_program *program = tgsic_program_from_object(&{symbol}, &result);\n\
+                 //     result = program ? {call} : result;\n\
+                 //     ...\n\
+                 //     tgsic_result_free(result);\n\
+                 //     tgsic_program_free(program);\n"
+            )
+        },
+    );
+    format!(
+        "// A {kind} shader as machine code for {triple}, made by tgsic {version}.\n//\n{usage}\n\
+         #ifndef TGSIC_OBJECT_{symbol}\n#define TGSIC_OBJECT_{symbol}\n\n#include <tgsic.h>\n\n\
+         #ifdef __cplusplus\nextern \"C\" {{\n#endif\n\n\
+         extern const tgsic_object {symbol};\n\n\
+         #ifdef __cplusplus\n}}\n#endif\n\n#endif\n"
+    )
+}
