@@ -1,8 +1,8 @@
 //! Which operations become machine code: stretches, and the planes that go in and out of each.
 //!
 //! A stretch is as many operations as can stand together: ALU instructions, copies, accesses to registers and uniforms
-//! at constant places, derivatives, texture instructions, kills, and the `If`s and loops that hold nothing else. A loop is inside only with all of
-//! its jumps, so nothing jumps into a stretch or out of it.
+//! at constant places, derivatives, texture instructions, kills, and the `If`s and loops that hold nothing else. A loop
+//! is inside only with all of its jumps, so nothing jumps into a stretch or out of it.
 
 use std::ops::Range;
 
