@@ -43,7 +43,7 @@ fn inputs(lanes: usize) -> Inputs {
 
 fn main() {
     let compiler = Compiler::for_target(tgsi_driver_cpu::DRIVER.target(&[]).expect("no options").into());
-    let (small, large) = (inputs(512), inputs(16 * 1024));
+    let (small, large) = (inputs(512), inputs(256 * 1024));
     let pool = |threads: usize| rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
     let (one, two) = (pool(1), pool(2));
     let (mut compile_times, mut ours, mut ratios, mut growth) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
