@@ -84,18 +84,17 @@ fn every_module_is_valid() {
 #[test]
 #[ignore = "the same for the other targets, each as long"]
 fn every_module_is_valid_for_every_target() {
-    let wrong: usize = [
-        (&["vulkan1.0"][..], "vulkan1.0"),
-        (&["vulkan1.2"], "vulkan1.2"),
-        (&["vulkan1.3"], "vulkan1.3"),
-        (&["portable"], "vulkan1.1"),
-        (&["vulkan1.2", "vulkan_memory_model"], "vulkan1.2"),
-        (&["vulkan1.3", "vulkan_memory_model"], "vulkan1.3"),
-    ]
-    .map(|(options, environment)| validate(options, environment))
-    .iter()
-    .sum();
-    assert_eq!(wrong, 0);
+    for (options, environment, expected) in [
+        (&["vulkan1.0"][..], "vulkan1.0", 0),
+        (&["vulkan1.2"], "vulkan1.2", 0),
+        (&["vulkan1.3"], "vulkan1.3", 0),
+        // One reads and writes an image without a format, which the languages behind this target do not have.
+        (&["portable"], "vulkan1.1", 1),
+        (&["vulkan1.2", "vulkan_memory_model"], "vulkan1.2", 0),
+        (&["vulkan1.3", "vulkan_memory_model"], "vulkan1.3", 0),
+    ] {
+        assert_eq!(validate(options, environment), expected, "{options:?}");
+    }
 }
 
 /// Instructions of functions, without labels, lines and variables.
