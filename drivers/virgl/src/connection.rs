@@ -9,9 +9,9 @@
 //! earlier (0.61 instead of 0.46 requests for each one without a proxy), but takes the processor from hosts that draw
 //! in software: glmark2's frame rates fall by 3 to 5 % on two processors.
 //!
-//! What is left is the price of a process in between. On two processors, with a host that draws in software, three scenes
-//! of glmark2 have 0.88 to 0.91 of their frame rates; behind a forwarder that only copies, 0.87 to 0.95. A frame takes
-//! four answers of the host, and each wakes one process more.
+//! What is left is the price of a process in between. On two processors, with a host that draws in software, three
+//! scenes of glmark2 have 0.88 to 0.91 of their frame rates; behind a forwarder that only copies, 0.87 to 0.95. A frame
+//! takes four answers of the host, and each wakes one process more.
 
 use std::io;
 use std::net::Shutdown;
