@@ -595,8 +595,8 @@ typedef struct {
   uint32_t semantic;
   // Number of components, 1 to 4.
   uint32_t num_components;
-  // Its components for each invocation, one invocation behind the other, in words of 32 bits; or its components once,
-  // if it is the same in all. Booleans are 0 or all ones.
+  // Its components for each invocation, one invocation behind the other, in words of 32 bits; or its components
+  // once, if it is the same in all. Booleans are 0 or all ones.
   tgsic_bytes words;
 } tgsic_system_value;
 
@@ -916,9 +916,9 @@ void tgsic_threads_free(tgsic_threads *threads);
 
 // Runs a vertex or tessellation evaluation shader. Never NULL: the result says how it went.
 //
-// The work is done by threads, or by a thread that is started for the call if that is NULL; the function returns when
-// all is done. Memory that is written must not be used elsewhere meanwhile, and must not overlap with what is read.
-// An error may leave outputs of some invocations; buffers and counters stay as they were.
+// The work is done by threads, or by a thread that is started for the call if that is NULL; the function returns
+// when all is done. Memory that is written must not be used elsewhere meanwhile, and must not overlap with what is
+// read. An error may leave outputs of some invocations; buffers and counters stay as they were.
 tgsic_result *tgsic_run_vertices(const tgsic_program *program, const tgsic_run *run, const tgsic_threads *threads);
 
 // Runs a fragment shader over quads, otherwise as tgsic_run_vertices does. If the number of fragments is no multiple
@@ -926,8 +926,8 @@ tgsic_result *tgsic_run_vertices(const tgsic_program *program, const tgsic_run *
 tgsic_result *tgsic_run_quads(const tgsic_program *program, const tgsic_run *run, const tgsic_threads *threads);
 
 // Runs a compute shader over a grid of so many workgroups in each dimension, otherwise as tgsic_run_vertices does.
-// workgroup says how many invocations a workgroup has in each dimension, at most 1024 together; it may be NULL if the
-// shader says so itself. Of the run, only system values that are the same in all invocations, constants, buffers,
+// workgroup says how many invocations a workgroup has in each dimension, at most 1024 together; it may be NULL if
+// the shader says so itself. Of the run, only system values that are the same in all invocations, constants, buffers,
 // counters, shared_size, resources and limits are used; the numbers of workgroups and invocations are known.
 tgsic_result *tgsic_dispatch(const tgsic_program *program,
                              const tgsic_run *run,

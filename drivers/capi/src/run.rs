@@ -72,8 +72,8 @@ pub struct tgsic_system_value {
     pub semantic: u32,
     /// Number of components, 1 to 4.
     pub num_components: u32,
-    /// Its components for each invocation, one invocation behind the other, in words of 32 bits; or its components once,
-    /// if it is the same in all. Booleans are 0 or all ones.
+    /// Its components for each invocation, one invocation behind the other, in words of 32 bits; or its components
+    /// once, if it is the same in all. Booleans are 0 or all ones.
     pub words: tgsic_bytes,
 }
 
@@ -224,7 +224,8 @@ pub unsafe extern "C" fn tgsic_program_get_info(program: *const tgsic_program, i
 /// Frees a program. NULL is ignored.
 ///
 /// # Safety
-/// It is NULL or came from `tgsic_program_new` or `tgsic_program_from_object`, was not freed, and no other thread uses it.
+/// It is NULL or came from `tgsic_program_new` or `tgsic_program_from_object`, was not freed, and no other thread uses
+/// it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tgsic_program_free(program: *mut tgsic_program) {
     if !program.is_null() {
@@ -296,13 +297,13 @@ unsafe fn run(
 
 /// Runs a vertex or tessellation evaluation shader. Never NULL: the result says how it went.
 ///
-/// The work is done by `threads`, or by a thread that is started for the call if that is NULL; the function returns when
-/// all is done. Memory that is written must not be used elsewhere meanwhile, and must not overlap with what is read.
-/// An error may leave outputs of some invocations; buffers and counters stay as they were.
+/// The work is done by `threads`, or by a thread that is started for the call if that is NULL; the function returns
+/// when all is done. Memory that is written must not be used elsewhere meanwhile, and must not overlap with what is
+/// read. An error may leave outputs of some invocations; buffers and counters stay as they were.
 ///
 /// # Safety
-/// `program` is one that was not freed, `threads` likewise or NULL. `run` points to a struct of the size that it states,
-/// and each pointer in it is NULL or can be used for as many bytes or elements as are stated beside it.
+/// `program` is one that was not freed, `threads` likewise or NULL. `run` points to a struct of the size that it
+/// states, and each pointer in it is NULL or can be used for as many bytes or elements as are stated beside it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tgsic_run_vertices(
     program: *const tgsic_program,
@@ -329,8 +330,8 @@ pub unsafe extern "C" fn tgsic_run_quads(
 }
 
 /// Runs a compute shader over a grid of so many workgroups in each dimension, otherwise as `tgsic_run_vertices` does.
-/// `workgroup` says how many invocations a workgroup has in each dimension, at most 1024 together; it may be NULL if the
-/// shader says so itself. Of the run, only system values that are the same in all invocations, constants, buffers,
+/// `workgroup` says how many invocations a workgroup has in each dimension, at most 1024 together; it may be NULL if
+/// the shader says so itself. Of the run, only system values that are the same in all invocations, constants, buffers,
 /// counters, `shared_size`, resources and limits are used; the numbers of workgroups and invocations are known.
 ///
 /// # Safety

@@ -45,8 +45,8 @@ pub trait Driver: Debug + Send + Sync {
         &[]
     }
 
-    /// Options that make text of code that is binary, in the form of its usual disassembler. Empty if the code says all,
-    /// so that the registry can print it.
+    /// Options that make text of code that is binary, in the form of its usual disassembler. Empty if the code says
+    /// all, so that the registry can print it.
     fn assembly_options(&self) -> &'static [&'static str] {
         &[]
     }

@@ -68,12 +68,12 @@ impl Driver for Cpu {
             #[cfg(feature = "machine-code")]
             DriverOption {
                 name: "symbol",
-                about: "`symbol=NAME`: the name of the object in C; else that of the stage, such as tgsic_vertex_shader.",
+                about: "`symbol=NAME`: the name of the object in C; else that of its stage (tgsic_vertex_shader).",
             },
             #[cfg(feature = "machine-code")]
             DriverOption {
                 name: "target_triple",
-                about: "`target_triple=TRIPLE`: the object is for that processor and system, such as x86_64-apple-darwin.",
+                about: "`target_triple=TRIPLE`: the processor and system it is for, such as x86_64-apple-darwin.",
             },
             #[cfg(feature = "machine-code")]
             DriverOption {
@@ -328,13 +328,13 @@ mod made {
     }
 
     /// Words of C and C++ that are no identifiers.
-    const KEYWORDS: &str = "alignas alignof and and_eq asm auto bitand bitor bool break case catch char char8_t char16_t \
-        char32_t class compl concept const consteval constexpr constinit const_cast continue co_await co_return co_yield \
-        decltype default delete do double dynamic_cast else enum explicit export extern false float for friend goto if \
-        inline int long mutable namespace new noexcept not not_eq nullptr operator or or_eq private protected public \
-        register reinterpret_cast requires restrict return short signed sizeof static static_assert static_cast struct \
-        switch template this thread_local throw true try typedef typeid typename typeof typeof_unqual union unsigned \
-        using virtual void volatile wchar_t while xor xor_eq";
+    const KEYWORDS: &str = "alignas alignof and and_eq asm auto bitand bitor bool break case catch char char8_t \
+        char16_t char32_t class compl concept const consteval constexpr constinit const_cast continue co_await \
+        co_return co_yield decltype default delete do double dynamic_cast else enum explicit export extern false \
+        float for friend goto if inline int long mutable namespace new noexcept not not_eq nullptr operator or \
+        or_eq private protected public register reinterpret_cast requires restrict return short signed sizeof \
+        static static_assert static_cast struct switch template this thread_local throw true try typedef typeid \
+        typename typeof typeof_unqual union unsigned using virtual void volatile wchar_t while xor xor_eq";
 }
 
 /// Runs code of this driver.

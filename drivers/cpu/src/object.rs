@@ -1,9 +1,9 @@
 //! Object files: machine code that is made ahead of time and linked into the program that runs the shader.
 //!
-//! An object file has a function for each stretch of a shader, and one symbol, an [`ObjectData`], that leads to all of it.
-//! The interpreter executes the rest, as it does beside code that is made at run time, so that the lowered shader stands
-//! there too, as text. So an object is good for any shader, takes no time to compile when the program starts, and needs
-//! no memory that can be made executable. The driver writes it; [`load`] makes the same [`Program`] of it as
+//! An object file has a function for each stretch of a shader, and one symbol, an [`ObjectData`], that leads to all of
+//! it. The interpreter executes the rest, as it does beside code that is made at run time, so that the lowered shader
+//! stands there too, as text. So an object is good for any shader, takes no time to compile when the program starts,
+//! and needs no memory that can be made executable. The driver writes it; [`load`] makes the same [`Program`] of it as
 //! [`compile`] makes of the shader, and needs no feature `machine-code` for that.
 //!
 //! Code and interpreter must be of one version: offsets of the interpreter's data are part of the code. A hash of all
@@ -170,8 +170,8 @@ impl Write for Fnv {
 /// [`CpuError`]: there is no object, it is of another version or was changed, or the processor lacks something.
 ///
 /// # Safety
-/// `object` is NULL, or the address of the symbol of an object file that tgsic wrote: of this version, or of another that
-/// then says so. It stays in memory for as long as the program.
+/// `object` is NULL, or the address of the symbol of an object file that tgsic wrote: of this version, or of another
+/// that then says so. It stays in memory for as long as the program.
 pub unsafe fn load(object: *const ObjectData) -> Result<Program, CpuError> {
     if object.is_null() || !object.is_aligned() {
         return Err(CpuError::NotAnObject);
@@ -190,7 +190,8 @@ pub unsafe fn load(object: *const ObjectData) -> Result<Program, CpuError> {
         let found = String::from_utf8_lossy(&object.version).trim_end_matches('\0').to_owned();
         return Err(CpuError::OtherVersion { found, known: env!("CARGO_PKG_VERSION") });
     }
-    // SAFETY: the caller says that it is an object, where each pointer has as many elements behind it as the count says.
+    // SAFETY: the caller says that it is an object, where each pointer has as many elements behind it as the count
+    // says.
     let functions = unsafe { elements(object.functions, object.num_functions) };
     // SAFETY: likewise.
     let instructions = unsafe { elements(object.instructions, object.num_instructions) };

@@ -13,8 +13,8 @@ use crate::sampler::{Known, Sampled};
 pub struct Options {
     /// Whether inactive lanes keep their values, which derivatives in divergent control flow see.
     pub keep_inactive: bool,
-    /// Whether machine code is made. Without it, without the feature `machine-code`, and where the system forbids it, the
-    /// interpreter executes everything.
+    /// Whether machine code is made. Without it, without the feature `machine-code`, and where the system forbids it,
+    /// the interpreter executes everything.
     pub machine_code: bool,
 }
 

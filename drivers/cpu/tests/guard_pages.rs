@@ -1,6 +1,6 @@
 //! Machine code touches nothing outside of its memory: generated shaders of every stage are run while each block of
-//! memory that is large enough ends where an inaccessible page begins, and another such page stands before it. An access
-//! outside ends the test with a signal.
+//! memory that is large enough ends where an inaccessible page begins, and another such page stands before it. An
+//! access outside ends the test with a signal.
 //!
 //! `TGSIC_COUNT=n` generates n shaders of each stage instead of 25, `TGSIC_SEED=n` starts elsewhere.
 

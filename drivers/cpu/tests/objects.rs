@@ -1,5 +1,5 @@
-//! Object files have a function for each stretch that is machine code at run time too, the lowered shader, and one name;
-//! options say for what they are made.
+//! Object files have a function for each stretch that is machine code at run time too, the lowered shader, and one
+//! name; options say for what they are made.
 
 #![cfg(feature = "machine-code")]
 
@@ -11,9 +11,22 @@ use object::{Architecture, BinaryFormat, Object, ObjectSection, ObjectSymbol, Se
 use tgsi_compiler::{Code, Compiler, Driver, ObjectFile, Stage};
 use tgsi_driver_cpu::{CpuError, DRIVER, Options, compile, load};
 
-const SHADER: &str = "FRAG\nDCL IN[0], GENERIC[0], PERSPECTIVE\nDCL OUT[0], COLOR\nDCL SAMP[0]\nDCL SVIEW[0], 2D, FLOAT\n\
-    DCL BUFFER[0]\nDCL TEMP[0..1]\nEX2 TEMP[0].x, IN[0].xxxx\nMUL TEMP[0].y, TEMP[0].xxxx, IN[0].yyyy\nTEX TEMP[1], TEMP[0], SAMP[0], 2D\n\
-    LOAD TEMP[0].x, BUFFER[0], TEMP[1].xxxx\nMUL TEMP[1], TEMP[1], TEMP[0].xxxx\nMUL TEMP[1], TEMP[1], IN[0]\nMOV OUT[0], TEMP[1]\nEND\n";
+const SHADER: &str = "FRAG
+DCL IN[0], GENERIC[0], PERSPECTIVE
+DCL OUT[0], COLOR
+DCL SAMP[0]
+DCL SVIEW[0], 2D, FLOAT
+DCL BUFFER[0]
+DCL TEMP[0..1]
+EX2 TEMP[0].x, IN[0].xxxx
+MUL TEMP[0].y, TEMP[0].xxxx, IN[0].yyyy
+TEX TEMP[1], TEMP[0], SAMP[0], 2D
+LOAD TEMP[0].x, BUFFER[0], TEMP[1].xxxx
+MUL TEMP[1], TEMP[1], TEMP[0].xxxx
+MUL TEMP[1], TEMP[1], IN[0]
+MOV OUT[0], TEMP[1]
+END
+";
 
 fn compiler(options: &[&str]) -> Compiler {
     Compiler::for_target(DRIVER.target(options).expect("a target").into())

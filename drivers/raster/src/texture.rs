@@ -103,8 +103,8 @@ impl Texture {
     }
 }
 
-/// The textures of a picture by unit; a texture's sampler is the one of its unit. Units without one have a checkerboard.
-/// Images read as zero, what is stored to them is dropped.
+/// The textures of a picture by unit; a texture's sampler is the one of its unit. Units without one have a
+/// checkerboard. Images read as zero, what is stored to them is dropped.
 pub(crate) fn units(textures: &BTreeMap<u32, Texture>) -> Textures {
     let mut units = Textures::new();
     if let Some(texture) = Texture::checkerboard() {
@@ -125,21 +125,8 @@ mod tests {
     use tgsi_ir::run::{TextureLookup, TextureRequest};
 
     fn request(lookup: TextureLookup, coordinate: [f32; 2]) -> TextureRequest {
-        TextureRequest {
-            texture: 0,
-            sampler: 0,
-            lookup,
-            dim: SamplerDim::Dim2D,
-            is_array: false,
-            is_shadow: false,
-            coordinate: [[coordinate[0].to_bits(); 4], [coordinate[1].to_bits(); 4], [0; 4], [0; 4]],
-            comparator: [0; 4],
-            lod: [0; 4],
-            ddx: [[0; 4]; 3],
-            ddy: [[0; 4]; 3],
-            offset: [[0; 4]; 3],
-            gather_offsets: None,
-        }
+        let [s, t] = coordinate.map(|coordinate| [coordinate.to_bits(); 4]);
+        TextureRequest { coordinate: [s, t, [0; 4], [0; 4]], ..TextureRequest::new(lookup, SamplerDim::Dim2D) }
     }
 
     fn first(request: &TextureRequest, texture: Texture) -> [f32; 4] {

@@ -24,8 +24,8 @@ pub fn write_file(path: &Path, content: &[u8]) -> Result<(), Failure> {
     write_files(path, content, &[])
 }
 
-/// As [`write_file`], with files that belong to it and differ from it in the extension: all appear, or none. Beside what
-/// is no plain file (a terminal, `/dev/null`, a pipe) there are none.
+/// As [`write_file`], with files that belong to it and differ from it in the extension: all appear, or none. Beside
+/// what is no plain file (a terminal, `/dev/null`, a pipe) there are none.
 pub fn write_files(path: &Path, content: &[u8], companions: &[Companion]) -> Result<(), Failure> {
     let mut files = Vec::new();
     if std::fs::metadata(path).map_or(true, |known| known.is_file()) {

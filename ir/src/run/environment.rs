@@ -258,6 +258,27 @@ pub struct TextureRequest {
     pub gather_offsets: Option<[[[i32; 4]; 2]; 4]>,
 }
 
+impl TextureRequest {
+    /// A lookup in unit 0 with all operands 0, of a texture that is no array, without a comparison.
+    pub fn new(lookup: TextureLookup, dim: SamplerDim) -> TextureRequest {
+        TextureRequest {
+            texture: 0,
+            sampler: 0,
+            lookup,
+            dim,
+            is_array: false,
+            is_shadow: false,
+            coordinate: [[0; 4]; 4],
+            comparator: [0; 4],
+            lod: [0; 4],
+            ddx: [[0; 4]; 3],
+            ddy: [[0; 4]; 3],
+            offset: [[0; 4]; 3],
+            gather_offsets: None,
+        }
+    }
+}
+
 /// Sizes of a texture or image at one level.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct TextureSize {
@@ -294,8 +315,8 @@ pub trait Resources {
     fn unit_of_handle(&mut self, handle: u64) -> u32 {
         handle as u32
     }
-    /// The texture and the sampler of two units in a form that machine code knows, for lookups that are made in the code
-    /// itself. It is shared and does not change. Without one, lookups come to [`texture`](Self::texture).
+    /// The texture and the sampler of two units in a form that machine code knows, for lookups that are made in the
+    /// code itself. It is shared and does not change. Without one, lookups come to [`texture`](Self::texture).
     fn known(&mut self, texture: u32, sampler: u32) -> Option<Arc<dyn Any + Send + Sync>> {
         let _ = (texture, sampler);
         None

@@ -2,9 +2,9 @@
 //!
 //! A stretch is a range of operations without a jump in or out of it: straight code, and whole `If`s and loops. A code
 //! generator reads the operations ([`Program::ops`] and the lists beside it), and gives the program [`NativeCode`] for
-//! them with [`Program::set_native`]. The interpreter then executes one [`Op::Native`] instead of the stretch. All else,
-//! such as atomics, image stores and barriers, stays with the interpreter, so effects happen in the same order as without.
-//! Textures may be looked up in code: quad after quad, which nobody sees because lookups change nothing.
+//! them with [`Program::set_native`]. The interpreter then executes one [`Op::Native`] instead of the stretch. All
+//! else, such as atomics, image stores and barriers, stays with the interpreter, so effects happen in the same order as
+//! without. Textures may be looked up in code: quad after quad, which nobody sees because lookups change nothing.
 //!
 //! Code must leave in memory what the operations would have left: the planes that other operations read, in the active
 //! lanes. The planes that [`Program::kept`] does not name may have any words in inactive lanes.
@@ -69,8 +69,8 @@ pub trait NativeCode: Send + Sync + std::fmt::Debug {
 }
 
 impl Program {
-    /// Lets `code` execute the stretches, which are ranges of [`ops`](Self::ops) in ascending order; the code knows them
-    /// by their position in the list. Stretches that overlap or are empty are left out.
+    /// Lets `code` execute the stretches, which are ranges of [`ops`](Self::ops) in ascending order; the code knows
+    /// them by their position in the list. Stretches that overlap or are empty are left out.
     pub fn set_native(&mut self, stretches: &[Range<u32>], code: Arc<dyn NativeCode>) {
         let mut last = 0;
         for (stretch, range) in (0u32..).zip(stretches) {

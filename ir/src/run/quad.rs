@@ -211,17 +211,9 @@ impl Texture {
         let mut request = TextureRequest {
             texture: unit,
             sampler,
-            lookup,
-            dim: data.dim,
             is_array: data.is_array,
             is_shadow: data.is_shadow,
-            coordinate: [[0; 4]; 4],
-            comparator: [0; 4],
-            lod: [0; 4],
-            ddx: [[0; 4]; 3],
-            ddy: [[0; 4]; 3],
-            offset: [[0; 4]; 3],
-            gather_offsets: None,
+            ..TextureRequest::new(lookup, data.dim)
         };
         let coordinates = usize::from(data.coord_components).min(4);
         if let Some(value) = self.source(TexSrcKind::Coord) {

@@ -158,17 +158,9 @@ impl Machine<'_> {
         let mut request = TextureRequest {
             texture,
             sampler,
-            lookup: TextureLookup::Implicit,
-            dim: target.sampler_dim(),
             is_array: target.is_array(),
             is_shadow: compares || (target.is_shadow() && !fetches && op.opcode != Lodq && op.opcode != Lod),
-            coordinate: [[0; 4]; 4],
-            comparator: [0; 4],
-            lod: [0; 4],
-            ddx: [[0; 4]; 3],
-            ddy: [[0; 4]; 3],
-            offset: [[0; 4]; 3],
-            gather_offsets: None,
+            ..TextureRequest::new(TextureLookup::Implicit, target.sampler_dim())
         };
         let components = usize::from(target.coordinate_components());
         for (component, coordinate) in request.coordinate.iter_mut().enumerate().take(components) {

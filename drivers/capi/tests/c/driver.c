@@ -7,15 +7,7 @@
 
 #include <tgsic.h>
 
-static int failures;
-
-#define CHECK(condition)                                                          \
-    do {                                                                          \
-        if (!(condition)) {                                                       \
-            fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition);       \
-            failures++;                                                           \
-        }                                                                         \
-    } while (0)
+#include "check.h"
 
 enum { CONSTANT = 1, INPUT, OUTPUT, TEMPORARY, SAMPLER, IMMEDIATE = 7, SAMPLER_VIEW = 10 };
 enum { MUL = 7, SLT = 14, MAD = 16, LRP = 18, FLR = 26, TEX = 52, END = 117 };

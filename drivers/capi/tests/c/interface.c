@@ -6,15 +6,7 @@
 
 #include <tgsic.h>
 
-static int failures;
-
-#define CHECK(condition)                                                          \
-    do {                                                                          \
-        if (!(condition)) {                                                       \
-            fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition);       \
-            failures++;                                                           \
-        }                                                                         \
-    } while (0)
+#include "check.h"
 
 static const char SHADER[] = "FRAG\n"
                              "DCL IN[0], GENERIC[3], PERSPECTIVE\n"

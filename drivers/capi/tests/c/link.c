@@ -6,15 +6,7 @@
 
 #include <tgsic.h>
 
-static int failures;
-
-#define CHECK(condition)                                                          \
-    do {                                                                          \
-        if (!(condition)) {                                                       \
-            fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition);       \
-            failures++;                                                           \
-        }                                                                         \
-    } while (0)
+#include "check.h"
 
 #define SHADER(text) { text, sizeof text - 1 }
 

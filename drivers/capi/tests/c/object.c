@@ -7,20 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "check.h"
 #include "compute.h"
 #include "fragment.h"
 #include "geometry.h"
 #include "vertex.h"
-
-static int failures;
-
-#define CHECK(condition)                                                          \
-    do {                                                                          \
-        if (!(condition)) {                                                       \
-            fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition);       \
-            failures++;                                                           \
-        }                                                                         \
-    } while (0)
 
 enum { COUNT = 403, REGISTERS = 2 };
 

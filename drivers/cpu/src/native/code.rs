@@ -1,5 +1,5 @@
-//! Machine code as the interpreter of the IR calls it, wherever it stands: in memory that was made executable for it, or
-//! in an object file that is part of the program.
+//! Machine code as the interpreter of the IR calls it, wherever it stands: in memory that was made executable for it,
+//! or in an object file that is part of the program.
 
 use std::sync::Arc;
 
@@ -100,8 +100,8 @@ impl NativeCode for Code {
         let mut host =
             Host { plans: &self.plans, resources: &mut *state.resources, live: &mut *state.live, panic: None };
         context.set_host(&raw mut host);
-        // SAFETY: the function takes this argument; the planes have the lengths that it relies on, and `state` is borrowed
-        // until it returns. The host is used by what the function calls only.
+        // SAFETY: the function takes this argument; the planes have the lengths that it relies on, and `state` is
+        // borrowed until it returns. The host is used by what the function calls only.
         let steps = unsafe { function(&raw const context) };
         if let Some(panic) = host.panic.take() {
             std::panic::resume_unwind(panic);

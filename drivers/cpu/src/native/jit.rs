@@ -1,5 +1,5 @@
-//! Machine code that is made at run time, in memory that is made executable for it. Pages of code are never writable and
-//! executable at once.
+//! Machine code that is made at run time, in memory that is made executable for it. Pages of code are never writable
+//! and executable at once.
 
 use std::ops::Range;
 use std::sync::{Arc, Mutex};

@@ -62,7 +62,7 @@ struct Levels {
 }
 
 /// Makes the code of a lookup.
-struct Maker<'b, 'f> {
+struct LookupEmitter<'b, 'f> {
     lanes: Lanes<'b, 'f>,
     known: Known,
     components: usize,
@@ -74,7 +74,7 @@ struct Maker<'b, 'f> {
     folded: [Ir; 2],
 }
 
-impl Maker<'_, '_> {
+impl LookupEmitter<'_, '_> {
     fn word(&mut self, word: u32) -> Ir {
         self.lanes.splat(word)
     }
@@ -283,11 +283,11 @@ impl Maker<'_, '_> {
         let equal = self.lanes.builder.ins().icmp(IntCC::Equal, numbers, first);
         let all = self.lanes.builder.ins().vall_true(equal);
         self.lanes.builder.ins().brif(all, same, &[], different, &[]);
-        let finish = |maker: &mut Self, levels: &Levels| {
+        let finish = |emitter: &mut Self, levels: &Levels| {
             let [width, height] = levels.size;
             let [a, b, c, d] = levels.start;
             let arguments = [width, height, a, b, c, d].map(Into::into);
-            maker.lanes.builder.ins().jump(merge, &arguments);
+            emitter.lanes.builder.ins().jump(merge, &arguments);
         };
         self.lanes.builder.switch_to_block(same);
         self.lanes.builder.seal_block(same);
@@ -361,11 +361,11 @@ impl Maker<'_, '_> {
 
     /// The numbers that the components of a texel are, for each lane's texel by its number in the level.
     fn tap(&mut self, levels: &Levels, texel: Ir) -> Vec<Ir> {
-        let address = |maker: &mut Self, lane: u8, shift: i64| {
-            let number = maker.lanes.builder.ins().extractlane(texel, lane);
-            let number = maker.lanes.builder.ins().uextend(I64, number);
-            let distance = maker.lanes.builder.ins().ishl_imm(number, shift);
-            maker.lanes.builder.ins().iadd(levels.start[usize::from(lane)], distance)
+        let address = |emitter: &mut Self, lane: u8, shift: i64| {
+            let number = emitter.lanes.builder.ins().extractlane(texel, lane);
+            let number = emitter.lanes.builder.ins().uextend(I64, number);
+            let distance = emitter.lanes.builder.ins().ishl_imm(number, shift);
+            emitter.lanes.builder.ins().iadd(levels.start[usize::from(lane)], distance)
         };
         if self.known.format == Format::Rgba8Unorm {
             let mut all = texel;
@@ -417,9 +417,9 @@ impl Maker<'_, '_> {
                 texels[axis][1] = self.wrapped(second, size, wrap);
             }
         }
-        let number = |maker: &mut Self, column: usize, row: usize| {
-            let start = maker.lanes.builder.ins().imul(texels[1][row], width);
-            maker.lanes.builder.ins().iadd(start, texels[0][column])
+        let number = |emitter: &mut Self, column: usize, row: usize| {
+            let start = emitter.lanes.builder.ins().imul(texels[1][row], width);
+            emitter.lanes.builder.ins().iadd(start, texels[0][column])
         };
         if filter == Filter::Nearest {
             let texel = number(self, 0, 0);
@@ -449,14 +449,14 @@ impl Maker<'_, '_> {
         let zero = self.number(0.0);
         let mixed = self.above(weight, zero);
         let any = self.lanes.builder.ins().vany_true(mixed);
-        self.only_if(any, values, |maker, values| {
-            let one = maker.word(1);
-            let next = maker.lanes.builder.ins().iadd(numbers, one);
-            let levels = maker.level_of_each(Some(next), last);
-            let next = maker.filtered(&levels, filter);
+        self.only_if(any, values, |emitter, values| {
+            let one = emitter.word(1);
+            let next = emitter.lanes.builder.ins().iadd(numbers, one);
+            let levels = emitter.level_of_each(Some(next), last);
+            let next = emitter.filtered(&levels, filter);
             let both = values.iter().zip(next).map(|(&value, next)| {
-                let mix = maker.mix(value, next, weight);
-                maker.choose(mixed, mix, value)
+                let mix = emitter.mix(value, next, weight);
+                emitter.choose(mixed, mix, value)
             });
             both.collect()
         })
@@ -517,10 +517,10 @@ impl Maker<'_, '_> {
                 let values = self.at_lod(None, magnified);
                 let is_minified = self.above(lod, zero);
                 let any = self.lanes.builder.ins().vany_true(is_minified);
-                self.only_if(any, values, |maker, values| {
-                    let others = maker.at_lod(Some(lod), minified);
+                self.only_if(any, values, |emitter, values| {
+                    let others = emitter.at_lod(Some(lod), minified);
                     let both = values.iter().zip(others);
-                    both.map(|(&value, other)| maker.choose(is_minified, other, value)).collect()
+                    both.map(|(&value, other)| emitter.choose(is_minified, other, value)).collect()
                 })
             }
         };
@@ -536,8 +536,8 @@ impl Maker<'_, '_> {
 }
 
 impl Emitter<'_, '_> {
-    /// A lookup in a known unit. `operands` are the vectors that the callback would get, behind the mask; if the unit of a
-    /// run is not what was known, `otherwise` is called for the results.
+    /// A lookup in a known unit. `operands` are the vectors that the callback would get, behind the mask; if the unit
+    /// of a run is not what was known, `otherwise` is called for the results.
     pub(super) fn look_up_known(
         &mut self,
         number: usize,
@@ -568,13 +568,13 @@ impl Emitter<'_, '_> {
         let given = place(TexSrcKind::Lod).or(place(TexSrcKind::Bias)).and_then(|(first, _)| first.first().copied());
         let lanes = Lanes { builder: &mut self.builder };
         let none = texels;
-        let mut maker = Maker { lanes, known, components, texels, levels, last: none, folded: [none; 2] };
-        maker.last = maker.lanes.splat_value(last);
-        let zero = maker.word(0);
+        let mut emitter = LookupEmitter { lanes, known, components, texels, levels, last: none, folded: [none; 2] };
+        emitter.last = emitter.lanes.splat_value(last);
+        let zero = emitter.word(0);
         let coordinates = [0, 1].map(|axis| coordinates.get(axis).copied().unwrap_or(zero));
-        let coordinates = coordinates.map(|words| maker.float(words));
+        let coordinates = coordinates.map(|words| emitter.float(words));
         let lookup = texture.lookup().unwrap_or(TextureLookup::Implicit);
-        let results = maker.look_up(lookup, coordinates, given);
+        let results = emitter.look_up(lookup, coordinates, given);
         let finish = |emitter: &mut Self, results: Vec<Ir>| {
             for (&variable, result) in variables.iter().zip(results) {
                 emitter.builder.def_var(variable, result);

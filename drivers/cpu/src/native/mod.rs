@@ -5,9 +5,9 @@
 //! that can trap is ever made.
 //!
 //! Code is made at run time (`jit`), or ahead of time for an object file (`write`). It holds no addresses: what it can
-//! reach is in `context`, planes at offsets that are known when it is made, constant buffers behind a check of the length,
-//! texels of textures that a run was asked for, behind a clamp, and what it calls (`calls`, `sampling`). `code` calls it,
-//! with or without the feature `machine-code`, which is needed to make it.
+//! reach is in `context`, planes at offsets that are known when it is made, constant buffers behind a check of the
+//! length, texels of textures that a run was asked for, behind a clamp, and what it calls (`calls`, `sampling`). `code`
+//! calls it, with or without the feature `machine-code`, which is needed to make it.
 
 #[cfg_attr(not(feature = "machine-code"), allow(dead_code, reason = "only what makes code needs all of it"))]
 mod calls;

@@ -1,9 +1,9 @@
 //! Texture instructions and kills in machine code: calls back to the host of a run.
 //!
-//! A texture instruction's operands stand in one area of the stack, a vector of four words for each plane behind the mask
-//! of the active lanes, and its result comes back in the same place. The interpreter's own code makes the request from
-//! them ([`Texture::execute`]). Code reaches the functions here through the context, and instructions by their number, so
-//! it holds no addresses.
+//! A texture instruction's operands stand in one area of the stack, a vector of four words for each plane behind the
+//! mask of the active lanes, and its result comes back in the same place. The interpreter's own code makes the request
+//! from them ([`Texture::execute`]). Code reaches the functions here through the context, and instructions by their
+//! number, so it holds no addresses.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};

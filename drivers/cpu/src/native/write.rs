@@ -31,8 +31,8 @@ pub(crate) enum Form {
     Assembly,
 }
 
-/// What Cranelift must know of a processor, by its triple (`aarch64-unknown-linux-gnu`); `None` for this one. Code may use
-/// these extensions; `None` for as few as there is vector code for.
+/// What Cranelift must know of a processor, by its triple (`aarch64-unknown-linux-gnu`); `None` for this one. Code may
+/// use these extensions; `None` for as few as there is vector code for.
 ///
 /// # Errors
 /// There is no such triple, no object files for it, or Cranelift was built without it.

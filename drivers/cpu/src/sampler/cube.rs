@@ -52,8 +52,8 @@ pub(super) fn derivative([s, t, axis]: [f32; 3], [ds, dt, daxis]: [f32; 3]) -> [
     [(s, ds), (t, dt)].map(|(component, change)| 0.5 * (axis * change - component * daxis) / square)
 }
 
-/// The texel that a number beyond the edges of a face stands for: face, column, row. None at a corner, where three faces
-/// meet and there is no fourth texel.
+/// The texel that a number beyond the edges of a face stands for: face, column, row. None at a corner, where three
+/// faces meet and there is no fourth texel.
 pub(super) fn beyond(face: usize, column: i32, row: i32, size: i32) -> Option<(usize, i32, i32)> {
     let inside = |at: i32| (0..size).contains(&at);
     match (inside(column), inside(row)) {

@@ -1,7 +1,7 @@
 //! Lookups by the four lanes of a quad.
 //!
-//! The dimension of a lookup is the instruction's. A texture of another shape is seen as if it had that shape: its first
-//! row in one dimension, each image as any layer or face that it lacks.
+//! The dimension of a lookup is the instruction's. A texture of another shape is seen as if it had that shape: its
+//! first row in one dimension, each image as any layer or face that it lacks.
 
 use tgsi_ir::intrinsics::indices::SamplerDim;
 use tgsi_ir::run::{TextureLookup, TextureRequest};
@@ -171,8 +171,8 @@ impl<'a, F: AnyFormat> View<'a, F> {
         [if holds { 1.0 } else { 0.0 }; 4]
     }
 
-    /// The same for a texel that may lie beyond the edges of a cube's face. In a corner it is the mean of the three that
-    /// meet there.
+    /// The same for a texel that may lie beyond the edges of a cube's face. In a corner it is the mean of the three
+    /// that meet there.
     #[inline(never)]
     fn tap_of_cube(&self, level: &Level, place: &Place, column: i32, row: i32) -> [f32; 4] {
         let size = level.width as i32;

@@ -1,8 +1,8 @@
 //! Textures: mip levels in memory, each texel in its own format.
 //!
 //! A level is a number of two-dimensional images: the slices of a 3D texture, else the layers, with six faces each for
-//! cubes. Rows follow each other without gaps, images and levels too. All sizes are at least 1 and there is at least one
-//! level; nothing changes that after a texture is made, which compiled lookups rely on.
+//! cubes. Rows follow each other without gaps, images and levels too. All sizes are at least 1 and there is at least
+//! one level; nothing changes that after a texture is made, which compiled lookups rely on.
 
 use super::format::Format;
 

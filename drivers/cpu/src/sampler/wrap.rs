@@ -1,9 +1,9 @@
 //! From coordinates to numbers of texels.
 //!
 //! A coordinate is first *folded* into the part that its wrap mode repeats, which keeps it exact however large it is,
-//! then scaled by the size of a level, and its texels are numbered; numbers outside are brought inside as the mode says.
-//! Every step is defined for all floats: what is no number is the start of the texture. Compiled lookups take the same
-//! steps in the same order, so that both give the same bits.
+//! then scaled by the size of a level, and its texels are numbered; numbers outside are brought inside as the mode
+//! says. Every step is defined for all floats: what is no number is the start of the texture. Compiled lookups take the
+//! same steps in the same order, so that both give the same bits.
 
 use super::state::Wrap;
 

@@ -421,9 +421,10 @@ impl Program {
         self.run_blocks(inputs, 0..inputs.lanes, inputs.lanes, resources, limits)
     }
 
-    /// Runs the shader for some lanes of the inputs, which may be any number of lanes: in blocks of `block` lanes, rounded
-    /// up to whole quads, one after the other, each as if it was a run of its own. Buffers, counters and resources are handed on from block to
-    /// block. The outputs are those of the lanes `lanes`; the shared memory in them is that of the last block.
+    /// Runs the shader for some lanes of the inputs, which may be any number of lanes: in blocks of `block` lanes,
+    /// rounded up to whole quads, one after the other, each as if it was a run of its own. Buffers, counters and
+    /// resources are handed on from block to block. The outputs are those of the lanes `lanes`; the shared memory in
+    /// them is that of the last block.
     ///
     /// # Errors
     /// As of [`run`](Self::run), with the limits for each block.

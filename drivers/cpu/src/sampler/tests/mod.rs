@@ -16,21 +16,8 @@ use super::*;
 /// A lookup at a place that is the same in all lanes.
 fn request(lookup: TextureLookup, dim: SamplerDim, coordinate: &[f32]) -> TextureRequest {
     let word = |component: usize| coordinate.get(component).copied().unwrap_or(0.0).to_bits();
-    TextureRequest {
-        texture: 0,
-        sampler: 0,
-        lookup,
-        dim,
-        is_array: false,
-        is_shadow: false,
-        coordinate: [0, 1, 2, 3].map(|component| [word(component); 4]),
-        comparator: [0; 4],
-        lod: [0; 4],
-        ddx: [[0; 4]; 3],
-        ddy: [[0; 4]; 3],
-        offset: [[0; 4]; 3],
-        gather_offsets: None,
-    }
+    let coordinate = [0, 1, 2, 3].map(|component| [word(component); 4]);
+    TextureRequest { coordinate, ..TextureRequest::new(lookup, dim) }
 }
 
 fn explicit(dim: SamplerDim, coordinate: &[f32]) -> TextureRequest {

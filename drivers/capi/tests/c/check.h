@@ -1,0 +1,13 @@
+// Counts what is not as it should be, and says where.
+
+#include <stdio.h>
+
+static int failures;
+
+#define CHECK(condition)                                                          \
+    do {                                                                          \
+        if (!(condition)) {                                                       \
+            fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition);       \
+            failures++;                                                           \
+        }                                                                         \
+    } while (0)
