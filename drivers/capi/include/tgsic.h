@@ -280,6 +280,12 @@ typedef struct tgsic_result tgsic_result;
 // Threads that run shaders. Any number of threads may pass work to them at the same time.
 typedef struct tgsic_threads tgsic_threads;
 
+// Shaders of a host, and of all contexts in it: equal texts are translated once.
+typedef struct tgsic_virgl tgsic_virgl;
+
+// Shaders of a context of the renderer: what comes in several buffers is held until it is whole.
+typedef struct tgsic_virgl_context tgsic_virgl_context;
+
 // A limit and its value. tgsic limits lists the names.
 typedef struct {
   // Its name, such as instructions.
@@ -762,6 +768,28 @@ typedef struct {
   uint64_t max_memory;
 } tgsic_run;
 
+// What was made of the shaders of a context.
+typedef struct {
+  // sizeof(tgsic_virgl_totals), to be set by the caller.
+  size_t size;
+  // Shaders seen.
+  uint64_t shaders;
+  // Shaders that have fewer instructions now.
+  uint64_t shorter;
+  // Shaders that have as many.
+  uint64_t equal;
+  // Shaders that have more.
+  uint64_t longer;
+  // Shaders that stay as they came, because there is no translation.
+  uint64_t failed;
+  // Instructions of those with a translation, before.
+  uint64_t instructions_before;
+  // Instructions after.
+  uint64_t instructions_after;
+  // The time that translation took.
+  uint64_t microseconds;
+} tgsic_virgl_totals;
+
 #ifdef __cplusplus
 extern "C" {
 #endif // __cplusplus
@@ -943,6 +971,36 @@ const char *tgsic_version_string(void);
 
 // A text that changes with the source of the library. Whoever caches what it made puts this into the key. Never NULL.
 const char *tgsic_build_id(void);
+
+// Makes what the contexts of a host share. The options are those of a compiler whose code is for hosts of virgl: the
+// driver is tgsi, the target is virgl whatever is said.
+//
+// Returns NULL if the options are wrong. *error is then a result that says why, for the caller to free; otherwise it
+// is NULL. error may be NULL.
+tgsic_virgl *tgsic_virgl_new(const tgsic_options *options, tgsic_result **error);
+
+// Frees it. Its contexts stay. NULL is ignored.
+void tgsic_virgl_free(tgsic_virgl *virgl);
+
+// Makes the state of a new context of the renderer. Different threads may use different contexts at the same time.
+// Returns NULL only if virgl is NULL.
+tgsic_virgl_context *tgsic_virgl_context_new(const tgsic_virgl *virgl);
+
+// Frees the state of a context. NULL is ignored.
+void tgsic_virgl_context_free(tgsic_virgl_context *context);
+
+// Replaces the shaders in a buffer of commands, *num_words words long, that the context is about to submit. Returns
+// the commands to be submitted in its place, and their number in *num_words, which may be 0: a shader that is not
+// whole yet is held back. If nothing changes, that is commands itself; otherwise it belongs to the context until the
+// next call.
+//
+// A shader that cannot be translated stays as it is. After a buffer that is not what a guest may send, everything is
+// passed on as it comes, so that the renderer reports the error.
+const uint32_t *tgsic_virgl_rewrite(tgsic_virgl_context *context, const uint32_t *commands, size_t *num_words);
+
+// Fills in what was made of the shaders of a context so far. Returns 1, or 0 if there is no context or size is not
+// set.
+int tgsic_virgl_context_totals(const tgsic_virgl_context *context, tgsic_virgl_totals *totals);
 
 #ifdef __cplusplus
 }  // extern "C"

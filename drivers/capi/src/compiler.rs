@@ -109,9 +109,11 @@ pub struct tgsic_compiler {
 }
 
 impl tgsic_compiler {
+    /// The compiler that the options ask for, with `more` options of the driver.
+    ///
     /// # Safety
     /// As for [`tgsic_compiler_new`].
-    unsafe fn new(options: *const tgsic_options) -> Result<tgsic_compiler, Failure> {
+    pub(crate) unsafe fn new(options: *const tgsic_options, more: &[&str]) -> Result<tgsic_compiler, Failure> {
         let options = if options.is_null() {
             tgsic_options {
                 size: size_of::<tgsic_options>(),
@@ -148,7 +150,7 @@ impl tgsic_compiler {
         let profile = profile.map(|name| tgsi_compiler::profile_named(driver, name)).transpose();
         let profile = profile.map_err(|error| Failure::argument(error.to_string()))?;
         let names = names.split(',').map(str::trim).filter(|name| !name.is_empty());
-        let names: Vec<&str> = profile.into_iter().chain(names).collect();
+        let names: Vec<&str> = profile.into_iter().chain(names).chain(more.iter().copied()).collect();
         let target = driver.target(&names).map_err(|error| Failure::argument(error.to_string()))?;
         let level = match options.level {
             0 | 3 => Level::All,
@@ -434,7 +436,7 @@ pub unsafe extern "C" fn tgsic_compiler_new(
     error: *mut *mut tgsic_result,
 ) -> *mut tgsic_compiler {
     // SAFETY: the caller's promises are those that are asked for.
-    let compiler = match guarded(|| unsafe { tgsic_compiler::new(options) }) {
+    let compiler = match guarded(|| unsafe { tgsic_compiler::new(options, &[]) }) {
         Ok(result) => result,
         Err(error) => Err(Failure::internal(error.message)),
     };

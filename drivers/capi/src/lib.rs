@@ -28,6 +28,7 @@ mod run;
 mod scan;
 mod sized;
 mod version;
+mod virgl;
 
 pub use allocator::{tgsic_allocate_function, tgsic_allocator};
 pub use compiler::*;
@@ -39,3 +40,4 @@ pub use result::*;
 pub use run::*;
 pub use scan::*;
 pub use version::*;
+pub use virgl::*;

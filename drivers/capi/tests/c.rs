@@ -4,10 +4,14 @@
 //! `TGSIC_SANITIZERS=1 cargo test -p tgsi-capi --test c -- instrumented` runs them with a library that is instrumented
 //! too, by AddressSanitizer and by ThreadSanitizer. It is built for that, which takes some minutes.
 
+#[path = "library/mod.rs"]
+mod library;
+
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode, Output};
+use std::process::{Command, ExitCode};
 use std::sync::{Mutex, OnceLock};
 
+use library::{folder, install, run, static_library};
 use libtest_mimic::{Arguments, Failed, Trial};
 use tgsi_compiler::input::Language;
 use tgsi_compiler::{Compiler, Driver};
@@ -28,33 +32,8 @@ fn more_libraries(library: &Path) -> Vec<&'static str> {
 const HOSTILE_ROUNDS: usize = 200;
 const SLOW_ROUNDS: usize = 10;
 
-fn folder() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-}
-
-/// The static library that cargo made with this test: the newest one beside it.
-fn static_library() -> PathBuf {
-    let test = std::env::current_exe().expect("the path of the test");
-    let entries = std::fs::read_dir(test.parent().expect("a folder")).expect("a readable folder");
-    let libraries = entries.flatten().map(|entry| entry.path()).filter(|path| {
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        name.starts_with("libtgsic-") && name.ends_with(".a")
-    });
-    let modified = |path: &PathBuf| path.metadata().and_then(|metadata| metadata.modified()).ok();
-    libraries.max_by_key(modified).expect("cargo builds the static library with the tests")
-}
-
 fn has(tool: &str) -> bool {
     Command::new(tool).arg("--version").output().is_ok_and(|output| output.status.success())
-}
-
-fn run(command: &mut Command) -> Result<Output, Failed> {
-    let output = command.output()?;
-    if output.status.success() {
-        return Ok(output);
-    }
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    Err(format!("{command:?}: {}\n{}{}", output.status, text(&output.stdout), text(&output.stderr)).into())
 }
 
 /// The static library, instrumented by a sanitizer. The standard library is not: what is inside of it is not seen.
@@ -185,9 +164,7 @@ fn program_with_objects(flags: &[&str], before: &[&str], library: &Path) -> Resu
 fn installed() -> Result<(), Failed> {
     let folder_of_test = tempfile::tempdir()?;
     let root = folder_of_test.path();
-    let mut install = Command::new(folder().join("install"));
-    install.args(["--prefix", "/usr", "--libdir", "lib", "--destdir"]).arg(root);
-    run(install.env("TGSIC_STATIC_LIBRARY", static_library()))?;
+    install(root)?;
     let library = root.join("usr/lib/libtgsic.so");
     let dynamic = run(Command::new("readelf").args(["-d", "-W"]).arg(&library))?;
     let dynamic = String::from_utf8(dynamic.stdout)?;
@@ -266,6 +243,7 @@ fn installed() -> Result<(), Failed> {
     if example("link")?.arg(&fragment).output()?.status.code() != Some(2) {
         return Err("link of one shader".into());
     }
+    preloaded(root)?;
     // Builds that run nothing say so.
     let (status, expected) = if cfg!(feature = "run") { (0, "-1 -1 0 1\n1 -1 0 1\n-1 1 0 1\n") } else { (2, "") };
     for name in ["run", "object"] {
@@ -277,15 +255,75 @@ fn installed() -> Result<(), Failed> {
     Ok(())
 }
 
+/// Below `root`, where the library is installed, a host that loads its renderer with a plug-in gets translations.
+fn preloaded(root: &Path) -> Result<(), Failed> {
+    let cc = |sources: &str, target: &str, more: &[&str]| {
+        let mut command = Command::new("cc");
+        command.args(["-std=c11", "-Wall", "-Wextra", "-Werror", "-fPIC", "-o"]).arg(root.join(target));
+        command.arg(folder().join("tests/c/host").join(sources)).current_dir(root);
+        run(command.args(more))
+    };
+    let renderer = "libvirglrenderer.so.1";
+    cc("renderer.c", renderer, &["-shared", "-Wl,-soname,libvirglrenderer.so.1"])?;
+    cc("plugin.c", "plugin.so", &["-shared", renderer, "-Wl,-rpath,$ORIGIN"])?;
+    cc("main.c", "host", &["-ldl"])?;
+    let stats = root.join("stats.jsonl");
+    let host = |preload: &str| -> Result<String, Failed> {
+        let mut command = Command::new(root.join("host"));
+        command.arg(root.join("plugin.so")).env("LD_PRELOAD", preload).env("TGSIC_VIRGL_STATS", &stats);
+        Ok(String::from_utf8(run(&mut command)?.stdout)?)
+    };
+    let straight = host("")?;
+    let library = root.join("usr/lib/libtgsic-virgl.so");
+    let inside = host(library.to_str().ok_or("a path that is UTF-8")?)?;
+    // Objects 1 and 2 of context 1, and one of the context that has its number later: the others are none of ours.
+    let mut expected = String::new();
+    let (mut shaders, mut replaced) = (0, false);
+    for line in straight.lines() {
+        if line.starts_with("submit") {
+            shaders += u32::from(line == "submit 1: VERT");
+            replaced = line == "submit 1: VERT" && shaders != 3;
+        }
+        match line {
+            "MOV TEMP[0], IN[0]" | "DCL TEMP[0]" if replaced => {}
+            "MOV OUT[0], TEMP[0]" if replaced => expected.push_str("  0: MOV OUT[0], IN[0]\n"),
+            "END" if replaced => expected.push_str("  1: END\n"),
+            _ => {
+                expected.push_str(line);
+                expected.push('\n');
+            }
+        }
+    }
+    if inside != expected || shaders != 4 {
+        return Err(format!("{inside}\nshould be\n{expected}").into());
+    }
+    let stats = std::fs::read_to_string(&stats)?;
+    let totals: Vec<&str> = stats.lines().map(|line| line.split(",\"micro").next().unwrap_or(line)).collect();
+    let of = |shaders: u32| {
+        format!(
+            "{{\"context\":1,\"shaders\":{shaders},\"shorter\":{shaders},\"equal\":0,\"longer\":0,\"failed\":0,\
+             \"instructions_before\":{},\"instructions_after\":{}",
+            3 * shaders,
+            2 * shaders
+        )
+    };
+    if totals != [of(2), of(1)] {
+        return Err(stats.into());
+    }
+    Ok(())
+}
+
 /// The Debian packages hold what they should, in folders of the architecture.
 fn packages() -> Result<(), Failed> {
     let target = tempfile::tempdir()?;
     let mut package = Command::new(folder().join("package"));
+    // Compressed a little: the library of a test has debugging information.
+    package.env("DPKG_DEB_COMPRESSOR_TYPE", "gzip").env("DPKG_DEB_COMPRESSOR_LEVEL", "1");
     let output = run(package.arg(target.path()).env("TGSIC_STATIC_LIBRARY", static_library()))?;
     let output = String::from_utf8(output.stdout)?;
     let packages: Vec<&str> = output.lines().filter(|line| line.ends_with(".deb")).collect();
     let expected: [&[&str]; 2] = [
-        &["/libtgsic.so.0.1 -> libtgsic.so.0.1.0", "/libtgsic.so.0.1.0", "/copyright"],
+        &["/libtgsic.so.0.1 -> libtgsic.so.0.1.0", "/libtgsic.so.0.1.0", "/libtgsic-virgl.so", "/copyright"],
         &["/libtgsic.so -> libtgsic.so.0.1", "/libtgsic.a", "/include/tgsic.h", "/pkgconfig/tgsic.pc", "/tgsic.3.gz"],
     ];
     if packages.len() != expected.len() {
@@ -314,7 +352,7 @@ fn main() -> ExitCode {
     let (has_c, has_cpp, has_valgrind) = (has("cc"), has("c++"), has("valgrind"));
     let mut trials = Vec::new();
     let runs = cfg!(feature = "run");
-    for name in ["interface.c", "link.c", "driver.c", "run.c", "threads.c", "hostile.c"] {
+    for name in ["interface.c", "link.c", "driver.c", "run.c", "threads.c", "hostile.c", "virgl.c"] {
         for (kind, flags, before) in
             [("plain", &[][..], &[][..]), ("sanitizers", SANITIZERS, &[]), ("valgrind", &[], VALGRIND)]
         {
@@ -338,6 +376,7 @@ fn main() -> ExitCode {
         ("run.c", "address", SANITIZERS),
         ("threads.c", "address", SANITIZERS),
         ("hostile.c", "address", SANITIZERS),
+        ("virgl.c", "address", SANITIZERS),
     ] {
         let test = move || program(name, flags, &[], &instrumented_library(sanitizer)?);
         let trial = Trial::test(format!("{name}: instrumented, {sanitizer}"), test);

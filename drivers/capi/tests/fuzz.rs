@@ -72,12 +72,13 @@ fn shaders() -> Vec<Vec<u8>> {
 /// Decisions for the calls: mostly what a program that is right decides.
 fn header(random: &mut Random) -> [u8; calls::HEADER] {
     let mut header = [0; calls::HEADER];
-    header[0] = match random.below(4) {
+    header[0] = match random.below(5) {
         0 => calls::LINK,
         1 => calls::RUN,
+        2 => calls::VIRGL,
         _ => random.next() as u8,
     };
-    if matches!(header[0], calls::LINK | calls::RUN) {
+    if matches!(header[0], calls::LINK | calls::RUN | calls::VIRGL) {
         header[9] = random.next() as u8;
         header[13] = random.next() as u8;
     }
@@ -144,6 +145,8 @@ fn calls_of_the_fixtures() {
     }
     let linked = calls::LINKED.load(Ordering::Relaxed);
     assert!(linked > 100, "{linked} pairs linked");
+    let replaced = calls::REPLACED.load(Ordering::Relaxed);
+    assert!(replaced > 100, "{replaced} shaders replaced for hosts");
     #[cfg(feature = "run")]
     {
         let ran = calls::RAN.load(Ordering::Relaxed);

@@ -13,6 +13,7 @@
 //!   any number of threads.
 //! - A [`Fit`] says what code uses of each limit of its consumer, and where it first exceeds one.
 //! - A [`Compilation`] is one shader on its way. It can be taken from [`Stage`] to stage and looked at in between.
+//! - A [`HostCompiler`] translates texts on their way to a host that reads TGSI.
 //! - [`Compiler::link`] takes the shaders of a pipeline together: what goes between them is fitted to both.
 //!
 //! Nothing else spells out the order of these steps. A driver is a crate that implements the two traits, and one row of
@@ -22,6 +23,7 @@ mod compiler;
 mod driver;
 mod error;
 mod fit;
+mod host;
 pub mod input;
 mod link;
 
@@ -32,4 +34,5 @@ pub use driver::{
 };
 pub use error::{CompileError, Subject, TargetError};
 pub use fit::{Excess, Fit, FitFinding, LimitUse, Measurement, Verdict};
+pub use host::{HostCompiler, HostError, HostTranslation};
 pub use link::{LinkError, Linked, Program};

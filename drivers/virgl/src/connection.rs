@@ -11,7 +11,8 @@
 //!
 //! What is left is the price of a process in between. On two processors, with a host that draws in software, three
 //! scenes of glmark2 have 0.88 to 0.91 of their frame rates; behind a forwarder that only copies, 0.87 to 0.95. A frame
-//! takes four answers of the host, and each wakes one process more.
+//! takes four answers of the host, and each wakes one process more. Where that matters, the translation goes inside the
+//! host (`tgsic_virgl_rewrite` of the C library).
 
 use std::io;
 use std::net::Shutdown;

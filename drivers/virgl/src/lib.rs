@@ -1,5 +1,5 @@
-//! Shaders on their way from a virgl guest driver to a virgl host: read on the vtest socket, shown to a filter,
-//! replaced.
+//! Shaders on their way from a virgl guest driver to a virgl host: read on the vtest socket, or in the buffers that the
+//! host itself submits, shown to a filter, replaced.
 //!
 //! The crate knows the wire and no shaders: a [`Filter`] gets the text of each and answers with another, or leaves it.
 //! Everything else passes through as it came.
@@ -10,6 +10,7 @@
 //! | [`commands`] | commands in the body of SUBMIT_CMD, sub-contexts |
 //! | [`shader`] | the packets that carry a shader, decoded and encoded |
 //! | [`rewrite`] | buffers of commands with their shaders replaced |
+//! | [`cache`] | translations of texts that come again |
 //! | [`stream`] | the bytes of a client, in pieces of any size |
 //! | [`proxy`] | sockets: clients, their connections to the host, descriptors |
 //! | [`limits`] | every limit, with its reason |
@@ -40,6 +41,7 @@
 //!
 //! [`Filter`]: shader::Filter
 
+pub mod cache;
 pub mod commands;
 mod connection;
 pub mod error;

@@ -86,6 +86,11 @@ impl<F: Filter> Rewriter<F> {
         Rewriter { filter, contexts: SubContexts::default(), unfinished: BTreeMap::new(), held_bytes: 0 }
     }
 
+    /// The filter.
+    pub fn filter(&self) -> &F {
+        &self.filter
+    }
+
     /// Rewrites a buffer.
     pub fn rewrite(&mut self, input: &[u8]) -> Rewritten {
         let mut buffer = Buffer { input, out: None };

@@ -12,6 +12,8 @@
 #[cfg(feature = "run")]
 #[path = "run.rs"]
 mod run;
+#[path = "virgl.rs"]
+mod virgl;
 
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::ffi::{CStr, CString, c_char, c_void};
@@ -28,10 +30,14 @@ pub const HEADER: usize = 16;
 pub const LINK: u8 = 0x40;
 /// Likewise.
 pub const RUN: u8 = 0x80;
+/// Likewise.
+pub const VIRGL: u8 = 0xc0;
 
 /// Calls of these two that went well, so that a test can tell that they are made with sense.
 pub static LINKED: AtomicUsize = AtomicUsize::new(0);
-/// Likewise.
+/// Shaders that were replaced in buffers of commands.
+pub static REPLACED: AtomicUsize = AtomicUsize::new(0);
+/// Calls that ran a shader.
 #[cfg(feature = "run")]
 pub static RAN: AtomicUsize = AtomicUsize::new(0);
 
@@ -222,6 +228,10 @@ pub fn calls(data: &[u8]) {
         40 => options.target = strings.add(shader),
         _ => {}
     }
+    if header[0] == VIRGL {
+        let memory = memory_of(&options);
+        return virgl::rewrite(memory.start.cast(), header, shader);
+    }
     let compiler = new_compiler(&options, wrong % 64);
     one_call(compiler, header, shader);
     if !compiler.is_null() && wrong % 64 == 41 {
@@ -232,12 +242,18 @@ pub fn calls(data: &[u8]) {
     unsafe { tgsic_compiler_free(compiler) };
 }
 
-fn new_compiler(options: &tgsic_options, wrong: u8) -> *mut tgsic_compiler {
+/// Options in as many bytes as they state.
+fn memory_of(options: &tgsic_options) -> Memory {
     let memory = Memory::of_struct(options.size);
     let copied = if options.size > MAX_STRUCT { size_of::<usize>() } else { options.size };
     let copied = copied.min(size_of::<tgsic_options>());
     // SAFETY: both have so many bytes.
     unsafe { ptr::copy_nonoverlapping(ptr::from_ref(options).cast::<u8>(), memory.start, copied) };
+    memory
+}
+
+fn new_compiler(options: &tgsic_options, wrong: u8) -> *mut tgsic_compiler {
+    let memory = memory_of(options);
     if wrong == 42 && options.size > size_of::<tgsic_options>() && options.size <= MAX_STRUCT {
         // A field of a later version.
         let last = memory.start.wrapping_add(options.size - 1);

@@ -93,21 +93,32 @@ pub struct Ends<'i> {
 impl<'i> Ends<'i> {
     /// A host alone.
     pub fn straight(installed: &'i Installed) -> Result<Ends<'i>, String> {
-        Ends::start(installed, false)
+        Ends::start(installed, false, &[])
     }
 
     /// A host with a proxy before it.
     pub fn proxied(installed: &'i Installed) -> Result<Ends<'i>, String> {
-        let mut ends = Ends::start(installed, true)?;
+        let mut ends = Ends::start(installed, true, &[])?;
         ends.start_proxy()?;
         Ok(ends)
     }
 
-    fn start(installed: &'i Installed, proxied: bool) -> Result<Ends<'i>, String> {
+    /// A host alone, with a library that is loaded into it, and variables of that.
+    #[allow(dead_code, reason = "for the tests of that library")]
+    pub fn preloaded(
+        installed: &'i Installed,
+        library: &Path,
+        variables: &[(&str, &Path)],
+    ) -> Result<Ends<'i>, String> {
+        let variables: Vec<(&str, &Path)> = variables.iter().copied().chain([("LD_PRELOAD", library)]).collect();
+        Ends::start(installed, false, &variables)
+    }
+
+    fn start(installed: &'i Installed, proxied: bool, variables: &[(&str, &Path)]) -> Result<Ends<'i>, String> {
         let folder = tempfile::tempdir().map_err(|error| format!("no temporary folder: {error}"))?;
         fs::create_dir(folder.path().join("tmp")).map_err(|error| format!("no folder for clients: {error}"))?;
         let socket = folder.path().join(if proxied { "host" } else { "tmp/.virgl_test" });
-        let host = start_host(folder.path(), &socket)?;
+        let host = start_host(folder.path(), &socket, variables)?;
         Ok(Ends { installed, folder, host, proxy: None })
     }
 
@@ -132,7 +143,8 @@ impl<'i> Ends<'i> {
     /// Starts a proxy where there is none.
     pub fn start_proxy(&mut self) -> Result<(), String> {
         let folder = self.folder.path();
-        let mut command = marked(env!("CARGO_BIN_EXE_tgsic"), folder);
+        let program = option_env!("CARGO_BIN_EXE_tgsic").ok_or("tests of another package have no proxy")?;
+        let mut command = marked(program, folder);
         command.arg("proxy").arg("--listen").arg(self.socket()).arg("--connect").arg(folder.join("host"));
         command.arg("--record").arg(self.record()).arg(format!("--stats={}", folder.join("stats.json").display()));
         let mut proxy = spawn(&mut command, &folder.join("proxy.log"))?;
@@ -147,7 +159,7 @@ impl<'i> Ends<'i> {
 
     /// Starts a host again at its place, after it was killed.
     pub fn restart_host(&mut self) -> Result<(), String> {
-        self.host = start_host(self.folder.path(), &self.folder.path().join("host"))?;
+        self.host = start_host(self.folder.path(), &self.folder.path().join("host"), &[])?;
         Ok(())
     }
 
@@ -240,8 +252,9 @@ fn marked(program: &str, folder: &Path) -> Command {
     command
 }
 
-fn start_host(folder: &Path, socket: &Path) -> Result<Child, String> {
+fn start_host(folder: &Path, socket: &Path, variables: &[(&str, &Path)]) -> Result<Child, String> {
     let mut command = marked(HOST, folder);
+    command.envs(variables.iter().copied());
     command.arg("--use-egl-surfaceless").arg(format!("--socket-path={}", socket.display()));
     // The file of a host that was killed is still there and would be taken for the new one's.
     let _ = fs::remove_file(socket);

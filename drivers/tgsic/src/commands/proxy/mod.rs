@@ -3,7 +3,6 @@
 //! The library carries the bytes ([`tgsi_driver_virgl`]); here is what is made of the shaders, what is kept of them,
 //! and what is told of it.
 
-mod cache;
 pub mod guard;
 mod record;
 mod stats;

@@ -4,26 +4,21 @@ use std::any::Any;
 use std::cmp::Ordering;
 use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use rayon::{ThreadPool, ThreadPoolBuilder};
-use tgsi::Shader;
-use tgsi::tables::File;
-use tgsi::text::{PrintOptions, print};
-use tgsi_compiler::Code;
-use tgsi_compiler::input::Language;
+use tgsi::text::Reading;
+use tgsi_compiler::input::read_text;
+use tgsi_compiler::{HostCompiler, HostTranslation};
+use tgsi_driver_virgl::cache::Cache;
 use tgsi_driver_virgl::shader::{Filtered, ShaderObject};
-use tgsi_ir::passes::pipeline::Level;
 use tgsi_ir::run::environment::RunLimits;
 
-use super::cache::Cache;
 use super::record::{Recorder, hash, name_of};
 use super::stats::Histogram;
-use crate::input::{ShaderError, Source};
-use crate::input_shader::InputShader;
+use crate::input::ShaderError;
 use crate::plan::Plan;
 use crate::verify::{Verdict, compare_translated};
 
@@ -35,6 +30,9 @@ const MAX_STEPS: u64 = 200_000;
 
 /// Hashes of distinct shaders that are kept for counting them.
 const MAX_DISTINCT: usize = 1 << 20;
+
+/// Bytes of texts that are remembered of the recent past, and again of the past before.
+const GENERATION_BYTES: usize = 64 << 20;
 
 /// Threads that translate where there are fewer processors.
 const FEWEST_WORKERS: usize = 4;
@@ -98,28 +96,24 @@ pub struct Totals {
 
 /// Translates shaders of all connections.
 pub struct Translator {
-    plan: Plan,
-    /// For shaders that the other one makes longer; `None` if it does nothing that could.
-    plan_without_growth: Option<Plan>,
+    compiler: HostCompiler,
     verify: bool,
     recorder: Option<Recorder>,
     /// The threads that translate. Their number bounds what the proxy takes, however many clients there are.
     workers: Option<ThreadPool>,
-    cache: Cache,
+    cache: Cache<Outcome>,
     totals: Mutex<Totals>,
 }
 
 impl Translator {
     /// A translator for a plan.
     pub fn new(plan: Plan, verify: bool, recorder: Option<Recorder>) -> Translator {
-        let may_grow = plan.compiler.level() == Level::All;
         Translator {
-            plan_without_growth: may_grow.then(|| plan.clone().with_level(Level::NoGrowth)),
-            plan,
+            compiler: HostCompiler::new(plan.compiler),
             verify,
             recorder,
             workers: workers(),
-            cache: Cache::default(),
+            cache: Cache::new(GENERATION_BYTES),
             totals: Mutex::default(),
         }
     }
@@ -200,74 +194,27 @@ impl Translator {
             .unwrap_or_else(|panic| Outcome::Failed(format!("panic: {}", message_of(&*panic))))
     }
 
-    fn translate(&self, shader: &ShaderObject<'_>) -> Outcome {
-        match self.try_translate(shader) {
-            Ok(outcome) => outcome,
-            Err(problem) => Outcome::Failed(problem.brief()),
-        }
-    }
-
-    fn try_translate(&self, object: &ShaderObject<'_>) -> Result<Outcome, ShaderError> {
-        let path = PathBuf::from(object.stage.name());
-        // Text it is on this way, whatever it looks like.
-        let source = Source {
-            path,
-            bytes: object.text.to_vec(),
-            language: Language::Text,
-            limits: crate::limits::current(),
-            strict: false,
+    fn translate(&self, object: &ShaderObject<'_>) -> Outcome {
+        let streams = object.stream_outputs > 0;
+        let translation = match self.compiler.translate(object.text, object.stage.name(), streams) {
+            Ok(translation) => translation,
+            Err(error) => return Outcome::Failed(error.to_string()),
         };
-        let (subject, _) = InputShader::checked(&source, &self.plan)?;
-        let before = subject.interface();
-        if before.processor.name() != object.stage.name() {
-            let (is, should) = (before.processor.name(), object.stage.name());
-            return Err(ShaderError::Other(format!("the text is for stage {is}, the object for {should}")));
-        }
-        let instructions = |shader: &Shader| tgsi::scan::scan(shader).num_instructions;
-        let mut after = tgsi_of(subject.code(&self.plan)?)?;
-        if let Some(plan) = &self.plan_without_growth
-            && instructions(&after) > instructions(before)
-        {
-            // Unrolled loops that let nothing go are not worth their length: every reader after us works through it
-            // again.
-            let other = tgsi_of(subject.code(plan)?)?;
-            if instructions(&other) < instructions(&after) {
-                after = other;
-            }
-        }
-        if object.stream_outputs > 0 && outputs(before) != outputs(&after) {
-            return Err(ShaderError::Other("outputs are streamed, and have other registers in the translation".into()));
-        }
-        let text = print(&after, PrintOptions { hex_floats: true, ..PrintOptions::default() }).into_bytes();
+        let HostTranslation { source, text, instructions_before: before, instructions_after: after } = translation;
         if self.verify {
             // What is compared is what the host will read.
-            let source = Source {
-                path: source.path,
-                bytes: text.clone(),
-                language: Language::Text,
-                limits: crate::limits::current(),
-                strict: false,
+            let read_again = match read_text(&text, self.compiler.compiler().limits(), false) {
+                Reading { shader, gaps: None, .. } => shader,
+                Reading { diagnostics, .. } => return Outcome::Failed(ShaderError::Findings(diagnostics).brief()),
             };
-            let (read_again, _) = source.tgsi()?;
-            let limits = RunLimits::of_steps(MAX_STEPS);
-            match compare_translated(before, &read_again, SEEDS, limits) {
+            match compare_translated(&source, &read_again, SEEDS, RunLimits::of_steps(MAX_STEPS)) {
                 Verdict::Equal | Verdict::WithoutResult => {}
-                Verdict::Different(reason) => return Ok(Outcome::Different { text, reason }),
-                Verdict::Error(reason) => return Err(ShaderError::Other(format!("it cannot be run: {reason}"))),
+                Verdict::Different(reason) => return Outcome::Different { text, reason },
+                Verdict::Error(reason) => return Outcome::Failed(format!("it cannot be run: {reason}")),
             }
         }
-        Ok(Outcome::Translated(Translated {
-            before: instructions(before),
-            after: instructions(&after),
-            text: (text != object.text).then_some(text),
-        }))
+        Outcome::Translated(Translated { before, after, text: (text != object.text).then_some(text) })
     }
-}
-
-/// Hosts read TGSI.
-fn tgsi_of(code: Code) -> Result<Shader, ShaderError> {
-    code.into_tgsi()
-        .ok_or_else(|| ShaderError::Other("hosts of virgl read TGSI, the driver makes something else".into()))
 }
 
 /// One thread a processor, and some more so that a few long shaders leave room for short ones. Without them clients
@@ -288,18 +235,6 @@ fn log_outcome(shader: &ShaderObject<'_>, outcome: &Outcome) {
             log::error!("{}: the translation differs: {reason}", name_of(shader.stage, shader.text));
         }
     }
-}
-
-/// Registers of outputs, with their semantics.
-fn outputs(shader: &Shader) -> Vec<(u16, u16, String)> {
-    let mut outputs: Vec<_> = shader
-        .declarations
-        .iter()
-        .filter(|declaration| declaration.file == File::Output)
-        .map(|declaration| (declaration.first, declaration.last, format!("{:?}", declaration.semantic)))
-        .collect();
-    outputs.sort();
-    outputs
 }
 
 /// The message of a panic.

@@ -4,12 +4,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use tgsi_driver_virgl::shader::{ShaderObject, Stage};
-
-use super::translator::Outcome;
-
-/// Bytes of texts that are remembered of the recent past, and again of the past before. Texts have a few KB.
-const GENERATION_BYTES: usize = 64 << 20;
+use crate::shader::{ShaderObject, Stage};
 
 /// The inputs of a translation besides the text. Where outputs are streamed, their registers must stay, which is
 /// checked.
@@ -26,34 +21,44 @@ impl CacheKey {
 }
 
 /// The translation of a text, once a thread has finished it.
-pub type Slot = Arc<OnceLock<Outcome>>;
+pub type Slot<T> = Arc<OnceLock<T>>;
 
 /// Two generations: what is found in the older one comes back into the younger one, and when that is full it becomes
 /// the older one.
-#[derive(Default)]
-pub struct Cache(Mutex<Generations>);
+#[derive(Debug)]
+pub struct Cache<T> {
+    generations: Mutex<Generations<T>>,
+    generation_bytes: usize,
+}
 
-type Texts = HashMap<CacheKey, HashMap<Box<[u8]>, Slot>>;
+type Texts<T> = HashMap<CacheKey, HashMap<Box<[u8]>, Slot<T>>>;
 
-#[derive(Default)]
-struct Generations {
-    young: Texts,
-    old: Texts,
+#[derive(Debug)]
+struct Generations<T> {
+    young: Texts<T>,
+    old: Texts<T>,
     young_bytes: usize,
 }
 
-impl Cache {
-    fn lock(&self) -> MutexGuard<'_, Generations> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+impl<T> Cache<T> {
+    /// An empty one. Texts and translations of the recent past take about as many bytes, and as many again those of the
+    /// past before. A text has a few KB.
+    pub fn new(generation_bytes: usize) -> Cache<T> {
+        let generations = Generations { young: HashMap::new(), old: HashMap::new(), young_bytes: 0 };
+        Cache { generations: Mutex::new(generations), generation_bytes }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Generations<T>> {
+        self.generations.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Looks up the slot of a text that came lately, without an allocation.
-    pub fn find(&self, shader: &ShaderObject<'_>) -> Option<Slot> {
+    pub fn find(&self, shader: &ShaderObject<'_>) -> Option<Slot<T>> {
         self.lock().young.get(&CacheKey::of(shader))?.get(shader.text).map(Arc::clone)
     }
 
     /// Returns the slot of a text.
-    pub fn slot(&self, shader: &ShaderObject<'_>) -> Slot {
+    pub fn slot(&self, shader: &ShaderObject<'_>) -> Slot<T> {
         let key = CacheKey::of(shader);
         let mut generations = self.lock();
         if let Some(slot) = generations.young.get(&key).and_then(|texts| texts.get(shader.text)) {
@@ -62,7 +67,7 @@ impl Cache {
         let slot = generations.old.get_mut(&key).and_then(|texts| texts.remove(shader.text)).unwrap_or_default();
         // The new text takes about as much again.
         let bytes = 2 * shader.text.len() + 256;
-        if generations.young_bytes + bytes > GENERATION_BYTES {
+        if generations.young_bytes + bytes > self.generation_bytes {
             generations.old = std::mem::take(&mut generations.young);
             generations.young_bytes = 0;
         }
@@ -76,13 +81,15 @@ impl Cache {
 mod tests {
     use super::*;
 
+    const GENERATION_BYTES: usize = 64 << 20;
+
     fn shader(stage: Stage, text: &[u8]) -> ShaderObject<'_> {
         ShaderObject { stage, text, stream_outputs: 0, shared_bytes: 0 }
     }
 
     #[test]
     fn equal_texts_share_a_slot() {
-        let cache = Cache::default();
+        let cache = Cache::<()>::new(GENERATION_BYTES);
         assert!(cache.find(&shader(Stage::Vertex, b"a")).is_none());
         let slot = cache.slot(&shader(Stage::Vertex, b"a"));
         assert!(Arc::ptr_eq(&slot, &cache.slot(&shader(Stage::Vertex, b"a"))));
@@ -95,7 +102,7 @@ mod tests {
 
     #[test]
     fn what_is_old_goes_and_what_is_used_stays() {
-        let cache = Cache::default();
+        let cache = Cache::<()>::new(GENERATION_BYTES);
         let text = |i: u32| {
             let mut text = vec![b' '; 4 << 20];
             text[..4].copy_from_slice(&i.to_le_bytes());
@@ -109,7 +116,7 @@ mod tests {
         }
         assert!(!Arc::ptr_eq(&unused, &cache.slot(&shader(Stage::Vertex, b"unused"))));
         let generations = cache.lock();
-        let bytes = |texts: &Texts| texts.values().flat_map(HashMap::keys).map(|text| text.len()).sum::<usize>();
+        let bytes = |texts: &Texts<()>| texts.values().flat_map(HashMap::keys).map(|text| text.len()).sum::<usize>();
         assert!(bytes(&generations.young) + bytes(&generations.old) <= GENERATION_BYTES);
     }
 }

@@ -1,0 +1,133 @@
+//! Texts of TGSI that are replaced on their way to a host that reads them, such as virglrenderer.
+//!
+//! The client has named the stage and perhaps output registers before, and every reader after us works through the text
+//! again. So a translation has the stage and, if they are named, the outputs of the source, and is no longer than the
+//! source where the compiler can help it.
+
+use tgsi::Shader;
+use tgsi::diagnostic::Diagnostic;
+use tgsi::tables::File;
+use tgsi::text::{PrintOptions, print};
+use tgsi_ir::passes::pipeline::Level;
+
+use crate::input::Language;
+use crate::{CompileError, Compiler, Source};
+
+/// A compiler for a host.
+#[derive(Clone, Debug)]
+pub struct HostCompiler {
+    compiler: Compiler,
+    /// For shaders that the other one makes longer; `None` if it does nothing that could.
+    without_growth: Option<Compiler>,
+}
+
+/// A translation for a host.
+#[derive(Clone, Debug)]
+pub struct HostTranslation {
+    /// The source.
+    pub source: Shader,
+    /// The text of the translation.
+    pub text: Vec<u8>,
+    /// Instructions of the source, END included.
+    pub instructions_before: u32,
+    /// Instructions of the translation.
+    pub instructions_after: u32,
+}
+
+/// Why there is no translation. Its text is one line.
+#[derive(Debug, thiserror::Error)]
+pub enum HostError {
+    /// The text has errors, of which this is the first, or the compiler points at something in it.
+    #[error("{0}")]
+    Text(Box<Diagnostic>),
+    /// It cannot be compiled.
+    #[error("{0} [{code}]", code = .0.code())]
+    Compile(CompileError),
+    /// The text is for another stage than the client says.
+    #[error("the text is for stage {text}, the object for {object}")]
+    Stage {
+        /// The stage of the text.
+        text: &'static str,
+        /// That of the object.
+        object: &'static str,
+    },
+    /// Output registers that the client names have moved.
+    #[error("outputs are streamed, and have other registers in the translation")]
+    Outputs,
+    /// The code of the target is not TGSI.
+    #[error("hosts of virgl read TGSI, the driver makes something else")]
+    NotTgsi,
+}
+
+impl From<CompileError> for HostError {
+    fn from(error: CompileError) -> HostError {
+        match error.span() {
+            Some(_) => HostError::Text(Box::new(error.diagnostic())),
+            None => HostError::Compile(error),
+        }
+    }
+}
+
+impl HostCompiler {
+    /// One that translates as `compiler` does, for the dialect that its target writes.
+    pub fn new(compiler: Compiler) -> HostCompiler {
+        let may_grow = compiler.level() == Level::All;
+        HostCompiler { without_growth: may_grow.then(|| compiler.clone().with_level(Level::NoGrowth)), compiler }
+    }
+
+    /// The compiler.
+    pub fn compiler(&self) -> &Compiler {
+        &self.compiler
+    }
+
+    /// Translates a text for an object of a stage, which has the name that texts begin with. Text it is on this way,
+    /// whatever it looks like. With `streams`, the client names output registers by number.
+    ///
+    /// # Errors
+    /// [`HostError`].
+    pub fn translate(&self, text: &[u8], stage: &'static str, streams: bool) -> Result<HostTranslation, HostError> {
+        let (source, findings) = self.compiler.read(text, Language::Text, false);
+        if let Some(first) = findings.into_iter().find(Diagnostic::is_error) {
+            return Err(HostError::Text(Box::new(first)));
+        }
+        let Some(Source::Tgsi(source)) = source else { return Err(HostError::NotTgsi) };
+        let source = source.into_owned();
+        if source.processor.name() != stage {
+            return Err(HostError::Stage { text: source.processor.name(), object: stage });
+        }
+        let mut translated = tgsi_of(&self.compiler, &source)?;
+        if let Some(compiler) = &self.without_growth
+            && instructions(&translated) > instructions(&source)
+        {
+            // Unrolled loops that let nothing go are not worth their length.
+            let other = tgsi_of(compiler, &source)?;
+            if instructions(&other) < instructions(&translated) {
+                translated = other;
+            }
+        }
+        if streams && outputs(&source) != outputs(&translated) {
+            return Err(HostError::Outputs);
+        }
+        let text = print(&translated, PrintOptions { hex_floats: true, ..PrintOptions::default() }).into_bytes();
+        let (instructions_before, instructions_after) = (instructions(&source), instructions(&translated));
+        Ok(HostTranslation { source, text, instructions_before, instructions_after })
+    }
+}
+
+fn tgsi_of(compiler: &Compiler, source: &Shader) -> Result<Shader, HostError> {
+    compiler.compile(source)?.into_tgsi().ok_or(HostError::NotTgsi)
+}
+
+fn instructions(shader: &Shader) -> u32 {
+    tgsi::scan::scan(shader).num_instructions
+}
+
+/// Registers of outputs, with their semantics.
+fn outputs(shader: &Shader) -> Vec<(u16, u16, String)> {
+    let declarations = shader.declarations.iter().filter(|declaration| declaration.file == File::Output);
+    let mut outputs: Vec<_> = declarations
+        .map(|declaration| (declaration.first, declaration.last, format!("{:?}", declaration.semantic)))
+        .collect();
+    outputs.sort();
+    outputs
+}
