@@ -20,7 +20,9 @@ pub struct tgsic_program(execute::Program);
 
 /// A shader in an object file, which the driver `cpu` writes with a header that declares it: machine code that was made
 /// ahead of time, and the rest of the shader. Nothing in it is for programs to see.
-pub struct tgsic_object(#[expect(dead_code, reason = "the driver reads it")] execute::Object);
+pub struct tgsic_object(
+    #[cfg_attr(feature = "run", expect(dead_code, reason = "the driver reads it"))] execute::Object,
+);
 
 /// Threads that run shaders. Any number of threads may pass work to them at the same time.
 pub struct tgsic_threads(execute::Threads);
