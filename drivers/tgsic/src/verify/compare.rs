@@ -1,6 +1,8 @@
 //! Compares the results of two executors.
 
+use std::collections::HashSet;
 use std::fmt;
+use std::ops::ControlFlow;
 
 use tgsi::Shader;
 use tgsi::run::vectors::Agreement;
@@ -84,6 +86,40 @@ impl Rule {
 
 /// Compares; `None` if all agree.
 pub fn first_mismatch(shader: &Shader, rule: Rule, expected: &RunResult, found: &RunResult) -> Option<Mismatch> {
+    visit_mismatches(shader, rule, expected, found, &mut ControlFlow::Break).break_value()
+}
+
+/// Compares, but for words that are left open: those that are others in one of the results that `open` makes, by the
+/// changes of the shader that a device may make. It is called only if something differs.
+pub fn first_mismatch_but(
+    shader: &Shader,
+    rule: Rule,
+    expected: &RunResult,
+    found: &RunResult,
+    open: impl FnOnce() -> Vec<RunResult>,
+) -> Option<Mismatch> {
+    first_mismatch(shader, rule, expected, found)?;
+    let mut locations = HashSet::new();
+    for result in open() {
+        let _ = visit_mismatches(shader, Rule::Exact, expected, &result, &mut |mismatch| {
+            locations.insert(mismatch.location);
+            ControlFlow::Continue(())
+        });
+    }
+    visit_mismatches(shader, rule, expected, found, &mut |mismatch| {
+        if locations.contains(&mismatch.location) { ControlFlow::Continue(()) } else { ControlFlow::Break(mismatch) }
+    })
+    .break_value()
+}
+
+/// Shows the words that differ to a visitor, until it ends that.
+fn visit_mismatches(
+    shader: &Shader,
+    rule: Rule,
+    expected: &RunResult,
+    found: &RunResult,
+    visit: &mut dyn FnMut(Mismatch) -> ControlFlow<Mismatch>,
+) -> ControlFlow<Mismatch> {
     // What the generator keeps integers in: some outputs, every other buffer and image, and shared memory.
     let mut integers = Vec::new();
     for declaration in shader.declarations.iter().filter(|d| d.file == File::Output && tgsi::smith::holds_integers(d)) {
@@ -93,10 +129,10 @@ pub fn first_mismatch(shader: &Shader, rule: Rule, expected: &RunResult, found: 
         e == f || rule.agree(integers.iter().any(|&r| usize::from(r) == register), e, f)
     };
     let (a, b) = (&expected.outputs, &found.outputs);
-    let differ = |location: String, expected: u32, found: u32| Some(Mismatch { location, expected, found });
+    let mut differ = |location: String, expected: u32, found: u32| visit(Mismatch { location, expected, found });
     for (lane, (&e, &f)) in a.live.iter().zip(&b.live).enumerate() {
         if e != f {
-            return differ(format!("live lane {lane}"), u32::from(e), u32::from(f));
+            differ(format!("live lane {lane}"), u32::from(e), u32::from(f))?;
         }
     }
     for declaration in shader.declarations.iter().filter(|d| d.file == File::Output) {
@@ -109,7 +145,7 @@ pub fn first_mismatch(shader: &Shader, rule: Rule, expected: &RunResult, found: 
                     if live && shader.processor != Processor::Geometry && !agrees_in(register.into(), word(e), word(f))
                     {
                         let letter = ["x", "y", "z", "w"][component];
-                        return differ(format!("OUT[{register}].{letter} lane {lane}"), word(e), word(f));
+                        differ(format!("OUT[{register}].{letter} lane {lane}"), word(e), word(f))?;
                     }
                 }
             }
@@ -120,29 +156,25 @@ pub fn first_mismatch(shader: &Shader, rule: Rule, expected: &RunResult, found: 
         for word in 0..e.len().max(f.len()) {
             let (e, f) = (at(&e, word), at(&f, word));
             if !agrees_in(word / 4, e, f) {
-                return differ(format!("OUT[{vertex}][{}] component {}", word / 4, word % 4), e, f);
+                differ(format!("OUT[{vertex}][{}] component {}", word / 4, word % 4), e, f)?;
             }
         }
     }
     for stream in 0..4 {
         let (e, f) = (&a.emitted[stream], &b.emitted[stream]);
         if e.len() != f.len() {
-            return differ(format!("number of primitives of stream {stream}"), e.len() as u32, f.len() as u32);
+            differ(format!("number of primitives of stream {stream}"), e.len() as u32, f.len() as u32)?;
         }
         for (primitive, (e, f)) in e.iter().zip(f).enumerate() {
             let location = format!("stream {stream} primitive {primitive}");
             if e.len() != f.len() {
-                return differ(format!("number of vertices of {location}"), e.len() as u32, f.len() as u32);
+                differ(format!("number of vertices of {location}"), e.len() as u32, f.len() as u32)?;
             }
             for (vertex, (e, f)) in e.iter().zip(f).enumerate() {
                 for word in 0..(e.len().max(f.len()) * 4) {
                     let (e, f) = (at(e.as_flattened(), word), at(f.as_flattened(), word));
                     if !agrees_in(word / 4, e, f) {
-                        return differ(
-                            format!("{location} vertex {vertex} OUT[{}] component {}", word / 4, word % 4),
-                            e,
-                            f,
-                        );
+                        differ(format!("{location} vertex {vertex} OUT[{}] component {}", word / 4, word % 4), e, f)?;
                     }
                 }
             }
@@ -150,41 +182,42 @@ pub fn first_mismatch(shader: &Shader, rule: Rule, expected: &RunResult, found: 
     }
     for (buffer, (e, f)) in pairs(&a.buffers, &b.buffers).enumerate() {
         let agrees = |e, f| rule.agree(buffer % 2 == 0, e, f);
-        if let Some((word, e, f)) = bytes_differ(e.map_or(&[], |v| v), f.map_or(&[], |v| v), &agrees) {
-            return differ(format!("BUFFER[{buffer}] word {word}"), e, f);
+        for (word, e, f) in differing_words(e.map_or(&[], |v| v), f.map_or(&[], |v| v), &agrees) {
+            differ(format!("BUFFER[{buffer}] word {word}"), e, f)?;
         }
     }
-    if let Some((word, e, f)) = bytes_differ(&a.shared, &b.shared, &|e, f| rule.agree(true, e, f)) {
-        return differ(format!("MEMORY word {word}"), e, f);
+    for (word, e, f) in differing_words(&a.shared, &b.shared, &|e, f| rule.agree(true, e, f)) {
+        differ(format!("MEMORY word {word}"), e, f)?;
     }
     for (buffer, (e, f)) in pairs(&a.counters, &b.counters).enumerate() {
         let (e, f): (&[u32], &[u32]) = (e.map_or(&[], |v| v), f.map_or(&[], |v| v));
         for counter in 0..e.len().max(f.len()) {
             if at(e, counter) != at(f, counter) {
-                return differ(format!("HWATOMIC[{buffer}][{counter}]"), at(e, counter), at(f, counter));
+                differ(format!("HWATOMIC[{buffer}][{counter}]"), at(e, counter), at(f, counter))?;
             }
         }
     }
     let (e, f) = (expected.texels(), found.texels());
     if e.len() != f.len() {
-        return differ("number of stored texels".to_string(), e.len() as u32, f.len() as u32);
+        differ("number of stored texels".to_string(), e.len() as u32, f.len() as u32)?;
     }
     for ((texel, e), (other, f)) in e.iter().zip(&f) {
         if texel != other {
-            return differ(
-                format!("which texels are stored, first IMAGE[{}] at {:?}", texel.0, texel.1),
-                texel.1[0],
-                other.1[0],
-            );
+            let location = format!("which texels are stored, first IMAGE[{}] at {:?}", texel.0, texel.1);
+            // Those that follow are not the same ones either.
+            return differ(location, texel.1[0], other.1[0]);
         }
         for component in 0..4 {
             if !rule.agree(texel.0 % 2 == 0, e[component], f[component]) {
-                let location = format!("IMAGE[{}] texel {:?} component {component}", texel.0, texel.1);
-                return differ(location, e[component], f[component]);
+                differ(
+                    format!("IMAGE[{}] texel {:?} component {component}", texel.0, texel.1),
+                    e[component],
+                    f[component],
+                )?;
             }
         }
     }
-    None
+    ControlFlow::Continue(())
 }
 
 /// Zero or a normal float.
@@ -211,11 +244,50 @@ fn pairs<'a, T>(a: &'a [T], b: &'a [T]) -> impl Iterator<Item = (Option<&'a T>, 
     (0..a.len().max(b.len())).map(move |i| (a.get(i), b.get(i)))
 }
 
-fn bytes_differ(a: &[u8], b: &[u8], agrees: &dyn Fn(u32, u32) -> bool) -> Option<(usize, u32, u32)> {
+/// The words of two memories that do not agree, with their indices.
+fn differing_words(a: &[u8], b: &[u8], agrees: &dyn Fn(u32, u32) -> bool) -> impl Iterator<Item = (usize, u32, u32)> {
     let word = |bytes: &[u8], index: usize| {
         bytes.get(4 * index..4 * index + 4).and_then(|b| b.try_into().ok()).map_or(0, u32::from_le_bytes)
     };
     (0..a.len().max(b.len()).div_ceil(4))
-        .map(|index| (index, word(a, index), word(b, index)))
-        .find(|&(_, e, f)| !agrees(e, f))
+        .map(move |index| (index, word(a, index), word(b, index)))
+        .filter(|&(_, e, f)| !agrees(e, f))
+}
+
+#[cfg(test)]
+mod tests {
+    use pretty_assertions::assert_eq;
+    use tgsi_ir::run::environment::{AnalyticResources, LaneRegisters, Outputs};
+
+    use super::*;
+
+    /// The results of a lane with these words in OUT[0].
+    fn result(words: [u32; 4]) -> RunResult {
+        let mut outputs = Outputs { live: vec![true], outputs: LaneRegisters::new(1, 1), ..Outputs::default() };
+        for (component, word) in words.into_iter().enumerate() {
+            outputs.outputs.component_mut(0, component)[0] = word;
+        }
+        RunResult { outputs, resources: AnalyticResources::default() }
+    }
+
+    #[test]
+    fn what_is_open_hides_nothing_else() {
+        let text = b"FRAG\nDCL OUT[0], COLOR\nIMM[0] FLT32 {0, 0, 0, 0}\nMOV OUT[0], IMM[0]\nEND\n";
+        let shader = tgsi::text::parse(text).expect("valid text").shader;
+        let expected = result([1, 2, 3, 4]);
+        let location = |found: [u32; 4], open: &[[u32; 4]]| {
+            let open = || open.iter().map(|&words| result(words)).collect();
+            first_mismatch_but(&shader, Rule::Exact, &expected, &result(found), open).map(|found| found.location)
+        };
+        assert_eq!(location([1, 2, 3, 4], &[]), None);
+        assert_eq!(location([9, 2, 3, 4], &[]).as_deref(), Some("OUT[0].x lane 0"));
+        assert_eq!(location([9, 2, 3, 4], &[[5, 2, 3, 4]]), None);
+        // Open before and after a word that is not.
+        let open = [[5, 2, 3, 4], [1, 2, 3, 7]];
+        assert_eq!(location([9, 9, 3, 9], &open).as_deref(), Some("OUT[0].y lane 0"));
+        assert_eq!(location([9, 2, 3, 9], &open), None);
+        // Nothing is made of the shader if nothing differs.
+        let found = first_mismatch_but(&shader, Rule::Exact, &expected, &expected, || unreachable!("nothing differs"));
+        assert!(found.is_none());
+    }
 }

@@ -4,7 +4,7 @@
 //! and nothing is parsed.
 
 use std::any::Any;
-use std::cell::Cell;
+use std::cell::{Cell, OnceCell};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Once;
 
@@ -15,9 +15,10 @@ use tgsi::run::{OpcodeCounts, Program, RunError, run_counted};
 use tgsi_compiler::{CompileError, Stage};
 use tgsi_ir::run::environment::{AnalyticResources, Inputs, Outputs, RunLimits};
 
-use super::compare::{Rule, first_mismatch};
+use super::compare::{Rule, first_mismatch, first_mismatch_but};
 use super::executor::RunResult;
 use super::inputs::{self, InputKind};
+use super::open::OpenResults;
 use crate::input::ShaderError;
 use crate::plan::Plan;
 
@@ -68,6 +69,14 @@ pub struct Verification<'a> {
     pub inputs: u64,
     /// Words are compared bit by bit.
     pub exact: bool,
+}
+
+/// What a device may do to the results of a shader.
+struct Device {
+    /// Whether there are operations that it may round otherwise.
+    approximate: bool,
+    /// The shader that the code is made of.
+    lowered: tgsi_ir::Shader,
 }
 
 /// Whether a target has no form for something that is not in its dialect.
@@ -158,7 +167,7 @@ impl Verification<'_> {
         }
         // An instruction may take several of another kind.
         let wider = RunLimits { steps: 50 * STEPS, ..RunLimits::default() };
-        let device = Cell::new(None);
+        let device: OnceCell<Device> = OnceCell::new();
         let compare = |stage, run: &dyn Fn(&Inputs, &mut AnalyticResources) -> Result<Outputs, String>| {
             for (seed, (inputs, expected)) in inputs.iter().zip(&expected).enumerate() {
                 let Some(expected) = expected else { continue };
@@ -166,13 +175,17 @@ impl Verification<'_> {
                 let outputs = run(inputs, &mut resources).map_err(|e| defect(stage, format!("inputs {seed}: {e}")))?;
                 let found = RunResult { outputs, resources };
                 let kind = InputKind::of_seed(seed as u64);
-                let rule = match (self.exact, device.get()) {
-                    (true, None) => Rule::Exact,
-                    (true, Some(approximate)) => Rule::ExactOnDevice { approximate },
-                    (false, None) => Rule::Close(kind),
-                    (false, Some(_)) => Rule::CloseOnDevice(kind),
+                let mismatch = match (self.exact, device.get()) {
+                    (true, None) => first_mismatch(shader, Rule::Exact, expected, &found),
+                    (false, None) => first_mismatch(shader, Rule::Close(kind), expected, &found),
+                    (exact, Some(Device { approximate, lowered })) => {
+                        let approximate = *approximate;
+                        let rule = if exact { Rule::ExactOnDevice { approximate } } else { Rule::CloseOnDevice(kind) };
+                        let open = || OpenResults::new(lowered).results(inputs, wider);
+                        first_mismatch_but(shader, rule, expected, &found, open)
+                    }
                 };
-                if let Some(mismatch) = first_mismatch(shader, rule, expected, &found) {
+                if let Some(mismatch) = mismatch {
                     let message = format!("inputs {seed}: {mismatch}");
                     return Err(Defect { is_difference: true, ..defect(stage, message) });
                 }
@@ -195,7 +208,8 @@ impl Verification<'_> {
         }
         current.set(DRIVER);
         if self.plan.is_run_by_device() {
-            device.set(Some(self.plan.is_approximate(compilation.ir())));
+            let approximate = self.plan.is_approximate(compilation.ir());
+            device.get_or_init(|| Device { approximate, lowered: compilation.ir().clone() });
         }
         let code = match compilation.finish() {
             // A dialect has not all that TGSI has.
