@@ -1,7 +1,8 @@
 //! Measures the driver on shaders: `cargo run --profile dist -p tgsi-driver-cpu --example measure -- shader.tgsi...`
 //!
 //! For each vertex and fragment shader: time from optimised SSA to machine code, and time of an invocation here and
-//! in the interpreter of the IR, on the same inputs. Prints medians; with `--each` first, a line for each shader.
+//! in the interpreter of the IR, on the same inputs. Prints medians; with `--each` first, a line for each shader. With
+//! `--interpreted` shaders of every stage are only compiled, and what the interpreter still executes of them is counted.
 
 use std::collections::BTreeMap;
 use std::time::Instant;
@@ -48,12 +49,14 @@ fn main() {
     let (one, two) = (pool(1), pool(2));
     let (mut compile_times, mut ours, mut ratios, mut growth) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     let mut per_operation = Vec::new();
-    let mut interpreted = BTreeMap::new();
-    let each = std::env::args().any(|argument| argument == "--each");
-    for path in std::env::args().skip(1).filter(|argument| argument != "--each") {
+    let (mut interpreted, mut stages) = (BTreeMap::new(), BTreeMap::new());
+    let option = |name: &str| std::env::args().any(|argument| argument == name);
+    let (each, only_count) = (option("--each"), option("--interpreted"));
+    for path in std::env::args().skip(1).filter(|argument| !argument.starts_with("--")) {
         let Ok(bytes) = std::fs::read(&path) else { continue };
         let Ok(parsed) = tgsi::text::parse(&bytes) else { continue };
-        if !matches!(parsed.shader.processor.name(), "VERT" | "FRAG") {
+        let stage = parsed.shader.processor.name();
+        if !only_count && !matches!(stage, "VERT" | "FRAG") {
             continue;
         }
         let Ok(optimised) = compiler.ir_at(Stage::Opt, &parsed.shader) else { continue };
@@ -62,6 +65,14 @@ fn main() {
         tgsi_driver_cpu::lower::lower(&mut lowered, &mut Passes::default());
         let Ok(program) = compile(&lowered, Options::default()) else { continue };
         compile_times.push(start.elapsed().as_nanos() as f64 / 1000.0);
+        for name in program.interpreted() {
+            *interpreted.entry((stage, name)).or_insert(0usize) += 1;
+        }
+        let counts = stages.entry(stage).or_insert((0, 0));
+        *counts = (counts.0 + program.report().operations, counts.1 + program.report().total);
+        if only_count {
+            continue;
+        }
         let limits = RunLimits::default();
         let reference = best(3, || {
             let program = tgsi_ir::run::Program::new(&optimised).expect("a program");
@@ -80,28 +91,35 @@ fn main() {
                 report.functions,
             );
         }
-        for name in program.interpreted() {
-            *interpreted.entry(name).or_insert(0usize) += 1;
-        }
         ours.push(single);
         per_operation.push(single / program.report().total as f64);
         ratios.push(reference / single);
         growth.push(single / double);
     }
-    println!("{} shaders", ours.len());
+    println!("{} shaders", compile_times.len());
     println!(
         "compile: median {:.1} us, p99 {:.1} us",
         percentile(&mut compile_times, 0.5),
         percentile(&mut compile_times, 0.99)
     );
+    for (stage, (operations, total)) in stages {
+        println!("{stage}: machine code for {operations} of {total} operations");
+    }
+    let mut interpreted: Vec<(usize, (&str, &str))> =
+        interpreted.into_iter().map(|(name, count)| (count, name)).collect();
+    interpreted.sort_unstable_by(|a, b| b.cmp(a));
+    println!("interpreted:");
+    for (count, (stage, name)) in interpreted.iter().take(if only_count { 60 } else { 12 }) {
+        println!("{count:6} {stage} {name}");
+    }
+    if only_count {
+        return;
+    }
     println!(
         "invocation: median {:.1} ns, of an operation {:.3} ns",
         percentile(&mut ours, 0.5),
         percentile(&mut per_operation, 0.5)
     );
     println!("interpreter of the IR / ours: median {:.1}", percentile(&mut ratios, 0.5));
-    let mut interpreted: Vec<(usize, &str)> = interpreted.into_iter().map(|(name, count)| (count, name)).collect();
-    interpreted.sort_unstable_by(|a, b| b.cmp(a));
-    println!("interpreted: {:?}", &interpreted[..interpreted.len().min(12)]);
     println!("one thread / two threads: median {:.2}", percentile(&mut growth, 0.5));
 }

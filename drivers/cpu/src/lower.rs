@@ -2,10 +2,11 @@
 
 use tgsi_ir::Shader;
 use tgsi_ir::options::CompilerOptions;
-use tgsi_ir::passes::pass_manager::Passes;
+use tgsi_ir::passes::pass_manager::{Passes, run_pass};
 use tgsi_ir::passes::table::Pass;
 use tgsi_ir::passes::table::rows::*;
 use tgsi_ir::shader::NO_INLINE;
+use tgsi_legacy::lower_locals_to_regs;
 
 /// The passes, in order.
 const PASSES: &[Pass] = &[
@@ -36,5 +37,11 @@ pub fn lower(shader: &mut Shader, passes: &mut Passes<'_>) {
     }
     for &pass in PASSES {
         passes.run(shader, pass, &options);
+    }
+    // Arrays that are left have run-time indices.
+    let name = "cpu:lower_locals_to_regs";
+    let lowered = passes.run_driver(name, || run_pass(shader, name, |s| lower_locals_to_regs(s, 32)));
+    if lowered {
+        passes.run(shader, opt_dce, &options);
     }
 }

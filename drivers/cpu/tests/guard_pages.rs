@@ -2,7 +2,8 @@
 //! memory that is large enough ends where an inaccessible page begins, and another such page stands before it. An
 //! access outside ends the test with a signal.
 //!
-//! `TGSIC_COUNT=n` generates n shaders of each stage instead of 25, `TGSIC_SEED=n` starts elsewhere.
+//! `TGSIC_COUNT=n` generates n shaders of each stage instead of 25, `TGSIC_SEED=n` starts elsewhere, `TGSIC_RUNS=n` runs
+//! each n times with each number of lanes, instead of once.
 
 #![cfg(all(feature = "machine-code", target_os = "linux"))]
 
@@ -11,6 +12,7 @@ use std::ptr::null_mut;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use rayon::prelude::*;
 use rustix::mm::{MapFlags, MprotectFlags, ProtFlags, mmap_anonymous, mprotect, munmap};
 use tgsi::smith::{self, Config};
 use tgsi::tables::Processor;
@@ -109,26 +111,31 @@ fn nothing_outside_is_touched() {
         Processor::Compute,
     ];
     let compiler = Compiler::for_target(tgsi_driver_cpu::DRIVER.target(&[]).expect("no options").into());
-    let (first, count) = (number("TGSIC_SEED", 1), number("TGSIC_COUNT", 25));
-    let (mut runs, mut functions) = (0, 0);
-    for seed in first..first + count {
-        for stage in stages {
-            let config = Config { stage: Some(stage), ..Config::default() };
-            let shader = smith::from_seed(seed, &config).expect("a shader");
-            let lowered = compiler.ir_at(Stage::Registers, &shader).expect("it is lowered");
-            let program = compile(&lowered, Options::default()).expect("it is compiled");
-            assert_eq!(program.report().refused, None);
-            functions += program.report().functions;
-            for lanes in [1, 5, 64, 67] {
+    let (first, count, repeat) = (number("TGSIC_SEED", 1), number("TGSIC_COUNT", 25), number("TGSIC_RUNS", 1));
+    let cases: Vec<(u64, Processor)> =
+        (first..first + count).flat_map(|seed| stages.map(|stage| (seed, stage))).collect();
+    let (runs, functions) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    cases.par_iter().for_each(|&(seed, stage)| {
+        let config = Config { stage: Some(stage), ..Config::default() };
+        let shader = smith::from_seed(seed, &config).expect("a shader");
+        let lowered = compiler.ir_at(Stage::Registers, &shader).expect("it is lowered");
+        let program = compile(&lowered, Options::default()).expect("it is compiled");
+        assert_eq!(program.report().refused, None);
+        functions.fetch_add(program.report().functions, Ordering::Relaxed);
+        for lanes in [1, 5, 64, 67] {
+            for run in 0..repeat {
+                let inputs = inputs(lanes, seed.wrapping_add(run << 32));
                 let limits = RunLimits::of_steps(100_000);
-                let run = program.run_together(&inputs(lanes, seed), &mut AnalyticResources::default(), limits);
-                runs += usize::from(run.is_ok());
+                let run = program.run_together(&inputs, &mut AnalyticResources::default(), limits);
+                runs.fetch_add(usize::from(run.is_ok()), Ordering::Relaxed);
             }
         }
-    }
-    println!("{runs} runs to the end, {functions} functions, {} guarded blocks", GUARDS.load(Ordering::Relaxed));
-    assert!(runs as u64 > count * 6 * 3 && functions as u64 > count * 6);
-    assert!(GUARDS.load(Ordering::Relaxed) > runs * 3);
+    });
+    let (runs, functions) = (runs.into_inner() as u64, functions.into_inner() as u64);
+    let guards = GUARDS.load(Ordering::Relaxed) as u64;
+    println!("{runs} runs to the end, {functions} functions, {guards} guarded blocks");
+    assert!(runs > count * repeat * 6 * 3 && functions > count * 6);
+    assert!(guards > runs * 3);
 }
 
 /// Lookups that code makes itself: textures end where their page does, and coordinates are of all kinds.

@@ -4,7 +4,8 @@
 //! generator reads the operations ([`Program::ops`] and the lists beside it), and gives the program [`NativeCode`] for
 //! them with [`Program::set_native`]. The interpreter then executes one [`Op::Native`] instead of the stretch. All
 //! else, such as atomics, image stores and barriers, stays with the interpreter, so effects happen in the same order as
-//! without. Textures may be looked up in code: quad after quad, which nobody sees because lookups change nothing.
+//! without. Code may look up textures and read buffers and shared memory: quad after quad, which nobody sees because
+//! nothing in a stretch changes them.
 //!
 //! Code must leave in memory what the operations would have left: the planes that other operations read, in the active
 //! lanes. The planes that [`Program::kept`] does not name may have any words in inactive lanes.
@@ -13,7 +14,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::RunError;
-use super::environment::Resources;
+use super::environment::{Resources, Vec4};
 use super::machine::Machine;
 use super::program::{Op, Program};
 
@@ -33,6 +34,12 @@ pub struct NativeState<'m> {
     pub exists: &'m [u32],
     /// Constant buffers.
     pub constants: &'m [Vec<u32>],
+    /// Registers of the vertices of the primitive, in stages that have one.
+    pub vertices: &'m [Vec<Vec4>],
+    /// Storage buffers, of which code may read.
+    pub buffers: &'m [Vec<u8>],
+    /// Shared memory, of which code may read.
+    pub shared: &'m [u8],
     /// Inputs of the block: component after component, [`input_stride`](Self::input_stride) words from one to the next.
     /// All components of [`NativeCode::input_registers`] are there, each for whole quads.
     pub inputs: &'m [u32],
@@ -112,6 +119,9 @@ impl Machine<'_, '_> {
             active: &self.active,
             exists: &self.exists,
             constants: &self.inputs.constants,
+            vertices: &self.inputs.vertices,
+            buffers: &self.outputs.buffers,
+            shared: &self.outputs.shared,
             inputs,
             input_stride,
             outputs,

@@ -139,6 +139,19 @@ impl Lanes<'_, '_> {
         self.word(shuffled)
     }
 
+    /// Columns of four rows.
+    pub fn transpose(&mut self, [a, b, c, d]: [Value; 4]) -> [Value; 4] {
+        const LOW: [u8; 4] = [0, 4, 1, 5];
+        const HIGH: [u8; 4] = [2, 6, 3, 7];
+        let pairs = [(a, b, LOW), (c, d, LOW), (a, b, HIGH), (c, d, HIGH)];
+        let [ab_low, cd_low, ab_high, cd_high] = pairs.map(|(a, b, lanes)| self.shuffle_two(a, b, lanes));
+        let columns = [(ab_low, cd_low, [0, 1, 4, 5]), (ab_low, cd_low, [2, 3, 6, 7])];
+        let others = [(ab_high, cd_high, [0, 1, 4, 5]), (ab_high, cd_high, [2, 3, 6, 7])];
+        let [x, y] = columns.map(|(a, b, lanes)| self.shuffle_two(a, b, lanes));
+        let [z, w] = others.map(|(a, b, lanes)| self.shuffle_two(a, b, lanes));
+        [x, y, z, w]
+    }
+
     /// The difference of two floats.
     pub fn difference(&mut self, a: Value, b: Value) -> Value {
         self.binary(&[a, b], |builder, a, b| builder.ins().fsub(a, b))

@@ -7,7 +7,7 @@ use tgsi_ir::run::native::{NativeCode, NativeState};
 use tgsi_ir::run::program::Program;
 
 use super::calls::General;
-use super::context::Context;
+use super::context::{Context, Tables};
 use super::sampling::{Host, Plan};
 use super::slots;
 use crate::sampler::{Known, Sampled};
@@ -86,7 +86,8 @@ impl NativeCode for Code {
             debug_assert!(false, "planes are too short");
             return 0;
         }
-        let mut context = Context::new(state, &self.generals);
+        let tables = Tables::new(state);
+        let mut context = Context::new(state, &tables, &self.generals);
         // What is there must be what the code was made for. It lives, and nobody changes it, until the code returns.
         let mut sampled: Vec<Arc<Sampled>> = Vec::new();
         for (number, known) in self.known.iter().enumerate() {

@@ -4,19 +4,74 @@
 use tgsi_ir::run::native::NativeState;
 
 use super::calls::{FUNCTIONS, Functions, General};
+use super::gathers::MAX_STORAGE;
 use super::sampling::{Host, Kill, LookUp, kill, look_up};
-use super::uniforms::MAX_BUFFERS;
+use super::uniforms::{MAX_CONSTANTS, MAX_VERTICES};
 use crate::sampler::{Level, Texture};
+
+/// Bytes that may be read at once.
+pub(super) const ZEROS: usize = 32;
 
 /// Most known units of a program.
 pub(super) const MAX_KNOWN: usize = 16;
 
-/// A constant buffer: its start, and its length in words.
+/// Memory that code reads.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(super) enum Memory {
+    /// The constant buffer of this number.
+    Constants(u32),
+    /// The registers of this vertex of the primitive.
+    Vertex(u32),
+    /// The storage buffer of this number.
+    Storage(u32),
+    /// Shared memory.
+    Shared,
+}
+
+/// A piece of memory that code reads: its start, and its length in bytes.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub(super) struct Buffer {
-    start: *const u32,
+    start: *const u8,
     length: u64,
+}
+
+impl Buffer {
+    const NONE: Buffer = Buffer { start: std::ptr::null(), length: 0 };
+
+    fn of<T>(memory: &[T]) -> Buffer {
+        Buffer { start: memory.as_ptr().cast(), length: size_of_val(memory) as u64 }
+    }
+}
+
+/// Storage buffers and the vertices of a primitive, which few shaders have: beside the context, where there are any.
+pub(super) struct Tables {
+    storage: Option<[Buffer; MAX_STORAGE as usize]>,
+    vertices: Option<[Buffer; MAX_VERTICES as usize]>,
+}
+
+impl Tables {
+    /// The tables for a call.
+    pub fn new(state: &NativeState<'_>) -> Tables {
+        Tables {
+            storage: table(state.buffers.iter().map(|buffer| Buffer::of(buffer))),
+            vertices: table(state.vertices.iter().map(|vertex| Buffer::of(vertex))),
+        }
+    }
+}
+
+/// The first `N` of some buffers; the others are empty. None if there is none at all.
+fn table<const N: usize>(buffers: impl ExactSizeIterator<Item = Buffer>) -> Option<[Buffer; N]> {
+    (buffers.len() > 0).then(|| {
+        let mut table = [Buffer::NONE; N];
+        table.iter_mut().zip(buffers).for_each(|(entry, buffer)| *entry = buffer);
+        table
+    })
+}
+
+/// The address of a table.
+fn table_address<const N: usize>(table: &Option<[Buffer; N]>) -> *const Buffer {
+    table.as_ref().unwrap_or(&const { [Buffer::NONE; N] }).as_ptr()
 }
 
 /// A texture that code reads; without texels it does not.
@@ -47,7 +102,7 @@ pub(crate) struct Context {
     /// Most operations of a quad.
     steps: u64,
     /// What is read in the place of what is not inside.
-    zero: u64,
+    zero: [u64; ZEROS / 8],
     /// What the functions work on.
     host: *mut (),
     look_up: LookUp,
@@ -56,8 +111,11 @@ pub(crate) struct Context {
     functions: *const Functions,
     /// Instructions that are evaluated through calls; code has their numbers.
     generals: *const General,
+    storage: *const Buffer,
+    vertices: *const Buffer,
+    shared: Buffer,
     known: [KnownUnit; MAX_KNOWN],
-    buffers: [Buffer; MAX_BUFFERS as usize],
+    constants: [Buffer; MAX_CONSTANTS as usize],
 }
 
 impl Context {
@@ -83,12 +141,12 @@ impl Context {
         self.host = host.cast();
     }
 
-    /// The context of a call. It holds addresses into `state` and `generals`, which must stay borrowed until the call
-    /// ends.
-    pub(super) fn new(state: &mut NativeState<'_>, generals: &[General]) -> Context {
-        let mut buffers = [Buffer { start: std::ptr::null(), length: 0 }; MAX_BUFFERS as usize];
-        for (buffer, words) in buffers.iter_mut().zip(state.constants) {
-            *buffer = Buffer { start: words.as_ptr(), length: words.len() as u64 };
+    /// The context of a call. It holds addresses into `state`, its `tables` and `generals`, which must stay borrowed
+    /// until the call ends.
+    pub(super) fn new(state: &mut NativeState<'_>, tables: &Tables, generals: &[General]) -> Context {
+        let mut constants = [Buffer::NONE; MAX_CONSTANTS as usize];
+        for (buffer, words) in constants.iter_mut().zip(state.constants) {
+            *buffer = Buffer::of(words);
         }
         Context {
             words: state.words.as_mut_ptr(),
@@ -102,14 +160,17 @@ impl Context {
             stride: state.width as u64 * 4,
             end: state.lanes as u64 * 4,
             steps: state.steps,
-            zero: 0,
+            zero: [0; ZEROS / 8],
             host: std::ptr::null_mut(),
             look_up,
             kill,
             known: [KnownUnit { texels: std::ptr::null(), levels: std::ptr::null(), last: 0 }; MAX_KNOWN],
             functions: &raw const FUNCTIONS,
             generals: generals.as_ptr(),
-            buffers,
+            storage: table_address(&tables.storage),
+            vertices: table_address(&tables.vertices),
+            shared: Buffer::of(state.shared),
+            constants,
         }
     }
 }
@@ -141,7 +202,10 @@ pub(super) mod offsets {
     pub const KILL: usize = offset_of!(Context, kill);
     pub const FUNCTIONS: usize = offset_of!(Context, functions);
     pub const GENERALS: usize = offset_of!(Context, generals);
-    pub const BUFFERS: usize = offset_of!(Context, buffers);
+    pub const CONSTANTS: usize = offset_of!(Context, constants);
+    pub const STORAGE: usize = offset_of!(Context, storage);
+    pub const VERTICES: usize = offset_of!(Context, vertices);
+    pub const SHARED: usize = offset_of!(Context, shared);
     /// Bytes of a buffer's entry, and the place of the length in it.
     pub const BUFFER: usize = size_of::<Buffer>();
     pub const BUFFER_LENGTH: usize = offset_of!(Buffer, length);

@@ -18,9 +18,10 @@ use tgsi_ir::run::program::{Alu, Copy, Intrinsic, Leave, Op, Program, Value};
 
 use super::alu::{Form, Lanes, dot, form, shift_by_constant};
 use super::calls::{GENERAL, General};
-use super::context::{Context, offsets};
+use super::context::{Context, Memory, offsets};
+use super::gathers;
 use super::slots;
-use super::stretches::{Plane, Stretch, plane_of, written_components};
+use super::stretches::{Plane, Stretch, plane_of, written_planes};
 use super::uniforms::{self, Place};
 use super::wide::{self, Operand};
 use crate::sampler::Known;
@@ -47,8 +48,12 @@ pub(super) struct Emitter<'a, 'f> {
     pub known: &'a [Known],
     /// Lookups made so.
     pub lookups: usize,
+    /// By plane of registers: whether it stays in memory.
+    pub in_memory: &'a [bool],
     variables: FxHashMap<Plane, Variable>,
-    uniforms: FxHashMap<(u32, u32, u32), Ir>,
+    /// Start and length of memory.
+    memories: FxHashMap<Memory, (Ir, Ir)>,
+    uniforms: FxHashMap<(Memory, u32, u32), Ir>,
     pub call_conv: CallConv,
     pub context: Ir,
     words: Ir,
@@ -94,7 +99,9 @@ impl<'a, 'f> Emitter<'a, 'f> {
             generals,
             known: &[],
             lookups: 0,
+            in_memory: &[],
             variables: FxHashMap::default(),
+            memories: FxHashMap::default(),
             uniforms: FxHashMap::default(),
             call_conv,
             context: none,
@@ -136,12 +143,27 @@ impl<'a, 'f> Emitter<'a, 'f> {
         if let Some(&word) = self.constants.get(&plane) {
             return self.lanes().splat(word);
         }
+        if self.is_in_memory(plane) {
+            let address = self.address(plane);
+            return self.builder.ins().load(I32X4, trusted(), address, 0);
+        }
         let variable = self.variable(plane);
         self.builder.use_var(variable)
     }
 
+    fn is_in_memory(&self, plane: Plane) -> bool {
+        let register = plane.checked_sub(self.program.num_value_planes());
+        register.and_then(|register| self.in_memory.get(register as usize)).copied().unwrap_or(false)
+    }
+
     /// Gives a plane a new vector: in the active lanes if it must keep the others, else in all.
     pub fn write(&mut self, plane: Plane, value: Ir, masked: bool) {
+        if self.is_in_memory(plane) {
+            let (active, old, address) = (self.builder.use_var(self.active), self.read(plane), self.address(plane));
+            let value = self.lanes().select(active, value, old);
+            self.builder.ins().store(trusted(), value, address, 0);
+            return;
+        }
         let variable = self.variable(plane);
         let values = self.program.num_value_planes();
         let kept = masked
@@ -157,12 +179,18 @@ impl<'a, 'f> Emitter<'a, 'f> {
         self.builder.def_var(variable, value);
     }
 
-    fn address(&mut self, plane: Plane) -> Ir {
+    /// The address of the quad in a plane.
+    pub fn address(&mut self, plane: Plane) -> Ir {
         let values = self.program.num_value_planes();
         let (file, plane) = if plane < values { (self.words, plane) } else { (self.registers, plane - values) };
         let distance = self.builder.ins().imul_imm(self.stride, i64::from(plane));
         let address = self.builder.ins().iadd(file, distance);
         self.builder.ins().iadd(address, self.quad)
+    }
+
+    /// Bytes of a plane.
+    pub fn stride(&self) -> Ir {
+        self.stride
     }
 
     // ---- the function
@@ -240,31 +268,50 @@ impl<'a, 'f> Emitter<'a, 'f> {
         self.builder.finalize();
     }
 
-    /// Loads the uniforms of a stretch before the loop over quads.
+    /// Loads what is the same for all quads before the loop over them: uniforms, and where other memory is.
     fn preload(&mut self, stretch: &Stretch) {
         let program = self.program;
         for &op in &program.ops()[stretch.range.start as usize..stretch.range.end as usize] {
             let Op::Intrinsic(number) = op else { continue };
             let intrinsic = &program.intrinsics()[number as usize];
-            let Some(place) = uniforms::place(program, intrinsic) else { continue };
-            for component in 0..u32::from(intrinsic.dest.components) {
-                self.uniform(place, component, intrinsic.dest.components.into());
+            if let Some(place) = uniforms::place(program, intrinsic) {
+                for word in 0..intrinsic.dest.planes() {
+                    self.uniform(place, word);
+                }
+            } else if let Some(gather) = gathers::gather(program, intrinsic) {
+                self.memory(gather.memory);
             }
         }
     }
 
-    /// A word of a constant buffer in all lanes; 0 if it is not inside.
-    fn uniform(&mut self, place: Place, component: u32, components: u32) -> Ir {
-        let word = place.word + component;
-        // The last word that must be inside.
-        let last = if place.whole { place.word + components - 1 } else { word };
-        let key = (place.buffer, word, last);
+    /// Start and length in bytes of memory.
+    pub fn memory(&mut self, memory: Memory) -> (Ir, Ir) {
+        if let Some(&found) = self.memories.get(&memory) {
+            return found;
+        }
+        let (table, at) = match memory {
+            Memory::Constants(number) => (self.context, offsets::CONSTANTS + number as usize * offsets::BUFFER),
+            Memory::Vertex(number) => (self.field(offsets::VERTICES), number as usize * offsets::BUFFER),
+            Memory::Storage(number) => (self.field(offsets::STORAGE), number as usize * offsets::BUFFER),
+            Memory::Shared => (self.context, offsets::SHARED),
+        };
+        let [start, length] = [at, at + offsets::BUFFER_LENGTH]
+            .map(|at| self.builder.ins().load(I64, trusted().with_readonly(), table, at as i32));
+        self.memories.insert(memory, (start, length));
+        (start, length)
+    }
+
+    /// A word of those at a place in all lanes; 0 if it is not inside.
+    fn uniform(&mut self, place: Place, number: u32) -> Ir {
+        let word = place.word + number;
+        // The end of the words that must be inside.
+        let end = place.word + (number / place.together + 1) * place.together;
+        let key = (place.memory, word, end);
         if let Some(&value) = self.uniforms.get(&key) {
             return value;
         }
-        let buffer = offsets::BUFFERS + place.buffer as usize * offsets::BUFFER;
-        let (start, length) = (self.field(buffer), self.field(buffer + offsets::BUFFER_LENGTH));
-        let inside = self.builder.ins().icmp_imm(IntCC::UnsignedGreaterThan, length, i64::from(last));
+        let (start, length) = self.memory(place.memory);
+        let inside = self.builder.ins().icmp_imm(IntCC::UnsignedGreaterThanOrEqual, length, i64::from(end) * 4);
         let address = self.builder.ins().iadd_imm(start, i64::from(word) * 4);
         let nothing = self.builder.ins().iadd_imm(self.context, offsets::ZERO as i64);
         let address = self.builder.ins().select(inside, address, nothing);
@@ -616,14 +663,11 @@ impl<'a, 'f> Emitter<'a, 'f> {
     fn intrinsic(&mut self, intrinsic: &Intrinsic) {
         use IntrinsicOp as I;
         match intrinsic.op {
-            I::LoadReg => self.load_register(intrinsic),
+            I::LoadReg | I::LoadRegIndirect => self.load_register(intrinsic),
             I::StoreReg => self.store_register(intrinsic),
-            I::LoadUniform | I::LoadUbo | I::LoadUboVec4 => {
-                let Some(place) = uniforms::place(self.program, intrinsic) else { return };
-                for component in 0..u32::from(intrinsic.dest.components) {
-                    let value = self.uniform(place, component, intrinsic.dest.components.into());
-                    self.write(intrinsic.dest.plane + component, value, false);
-                }
+            I::StoreRegIndirect => self.store_element(intrinsic),
+            I::LoadUniform | I::LoadUbo | I::LoadUboVec4 | I::LoadPerVertexInput | I::LoadSsbo | I::LoadShared => {
+                self.load_memory(intrinsic)
             }
             I::LoadInput => self.load_input(intrinsic),
             I::StoreOutput => self.store_output(intrinsic),
@@ -632,31 +676,54 @@ impl<'a, 'f> Emitter<'a, 'f> {
         }
     }
 
+    /// Loads from constant buffers, vertices, storage buffers and shared memory.
+    fn load_memory(&mut self, intrinsic: &Intrinsic) {
+        let (program, dest) = (self.program, intrinsic.dest);
+        let words = if let Some(place) = uniforms::place(program, intrinsic) {
+            (0..dest.planes()).map(|word| self.uniform(place, word)).collect()
+        } else if let Some(gather) = gathers::gather(program, intrinsic) {
+            self.gather(&gather)
+        } else {
+            return;
+        };
+        // In memory both words of a component stand together, in planes all low words first.
+        let each = dest.bits as usize / 32;
+        for (at, word) in words.into_iter().enumerate() {
+            let plane = at / each + at % each * usize::from(dest.components);
+            self.write(dest.plane + plane as u32, word, false);
+        }
+    }
+
     fn load_register(&mut self, intrinsic: &Intrinsic) {
-        let program = self.program;
-        let register = program.registers()[intrinsic.extra as usize];
-        let element = register.element(intrinsic.base as u32);
-        let (fabs, fneg) = (intrinsic.index(IndexKind::LegacyFabs) != 0, intrinsic.index(IndexKind::LegacyFneg) != 0);
-        let sign = 1u32 << (intrinsic.dest.bits.clamp(1, 32) - 1);
-        let mut values = Vec::with_capacity(intrinsic.dest.components.into());
-        for component in 0..u32::from(intrinsic.dest.components) {
-            let mut value = match element {
-                Some(element) if component < element.planes() => {
-                    self.read(program.num_value_planes() + element.plane + component)
-                }
-                _ => self.lanes().splat(0),
+        let (program, dest) = (self.program, intrinsic.dest);
+        let mut values = if intrinsic.op == IntrinsicOp::LoadReg {
+            let register = program.registers()[intrinsic.extra as usize];
+            let element = register.element(intrinsic.base as u32);
+            let plane = |plane: u32| element.filter(|e| plane < e.planes()).map(|e| e.plane + plane);
+            let planes: Vec<Option<u32>> = (0..dest.planes()).map(plane).collect();
+            let read = |plane: Option<u32>| match plane {
+                Some(plane) => self.read(program.num_value_planes() + plane),
+                None => self.lanes().splat(0),
             };
+            planes.into_iter().map(read).collect()
+        } else {
+            self.load_element(intrinsic)
+        };
+        let (fabs, fneg) = (intrinsic.index(IndexKind::LegacyFabs) != 0, intrinsic.index(IndexKind::LegacyFneg) != 0);
+        let sign = 1u32 << (dest.bits.clamp(1, 32) - 1);
+        // The sign is in the high words.
+        let signed = values.len() - usize::from(dest.components);
+        for value in &mut values[if dest.bits == 64 { signed } else { 0 }..] {
             if fabs {
                 let rest = self.lanes().splat(!sign);
-                value = self.builder.ins().band(value, rest);
+                *value = self.builder.ins().band(*value, rest);
             }
             if fneg {
                 let sign = self.lanes().splat(sign);
-                value = self.builder.ins().bxor(value, sign);
+                *value = self.builder.ins().bxor(*value, sign);
             }
-            values.push(value);
         }
-        for (plane, value) in (intrinsic.dest.plane..).zip(values) {
+        for (plane, value) in (dest.plane..).zip(values) {
             self.write(plane, value, false);
         }
     }
@@ -665,14 +732,13 @@ impl<'a, 'f> Emitter<'a, 'f> {
         let program = self.program;
         let register = program.registers()[intrinsic.extra as usize];
         let Some(element) = register.element(intrinsic.base as u32) else { return };
-        let value = program.sources_of(intrinsic)[0];
         let saturate = intrinsic.index(IndexKind::LegacyFsat) != 0;
-        for component in written_components(program, intrinsic) {
-            let mut word = self.read(value.plane + component);
+        for (from, to) in written_planes(program, intrinsic) {
+            let mut word = self.read(from);
             if saturate {
                 word = self.lanes().saturate(word);
             }
-            self.write(program.num_value_planes() + element.plane + component, word, true);
+            self.write(program.num_value_planes() + element.plane + to, word, true);
         }
     }
 
@@ -700,12 +766,15 @@ impl<'a, 'f> Emitter<'a, 'f> {
     fn store_output(&mut self, intrinsic: &Intrinsic) {
         let program = self.program;
         let value = program.sources_of(intrinsic)[0];
-        for component in (0..u32::from(value.components)).filter(|c| intrinsic.write_mask >> c & 1 != 0) {
-            let Some(at) = slots::component_of(intrinsic, component) else { continue };
+        // Both words of a component stand together.
+        let each = u32::from(value.bits) / 32;
+        for number in (0..value.planes()).filter(|number| intrinsic.write_mask >> (number / each) & 1 != 0) {
+            let Some(at) = slots::component_of(intrinsic, number) else { continue };
             if at as usize / 4 >= program.output_registers() {
                 continue;
             }
-            let word = self.read(value.plane + component);
+            let plane = number / each + number % each * u32::from(value.components);
+            let word = self.read(value.plane + plane);
             let address = self.component_address(offsets::OUTPUTS, offsets::OUTPUT_STRIDE, at);
             let old = self.builder.ins().load(I32X4, trusted(), address, 0);
             let active = self.builder.use_var(self.active);

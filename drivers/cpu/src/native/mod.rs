@@ -1,12 +1,11 @@
-//! Machine code, by Cranelift: the stretches of a program that need nothing but planes, constants and textures. The
-//! interpreter of the IR executes the rest, in the same order as without machine code; see [`tgsi_ir::run::native`].
+//! Machine code, by Cranelift: the stretches of a program that change nothing but planes and outputs. The interpreter of
+//! the IR executes the rest, in the same order as without machine code; see [`tgsi_ir::run::native`].
 //!
 //! A value is one vector of four 32-bit lanes for each quad. There are no wider vectors in Cranelift, and no operation
 //! that can trap is ever made.
 //!
 //! Code is made at run time (`jit`), or ahead of time for an object file (`write`). It holds no addresses: what it can
-//! reach is in `context`, planes at offsets that are known when it is made, constant buffers behind a check of the
-//! length, texels of textures that a run was asked for, behind a clamp, and what it calls (`calls`, `sampling`). `code`
+//! reach is in `context`, planes at offsets that are known when it is made, buffers behind a check of the length, texels of textures that a run was asked for, behind a clamp, and what it calls (`calls`, `sampling`). `code`
 //! calls it, with or without the feature `machine-code`, which is needed to make it.
 
 #[cfg_attr(not(feature = "machine-code"), allow(dead_code, reason = "only what makes code needs all of it"))]
@@ -15,6 +14,8 @@ mod code;
 #[cfg_attr(not(feature = "machine-code"), allow(dead_code, reason = "only what makes code needs all of it"))]
 mod context;
 #[cfg_attr(not(feature = "machine-code"), allow(dead_code, reason = "only what makes code needs all of it"))]
+mod gathers;
+#[cfg_attr(not(feature = "machine-code"), allow(dead_code, reason = "only what makes code needs all of it"))]
 mod sampling;
 mod slots;
 #[cfg_attr(not(feature = "machine-code"), allow(dead_code, reason = "only what makes code needs all of it"))]
@@ -22,6 +23,8 @@ mod uniforms;
 
 #[cfg(feature = "machine-code")]
 mod alu;
+#[cfg(feature = "machine-code")]
+mod arrays;
 #[cfg(feature = "machine-code")]
 mod emit;
 #[cfg(feature = "machine-code")]
@@ -82,6 +85,7 @@ fn for_each_stretch<E>(
     mut visit: impl FnMut(&Stretch, &mut Context) -> Result<(), E>,
 ) -> Result<Vec<u32>, E> {
     let constants: FxHashMap<u32, u32> = program.constants().iter().copied().collect();
+    let in_memory = arrays::planes_in_memory(program);
     let mut instructions = Vec::new();
     let mut builder_context = FunctionBuilderContext::new();
     let mut context = Context::new();
@@ -91,6 +95,7 @@ fn for_each_stretch<E>(
         let builder = FunctionBuilder::new(&mut context.func, &mut builder_context);
         let mut emitter = Emitter::new(program, builder, keep_inactive, &constants, &mut instructions, call_conv);
         emitter.known = known;
+        emitter.in_memory = &in_memory;
         emitter.function(stretch);
         visit(stretch, &mut context)?;
         context.clear();

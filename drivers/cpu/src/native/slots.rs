@@ -9,8 +9,10 @@ const MAX_INPUTS: u32 = 256;
 
 /// Whether code is made for a load or store.
 pub(super) fn is_native(program: &Program, intrinsic: &Intrinsic) -> bool {
-    // In other stages inputs may come from vertices, and outputs may be shared.
+    // In other stages inputs may come from vertices.
     let simple = matches!(program.stage(), Stage::Vertex | Stage::Fragment);
+    // What tessellation control shaders write is shared by all invocations.
+    let own_outputs = program.stage() != Stage::TessCtrl;
     match intrinsic.op {
         IntrinsicOp::LoadInput => {
             let last = u32::from(intrinsic.dest.components).saturating_sub(1);
@@ -21,15 +23,15 @@ pub(super) fn is_native(program: &Program, intrinsic: &Intrinsic) -> bool {
         }
         IntrinsicOp::StoreOutput => {
             let bits = program.sources_of(intrinsic).first().map_or(0, |value| value.bits);
-            (simple || program.stage() == Stage::TessEval) && bits == 32 && intrinsic.offset.is_some()
+            own_outputs && matches!(bits, 32 | 64) && intrinsic.offset.is_some()
         }
         _ => false,
     }
 }
 
-/// The component of the file, counted over all registers, that component `component` of the access is; none if it is
-/// beyond what the access names.
-pub(super) fn component_of(intrinsic: &Intrinsic, component: u32) -> Option<u32> {
+/// The component of the file, counted over all registers, that word `word` of the access is; none if it is beyond what
+/// the access names.
+pub(super) fn component_of(intrinsic: &Intrinsic, word: u32) -> Option<u32> {
     let offset = intrinsic.offset?;
     let range = intrinsic.index(IndexKind::Range) as u32;
     if range != 0 && offset >= range {
@@ -37,7 +39,7 @@ pub(super) fn component_of(intrinsic: &Intrinsic, component: u32) -> Option<u32>
     }
     let register = (intrinsic.base as u32).wrapping_add(offset);
     let first = (intrinsic.index(IndexKind::Component) & 3) as u32;
-    register.checked_mul(4)?.checked_add(first + component)
+    register.checked_mul(4)?.checked_add(first + word)
 }
 
 /// Input registers that loads of a program reach, as far as code is made for them.

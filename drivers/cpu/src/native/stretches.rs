@@ -1,15 +1,15 @@
 //! Which operations become machine code: stretches, and the planes that go in and out of each.
 //!
-//! A stretch is as many operations as can stand together: ALU instructions, copies, accesses to registers and uniforms
-//! at constant places, derivatives, texture instructions, kills, and the `If`s and loops that hold nothing else. A loop
-//! is inside only with all of its jumps, so nothing jumps into a stretch or out of it.
+//! A stretch is as many operations as can stand together: ALU instructions, copies, accesses to registers, loads from
+//! constants, buffers and shared memory, derivatives, texture instructions, kills, and the `If`s and loops that hold
+//! nothing else. A loop is inside only with all of its jumps, so nothing jumps into a stretch or out of it.
 
 use std::ops::Range;
 
-use tgsi_ir::intrinsics::IntrinsicOp;
+use tgsi_ir::intrinsics::{IndexKind, IntrinsicOp};
 use tgsi_ir::run::program::{Copy, Intrinsic, Leave, Op, Program, Span, Value};
 
-use super::{slots, uniforms};
+use super::{arrays, gathers, slots, uniforms};
 
 /// Fewest operations that are worth a call.
 const FEWEST: u32 = 2;
@@ -40,15 +40,22 @@ pub(super) fn plane_of(program: &Program, span: Span) -> Plane {
 fn is_native(program: &Program, intrinsic: &Intrinsic) -> bool {
     use IntrinsicOp as I;
     match intrinsic.op {
-        I::LoadReg => matches!(intrinsic.dest.bits, 32 | 1),
-        I::StoreReg => {
+        I::LoadReg | I::LoadRegIndirect => matches!(intrinsic.dest.bits, 64 | 32 | 1),
+        I::StoreReg | I::StoreRegIndirect => {
             let value = program.sources_of(intrinsic)[0];
-            matches!(value.bits, 32 | 1)
+            let register = program.registers()[intrinsic.extra as usize];
+            let saturates = intrinsic.index(IndexKind::LegacyFsat) != 0;
+            match register.bits {
+                64 => value.bits == 64 && !saturates,
+                _ => matches!(value.bits, 32 | 1),
+            }
         }
         I::Ddx | I::DdxFine | I::DdxCoarse | I::Ddy | I::DdyFine | I::DdyCoarse => intrinsic.dest.bits == 32,
         I::LoadInput | I::StoreOutput => slots::is_native(program, intrinsic),
         I::Terminate | I::Demote | I::TerminateIf | I::DemoteIf => true,
-        I::LoadUniform | I::LoadUbo | I::LoadUboVec4 => uniforms::place(program, intrinsic).is_some(),
+        I::LoadUniform | I::LoadUbo | I::LoadUboVec4 | I::LoadPerVertexInput | I::LoadSsbo | I::LoadShared => {
+            uniforms::place(program, intrinsic).is_some() || gathers::gather(program, intrinsic).is_some()
+        }
         _ => false,
     }
 }
@@ -203,8 +210,8 @@ fn mentions(program: &Program, op: Op, visit: &mut dyn FnMut(Mention)) {
                     let (register, first) = register();
                     if let Some(element) = register.element(intrinsic.base as u32) {
                         let first = first - register.plane + element.plane;
-                        for component in written_components(program, intrinsic) {
-                            visit(Mention::Write { plane: first + component, masked: true });
+                        for (_, plane) in written_planes(program, intrinsic) {
+                            visit(Mention::Write { plane: first + plane, masked: true });
                         }
                     }
                 }
@@ -247,12 +254,17 @@ fn mentions(program: &Program, op: Op, visit: &mut dyn FnMut(Mention)) {
     }
 }
 
-/// Components that a `store_reg` writes.
-pub(super) fn written_components(program: &Program, intrinsic: &Intrinsic) -> impl Iterator<Item = u32> {
+/// Planes that a store to a register writes: the plane of the value, and the plane of the element for it.
+pub(super) fn written_planes(program: &Program, intrinsic: &Intrinsic) -> impl Iterator<Item = (Plane, u32)> {
     let value = program.sources_of(intrinsic)[0];
     let register = program.registers()[intrinsic.extra as usize];
+    let (of_value, of_element) = (u32::from(value.components), u32::from(register.components));
     let mask = intrinsic.write_mask;
-    (0..u32::from(value.components.min(register.components))).filter(move |component| mask >> component & 1 != 0)
+    let components = (0..of_value.min(of_element)).filter(move |component| mask >> component & 1 != 0);
+    let halves = if value.bits == 64 { 2 } else { 1 };
+    components.flat_map(move |component| {
+        (0..halves).map(move |half| (value.plane + component + half * of_value, component + half * of_element))
+    })
 }
 
 /// No stretch, and several or the interpreter.
@@ -261,7 +273,11 @@ const MANY: u32 = u32::MAX - 1;
 
 /// Finds the planes that go in and out.
 fn planes(program: &Program, ranges: Vec<Range<u32>>, keep_inactive: bool) -> Vec<Stretch> {
-    let count = (program.num_value_planes() + program.num_register_planes()) as usize;
+    let values = program.num_value_planes() as usize;
+    let count = values + program.num_register_planes() as usize;
+    // What stays in memory goes neither in nor out.
+    let in_memory = arrays::planes_in_memory(program);
+    let stays = |plane: Plane| (plane as usize).checked_sub(values).is_some_and(|register| in_memory[register]);
     // Who mentions a plane.
     let mut user = vec![NOBODY; count];
     let mut next = 0;
@@ -272,6 +288,9 @@ fn planes(program: &Program, ranges: Vec<Range<u32>>, keep_inactive: bool) -> Ve
         let here = ranges.get(next).filter(|range| range.contains(&at)).map_or(MANY, |_| next as u32);
         mentions(program, op, &mut |mention| {
             let (Mention::Read(plane) | Mention::Write { plane, .. }) = mention;
+            if stays(plane) {
+                return;
+            }
             let user = &mut user[plane as usize];
             *user = if *user == NOBODY || *user == here { here } else { MANY };
         });
@@ -303,6 +322,9 @@ fn planes(program: &Program, ranges: Vec<Range<u32>>, keep_inactive: bool) -> Ve
                         (plane, kept || (masked && depth == 0))
                     }
                 };
+                if stays(plane) {
+                    return;
+                }
                 let at = plane as usize;
                 if needs_old && !constant[at] && is_input[at] != number && is_written[at] != number {
                     is_input[at] = number;

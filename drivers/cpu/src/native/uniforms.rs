@@ -1,45 +1,78 @@
-//! Loads from constant buffers at places that are the same in every run of a shader.
+//! Loads that give all lanes the same words, from places that are the same in every run of a shader: constant buffers,
+//! and vertices of the primitive.
 
 use tgsi_ir::intrinsics::{IndexKind, IntrinsicOp};
 use tgsi_ir::run::program::{Intrinsic, Program};
 
+use super::context::Memory;
+
 /// Constant buffers that code can reach. Others are left to the interpreter.
-pub(super) const MAX_BUFFERS: u32 = 16;
+pub(super) const MAX_CONSTANTS: u32 = 16;
+
+/// Vertices of a primitive that code can reach, as many as a patch has.
+pub(super) const MAX_VERTICES: u32 = 32;
 
 /// Most words behind the start of a buffer that code reaches.
 const MAX_WORD: u64 = 1 << 26;
 
-/// Words of a constant buffer.
+/// Words of a buffer.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Place {
     /// The buffer.
-    pub buffer: u32,
+    pub memory: Memory,
     /// The first word.
     pub word: u32,
-    /// Whether a load that is not all inside gives zero in all components, else only in those outside.
-    pub whole: bool,
+    /// Words that are zero together if not all of them are inside.
+    pub together: u32,
 }
 
 /// The words that a load reads, if their place is known and code can read them.
 pub(super) fn place(program: &Program, intrinsic: &Intrinsic) -> Option<Place> {
     let sources = program.sources_of(intrinsic);
     let offset = intrinsic.offset?;
-    if intrinsic.dest.bits != 32 {
+    if !matches!(intrinsic.dest.bits, 32 | 64) {
         return None;
     }
-    let buffer = || Some(program.constant(*sources.first()?)?.wrapping_add(program.first_ubo_buffer()));
     let register = u64::from((intrinsic.base as u32).wrapping_add(offset));
-    let (buffer, word, whole) = match intrinsic.op {
-        IntrinsicOp::LoadUniform => (0, register * 4, false),
-        IntrinsicOp::LoadUboVec4 => {
-            (buffer()?, register * 4 + (intrinsic.index(IndexKind::Component) as u64 & 3), false)
-        }
-        IntrinsicOp::LoadUbo if offset % 4 == 0 => {
-            let by_vectors =
-                intrinsic.index(IndexKind::AlignMul) as u32 >= 16 && intrinsic.index(IndexKind::AlignOffset) & 15 == 0;
-            (buffer()?, u64::from(offset / 4), !by_vectors)
+    let component = intrinsic.index(IndexKind::Component) as u64 & 3;
+    let (memory, word) = match intrinsic.op {
+        IntrinsicOp::LoadUniform => (constant_buffer(0)?, register * 4),
+        IntrinsicOp::LoadUboVec4 => (ubo(program, intrinsic)?, register * 4 + component),
+        IntrinsicOp::LoadUbo if offset % 4 == 0 => (ubo(program, intrinsic)?, u64::from(offset / 4)),
+        IntrinsicOp::LoadPerVertexInput => {
+            let range = intrinsic.index(IndexKind::Range) as u32;
+            let vertex = program.constant(*sources.first()?)?;
+            let named = vertex < MAX_VERTICES && (range == 0 || offset < range);
+            (named.then_some(Memory::Vertex(vertex))?, register * 4 + component)
         }
         _ => return None,
     };
-    (buffer < MAX_BUFFERS && word < MAX_WORD).then_some(Place { buffer, word: word as u32, whole })
+    let together = together(intrinsic);
+    (word < MAX_WORD).then_some(Place { memory, word: word as u32, together })
+}
+
+/// Words of a load that are zero together if not all of them are inside.
+pub(super) fn together(intrinsic: &Intrinsic) -> u32 {
+    let each = u32::from(intrinsic.dest.bits / 32);
+    match intrinsic.op {
+        IntrinsicOp::LoadUniform | IntrinsicOp::LoadUboVec4 | IntrinsicOp::LoadPerVertexInput => 1,
+        IntrinsicOp::LoadUbo
+            if intrinsic.index(IndexKind::AlignMul) as u32 >= 16
+                && intrinsic.index(IndexKind::AlignOffset) & 15 == 0 =>
+        {
+            each
+        }
+        _ => each * u32::from(intrinsic.dest.components),
+    }
+}
+
+/// The constant buffer that a load of the `load_ubo` family names, if it is the same in every run.
+pub(super) fn ubo(program: &Program, intrinsic: &Intrinsic) -> Option<Memory> {
+    let block = program.constant(*program.sources_of(intrinsic).first()?)?;
+    constant_buffer(block.wrapping_add(program.first_ubo_buffer()))
+}
+
+/// A constant buffer by its number.
+pub(super) fn constant_buffer(number: u32) -> Option<Memory> {
+    (number < MAX_CONSTANTS).then_some(Memory::Constants(number))
 }

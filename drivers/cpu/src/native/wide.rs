@@ -22,7 +22,7 @@ pub(super) type WideRule = fn(&mut Lanes<'_, '_>, &[Operand]) -> Option<Operand>
 
 impl Lanes<'_, '_> {
     /// Lanes of two vectors of words in any order: 0 to 3 are those of `a`, 4 to 7 those of `b`.
-    fn shuffle_two(&mut self, a: Value, b: Value, lanes: [u8; 4]) -> Value {
+    pub fn shuffle_two(&mut self, a: Value, b: Value, lanes: [u8; 4]) -> Value {
         let (a, b) = (self.builder.ins().bitcast(I8X16, flags(), a), self.builder.ins().bitcast(I8X16, flags(), b));
         let mask: Vec<u8> = lanes.iter().flat_map(|&lane| (0..4).map(move |byte| lane * 4 + byte)).collect();
         let mask = self.builder.func.dfg.immediates.push(mask.into());

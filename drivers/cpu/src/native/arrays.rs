@@ -1,0 +1,160 @@
+//! Register arrays that are accessed by run-time indices. They stay in memory, in the planes of the interpreter: other
+//! registers are variables of the code generator.
+
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::types::{I32X4, I64};
+use cranelift_codegen::ir::{InstBuilder, StackSlotData, StackSlotKind, Value as Ir};
+use tgsi_ir::intrinsics::{IndexKind, IntrinsicOp};
+use tgsi_ir::run::program::{Intrinsic, Program, Register};
+
+use super::emit::{Emitter, VECTOR, trusted};
+use super::stretches::written_planes;
+
+/// By plane of registers: whether it stays in memory.
+pub(super) fn planes_in_memory(program: &Program) -> Vec<bool> {
+    let mut in_memory = vec![false; program.num_register_planes() as usize];
+    let indirect = |op: IntrinsicOp| matches!(op, IntrinsicOp::LoadRegIndirect | IntrinsicOp::StoreRegIndirect);
+    for intrinsic in program.intrinsics().iter().filter(|intrinsic| indirect(intrinsic.op)) {
+        let register = program.registers()[intrinsic.extra as usize];
+        let planes = register.plane as usize..(register.plane + register.elements * register.stride()) as usize;
+        if let Some(planes) = in_memory.get_mut(planes) {
+            planes.fill(true);
+        }
+    }
+    in_memory
+}
+
+/// The element of a register that each lane accesses.
+struct Element {
+    /// Whether there is such an element.
+    exists: [Ir; 4],
+    /// Whether all lanes access the same one, and there is one.
+    same: Ir,
+    /// Addresses of the first plane: of the first element for the quad, of the element of lane 0, and of the word in
+    /// the element of each lane.
+    of_first: Ir,
+    of_lanes: [Ir; 4],
+    /// Bytes of a plane.
+    stride: Ir,
+}
+
+impl Emitter<'_, '_> {
+    fn element(&mut self, intrinsic: &Intrinsic, index_source: usize) -> (Register, Element) {
+        let program = self.program;
+        let register = program.registers()[intrinsic.extra as usize];
+        let index = program.sources_of(intrinsic)[index_source];
+        let (index, base) = (self.read(index.plane), self.lanes().splat(intrinsic.base as u32));
+        let index = self.builder.ins().iadd(index, base);
+        let number = [0, 1, 2, 3].map(|lane| self.builder.ins().extractlane(index, lane));
+        let elements = i64::from(register.elements);
+        let exists = number.map(|number| self.builder.ins().icmp_imm(IntCC::UnsignedLessThan, number, elements));
+        let of_first = self.lanes().splat_value(number[0]);
+        let equal = self.builder.ins().icmp(IntCC::Equal, index, of_first);
+        let equal = self.builder.ins().vall_true(equal);
+        let same = self.builder.ins().band(equal, exists[0]);
+        let start = self.address(program.num_value_planes() + register.plane);
+        let stride = self.stride();
+        let row = self.builder.ins().imul_imm(stride, i64::from(register.stride()));
+        let rows = number.map(|number| {
+            let number = self.builder.ins().uextend(I64, number);
+            let distance = self.builder.ins().imul(number, row);
+            self.builder.ins().iadd(start, distance)
+        });
+        let of_lanes = std::array::from_fn(|lane| self.builder.ins().iadd_imm(rows[lane], lane as i64 * 4));
+        (register, Element { exists, same, of_first: rows[0], of_lanes, stride })
+    }
+
+    /// Makes code for two cases, the second of which is rare.
+    fn either(&mut self, condition: Ir, first: impl FnOnce(&mut Self), second: impl FnOnce(&mut Self)) {
+        let (then, otherwise, merge) =
+            (self.builder.create_block(), self.builder.create_block(), self.builder.create_block());
+        self.builder.ins().brif(condition, then, &[], otherwise, &[]);
+        self.builder.switch_to_block(then);
+        self.builder.seal_block(then);
+        first(self);
+        self.builder.ins().jump(merge, &[]);
+        self.builder.switch_to_block(otherwise);
+        self.builder.seal_block(otherwise);
+        second(self);
+        self.builder.ins().jump(merge, &[]);
+        self.builder.switch_to_block(merge);
+        self.builder.seal_block(merge);
+    }
+
+    /// `load_reg_indirect`: planes of the element; zeros for an element or plane that there is not.
+    pub(super) fn load_element(&mut self, intrinsic: &Intrinsic) -> Vec<Ir> {
+        let (register, element) = self.element(intrinsic, 1);
+        let results: Vec<_> = (0..intrinsic.dest.planes()).map(|_| self.builder.declare_var(I32X4)).collect();
+        let planes = register.stride();
+        let distance = |emitter: &mut Self, address: Ir, plane: usize| {
+            let distance = emitter.builder.ins().imul_imm(element.stride, plane as i64);
+            emitter.builder.ins().iadd(address, distance)
+        };
+        let there = &results[..results.len().min(planes as usize)];
+        let zero = self.lanes().splat(0);
+        results[there.len()..].iter().for_each(|&result| self.builder.def_var(result, zero));
+        self.either(
+            element.same,
+            |emitter| {
+                for (plane, &result) in there.iter().enumerate() {
+                    let address = distance(emitter, element.of_first, plane);
+                    let value = emitter.builder.ins().load(I32X4, trusted(), address, 0);
+                    emitter.builder.def_var(result, value);
+                }
+            },
+            |emitter| {
+                for (plane, &result) in there.iter().enumerate() {
+                    let addresses = element.of_lanes.map(|address| distance(emitter, address, plane));
+                    let addresses = emitter.or_zeros(element.exists, addresses);
+                    let value = emitter.word_at(addresses, 0);
+                    emitter.builder.def_var(result, value);
+                }
+            },
+        );
+        results.into_iter().map(|result| self.builder.use_var(result)).collect()
+    }
+
+    /// `store_reg_indirect`: the written planes of the element in the active lanes; nothing for an element that there
+    /// is not.
+    pub(super) fn store_element(&mut self, intrinsic: &Intrinsic) {
+        let program = self.program;
+        let (_, element) = self.element(intrinsic, 2);
+        let saturate = intrinsic.index(IndexKind::LegacyFsat) != 0;
+        let mut words = Vec::new();
+        for (from, to) in written_planes(program, intrinsic) {
+            let word = self.read(from);
+            let word = if saturate { self.lanes().saturate(word) } else { word };
+            let distance = self.builder.ins().imul_imm(element.stride, i64::from(to));
+            words.push((word, distance));
+        }
+        let active = self.builder.use_var(self.active);
+        self.either(
+            element.same,
+            |emitter| {
+                for &(word, distance) in &words {
+                    let address = emitter.builder.ins().iadd(element.of_first, distance);
+                    let old = emitter.builder.ins().load(I32X4, trusted(), address, 0);
+                    let word = emitter.lanes().select(active, word, old);
+                    emitter.builder.ins().store(trusted(), word, address, 0);
+                }
+            },
+            |emitter| {
+                // What is not to be written goes to a place that nobody reads.
+                let slot = StackSlotData::new(StackSlotKind::ExplicitSlot, VECTOR as u32, 4);
+                let slot = emitter.builder.create_sized_stack_slot(slot);
+                let nowhere = emitter.builder.ins().stack_addr(I64, slot, 0);
+                for lane in 0..4 {
+                    let mask = emitter.builder.ins().extractlane(active, lane as u8);
+                    let is_active = emitter.builder.ins().icmp_imm(IntCC::NotEqual, mask, 0);
+                    let written = emitter.builder.ins().band(is_active, element.exists[lane]);
+                    for &(word, distance) in &words {
+                        let address = emitter.builder.ins().iadd(element.of_lanes[lane], distance);
+                        let address = emitter.builder.ins().select(written, address, nowhere);
+                        let word = emitter.builder.ins().extractlane(word, lane as u8);
+                        emitter.builder.ins().store(trusted(), word, address, 0);
+                    }
+                }
+            },
+        );
+    }
+}
