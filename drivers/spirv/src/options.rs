@@ -354,7 +354,8 @@ impl SpirvOptions {
             keep_rounding: self.no_contraction,
             lower_int64: if self.int64 { tgsi_ir::options::Int64Ops::NONE } else { tgsi_ir::options::Int64Ops::ALL },
             lower_doubles: if self.float64 {
-                tgsi_ir::options::DoubleOps::NONE
+                // lavapipe of Mesa 22.3 rounds halves toward zero on some processors.
+                tgsi_ir::options::DoubleOps::ROUND_EVEN
             } else {
                 tgsi_ir::options::DoubleOps::ALL
             },

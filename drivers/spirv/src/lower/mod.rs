@@ -13,6 +13,7 @@ use tgsi_ir::Shader;
 use tgsi_ir::passes::lower_numbers::lower_alu;
 use tgsi_ir::passes::pass_manager::Passes;
 use tgsi_ir::passes::profiles::Profile;
+use tgsi_ir::passes::table::rows::lower_doubles;
 
 use crate::error::SpirvError;
 use crate::options::SpirvOptions;
@@ -38,6 +39,8 @@ pub fn lower(shader: &mut Shader, options: &SpirvOptions, passes: &mut Passes<'_
         && let Some(narrow) = Profile::from_name("narrow")
     {
         narrow.run(shader, &compiler_options, passes);
+    } else {
+        passes.run(shader, lower_doubles, &compiler_options);
     }
     if compiler_options.lower_mul_high {
         passes.run_driver("lower_alu", || lower_alu(shader, &compiler_options));
