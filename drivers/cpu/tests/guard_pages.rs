@@ -10,10 +10,10 @@
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::ptr::null_mut;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use rayon::prelude::*;
-use rustix::mm::{MapFlags, MprotectFlags, ProtFlags, mmap_anonymous, mprotect, munmap};
+use rustix::mm::{MapFlags, MprotectFlags, ProtFlags, mmap_anonymous, mprotect};
 use tgsi::smith::{self, Config};
 use tgsi::tables::Processor;
 use tgsi_compiler::{Compiler, Driver, Stage};
@@ -29,14 +29,66 @@ const GUARDED: std::ops::Range<usize> = 256..1 << 20;
 
 static GUARDS: AtomicUsize = AtomicUsize::new(0);
 
-/// Puts blocks at the end of their last page, with inaccessible pages around them.
+/// Puts blocks at the end of their last page, with inaccessible pages around them. Released mappings are used again.
 struct Guarding;
 
-/// Bytes from the start of the mapping to the block, and of the mapping.
+/// Released mappings of so many pages: the address of the first accessible page of one, where that of the next stands.
+struct Released {
+    is_locked: AtomicBool,
+    first: AtomicUsize,
+}
+
+impl Released {
+    fn with_lock<T>(&self, action: impl FnOnce() -> T) -> T {
+        while self.is_locked.swap(true, Ordering::Acquire) {
+            std::hint::spin_loop();
+        }
+        let result = action();
+        self.is_locked.store(false, Ordering::Release);
+        result
+    }
+
+    fn take(&self) -> Option<*mut u8> {
+        self.with_lock(|| {
+            let first = self.first.load(Ordering::Relaxed) as *mut usize;
+            if first.is_null() {
+                return None;
+            }
+            // SAFETY: only pages of mappings that nobody uses are in the list.
+            self.first.store(unsafe { *first }, Ordering::Relaxed);
+            Some(first.cast())
+        })
+    }
+
+    /// # Safety
+    /// The page is the first accessible one of a mapping that nobody uses any more.
+    unsafe fn put(&self, page: *mut u8) {
+        self.with_lock(|| {
+            // SAFETY: what the caller promises.
+            unsafe { *page.cast() = self.first.load(Ordering::Relaxed) };
+            self.first.store(page as usize, Ordering::Relaxed);
+        });
+    }
+}
+
+static RELEASED: [Released; GUARDED.end / PAGE + 1] =
+    [const { Released { is_locked: AtomicBool::new(false), first: AtomicUsize::new(0) } }; GUARDED.end / PAGE + 1];
+
+/// Accessible pages of a mapping, and bytes from the first of them to the block.
 fn place(layout: Layout) -> (usize, usize) {
     let size = layout.size().next_multiple_of(layout.align());
-    let pages = size.next_multiple_of(PAGE);
-    (PAGE + pages - size, pages + 2 * PAGE)
+    let pages = size.div_ceil(PAGE);
+    (pages, pages * PAGE - size)
+}
+
+/// A new mapping of so many accessible pages; the first of them.
+fn map(pages: usize) -> Option<*mut u8> {
+    // SAFETY: a new mapping at a place that the system chooses.
+    let start = unsafe { mmap_anonymous(null_mut(), (pages + 2) * PAGE, ProtFlags::empty(), MapFlags::PRIVATE) };
+    let inner = start.ok()?.cast::<u8>().wrapping_add(PAGE);
+    // SAFETY: the pages between the first and the last are of the new mapping.
+    let opened = unsafe { mprotect(inner.cast(), pages * PAGE, MprotectFlags::READ | MprotectFlags::WRITE) };
+    opened.ok().map(|()| inner)
 }
 
 // SAFETY: blocks are as large and as aligned as asked for (the end of a page is aligned to anything up to a page), do
@@ -47,18 +99,10 @@ unsafe impl GlobalAlloc for Guarding {
             // SAFETY: what the caller promises.
             return unsafe { System.alloc(layout) };
         }
-        let (offset, length) = place(layout);
-        // SAFETY: a new mapping at a place that the system chooses.
-        let start = unsafe { mmap_anonymous(null_mut(), length, ProtFlags::empty(), MapFlags::PRIVATE) };
-        let Ok(start) = start else { return null_mut() };
-        let inner = start.cast::<u8>().wrapping_add(PAGE);
-        // SAFETY: the pages between the first and the last are of the new mapping.
-        let opened = unsafe { mprotect(inner.cast(), length - 2 * PAGE, MprotectFlags::READ | MprotectFlags::WRITE) };
-        if opened.is_err() {
-            return null_mut();
-        }
+        let (pages, offset) = place(layout);
         GUARDS.fetch_add(1, Ordering::Relaxed);
-        start.cast::<u8>().wrapping_add(offset)
+        let page = RELEASED[pages].take().or_else(|| map(pages));
+        page.map_or(null_mut(), |page| page.wrapping_add(offset))
     }
 
     unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
@@ -66,9 +110,9 @@ unsafe impl GlobalAlloc for Guarding {
             // SAFETY: what the caller promises; it was made there.
             return unsafe { System.dealloc(block, layout) };
         }
-        let (offset, length) = place(layout);
+        let (pages, offset) = place(layout);
         // SAFETY: the mapping was made by `alloc` for this layout, and nothing is left in it.
-        let _ = unsafe { munmap(block.wrapping_sub(offset).cast(), length) };
+        unsafe { RELEASED[pages].put(block.wrapping_sub(offset)) };
     }
 }
 
