@@ -7,6 +7,8 @@
 
 #![cfg(all(feature = "machine-code", target_os = "linux"))]
 
+mod indirect;
+
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::ptr::null_mut;
 use std::sync::Arc;
@@ -131,6 +133,7 @@ fn inputs(lanes: usize, seed: u64) -> Inputs {
         match state >> 61 {
             0 => (state >> 32) as u32,
             1 => u32::MAX - (state >> 40 & 7) as u32,
+            2 => (state >> 40 & 511) as u32,
             _ => (state >> 40 & 63) as u32,
         }
     };
@@ -138,7 +141,7 @@ fn inputs(lanes: usize, seed: u64) -> Inputs {
     for component in 0..24 {
         inputs.inputs.component_mut(component / 4, component % 4).fill_with(&mut word);
     }
-    inputs.constants = [300, 68, 64, 3].iter().map(|&words| (0..words).map(|_| word()).collect()).collect();
+    inputs.constants = [299, 67, 64, 3].iter().map(|&words| (0..words).map(|_| word()).collect()).collect();
     inputs.buffers = [260, 400].iter().map(|&bytes| (0..bytes).map(|_| word() as u8).collect()).collect();
     inputs.counters = vec![vec![1; 80]];
     inputs
@@ -180,6 +183,30 @@ fn nothing_outside_is_touched() {
     println!("{runs} runs to the end, {functions} functions, {guards} guarded blocks");
     assert!(runs > count * repeat * 6 * 3 && functions > count * 6);
     assert!(guards > runs * 3);
+}
+
+/// Loads and stores by run-time indices of all kinds.
+#[test]
+fn no_memory_outside_is_touched() {
+    let compiler = Compiler::for_target(tgsi_driver_cpu::DRIVER.target(&[]).expect("no options").into());
+    let shaders = [indirect::constants(), indirect::buffers(), indirect::shared_memory(), indirect::arrays()].concat();
+    let mut runs = 0;
+    for (text, _) in &shaders {
+        let shader = tgsi::text::parse(text.as_bytes()).expect("a shader").shader;
+        let lowered = compiler.ir_at(Stage::Registers, &shader).expect("it is lowered");
+        let program = compile(&lowered, Options::default()).expect("it is compiled");
+        for seed in 0..number("TGSIC_RUNS", 20) {
+            for lanes in [1, 5, 64, 72] {
+                let run = program.run_together(
+                    &inputs(lanes, seed),
+                    &mut AnalyticResources::default(),
+                    RunLimits::of_steps(100_000),
+                );
+                runs += usize::from(run.is_ok());
+            }
+        }
+    }
+    assert_eq!(runs as u64, shaders.len() as u64 * number("TGSIC_RUNS", 20) * 4);
 }
 
 /// Lookups that code makes itself: textures end where their page does, and coordinates are of all kinds.
