@@ -44,11 +44,11 @@ fn inputs(lanes: usize) -> Inputs {
 
 fn main() {
     let compiler = Compiler::for_target(tgsi_driver_cpu::DRIVER.target(&[]).expect("no options").into());
-    let (small, large) = (inputs(512), inputs(256 * 1024));
+    let (quad, small, large) = (inputs(4), inputs(512), inputs(256 * 1024));
     let pool = |threads: usize| rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
     let (one, two) = (pool(1), pool(2));
     let (mut compile_times, mut ours, mut ratios, mut growth) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-    let mut per_operation = Vec::new();
+    let (mut per_operation, mut quad_ratios) = (Vec::new(), Vec::new());
     let (mut interpreted, mut stages) = (BTreeMap::new(), BTreeMap::new());
     let option = |name: &str| std::env::args().any(|argument| argument == name);
     let (each, only_count) = (option("--each"), option("--interpreted"));
@@ -74,10 +74,12 @@ fn main() {
             continue;
         }
         let limits = RunLimits::default();
-        let reference = best(3, || {
-            let program = tgsi_ir::run::Program::new(&optimised).expect("a program");
-            program.run(&small, &mut AnalyticResources::default(), limits).map(drop).unwrap_or(());
-        }) / small.lanes as f64;
+        let Ok(interpreter) = tgsi_ir::run::Program::new(&optimised) else { continue };
+        let interpreted_by = |inputs: &Inputs| {
+            let run = || interpreter.run(inputs, &mut AnalyticResources::default(), limits).map(drop).unwrap_or(());
+            best(if inputs.lanes < 64 { 50 } else { 3 }, run) / inputs.lanes as f64
+        };
+        let (reference, reference_of_quads) = (interpreted_by(&small), interpreted_by(&quad));
         let run = || program.run_quads(&large, &NoResources, Limits::default()).map(drop).unwrap_or(());
         let single = one.install(|| best(3, run)) / large.lanes as f64;
         let double = two.install(|| best(3, run)) / large.lanes as f64;
@@ -94,6 +96,7 @@ fn main() {
         ours.push(single);
         per_operation.push(single / program.report().total as f64);
         ratios.push(reference / single);
+        quad_ratios.push(reference_of_quads / single);
         growth.push(single / double);
     }
     println!("{} shaders", compile_times.len());
@@ -120,6 +123,7 @@ fn main() {
         percentile(&mut ours, 0.5),
         percentile(&mut per_operation, 0.5)
     );
-    println!("interpreter of the IR / ours: median {:.1}", percentile(&mut ratios, 0.5));
+    println!("interpreter of the IR, 512 lanes together / ours: median {:.1}", percentile(&mut ratios, 0.5));
+    println!("interpreter of the IR, a quad each time / ours: median {:.1}", percentile(&mut quad_ratios, 0.5));
     println!("one thread / two threads: median {:.2}", percentile(&mut growth, 0.5));
 }

@@ -189,7 +189,9 @@ fn nothing_outside_is_touched() {
 #[test]
 fn no_memory_outside_is_touched() {
     let compiler = Compiler::for_target(tgsi_driver_cpu::DRIVER.target(&[]).expect("no options").into());
-    let shaders = [indirect::constants(), indirect::buffers(), indirect::shared_memory(), indirect::arrays()].concat();
+    let shaders =
+        [indirect::constants(), indirect::inputs(), indirect::buffers(), indirect::shared_memory(), indirect::arrays()]
+            .concat();
     let mut runs = 0;
     for (text, _) in &shaders {
         let shader = tgsi::text::parse(text.as_bytes()).expect("a shader").shader;

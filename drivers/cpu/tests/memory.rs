@@ -16,12 +16,16 @@ const LANES: usize = 72;
 /// lanes.
 fn inputs() -> Inputs {
     let mut inputs =
-        Inputs { lanes: LANES, inputs: LaneRegisters::new(LANES, 1), shared_size: 100, ..Inputs::default() };
+        Inputs { lanes: LANES, inputs: LaneRegisters::new(LANES, 5), shared_size: 100, ..Inputs::default() };
     for lane in 0..LANES {
         let number = lane as u32;
         let words = [number % 7, 12 + number % 5, number.wrapping_mul(0x9e37_79b9) >> (number % 32), 3];
         for (component, word) in words.into_iter().enumerate() {
             inputs.inputs.set(0, component, lane, word);
+            // The last register of the array is not there.
+            for register in 1..5 {
+                inputs.inputs.set(register, component, lane, number * 100 + register as u32 * 10 + component as u32);
+            }
         }
     }
     let ids = (0..LANES as u32).collect::<Vec<u32>>();
@@ -51,7 +55,8 @@ fn check(text: &str, interpreted: &[&str]) {
         }
         assert_eq!((&expected.buffers, &expected.shared), (&found.buffers, &found.shared), "memory, of\n{text}");
     }
-    let written = (0..expected.outputs.len()).flat_map(|register| expected.outputs.component(register, 0));
+    let components = (0..expected.outputs.len() * 4).map(|at| expected.outputs.component(at / 4, at % 4));
+    let written = components.flatten();
     let bytes = expected.buffers.iter().zip(inputs().buffers).any(|(after, before)| *after != before);
     assert!(written.copied().any(|word| word != 0) || bytes, "nothing comes out of\n{text}");
 }
@@ -63,6 +68,11 @@ fn check_all(shaders: Vec<(String, indirect::Interpreted)>) {
 #[test]
 fn constants() {
     check_all(indirect::constants());
+}
+
+#[test]
+fn inputs_of_an_array() {
+    check_all(indirect::inputs());
 }
 
 #[test]

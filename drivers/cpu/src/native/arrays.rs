@@ -1,12 +1,13 @@
-//! Register arrays that are accessed by run-time indices. They stay in memory, in the planes of the interpreter: other
-//! registers are variables of the code generator.
+//! Arrays of planes that are accessed by run-time indices: registers, and inputs. Such registers stay in memory, in the
+//! planes of the interpreter: others are variables of the code generator.
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I32X4, I64};
 use cranelift_codegen::ir::{InstBuilder, StackSlotData, StackSlotKind, Value as Ir};
 use tgsi_ir::intrinsics::{IndexKind, IntrinsicOp};
-use tgsi_ir::run::program::{Intrinsic, Program, Register};
+use tgsi_ir::run::program::{Intrinsic, Program, Value};
 
+use super::context::offsets;
 use super::emit::{Emitter, VECTOR, trusted};
 use super::stretches::written_planes;
 
@@ -24,7 +25,7 @@ pub(super) fn planes_in_memory(program: &Program) -> Vec<bool> {
     in_memory
 }
 
-/// The element of a register that each lane accesses.
+/// The element of an array that each lane accesses.
 struct Element {
     /// Whether there is such an element.
     exists: [Ir; 4],
@@ -39,29 +40,36 @@ struct Element {
 }
 
 impl Emitter<'_, '_> {
-    fn element(&mut self, intrinsic: &Intrinsic, index_source: usize) -> (Register, Element) {
-        let program = self.program;
-        let register = program.registers()[intrinsic.extra as usize];
-        let index = program.sources_of(intrinsic)[index_source];
-        let (index, base) = (self.read(index.plane), self.lanes().splat(intrinsic.base as u32));
+    /// The element `index + base` of an array of so many: `start` is the address of the quad in the first plane of the
+    /// first one, an element has `planes` planes of `stride` bytes.
+    fn element(&mut self, index: Value, base: u32, elements: u32, start: Ir, planes: u32, stride: Ir) -> Element {
+        let (index, base) = (self.read(index.plane), self.lanes().splat(base));
         let index = self.builder.ins().iadd(index, base);
         let number = [0, 1, 2, 3].map(|lane| self.builder.ins().extractlane(index, lane));
-        let elements = i64::from(register.elements);
+        let elements = i64::from(elements);
         let exists = number.map(|number| self.builder.ins().icmp_imm(IntCC::UnsignedLessThan, number, elements));
         let of_first = self.lanes().splat_value(number[0]);
         let equal = self.builder.ins().icmp(IntCC::Equal, index, of_first);
         let equal = self.builder.ins().vall_true(equal);
         let same = self.builder.ins().band(equal, exists[0]);
-        let start = self.address(program.num_value_planes() + register.plane);
-        let stride = self.stride();
-        let row = self.builder.ins().imul_imm(stride, i64::from(register.stride()));
+        let row = self.builder.ins().imul_imm(stride, i64::from(planes));
         let rows = number.map(|number| {
             let number = self.builder.ins().uextend(I64, number);
             let distance = self.builder.ins().imul(number, row);
             self.builder.ins().iadd(start, distance)
         });
         let of_lanes = std::array::from_fn(|lane| self.builder.ins().iadd_imm(rows[lane], lane as i64 * 4));
-        (register, Element { exists, same, of_first: rows[0], of_lanes, stride })
+        Element { exists, same, of_first: rows[0], of_lanes, stride }
+    }
+
+    /// The element of a register that an access names by one of its sources.
+    fn element_of_register(&mut self, intrinsic: &Intrinsic, index_source: usize) -> Element {
+        let program = self.program;
+        let register = program.registers()[intrinsic.extra as usize];
+        let index = program.sources_of(intrinsic)[index_source];
+        let start = self.address(program.num_value_planes() + register.plane);
+        let stride = self.stride();
+        self.element(index, intrinsic.base as u32, register.elements, start, register.stride(), stride)
     }
 
     /// Makes code for two cases, the second of which is rare.
@@ -83,27 +91,42 @@ impl Emitter<'_, '_> {
 
     /// `load_reg_indirect`: planes of the element; zeros for an element or plane that there is not.
     pub(super) fn load_element(&mut self, intrinsic: &Intrinsic) -> Vec<Ir> {
-        let (register, element) = self.element(intrinsic, 1);
-        let results: Vec<_> = (0..intrinsic.dest.planes()).map(|_| self.builder.declare_var(I32X4)).collect();
-        let planes = register.stride();
+        let element = self.element_of_register(intrinsic, 1);
+        let planes = self.program.registers()[intrinsic.extra as usize].stride();
+        let wanted = intrinsic.dest.planes();
+        let mut values = self.load_planes(&element, wanted.min(planes));
+        values.resize_with(wanted as usize, || self.lanes().splat(0));
+        values
+    }
+
+    /// `load_input` by a run-time index: components of the register; zeros for one beyond what the access names.
+    pub(super) fn load_input_element(&mut self, intrinsic: &Intrinsic) -> Vec<Ir> {
+        let Some(&index) = self.program.sources_of(intrinsic).last() else { return Vec::new() };
+        let range = intrinsic.index(IndexKind::Range) as u32;
+        let first = intrinsic.base as u32 * 4 + (intrinsic.index(IndexKind::Component) & 3) as u32;
+        let (start, stride) = self.component_address(offsets::INPUTS, offsets::INPUT_STRIDE, first);
+        let element = self.element(index, 0, range, start, 4, stride);
+        self.load_planes(&element, intrinsic.dest.components.into())
+    }
+
+    /// The first planes of an element.
+    fn load_planes(&mut self, element: &Element, planes: u32) -> Vec<Ir> {
+        let results: Vec<_> = (0..planes).map(|_| self.builder.declare_var(I32X4)).collect();
         let distance = |emitter: &mut Self, address: Ir, plane: usize| {
             let distance = emitter.builder.ins().imul_imm(element.stride, plane as i64);
             emitter.builder.ins().iadd(address, distance)
         };
-        let there = &results[..results.len().min(planes as usize)];
-        let zero = self.lanes().splat(0);
-        results[there.len()..].iter().for_each(|&result| self.builder.def_var(result, zero));
         self.either(
             element.same,
             |emitter| {
-                for (plane, &result) in there.iter().enumerate() {
+                for (plane, &result) in results.iter().enumerate() {
                     let address = distance(emitter, element.of_first, plane);
                     let value = emitter.builder.ins().load(I32X4, trusted(), address, 0);
                     emitter.builder.def_var(result, value);
                 }
             },
             |emitter| {
-                for (plane, &result) in there.iter().enumerate() {
+                for (plane, &result) in results.iter().enumerate() {
                     let addresses = element.of_lanes.map(|address| distance(emitter, address, plane));
                     let addresses = emitter.or_zeros(element.exists, addresses);
                     let value = emitter.word_at(addresses, 0);
@@ -118,7 +141,7 @@ impl Emitter<'_, '_> {
     /// is not.
     pub(super) fn store_element(&mut self, intrinsic: &Intrinsic) {
         let program = self.program;
-        let (_, element) = self.element(intrinsic, 2);
+        let element = self.element_of_register(intrinsic, 2);
         let saturate = intrinsic.index(IndexKind::LegacyFsat) != 0;
         let mut words = Vec::new();
         for (from, to) in written_planes(program, intrinsic) {

@@ -742,19 +742,26 @@ impl<'a, 'f> Emitter<'a, 'f> {
         }
     }
 
-    /// The address of the quad in a component of inputs or outputs.
-    fn component_address(&mut self, file: usize, stride: usize, component: u32) -> Ir {
+    /// The address of the quad in a component of inputs or outputs, and the distance of components.
+    pub fn component_address(&mut self, file: usize, stride: usize, component: u32) -> (Ir, Ir) {
         let (file, stride) = (self.field(file), self.field(stride));
         let distance = self.builder.ins().imul_imm(stride, i64::from(component));
         let start = self.builder.ins().iadd(file, distance);
-        self.builder.ins().iadd(start, self.quad)
+        (self.builder.ins().iadd(start, self.quad), stride)
     }
 
     fn load_input(&mut self, intrinsic: &Intrinsic) {
+        if intrinsic.offset.is_none() {
+            let values = self.load_input_element(intrinsic);
+            for (plane, value) in (intrinsic.dest.plane..).zip(values) {
+                self.write(plane, value, false);
+            }
+            return;
+        }
         for component in 0..u32::from(intrinsic.dest.components) {
             let value = match slots::component_of(intrinsic, component) {
                 Some(at) => {
-                    let address = self.component_address(offsets::INPUTS, offsets::INPUT_STRIDE, at);
+                    let (address, _) = self.component_address(offsets::INPUTS, offsets::INPUT_STRIDE, at);
                     self.builder.ins().load(I32X4, trusted(), address, 0)
                 }
                 None => self.lanes().splat(0),
@@ -775,7 +782,7 @@ impl<'a, 'f> Emitter<'a, 'f> {
             }
             let plane = number / each + number % each * u32::from(value.components);
             let word = self.read(value.plane + plane);
-            let address = self.component_address(offsets::OUTPUTS, offsets::OUTPUT_STRIDE, at);
+            let (address, _) = self.component_address(offsets::OUTPUTS, offsets::OUTPUT_STRIDE, at);
             let old = self.builder.ins().load(I32X4, trusted(), address, 0);
             let active = self.builder.use_var(self.active);
             let word = self.lanes().select(active, word, old);

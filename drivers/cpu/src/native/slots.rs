@@ -1,4 +1,4 @@
-//! Loads of inputs and stores of outputs at places that are the same in all lanes.
+//! Loads of inputs, and stores of outputs at places that are the same in all lanes.
 
 use tgsi_ir::Stage;
 use tgsi_ir::intrinsics::{IndexKind, IntrinsicOp};
@@ -15,11 +15,14 @@ pub(super) fn is_native(program: &Program, intrinsic: &Intrinsic) -> bool {
     let own_outputs = program.stage() != Stage::TessCtrl;
     match intrinsic.op {
         IntrinsicOp::LoadInput => {
-            let last = u32::from(intrinsic.dest.components).saturating_sub(1);
+            // What is read by a run-time index is named by a range.
+            let is_named = intrinsic.offset.is_some()
+                || (intrinsic.index(IndexKind::Range) != 0
+                    && program.sources_of(intrinsic).last().is_some_and(|offset| offset.bits == 32));
             simple
                 && intrinsic.dest.bits == 32
-                && intrinsic.offset.is_some()
-                && (0..=last).all(|component| component_of(intrinsic, component).is_none_or(|at| at / 4 < MAX_INPUTS))
+                && is_named
+                && last_component(intrinsic).is_none_or(|at| at / 4 < u64::from(MAX_INPUTS))
         }
         IntrinsicOp::StoreOutput => {
             let bits = program.sources_of(intrinsic).first().map_or(0, |value| value.bits);
@@ -42,14 +45,24 @@ pub(super) fn component_of(intrinsic: &Intrinsic, word: u32) -> Option<u32> {
     register.checked_mul(4)?.checked_add(first + word)
 }
 
+/// The last component of the file that a load of inputs can read; none if it reads none.
+fn last_component(intrinsic: &Intrinsic) -> Option<u64> {
+    let range = u64::from(intrinsic.index(IndexKind::Range) as u32);
+    let offset = match intrinsic.offset {
+        Some(offset) => u64::from(offset),
+        None => range.checked_sub(1)?,
+    };
+    let first = (intrinsic.index(IndexKind::Component) & 3) as u64;
+    let last = u64::from(intrinsic.dest.components).checked_sub(1)?;
+    let is_inside = range == 0 || offset < range;
+    is_inside.then(|| (u64::from(intrinsic.base as u32) + offset) * 4 + first + last)
+}
+
 /// Input registers that loads of a program reach, as far as code is made for them.
 pub(super) fn input_registers(program: &Program) -> usize {
     let loads = program
         .intrinsics()
         .iter()
         .filter(|intrinsic| intrinsic.op == IntrinsicOp::LoadInput && is_native(program, intrinsic));
-    let last = loads.flat_map(|load| {
-        (0..u32::from(load.dest.components)).filter_map(move |component| component_of(load, component))
-    });
-    last.max().map_or(0, |last| last as usize / 4 + 1)
+    loads.filter_map(last_component).max().map_or(0, |last| last as usize / 4 + 1)
 }

@@ -29,6 +29,21 @@ pub fn constants() -> Vec<(String, Interpreted)> {
     shaders
 }
 
+pub fn inputs() -> Vec<(String, Interpreted)> {
+    let mut shaders = Vec::new();
+    for component in COMPONENTS {
+        for (mask, swizzle) in [("xyzw", "xyzw"), ("xy", "yzwx"), ("x", "wwww")] {
+            let text = format!(
+                "FRAG\nDCL IN[0], GENERIC[0], CONSTANT\nDCL IN[1..5], ARRAY(1), GENERIC[1], CONSTANT\nDCL OUT[0], COLOR\n\
+                 DCL ADDR[0]\nUARL ADDR[0].x, IN[0].{component}\nMOV OUT[0], IN[0]\n\
+                 MOV OUT[0].{mask}, IN[ADDR[0].x+1](1).{swizzle}\nEND\n"
+            );
+            shaders.push((text, &[][..]));
+        }
+    }
+    shaders
+}
+
 pub fn buffers() -> Vec<(String, Interpreted)> {
     let mut shaders = Vec::new();
     for component in COMPONENTS {
