@@ -44,11 +44,11 @@ fn inputs(lanes: usize) -> Inputs {
 
 fn main() {
     let compiler = Compiler::for_target(tgsi_driver_cpu::DRIVER.target(&[]).expect("no options").into());
-    let (quad, small, large) = (inputs(4), inputs(512), inputs(256 * 1024));
+    let (quad, small, batch, large) = (inputs(4), inputs(512), inputs(4096), inputs(256 * 1024));
     let pool = |threads: usize| rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
     let (one, two) = (pool(1), pool(2));
     let (mut compile_times, mut ours, mut ratios, mut growth) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-    let (mut per_operation, mut quad_ratios) = (Vec::new(), Vec::new());
+    let (mut per_operation, mut quad_ratios, mut all_at_once) = (Vec::new(), Vec::new(), Vec::new());
     let (mut interpreted, mut stages) = (BTreeMap::new(), BTreeMap::new());
     let option = |name: &str| std::env::args().any(|argument| argument == name);
     let (each, only_count) = (option("--each"), option("--interpreted"));
@@ -80,9 +80,11 @@ fn main() {
             best(if inputs.lanes < 64 { 50 } else { 3 }, run) / inputs.lanes as f64
         };
         let (reference, reference_of_quads) = (interpreted_by(&small), interpreted_by(&quad));
-        let run = || program.run_quads(&large, &NoResources, Limits::default()).map(drop).unwrap_or(());
-        let single = one.install(|| best(3, run)) / large.lanes as f64;
-        let double = two.install(|| best(3, run)) / large.lanes as f64;
+        let run_all =
+            |inputs: &Inputs| program.run_quads(inputs, &NoResources, Limits::default()).map(drop).unwrap_or(());
+        let single = one.install(|| best(60, || run_all(&batch))) / batch.lanes as f64;
+        let at_once = one.install(|| best(3, || run_all(&large))) / large.lanes as f64;
+        let double = two.install(|| best(3, || run_all(&large))) / large.lanes as f64;
         if each {
             let report = program.report();
             println!(
@@ -97,7 +99,8 @@ fn main() {
         per_operation.push(single / program.report().total as f64);
         ratios.push(reference / single);
         quad_ratios.push(reference_of_quads / single);
-        growth.push(single / double);
+        all_at_once.push(at_once);
+        growth.push(at_once / double);
     }
     println!("{} shaders", compile_times.len());
     println!(
@@ -119,9 +122,10 @@ fn main() {
         return;
     }
     println!(
-        "invocation: median {:.1} ns, of an operation {:.3} ns",
+        "invocation, 4,096 each time: median {:.1} ns, of an operation {:.3} ns; 262,144 at once: {:.1} ns",
         percentile(&mut ours, 0.5),
-        percentile(&mut per_operation, 0.5)
+        percentile(&mut per_operation, 0.5),
+        percentile(&mut all_at_once, 0.5)
     );
     println!("interpreter of the IR, 512 lanes together / ours: median {:.1}", percentile(&mut ratios, 0.5));
     println!("interpreter of the IR, a quad each time / ours: median {:.1}", percentile(&mut quad_ratios, 0.5));

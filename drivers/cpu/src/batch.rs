@@ -43,6 +43,36 @@ impl Limits {
     }
 }
 
+/// The lanes of several files with as many registers, one file behind the other. Components are copied side by side.
+fn concat(files: &[&LaneRegisters]) -> LaneRegisters {
+    let lanes = files.iter().map(|file| file.lanes()).sum();
+    let registers = files.first().map_or(0, |file| file.len());
+    let stride = LaneRegisters::stride_of(lanes);
+    let total = stride * 4 * registers;
+    let mut words: Vec<u32> = Vec::with_capacity(total);
+    let room = &mut words.spare_capacity_mut()[..total];
+    room.par_chunks_mut(stride.max(1)).enumerate().for_each(|(number, mut room)| {
+        for file in files {
+            let (lanes, rest) = room.split_at_mut(file.lanes());
+            let words = file.component(number / 4, number % 4);
+            let (there, absent) = lanes.split_at_mut(words.len().min(lanes.len()));
+            for (slot, &word) in there.iter_mut().zip(words) {
+                slot.write(word);
+            }
+            for slot in absent {
+                slot.write(0);
+            }
+            room = rest;
+        }
+        for padding in room {
+            padding.write(0);
+        }
+    });
+    // SAFETY: every word was written above: the chunks are all of the room, and each is written from end to end.
+    unsafe { words.set_len(total) };
+    LaneRegisters::from_words(lanes, words)
+}
+
 impl Program {
     /// Runs a vertex or tessellation evaluation shader for any number of vertices, one a lane of the inputs.
     ///
@@ -94,7 +124,7 @@ impl Program {
         let parts = parts?;
         let files: Vec<&LaneRegisters> = parts.iter().map(|part| &part.outputs).collect();
         Ok(Outputs {
-            outputs: LaneRegisters::concat(&files),
+            outputs: concat(&files),
             live: parts.iter().map(|part| &part.live[..]).collect::<Vec<_>>().concat(),
             buffers: inputs.buffers.clone(),
             counters: inputs.counters.clone(),

@@ -49,21 +49,17 @@ impl LaneRegisters {
         LaneRegisters { lanes, stride, words: vec![0; stride * 4 * registers] }
     }
 
-    /// The lanes of several files, one file behind the other. A file that has fewer registers than the first has zeros.
-    pub fn concat(files: &[&LaneRegisters]) -> LaneRegisters {
-        let lanes = files.iter().map(|file| file.lanes).sum();
+    /// The file for `lanes` lanes that has these words: [`stride_of`](Self::stride_of) for each component, four
+    /// components for each register. Words that do not make a whole register are dropped.
+    pub fn from_words(lanes: usize, mut words: Vec<u32>) -> LaneRegisters {
         let stride = stride_of(lanes);
-        let registers = files.first().map_or(0, |file| file.len());
-        let mut words = Vec::with_capacity(stride * 4 * registers);
-        for number in 0..registers * 4 {
-            for file in files {
-                let end = words.len() + file.lanes;
-                words.extend_from_slice(file.component(number / 4, number % 4));
-                words.resize(end, 0);
-            }
-            words.resize((number + 1) * stride, 0);
-        }
+        words.truncate(words.len() - words.len() % (4 * stride).max(1));
         LaneRegisters { lanes, stride, words }
+    }
+
+    /// Words from one component to the next in a file for so many lanes.
+    pub fn stride_of(lanes: usize) -> usize {
+        stride_of(lanes)
     }
 
     /// Number of lanes.
