@@ -13,6 +13,9 @@ use tgsi_driver_cpu::{Limits, Options, compile};
 use tgsi_ir::passes::pass_manager::Passes;
 use tgsi_ir::run::{AnalyticResources, Inputs, LaneRegisters, RunLimits};
 
+/// Operations of a shader that is not short.
+const LONG: usize = 50;
+
 fn percentile(values: &mut [f64], part: f64) -> f64 {
     values.sort_by(f64::total_cmp);
     values.get(((values.len() as f64 - 1.0) * part) as usize).copied().unwrap_or(f64::NAN)
@@ -49,6 +52,7 @@ fn main() {
     let (one, two) = (pool(1), pool(2));
     let (mut compile_times, mut ours, mut ratios, mut growth) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     let (mut per_operation, mut quad_ratios, mut all_at_once) = (Vec::new(), Vec::new(), Vec::new());
+    let mut growth_of_long = Vec::new();
     let (mut interpreted, mut stages) = (BTreeMap::new(), BTreeMap::new());
     let option = |name: &str| std::env::args().any(|argument| argument == name);
     let (each, only_count) = (option("--each"), option("--interpreted"));
@@ -83,8 +87,8 @@ fn main() {
         let run_all =
             |inputs: &Inputs| program.run_quads(inputs, &NoResources, Limits::default()).map(drop).unwrap_or(());
         let single = one.install(|| best(60, || run_all(&batch))) / batch.lanes as f64;
-        let at_once = one.install(|| best(3, || run_all(&large))) / large.lanes as f64;
-        let double = two.install(|| best(3, || run_all(&large))) / large.lanes as f64;
+        let at_once = one.install(|| best(8, || run_all(&large))) / large.lanes as f64;
+        let double = two.install(|| best(8, || run_all(&large))) / large.lanes as f64;
         if each {
             let report = program.report();
             println!(
@@ -101,6 +105,9 @@ fn main() {
         quad_ratios.push(reference_of_quads / single);
         all_at_once.push(at_once);
         growth.push(at_once / double);
+        if program.report().total >= LONG {
+            growth_of_long.push(at_once / double);
+        }
     }
     println!("{} shaders", compile_times.len());
     println!(
@@ -129,5 +136,9 @@ fn main() {
     );
     println!("interpreter of the IR, 512 lanes together / ours: median {:.1}", percentile(&mut ratios, 0.5));
     println!("interpreter of the IR, a quad each time / ours: median {:.1}", percentile(&mut quad_ratios, 0.5));
-    println!("one thread / two threads: median {:.2}", percentile(&mut growth, 0.5));
+    println!(
+        "one thread / two threads: median {:.2}, with {LONG} operations and more {:.2}",
+        percentile(&mut growth, 0.5),
+        percentile(&mut growth_of_long, 0.5)
+    );
 }

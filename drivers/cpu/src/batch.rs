@@ -1,5 +1,6 @@
 //! Runs over any number of invocations: cut into blocks, on all cores.
 
+use std::mem::MaybeUninit;
 use std::ops::Range;
 
 use rayon::prelude::*;
@@ -11,10 +12,10 @@ use crate::program::Program;
 use crate::resources::{HostResources, Shared};
 
 /// Lanes of a block of vertices or fragments.
-pub const BLOCK_LANES: usize = 64;
+pub const BLOCK_LANES: usize = 128;
 
-/// Lanes of a task: few enough that its outputs stay in the cache until they are joined.
-const PART_LANES: usize = 1024;
+/// Lanes of a task: few enough that its outputs are in the cache when they are copied to their places.
+const PART_LANES: usize = 4096;
 
 /// Bytes of buffers that may be copied for each task. If there are more, there are fewer and larger tasks.
 const PART_BYTES: usize = 4096;
@@ -43,34 +44,35 @@ impl Limits {
     }
 }
 
-/// The lanes of several files with as many registers, one file behind the other. Components are copied side by side.
-fn concat(files: &[&LaneRegisters]) -> LaneRegisters {
-    let lanes = files.iter().map(|file| file.lanes()).sum();
-    let registers = files.first().map_or(0, |file| file.len());
+/// Room for the words of a component in some lanes.
+type Room<'w> = &'w mut [MaybeUninit<u32>];
+
+/// Cuts the room for a file of `lanes` lanes into parts of `size` lanes, each a list of its components. Padding is
+/// written.
+fn parts_of_file(room: Room<'_>, lanes: usize, size: usize) -> Vec<Vec<Room<'_>>> {
     let stride = LaneRegisters::stride_of(lanes);
-    let total = stride * 4 * registers;
-    let mut words: Vec<u32> = Vec::with_capacity(total);
-    let room = &mut words.spare_capacity_mut()[..total];
-    room.par_chunks_mut(stride.max(1)).enumerate().for_each(|(number, mut room)| {
-        for file in files {
-            let (lanes, rest) = room.split_at_mut(file.lanes());
-            let words = file.component(number / 4, number % 4);
-            let (there, absent) = lanes.split_at_mut(words.len().min(lanes.len()));
-            for (slot, &word) in there.iter_mut().zip(words) {
-                slot.write(word);
-            }
-            for slot in absent {
-                slot.write(0);
-            }
-            room = rest;
+    let components = room.len() / stride.max(1);
+    let mut parts: Vec<Vec<Room<'_>>> = (0..lanes.div_ceil(size)).map(|_| Vec::with_capacity(components)).collect();
+    for component in room.chunks_exact_mut(stride) {
+        let (component, padding) = component.split_at_mut(lanes);
+        padding.fill(MaybeUninit::new(0));
+        for (part, room) in parts.iter_mut().zip(component.chunks_mut(size)) {
+            part.push(room);
         }
-        for padding in room {
-            padding.write(0);
+    }
+    parts
+}
+
+/// Writes all of a part; zeros for what the file lacks.
+fn fill(part: Vec<Room<'_>>, file: &LaneRegisters) {
+    for (number, room) in part.into_iter().enumerate() {
+        let words = file.component(number / 4, number % 4);
+        let (there, absent) = room.split_at_mut(words.len().min(room.len()));
+        for (slot, &word) in there.iter_mut().zip(words) {
+            slot.write(word);
         }
-    });
-    // SAFETY: every word was written above: the chunks are all of the room, and each is written from end to end.
-    unsafe { words.set_len(total) };
-    LaneRegisters::from_words(lanes, words)
+        absent.fill(MaybeUninit::new(0));
+    }
 }
 
 impl Program {
@@ -115,20 +117,31 @@ impl Program {
         } else {
             PART_LANES
         };
-        if self.writes_memory() || lanes <= size {
+        if self.writes_memory() || lanes <= size || rayon::current_num_threads() == 1 {
             return run(0..lanes);
         }
-        let starts: Vec<usize> = (0..lanes).step_by(size).collect();
-        let parts: Result<Vec<Outputs>, RunError> =
-            starts.par_iter().map(|&first| run(first..lanes.min(first + size))).collect();
-        let parts = parts?;
-        let files: Vec<&LaneRegisters> = parts.iter().map(|part| &part.outputs).collect();
+        // A part that is done is copied to its place while it is in the cache.
+        let total = LaneRegisters::stride_of(lanes) * 4 * self.output_registers();
+        let mut words: Vec<u32> = Vec::with_capacity(total);
+        let parts = parts_of_file(&mut words.spare_capacity_mut()[..total], lanes, size);
+        let run_part = |(number, part): (usize, Vec<Room<'_>>)| {
+            let first = number * size;
+            let outputs = run(first..lanes.min(first + size))?;
+            fill(part, &outputs.outputs);
+            Ok((outputs.live, outputs.steps))
+        };
+        let results: Result<Vec<(Vec<bool>, u64)>, RunError> =
+            parts.into_par_iter().enumerate().map(run_part).collect();
+        let results = results?;
+        // SAFETY: every word was written: padding when the room was cut, all parts of each component behind their runs,
+        // none of which failed.
+        unsafe { words.set_len(total) };
         Ok(Outputs {
-            outputs: concat(&files),
-            live: parts.iter().map(|part| &part.live[..]).collect::<Vec<_>>().concat(),
+            outputs: LaneRegisters::from_words(lanes, words),
+            live: results.iter().map(|(live, _)| &live[..]).collect::<Vec<_>>().concat(),
             buffers: inputs.buffers.clone(),
             counters: inputs.counters.clone(),
-            steps: parts.iter().map(|part| part.steps).sum(),
+            steps: results.iter().map(|(_, steps)| steps).sum(),
             ..Outputs::default()
         })
     }

@@ -21,7 +21,7 @@ DCL TEMP[0..1]
 EX2 TEMP[0].x, IN[0].xxxx
 MUL TEMP[0].y, TEMP[0].xxxx, IN[0].yyyy
 TEX TEMP[1], TEMP[0], SAMP[0], 2D
-LOAD TEMP[0].x, BUFFER[0], TEMP[1].xxxx
+ATOMUADD TEMP[0].x, BUFFER[0], TEMP[1].xxxx, TEMP[1].yyyy
 MUL TEMP[1], TEMP[1], TEMP[0].xxxx
 MUL TEMP[1], TEMP[1], IN[0]
 MOV OUT[0], TEMP[1]
