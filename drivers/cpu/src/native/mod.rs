@@ -17,6 +17,7 @@ mod context;
 mod gathers;
 #[cfg_attr(not(feature = "machine-code"), allow(dead_code, reason = "only what makes code needs all of it"))]
 mod sampling;
+#[cfg_attr(not(feature = "machine-code"), allow(dead_code, reason = "only what makes code needs all of it"))]
 mod slots;
 #[cfg_attr(not(feature = "machine-code"), allow(dead_code, reason = "only what makes code needs all of it"))]
 mod uniforms;
