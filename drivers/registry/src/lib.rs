@@ -62,13 +62,18 @@ pub fn cannot_run(driver: &dyn Driver) -> Option<String> {
     if driver.name() == tgsi_driver_spirv::DRIVER.name() {
         return tgsi_spirv_vulkan::unavailable();
     }
+    #[cfg(all(feature = "spirv", not(feature = "vulkan")))]
+    if driver.name() == tgsi_driver_spirv::DRIVER.name() {
+        return Some("code of spirv runs on Vulkan, which this build leaves out (feature `vulkan`)".to_owned());
+    }
     (!driver.can_run()).then(|| format!("nothing runs code of {}", driver.name()))
 }
 
 /// Lets code that devices run be run in processes of this command, which calls [`serve_runs`]. To be called once, at the
 /// start. Code that hangs a device is then an error of its own, and no later run is lost.
-#[cfg(feature = "vulkan")]
+#[cfg_attr(not(feature = "vulkan"), allow(unused_variables, reason = "there are no devices"))]
 pub fn run_in_processes(command: fn() -> std::io::Result<std::process::Command>) {
+    #[cfg(feature = "vulkan")]
     tgsi_spirv_vulkan::run_in_processes(command);
 }
 
@@ -76,9 +81,10 @@ pub fn run_in_processes(command: fn() -> std::io::Result<std::process::Command>)
 ///
 /// # Errors
 /// Nothing can be written to standard output.
-#[cfg(feature = "vulkan")]
 pub fn serve_runs() -> std::io::Result<()> {
-    tgsi_spirv_vulkan::serve()
+    #[cfg(feature = "vulkan")]
+    tgsi_spirv_vulkan::serve()?;
+    Ok(())
 }
 
 /// Looks up a driver by name.
