@@ -354,8 +354,9 @@ impl SpirvOptions {
             keep_rounding: self.no_contraction,
             lower_int64: if self.int64 { tgsi_ir::options::Int64Ops::NONE } else { tgsi_ir::options::Int64Ops::ALL },
             lower_doubles: if self.float64 {
-                // lavapipe of Mesa 22.3 rounds halves toward zero on some processors.
-                tgsi_ir::options::DoubleOps::ROUND_EVEN
+                // lavapipe of Mesa 22.3 rounds halves toward zero, and loses the sign of what is cut to zero, on some
+                // processors.
+                tgsi_ir::options::DoubleOps::ROUND_EVEN.union(tgsi_ir::options::DoubleOps::TRUNC)
             } else {
                 tgsi_ir::options::DoubleOps::ALL
             },
