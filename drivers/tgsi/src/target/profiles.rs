@@ -51,13 +51,13 @@ profiles! {
     #[default]
     Generic = "generic", "Consumers that have all of TGSI.", |_| {}, |_, _| {};
     /// Mesa's software rasteriser. It runs TGSI in Mesa's interpreter.
-    Softpipe = "softpipe", "Mesa's softpipe, which runs TGSI as it is.", |_| {}, |_, _| {};
+    Softpipe = "softpipe", "Mesa's softpipe, which runs TGSI as it is.", no_level_zero, |_, _| {};
     /// GeForce FX.
     Nv30 = "nv30", "Mesa's nouveau on GeForce FX (NV3x).", no_integers, nv30;
     /// GeForce 6 and 7.
     Nv40 = "nv40", "Mesa's nouveau on GeForce 6 and 7 (NV4x).", no_integers, nv40;
     /// Intel 915 to G33. Vertex shaders run in Mesa's interpreter.
-    I915 = "i915", "Mesa's i915 on Intel 915 to G33.", |_| {}, i915;
+    I915 = "i915", "Mesa's i915 on Intel 915 to G33.", no_level_zero, i915;
     /// Radeon 9500 to X600.
     R300 = "r300", "Mesa's r300 on Radeon 9500 to X600 (R300).", no_integers, r300;
     /// Radeon X700 to X850.
@@ -65,13 +65,13 @@ profiles! {
     /// Radeon X1000.
     R500 = "r500", "Mesa's r300 on Radeon X1000 (R500).", no_integers, r500;
     /// VMware's virtual GPU.
-    Svga = "svga", "Mesa's svga, the guest driver of VMware's virtual GPU (VGPU10).", svga, |_, _| {};
+    Svga = "svga", "Mesa's svga, the guest driver of VMware's virtual GPU (VGPU10).", no_level_zero, |_, _| {};
     /// VMware's virtual GPU of older hosts.
     Vgpu9 = "vgpu9", "Mesa's svga on older hosts (VGPU9).", no_integers, vgpu9;
     /// Hosts of virgl.
     Virgl = "virgl", "Hosts of virgl (virglrenderer 0.10).", |o| o.dialect = Dialect::Virgl, |_, _| {};
     /// Microsoft's sample driver interface over TGSI drivers.
-    D3d10umd = "d3d10umd", "Mesa's d3d10umd, whose drivers take what it makes.", |_| {}, |_, _| {};
+    D3d10umd = "d3d10umd", "Mesa's d3d10umd, whose drivers take what it makes.", no_level_zero, |_, _| {};
 }
 
 /// What no target of before DirectX 10 has. Mesa's `nir_to_tgsi` asks the screen for it: `PIPE_SHADER_CAP_INTEGERS`,
@@ -172,8 +172,10 @@ fn radeon(stage: Stage, options: &mut TgsiOptions) {
     }
 }
 
-/// `svga_tgsi_vgpu10.c` of Mesa 25.0 has no case for `TEX_LZ` and `TXF_LZ`: it gives the shader up.
-fn svga(options: &mut TgsiOptions) {
+/// There are no `TEX_LZ` and `TXF_LZ`: `PIPE_CAP_TGSI_TEX_TXF_LZ` is not set in Mesa 25.0. `svga_tgsi_vgpu10.c` has no
+/// case for them and gives the shader up; `tgsi_exec.c`, which runs the shaders of softpipe and the vertex shaders of
+/// i915, has none either and writes nothing. `d3d10umd` makes other opcodes, for drivers that may be either.
+fn no_level_zero(options: &mut TgsiOptions) {
     options.tex_lz = false;
 }
 
