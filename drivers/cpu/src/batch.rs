@@ -86,7 +86,7 @@ impl Program {
         resources: &dyn HostResources,
         limits: Limits,
     ) -> Result<Outputs, RunError> {
-        self.run_blocks(inputs, resources, limits)
+        self.run_blocks(inputs, resources, limits, Outputs::default())
     }
 
     /// Runs a fragment shader for any number of quads: lanes `4k..4k + 4` of the inputs are one. A number of lanes that
@@ -100,14 +100,39 @@ impl Program {
         resources: &dyn HostResources,
         limits: Limits,
     ) -> Result<Outputs, RunError> {
-        self.run_blocks(inputs, resources, limits)
+        self.run_blocks(inputs, resources, limits, Outputs::default())
     }
 
-    /// Blocks of independent lanes, in any order if the shader changes no memory, else one after the other.
-    fn run_blocks(&self, inputs: &Inputs, resources: &dyn HostResources, limits: Limits) -> Result<Outputs, RunError> {
+    /// Runs like [`run_vertices`](Self::run_vertices) and [`run_quads`](Self::run_quads), and puts the results in the
+    /// place of those of an earlier run, whose memory is used again: a host that draws frame after frame takes none
+    /// from the system then.
+    ///
+    /// # Errors
+    /// A block exceeds a limit. The outputs are empty then.
+    pub fn run_into(
+        &self,
+        inputs: &Inputs,
+        resources: &dyn HostResources,
+        limits: Limits,
+        outputs: &mut Outputs,
+    ) -> Result<(), RunError> {
+        let reused = std::mem::take(outputs);
+        *outputs = self.run_blocks(inputs, resources, limits, reused)?;
+        Ok(())
+    }
+
+    /// Blocks of independent lanes, in any order if the shader changes no memory, else one after the other. The results
+    /// take the memory of `reused`.
+    fn run_blocks(
+        &self,
+        inputs: &Inputs,
+        resources: &dyn HostResources,
+        limits: Limits,
+        reused: Outputs,
+    ) -> Result<Outputs, RunError> {
         let lanes = inputs.lanes;
-        let run = |range: Range<usize>| {
-            self.program.run_blocks(inputs, range, BLOCK_LANES, &mut Shared(resources), limits.of_block())
+        let run = |range: Range<usize>, reused: LaneRegisters| {
+            self.program.run_blocks(inputs, range, BLOCK_LANES, &mut Shared(resources), limits.of_block(), reused)
         };
         // What a part needs of buffers is copied for it.
         let bytes: usize = inputs.buffers.iter().map(Vec::len).sum();
@@ -118,30 +143,35 @@ impl Program {
             PART_LANES
         };
         if self.writes_memory() || lanes <= size || rayon::current_num_threads() == 1 {
-            return run(0..lanes);
+            return run(0..lanes, reused.outputs);
         }
-        // A part that is done is copied to its place while it is in the cache.
+        // A part that is done is copied to its place while it is in the cache. The next one takes its memory.
         let total = LaneRegisters::stride_of(lanes) * 4 * self.output_registers();
-        let mut words: Vec<u32> = Vec::with_capacity(total);
+        let mut words = reused.outputs.into_words();
+        words.clear();
+        words.reserve_exact(total);
         let parts = parts_of_file(&mut words.spare_capacity_mut()[..total], lanes, size);
-        let run_part = |(number, part): (usize, Vec<Room<'_>>)| {
+        let mut live = reused.live;
+        live.resize(lanes, true);
+        let run_part = |memory: &mut LaneRegisters, (number, (part, live)): (usize, (Vec<Room<'_>>, &mut [bool]))| {
             let first = number * size;
-            let outputs = run(first..lanes.min(first + size))?;
+            let outputs = run(first..lanes.min(first + size), std::mem::take(memory))?;
             fill(part, &outputs.outputs);
-            Ok((outputs.live, outputs.steps))
+            live.copy_from_slice(&outputs.live);
+            *memory = outputs.outputs;
+            Ok(outputs.steps)
         };
-        let results: Result<Vec<(Vec<bool>, u64)>, RunError> =
-            parts.into_par_iter().enumerate().map(run_part).collect();
-        let results = results?;
+        let parts = parts.into_par_iter().zip(live.par_chunks_mut(size)).enumerate();
+        let steps = parts.map_init(LaneRegisters::default, run_part).try_reduce(|| 0, |a, b| Ok(a + b))?;
         // SAFETY: every word was written: padding when the room was cut, all parts of each component behind their runs,
         // none of which failed.
         unsafe { words.set_len(total) };
         Ok(Outputs {
             outputs: LaneRegisters::from_words(lanes, words),
-            live: results.iter().map(|(live, _)| &live[..]).collect::<Vec<_>>().concat(),
+            live,
             buffers: inputs.buffers.clone(),
             counters: inputs.counters.clone(),
-            steps: results.iter().map(|(_, steps)| steps).sum(),
+            steps,
             ..Outputs::default()
         })
     }

@@ -1,7 +1,7 @@
 //! A shader in executable form: the program of the IR's interpreter, with machine code for what can be machine code.
 
 use tgsi_ir::run::program::Op;
-use tgsi_ir::run::{Inputs, Outputs, Resources, RunError, RunLimits};
+use tgsi_ir::run::{Inputs, LaneRegisters, Outputs, Resources, RunError, RunLimits};
 use tgsi_ir::{Shader, Stage};
 
 use crate::batch::BLOCK_LANES;
@@ -107,7 +107,7 @@ impl Program {
     ) -> Result<Outputs, RunError> {
         let alone = matches!(self.stage(), Stage::Vertex | Stage::TessEval | Stage::Fragment) && !self.writes_memory();
         let block = if alone { BLOCK_LANES } else { inputs.lanes };
-        self.program.run_blocks(inputs, 0..inputs.lanes, block, resources, limits)
+        self.program.run_blocks(inputs, 0..inputs.lanes, block, resources, limits, LaneRegisters::default())
     }
 
     /// The stage of the shader.

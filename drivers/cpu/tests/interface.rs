@@ -4,7 +4,7 @@
 use tgsi_compiler::{Compiler, Driver, Stage};
 use tgsi_driver_cpu::resources::NoResources;
 use tgsi_driver_cpu::{BLOCK_LANES, Limits, Options, Program, RunError, compile};
-use tgsi_ir::run::{Inputs, LaneRegisters};
+use tgsi_ir::run::{Inputs, LaneRegisters, Outputs};
 
 fn program(text: &str) -> Program {
     let shader = tgsi::text::parse(text.as_bytes()).expect("a shader").shader;
@@ -79,6 +79,30 @@ fn killed_lanes_are_reported_in_all_blocks() {
     let outputs = program.run_quads(&lanes(count), &NoResources, Limits::default()).expect("it runs");
     for lane in 0..count {
         assert_eq!(outputs.live[lane], (lane * lane) as f32 > 100.5, "lane {lane}");
+    }
+}
+
+/// Whatever the outputs held before: those of more lanes, of fewer, of another shader.
+#[test]
+fn outputs_in_the_memory_of_earlier_ones_are_the_same() {
+    let kills = program(
+        "FRAG\nDCL IN[0], GENERIC[0], PERSPECTIVE\nDCL OUT[0], COLOR\nDCL TEMP[0]\nIMM[0] FLT32 {100.5, 1, 0, 0}\n\
+         ADD TEMP[0].x, IN[0].xxxx, -IMM[0].xxxx\nKILL_IF TEMP[0].xxxx\nMOV OUT[0].xz, IMM[0].yyyy\nEND\n",
+    );
+    let copies = program(
+        "FRAG\nDCL IN[0], GENERIC[0], PERSPECTIVE\nDCL OUT[0], COLOR\nDCL OUT[1], COLOR[1]\n\
+         MOV OUT[0], IN[0].wzyx\nMOV OUT[1], IN[0]\nEND\n",
+    );
+    for threads in [1, 2] {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
+        let mut outputs = Outputs::default();
+        for (program, count) in [(&copies, 30_000), (&kills, 30_000), (&kills, 300), (&copies, 4), (&kills, 20_000)] {
+            let inputs = lanes(count);
+            let fresh = pool.install(|| program.run_quads(&inputs, &NoResources, Limits::default())).expect("it runs");
+            let run = || program.run_into(&inputs, &NoResources, Limits::default(), &mut outputs);
+            pool.install(run).expect("it runs");
+            assert_eq!(outputs, fresh, "{threads} threads, {count} lanes");
+        }
     }
 }
 

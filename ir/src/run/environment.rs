@@ -57,6 +57,22 @@ impl LaneRegisters {
         LaneRegisters { lanes, stride, words }
     }
 
+    /// A file of zeros in the memory of this one.
+    pub fn reset(mut self, lanes: usize, registers: usize) -> LaneRegisters {
+        if self.words.capacity() == 0 {
+            return LaneRegisters::new(lanes, registers);
+        }
+        let stride = stride_of(lanes);
+        self.words.clear();
+        self.words.resize(stride * 4 * registers, 0);
+        LaneRegisters { lanes, stride, words: self.words }
+    }
+
+    /// All words, padding included: the memory, for [`from_words`](Self::from_words).
+    pub fn into_words(self) -> Vec<u32> {
+        self.words
+    }
+
     /// Words from one component to the next in a file for so many lanes.
     pub fn stride_of(lanes: usize) -> usize {
         stride_of(lanes)

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::environment::{Inputs, MAX_LANES, Outputs, Resources, Vec4};
+use super::environment::{Inputs, LaneRegisters, MAX_LANES, Outputs, Resources, Vec4};
 use super::program::{Intrinsic, Program, Value};
 use super::{RunError, RunLimits};
 use crate::shader::Stage;
@@ -107,7 +107,7 @@ pub(super) fn truth(truth: bool) -> u64 {
 
 impl<'p, 'r> Machine<'p, 'r> {
     /// A machine for the lanes `lanes` of the inputs, at most `block` of them at once. [`start_block`](Self::start_block)
-    /// comes before each block.
+    /// comes before each block. The outputs take the memory of `reused`.
     pub fn new(
         program: &'p Program,
         inputs: &'r Inputs,
@@ -115,6 +115,7 @@ impl<'p, 'r> Machine<'p, 'r> {
         block: usize,
         resources: &'r mut dyn Resources,
         limits: RunLimits,
+        reused: LaneRegisters,
     ) -> Result<Machine<'p, 'r>, RunError> {
         let largest = block.min(lanes.len());
         if largest > MAX_LANES {
@@ -129,7 +130,7 @@ impl<'p, 'r> Machine<'p, 'r> {
         if total > limits.memory / 4 {
             return Err(RunError::TooLarge { words: total });
         }
-        let mut outputs = Self::empty_outputs(program, lanes.len(), largest);
+        let mut outputs = Self::empty_outputs(program, lanes.len(), largest, reused);
         outputs.live = vec![true; lanes.len()];
         outputs.buffers.clone_from(&inputs.buffers);
         outputs.counters.clone_from(&inputs.counters);

@@ -10,7 +10,7 @@ mod instructions;
 
 use super::RunError;
 use super::derefs::{CopyPlan, DerefStep, ImagePlan};
-use super::environment::{Inputs, Outputs, Resources, RunLimits};
+use super::environment::{Inputs, LaneRegisters, Outputs, Resources, RunLimits};
 use super::io::IoPlan;
 use super::layout::Layout;
 use super::machine::Machine;
@@ -418,13 +418,13 @@ impl Program {
     /// # Errors
     /// If it does not end within the limits, or executes an instruction for which there are no surroundings.
     pub fn run(&self, inputs: &Inputs, resources: &mut dyn Resources, limits: RunLimits) -> Result<Outputs, RunError> {
-        self.run_blocks(inputs, 0..inputs.lanes, inputs.lanes, resources, limits)
+        self.run_blocks(inputs, 0..inputs.lanes, inputs.lanes, resources, limits, LaneRegisters::default())
     }
 
     /// Runs the shader for some lanes of the inputs, which may be any number of lanes: in blocks of `block` lanes,
     /// rounded up to whole quads, one after the other, each as if it was a run of its own. Buffers, counters and
     /// resources are handed on from block to block. The outputs are those of the lanes `lanes`; the shared memory in
-    /// them is that of the last block.
+    /// them is that of the last block. The output registers take the memory of `reused`, whatever that holds.
     ///
     /// # Errors
     /// As of [`run`](Self::run), with the limits for each block.
@@ -435,9 +435,10 @@ impl Program {
         block: usize,
         resources: &mut dyn Resources,
         limits: RunLimits,
+        reused: LaneRegisters,
     ) -> Result<Outputs, RunError> {
         let block = block.next_multiple_of(4).max(4);
-        let mut machine = Machine::new(self, inputs, lanes.clone(), block, resources, limits)?;
+        let mut machine = Machine::new(self, inputs, lanes.clone(), block, resources, limits, reused)?;
         for first in lanes.clone().step_by(block) {
             machine.start_block(first, block.min(lanes.end - first));
             machine.run_ops(limits.steps)?;
