@@ -277,12 +277,14 @@ impl Translator<'_, '_> {
     /// denormal; here it is multiplied by powers of two. The last one is as large as a power can be, so that what the
     /// others may round comes out 0 or infinite; three reach from the smallest number to the largest.
     pub(super) fn scale(&mut self, n: u8, mut a: AluSrc, b: AluSrc, bits: u8) -> Def {
-        let (least, most, fraction_bits) = if bits == 64 { (-1022, 1023, 52) } else { (-126, 127, 23) };
+        // Bits of the fraction in the word that has the exponent: of a double the high one, so that targets without
+        // 64-bit integers have all that it takes.
+        let (least, most, fraction_bits) = if bits == 64 { (-1022, 1023, 20) } else { (-126, 127, 23) };
+        let zero = self.scalar_constant(0);
         let least = self.scalar_constant(least as u32);
         let most = self.scalar_constant(most as u32);
         let bias = most;
         let shift = self.scalar_constant(fraction_bits);
-        let flags = std::mem::replace(&mut self.b.flags, AluFlags::EXACT);
         let clamped = |t: &mut Self, exponent: AluSrc| -> AluSrc {
             let low = t.b.alu_sized(AluOp::Imax, n, &[exponent, least]);
             t.b.alu_sized(AluOp::Imin, n, &[low.into(), most]).into()
@@ -293,14 +295,13 @@ impl Translator<'_, '_> {
         let rest: AluSrc = self.b.alu_sized(AluOp::Isub, n, &[excess, first]).into();
         let second = clamped(self, rest);
         for exponent in [first, second, last] {
-            let mut biased = self.b.alu_sized(AluOp::Iadd, n, &[exponent, bias]);
+            let biased = self.b.alu_sized(AluOp::Iadd, n, &[exponent, bias]);
+            let mut power = self.b.alu_sized(AluOp::Ishl, n, &[biased.into(), shift]);
             if bits == 64 {
-                biased = self.b.alu_sized(AluOp::U2u64, n, &[biased.into()]);
+                power = self.b.alu_sized(AluOp::Pack642x32Split, n, &[zero, power.into()]);
             }
-            let power = self.b.alu_sized(AluOp::Ishl, n, &[biased.into(), shift]);
-            a = self.b.alu_sized(AluOp::Fmul, n, &[a, power.into()]).into();
+            a = self.with_flags(AluFlags::EXACT, |t| t.b.alu_sized(AluOp::Fmul, n, &[a, power.into()])).into();
         }
-        self.b.flags = flags;
         a.def
     }
 
