@@ -818,6 +818,10 @@ pub struct ProxyArguments {
     /// Exit when the first client disconnects.
     #[arg(long)]
     pub once: bool,
+    /// Copy messages at normal priority. Otherwise the threads that copy take the lowest real-time priority where the
+    /// system permits it (root, or `ulimit -r`); translations run at normal priority in any case.
+    #[arg(long)]
+    pub no_real_time: bool,
     #[command(flatten)]
     pub passes: PassArguments,
 }

@@ -6,12 +6,12 @@
 //! before still arrives, then the socket is closed.
 //!
 //! The thread sleeps as soon as there is nothing to pass on. To poll for a while first brings answers to the client
-//! earlier (0.61 instead of 0.46 requests for each one without a proxy), but takes the processor from hosts that draw
-//! in software: glmark2's frame rates fall by 3 to 5 % on two processors.
+//! earlier, but takes the processor from hosts that draw in software: glmark2's frame rates fall by 3 to 30 % on two
+//! processors. It runs as soon as it is woken, if it may ([`Urgency`](crate::urgency::Urgency)).
 //!
-//! What is left is the price of a process in between. On two processors, with a host that draws in software, three
-//! scenes of glmark2 have 0.88 to 0.91 of their frame rates; behind a forwarder that only copies, 0.87 to 0.95. A frame
-//! takes four answers of the host, and each wakes one process more. Where that matters, the translation goes inside the
+//! What is left is the price of a process in between. A frame takes three answers of the host, and each wakes one
+//! process more. On two processors, with a host that draws in software, three scenes of glmark2 have 0.95 to 0.98 of
+//! their frame rates, and 0.90 to 0.99 without real-time priority. Where that matters, the translation goes inside the
 //! host (`tgsic_virgl_rewrite` of the C library).
 
 use std::io;
@@ -32,6 +32,7 @@ use crate::shader::{Filter, Filtered, ShaderObject};
 use crate::socket::{Outgoing, Received, receive};
 use crate::stream::{Counts, Sink, Stream};
 use crate::traffic::Traffic;
+use crate::urgency::Urgency;
 
 /// The time for which a host that is not there, or does not listen yet, is waited for. The socket of a starting host
 /// appears a moment before it listens.
@@ -79,14 +80,17 @@ pub fn connect(host: &Path, client: &UnixStream, stopping: &AtomicBool) -> io::R
 pub struct Shared<'p> {
     /// The traffic.
     pub traffic: &'p Traffic,
+    /// Whether the threads that copy ask for real-time priority.
+    pub urgent: bool,
 }
 
 /// Copies both ways until both sides are done.
 pub fn serve(client: &UnixStream, host: &UnixStream, filter: &(impl Filter + Sync), shared: &Shared<'_>) {
+    let urgency = shared.urgent.then(Urgency::of_current_thread).flatten();
     let mut connection = Connection {
         client,
         host,
-        stream: Stream::new(Timed { filter, traffic: shared.traffic }),
+        stream: Stream::new(Timed { filter, traffic: shared.traffic, urgency }),
         to_host: Outgoing::to(host),
         to_client: Outgoing::to(client),
         from_host: vec![0; FIRST_RECEIVE_BYTES],
@@ -266,17 +270,23 @@ impl<F: Filter> Connection<'_, F> {
     }
 }
 
-/// A filter whose time is taken.
+/// A filter whose time is taken. It runs at normal priority.
 struct Timed<'a, F> {
     filter: &'a F,
     traffic: &'a Traffic,
+    urgency: Option<Urgency>,
 }
 
 impl<F: Filter> Filter for Timed<'_, F> {
     fn filter(&self, shader: &ShaderObject<'_>) -> Filtered {
         let started = thread_time();
         // A panic must not take the connection with it.
-        let filtered = catch_unwind(AssertUnwindSafe(|| self.filter.filter(shader))).unwrap_or_else(|_| {
+        let filter = || catch_unwind(AssertUnwindSafe(|| self.filter.filter(shader)));
+        let filtered = match &self.urgency {
+            Some(urgency) => urgency.without(filter),
+            None => filter(),
+        };
+        let filtered = filtered.unwrap_or_else(|_| {
             log::error!("the filter panicked, a {} shader stays as it is", shader.stage.name());
             Filtered::Unchanged
         });

@@ -55,6 +55,7 @@ pub mod stream;
 #[cfg(test)]
 mod testing;
 pub mod traffic;
+mod urgency;
 pub mod vtest;
 
 pub use listener::remove_stale;

@@ -55,6 +55,7 @@ pub struct Proxy {
     listener: Listener,
     host: PathBuf,
     traffic: Traffic,
+    urgent: bool,
 }
 
 /// The sockets of connections that last, so that they can be ended from outside.
@@ -86,7 +87,12 @@ impl Proxy {
         if std::fs::metadata(host).is_ok_and(|found| (found.dev(), found.ino()) == listener.file()) {
             return Err(ProxyError::Itself { path: host.to_owned() });
         }
-        Ok(Proxy { listener, host: host.to_owned(), traffic: Traffic::default() })
+        Ok(Proxy { listener, host: host.to_owned(), traffic: Traffic::default(), urgent: false })
+    }
+
+    /// Lets the threads that copy ask for real-time priority, as far as that is permitted. Filters run without it.
+    pub fn urgent(self, urgent: bool) -> Proxy {
+        Proxy { urgent, ..self }
     }
 
     /// The traffic.
@@ -201,7 +207,7 @@ impl Proxy {
         if !stopping.load(Ordering::Relaxed) {
             log::debug!("connected");
             self.traffic.clients.add(1);
-            serve(&client, &host, filter, &Shared { traffic: &self.traffic });
+            serve(&client, &host, filter, &Shared { traffic: &self.traffic, urgent: self.urgent });
             log::debug!("gone");
         }
         connections.lock().remove(&number);
