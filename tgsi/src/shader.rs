@@ -481,6 +481,11 @@ impl Register {
     pub const fn new_2d(file: File, outer: i32, index: i32) -> Register {
         Register { file, index, indirect: None, dimension: Some(Dimension { index: outer, indirect: None }) }
     }
+
+    /// Whether an index has a part of run time.
+    pub fn is_indirect(&self) -> bool {
+        self.indirect.is_some() || self.dimension.is_some_and(|dimension| dimension.indirect.is_some())
+    }
 }
 
 /// Outer index of a two-dimensional register.

@@ -81,6 +81,7 @@ impl Driver for Tgsi {
             "free_scaling,presubtract",
             "whole_textures,plain_coordinates,lookup_phases",
             "costly_cmp,one_constant,one_input",
+            "narrow_cmp",
             "one_constant,free_zero_and_one,joined_copies,component_negation,unoptimized_ra",
             "few_constants",
             "one_address",
@@ -189,7 +190,7 @@ impl TgsiOptions {
             free_scaling: self.free_scaling,
             free_differences_from_one: self.presubtract,
             lower_fdot_mad: false,
-            keep_ifs: !self.native_integers && !self.has_cmp,
+            keep_ifs: !self.native_integers && !self.has_cmp && self.has_branches,
             no_indirect: self.indirect.missing(),
             speculate_loads: self.speculate_loads,
             // Mesa's interpreter divides as its processor does.

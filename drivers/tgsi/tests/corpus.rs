@@ -18,8 +18,9 @@ use tgsi::run::vectors::{Agreement, UninitialisedWords, Vector, as_recorded};
 use tgsi::run::{Program, run};
 use tgsi::shader::Register;
 use tgsi::tables::{File, Opcode, OperandType, Processor, Semantic};
+use tgsi::text::PrintOptions;
 use tgsi::to_ir::{ToIrOptions, to_ir};
-use tgsi_compiler::Target;
+use tgsi_compiler::{Code, Compiler, Driver, Target};
 use tgsi_driver_tgsi::{EVERY_REGISTER, InterfaceIntegers, TgsiOptions, interface_integers};
 use tgsi_ir::passes::pipeline;
 use tgsi_ir::run::environment::{AnalyticResources, Inputs, RunLimits};
@@ -314,6 +315,34 @@ fn forbidden(shader: &Shader, options: &TgsiOptions) -> Option<String> {
     let addresses: u32 =
         shader.declarations.iter().filter(|d| d.file == File::Address).map(|d| u32::from(d.last - d.first) + 1).sum();
     (addresses > u32::from(options.address_registers)).then(|| "has too many address registers".to_owned())
+}
+
+/// What a consumer takes stays something that it takes.
+#[test]
+#[cfg_attr(not(reference_data), ignore = "there is no reference data")]
+fn no_consumer_gets_what_it_does_not_take() {
+    let shaders = corpus();
+    let mut failures: Vec<String> = Vec::new();
+    for name in ["softpipe", "nv30", "nv40", "i915", "r300", "r500", "svga", "vgpu9"] {
+        let target = tgsi_driver_tgsi::DRIVER.target(&[name]).expect("a target");
+        let is_taken = |shader: Box<Shader>| {
+            let fit = target.fit(&Code::Tgsi(shader, PrintOptions::default())).expect("limits");
+            let first = fit.limit("not-taken").and_then(|limit| limit.first.clone());
+            first.map_or(Ok(()), |first| Err(first.what))
+        };
+        let compiler = Compiler::for_target(tgsi_driver_tgsi::DRIVER.target(&[name]).expect("a target").into());
+        let mut taken = 0;
+        for (file, source) in shaders.iter().filter(|(_, source)| is_taken(Box::new(source.clone())).is_ok()) {
+            let code = compiler.compile(source).map(|code| code.into_tgsi().expect("TGSI"));
+            match code.map(|shader| is_taken(Box::new(shader))) {
+                Ok(Ok(())) => taken += 1,
+                Ok(Err(what)) => failures.push(format!("{name}: {file}: {}", what.unwrap_or_default())),
+                Err(error) => failures.push(format!("{name}: {file}: {error}")),
+            }
+        }
+        assert!(taken > 100 || std::env::var_os("TGSIC_ONLY").is_some(), "{name} takes {taken}");
+    }
+    assert_eq!(failures, Vec::<String>::new());
 }
 
 /// Whether an opcode needs integers.

@@ -1,7 +1,7 @@
 //! ALU instructions of 32 bits.
 
 use tgsi::shader::{Dst, Src};
-use tgsi::tables::Opcode;
+use tgsi::tables::{File, Opcode};
 use tgsi_ir::alu::AluOp;
 use tgsi_ir::body::AluFlags;
 use tgsi_ir::{Def, Inst, Swizzle};
@@ -334,7 +334,7 @@ impl Selector<'_> {
             }
             // Targets without integers have booleans here, as 0.0 and 1.0.
             AluOp::Fcsel if !self.options.native_integers => {
-                self.select_negative(dst, [negated(src(0)?), src(1)?, src(2)?], saturate);
+                self.select_by_float(dst, [src(0)?, src(1)?, src(2)?], saturate);
             }
             // NaN is other than 0,
             AluOp::Fcsel => {
@@ -455,22 +455,27 @@ impl Selector<'_> {
 
     /// `CMP`: the second operand where the first is negative, else the third.
     fn select_negative(&mut self, dst: Dst, operands: [Src; 3], saturate: bool) {
+        let (zero, m) = (self.float(0.0), dst.write_mask);
         if self.options.has_cmp {
-            self.emit_saturated(Opcode::Cmp, dst, &operands, saturate);
+            let [a, b, c] = operands;
+            if self.options.narrow_cmp && are_different_temporaries(&operands) {
+                // Added to -0, every value stays what it is.
+                let none = negated(zero);
+                let first = self.computed(Opcode::Cmp, m, &[a, b, none]);
+                let second = self.computed(Opcode::Cmp, m, &[a, none, c]);
+                self.emit_saturated(Opcode::Add, dst, &[first, second], saturate);
+            } else {
+                self.emit_saturated(Opcode::Cmp, dst, &operands, saturate);
+            }
             return;
         }
-        let (zero, m) = (self.float(0.0), dst.write_mask);
         if self.options.native_integers {
             let is_negative = self.computed(Opcode::Fslt, m, &[operands[0], zero]);
             self.emit_saturated(Opcode::Ucmp, dst, &[is_negative, operands[1], operands[2]], saturate);
             return;
         }
-        // Either product is the value or 0; `LRP` would lose a small value beside a large one.
         let is_negative = self.computed(Opcode::Slt, m, &[operands[0], zero]);
-        let is_other = self.computed(Opcode::Seq, m, &[is_negative, zero]);
-        let first = self.computed(Opcode::Mul, m, &[is_negative, operands[1]]);
-        let second = self.computed(Opcode::Mul, m, &[is_other, operands[2]]);
-        self.emit_saturated(Opcode::Add, dst, &[first, second], saturate);
+        self.select_by_float(dst, [is_negative, operands[1], operands[2]], saturate);
     }
 
     /// The second operand where the first compares so with 0, else the third. The comparison makes an integer or a
@@ -482,8 +487,37 @@ impl Selector<'_> {
             self.emit_saturated(Opcode::Ucmp, dst, &[is_so, b, c], saturate);
         } else {
             let is_so = self.computed(compare.1, dst.write_mask, &[a, zero]);
-            self.select_negative(dst, [negated(is_so), b, c], saturate);
+            self.select_by_float(dst, [is_so, b, c], saturate);
         }
+    }
+
+    /// The second operand where the first is 1.0, the third where it is 0.0.
+    fn select_by_float(&mut self, dst: Dst, [factor, b, c]: [Src; 3], saturate: bool) {
+        if self.options.has_cmp || self.options.native_integers {
+            self.select_negative(dst, [negated(factor), b, c], saturate);
+            return;
+        }
+        // Either product is the value or 0; `LRP` would lose a small value beside a large one.
+        let m = dst.write_mask;
+        if self.is_zero(&c, m) {
+            self.emit_saturated(Opcode::Mul, dst, &[factor, b], saturate);
+            return;
+        }
+        let one = self.float(1.0);
+        let rest = self.computed(Opcode::Add, m, &[one, negated(factor)]);
+        if self.is_zero(&b, m) {
+            self.emit_saturated(Opcode::Mul, dst, &[rest, c], saturate);
+            return;
+        }
+        let first = self.computed(Opcode::Mul, m, &[factor, b]);
+        let second = self.computed(Opcode::Mul, m, &[rest, c]);
+        self.emit_saturated(Opcode::Add, dst, &[first, second], saturate);
+    }
+
+    /// Whether the components of a mask are zeros.
+    fn is_zero(&self, src: &Src, mask: u8) -> bool {
+        crate::machine::operands::immediate_words(&self.program.constants, src)
+            .is_some_and(|words| (0..4).all(|c| mask & 1 << c == 0 || words[c] << 1 == 0))
     }
 
     /// 1.0 where neither is 0, else 0.0.
@@ -709,6 +743,13 @@ fn common_value(parts: &[Option<(Value, u8, bool)>], wide: bool) -> Option<Value
         }
     }
     Some(Value { lanes, ..first })
+}
+
+/// Whether these are three temporaries.
+fn are_different_temporaries([a, b, c]: &[Src; 3]) -> bool {
+    let is_temporary = |src: &Src| src.register.file == File::Temporary;
+    let differ = |a: &Src, b: &Src| a.register != b.register;
+    [a, b, c].into_iter().all(is_temporary) && differ(a, b) && differ(b, c) && differ(a, c)
 }
 
 pub(super) fn negated(src: Src) -> Src {

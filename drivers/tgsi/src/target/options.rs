@@ -126,6 +126,10 @@ pub struct TgsiOptions {
     pub plain_coordinates: bool,
     /// `CMP` takes three instructions.
     pub costly_cmp: bool,
+    /// `CMP` reads at most two different temporaries.
+    pub narrow_cmp: bool,
+    /// There are branches. Without them, and without `CMP`, both sides are computed and products are added.
+    pub has_branches: bool,
     /// What is added to an address register may be negative.
     pub negative_offsets: bool,
     /// An instruction reads one constant or immediate: each other one costs a copy.
@@ -277,6 +281,8 @@ impl Default for TgsiOptions {
             whole_texture_writes: false,
             plain_coordinates: false,
             costly_cmp: false,
+            narrow_cmp: false,
+            has_branches: true,
             negative_offsets: true,
             one_constant: false,
             one_input: false,
@@ -358,6 +364,8 @@ named_options! {
     "whole_textures", "Texture instructions write whole registers." => |o| o.whole_texture_writes = true;
     "plain_coordinates", "Texture coordinates are read from x on." => |o| o.plain_coordinates = true;
     "costly_cmp", "CMP takes three instructions." => |o| o.costly_cmp = true;
+    "narrow_cmp", "CMP reads at most two different temporaries." => |o| o.narrow_cmp = true;
+    "no_branches", "There are no branches." => |o| o.has_branches = false;
     "one_constant", "A second constant in an instruction costs a copy." => |o| o.one_constant = true;
     "one_input", "A second input in an instruction costs a copy." => |o| o.one_input = true;
     "free_zero_and_one", "0 and 1 are operands without a constant." => |o| o.free_zero_and_one = true;

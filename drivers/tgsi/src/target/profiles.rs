@@ -127,20 +127,27 @@ fn i915(stage: Stage, options: &mut TgsiOptions) {
     }
 }
 
-/// Vertex programs of R300 and R400 have no saturation and no absolute value (the compiler refuses the first).
+/// Vertex programs of R300 and R400 have no saturation, no absolute value, no branches and no `CMP` (the compiler refuses
+/// the first and takes the last one as if it could not be there).
 fn r300(stage: Stage, options: &mut TgsiOptions) {
     radeon(stage, options);
     if stage == Stage::Vertex {
         options.has_sat = false;
         options.fuse_fabs = false;
+        options.has_cmp = false;
+        options.has_branches = false;
     }
 }
 
-/// Operands of fragment shaders swizzle freely, so that the compiler makes one instruction of several copies.
+/// Operands of fragment shaders swizzle freely, so that the compiler makes one instruction of several copies. `CMP` of
+/// vertex programs has to read less than three different temporaries (`radeon_program_alu.c`).
 fn r500(stage: Stage, options: &mut TgsiOptions) {
     radeon(stage, options);
     if stage == Stage::Fragment {
         options.joined_copies = true;
+    }
+    if stage == Stage::Vertex {
+        options.narrow_cmp = true;
     }
 }
 

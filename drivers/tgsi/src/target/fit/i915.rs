@@ -12,7 +12,7 @@
 //!   output. There is one phase from the start.
 
 use tgsi::Shader;
-use tgsi::shader::{Dst, Src};
+use tgsi::shader::{Dst, Register, Src};
 use tgsi::span::Span;
 use tgsi::tables::{File, Opcode, Semantic, TextureTarget};
 
@@ -187,6 +187,10 @@ impl Emission<'_, '_> {
             self.usage.not_taken(self.span, format!("textures of target {}", target.name()));
             return;
         }
+        let is_chosen = |register: &Register| register.file == File::Sampler && register.is_indirect();
+        if step.instruction.registers().any(is_chosen) {
+            self.usage.not_taken(self.span, "samplers that are addressed indirectly");
+        }
         let Some(src) = step.src[0] else { return };
         let coordinate = self.source(Some(&src));
         let mask = coordinate_mask(step.opcode, target);
@@ -219,7 +223,7 @@ impl Emission<'_, '_> {
         if step.opcode == Opcode::Nop {
             return;
         }
-        if dst.register.indirect.is_some() {
+        if dst.register.is_indirect() {
             self.usage.not_taken(self.span, "destinations that are addressed indirectly");
         }
         match dst.register.file {
@@ -243,7 +247,7 @@ impl Emission<'_, '_> {
     fn source(&mut self, src: Option<&Src>) -> Operand {
         let Some(src) = src else { return Operand::Scratch };
         let register = &src.register;
-        if register.indirect.is_some() {
+        if register.is_indirect() {
             self.usage.not_taken(self.span, "operands that are addressed indirectly");
         }
         let operand = match register.file {

@@ -315,6 +315,7 @@ const VGPU10: &[Limit] = &[
     about(Outputs, 32, VGPU10_TOKENS, REFUSED),
     about(Samplers, 16, VGPU10_TOKENS, REFUSED),
     about(Nesting, 64, SVGA_SCREEN, REFUSED),
+    exact(NotTaken, 0, "svga/svga_tgsi_vgpu10.c", "the driver gives the shader up"),
 ];
 
 const VREND: &str = "virglrenderer 0.10: src/vrend_shader.c";
@@ -341,5 +342,5 @@ const INTERPRETER: &[Limit] = &[
     about(Outputs, 32, EXEC, STATED),
     about(Samplers, 32, "src/gallium/include/pipe/p_state.h", "there is no texture to read"),
     exact(Nesting, 32, EXEC, "the interpreter writes beside its stacks"),
-    exact(NotTaken, 0, EXEC, ""),
+    exact(NotTaken, 0, "src/gallium/auxiliary/tgsi/tgsi_exec.c", "the interpreter goes on and writes no result"),
 ];

@@ -40,7 +40,12 @@ pub(crate) fn fit(profile: Profile, shader: &Shader) -> Fit {
         Consumer::R300Vertex => r300::count_vertex(shader, r300::Chip::R300, &mut usage),
         Consumer::R500Vertex => r300::count_vertex(shader, r300::Chip::R500, &mut usage),
         Consumer::Vgpu9Fragment | Consumer::Vgpu9Vertex => vgpu9::count(shader, &mut usage),
-        Consumer::Vgpu10 | Consumer::Virgl | Consumer::Interpreter => plain::count(shader, &mut usage),
+        Consumer::Vgpu10 => plain::count(shader, plain::is_of_vgpu10, &mut usage),
+        Consumer::Interpreter if matches!(profile, Profile::Softpipe | Profile::I915) => {
+            plain::count(shader, plain::is_interpreted, &mut usage);
+        }
+        // Translation for hosts of virgl makes only what they take; other drivers have opcodes that the interpreter lacks.
+        Consumer::Virgl | Consumer::Interpreter => plain::count(shader, |_| true, &mut usage),
     }
     if let Some(lacking) = limits::lacking_stage(profile, shader.processor) {
         usage.not_taken(shader.processor_span, lacking);

@@ -113,13 +113,15 @@ impl Emission<'_> {
                     Register
                 }
             };
-            let can_index = !self.is_fragment && matches!(src.register.file, File::Constant | File::Input);
-            if src.register.indirect.is_some() && !can_index {
+            let can_index = !self.is_fragment
+                && matches!(src.register.file, File::Constant | File::Input)
+                && src.register.dimension.is_none_or(|dimension| dimension.indirect.is_none());
+            if src.register.is_indirect() && !can_index {
                 self.not_taken(format!("{} addressed indirectly", src.register.file.name()));
             }
             operands.push(operand);
         }
-        if instruction.dst.iter().any(|dst| dst.register.indirect.is_some()) {
+        if instruction.dst.iter().any(|dst| dst.register.is_indirect()) {
             self.not_taken("destinations that are addressed indirectly");
         }
         operands

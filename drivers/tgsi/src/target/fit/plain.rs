@@ -2,15 +2,94 @@
 //! instructions to those of TGSI).
 
 use tgsi::Shader;
+use tgsi::tables::{Opcode, OperandType};
 
 use super::registers::{Numbering, RegisterCount, count_nesting};
 use super::usage::{Resource, Usage};
 
-/// Counts instructions, registers and blocks as the shader has them.
-pub(crate) fn count(shader: &Shader, usage: &mut Usage) {
+/// Whether `tgsi_exec.c` has a case for an opcode.
+pub(crate) fn is_interpreted(opcode: Opcode) -> bool {
+    use Opcode::*;
+    !matches!(
+        opcode,
+        TexLz
+            | TxfLz
+            | Txqs
+            | Fma
+            | Dfma
+            | Dtrunc
+            | Dceil
+            | Dround
+            | Dssg
+            | Demote
+            | Clock
+            | ReadHelper
+            | Fbfetch
+            | ReadInvoc
+            | ReadFirst
+            | Ballot
+            | VoteAny
+            | VoteAll
+            | VoteEq
+            | Img2hnd
+            | Samp2hnd
+            | AtomincWrap
+            | AtomdecWrap
+    )
+}
+
+/// Whether `svga_tgsi_vgpu10.c` has a case for an opcode.
+pub(crate) fn is_of_vgpu10(opcode: Opcode) -> bool {
+    use Opcode::*;
+    let info = opcode.info();
+    let is_wide = |of: &OperandType| matches!(of, OperandType::Int64 | OperandType::Uint64);
+    let is_wide_integer = info.src_types.iter().chain([&info.dst_type]).any(is_wide);
+    !is_wide_integer
+        && (!info.is_sample_family || opcode == Sample)
+        && !matches!(
+            opcode,
+            TexLz
+                | TxfLz
+                | Txqs
+                | Arr
+                | Pk2h
+                | Pk2us
+                | Pk4b
+                | Pk4ub
+                | Up2h
+                | Up2us
+                | Up4b
+                | Up4ub
+                | DdxFine
+                | DdyFine
+                | Lod
+                | Sviewinfo
+                | Demote
+                | Clock
+                | ReadHelper
+                | Fbfetch
+                | ReadInvoc
+                | ReadFirst
+                | Ballot
+                | VoteAny
+                | VoteAll
+                | VoteEq
+                | Img2hnd
+                | Samp2hnd
+                | Atomfadd
+                | AtomincWrap
+                | AtomdecWrap
+        )
+}
+
+/// Counts instructions, registers and blocks as the shader has them. Whatever opcode `takes` denies is not taken.
+pub(crate) fn count(shader: &Shader, takes: impl Fn(Opcode) -> bool, usage: &mut Usage) {
     let registers = RegisterCount::new(shader, Numbering::default());
     for instruction in &shader.instructions {
         usage.add(Resource::Instructions, 1, instruction.span);
+        if !takes(instruction.opcode) {
+            usage.not_taken(instruction.span, instruction.opcode.name());
+        }
         registers.instruction(instruction, usage);
     }
     registers.declarations(shader, usage);

@@ -10,7 +10,7 @@
 
 use tgsi::Shader;
 use tgsi::scan::needed_channels;
-use tgsi::shader::{Instruction, Src};
+use tgsi::shader::{Instruction, Register, Src};
 use tgsi::span::Span;
 use tgsi::tables::{File, Opcode, Semantic};
 
@@ -64,7 +64,7 @@ impl Fragment<'_> {
     fn instruction(&mut self, instruction: &Instruction) {
         use Opcode::*;
         self.span = instruction.span;
-        let has_indirect = instruction.registers().any(|register| register.indirect.is_some());
+        let has_indirect = instruction.registers().any(Register::is_indirect);
         if has_indirect {
             self.usage.not_taken(self.span, "registers that are addressed indirectly");
         }
@@ -190,7 +190,7 @@ fn vertex_instruction(instruction: &Instruction, chip: Chip, usage: &mut Usage) 
     use Opcode::*;
     let is_r500 = chip == Chip::R500;
     let span = instruction.span;
-    if instruction.dst.iter().any(|dst| dst.register.indirect.is_some()) {
+    if instruction.dst.iter().any(|dst| dst.register.is_indirect()) {
         usage.not_taken(span, "destinations that are addressed indirectly");
     }
     let is_address = |register: &tgsi::shader::Indirect| register.component != 0 || register.index != 0;
@@ -206,6 +206,10 @@ fn vertex_instruction(instruction: &Instruction, chip: Chip, usage: &mut Usage) 
         | Sge | Slt | Sin | Cos | Arl | Arr => 1,
         Seq | Sne if is_r500 => 1,
         Seq | Sne => 3,
+        Cmp if is_r500 && reads_three_temporaries(instruction) => {
+            usage.not_taken(span, "CMP of three temporaries");
+            return;
+        }
         Cmp if is_r500 => 1,
         Lit => 3,
         If | Else | Endif | Endloop | Brk if is_r500 => 1,
@@ -217,6 +221,15 @@ fn vertex_instruction(instruction: &Instruction, chip: Chip, usage: &mut Usage) 
     };
     let copies = if count == 0 { 0 } else { copies_of_conflicts(instruction) };
     usage.add(Resource::Instructions, count + copies, span);
+}
+
+/// Whether the operands are three different temporaries.
+fn reads_three_temporaries(instruction: &Instruction) -> bool {
+    let temporaries = instruction.src.iter().filter(|src| src.register.file == File::Temporary);
+    let mut numbers: Vec<u32> = temporaries.map(|src| number(&src.register)).collect();
+    numbers.sort_unstable();
+    numbers.dedup();
+    numbers.len() > 2
 }
 
 /// The copies because of several constants, or several inputs.
