@@ -509,9 +509,14 @@ impl Selector<'_> {
             self.emit_saturated(Opcode::Mul, dst, &[rest, c], saturate);
             return;
         }
-        let first = self.computed(Opcode::Mul, m, &[factor, b]);
-        let second = self.computed(Opcode::Mul, m, &[rest, c]);
-        self.emit_saturated(Opcode::Add, dst, &[first, second], saturate);
+        let other = self.computed(Opcode::Mul, m, &[rest, c]);
+        if self.options.fuse_mad {
+            // Nothing is rounded: one of the products is 0.
+            self.emit_saturated(Opcode::Mad, dst, &[factor, b, other], saturate);
+        } else {
+            let first = self.computed(Opcode::Mul, m, &[factor, b]);
+            self.emit_saturated(Opcode::Add, dst, &[first, other], saturate);
+        }
     }
 
     /// Whether the components of a mask are zeros.
