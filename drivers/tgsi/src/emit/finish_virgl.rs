@@ -9,6 +9,7 @@ use tgsi::shader::{Declaration, Immediate, Instruction, Shader};
 use tgsi::tables::{File, ImmediateType, Opcode, OperandType, PropertyName, Semantic};
 
 use crate::DriverError;
+use crate::target::opcodes::has_wide_integers;
 use crate::target::virgl::doubles;
 use crate::target::virgl::rules::{forgets_mask, is_scalar};
 
@@ -25,11 +26,8 @@ pub(crate) fn survives_eight_digits(word: u32) -> bool {
 /// Whether hosts know an opcode. (`DFRACEXP`, which they leave out too, is none of ours: reading text replaces it.)
 fn is_known(opcode: Opcode) -> bool {
     use Opcode::*;
-    let info = opcode.info();
-    let has_wide_integers =
-        info.src_types.iter().chain([&info.dst_type]).any(|t| matches!(t, OperandType::Int64 | OperandType::Uint64));
-    !has_wide_integers
-        && !info.is_sample_family
+    !has_wide_integers(opcode)
+        && !opcode.info().is_sample_family
         && !matches!(
             opcode,
             Cont | Nop

@@ -76,3 +76,10 @@ pub(crate) fn moves_in_pairs(opcode: Opcode) -> bool {
         && info.src_types.iter().all(|t| t.is_64bit())
         && !matches!(opcode, Opcode::U64shl | Opcode::I64shr | Opcode::U64shr)
 }
+
+/// Whether operands or results are 64-bit integers.
+pub(crate) fn has_wide_integers(opcode: Opcode) -> bool {
+    let info = opcode.info();
+    let is_wide = |of: &OperandType| matches!(of, OperandType::Int64 | OperandType::Uint64);
+    info.src_types.iter().chain([&info.dst_type]).any(is_wide)
+}

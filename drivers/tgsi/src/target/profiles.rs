@@ -127,8 +127,8 @@ fn i915(stage: Stage, options: &mut TgsiOptions) {
     }
 }
 
-/// Vertex programs of R300 and R400 have no saturation, no absolute value, no branches and no `CMP` (the compiler refuses
-/// the first and takes the last one as if it could not be there).
+/// Vertex programs of R300 and R400 have no saturation, no absolute value, no branches and no `CMP` (the compiler
+/// refuses the first and takes the last one as if it could not be there).
 fn r300(stage: Stage, options: &mut TgsiOptions) {
     radeon(stage, options);
     if stage == Stage::Vertex {

@@ -44,7 +44,7 @@ pub(crate) fn fit(profile: Profile, shader: &Shader) -> Fit {
         Consumer::Interpreter if matches!(profile, Profile::Softpipe | Profile::I915) => {
             plain::count(shader, plain::is_interpreted, &mut usage);
         }
-        // Translation for hosts of virgl makes only what they take; other drivers have opcodes that the interpreter lacks.
+        // What is made for hosts of virgl they take. Other drivers have opcodes that the interpreter lacks.
         Consumer::Virgl | Consumer::Interpreter => plain::count(shader, |_| true, &mut usage),
     }
     if let Some(lacking) = limits::lacking_stage(profile, shader.processor) {

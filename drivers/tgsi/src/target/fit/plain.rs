@@ -2,25 +2,20 @@
 //! instructions to those of TGSI).
 
 use tgsi::Shader;
-use tgsi::tables::{Opcode, OperandType};
+use tgsi::tables::Opcode;
 
 use super::registers::{Numbering, RegisterCount, count_nesting};
 use super::usage::{Resource, Usage};
+use crate::target::opcodes::has_wide_integers;
 
-/// Whether `tgsi_exec.c` has a case for an opcode.
-pub(crate) fn is_interpreted(opcode: Opcode) -> bool {
+/// Whether an opcode came late: neither `tgsi_exec.c` nor `svga_tgsi_vgpu10.c` has a case for it.
+fn is_late(opcode: Opcode) -> bool {
     use Opcode::*;
-    !matches!(
+    matches!(
         opcode,
         TexLz
             | TxfLz
             | Txqs
-            | Fma
-            | Dfma
-            | Dtrunc
-            | Dceil
-            | Dround
-            | Dssg
             | Demote
             | Clock
             | ReadHelper
@@ -38,48 +33,20 @@ pub(crate) fn is_interpreted(opcode: Opcode) -> bool {
     )
 }
 
+/// Whether `tgsi_exec.c` has a case for an opcode.
+pub(crate) fn is_interpreted(opcode: Opcode) -> bool {
+    use Opcode::*;
+    !is_late(opcode) && !matches!(opcode, Fma | Dfma | Dtrunc | Dceil | Dround | Dssg)
+}
+
 /// Whether `svga_tgsi_vgpu10.c` has a case for an opcode.
 pub(crate) fn is_of_vgpu10(opcode: Opcode) -> bool {
     use Opcode::*;
-    let info = opcode.info();
-    let is_wide = |of: &OperandType| matches!(of, OperandType::Int64 | OperandType::Uint64);
-    let is_wide_integer = info.src_types.iter().chain([&info.dst_type]).any(is_wide);
-    !is_wide_integer
-        && (!info.is_sample_family || opcode == Sample)
-        && !matches!(
-            opcode,
-            TexLz
-                | TxfLz
-                | Txqs
-                | Arr
-                | Pk2h
-                | Pk2us
-                | Pk4b
-                | Pk4ub
-                | Up2h
-                | Up2us
-                | Up4b
-                | Up4ub
-                | DdxFine
-                | DdyFine
-                | Lod
-                | Sviewinfo
-                | Demote
-                | Clock
-                | ReadHelper
-                | Fbfetch
-                | ReadInvoc
-                | ReadFirst
-                | Ballot
-                | VoteAny
-                | VoteAll
-                | VoteEq
-                | Img2hnd
-                | Samp2hnd
-                | Atomfadd
-                | AtomincWrap
-                | AtomdecWrap
-        )
+    !is_late(opcode)
+        && !has_wide_integers(opcode)
+        && (!opcode.info().is_sample_family || opcode == Sample)
+        && !matches!(opcode, Arr | DdxFine | DdyFine | Lod | Sviewinfo | Atomfadd)
+        && !matches!(opcode, Pk2h | Pk2us | Pk4b | Pk4ub | Up2h | Up2us | Up4b | Up4ub)
 }
 
 /// Counts instructions, registers and blocks as the shader has them. Whatever opcode `takes` denies is not taken.
