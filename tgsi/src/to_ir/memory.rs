@@ -52,7 +52,7 @@ pub(super) struct ImageAccess {
 }
 
 /// More counters than any buffer has.
-const MOST_COUNTERS: u32 = 1 << 24;
+const MOST_COUNTERS: i32 = 1 << 24;
 
 /// Alignment of every access to buffers.
 pub(super) const ALIGNMENT: [(IndexKind, i32); 2] = [(IndexKind::AlignMul, 4), (IndexKind::AlignOffset, 0)];
@@ -318,22 +318,24 @@ impl Translator<'_, '_> {
     }
 
     /// Byte offset of a counter, in two parts the second of which is known: index register and operand count counters
-    /// beyond that of the register, and only their sum names one.
+    /// beyond that of the register, and only their sum names one. The second is always the counter of the register:
+    /// hosts take the array that they index from it.
     pub(super) fn counter_address(&mut self, address: &Src, dynamic: Option<Def>, offset: i32) -> (Def, i32) {
         let known = self.known_word(address, 0);
         let counters = match (known, dynamic) {
-            (Some(counters), None) if counters < MOST_COUNTERS => return (self.constant(counters * 4), offset),
+            (Some(counters), None) if counters < MOST_COUNTERS as u32 => return (self.constant(counters * 4), offset),
             (Some(counters), Some(dynamic)) => self.add_constant(dynamic, counters as i32),
             _ => {
                 let counters = self.scalar(address, OperandType::Uint, 0);
                 dynamic.map_or(counters, |dynamic| self.b.alu(AluOp::Iadd, &[counters, dynamic]))
             }
         };
-        let counters = self.add_constant(counters, offset >> 2);
         // Cut to where there are none any more, so that the bytes cannot come round to one that exists.
-        let (most, two) = (self.constant(MOST_COUNTERS), self.constant(2));
-        let counters = self.b.alu(AluOp::Umin, &[counters, most]);
-        (self.b.alu(AluOp::Ishl, &[counters, two]), 0)
+        let (least, most) = (self.constant(-MOST_COUNTERS as u32), self.constant(MOST_COUNTERS as u32));
+        let counters = self.b.alu(AluOp::Imax, &[counters, least]);
+        let counters = self.b.alu(AluOp::Imin, &[counters, most]);
+        let two = self.constant(2);
+        (self.b.alu(AluOp::Ishl, &[counters, two]), offset)
     }
 
     /// `RESQ`: bytes of a buffer in x (the other channels stay), or the size and samples of an image.

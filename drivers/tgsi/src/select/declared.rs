@@ -345,20 +345,28 @@ impl Declared {
         }
     }
 
+    /// The first and the last counter of the array that holds one.
+    pub(crate) fn counter_array(&self, buffer: i32, counter: i32) -> (i32, i32) {
+        let ranges = self.counter_ranges.get(&buffer).map_or(&[][..], |r| &r[..]);
+        ranges.iter().find(|r| (r.0..=r.1).contains(&counter)).copied().unwrap_or((counter, counter))
+    }
+
     /// A counter, or all that a run-time index which starts at `first` may reach.
     pub(crate) fn counters(&mut self, buffer: i32, first: i32, dynamic: bool) {
         let is_known = self.counter_ranges.contains_key(&buffer);
         if dynamic && is_known && !self.reached.insert(Reached::Counters(buffer)) {
             return;
         }
-        let ranges = self.counter_ranges.get(&buffer).map_or(&[][..], |r| &r[..]);
+        let array = self.counter_array(buffer, first);
         let used = self.counters.entry(buffer).or_default();
-        if !dynamic {
-            used.insert(ranges.iter().find(|r| (r.0..=r.1).contains(&first)).copied().unwrap_or((first, first)));
-        } else if ranges.is_empty() {
-            used.insert((0, first.saturating_add(ALL_COUNTERS - 1)));
-        } else {
-            used.extend(ranges);
+        match self.counter_ranges.get(&buffer) {
+            _ if !dynamic => {
+                used.insert(array);
+            }
+            Some(ranges) => used.extend(ranges),
+            None => {
+                used.insert((0, first.saturating_add(ALL_COUNTERS - 1)));
+            }
         }
     }
 }

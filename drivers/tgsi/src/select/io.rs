@@ -345,29 +345,41 @@ impl Selector<'_> {
     }
 
     /// The index before it is clamped so that its byte offset does not wrap around: an operand takes it as it
-    /// is, and no buffer is as long as either.
+    /// is, and no buffer is as long as either limit.
     pub(super) fn without_clamp(&self, index: Def) -> Def {
-        const LONGER_THAN_ANY_BUFFER: u64 = 0x00ff_ffff;
-        let body = self.body;
-        let producer = body.def_inst(index);
-        let is_float = match body.alu_op(producer) {
-            Some(AluOp::Umin) => false,
-            Some(AluOp::Fmin) if !self.options.native_integers => true,
-            _ => return index,
-        };
-        for (value, limit) in [(0, 1), (1, 0)] {
-            let (value, limit) = (body.source(producer, value), body.source(producer, limit));
-            let known = body
-                .constant_component(body.src_def(limit), usize::from(body.swizzle(limit).get(0)))
-                .map(|word| if is_float { f32::from_bits(word as u32) as u64 } else { word });
-            if known.is_some_and(|l| l >= LONGER_THAN_ANY_BUFFER)
-                && body.swizzle(value).get(0) == 0
-                && self.still_holds(body.src_def(value))
-            {
-                return body.src_def(value);
+        let mut index = index;
+        // A signed index has a limit on either side.
+        for _ in 0..2 {
+            match self.without_limit(index) {
+                Some(value) => index = value,
+                None => break,
             }
         }
         index
+    }
+
+    /// The value that a minimum or maximum keeps from leaving the range of all indices.
+    fn without_limit(&self, index: Def) -> Option<Def> {
+        const LONGER_THAN_ANY_BUFFER: i32 = 0x00ff_ffff;
+        let body = self.body;
+        let producer = body.def_inst(index);
+        let is_out_of_range = match body.alu_op(producer)? {
+            AluOp::Umin => |limit: u32| limit >= LONGER_THAN_ANY_BUFFER as u32,
+            AluOp::Imin => |limit: u32| limit as i32 >= LONGER_THAN_ANY_BUFFER,
+            AluOp::Imax => |limit: u32| limit as i32 <= -LONGER_THAN_ANY_BUFFER,
+            AluOp::Fmin if !self.options.native_integers => {
+                |limit: u32| f32::from_bits(limit) as i32 >= LONGER_THAN_ANY_BUFFER
+            }
+            _ => return None,
+        };
+        [(0, 1), (1, 0)].into_iter().find_map(|(value, limit)| {
+            let (value, limit) = (body.source(producer, value), body.source(producer, limit));
+            let known = body.constant_component(body.src_def(limit), usize::from(body.swizzle(limit).get(0)))?;
+            let is_unlimited = is_out_of_range(known as u32)
+                && body.swizzle(value).get(0) == 0
+                && self.still_holds(body.src_def(value));
+            is_unlimited.then(|| body.src_def(value))
+        })
     }
 
     /// Any other offset: a `LOAD`.

@@ -442,8 +442,12 @@ impl Selector<'_> {
                 Register::new_2d(File::HwAtomic, buffer, index)
             }
             (None, Some(index)) => {
-                let (slot, add) = self.load_address(index, Purpose::Resource);
-                let first = (base >> 2) + add;
+                // The register that an operand names says which array is indexed.
+                let first = base >> 2;
+                let range = self.declared.counter_array(buffer, first);
+                let range = i64::from(range.0 - first)..i64::from(range.1 - first) + 1;
+                let (slot, add) = self.load_address_within(index, Purpose::Resource, range);
+                let first = first + add;
                 self.declared.counters(buffer, first, true);
                 Register::new_2d(File::HwAtomic, buffer, first).indexed_by(slot.0, slot.1, 0)
             }
