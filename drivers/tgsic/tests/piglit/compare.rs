@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use crate::common::files_below;
 use crate::ends::{Ends, Installed, go_on};
-use crate::outcome::{Outcome, run};
+use crate::outcome::{LIMIT, LIMIT_ALONE, Outcome, run};
 
 const WORKERS: usize = 2;
 
@@ -123,8 +123,8 @@ impl Work {
             let Some(test) = todo.get(place) else { return Ok(()) };
             let pair = Pair {
                 test: test.to_string(),
-                straight: run(straight, &installed.piglit, test)?,
-                proxied: run(proxied, &installed.piglit, test)?,
+                straight: run(straight, &installed.piglit, test, LIMIT)?,
+                proxied: run(proxied, &installed.piglit, test, LIMIT)?,
             };
             let mut state = self.state.lock().map_err(|_| "a worker panicked")?;
             if let (Some(file), Ok(line)) = (&mut state.file, serde_json::to_string(&pair)) {
@@ -148,15 +148,15 @@ fn read_results(path: &Path) -> Vec<Pair> {
     text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
 }
 
-/// Runs what differs once more, alone; the number of tests that are worse again.
+/// Runs what differs once more, alone and with more time; the number of tests that are worse again.
 fn judge(pairs: &[Pair], straight: &Ends<'_>, proxied: &Ends<'_>, installed: &Installed) -> Result<usize, String> {
     let mut worse = 0;
     for pair in pairs {
         go_on()?;
         let lost = pair.straight.lost(&pair.proxied);
         if !lost.is_empty() {
-            let again =
-                run(straight, &installed.piglit, &pair.test)?.lost(&run(proxied, &installed.piglit, &pair.test)?);
+            let here = run(straight, &installed.piglit, &pair.test, LIMIT_ALONE)?;
+            let again = here.lost(&run(proxied, &installed.piglit, &pair.test, LIMIT_ALONE)?);
             let (word, lost) = if again.is_empty() { ("flaky", lost) } else { ("worse", again) };
             worse += usize::from(word == "worse");
             println!("{word}: {}: {}", pair.test, lost.join(", "));

@@ -6,7 +6,7 @@ use rustix::process::Signal;
 use tgsi_ir::run::random::Random;
 
 use crate::ends::{Ends, Installed, PATIENCE, children, go_on, held, signal, wait_for};
-use crate::outcome::{Client, run};
+use crate::outcome::{Client, LIMIT, run};
 
 /// Tests that make several shaders and draw for a while.
 const RUNS: [&str; 3] = [
@@ -38,7 +38,7 @@ pub fn kills(installed: &Installed, count: usize, seed: u64) -> Result<(), Strin
     for test in RUNS {
         let mut ends = Ends::proxied(installed)?;
         let started = Instant::now();
-        let outcome = run(&ends, &installed.piglit, test)?;
+        let outcome = run(&ends, &installed.piglit, test, LIMIT)?;
         if !outcome.passes() {
             return Err(format!("{test}: {outcome} with nobody killed"));
         }
@@ -106,7 +106,7 @@ fn kill(
             ends.reap_proxy();
         }
     }
-    let outcome = client.finish();
+    let outcome = client.finish(LIMIT);
     if outcome.result == "timeout" {
         return Err("the client hangs".to_owned());
     }
@@ -123,7 +123,7 @@ fn kill(
             ends.start_proxy()?;
         }
         Victim::Host => {
-            let refused = run(&ends, &installed.piglit, AFTER)?;
+            let refused = run(&ends, &installed.piglit, AFTER, LIMIT)?;
             if refused.passes() || refused.result == "timeout" {
                 return Err(format!("a client without a host: {refused}"));
             }
@@ -131,7 +131,7 @@ fn kill(
         }
         Victim::Client | Victim::Serving => {}
     }
-    let after = run(&ends, &installed.piglit, AFTER)?;
+    let after = run(&ends, &installed.piglit, AFTER, LIMIT)?;
     if !after.passes() {
         return Err(format!("the next client: {after}"));
     }

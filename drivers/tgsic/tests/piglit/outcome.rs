@@ -16,6 +16,9 @@ use crate::ends::{Ends, kill_all, wait};
 /// How long a test may take.
 pub const LIMIT: Duration = Duration::from_secs(30);
 
+/// How long one that runs alone may take: some compile hundreds of programs, and what they had no time for is no result.
+pub const LIMIT_ALONE: Duration = Duration::from_secs(150);
+
 /// The outcome of a test: the result as piglit names it, or `crash`, `timeout`, `none`; and those of the subtests.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Outcome {
@@ -81,8 +84,8 @@ impl Client {
     }
 
     /// Waits for its end, or kills it with all its group when the time is over.
-    pub fn finish(mut self) -> Outcome {
-        let status = wait(&mut self.child, LIMIT);
+    pub fn finish(mut self, limit: Duration) -> Outcome {
+        let status = wait(&mut self.child, limit);
         // Also after an orderly end: no test may leave processes.
         kill_all(&mut self.child);
         let mut bytes = Vec::new();
@@ -93,8 +96,8 @@ impl Client {
 }
 
 /// Runs a test.
-pub fn run(ends: &Ends<'_>, piglit: &Path, test: &str) -> Result<Outcome, String> {
-    Ok(Client::start(ends, piglit, test)?.finish())
+pub fn run(ends: &Ends<'_>, piglit: &Path, test: &str, limit: Duration) -> Result<Outcome, String> {
+    Ok(Client::start(ends, piglit, test)?.finish(limit))
 }
 
 fn outcome(status: Option<ExitStatus>, output: &str) -> Outcome {
