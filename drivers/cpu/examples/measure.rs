@@ -7,11 +7,15 @@
 use std::collections::BTreeMap;
 use std::time::Instant;
 
+use rayon::prelude::*;
 use tgsi_compiler::{Compiler, Driver, Stage};
 use tgsi_driver_cpu::resources::NoResources;
 use tgsi_driver_cpu::{Limits, Options, compile};
 use tgsi_ir::passes::pass_manager::Passes;
 use tgsi_ir::run::{AnalyticResources, Inputs, LaneRegisters, Outputs, RunLimits};
+
+/// Tiles of a large picture, each of a batch of invocations.
+const TILES: usize = 1024;
 
 /// Operations of a shader that is not short.
 const LONG: usize = 50;
@@ -52,7 +56,7 @@ fn main() {
     let (one, two) = (pool(1), pool(2));
     let (mut compile_times, mut ours, mut ratios, mut growth) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     let (mut per_operation, mut quad_ratios, mut all_at_once) = (Vec::new(), Vec::new(), Vec::new());
-    let mut growth_of_long = Vec::new();
+    let (mut growth_of_long, mut growth_of_tiles) = (Vec::new(), Vec::new());
     let (mut interpreted, mut stages) = (BTreeMap::new(), BTreeMap::new());
     let option = |name: &str| std::env::args().any(|argument| argument == name);
     let (each, only_count) = (option("--each"), option("--interpreted"));
@@ -97,6 +101,16 @@ fn main() {
         time(&two);
         let turns: Vec<(f64, f64)> = (0..9).map(|_| (time(&one), time(&two))).collect();
         let at_once = turns.iter().map(|&(one, _)| one).fold(f64::INFINITY, f64::min);
+        // As a rasteriser does: tiles, each thread with results of its own.
+        let tiles = |pool: &rayon::ThreadPool| {
+            let run = |outputs: &mut Outputs, _| {
+                program.run_into(&batch, &NoResources, Limits::default(), outputs).unwrap_or(());
+            };
+            pool.install(|| best(1, || (0..TILES).into_par_iter().for_each_init(Outputs::default, run)))
+        };
+        tiles(&two);
+        let mut ratios_of_tiles: Vec<f64> = (0..9).map(|_| tiles(&one) / tiles(&two)).collect();
+        growth_of_tiles.push(percentile(&mut ratios_of_tiles, 0.5));
         let mut turns: Vec<f64> = turns.iter().map(|(one, two)| one / two).collect();
         let growth_here = percentile(&mut turns, 0.5);
         if each {
@@ -149,8 +163,10 @@ fn main() {
     println!("interpreter of the IR, 512 lanes together / ours: median {:.1}", percentile(&mut ratios, 0.5));
     println!("interpreter of the IR, a quad each time / ours: median {:.1}", percentile(&mut quad_ratios, 0.5));
     println!(
-        "one thread / two threads: median {:.2}, with {LONG} operations and more {:.2}",
+        "one thread / two threads, 1,048,576 at once: median {:.2}, with {LONG} operations and more {:.2}; tiles of \
+         4,096: {:.2}",
         percentile(&mut growth, 0.5),
-        percentile(&mut growth_of_long, 0.5)
+        percentile(&mut growth_of_long, 0.5),
+        percentile(&mut growth_of_tiles, 0.5)
     );
 }

@@ -107,6 +107,10 @@ impl Program {
     /// place of those of an earlier run, whose memory is used again: a host that draws frame after frame takes none
     /// from the system then.
     ///
+    /// Runs of a few thousand invocations take place in the calling thread. A host that gives each of its threads tiles
+    /// of that size, and outputs of its own, gains most from threads: results of larger runs, which are cut into such
+    /// parts here, are copied to their places.
+    ///
     /// # Errors
     /// A block exceeds a limit. The outputs are empty then.
     pub fn run_into(
