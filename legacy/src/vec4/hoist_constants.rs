@@ -218,33 +218,9 @@ fn find_candidates<M: HoistConstants>(program: &mut Program<M>) -> Option<Vec<Ca
         }
         candidates.push(Candidate { temp, mask, words: fact.words.map(Option::unwrap_or_default), index });
     }
-    leave_single_copies(program, &mut candidates);
     candidates.sort_by_key(|candidate| candidate.index);
     leave_live_out(program, &mut candidates);
     Some(candidates)
-}
-
-/// What a copy spares that goes: itself, and an `ELSE` that has nothing else.
-fn gain<M: HoistConstants>(program: &Program<M>, index: usize) -> usize {
-    if is_alone_in_else(program, index) { 2 } else { 1 }
-}
-
-/// Leaves out temporaries of which too few copies can go as a whole: one for one is no gain.
-fn leave_single_copies<M: HoistConstants>(program: &Program<M>, candidates: &mut Vec<Candidate>) {
-    if candidates.is_empty() {
-        return;
-    }
-    let mut masks = vec![0u8; program.temps()];
-    for candidate in candidates.iter() {
-        masks[candidate.temp] = candidate.mask;
-    }
-    let mut gains = vec![0usize; program.temps()];
-    for index in 0..program.access.len() {
-        if let Some((temp, ..)) = constant_copy(program, index).filter(|copy| copy.1 & !masks[copy.0] == 0) {
-            gains[temp] += gain(program, index);
-        }
-    }
-    candidates.retain(|candidate| gains[candidate.temp] >= 2);
 }
 
 /// Leaves out components that are live where their copy is to go.
@@ -348,7 +324,7 @@ fn drop_copies<M: HoistConstants>(program: &mut Program<M>, candidates: &[Candid
                 let left = whole & !(mask & !set.get(number));
                 masks[index] = Some(left);
                 if left == 0 {
-                    spared[number] += gain(program, index);
+                    spared[number] += if is_alone_in_else(program, index) { 2 } else { 1 };
                 }
             }
             set.remove(number, mask);
