@@ -14,8 +14,8 @@ use tgsi_driver_cpu::{Limits, Options, compile};
 use tgsi_ir::passes::pass_manager::Passes;
 use tgsi_ir::run::{AnalyticResources, Inputs, LaneRegisters, Outputs, RunLimits};
 
-/// Tiles of a large picture, each of a batch of invocations.
-const TILES: usize = 1024;
+/// Nanoseconds for which one thread runs tiles, each a batch of invocations: waking threads takes no part of them.
+const TILES_TAKE: f64 = 40e6;
 
 /// Operations of a shader that is not short.
 const LONG: usize = 50;
@@ -102,14 +102,15 @@ fn main() {
         let turns: Vec<(f64, f64)> = (0..9).map(|_| (time(&one), time(&two))).collect();
         let at_once = turns.iter().map(|&(one, _)| one).fold(f64::INFINITY, f64::min);
         // As a rasteriser does: tiles, each thread with results of its own.
+        let number = (TILES_TAKE / (single * batch.lanes as f64)).max(32.0) as usize;
         let tiles = |pool: &rayon::ThreadPool| {
             let run = |outputs: &mut Outputs, _| {
                 program.run_into(&batch, &NoResources, Limits::default(), outputs).unwrap_or(());
             };
-            pool.install(|| best(1, || (0..TILES).into_par_iter().for_each_init(Outputs::default, run)))
+            pool.install(|| best(1, || (0..number).into_par_iter().for_each_init(Outputs::default, run)))
         };
         tiles(&two);
-        let mut ratios_of_tiles: Vec<f64> = (0..9).map(|_| tiles(&one) / tiles(&two)).collect();
+        let mut ratios_of_tiles: Vec<f64> = (0..5).map(|_| tiles(&one) / tiles(&two)).collect();
         growth_of_tiles.push(percentile(&mut ratios_of_tiles, 0.5));
         let mut turns: Vec<f64> = turns.iter().map(|(one, two)| one / two).collect();
         let growth_here = percentile(&mut turns, 0.5);

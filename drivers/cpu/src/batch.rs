@@ -12,7 +12,7 @@ use crate::program::Program;
 use crate::resources::{HostResources, Shared};
 
 /// Lanes of a block of vertices or fragments.
-pub const BLOCK_LANES: usize = 128;
+pub const BLOCK_LANES: usize = 256;
 
 /// Lanes of a task: few enough that its outputs are in the cache when they are copied to their places.
 const PART_LANES: usize = 4096;
@@ -108,8 +108,8 @@ impl Program {
     /// from the system then.
     ///
     /// Runs of a few thousand invocations take place in the calling thread. A host that gives each of its threads tiles
-    /// of that size, and outputs of its own, gains most from threads: results of larger runs, which are cut into such
-    /// parts here, are copied to their places.
+    /// of that size, and outputs of its own, gains most from threads: results stay in the caches. Larger runs are cut
+    /// into such parts here and their results are copied to main memory, which two threads fill hardly faster than one.
     ///
     /// # Errors
     /// A block exceeds a limit. The outputs are empty then.

@@ -82,7 +82,7 @@ fn killed_lanes_are_reported_in_all_blocks() {
     }
 }
 
-/// Whatever the outputs held before: those of more lanes, of fewer, of another shader.
+/// Whatever the outputs held before: those of more lanes, of fewer, of another shader with as many outputs or others.
 #[test]
 fn outputs_in_the_memory_of_earlier_ones_are_the_same() {
     let kills = program(
@@ -93,10 +93,21 @@ fn outputs_in_the_memory_of_earlier_ones_are_the_same() {
         "FRAG\nDCL IN[0], GENERIC[0], PERSPECTIVE\nDCL OUT[0], COLOR\nDCL OUT[1], COLOR[1]\n\
          MOV OUT[0], IN[0].wzyx\nMOV OUT[1], IN[0]\nEND\n",
     );
+    let writes_all =
+        program("FRAG\nDCL IN[0], GENERIC[0], PERSPECTIVE\nDCL OUT[0], COLOR\nMOV OUT[0], IN[0].wzyx\nEND\n");
+    let runs = [
+        (&copies, 30_000),
+        (&kills, 30_000),
+        (&kills, 300),
+        (&writes_all, 3_001),
+        (&kills, 3_001),
+        (&copies, 4),
+        (&kills, 20_000),
+    ];
     for threads in [1, 2] {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
         let mut outputs = Outputs::default();
-        for (program, count) in [(&copies, 30_000), (&kills, 30_000), (&kills, 300), (&copies, 4), (&kills, 20_000)] {
+        for (program, count) in runs {
             let inputs = lanes(count);
             let fresh = pool.install(|| program.run_quads(&inputs, &NoResources, Limits::default())).expect("it runs");
             let run = || program.run_into(&inputs, &NoResources, Limits::default(), &mut outputs);

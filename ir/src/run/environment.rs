@@ -57,15 +57,28 @@ impl LaneRegisters {
         LaneRegisters { lanes, stride, words }
     }
 
-    /// A file of zeros in the memory of this one.
-    pub fn reset(mut self, lanes: usize, registers: usize) -> LaneRegisters {
+    /// A file in the memory of this one. Its words are zeros, or those of this one if that has the same form.
+    pub fn reshaped(mut self, lanes: usize, registers: usize) -> LaneRegisters {
+        let stride = stride_of(lanes);
+        let words = stride * 4 * registers;
         if self.words.capacity() == 0 {
             return LaneRegisters::new(lanes, registers);
         }
-        let stride = stride_of(lanes);
-        self.words.clear();
-        self.words.resize(stride * 4 * registers, 0);
+        // Padding is nobody's to write, so it is zero as before where it is in the same place.
+        if (self.lanes, self.words.len()) != (lanes, words) {
+            self.words.clear();
+            self.words.resize(words, 0);
+        }
         LaneRegisters { lanes, stride, words: self.words }
+    }
+
+    /// Makes the words of some lanes zero, in all components.
+    pub(super) fn clear_lanes(&mut self, lanes: Range<usize>) {
+        for component in self.words.chunks_exact_mut(self.stride.max(1)) {
+            if let Some(words) = component.get_mut(lanes.clone()) {
+                words.fill(0);
+            }
+        }
     }
 
     /// All words, padding included: the memory, for [`from_words`](Self::from_words).

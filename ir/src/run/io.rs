@@ -260,10 +260,10 @@ impl Machine<'_, '_> {
         }
     }
 
-    /// Room for the outputs; the registers take the memory of `reused`.
+    /// Room for the outputs; the registers take the memory of `reused`. Each block clears its part.
     pub fn empty_outputs(program: &Program, lanes: usize, block: usize, reused: LaneRegisters) -> Outputs {
         let registers = program.io.output_registers as usize;
-        let mut outputs = Outputs { outputs: reused.reset(lanes, registers), ..Outputs::default() };
+        let mut outputs = Outputs { outputs: reused.reshaped(lanes, registers), ..Outputs::default() };
         if program.facts.stage == Stage::TessCtrl {
             let vertices = match program.facts.patch_vertices {
                 0 => block,

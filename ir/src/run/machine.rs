@@ -203,6 +203,8 @@ impl<'p, 'r> Machine<'p, 'r> {
             self.masks.clear();
             self.calling.fill(false);
         }
+        let output = self.output_lane(0);
+        self.outputs.outputs.clear_lanes(output..output + lanes.next_multiple_of(QUAD));
         self.fill_variables();
         if let Some(main) = program.functions.first() {
             for &(address, word) in &main.initial {
