@@ -58,7 +58,7 @@ impl LaneRegisters {
     }
 
     /// A file in the memory of this one. Its words are zeros, or those of this one if that has the same form.
-    pub fn reshaped(mut self, lanes: usize, registers: usize) -> LaneRegisters {
+    pub(super) fn reshaped(mut self, lanes: usize, registers: usize) -> LaneRegisters {
         let stride = stride_of(lanes);
         let words = stride * 4 * registers;
         if self.words.capacity() == 0 {
