@@ -65,12 +65,7 @@ fn run(
     let lanes = batch.len();
     let mut inputs = Inputs { lanes, inputs: LaneRegisters::new(lanes, scene.attributes.len()), ..Inputs::default() };
     for (register, &attribute) in scene.attributes.iter().enumerate() {
-        for component in 0..4 {
-            let row = inputs.inputs.component_mut(register, component);
-            for (word, vertex) in row.iter_mut().zip(batch) {
-                *word = vertex.get(attribute)[component].to_bits();
-            }
-        }
+        inputs.inputs.set_lanes(register, batch, |vertex| vertex.get(attribute).map(f32::to_bits));
     }
     let numbers: Vec<u32> = (0..lanes).map(|lane| (base + lane) as u32).collect();
     for value in [SystemValue::VertexId, SystemValue::VertexIdZeroBase] {

@@ -122,6 +122,35 @@ impl LaneRegisters {
         &mut self.words[start..start + self.lanes]
     }
 
+    /// Gives the lanes of a register four words each, from the first lane on: `words` of the rows, such as the vertices
+    /// of a buffer. The file grows to hold the register; rows beyond the last lane are ignored.
+    pub fn set_lanes<T>(&mut self, register: usize, rows: &[T], words: impl Fn(&T) -> Vec4) {
+        let needed = (register + 1) * 4 * self.stride;
+        if self.words.len() < needed {
+            self.words.resize(needed, 0);
+        }
+        let count = rows.len().min(self.lanes);
+        let rows = &rows[..count];
+        let file = &mut self.words[register * 4 * self.stride..needed];
+        let Ok([x, y, z, w]) = file.get_disjoint_mut([0, 1, 2, 3].map(|c| c * self.stride..c * self.stride + count))
+        else {
+            return;
+        };
+        // Four at a time, which becomes a transposition of vectors.
+        let (quads, rest) = rows.as_chunks::<4>();
+        let [(x, x_rest), (y, y_rest), (z, z_rest), (w, w_rest)] = [x, y, z, w].map(|c| c.as_chunks_mut::<4>());
+        for ((((x, y), z), w), rows) in x.iter_mut().zip(y).zip(z).zip(w).zip(quads) {
+            let (a, b, c, d) = (words(&rows[0]), words(&rows[1]), words(&rows[2]), words(&rows[3]));
+            *x = [a[0], b[0], c[0], d[0]];
+            *y = [a[1], b[1], c[1], d[1]];
+            *z = [a[2], b[2], c[2], d[2]];
+            *w = [a[3], b[3], c[3], d[3]];
+        }
+        for ((((x, y), z), w), row) in x_rest.iter_mut().zip(y_rest).zip(z_rest).zip(w_rest).zip(rest) {
+            [*x, *y, *z, *w] = words(row);
+        }
+    }
+
     /// All words from a lane of the first component on, and the distance of components.
     pub(super) fn words_from(&self, lane: usize) -> (&[u32], usize) {
         (self.words.get(lane..).unwrap_or(&[]), self.stride)

@@ -84,3 +84,19 @@ fn variable(
     set(&mut data);
     shader.add_variable(data)
 }
+
+/// Rows become components, whole quads and the rest; what is beyond the last lane stays zero.
+#[test]
+fn lanes_are_set_from_rows() {
+    let mut file = LaneRegisters::new(6, 1);
+    let rows: Vec<u32> = (1..=9).collect();
+    file.set_lanes(1, &rows, |&row| [row, row * 10, row * 100, 7]);
+    for (component, factor) in [1, 10, 100].into_iter().enumerate() {
+        assert_eq!(file.component(1, component), [1, 2, 3, 4, 5, 6].map(|row| row * factor));
+    }
+    assert_eq!((file.component(1, 3), file.component(0, 0)), (&[7; 6][..], &[0; 6][..]));
+    file.set_lanes(0, &rows[..5], |&row| [row; 4]);
+    assert_eq!(file.component(0, 2), [1, 2, 3, 4, 5, 0]);
+    let padding: u32 = file.into_words().chunks(8).map(|component| component[6] | component[7]).sum();
+    assert_eq!(padding, 0);
+}

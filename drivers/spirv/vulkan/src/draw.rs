@@ -4,6 +4,7 @@
 //! interpolation, derivatives and real textures, which the harness replaces.
 
 use std::sync::PoisonError;
+use std::time::{Duration, Instant};
 
 use ash::vk;
 
@@ -89,6 +90,14 @@ pub struct Texture {
 /// # Errors
 /// There is no device that draws, or it does not take the shaders.
 pub fn draw(drawing: &Drawing<'_>) -> Result<Vec<u8>, String> {
+    draw_in_time(drawing).map(|(pixels, _)| pixels)
+}
+
+/// The same, and the time that the device takes for its commands. Devices may compile shaders in it.
+///
+/// # Errors
+/// Those of [`draw`].
+pub fn draw_in_time(drawing: &Drawing<'_>) -> Result<(Vec<u8>, Duration), String> {
     let device = Device::get()?;
     if !device.can_draw {
         return Err("the device for Vulkan does not draw".to_owned());
@@ -162,8 +171,10 @@ pub fn draw(drawing: &Drawing<'_>) -> Result<Vec<u8>, String> {
         handle.cmd_pipeline_barrier(commands, before, after, none, &barrier, &[], &[]);
         handle.end_command_buffer(commands).map_err(failed("no commands"))?;
     }
+    let start = Instant::now();
     objects.submit(commands)?;
-    objects.read(&pixels)
+    let time = start.elapsed();
+    Ok((objects.read(&pixels)?, time))
 }
 
 fn failed(what: &'static str) -> impl Fn(vk::Result) -> String {

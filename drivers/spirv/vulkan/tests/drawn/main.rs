@@ -5,7 +5,8 @@
 //! pixel has the inputs that the interpreter of the IR is given, and must have the colour that it computes. One pixel
 //! is compared; shaders with textures, images or storage are left to the harness.
 
-#[path = "../../tests/runs/mod.rs"]
+mod measured;
+#[path = "../../../tests/runs/mod.rs"]
 mod runs;
 
 use std::collections::BTreeMap;
@@ -16,7 +17,7 @@ use tgsi::run::vectors::Agreement;
 use tgsi::tables::{File, Processor, Semantic};
 use tgsi_compiler::{Compiler, Driver, Stage};
 use tgsi_driver_spirv::DRIVER;
-use tgsi_ir::run::{AnalyticResources, Inputs, LaneRegisters};
+use tgsi_ir::run::{AnalyticResources, Inputs};
 use tgsi_ir::shader::Shader;
 use tgsi_ir::system_value::SystemValue;
 use tgsi_spirv_vulkan::draw::{Drawing, PixelFormat, Uniform, draw};
@@ -150,12 +151,16 @@ fn uniform_inputs(subject: &Subject, seed: u64) -> Inputs {
     inputs.system_values.insert(SystemValue::FragCoord, coordinates.to_vec());
     inputs.system_values.insert(SystemValue::FrontFace, vec![vec![u32::MAX; lanes]]);
     inputs.helpers = vec![false; lanes];
+    limit_constants(&mut inputs);
+    inputs
+}
+
+/// Leaves what fits into the buffers that are bound, without NaN, which devices need not keep.
+fn limit_constants(inputs: &mut Inputs) {
     for buffer in &mut inputs.constants {
         buffer.truncate(CONSTANT_BYTES / 4);
-        // Devices need not keep NaN.
         buffer.iter_mut().filter(|word| f32::from_bits(**word).is_nan()).for_each(|word| *word = 0);
     }
-    inputs
 }
 
 /// What the interpreter computes for the pixel; none if the shader kills it.
@@ -170,26 +175,35 @@ fn expected(subject: &Subject, inputs: &Inputs) -> Option<Option<[u32; 4]>> {
     Some(Some(std::array::from_fn(|component| outputs.outputs.get(register, component, lane))))
 }
 
+/// Content of a constant buffer, padded with zeros.
+fn constant_bytes(words: &[u32]) -> Vec<u8> {
+    let mut bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+    bytes.resize(CONSTANT_BYTES, 0);
+    bytes
+}
+
+/// The constant buffers of a shader.
+fn uniforms(subject: &Subject, inputs: &Inputs) -> Vec<Uniform> {
+    let mut uniforms = Vec::new();
+    for resource in list(&subject.interface, "resources") {
+        for at in 0..number(resource, "count").max(1) {
+            let content = inputs.constants.get((number(resource, "index") + at) as usize);
+            let (set, binding) = (number(resource, "set"), number(resource, "binding") + at);
+            uniforms.push(Uniform { set, binding, bytes: constant_bytes(content.map_or(&[], Vec::as_slice)) });
+        }
+    }
+    uniforms
+}
+
 /// The pixels of a picture.
 fn drawn_in(subject: &Subject, inputs: &Inputs, size: u32) -> Result<Vec<u8>, String> {
     let text = vertex_shader(subject);
     let source = parsed(text.as_bytes()).ok_or_else(|| format!("no vertex shader:\n{text}"))?;
     let vertex = compile(source).ok_or_else(|| format!("no vertex shader:\n{text}"))?;
-    let bytes = |words: &[u32]| {
-        let mut bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
-        bytes.resize(CONSTANT_BYTES, 0);
-        bytes
-    };
     let registers = 0..inputs.inputs.len().min(64);
     let values: Vec<u32> = registers.flat_map(|r| (0..4).map(move |c| inputs.inputs.get(r, c, 0))).collect();
-    let mut uniforms = vec![Uniform { set: CONSTANT_SET, binding: VERTEX_BINDING, bytes: bytes(&values) }];
-    for resource in list(&subject.interface, "resources") {
-        for at in 0..number(resource, "count").max(1) {
-            let content = inputs.constants.get((number(resource, "index") + at) as usize);
-            let (set, binding) = (number(resource, "set"), number(resource, "binding") + at);
-            uniforms.push(Uniform { set, binding, bytes: bytes(content.map_or(&[], Vec::as_slice)) });
-        }
-    }
+    let mut uniforms = uniforms(subject, inputs);
+    uniforms.push(Uniform { set: CONSTANT_SET, binding: VERTEX_BINDING, bytes: constant_bytes(&values) });
     // One triangle that covers the picture, facing the viewer.
     let corners = [[-1.0, -1.0], [3.0, -1.0], [-1.0, 3.0]];
     let attributes = [corners.map(|[x, y]| [x, y, DEPTH, 1.0]).to_vec()];
@@ -275,104 +289,4 @@ fn real_fragment_shaders_are_drawn() {
     println!("{count} drawn; left out: {left_out:?}");
     assert!(wrong.is_empty(), "{} of {count}:\n{}", wrong.len(), wrong.join("\n"));
     assert!(count > 380 || !all_are_wanted(), "{count}");
-}
-
-/// Pixels of each side of the frames that are measured.
-const FRAME: u32 = 1024;
-
-/// Middle of some times.
-fn median(values: &mut [f64]) -> f64 {
-    values.sort_by(f64::total_cmp);
-    values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
-}
-
-/// Milliseconds that something takes.
-fn milliseconds<T>(work: impl FnOnce() -> T) -> (f64, T) {
-    let start = std::time::Instant::now();
-    let result = work();
-    (start.elapsed().as_secs_f64() * 1000.0, result)
-}
-
-/// Measures drawing on the device against `driver:cpu`, in turns, one shader after the other: first a few pixels, which
-/// is mostly compilation, then a frame. Run it with one thread for both (`LP_NUM_THREADS=0`, `taskset -c 0`) and
-/// without a cache of shaders (`MESA_SHADER_CACHE_DISABLE=true`), in a release build. The device rasterises and
-/// interpolates besides; the other runs the shader for as many fragments.
-#[test]
-#[ignore = "it measures"]
-fn frames_are_measured() {
-    use tgsi_driver_cpu::resources::NoResources;
-    use tgsi_driver_cpu::{Limits, Options};
-    let every = std::env::var("TGSIC_EVERY").ok().and_then(|n| n.parse().ok()).unwrap_or(1usize);
-    let cpu = Compiler::for_target(tgsi_driver_cpu::DRIVER.target(&[]).expect("the options").into());
-    let mut subjects = Vec::new();
-    for file in texts(corpus()) {
-        let Some(source) = parsed(&std::fs::read(&file).expect("a file")) else { continue };
-        if source.processor == Processor::Fragment
-            && let Some(subject) = compile(source).filter(|subject| is_out_of_scope(subject).is_none())
-        {
-            subjects.push((file, subject));
-        }
-    }
-    // What a drawing takes whatever the shader is.
-    let trivial = parsed(b"FRAG\nDCL OUT[0], COLOR\nIMM[0] FLT32 {1, 1, 1, 1}\nMOV OUT[0], IMM[0]\nEND\n");
-    let trivial = trivial.and_then(compile).expect("a shader");
-    let empty = uniform_inputs(&trivial, 0);
-    let fixed = (0..9).map(|_| milliseconds(|| drawn_in(&trivial, &empty, SIZE)).0).fold(f64::INFINITY, f64::min);
-    println!("a drawing of few pixels by a trivial shader: {fixed:.2} ms");
-    let (mut compiles, mut frames, mut both) = (Vec::new(), Vec::new(), Vec::new());
-    let (mut ours_compile, mut theirs_compile) = (Vec::new(), Vec::new());
-    for (file, subject) in subjects.iter().step_by(every) {
-        let inputs = uniform_inputs(subject, 1);
-        let (first, pixels) = milliseconds(|| drawn_in(subject, &inputs, SIZE));
-        if pixels.is_err() {
-            continue;
-        }
-        let theirs_first = (first - fixed).max(0.0);
-        let (large, _) = milliseconds(|| drawn_in(subject, &inputs, FRAME));
-        let theirs_frame = (large - first).max(0.001);
-        let (ours_first, program) = milliseconds(|| {
-            let lowered = cpu.ir_at(Stage::Registers, &subject.source).ok()?;
-            tgsi_driver_cpu::compile(&lowered, Options::default()).ok()
-        });
-        let Some(program) = program else { continue };
-        let lanes = (FRAME * FRAME) as usize;
-        let mut frame = Inputs { lanes, helpers: Vec::new(), ..inputs.clone() };
-        frame.inputs = LaneRegisters::new(lanes, inputs.inputs.len());
-        for register in 0..inputs.inputs.len() {
-            for component in 0..4 {
-                let word = inputs.inputs.get(register, component, 0);
-                frame.inputs.component_mut(register, component).fill(word);
-            }
-        }
-        for words in frame.system_values.values_mut() {
-            for row in words {
-                let word = row.first().copied().unwrap_or(0);
-                row.clear();
-                row.resize(lanes, word);
-            }
-        }
-        let (ours_frame, run) = milliseconds(|| program.run_quads(&frame, &NoResources, Limits::default()));
-        if run.is_err() {
-            continue;
-        }
-        println!(
-            "compiled in {theirs_first:8.2} and {ours_first:7.2} ms, frame in {theirs_frame:8.2} and {ours_frame:8.2} ms: {}",
-            file.file_name().unwrap_or_default().display()
-        );
-        ours_compile.push(ours_first);
-        theirs_compile.push(theirs_first);
-        compiles.push(ours_first / theirs_first.max(0.001));
-        frames.push(theirs_frame / ours_frame);
-        both.push((theirs_first + theirs_frame) / (ours_first + ours_frame));
-    }
-    println!(
-        "{} shaders, medians: compiled in {:.2} and {:.2} ms, ours takes {:.3} of the time; frames {:.2} times as fast, \
-         both together {:.2} times",
-        frames.len(),
-        median(&mut theirs_compile),
-        median(&mut ours_compile),
-        median(&mut compiles),
-        median(&mut frames),
-        median(&mut both),
-    );
 }
