@@ -111,16 +111,18 @@ fn main() {
         };
         tiles(&two);
         let mut ratios_of_tiles: Vec<f64> = (0..5).map(|_| tiles(&one) / tiles(&two)).collect();
-        growth_of_tiles.push(percentile(&mut ratios_of_tiles, 0.5));
+        let growth_of_tiles_here = percentile(&mut ratios_of_tiles, 0.5);
+        growth_of_tiles.push(growth_of_tiles_here);
         let mut turns: Vec<f64> = turns.iter().map(|(one, two)| one / two).collect();
         let growth_here = percentile(&mut turns, 0.5);
         if each {
             let report = program.report();
             println!(
-                "{single:9.1} ns ({at_once:.1} of many), {:5.1} times as fast, growth {:.2}, {} of {} operations in {} \
-                 functions: {path}",
+                "{single:9.1} ns ({at_once:.1} of many), {:5.1} times as fast, growth {:.2}, of tiles {:.2}, {} of {} \
+                 operations in {} functions: {path}",
                 reference / single,
                 growth_here,
+                growth_of_tiles_here,
                 report.operations,
                 report.total,
                 report.functions,

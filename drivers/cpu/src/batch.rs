@@ -5,14 +5,18 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 use tgsi_ir::Stage;
-use tgsi_ir::run::{Inputs, LaneRegisters, Outputs, RunError, RunLimits};
+use tgsi_ir::run::{Inputs, LaneRegisters, MAX_LANES, Outputs, RunError, RunLimits};
 use tgsi_ir::system_value::SystemValue;
 
 use crate::program::Program;
 use crate::resources::{HostResources, Shared};
 
-/// Lanes of a block of vertices or fragments.
-pub const BLOCK_LANES: usize = 256;
+/// Most lanes of a block of vertices or fragments. A component of it takes less than 4 KiB: in blocks of just that size the
+/// addresses of masks and outputs could end in the same twelve bits in every block, and then loads wait for stores.
+pub const BLOCK_LANES: usize = MAX_LANES - 32;
+
+/// Lanes of a block whose planes must stay in the cache.
+const PLANE_LANES: usize = 256;
 
 /// Lanes of a task: few enough that its outputs are in the cache when they are copied to their places.
 const PART_LANES: usize = 4096;
@@ -76,6 +80,11 @@ fn fill(part: Vec<Room<'_>>, file: &LaneRegisters) {
 }
 
 impl Program {
+    /// Lanes of a block of this program, if its lanes do not see each other.
+    pub(crate) fn block_lanes(&self) -> usize {
+        if self.program.needs_planes() { PLANE_LANES } else { BLOCK_LANES }
+    }
+
     /// Runs a vertex or tessellation evaluation shader for any number of vertices, one a lane of the inputs.
     ///
     /// # Errors
@@ -136,7 +145,14 @@ impl Program {
     ) -> Result<Outputs, RunError> {
         let lanes = inputs.lanes;
         let run = |range: Range<usize>, reused: LaneRegisters| {
-            self.program.run_blocks(inputs, range, BLOCK_LANES, &mut Shared(resources), limits.of_block(), reused)
+            self.program.run_blocks(
+                inputs,
+                range,
+                self.block_lanes(),
+                &mut Shared(resources),
+                limits.of_block(),
+                reused,
+            )
         };
         // What a part needs of buffers is copied for it.
         let bytes: usize = inputs.buffers.iter().map(Vec::len).sum();

@@ -4,7 +4,6 @@ use tgsi_ir::run::program::Op;
 use tgsi_ir::run::{Inputs, LaneRegisters, Outputs, Resources, RunError, RunLimits};
 use tgsi_ir::{Shader, Stage};
 
-use crate::batch::BLOCK_LANES;
 use crate::error::CpuError;
 use crate::sampler::{Known, Sampled};
 
@@ -106,7 +105,7 @@ impl Program {
         limits: RunLimits,
     ) -> Result<Outputs, RunError> {
         let alone = matches!(self.stage(), Stage::Vertex | Stage::TessEval | Stage::Fragment) && !self.writes_memory();
-        let block = if alone { BLOCK_LANES } else { inputs.lanes };
+        let block = if alone { self.block_lanes() } else { inputs.lanes };
         self.program.run_blocks(inputs, 0..inputs.lanes, block, resources, limits, LaneRegisters::default())
     }
 

@@ -15,7 +15,8 @@ use tgsi::run::vectors::{Vector, as_recorded};
 use tgsi::smith::{self, Config};
 use tgsi::tables::Processor;
 use tgsi_compiler::{Compiler, Driver, Stage};
-use tgsi_driver_cpu::{Options, Program, compile};
+use tgsi_driver_cpu::resources::{NoResources, Shared};
+use tgsi_driver_cpu::{Limits, Options, Program, compile};
 use tgsi_ir::run::{AnalyticResources, Inputs, LaneRegisters, Outputs, Resources, RunLimits, run};
 use tgsi_ir::system_value::SystemValue;
 
@@ -132,7 +133,26 @@ fn compare(lowered: &tgsi_ir::Shader, program: &Program, inputs: &Inputs) -> Res
     if let Some(text) = difference(&expected, &found) {
         return Err(text);
     }
-    if texels != resources.stored_texels() { Err("stored texels".into()) } else { Ok(true) }
+    if texels != resources.stored_texels() {
+        return Err("stored texels".into());
+    }
+    in_used_memory(lowered, program, inputs)?;
+    Ok(true)
+}
+
+/// Runs a shader whose lanes are independent as hosts do, with outputs in memory that holds anything.
+fn in_used_memory(lowered: &tgsi_ir::Shader, program: &Program, inputs: &Inputs) -> Result<(), String> {
+    if !matches!(program.stage(), tgsi_ir::Stage::Vertex | tgsi_ir::Stage::Fragment) || program.writes_memory() {
+        return Ok(());
+    }
+    let limits = RunLimits::of_steps(400_000);
+    let Ok(expected) = run(lowered, inputs, &mut Shared(&NoResources), limits) else { return Ok(()) };
+    let words = LaneRegisters::stride_of(inputs.lanes) * 4 * program.output_registers();
+    let outputs = LaneRegisters::from_words(inputs.lanes, vec![0xbad0_bad0; words]);
+    let mut found = Outputs { outputs, ..Outputs::default() };
+    let result = program.run_into(inputs, &NoResources, Limits::default(), &mut found);
+    result.map_err(|error| error.to_string())?;
+    difference(&expected, &found).map_or(Ok(()), |text| Err(format!("in used memory: {text}")))
 }
 
 fn report(failed: &BTreeMap<String, Vec<String>>, total: usize, compared: usize) {

@@ -95,11 +95,21 @@ fn outputs_in_the_memory_of_earlier_ones_are_the_same() {
     );
     let writes_all =
         program("FRAG\nDCL IN[0], GENERIC[0], PERSPECTIVE\nDCL OUT[0], COLOR\nMOV OUT[0], IN[0].wzyx\nEND\n");
+    // Some lanes store one component, half of them another one, twice.
+    let branches = program(
+        "FRAG\nDCL IN[0], GENERIC[0], PERSPECTIVE\nDCL OUT[0], COLOR\nDCL CONST[0][0]\nDCL TEMP[0]\n\
+         IMM[0] FLT32 {100.5, 1, 3, 0}\nMOV OUT[0].x, IN[0].xxxx\nSLT TEMP[0].x, IN[0].xxxx, IMM[0].xxxx\n\
+         IF TEMP[0].xxxx\nMOV OUT[0].y, IMM[0].yyyy\nMOV OUT[0].z, IMM[0].zzzz\nENDIF\nEX2 TEMP[0].y, CONST[0][0].xxxx\n\
+         MOV OUT[0].w, TEMP[0].yyyy\nEND\n",
+    );
     let runs = [
         (&copies, 30_000),
+        (&writes_all, 30_000),
+        (&branches, 30_000),
         (&kills, 30_000),
         (&kills, 300),
         (&writes_all, 3_001),
+        (&branches, 3_001),
         (&kills, 3_001),
         (&copies, 4),
         (&kills, 20_000),

@@ -91,3 +91,34 @@ fn shared_memory() {
 fn arrays() {
     check_all(indirect::arrays());
 }
+
+/// What is computed of constants only is computed once for all quads, in `If`s and loops as well: through calls, of
+/// loads by indices that are constants, in 64 bits.
+#[test]
+fn what_all_lanes_compute_alike() {
+    let text = "FRAG\nDCL IN[0], GENERIC[0], CONSTANT\nDCL OUT[0], COLOR\nDCL OUT[1], COLOR[1]\nDCL CONST[0][0..15]\n\
+                DCL TEMP[0..5]\nDCL ADDR[0]\nIMM[0] UINT32 {0, 1, 3, 5}\nIMM[1] FLT32 {1.5, 2.5, -3.5, 0.75}\n\
+                U2F TEMP[0], CONST[0][1]\nEX2 TEMP[1].x, IMM[1].wwww\nBREV TEMP[1].y, CONST[0][2].yyyy\n\
+                AND TEMP[2].x, CONST[0][0].xxxx, IMM[0].zzzz\nUARL ADDR[0].x, TEMP[2].xxxx\n\
+                F2D TEMP[3].xy, IMM[1].xxxx\nF2D TEMP[3].zw, TEMP[0].yyyy\n\
+                DFMA TEMP[4].xy, TEMP[3].xyxy, TEMP[3].zwzw, TEMP[3].xyxy\nMOV TEMP[5], IMM[0].xxxx\nBGNLOOP\n\
+                USGE TEMP[2].y, TEMP[5].xxxx, IN[0].xxxx\nUIF TEMP[2].yyyy\nBRK\nENDIF\n\
+                UADD TEMP[1].z, CONST[ADDR[0].x+2].zzzz, IMM[0].wwww\nPOW TEMP[1].w, TEMP[0].xxxx, IMM[1].yyyy\n\
+                UADD TEMP[5].x, TEMP[5].xxxx, IMM[0].yyyy\nENDLOOP\nUIF IN[0].xxxx\nFMA TEMP[0], TEMP[0], IMM[1], IMM[1].wzyx\n\
+                ENDIF\nUADD OUT[0], TEMP[1], TEMP[0]\nMOV OUT[1].xy, TEMP[4]\nMOV OUT[1].zw, TEMP[5].xxxx\nEND\n";
+    assert!(check(text, &[]));
+}
+
+/// A lane that has left a loop keeps what it read of a buffer that others go on to change.
+#[test]
+fn what_was_read_before_a_loop_was_left() {
+    let text = "COMP\nPROPERTY CS_FIXED_BLOCK_WIDTH 72\nPROPERTY CS_FIXED_BLOCK_HEIGHT 1\nPROPERTY CS_FIXED_BLOCK_DEPTH 1\n\
+                DCL SV[0], THREAD_ID\nDCL BUFFER[0]\nDCL BUFFER[1]\nDCL TEMP[0..2]\nIMM[0] UINT32 {0, 1, 3, 4}\n\
+                MOV TEMP[0], IMM[0].xxxx\nBGNLOOP\nATOMUADD TEMP[1].x, BUFFER[0], IMM[0].wwww, IMM[0].yyyy\n\
+                LOAD TEMP[1].x, BUFFER[0], IMM[0].wwww\nUADD TEMP[1].y, TEMP[1].xxxx, TEMP[1].xxxx\n\
+                UADD TEMP[0].x, TEMP[0].xxxx, IMM[0].yyyy\nAND TEMP[2].x, SV[0].xxxx, IMM[0].zzzz\n\
+                USLT TEMP[2].x, TEMP[2].xxxx, TEMP[0].xxxx\nUIF TEMP[2].xxxx\nBRK\nENDIF\nENDLOOP\n\
+                AND TEMP[2].x, SV[0].xxxx, IMM[0].zzzz\nUMUL TEMP[2].x, TEMP[2].xxxx, IMM[0].wwww\n\
+                STORE BUFFER[1].x, TEMP[2].xxxx, TEMP[1].yyyy\nEND\n";
+    assert!(check(text, &["copies", "imul", "load_local_invocation_id", "ssbo_atomic", "store_ssbo"]));
+}

@@ -104,6 +104,7 @@ impl Machine<'_, '_> {
                     }
                 }
                 Op::Jump { kind, end } => {
+                    self.has_jumped = true;
                     and_not(&mut self.iteration, &self.active);
                     match kind {
                         Leave::Continue => {}

@@ -72,9 +72,10 @@ impl LaneRegisters {
         LaneRegisters { lanes, stride, words: self.words }
     }
 
-    /// Makes the words of some lanes zero, in all components.
-    pub(super) fn clear_lanes(&mut self, lanes: Range<usize>) {
-        for component in self.words.chunks_exact_mut(self.stride.max(1)) {
+    /// Makes the words of some lanes zero, in all components but those that are named.
+    pub(super) fn clear_lanes(&mut self, lanes: Range<usize>, except: &[bool]) {
+        let components = self.words.chunks_exact_mut(self.stride.max(1));
+        for (component, _) in components.zip(except).filter(|(_, is_exempt)| !**is_exempt) {
             if let Some(words) = component.get_mut(lanes.clone()) {
                 words.fill(0);
             }

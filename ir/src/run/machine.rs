@@ -72,6 +72,9 @@ pub(super) struct Machine<'p, 'r> {
     pub in_function: Vec<u32>,
     /// Lanes that have not halted.
     pub running: Vec<u32>,
+    /// Whether lanes have left a loop, a function or the shader in this block: else the four masks above are at its end
+    /// what they were at its start.
+    pub has_jumped: bool,
     pub frames: Vec<Frame>,
     pub masks: Vec<u32>,
     /// Functions that are being executed.
@@ -122,8 +125,11 @@ impl<'p, 'r> Machine<'p, 'r> {
             return Err(RunError::TooManyLanes { lanes: largest });
         }
         let width = largest.next_multiple_of(QUAD);
-        let planes = u64::from(program.num_value_planes)
-            + u64::from(program.num_register_planes)
+        let (values, registers, masks) = match program.needs_planes {
+            true => (program.num_value_planes as usize, program.num_register_planes as usize, width),
+            false => (0, 0, 0),
+        };
+        let planes = (values + registers) as u64
             + u64::from(program.layout.private_cells)
             + u64::from(program.facts.scratch_size / 4);
         let total = planes * width as u64 + u64::from(program.layout.common_cells) + inputs.shared_size as u64 / 4;
@@ -143,21 +149,22 @@ impl<'p, 'r> Machine<'p, 'r> {
             first: lanes.start,
             lanes: 0,
             width,
-            words: vec![0; program.num_value_planes as usize * width],
-            registers: vec![0; program.num_register_planes as usize * width],
+            words: vec![0; values * width],
+            registers: vec![0; registers * width],
             private: vec![0; program.layout.private_cells as usize * width],
             common: vec![0; program.layout.common_cells as usize],
             scratch: vec![0; program.facts.scratch_size as usize * largest],
-            result: vec![0; width],
+            result: vec![0; masks],
             copied: Vec::new(),
             exists: vec![0; width],
             active: vec![0; width],
             any: false,
             full: false,
-            iteration: vec![0; width],
-            in_loop: vec![0; width],
-            in_function: vec![0; width],
-            running: vec![0; width],
+            iteration: vec![0; masks],
+            in_loop: vec![0; masks],
+            in_function: vec![0; masks],
+            running: vec![0; masks],
+            has_jumped: true,
             frames: Vec::new(),
             masks: Vec::new(),
             calling: vec![false; program.functions.len()],
@@ -167,7 +174,7 @@ impl<'p, 'r> Machine<'p, 'r> {
             open_primitives: Vec::new(),
             primitives: Vec::new(),
         };
-        for &(plane, word) in &program.constants {
+        for &(plane, word) in program.constants.iter().filter(|_| program.needs_planes) {
             let start = plane as usize * width;
             machine.words[start..start + width].fill(word);
         }
@@ -177,13 +184,18 @@ impl<'p, 'r> Machine<'p, 'r> {
     /// Makes the state that of the start of a run, for the lanes `first..first + lanes` of the inputs.
     pub fn start_block(&mut self, first: usize, lanes: usize) {
         let program = self.program;
-        (self.first, self.lanes) = (first, lanes);
-        self.active.fill(0);
-        self.active[..lanes].fill(u32::MAX);
-        self.exists.copy_from_slice(&self.active);
-        for mask in [&mut self.iteration, &mut self.in_loop, &mut self.in_function, &mut self.running] {
-            mask.copy_from_slice(&self.active);
+        if lanes != self.lanes || self.has_jumped {
+            self.exists.fill(0);
+            self.exists[..lanes].fill(u32::MAX);
+            for mask in [&mut self.iteration, &mut self.in_loop, &mut self.in_function, &mut self.running] {
+                // Empty where there are no planes, as nothing is left to the interpreter then.
+                let lanes = mask.len();
+                mask.copy_from_slice(&self.exists[..lanes]);
+            }
+            self.has_jumped = false;
         }
+        self.active.copy_from_slice(&self.exists);
+        (self.first, self.lanes) = (first, lanes);
         (self.any, self.full) = (lanes != 0, true);
         (self.steps, self.emitted_words) = (0, 0);
         let streams = if program.facts.stage == Stage::Geometry { 4 * lanes } else { 0 };
@@ -191,7 +203,7 @@ impl<'p, 'r> Machine<'p, 'r> {
         self.primitives.resize(streams, Vec::new());
         if first != self.start {
             // The planes of the block before: those that code may read without writing them.
-            for &plane in &program.read_inactive {
+            for &plane in program.read_inactive.iter().filter(|_| program.needs_planes) {
                 self.words[plane as usize * self.width..][..self.width].fill(0);
             }
             self.registers.fill(0);
@@ -204,7 +216,7 @@ impl<'p, 'r> Machine<'p, 'r> {
             self.calling.fill(false);
         }
         let output = self.output_lane(0);
-        self.outputs.outputs.clear_lanes(output..output + lanes.next_multiple_of(QUAD));
+        self.outputs.outputs.clear_lanes(output..output + lanes.next_multiple_of(QUAD), &program.always_stored);
         self.fill_variables();
         if let Some(main) = program.functions.first() {
             for &(address, word) in &main.initial {

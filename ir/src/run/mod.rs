@@ -26,6 +26,7 @@ mod memory;
 pub mod native;
 pub mod program;
 pub mod quad;
+mod stores;
 mod subgroup;
 mod texture;
 

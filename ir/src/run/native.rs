@@ -8,7 +8,8 @@
 //! nothing in a stretch changes them.
 //!
 //! Code must leave in memory what the operations would have left: the planes that other operations read, in the active
-//! lanes. The planes that [`Program::kept`] does not name may have any words in inactive lanes.
+//! lanes. The planes that [`Program::kept`] does not name may have any words in inactive lanes. Outputs that
+//! [`Program::always_stored`] names may have any words before, and must have zeros in inactive lanes.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -73,6 +74,10 @@ pub trait NativeCode: Send + Sync + std::fmt::Debug {
 
     /// Input registers that code reads.
     fn input_registers(&self) -> usize;
+
+    /// Whether code reads or writes planes, of values or of registers. If no stretch does, and nothing is left to the
+    /// interpreter, there are none.
+    fn uses_planes(&self) -> bool;
 }
 
 impl Program {
@@ -89,7 +94,19 @@ impl Program {
                 last = range.end;
             }
         }
+        let mut at = 0;
+        while let Some(&Op::Native { end, .. }) = self.ops.get(at) {
+            at = end as usize;
+        }
+        let is_interpreted = !matches!(self.ops.get(at..), Some([Op::End]));
+        self.needs_planes = is_interpreted || code.uses_planes();
         self.native = Some(code);
+    }
+
+    /// Whether runs have planes. Runs without take larger blocks at less cost, as nothing but inputs and outputs has to
+    /// stay in the cache.
+    pub fn needs_planes(&self) -> bool {
+        self.needs_planes
     }
 }
 

@@ -176,6 +176,13 @@ fn fmul(lanes: &mut Lanes<'_, '_>, o: &[Value]) -> Value {
     lanes.binary(o, |builder, a, b| builder.ins().fmul(a, b))
 }
 
+/// A product and a sum that are rounded once, where the processor can.
+pub(super) fn fma(lanes: &mut Lanes<'_, '_>, o: &[Value]) -> Value {
+    let [a, b, c] = [0, 1, 2].map(|operand| lanes.float(o[operand]));
+    let result = lanes.builder.ins().fma(a, b, c);
+    lanes.word(result)
+}
+
 fn negated(lanes: &mut Lanes<'_, '_>, condition: FloatCC, o: &[Value]) -> Value {
     let mask = lanes.compare(condition, o);
     lanes.builder.ins().bnot(mask)

@@ -26,6 +26,7 @@ pub(crate) struct Code {
     generals: Vec<General>,
     /// What functions may touch: planes of values, of registers, components of inputs and outputs.
     planes: (usize, usize),
+    uses_planes: bool,
     inputs: usize,
     outputs: usize,
     /// The memory that the functions stand in, if it is released with them.
@@ -34,7 +35,8 @@ pub(crate) struct Code {
 
 impl Code {
     /// The code of a program. `instructions` has the numbers of the ALU instructions that code evaluates through calls;
-    /// `None` if the program lacks one. Code looks up in the `known` units by itself.
+    /// `None` if the program lacks one. Code looks up in the `known` units by itself. Without `uses_planes` no function
+    /// touches a plane.
     ///
     /// # Safety
     /// The functions were made for the stretches of this program, with these lists of instructions and units, by this
@@ -44,15 +46,18 @@ impl Code {
         functions: Vec<Function>,
         instructions: &[u32],
         known: Vec<Known>,
+        uses_planes: bool,
         memory: Option<Box<dyn Send + Sync>>,
     ) -> Option<Code> {
         let general = |&number: &u32| Some(General::new(program, program.alus().get(number as usize)?));
+        let (values, registers) = (program.num_value_planes() as usize, program.num_register_planes() as usize);
         Some(Code {
             functions,
             plans: Plan::all(program),
             known,
             generals: instructions.iter().map(general).collect::<Option<_>>()?,
-            planes: (program.num_value_planes() as usize, program.num_register_planes() as usize),
+            planes: if uses_planes { (values, registers) } else { (0, 0) },
+            uses_planes,
             inputs: slots::input_registers(program) * 4,
             outputs: program.output_registers() * 4,
             _memory: memory,
@@ -69,6 +74,10 @@ impl std::fmt::Debug for Code {
 impl NativeCode for Code {
     fn input_registers(&self) -> usize {
         self.inputs / 4
+    }
+
+    fn uses_planes(&self) -> bool {
+        self.uses_planes
     }
 
     fn execute(&self, stretch: u32, state: &mut NativeState<'_>) -> u64 {

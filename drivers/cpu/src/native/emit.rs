@@ -16,11 +16,10 @@ use tgsi_ir::alu::AluOp;
 use tgsi_ir::intrinsics::{IndexKind, IntrinsicOp};
 use tgsi_ir::run::program::{Alu, Copy, Intrinsic, Leave, Op, Program, Value};
 
-use super::alu::{Form, Lanes, dot, form, shift_by_constant};
-use super::calls::{GENERAL, General};
+use super::alu::{Form, Lanes, dot, fma, form, shift_by_constant};
+use super::calls::{Function, GENERAL, General};
 use super::context::{Context, Memory, offsets};
 use super::gathers;
-use super::slots;
 use super::stretches::{Plane, Stretch, plane_of, written_planes};
 use super::uniforms::{self, Place};
 use super::wide::{self, Operand};
@@ -50,6 +49,8 @@ pub(super) struct Emitter<'a, 'f> {
     pub lookups: usize,
     /// By plane of registers: whether it stays in memory.
     pub in_memory: &'a [bool],
+    /// Whether the processor rounds a product and a sum once.
+    pub has_fma: bool,
     variables: FxHashMap<Plane, Variable>,
     /// Start and length of memory.
     memories: FxHashMap<Memory, (Ir, Ir)>,
@@ -59,6 +60,8 @@ pub(super) struct Emitter<'a, 'f> {
     words: Ir,
     registers: Ir,
     stride: Ir,
+    /// Whether what is made stands before the loop over the quads.
+    before_quads: bool,
     /// Byte offset of the quad in a plane.
     pub quad: Ir,
     pub active: Variable,
@@ -74,6 +77,11 @@ pub(super) struct Emitter<'a, 'f> {
 /// Flags of all accesses: their addresses are right, and not aligned to vectors.
 pub(super) fn trusted() -> MemFlags {
     MemFlags::new().with_notrap()
+}
+
+/// Flags of loads of what stays as it is while the code runs: they may be made anywhere, once for all quads.
+pub(super) fn fixed() -> MemFlags {
+    trusted().with_readonly().with_can_move()
 }
 
 impl<'a, 'f> Emitter<'a, 'f> {
@@ -100,6 +108,8 @@ impl<'a, 'f> Emitter<'a, 'f> {
             known: &[],
             lookups: 0,
             in_memory: &[],
+            has_fma: false,
+            before_quads: false,
             variables: FxHashMap::default(),
             memories: FxHashMap::default(),
             uniforms: FxHashMap::default(),
@@ -125,7 +135,7 @@ impl<'a, 'f> Emitter<'a, 'f> {
 
     /// A field of the context.
     fn field(&mut self, offset: usize) -> Ir {
-        self.builder.ins().load(I64, trusted().with_readonly(), self.context, offset as i32)
+        self.builder.ins().load(I64, fixed(), self.context, offset as i32)
     }
 
     // ---- planes
@@ -170,6 +180,7 @@ impl<'a, 'f> Emitter<'a, 'f> {
             || self.keep_inactive
             || plane >= values
             || self.program.kept().get(plane as usize).copied().unwrap_or(true);
+        let kept = kept && !self.before_quads;
         let value = if kept {
             let (active, old) = (self.builder.use_var(self.active), self.builder.use_var(variable));
             self.lanes().select(active, value, old)
@@ -208,7 +219,7 @@ impl<'a, 'f> Emitter<'a, 'f> {
         let end = self.field(offsets::END);
         let active_plane = self.field(offsets::ACTIVE);
         let limit = self.field(offsets::STEPS);
-        self.preload(stretch);
+        self.before_quads(stretch);
         let (head, body, next, exit) = (
             self.builder.create_block(),
             self.builder.create_block(),
@@ -240,7 +251,9 @@ impl<'a, 'f> Emitter<'a, 'f> {
         }
         let range = stretch.range.start as usize..stretch.range.end as usize;
         for (at, &op) in range.clone().zip(&self.program.ops()[range]) {
-            self.operation(op, at, limit);
+            if !stretch.invariants.contains(&(at as u32)) {
+                self.operation(op, at, limit);
+            }
         }
         for &plane in &stretch.outputs {
             let variable = self.variable(plane);
@@ -268,20 +281,30 @@ impl<'a, 'f> Emitter<'a, 'f> {
         self.builder.finalize();
     }
 
-    /// Loads what is the same for all quads before the loop over them: uniforms, and where other memory is.
-    fn preload(&mut self, stretch: &Stretch) {
+    /// Makes what stands before the loop over the quads: uniforms and what is computed of them, and where other memory
+    /// is.
+    fn before_quads(&mut self, stretch: &Stretch) {
+        self.before_quads = true;
         let program = self.program;
-        for &op in &program.ops()[stretch.range.start as usize..stretch.range.end as usize] {
-            let Op::Intrinsic(number) = op else { continue };
-            let intrinsic = &program.intrinsics()[number as usize];
-            if let Some(place) = uniforms::place(program, intrinsic) {
-                for word in 0..intrinsic.dest.planes() {
-                    self.uniform(place, word);
+        for at in stretch.range.clone() {
+            match program.ops()[at as usize] {
+                Op::Alu(number) if stretch.invariants.contains(&at) => self.alu(number),
+                Op::Intrinsic(number) => {
+                    let intrinsic = &program.intrinsics()[number as usize];
+                    if stretch.invariants.contains(&at) {
+                        self.load_memory(intrinsic);
+                    } else if let Some(place) = uniforms::place(program, intrinsic) {
+                        for word in 0..intrinsic.dest.planes() {
+                            self.uniform(place, word);
+                        }
+                    } else if let Some(gather) = gathers::gather(program, intrinsic) {
+                        self.memory(gather.memory);
+                    }
                 }
-            } else if let Some(gather) = gathers::gather(program, intrinsic) {
-                self.memory(gather.memory);
+                _ => {}
             }
         }
+        self.before_quads = false;
     }
 
     /// Start and length in bytes of memory.
@@ -295,8 +318,8 @@ impl<'a, 'f> Emitter<'a, 'f> {
             Memory::Storage(number) => (self.field(offsets::STORAGE), number as usize * offsets::BUFFER),
             Memory::Shared => (self.context, offsets::SHARED),
         };
-        let [start, length] = [at, at + offsets::BUFFER_LENGTH]
-            .map(|at| self.builder.ins().load(I64, trusted().with_readonly(), table, at as i32));
+        let [start, length] =
+            [at, at + offsets::BUFFER_LENGTH].map(|at| self.builder.ins().load(I64, fixed(), table, at as i32));
         self.memories.insert(memory, (start, length));
         (start, length)
     }
@@ -556,7 +579,8 @@ impl<'a, 'f> Emitter<'a, 'f> {
         }
         let mode = program.execution_mode();
         let plain = [32, 64].iter().all(|&size| !mode.flushes_denormals(size) && !mode.rounds_toward_zero(size));
-        let rule = wide::form(alu.op).filter(|&(_, float)| plain || !float);
+        let fma = (self.has_fma && alu.op == AluOp::Ffma).then_some((wide::fma as wide::WideRule, true));
+        let rule = fma.or_else(|| wide::form(alu.op)).filter(|&(_, float)| plain || !float);
         let Some((rule, _)) = rule.filter(|_| matches!(alu.dest.bits, 32 | 64)) else { return false };
         let mut results = Vec::with_capacity(alu.dest.components.into());
         for component in 0..usize::from(alu.dest.components) {
@@ -607,6 +631,7 @@ impl<'a, 'f> Emitter<'a, 'f> {
             return result;
         }
         match form {
+            Form::Call(Function::Fma) if self.has_fma => fma(&mut self.lanes(), &operands),
             Form::Rule(rule) | Form::Float(rule) => rule(&mut self.lanes(), &operands),
             Form::Call(function) => self.call(function.offset(), None, &operands, operands.len())[0],
         }
@@ -655,7 +680,7 @@ impl<'a, 'f> Emitter<'a, 'f> {
         arguments.push(self.builder.ins().stack_addr(I64, slot, 0));
         let signature = self.builder.import_signature(signature);
         let functions = self.field(offsets::FUNCTIONS);
-        let callee = self.builder.ins().load(I64, trusted().with_readonly(), functions, function as i32);
+        let callee = self.builder.ins().load(I64, fixed(), functions, function as i32);
         self.builder.ins().call_indirect(signature, callee, &arguments);
         (0..vectors as i32).map(|number| self.builder.ins().stack_load(I32X4, slot, number * VECTOR as i32)).collect()
     }
@@ -759,7 +784,7 @@ impl<'a, 'f> Emitter<'a, 'f> {
             return;
         }
         for component in 0..u32::from(intrinsic.dest.components) {
-            let value = match slots::component_of(intrinsic, component) {
+            let value = match intrinsic.component(component) {
                 Some(at) => {
                     let (address, _) = self.component_address(offsets::INPUTS, offsets::INPUT_STRIDE, at);
                     self.builder.ins().load(I32X4, trusted(), address, 0)
@@ -771,21 +796,16 @@ impl<'a, 'f> Emitter<'a, 'f> {
     }
 
     fn store_output(&mut self, intrinsic: &Intrinsic) {
-        let program = self.program;
-        let value = program.sources_of(intrinsic)[0];
-        // Both words of a component stand together.
-        let each = u32::from(value.bits) / 32;
-        for number in (0..value.planes()).filter(|number| intrinsic.write_mask >> (number / each) & 1 != 0) {
-            let Some(at) = slots::component_of(intrinsic, number) else { continue };
-            if at as usize / 4 >= program.output_registers() {
-                continue;
-            }
-            let plane = number / each + number % each * u32::from(value.components);
-            let word = self.read(value.plane + plane);
+        for (plane, at) in self.program.stored(intrinsic) {
+            let word = self.read(plane);
             let (address, _) = self.component_address(offsets::OUTPUTS, offsets::OUTPUT_STRIDE, at);
-            let old = self.builder.ins().load(I32X4, trusted(), address, 0);
             let active = self.builder.use_var(self.active);
-            let word = self.lanes().select(active, word, old);
+            let word = if self.program.always_stored().get(at as usize).copied().unwrap_or(false) {
+                self.builder.ins().band(active, word)
+            } else {
+                let old = self.builder.ins().load(I32X4, trusted(), address, 0);
+                self.lanes().select(active, word, old)
+            };
             self.builder.ins().store(trusted(), word, address, 0);
         }
     }

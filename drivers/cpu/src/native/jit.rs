@@ -5,6 +5,7 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex};
 
 use cranelift_codegen::CodegenError;
+use cranelift_codegen::isa::OwnedTargetIsa;
 use cranelift_jit::{JITBuilder, JITModule};
 use cranelift_module::{FuncId, Module, ModuleError};
 use tgsi_ir::run::program::Program;
@@ -56,11 +57,11 @@ fn unsupported(what: impl ToString) -> Box<ModuleError> {
     Box::new(ModuleError::Compilation(CodegenError::Unsupported(what.to_string())))
 }
 
-fn module() -> Result<JITModule, Box<ModuleError>> {
+/// The processor that this runs on.
+fn isa() -> Result<OwnedTargetIsa, Box<ModuleError>> {
     let flags = flags().map_err(unsupported)?;
     let isa = cranelift_native::builder().map_err(unsupported)?;
-    let isa = isa.finish(flags).map_err(unsupported)?;
-    Ok(JITModule::new(JITBuilder::with_isa(isa, cranelift_module::default_libcall_names())))
+    isa.finish(flags).map_err(unsupported)
 }
 
 fn translate(
@@ -71,10 +72,10 @@ fn translate(
     report: &mut Report,
 ) -> Result<Code, Box<ModuleError>> {
     let known: Vec<Known> = known.iter().copied().filter(Known::has_code).take(MAX_KNOWN).collect();
-    let mut module = module()?;
-    let call_conv = module.target_config().default_call_conv;
+    let isa = isa()?;
+    let mut module = JITModule::new(JITBuilder::with_isa(isa.clone(), cranelift_module::default_libcall_names()));
     let mut ids: Vec<FuncId> = Vec::with_capacity(stretches.len());
-    let instructions = for_each_stretch(program, stretches, options.keep_inactive, &known, call_conv, |_, context| {
+    let instructions = for_each_stretch(program, stretches, options.keep_inactive, &known, &*isa, |_, context| {
         let id = module.declare_anonymous_function(&context.func.signature)?;
         module.define_function(id, context)?;
         report.bytes += context.compiled_code().map_or(0, |code| code.code_buffer().len());
@@ -92,7 +93,8 @@ fn translate(
         .collect();
     report.evaluated = instructions.len();
     let memory = Memory(Mutex::new(Some(module)));
+    let uses_planes = stretches::use_planes(program, stretches);
     // SAFETY: they were made above, for this program, and stand in this memory.
-    let code = unsafe { Code::new(program, functions, &instructions, known, Some(Box::new(memory))) };
+    let code = unsafe { Code::new(program, functions, &instructions, known, uses_planes, Some(Box::new(memory))) };
     code.ok_or_else(|| unsupported("an instruction that the program lacks"))
 }

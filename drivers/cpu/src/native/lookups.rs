@@ -20,7 +20,7 @@ use tgsi_ir::run::program::{Program, Texture};
 
 use super::alu::{Lanes, flags};
 use super::context::{MAX_KNOWN, offsets};
-use super::emit::{Emitter, trusted};
+use super::emit::{Emitter, fixed, trusted};
 use crate::sampler::level_of_detail::{ROOT, SERIES};
 use crate::sampler::wrap::FARTHEST;
 use crate::sampler::{Filter, Format, Known, Level, MipFilter, Wrap};
@@ -548,7 +548,7 @@ impl Emitter<'_, '_> {
         let Some(&known) = self.known.get(number) else { return otherwise(self) };
         let unit = offsets::KNOWN + number * offsets::KNOWN_UNIT;
         let [texels, levels, last] = [offsets::KNOWN_TEXELS, offsets::KNOWN_LEVELS, offsets::KNOWN_LAST]
-            .map(|field| self.builder.ins().load(I64, trusted().with_readonly(), self.context, (unit + field) as i32));
+            .map(|field| self.builder.ins().load(I64, fixed(), self.context, (unit + field) as i32));
         let components = usize::from(texture.dest.components);
         let variables: Vec<Variable> = (0..components).map(|_| self.builder.declare_var(I32X4)).collect();
         let (inside, outside, merge) =

@@ -29,6 +29,8 @@ mod arrays;
 #[cfg(feature = "machine-code")]
 mod emit;
 #[cfg(feature = "machine-code")]
+mod invariants;
+#[cfg(feature = "machine-code")]
 mod jit;
 #[cfg(feature = "machine-code")]
 mod lookups;
@@ -53,13 +55,14 @@ pub(crate) const SIZES: [usize; 2] = [size_of::<context::Context>(), size_of::<c
 #[cfg(feature = "machine-code")]
 use {
     crate::sampler::Known,
-    cranelift_codegen::isa::CallConv,
+    cranelift_codegen::isa::TargetIsa,
     cranelift_codegen::settings::{self, Configurable},
     cranelift_codegen::{Context, ir},
     cranelift_frontend::{FunctionBuilder, FunctionBuilderContext},
     emit::{Emitter, signature},
     rustc_hash::FxHashMap,
     stretches::Stretch,
+    target_lexicon::Architecture,
     tgsi_ir::run::program::Program,
 };
 
@@ -74,6 +77,22 @@ fn flags() -> Result<settings::Flags, settings::SetError> {
     Ok(settings::Flags::new(flags))
 }
 
+/// Whether an extension of a processor may be used, by Cranelift's name.
+#[cfg(feature = "machine-code")]
+fn has(isa: &dyn TargetIsa, extension: &str) -> bool {
+    isa.isa_flags().iter().any(|flag| flag.name == extension && flag.as_bool() == Some(true))
+}
+
+/// Whether a processor multiplies and adds vectors with one rounding.
+#[cfg(feature = "machine-code")]
+fn has_fma(isa: &dyn TargetIsa) -> bool {
+    match isa.triple().architecture {
+        Architecture::X86_64 => has(isa, "has_avx") && has(isa, "has_fma"),
+        Architecture::Aarch64(_) => true,
+        _ => false,
+    }
+}
+
 /// Calls `visit` with each stretch and its function, before that is compiled. Returns the numbers of the ALU
 /// instructions that the functions evaluate through calls.
 #[cfg(feature = "machine-code")]
@@ -82,11 +101,12 @@ fn for_each_stretch<E>(
     stretches: &[Stretch],
     keep_inactive: bool,
     known: &[Known],
-    call_conv: CallConv,
+    isa: &dyn TargetIsa,
     mut visit: impl FnMut(&Stretch, &mut Context) -> Result<(), E>,
 ) -> Result<Vec<u32>, E> {
     let constants: FxHashMap<u32, u32> = program.constants().iter().copied().collect();
     let in_memory = arrays::planes_in_memory(program);
+    let (call_conv, has_fma) = (isa.default_call_conv(), has_fma(isa));
     let mut instructions = Vec::new();
     let mut builder_context = FunctionBuilderContext::new();
     let mut context = Context::new();
@@ -97,6 +117,7 @@ fn for_each_stretch<E>(
         let mut emitter = Emitter::new(program, builder, keep_inactive, &constants, &mut instructions, call_conv);
         emitter.known = known;
         emitter.in_memory = &in_memory;
+        emitter.has_fma = has_fma;
         emitter.function(stretch);
         visit(stretch, &mut context)?;
         context.clear();

@@ -32,19 +32,6 @@ pub(super) fn is_native(program: &Program, intrinsic: &Intrinsic) -> bool {
     }
 }
 
-/// The component of the file, counted over all registers, that word `word` of the access is; none if it is beyond what
-/// the access names.
-pub(super) fn component_of(intrinsic: &Intrinsic, word: u32) -> Option<u32> {
-    let offset = intrinsic.offset?;
-    let range = intrinsic.index(IndexKind::Range) as u32;
-    if range != 0 && offset >= range {
-        return None;
-    }
-    let register = (intrinsic.base as u32).wrapping_add(offset);
-    let first = (intrinsic.index(IndexKind::Component) & 3) as u32;
-    register.checked_mul(4)?.checked_add(first + word)
-}
-
 /// The last component of the file that a load of inputs can read; none if it reads none.
 fn last_component(intrinsic: &Intrinsic) -> Option<u64> {
     let range = u64::from(intrinsic.index(IndexKind::Range) as u32);

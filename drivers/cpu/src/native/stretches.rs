@@ -9,7 +9,9 @@ use std::ops::Range;
 use tgsi_ir::intrinsics::{IndexKind, IntrinsicOp};
 use tgsi_ir::run::program::{Copy, Intrinsic, Leave, Op, Program, Span, Value};
 
-use super::{arrays, gathers, slots, uniforms};
+use rustc_hash::FxHashSet;
+
+use super::{arrays, gathers, invariants, slots, uniforms};
 
 /// Fewest operations that are worth a call.
 const FEWEST: u32 = 2;
@@ -29,6 +31,8 @@ pub(super) struct Stretch {
     pub inputs: Vec<Plane>,
     /// Planes to store behind.
     pub outputs: Vec<Plane>,
+    /// Operations that give all quads the same; see [`invariants`].
+    pub invariants: FxHashSet<u32>,
 }
 
 /// The number of a plane of a file.
@@ -143,8 +147,14 @@ pub(super) fn find(program: &Program, keep_inactive: bool) -> Vec<Stretch> {
     planes(program, ranges, keep_inactive)
 }
 
+/// Whether any of the stretches of a program reads or writes planes in memory.
+pub(super) fn use_planes(program: &Program, stretches: &[Stretch]) -> bool {
+    arrays::planes_in_memory(program).contains(&true)
+        || stretches.iter().any(|stretch| !stretch.inputs.is_empty() || !stretch.outputs.is_empty())
+}
+
 /// What an operation does with planes.
-enum Mention {
+pub(super) enum Mention {
     Read(Plane),
     /// The plane gets a value in the active lanes; whether it must keep the others.
     Write {
@@ -163,7 +173,7 @@ fn write_value(value: Value, visit: &mut dyn FnMut(Mention)) {
 
 /// Calls `visit` for the planes of an operation, reads first. Values that other functions pass as arguments are not
 /// mentioned: programs with calls have no stretches in the functions that are called.
-fn mentions(program: &Program, op: Op, visit: &mut dyn FnMut(Mention)) {
+pub(super) fn mentions(program: &Program, op: Op, visit: &mut dyn FnMut(Mention)) {
     match op {
         Op::Alu(number) => {
             let alu = &program.alus()[number as usize];
@@ -299,13 +309,16 @@ fn planes(program: &Program, ranges: Vec<Range<u32>>, keep_inactive: bool) -> Ve
     for &(plane, _) in program.constants() {
         constant[plane as usize] = true;
     }
+    let writes = invariants::writes(program);
     // By plane: the stretch that has it among its inputs, that has written it, plus one each.
     let (mut is_input, mut is_written) = (vec![0u32; count], vec![0u32; count]);
     let mut stretches = Vec::with_capacity(ranges.len());
     for (number, range) in (1u32..).zip(ranges) {
         let (mut inputs, mut written) = (Vec::new(), Vec::new());
         let mut depth = 0u32;
-        for &op in &program.ops()[range.start as usize..range.end as usize] {
+        let found =
+            if keep_inactive { FxHashSet::default() } else { invariants::find(program, &writes, range.clone()) };
+        for (at, &op) in range.clone().zip(&program.ops()[range.start as usize..range.end as usize]) {
             match op {
                 Op::If { .. } | Op::Loop => depth += 1,
                 Op::EndIf { .. } | Op::EndLoop { .. } => depth -= 1,
@@ -319,26 +332,26 @@ fn planes(program: &Program, ranges: Vec<Range<u32>>, keep_inactive: bool) -> Ve
                             || plane >= program.num_value_planes()
                             || program.kept().get(plane as usize).copied().unwrap_or(true);
                         // What is copied where the stretch begins may be one side of a phi that is not inside.
-                        (plane, kept || (masked && depth == 0))
+                        (plane, (kept && !found.contains(&at)) || (masked && depth == 0))
                     }
                 };
                 if stays(plane) {
                     return;
                 }
-                let at = plane as usize;
-                if needs_old && !constant[at] && is_input[at] != number && is_written[at] != number {
-                    is_input[at] = number;
+                let place = plane as usize;
+                if needs_old && !constant[place] && is_input[place] != number && is_written[place] != number {
+                    is_input[place] = number;
                     inputs.push(plane);
                 }
-                if matches!(mention, Mention::Write { .. }) && is_written[at] != number {
-                    is_written[at] = number;
+                if matches!(mention, Mention::Write { .. }) && is_written[place] != number {
+                    is_written[place] = number;
                     written.push(plane);
                 }
             });
         }
         let outputs =
             written.into_iter().filter(|&p| user[p as usize] == MANY || is_input[p as usize] == number).collect();
-        stretches.push(Stretch { range, inputs, outputs });
+        stretches.push(Stretch { range, inputs, outputs, invariants: found });
     }
     stretches
 }

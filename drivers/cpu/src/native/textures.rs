@@ -5,7 +5,7 @@ use cranelift_codegen::ir::{AbiParam, InstBuilder, Signature, StackSlotData, Sta
 use tgsi_ir::run::program::{Intrinsic, Texture};
 
 use super::context::offsets;
-use super::emit::{Emitter, VECTOR, trusted};
+use super::emit::{Emitter, VECTOR, fixed};
 use super::lookups::{MAX_LOOKUPS, known_unit};
 use super::sampling::Plan;
 use super::stretches::Plane;
@@ -26,7 +26,7 @@ impl Emitter<'_, '_> {
         let mut signature = Signature::new(self.call_conv);
         signature.params.extend([AbiParam::new(I64); 3]);
         let signature = self.builder.import_signature(signature);
-        let callee = self.builder.ins().load(I64, trusted().with_readonly(), self.context, function as i32);
+        let callee = self.builder.ins().load(I64, fixed(), self.context, function as i32);
         let area = self.builder.ins().stack_addr(I64, slot, 0);
         self.builder.ins().call_indirect(signature, callee, &[self.context, number, area]);
         (0..results as i32).map(|at| self.builder.ins().stack_load(I32X4, slot, at * VECTOR as i32)).collect()

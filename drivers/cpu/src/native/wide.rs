@@ -101,6 +101,17 @@ fn binary(
     Some(Operand::Wide(value))
 }
 
+/// Products and sums that are rounded once, where the processor can.
+pub(super) fn fma(lanes: &mut Lanes<'_, '_>, o: &[Operand]) -> Option<Operand> {
+    let [a, b, c] = [wide(o.first()?)?, wide(o.get(1)?)?, wide(o.get(2)?)?];
+    let value = [0, 1].map(|half| {
+        let [a, b, c] = [a, b, c].map(|halves| lanes.as_floats(halves[half]));
+        let result = lanes.builder.ins().fma(a, b, c);
+        lanes.as_words(result)
+    });
+    Some(Operand::Wide(value))
+}
+
 fn integers(
     lanes: &mut Lanes<'_, '_>,
     o: &[Operand],

@@ -16,7 +16,7 @@ use target_lexicon::{Architecture, PointerWidth, Triple};
 use tgsi_ir::run::program::Program;
 
 use super::stretches::{self, Stretch};
-use super::{flags, for_each_stretch};
+use super::{flags, for_each_stretch, has};
 use crate::object::{Extensions, Facts, ObjectData, ObjectFunction};
 use crate::program::Options;
 
@@ -111,7 +111,7 @@ pub(crate) fn make(
         placed.push(Placed { start: stretch.range.start, end: stretch.range.end, id });
         Ok::<(), Box<ModuleError>>(())
     };
-    let instructions = for_each_stretch(program, &stretches, keep_inactive, &[], isa.default_call_conv(), visit);
+    let instructions = for_each_stretch(program, &stretches, keep_inactive, &[], &**isa, visit);
     let instructions = instructions.map_err(|error| error.to_string())?;
     if form != Form::Object {
         return Ok(listing.into_bytes());
@@ -217,9 +217,8 @@ fn define(
 /// The extensions that code of a module may use.
 fn extensions_of(module: &ObjectModule) -> Extensions {
     let isa = module.isa();
-    let has_avx2 = || isa.isa_flags().iter().any(|flag| flag.name == "has_avx2" && flag.as_bool() == Some(true));
     match isa.triple().architecture {
-        Architecture::X86_64 if has_avx2() => Extensions::X86_64V3,
+        Architecture::X86_64 if has(isa, "has_avx2") => Extensions::X86_64V3,
         Architecture::X86_64 => Extensions::X86_64V2,
         _ => Extensions::None,
     }

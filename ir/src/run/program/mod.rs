@@ -213,6 +213,19 @@ impl Intrinsic {
     pub fn index(&self, kind: IndexKind) -> i32 {
         self.op.info().index_slot(kind).and_then(|slot| self.indices.get(slot)).copied().unwrap_or(0)
     }
+
+    /// The component of the file, counted over all registers, that word `word` of an access to inputs or outputs is;
+    /// none if it is beyond what the access names, or at a place that is not known.
+    pub fn component(&self, word: u32) -> Option<u32> {
+        let offset = self.offset?;
+        let range = self.index(IndexKind::Range) as u32;
+        if range != 0 && offset >= range {
+            return None;
+        }
+        let register = (self.base as u32).wrapping_add(offset);
+        let first = (self.index(IndexKind::Component) & 3) as u32;
+        register.checked_mul(4)?.checked_add(first + word)
+    }
 }
 
 /// The instruction that an operation comes from.
@@ -359,6 +372,8 @@ pub struct Program {
     pub(super) constants: Vec<(u32, u32)>,
     /// Planes of which the words of inactive lanes are read, by derivatives and textures.
     pub(super) read_inactive: Vec<u32>,
+    pub(super) always_stored: Vec<bool>,
+    pub(super) needs_planes: bool,
     /// By plane of values: whether lanes that are not active must keep their words for later, because the value is read
     /// outside of the loop that makes it.
     pub(super) kept: Vec<bool>,
@@ -395,6 +410,8 @@ impl Program {
             images: Vec::new(),
             constants: Vec::new(),
             read_inactive: Vec::new(),
+            always_stored: Vec::new(),
+            needs_planes: true,
             kept: Vec::new(),
             functions: Vec::new(),
             layout: Layout::new(shader),
@@ -410,6 +427,7 @@ impl Program {
         program.constants.sort_unstable_by_key(|&(plane, _)| plane);
         program.read_inactive = program.planes_read_inactive();
         program.io = IoPlan::new(&program, shader)?;
+        program.always_stored = super::stores::always_stored(&program);
         Ok(program)
     }
 
@@ -516,6 +534,11 @@ impl Program {
     /// Number of output registers.
     pub fn output_registers(&self) -> usize {
         self.io.output_registers as usize
+    }
+
+    /// By component of the outputs: whether one operation stores it in all lanes, so that it may have any words before.
+    pub fn always_stored(&self) -> &[bool] {
+        &self.always_stored
     }
 
     /// Whether a run may change buffers, counters or images.

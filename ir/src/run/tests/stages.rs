@@ -315,3 +315,33 @@ fn wide_and_lowered_system_values() {
     assert_eq!(component(&outputs, 2), [0, u32::MAX, 0, u32::MAX]);
     assert!(component(&outputs, 3).iter().all(|&steps| u64::from(steps) < outputs.steps && steps > 0));
 }
+
+/// Register 0 is stored by every lane, register 1 by some, register 2 twice: blocks clear only the last two. The words
+/// that the memory of the outputs held before are seen nowhere.
+#[test]
+fn blocks_clear_what_lanes_may_leave() {
+    let shader = shader(Stage::Vertex, |b| {
+        let x = lane(b);
+        let (three, value) = (b.u32_const(3), b.u32_const(7));
+        store_output(b, 2, value);
+        let is_small = b.alu(AluOp::Ult, &[x, three]);
+        let id = b.push_if(is_small);
+        store_output(b, 1, value);
+        store_output(b, 2, three);
+        b.end_if(id);
+        x
+    });
+    let program = Program::new(&shader).expect("a program");
+    let stored: Vec<usize> = (0..12).filter(|&component| program.always_stored()[component]).collect();
+    assert_eq!(stored, [0]);
+    let inputs = lanes(10);
+    let words = vec![u32::MAX; LaneRegisters::stride_of(10) * 12];
+    let used = LaneRegisters::from_words(10, words);
+    let resources = &mut AnalyticResources::default();
+    let outputs =
+        program.run_blocks(&inputs, 0..10, 4, resources, RunLimits::default(), used).expect("it runs").outputs;
+    assert_eq!(outputs.component(0, 0), [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
+    assert_eq!(outputs.component(1, 0), [7, 7, 7, 0, 0, 0, 0, 0, 0, 0]);
+    assert_eq!(outputs.component(2, 0), [3, 3, 3, 7, 7, 7, 7, 7, 7, 7]);
+    assert_eq!(outputs.component(0, 1), [0; 10]);
+}

@@ -1,0 +1,64 @@
+//! What a stretch computes of constants and uniforms only: the same for all lanes of all quads. It is computed once,
+//! before the loop over the quads, as LICM would do it, also where it stands in an `If` or a loop of the shader: nothing
+//! of it has an effect, and reads are checked.
+//!
+//! Cranelift hoists what it knows to be pure. That leaves calls, and loads by run-time indices.
+
+use std::ops::Range;
+
+use rustc_hash::FxHashSet;
+use tgsi_ir::run::program::{Op, Program, Value};
+
+use super::context::Memory;
+use super::stretches::{Mention, Plane, mentions};
+use super::{gathers, uniforms};
+
+/// By plane: how many operations of the program write it, at most 2.
+pub(super) fn writes(program: &Program) -> Vec<u8> {
+    let mut writes = vec![0u8; (program.num_value_planes() + program.num_register_planes()) as usize];
+    for &op in program.ops() {
+        mentions(program, op, &mut |mention| {
+            if let Mention::Write { plane, .. } = mention {
+                let count = &mut writes[plane as usize];
+                *count = (*count + 1).min(2);
+            }
+        });
+    }
+    writes
+}
+
+/// The operations of a range that are invariant, given what [`writes`] counts. Each is the only one to write its planes,
+/// with the same words in the whole run, so that inactive lanes may have them as well.
+pub(super) fn find(program: &Program, writes: &[u8], range: Range<u32>) -> FxHashSet<u32> {
+    let mut planes: FxHashSet<Plane> = program.constants().iter().map(|&(plane, _)| plane).collect();
+    let mut found = FxHashSet::default();
+    for at in range {
+        let (is_candidate, dest) = match program.ops()[at as usize] {
+            Op::Alu(number) => (true, program.alus()[number as usize].dest),
+            Op::Intrinsic(number) => {
+                let intrinsic = &program.intrinsics()[number as usize];
+                let place = uniforms::place(program, intrinsic).map(|place| place.memory);
+                let memory = place.or_else(|| gathers::gather(program, intrinsic).map(|gather| gather.memory));
+                // What a run may change may differ when the stretch is executed again, for lanes that are still there.
+                let is_fixed = memory.is_some_and(|memory| matches!(memory, Memory::Constants(_) | Memory::Vertex(_)));
+                (is_fixed, intrinsic.dest)
+            }
+            _ => continue,
+        };
+        let mut is_invariant = is_candidate && written(dest).all(|plane| writes[plane as usize] == 1);
+        mentions(program, program.ops()[at as usize], &mut |mention| {
+            if let Mention::Read(plane) = mention {
+                is_invariant &= planes.contains(&plane);
+            }
+        });
+        if is_invariant {
+            found.insert(at);
+            planes.extend(written(dest));
+        }
+    }
+    found
+}
+
+fn written(value: Value) -> Range<Plane> {
+    value.plane..value.plane + value.planes()
+}
