@@ -42,20 +42,24 @@ fn counting(texture: Texture, sampler: Sampler) -> Counting {
     Counting { textures, lookups: AtomicUsize::new(0) }
 }
 
-/// The shaders: implicit, biased and explicit lookups.
+/// The shaders: implicit, biased, explicit and projective lookups, with given derivatives, and where coordinates count
+/// texels.
 fn shaders() -> Vec<tgsi_ir::Shader> {
     let compiler = Compiler::for_target(tgsi_driver_cpu::DRIVER.target(&[]).expect("no options").into());
-    ["TEX", "TXB", "TXL"]
-        .map(|opcode| {
-            let text = format!(
-                "FRAG\nDCL IN[0], GENERIC[0], PERSPECTIVE\nDCL OUT[0], COLOR\nDCL SAMP[0]\nDCL SVIEW[0], 2D, FLOAT\n\
-                 DCL TEMP[0]\nMOV TEMP[0], IN[0]\n{opcode} TEMP[0], TEMP[0], SAMP[0], 2D\n\
+    let gradients = "TEMP[0].zwzw, TEMP[0].wyzx, ";
+    let plain = ["TEX", "TXB", "TXL", "TXP"].map(|opcode| (opcode, "", "2D"));
+    let others = [("TXD", gradients, "2D"), ("TEX", "", "RECT"), ("TXP", "", "RECT"), ("TXD", gradients, "RECT")];
+    let all = plain.into_iter().chain(others);
+    all.map(|(opcode, gradients, target)| {
+        let text = format!(
+            "FRAG\nDCL IN[0], GENERIC[0], PERSPECTIVE\nDCL OUT[0], COLOR\nDCL SAMP[0]\nDCL SVIEW[0], {target}, FLOAT\n\
+                 DCL TEMP[0]\nMOV TEMP[0], IN[0]\n{opcode} TEMP[0], TEMP[0], {gradients}SAMP[0], {target}\n\
                  MOV OUT[0], TEMP[0]\nEND\n"
-            );
-            let shader = tgsi::text::parse(text.as_bytes()).expect("a shader").shader;
-            compiler.ir_at(Stage::Registers, &shader).expect("it is lowered")
-        })
-        .to_vec()
+        );
+        let shader = tgsi::text::parse(text.as_bytes()).expect("a shader").shader;
+        compiler.ir_at(Stage::Registers, &shader).expect("it is lowered")
+    })
+    .collect()
 }
 
 struct Random(u64);
@@ -187,7 +191,7 @@ fn code_has_the_bits_of_the_sampler() {
             }
         }
     });
-    assert_eq!(made.into_inner(), 2 * 108 * 3 * 4);
+    assert_eq!(made.into_inner(), 2 * 108 * 8 * 4);
 }
 
 /// What a program is run with may be anything: then its lookups are the host's.

@@ -32,7 +32,7 @@ pub(super) const MAX_LOOKUPS: usize = 48;
 pub(super) fn known_unit(program: &Program, texture: &Texture, known: &[Known]) -> Option<usize> {
     use TexSrcKind as K;
     let data = &texture.data;
-    let plain = [K::Projector, K::Comparator, K::Offset, K::MinLod, K::MsIndex, K::Ddx, K::Ddy, K::Plane];
+    let plain = [K::Comparator, K::Offset, K::MinLod, K::MsIndex, K::Plane];
     let float = |kind: K, components: u8| {
         texture.source(kind).is_none_or(|value| value.bits == 32 && value.components >= components)
     };
@@ -40,14 +40,21 @@ pub(super) fn known_unit(program: &Program, texture: &Texture, known: &[Known]) 
         && float(K::Coord, 2)
         && float(K::Lod, 1)
         && float(K::Bias, 1)
+        && float(K::Projector, 1)
+        && float(K::Ddx, 2)
+        && float(K::Ddy, 2)
         && texture.source(K::Coord).is_some()
-        && data.dim == SamplerDim::Dim2D
+        && matches!(data.dim, SamplerDim::Dim2D | SamplerDim::Rect)
         && data.coord_components >= 2
         && !(data.is_array || data.is_shadow || data.is_sparse)
         && data.dest_type.base == BaseType::Float
         && texture.dest.bits == 32
         && texture.dest.components <= 4
-        && matches!(texture.lookup(), Some(TextureLookup::Implicit | TextureLookup::Explicit | TextureLookup::Bias));
+        && match texture.lookup() {
+            Some(TextureLookup::Implicit | TextureLookup::Explicit | TextureLookup::Bias) => true,
+            Some(TextureLookup::Gradient) => [K::Ddx, K::Ddy].into_iter().all(|kind| texture.source(kind).is_some()),
+            _ => false,
+        };
     let (unit, sampler) = program.constant_units(texture).filter(|_| fits)?;
     let known = known.iter().take(MAX_KNOWN);
     known.enumerate().find(|(_, known)| (known.texture, known.sampler) == (unit, sampler)).map(|(number, _)| number)
@@ -61,6 +68,13 @@ struct Levels {
     start: [Ir; 4],
 }
 
+/// Where the lanes look.
+struct Place {
+    coordinates: [Ir; 2],
+    /// Derivatives of the coordinates by x and y, where the shader gives them.
+    gradients: Option<[[Ir; 2]; 2]>,
+}
+
 /// Makes the code of a lookup.
 struct LookupEmitter<'b, 'f> {
     lanes: Lanes<'b, 'f>,
@@ -70,8 +84,10 @@ struct LookupEmitter<'b, 'f> {
     texels: Ir,
     levels: Ir,
     last: Ir,
-    /// Folded coordinates.
+    /// Folded coordinates, or those that count texels.
     folded: [Ir; 2],
+    /// Whether coordinates count texels.
+    unnormalized: bool,
 }
 
 impl LookupEmitter<'_, '_> {
@@ -192,19 +208,28 @@ impl LookupEmitter<'_, '_> {
         self.add(exponent, fraction)
     }
 
+    /// As `differences` of the sampler.
+    fn differences(&mut self, coordinate: Ir) -> [Ir; 2] {
+        [([1, 1, 3, 3], [0, 0, 2, 2]), ([2, 3, 2, 3], [0, 1, 0, 1])].map(|(plus, minus)| {
+            let bits = self.bits(coordinate);
+            let (plus, minus) = (self.lanes.shuffle(bits, plus), self.lanes.shuffle(bits, minus));
+            let (plus, minus) = (self.float(plus), self.float(minus));
+            self.sub(plus, minus)
+        })
+    }
+
     /// As `natural` of the sampler.
-    fn natural(&mut self, coordinates: [Ir; 2]) -> Ir {
+    fn natural(&mut self, place: &Place) -> Ir {
         let base = self.level_of_all(None);
         let mut sums: [Option<Ir>; 2] = [None; 2];
-        for (coordinate, size) in coordinates.into_iter().zip(base.size) {
-            let size = self.floats_of(size);
-            let directions = [([1, 1, 3, 3], [0, 0, 2, 2]), ([2, 3, 2, 3], [0, 1, 0, 1])];
-            for (sum, (plus, minus)) in sums.iter_mut().zip(directions) {
-                let bits = self.bits(coordinate);
-                let (plus, minus) = (self.lanes.shuffle(bits, plus), self.lanes.shuffle(bits, minus));
-                let (plus, minus) = (self.float(plus), self.float(minus));
-                let texels = self.sub(plus, minus);
-                let texels = self.mul(texels, size);
+        for (axis, size) in base.size.into_iter().enumerate() {
+            let size = if self.unnormalized { self.number(1.0) } else { self.floats_of(size) };
+            let derivatives = match place.gradients {
+                Some(gradients) => gradients.map(|gradient| gradient[axis]),
+                None => self.differences(place.coordinates[axis]),
+            };
+            for (sum, derivative) in sums.iter_mut().zip(derivatives) {
+                let texels = self.mul(derivative, size);
                 let square = self.mul(texels, texels);
                 *sum = Some(match *sum {
                     Some(sum) => self.add(sum, square),
@@ -212,7 +237,7 @@ impl LookupEmitter<'_, '_> {
                 });
             }
         }
-        let [x, y] = sums.map(|sum| sum.unwrap_or(coordinates[0]));
+        let [x, y] = sums.map(|sum| sum.unwrap_or(place.coordinates[0]));
         let longer = self.at_least(x, y);
         let logarithm = self.log2(longer);
         let half = self.number(0.5);
@@ -394,6 +419,19 @@ impl LookupEmitter<'_, '_> {
         components.into_iter().map(|vector| self.float(vector)).collect()
     }
 
+    /// As `position` of the sampler.
+    fn position(&mut self, folded: Ir, scale: Ir, wrap: Wrap) -> Ir {
+        if !self.unnormalized {
+            return self.mul(folded, scale);
+        }
+        if !matches!(wrap, Wrap::Repeat | Wrap::MirroredRepeat) {
+            return folded;
+        }
+        let part = self.lanes.builder.ins().fdiv(folded, scale);
+        let part = self.fold(part, wrap);
+        self.mul(part, scale)
+    }
+
     /// The filtered numbers in levels.
     fn filtered(&mut self, levels: &Levels, filter: Filter) -> Vec<Ir> {
         let wraps = [self.known.state.wrap[0], self.known.state.wrap[1]];
@@ -403,7 +441,7 @@ impl LookupEmitter<'_, '_> {
         for axis in 0..2 {
             let (size, wrap) = (levels.size[axis], wraps[axis]);
             let scale = self.floats_of(size);
-            let mut position = self.mul(self.folded[axis], scale);
+            let mut position = self.position(self.folded[axis], scale, wrap);
             if filter == Filter::Linear {
                 let half = self.number(0.5);
                 position = self.sub(position, half);
@@ -485,9 +523,12 @@ impl LookupEmitter<'_, '_> {
     }
 
     /// The whole lookup: words of the components.
-    fn look_up(&mut self, lookup: TextureLookup, coordinates: [Ir; 2], given: Option<Ir>) -> Vec<Ir> {
+    fn look_up(&mut self, lookup: TextureLookup, place: &Place, given: Option<Ir>) -> Vec<Ir> {
         let state = self.known.state;
-        self.folded = [0, 1].map(|axis| self.fold(coordinates[axis], state.wrap[axis]));
+        self.folded = place.coordinates;
+        if !self.unnormalized {
+            self.folded = [0, 1].map(|axis| self.fold(place.coordinates[axis], state.wrap[axis]));
+        }
         let (minified, magnified) = (state.min_filter, state.mag_filter);
         let values = if minified == magnified && state.mip_filter == MipFilter::None {
             self.at_lod(None, minified)
@@ -499,11 +540,11 @@ impl LookupEmitter<'_, '_> {
             let lod = match lookup {
                 TextureLookup::Explicit => self.add(given, bias),
                 TextureLookup::Bias => {
-                    let (natural, bias) = (self.natural(coordinates), self.add(bias, given));
+                    let (natural, bias) = (self.natural(place), self.add(bias, given));
                     self.add(natural, bias)
                 }
                 _ => {
-                    let natural = self.natural(coordinates);
+                    let natural = self.natural(place);
                     self.add(natural, bias)
                 }
             };
@@ -557,24 +598,35 @@ impl Emitter<'_, '_> {
         self.builder.switch_to_block(inside);
         self.builder.seal_block(inside);
         let last = self.builder.ins().ireduce(I32, last);
-        // Where the sources of the instruction are among the operands.
-        let place = |kind: TexSrcKind| {
+        // The vectors of a source among the operands.
+        let source = |kind: TexSrcKind| {
             let value = texture.source(kind)?;
-            let before = texture.sources.iter().take(kind as usize).map(|value| value.planes()).sum::<u32>();
-            let first = operands.get(before as usize..)?;
-            Some((first, value))
+            let before = texture.sources.iter().take(kind as usize).map(|value| value.planes()).sum::<u32>() as usize;
+            operands.get(before..before + value.planes() as usize)
         };
-        let coordinates = place(TexSrcKind::Coord).map_or(&[][..], |(first, _)| first);
-        let given = place(TexSrcKind::Lod).or(place(TexSrcKind::Bias)).and_then(|(first, _)| first.first().copied());
+        let unnormalized = texture.data.dim == SamplerDim::Rect;
         let lanes = Lanes { builder: &mut self.builder };
         let none = texels;
-        let mut emitter = LookupEmitter { lanes, known, components, texels, levels, last: none, folded: [none; 2] };
+        let mut emitter =
+            LookupEmitter { lanes, known, components, texels, levels, last: none, folded: [none; 2], unnormalized };
         emitter.last = emitter.lanes.splat_value(last);
-        let zero = emitter.word(0);
-        let coordinates = [0, 1].map(|axis| coordinates.get(axis).copied().unwrap_or(zero));
-        let coordinates = coordinates.map(|words| emitter.float(words));
+        let zero = emitter.number(0.0);
+        let two = |emitter: &mut LookupEmitter<'_, '_>, words: &[Ir]| {
+            [0, 1].map(|axis| words.get(axis).map_or(zero, |&word| emitter.float(word)))
+        };
+        let mut coordinates = two(&mut emitter, source(TexSrcKind::Coord).unwrap_or_default());
+        if let Some(&[projector]) = source(TexSrcKind::Projector) {
+            let projector = emitter.float(projector);
+            coordinates = coordinates.map(|coordinate| emitter.lanes.builder.ins().fdiv(coordinate, projector));
+        }
+        let gradients = [TexSrcKind::Ddx, TexSrcKind::Ddy].map(source);
+        let gradients = match gradients {
+            [Some(ddx), Some(ddy)] => Some([ddx, ddy].map(|words| two(&mut emitter, words))),
+            _ => None,
+        };
+        let given = source(TexSrcKind::Lod).or(source(TexSrcKind::Bias)).and_then(|words| words.first().copied());
         let lookup = texture.lookup().unwrap_or(TextureLookup::Implicit);
-        let results = emitter.look_up(lookup, coordinates, given);
+        let results = emitter.look_up(lookup, &Place { coordinates, gradients }, given);
         let finish = |emitter: &mut Self, results: Vec<Ir>| {
             for (&variable, result) in variables.iter().zip(results) {
                 emitter.builder.def_var(variable, result);

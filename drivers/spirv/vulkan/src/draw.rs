@@ -90,14 +90,20 @@ pub struct Texture {
 /// # Errors
 /// There is no device that draws, or it does not take the shaders.
 pub fn draw(drawing: &Drawing<'_>) -> Result<Vec<u8>, String> {
-    draw_in_time(drawing).map(|(pixels, _)| pixels)
+    drawn(drawing, 1).map(|(pixels, _)| pixels)
 }
 
-/// The same, and the time that the device takes for its commands. Devices may compile shaders in it.
+/// The time that the device takes to draw the second time, when shaders are compiled and memory is there. It does not
+/// include that pixels are copied.
 ///
 /// # Errors
 /// Those of [`draw`].
-pub fn draw_in_time(drawing: &Drawing<'_>) -> Result<(Vec<u8>, Duration), String> {
+pub fn time_of(drawing: &Drawing<'_>) -> Result<Duration, String> {
+    drawn(drawing, 2).map(|(_, time)| time)
+}
+
+/// Draws so many times. Returns the pixels, and how long it took last.
+fn drawn(drawing: &Drawing<'_>, times: u32) -> Result<(Vec<u8>, Duration), String> {
     let device = Device::get()?;
     if !device.can_draw {
         return Err("the device for Vulkan does not draw".to_owned());
@@ -134,7 +140,7 @@ pub fn draw_in_time(drawing: &Drawing<'_>) -> Result<(Vec<u8>, Duration), String
     let commands = objects.commands()?;
     let vertices = drawing.attributes.first().map_or(3, Vec::len) as u32;
     let handle = &device.handle;
-    let begin = vk::CommandBufferBeginInfo::default().flags(vk::CommandBufferUsageFlags::ONE_TIME_SUBMIT);
+    let begin = vk::CommandBufferBeginInfo::default();
     let area = vk::Rect2D { offset: vk::Offset2D::default(), extent: vk::Extent2D { width, height } };
     let clear = [vk::ClearValue { color: vk::ClearColorValue { float32: [0.0, 0.0, 0.0, 1.0] } }];
     let begin_pass = vk::RenderPassBeginInfo::default()
@@ -160,6 +166,19 @@ pub fn draw_in_time(drawing: &Drawing<'_>) -> Result<(Vec<u8>, Duration), String
         }
         handle.cmd_draw(commands, vertices, 1, 0, 0);
         handle.cmd_end_render_pass(commands);
+        handle.end_command_buffer(commands).map_err(failed("no commands"))?;
+    }
+    let mut time = Duration::ZERO;
+    for _ in 0..times {
+        let start = Instant::now();
+        objects.submit(commands)?;
+        time = start.elapsed();
+    }
+
+    let commands = objects.commands()?;
+    // SAFETY: as above; the drawing has ended.
+    unsafe {
+        handle.begin_command_buffer(commands, &begin).map_err(failed("no commands"))?;
         let region = [copy_region(drawing.size)];
         let from = vk::ImageLayout::TRANSFER_SRC_OPTIMAL;
         handle.cmd_copy_image_to_buffer(commands, target.handle, from, pixels.handle, &region);
@@ -171,9 +190,7 @@ pub fn draw_in_time(drawing: &Drawing<'_>) -> Result<(Vec<u8>, Duration), String
         handle.cmd_pipeline_barrier(commands, before, after, none, &barrier, &[], &[]);
         handle.end_command_buffer(commands).map_err(failed("no commands"))?;
     }
-    let start = Instant::now();
     objects.submit(commands)?;
-    let time = start.elapsed();
     Ok((objects.read(&pixels)?, time))
 }
 

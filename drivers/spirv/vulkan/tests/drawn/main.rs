@@ -65,11 +65,16 @@ fn number(value: &Value, name: &str) -> u32 {
 
 /// Why a shader cannot be drawn this way.
 fn is_out_of_scope(subject: &Subject) -> Option<&'static str> {
-    let interface = &subject.interface;
-    let known = ["BuiltIn FragCoord", "FragCoord", "FrontFacing", "BuiltIn FrontFacing", "HelperInvocation"];
-    if list(interface, "resources").iter().any(|r| r["kind"] != "constant_buffer") {
+    if list(&subject.interface, "resources").iter().any(|r| r["kind"] != "constant_buffer") {
         return Some("resources other than constants");
     }
+    has_other_interface(subject)
+}
+
+/// The same, whatever the resources are.
+fn has_other_interface(subject: &Subject) -> Option<&'static str> {
+    let interface = &subject.interface;
+    let known = ["BuiltIn FragCoord", "FragCoord", "FrontFacing", "BuiltIn FrontFacing", "HelperInvocation"];
     if !list(interface, "driver_parameters").is_empty() {
         return Some("driver parameters");
     }
@@ -185,7 +190,8 @@ fn constant_bytes(words: &[u32]) -> Vec<u8> {
 /// The constant buffers of a shader.
 fn uniforms(subject: &Subject, inputs: &Inputs) -> Vec<Uniform> {
     let mut uniforms = Vec::new();
-    for resource in list(&subject.interface, "resources") {
+    let resources = list(&subject.interface, "resources").iter();
+    for resource in resources.filter(|resource| resource["kind"] == "constant_buffer") {
         for at in 0..number(resource, "count").max(1) {
             let content = inputs.constants.get((number(resource, "index") + at) as usize);
             let (set, binding) = (number(resource, "set"), number(resource, "binding") + at);
@@ -195,8 +201,11 @@ fn uniforms(subject: &Subject, inputs: &Inputs) -> Vec<Uniform> {
     uniforms
 }
 
-/// The pixels of a picture.
-fn drawn_in(subject: &Subject, inputs: &Inputs, size: u32) -> Result<Vec<u8>, String> {
+/// What is done with a drawing.
+type Act<T> = fn(&Drawing<'_>) -> Result<T, String>;
+
+/// Draws a picture.
+fn drawn_in<T>(subject: &Subject, inputs: &Inputs, size: u32, act: Act<T>) -> Result<T, String> {
     let text = vertex_shader(subject);
     let source = parsed(text.as_bytes()).ok_or_else(|| format!("no vertex shader:\n{text}"))?;
     let vertex = compile(source).ok_or_else(|| format!("no vertex shader:\n{text}"))?;
@@ -207,7 +216,7 @@ fn drawn_in(subject: &Subject, inputs: &Inputs, size: u32) -> Result<Vec<u8>, St
     // One triangle that covers the picture, facing the viewer.
     let corners = [[-1.0, -1.0], [3.0, -1.0], [-1.0, 3.0]];
     let attributes = [corners.map(|[x, y]| [x, y, DEPTH, 1.0]).to_vec()];
-    draw(&Drawing {
+    act(&Drawing {
         vertex: &vertex.code,
         fragment: &subject.code,
         size: (size, size),
@@ -220,7 +229,7 @@ fn drawn_in(subject: &Subject, inputs: &Inputs, size: u32) -> Result<Vec<u8>, St
 
 /// The colour of the pixel that is compared.
 fn drawn(subject: &Subject, inputs: &Inputs) -> Result<[u32; 4], String> {
-    let pixels = drawn_in(subject, inputs, SIZE)?;
+    let pixels = drawn_in(subject, inputs, SIZE, draw)?;
     let at = ((PIXEL.1 * SIZE + PIXEL.0) * 16) as usize;
     let word = |c: usize| pixels[at + 4 * c..][..4].iter().rev().fold(0, |word, &byte| word << 8 | u32::from(byte));
     Ok(std::array::from_fn(word))

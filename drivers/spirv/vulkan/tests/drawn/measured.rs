@@ -5,18 +5,22 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use serde_json::Value;
 use tgsi::tables::Processor;
 use tgsi_compiler::{Compiler, Driver, Stage};
-use tgsi_driver_cpu::resources::NoResources;
-use tgsi_driver_cpu::{Limits, Options};
-use tgsi_ir::run::{Inputs, LaneRegisters, Outputs};
-use tgsi_spirv_vulkan::draw::{Drawing, PixelFormat, draw_in_time};
+use tgsi_driver_cpu::resources::{NoResources, Shared};
+use tgsi_driver_cpu::sampler::{Format, MipFilter, Sampler, Shape, Size, Texture, Textures};
+use tgsi_driver_cpu::{HostResources, Limits, Options, Program};
+use tgsi_ir::run::{Inputs, LaneRegisters, Outputs, Vec4};
+use tgsi_spirv_vulkan::draw::{Drawing, PixelFormat, Texture as VulkanTexture, draw, time_of};
 
 use super::runs::{corpus, inputs, parsed, texts};
 use super::{
-    SIZE, Subject, compile, drawn_in, is_kept, is_out_of_scope, limit_constants, list, number, uniform_inputs, uniforms,
+    SIZE, Subject, compile, drawn_in, has_other_interface, is_kept, is_out_of_scope, limit_constants, list, number,
+    uniform_inputs, uniforms,
 };
 
 /// Pixels of each side of the frames that are measured.
@@ -51,10 +55,22 @@ fn subjects(processor: Processor, takes: impl Fn(&Subject) -> bool) -> Vec<(Path
 }
 
 /// What `driver:cpu` makes of a shader.
-fn program(subject: &Subject) -> Option<tgsi_driver_cpu::Program> {
+fn program(subject: &Subject) -> Option<Program> {
     let cpu = Compiler::for_target(tgsi_driver_cpu::DRIVER.target(&[]).expect("the options").into());
     let lowered = cpu.ir_at(Stage::Registers, &subject.source).ok()?;
     tgsi_driver_cpu::compile(&lowered, Options::default()).ok()
+}
+
+/// Milliseconds of the fastest of so many runs but the first, in the same memory.
+fn time_here(program: &Program, frame: &Inputs, resources: &dyn HostResources, times: u32) -> Option<f64> {
+    let mut outputs = Outputs::default();
+    let mut fastest = f64::INFINITY;
+    for number in 0..times {
+        let (time, run) = milliseconds(|| program.run_into(frame, resources, Limits::default(), &mut outputs));
+        run.ok()?;
+        fastest = if number == 0 { fastest } else { fastest.min(time) };
+    }
+    Some(fastest)
 }
 
 /// The inputs of the first lane in so many.
@@ -75,8 +91,8 @@ fn spread(inputs: &Inputs, lanes: usize) -> Inputs {
     spread
 }
 
-/// A drawing of few pixels, which is mostly compilation, then a frame. The device rasterises and interpolates besides;
-/// the other runs the shader for as many fragments.
+/// A drawing of few pixels, which is mostly compilation, then a frame, the second in the same memory. The device
+/// rasterises and interpolates besides; the other runs the shader for as many fragments.
 #[test]
 #[ignore = "it measures"]
 fn frames_are_measured() {
@@ -84,26 +100,20 @@ fn frames_are_measured() {
     let trivial = parsed(b"FRAG\nDCL OUT[0], COLOR\nIMM[0] FLT32 {1, 1, 1, 1}\nMOV OUT[0], IMM[0]\nEND\n");
     let trivial = trivial.and_then(compile).expect("a shader");
     let empty = uniform_inputs(&trivial, 0);
-    let fixed = (0..9).map(|_| milliseconds(|| drawn_in(&trivial, &empty, SIZE)).0).fold(f64::INFINITY, f64::min);
+    let fixed = (0..9).map(|_| milliseconds(|| drawn_in(&trivial, &empty, SIZE, draw)).0).fold(f64::INFINITY, f64::min);
     println!("a drawing of few pixels by a trivial shader: {fixed:.2} ms");
     let (mut compiles, mut frames, mut both) = (Vec::new(), Vec::new(), Vec::new());
     let (mut ours_compile, mut theirs_compile) = (Vec::new(), Vec::new());
     for (file, subject) in subjects(Processor::Fragment, |subject| is_out_of_scope(subject).is_none()) {
         let inputs = uniform_inputs(&subject, 1);
-        let (first, pixels) = milliseconds(|| drawn_in(&subject, &inputs, SIZE));
-        if pixels.is_err() {
-            continue;
-        }
+        let (first, pixels) = milliseconds(|| drawn_in(&subject, &inputs, SIZE, draw));
+        let (Ok(_), Ok(time)) = (pixels, drawn_in(&subject, &inputs, FRAME, time_of)) else { continue };
         let theirs_first = (first - fixed).max(0.0);
-        let (large, _) = milliseconds(|| drawn_in(&subject, &inputs, FRAME));
-        let theirs_frame = (large - first).max(0.001);
+        let theirs_frame = time.as_secs_f64() * 1000.0;
         let (ours_first, program) = milliseconds(|| program(&subject));
         let Some(program) = program else { continue };
         let frame = spread(&inputs, (FRAME * FRAME) as usize);
-        let (ours_frame, run) = milliseconds(|| program.run_quads(&frame, &NoResources, Limits::default()));
-        if run.is_err() {
-            continue;
-        }
+        let Some(ours_frame) = time_here(&program, &frame, &NoResources, 2) else { continue };
         println!(
             "compiled in {theirs_first:8.2} and {ours_first:7.2} ms, frame in {theirs_frame:8.2} and {ours_frame:8.2} ms: {}",
             file.file_name().unwrap_or_default().display()
@@ -124,6 +134,100 @@ fn frames_are_measured() {
         median(&mut frames),
         median(&mut both),
     );
+}
+
+/// Texels of each side of the texture.
+const TEXELS: u32 = 256;
+
+/// Whether a shader looks up in 2D textures of floats, and reads constants besides at most.
+fn has_plain_textures(subject: &Subject) -> bool {
+    let resources = list(&subject.interface, "resources");
+    let is_texture = |resource: &Value| resource["kind"] == "combined_texture" && resource["about"] == "2d float";
+    let is_plain = |resource: &Value| is_texture(resource) && number(resource, "count") == 1;
+    resources.iter().any(is_texture)
+        && resources.iter().all(|resource| resource["kind"] == "constant_buffer" || is_plain(resource))
+        && has_other_interface(subject).is_none()
+}
+
+/// Frames of shaders with textures, every input of which runs over the texture once: as far as the devices goes, with
+/// interpolation and rasterising; here with the fragments' inputs as they are. Texels are bytes, filtered linearly.
+#[test]
+#[ignore = "it measures"]
+fn textured_frames_are_measured() {
+    let texels: Vec<u8> = (0..TEXELS * TEXELS).flat_map(|at| at.wrapping_mul(2_654_435_761).to_le_bytes()).collect();
+    let size = Size::of_image(TEXELS, TEXELS);
+    let texture = Texture::with_texels(Shape::D2, Format::Rgba8Unorm, size, 1, texels.clone()).expect("a texture");
+    let mut textures = Textures::new();
+    textures.set_default(Arc::new(texture), Sampler { mip_filter: MipFilter::None, ..Sampler::default() });
+    let mut ratios = Vec::new();
+    for (file, subject) in subjects(Processor::Fragment, has_plain_textures) {
+        let inputs = uniform_inputs(&subject, 1);
+        let theirs = textured_on_device(&subject, &inputs, &texels);
+        let ours = textured_here(&subject, &inputs, &textures);
+        let (Some(theirs), Some(ours)) = (theirs, ours) else { continue };
+        println!("{theirs:8.2} and {ours:8.2} ms: {}", file.file_name().unwrap_or_default().display());
+        ratios.push(theirs / ours);
+    }
+    println!("{} shaders, ours is {:.2} times as fast at the median", ratios.len(), median(&mut ratios));
+}
+
+/// Milliseconds of a frame on the device.
+fn textured_on_device(subject: &Subject, inputs: &Inputs, texels: &[u8]) -> Option<f64> {
+    let mut vertex = String::from("VERT\nDCL IN[0]\nDCL IN[1]\nDCL OUT[0], POSITION\n");
+    let mut moves = String::from("MOV OUT[0], IN[0]\n");
+    let names = list(&subject.interface, "inputs").iter();
+    let names = names.map(|input| (input["semantic"].as_str().unwrap_or("GENERIC"), number(input, "index")));
+    for (output, (semantic, index)) in (1..).zip(names.collect::<BTreeSet<_>>()) {
+        vertex += &format!("DCL OUT[{output}], {semantic}[{index}]\n");
+        moves += &format!("MOV OUT[{output}], IN[1]\n");
+    }
+    let vertex = compile(parsed((vertex + &moves + "END\n").as_bytes())?)?;
+    let corners = [[0.0, 0.0], [2.0, 0.0], [0.0, 2.0]];
+    let attributes = [
+        corners.map(|[x, y]| [2.0 * x - 1.0, 2.0 * y - 1.0, 0.5, 1.0]).to_vec(),
+        corners.map(|[x, y]| [x, y, 0.5, 1.0]).to_vec(),
+    ];
+    let resources = list(&subject.interface, "resources").iter();
+    let textures: Vec<VulkanTexture> = resources
+        .filter(|resource| resource["kind"] == "combined_texture")
+        .map(|resource| VulkanTexture {
+            set: number(resource, "set"),
+            binding: number(resource, "binding"),
+            size: (TEXELS, TEXELS),
+            texels: texels.to_vec(),
+        })
+        .collect();
+    let drawing = Drawing {
+        vertex: &vertex.code,
+        fragment: &subject.code,
+        size: (FRAME, FRAME),
+        format: PixelFormat::Rgba32Float,
+        attributes: &attributes,
+        uniforms: &uniforms(subject, inputs),
+        textures: &textures,
+    };
+    let times = (0..3).map(|_| time_of(&drawing).map(|time| time.as_secs_f64() * 1000.0));
+    times.collect::<Result<Vec<f64>, String>>().ok()?.into_iter().reduce(f64::min)
+}
+
+/// Milliseconds of as many fragments here.
+fn textured_here(subject: &Subject, inputs: &Inputs, textures: &Textures) -> Option<f64> {
+    let cpu = Compiler::for_target(tgsi_driver_cpu::DRIVER.target(&[]).expect("the options").into());
+    let lowered = cpu.ir_at(Stage::Registers, &subject.source).ok()?;
+    let program = tgsi_driver_cpu::compile(&lowered, Options { machine_code: false, ..Options::default() }).ok()?;
+    let known = program.known_units(&mut Shared(textures));
+    let program = tgsi_driver_cpu::compile_with(&lowered, Options::default(), &known).ok()?;
+    let mut frame = spread(inputs, (FRAME * FRAME) as usize);
+    let places = (0..FRAME * FRAME).map(|lane| {
+        let (quad, corner) = (lane / 4, lane % 4);
+        let (x, y) = (2 * (quad % (FRAME / 2)) + corner % 2, 2 * (quad / (FRAME / 2)) + corner / 2);
+        [x, y].map(|pixel| (pixel as f32 + 0.5) / FRAME as f32)
+    });
+    let rows: Vec<Vec4> = places.map(|[x, y]| [x, y, 0.5, 1.0].map(f32::to_bits)).collect();
+    for input in list(&subject.interface, "inputs") {
+        frame.inputs.set_lanes(number(input, "register") as usize, &rows, |&row| row);
+    }
+    time_here(&program, &frame, textures, 4)
 }
 
 /// Vertices that are shaded: whole triangles.
@@ -181,19 +285,15 @@ fn vertices_are_measured() {
             registers.insert(register, location);
         }
         let Some(reader) = reader(&subject) else { continue };
-        let drawn = |attributes: &[Vec<[f32; 4]>]| {
-            let drawing = Drawing {
-                vertex: &subject.code,
-                fragment: &reader.code,
-                size: (1, 1),
-                format: PixelFormat::Rgba32Float,
-                attributes,
-                uniforms: &uniforms(&subject, &inputs),
-                textures: &[],
-            };
-            draw_in_time(&drawing).map(|(_, time)| time)
+        let drawing = Drawing {
+            vertex: &subject.code,
+            fragment: &reader.code,
+            size: (1, 1),
+            format: PixelFormat::Rgba32Float,
+            attributes: &vertices,
+            uniforms: &uniforms(&subject, &inputs),
+            textures: &[],
         };
-        let few: Vec<Vec<[f32; 4]>> = vertices.iter().map(|attribute| attribute[..3].to_vec()).collect();
         let Some(program) = program(&subject) else { continue };
         let mut batch = spread(&inputs, BATCH);
         let mut outputs = Outputs::default();
@@ -210,16 +310,16 @@ fn vertices_are_measured() {
             }
             Some(start.elapsed())
         };
-        let (mut first, mut all, mut here) = (Duration::MAX, Duration::MAX, Duration::MAX);
+        let (mut there, mut here) = (Duration::MAX, Duration::MAX);
         for _ in 0..3 {
-            let (Ok(of_few), Ok(of_all), Some(of_ours)) = (drawn(&few), drawn(&vertices), run()) else { break };
-            (first, all, here) = (first.min(of_few), all.min(of_all), here.min(of_ours));
+            let (Ok(of_device), Some(of_ours)) = (time_of(&drawing), run()) else { break };
+            (there, here) = (there.min(of_device), here.min(of_ours));
         }
         if here == Duration::MAX {
             left_out += 1;
             continue;
         }
-        let (there, here) = (all.saturating_sub(first).as_secs_f64() * 1000.0, here.as_secs_f64() * 1000.0);
+        let [there, here] = [there, here].map(|time| time.as_secs_f64() * 1000.0);
         println!("{there:8.2} and {here:8.2} ms: {}", file.file_name().unwrap_or_default().display());
         ratios.push(there / here);
         theirs.push(there);
