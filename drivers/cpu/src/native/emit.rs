@@ -61,7 +61,7 @@ pub(super) struct Emitter<'a, 'f> {
     registers: Ir,
     stride: Ir,
     /// Whether what is made stands before the loop over the quads.
-    before_quads: bool,
+    pub before_quads: bool,
     /// Byte offset of the quad in a plane.
     pub quad: Ir,
     pub active: Variable,
@@ -219,7 +219,7 @@ impl<'a, 'f> Emitter<'a, 'f> {
         let end = self.field(offsets::END);
         let active_plane = self.field(offsets::ACTIVE);
         let limit = self.field(offsets::STEPS);
-        self.before_quads(stretch);
+        self.invariants(stretch);
         let (head, body, next, exit) = (
             self.builder.create_block(),
             self.builder.create_block(),
@@ -281,32 +281,6 @@ impl<'a, 'f> Emitter<'a, 'f> {
         self.builder.finalize();
     }
 
-    /// Makes what stands before the loop over the quads: uniforms and what is computed of them, and where other memory
-    /// is.
-    fn before_quads(&mut self, stretch: &Stretch) {
-        self.before_quads = true;
-        let program = self.program;
-        for at in stretch.range.clone() {
-            match program.ops()[at as usize] {
-                Op::Alu(number) if stretch.invariants.contains(&at) => self.alu(number),
-                Op::Intrinsic(number) => {
-                    let intrinsic = &program.intrinsics()[number as usize];
-                    if stretch.invariants.contains(&at) {
-                        self.load_memory(intrinsic);
-                    } else if let Some(place) = uniforms::place(program, intrinsic) {
-                        for word in 0..intrinsic.dest.planes() {
-                            self.uniform(place, word);
-                        }
-                    } else if let Some(gather) = gathers::gather(program, intrinsic) {
-                        self.memory(gather.memory);
-                    }
-                }
-                _ => {}
-            }
-        }
-        self.before_quads = false;
-    }
-
     /// Start and length in bytes of memory.
     pub fn memory(&mut self, memory: Memory) -> (Ir, Ir) {
         if let Some(&found) = self.memories.get(&memory) {
@@ -325,7 +299,7 @@ impl<'a, 'f> Emitter<'a, 'f> {
     }
 
     /// A word of those at a place in all lanes; 0 if it is not inside.
-    fn uniform(&mut self, place: Place, number: u32) -> Ir {
+    pub fn uniform(&mut self, place: Place, number: u32) -> Ir {
         let word = place.word + number;
         // The end of the words that must be inside.
         let end = place.word + (number / place.together + 1) * place.together;
@@ -498,7 +472,7 @@ impl<'a, 'f> Emitter<'a, 'f> {
         }
     }
 
-    fn alu(&mut self, number: u32) {
+    pub fn alu(&mut self, number: u32) {
         let program = self.program;
         let alu = &program.alus()[number as usize];
         let info = alu.op.info();
@@ -702,7 +676,7 @@ impl<'a, 'f> Emitter<'a, 'f> {
     }
 
     /// Loads from constant buffers, vertices, storage buffers and shared memory.
-    fn load_memory(&mut self, intrinsic: &Intrinsic) {
+    pub fn load_memory(&mut self, intrinsic: &Intrinsic) {
         let (program, dest) = (self.program, intrinsic.dest);
         let words = if let Some(place) = uniforms::place(program, intrinsic) {
             (0..dest.planes()).map(|word| self.uniform(place, word)).collect()

@@ -10,7 +10,8 @@ use rustc_hash::FxHashSet;
 use tgsi_ir::run::program::{Op, Program, Value};
 
 use super::context::Memory;
-use super::stretches::{Mention, Plane, mentions};
+use super::emit::Emitter;
+use super::stretches::{Mention, Plane, Stretch, mentions};
 use super::{gathers, uniforms};
 
 /// By plane: how many operations of the program write it, at most 2.
@@ -61,4 +62,32 @@ pub(super) fn find(program: &Program, writes: &[u8], range: Range<u32>) -> FxHas
 
 fn written(value: Value) -> Range<Plane> {
     value.plane..value.plane + value.planes()
+}
+
+impl Emitter<'_, '_> {
+    /// Makes what stands before the loop over the quads: uniforms and what is computed of them, and where other memory
+    /// is.
+    pub(super) fn invariants(&mut self, stretch: &Stretch) {
+        self.before_quads = true;
+        let program = self.program;
+        for at in stretch.range.clone() {
+            match program.ops()[at as usize] {
+                Op::Alu(number) if stretch.invariants.contains(&at) => self.alu(number),
+                Op::Intrinsic(number) => {
+                    let intrinsic = &program.intrinsics()[number as usize];
+                    if stretch.invariants.contains(&at) {
+                        self.load_memory(intrinsic);
+                    } else if let Some(place) = uniforms::place(program, intrinsic) {
+                        for word in 0..intrinsic.dest.planes() {
+                            self.uniform(place, word);
+                        }
+                    } else if let Some(gather) = gathers::gather(program, intrinsic) {
+                        self.memory(gather.memory);
+                    }
+                }
+                _ => {}
+            }
+        }
+        self.before_quads = false;
+    }
 }
