@@ -35,6 +35,22 @@ fn best(rounds: usize, mut run: impl FnMut()) -> f64 {
     times.fold(f64::INFINITY, f64::min)
 }
 
+/// Growth from one thread to two of work that needs no memory: what the machine has at this moment.
+fn growth_of_arithmetic(one: &rayon::ThreadPool, two: &rayon::ThreadPool) -> f64 {
+    let work = |seed: u64| (0..100_000u64).fold(seed, |sum, number| sum.wrapping_mul(0x5851_f42d_4c95_7f2d) ^ number);
+    let time = |pool: &rayon::ThreadPool| {
+        pool.install(|| {
+            best(1, || {
+                (0..200u64).into_par_iter().for_each(|seed| {
+                    std::hint::black_box(work(seed));
+                })
+            })
+        })
+    };
+    time(two);
+    time(one) / time(two)
+}
+
 fn inputs(lanes: usize) -> Inputs {
     let mut inputs = Inputs { lanes, inputs: LaneRegisters::new(lanes, 16), ..Inputs::default() };
     for register in 0..16 {
@@ -56,7 +72,7 @@ fn main() {
     let (one, two) = (pool(1), pool(2));
     let (mut compile_times, mut ours, mut ratios, mut growth) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     let (mut per_operation, mut quad_ratios, mut all_at_once) = (Vec::new(), Vec::new(), Vec::new());
-    let (mut growth_of_long, mut growth_of_tiles) = (Vec::new(), Vec::new());
+    let (mut growth_of_long, mut growth_of_tiles, mut growth_of_machine) = (Vec::new(), Vec::new(), Vec::new());
     let (mut interpreted, mut stages) = (BTreeMap::new(), BTreeMap::new());
     let option = |name: &str| std::env::args().any(|argument| argument == name);
     let (each, only_count) = (option("--each"), option("--interpreted"));
@@ -109,6 +125,7 @@ fn main() {
             };
             pool.install(|| best(1, || (0..number).into_par_iter().for_each_init(Outputs::default, run)))
         };
+        growth_of_machine.push(growth_of_arithmetic(&one, &two));
         tiles(&two);
         let mut ratios_of_tiles: Vec<f64> = (0..5).map(|_| tiles(&one) / tiles(&two)).collect();
         let growth_of_tiles_here = percentile(&mut ratios_of_tiles, 0.5);
@@ -167,9 +184,10 @@ fn main() {
     println!("interpreter of the IR, a quad each time / ours: median {:.1}", percentile(&mut quad_ratios, 0.5));
     println!(
         "one thread / two threads, 1,048,576 at once: median {:.2}, with {LONG} operations and more {:.2}; tiles of \
-         4,096: {:.2}",
+         4,096: {:.2}; work without memory: {:.2}",
         percentile(&mut growth, 0.5),
         percentile(&mut growth_of_long, 0.5),
-        percentile(&mut growth_of_tiles, 0.5)
+        percentile(&mut growth_of_tiles, 0.5),
+        percentile(&mut growth_of_machine, 0.5)
     );
 }

@@ -96,16 +96,15 @@ fn spread(inputs: &Inputs, lanes: usize) -> Inputs {
 #[test]
 #[ignore = "it measures"]
 fn frames_are_measured() {
-    // What a drawing takes whatever the shader is.
+    // What a drawing takes whatever the shader is, at that moment.
     let trivial = parsed(b"FRAG\nDCL OUT[0], COLOR\nIMM[0] FLT32 {1, 1, 1, 1}\nMOV OUT[0], IMM[0]\nEND\n");
     let trivial = trivial.and_then(compile).expect("a shader");
     let empty = uniform_inputs(&trivial, 0);
-    let fixed = (0..9).map(|_| milliseconds(|| drawn_in(&trivial, &empty, SIZE, draw)).0).fold(f64::INFINITY, f64::min);
-    println!("a drawing of few pixels by a trivial shader: {fixed:.2} ms");
     let (mut compiles, mut frames, mut both) = (Vec::new(), Vec::new(), Vec::new());
     let (mut ours_compile, mut theirs_compile) = (Vec::new(), Vec::new());
     for (file, subject) in subjects(Processor::Fragment, |subject| is_out_of_scope(subject).is_none()) {
         let inputs = uniform_inputs(&subject, 1);
+        let (fixed, _) = milliseconds(|| drawn_in(&trivial, &empty, SIZE, draw));
         let (first, pixels) = milliseconds(|| drawn_in(&subject, &inputs, SIZE, draw));
         let (Ok(_), Ok(time)) = (pixels, drawn_in(&subject, &inputs, FRAME, time_of)) else { continue };
         let theirs_first = (first - fixed).max(0.0);
