@@ -5,6 +5,7 @@
 //! `--interpreted` shaders of every stage are only compiled, and what the interpreter still executes of them is counted.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 use rayon::prelude::*;
@@ -16,6 +17,9 @@ use tgsi_ir::run::{AnalyticResources, Inputs, LaneRegisters, Outputs, RunLimits}
 
 /// Nanoseconds for which one thread runs tiles, each a batch of invocations: waking threads takes no part of them.
 const TILES_TAKE: f64 = 40e6;
+
+/// Parts of the tiles, one of which a thread takes at once.
+const PARTS: usize = 128;
 
 /// Operations of a shader that is not short.
 const LONG: usize = 50;
@@ -118,12 +122,19 @@ fn main() {
         let turns: Vec<(f64, f64)> = (0..9).map(|_| (time(&one), time(&two))).collect();
         let at_once = turns.iter().map(|&(one, _)| one).fold(f64::INFINITY, f64::min);
         // As a rasteriser does: tiles, each thread with results of its own.
-        let number = (TILES_TAKE / (single * batch.lanes as f64)).max(32.0) as usize;
+        let number = (TILES_TAKE / (single * batch.lanes as f64)).max(64.0) as usize;
+        let part = number.div_ceil(PARTS);
         let tiles = |pool: &rayon::ThreadPool| {
-            let run = |outputs: &mut Outputs, _| {
-                program.run_into(&batch, &NoResources, Limits::default(), outputs).unwrap_or(());
+            let next = AtomicUsize::new(0);
+            let run = |_: rayon::BroadcastContext<'_>| {
+                let mut outputs = Outputs::default();
+                while next.fetch_add(part, Ordering::Relaxed) < number {
+                    for _ in 0..part {
+                        program.run_into(&batch, &NoResources, Limits::default(), &mut outputs).unwrap_or(());
+                    }
+                }
             };
-            pool.install(|| best(1, || (0..number).into_par_iter().for_each_init(Outputs::default, run)))
+            best(1, || drop(pool.broadcast(run)))
         };
         growth_of_machine.push(growth_of_arithmetic(&one, &two));
         tiles(&two);
