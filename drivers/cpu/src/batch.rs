@@ -11,8 +11,8 @@ use tgsi_ir::system_value::SystemValue;
 use crate::program::Program;
 use crate::resources::{HostResources, Shared};
 
-/// Most lanes of a block of vertices or fragments. A component of it takes less than 4 KiB: in blocks of just that size the
-/// addresses of masks and outputs could end in the same twelve bits in every block, and then loads wait for stores.
+/// Most lanes of a block of vertices or fragments. A component of it takes less than 4 KiB: in blocks of just that size
+/// the addresses of masks and outputs could end in the same twelve bits in every block, and then loads wait for stores.
 pub const BLOCK_LANES: usize = MAX_LANES - 32;
 
 /// Lanes of a block whose planes must stay in the cache.

@@ -138,6 +138,8 @@ impl Facts<'_> {
         // Writing to a hash does not fail.
         let _ = write!(hash, "{version} {:?} {extensions:?} {stretches:?} {instructions:?} ", native::SIZES);
         let _ = write!(hash, "{} {} ", program.num_value_planes(), program.num_register_planes());
+        // Blocks do not clear what code is to store.
+        let _ = write!(hash, "{:?} ", program.always_stored());
         let _ = write!(hash, "{:?} {:?} {:?} ", program.ops(), program.constants(), program.registers());
         for alu in program.alus() {
             let _ = write!(hash, "{} {:?} ", alu.op, alu.dest);

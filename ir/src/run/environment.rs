@@ -115,28 +115,27 @@ impl LaneRegisters {
 
     /// The words of all lanes of one component; the file grows to hold the register.
     pub fn component_mut(&mut self, register: usize, component: usize) -> &mut [u32] {
-        let needed = (register + 1) * 4 * self.stride;
-        if self.words.len() < needed {
-            self.words.resize(needed, 0);
+        let (stride, lanes) = (self.stride, self.lanes);
+        &mut self.register_mut(register)[component * stride..][..lanes]
+    }
+
+    /// The components of a register, padding included; the file grows to hold it.
+    fn register_mut(&mut self, register: usize) -> &mut [u32] {
+        let size = 4 * self.stride;
+        let (start, end) = (register * size, (register + 1) * size);
+        if self.words.len() < end {
+            self.words.resize(end, 0);
         }
-        let start = (register * 4 + component) * self.stride;
-        &mut self.words[start..start + self.lanes]
+        &mut self.words[start..end]
     }
 
     /// Gives the lanes of a register four words each, from the first lane on: `words` of the rows, such as the vertices
     /// of a buffer. The file grows to hold the register; rows beyond the last lane are ignored.
     pub fn set_lanes<T>(&mut self, register: usize, rows: &[T], words: impl Fn(&T) -> Vec4) {
-        let needed = (register + 1) * 4 * self.stride;
-        if self.words.len() < needed {
-            self.words.resize(needed, 0);
-        }
-        let count = rows.len().min(self.lanes);
-        let rows = &rows[..count];
-        let file = &mut self.words[register * 4 * self.stride..needed];
-        let Ok([x, y, z, w]) = file.get_disjoint_mut([0, 1, 2, 3].map(|c| c * self.stride..c * self.stride + count))
-        else {
-            return;
-        };
+        let (stride, count) = (self.stride, rows.len().min(self.lanes));
+        let (rows, file) = (&rows[..count], self.register_mut(register));
+        let components = [0, 1, 2, 3].map(|component| component * stride..component * stride + count);
+        let Ok([x, y, z, w]) = file.get_disjoint_mut(components) else { return };
         // Four at a time, which becomes a transposition of vectors.
         let (quads, rest) = rows.as_chunks::<4>();
         let [(x, x_rest), (y, y_rest), (z, z_rest), (w, w_rest)] = [x, y, z, w].map(|c| c.as_chunks_mut::<4>());

@@ -1,6 +1,6 @@
 //! What a stretch computes of constants and uniforms only: the same for all lanes of all quads. It is computed once,
-//! before the loop over the quads, as LICM would do it, also where it stands in an `If` or a loop of the shader: nothing
-//! of it has an effect, and reads are checked.
+//! before the loop over the quads, as LICM would do it, also where it stands in an `If` or a loop of the shader:
+//! nothing of it has an effect, and reads are checked.
 //!
 //! Cranelift hoists what it knows to be pure. That leaves calls, and loads by run-time indices.
 
@@ -28,10 +28,10 @@ pub(super) fn writes(program: &Program) -> Vec<u8> {
     writes
 }
 
-/// The operations of a range that are invariant, given what [`writes`] counts. Each is the only one to write its planes,
-/// with the same words in the whole run, so that inactive lanes may have them as well.
-pub(super) fn find(program: &Program, writes: &[u8], range: Range<u32>) -> FxHashSet<u32> {
-    let mut planes: FxHashSet<Plane> = program.constants().iter().map(|&(plane, _)| plane).collect();
+/// The operations of a range that are invariant, given what [`writes`] counts, and which planes are constant. Each is
+/// the only one to write its planes, with the same words in the whole run, so inactive lanes may have them as well.
+pub(super) fn find(program: &Program, writes: &[u8], constant: &[bool], range: Range<u32>) -> FxHashSet<u32> {
+    let mut planes: FxHashSet<Plane> = FxHashSet::default();
     let mut found = FxHashSet::default();
     for at in range {
         let (is_candidate, dest) = match program.ops()[at as usize] {
@@ -49,7 +49,7 @@ pub(super) fn find(program: &Program, writes: &[u8], range: Range<u32>) -> FxHas
         let mut is_invariant = is_candidate && written(dest).all(|plane| writes[plane as usize] == 1);
         mentions(program, program.ops()[at as usize], &mut |mention| {
             if let Mention::Read(plane) = mention {
-                is_invariant &= planes.contains(&plane);
+                is_invariant &= constant[plane as usize] || planes.contains(&plane);
             }
         });
         if is_invariant {

@@ -316,8 +316,11 @@ fn planes(program: &Program, ranges: Vec<Range<u32>>, keep_inactive: bool) -> Ve
     for (number, range) in (1u32..).zip(ranges) {
         let (mut inputs, mut written) = (Vec::new(), Vec::new());
         let mut depth = 0u32;
-        let found =
-            if keep_inactive { FxHashSet::default() } else { invariants::find(program, &writes, range.clone()) };
+        let found = if keep_inactive {
+            FxHashSet::default()
+        } else {
+            invariants::find(program, &writes, &constant, range.clone())
+        };
         for (at, &op) in range.clone().zip(&program.ops()[range.start as usize..range.end as usize]) {
             match op {
                 Op::If { .. } | Op::Loop => depth += 1,

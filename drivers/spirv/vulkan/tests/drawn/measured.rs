@@ -148,8 +148,8 @@ fn has_plain_textures(subject: &Subject) -> bool {
         && has_other_interface(subject).is_none()
 }
 
-/// Frames of shaders with textures, every input of which runs over the texture once: as far as the devices goes, with
-/// interpolation and rasterising; here with the fragments' inputs as they are. Texels are bytes, filtered linearly.
+/// Frames of shaders with textures, every input of which runs over the texture once. The device rasterises and
+/// interpolates besides; here fragments have their inputs. Texels are bytes, filtered linearly.
 #[test]
 #[ignore = "it measures"]
 fn textured_frames_are_measured() {
