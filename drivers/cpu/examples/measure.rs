@@ -1,8 +1,9 @@
 //! Measures the driver on shaders: `cargo run --profile dist -p tgsi-driver-cpu --example measure -- shader.tgsi...`
 //!
-//! For each vertex and fragment shader: time from optimised SSA to machine code, and time of an invocation here and
-//! in the interpreter of the IR, on the same inputs. Prints medians; with `--each` first, a line for each shader. With
-//! `--interpreted` shaders of every stage are only compiled, and what the interpreter still executes of them is counted.
+//! For each vertex and fragment shader: time from optimised SSA to machine code, and time of an invocation here and in
+//! the interpreter of the IR, on the same inputs. Prints medians; with `--each` first, a line for each shader. With
+//! `--interpreted` shaders of every stage are only compiled, and what the interpreter still executes of them is
+//! counted.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};

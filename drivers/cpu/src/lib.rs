@@ -9,9 +9,9 @@
 //!
 //! [`lower`](mod@lower) runs passes of the IR. The interpreter of the IR flattens the result: a list of operations over
 //! numbered planes, one word a lane each, with structured control flow. It executes an operation for all lanes of a
-//! block before it goes on to the next. `native` puts machine code in the place of the stretches of the list that change
-//! no memory; it is made with the feature `machine-code`. Code can also be made ahead of time
-//! and linked into a program: see [`object`].
+//! block before it goes on to the next. `native` puts machine code in the place of the stretches of the list that
+//! change no memory; it is made with the feature `machine-code`. Code can also be made ahead of time and linked into a
+//! program: see [`object`].
 
 pub mod driver;
 pub mod error;

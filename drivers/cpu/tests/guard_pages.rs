@@ -2,8 +2,8 @@
 //! memory that is large enough ends where an inaccessible page begins, and another such page stands before it. An
 //! access outside ends the test with a signal.
 //!
-//! `TGSIC_COUNT=n` generates n shaders of each stage instead of 25, `TGSIC_SEED=n` starts elsewhere, `TGSIC_RUNS=n` runs
-//! each n times with each number of lanes, instead of once.
+//! `TGSIC_COUNT=n` generates n shaders of each stage instead of 25, `TGSIC_SEED=n` starts elsewhere, `TGSIC_RUNS=n`
+//! runs each n times with each number of lanes, instead of once.
 
 #![cfg(all(feature = "machine-code", target_os = "linux"))]
 

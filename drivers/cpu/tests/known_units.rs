@@ -42,12 +42,17 @@ fn counting(texture: Texture, sampler: Sampler) -> Counting {
     Counting { textures, lookups: AtomicUsize::new(0) }
 }
 
-/// The shaders: implicit, biased, explicit and projective lookups, with given derivatives, and where coordinates count
-/// texels.
-fn shaders() -> Vec<tgsi_ir::Shader> {
+fn lowered(text: &str) -> tgsi_ir::Shader {
     let compiler = Compiler::for_target(tgsi_driver_cpu::DRIVER.target(&[]).expect("no options").into());
+    let shader = tgsi::text::parse(text.as_bytes()).expect("a shader").shader;
+    compiler.ir_at(Stage::Registers, &shader).expect("it is lowered")
+}
+
+/// The shaders: implicit, biased, explicit and projective lookups, levels of detail that are asked for, with given
+/// derivatives, and where coordinates count texels.
+fn shaders() -> Vec<tgsi_ir::Shader> {
     let gradients = "TEMP[0].zwzw, TEMP[0].wyzx, ";
-    let plain = ["TEX", "TXB", "TXL", "TXP"].map(|opcode| (opcode, "", "2D"));
+    let plain = ["TEX", "TXB", "TXL", "TXP", "LODQ"].map(|opcode| (opcode, "", "2D"));
     let others = [("TXD", gradients, "2D"), ("TEX", "", "RECT"), ("TXP", "", "RECT"), ("TXD", gradients, "RECT")];
     let all = plain.into_iter().chain(others);
     all.map(|(opcode, gradients, target)| {
@@ -56,8 +61,7 @@ fn shaders() -> Vec<tgsi_ir::Shader> {
                  DCL TEMP[0]\nMOV TEMP[0], IN[0]\n{opcode} TEMP[0], TEMP[0], {gradients}SAMP[0], {target}\n\
                  MOV OUT[0], TEMP[0]\nEND\n"
         );
-        let shader = tgsi::text::parse(text.as_bytes()).expect("a shader").shader;
-        compiler.ir_at(Stage::Registers, &shader).expect("it is lowered")
+        lowered(&text)
     })
     .collect()
 }
@@ -191,7 +195,7 @@ fn code_has_the_bits_of_the_sampler() {
             }
         }
     });
-    assert_eq!(made.into_inner(), 2 * 108 * 8 * 4);
+    assert_eq!(made.into_inner(), 2 * 108 * 9 * 4);
 }
 
 /// What a program is run with may be anything: then its lookups are the host's.
@@ -222,6 +226,20 @@ fn other_units_are_looked_up_by_the_host() {
     // No texture at all.
     let nothing = Counting { textures: Textures::new(), lookups: AtomicUsize::new(0) };
     assert_eq!(run(&program, &inputs, &nothing).outputs.get(0, 0, 5), 0);
+    // Nor where the lookup is the same in all lanes, and could be made before any of them asks.
+    let constant = lowered(
+        "FRAG\nDCL OUT[0], COLOR\nDCL SAMP[0]\nDCL SVIEW[0], 2D, FLOAT\nIMM[0] FLT32 {0.5, 0.9, 1, 0}\n\
+         TEX OUT[0], IMM[0], SAMP[0], 2D\nEND\n",
+    );
+    for filter in [Filter::Nearest, Filter::Linear] {
+        let state = Sampler { min_filter: filter, mag_filter: filter, ..state };
+        let known = Known { state, ..known };
+        let program = compile_with(&constant, Options::default(), &[known]).expect("it is compiled");
+        assert_eq!(run(&program, &inputs, &nothing).outputs.get(0, 0, 5), 0);
+        let host = counting(texture(Format::Rgba8Unorm, 8, 8, 4), state);
+        let expected = run(&compile(&constant, Options::default()).expect("it is compiled"), &inputs, &host);
+        same(&expected, &run(&program, &inputs, &host), "constant coordinates");
+    }
     // States that code is not made for are left out.
     let border = Sampler { wrap: [Wrap::ClampToBorder; 3], ..state };
     let without =

@@ -1,5 +1,5 @@
-//! Loads by run-time indices in machine code, against the interpreter: constants, buffers, shared memory and arrays, with
-//! indices that are the same in all lanes, differ, and lie at or behind the end. All of it is machine code.
+//! Loads by run-time indices in machine code, against the interpreter: constants, buffers, shared memory and arrays,
+//! with indices that are the same in all lanes, differ, and lie at or behind the end. All of it is machine code.
 
 #![cfg(feature = "machine-code")]
 
@@ -36,8 +36,8 @@ fn inputs() -> Inputs {
     inputs
 }
 
-/// Compiles a shader, checks that the interpreter executes only what is named, and compares the results of both. Returns
-/// whether there are any but zeros.
+/// Compiles a shader, checks that the interpreter executes only what is named, and compares the results of both.
+/// Returns whether there are any but zeros.
 fn check(text: &str, interpreted: &[&str]) -> bool {
     let compiler = Compiler::for_target(tgsi_driver_cpu::DRIVER.target(&[]).expect("no options").into());
     let shader = tgsi::text::parse(text.as_bytes()).unwrap_or_else(|errors| panic!("{errors:?}\n{text}")).shader;

@@ -74,13 +74,24 @@ fn table_address<const N: usize>(table: &Option<[Buffer; N]>) -> *const Buffer {
     table.as_ref().unwrap_or(&const { [Buffer::NONE; N] }).as_ptr()
 }
 
-/// A texture that code reads; without texels it does not.
+/// A texture that code reads.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub(super) struct KnownUnit {
+    /// Whether it is what the code was made for.
+    is_there: u64,
     texels: *const u8,
     levels: *const Level,
     last: u64,
+}
+
+impl KnownUnit {
+    /// In the place of one that is not there: code may load from it before it asks, and does nothing with that.
+    const NONE: KnownUnit = {
+        static TEXEL: [u8; 16] = [0; 16];
+        static LEVEL: Level = Level { start: 0, width: 1, height: 1, images: 1, image_bytes: TEXEL.len() };
+        KnownUnit { is_there: 0, texels: TEXEL.as_ptr(), levels: &raw const LEVEL, last: 0 }
+    };
 }
 
 /// The argument of a stretch's function.
@@ -124,6 +135,7 @@ impl Context {
         if let Some(unit) = self.known.get_mut(number) {
             let (texels, levels) = (texture.texels(), texture.levels());
             *unit = KnownUnit {
+                is_there: 1,
                 texels: texels.as_ptr(),
                 levels: levels.as_ptr(),
                 last: levels.len().saturating_sub(1) as u64,
@@ -164,7 +176,7 @@ impl Context {
             host: std::ptr::null_mut(),
             look_up,
             kill,
-            known: [KnownUnit { texels: std::ptr::null(), levels: std::ptr::null(), last: 0 }; MAX_KNOWN],
+            known: [KnownUnit::NONE; MAX_KNOWN],
             functions: &raw const FUNCTIONS,
             generals: generals.as_ptr(),
             storage: table_address(&tables.storage),
@@ -195,6 +207,7 @@ pub(super) mod offsets {
     pub const KNOWN: usize = offset_of!(Context, known);
     /// Bytes of a known unit, and the places of its fields.
     pub const KNOWN_UNIT: usize = size_of::<KnownUnit>();
+    pub const KNOWN_IS_THERE: usize = offset_of!(KnownUnit, is_there);
     pub const KNOWN_TEXELS: usize = offset_of!(KnownUnit, texels);
     pub const KNOWN_LEVELS: usize = offset_of!(KnownUnit, levels);
     pub const KNOWN_LAST: usize = offset_of!(KnownUnit, last);

@@ -51,6 +51,8 @@ pub(super) struct Emitter<'a, 'f> {
     pub in_memory: &'a [bool],
     /// Whether the processor rounds a product and a sum once.
     pub has_fma: bool,
+    /// Whether the code is for x86-64.
+    pub is_x86: bool,
     variables: FxHashMap<Plane, Variable>,
     /// Start and length of memory.
     memories: FxHashMap<Memory, (Ir, Ir)>,
@@ -109,6 +111,7 @@ impl<'a, 'f> Emitter<'a, 'f> {
             lookups: 0,
             in_memory: &[],
             has_fma: false,
+            is_x86: false,
             before_quads: false,
             variables: FxHashMap::default(),
             memories: FxHashMap::default(),

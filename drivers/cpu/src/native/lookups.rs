@@ -1,4 +1,5 @@
-//! Lookups in code: textures of known units, looked up without a call.
+//! Lookups in code: textures of known units, looked up without a call. Here levels are chosen; [`super::filters`] has
+//! what is done in each.
 //!
 //! The steps are those of [`crate::sampler`], in the same order and with the same roundings, so the results have the
 //! same bits. A value is a vector of one float for each lane of the quad.
@@ -20,10 +21,9 @@ use tgsi_ir::run::program::{Program, Texture};
 
 use super::alu::{Lanes, flags};
 use super::context::{MAX_KNOWN, offsets};
-use super::emit::{Emitter, fixed, trusted};
+use super::emit::{Emitter, fixed};
 use crate::sampler::level_of_detail::{ROOT, SERIES};
-use crate::sampler::wrap::FARTHEST;
-use crate::sampler::{Filter, Format, Known, Level, MipFilter, Wrap};
+use crate::sampler::{Filter, Known, Level, MipFilter};
 
 /// Most lookups of a stretch that are made in its code, each some hundreds of instructions.
 pub(super) const MAX_LOOKUPS: usize = 48;
@@ -51,7 +51,9 @@ pub(super) fn known_unit(program: &Program, texture: &Texture, known: &[Known]) 
         && texture.dest.bits == 32
         && texture.dest.components <= 4
         && match texture.lookup() {
-            Some(TextureLookup::Implicit | TextureLookup::Explicit | TextureLookup::Bias) => true,
+            Some(TextureLookup::Implicit | TextureLookup::Explicit | TextureLookup::Bias | TextureLookup::QueryLod) => {
+                true
+            }
             Some(TextureLookup::Gradient) => [K::Ddx, K::Ddy].into_iter().all(|kind| texture.source(kind).is_some()),
             _ => false,
         };
@@ -61,11 +63,11 @@ pub(super) fn known_unit(program: &Program, texture: &Texture, known: &[Known]) 
 }
 
 /// The level that each lane reads.
-struct Levels {
+pub(super) struct Levels {
     /// Size in texels, as integers.
-    size: [Ir; 2],
+    pub size: [Ir; 2],
     /// The address of the first texel for each lane.
-    start: [Ir; 4],
+    pub start: [Ir; 4],
 }
 
 /// Where the lanes look.
@@ -76,47 +78,49 @@ struct Place {
 }
 
 /// Makes the code of a lookup.
-struct LookupEmitter<'b, 'f> {
-    lanes: Lanes<'b, 'f>,
-    known: Known,
-    components: usize,
+pub(super) struct LookupEmitter<'b, 'f> {
+    pub lanes: Lanes<'b, 'f>,
+    pub known: Known,
+    pub components: usize,
     /// Address of the texels, of the levels, number of the last level.
     texels: Ir,
     levels: Ir,
     last: Ir,
     /// Folded coordinates, or those that count texels.
-    folded: [Ir; 2],
+    pub folded: [Ir; 2],
     /// Whether coordinates count texels.
-    unnormalized: bool,
+    pub unnormalized: bool,
+    /// Whether the code is for x86-64.
+    is_x86: bool,
 }
 
 impl LookupEmitter<'_, '_> {
-    fn word(&mut self, word: u32) -> Ir {
+    pub(super) fn word(&mut self, word: u32) -> Ir {
         self.lanes.splat(word)
     }
 
-    fn number(&mut self, value: f32) -> Ir {
+    pub(super) fn number(&mut self, value: f32) -> Ir {
         let word = self.lanes.splat(value.to_bits());
         self.float(word)
     }
 
-    fn float(&mut self, value: Ir) -> Ir {
+    pub(super) fn float(&mut self, value: Ir) -> Ir {
         self.lanes.builder.ins().bitcast(F32X4, flags(), value)
     }
 
-    fn bits(&mut self, value: Ir) -> Ir {
+    pub(super) fn bits(&mut self, value: Ir) -> Ir {
         self.lanes.builder.ins().bitcast(I32X4, flags(), value)
     }
 
-    fn add(&mut self, a: Ir, b: Ir) -> Ir {
+    pub(super) fn add(&mut self, a: Ir, b: Ir) -> Ir {
         self.lanes.builder.ins().fadd(a, b)
     }
 
-    fn sub(&mut self, a: Ir, b: Ir) -> Ir {
+    pub(super) fn sub(&mut self, a: Ir, b: Ir) -> Ir {
         self.lanes.builder.ins().fsub(a, b)
     }
 
-    fn mul(&mut self, a: Ir, b: Ir) -> Ir {
+    pub(super) fn mul(&mut self, a: Ir, b: Ir) -> Ir {
         self.lanes.builder.ins().fmul(a, b)
     }
 
@@ -126,61 +130,43 @@ impl LookupEmitter<'_, '_> {
 
     /// Floats where a mask is set, others elsewhere.
     fn choose(&mut self, mask: Ir, a: Ir, b: Ir) -> Ir {
-        let (a, b) = (self.bits(a), self.bits(b));
-        let chosen = self.lanes.select(mask, a, b);
-        self.float(chosen)
+        let mask = self.float(mask);
+        self.lanes.builder.ins().bitselect(mask, a, b)
     }
 
     /// The larger one, the second if one is no number.
-    fn at_least(&mut self, a: Ir, low: Ir) -> Ir {
-        let mask = self.above(a, low);
+    pub(super) fn at_least(&mut self, a: Ir, low: Ir) -> Ir {
+        // In this form it is one instruction of x86.
+        let mask = self.lanes.builder.ins().fcmp(FloatCC::LessThan, low, a);
         self.choose(mask, a, low)
     }
 
-    fn at_most(&mut self, a: Ir, high: Ir) -> Ir {
+    pub(super) fn at_most(&mut self, a: Ir, high: Ir) -> Ir {
         let mask = self.lanes.builder.ins().fcmp(FloatCC::LessThan, a, high);
         self.choose(mask, a, high)
     }
 
-    fn floats_of(&mut self, value: Ir) -> Ir {
+    pub(super) fn floats_of(&mut self, value: Ir) -> Ir {
         self.lanes.builder.ins().fcvt_from_sint(F32X4, value)
     }
 
-    fn whole_of(&mut self, value: Ir) -> Ir {
-        self.lanes.builder.ins().fcvt_to_sint_sat(I32X4, value)
+    /// Floats that integers can hold as such, rounded towards zero; any integers for others.
+    pub(super) fn whole_of(&mut self, value: Ir) -> Ir {
+        if self.is_x86 {
+            self.lanes.builder.ins().x86_cvtt2dq(I32X4, value)
+        } else {
+            self.lanes.builder.ins().fcvt_to_sint_sat(I32X4, value)
+        }
     }
 
     /// As `mix` of the sampler.
-    fn mix(&mut self, a: Ir, b: Ir, weight: Ir) -> Ir {
+    pub(super) fn mix(&mut self, a: Ir, b: Ir, weight: Ir) -> Ir {
         let difference = self.sub(b, a);
         let part = self.mul(difference, weight);
         self.add(a, part)
     }
 
     // ---- levels of detail
-
-    /// As `fold` of the sampler.
-    fn fold(&mut self, coordinate: Ir, wrap: Wrap) -> Ir {
-        let folded = match wrap {
-            Wrap::Repeat => {
-                let whole = self.lanes.builder.ins().floor(coordinate);
-                self.sub(coordinate, whole)
-            }
-            Wrap::MirroredRepeat => {
-                let (half, two) = (self.number(0.5), self.number(2.0));
-                let half = self.mul(coordinate, half);
-                let whole = self.lanes.builder.ins().floor(half);
-                let whole = self.mul(two, whole);
-                self.sub(coordinate, whole)
-            }
-            _ => return coordinate,
-        };
-        let zero = self.number(0.0);
-        let mask = self.above(folded, zero);
-        let bits = self.bits(folded);
-        let kept = self.lanes.builder.ins().band(mask, bits);
-        self.float(kept)
-    }
 
     /// As `log2` of the sampler.
     fn log2(&mut self, value: Ir) -> Ir {
@@ -244,6 +230,49 @@ impl LookupEmitter<'_, '_> {
         self.mul(half, logarithm)
     }
 
+    /// As `unlimited` of the sampler.
+    fn unlimited(&mut self, lookup: TextureLookup, place: &Place, given: Option<Ir>) -> Ir {
+        let bias = self.number(self.known.state.lod_bias);
+        let given = given.map(|given| self.float(given));
+        let zero = self.number(0.0);
+        let given = given.unwrap_or(zero);
+        match lookup {
+            TextureLookup::Explicit => self.add(given, bias),
+            TextureLookup::Bias => {
+                let (natural, bias) = (self.natural(place), self.add(bias, given));
+                self.add(natural, bias)
+            }
+            _ => {
+                let natural = self.natural(place);
+                self.add(natural, bias)
+            }
+        }
+    }
+
+    /// As `limited` of the sampler.
+    fn limited(&mut self, lod: Ir) -> Ir {
+        let state = self.known.state;
+        let (low, high) = (self.number(state.min_lod), self.number(state.max_lod));
+        let lod = self.at_least(lod, low);
+        self.at_most(lod, high)
+    }
+
+    /// As `query` of the sampler: words of the components.
+    fn query(&mut self, place: &Place) -> Vec<Ir> {
+        let lod = self.unlimited(TextureLookup::QueryLod, place, None);
+        let (last, limited) = (self.last, self.limited(lod));
+        let zero = self.number(0.0);
+        let used = match self.levels(limited, last) {
+            (None, _) => zero,
+            (Some(level), None) => self.floats_of(level),
+            (Some(level), Some(weight)) => {
+                let level = self.floats_of(level);
+                self.add(level, weight)
+            }
+        };
+        [used, lod, zero, zero].into_iter().take(self.components).map(|value| self.bits(value)).collect()
+    }
+
     /// As `levels` of the sampler: numbers of levels, and weights of the next ones if there are two.
     fn levels(&mut self, lod: Ir, last: Ir) -> (Option<Ir>, Option<Ir>) {
         if self.known.state.mip_filter == MipFilter::None {
@@ -270,11 +299,11 @@ impl LookupEmitter<'_, '_> {
 
     /// A field of a level at an address.
     fn size_at(&mut self, level: Ir, field: usize) -> Ir {
-        self.lanes.builder.ins().load(I32, trusted(), level, field as i32)
+        self.lanes.builder.ins().load(I32, fixed(), level, field as i32)
     }
 
     fn start_at(&mut self, level: Ir) -> Ir {
-        let start = self.lanes.builder.ins().load(I64, trusted(), level, offset_of!(Level, start) as i32);
+        let start = self.lanes.builder.ins().load(I64, fixed(), level, offset_of!(Level, start) as i32);
         self.lanes.builder.ins().iadd(self.texels, start)
     }
 
@@ -338,144 +367,7 @@ impl LookupEmitter<'_, '_> {
         Levels { size: [width, height], start: [a, b, c, d] }
     }
 
-    // ---- texels
-
-    /// As `split` of the sampler.
-    fn split(&mut self, position: Ir) -> (Ir, Ir) {
-        let (low, high) = (self.number(-FARTHEST), self.number(FARTHEST));
-        let position = self.at_least(position, low);
-        let position = self.at_most(position, high);
-        let towards_zero = self.whole_of(position);
-        let again = self.floats_of(towards_zero);
-        let above = self.above(again, position);
-        let texel = self.lanes.builder.ins().iadd(towards_zero, above);
-        let start = self.floats_of(texel);
-        let weight = self.sub(position, start);
-        (texel, weight)
-    }
-
-    /// As `wrapped` of the sampler, for the numbers that folded coordinates give. The result is always inside.
-    fn wrapped(&mut self, texel: Ir, size: Ir, wrap: Wrap) -> Ir {
-        let one = self.word(1);
-        let zero = self.word(0);
-        let b = &mut *self.lanes.builder;
-        let last = b.ins().isub(size, one);
-        match wrap {
-            Wrap::Repeat => {
-                let below = b.ins().icmp(IntCC::SignedLessThan, texel, zero);
-                let beyond = b.ins().icmp(IntCC::SignedGreaterThan, texel, last);
-                let (more, less) = (b.ins().band(below, size), b.ins().band(beyond, size));
-                let texel = b.ins().iadd(texel, more);
-                let texel = b.ins().isub(texel, less);
-                b.ins().umin(texel, last)
-            }
-            _ => {
-                let texel = if wrap == Wrap::MirroredRepeat {
-                    let beyond = b.ins().icmp(IntCC::SignedGreaterThan, texel, last);
-                    let double = b.ins().iadd(size, last);
-                    let mirrored = b.ins().isub(double, texel);
-                    b.ins().bitselect(beyond, mirrored, texel)
-                } else {
-                    texel
-                };
-                let texel = b.ins().smax(texel, zero);
-                b.ins().smin(texel, last)
-            }
-        }
-    }
-
-    /// The numbers that the components of a texel are, for each lane's texel by its number in the level.
-    fn tap(&mut self, levels: &Levels, texel: Ir) -> Vec<Ir> {
-        let address = |emitter: &mut Self, lane: u8, shift: i64| {
-            let number = emitter.lanes.builder.ins().extractlane(texel, lane);
-            let number = emitter.lanes.builder.ins().uextend(I64, number);
-            let distance = emitter.lanes.builder.ins().ishl_imm(number, shift);
-            emitter.lanes.builder.ins().iadd(levels.start[usize::from(lane)], distance)
-        };
-        if self.known.format == Format::Rgba8Unorm {
-            let mut all = texel;
-            for lane in 0..4u8 {
-                let address = address(self, lane, 2);
-                let word = self.lanes.builder.ins().load(I32, trusted(), address, 0);
-                all = self.lanes.builder.ins().insertlane(all, word, lane);
-            }
-            let low = self.word(0xff);
-            return (0..self.components)
-                .map(|component| {
-                    let shifted = self.lanes.builder.ins().ushr_imm(all, 8 * component as i64);
-                    let byte = if component < 3 { self.lanes.builder.ins().band(shifted, low) } else { shifted };
-                    self.floats_of(byte)
-                })
-                .collect();
-        }
-        let mut components = vec![texel; self.components];
-        for lane in 0..4u8 {
-            let address = address(self, lane, 4);
-            for (number, vector) in (0i32..).zip(&mut components) {
-                let word = self.lanes.builder.ins().load(I32, trusted(), address, 4 * number);
-                *vector = self.lanes.builder.ins().insertlane(*vector, word, lane);
-            }
-        }
-        components.into_iter().map(|vector| self.float(vector)).collect()
-    }
-
-    /// As `position` of the sampler.
-    fn position(&mut self, folded: Ir, scale: Ir, wrap: Wrap) -> Ir {
-        if !self.unnormalized {
-            return self.mul(folded, scale);
-        }
-        if !matches!(wrap, Wrap::Repeat | Wrap::MirroredRepeat) {
-            return folded;
-        }
-        let part = self.lanes.builder.ins().fdiv(folded, scale);
-        let part = self.fold(part, wrap);
-        self.mul(part, scale)
-    }
-
-    /// The filtered numbers in levels.
-    fn filtered(&mut self, levels: &Levels, filter: Filter) -> Vec<Ir> {
-        let wraps = [self.known.state.wrap[0], self.known.state.wrap[1]];
-        let width = levels.size[0];
-        let mut texels = [[width; 2]; 2];
-        let mut weights = [width; 2];
-        for axis in 0..2 {
-            let (size, wrap) = (levels.size[axis], wraps[axis]);
-            let scale = self.floats_of(size);
-            let mut position = self.position(self.folded[axis], scale, wrap);
-            if filter == Filter::Linear {
-                let half = self.number(0.5);
-                position = self.sub(position, half);
-            }
-            let (first, weight) = self.split(position);
-            weights[axis] = weight;
-            texels[axis][0] = self.wrapped(first, size, wrap);
-            if filter == Filter::Linear {
-                let one = self.word(1);
-                let second = self.lanes.builder.ins().iadd(first, one);
-                texels[axis][1] = self.wrapped(second, size, wrap);
-            }
-        }
-        let number = |emitter: &mut Self, column: usize, row: usize| {
-            let start = emitter.lanes.builder.ins().imul(texels[1][row], width);
-            emitter.lanes.builder.ins().iadd(start, texels[0][column])
-        };
-        if filter == Filter::Nearest {
-            let texel = number(self, 0, 0);
-            return self.tap(levels, texel);
-        }
-        let corners = [(0, 0), (1, 0), (0, 1), (1, 1)].map(|(column, row)| {
-            let texel = number(self, column, row);
-            self.tap(levels, texel)
-        });
-        let [s, t] = weights;
-        (0..self.components)
-            .map(|component| {
-                let [a, b, c, d] = corners.each_ref().map(|corner| corner[component]);
-                let (above, below) = (self.mix(a, b, s), self.mix(c, d, s));
-                self.mix(above, below, t)
-            })
-            .collect()
-    }
+    // ---- lookups
 
     /// The numbers at a level of detail, one filter in all lanes.
     fn at_lod(&mut self, lod: Option<Ir>, filter: Filter) -> Vec<Ir> {
@@ -533,24 +425,9 @@ impl LookupEmitter<'_, '_> {
         let values = if minified == magnified && state.mip_filter == MipFilter::None {
             self.at_lod(None, minified)
         } else {
-            let bias = self.number(state.lod_bias);
-            let given = given.map(|given| self.float(given));
+            let lod = self.unlimited(lookup, place, given);
+            let lod = self.limited(lod);
             let zero = self.number(0.0);
-            let given = given.unwrap_or(zero);
-            let lod = match lookup {
-                TextureLookup::Explicit => self.add(given, bias),
-                TextureLookup::Bias => {
-                    let (natural, bias) = (self.natural(place), self.add(bias, given));
-                    self.add(natural, bias)
-                }
-                _ => {
-                    let natural = self.natural(place);
-                    self.add(natural, bias)
-                }
-            };
-            let (low, high) = (self.number(state.min_lod), self.number(state.max_lod));
-            let lod = self.at_least(lod, low);
-            let lod = self.at_most(lod, high);
             if minified == magnified {
                 self.at_lod(Some(lod), minified)
             } else {
@@ -565,14 +442,17 @@ impl LookupEmitter<'_, '_> {
                 })
             }
         };
-        let divisor = self.known.format.divisor();
-        let values: Vec<Ir> = if divisor == 1.0 {
-            values
-        } else {
-            let divisor = self.number(divisor);
-            values.into_iter().map(|value| self.lanes.builder.ins().fdiv(value, divisor)).collect()
-        };
-        values.into_iter().map(|value| self.bits(value)).collect()
+        let words = values.into_iter().enumerate().map(|(component, value)| {
+            let divisor = self.divisor(component);
+            let value = if divisor == 1.0 {
+                value
+            } else {
+                let divisor = self.number(divisor);
+                self.lanes.builder.ins().fdiv(value, divisor)
+            };
+            self.bits(value)
+        });
+        words.collect()
     }
 }
 
@@ -588,13 +468,14 @@ impl Emitter<'_, '_> {
     ) -> Vec<Ir> {
         let Some(&known) = self.known.get(number) else { return otherwise(self) };
         let unit = offsets::KNOWN + number * offsets::KNOWN_UNIT;
-        let [texels, levels, last] = [offsets::KNOWN_TEXELS, offsets::KNOWN_LEVELS, offsets::KNOWN_LAST]
-            .map(|field| self.builder.ins().load(I64, fixed(), self.context, (unit + field) as i32));
+        let fields = [offsets::KNOWN_IS_THERE, offsets::KNOWN_TEXELS, offsets::KNOWN_LEVELS, offsets::KNOWN_LAST];
+        let [is_there, texels, levels, last] =
+            fields.map(|field| self.builder.ins().load(I64, fixed(), self.context, (unit + field) as i32));
         let components = usize::from(texture.dest.components);
         let variables: Vec<Variable> = (0..components).map(|_| self.builder.declare_var(I32X4)).collect();
         let (inside, outside, merge) =
             (self.builder.create_block(), self.builder.create_block(), self.builder.create_block());
-        self.builder.ins().brif(texels, inside, &[], outside, &[]);
+        self.builder.ins().brif(is_there, inside, &[], outside, &[]);
         self.builder.switch_to_block(inside);
         self.builder.seal_block(inside);
         let last = self.builder.ins().ireduce(I32, last);
@@ -605,10 +486,20 @@ impl Emitter<'_, '_> {
             operands.get(before..before + value.planes() as usize)
         };
         let unnormalized = texture.data.dim == SamplerDim::Rect;
+        let is_x86 = self.is_x86;
         let lanes = Lanes { builder: &mut self.builder };
         let none = texels;
-        let mut emitter =
-            LookupEmitter { lanes, known, components, texels, levels, last: none, folded: [none; 2], unnormalized };
+        let mut emitter = LookupEmitter {
+            lanes,
+            known,
+            components,
+            texels,
+            levels,
+            last: none,
+            folded: [none; 2],
+            unnormalized,
+            is_x86,
+        };
         emitter.last = emitter.lanes.splat_value(last);
         let zero = emitter.number(0.0);
         let two = |emitter: &mut LookupEmitter<'_, '_>, words: &[Ir]| {
@@ -626,7 +517,11 @@ impl Emitter<'_, '_> {
         };
         let given = source(TexSrcKind::Lod).or(source(TexSrcKind::Bias)).and_then(|words| words.first().copied());
         let lookup = texture.lookup().unwrap_or(TextureLookup::Implicit);
-        let results = emitter.look_up(lookup, &Place { coordinates, gradients }, given);
+        let place = Place { coordinates, gradients };
+        let results = match lookup {
+            TextureLookup::QueryLod => emitter.query(&place),
+            _ => emitter.look_up(lookup, &place, given),
+        };
         let finish = |emitter: &mut Self, results: Vec<Ir>| {
             for (&variable, result) in variables.iter().zip(results) {
                 emitter.builder.def_var(variable, result);

@@ -1,12 +1,14 @@
-//! Machine code, by Cranelift: the stretches of a program that change nothing but planes and outputs. The interpreter of
-//! the IR executes the rest, in the same order as without machine code; see [`tgsi_ir::run::native`].
+//! Machine code, by Cranelift: the stretches of a program that change nothing but planes and outputs. The interpreter
+//! of the IR executes the rest, in the same order as without machine code; see [`tgsi_ir::run::native`].
 //!
 //! A value is one vector of four 32-bit lanes for each quad. There are no wider vectors in Cranelift, and no operation
 //! that can trap is ever made.
 //!
-//! Code is made at run time (`jit`), or ahead of time for an object file (`write`). It holds no addresses: what it can
-//! reach is in `context`, planes at offsets that are known when it is made, buffers behind a check of the length, texels of textures that a run was asked for, behind a clamp, and what it calls (`calls`, `sampling`). `code`
-//! calls it, with or without the feature `machine-code`, which is needed to make it.
+//! Code is made at run time (`jit`), or ahead of time for an object file (`write`). It holds no addresses. What it can
+//! reach is in `context`: planes at offsets that are known when it is made, buffers behind a check of the length,
+//! texels of textures that a run was asked for behind a clamp (`lookups`, `filters`), and what it calls (`calls`,
+//! `sampling`).
+//! `code` calls it, with or without the feature `machine-code`, which is needed to make it.
 
 #[cfg_attr(not(feature = "machine-code"), allow(dead_code, reason = "only what makes code needs all of it"))]
 mod calls;
@@ -28,6 +30,8 @@ mod alu;
 mod arrays;
 #[cfg(feature = "machine-code")]
 mod emit;
+#[cfg(feature = "machine-code")]
+mod filters;
 #[cfg(feature = "machine-code")]
 mod invariants;
 #[cfg(feature = "machine-code")]
@@ -118,6 +122,7 @@ fn for_each_stretch<E>(
         emitter.known = known;
         emitter.in_memory = &in_memory;
         emitter.has_fma = has_fma;
+        emitter.is_x86 = isa.triple().architecture == Architecture::X86_64;
         emitter.function(stretch);
         visit(stretch, &mut context)?;
         context.clear();
