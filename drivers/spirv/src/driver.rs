@@ -42,7 +42,7 @@ impl Driver for Spirv {
     }
 
     fn run_options(&self) -> &'static [&'static str] {
-        // What runs the code leaves the promise out where the device does not give it.
+        // What runs the code leaves out the promises that the device does not give.
         &["harness", "float_controls"]
     }
 

@@ -98,7 +98,8 @@ pub struct SpirvOptions {
     pub int64: bool,
     /// `demote` keeps helpers running; without it they end.
     pub demote: bool,
-    /// The target promises what `SignedZeroInfNanPreserve` says for 32 bits.
+    /// The target promises what `SignedZeroInfNanPreserve` says for 32 bits. With `harness`, it promises
+    /// `DenormPreserve` as well.
     pub float_controls: bool,
     /// `Fma` rounds once.
     pub fused_fma: bool,

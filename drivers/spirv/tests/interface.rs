@@ -181,7 +181,12 @@ fn the_interface_says_what_was_assigned() {
 fn float_controls_are_declared_where_there_are_floats() {
     let declarations = "DCL IN[0], GENERIC[0], PERSPECTIVE\n";
     let mode = "SignedZeroInfNanPreserve 32";
-    check(&fragment(declarations, "ADD OUT[0], IN[0], IN[0]\n"), &["float_controls"], &[mode]);
+    let sum = fragment(declarations, "ADD OUT[0], IN[0], IN[0]\n");
+    check(&sum, &["float_controls"], &[mode]);
+    check(&sum, &["float_controls", "harness"], &[mode, "DenormPreserve 32"]);
+    for options in [&["float_controls"][..], &["harness"]] {
+        assert!(!assembly(&sum, "vulkan1.1", options).contains("DenormPreserve"));
+    }
     let buffers = "COMP\nDCL BUFFER[0]\nIMM[0] UINT32 {0, 1, 2, 3}\nSTORE BUFFER[0].x, IMM[0].xxxx, IMM[0].yyyy\nEND\n";
     for (source, options) in [(buffers, &["float_controls"][..]), (&fragment(declarations, "MOV OUT[0], IN[0]\n"), &[])]
     {

@@ -79,6 +79,7 @@ const fn feature(capability: Capability) -> &'static str {
         | C::GroupNonUniformShuffle
         | C::GroupNonUniformArithmetic => "subgroupSupportedOperations",
         C::SignedZeroInfNanPreserve => "shaderSignedZeroInfNanPreserveFloat32",
+        C::DenormPreserve => "shaderDenormPreserveFloat32",
         C::VulkanMemoryModel => "vulkanMemoryModel",
         C::VulkanMemoryModelDeviceScope => "vulkanMemoryModelDeviceScope",
         C::StencilExportEXT => "VK_EXT_shader_stencil_export",

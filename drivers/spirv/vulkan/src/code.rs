@@ -29,6 +29,8 @@ pub struct Facts {
     pub max_uniform_bytes: u64,
     /// Whether 32-bit floats may be promised to keep signed zeros, infinities and NaN.
     pub keeps_special: bool,
+    /// Whether 32-bit floats may be promised to keep denormals, whatever those of other sizes do.
+    pub keeps_denormals: bool,
 }
 
 impl Facts {

@@ -206,6 +206,9 @@ fn open(
             max_invocations: limits.max_compute_work_group_invocations.min(limits.max_compute_work_group_size[0]),
             max_uniform_bytes: limits.max_uniform_buffer_range.into(),
             keeps_special: float_controls.shader_signed_zero_inf_nan_preserve_float32 != 0,
+            // Code says what becomes of denormals of 32 bits alone.
+            keeps_denormals: float_controls.shader_denorm_preserve_float32 != 0
+                && float_controls.denorm_behavior_independence != vk::ShaderFloatControlsIndependence::NONE,
         },
         queue,
         family,

@@ -102,7 +102,7 @@ impl VulkanRunner {
     fn code(&self, facts: &Facts, invocations: u32) -> Arc<SizedCode> {
         let mut codes = self.codes.lock().unwrap_or_else(PoisonError::into_inner);
         let code = codes.entry(invocations).or_insert_with(|| {
-            let words = self.module.with_invocations(invocations, facts.keeps_special);
+            let words = self.module.with_invocations(invocations, facts);
             Arc::new(SizedCode::new(words, self.module.bindings.clone()))
         });
         code.clone()

@@ -29,11 +29,11 @@ pub fn write_facts(facts: &Result<Facts, String>) -> Vec<u8> {
             out.word(FAILED);
             out.bytes(message.as_bytes());
         }
-        Ok(Facts { name, subgroup_size, max_invocations, max_uniform_bytes, keeps_special }) => {
+        Ok(Facts { name, subgroup_size, max_invocations, max_uniform_bytes, keeps_special, keeps_denormals }) => {
             let max_uniform_bytes = u32::try_from(*max_uniform_bytes).unwrap_or(u32::MAX);
-            [DONE, *subgroup_size, *max_invocations, max_uniform_bytes, u32::from(*keeps_special)]
-                .into_iter()
-                .for_each(|word| out.word(word));
+            let kept = [*keeps_special, *keeps_denormals].map(u32::from);
+            let numbers = [DONE, *subgroup_size, *max_invocations, max_uniform_bytes];
+            numbers.into_iter().chain(kept).for_each(|word| out.word(word));
             out.bytes(name.as_bytes());
         }
     }
@@ -50,9 +50,9 @@ pub fn read_facts(message: &[u8]) -> Result<Facts, String> {
         return Err(from.text()?);
     }
     let (subgroup_size, max_invocations, max_uniform_bytes) = (from.word()?, from.word()?, from.word()?);
-    let keeps_special = from.word()? != 0;
+    let (keeps_special, keeps_denormals) = (from.word()? != 0, from.word()? != 0);
     let max_uniform_bytes = max_uniform_bytes.into();
-    Ok(Facts { name: from.text()?, subgroup_size, max_invocations, max_uniform_bytes, keeps_special })
+    Ok(Facts { name: from.text()?, subgroup_size, max_invocations, max_uniform_bytes, keeps_special, keeps_denormals })
 }
 
 /// Writes a run of new code, or of that of the job before.
@@ -188,6 +188,7 @@ mod tests {
             max_invocations: 1024,
             max_uniform_bytes: 1 << 16,
             keeps_special: true,
+            keeps_denormals: false,
         };
         assert_eq!(read_facts(&write_facts(&Ok(facts.clone()))), Ok(facts));
         assert_eq!(read_facts(&write_facts(&Err("none".to_owned()))), Err("none".to_owned()));

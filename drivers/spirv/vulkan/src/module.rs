@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use tgsi_driver_spirv::harness::Layout;
 
+use crate::code::Facts;
 use crate::layout;
 
 /// Words before the first instruction.
@@ -22,7 +23,9 @@ const OP_CONSTANT: u32 = 43;
 const OP_VARIABLE: u32 = 59;
 const OP_DECORATE: u32 = 71;
 const MODE_LOCAL_SIZE: u32 = 17;
+const MODE_KEEPS_DENORMALS: u32 = 4459;
 const MODE_KEEPS_SPECIAL: u32 = 4461;
+const CAPABILITY_KEEPS_DENORMALS: u32 = 4464;
 const CAPABILITY_KEEPS_SPECIAL: u32 = 4466;
 const FLOAT_CONTROLS: &str = "SPV_KHR_float_controls";
 const DECORATION_BUFFER_BLOCK: u32 = 3;
@@ -113,9 +116,9 @@ impl Module {
         Ok(Module { bindings: ids.all()?, layout, words })
     }
 
-    /// The code for workgroups of so many invocations. Without `keeps_special`, nothing is promised about infinities
-    /// and NaN.
-    pub fn with_invocations(&self, invocations: u32, keeps_special: bool) -> Vec<u32> {
+    /// The code for workgroups of so many invocations. Of floats it asks for nothing that the device does not promise.
+    pub fn with_invocations(&self, invocations: u32, facts: &Facts) -> Vec<u32> {
+        let (keeps_special, keeps_denormals) = (facts.keeps_special, facts.keeps_denormals);
         let (header, mut rest) = self.words.split_at(HEADER.min(self.words.len()));
         let mut words = header.to_vec();
         while let Some(&first) = rest.first() {
@@ -127,7 +130,9 @@ impl Module {
                 }
                 (OP_CAPABILITY, [CAPABILITY_KEEPS_SPECIAL]) if !keeps_special => {}
                 (OP_EXECUTION_MODE, [_, MODE_KEEPS_SPECIAL, ..]) if !keeps_special => {}
-                (OP_EXTENSION, name) if !keeps_special && string(name) == FLOAT_CONTROLS => {}
+                (OP_CAPABILITY, [CAPABILITY_KEEPS_DENORMALS]) if !keeps_denormals => {}
+                (OP_EXECUTION_MODE, [_, MODE_KEEPS_DENORMALS, ..]) if !keeps_denormals => {}
+                (OP_EXTENSION, name) if !keeps_special && !keeps_denormals && string(name) == FLOAT_CONTROLS => {}
                 _ => words.extend_from_slice(instruction),
             }
         }
@@ -191,4 +196,53 @@ impl Ids {
 fn string(words: &[u32]) -> String {
     let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).take_while(|&byte| byte != 0).collect();
     String::from_utf8_lossy(&bytes).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use tgsi_compiler::{Compiler, Driver, input};
+    use tgsi_driver_spirv::DRIVER;
+
+    use super::*;
+
+    #[test]
+    fn code_asks_for_what_the_device_keeps() {
+        let source = "FRAG\nDCL IN[0], GENERIC[0], LINEAR\nDCL OUT[0], COLOR\nADD OUT[0], IN[0], IN[0]\nEND\n";
+        let compiler = Compiler::for_target(DRIVER.target(DRIVER.run_options()).expect("the options").into());
+        let (shader, _) = compiler.read(source.as_bytes(), input::Language::Text, false);
+        let code = compiler.compile(shader.expect("a shader")).expect("code");
+        let module = Module::new(&code.into_bytes()).expect("a module");
+        for (keeps_special, keeps_denormals) in [(false, false), (false, true), (true, false), (true, true)] {
+            let facts = Facts {
+                name: String::new(),
+                subgroup_size: 4,
+                max_invocations: 128,
+                max_uniform_bytes: 1 << 14,
+                keeps_special,
+                keeps_denormals,
+            };
+            let words = module.with_invocations(8, &facts);
+            let (mut capabilities, mut modes, mut has_extension) = (Vec::new(), Vec::new(), false);
+            let mut rest = &words[HEADER..];
+            while let Some(&first) = rest.first() {
+                let (instruction, others) = rest.split_at((first >> 16) as usize);
+                rest = others;
+                match (first & 0xffff, &instruction[1..]) {
+                    (OP_CAPABILITY, &[capability]) => capabilities.push(capability),
+                    (OP_EXECUTION_MODE, [_, mode @ ..]) => modes.push(mode.to_vec()),
+                    (OP_EXTENSION, name) => has_extension |= string(name) == FLOAT_CONTROLS,
+                    _ => {}
+                }
+            }
+            assert!(modes.contains(&vec![MODE_LOCAL_SIZE, 8, 1, 1]));
+            assert_eq!(has_extension, keeps_special || keeps_denormals);
+            for (keeps, capability, mode) in [
+                (keeps_special, CAPABILITY_KEEPS_SPECIAL, MODE_KEEPS_SPECIAL),
+                (keeps_denormals, CAPABILITY_KEEPS_DENORMALS, MODE_KEEPS_DENORMALS),
+            ] {
+                assert_eq!(capabilities.contains(&capability), keeps);
+                assert_eq!(modes.contains(&vec![mode, 32]), keeps);
+            }
+        }
+    }
 }
