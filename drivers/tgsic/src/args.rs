@@ -568,8 +568,8 @@ pub struct RunArguments {
     /// Shader: TGSI text, TGSI tokens or IR text, told apart by content; standard input if there is none,
     /// or for `-`.
     pub file: Option<PathBuf>,
-    /// Executor: `tgsi`, `ir` (as converted, or as given), `ssa`, `opt`, `registers`, `driver:tgsi`. The default is
-    /// `tgsi` for TGSI and `ir` for IR.
+    /// Executor: `tgsi`, `ir` (as converted, or as given), `ssa`, `opt`, `registers`, `driver:<name>`, which
+    /// stands for `--driver` as well. The default is `tgsi` for TGSI and `ir` for IR.
     #[arg(long, value_name = "EXECUTOR")]
     pub via: Option<ExecutorKind>,
     /// A file of recorded results (JSON lines, gzip if the name ends in `.gz`): use the inputs of the first.
@@ -665,7 +665,7 @@ pub struct VerifyArguments {
     #[arg(long, value_name = "DIR", default_value = ".", requires = "vectors")]
     pub root: PathBuf,
     /// Executor of recorded results: `tgsi`, `ir` (as converted), `ssa`, `opt`, `registers`,
-    /// `driver:<name>`.
+    /// `driver:<name>`, which stands for `--driver` as well.
     #[arg(long, value_name = "EXECUTOR", default_value = "tgsi", requires = "vectors")]
     pub via: ExecutorKind,
     /// Print the totals as one JSON object.

@@ -1,5 +1,6 @@
 //! The compiler that the arguments ask for.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use tgsi_compiler::{Compiler, Driver, UnknownOption};
@@ -9,6 +10,7 @@ use tgsi_ir::passes::pipeline::{self, Level};
 use tgsi_ir::passes::table::{PassId, PassSet};
 
 use crate::args::{DialectName, DriverOptions, OptimizationLevel, PassArguments};
+use crate::executor_kind::ExecutorKind;
 use crate::limits;
 use crate::output::Form;
 use crate::status::Failure;
@@ -50,12 +52,19 @@ impl Plan {
         Ok(Plan::for_driver(&arguments.driver_options)?.with_level(level).without_passes(PassSet::of(&skipped)))
     }
 
-    /// The same, with the options that code of the driver needs to be run.
+    /// The same, with the options that code of the driver needs to be run. The driver is that of the executor, if the
+    /// arguments name none.
     ///
     /// # Errors
     /// As before, or nothing on this machine can run the code.
-    pub fn to_be_run(arguments: &PassArguments) -> Result<Plan, Failure> {
-        let plan = Plan::from_arguments(arguments)?;
+    pub fn to_be_run(arguments: &PassArguments, via: Option<ExecutorKind>) -> Result<Plan, Failure> {
+        let mut arguments = Cow::Borrowed(arguments);
+        if let Some(ExecutorKind::Driver(name)) = via
+            && arguments.driver_options.driver.is_none()
+        {
+            arguments.to_mut().driver_options.driver = Some(name.to_owned());
+        }
+        let plan = Plan::from_arguments(&arguments)?;
         if plan.driver.can_run()
             && let Some(reason) = tgsi_drivers::cannot_run(plan.driver)
         {

@@ -83,6 +83,7 @@ fn options_make_text() {
 fn what_is_run_is_no_object() {
     for arguments in [
         &["run", "--via", "driver:cpu", "--driver", "cpu"][..],
+        &["run", "--via", "driver:cpu"],
         &["verify", "--driver", "cpu", "--driver-option", "symbol=x"],
         &["verify", "--driver", "cpu", "--driver-option", "code"],
     ] {

@@ -32,16 +32,12 @@ struct Loaded {
 
 /// Draws.
 pub fn draw(arguments: &DrawArguments, color: Color) -> Result<Status, Failure> {
-    let mut passes = arguments.passes.clone();
-    let chosen = &mut passes.driver_options.driver;
+    let named = &arguments.passes.driver_options.driver;
     let via = arguments.via.unwrap_or_else(|| match tgsi_drivers::find(PROCESSOR) {
-        Some(driver) if chosen.is_none() => {
-            *chosen = Some(PROCESSOR.to_owned());
-            ExecutorKind::Driver(driver.name())
-        }
+        Some(driver) if named.is_none() => ExecutorKind::Driver(driver.name()),
         _ => ExecutorKind::Stage(CompilerStage::Opt),
     });
-    let plan = Plan::to_be_run(&passes)?;
+    let plan = Plan::to_be_run(&arguments.passes, Some(via))?;
     let reporter = Reporter::for_inputs(1, color);
     let mut mesh = read_mesh(&arguments.mesh)?;
     if arguments.fit || arguments.vertex.is_none() {

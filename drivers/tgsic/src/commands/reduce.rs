@@ -33,7 +33,7 @@ pub fn reduce(arguments: &ReduceArguments, color: Color) -> Result<Status, Failu
     let result = match &arguments.command {
         Some(command) => while_command(&shader, limits, command)?,
         None => {
-            let plan = Plan::to_be_run(&arguments.passes)?;
+            let plan = Plan::to_be_run(&arguments.passes, None)?;
             let verification = Verification { plan: &plan, inputs: INPUTS, exact: arguments.exact };
             match verification.verify(&shader, &mut OpcodeCounts::default()) {
                 Ok(()) => None,

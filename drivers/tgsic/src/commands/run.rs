@@ -24,7 +24,7 @@ pub fn run(arguments: &RunArguments, color: Color) -> Result<Status, Failure> {
     let reporter = Reporter::for_inputs(1, color);
     let path = arguments.file.as_deref().unwrap_or(Path::new(STDIN));
     let source = Source::read(path)?;
-    let plan = Plan::to_be_run(&arguments.passes)?;
+    let plan = Plan::to_be_run(&arguments.passes, arguments.via)?;
     let result = InputShader::checked(&source, &plan);
     Ok(reporter.outcome(Ok((source, result)), |source, (subject, warnings)| {
         reporter.diagnostics(source, &warnings);

@@ -30,7 +30,8 @@ const REDUCTION: Limits = Limits { candidates: 20_000 };
 
 /// Generates shaders, and verifies them if requested.
 pub fn smith(arguments: &SmithArguments) -> Result<Status, Failure> {
-    let plan = if arguments.verify { Plan::to_be_run } else { Plan::from_arguments }(&arguments.passes)?;
+    let passes = &arguments.passes;
+    let plan = if arguments.verify { Plan::to_be_run(passes, None) } else { Plan::from_arguments(passes) }?;
     let config = Config {
         stage: arguments.stage.as_deref().and_then(Processor::from_name),
         size: arguments.size,

@@ -71,7 +71,7 @@ impl Totals {
 pub fn verify(vectors: &Path, arguments: &VerifyArguments) -> Result<Status, Failure> {
     let VerifyArguments { root, via, json, .. } = arguments;
     let json = *json;
-    let plan = Plan::to_be_run(&arguments.passes)?;
+    let plan = Plan::to_be_run(&arguments.passes, Some(*via))?;
     let by_shader = read(vectors)?;
     let shaders: Vec<(&String, &Vec<Vector>)> = by_shader.iter().collect();
     let results = batch::for_each(&shaders, |(file, vectors)| one_shader(file, vectors, root, *via, &plan));

@@ -44,7 +44,7 @@ pub enum Verdict {
 
 /// Verifies shaders; reports the first difference of each.
 pub fn verify(arguments: &VerifyArguments, color: Color) -> Result<Status, Failure> {
-    let plan = Plan::to_be_run(&arguments.passes)?;
+    let plan = Plan::to_be_run(&arguments.passes, None)?;
     let inputs = batch::inputs(&arguments.files)?;
     let reporter = Reporter::for_inputs(inputs.len(), color);
     let results = batch::for_each(&inputs, |path| {
