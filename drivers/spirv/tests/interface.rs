@@ -53,11 +53,15 @@ fn outputs_of_vertices_are_built_ins_or_have_locations() {
         ("VIEWPORT_INDEX", "BuiltIn ViewportIndex"),
         ("CLIPDIST", "BuiltIn ClipDistance"),
         ("GENERIC[3]", "Location 3"),
-        ("TEXCOORD[2]", "Location 34"),
-        ("COLOR[1]", "Location 41"),
-        ("BCOLOR", "Location 42"),
-        ("FOG", "Location 44"),
-        ("CLIPVERTEX", "Location 45"),
+        ("GENERIC[18]", "Location 18"),
+        ("TEXCOORD[2]", "Location 21"),
+        ("TEXCOORD[7]", "Location 26"),
+        ("COLOR[1]", "Location 28"),
+        ("BCOLOR", "Location 29"),
+        ("FOG", "Location 31"),
+        ("CLIPVERTEX", "Location 32"),
+        ("GENERIC[19]", "Location 33"),
+        ("GENERIC[31]", "Location 45"),
         ("EDGEFLAG", "BuiltIn Position"),
     ] {
         check(&vertex(&format!("DCL OUT[1], {semantic}\n"), "MOV OUT[1], IN[0]\n"), &[], &[wanted, "Invariant"]);
@@ -143,7 +147,7 @@ fn conventions_are_options() {
     check(&plain, &["point_size"], &["BuiltIn PointSize"]);
     check(&plain, &["user_clip_planes"], &["OpDot", "PushConstant"]);
     let color = fragment("DCL IN[0], COLOR, COLOR\n", "MOV OUT[0], IN[0]\n");
-    check(&color, &["two_sided"], &["Location 42", "BuiltIn FrontFacing"]);
+    check(&color, &["two_sided"], &["Location 29", "BuiltIn FrontFacing"]);
     check(&color, &["flat_shading"], &["Flat"]);
     let lower = "FRAG\nPROPERTY FS_COORD_ORIGIN LOWER_LEFT\nPROPERTY FS_COORD_PIXEL_CENTER INTEGER\nDCL IN[0], \
                  POSITION, LINEAR\nDCL OUT[0], COLOR\nMOV OUT[0], IN[0]\nEND\n";

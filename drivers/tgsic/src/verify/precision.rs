@@ -13,7 +13,7 @@ use serde::Serialize;
 use tgsi::Shader;
 use tgsi::run::vectors::Vector;
 use tgsi::shader::Instruction;
-use tgsi::tables::{File, Opcode};
+use tgsi::tables::{File, Opcode, OperandType};
 use tgsi_ir::run::environment::{Inputs, Outputs};
 
 use super::compare::is_kept;
@@ -237,6 +237,20 @@ impl Operands<'_> {
         }
         Some(if src.negate { word ^ 1 << 31 } else { word })
     }
+
+    /// Whether a device may compute with a zero for one of the operands, or give a zero for the result: a denormal that
+    /// is a float, or that the absolute value or the negation of a float is taken of.
+    fn may_be_flushed(&self, results: [u32; 2]) -> bool {
+        let info = self.instruction.opcode.info();
+        let is_denormal = |word: u32| f32::from_bits(word).is_subnormal();
+        let is_result = info.dst_type == OperandType::Float && results.into_iter().any(is_denormal);
+        let mut operands = self.instruction.src.iter().zip(info.src_types).enumerate();
+        is_result
+            || operands.any(|(number, (src, &ty))| {
+                (ty == OperandType::Float || src.negate || src.absolute)
+                    && (0..4).any(|component| self.word(number, component).is_some_and(is_denormal))
+            })
+    }
 }
 
 /// The results of an opcode.
@@ -267,13 +281,15 @@ pub struct ByOpcode(BTreeMap<&'static str, OpcodeTotals>);
 /// What is said of opcodes without a row.
 const EVERY_BIT: &str = "correctly rounded";
 
-/// The instruction of a shader that has one, which writes an output.
+/// The instruction of a shader that has one, which writes an output. `TXP` is none: it divides, and what a texture makes
+/// of a quotient is within no bound.
 pub fn only_instruction(shader: &Shader) -> Option<&Instruction> {
     let mut instructions = shader.instructions.iter().filter(|instruction| instruction.opcode != Opcode::End);
     let first = instructions.next()?;
     let [dst] = first.dst[..] else { return None };
     let is_plain = dst.register.file == File::Output && dst.register.indirect.is_none();
-    (instructions.next().is_none() && is_plain).then_some(first)
+    let is_only = instructions.next().is_none() && first.opcode != Opcode::Txp;
+    (is_only && is_plain).then_some(first)
 }
 
 impl ByOpcode {
@@ -327,6 +343,7 @@ impl ByOpcode {
                         totals.worst_ulp = totals.worst_ulp.max(error);
                     }
                 }
+                _ if operands.may_be_flushed([expected, found]) => totals.open += 1,
                 // A row without ranges at a component counts every bit there.
                 Some(ranges) if !ranges.is_empty() || !is_open(lane) && is_kept(expected) => {
                     totals.outside += 1;
@@ -360,6 +377,8 @@ impl ByOpcode {
 
 #[cfg(test)]
 mod tests {
+    use tgsi_ir::run::LaneRegisters;
+
     use super::*;
 
     #[test]
@@ -379,6 +398,24 @@ mod tests {
         assert_eq!(periodic(4.0, f64::sin), None);
         assert_eq!(power(0.0, -1.0), Some(exact(f64::INFINITY)));
         assert_eq!(power(-2.0, 2.0), None);
+    }
+
+    #[test]
+    fn denormals_may_be_zeros_where_they_are_floats() {
+        let may = |text: &str, word: u32, results: [u32; 2]| {
+            let text = format!("VERT\nDCL IN[0]\nDCL OUT[0], POSITION\n{text}\nEND\n");
+            let shader = tgsi::text::parse(text.as_bytes()).expect("a shader").shader;
+            let instruction = only_instruction(&shader).expect("one instruction");
+            let mut inputs = Inputs { lanes: 4, inputs: LaneRegisters::new(4, 1), ..Inputs::default() };
+            inputs.inputs.set(0, 0, 0, word);
+            Operands { instruction, inputs: &inputs, lane: 0 }.may_be_flushed(results)
+        };
+        assert!(may("ADD OUT[0], IN[0], IN[0]", 1, [2, 0]));
+        assert!(may("MOV OUT[0], -IN[0]", 1, [1 << 31 | 1, 1 << 31]));
+        assert!(may("MUL OUT[0], IN[0], IN[0]", 0x2000_0000, [0x0000_8000, 0]));
+        assert!(!may("ADD OUT[0], IN[0], IN[0]", 0x3f80_0000, [0x4000_0000, 0]));
+        assert!(!may("UADD OUT[0], IN[0], IN[0]", 1, [2, 0]));
+        assert!(!may("MOV OUT[0], IN[0]", 1, [1, 0]));
     }
 
     #[test]

@@ -5,12 +5,16 @@
 //!
 //! | slot | location |
 //! |---|---|
-//! | `GENERIC[i]` | i, below 32 |
-//! | `TEXCOORD[i]` | 32 + i, below 40 |
-//! | `COLOR[i]`, `BCOLOR[i]`, `FOG`, `CLIPVERTEX` | 40 + i, 42 + i, 44, 45 |
+//! | `GENERIC[i]` | i, below 19; 14 + i from there on, below 46 |
+//! | `TEXCOORD[i]` | 19 + i, below 27 |
+//! | `COLOR[i]`, `BCOLOR[i]`, `FOG`, `CLIPVERTEX` | 27 + i, 29 + i, 31, 32 |
 //! | `PATCH[i]` | 64 + i |
 //! | any other semantic, or a greater index | 128 + 32 times the semantic + index |
 //! | inputs of vertex shaders, outputs of fragment shaders | their number |
+//!
+//! Devices have 32 locations between stages or fewer (`maxVertexOutputComponents` / 4 and the like; Vulkan demands 16),
+//! and may fail without a word if a shader uses one beyond. So what is usual has the first 32. Shaders that are linked
+//! have locations from 0 on without gaps instead.
 
 use spirv::BuiltIn;
 use tgsi_ir::slots::{frag_result, varying};
@@ -20,6 +24,12 @@ use crate::module::{Class, ValueType};
 
 /// First location beyond those of slots with a name.
 const EXTENDED: u32 = 128;
+/// Generic slots with the first locations; texture coordinates follow.
+const GENERICS: u32 = 19;
+/// First location of colours.
+const COLOR: u32 = GENERICS + 8;
+/// First location of the other generic slots.
+const BEYOND: u32 = COLOR + 6;
 /// First location of slots of a patch.
 const PATCH: u32 = 64;
 
@@ -175,12 +185,15 @@ fn varying_location(space: Space, slot: u8) -> Option<u32> {
         return Some(PATCH + number - u32::from(varying::PATCH0));
     }
     match slot {
-        varying::VAR0..=63 => Some(number - u32::from(varying::VAR0)),
-        varying::TEX0..=11 => Some(32 + number - u32::from(varying::TEX0)),
-        varying::COL0 | varying::COL1 => Some(40 + number - u32::from(varying::COL0)),
-        varying::BFC0 | varying::BFC1 => Some(42 + number - u32::from(varying::BFC0)),
-        varying::FOGC => Some(44),
-        varying::CLIP_VERTEX => Some(45),
+        varying::VAR0..=63 => {
+            let generic = number - u32::from(varying::VAR0);
+            Some(if generic < GENERICS { generic } else { BEYOND + generic - GENERICS })
+        }
+        varying::TEX0..=11 => Some(GENERICS + number - u32::from(varying::TEX0)),
+        varying::COL0 | varying::COL1 => Some(COLOR + number - u32::from(varying::COL0)),
+        varying::BFC0 | varying::BFC1 => Some(COLOR + 2 + number - u32::from(varying::BFC0)),
+        varying::FOGC => Some(COLOR + 4),
+        varying::CLIP_VERTEX => Some(COLOR + 5),
         64.. => Some(PATCH + number - u32::from(varying::PATCH0)),
         _ => None,
     }

@@ -17,6 +17,7 @@ use tgsi::run::vectors::Agreement;
 use tgsi::tables::{File, Processor, Semantic};
 use tgsi_compiler::{Compiler, Driver, Stage};
 use tgsi_driver_spirv::DRIVER;
+use tgsi_ir::passes::linking::LinkOptions;
 use tgsi_ir::run::{AnalyticResources, Inputs};
 use tgsi_ir::shader::Shader;
 use tgsi_ir::system_value::SystemValue;
@@ -204,11 +205,28 @@ fn uniforms(subject: &Subject, inputs: &Inputs) -> Vec<Uniform> {
 /// What is done with a drawing.
 type Act<T> = fn(&Drawing<'_>) -> Result<T, String>;
 
+/// Locations between stages that devices have: at a location beyond, shaders must be linked.
+const LINK_LOCATIONS: u32 = 32;
+
+/// The codes of a vertex shader and a fragment shader that are linked.
+fn linked(vertex: &tgsi::Shader, fragment: &tgsi::Shader) -> Option<[Vec<u8>; 2]> {
+    let compiler = Compiler::for_target(DRIVER.target(&[]).expect("the options").into());
+    let program = compiler.link(vec![vertex.into(), fragment.into()], &LinkOptions::default()).ok()?;
+    let codes: Vec<Vec<u8>> = program.shaders.into_iter().map(|shader| shader.code.into_bytes()).collect();
+    codes.try_into().ok()
+}
+
 /// Draws a picture.
 fn drawn_in<T>(subject: &Subject, inputs: &Inputs, size: u32, act: Act<T>) -> Result<T, String> {
     let text = vertex_shader(subject);
     let source = parsed(text.as_bytes()).ok_or_else(|| format!("no vertex shader:\n{text}"))?;
-    let vertex = compile(source).ok_or_else(|| format!("no vertex shader:\n{text}"))?;
+    let is_beyond = |input: &Value| number(input, "location") >= LINK_LOCATIONS;
+    let codes = if list(&subject.interface, "inputs").iter().any(is_beyond) {
+        linked(&source, &subject.source)
+    } else {
+        compile(source).map(|vertex| [vertex.code, subject.code.clone()])
+    };
+    let [vertex, fragment] = codes.ok_or_else(|| format!("no vertex shader:\n{text}"))?;
     let registers = 0..inputs.inputs.len().min(64);
     let values: Vec<u32> = registers.flat_map(|r| (0..4).map(move |c| inputs.inputs.get(r, c, 0))).collect();
     let mut uniforms = uniforms(subject, inputs);
@@ -217,8 +235,8 @@ fn drawn_in<T>(subject: &Subject, inputs: &Inputs, size: u32, act: Act<T>) -> Re
     let corners = [[-1.0, -1.0], [3.0, -1.0], [-1.0, 3.0]];
     let attributes = [corners.map(|[x, y]| [x, y, DEPTH, 1.0]).to_vec()];
     act(&Drawing {
-        vertex: &vertex.code,
-        fragment: &subject.code,
+        vertex: &vertex,
+        fragment: &fragment,
         size: (size, size),
         format: PixelFormat::Rgba32Float,
         attributes: &attributes,
