@@ -187,7 +187,7 @@ impl LookupEmitter<'_, '_> {
     }
 
     /// Numbers of bytes as they are filtered further. Between levels, weights can be so small that products with them
-    /// are denormal, where a scale is none.
+    /// are denormal, which are rounded otherwise without the scale.
     fn finished(&mut self, mut values: Vec<Ir>) -> Vec<Ir> {
         if self.known.state.mip_filter == MipFilter::Linear {
             for (value, scale) in values.iter_mut().zip(SCALES).filter(|(_, scale)| *scale != 1.0) {
