@@ -42,11 +42,11 @@
 //! | `fmod`, `frem`, `flrp` | those of the quotient and of the products |
 //! | `ffma` | rounded once or twice, unless the option `fused_fma` says that the target rounds once |
 //!
-//! Denormals may be taken for zeros, also where they are only negated, or where a minimum or an absolute value is taken.
-//! Keeping them may cost speed, so that only code of the harness asks for it, of devices that promise it. NaN and
-//! infinities need not be kept, unless the option `float_controls` says that the target keeps them. The payload of a
-//! NaN is open, and so are the words of a 64-bit NaN. An address that is no multiple of four is rounded down. lavapipe
-//! of Mesa 22.3 differs beyond that, and that of 25.0 does not: it gives 0 for `0 * NaN` and a number for
+//! Denormals may be taken for zeros, also where they are only negated, or where a minimum or an absolute value is
+//! taken. Keeping them may cost speed, so that only code of the harness asks for it, of devices that promise it. NaN
+//! and infinities need not be kept, unless the option `float_controls` says that the target keeps them. The payload of
+//! a NaN is open, and so are the words of a 64-bit NaN. An address that is no multiple of four is rounded down.
+//! lavapipe of Mesa 22.3 differs beyond that, and that of 25.0 does not: it gives 0 for `0 * NaN` and a number for
 //! `pow(NaN, y)`, and has wrong derivatives in two of four lanes. Both give -127 for the logarithm of every denormal.
 //!
 //! # Size

@@ -83,7 +83,8 @@ pub struct SpirvOptions {
     pub formatless_images: bool,
     /// Images of cubes. Without them they are of two dimensions, and have six layers for each cube.
     pub cube_images: bool,
-    /// Inputs and outputs may be arrays of which the shader chooses an element. Without them it chooses among variables.
+    /// Inputs and outputs may be arrays of which the shader chooses an element. Without them it chooses among
+    /// variables.
     pub io_arrays: bool,
     /// Textures and images of one dimension. Without them they are of two, and one texel high.
     pub one_dimensional: bool,

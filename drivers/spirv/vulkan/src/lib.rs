@@ -20,8 +20,8 @@
 //!   processor is taken, or else the first one.
 //! - A run that does not end within a minute, or within as many seconds as the variable `TGSIC_VULKAN_SECONDS` says, is
 //!   an error. The device is then given up, as it is still at work. No later run in this process uses it.
-//! - A program that calls [`run_in_processes`] loses no device: runs are made by processes that it starts, as many as run
-//!   at once. Those that hang are killed, and later runs have new ones.
+//! - A program that calls [`run_in_processes`] loses no device: runs are made by processes that it starts, as many as
+//!   run at once. Those that hang are killed, and later runs have new ones.
 
 mod code;
 mod device;

@@ -1,8 +1,8 @@
 //! Every opcode of the table of ALU opcodes computes on Vulkan what the table says, in every size.
 //!
-//! Scalars and vectors of four components are tried, exact ones; with `TGSIC_EVERY=1` those of two and three as well, and
-//! such as may be rounded otherwise. `TGSIC_ONLY=name` restricts it to one opcode, `TGSIC_SETS=n` takes n sets of operands
-//! for each case instead of 12.
+//! Scalars and vectors of four components are tried, exact ones; with `TGSIC_EVERY=1` those of two and three as well,
+//! and such as may be rounded otherwise. `TGSIC_ONLY=name` restricts it to one opcode, `TGSIC_SETS=n` takes n sets of
+//! operands for each case instead of 12.
 
 #[path = "../../tests/alu_cases/mod.rs"]
 mod alu_cases;
@@ -163,8 +163,8 @@ fn is_close(case: Case, sources: &[Vec<u64>], component: usize, got: u64, want: 
     }
 }
 
-/// The remainders that follow from the quotients of devices, which are off by up to 2.5 units in the last place. Those of
-/// large quotients are far from each other.
+/// The remainders that follow from the quotients of devices, which are off by up to 2.5 units in the last place. Those
+/// of large quotients are far from each other.
 fn remainders(op: AluOp, a: f32, b: f32) -> impl Iterator<Item = f32> {
     let quotient = a / b;
     let most = if quotient.is_normal() { 3 } else { 0 };

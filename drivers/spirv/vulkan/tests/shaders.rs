@@ -1,10 +1,10 @@
 //! Code of the driver for SPIR-V on Vulkan, against the interpreter of the IR.
 //!
-//! Of real shaders every eighth runs, and every one with `TGSIC_EVERY=1`. `TGSIC_ONLY=text` restricts it to shaders whose
-//! path contains the text.
+//! Of real shaders every eighth runs, and every one with `TGSIC_EVERY=1`. `TGSIC_ONLY=text` restricts it to shaders
+//! whose path contains the text.
 //!
-//! Many inputs are small integers, which shaders may read as floats: denormals. Where the device takes those for zeros, a
-//! shader that computes something else is tried with zeros for them.
+//! Many inputs are small integers, which shaders may read as floats: denormals. Where the device takes those for zeros,
+//! a shader that computes something else is tried with zeros for them.
 
 #[path = "../../tests/runs/mod.rs"]
 mod runs;

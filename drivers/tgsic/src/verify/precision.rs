@@ -2,8 +2,8 @@
 //!
 //! [`PRECISIONS`] has a row for each opcode of TGSI whose result Vulkan does not demand to the last bit, by way of the
 //! operations that the conversion makes of it. The bounds are those of the appendix "Vulkan Environment for SPIR-V" of
-//! Vulkan's specification, section "Precision and Operation of SPIR-V Instructions", for numbers of 32 bits. All else is
-//! correctly rounded there, so that every bit counts. What the specification says of all operations counts too: a
+//! Vulkan's specification, section "Precision and Operation of SPIR-V Instructions", for numbers of 32 bits. All else
+//! is correctly rounded there, so that every bit counts. What the specification says of all operations counts too: a
 //! denormal may be taken for zero, and a NaN need not come out.
 
 use std::collections::BTreeMap;
@@ -281,8 +281,8 @@ pub struct ByOpcode(BTreeMap<&'static str, OpcodeTotals>);
 /// What is said of opcodes without a row.
 const EVERY_BIT: &str = "correctly rounded";
 
-/// The instruction of a shader that has one, which writes an output. `TXP` is none: it divides, and what a texture makes
-/// of a quotient is within no bound.
+/// The instruction of a shader that has one, which writes an output. `TXP` is none: it divides, and what a texture
+/// makes of a quotient is within no bound.
 pub fn only_instruction(shader: &Shader) -> Option<&Instruction> {
     let mut instructions = shader.instructions.iter().filter(|instruction| instruction.opcode != Opcode::End);
     let first = instructions.next()?;

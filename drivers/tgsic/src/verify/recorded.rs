@@ -4,8 +4,8 @@
 //!
 //! - The result of a shader of one instruction is within the bound that Vulkan gives for its opcode
 //!   ([`super::precision`]).
-//! - In other shaders errors add up, and no bound follows from those of their operations. There the tolerance is that of
-//!   [`Agreement`]: a thousandth, or 1e-5.
+//! - In other shaders errors add up, and no bound follows from those of their operations. There the tolerance is that
+//!   of [`Agreement`]: a thousandth, or 1e-5.
 //! - Words that Vulkan or the driver leaves open are not compared, and counted by kind ([`super::open`]).
 
 use std::cell::OnceCell;

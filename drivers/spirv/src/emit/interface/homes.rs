@@ -1,7 +1,7 @@
 //! Where a slot of an input or output lives in SPIR-V: at a location, or in a built-in of some other shape.
 //!
-//! A slot has four components, as TGSI's registers do. Two shaders that are translated apart agree on locations, because
-//! they follow from the slot alone:
+//! A slot has four components, as TGSI's registers do. Two shaders that are translated apart agree on locations,
+//! because they follow from the slot alone:
 //!
 //! | slot | location |
 //! |---|---|

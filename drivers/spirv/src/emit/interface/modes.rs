@@ -114,8 +114,9 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// The promises about floats of 32 bits, if the code has any. Code of the harness keeps denormals as well, because it
-    /// is compared with an interpreter. Other code leaves them to the device, which may be slower where it keeps them.
+    /// The promises about floats of 32 bits, if the code has any. Code of the harness keeps denormals as well, because
+    /// it is compared with an interpreter. Other code leaves them to the device, which may be slower where it keeps
+    /// them.
     pub(in crate::emit) fn float_modes(&mut self) {
         if self.options.float_controls && self.module.has_floats() {
             self.module.need(Capability::SignedZeroInfNanPreserve);
