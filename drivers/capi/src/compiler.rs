@@ -185,6 +185,7 @@ impl tgsic_compiler {
             run_options: (driver.name() == tgsi_driver_cpu::DRIVER.name()).then(|| tgsi_driver_cpu::Options {
                 keep_inactive: names.contains(&"keep_inactive"),
                 machine_code: !names.contains(&"interpret"),
+                quick: names.contains(&"quick"),
             }),
         })
     }

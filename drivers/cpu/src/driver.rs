@@ -85,6 +85,10 @@ impl Driver for Cpu {
                 name: "keep_inactive",
                 about: "Inactive lanes keep their values, which derivatives in divergent control flow see.",
             },
+            DriverOption {
+                name: "quick",
+                about: "Code is made in less time, and is slower: its registers are allocated in a single pass.",
+            },
         ]
     }
 
@@ -106,6 +110,10 @@ impl Driver for Cpu {
                 }
                 "keep_inactive" => {
                     target.options.keep_inactive = true;
+                    true
+                }
+                "quick" => {
+                    target.options.quick = true;
                     true
                 }
                 #[cfg(feature = "machine-code")]
@@ -131,7 +139,7 @@ impl Driver for Cpu {
     }
 
     fn variants(&self) -> &'static [&'static str] {
-        &["keep_inactive", "interpret"]
+        &["keep_inactive", "quick", "interpret"]
     }
 }
 
@@ -246,7 +254,7 @@ mod made {
 
     use super::{Form as CodeForm, size_of};
     use crate::error::CpuError;
-    use crate::native::{Form, isa, make};
+    use crate::native::{Form, make, processor};
     use crate::object::{Extensions, header};
     use crate::program::{Options, Program, compile};
 
@@ -294,7 +302,7 @@ mod made {
             match (&self.triple, self.extensions) {
                 // This one needs no answer before code is made.
                 (None, None) => Ok(()),
-                (triple, extensions) => isa(triple.as_deref(), extensions).map(drop),
+                (triple, extensions) => processor(triple.as_deref(), extensions).map(drop),
             }
         }
 
@@ -304,16 +312,16 @@ mod made {
                 let stage = program.stage().name().to_lowercase();
                 format!("tgsic_{stage}_shader")
             });
-            let isa = isa(self.triple.as_deref(), self.extensions).map_err(CpuError::NotWritten)?;
+            let processor = processor(self.triple.as_deref(), self.extensions).map_err(CpuError::NotWritten)?;
             // What is loaded is made of the text, and must be the same to the last number.
             let shader = tgsi_ir::text::parse(text)
                 .map_err(|errors| CpuError::NotWritten(errors.first().map(ToString::to_string).unwrap_or_default()))?;
             let read = compile(&shader, Options { machine_code: false, ..options })?;
-            let bytes = make(&read.program, text, &isa, &symbol, form, options).map_err(CpuError::NotWritten)?;
+            let bytes = make(&read.program, text, &processor, &symbol, form, options).map_err(CpuError::NotWritten)?;
             if form != Form::Object {
                 return Ok(Code::Text(String::from_utf8_lossy(&bytes).into_owned()));
             }
-            let header = header(&symbol, program.stage(), &isa.triple().to_string());
+            let header = header(&symbol, program.stage(), &processor.isa().triple().to_string());
             let companions = vec![Companion { extension: "h", text: header }];
             Ok(Code::Object(Box::new(ObjectFile { bytes, size: size_of(&read), companions })))
         }

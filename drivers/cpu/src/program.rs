@@ -15,11 +15,14 @@ pub struct Options {
     /// Whether machine code is made. Without it, without the feature `machine-code`, and where the system forbids it,
     /// the interpreter executes everything.
     pub machine_code: bool,
+    /// Whether code is made in less time, and is slower: registers are allocated in a single pass, as they are always
+    /// in large functions.
+    pub quick: bool,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Options { keep_inactive: false, machine_code: true }
+        Options { keep_inactive: false, machine_code: true, quick: false }
     }
 }
 

@@ -50,8 +50,9 @@ fn programs(text: &str) -> [Program; 2] {
     let shader = tgsi::text::parse(text.as_bytes()).expect("a shader").shader;
     let compiler = Compiler::for_target(tgsi_driver_cpu::DRIVER.target(&[]).expect("no options").into());
     let lowered = compiler.ir_at(Stage::Registers, &shader).expect("it is lowered");
-    [false, true]
-        .map(|machine_code| compile(&lowered, Options { machine_code, keep_inactive: true }).expect("it is compiled"))
+    [false, true].map(|machine_code| {
+        compile(&lowered, Options { machine_code, keep_inactive: true, ..Options::default() }).expect("it is compiled")
+    })
 }
 
 /// Lanes whose first component is their number.

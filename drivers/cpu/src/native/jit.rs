@@ -5,15 +5,15 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex};
 
 use cranelift_codegen::CodegenError;
-use cranelift_codegen::isa::OwnedTargetIsa;
 use cranelift_jit::{JITBuilder, JITModule};
 use cranelift_module::{FuncId, Module, ModuleError};
 use tgsi_ir::run::program::Program;
 
 use super::code::{Code, Function};
 use super::context::MAX_KNOWN;
+use super::for_each_stretch;
+use super::processor::Processor;
 use super::stretches::{self, Stretch};
-use super::{flags, for_each_stretch};
 use crate::program::{Options, Report};
 use crate::sampler::Known;
 
@@ -39,8 +39,7 @@ pub(crate) fn compile(program: &mut Program, options: Options, known: &[Known]) 
         return report;
     }
     match translate(program, &stretches, options, known, &mut report) {
-        Ok(code) => {
-            let ranges: Vec<Range<u32>> = stretches.into_iter().map(|stretch| stretch.range).collect();
+        Ok((ranges, code)) => {
             report.functions = ranges.len();
             report.operations = ranges.iter().map(|range| range.len()).sum();
             program.set_native(&ranges, Arc::new(code));
@@ -57,31 +56,33 @@ fn unsupported(what: impl ToString) -> Box<ModuleError> {
     Box::new(ModuleError::Compilation(CodegenError::Unsupported(what.to_string())))
 }
 
-/// The processor that this runs on.
-fn isa() -> Result<OwnedTargetIsa, Box<ModuleError>> {
-    let flags = flags().map_err(unsupported)?;
-    let isa = cranelift_native::builder().map_err(unsupported)?;
-    isa.finish(flags).map_err(unsupported)
-}
-
 fn translate(
     program: &Program,
     stretches: &[Stretch],
     options: Options,
     known: &[Known],
     report: &mut Report,
-) -> Result<Code, Box<ModuleError>> {
+) -> Result<(Vec<Range<u32>>, Code), Box<ModuleError>> {
     let known: Vec<Known> = known.iter().copied().filter(Known::has_code).take(MAX_KNOWN).collect();
-    let isa = isa()?;
+    let builder = cranelift_native::builder().map_err(unsupported)?;
+    let processor = Processor::new(builder).map_err(unsupported)?;
+    let isa = processor.isa();
     let mut module = JITModule::new(JITBuilder::with_isa(isa.clone(), cranelift_module::default_libcall_names()));
     let mut ids: Vec<FuncId> = Vec::with_capacity(stretches.len());
-    let instructions = for_each_stretch(program, stretches, options.keep_inactive, &known, &*isa, |_, context| {
-        let id = module.declare_anonymous_function(&context.func.signature)?;
-        module.define_function(id, context)?;
-        report.bytes += context.compiled_code().map_or(0, |code| code.code_buffer().len());
-        ids.push(id);
-        Ok::<(), Box<ModuleError>>(())
-    })?;
+    let mut ranges: Vec<Range<u32>> = Vec::with_capacity(stretches.len());
+    let instructions =
+        for_each_stretch(program, stretches, options.keep_inactive, &known, &**isa, |stretch, context| {
+            if let Err(error) = processor.compile(context, options.quick) {
+                log::warn!("operations {:?} stay with the interpreter: {error}", stretch.range);
+                return Ok(());
+            }
+            let id = module.declare_anonymous_function(&context.func.signature)?;
+            processor.define(&mut module, id, context)?;
+            report.bytes += context.compiled_code().map_or(0, |code| code.code_buffer().len());
+            ids.push(id);
+            ranges.push(stretch.range.clone());
+            Ok::<(), Box<ModuleError>>(())
+        })?;
     module.finalize_definitions()?;
     let functions = ids
         .into_iter()
@@ -93,8 +94,9 @@ fn translate(
         .collect();
     report.evaluated = instructions.len();
     let memory = Memory(Mutex::new(Some(module)));
-    let uses_planes = stretches::use_planes(program, stretches);
+    let uses_planes = ranges.len() < stretches.len() || stretches::use_planes(program, stretches);
     // SAFETY: they were made above, for this program, and stand in this memory.
     let code = unsafe { Code::new(program, functions, &instructions, known, uses_planes, Some(Box::new(memory))) };
-    code.ok_or_else(|| unsupported("an instruction that the program lacks"))
+    let code = code.ok_or_else(|| unsupported("an instruction that the program lacks"))?;
+    Ok((ranges, code))
 }

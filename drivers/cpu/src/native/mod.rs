@@ -39,6 +39,8 @@ mod jit;
 #[cfg(feature = "machine-code")]
 mod lookups;
 #[cfg(feature = "machine-code")]
+mod processor;
+#[cfg(feature = "machine-code")]
 mod stretches;
 #[cfg(feature = "machine-code")]
 mod textures;
@@ -51,7 +53,7 @@ pub(crate) use code::{Code, Function};
 #[cfg(feature = "machine-code")]
 pub(crate) use jit::compile;
 #[cfg(feature = "machine-code")]
-pub(crate) use write::{Form, isa, make};
+pub(crate) use write::{Form, make, processor};
 
 /// Sizes of what code finds at offsets that are part of it.
 pub(crate) const SIZES: [usize; 2] = [size_of::<context::Context>(), size_of::<calls::Functions>()];
@@ -60,7 +62,6 @@ pub(crate) const SIZES: [usize; 2] = [size_of::<context::Context>(), size_of::<c
 use {
     crate::sampler::Known,
     cranelift_codegen::isa::TargetIsa,
-    cranelift_codegen::settings::{self, Configurable},
     cranelift_codegen::{Context, ir},
     cranelift_frontend::{FunctionBuilder, FunctionBuilderContext},
     emit::{Emitter, signature},
@@ -69,17 +70,6 @@ use {
     target_lexicon::Architecture,
     tgsi_ir::run::program::Program,
 };
-
-#[cfg(feature = "machine-code")]
-fn flags() -> Result<settings::Flags, settings::SetError> {
-    let mut flags = settings::builder();
-    flags.set("opt_level", "speed")?;
-    flags.set("enable_verifier", if cfg!(debug_assertions) { "true" } else { "false" })?;
-    flags.set("enable_probestack", "false")?;
-    flags.set("unwind_info", "false")?;
-    flags.set("is_pic", "false")?;
-    Ok(settings::Flags::new(flags))
-}
 
 /// Whether an extension of a processor may be used, by Cranelift's name.
 #[cfg(feature = "machine-code")]

@@ -16,7 +16,8 @@ use super::{arrays, gathers, invariants, slots, uniforms};
 /// Fewest operations that are worth a call.
 const FEWEST: u32 = 2;
 
-/// Most operations of a stretch: registers are allocated for a whole function, in more than linear time.
+/// Most that the operations of a stretch weigh, see [`weights`]: what is done for a whole function takes more than
+/// linear time, and values that are live at once take stack.
 const MOST: u32 = 4000;
 
 /// A plane of values, or behind these of registers.
@@ -119,9 +120,41 @@ fn items(program: &Program) -> Vec<u32> {
     ends
 }
 
+/// By plane, whether it stays in memory.
+fn in_memory(program: &Program) -> impl Fn(Plane) -> bool + use<> {
+    let in_memory = arrays::planes_in_memory(program);
+    let values = program.num_value_planes();
+    move |plane| plane.checked_sub(values).is_some_and(|register| in_memory[register as usize])
+}
+
+/// For each operation, what those before it weigh: each plane that is written becomes a value, and another one at the
+/// end of each construct around it.
+fn weights(program: &Program) -> Vec<u32> {
+    let stays = in_memory(program);
+    let (mut depth, mut sum) = (1u32, 0u32);
+    let mut weights = Vec::with_capacity(program.ops().len() + 1);
+    weights.push(0);
+    for &op in program.ops() {
+        match op {
+            Op::If { .. } | Op::Loop => depth += 1,
+            Op::EndIf { .. } | Op::EndLoop { .. } => depth -= 1,
+            _ => {}
+        }
+        let mut written = 0u32;
+        mentions(program, op, &mut |mention| {
+            written += u32::from(matches!(mention, Mention::Write { plane, .. } if !stays(plane)));
+        });
+        sum = sum.saturating_add(written.max(1).saturating_mul(depth));
+        weights.push(sum);
+    }
+    weights
+}
+
 /// The stretches of a program, in order.
 pub(super) fn find(program: &Program, keep_inactive: bool) -> Vec<Stretch> {
     let ends = items(program);
+    let weights = weights(program);
+    let weight = |start: u32, end: u32| weights[end as usize] - weights[start as usize];
     let mut ranges: Vec<Range<u32>> = Vec::new();
     let mut at = 0u32;
     while let Some(&end) = ends.get(at as usize) {
@@ -133,15 +166,15 @@ pub(super) fn find(program: &Program, keep_inactive: bool) -> Vec<Stretch> {
         at = end;
         while let Some(&end) = ends.get(at as usize)
             && end != 0
-            && end - start <= MOST
+            && weight(start, end) <= MOST
         {
             at = end;
         }
-        if (FEWEST..=MOST).contains(&(at - start)) {
-            ranges.push(start..at);
-        } else if at - start > MOST {
-            // One construct that is too large: look inside.
+        // Operations that are too large by themselves are not many, but constructs are looked into.
+        if weight(start, at) > MOST && at - start > 1 {
             at = start + 1;
+        } else if at - start >= FEWEST {
+            ranges.push(start..at);
         }
     }
     planes(program, ranges, keep_inactive)
@@ -286,8 +319,7 @@ fn planes(program: &Program, ranges: Vec<Range<u32>>, keep_inactive: bool) -> Ve
     let values = program.num_value_planes() as usize;
     let count = values + program.num_register_planes() as usize;
     // What stays in memory goes neither in nor out.
-    let in_memory = arrays::planes_in_memory(program);
-    let stays = |plane: Plane| (plane as usize).checked_sub(values).is_some_and(|register| in_memory[register]);
+    let stays = in_memory(program);
     // Who mentions a plane.
     let mut user = vec![NOBODY; count];
     let mut next = 0;

@@ -8,15 +8,16 @@ use std::str::FromStr;
 
 use cranelift_codegen::Context;
 use cranelift_codegen::ir::Endianness;
-use cranelift_codegen::isa::{self, OwnedTargetIsa};
+use cranelift_codegen::isa;
 use cranelift_codegen::settings::Configurable;
-use cranelift_module::{DataDescription, DataId, FuncId, Linkage, Module, ModuleError, ModuleReloc};
+use cranelift_module::{DataDescription, DataId, FuncId, Linkage, Module, ModuleError};
 use cranelift_object::{ObjectBuilder, ObjectModule};
 use target_lexicon::{Architecture, PointerWidth, Triple};
 use tgsi_ir::run::program::Program;
 
+use super::processor::Processor;
 use super::stretches::{self, Stretch};
-use super::{flags, for_each_stretch, has};
+use super::{for_each_stretch, has};
 use crate::object::{Extensions, Facts, ObjectData, ObjectFunction};
 use crate::program::Options;
 
@@ -31,12 +32,12 @@ pub(crate) enum Form {
     Assembly,
 }
 
-/// What Cranelift must know of a processor, by its triple (`aarch64-unknown-linux-gnu`); `None` for this one. Code may
+/// A processor, by its triple (`aarch64-unknown-linux-gnu`); `None` for this one. Code may
 /// use these extensions; `None` for as few as there is vector code for.
 ///
 /// # Errors
 /// There is no such triple, no object files for it, or Cranelift was built without it.
-pub(crate) fn isa(triple: Option<&str>, extensions: Option<Extensions>) -> Result<OwnedTargetIsa, String> {
+pub(crate) fn processor(triple: Option<&str>, extensions: Option<Extensions>) -> Result<Processor, String> {
     let triple = match triple {
         Some(name) => Triple::from_str(name).map_err(|error| format!("`{name}`: {error}"))?,
         None => Triple::host(),
@@ -57,11 +58,10 @@ pub(crate) fn isa(triple: Option<&str>, extensions: Option<Extensions>) -> Resul
     } else if extensions.is_some() {
         return Err(format!("{triple} has no extensions of x86-64"));
     }
-    let flags = flags().map_err(|error| error.to_string())?;
-    let isa = builder.finish(flags).map_err(|error| format!("{triple}: {error}"))?;
-    ObjectBuilder::new(isa.clone(), "", cranelift_module::default_libcall_names())
+    let processor = Processor::new(builder).map_err(|error| format!("{triple}: {error}"))?;
+    ObjectBuilder::new(processor.isa().clone(), "", cranelift_module::default_libcall_names())
         .map_err(|error| format!("{triple}: {error}"))?;
-    Ok(isa)
+    Ok(processor)
 }
 
 /// A function in an object file.
@@ -79,13 +79,14 @@ struct Placed {
 pub(crate) fn make(
     program: &Program,
     text: &str,
-    isa: &OwnedTargetIsa,
+    processor: &Processor,
     symbol: &str,
     form: Form,
     options: Options,
 ) -> Result<Vec<u8>, String> {
     let keep_inactive = options.keep_inactive;
     let stretches = if options.machine_code { stretches::find(program, keep_inactive) } else { Vec::new() };
+    let isa = processor.isa();
     let builder = ObjectBuilder::new(isa.clone(), symbol, cranelift_module::default_libcall_names());
     let mut module = ObjectModule::new(builder.map_err(|error| error.to_string())?);
     let mut listing = String::new();
@@ -93,8 +94,8 @@ pub(crate) fn make(
     let visit = |stretch: &Stretch, context: &mut Context| {
         context.set_disasm(form == Form::Assembly);
         let ir = if form == Form::Code { context.func.display().to_string() } else { String::new() };
-        if let Err(error) = context.compile(&**isa, &mut Default::default()) {
-            log::warn!("operations {:?} stay with the interpreter: {:?}", stretch.range, error.inner);
+        if let Err(error) = processor.compile(context, options.quick) {
+            log::warn!("operations {:?} stay with the interpreter: {error}", stretch.range);
             return Ok(());
         }
         let Some(code) = context.compiled_code() else { return Ok(()) };
@@ -105,9 +106,7 @@ pub(crate) fn make(
         }
         let name = format!("{symbol}.{}", placed.len());
         let id = module.declare_function(&name, Linkage::Local, &context.func.signature)?;
-        let relocations = code.buffer.relocs().iter().map(|one| ModuleReloc::from_mach_reloc(one, &context.func, id));
-        let relocations: Vec<ModuleReloc> = relocations.collect();
-        module.define_function_bytes(id, code.buffer.alignment.into(), code.buffer.data(), &relocations)?;
+        processor.define(&mut module, id, context)?;
         placed.push(Placed { start: stretch.range.start, end: stretch.range.end, id });
         Ok::<(), Box<ModuleError>>(())
     };
