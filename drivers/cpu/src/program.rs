@@ -132,8 +132,7 @@ impl Program {
         self.program.writes_memory()
     }
 
-    /// What is known of the textures and samplers that the program names, as resources have them, as far as code can be
-    /// made for them.
+    /// What is known of the textures and samplers that the program names, as resources have them.
     pub fn known_units(&self, resources: &mut dyn Resources) -> Vec<Known> {
         let mut known: Vec<Known> = Vec::new();
         let textures = self.program.textures().iter();
@@ -142,7 +141,7 @@ impl Program {
                 continue;
             }
             let sampled = resources.known(texture, sampler).and_then(|found| found.downcast::<Sampled>().ok());
-            known.extend(sampled.and_then(|sampled| Known::of(texture, sampler, &sampled)));
+            known.extend(sampled.map(|sampled| Known::of(texture, sampler, &sampled)));
         }
         known
     }

@@ -8,19 +8,21 @@
 #![cfg(all(feature = "machine-code", target_os = "linux"))]
 
 mod indirect;
+mod lookups;
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::ptr::null_mut;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
+use lookups::{KINDS, Random, random_state, text_of, texture_of};
 use rayon::prelude::*;
 use rustix::mm::{MapFlags, MprotectFlags, ProtFlags, mmap_anonymous, mprotect};
 use tgsi::smith::{self, Config};
 use tgsi::tables::Processor;
 use tgsi_compiler::{Compiler, Driver, Stage};
 use tgsi_driver_cpu::resources::Shared;
-use tgsi_driver_cpu::sampler::{Filter, Format, Sampler, Shape, Size, Texture, Textures, Wrap};
+use tgsi_driver_cpu::sampler::{Format, Textures};
 use tgsi_driver_cpu::{Options, compile, compile_with};
 use tgsi_ir::run::{AnalyticResources, Inputs, LaneRegisters, RunLimits};
 
@@ -215,39 +217,37 @@ fn no_memory_outside_is_touched() {
 #[test]
 fn no_texel_outside_is_read() {
     let compiler = Compiler::for_target(tgsi_driver_cpu::DRIVER.target(&[]).expect("no options").into());
-    let mut runs = 0;
-    for opcode in ["TEX", "TXB", "TXL"] {
-        let text = format!(
-            "FRAG\nDCL IN[0], GENERIC[0], PERSPECTIVE\nDCL OUT[0], COLOR\nDCL SAMP[0]\nDCL SVIEW[0], 2D, FLOAT\n\
-             DCL TEMP[0]\nMOV TEMP[0], IN[0]\n{opcode} TEMP[0], TEMP[0], SAMP[0], 2D\nMOV OUT[0], TEMP[0]\nEND\n"
-        );
-        let shader = tgsi::text::parse(text.as_bytes()).expect("a shader").shader;
-        let lowered = compiler.ir_at(Stage::Registers, &shader).expect("it is lowered");
-        let plain = compile(&lowered, Options::default()).expect("it is compiled");
-        for wrap in [Wrap::Repeat, Wrap::MirroredRepeat, Wrap::ClampToEdge] {
-            for (format, width, height) in [(Format::Rgba8Unorm, 17, 9), (Format::Rgba32Float, 7, 16)] {
-                let texture = Texture::new(Shape::D2, format, Size::of_image(width, height), 9).expect("a texture");
+    let rounds = number("TGSIC_RUNS", 4).min(20);
+    let runs: u64 = KINDS
+        .par_iter()
+        .enumerate()
+        .map(|(number, &kind)| {
+            let mut random = Random(number as u64 + 77);
+            let shader = tgsi::text::parse(text_of(kind).as_bytes()).expect("a shader").shader;
+            let lowered = compiler.ir_at(Stage::Registers, &shader).expect("it is lowered");
+            let plain = compile(&lowered, Options::default()).expect("it is compiled");
+            let mut runs = 0;
+            for (format, _) in Format::ALL.into_iter().flat_map(|format| (0..rounds).map(move |round| (format, round)))
+            {
                 let mut textures = Textures::new();
-                textures.set_texture(0, Arc::new(texture));
-                for mag_filter in [Filter::Nearest, Filter::Linear] {
-                    textures.set_sampler(0, Sampler { wrap: [wrap; 3], mag_filter, ..Sampler::default() });
-                    let known = plain.known_units(&mut Shared(&textures));
-                    assert_eq!(known.len(), 1);
-                    let program = compile_with(&lowered, Options::default(), &known).expect("it is compiled");
-                    let (mut inputs, mut state) = (inputs(256, 9), 5u64);
-                    for component in 0..4 {
-                        for word in inputs.inputs.component_mut(0, component) {
-                            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-                            // Any bits, and places around the edges.
-                            let near = ((state >> 40 & 0xff) as f32 / 32.0 - 4.0).to_bits();
-                            *word = if state >> 62 == 0 { near } else { (state >> 30) as u32 };
-                        }
+                textures.set_texture(0, Arc::new(texture_of(kind.0, format, random.next())));
+                textures.set_sampler(0, random_state(&mut random));
+                let known = plain.known_units(&mut Shared(&textures));
+                let program = compile_with(&lowered, Options::default(), &known).expect("it is compiled");
+                assert!(program.report().bytes > plain.report().bytes, "{kind:?} is not code");
+                let mut inputs = inputs(256, 9);
+                for component in 0..4 {
+                    for word in inputs.inputs.component_mut(0, component) {
+                        // Any bits, and places around the edges.
+                        let near = ((random.next() & 0xff) as f32 / 32.0 - 4.0).to_bits();
+                        *word = if random.next() & 3 == 0 { near } else { random.next() << 1 };
                     }
-                    let run = program.run_together(&inputs, &mut Shared(&textures), RunLimits::default());
-                    runs += usize::from(run.is_ok());
                 }
+                let run = program.run_together(&inputs, &mut Shared(&textures), RunLimits::default());
+                runs += u64::from(run.is_ok());
             }
-        }
-    }
-    assert_eq!(runs, 3 * 3 * 2 * 2);
+            runs
+        })
+        .sum();
+    assert_eq!(runs, (KINDS.len() * Format::ALL.len()) as u64 * rounds);
 }

@@ -3,9 +3,12 @@
 
 #![cfg(feature = "machine-code")]
 
+mod lookups;
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use lookups::{KINDS, Random, filled, random_state, text_of, texture_of};
 use rayon::prelude::*;
 use tgsi_compiler::{Compiler, Driver, Stage};
 use tgsi_driver_cpu::resources::Shared;
@@ -66,15 +69,6 @@ fn shaders() -> Vec<tgsi_ir::Shader> {
     .collect()
 }
 
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u32 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) as u32
-    }
-}
-
 /// Quads of neighbouring coordinates, and lanes with words at which something changes.
 fn inputs(lanes: usize, seed: u64) -> Inputs {
     const SPECIAL: [u32; 16] = [
@@ -117,18 +111,7 @@ fn inputs(lanes: usize, seed: u64) -> Inputs {
 }
 
 fn texture(format: Format, width: u32, height: u32, levels: u32) -> Texture {
-    let mut texture = Texture::new(Shape::D2, format, Size::of_image(width, height), levels).expect("a texture");
-    let mut random = Random(u64::from(width));
-    for level in 0..texture.levels().len() {
-        for word in texture.level_texels_mut(level).chunks_exact_mut(4) {
-            let bits = match format {
-                Format::Rgba8Unorm => random.next() << 1,
-                _ => ((random.next() & 0xffff) as f32 / 1000.0 - 9.0).to_bits(),
-            };
-            word.copy_from_slice(&bits.to_le_bytes());
-        }
-    }
-    texture
+    filled(Texture::new(Shape::D2, format, Size::of_image(width, height), levels).expect("a texture"))
 }
 
 fn run(program: &Program, inputs: &Inputs, host: &Counting) -> Outputs {
@@ -207,14 +190,12 @@ fn other_units_are_looked_up_by_the_host() {
     let program = compile_with(shader, Options::default(), &[known]).expect("it is compiled");
     let plain = compile(shader, Options::default()).expect("it is compiled");
     let inputs = inputs(64, 3);
-    let array = Texture::new(Shape::D2, Format::Rgba8Unorm, Size { layers: 2, ..Size::of_image(4, 4) }, 1);
-    let cube = Texture::new(Shape::Cube, Format::Rgba8Unorm, Size::of_image(4, 4), 1);
     let others = [
         (texture(Format::Rgba32Float, 8, 8, 4), state),
         (texture(Format::Rgba8Unorm, 8, 8, 4), Sampler { wrap: [Wrap::ClampToEdge; 3], ..state }),
         (texture(Format::Rgba8Unorm, 8, 8, 4), Sampler { lod_bias: -0.0, ..state }),
-        (array.expect("a texture"), state),
-        (cube.expect("a texture"), state),
+        (texture(Format::Rgba8Unorm, 8, 8, 4), Sampler { border: [1, 0, 0, 0], ..state }),
+        (texture(Format::Bgra8Unorm, 8, 8, 4), state),
     ];
     for (texture, sampler) in others {
         let host = counting(texture, sampler);
@@ -240,10 +221,44 @@ fn other_units_are_looked_up_by_the_host() {
         let expected = run(&compile(&constant, Options::default()).expect("it is compiled"), &inputs, &host);
         same(&expected, &run(&program, &inputs, &host), "constant coordinates");
     }
-    // States that code is not made for are left out.
-    let border = Sampler { wrap: [Wrap::ClampToBorder; 3], ..state };
-    let without =
-        compile_with(shader, Options::default(), &[Known { state: border, ..known }]).expect("it is compiled");
-    assert_eq!(without.report().bytes, plain.report().bytes);
-    assert!(without.known_units(&mut Shared(&counting(texture(Format::Rgba8Unorm, 8, 8, 4), border))).is_empty());
+}
+
+/// All kinds of lookups in all formats and many states. What is seldom (an offset leads across a small texture more
+/// than once, the edges of a cube's faces) is left to the host.
+#[test]
+fn all_kinds_of_lookups_have_the_bits_of_the_sampler() {
+    let shaders: Vec<tgsi_ir::Shader> = KINDS.into_iter().map(|kind| lowered(&text_of(kind))).collect();
+    let rounds = std::env::var("TGSIC_ROUNDS").ok().and_then(|rounds| rounds.parse().ok()).unwrap_or(1);
+    let cases: Vec<(usize, Format, u32)> = (0..rounds)
+        .flat_map(|round| {
+            let kinds = (0..KINDS.len()).flat_map(|kind| Format::ALL.into_iter().map(move |format| (kind, format)));
+            kinds.map(move |(kind, format)| (kind, format, round))
+        })
+        .collect();
+    let (all, by_host) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    cases.par_iter().enumerate().for_each(|(number, &(kind, format, _))| {
+        let mut random = Random(number as u64 * 977 + 5);
+        random.next();
+        let (shape, ..) = KINDS[kind];
+        let state = random_state(&mut random);
+        let known = Known { texture: 0, sampler: 0, format, state };
+        let plain = compile(&shaders[kind], Options::default()).expect("it is compiled");
+        let program = compile_with(&shaders[kind], Options::default(), &[known]).expect("it is compiled");
+        assert_eq!(program.report().refused, None);
+        let host = counting(texture_of(shape, format, random.next()), state);
+        let inputs = inputs(67, number as u64);
+        let expected = run(&plain, &inputs, &host);
+        assert_eq!(host.lookups.swap(0, Ordering::Relaxed), 17, "{:?} is not one lookup", KINDS[kind]);
+        let found = run(&program, &inputs, &host);
+        same(&expected, &found, &format!("{:?} {format:?} {state:?} {number}", KINDS[kind]));
+        let lookups = host.lookups.into_inner();
+        let (_, instruction, target) = KINDS[kind];
+        let may_leave = (target.contains("CUBE") && state.seamless) || instruction.contains("$, ");
+        assert!(lookups == 0 || may_leave, "{:?} {state:?} is looked up by the host", KINDS[kind]);
+        all.fetch_add(17, Ordering::Relaxed);
+        by_host.fetch_add(lookups, Ordering::Relaxed);
+    });
+    let (all, by_host) = (all.into_inner(), by_host.into_inner());
+    println!("{all} lookups by quads, {by_host} of them by the host");
+    assert!(by_host * 4 < all, "{by_host} of {all} are looked up by the host");
 }

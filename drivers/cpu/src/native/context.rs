@@ -7,6 +7,7 @@ use super::calls::{FUNCTIONS, Functions, General};
 use super::gathers::MAX_STORAGE;
 use super::sampling::{Host, Kill, LookUp, kill, look_up};
 use super::uniforms::{MAX_CONSTANTS, MAX_VERTICES};
+use crate::sampler::format::srgb;
 use crate::sampler::{Level, Texture};
 
 /// Bytes that may be read at once.
@@ -82,7 +83,9 @@ pub(super) struct KnownUnit {
     is_there: u64,
     texels: *const u8,
     levels: *const Level,
-    last: u64,
+    /// Number of the last level, and of layers.
+    last: u32,
+    layers: u32,
 }
 
 impl KnownUnit {
@@ -90,7 +93,7 @@ impl KnownUnit {
     const NONE: KnownUnit = {
         static TEXEL: [u8; 16] = [0; 16];
         static LEVEL: Level = Level { start: 0, width: 1, height: 1, images: 1, image_bytes: TEXEL.len() };
-        KnownUnit { is_there: 0, texels: TEXEL.as_ptr(), levels: &raw const LEVEL, last: 0 }
+        KnownUnit { is_there: 0, texels: TEXEL.as_ptr(), levels: &raw const LEVEL, last: 0, layers: 1 }
     };
 }
 
@@ -125,6 +128,8 @@ pub(crate) struct Context {
     storage: *const Buffer,
     vertices: *const Buffer,
     shared: Buffer,
+    /// Linear values of bytes on the sRGB curve.
+    srgb: *const [f32; 256],
     known: [KnownUnit; MAX_KNOWN],
     constants: [Buffer; MAX_CONSTANTS as usize],
 }
@@ -138,7 +143,8 @@ impl Context {
                 is_there: 1,
                 texels: texels.as_ptr(),
                 levels: levels.as_ptr(),
-                last: levels.len().saturating_sub(1) as u64,
+                last: levels.len().saturating_sub(1) as u32,
+                layers: texture.layers(),
             };
         }
     }
@@ -182,6 +188,7 @@ impl Context {
             storage: table_address(&tables.storage),
             vertices: table_address(&tables.vertices),
             shared: Buffer::of(state.shared),
+            srgb: srgb(),
             constants,
         }
     }
@@ -211,6 +218,8 @@ pub(super) mod offsets {
     pub const KNOWN_TEXELS: usize = offset_of!(KnownUnit, texels);
     pub const KNOWN_LEVELS: usize = offset_of!(KnownUnit, levels);
     pub const KNOWN_LAST: usize = offset_of!(KnownUnit, last);
+    pub const KNOWN_LAYERS: usize = offset_of!(KnownUnit, layers);
+    pub const SRGB: usize = offset_of!(Context, srgb);
     pub const LOOK_UP: usize = offset_of!(Context, look_up);
     pub const KILL: usize = offset_of!(Context, kill);
     pub const FUNCTIONS: usize = offset_of!(Context, functions);

@@ -63,7 +63,7 @@ fn translate(
     known: &[Known],
     report: &mut Report,
 ) -> Result<(Vec<Range<u32>>, Code), Box<ModuleError>> {
-    let known: Vec<Known> = known.iter().copied().filter(Known::has_code).take(MAX_KNOWN).collect();
+    let known: Vec<Known> = known.iter().copied().take(MAX_KNOWN).collect();
     let builder = cranelift_native::builder().map_err(unsupported)?;
     let processor = Processor::new(builder).map_err(unsupported)?;
     let isa = processor.isa();

@@ -31,17 +31,25 @@ mod arrays;
 #[cfg(feature = "machine-code")]
 mod emit;
 #[cfg(feature = "machine-code")]
+mod faces;
+#[cfg(feature = "machine-code")]
 mod filters;
 #[cfg(feature = "machine-code")]
 mod invariants;
 #[cfg(feature = "machine-code")]
 mod jit;
 #[cfg(feature = "machine-code")]
+mod known_units;
+#[cfg(feature = "machine-code")]
+mod levels;
+#[cfg(feature = "machine-code")]
 mod lookups;
 #[cfg(feature = "machine-code")]
 mod processor;
 #[cfg(feature = "machine-code")]
 mod stretches;
+#[cfg(feature = "machine-code")]
+mod texels;
 #[cfg(feature = "machine-code")]
 mod textures;
 #[cfg(feature = "machine-code")]

@@ -6,7 +6,7 @@ use tgsi_ir::run::program::{Intrinsic, Texture};
 
 use super::context::offsets;
 use super::emit::{Emitter, VECTOR, fixed};
-use super::lookups::{MAX_LOOKUPS, known_unit};
+use super::known_units::{MAX_LOOKUPS, known_unit};
 use super::sampling::Plan;
 use super::stretches::Plane;
 

@@ -71,6 +71,11 @@ static SRGB: LazyLock<[f32; 256]> = LazyLock::new(|| {
     })
 });
 
+/// The table of these values.
+pub(crate) fn srgb() -> &'static [f32; 256] {
+    &SRGB
+}
+
 /// The value of a 16-bit float.
 fn half(bits: u16) -> f32 {
     let sign = u32::from(bits & 0x8000) << 16;
@@ -149,6 +154,18 @@ impl Format {
     pub fn is_integer(self) -> bool {
         use Format as F;
         matches!(self, F::Rgba8Uint | F::Rgba8Sint | F::R32Int | F::Rg32Int | F::Rgba32Int)
+    }
+
+    /// Components of a texel.
+    pub fn components(self) -> usize {
+        use Format as F;
+        match self {
+            F::R8Unorm | F::R8Snorm | F::R16Float | F::R32Float | F::R32Int | F::D16Unorm | F::D32Float => 1,
+            F::Rg8Unorm | F::Rg8Snorm | F::Rg16Float | F::Rg32Float | F::Rg32Int => 2,
+            F::R11G11B10Float | F::Rgb565Unorm => 3,
+            F::Rgba8Unorm | F::Bgra8Unorm | F::Rgba8Snorm | F::Rgba8Srgb | F::Bgra8Srgb | F::Rgba8Uint => 4,
+            F::Rgba8Sint | F::Rgba16Float | F::Rgba32Float | F::Rgba32Int | F::Rgb10A2Unorm => 4,
+        }
     }
 
     /// Whether texels are normalised depths, to which reference values are clamped.
