@@ -221,7 +221,7 @@ pub unsafe fn load(object: *const ObjectData) -> Result<Program, CpuError> {
     let functions = functions.ok_or(CpuError::Changed)?;
     // SAFETY: the hash says that they were made for this program and this version of the crate; the caller, that they
     // stay.
-    let code = unsafe { Code::new(&program.program, functions, instructions, Vec::new(), true, None) }
+    let code = unsafe { Code::new(&program.program, functions, instructions, Vec::new(), Vec::new(), true, None) }
         .ok_or(CpuError::Changed)?;
     program.report = Report {
         functions: ranges.len(),

@@ -223,7 +223,7 @@ fn no_texel_outside_is_read() {
         .enumerate()
         .map(|(number, &kind)| {
             let mut random = Random(number as u64 + 77);
-            let shader = tgsi::text::parse(text_of(kind).as_bytes()).expect("a shader").shader;
+            let shader = tgsi::text::parse(text_of(kind, 1 + 8 * (number & 1)).as_bytes()).expect("a shader").shader;
             let lowered = compiler.ir_at(Stage::Registers, &shader).expect("it is lowered");
             let plain = compile(&lowered, Options::default()).expect("it is compiled");
             let mut runs = 0;

@@ -3,12 +3,12 @@
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I32X4, I64};
-use cranelift_codegen::ir::{InstBuilder, StackSlotData, StackSlotKind, Value as Ir};
+use cranelift_codegen::ir::{InstBuilder, Value as Ir};
 use tgsi_ir::intrinsics::{IndexKind, IntrinsicOp};
 use tgsi_ir::run::program::{Intrinsic, Program, Value};
 
 use super::context::offsets;
-use super::emit::{Emitter, VECTOR, trusted};
+use super::emit::{Emitter, trusted};
 use super::stretches::written_planes;
 
 /// By plane of registers: whether it stays in memory.
@@ -163,8 +163,7 @@ impl Emitter<'_, '_> {
             },
             |emitter| {
                 // What is not to be written goes to a place that nobody reads.
-                let slot = StackSlotData::new(StackSlotKind::ExplicitSlot, VECTOR as u32, 4);
-                let slot = emitter.builder.create_sized_stack_slot(slot);
+                let slot = emitter.area(1);
                 let nowhere = emitter.builder.ins().stack_addr(I64, slot, 0);
                 for lane in 0..4 {
                     let mask = emitter.builder.ins().extractlane(active, lane as u8);

@@ -8,7 +8,7 @@ use tgsi_ir::run::program::Program;
 
 use super::calls::General;
 use super::context::{Context, Tables};
-use super::sampling::{Host, Plan};
+use super::sampling::{Host, LookUp, Plan};
 use super::slots;
 use crate::sampler::{Known, Sampled};
 
@@ -22,6 +22,8 @@ pub(crate) struct Code {
     plans: Vec<Plan>,
     /// Units that code looks up in by itself.
     known: Vec<Known>,
+    /// Lookups that are functions.
+    lookups: Vec<LookUp>,
     /// Instructions that are evaluated through calls.
     generals: Vec<General>,
     /// What functions may touch: planes of values, of registers, components of inputs and outputs.
@@ -35,7 +37,8 @@ pub(crate) struct Code {
 
 impl Code {
     /// The code of a program. `instructions` has the numbers of the ALU instructions that code evaluates through calls;
-    /// `None` if the program lacks one. Code looks up in the `known` units by itself. Without `uses_planes` no function
+    /// `None` if the program lacks one. Code looks up in the `known` units by itself, through
+    /// `lookups` where these are functions. Without `uses_planes` no function
     /// touches a plane.
     ///
     /// # Safety
@@ -46,6 +49,7 @@ impl Code {
         functions: Vec<Function>,
         instructions: &[u32],
         known: Vec<Known>,
+        lookups: Vec<LookUp>,
         uses_planes: bool,
         memory: Option<Box<dyn Send + Sync>>,
     ) -> Option<Code> {
@@ -55,6 +59,7 @@ impl Code {
             functions,
             plans: Plan::all(program),
             known,
+            lookups,
             generals: instructions.iter().map(general).collect::<Option<_>>()?,
             planes: if uses_planes { (values, registers) } else { (0, 0) },
             uses_planes,
@@ -96,7 +101,7 @@ impl NativeCode for Code {
             return 0;
         }
         let tables = Tables::new(state);
-        let mut context = Context::new(state, &tables, &self.generals);
+        let mut context = Context::new(state, &tables, &self.generals, &self.lookups);
         // What is there must be what the code was made for. It lives, and nobody changes it, until the code returns.
         let mut sampled: Vec<Arc<Sampled>> = Vec::new();
         for (number, known) in self.known.iter().enumerate() {

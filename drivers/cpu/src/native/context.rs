@@ -128,6 +128,8 @@ pub(crate) struct Context {
     storage: *const Buffer,
     vertices: *const Buffer,
     shared: Buffer,
+    /// Lookups that are functions.
+    lookups: *const LookUp,
     /// Linear values of bytes on the sRGB curve.
     srgb: *const [f32; 256],
     known: [KnownUnit; MAX_KNOWN],
@@ -159,9 +161,14 @@ impl Context {
         self.host = host.cast();
     }
 
-    /// The context of a call. It holds addresses into `state`, its `tables` and `generals`, which must stay borrowed
-    /// until the call ends.
-    pub(super) fn new(state: &mut NativeState<'_>, tables: &Tables, generals: &[General]) -> Context {
+    /// The context of a call. It holds addresses into `state`, its `tables`, `generals` and `lookups`, which must stay
+    /// borrowed until the call ends.
+    pub(super) fn new(
+        state: &mut NativeState<'_>,
+        tables: &Tables,
+        generals: &[General],
+        lookups: &[LookUp],
+    ) -> Context {
         let mut constants = [Buffer::NONE; MAX_CONSTANTS as usize];
         for (buffer, words) in constants.iter_mut().zip(state.constants) {
             *buffer = Buffer::of(words);
@@ -188,6 +195,7 @@ impl Context {
             storage: table_address(&tables.storage),
             vertices: table_address(&tables.vertices),
             shared: Buffer::of(state.shared),
+            lookups: lookups.as_ptr(),
             srgb: srgb(),
             constants,
         }
@@ -219,6 +227,7 @@ pub(super) mod offsets {
     pub const KNOWN_LEVELS: usize = offset_of!(KnownUnit, levels);
     pub const KNOWN_LAST: usize = offset_of!(KnownUnit, last);
     pub const KNOWN_LAYERS: usize = offset_of!(KnownUnit, layers);
+    pub const LOOKUPS: usize = offset_of!(Context, lookups);
     pub const SRGB: usize = offset_of!(Context, srgb);
     pub const LOOK_UP: usize = offset_of!(Context, look_up);
     pub const KILL: usize = offset_of!(Context, kill);

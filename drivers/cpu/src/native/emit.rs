@@ -6,9 +6,7 @@
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I32, I32X4, I64};
-use cranelift_codegen::ir::{
-    AbiParam, Block, InstBuilder, MemFlags, Signature, StackSlotData, StackSlotKind, Value as Ir,
-};
+use cranelift_codegen::ir::{AbiParam, Block, InstBuilder, MemFlags, Signature, StackSlot, Value as Ir};
 use cranelift_codegen::isa::CallConv;
 use cranelift_frontend::{FunctionBuilder, Variable};
 use rustc_hash::FxHashMap;
@@ -45,8 +43,8 @@ pub(super) struct Emitter<'a, 'f> {
     pub generals: &'a mut Vec<u32>,
     /// Units that code may look up in by itself.
     pub known: &'a [Known],
-    /// Lookups made so.
-    pub lookups: usize,
+    /// The functions of lookups that have one, by the numbers of the texture instructions.
+    pub outlined: &'a FxHashMap<u32, usize>,
     /// By plane of registers: whether it stays in memory.
     pub in_memory: &'a [bool],
     /// Whether the processor rounds a product and a sum once.
@@ -58,6 +56,8 @@ pub(super) struct Emitter<'a, 'f> {
     memories: FxHashMap<Memory, (Ir, Ir)>,
     uniforms: FxHashMap<(Memory, u32, u32), Ir>,
     pub call_conv: CallConv,
+    /// Memory of the stack for calls.
+    pub area: Option<StackSlot>,
     pub context: Ir,
     words: Ir,
     registers: Ir,
@@ -94,6 +94,7 @@ impl<'a, 'f> Emitter<'a, 'f> {
         keep_inactive: bool,
         constants: &'a FxHashMap<Plane, u32>,
         generals: &'a mut Vec<u32>,
+        outlined: &'a FxHashMap<u32, usize>,
         call_conv: CallConv,
     ) -> Emitter<'a, 'f> {
         let active = builder.declare_var(I32X4);
@@ -108,7 +109,7 @@ impl<'a, 'f> Emitter<'a, 'f> {
             constants,
             generals,
             known: &[],
-            lookups: 0,
+            outlined,
             in_memory: &[],
             has_fma: false,
             is_x86: false,
@@ -117,6 +118,7 @@ impl<'a, 'f> Emitter<'a, 'f> {
             memories: FxHashMap::default(),
             uniforms: FxHashMap::default(),
             call_conv,
+            area: None,
             context: none,
             words: none,
             registers: none,
@@ -641,25 +643,14 @@ impl<'a, 'f> Emitter<'a, 'f> {
     /// Calls the function at a place of the table with operands in `vectors` vectors of memory; what it leaves there.
     /// What evaluates an instruction also gets the list of them, and a position in it.
     fn call(&mut self, function: usize, instruction: Option<usize>, operands: &[Ir], vectors: usize) -> Vec<Ir> {
-        let size = vectors as u32 * VECTOR as u32;
-        let slot = self.builder.create_sized_stack_slot(StackSlotData::new(StackSlotKind::ExplicitSlot, size, 4));
-        for (number, &operand) in (0i32..).zip(operands) {
-            self.builder.ins().stack_store(operand, slot, number * VECTOR as i32);
-        }
-        let mut signature = Signature::new(self.call_conv);
-        let mut arguments = Vec::with_capacity(3);
+        let mut numbers = Vec::with_capacity(2);
         if let Some(position) = instruction {
-            signature.params.extend([AbiParam::new(I64); 2]);
-            arguments.push(self.field(offsets::GENERALS));
-            arguments.push(self.builder.ins().iconst(I64, position as i64));
+            numbers.push(self.field(offsets::GENERALS));
+            numbers.push(self.builder.ins().iconst(I64, position as i64));
         }
-        signature.params.push(AbiParam::new(I64));
-        arguments.push(self.builder.ins().stack_addr(I64, slot, 0));
-        let signature = self.builder.import_signature(signature);
         let functions = self.field(offsets::FUNCTIONS);
         let callee = self.builder.ins().load(I64, fixed(), functions, function as i32);
-        self.builder.ins().call_indirect(signature, callee, &arguments);
-        (0..vectors as i32).map(|number| self.builder.ins().stack_load(I32X4, slot, number * VECTOR as i32)).collect()
+        self.call_with_area(callee, &numbers, operands, vectors, vectors)
     }
 
     fn intrinsic(&mut self, intrinsic: &Intrinsic) {

@@ -9,11 +9,12 @@ use cranelift_jit::{JITBuilder, JITModule};
 use cranelift_module::{FuncId, Module, ModuleError};
 use tgsi_ir::run::program::Program;
 
+use super::FunctionMaker;
 use super::code::{Code, Function};
 use super::context::MAX_KNOWN;
-use super::for_each_stretch;
 use super::processor::Processor;
-use super::stretches::{self, Stretch};
+use super::sampling::LookUp;
+use super::stretches;
 use crate::program::{Options, Report};
 use crate::sampler::Known;
 
@@ -34,16 +35,14 @@ impl Drop for Memory {
 /// Makes machine code for a program, if the system allows it.
 pub(crate) fn compile(program: &mut Program, options: Options, known: &[Known]) -> Report {
     let mut report = Report { total: program.ops().len(), ..Report::default() };
-    let stretches = stretches::find(program, options.keep_inactive);
-    if stretches.is_empty() {
-        return report;
-    }
-    match translate(program, &stretches, options, known, &mut report) {
-        Ok((ranges, code)) => {
-            report.functions = ranges.len();
-            report.operations = ranges.iter().map(|range| range.len()).sum();
-            program.set_native(&ranges, Arc::new(code));
+    match stretches::in_parts(|most| translate(program, most, options, known)) {
+        Ok(Some(made)) => {
+            report.functions = made.ranges.len();
+            report.operations = made.ranges.iter().map(|range| range.len()).sum();
+            (report.bytes, report.evaluated) = (made.bytes, made.evaluated);
+            program.set_native(&made.ranges, Arc::new(made.code));
         }
+        Ok(None) => {}
         Err(error) => {
             log::warn!("no machine code: {error}");
             report.refused = Some(error.to_string());
@@ -52,39 +51,60 @@ pub(crate) fn compile(program: &mut Program, options: Options, known: &[Known]) 
     report
 }
 
+/// The code of a program.
+struct Made {
+    code: Code,
+    /// The operations of each function.
+    ranges: Vec<Range<u32>>,
+    bytes: usize,
+    /// Instructions that are evaluated through calls.
+    evaluated: usize,
+}
+
 fn unsupported(what: impl ToString) -> Box<ModuleError> {
     Box::new(ModuleError::Compilation(CodegenError::Unsupported(what.to_string())))
 }
 
+/// The code of a program whose stretches weigh so much at most, if there are any; and whether all of them are code.
 fn translate(
     program: &Program,
-    stretches: &[Stretch],
+    most: u32,
     options: Options,
     known: &[Known],
-    report: &mut Report,
-) -> Result<(Vec<Range<u32>>, Code), Box<ModuleError>> {
+) -> Result<(Option<Made>, bool), Box<ModuleError>> {
+    let stretches = stretches::find(program, options.keep_inactive, most);
+    if stretches.is_empty() {
+        return Ok((None, true));
+    }
     let known: Vec<Known> = known.iter().copied().take(MAX_KNOWN).collect();
     let builder = cranelift_native::builder().map_err(unsupported)?;
     let processor = Processor::new(builder).map_err(unsupported)?;
     let isa = processor.isa();
     let mut module = JITModule::new(JITBuilder::with_isa(isa.clone(), cranelift_module::default_libcall_names()));
-    let mut ids: Vec<FuncId> = Vec::with_capacity(stretches.len());
+    let (mut lookups, mut functions): (Vec<FuncId>, Vec<FuncId>) = (Vec::new(), Vec::with_capacity(stretches.len()));
     let mut ranges: Vec<Range<u32>> = Vec::with_capacity(stretches.len());
-    let instructions =
-        for_each_stretch(program, stretches, options.keep_inactive, &known, &**isa, |stretch, context| {
-            if let Err(error) = processor.compile(context, options.quick) {
-                log::warn!("operations {:?} stay with the interpreter: {error}", stretch.range);
-                return Ok(());
+    let mut bytes = 0;
+    let maker = FunctionMaker::new(program, options.keep_inactive, &known, &**isa);
+    let instructions = maker.for_each(&stretches, |stretch, context| {
+        if let Err(error) = processor.compile(context, options.quick) {
+            let Some(stretch) = stretch else { return Err(unsupported(error)) };
+            log::warn!("operations {:?} stay with the interpreter: {error}", stretch.range);
+            return Ok(());
+        }
+        let id = module.declare_anonymous_function(&context.func.signature)?;
+        processor.define(&mut module, id, context)?;
+        bytes += context.compiled_code().map_or(0, |code| code.code_buffer().len());
+        match stretch {
+            Some(stretch) => {
+                functions.push(id);
+                ranges.push(stretch.range.clone());
             }
-            let id = module.declare_anonymous_function(&context.func.signature)?;
-            processor.define(&mut module, id, context)?;
-            report.bytes += context.compiled_code().map_or(0, |code| code.code_buffer().len());
-            ids.push(id);
-            ranges.push(stretch.range.clone());
-            Ok::<(), Box<ModuleError>>(())
-        })?;
+            None => lookups.push(id),
+        }
+        Ok(())
+    })?;
     module.finalize_definitions()?;
-    let functions = ids
+    let functions = functions
         .into_iter()
         .map(|id| {
             let address = module.get_finalized_function(id);
@@ -92,11 +112,19 @@ fn translate(
             unsafe { std::mem::transmute::<*const u8, Function>(address) }
         })
         .collect();
-    report.evaluated = instructions.len();
-    let memory = Memory(Mutex::new(Some(module)));
-    let uses_planes = ranges.len() < stretches.len() || stretches::use_planes(program, stretches);
+    let lookups = lookups
+        .into_iter()
+        .map(|id| {
+            let address = module.get_finalized_function(id);
+            // SAFETY: the function at this address was made with the signature of `LookUp`.
+            unsafe { std::mem::transmute::<*const u8, LookUp>(address) }
+        })
+        .collect();
+    let is_complete = ranges.len() == stretches.len();
+    let uses_planes = !is_complete || stretches::use_planes(program, &stretches);
+    let memory: Option<Box<dyn Send + Sync>> = Some(Box::new(Memory(Mutex::new(Some(module)))));
     // SAFETY: they were made above, for this program, and stand in this memory.
-    let code = unsafe { Code::new(program, functions, &instructions, known, uses_planes, Some(Box::new(memory))) };
+    let code = unsafe { Code::new(program, functions, &instructions, known, lookups, uses_planes, memory) };
     let code = code.ok_or_else(|| unsupported("an instruction that the program lacks"))?;
-    Ok((ranges, code))
+    Ok((Some(Made { code, ranges, bytes, evaluated: instructions.len() }), is_complete))
 }

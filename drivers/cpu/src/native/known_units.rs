@@ -8,9 +8,6 @@ use tgsi_ir::run::program::{Program, Texture};
 use super::context::MAX_KNOWN;
 use crate::sampler::Known;
 
-/// Most lookups of a stretch that are made in its code, each some hundreds of instructions.
-pub(super) const MAX_LOOKUPS: usize = 48;
-
 /// The number among known units of those that a texture instruction names, if code can be made for it.
 pub(super) fn known_unit(program: &Program, texture: &Texture, known: &[Known]) -> Option<usize> {
     let (unit, sampler) = program.constant_units(texture).filter(|_| has_code(texture))?;

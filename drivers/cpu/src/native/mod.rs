@@ -27,6 +27,8 @@ mod uniforms;
 #[cfg(feature = "machine-code")]
 mod alu;
 #[cfg(feature = "machine-code")]
+mod areas;
+#[cfg(feature = "machine-code")]
 mod arrays;
 #[cfg(feature = "machine-code")]
 mod emit;
@@ -44,6 +46,8 @@ mod known_units;
 mod levels;
 #[cfg(feature = "machine-code")]
 mod lookups;
+#[cfg(feature = "machine-code")]
+mod outlined;
 #[cfg(feature = "machine-code")]
 mod processor;
 #[cfg(feature = "machine-code")]
@@ -69,10 +73,11 @@ pub(crate) const SIZES: [usize; 2] = [size_of::<context::Context>(), size_of::<c
 #[cfg(feature = "machine-code")]
 use {
     crate::sampler::Known,
-    cranelift_codegen::isa::TargetIsa,
+    cranelift_codegen::isa::{CallConv, TargetIsa},
     cranelift_codegen::{Context, ir},
     cranelift_frontend::{FunctionBuilder, FunctionBuilderContext},
-    emit::{Emitter, signature},
+    emit::Emitter,
+    outlined::Outlined,
     rustc_hash::FxHashMap,
     stretches::Stretch,
     target_lexicon::Architecture,
@@ -95,35 +100,92 @@ fn has_fma(isa: &dyn TargetIsa) -> bool {
     }
 }
 
-/// Calls `visit` with each stretch and its function, before that is compiled. Returns the numbers of the ALU
-/// instructions that the functions evaluate through calls.
+/// What the functions of a program are made with.
 #[cfg(feature = "machine-code")]
-fn for_each_stretch<E>(
-    program: &Program,
-    stretches: &[Stretch],
+struct FunctionMaker<'a> {
+    program: &'a Program,
     keep_inactive: bool,
-    known: &[Known],
-    isa: &dyn TargetIsa,
-    mut visit: impl FnMut(&Stretch, &mut Context) -> Result<(), E>,
-) -> Result<Vec<u32>, E> {
-    let constants: FxHashMap<u32, u32> = program.constants().iter().copied().collect();
-    let in_memory = arrays::planes_in_memory(program);
-    let (call_conv, has_fma) = (isa.default_call_conv(), has_fma(isa));
-    let mut instructions = Vec::new();
-    let mut builder_context = FunctionBuilderContext::new();
-    let mut context = Context::new();
-    for stretch in stretches {
-        context.func.signature = signature(call_conv);
-        context.func.name = ir::UserFuncName::user(0, stretch.range.start);
-        let builder = FunctionBuilder::new(&mut context.func, &mut builder_context);
-        let mut emitter = Emitter::new(program, builder, keep_inactive, &constants, &mut instructions, call_conv);
-        emitter.known = known;
-        emitter.in_memory = &in_memory;
-        emitter.has_fma = has_fma;
-        emitter.is_x86 = isa.triple().architecture == Architecture::X86_64;
-        emitter.function(stretch);
-        visit(stretch, &mut context)?;
-        context.clear();
+    known: &'a [Known],
+    constants: FxHashMap<u32, u32>,
+    in_memory: Vec<bool>,
+    call_conv: CallConv,
+    has_fma: bool,
+    is_x86: bool,
+    builder_context: FunctionBuilderContext,
+    /// Numbers of the ALU instructions that functions evaluate through calls.
+    instructions: Vec<u32>,
+}
+
+#[cfg(feature = "machine-code")]
+impl<'a> FunctionMaker<'a> {
+    fn new(program: &'a Program, keep_inactive: bool, known: &'a [Known], isa: &dyn TargetIsa) -> FunctionMaker<'a> {
+        FunctionMaker {
+            program,
+            keep_inactive,
+            known,
+            constants: program.constants().iter().copied().collect(),
+            in_memory: arrays::planes_in_memory(program),
+            call_conv: isa.default_call_conv(),
+            has_fma: has_fma(isa),
+            is_x86: isa.triple().architecture == Architecture::X86_64,
+            builder_context: FunctionBuilderContext::new(),
+            instructions: Vec::new(),
+        }
     }
-    Ok(instructions)
+
+    /// Makes a function in the place of that of a context.
+    fn make(
+        &mut self,
+        context: &mut Context,
+        name: u32,
+        signature: ir::Signature,
+        outlined: &FxHashMap<u32, usize>,
+        make: impl FnOnce(Emitter<'_, '_>),
+    ) {
+        context.clear();
+        context.func.signature = signature;
+        context.func.name = ir::UserFuncName::user(0, name);
+        let builder = FunctionBuilder::new(&mut context.func, &mut self.builder_context);
+        let (instructions, call_conv) = (&mut self.instructions, self.call_conv);
+        let constants = &self.constants;
+        let mut emitter =
+            Emitter::new(self.program, builder, self.keep_inactive, constants, instructions, outlined, call_conv);
+        emitter.known = self.known;
+        emitter.in_memory = &self.in_memory;
+        emitter.has_fma = self.has_fma;
+        emitter.is_x86 = self.is_x86;
+        make(emitter);
+    }
+
+    fn make_lookup(&mut self, context: &mut Context, number: u32) {
+        let texture = &self.program.textures()[number as usize];
+        let signature = outlined::signature(self.call_conv);
+        self.make(context, number, signature, &FxHashMap::default(), |emitter| emitter.lookup(texture));
+    }
+
+    /// Calls `visit` with each function before it is compiled: lookups that stretches call, and the stretches. Returns
+    /// the numbers of the ALU instructions that they evaluate through calls.
+    fn for_each<E>(
+        mut self,
+        stretches: &[Stretch],
+        mut visit: impl FnMut(Option<&Stretch>, &mut Context) -> Result<(), E>,
+    ) -> Result<Vec<u32>, E> {
+        let mut context = Context::new();
+        let outlined = Outlined::choose(self.program, stretches, self.known, |number| {
+            self.make_lookup(&mut context, number);
+            context.func.dfg.num_insts()
+        });
+        for &number in &outlined.instructions {
+            self.make_lookup(&mut context, number);
+            visit(None, &mut context)?;
+        }
+        for stretch in stretches {
+            let signature = emit::signature(self.call_conv);
+            self.make(&mut context, stretch.range.start, signature, &outlined.functions, |emitter| {
+                emitter.function(stretch);
+            });
+            visit(Some(stretch), &mut context)?;
+        }
+        Ok(self.instructions)
+    }
 }

@@ -17,8 +17,8 @@ use super::{arrays, gathers, invariants, slots, uniforms};
 const FEWEST: u32 = 2;
 
 /// Most that the operations of a stretch weigh, see [`weights`]: what is done for a whole function takes more than
-/// linear time, and values that are live at once take stack.
-const MOST: u32 = 4000;
+/// linear time. The smaller ones are tried where a function needs too much stack for its values.
+const MOST: [u32; 3] = [4000, 1000, 250];
 
 /// A plane of values, or behind these of registers.
 pub(super) type Plane = u32;
@@ -150,8 +150,21 @@ fn weights(program: &Program) -> Vec<u32> {
     weights
 }
 
-/// The stretches of a program, in order.
-pub(super) fn find(program: &Program, keep_inactive: bool) -> Vec<Stretch> {
+/// Makes something of stretches that weigh so much at most. If they do not all become code, smaller ones are tried.
+pub(super) fn in_parts<T, E>(mut make: impl FnMut(u32) -> Result<(T, bool), E>) -> Result<T, E> {
+    let [first, rest @ ..] = MOST;
+    let (mut made, mut is_complete) = make(first)?;
+    for most in rest {
+        if is_complete {
+            break;
+        }
+        (made, is_complete) = make(most)?;
+    }
+    Ok(made)
+}
+
+/// The stretches of a program, in order, which weigh so much at most.
+pub(super) fn find(program: &Program, keep_inactive: bool, most: u32) -> Vec<Stretch> {
     let ends = items(program);
     let weights = weights(program);
     let weight = |start: u32, end: u32| weights[end as usize] - weights[start as usize];
@@ -166,12 +179,12 @@ pub(super) fn find(program: &Program, keep_inactive: bool) -> Vec<Stretch> {
         at = end;
         while let Some(&end) = ends.get(at as usize)
             && end != 0
-            && weight(start, end) <= MOST
+            && weight(start, end) <= most
         {
             at = end;
         }
         // Operations that are too large by themselves are not many, but constructs are looked into.
-        if weight(start, at) > MOST && at - start > 1 {
+        if weight(start, at) > most && at - start > 1 {
             at = start + 1;
         } else if at - start >= FEWEST {
             ranges.push(start..at);

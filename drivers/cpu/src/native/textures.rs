@@ -1,13 +1,14 @@
-//! Texture instructions and kills become calls of the functions of [`super::sampling`], or lookups in the code.
+//! Texture instructions and kills become calls of the functions of [`super::sampling`], or lookups in the code, which
+//! may be functions of their own.
 
-use cranelift_codegen::ir::types::{I32X4, I64};
-use cranelift_codegen::ir::{AbiParam, InstBuilder, Signature, StackSlotData, StackSlotKind, Value as Ir};
+use cranelift_codegen::ir::types::I64;
+use cranelift_codegen::ir::{InstBuilder, Value as Ir};
 use tgsi_ir::run::program::{Intrinsic, Texture};
 
 use super::context::offsets;
-use super::emit::{Emitter, VECTOR, fixed};
-use super::known_units::{MAX_LOOKUPS, known_unit};
-use super::sampling::Plan;
+use super::emit::{Emitter, fixed};
+use super::known_units::known_unit;
+use super::sampling::{LookUp, Plan};
 use super::stretches::Plane;
 
 /// The planes that a texture instruction reads, in the order of its area.
@@ -16,22 +17,6 @@ fn operands(texture: &Texture) -> impl Iterator<Item = Plane> + '_ {
 }
 
 impl Emitter<'_, '_> {
-    /// Calls a function of the context with a number and an area of vectors, which it may change.
-    fn call_host(&mut self, function: usize, number: Ir, operands: &[Ir], vectors: usize, results: usize) -> Vec<Ir> {
-        let size = vectors as u32 * VECTOR as u32;
-        let slot = self.builder.create_sized_stack_slot(StackSlotData::new(StackSlotKind::ExplicitSlot, size, 4));
-        for (at, &operand) in (0i32..).zip(operands) {
-            self.builder.ins().stack_store(operand, slot, at * VECTOR as i32);
-        }
-        let mut signature = Signature::new(self.call_conv);
-        signature.params.extend([AbiParam::new(I64); 3]);
-        let signature = self.builder.import_signature(signature);
-        let callee = self.builder.ins().load(I64, fixed(), self.context, function as i32);
-        let area = self.builder.ins().stack_addr(I64, slot, 0);
-        self.builder.ins().call_indirect(signature, callee, &[self.context, number, area]);
-        (0..results as i32).map(|at| self.builder.ins().stack_load(I32X4, slot, at * VECTOR as i32)).collect()
-    }
-
     /// A texture instruction.
     pub(super) fn texture(&mut self, number: u32) {
         let program = self.program;
@@ -45,17 +30,25 @@ impl Emitter<'_, '_> {
             area.push(self.builder.ins().band(value, exists));
         }
         let dest = texture.dest;
-        let call = |emitter: &mut Self| {
+        let call = |emitter: &mut Self, callee: Ir| {
             let number = emitter.builder.ins().iconst(I64, i64::from(number));
-            emitter.call_host(offsets::LOOK_UP, number, &area, plan.vectors, dest.planes() as usize)
+            let context = emitter.context;
+            emitter.call_with_area(callee, &[context, number], &area, plan.vectors, dest.planes() as usize)
         };
-        let unit = known_unit(program, texture, self.known).filter(|_| self.lookups < MAX_LOOKUPS);
-        let results = match unit {
-            Some(unit) => {
-                self.lookups += 1;
-                self.look_up_known(unit, texture, &area[1..], call)
+        let results = if let Some(&function) = self.outlined.get(&number) {
+            let table = self.function_at(offsets::LOOKUPS);
+            let place = function as i32 * size_of::<LookUp>() as i32;
+            let callee = self.builder.ins().load(I64, fixed(), table, place);
+            call(self, callee)
+        } else {
+            let by_host = |emitter: &mut Self| {
+                let callee = emitter.function_at(offsets::LOOK_UP);
+                call(emitter, callee)
+            };
+            match known_unit(program, texture, self.known) {
+                Some(unit) => self.look_up_known(unit, texture, &area[1..], by_host),
+                None => by_host(self),
             }
-            None => call(self),
         };
         for (plane, value) in (dest.plane..).zip(results) {
             self.write(plane, value, false);
@@ -76,7 +69,8 @@ impl Emitter<'_, '_> {
         self.builder.ins().brif(any, some, &[], next, &[]);
         self.builder.switch_to_block(some);
         self.builder.seal_block(some);
-        self.call_host(offsets::KILL, self.quad, &[killed], 1, 0);
+        let callee = self.function_at(offsets::KILL);
+        self.call_with_area(callee, &[self.context, self.quad], &[killed], 1, 0);
         self.builder.ins().jump(next, &[]);
         self.builder.switch_to_block(next);
         self.builder.seal_block(next);

@@ -17,7 +17,7 @@ use tgsi_ir::run::program::Program;
 
 use super::processor::Processor;
 use super::stretches::{self, Stretch};
-use super::{for_each_stretch, has};
+use super::{FunctionMaker, has};
 use crate::object::{Extensions, Facts, ObjectData, ObjectFunction};
 use crate::program::Options;
 
@@ -84,18 +84,35 @@ pub(crate) fn make(
     form: Form,
     options: Options,
 ) -> Result<Vec<u8>, String> {
+    stretches::in_parts(|most| make_in_parts(program, text, processor, symbol, form, options, most))
+}
+
+/// The same, of stretches that weigh so much at most; and whether all of them are code.
+fn make_in_parts(
+    program: &Program,
+    text: &str,
+    processor: &Processor,
+    symbol: &str,
+    form: Form,
+    options: Options,
+    most: u32,
+) -> Result<(Vec<u8>, bool), String> {
     let keep_inactive = options.keep_inactive;
-    let stretches = if options.machine_code { stretches::find(program, keep_inactive) } else { Vec::new() };
+    let stretches = if options.machine_code { stretches::find(program, keep_inactive, most) } else { Vec::new() };
     let isa = processor.isa();
     let builder = ObjectBuilder::new(isa.clone(), symbol, cranelift_module::default_libcall_names());
     let mut module = ObjectModule::new(builder.map_err(|error| error.to_string())?);
     let mut listing = String::new();
     let mut placed: Vec<Placed> = Vec::with_capacity(stretches.len());
-    let visit = |stretch: &Stretch, context: &mut Context| {
+    let mut is_complete = true;
+    let visit = |stretch: Option<&Stretch>, context: &mut Context| {
+        // Without known units all functions are stretches.
+        let Some(stretch) = stretch else { return Ok(()) };
         context.set_disasm(form == Form::Assembly);
         let ir = if form == Form::Code { context.func.display().to_string() } else { String::new() };
         if let Err(error) = processor.compile(context, options.quick) {
             log::warn!("operations {:?} stay with the interpreter: {error}", stretch.range);
+            is_complete = false;
             return Ok(());
         }
         let Some(code) = context.compiled_code() else { return Ok(()) };
@@ -110,13 +127,14 @@ pub(crate) fn make(
         placed.push(Placed { start: stretch.range.start, end: stretch.range.end, id });
         Ok::<(), Box<ModuleError>>(())
     };
-    let instructions = for_each_stretch(program, &stretches, keep_inactive, &[], &**isa, visit);
-    let instructions = instructions.map_err(|error| error.to_string())?;
+    let maker = FunctionMaker::new(program, keep_inactive, &[], &**isa);
+    let instructions = maker.for_each(&stretches, visit).map_err(|error| error.to_string())?;
     if form != Form::Object {
-        return Ok(listing.into_bytes());
+        return Ok((listing.into_bytes(), is_complete));
     }
     define_data(&mut module, program, text, symbol, &placed, &instructions).map_err(|error| error.to_string())?;
-    module.finish().emit().map_err(|error| error.to_string())
+    let bytes = module.finish().emit().map_err(|error| error.to_string())?;
+    Ok((bytes, is_complete))
 }
 
 /// Bytes of a struct as the processor has them.

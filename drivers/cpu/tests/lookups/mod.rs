@@ -71,14 +71,15 @@ pub const KINDS: [Kind; 48] = {
     ]
 };
 
-/// A shader with one lookup. `TEMP[0]` is the input, `TEMP[1]` small integers.
-pub fn text_of((_, instruction, target): Kind) -> String {
+/// A shader with so many lookups, each of which takes what the one before gave. `TEMP[0]` is the input, `TEMP[1]` small
+/// integers.
+pub fn text_of((_, instruction, target): Kind, count: usize) -> String {
     let operands = format!("SAMP[0], {target}");
     format!(
         "FRAG\nDCL IN[0], GENERIC[0], PERSPECTIVE\nDCL OUT[0], COLOR\nDCL SAMP[0]\nDCL SVIEW[0], {target}, FLOAT\n\
          DCL TEMP[0..1]\nIMM[0] INT32 {{1, 2, -3, 0}}\nIMM[1] FLT32 {{3, 2, 1, 0.7}}\nMOV TEMP[0], IN[0]\n\
-         MAD TEMP[1], IN[0].yzxw, IMM[1], IMM[1]\nF2I TEMP[1], TEMP[1]\n{}\nMOV OUT[0], TEMP[0]\nEND\n",
-        instruction.replace('$', &operands)
+         MAD TEMP[1], IN[0].yzxw, IMM[1], IMM[1]\nF2I TEMP[1], TEMP[1]\n{}MOV OUT[0], TEMP[0]\nEND\n",
+        (instruction.replace('$', &operands) + "\n").repeat(count)
     )
 }
 
