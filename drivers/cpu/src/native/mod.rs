@@ -6,7 +6,7 @@
 //!
 //! Code is made at run time (`jit`), or ahead of time for an object file (`write`). It holds no addresses. What it can
 //! reach is in `context`: planes at offsets that are known when it is made, buffers behind a check of the length,
-//! texels of textures that a run was asked for behind a clamp (`lookups`, `filters`), and what it calls (`calls`,
+//! texels of textures that a run was asked for behind a clamp (`lookups`), and what it calls (`calls`,
 //! `sampling`).
 //! `code` calls it, with or without the feature `machine-code`, which is needed to make it.
 
@@ -33,27 +33,15 @@ mod arrays;
 #[cfg(feature = "machine-code")]
 mod emit;
 #[cfg(feature = "machine-code")]
-mod faces;
-#[cfg(feature = "machine-code")]
-mod filters;
-#[cfg(feature = "machine-code")]
 mod invariants;
 #[cfg(feature = "machine-code")]
 mod jit;
 #[cfg(feature = "machine-code")]
-mod known_units;
-#[cfg(feature = "machine-code")]
-mod levels;
-#[cfg(feature = "machine-code")]
 mod lookups;
-#[cfg(feature = "machine-code")]
-mod outlined;
 #[cfg(feature = "machine-code")]
 mod processor;
 #[cfg(feature = "machine-code")]
 mod stretches;
-#[cfg(feature = "machine-code")]
-mod texels;
 #[cfg(feature = "machine-code")]
 mod textures;
 #[cfg(feature = "machine-code")]
@@ -77,7 +65,7 @@ use {
     cranelift_codegen::{Context, ir},
     cranelift_frontend::{FunctionBuilder, FunctionBuilderContext},
     emit::Emitter,
-    outlined::Outlined,
+    lookups::Outlined,
     rustc_hash::FxHashMap,
     stretches::Stretch,
     target_lexicon::Architecture,
@@ -159,7 +147,7 @@ impl<'a> FunctionMaker<'a> {
 
     fn make_lookup(&mut self, context: &mut Context, number: u32) {
         let texture = &self.program.textures()[number as usize];
-        let signature = outlined::signature(self.call_conv);
+        let signature = lookups::signature(self.call_conv);
         self.make(context, number, signature, &FxHashMap::default(), |emitter| emitter.lookup(texture));
     }
 

@@ -7,7 +7,7 @@ use tgsi_ir::run::program::{Intrinsic, Texture};
 
 use super::context::offsets;
 use super::emit::{Emitter, fixed};
-use super::known_units::known_unit;
+use super::lookups::known_unit;
 use super::sampling::{LookUp, Plan};
 use super::stretches::Plane;
 

@@ -2,7 +2,7 @@
 //! that are alike are made once and called, so that the functions of stretches stay of a size for which registers are
 //! allocated well.
 //!
-//! Such a function takes what [`super::sampling::look_up`] takes, and gives its results in the same place.
+//! Such a function takes what [`crate::native::sampling::look_up`] takes, and gives its results in the same place.
 
 use cranelift_codegen::ir::types::{I32X4, I64};
 use cranelift_codegen::ir::{AbiParam, InstBuilder, Signature, Value as Ir};
@@ -11,11 +11,11 @@ use rustc_hash::FxHashMap;
 use tgsi_ir::body::TexData;
 use tgsi_ir::run::program::{Op, Program, TEX_SOURCE_KINDS, Texture};
 
-use super::context::offsets;
-use super::emit::{Emitter, VECTOR, fixed, trusted};
-use super::known_units::known_unit;
-use super::sampling::Plan;
-use super::stretches::Stretch;
+use super::known_unit;
+use crate::native::context::offsets;
+use crate::native::emit::{Emitter, VECTOR, fixed, trusted};
+use crate::native::sampling::Plan;
+use crate::native::stretches::Stretch;
 use crate::sampler::Known;
 
 /// Most instructions, of Cranelift's IR, that all lookups of a program have in the functions of its stretches: five of
@@ -28,7 +28,7 @@ type Key = (usize, TexData, u8, [(u8, u8); TEX_SOURCE_KINDS]);
 
 /// The lookups of a program that are functions.
 #[derive(Default)]
-pub(super) struct Outlined {
+pub(in crate::native) struct Outlined {
     /// The number of the function by the texture instruction's.
     pub functions: FxHashMap<u32, usize>,
     /// A texture instruction of each function.
@@ -74,8 +74,8 @@ fn key(unit: usize, texture: &Texture) -> Key {
     (unit, texture.data, texture.dest.components, texture.sources.map(|source| (source.components, source.bits)))
 }
 
-/// The signature of [`LookUp`](super::sampling::LookUp).
-pub(super) fn signature(call_conv: CallConv) -> Signature {
+/// The signature of [`LookUp`](crate::native::sampling::LookUp).
+pub(in crate::native) fn signature(call_conv: CallConv) -> Signature {
     let mut signature = Signature::new(call_conv);
     signature.params.extend([AbiParam::new(I64); 3]);
     signature

@@ -8,9 +8,9 @@ use cranelift_codegen::ir::types::{F32X4, F64, I32X4};
 use cranelift_codegen::ir::{InstBuilder, Value as Ir};
 use tgsi_ir::intrinsics::indices::SamplerDim;
 
-use super::emit::trusted;
 use super::levels::Levels;
-use super::lookups::{LookupEmitter, Operands, Place};
+use super::{LookupEmitter, Operands, Place};
+use crate::native::emit::trusted;
 use crate::sampler::wrap::FARTHEST;
 use crate::sampler::{Filter, Format, MipFilter, Wrap};
 

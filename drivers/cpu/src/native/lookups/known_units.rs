@@ -5,11 +5,11 @@ use tgsi_ir::intrinsics::indices::SamplerDim;
 use tgsi_ir::run::TextureLookup;
 use tgsi_ir::run::program::{Program, Texture};
 
-use super::context::MAX_KNOWN;
+use crate::native::context::MAX_KNOWN;
 use crate::sampler::Known;
 
 /// The number among known units of those that a texture instruction names, if code can be made for it.
-pub(super) fn known_unit(program: &Program, texture: &Texture, known: &[Known]) -> Option<usize> {
+pub(in crate::native) fn known_unit(program: &Program, texture: &Texture, known: &[Known]) -> Option<usize> {
     let (unit, sampler) = program.constant_units(texture).filter(|_| has_code(texture))?;
     let known = known.iter().take(MAX_KNOWN);
     known.enumerate().find(|(_, known)| (known.texture, known.sampler) == (unit, sampler)).map(|(number, _)| number)

@@ -4,7 +4,7 @@
 //! | file | holds |
 //! |---|---|
 //! | `known_units` | which lookups can be code |
-//! | `lookups` | a lookup as a whole |
+//! | `outlined` | which of them are functions of their own |
 //! | `levels` | levels of detail, and the levels that these mean |
 //! | `filters` | from coordinates to texels, and their weighted sums |
 //! | `texels` | what texels say, by formats |
@@ -17,6 +17,13 @@
 //! levels too, and the bounds come from the texture itself. What seldom happens (the taps of a lookup lie on several
 //! faces of a cube, an offset leads across a texture more than once) is left to the host.
 
+mod faces;
+mod filters;
+mod known_units;
+mod levels;
+mod outlined;
+mod texels;
+
 use cranelift_codegen::ir::condcodes::FloatCC;
 use cranelift_codegen::ir::types::{F32X4, I32, I32X4, I64};
 use cranelift_codegen::ir::{Block, InstBuilder, Value as Ir};
@@ -26,10 +33,13 @@ use tgsi_ir::intrinsics::indices::SamplerDim;
 use tgsi_ir::run::TextureLookup;
 use tgsi_ir::run::program::Texture;
 
-use super::alu::{Lanes, flags};
-use super::context::offsets;
-use super::emit::{Emitter, fixed};
+use crate::native::alu::{Lanes, flags};
+use crate::native::context::offsets;
+use crate::native::emit::{Emitter, fixed};
 use crate::sampler::{Filter, Known, MipFilter, Wrap};
+
+pub(super) use known_units::known_unit;
+pub(super) use outlined::{Outlined, signature};
 
 /// Where the lanes look.
 pub(super) struct Place {
@@ -468,5 +478,51 @@ impl LookupEmitter<'_, '_> {
         let lod = source(TexSrcKind::Lod).or(source(TexSrcKind::Bias)).map(|words| word(Some(words), 0));
         let offset = source(TexSrcKind::Offset).map(|words| [0, 1, 2].map(|axis| word(Some(words), axis)));
         Operands { coordinates, gradients, lod, offset, reference: self.is_shadow.then_some(reference) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tgsi_compiler::{Compiler, Driver, Stage};
+    use tgsi_ir::run::program::Program;
+
+    use crate::native::{FunctionMaker, processor, stretches};
+    use crate::sampler::{Format, Known, MipFilter, Sampler, Wrap};
+
+    /// Lookups of all kinds and formats become code for other processors too. What they compute is compared on this
+    /// one.
+    #[test]
+    fn lookups_are_code_for_other_processors() {
+        let compiler = Compiler::for_target(crate::DRIVER.target(&[]).expect("no options").into());
+        let processors = ["aarch64-unknown-linux-gnu", "x86_64-unknown-linux-gnu"]
+            .map(|triple| processor(Some(triple), None).expect("a processor"));
+        let wraps = [Wrap::Repeat, Wrap::MirroredRepeat, Wrap::ClampToBorder];
+        let state = Sampler { wrap: wraps, mip_filter: MipFilter::Linear, ..Sampler::default() };
+        let lookups = ["TEX 2D", "TEX 1D_ARRAY", "TEX 3D", "TXB CUBE", "TXP SHADOW2D", "TXF 2D_ARRAY", "LODQ CUBE"];
+        for lookup in lookups {
+            let (opcode, target) = lookup.split_once(' ').expect("an opcode and a target");
+            let text = format!(
+                "FRAG\nDCL IN[0], GENERIC[0], PERSPECTIVE\nDCL OUT[0], COLOR\nDCL SAMP[0]\n\
+                 DCL SVIEW[0], {target}, FLOAT\n{opcode} OUT[0], IN[0], SAMP[0], {target}\nEND\n"
+            );
+            let shader = tgsi::text::parse(text.as_bytes()).expect("a shader").shader;
+            let program = Program::new(&compiler.ir_at(Stage::Registers, &shader).expect("IR")).expect("a program");
+            let stretches = stretches::find(&program, false, 4000);
+            for (format, processor) in
+                Format::ALL.into_iter().flat_map(|format| processors.iter().map(move |processor| (format, processor)))
+            {
+                let known = [Known { texture: 0, sampler: 0, format, state }];
+                let mut functions = 0;
+                let maker = FunctionMaker::new(&program, false, &known, &**processor.isa());
+                let made = maker.for_each(&stretches, |_, context| {
+                    let calls_host_only = context.func.dfg.num_insts() < 60;
+                    assert!(!calls_host_only, "{lookup} {format:?} is no code");
+                    functions += 1;
+                    processor.compile(context, false)
+                });
+                made.unwrap_or_else(|error| panic!("{lookup} {format:?}: {error}"));
+                assert!(functions > 0);
+            }
+        }
     }
 }

@@ -8,8 +8,8 @@ use cranelift_codegen::ir::{InstBuilder, Type, Value as Ir};
 use tgsi_ir::intrinsics::indices::SamplerDim;
 use tgsi_ir::run::TextureLookup;
 
-use super::emit::fixed;
-use super::lookups::{LookupEmitter, Operands};
+use super::{LookupEmitter, Operands};
+use crate::native::emit::fixed;
 use crate::sampler::level_of_detail::{ROOT, SERIES};
 use crate::sampler::{Level, MipFilter};
 

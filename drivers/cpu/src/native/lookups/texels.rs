@@ -7,11 +7,11 @@ use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::types::{F32, F32X4, F64, F64X2, I32, I32X4, I64};
 use cranelift_codegen::ir::{InstBuilder, Value as Ir};
 
-use super::alu::flags;
-use super::context::offsets;
-use super::emit::fixed;
+use super::LookupEmitter;
 use super::levels::Levels;
-use super::lookups::LookupEmitter;
+use crate::native::alu::flags;
+use crate::native::context::offsets;
+use crate::native::emit::fixed;
 use crate::sampler::{Compare, Format};
 
 /// Bits of a word: `count` of them from bit `first` on.

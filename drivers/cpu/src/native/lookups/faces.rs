@@ -3,7 +3,7 @@
 use cranelift_codegen::ir::condcodes::FloatCC;
 use cranelift_codegen::ir::{InstBuilder, Value as Ir};
 
-use super::lookups::LookupEmitter;
+use super::LookupEmitter;
 
 /// A direction, by the face that it points to.
 pub(super) struct Direction {
