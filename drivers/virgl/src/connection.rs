@@ -10,10 +10,11 @@
 //! processors. It runs as soon as it is woken, if it may ([`Urgency`](crate::urgency::Urgency)).
 //!
 //! What is left is the price of a process in between. A frame takes three answers of the host, and each wakes one
-//! process more. On two processors, with a host that draws in software, three scenes of glmark2 have 0.94 to 1.06 of
-//! their frame rates, and 0.90 to 1.00 without real-time priority; a program that copies bytes and does nothing else has
-//! 0.95 to 1.00. To answer the wait for a resource that was just made, which cannot be in use, without the host gains
-//! nothing. Where the rest matters, the translation goes inside the host (`tgsic_virgl_rewrite` of the C library).
+//! process more. On two processors, with a host that draws in software, three scenes of glmark2 have 0.96 to 0.99 of
+//! their frame rates, and 0.92 to 0.97 without real-time priority; 3 hundredths of that come from sending short messages
+//! as a whole ([`crate::stream`]). A program that copies bytes and does nothing else has 0.95 to 1.00. To answer the
+//! wait for a resource that was just made, which cannot be in use, without the host gains nothing. Where the rest
+//! matters, the translation goes inside the host (`tgsic_virgl_rewrite` of the C library).
 
 use std::io;
 use std::net::Shutdown;

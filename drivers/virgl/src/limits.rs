@@ -5,6 +5,9 @@
 /// message that may change has to be there entirely. Clients end their buffers at 256 KB.
 pub const MAX_SUBMIT_BYTES: usize = 64 << 20;
 
+/// Bytes of a message without commands that goes out when it is there as a whole.
+pub const MAX_GATHERED_BYTES: u64 = 1 << 10;
+
 /// Bytes of a shader's text, its NUL included. The longest that clients make have some hundred KB. A longer one is
 /// passed on as it comes.
 pub const MAX_TEXT_BYTES: usize = 32 << 20;

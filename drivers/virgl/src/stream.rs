@@ -1,8 +1,8 @@
 //! The stream of a client's messages: comes in pieces of any size, goes out with its shaders replaced.
 //!
 //! Received bytes are held in one buffer and sent from it, without another copy, as soon as they are known not to
-//! change: bodies of messages that carry no commands while they come in. Only SUBMIT_CMD has to be there as a whole,
-//! and only one in which a shader changes is written anew.
+//! change: short messages that carry no commands as a whole, bodies of long ones while they come in. SUBMIT_CMD has to
+//! be there as a whole, and only one in which a shader changes is written anew.
 //!
 //! Where the stream is not what a client may send, it is passed on unread from there on, after everything that is held:
 //! the host closes the connection then, as it would have done without us, or knows better. [`Stream::error`] tells.
@@ -10,7 +10,7 @@
 use std::io;
 
 use crate::error::{ErrorKind, StreamError};
-use crate::limits::{FIRST_RECEIVE_BYTES, KEPT_BYTES, MAX_SUBMIT_BYTES, RECEIVE_BYTES};
+use crate::limits::{FIRST_RECEIVE_BYTES, KEPT_BYTES, MAX_GATHERED_BYTES, MAX_SUBMIT_BYTES, RECEIVE_BYTES};
 use crate::rewrite::Rewriter;
 use crate::shader::Filter;
 use crate::vtest::{Action, HEADER_BYTES, action, submit_header, word};
@@ -151,6 +151,8 @@ impl<F: Filter> Stream<F> {
             }
             match action {
                 Ok(Action::Need(_)) => break,
+                // Clients send header and body of a message separately. The host is woken once if both arrive together.
+                Ok(Action::Pass(all)) if all <= MAX_GATHERED_BYTES && (left as u64) < all => break,
                 Ok(Action::Pass(all)) => {
                     self.counts.messages += 1;
                     self.passing = all;
@@ -232,7 +234,8 @@ impl<F: Filter> Stream<F> {
             _ if left == 0 || !self.reading => return Ok(()),
             Ok(Action::Need(bytes)) => bytes as u64,
             Ok(Action::Submit(length)) => HEADER_BYTES as u64 + length,
-            Ok(Action::Pass(_) | Action::PassAll) | Err(_) => return Ok(()),
+            Ok(Action::Pass(all)) => all,
+            Ok(Action::PassAll) | Err(_) => return Ok(()),
         };
         let missing = needed.saturating_sub(left);
         Err(StreamError { offset: self.offset + left, message: self.message, kind: ErrorKind::Truncated { missing } })
