@@ -178,15 +178,10 @@ impl LookupEmitter<'_, '_> {
 
     /// Leaves the lookup to the host if a mask is set in any lane.
     pub(super) fn leave_if(&mut self, mask: Ir) {
-        let any = self.lanes.builder.ins().vany_true(mask);
-        self.leave_if_all(any);
-    }
-
-    /// The same for a condition of all lanes.
-    pub(super) fn leave_if_all(&mut self, condition: Ir) {
         let b = &mut *self.lanes.builder;
         let next = b.create_block();
-        b.ins().brif(condition, self.host, &[], next, &[]);
+        let any = b.ins().vany_true(mask);
+        b.ins().brif(any, self.host, &[], next, &[]);
         b.switch_to_block(next);
         b.seal_block(next);
     }
