@@ -9,7 +9,7 @@ use cranelift_jit::{JITBuilder, JITModule};
 use cranelift_module::{FuncId, Module, ModuleError};
 use tgsi_ir::run::program::Program;
 
-use super::FunctionMaker;
+use super::FunctionTranslator;
 use super::code::{Code, Function};
 use super::context::MAX_KNOWN;
 use super::processor::Processor;
@@ -84,8 +84,8 @@ fn translate(
     let (mut lookups, mut functions): (Vec<FuncId>, Vec<FuncId>) = (Vec::new(), Vec::with_capacity(stretches.len()));
     let mut ranges: Vec<Range<u32>> = Vec::with_capacity(stretches.len());
     let mut bytes = 0;
-    let maker = FunctionMaker::new(program, options.keep_inactive, &known, &**isa);
-    let instructions = maker.for_each(&stretches, |stretch, context| {
+    let translator = FunctionTranslator::new(program, options.keep_inactive, &known, &**isa);
+    let instructions = translator.for_each(&stretches, |stretch, context| {
         if let Err(error) = processor.compile(context, options.quick) {
             let Some(stretch) = stretch else { return Err(unsupported(error)) };
             log::warn!("operations {:?} stay with the interpreter: {error}", stretch.range);

@@ -90,7 +90,7 @@ fn has_fma(isa: &dyn TargetIsa) -> bool {
 
 /// What the functions of a program are made with.
 #[cfg(feature = "machine-code")]
-struct FunctionMaker<'a> {
+struct FunctionTranslator<'a> {
     program: &'a Program,
     keep_inactive: bool,
     known: &'a [Known],
@@ -105,9 +105,14 @@ struct FunctionMaker<'a> {
 }
 
 #[cfg(feature = "machine-code")]
-impl<'a> FunctionMaker<'a> {
-    fn new(program: &'a Program, keep_inactive: bool, known: &'a [Known], isa: &dyn TargetIsa) -> FunctionMaker<'a> {
-        FunctionMaker {
+impl<'a> FunctionTranslator<'a> {
+    fn new(
+        program: &'a Program,
+        keep_inactive: bool,
+        known: &'a [Known],
+        isa: &dyn TargetIsa,
+    ) -> FunctionTranslator<'a> {
+        FunctionTranslator {
             program,
             keep_inactive,
             known,

@@ -17,7 +17,7 @@ use tgsi_ir::run::program::Program;
 
 use super::processor::Processor;
 use super::stretches::{self, Stretch};
-use super::{FunctionMaker, has};
+use super::{FunctionTranslator, has};
 use crate::object::{Extensions, Facts, ObjectData, ObjectFunction};
 use crate::program::Options;
 
@@ -127,8 +127,8 @@ fn make_in_parts(
         placed.push(Placed { start: stretch.range.start, end: stretch.range.end, id });
         Ok::<(), Box<ModuleError>>(())
     };
-    let maker = FunctionMaker::new(program, keep_inactive, &[], &**isa);
-    let instructions = maker.for_each(&stretches, visit).map_err(|error| error.to_string())?;
+    let translator = FunctionTranslator::new(program, keep_inactive, &[], &**isa);
+    let instructions = translator.for_each(&stretches, visit).map_err(|error| error.to_string())?;
     if form != Form::Object {
         return Ok((listing.into_bytes(), is_complete));
     }

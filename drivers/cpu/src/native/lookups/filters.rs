@@ -273,6 +273,12 @@ impl LookupEmitter<'_, '_> {
         }
     }
 
+    /// The number of the texel in its image, and where it is there.
+    fn texel_in_image(&mut self, levels: &Levels, column: Texel, row: Option<Texel>) -> Texel {
+        let number = self.texel_at(levels, column.number, row.map(|row| row.number));
+        Texel { number, is_there: self.both(column.is_there, row.and_then(|row| row.is_there)) }
+    }
+
     /// The words of the four texels around the lanes' places, as the corners (0, 0), (1, 0), (0, 1), (1, 1), and the
     /// weights of the second columns and rows.
     fn corner_words(&mut self, levels: &Levels, columns: &Neighbours, rows: &Neighbours) -> ([Ir; 4], [Ir; 2]) {
@@ -371,9 +377,8 @@ impl LookupEmitter<'_, '_> {
     ) -> Vec<Ir> {
         let taps = |emitter: &mut Self, row: Option<Texel>| {
             columns.texels.map(|column| {
-                let texel = emitter.texel_at(levels, column.number, row.map(|row| row.number));
-                let is_there = emitter.both(column.is_there, row.and_then(|row| row.is_there));
-                emitter.tap(levels, texel, is_there, reference)
+                let texel = emitter.texel_in_image(levels, column, row);
+                emitter.tap(levels, texel.number, texel.is_there, reference)
             })
         };
         let above = taps(self, rows.map(|rows| rows.texels[0]));
@@ -401,15 +406,14 @@ impl LookupEmitter<'_, '_> {
         if filter == Filter::Nearest {
             let column = self.texel_along(place, 0, width);
             let row = has_rows.then(|| self.texel_along(place, 1, height));
-            let mut is_there = self.both(column.is_there, row.and_then(|row| row.is_there));
+            let mut texel = self.texel_in_image(&levels, column, row);
             let mut levels = levels;
             if let Some(slices) = slices {
                 let slice = self.texel_along(place, 2, slices.count);
-                is_there = self.both(is_there, slice.is_there);
+                texel.is_there = self.both(texel.is_there, slice.is_there);
                 levels = self.with_image(&levels, Some(slice.number));
             }
-            let texel = self.texel_at(&levels, column.number, row.map(|row| row.number));
-            return self.nearest(&levels, texel, is_there, place.reference);
+            return self.nearest(&levels, texel.number, texel.is_there, place.reference);
         }
         let columns = self.neighbours_along(place, 0, width);
         let rows = has_rows.then(|| self.neighbours_along(place, 1, height));
@@ -447,9 +451,8 @@ impl LookupEmitter<'_, '_> {
         };
         let word = |emitter: &mut Self, [columns, rows]: &[Neighbours; 2], corner: usize| {
             let (column, row) = (columns.texels[corner & 1], rows.texels[corner >> 1]);
-            let texel = emitter.texel_at(&levels, column.number, Some(row.number));
-            let is_there = emitter.both(column.is_there, row.is_there);
-            emitter.word_of_tap(&levels, texel, is_there, component, place.reference)
+            let texel = emitter.texel_in_image(&levels, column, Some(row));
+            emitter.word_of_tap(&levels, texel.number, texel.is_there, component, place.reference)
         };
         let words = match offsets {
             Some(offsets) => offsets.map(|[x, y]| {

@@ -481,7 +481,7 @@ mod tests {
     use tgsi_compiler::{Compiler, Driver, Stage};
     use tgsi_ir::run::program::Program;
 
-    use crate::native::{FunctionMaker, processor, stretches};
+    use crate::native::{FunctionTranslator, processor, stretches};
     use crate::sampler::{Format, Known, MipFilter, Sampler, Wrap};
 
     /// Lookups of all kinds and formats become code for other processors too. What they compute is compared on this
@@ -508,8 +508,8 @@ mod tests {
             {
                 let known = [Known { texture: 0, sampler: 0, format, state }];
                 let mut functions = 0;
-                let maker = FunctionMaker::new(&program, false, &known, &**processor.isa());
-                let made = maker.for_each(&stretches, |_, context| {
+                let translator = FunctionTranslator::new(&program, false, &known, &**processor.isa());
+                let made = translator.for_each(&stretches, |_, context| {
                     let calls_host_only = context.func.dfg.num_insts() < 60;
                     assert!(!calls_host_only, "{lookup} {format:?} is no code");
                     functions += 1;
