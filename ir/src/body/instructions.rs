@@ -569,13 +569,15 @@ impl Body {
     #[inline]
     pub fn insert_inst(&mut self, cursor: Cursor, inst: Inst) {
         debug_assert!(self.insts[inst].block.is_none() && self.jump(inst).is_none());
+        let origin = match cursor {
+            _ if self.origin != 0 => self.origin,
+            Cursor::Before(other) | Cursor::After(other) => self.insts[other].origin,
+            Cursor::BlockStart(_) | Cursor::BlockEnd(_) => 0,
+        };
         self.link_inst(cursor, inst);
-        if self.insts[inst].origin == 0 {
-            self.insts[inst].origin = match cursor {
-                _ if self.origin != 0 => self.origin,
-                Cursor::Before(other) | Cursor::After(other) => self.insts[other].origin,
-                Cursor::BlockStart(_) | Cursor::BlockEnd(_) => 0,
-            };
+        let node = &mut self.insts[inst];
+        if node.origin == 0 {
+            node.origin = origin;
         }
         self.changed_insts();
     }

@@ -107,8 +107,8 @@ pub struct Passes<'a> {
     stopped: bool,
     /// When to stop optimising.
     deadline: Option<Instant>,
-    /// Passes that may have something to do.
-    due: PassSet,
+    /// Passes that have nothing to do until another changes something. The others are due.
+    settled: PassSet,
 }
 
 impl<'a> Passes<'a> {
@@ -148,9 +148,9 @@ impl<'a> Passes<'a> {
         self.cleanings <= most
     }
 
-    /// Says that any pass may have something to do.
+    /// Says that any pass may have something to do. Before the first one runs that is so.
     pub(super) fn set_all_due(&mut self) {
-        self.due = PassSet::ALL;
+        self.settled = PassSet::default();
     }
 
     /// Runs those of a list that are due, in order. Returns whether any changed something.
@@ -160,7 +160,7 @@ impl<'a> Passes<'a> {
     pub(super) fn run_due(&mut self, shader: &mut Shader, passes: &[Pass], options: &CompilerOptions) -> bool {
         let mut progress = false;
         for &pass in passes {
-            if self.due.take(pass.id) && self.run_where(shader, pass, options, pass.applies(shader)) {
+            if self.settled.insert(pass.id) && self.run_where(shader, pass, options, pass.applies(shader)) {
                 progress = true;
             }
         }
@@ -172,6 +172,7 @@ impl<'a> Passes<'a> {
     /// # Panics
     /// As [`run_pass`].
     pub fn run(&mut self, shader: &mut Shader, pass: Pass, options: &CompilerOptions) -> bool {
+        self.settled.insert(pass.id);
         self.run_where(shader, pass, options, true)
     }
 
@@ -192,7 +193,7 @@ impl<'a> Passes<'a> {
             }
         };
         if changed {
-            self.due.add(pass.enables(shader));
+            self.settled.remove_all(pass.enables(shader));
         }
         changed
     }

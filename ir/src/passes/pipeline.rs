@@ -114,8 +114,9 @@ pub fn into_ssa(shader: &mut Shader) -> bool {
 pub fn into_ssa_with(shader: &mut Shader, passes: &mut Passes<'_>) -> bool {
     let options = CompilerOptions::default();
     let mut progress = run_all(shader, FLATTEN, &options, passes);
+    // What comes from now on is due by what this leaves.
+    passes.set_all_due();
     if shader.functions.values().filter_map(|f| f.body.as_ref()).any(|body| !body.is_one_block()) {
-        passes.set_all_due();
         // The last loop of a row goes first.
         for _ in 0..=MAX_REGISTER_ROUNDS {
             if !passes.run_due(shader, SIMPLIFY_REGISTERS, &options) {
@@ -142,9 +143,7 @@ fn compact(shader: &mut Shader) {
 
 /// Cleans SSA for a target.
 pub fn clean_for(shader: &mut Shader, options: &CompilerOptions) -> bool {
-    let mut passes = Passes::default();
-    passes.set_all_due();
-    clean(shader, options, &mut passes)
+    clean(shader, options, &mut Passes::default())
 }
 
 fn clean(shader: &mut Shader, options: &CompilerOptions, passes: &mut Passes<'_>) -> bool {
@@ -169,9 +168,9 @@ pub fn optimize(shader: &mut Shader, options: &CompilerOptions) -> bool {
     optimize_with(shader, options, Level::All, &mut Passes::default())
 }
 
-/// The same as far as a level says and under control.
+/// The same as far as a level says and under control. Passes that have turned the shader into SSA know what that has
+/// left to do: nothing else may have changed it since.
 pub fn optimize_with(shader: &mut Shader, options: &CompilerOptions, level: Level, passes: &mut Passes<'_>) -> bool {
-    passes.set_all_due();
     let progress = match level {
         Level::Finish => false,
         Level::NoGrowth => {
@@ -225,9 +224,7 @@ fn optimize_rounds(shader: &mut Shader, options: &CompilerOptions, passes: &mut 
 
 /// Turns code into what the target has.
 pub fn finish(shader: &mut Shader, options: &CompilerOptions) -> bool {
-    let mut passes = Passes::default();
-    passes.set_all_due();
-    finish_with(shader, options, &mut passes)
+    finish_with(shader, options, &mut Passes::default())
 }
 
 fn finish_with(shader: &mut Shader, options: &CompilerOptions, passes: &mut Passes<'_>) -> bool {

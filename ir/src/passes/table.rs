@@ -64,9 +64,6 @@ enum Repeats {
 pub struct PassSet(u128);
 
 impl PassSet {
-    /// All passes.
-    pub const ALL: PassSet = PassSet(u128::MAX);
-
     /// The set of these passes.
     pub const fn of(passes: &[PassId]) -> PassSet {
         let mut set = 0;
@@ -83,15 +80,15 @@ impl PassSet {
         self.0 >> pass as u32 & 1 != 0
     }
 
-    pub(super) fn add(&mut self, others: PassSet) {
-        self.0 |= others.0;
+    /// Adds a pass. Returns whether it was not there.
+    pub(super) fn insert(&mut self, pass: PassId) -> bool {
+        let is_new = !self.contains(pass);
+        self.0 |= 1 << pass as u32;
+        is_new
     }
 
-    /// Takes a pass out of the set, if it is there.
-    pub(super) fn take(&mut self, pass: PassId) -> bool {
-        let is_there = self.contains(pass);
-        self.0 &= !(1 << pass as u32);
-        is_there
+    pub(super) fn remove_all(&mut self, others: PassSet) {
+        self.0 &= !others.0;
     }
 }
 

@@ -51,6 +51,8 @@ pub fn hoist_constants<M: HoistConstants + Clone>(program: &mut Program<M>) -> O
     if !branches || program.access.len() > MAX_INSTRUCTIONS || !can_spare_copies(program) {
         return None;
     }
+    // The copy has it as well.
+    program.liveness();
     let mut hoisted = program.clone();
     coalesce_copies(&mut hoisted);
     let candidates = find_candidates(&mut hoisted)?;

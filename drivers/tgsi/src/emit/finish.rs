@@ -127,11 +127,11 @@ fn pack_immediates(
     let together = words_together(immediates, instruction, options);
     let is_counter = instruction.src.first().is_some_and(|s| s.register.file == File::HwAtomic);
     for number in 0..instruction.src.len() {
-        let channels = tgsi::scan::needed_channels(instruction, number);
-        let src = &mut instruction.src[number];
-        if src.register.file != File::Immediate {
+        if instruction.src[number].register.file != File::Immediate {
             continue;
         }
+        let channels = tgsi::scan::needed_channels(instruction, number);
+        let src = &mut instruction.src[number];
         let row = immediates.row(src.register.index);
         let mut operand = opcode.info().src_types.get(number).copied().unwrap_or(OperandType::Uint);
         if !options.native_integers {

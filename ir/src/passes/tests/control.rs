@@ -70,6 +70,14 @@ fn the_list_of_passes_is_what_runs() {
 }
 
 #[test]
+fn the_optimiser_does_not_repeat_what_into_ssa_has_done() {
+    let (recorder, _) = recorded_of(Shader::new(Stage::Vertex), &[], Level::All, usize::MAX);
+    for name in ["opt_copy_prop", "opt_constant_folding", "opt_dead_cf", "lower_reg_intrinsics_to_ssa"] {
+        assert_eq!(recorder.runs.iter().filter(|run| run.name == name).count(), 1, "{name}");
+    }
+}
+
+#[test]
 fn control_changes_nothing_by_itself() {
     for seed in 0..20 {
         let (recorder, controlled) = recorded(seed, &[], Level::All, usize::MAX);
