@@ -44,6 +44,7 @@
 pub mod cache;
 pub mod commands;
 mod connection;
+mod cpu_latency;
 pub mod error;
 pub mod limits;
 mod listener;

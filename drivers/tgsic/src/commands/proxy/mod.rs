@@ -46,7 +46,9 @@ pub fn proxy(arguments: &ProxyArguments) -> Result<Status, Failure> {
     let reporter = TotalsReporter { translator: &translator, json: arguments.stats.as_deref() };
     // A place that cannot be written is told now, not after hours.
     reporter.write(&Traffic::default())?;
-    let proxy = Proxy::bind(&arguments.listen, &arguments.connect)?.urgent(!arguments.no_real_time);
+    let proxy = Proxy::bind(&arguments.listen, &arguments.connect)?
+        .urgent(!arguments.no_real_time)
+        .low_latency(arguments.low_latency);
     let guard = Guard::start(&arguments.listen);
     let stop = stop_signals().map_err(ProxyError::Wait)?;
     log::info!("listening on {}", arguments.listen.display());
