@@ -114,7 +114,7 @@ pub fn into_ssa(shader: &mut Shader) -> bool {
 pub fn into_ssa_with(shader: &mut Shader, passes: &mut Passes<'_>) -> bool {
     let options = CompilerOptions::default();
     let mut progress = run_all(shader, FLATTEN, &options, passes);
-    // What comes from now on is due by what this leaves.
+    // From here on it is kept which passes have nothing left to do: the optimiser does not begin with those.
     passes.set_all_due();
     if shader.functions.values().filter_map(|f| f.body.as_ref()).any(|body| !body.is_one_block()) {
         // The last loop of a row goes first.
@@ -168,8 +168,8 @@ pub fn optimize(shader: &mut Shader, options: &CompilerOptions) -> bool {
     optimize_with(shader, options, Level::All, &mut Passes::default())
 }
 
-/// The same as far as a level says and under control. Passes that have turned the shader into SSA know what that has
-/// left to do: nothing else may have changed it since.
+/// The same as far as a level says and under control. If `passes` have run [`into_ssa_with`] on the shader, nothing else
+/// may have changed it since: passes that it left with nothing to do are not run again.
 pub fn optimize_with(shader: &mut Shader, options: &CompilerOptions, level: Level, passes: &mut Passes<'_>) -> bool {
     let progress = match level {
         Level::Finish => false,
