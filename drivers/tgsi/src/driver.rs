@@ -82,6 +82,7 @@ impl Driver for Tgsi {
             "whole_textures,plain_coordinates,lookup_phases",
             "costly_cmp,one_constant,one_input",
             "narrow_cmp",
+            "costly_branches",
             "one_constant,free_zero_and_one,joined_copies,component_negation,unoptimized_ra",
             "few_constants",
             "one_address",
@@ -168,7 +169,9 @@ impl TgsiOptions {
     /// What the optimiser needs to know, of options that are those of a stage.
     pub(crate) fn compiler_options_of_any_stage(&self) -> CompilerOptions {
         let is_virgl = self.dialect == Dialect::Virgl;
+        let defaults = CompilerOptions::default();
         CompilerOptions {
+            peephole_select_limit: defaults.peephole_select_limit * if self.costly_branches { 2 } else { 1 },
             lower_ffma: is_virgl,
             lower_bitops: !self.native_integers,
             has_bfe: self.native_integers,
@@ -195,7 +198,7 @@ impl TgsiOptions {
             speculate_loads: self.speculate_loads,
             // Mesa's interpreter divides as its processor does.
             division_traps: true,
-            ..CompilerOptions::default()
+            ..defaults
         }
     }
 

@@ -2,10 +2,12 @@
 
 mod compile;
 
-use compile::{lower, translate, translate_lowered};
+use compile::{compile, lower, translate, translate_lowered};
 use pretty_assertions::assert_eq;
+use tgsi::tables::Opcode;
 use tgsi_compiler::Target;
 use tgsi_driver_tgsi::TgsiOptions;
+use tgsi_ir::passes::pipeline::Level;
 
 /// Declarations and instructions of the translation, without numbers and properties.
 fn translated_with(text: &str, options: &TgsiOptions) -> Vec<String> {
@@ -359,4 +361,24 @@ fn all_opcodes_with_all_targets() {
         }
     }
     assert!(counts.iter().all(|count| *count > 10), "{counts:?}");
+}
+
+#[test]
+fn short_sides_are_both_computed_where_branches_cost_much() {
+    let source = "FRAG\nDCL IN[0], GENERIC[0], PERSPECTIVE\nDCL OUT[0], COLOR\nDCL TEMP[0..1]\n\
+                  IMM[0] FLT32 {0.5, 1.0, 2.0, 0.0}\nSLT TEMP[0].x, IN[0].xxxx, IMM[0].xxxx\nIF TEMP[0].xxxx\n\
+                  MUL TEMP[1], IN[0].xxxx, IN[0].wzyx\nMAX TEMP[1], TEMP[1], IN[0].yyyy\n\
+                  MUL TEMP[1], TEMP[1], TEMP[1]\nMIN TEMP[1], TEMP[1], IN[0].zzzz\nMUL TEMP[1], TEMP[1], IN[0]\nELSE\n\
+                  ADD TEMP[1], IMM[0].yyyy, -IN[0].xxxx\nMUL TEMP[1], TEMP[1], IN[0].wzyx\n\
+                  MAX TEMP[1], TEMP[1], IN[0]\nMUL TEMP[1], TEMP[1], TEMP[1]\nMIN TEMP[1], TEMP[1], IN[0].yyyy\nENDIF\n\
+                  MOV OUT[0], TEMP[1]\nEND\n";
+    let source = tgsi::text::parse(source.as_bytes()).unwrap().shader;
+    let branches = |option: &str| {
+        let mut options = TgsiOptions::default();
+        options.set(option).unwrap();
+        let code = compile(&source, &options, Level::All).unwrap();
+        code.instructions.iter().filter(|i| matches!(i.opcode, Opcode::If | Opcode::Uif)).count()
+    };
+    assert_eq!(branches("generic"), 1);
+    assert_eq!(branches("r500"), 0);
 }

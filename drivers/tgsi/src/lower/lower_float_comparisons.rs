@@ -79,18 +79,18 @@ pub(crate) fn make_selections_boolean(shader: &mut Shader) -> bool {
     progress
 }
 
-fn operand(body: &Body, inst: Inst, number: usize) -> AluSrc {
+pub(super) fn operand(body: &Body, inst: Inst, number: usize) -> AluSrc {
     let source = body.source(inst, number);
     AluSrc::new(body.src_def(source), body.swizzle(source))
 }
 
 /// Source `number` of the producer of an operand, as the operand sees it.
-fn through(body: &Body, outer: AluSrc, number: usize) -> AluSrc {
+pub(super) fn through(body: &Body, outer: AluSrc, number: usize) -> AluSrc {
     let inner = operand(body, body.def_inst(outer.def), number);
     AluSrc::new(inner.def, outer.swizzle.compose(inner.swizzle))
 }
 
-fn is_zero(body: &Body, source: AluSrc, count: usize) -> bool {
+pub(super) fn is_zero(body: &Body, source: AluSrc, count: usize) -> bool {
     (0..count).all(|c| {
         let word = body.constant_component(source.def, usize::from(source.swizzle.get(c)));
         word.is_some_and(|word| word & 0x7fff_ffff == 0)

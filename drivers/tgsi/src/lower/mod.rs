@@ -2,9 +2,11 @@
 //! still IR and can be run.
 
 mod choose_boolean_form;
+mod form_dot_products;
 mod lower_boolean_words;
 mod lower_float_comparisons;
 mod lower_interface_integers;
+mod lower_truncated_indices;
 mod lower_wide_vectors;
 mod reuse_vectors;
 mod split_operands;
@@ -18,7 +20,7 @@ use tgsi_ir::passes::{
     lower_indirect_io, lower_indirect_registers, lower_int_to_float, lower_int64, lower_io, lower_pack,
     lower_vars_to_ssa, opt_copy_prop, opt_cse, opt_dce, remove_dead_variables, run_pass,
 };
-use tgsi_ir::shader::NO_INLINE;
+use tgsi_ir::shader::{NO_INLINE, Stage};
 use tgsi_ir::variable::VariableModes;
 use tgsi_ir::{Body, Inst, Shader};
 use tgsi_legacy::convert_from_ssa::ConvertFromSsaOptions;
@@ -28,11 +30,13 @@ use crate::DriverError;
 use crate::target::options::{Dialect, IndirectFiles, TgsiOptions};
 
 use choose_boolean_form::choose_boolean_form;
+use form_dot_products::form_dot_products;
 use lower_boolean_words::lower_boolean_words;
 use lower_float_comparisons::{compare_instead_of_select, lower_float_comparisons, make_selections_boolean};
 pub(crate) use lower_interface_integers::is_interface_load;
 use lower_interface_integers::lower_interface_integers;
 pub use lower_interface_integers::{EVERY_REGISTER, InterfaceIntegers};
+use lower_truncated_indices::lower_truncated_indices;
 use lower_wide_vectors::lower_wide_vectors;
 use reuse_vectors::reuse_vectors;
 use split_operands::{Costs, split_operands};
@@ -184,6 +188,10 @@ pub(crate) fn lower(shader: &mut Shader, options: &TgsiOptions, passes: &mut Pas
         run!(passes, shader, opt_copy_prop);
     }
     run!(passes, shader, opt_cse);
+    let has_truncation = options.has_trunc || options.has_flr || options.has_cmp;
+    if options.optimize && !options.native_integers && !has_truncation {
+        run!(passes, shader, lower_truncated_indices);
+    }
     if options.optimize {
         let costs = Costs {
             one_constant: options.one_constant,
@@ -202,6 +210,11 @@ pub(crate) fn lower(shader: &mut Shader, options: &TgsiOptions, passes: &mut Pas
         }
         if reused || progress {
             run!(passes, shader, reuse_vectors, |s| reuse_vectors(s, swizzled_lookups));
+        }
+        // Hosts of virgl may round a dot product otherwise than its parts, and what is split depends on its readers.
+        let is_invariant = options.dialect != Dialect::Virgl || shader.stage == Stage::Fragment;
+        if is_invariant {
+            run!(passes, shader, form_dot_products);
         }
     }
     run!(passes, shader, opt_dce);

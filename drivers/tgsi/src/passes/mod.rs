@@ -6,10 +6,12 @@
 //! [`pipeline`] says which pass runs when.
 
 mod combine;
+mod group_addresses;
 mod group_lookups;
 pub(crate) mod join;
 pub(crate) mod legalize_virgl;
 pub(crate) mod named;
 pub(crate) mod pipeline;
 mod share_constants;
+mod share_swizzles;
 mod simplify_cfg;

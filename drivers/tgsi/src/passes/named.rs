@@ -21,7 +21,7 @@ use tgsi_legacy::vec4::propagate_copies::propagate_copies;
 use tgsi_legacy::vec4::vectorize::vectorize;
 use thiserror::Error;
 
-use super::{combine, legalize_virgl, simplify_cfg};
+use super::{combine, group_addresses, legalize_virgl, simplify_cfg};
 use crate::machine::{Immediates, Program, Tgsi};
 use crate::target::options::TgsiOptions;
 use crate::target::virgl::rules::Rules;
@@ -77,6 +77,7 @@ machine_passes! {
     "propagate_backward" => |program, _| propagate_backward(program);
     "merge_instructions" => |program, _| merge_instructions(program);
     "vectorize" => |program, _| vectorize(program);
+    "group_addresses" => |program, _| group_addresses::group_addresses(program);
     "hoist_constants" => |program, _| {
         if let Some((hoisted, _)) = hoist_constants(program) {
             *program = hoisted;

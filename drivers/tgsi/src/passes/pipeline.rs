@@ -10,8 +10,10 @@ use tgsi_legacy::vec4::propagate_backward::propagate_backward;
 use tgsi_legacy::vec4::propagate_copies::propagate_copies;
 use tgsi_legacy::vec4::vectorize::vectorize;
 
+use super::group_addresses::group_addresses;
 use super::group_lookups::group_lookups;
 use super::share_constants::share_constants;
+use super::share_swizzles::share_swizzles;
 use super::{combine, simplify_cfg};
 use crate::machine::Program;
 use crate::target::options::TgsiOptions;
@@ -101,6 +103,9 @@ fn allocate_registers(
             progress
         });
     }
+    if options.optimize && options.few_swizzles && !options.native_integers {
+        passes.run_driver("tgsi:share_swizzles", || share_swizzles(program));
+    }
     let mut allocate = |program: &mut Program| {
         find_liveness(program, passes);
         passes.run_driver("tgsi:allocate", || {
@@ -149,15 +154,18 @@ enum Pass {
     PropagateBackward,
     Merge,
     Vectorize,
+    GroupAddresses,
 }
 
-use Pass::{Combine, Merge, PropagateBackward, PropagateCopies, RemoveDeadCode, SimplifyCfg, Vectorize};
+use Pass::{
+    Combine, GroupAddresses, Merge, PropagateBackward, PropagateCopies, RemoveDeadCode, SimplifyCfg, Vectorize,
+};
 
 /// A row of the table: a pass, its name and function, and the passes to which its changes may leave something.
 type Row = (Pass, &'static str, fn(&mut Program, &TgsiOptions) -> bool, &'static [Pass]);
 
 /// The passes in their order.
-const TABLE: [Row; 7] = [
+const TABLE: [Row; 8] = [
     (SimplifyCfg, "tgsi:simplify_cfg", |p, options| simplify_cfg::simplify_cfg(p, options.native_integers), &ALL),
     (PropagateCopies, "tgsi:propagate_copies", |p, _| propagate_copies(p), &[PropagateCopies, Combine, RemoveDeadCode]),
     (Combine, "tgsi:combine", combine::combine, &[PropagateCopies, Combine, RemoveDeadCode]),
@@ -170,15 +178,18 @@ const TABLE: [Row; 7] = [
     ),
     (Merge, MERGE, |p, _| merge_instructions(p), &[Vectorize]),
     (Vectorize, "tgsi:vectorize", |p, _| vectorize(p), &[RemoveDeadCode, PropagateBackward, Merge, Vectorize]),
+    (GroupAddresses, "tgsi:group_addresses", |p, _| group_addresses(p), &[]),
 ];
 
-const ALL: [Pass; 7] = [SimplifyCfg, PropagateCopies, Combine, RemoveDeadCode, PropagateBackward, Merge, Vectorize];
+const ALL: [Pass; 8] =
+    [SimplifyCfg, PropagateCopies, Combine, RemoveDeadCode, PropagateBackward, Merge, Vectorize, GroupAddresses];
 
 /// The first passes over a large program.
 const EARLY: [Pass; 1] = [PropagateCopies];
 
 /// The passes that are left after these.
-const AFTER_EARLY: [Pass; 6] = [SimplifyCfg, Combine, RemoveDeadCode, PropagateBackward, Merge, Vectorize];
+const AFTER_EARLY: [Pass; 7] =
+    [SimplifyCfg, Combine, RemoveDeadCode, PropagateBackward, Merge, Vectorize, GroupAddresses];
 
 /// Runs machine passes, until none that is due has anything left to do. Where only [`EARLY`] ones are wanted, no other
 /// becomes due.

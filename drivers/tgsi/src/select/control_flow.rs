@@ -28,6 +28,7 @@ impl Selector<'_> {
                 Step::Node(node) => match node {
                     CfNode::Block(block) => {
                         self.forget_addresses();
+                        self.coordinates.clear();
                         if let Some(next) = body.node_after(block) {
                             steps.push(Step::Node(next));
                         }

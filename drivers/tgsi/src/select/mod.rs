@@ -21,6 +21,7 @@ mod system_values;
 mod texture;
 mod values;
 
+use arrayvec::ArrayVec;
 use cranelift_entity::{EntitySet, SecondaryMap};
 use tgsi::builder::BuildError;
 use tgsi::shader::{Dst, Instruction, InstructionMemory, Register, Src};
@@ -78,6 +79,8 @@ pub(crate) struct Selector<'a> {
     homes: SecondaryMap<Def, Option<Home>>,
     units: SecondaryMap<Def, Option<Unit>>,
     addresses: Vec<LoadedAddress>,
+    /// Copies of inputs that lookups of this block have read, each with the operand and its components.
+    coordinates: ArrayVec<(Src, usize, Src), MAX_COORDINATES>,
     clock: u64,
     /// An index was used that is an integer although the target has none.
     integer_index: bool,
@@ -95,6 +98,9 @@ pub(crate) struct Selector<'a> {
     /// The temporary that says who was killed, where that is asked for.
     killed: Option<Register>,
 }
+
+/// Most copies of coordinates that later lookups of a block may read, too.
+const MAX_COORDINATES: usize = 8;
 
 /// Most registers of a file, of temporaries those in arrays: as many as operands can name. (Temporaries that are packed
 /// may be more before that.)
@@ -161,6 +167,7 @@ pub(crate) fn select(shader: &Shader, options: &TgsiOptions) -> Result<Selected,
             homes: SecondaryMap::new(),
             units: SecondaryMap::new(),
             addresses: vec![LoadedAddress { source: None, used: 0 }; count],
+            coordinates: ArrayVec::new(),
             clock: 0,
             integer_index: false,
             fixed: &fixed,

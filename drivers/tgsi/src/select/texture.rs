@@ -380,14 +380,26 @@ impl Selector<'_> {
         Ok(())
     }
 
-    /// Coordinates from x on, where the target reads no others.
+    /// Coordinates from x on, where the target reads no others. Lookups of a block share copies of inputs, which keep
+    /// their values.
     fn plain_coordinates(&mut self, src: Src, count: usize) -> Src {
         let moves = |c: usize| usize::from(src.swizzle[c]) != c;
         let is_plain = !src.negate && !src.absolute && src.register.file != File::Constant;
         if !self.options.plain_coordinates || is_plain && !(0..count.min(4)).any(moves) {
             return src;
         }
-        self.computed(Opcode::Mov, (1 << count.min(4)) - 1, &[src])
+        let known = self.coordinates.iter().find(|(of, components, _)| *of == src && *components >= count);
+        if let Some((.., copy)) = known {
+            return *copy;
+        }
+        let copy = self.computed(Opcode::Mov, (1 << count.min(4)) - 1, &[src]);
+        if src.register.file == File::Input && src.register.indirect.is_none() && src.register.dimension.is_none() {
+            if self.coordinates.is_full() {
+                self.coordinates.remove(0);
+            }
+            self.coordinates.push((src, count, copy));
+        }
+        copy
     }
 
     /// A vector of parts: a swizzle where they are in one register, else put together in a new one.

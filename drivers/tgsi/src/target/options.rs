@@ -130,6 +130,9 @@ pub struct TgsiOptions {
     pub narrow_cmp: bool,
     /// There are branches. Without them, and without `CMP`, both sides are computed and products are added.
     pub has_branches: bool,
+    /// A branch costs several instructions: both sides are computed where they have twice as many instructions as
+    /// elsewhere.
+    pub costly_branches: bool,
     /// What is added to an address register may be negative.
     pub negative_offsets: bool,
     /// An instruction reads one constant or immediate: each other one costs a copy.
@@ -144,6 +147,9 @@ pub struct TgsiOptions {
     pub component_negation: bool,
     /// The target makes one instruction of the copies that make one vector.
     pub joined_copies: bool,
+    /// Operands read x, y and z in few orders, lookups only in place: the target copies others for each instruction, and
+    /// propagates copies that it is given. For targets without integers.
+    pub few_swizzles: bool,
     /// The target runs texture lookups in few phases: a lookup whose coordinate was computed in one begins the next.
     pub lookup_phases: bool,
     /// Temporaries that the target has, if it is known.
@@ -283,6 +289,7 @@ impl Default for TgsiOptions {
             costly_cmp: false,
             narrow_cmp: false,
             has_branches: true,
+            costly_branches: false,
             negative_offsets: true,
             one_constant: false,
             one_input: false,
@@ -290,6 +297,7 @@ impl Default for TgsiOptions {
             free_zero_and_one: false,
             component_negation: false,
             joined_copies: false,
+            few_swizzles: false,
             lookup_phases: false,
             max_temporaries: None,
             float_immediates: false,
@@ -365,12 +373,14 @@ named_options! {
     "plain_coordinates", "Texture coordinates are read from x on." => |o| o.plain_coordinates = true;
     "costly_cmp", "CMP takes three instructions." => |o| o.costly_cmp = true;
     "narrow_cmp", "CMP reads at most two different temporaries." => |o| o.narrow_cmp = true;
+    "costly_branches", "A branch costs several instructions." => |o| o.costly_branches = true;
     "no_branches", "There are no branches." => |o| o.has_branches = false;
     "one_constant", "A second constant in an instruction costs a copy." => |o| o.one_constant = true;
     "one_input", "A second input in an instruction costs a copy." => |o| o.one_input = true;
     "free_zero_and_one", "0 and 1 are operands without a constant." => |o| o.free_zero_and_one = true;
     "presubtract", "Operands can be 1 - x and 1 - 2x." => |o| o.presubtract = true;
     "component_negation", "Operands negate each component alone." => |o| o.component_negation = true;
+    "few_swizzles", "Operands read x, y and z in few orders (without integers): others are copied once." => |o| o.few_swizzles = true;
     "joined_copies", "The target joins the copies that make one vector." => |o| o.joined_copies = true;
     "lookup_phases", "Texture lookups run in few phases." => |o| o.lookup_phases = true;
     "float_immediates", "Immediates are floats." => |o| o.float_immediates = true;

@@ -128,9 +128,13 @@ fn i915(stage: Stage, options: &mut TgsiOptions) {
 }
 
 /// Vertex programs of R300 and R400 have no saturation, no absolute value, no branches and no `CMP` (the compiler
-/// refuses the first and takes the last one as if it could not be there).
+/// refuses the first and takes the last one as if it could not be there). Fragment programs have the swizzles of
+/// `r300_fragprog_swizzle.c`.
 fn r300(stage: Stage, options: &mut TgsiOptions) {
     radeon(stage, options);
+    if stage == Stage::Fragment {
+        options.few_swizzles = true;
+    }
     if stage == Stage::Vertex {
         options.has_sat = false;
         options.fuse_fabs = false;
@@ -139,12 +143,14 @@ fn r300(stage: Stage, options: &mut TgsiOptions) {
     }
 }
 
-/// Operands of fragment shaders swizzle freely, so that the compiler makes one instruction of several copies. `CMP` of
-/// vertex programs has to read less than three different temporaries (`radeon_program_alu.c`).
+/// Operands of fragment shaders swizzle freely, so that the compiler makes one instruction of several copies. A branch
+/// with two sides is four instructions: one for the condition, `IF`, `ELSE`, `ENDIF`. `CMP` of vertex programs has to
+/// read less than three different temporaries (`radeon_program_alu.c`).
 fn r500(stage: Stage, options: &mut TgsiOptions) {
     radeon(stage, options);
     if stage == Stage::Fragment {
         options.joined_copies = true;
+        options.costly_branches = true;
     }
     if stage == Stage::Vertex {
         options.narrow_cmp = true;

@@ -12,7 +12,7 @@ mod i915_peephole;
 mod limits;
 mod nvfx;
 mod plain;
-mod r300;
+pub(crate) mod r300;
 mod registers;
 mod reused;
 mod usage;

@@ -149,7 +149,7 @@ impl Fragment<'_> {
     }
 }
 
-fn is_in_place(src: &Src, read: u8) -> bool {
+pub(crate) fn is_in_place(src: &Src, read: u8) -> bool {
     src.swizzle.iter().zip(0u8..).all(|(&swizzle, channel)| read & 1 << channel == 0 || swizzle == channel)
 }
 
@@ -157,7 +157,7 @@ fn is_in_place(src: &Src, read: u8) -> bool {
 const SWIZZLES: [[u8; 3]; 8] = [[0, 1, 2], [0, 0, 0], [1, 1, 1], [2, 2, 2], [3, 3, 3], [1, 2, 0], [2, 0, 1], [3, 2, 1]];
 
 /// The copies that put a swizzle together: none if the hardware has it, else one for each part that it has.
-fn copies_of_swizzle(src: &Src, read: u8) -> u32 {
+pub(crate) fn copies_of_swizzle(src: &Src, read: u8) -> u32 {
     let mut missing = read & 0b111;
     let matched = |swizzle: &[u8; 3], missing: u8| {
         let channels = swizzle.iter().zip(&src.swizzle).zip(0u8..);

@@ -1,0 +1,116 @@
+//! A sum of products of the components of two vectors is one instruction, if it has the order of `DP3` or `DP4`.
+//!
+//! ```text
+//! 32 %2 = fmul %0.y, %1.y
+//! 32 %3 = fmad %0.x, %1.x, %2                 32 %4 = fdot3_mad %0.yxz, %1.yxz
+//! 32 %4 = fmad %0.z, %1.z, %3            =>
+//! ```
+//!
+//! Constants need not be of one vector. The result has the same bits, and it takes the place of the last instruction
+//! whoever else reads the others: equal expressions are computed alike wherever they stand.
+
+use arrayvec::ArrayVec;
+use tgsi_ir::alu::AluOp;
+use tgsi_ir::builder::AluSrc;
+use tgsi_ir::{AluFlags, Body, Builder, Cursor, Def, Inst, Shader, Swizzle};
+
+/// Most products.
+const MAX_TERMS: usize = 4;
+
+/// A component of a value.
+type Component = (Def, u8);
+
+/// The factors of each product, the first that is added first.
+type Terms = ArrayVec<[Component; 2], MAX_TERMS>;
+
+/// Forms dot products. Returns whether anything changed.
+pub(crate) fn form_dot_products(shader: &mut Shader) -> bool {
+    let mut progress = false;
+    for body in shader.bodies_mut() {
+        // The last sum of a chain comes first: those that it adds to are not read any more then.
+        for block in body.blocks_vec().into_iter().rev() {
+            for inst in body.insts_vec(block).into_iter().rev() {
+                let Some(def) = body
+                    .inst_def(inst)
+                    .filter(|&def| body.num_components(def) == 1 && body.uses_of(def).next().is_some())
+                else {
+                    continue;
+                };
+                let Some(mut terms) = terms(body, inst) else { continue };
+                let op = match terms.len() {
+                    3 => AluOp::Fdot3Mad,
+                    4 => AluOp::Fdot4Mad,
+                    _ => continue,
+                };
+                if !align(body, &mut terms) {
+                    continue;
+                }
+                let [a, b] = [0, 1].map(|factor| vector(body, inst, &terms, factor));
+                let product = Builder::new(body, Cursor::Before(inst)).alu_sized(op, 1, &[a, b]);
+                body.replace_all_uses(def, product);
+                progress = true;
+            }
+        }
+    }
+    progress
+}
+
+fn operand(body: &Body, inst: Inst, number: usize, component: u8) -> Component {
+    let source = AluSrc::of(body, body.source(inst, number));
+    (source.def, source.swizzle.get(usize::from(component)))
+}
+
+/// The products that a scalar `fmad` is the sum of, if it is the sum of products alone.
+fn terms(body: &Body, last: Inst) -> Option<Terms> {
+    let mut terms = Terms::new();
+    let (mut inst, mut component) = (last, 0);
+    loop {
+        let (op, flags) = body.alu(inst)?;
+        let is_sum = op == AluOp::Fmad;
+        if !(is_sum || op == AluOp::Fmul) || flags.contains(AluFlags::EXACT) {
+            return None;
+        }
+        terms.try_push([0, 1].map(|number| operand(body, inst, number, component))).ok()?;
+        if !is_sum {
+            terms.reverse();
+            return Some(terms);
+        }
+        let addend = operand(body, inst, 2, component);
+        (inst, component) = (body.def_inst(addend.0), addend.1);
+    }
+}
+
+fn is_constant(body: &Body, (def, component): Component) -> bool {
+    body.constant_component(def, usize::from(component)).is_some()
+}
+
+/// Exchanges factors so that the first ones are of one value, and the second ones, too. Returns whether they are.
+fn align(body: &Body, terms: &mut Terms) -> bool {
+    let kind = |factor: Component| (!is_constant(body, factor)).then_some(factor.0);
+    let [a, b] = terms[0].map(kind);
+    for term in terms.iter_mut() {
+        if term.map(kind) == [b, a] {
+            term.swap(0, 1);
+        }
+        if term.map(kind) != [a, b] {
+            return false;
+        }
+    }
+    // Components of one value are told apart by their numbers.
+    a.is_some() || b.is_some()
+}
+
+/// One of the vectors that are multiplied.
+fn vector(body: &mut Body, before: Inst, terms: &Terms, factor: usize) -> AluSrc {
+    let components: ArrayVec<Component, MAX_TERMS> = terms.iter().map(|term| term[factor]).collect();
+    let first = components[0].0;
+    if components.iter().all(|&(def, _)| def == first) {
+        let selectors: ArrayVec<u8, MAX_TERMS> = components.iter().map(|&(_, component)| component).collect();
+        return AluSrc::new(first, Swizzle::new(&selectors));
+    }
+    let words: ArrayVec<u64, MAX_TERMS> = components
+        .iter()
+        .map(|&(def, component)| body.constant_component(def, usize::from(component)).unwrap_or_default())
+        .collect();
+    Builder::new(body, Cursor::Before(before)).constant(32, &words).into()
+}

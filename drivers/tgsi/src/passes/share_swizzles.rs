@@ -1,0 +1,158 @@
+//! Operands that the target copies for each instruction, because it does not have their swizzles, are copied once.
+//!
+//! ```text
+//!                                               MAX TEMP[2].xyz, IN[0].yzwy, IN[0].yzwy
+//! DP3 TEMP[0].x, IN[0].yzwy, IN[0].yzwy         DP3 TEMP[0].x, TEMP[2], TEMP[2]
+//! MUL TEMP[1].xyz, IN[0].yzwy, TEMP[0].xxxx =>  MUL TEMP[1].xyz, TEMP[2], TEMP[0].xxxx
+//! ```
+//!
+//! Mesa's r300 splits operations and inserts copies where R300 does not have a swizzle. A `MOV` would be propagated into
+//! its readers before that; a maximum of a value and itself is not. Inputs and constants are copied, and temporaries
+//! with one writer.
+
+use arrayvec::ArrayVec;
+use tgsi::shader::{Dst, Instruction, Register, Src};
+use tgsi::tables::{File, Opcode};
+use tgsi_legacy::vec4::Traits;
+use tgsi_legacy::vec4::blocks::block_from;
+
+use crate::machine::{Access, Program, virtual_temp};
+use crate::target::fit::r300::{copies_of_swizzle, is_in_place};
+
+/// Most different operands that are looked at in a block.
+const MAX_OPERANDS: usize = 64;
+
+/// A register with components of it in some order.
+struct Operand {
+    register: Register,
+    swizzle: [u8; 4],
+    /// The channels for which the swizzle is known.
+    channels: u8,
+    /// Instructions that would go.
+    gain: u32,
+    /// The uses: instruction and source.
+    uses: Vec<(usize, usize)>,
+}
+
+impl Operand {
+    /// Whether another one can read the same copy.
+    fn fits(&self, register: &Register, swizzle: [u8; 4], channels: u8) -> bool {
+        let common = self.channels & channels;
+        self.register == *register && (0..4).all(|c| common >> c & 1 == 0 || self.swizzle[c] == swizzle[c])
+    }
+
+    fn copy(&self, temp: u32) -> Instruction {
+        let src = Src { swizzle: self.swizzle, ..Src::new(self.register) };
+        let dst = Dst::new(Register::new(File::Temporary, temp as i32)).masked(self.channels);
+        Instruction::with_operands(Opcode::Max, dst, &[src, src])
+    }
+}
+
+/// Shares copies. Returns whether anything changed.
+pub(crate) fn share_swizzles(program: &mut Program) -> bool {
+    let writers = writers(program);
+    let mut copies: Vec<(usize, Instruction)> = Vec::new();
+    let mut next = 0;
+    while let Some(block) = block_from(program, next) {
+        next = block.end;
+        let mut operands: Vec<Operand> = Vec::new();
+        for index in block {
+            note(program, &writers, index, &mut operands);
+        }
+        for operand in operands {
+            let src = Src { swizzle: operand.swizzle, ..Src::new(operand.register) };
+            if operand.gain <= copies_of_swizzle(&src, operand.channels).max(1) {
+                continue;
+            }
+            let temp = program.new_temp();
+            copies.push((operand.uses[0].0, operand.copy(temp)));
+            for &(index, source) in &operand.uses {
+                program.edit(index, |instruction| {
+                    let src = &mut instruction.src[source];
+                    src.register = Register::new(File::Temporary, temp as i32);
+                    src.swizzle = [0, 1, 2, 3];
+                });
+            }
+        }
+    }
+    if copies.is_empty() {
+        return false;
+    }
+    copies.sort_by_key(|&(before, _)| before);
+    let mut copies = copies.into_iter().peekable();
+    for (index, instruction) in program.take_instructions().into_iter().enumerate() {
+        while let Some((_, copy)) = copies.next_if(|&(before, _)| before == index) {
+            program.push(copy);
+        }
+        program.push(instruction);
+    }
+    true
+}
+
+/// The number of instructions that write each virtual temporary.
+fn writers(program: &Program) -> Vec<u32> {
+    let mut writers = vec![0; program.temps()];
+    for access in program.accesses() {
+        if let Some(temp) = access.written().and_then(|written| written.temp()) {
+            writers[temp] += 1;
+        }
+    }
+    writers
+}
+
+/// Whether a register holds one value as long as it is read.
+fn is_value(program: &Program, writers: &[u32], register: &Register) -> bool {
+    if register.indirect.is_some() || register.dimension.is_some_and(|d| d.indirect.is_some()) {
+        return false;
+    }
+    match register.file {
+        File::Input | File::Constant => true,
+        File::Temporary => virtual_temp(File::Temporary, register.index, program.first_temp())
+            .is_some_and(|temp| writers.get(temp) == Some(&1)),
+        _ => false,
+    }
+}
+
+/// Instructions that an operand costs besides the one that reads it.
+fn cost(access: &Access, src: &Src, channels: u8) -> u32 {
+    let copies = copies_of_swizzle(src, channels);
+    if access.opcode.info().is_tex {
+        return if is_in_place(src, channels) { 0 } else { copies.max(1) };
+    }
+    // An operation on each component alone is split.
+    if access.traits.any(Traits::COMPONENTWISE) { copies.saturating_sub(1) } else { copies }
+}
+
+/// Notes the operands of an instruction that would be copied.
+fn note(program: &Program, writers: &[u32], index: usize, operands: &mut Vec<Operand>) {
+    let (access, instruction) = (&program.accesses()[index], &program.instructions()[index]);
+    let is_tex = access.opcode.info().is_tex;
+    let costs: ArrayVec<(usize, u32), 4> = (0..instruction.src.len().min(if is_tex { 1 } else { 4 }))
+        .map(|source| (source, cost(access, &instruction.src[source], access.channels(source))))
+        .filter(|&(_, cost)| cost > 0)
+        .collect();
+    // What is split because of one operand is split for another one, too.
+    if access.traits.any(Traits::COMPONENTWISE) && costs.len() > 1 {
+        return;
+    }
+    for (source, cost) in costs {
+        let (src, channels) = (&instruction.src[source], access.channels(source));
+        if !is_value(program, writers, &src.register) {
+            continue;
+        }
+        let known = operands.iter_mut().find(|known| known.fits(&src.register, src.swizzle, channels));
+        let Some(operand) = known else {
+            if operands.len() < MAX_OPERANDS {
+                let (register, swizzle, uses) = (src.register, src.swizzle, vec![(index, source)]);
+                operands.push(Operand { register, swizzle, channels, gain: cost, uses });
+            }
+            continue;
+        };
+        for c in (0..4).filter(|c| channels >> c & 1 != 0) {
+            operand.swizzle[c] = src.swizzle[c];
+        }
+        operand.channels |= channels;
+        operand.gain += cost;
+        operand.uses.push((index, source));
+    }
+}
