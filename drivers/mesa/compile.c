@@ -213,6 +213,8 @@ int main(void)
         fprintf(stderr, "compile: no GL context (EGL error %x)\n", eglGetError());
         return 1;
     }
+    // svga reports what is created from here on. Its own shaders have opcodes that VGPU9 lacks.
+    setenv("SVGA_SHADERDB", "1", 1);
 #define LOAD(type, name) name = (PFNGL##type##PROC)eglGetProcAddress("gl" #name);
     FUNCTIONS(LOAD)
     GetString = (const GLubyte *(*)(GLenum))eglGetProcAddress("glGetString");

@@ -36,7 +36,8 @@ impl Costs {
     fn copies(self, body: &Body, operands: &[Def]) -> usize {
         let beyond_one = |limited: bool, is_kind: &dyn Fn(Inst) -> bool| {
             let mut found: ArrayVec<Def, 4> = ArrayVec::new();
-            for &def in operands.iter().filter(|&&def| limited && is_kind(body.def_inst(def))) {
+            let operands = operands.iter().map(|&def| without_negation(body, def));
+            for def in operands.filter(|&def| limited && is_kind(body.def_inst(def))) {
                 // Immediates can share a register.
                 let is_same = |&other: &Def| {
                     other == def || body.def_constant(other).is_some() && body.def_constant(def).is_some()
@@ -102,7 +103,11 @@ fn is_free(body: &Body, vector: Inst, def: Def) -> bool {
 
 /// The value of which a component is taken, or its negation.
 fn negated_or_same(body: &Body, vector: Inst, part: usize) -> Def {
-    let def = body.src(vector, part);
+    without_negation(body, body.src(vector, part))
+}
+
+/// What a value is the negation of, or the value.
+fn without_negation(body: &Body, def: Def) -> Def {
     let producer = body.def_inst(def);
     if body.alu_op(producer) == Some(AluOp::Fneg) { body.src(producer, 0) } else { def }
 }
