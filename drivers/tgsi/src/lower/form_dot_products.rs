@@ -29,30 +29,33 @@ pub(crate) fn form_dot_products(shader: &mut Shader) -> bool {
     for body in shader.bodies_mut() {
         // The last sum of a chain comes first: those that it adds to are not read any more then.
         for block in body.blocks_vec().into_iter().rev() {
-            for inst in body.insts_vec(block).into_iter().rev() {
-                let Some(def) = body
-                    .inst_def(inst)
-                    .filter(|&def| body.num_components(def) == 1 && body.uses_of(def).next().is_some())
-                else {
-                    continue;
-                };
-                let Some(mut terms) = terms(body, inst) else { continue };
-                let op = match terms.len() {
-                    3 => AluOp::Fdot3Mad,
-                    4 => AluOp::Fdot4Mad,
-                    _ => continue,
-                };
-                if !align(body, &mut terms) {
-                    continue;
-                }
-                let [a, b] = [0, 1].map(|factor| vector(body, inst, &terms, factor));
-                let product = Builder::new(body, Cursor::Before(inst)).alu_sized(op, 1, &[a, b]);
-                body.replace_all_uses(def, product);
-                progress = true;
+            let mut next = body.last_inst(block);
+            while let Some(inst) = next {
+                next = body.prev_inst(inst);
+                progress |= body.alu_op(inst) == Some(AluOp::Fmad) && form(body, inst);
             }
         }
     }
     progress
+}
+
+/// Replaces a sum by a dot product, if it is one.
+fn form(body: &mut Body, last: Inst) -> bool {
+    let is_read_scalar = |&def: &Def| body.num_components(def) == 1 && body.uses_of(def).next().is_some();
+    let Some(def) = body.inst_def(last).filter(is_read_scalar) else { return false };
+    let Some(mut terms) = terms(body, last) else { return false };
+    let op = match terms.len() {
+        3 => AluOp::Fdot3Mad,
+        4 => AluOp::Fdot4Mad,
+        _ => return false,
+    };
+    if !align(body, &mut terms) {
+        return false;
+    }
+    let [a, b] = [0, 1].map(|factor| vector(body, last, &terms, factor));
+    let product = Builder::new(body, Cursor::Before(last)).alu_sized(op, 1, &[a, b]);
+    body.replace_all_uses(def, product);
+    true
 }
 
 fn operand(body: &Body, inst: Inst, number: usize, component: u8) -> Component {
