@@ -21,9 +21,23 @@ pub struct Emitter<'a> {
     condition_count: usize,
 }
 
+/// The text of the switches that rules ask for to be on and off.
+pub fn switches(asks: &[(u128, u128)]) -> String {
+    format!(
+        "/// Switches that must be on, and off, by the number that rules have.\nstatic SWITCHES: &[(u128, u128)] = &{asks:?};\n"
+    )
+}
+
 impl<'a> Emitter<'a> {
-    /// The text of `pub static NAME: RuleSet`.
-    pub fn set(opcodes: &'a [Opcode], name: &str, file: &str, rules: &[FinishedRule], net: &[NetNode]) -> String {
+    /// The text of `pub static NAME: RuleSet`. What rules ask of switches is added to `asks`, once each.
+    pub fn set(
+        opcodes: &'a [Opcode],
+        name: &str,
+        file: &str,
+        rules: &[FinishedRule],
+        net: &[NetNode],
+        asks: &mut Vec<(u128, u128)>,
+    ) -> String {
         let mut e = Emitter {
             opcodes,
             nodes: String::new(),
@@ -41,12 +55,17 @@ impl<'a> Emitter<'a> {
             for condition in &rule.conditions {
                 e.condition(condition);
             }
-            let FinishedRule { line, text, class, star, sizes, on, off, unknowns, .. } = rule;
+            let FinishedRule { line, class, star, sizes, on, off, unknowns, .. } = rule;
             let count = e.condition_count - first;
+            let asked = (*on, *off);
+            let switches = asks.iter().position(|&known| known == asked).unwrap_or_else(|| {
+                asks.push(asked);
+                asks.len() - 1
+            });
             let _ = writeln!(
                 rows,
-                "        Rule {{ line: {line}, text: {text:?}, class: Class::from_number({class}), star: {star}, sizes: {sizes}, search: {search}, \
-                 replacement: {replacement}, conditions: ({first}, {count}), on: {on}, off: {off}, unknowns: {unknowns} }},"
+                "        Rule {{ line: {line}, class: Class::from_number({class}), star: {star}, sizes: {sizes}, search: {search}, \
+                 replacement: {replacement}, conditions: ({first}, {count}), switches: {switches}, unknowns: {unknowns} }},"
             );
         }
         let (mut net_rows, mut edges, mut leaves) = (String::new(), Vec::new(), Vec::new());

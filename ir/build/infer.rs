@@ -84,8 +84,6 @@ pub enum Condition {
 pub struct FinishedRule {
     /// Line in its file.
     pub line: usize,
-    /// Its text.
-    pub text: String,
     /// Class of its tag.
     pub class: u8,
     /// The tag's star.
@@ -551,7 +549,6 @@ fn instance(opcodes: &[Opcode], rule: &Rule, choices: &[u8]) -> Result<Instance>
         .collect();
     Ok(Instance::Finished(Box::new(FinishedRule {
         line: rule.line,
-        text: rule.text.clone(),
         class: rule.tag.class,
         star: rule.tag.star,
         sizes,

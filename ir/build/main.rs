@@ -33,6 +33,7 @@ fn main() {
     let opcodes = opcodes::opcodes();
     let mut code = String::new();
     let mut failed = false;
+    let mut switches = Vec::new();
     for (name, file) in SETS {
         let text = match fs::read_to_string(file) {
             Ok(text) => text,
@@ -47,11 +48,12 @@ fn main() {
             failed = true;
         }
         let net = net::build(&opcodes, &rules);
-        code.push_str(&emit::Emitter::set(&opcodes, name, file, &rules, &net));
+        code.push_str(&emit::Emitter::set(&opcodes, name, file, &rules, &net, &mut switches));
     }
     if failed {
         process::exit(1);
     }
+    code.push_str(&emit::switches(&switches));
     let out = env::var_os("OUT_DIR").unwrap_or_default();
     if let Err(error) = fs::write(Path::new(&out).join("rules.rs"), code) {
         eprintln!("error: {error}");

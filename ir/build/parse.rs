@@ -119,8 +119,6 @@ impl PartialEq for Literal {
 pub struct Rule {
     /// Line, from 1.
     pub line: usize,
-    /// The line.
-    pub text: String,
     /// The exactness that it keeps.
     pub tag: Tag,
     /// Sizes of the first unsized values for which it holds; all of those that the opcodes have, if 0.
@@ -221,7 +219,7 @@ impl Parser<'_> {
         if !self.rest().is_empty() {
             return self.error("the end of the rule expected");
         }
-        Ok(Rule { line, text: self.text.trim().to_owned(), tag, sizes, search, replacement, conditions })
+        Ok(Rule { line, tag, sizes, search, replacement, conditions })
     }
 
     fn tag(&mut self) -> Result<Tag> {

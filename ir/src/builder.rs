@@ -517,7 +517,7 @@ mod tests {
         let latch = body.loop_body(id).last;
         assert_eq!(body.successors(latch).collect::<Vec<_>>(), [head]);
         let mut preds = body.predecessors(head).to_vec();
-        preds.sort();
+        preds.sort_unstable();
         assert_eq!(preds.len(), 2);
         let after = body.block_after_loop(id);
         assert_eq!(body.predecessors(after).len(), 1);
@@ -589,8 +589,8 @@ mod tests {
             for phi in body.phis(block) {
                 let mut from: Vec<Block> = body.phi_sources(phi).map(|(b, _)| b).collect();
                 let mut preds = body.predecessors(block).to_vec();
-                from.sort();
-                preds.sort();
+                from.sort_unstable();
+                preds.sort_unstable();
                 assert_eq!(from, preds);
             }
         }

@@ -246,7 +246,7 @@ fn instances(set: &'static RuleSet) -> Vec<Instance> {
             if main.is_some_and(|i| rule.sizes >> i & 1 == 0) || !sizes_fit(set, rule.search, &sizes) {
                 continue;
             }
-            let place = format!("{}:{}: {}", set.file, rule.line, rule.text);
+            let place = format!("{}:{}", set.file, rule.line);
             assert!(
                 sizes_fit(set, rule.replacement, &sizes),
                 "{place}: the replacement does not have the sizes {sizes:?}"
@@ -288,7 +288,7 @@ fn instances(set: &'static RuleSet) -> Vec<Instance> {
             }
             list.push(instance);
         }
-        assert!(list.len() > before, "{}:{}: {}: no sizes fit", set.file, rule.line, rule.text);
+        assert!(list.len() > before, "{}:{}: no sizes fit", set.file, rule.line);
     }
     list
 }
@@ -331,7 +331,7 @@ impl Instance {
 
     fn place(&self) -> String {
         let sizes = &self.sizes[..usize::from(self.rule.unknowns)];
-        format!("{}:{} (sizes {sizes:?}): {}", self.set.file, self.rule.line, self.rule.text)
+        format!("{}:{} (sizes {sizes:?})", self.set.file, self.rule.line)
     }
 
     fn component(&self, random: &mut Random, variable: Variable) -> u64 {
@@ -663,7 +663,7 @@ fn inexact_rules_keep_special_values() {
     for (number, instance) in [&MAIN, &LATE, &MODIFIERS].into_iter().flat_map(instances).enumerate() {
         let floats = instance.variables.iter().any(|v| v.float && v.size == 32);
         let others = instance.variables.iter().any(|v| v.size > 1 && v.size != 32);
-        if instance.rule.class != Class::Inexact || instance.rule.on & fast_math != 0 || !floats || others {
+        if instance.rule.class != Class::Inexact || instance.rule.on() & fast_math != 0 || !floats || others {
             continue;
         }
         let (mut variables, mut slots) = ([[0; WIDTH]; 8], Vec::new());
@@ -686,7 +686,7 @@ fn inexact_rules_keep_special_values() {
             // that cancel may be lost.
             let largest =
                 slots.iter().map(|slot| to_f64(slot[0], 32).abs()).filter(|v| v.is_finite()).fold(0.0, f64::max);
-            let lost = if instance.rule.on & fused != 0 { 1e-6 * largest } else { 0.0 };
+            let lost = if instance.rule.on() & fused != 0 { 1e-6 * largest } else { 0.0 };
             run(&instance.replacement, &variables, &mut slots, true);
             let Some(&right) = slots.last() else { continue };
             valid += 1;

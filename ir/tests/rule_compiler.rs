@@ -168,10 +168,7 @@ fn all_errors_of_a_file() {
     let text = "exact float: fadd(a, 0.0) => b\nexact float: fsub(a, 0.0) => a # right\nbla\nexact float: fmul(a) => a";
     let (rules, errors) = check::check(&opcodes::opcodes(), text);
     assert_eq!(errors.iter().map(|e| (e.line, e.column)).collect::<Vec<_>>(), [(1, 30), (3, 1), (4, 14)]);
-    assert_eq!(
-        rules.iter().map(|r| (r.line, r.text.as_str())).collect::<Vec<_>>(),
-        [(2, "exact float: fsub(a, 0.0) => a")]
-    );
+    assert_eq!(rules.iter().map(|r| r.line).collect::<Vec<_>>(), [2]);
 }
 
 #[test]

@@ -101,7 +101,7 @@ pub fn assign_registers(
             intervals.extend(lives.of_value(inst, needs_location));
         }
     }
-    intervals.sort_by_key(|interval| (interval.start, interval.def));
+    intervals.sort_unstable_by_key(|interval| (interval.start, interval.def));
     let mut free: BinaryHeap<Reverse<u32>> = BinaryHeap::new();
     let mut live: BinaryHeap<Reverse<(u32, u32)>> = BinaryHeap::new();
     let mut excess = (arrays > limit).then(|| body.first_inst(body.start_block())).flatten();

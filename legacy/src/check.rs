@@ -190,7 +190,7 @@ impl BlockCheck<'_> {
             }
         }
         let mut keys: Vec<(Def, u8)> = meant.0.keys().chain(self.now.0.keys()).copied().collect();
-        keys.sort();
+        keys.sort_unstable();
         keys.dedup();
         for (register, component) in keys {
             if meant.get(register, component) != self.now.get(register, component) {

@@ -128,6 +128,6 @@ fn outputs(shader: &Shader) -> Vec<(u16, u16, String)> {
     let mut outputs: Vec<_> = declarations
         .map(|declaration| (declaration.first, declaration.last, format!("{:?}", declaration.semantic)))
         .collect();
-    outputs.sort();
+    outputs.sort_unstable();
     outputs
 }

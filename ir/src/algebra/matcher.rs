@@ -119,7 +119,7 @@ impl Matcher {
     fn walk(
         &self,
         body: &Body,
-        start: u32,
+        start: u16,
         start_pending: Pending<'_>,
         (met, start_count): (&mut [Def; MAX_VARIABLES], usize),
         found: &mut Vec<(u16, u8)>,
@@ -127,19 +127,19 @@ impl Matcher {
         let (mut at, mut pending, mut count) = (start, start_pending, start_count);
         let is_constant = |inst: Inst| matches!(body.inst(inst), InstData::LoadConst { .. });
         loop {
-            let node = &self.set.net[at as usize];
+            let node = &self.set.net[usize::from(at)];
             let Some(source) = pending.next() else {
-                let leaves = &self.set.leaves[node.leaves.0 as usize..node.leaves.1 as usize];
+                let leaves = part(self.set.leaves, node.leaves);
                 found.extend(leaves.iter().filter(|(rule, _)| {
                     let rule = &self.set.rules[usize::from(*rule)];
-                    let asked = rule.on | rule.off;
-                    self.switches & asked == rule.on
+                    let (on, off) = (rule.on(), rule.off());
+                    self.switches & (on | off) == on
                 }));
                 return;
             };
             let def = body.src_def(source);
             let inst = body.def_inst(def);
-            for &(number, to) in &self.set.same[node.same.0 as usize..node.same.1 as usize] {
+            for &(number, to) in part(self.set.same, node.same) {
                 // Constants may have the components in common that are read.
                 let known = met[usize::from(number) % MAX_VARIABLES];
                 if known == def || is_constant(inst) && is_constant(body.def_inst(known)) {
@@ -148,7 +148,7 @@ impl Matcher {
             }
             match *body.inst(inst) {
                 InstData::Alu { op, .. } if node.ops >> (op as u32 % 64) & 1 != 0 => {
-                    let edges = edges(self.set, node.edges);
+                    let edges = part(self.set.edges, node.edges);
                     if let Ok(index) = edges.binary_search_by_key(&op, |(op, _)| *op) {
                         self.walk(body, edges[index].1, Pending::new(body, inst, Some(&pending)), (met, count), found);
                     }
@@ -158,7 +158,7 @@ impl Matcher {
                         met[count % MAX_VARIABLES] = def;
                         self.walk(body, node.constant, pending, (met, count + 1), found);
                     }
-                    let edges = &self.set.literals[node.literals.0 as usize..node.literals.1 as usize];
+                    let edges = part(self.set.literals, node.literals);
                     if let (false, Some(values)) = (edges.is_empty(), body.constant(inst)) {
                         let bit_size = body.bit_size(def);
                         let size = size_number(bit_size) as usize;
@@ -406,8 +406,10 @@ impl Matcher {
 /// Components of a constant.
 pub(super) type Values = ArrayVec<u64, MAX_COMPONENTS>;
 
-fn edges(set: &'static RuleSet, range: (u32, u32)) -> &'static [(AluOp, u32)] {
-    set.edges.get(range.0 as usize..range.1 as usize).unwrap_or_default()
+/// The part of a list that a node of the net names.
+#[inline]
+fn part<T>(list: &'static [T], (first, end): (u16, u16)) -> &'static [T] {
+    list.get(usize::from(first)..usize::from(end)).unwrap_or_default()
 }
 
 /// Operands that wait while the net is walked: those left of an instruction, and after them those of the instruction

@@ -75,8 +75,6 @@ impl Class {
 pub struct Rule {
     /// Line in the file.
     pub line: u32,
-    /// The line.
-    pub text: &'static str,
     /// The exactness that it keeps.
     pub class: Class,
     /// The search may flush denormals and make NaNs quiet where the replacement does not.
@@ -89,12 +87,24 @@ pub struct Rule {
     pub replacement: u16,
     /// Range in the conditions of the set.
     pub conditions: (u16, u16),
-    /// Switches of the target that must be on.
-    pub on: u128,
-    /// Switches of the target that must be off.
-    pub off: u128,
+    /// Number of what it asks of the switches of the target: see [`Rule::on`].
+    pub switches: u16,
     /// Number of sizes that are left open.
     pub unknowns: u8,
+}
+
+impl Rule {
+    /// Switches of the target that must be on.
+    #[inline]
+    pub fn on(&self) -> u128 {
+        SWITCHES[usize::from(self.switches)].0
+    }
+
+    /// Switches of the target that must be off.
+    #[inline]
+    pub fn off(&self) -> u128 {
+        SWITCHES[usize::from(self.switches)].1
+    }
 }
 
 /// Node of an expression. A `size` is a number of bits, or 0x80 + the number of a size that is left open.
@@ -238,17 +248,17 @@ pub struct NetNode {
     /// Opcodes that there are edges for: bit `number % 64` of each.
     pub ops: u64,
     /// Range in the edges of the set, which are in the order of the opcodes.
-    pub edges: (u32, u32),
+    pub edges: (u16, u16),
     /// Range in the literals of the set.
-    pub literals: (u32, u32),
+    pub literals: (u16, u16),
     /// Where a constant leads.
-    pub constant: u32,
+    pub constant: u16,
     /// Where anything leads.
-    pub any: u32,
+    pub any: u16,
     /// Range in the list of variables that were met before.
-    pub same: (u32, u32),
+    pub same: (u16, u16),
     /// Range in the leaves of the set.
-    pub leaves: (u32, u32),
+    pub leaves: (u16, u16),
 }
 
 /// Edge of the net for constants that may be a literal.
@@ -262,7 +272,7 @@ pub struct LiteralEdge {
     /// Any NaN will do.
     pub is_nan: bool,
     /// Where it leads.
-    pub node: u32,
+    pub node: u16,
 }
 
 /// The rules of a file.
@@ -279,16 +289,16 @@ pub struct RuleSet {
     /// Conditions.
     pub conditions: &'static [Condition],
     /// Node of the net by the opcode of the instruction itself; 0: no rule.
-    pub roots: &'static [u32; AluOp::COUNT],
+    pub roots: &'static [u16; AluOp::COUNT],
     /// The net; node 0 is the start.
     pub net: &'static [NetNode],
     /// Edges of the net: opcode and node.
-    pub edges: &'static [(AluOp, u32)],
+    pub edges: &'static [(AluOp, u16)],
     /// Edges of the net for constants that have a literal among their components.
     pub literals: &'static [LiteralEdge],
     /// Edges of the net for what stood for a variable before: the number of that among the variables on the way, and
     /// node.
-    pub same: &'static [(u8, u32)],
+    pub same: &'static [(u8, u16)],
     /// Ends of the net: a rule, and which of its commutative instructions are swapped.
     pub leaves: &'static [(u16, u8)],
 }

@@ -164,7 +164,7 @@ impl<'a> Printer<'a> {
     fn leftover_annotations(&mut self) {
         let mut left: Vec<(String, Vec<&str>)> =
             self.annotations.drain().map(|(target, texts)| (format!("{target:?}"), texts)).collect();
-        left.sort();
+        left.sort_unstable();
         for (target, texts) in left {
             for line in texts.iter().flat_map(|t| t.lines()) {
                 let _ = writeln!(self.out, "// {target}: {line}");

@@ -139,7 +139,7 @@ fn parse(catalogue: &'static str) -> Vec<Page> {
         page.text = page.text.trim().to_owned();
         pages.push(page);
     }
-    pages.sort_by_key(|page| page.id);
+    pages.sort_unstable_by_key(|page| page.id);
     pages
 }
 

@@ -105,7 +105,9 @@ fn share(program: &mut Program, mut conflicts: Vec<Conflict>, copies: &mut Vec<C
         }
     }
     let mut by_count: Vec<(Constant, Vec<usize>)> = readers.into_iter().filter(|(_, all)| all.len() > 1).collect();
-    by_count.sort_by_key(|((file, buffer, index), all)| (std::cmp::Reverse(all.len()), *file as u32, *buffer, *index));
+    by_count.sort_unstable_by_key(|((file, buffer, index), all)| {
+        (std::cmp::Reverse(all.len()), *file as u32, *buffer, *index)
+    });
     for (shared, mut numbers) in by_count {
         numbers.retain(|&number| conflicts[number].constants.len() > 1);
         if numbers.len() < 2 {

@@ -108,7 +108,7 @@ pub fn pack_varyings(producer: &mut Shader, consumer: &mut Shader, options: &Lin
 
 /// Puts groups into slots, the largest first.
 fn fill(mut groups: Vec<(Class, u32, Slot)>) -> (Vec<Bin>, BTreeMap<Slot, Place>) {
-    groups.sort_by_key(|&(class, mask, slot)| (class, std::cmp::Reverse(mask.count_ones()), slot));
+    groups.sort_unstable_by_key(|&(class, mask, slot)| (class, std::cmp::Reverse(mask.count_ones()), slot));
     let (mut bins, mut places): (Vec<Bin>, BTreeMap<Slot, Place>) = (Vec::new(), BTreeMap::new());
     for (class, mask, slot) in groups {
         let fits = |bin: &Bin| bin.class == class && bin.taken.count_ones() + mask.count_ones() <= 4;

@@ -181,7 +181,7 @@ impl Work {
             }
             progress = true;
             let rule = &matcher.set().rules[usize::from(m.rule)];
-            log::trace!(target: LOG_TARGET, "{inst}: {}:{}: {}", matcher.set().file, rule.line, rule.text);
+            log::trace!(target: LOG_TARGET, "{inst}: {}:{}", matcher.set().file, rule.line);
             if rule.class >= Class::Inexact {
                 ranges.forget();
             }

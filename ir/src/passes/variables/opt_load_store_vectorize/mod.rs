@@ -193,7 +193,7 @@ impl Vectorizer {
     }
 
     fn group(&mut self, body: &mut Body, members: &mut Vec<usize>) {
-        members.sort_by_key(|&number| (self.entries[number].offset, self.entries[number].position));
+        members.sort_unstable_by_key(|&number| (self.entries[number].offset, self.entries[number].position));
         for _ in 0..MAX_ROUNDS {
             let count = members.len();
             // Members before `low` are done; those that became part of another one are dropped after it.
