@@ -24,7 +24,8 @@ pub struct Emitter<'a> {
 /// The text of the switches that rules ask for to be on and off.
 pub fn switches(asks: &[(u128, u128)]) -> String {
     format!(
-        "/// Switches that must be on, and off, by the number that rules have.\nstatic SWITCHES: &[(u128, u128)] = &{asks:?};\n"
+        "/// Switches that must be on, and off, by the number that rules have.\n\
+         static SWITCHES: &[(u128, u128)] = &{asks:?};\n"
     )
 }
 
@@ -64,8 +65,9 @@ impl<'a> Emitter<'a> {
             });
             let _ = writeln!(
                 rows,
-                "        Rule {{ line: {line}, class: Class::from_number({class}), star: {star}, sizes: {sizes}, search: {search}, \
-                 replacement: {replacement}, conditions: ({first}, {count}), switches: {switches}, unknowns: {unknowns} }},"
+                "        Rule {{ line: {line}, class: Class::from_number({class}), star: {star}, sizes: {sizes}, \
+                 search: {search}, replacement: {replacement}, conditions: ({first}, {count}), switches: {switches}, \
+                 unknowns: {unknowns} }},"
             );
         }
         let (mut net_rows, mut edges, mut leaves) = (String::new(), Vec::new(), Vec::new());

@@ -168,8 +168,8 @@ pub fn optimize(shader: &mut Shader, options: &CompilerOptions) -> bool {
     optimize_with(shader, options, Level::All, &mut Passes::default())
 }
 
-/// The same as far as a level says and under control. If `passes` have run [`into_ssa_with`] on the shader, nothing else
-/// may have changed it since: passes that it left with nothing to do are not run again.
+/// The same as far as a level says and under control. If `passes` have run [`into_ssa_with`] on the shader, nothing
+/// else may have changed it since: passes that it left with nothing to do are not run again.
 pub fn optimize_with(shader: &mut Shader, options: &CompilerOptions, level: Level, passes: &mut Passes<'_>) -> bool {
     let progress = match level {
         Level::Finish => false,

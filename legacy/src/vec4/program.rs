@@ -226,7 +226,7 @@ impl<M: Machine> Program<M> {
     }
 
     /// Drops instructions marked in `dead`, and puts new ones before others, in their order.
-    pub(super) fn remove_and_insert(&mut self, dead: &[bool], mut new: Vec<(usize, M::Instruction)>) {
+    pub fn remove_and_insert(&mut self, dead: &[bool], mut new: Vec<(usize, M::Instruction)>) {
         if new.is_empty() {
             self.remove(dead);
             return;

@@ -43,8 +43,8 @@ pub(crate) fn lower_truncated_indices(shader: &mut Shader) -> bool {
     progress
 }
 
-/// Whether a value is read, and that only by what takes its floor. A conversion to an integer truncates, which gives the
-/// same: where the result is negative it is whole.
+/// Whether a value is read, and that only by what takes its floor. A conversion to an integer truncates, which gives
+/// the same: where the result is negative it is whole.
 fn only_floor_is_read(body: &Body, def: Def) -> bool {
     let takes_floor = |source| match body.user(source) {
         User::Inst(user) => matches!(body.alu_op(user), Some(AluOp::Ffloor | AluOp::F2i32)),

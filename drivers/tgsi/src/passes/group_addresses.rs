@@ -9,9 +9,9 @@
 //! MUL TEMP[3], CONST[ADDR[0].x+1], IN[0].x
 //! ```
 //!
-//! Where an index is loaded again, all readers of it move up to where it was still there, and the second load goes. They
-//! move past at most [`WINDOW`] instructions, and only if they depend on none of them. Addresses do not live beyond a
-//! block; those that do are left alone.
+//! Where an index is loaded again, all readers of it move up to where it was still there, and the second load goes.
+//! They move past at most [`WINDOW`] instructions, and only if they depend on none of them. Addresses do not live
+//! beyond a block; those that do are left alone.
 
 use std::ops::Range;
 

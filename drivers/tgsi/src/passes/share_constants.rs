@@ -63,15 +63,11 @@ pub(crate) fn share_constants(program: &mut Program, free_zero_and_one: bool) ->
     if copies.is_empty() {
         return false;
     }
-    copies.sort_by_key(|copy| copy.before);
-    let mut copies = copies.into_iter().peekable();
-    for (index, instruction) in program.take_instructions().into_iter().enumerate() {
-        while let Some(copy) = copies.next_if(|copy| copy.before == index) {
-            let dst = Dst::new(Register::new(File::Temporary, copy.temp as i32)).masked(copy.mask);
-            program.push(Instruction::with_operands(Opcode::Mov, dst, &[Src::new(copy.register)]));
-        }
-        program.push(instruction);
-    }
+    let instruction = |copy: Copy| {
+        let dst = Dst::new(Register::new(File::Temporary, copy.temp as i32)).masked(copy.mask);
+        (copy.before, Instruction::with_operands(Opcode::Mov, dst, &[Src::new(copy.register)]))
+    };
+    program.remove_and_insert(&[], copies.into_iter().map(instruction).collect());
     true
 }
 

@@ -6,9 +6,9 @@
 //! MUL TEMP[1].xyz, IN[0].yzwy, TEMP[0].xxxx =>  MUL TEMP[1].xyz, TEMP[2], TEMP[0].xxxx
 //! ```
 //!
-//! Mesa's r300 splits operations and inserts copies where R300 does not have a swizzle. A `MOV` would be propagated into
-//! its readers before that; a maximum of a value and itself is not. Inputs and constants are copied, and temporaries
-//! with one writer.
+//! Mesa's r300 splits operations and inserts copies where R300 does not have a swizzle. A `MOV` would be propagated
+//! into its readers before that; a maximum of a value and itself is not. Inputs and constants are copied, and
+//! temporaries with one writer.
 
 use arrayvec::ArrayVec;
 use tgsi::shader::{Dst, Instruction, Register, Src};
@@ -78,14 +78,7 @@ pub(crate) fn share_swizzles(program: &mut Program) -> bool {
     if copies.is_empty() {
         return false;
     }
-    copies.sort_by_key(|&(before, _)| before);
-    let mut copies = copies.into_iter().peekable();
-    for (index, instruction) in program.take_instructions().into_iter().enumerate() {
-        while let Some((_, copy)) = copies.next_if(|&(before, _)| before == index) {
-            program.push(copy);
-        }
-        program.push(instruction);
-    }
+    program.remove_and_insert(&[], copies);
     true
 }
 

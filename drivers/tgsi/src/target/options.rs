@@ -147,8 +147,8 @@ pub struct TgsiOptions {
     pub component_negation: bool,
     /// The target makes one instruction of the copies that make one vector.
     pub joined_copies: bool,
-    /// Operands read x, y and z in few orders, lookups only in place: the target copies others for each instruction, and
-    /// propagates copies that it is given. For targets without integers.
+    /// Operands read x, y and z in few orders, lookups only in place: the target copies others for each instruction,
+    /// and propagates copies that it is given. For targets without integers.
     pub few_swizzles: bool,
     /// The target runs texture lookups in few phases: a lookup whose coordinate was computed in one begins the next.
     pub lookup_phases: bool,
@@ -380,7 +380,8 @@ named_options! {
     "free_zero_and_one", "0 and 1 are operands without a constant." => |o| o.free_zero_and_one = true;
     "presubtract", "Operands can be 1 - x and 1 - 2x." => |o| o.presubtract = true;
     "component_negation", "Operands negate each component alone." => |o| o.component_negation = true;
-    "few_swizzles", "Operands read x, y and z in few orders (without integers): others are copied once." => |o| o.few_swizzles = true;
+    "few_swizzles", "Operands read x, y and z in few orders: others are copied once (without integers)."
+        => |o| o.few_swizzles = true;
     "joined_copies", "The target joins the copies that make one vector." => |o| o.joined_copies = true;
     "lookup_phases", "Texture lookups run in few phases." => |o| o.lookup_phases = true;
     "float_immediates", "Immediates are floats." => |o| o.float_immediates = true;
