@@ -7,7 +7,7 @@ use std::time::Duration;
 use tgsi::limits::Limits;
 use tgsi::text::PrintOptions;
 use tgsi_compiler::input::{InputError, Language};
-use tgsi_compiler::{Budget, Code, Compiler, Measurement, Source, Stage, Target, Verdict};
+use tgsi_compiler::{Budget, Code, CodeSize, Compiler, Measurement, Source, Stage, Target, Verdict};
 use tgsi_ir::passes::pipeline::Level;
 
 #[cfg(feature = "run")]
@@ -341,10 +341,10 @@ impl tgsic_compiler {
 /// Puts the sizes of a shader that was passed in into a result.
 pub(crate) fn sizes_before(shader: &Source<'_>, result: &mut tgsic_result) {
     if let Source::Tgsi(shader) = shader {
-        let scan = tgsi::scan::scan(shader);
-        result.sizes.instructions_before = scan.num_instructions;
-        result.sizes.temporaries_before = scan.temporaries;
-        result.sizes.immediates_before = scan.immediate_count;
+        let before = CodeSize::from(&**shader);
+        result.sizes.instructions_before = before.instructions;
+        result.sizes.temporaries_before = before.temporaries;
+        result.sizes.immediates_before = before.immediates;
     }
 }
 

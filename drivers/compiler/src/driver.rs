@@ -306,6 +306,16 @@ pub struct CodeSize {
     pub immediates: u32,
 }
 
+impl From<&tgsi::Shader> for CodeSize {
+    fn from(shader: &tgsi::Shader) -> CodeSize {
+        CodeSize {
+            instructions: shader.instructions.len() as u32,
+            temporaries: tgsi::scan::count_temporaries(shader),
+            immediates: shader.immediates.len() as u32,
+        }
+    }
+}
+
 /// Makes the [`Runner`] of code of a target; `None` if the target is of another driver.
 ///
 /// That is a function of a driver's package and no method of [`Target`], because compilers would be linked with

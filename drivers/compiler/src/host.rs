@@ -97,11 +97,11 @@ impl HostCompiler {
         }
         let mut translated = tgsi_of(&self.compiler, &source)?;
         if let Some(compiler) = &self.without_growth
-            && instructions(&translated) > instructions(&source)
+            && translated.instructions.len() > source.instructions.len()
         {
             // Unrolled loops that let nothing go are not worth their length.
             let other = tgsi_of(compiler, &source)?;
-            if instructions(&other) < instructions(&translated) {
+            if other.instructions.len() < translated.instructions.len() {
                 translated = other;
             }
         }
@@ -109,17 +109,14 @@ impl HostCompiler {
             return Err(HostError::Outputs);
         }
         let text = print(&translated, PrintOptions { hex_floats: true, ..PrintOptions::default() }).into_bytes();
-        let (instructions_before, instructions_after) = (instructions(&source), instructions(&translated));
+        let (instructions_before, instructions_after) =
+            (source.instructions.len() as u32, translated.instructions.len() as u32);
         Ok(HostTranslation { source, text, instructions_before, instructions_after })
     }
 }
 
 fn tgsi_of(compiler: &Compiler, source: &Shader) -> Result<Shader, HostError> {
     compiler.compile(source)?.into_tgsi().ok_or(HostError::NotTgsi)
-}
-
-fn instructions(shader: &Shader) -> u32 {
-    tgsi::scan::scan(shader).num_instructions
 }
 
 /// Registers of outputs, with their semantics.

@@ -139,13 +139,7 @@ impl Target for TgsiOptions {
     }
 
     fn size(&self, code: &Code) -> CodeSize {
-        let Code::Tgsi(shader, _) = code else { return CodeSize::default() };
-        let scan = tgsi::scan::scan(shader);
-        CodeSize {
-            instructions: scan.num_instructions,
-            temporaries: scan.temporaries,
-            immediates: scan.immediate_count,
-        }
+        if let Code::Tgsi(shader, _) = code { CodeSize::from(&**shader) } else { CodeSize::default() }
     }
 
     fn fit(&self, code: &Code) -> Option<Fit> {

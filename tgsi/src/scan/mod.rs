@@ -313,7 +313,7 @@ pub fn scan(shader: &Shader) -> ShaderScan {
 }
 
 /// Number of different `TEMP` registers that are declared.
-fn count_temporaries(shader: &Shader) -> u32 {
+pub fn count_temporaries(shader: &Shader) -> u32 {
     let temporaries = shader.declarations.iter().filter(|d| d.file == File::Temporary);
     let mut ranges: Vec<(u32, u32)> = temporaries.map(|d| (d.first.into(), d.last.into())).collect();
     ranges.sort_unstable();

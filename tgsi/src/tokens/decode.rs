@@ -15,6 +15,9 @@ use crate::tables::{
     Processor, PropertyName, ReturnType, Semantic, TextureTarget,
 };
 
+/// Most items for which there is room before they are read: sizes that are wrong must not cost much.
+const MAX_EXPECTED: usize = 1 << 12;
+
 /// Reads a token stream. Spans of the items and operands are in words.
 ///
 /// Sizes inside declarations and instructions are not trusted (producers count differently); sizes of immediates and
@@ -56,6 +59,7 @@ pub fn decode_within(words: &[u32], limits: &Limits) -> Result<Shader, DecodeErr
     let mut shader = Shader::new(processor);
     shader.processor_span = reader.span(1);
     reader.at = header_size;
+    reader.make_room(&mut shader);
     // What is too much of which kind, the check says; here it must only come to an end.
     while reader.at < words.len() && shader.order.len() as u64 <= items {
         let start = reader.at;
@@ -122,6 +126,28 @@ impl Reader<'_> {
         let word = *self.words.get(self.at).ok_or(DecodeError::Truncated { word: self.at, expected })?;
         self.at += 1;
         Ok(word)
+    }
+
+    /// Makes room in a shader for the items that are left, as their sizes tell. Those may be wrong: then there is too
+    /// much room, or too little.
+    fn make_room(&self, shader: &mut Shader) {
+        let mut counts = [0; 4];
+        let mut at = self.at;
+        for _ in 0..MAX_EXPECTED {
+            let Some(&word) = self.words.get(at) else { break };
+            let (kind, size) = (field(word, 0, 4) as usize, field(word, 4, 8) as usize);
+            if let Some(count) = counts.get_mut(kind) {
+                *count += 1;
+            }
+            // Instructions do not count their first word.
+            at += if kind == 2 { size + 1 } else { size.max(1) };
+        }
+        let [declarations, immediates, instructions, properties] = counts;
+        shader.order.reserve(counts.iter().sum());
+        shader.declarations.reserve(declarations);
+        shader.immediates.reserve(immediates);
+        shader.instructions.reserve(instructions);
+        shader.properties.reserve(properties);
     }
 
     fn span(&self, start: usize) -> Span {

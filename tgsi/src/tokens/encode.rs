@@ -17,7 +17,11 @@ pub fn encode(shader: &Shader) -> Result<Vec<u32>, EncodeError> {
     let items =
         shader.declarations.len() + shader.immediates.len() + shader.properties.len() + shader.instructions.len();
     let mut ordered = 0;
-    let mut words = vec![0, shader.processor.value() as u32];
+    // Rarely exceeded: most instructions have a destination and two or three sources.
+    let expected = 4 * (shader.declarations.len() + shader.properties.len())
+        + 5 * (shader.immediates.len() + shader.instructions.len());
+    let mut words = Vec::with_capacity(2 + expected);
+    words.extend([0, shader.processor.value() as u32]);
     for item in shader.items() {
         ordered += 1;
         match item {

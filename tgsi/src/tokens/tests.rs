@@ -95,3 +95,22 @@ fn limits_have_two_sides() {
         Ok(3)
     );
 }
+
+#[test]
+fn room_is_made_for_the_items_that_come() {
+    let of_sizes = |change: fn(u32) -> u32| {
+        let shader = shader(|s| {
+            (0..300).for_each(|n| _ = s.push_immediate(Immediate::new(ImmediateType::Float32, [n; 4])));
+            (0..1000).for_each(|_| _ = s.push_instruction(Instruction::new(Opcode::End)));
+        });
+        let mut words = encode(&shader).expect("it fits");
+        // Sizes of instructions are not trusted.
+        let instructions = words.len() - 1000;
+        words[instructions..].iter_mut().for_each(|word| *word = change(*word));
+        let decoded = decode(&words).expect("sizes do not matter");
+        assert_eq!((decoded.immediates.len(), decoded.instructions.len()), (300, 1001));
+        (decoded.immediates.capacity(), decoded.instructions.capacity())
+    };
+    assert_eq!(of_sizes(|word| word), (300, 1001));
+    of_sizes(|word| word | 0xff0);
+}

@@ -6,7 +6,7 @@ use serde::Serialize;
 use tgsi::diagnostic::Diagnostic;
 use tgsi::tables::Opcode;
 use tgsi_compiler::input::Language;
-use tgsi_compiler::{Code, Stage};
+use tgsi_compiler::{Code, CodeSize, Stage};
 
 use super::{Converted, transform};
 use crate::args::{Color, Files};
@@ -95,7 +95,7 @@ pub fn translate(files: &Files, plan: &Plan, report: Report, policy: &Policy, co
             }
         }
         let before = match &subject {
-            InputShader::Tgsi(shader) if lines.is_some() => Some(tgsi::scan::scan(shader)),
+            InputShader::Tgsi(shader) if lines.is_some() => Some(CodeSize::from(shader)),
             _ => None,
         };
         let reading = started.elapsed();
@@ -134,11 +134,11 @@ pub fn translate(files: &Files, plan: &Plan, report: Report, policy: &Policy, co
                 f: source.path.display().to_string(),
                 ok: true,
                 stage,
-                instructions_before: before.map(|s| s.num_instructions),
+                instructions_before: before.map(|s| s.instructions),
                 instructions_after: after.instructions,
                 temporaries_before: before.map(|s| s.temporaries),
                 temporaries_after: after.temporaries,
-                immediates_before: before.map(|s| s.immediate_count),
+                immediates_before: before.map(|s| s.immediates),
                 immediates_after: after.immediates,
                 loops_after,
                 microseconds,
