@@ -581,6 +581,9 @@ pub struct RunArguments {
     /// Print the result as JSON.
     #[arg(long)]
     pub json: bool,
+    /// Print the inputs instead, as the left side of a `; value:` line of a fixture, and run nothing.
+    #[arg(long, conflicts_with = "json")]
+    pub inputs: bool,
     /// Maximum number of executed instructions, the same as `--limit steps=N`.
     #[arg(long, value_name = "N")]
     pub max_steps: Option<u64>,

@@ -133,12 +133,25 @@ fn run_json_has_a_shape() {
 }
 
 #[test]
+fn run_prints_its_inputs() {
+    let shader = "COMP\nPROPERTY CS_FIXED_BLOCK_WIDTH 2\nPROPERTY CS_FIXED_BLOCK_HEIGHT 1\n\
+        PROPERTY CS_FIXED_BLOCK_DEPTH 1\nDCL SV[0], THREAD_ID\nDCL CONST[0][0]\nDCL MEMORY[0], SHARED\n\
+        DCL TEMP[0]\nUADD TEMP[0], SV[0], CONST[0][0]\nSTORE MEMORY[0].x, SV[0], TEMP[0]\nEND\n";
+    let text = tgsic(&["run", "--inputs", "--seed", "1"], shader).success();
+    let line = text.text().strip_prefix("; value: lanes=2 memory=4096 SV[LOCAL_INVOCATION_ID]=({0x0 0x1} 0x0 0x0) ");
+    let line = line.and_then(|rest| rest.strip_prefix("CONST[0][0]=(")?.strip_suffix(") ->\n"));
+    assert_eq!(line.map(|words| words.split(' ').count()), Some(4), "{}", text.text());
+}
+
+#[test]
 fn run_takes_recorded_inputs() {
     let words = format!("3fc00000{}", "00000000".repeat(15));
     let vector = format!(r#"{{"f":"x","seed":0,"in":{{"0":"{words}"}},"out":{{}},"live":15}}"#);
     let folder = Folder::with(&[("v.jsonl", &format!("\n{vector}\n")), ("a.tgsi", FRAG), ("bad.jsonl", "\n{}\n")]);
     let text = folder.run(&["run", "a.tgsi", "--vector", "v.jsonl"]).success();
     assert!(text.text().starts_with("OUT[0].x: 3 (0x40400000), 0 (0x00000000), "), "{}", text.text());
+    let inputs = folder.run(&["run", "a.tgsi", "--vector", "v.jsonl", "--inputs"]).success();
+    assert_eq!(inputs.text(), "; value: IN[0]=({0x3fc00000 0x0 0x0 0x0} 0x0 0x0 0x0) ->\n");
     let bad = folder.run(&["run", "a.tgsi", "--vector", "bad.jsonl"]);
     assert_eq!(bad.status, 2);
     assert!(bad.stderr.starts_with("tgsic: bad.jsonl:2: "), "{}", bad.stderr);

@@ -15,6 +15,7 @@ mod run;
 mod scan;
 mod smith;
 mod translate;
+mod value_line;
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;

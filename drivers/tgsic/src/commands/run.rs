@@ -7,6 +7,7 @@ use tgsi::Shader;
 use tgsi::tables::File;
 use tgsi_ir::run::environment::{Inputs, Outputs, RunLimits, Vec4};
 
+use super::value_line;
 use crate::args::{Color, RunArguments};
 use crate::diagnostics::Reporter;
 use crate::executor_kind::ExecutorKind;
@@ -36,6 +37,10 @@ pub fn run(arguments: &RunArguments, color: Color) -> Result<Status, Failure> {
             Some(path) => recorded_inputs(path, subject.interface())?,
             None => inputs::make(subject.interface(), arguments.seed),
         };
+        if arguments.inputs {
+            output::write_stdout(value_line::of_inputs(subject.interface(), &inputs).as_bytes())?;
+            return Ok(Status::Success);
+        }
         let limits = RunLimits { steps: arguments.max_steps.unwrap_or(current().steps), ..current().of_runs() };
         let result = match Executor::new(&subject, via, &plan).and_then(|e| e.run(&inputs, limits)) {
             Ok(result) => result,
@@ -125,6 +130,7 @@ fn hexadecimal(bytes: &[u8]) -> String {
 
 fn as_json(source: &Source, via: ExecutorKind, shader: &Shader, result: &RunResult) -> String {
     let Outputs { outputs, live, vertices, emitted, buffers, counters, shared, steps } = &result.outputs;
+    let has_shared = shader.declarations.iter().any(|d| d.file == File::Memory);
     let mut registers = Map::new();
     for register in output_registers(shader) {
         let components: Vec<&[u32]> = (0..4).map(|c| outputs.component(register.into(), c)).collect();
@@ -139,7 +145,7 @@ fn as_json(source: &Source, via: ExecutorKind, shader: &Shader, result: &RunResu
         "emitted": emitted,
         "buffers": buffers,
         "counters": counters,
-        "shared": shared,
+        "shared": if has_shared { shared.as_slice() } else { &[] },
         "texels": result.texels(),
         "steps": steps,
     });

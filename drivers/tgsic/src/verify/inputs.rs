@@ -192,7 +192,9 @@ pub fn make(shader: &Shader, seed: u64) -> Inputs {
         }
     }
     inputs.shared_size = 4096;
-    inputs.helpers = vec![false; lanes];
+    // A shader may ask the system value or `READ_HELPER`; both give the same answer.
+    let asks = registers(File::SystemValue).any(|d| d.semantic.is_some_and(|s| s.name == Semantic::HelperInvocation));
+    inputs.helpers = (0..lanes).map(|lane| asks && is_helper(lane as u32)).collect();
     inputs.framebuffer = LaneRegisters::new(lanes, 8);
     for register in 0..8 {
         for component in 0..4 {
@@ -202,6 +204,11 @@ pub fn make(shader: &Shader, seed: u64) -> Inputs {
         }
     }
     inputs
+}
+
+/// Whether a lane is a helper where a shader asks.
+fn is_helper(lane: u32) -> bool {
+    lane & 1 != 0
 }
 
 /// A word of a system value: something that could be one.
@@ -234,7 +241,8 @@ fn system_value(
         | Semantic::SubgroupGtMask
         | Semantic::SubgroupLeMask
         | Semantic::SubgroupLtMask => 0,
-        Semantic::Face | Semantic::HelperInvocation => 0u32.wrapping_sub(lane & 1),
+        Semantic::Face => 0u32.wrapping_sub(lane & 1),
+        Semantic::HelperInvocation => 0u32.wrapping_sub(is_helper(lane).into()),
         Semantic::VerticesIn if component == 0 => 4,
         Semantic::Position | Semantic::SamplePosition | Semantic::TessCoord | Semantic::PointCoord => {
             random.word(if kind == InputKind::Special { InputKind::Special } else { InputKind::Floats })
