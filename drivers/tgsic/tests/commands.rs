@@ -143,6 +143,16 @@ fn run_prints_its_inputs() {
     assert_eq!(line.map(|words| words.split(' ').count()), Some(4), "{}", text.text());
 }
 
+/// For hosts of virgl `READ_HELPER` is the system value.
+#[test]
+fn helpers_of_generated_inputs_are_the_same_however_one_asks() {
+    let shader = "FRAG\nDCL SV[0], HELPER_INVOCATION\nDCL OUT[0], COLOR\nDCL TEMP[0]\nREAD_HELPER TEMP[0].x\n\
+        MOV TEMP[0].y, SV[0].xxxx\nMOV OUT[0], TEMP[0].xyxy\nEND\n";
+    let inputs = tgsic(&["run", "--inputs"], shader).success();
+    assert_eq!(inputs.text(), "; value: helpers={1 3} SV[HELPER_INVOCATION]=({0x0 0xffffffff 0x0 0xffffffff}) ->\n");
+    tgsic(&["verify", "--dialect", "virgl"], shader).success();
+}
+
 #[test]
 fn run_takes_recorded_inputs() {
     let words = format!("3fc00000{}", "00000000".repeat(15));
