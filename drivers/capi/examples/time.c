@@ -5,7 +5,7 @@
 //
 // Each shader is translated six times; the first does not count, the median of the others is its time. Printed are the
 // median, the 99th percentile, the greatest and the mean over all shaders, in microseconds of processor time: with one
-// compiler for all, and with a compiler that is made for each translation and freed behind it.
+// compiler for all, and with a compiler that is made for each translation and freed after it.
 
 #define _POSIX_C_SOURCE 200809L
 #include <stdint.h>
