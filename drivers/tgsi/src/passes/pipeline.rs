@@ -38,25 +38,26 @@ pub(crate) fn run(program: &mut Program, stage: Stage, options: &TgsiOptions, pa
             hoisted.is_some()
         });
     }
-    let (hoisted, fewest_temps) = hoisted.unzip();
-    let more_temps = |count: u32| count + count / 8 + 1;
     let rest: &[Pass] = if is_large { &AFTER_EARLY } else { &[] };
-    if let Some(mut hoisted) = hoisted {
-        // Branches may be empty now.
-        optimize(&mut hoisted, options, &ALL, passes);
-        allocate_registers(&mut hoisted, options, outputs_wait, passes);
-        if fewest_temps.is_none_or(|fewest| hoisted.num_temps() > more_temps(fewest)) {
-            optimize(program, options, rest, passes);
-            allocate_registers(program, options, outputs_wait, passes);
-        }
-        let is_shorter = hoisted.instructions().len() < program.instructions().len();
-        if is_shorter && hoisted.num_temps() <= more_temps(program.num_temps()) {
-            *program = hoisted;
-        }
-    } else {
-        optimize(program, options, rest, passes);
+    let mut allocate = |program: &mut Program, wanted: &[Pass]| {
+        optimize(program, options, wanted, passes);
         allocate_registers(program, options, outputs_wait, passes);
+    };
+    let Some((mut hoisted, fewest_temps)) = hoisted else { return allocate(program, rest) };
+    let more_temps = |count: u32| count + count / 8 + 1;
+    let is_better = |hoisted: &Program, program: &Program, temps: u32| {
+        hoisted.instructions().len() < program.instructions().len() && hoisted.num_temps() <= more_temps(temps)
+    };
+    // Branches may be empty now.
+    allocate(&mut hoisted, &ALL);
+    // No allocation of the other program has less.
+    if !is_better(&hoisted, program, fewest_temps) {
+        allocate(program, rest);
+        if !is_better(&hoisted, program, program.num_temps()) {
+            return;
+        }
     }
+    *program = hoisted;
 }
 
 /// The program allocated with its lookups together, where that takes fewer phases and the temporaries suffice.
