@@ -179,6 +179,17 @@ pub trait Target: Any + Debug + Send + Sync {
     /// The properties of the target that the optimiser needs, for shaders of a stage.
     fn compiler_options(&self, stage: Stage) -> CompilerOptions;
 
+    /// Whether shaders of a stage may use integers. Otherwise integers that a source has may come out as floats.
+    fn has_integers(&self, _stage: Stage) -> bool {
+        true
+    }
+
+    /// Whether shaders of a stage can select a value. Otherwise values are multiplied by 0 or 1, and what is not selected
+    /// must be finite.
+    fn has_selections(&self, _stage: Stage) -> bool {
+        true
+    }
+
     /// Lowers optimised SSA to the form that [`emit`](Self::emit) takes. It is still IR and can be run.
     ///
     /// # Errors

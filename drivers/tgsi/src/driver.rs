@@ -116,6 +116,15 @@ impl Target for TgsiOptions {
         self.for_stage(stage).compiler_options_of_any_stage()
     }
 
+    fn has_integers(&self, stage: Stage) -> bool {
+        self.for_stage(stage).native_integers
+    }
+
+    fn has_selections(&self, stage: Stage) -> bool {
+        let options = self.for_stage(stage);
+        options.native_integers || options.has_cmp || options.has_branches
+    }
+
     fn lower(&self, shader: &mut tgsi_ir::Shader, passes: &mut Passes<'_>) -> Result<(), Box<dyn TargetError>> {
         let options = self.fitted(shader.stage);
         Ok(lower(shader, &options, passes)?)

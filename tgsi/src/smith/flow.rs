@@ -29,9 +29,10 @@ impl Generator<'_> {
 
     /// Opens an `IF`.
     pub(super) fn condition(&mut self) {
-        match self.choices.below(4) {
+        let way = self.choices.below(4);
+        match if self.has_integers() { way } else { way & 2 } {
             0 => {
-                let condition = self.modified_source(Kind::Float, 1);
+                let condition = self.modified_source(self.comparable(), 1);
                 self.builder.if_(condition);
             }
             1 => {
@@ -44,10 +45,15 @@ impl Generator<'_> {
                     2 => (self.choices.of([Opcode::Slt, Opcode::Sge, Opcode::Sne, Opcode::Seq]), Kind::Float),
                     _ => (self.choices.of([Opcode::Islt, Opcode::Isge, Opcode::Usne, Opcode::Fslt]), Kind::Integer),
                 };
-                let from = if opcode == Opcode::Fslt { Kind::Float } else { kind };
+                let from = match (opcode, kind) {
+                    (Opcode::Fslt, _) => Kind::Float,
+                    (_, Kind::Float) => self.comparable(),
+                    _ => kind,
+                };
+                let kind = if kind == Kind::Float { from } else { kind };
                 let operands = [self.modified_source(from, 15), self.modified_source(from, 15)];
                 let result = self.compute(kind, opcode, &operands).replicated(self.choices.below(4));
-                if kind == Kind::Float { self.builder.if_(result) } else { self.builder.uif(result) }
+                if kind == Kind::Integer { self.builder.uif(result) } else { self.builder.if_(result) }
             }
         }
     }
@@ -71,6 +77,9 @@ impl Generator<'_> {
 
     /// A loop of four rounds at most. Its counter is its own.
     fn counted_loop(&mut self, context: Context) {
+        if !self.has_integers() {
+            return self.float_loop(context);
+        }
         let counter = self.builder.temporary();
         let (all, x) = (Src::new(counter).replicated(0), Src::new(counter).replicated(1));
         let rounds = 1 + self.choices.below(4) as u32;
@@ -139,6 +148,48 @@ impl Generator<'_> {
         after.temporaries.resize(self.temporaries.len(), 0);
         after.forget_indices();
         self.state = after;
+    }
+
+    /// The same with a float that counts.
+    fn float_loop(&mut self, context: Context) {
+        let counter = self.builder.temporary();
+        let (count, done) = (Src::new(counter).replicated(0), Src::new(counter).replicated(1));
+        let rounds = 1.0 + self.choices.below(4) as f32;
+        let start = self.builder.immediate_f32(&[0.0]).replicated(0);
+        let one = self.builder.immediate_f32(&[1.0]).replicated(0);
+        let mut limit = self.builder.immediate_f32(&[rounds]).replicated(0);
+        self.emit(Opcode::Mov, Some(dst(counter, 1)), &[start]);
+        if self.choices.one_in(4) {
+            // As many rounds as a value says.
+            let value = self.source(Kind::Small, 1).replicated(0).absolute_value();
+            let three = self.builder.immediate_f32(&[3.0]).replicated(0);
+            self.emit(Opcode::Min, Some(dst(counter, 4)), &[value, three]);
+            limit = Src::new(counter).replicated(2);
+        }
+        let before = self.state.clone();
+        self.state.forget_indices();
+        self.builder.bgnloop();
+        let opcode = self.choices.of([Opcode::Sge, Opcode::Slt]);
+        self.emit(opcode, Some(dst(counter, 2)), &[count, limit]);
+        self.builder.if_(done);
+        if opcode == Opcode::Slt {
+            self.builder.else_();
+        }
+        self.builder.brk();
+        self.builder.endif();
+        self.emit(Opcode::Add, Some(dst(counter, 1)), &[count, one]);
+        self.block(Context {
+            depth: context.depth + 1,
+            loops: context.loops + 1,
+            in_loop: true,
+            can_continue: true,
+            in_switch: false,
+            ..context
+        });
+        self.builder.endloop();
+        self.state = before;
+        self.state.temporaries.resize(self.temporaries.len(), 0);
+        self.state.forget_indices();
     }
 
     fn switch(&mut self, context: Context) {
@@ -245,7 +296,8 @@ impl Generator<'_> {
         let component = self.choices.below(4);
         let register = self.indices[position];
         let bound = self.choices.of([1u8, 3, 0, 2]);
-        let value = match self.choices.below(4) {
+        let way = self.choices.below(4);
+        let value = match if self.has_integers() { way } else { 3 } {
             3 => {
                 // A small float between 0 and the bound.
                 let value = self.source(Kind::Small, 15);
@@ -259,7 +311,9 @@ impl Generator<'_> {
         let mask = 1 << component;
         match value {
             Some(value) => {
-                let opcode = if register.file == File::Address {
+                let opcode = if !self.has_integers() {
+                    self.choices.of([Opcode::Arl, Opcode::Arr])
+                } else if register.file == File::Address {
                     self.choices.of([Opcode::Arl, Opcode::Arr, Opcode::F2i])
                 } else {
                     Opcode::F2i
@@ -294,6 +348,7 @@ impl Generator<'_> {
             self.arrays.push(array);
         }
         for kind in [Kind::Float, Kind::Integer, Kind::Small] {
+            let kind = self.available(kind);
             let source = self.source(kind, 15);
             let position = self.new_temporary(kind);
             let destination = self.to_temporary(position, 15);

@@ -3,7 +3,7 @@
 use super::choices::Choices;
 use super::operands::{Destination, Target};
 use super::registers::{Array, Input, Kind, Output, State, SystemInput, Temporary};
-use super::{Config, Features, STAGES};
+use super::{Config, FLOAT_STAGES, Features, OF_INTEGERS, STAGES};
 use crate::builder::{BuildError, RegisterArray, ShaderBuilder, Subroutine};
 use crate::shader::{Dst, Indirect, Instruction, Register, Shader, Src};
 use crate::tables::{Opcode, PixelFormat, Processor, TextureTarget};
@@ -70,9 +70,16 @@ pub(super) struct Generator<'a> {
 
 /// The shader that decisions make.
 pub(super) fn generate(mut choices: Choices<'_>, config: &Config) -> Result<Shader, BuildError> {
-    let stage = config.stage.unwrap_or_else(|| choices.of(STAGES));
-    // Without some features shaders of a size go deeper into the others.
     let mut features = config.features;
+    let has_integers = features.contains(Features::INTEGERS);
+    if !has_integers {
+        features = features.without(OF_INTEGERS);
+    }
+    let stage = config.stage.unwrap_or_else(|| if has_integers { choices.of(STAGES) } else { choices.of(FLOAT_STAGES) });
+    if stage == Processor::Vertex && !features.contains(Features::SELECTIONS) {
+        features = features.without(Features::FLOW).without(Features::SWITCH).without(Features::SUBROUTINES);
+    }
+    // Without some features shaders of a size go deeper into the others.
     for &(_, feature) in Features::NAMES {
         if !super::KEPT.contains(feature) && choices.one_in(4) {
             features = features.without(feature);
@@ -144,6 +151,21 @@ impl Generator<'_> {
     /// Takes room for statements inside of a block.
     pub(super) fn some_of_budget(&mut self) -> u32 {
         (1 + self.choices.below(6) as u32).min(self.budget)
+    }
+
+    /// Whether there are integers.
+    pub(super) fn has_integers(&self) -> bool {
+        self.features.contains(Features::INTEGERS)
+    }
+
+    /// The kind, or finite floats where it needs integers that are not there.
+    pub(super) fn available(&self, kind: Kind) -> Kind {
+        if self.has_integers() || kind.is_float() { kind } else { Kind::Finite }
+    }
+
+    /// Floats that may be compared or rounded.
+    pub(super) fn comparable(&self) -> Kind {
+        if self.has_integers() { Kind::Float } else { Kind::Finite }
     }
 
     /// Whether all lanes run where statements stand.

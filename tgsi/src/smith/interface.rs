@@ -29,7 +29,7 @@ impl Generator<'_> {
     pub(super) fn interface(&mut self) {
         self.properties();
         self.kills = self.stage == Processor::Fragment && self.choices.one_in(3);
-        self.sample_family = self.choices.one_in(4);
+        self.sample_family = self.has_integers() && self.choices.one_in(4);
         self.make_inputs();
         self.make_outputs();
         self.make_system_values();
@@ -38,7 +38,7 @@ impl Generator<'_> {
                 let address = self.builder.address();
                 self.indices.push(address);
             }
-            if self.choices.one_in(3) {
+            if self.has_integers() && self.choices.one_in(3) {
                 let temporary = self.builder.temporary();
                 self.indices.push(temporary);
             }
@@ -46,6 +46,7 @@ impl Generator<'_> {
         }
         if self.features.contains(Features::ARRAYS) {
             for kind in [Kind::Float, Kind::Integer, Kind::Small, Kind::Double, Kind::Long] {
+                let kind = self.available(kind);
                 if kind.is_wide() && !self.features.contains(Features::WIDE) || !self.choices.one_in(3) {
                     continue;
                 }
@@ -212,7 +213,11 @@ impl Generator<'_> {
         }
         let name = if self.stage == Processor::Fragment { Semantic::Color } else { Semantic::Generic };
         self.add_output(Io::new(name, 0), Kind::Float, 15, None);
-        self.add_output(Io::new(name, FIRST_INTEGER), Kind::Integer, 15, None);
+        if self.has_integers() {
+            self.add_output(Io::new(name, FIRST_INTEGER), Kind::Integer, 15, None);
+        } else if self.choices.one_in(2) {
+            self.add_output(Io::new(name, 1), Kind::Float, 15, None);
+        }
         if self.features.contains(Features::WIDE) && self.choices.one_in(2) {
             self.add_output(Io::new(name, FIRST_INTEGER + 1), Kind::Long, 15, None);
         }
@@ -221,10 +226,10 @@ impl Generator<'_> {
                 if self.choices.one_in(6) {
                     self.add_output(Io::new(Semantic::Position, 0), Kind::Float, 4, None);
                 }
-                if self.choices.one_in(8) {
+                if self.has_integers() && self.choices.one_in(8) {
                     self.add_output(Io::new(Semantic::Stencil, 0), Kind::Integer, 2, None);
                 }
-                if self.choices.one_in(8) {
+                if self.has_integers() && self.choices.one_in(8) {
                     self.add_output(Io::new(Semantic::SampleMask, 0), Kind::Integer, 1, None);
                 }
             }
@@ -243,7 +248,7 @@ impl Generator<'_> {
                 if self.choices.one_in(8) {
                     self.add_output(Io::new(Semantic::ClipDistance, 0), Kind::Float, 15, None);
                 }
-                if self.choices.one_in(8) {
+                if self.has_integers() && self.choices.one_in(8) {
                     self.add_output(Io::new(Semantic::Layer, 0), Kind::Integer, 1, None);
                 }
             }
@@ -255,6 +260,9 @@ impl Generator<'_> {
 
     fn make_system_values(&mut self) {
         use Semantic::*;
+        if !self.has_integers() {
+            return;
+        }
         let of_stage: &[Semantic] = match self.stage {
             Processor::Vertex => &[InstanceId, VertexId, BaseVertex, BaseInstance, DrawId, VertexIdNoBase],
             Processor::Fragment => &[SampleId, SamplePosition, SampleMask, HelperInvocation, PrimitiveId, Face],

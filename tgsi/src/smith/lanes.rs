@@ -58,6 +58,8 @@ impl Generator<'_> {
     /// Emits a statement that only one stage has.
     pub(super) fn special(&mut self, context: Context) {
         match self.stage {
+            Processor::Fragment if !self.has_integers() => self.kill(),
+            _ if !self.has_integers() => self.small_expression(),
             Processor::Fragment => self.fragment_special(),
             Processor::Geometry => self.geometry_special(),
             Processor::TessControl if self.together(context) => self.exchange_outputs(),
@@ -84,6 +86,26 @@ impl Generator<'_> {
         }
     }
 
+    /// Discards some lanes, where the shader may do that.
+    fn kill(&mut self) {
+        if !self.kills {
+            return self.small_expression();
+        }
+        self.diverged = true;
+        match self.choices.below(4) {
+            0 | 1 => {
+                let source = self.modified_source(self.comparable(), 15);
+                self.emit(Opcode::KillIf, None, &[source]);
+            }
+            way => {
+                self.condition();
+                let opcode = if way == 2 || !self.has_integers() { Opcode::Kill } else { Opcode::Demote };
+                self.emit(opcode, None, &[]);
+                self.builder.endif();
+            }
+        }
+    }
+
     fn fragment_special(&mut self) {
         match self.choices.below(6) {
             0 => {
@@ -97,20 +119,7 @@ impl Generator<'_> {
                 let destination = self.destination(Kind::Float);
                 self.put_to(Opcode::Fbfetch, destination, &[Src::new(color)]);
             }
-            1 | 2 if self.kills => {
-                self.diverged = true;
-                match self.choices.below(4) {
-                    0 | 1 => {
-                        let source = self.modified_source(Kind::Float, 15);
-                        self.emit(Opcode::KillIf, None, &[source]);
-                    }
-                    way => {
-                        self.condition();
-                        self.emit(if way == 2 { Opcode::Kill } else { Opcode::Demote }, None, &[]);
-                        self.builder.endif();
-                    }
-                }
-            }
+            1 | 2 if self.kills => self.kill(),
             3.. => {
                 let fits: Vec<_> = self.inputs.iter().copied().filter(|input| input.components == 15).collect();
                 let Some(input) = self.choices.pick(&fits) else { return };

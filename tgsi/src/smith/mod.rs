@@ -70,10 +70,20 @@ features! {
     STAGE = 10 "stage", "What only one stage has: `KILL`, `EMIT`, interpolation, barriers.";
     FUSED = 11 "fused", "`FMA`, `DFMA`, `DSQRT`: not every target has them, and rounds once.";
     PERIODIC = 12 "periodic", "`SIN`, `COS`: of large angles a device may give anything.";
+    INTEGERS = 13 "integers", "Integers and all that needs them: hardware without them has two stages, one constant \
+        buffer and `TEX` to `TXP`.";
+    SELECTIONS = 14 "selections", "`IF`, loops and subroutines in vertex shaders: hardware without selections \
+        multiplies by 0 or 1, and what is not selected may be infinite.";
 }
 
-/// Features that every shader has that may have them: what they bring is rare.
-const KEPT: Features = Features(Features::FUSED.0 | Features::PERIODIC.0);
+/// Features that every shader has that may have them: what they bring is rare, or too much would be missing.
+const KEPT: Features =
+    Features(Features::FUSED.0 | Features::PERIODIC.0 | Features::INTEGERS.0 | Features::SELECTIONS.0);
+
+/// Features that are nothing without integers.
+const OF_INTEGERS: Features = Features(
+    Features::SWITCH.0 | Features::WIDE.0 | Features::MEMORY.0 | Features::IMAGES.0 | Features::LANES.0,
+);
 
 impl Features {
     /// Nothing but straight code.
@@ -112,10 +122,13 @@ pub const STAGES: [Processor; 6] = [
     Processor::TessEval,
 ];
 
+/// The stages of hardware without integers.
+const FLOAT_STAGES: [Processor; 2] = [Processor::Fragment, Processor::Vertex];
+
 /// The configuration of the generator.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Config {
-    /// The stage; any of [`STAGES`] if none.
+    /// The stage; any of [`STAGES`] if none, fragment or vertex without [`Features::INTEGERS`].
     pub stage: Option<Processor>,
     /// About how many instructions there are at most, the last ones of outputs excepted.
     pub size: u32,

@@ -9,6 +9,9 @@ use crate::tables::OperandType;
 pub(super) enum Kind {
     /// Any float, the same in all executors but for the sign of zero and the bits of NaN.
     Float,
+    /// A float that is neither infinite nor NaN. Only hardware without integers makes a difference, where comparisons
+    /// and roundings may be made of other instructions.
+    Finite,
     /// A float that is a multiple of a half and at most 8 in size.
     Small,
     /// 32 bits.
@@ -36,6 +39,11 @@ impl Kind {
         }
     }
 
+    /// Whether values are floats of 32 bits.
+    pub(super) fn is_float(self) -> bool {
+        matches!(self, Kind::Float | Kind::Finite | Kind::Small | Kind::Leaf)
+    }
+
     /// Whether a value takes a pair of components.
     pub(super) fn is_wide(self) -> bool {
         matches!(self, Kind::Double | Kind::Long)
@@ -43,7 +51,9 @@ impl Kind {
 
     /// Whether what this one holds may be read as `wanted`.
     pub(super) fn serves(self, wanted: Kind) -> bool {
-        self == wanted || matches!((self, wanted), (Kind::Small, Kind::Float | Kind::Leaf) | (Kind::Float, Kind::Leaf))
+        use Kind::{Finite, Float, Leaf, Small};
+        self == wanted
+            || matches!((self, wanted), (Small, Finite | Float | Leaf) | (Finite, Float | Leaf) | (Float, Leaf))
     }
 }
 

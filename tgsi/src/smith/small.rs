@@ -95,8 +95,11 @@ impl Generator<'_> {
         if range.most > SMALL_RANGE.most && !saturate {
             let limit = self.builder.immediate_f32(&[SMALL_RANGE.most]).replicated(0);
             value = self.scratch(Opcode::Min, &[value, limit]);
-            let value = if self.choices.one_in(2) { value } else { value.negated() };
-            return self.put_to(Opcode::Max, destination, &[value, limit.negated()]);
+            if self.choices.one_in(2) {
+                return self.put_to(Opcode::Max, destination, &[value, limit.negated()]);
+            }
+            let value = self.scratch(Opcode::Max, &[value, limit.negated()]);
+            return self.put_to(Opcode::Mov, destination, &[value.negated()]);
         }
         let mut instruction = Instruction::with_operands(Opcode::Mov, None, &[value]);
         instruction.saturate = saturate;
@@ -125,6 +128,9 @@ impl Generator<'_> {
     /// One instruction of an expression, with what those before it made.
     fn step(&mut self, known: &[(Src, Range)]) -> Option<(Src, Range)> {
         let opcode = self.choices.of(SMALL);
+        if matches!(opcode, Opcode::Ldexp | Opcode::Fma) && !self.has_integers() {
+            return None;
+        }
         let count = usize::from(opcode.info().num_src);
         let position = self.new_scratch();
         let mut instruction = Instruction::new(opcode);

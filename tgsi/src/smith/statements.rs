@@ -41,6 +41,13 @@ impl Generator<'_> {
     fn arithmetic(&mut self) {
         let Some(opcode) = self.choices.pick(Opcode::ALL) else { return };
         let Some(signature) = signature(opcode) else { return };
+        if !self.has_integers() {
+            let is_float = signature.dst == Kind::Float && signature.src.iter().all(|&kind| kind == Kind::Float);
+            // Without integers there are no division and no square root either: both are products, which round.
+            if !is_float || matches!(opcode, Opcode::Fma | Opcode::Div | Opcode::Sqrt) {
+                return;
+            }
+        }
         if matches!(opcode, Opcode::Fma | Opcode::Dfma | Opcode::Dsqrt) && !self.features.contains(Features::FUSED) {
             return;
         }
@@ -62,6 +69,12 @@ impl Generator<'_> {
 
     fn compute_with(&mut self, opcode: Opcode, signature: Signature) {
         let Signature { mut dst, mut src, rounding } = signature;
+        if !self.has_integers() && (compares_or_rounds(opcode) || opcode == Opcode::Exp) {
+            src.fill(Kind::Finite);
+            if opcode != Opcode::Exp {
+                dst = Kind::Finite;
+            }
+        }
         // Selections take any kind of value.
         if matches!(opcode, Opcode::Ucmp | Opcode::Cmp) && self.choices.one_in(2) {
             dst = if opcode == Opcode::Ucmp { Kind::Integer } else { Kind::Small };
@@ -96,7 +109,7 @@ impl Generator<'_> {
         let mut instruction = Instruction::new(opcode);
         instruction.precise = precise;
         instruction.saturate = match dst {
-            Kind::Float | Kind::Small | Kind::Leaf => info.dst_type.is_float() && self.choices.one_in(6),
+            _ if dst.is_float() => info.dst_type.is_float() && self.choices.one_in(6),
             Kind::Double => self.choices.one_in(9),
             _ => false,
         };
@@ -154,11 +167,19 @@ impl Generator<'_> {
 
     /// Logarithms are exact for small powers of two only, however they are computed.
     fn logarithm(&mut self, opcode: Opcode) {
-        let count = self.source(Kind::Integer, 15);
-        let three = self.builder.immediate_u32(&[3]).replicated(0);
-        let count = self.compute(Kind::Integer, Opcode::And, &[count, three]);
-        let one = self.builder.immediate_f32(&[1.0]).replicated(0);
-        let power = self.compute(Kind::Small, Opcode::Ldexp, &[one, count]).replicated(self.choices.below(4));
+        let power = if self.has_integers() {
+            let count = self.source(Kind::Integer, 15);
+            let three = self.builder.immediate_u32(&[3]).replicated(0);
+            let count = self.compute(Kind::Integer, Opcode::And, &[count, three]);
+            let one = self.builder.immediate_f32(&[1.0]).replicated(0);
+            self.compute(Kind::Small, Opcode::Ldexp, &[one, count])
+        } else {
+            let value = self.modified_source(Kind::Small, 15);
+            let powers = [self.choices.of([1.0, 2.0]), self.choices.of([4.0, 0.5, 8.0])];
+            let powers = powers.map(|power| self.builder.immediate_f32(&[power]).replicated(0));
+            self.compute(Kind::Small, Opcode::Cmp, &[value, powers[0], powers[1]])
+        };
+        let power = power.replicated(self.choices.below(4));
         let destination = self.destination(Kind::Float);
         let mut instruction = Instruction::with_operands(opcode, None, &[power]);
         instruction.precise = true;
@@ -180,27 +201,45 @@ impl Generator<'_> {
 
     /// The same value, or its absolute value: no negative zero.
     pub(super) fn without_sign_of_zero(&mut self, kind: Kind, source: Src) -> Src {
-        if kind == Kind::Double { self.with_positive_zero(source) } else { source.absolute_value() }
+        if kind == Kind::Double {
+            self.with_positive_zero(source)
+        } else if self.has_integers() {
+            source.absolute_value()
+        } else {
+            // An absolute value may be a maximum, of which the zero is that either has.
+            let tiny = self.builder.immediate_f32(&[1e-30]).replicated(0);
+            self.compute(Kind::Float, Opcode::Max, &[source.absolute_value(), tiny])
+        }
     }
 
     /// `MOV` of a kind.
     fn copy(&mut self) {
         let kinds = [Kind::Float, Kind::Integer, Kind::Small, Kind::Leaf, Kind::Long, Kind::Double];
         let mut kind = self.choices.of(kinds);
+        kind = self.available(kind);
         if kind.is_wide() && !self.features.contains(Features::WIDE) {
             kind = Kind::Float;
         }
         let destination = self.destination(kind);
         let needed = destination.dst.write_mask;
         let source = match kind {
-            Kind::Float | Kind::Small | Kind::Leaf => self.modified_source(kind, needed),
+            _ if kind.is_float() => self.modified_source(kind, needed),
             _ => self.source(kind, needed),
         };
         let mut instruction = Instruction::with_operands(Opcode::Mov, None, &[source]);
-        instruction.saturate = matches!(kind, Kind::Float | Kind::Small | Kind::Leaf) && self.choices.one_in(6);
+        instruction.saturate = kind.is_float() && self.choices.one_in(6);
         instruction.precise = self.choices.one_in(8);
         self.put_instruction(instruction, destination);
     }
+}
+
+/// What hardware may make of other comparisons and fractions, so that infinities and NaN are not what they were.
+fn compares_or_rounds(opcode: Opcode) -> bool {
+    use Opcode::*;
+    matches!(
+        opcode,
+        Slt | Sge | Sgt | Sle | Seq | Sne | Cmp | Min | Max | Ssg | Frc | Flr | Ceil | Trunc | Round
+    )
 }
 
 /// Sums and products that there is one way to compute.

@@ -37,6 +37,15 @@ const TARGETS: [TextureTarget; 18] = {
     ]
 };
 
+/// Targets of hardware without integers.
+const FLOAT_TARGETS: [TextureTarget; 8] = {
+    use TextureTarget::*;
+    [Texture2D, Texture1D, Texture3D, Cube, Rect, Shadow1D, Shadow2D, ShadowRect]
+};
+
+/// Lookups of hardware without integers.
+const FLOAT_LOOKUPS: [Opcode; 5] = [Opcode::Tex, Opcode::Txb, Opcode::Txl, Opcode::Txd, Opcode::Txp];
+
 const LOOKUPS: [Opcode; 15] = {
     use Opcode::*;
     [Tex, Txb, Txl, Txd, Txp, Txf, TxfLz, TexLz, Tg4, Lodq, Txq, Txqs, Tex2, Txb2, Txl2]
@@ -67,7 +76,9 @@ impl Generator<'_> {
         let target = match self.targets[unit] {
             Some(target) => target,
             None => {
-                let mut target = self.choices.of(TARGETS);
+                let has_integers = self.has_integers();
+                let mut target =
+                    if has_integers { self.choices.of(TARGETS) } else { self.choices.of(FLOAT_TARGETS) };
                 if self.sample_family && target.is_shadow() {
                     target = TextureTarget::Texture2D;
                 }
@@ -84,13 +95,14 @@ impl Generator<'_> {
     fn lookup(&mut self) {
         use Opcode::*;
         let (unit, target) = self.unit();
-        let lookup = self.choices.of(LOOKUPS);
+        let has_integers = self.has_integers();
+        let lookup = if has_integers { self.choices.of(LOOKUPS) } else { self.choices.of(FLOAT_LOOKUPS) };
         if !is_defined(lookup, target) || lookup == Lodq && self.stage != Processor::Fragment {
             return self.small_expression();
         }
         let query = matches!(lookup, Txq | Txqs);
         let mut sampler = Src::new(self.builder.sampler(unit));
-        if self.choices.one_in(8) {
+        if has_integers && self.choices.one_in(8) {
             let position = self.temporary_to_write(Kind::Long);
             let destination = self.to_temporary(position, 3);
             let mut instruction = Instruction::with_operands(Samp2hnd, None, &[sampler]);
@@ -99,7 +111,7 @@ impl Generator<'_> {
             self.put_instruction(instruction, destination);
             sampler = Src::new(self.temporaries[position].register);
         }
-        let offsets = self.offsets(lookup, target);
+        let offsets = if has_integers { self.offsets(lookup, target) } else { ArrayVec::new() };
         let dst = if query { Kind::Integer } else { Kind::Float };
         let destination = self.destination(dst);
         let mut instruction = Instruction::new(lookup);
@@ -133,7 +145,8 @@ impl Generator<'_> {
     /// A float of which zeros have a known sign.
     fn nonzero(&mut self, needed: u8) -> Src {
         let source = self.source(Kind::Float, needed);
-        self.compute(Kind::Float, Opcode::Mov, &[source.absolute_value()])
+        let source = self.without_sign_of_zero(Kind::Float, source);
+        self.compute(Kind::Float, Opcode::Mov, &[source])
     }
 
     /// Texel offsets, where an instruction takes some.

@@ -217,6 +217,12 @@ impl Selector<'_> {
         false
     }
 
+    /// Whether an address can be loaded from a value at the instruction at hand: it is still where its producer left it,
+    /// which is nowhere if it is a modifier of the instructions that read it.
+    fn may_be_loaded(&self, def: Def) -> bool {
+        !chase::is_folded(self.body, self.body.def_inst(def), self.options.modifiers()) && self.still_holds(def)
+    }
+
     /// Splits an index into a value, its component, and a constant that is added.
     pub(super) fn split_index(&self, index: Def) -> (Def, u8, i32) {
         let mut def = index;
@@ -250,7 +256,7 @@ impl Selector<'_> {
                     else {
                         break;
                     };
-                    if !self.still_holds(next) {
+                    if !self.may_be_loaded(next) {
                         break;
                     }
                     offset = sum;
@@ -261,7 +267,7 @@ impl Selector<'_> {
                 Some(op @ (AluOp::Mov | AluOp::F2i32 | AluOp::Ffloor)) if op == AluOp::Mov || is_float => {
                     let source = body.source(inst, 0);
                     let next = body.src_def(source);
-                    if !self.still_holds(next) {
+                    if !self.may_be_loaded(next) {
                         break;
                     }
                     component = body.swizzle(source).get(usize::from(component));

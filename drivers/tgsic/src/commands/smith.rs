@@ -36,18 +36,32 @@ pub fn smith(arguments: &SmithArguments) -> Result<Status, Failure> {
         stage: arguments.stage.as_deref().and_then(Processor::from_name),
         size: arguments.size,
         features: match &arguments.features[..] {
-            // The target rounds products first.
-            // A device need not round once, and large angles have no sine there.
-            [] if plan.is_run_by_device() => Features::ALL.without(Features::FUSED).without(Features::PERIODIC),
-            [] if plan.compiler.target().compiler_options(tgsi_ir::Stage::Fragment).lower_ffma => {
-                Features::ALL.without(Features::FUSED)
-            }
-            [] => Features::ALL,
+            [] => features_of(&plan),
             names => names.iter().filter_map(|name| Features::from_name(name)).fold(Features::NONE, Features::with),
         },
     };
     let generator = Generator::new(arguments, config)?;
     if arguments.verify { verify(arguments, &plan, &generator) } else { make(arguments, &generator) }
+}
+
+/// What shaders may use whose results a target keeps bit by bit.
+fn features_of(plan: &Plan) -> Features {
+    let target = plan.compiler.target();
+    let mut features = Features::ALL;
+    // A device need not round once, and large angles have no sine there. Other targets round products first.
+    if plan.is_run_by_device() {
+        features = features.without(Features::FUSED).without(Features::PERIODIC);
+    }
+    if target.compiler_options(tgsi_ir::Stage::Fragment).lower_ffma {
+        features = features.without(Features::FUSED);
+    }
+    if !target.has_integers(tgsi_ir::Stage::Fragment) {
+        features = features.without(Features::INTEGERS);
+    }
+    if !target.has_selections(tgsi_ir::Stage::Vertex) {
+        features = features.without(Features::SELECTIONS);
+    }
+    features
 }
 
 /// The source of shaders.

@@ -78,8 +78,18 @@ impl Words {
 
 /// Makes words that are NaN as floats numbers near 2, with their signs. System values are no floats.
 pub fn without_nan(inputs: &mut Inputs) {
+    make_numbers(inputs, f32::is_nan);
+}
+
+/// Makes words that are NaN or infinite as floats numbers between 1 and 2, with their signs. System values are no
+/// floats.
+pub fn finite(inputs: &mut Inputs) {
+    make_numbers(inputs, |value| !value.is_finite());
+}
+
+fn make_numbers(inputs: &mut Inputs, is_wanted: impl Fn(f32) -> bool) {
     let number = |word: &mut u32| {
-        if f32::from_bits(*word).is_nan() {
+        if is_wanted(f32::from_bits(*word)) {
             *word &= !0x4000_0000;
         }
     };
