@@ -726,7 +726,7 @@ pub struct SmithArguments {
     /// Number of shaders.
     #[arg(long, default_value_t = 1, value_name = "K")]
     pub count: u64,
-    /// Shader stage. The default is any stage.
+    /// Shader stage. The default is any stage that the target has.
     #[arg(long, value_parser = PossibleValuesParser::new(STAGES.map(|stage| stage.name())), ignore_case = true)]
     pub stage: Option<String>,
     /// Approximate maximum number of instructions of a shader.

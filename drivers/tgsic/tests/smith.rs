@@ -29,6 +29,11 @@ fn stages_and_features_are_chosen() {
     }
     let text = folder.run(&["smith", "--count", "40", "--features", "wide,textures"]).success();
     assert!(!["BGNLOOP", "CAL", "ARRAY(", "ATOM"].iter().any(|word| text.text().contains(word)));
+    // Hardware has what it has.
+    let text = folder.run(&["smith", "--count", "40", "--target", "r300"]).success();
+    assert!(text.text().contains("ARL") && text.text().contains("TEX"), "{}", text.text());
+    assert!(!["UINT32", "INT32", "UARL", "I2F", "F2I", "UIF", "GEOM"].iter().any(|word| text.text().contains(word)));
+    assert_eq!(folder.run(&["smith", "--stage", "COMP", "--target", "r300"]).status, 2);
 }
 
 #[test]
@@ -40,6 +45,11 @@ fn every_stage_computes_the_same() {
     let output =
         folder.run(&["smith", "--verify", "--count", "60", "--dialect", "virgl", "--features", "flow,indirect"]);
     assert!(output.text().contains(": 0 failed\n"), "{}", output.text());
+    // Hardware without integers, whose code is made of fewer instructions.
+    for target in ["nv30", "nv40", "i915", "r300", "r500", "vgpu9"] {
+        let output = folder.run(&["smith", "--verify", "--count", "300", "--target", target]);
+        assert!(output.text().contains(": 0 failed\n"), "{target}: {}", output.text());
+    }
     // Phis of a loop that are equal only once values in the loop are.
     let output = folder.run(&["smith", "--verify", "--seed", "60073925"]);
     assert!(output.text().contains(": 0 failed\n"), "{}", output.text());

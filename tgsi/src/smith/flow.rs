@@ -30,7 +30,7 @@ impl Generator<'_> {
     /// Opens an `IF`.
     pub(super) fn condition(&mut self) {
         let way = self.choices.below(4);
-        match if self.has_integers() { way } else { way & 2 } {
+        match if self.integers { way } else { way & 2 } {
             0 => {
                 let condition = self.modified_source(self.comparable(), 1);
                 self.builder.if_(condition);
@@ -42,15 +42,10 @@ impl Generator<'_> {
             way => {
                 // More often true for some lanes only than any value would be.
                 let (opcode, kind) = match way {
-                    2 => (self.choices.of([Opcode::Slt, Opcode::Sge, Opcode::Sne, Opcode::Seq]), Kind::Float),
+                    2 => (self.choices.of([Opcode::Slt, Opcode::Sge, Opcode::Sne, Opcode::Seq]), self.comparable()),
                     _ => (self.choices.of([Opcode::Islt, Opcode::Isge, Opcode::Usne, Opcode::Fslt]), Kind::Integer),
                 };
-                let from = match (opcode, kind) {
-                    (Opcode::Fslt, _) => Kind::Float,
-                    (_, Kind::Float) => self.comparable(),
-                    _ => kind,
-                };
-                let kind = if kind == Kind::Float { from } else { kind };
+                let from = if opcode == Opcode::Fslt { Kind::Float } else { kind };
                 let operands = [self.modified_source(from, 15), self.modified_source(from, 15)];
                 let result = self.compute(kind, opcode, &operands).replicated(self.choices.below(4));
                 if kind == Kind::Integer { self.builder.uif(result) } else { self.builder.if_(result) }
@@ -77,7 +72,7 @@ impl Generator<'_> {
 
     /// A loop of four rounds at most. Its counter is its own.
     fn counted_loop(&mut self, context: Context) {
-        if !self.has_integers() {
+        if !self.integers {
             return self.float_loop(context);
         }
         let counter = self.builder.temporary();
@@ -297,7 +292,7 @@ impl Generator<'_> {
         let register = self.indices[position];
         let bound = self.choices.of([1u8, 3, 0, 2]);
         let way = self.choices.below(4);
-        let value = match if self.has_integers() { way } else { 3 } {
+        let value = match if self.integers { way } else { 3 } {
             3 => {
                 // A small float between 0 and the bound.
                 let value = self.source(Kind::Small, 15);
@@ -311,7 +306,7 @@ impl Generator<'_> {
         let mask = 1 << component;
         match value {
             Some(value) => {
-                let opcode = if !self.has_integers() {
+                let opcode = if !self.integers {
                     self.choices.of([Opcode::Arl, Opcode::Arr])
                 } else if register.file == File::Address {
                     self.choices.of([Opcode::Arl, Opcode::Arr, Opcode::F2i])

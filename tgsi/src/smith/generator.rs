@@ -30,6 +30,8 @@ pub(super) struct Generator<'a> {
     pub(super) choices: Choices<'a>,
     pub(super) stage: Processor,
     pub(super) features: Features,
+    /// Whether there are integers.
+    pub(super) integers: bool,
     pub(super) builder: ShaderBuilder,
     /// Instructions that are still wanted.
     budget: u32,
@@ -71,12 +73,12 @@ pub(super) struct Generator<'a> {
 /// The shader that decisions make.
 pub(super) fn generate(mut choices: Choices<'_>, config: &Config) -> Result<Shader, BuildError> {
     let mut features = config.features;
-    let has_integers = features.contains(Features::INTEGERS);
-    if !has_integers {
+    let stages: &[Processor] = if config.integers { &STAGES } else { &FLOAT_STAGES };
+    let stage = config.stage.or_else(|| choices.pick(stages)).unwrap_or(Processor::Fragment);
+    if !config.integers {
         features = features.without(OF_INTEGERS);
     }
-    let stage = config.stage.unwrap_or_else(|| if has_integers { choices.of(STAGES) } else { choices.of(FLOAT_STAGES) });
-    if stage == Processor::Vertex && !features.contains(Features::SELECTIONS) {
+    if stage == Processor::Vertex && !config.vertex_flow {
         features = features.without(Features::FLOW).without(Features::SWITCH).without(Features::SUBROUTINES);
     }
     // Without some features shaders of a size go deeper into the others.
@@ -90,6 +92,7 @@ pub(super) fn generate(mut choices: Choices<'_>, config: &Config) -> Result<Shad
         choices,
         stage,
         features,
+        integers: config.integers,
         builder: ShaderBuilder::new(stage),
         budget,
         temporaries: Vec::new(),
@@ -153,19 +156,14 @@ impl Generator<'_> {
         (1 + self.choices.below(6) as u32).min(self.budget)
     }
 
-    /// Whether there are integers.
-    pub(super) fn has_integers(&self) -> bool {
-        self.features.contains(Features::INTEGERS)
-    }
-
     /// The kind, or finite floats where it needs integers that are not there.
     pub(super) fn available(&self, kind: Kind) -> Kind {
-        if self.has_integers() || kind.is_float() { kind } else { Kind::Finite }
+        if self.integers || kind.is_float() { kind } else { Kind::Finite }
     }
 
     /// Floats that may be compared or rounded.
     pub(super) fn comparable(&self) -> Kind {
-        if self.has_integers() { Kind::Float } else { Kind::Finite }
+        if self.integers { Kind::Float } else { Kind::Finite }
     }
 
     /// Whether all lanes run where statements stand.

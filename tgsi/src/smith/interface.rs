@@ -29,7 +29,7 @@ impl Generator<'_> {
     pub(super) fn interface(&mut self) {
         self.properties();
         self.kills = self.stage == Processor::Fragment && self.choices.one_in(3);
-        self.sample_family = self.has_integers() && self.choices.one_in(4);
+        self.sample_family = self.integers && self.choices.one_in(4);
         self.make_inputs();
         self.make_outputs();
         self.make_system_values();
@@ -38,7 +38,7 @@ impl Generator<'_> {
                 let address = self.builder.address();
                 self.indices.push(address);
             }
-            if self.has_integers() && self.choices.one_in(3) {
+            if self.integers && self.choices.one_in(3) {
                 let temporary = self.builder.temporary();
                 self.indices.push(temporary);
             }
@@ -213,7 +213,7 @@ impl Generator<'_> {
         }
         let name = if self.stage == Processor::Fragment { Semantic::Color } else { Semantic::Generic };
         self.add_output(Io::new(name, 0), Kind::Float, 15, None);
-        if self.has_integers() {
+        if self.integers {
             self.add_output(Io::new(name, FIRST_INTEGER), Kind::Integer, 15, None);
         } else if self.choices.one_in(2) {
             self.add_output(Io::new(name, 1), Kind::Float, 15, None);
@@ -226,10 +226,10 @@ impl Generator<'_> {
                 if self.choices.one_in(6) {
                     self.add_output(Io::new(Semantic::Position, 0), Kind::Float, 4, None);
                 }
-                if self.has_integers() && self.choices.one_in(8) {
+                if self.integers && self.choices.one_in(8) {
                     self.add_output(Io::new(Semantic::Stencil, 0), Kind::Integer, 2, None);
                 }
-                if self.has_integers() && self.choices.one_in(8) {
+                if self.integers && self.choices.one_in(8) {
                     self.add_output(Io::new(Semantic::SampleMask, 0), Kind::Integer, 1, None);
                 }
             }
@@ -248,7 +248,7 @@ impl Generator<'_> {
                 if self.choices.one_in(8) {
                     self.add_output(Io::new(Semantic::ClipDistance, 0), Kind::Float, 15, None);
                 }
-                if self.has_integers() && self.choices.one_in(8) {
+                if self.integers && self.choices.one_in(8) {
                     self.add_output(Io::new(Semantic::Layer, 0), Kind::Integer, 1, None);
                 }
             }
@@ -260,7 +260,7 @@ impl Generator<'_> {
 
     fn make_system_values(&mut self) {
         use Semantic::*;
-        if !self.has_integers() {
+        if !self.integers {
             return;
         }
         let of_stage: &[Semantic] = match self.stage {

@@ -58,8 +58,8 @@ impl Generator<'_> {
     /// Emits a statement that only one stage has.
     pub(super) fn special(&mut self, context: Context) {
         match self.stage {
-            Processor::Fragment if !self.has_integers() => self.kill(),
-            _ if !self.has_integers() => self.small_expression(),
+            Processor::Fragment if !self.integers => self.kill(),
+            _ if !self.integers => self.small_expression(),
             Processor::Fragment => self.fragment_special(),
             Processor::Geometry => self.geometry_special(),
             Processor::TessControl if self.together(context) => self.exchange_outputs(),
@@ -99,7 +99,7 @@ impl Generator<'_> {
             }
             way => {
                 self.condition();
-                let opcode = if way == 2 || !self.has_integers() { Opcode::Kill } else { Opcode::Demote };
+                let opcode = if way == 2 || !self.integers { Opcode::Kill } else { Opcode::Demote };
                 self.emit(opcode, None, &[]);
                 self.builder.endif();
             }

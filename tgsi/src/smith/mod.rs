@@ -70,20 +70,14 @@ features! {
     STAGE = 10 "stage", "What only one stage has: `KILL`, `EMIT`, interpolation, barriers.";
     FUSED = 11 "fused", "`FMA`, `DFMA`, `DSQRT`: not every target has them, and rounds once.";
     PERIODIC = 12 "periodic", "`SIN`, `COS`: of large angles a device may give anything.";
-    INTEGERS = 13 "integers", "Integers and all that needs them: hardware without them has two stages, one constant \
-        buffer and `TEX` to `TXP`.";
-    SELECTIONS = 14 "selections", "`IF`, loops and subroutines in vertex shaders: hardware without selections \
-        multiplies by 0 or 1, and what is not selected may be infinite.";
 }
 
-/// Features that every shader has that may have them: what they bring is rare, or too much would be missing.
-const KEPT: Features =
-    Features(Features::FUSED.0 | Features::PERIODIC.0 | Features::INTEGERS.0 | Features::SELECTIONS.0);
+/// Features that every shader has that may have them: what they bring is rare.
+const KEPT: Features = Features(Features::FUSED.0 | Features::PERIODIC.0);
 
 /// Features that are nothing without integers.
-const OF_INTEGERS: Features = Features(
-    Features::SWITCH.0 | Features::WIDE.0 | Features::MEMORY.0 | Features::IMAGES.0 | Features::LANES.0,
-);
+const OF_INTEGERS: Features =
+    Features(Features::SWITCH.0 | Features::WIDE.0 | Features::MEMORY.0 | Features::IMAGES.0 | Features::LANES.0);
 
 impl Features {
     /// Nothing but straight code.
@@ -123,22 +117,28 @@ pub const STAGES: [Processor; 6] = [
 ];
 
 /// The stages of hardware without integers.
-const FLOAT_STAGES: [Processor; 2] = [Processor::Fragment, Processor::Vertex];
+pub const FLOAT_STAGES: [Processor; 2] = [Processor::Fragment, Processor::Vertex];
 
 /// The configuration of the generator.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Config {
-    /// The stage; any of [`STAGES`] if none, fragment or vertex without [`Features::INTEGERS`].
+    /// The stage; any of [`STAGES`] if none, fragment or vertex without integers.
     pub stage: Option<Processor>,
     /// About how many instructions there are at most, the last ones of outputs excepted.
     pub size: u32,
     /// The features that may be used.
     pub features: Features,
+    /// Whether there are integers and all that needs them. Hardware without them has two stages, one constant buffer and
+    /// `TEX` to `TXP`; how it compares and rounds is open for infinities and NaN.
+    pub integers: bool,
+    /// Whether vertex shaders may have `IF`, loops and subroutines. Hardware without them multiplies by 0 or 1, and what
+    /// is not selected may be infinite.
+    pub vertex_flow: bool,
 }
 
 impl Default for Config {
     fn default() -> Config {
-        Config { stage: None, size: 40, features: Features::ALL }
+        Config { stage: None, size: 40, features: Features::ALL, integers: true, vertex_flow: true }
     }
 }
 

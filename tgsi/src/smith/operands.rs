@@ -187,9 +187,7 @@ impl Generator<'_> {
     pub(super) fn modified_source(&mut self, kind: Kind, needed: u8) -> Src {
         let mut source = self.source(kind, needed);
         match (kind, self.choices.below(8)) {
-            (_, way @ 5..) if kind.is_float() => {
-                (source.negate, source.absolute) = (way != 6, way != 5)
-            }
+            (_, way @ 5..) if kind.is_float() => (source.negate, source.absolute) = (way != 6, way != 5),
             (Kind::Integer, 7) => source.negate = true,
             _ => {}
         }
@@ -349,7 +347,7 @@ impl Generator<'_> {
         if matches!(kind, Kind::Small | Kind::Scratch | Kind::Scrap) {
             return None;
         }
-        let buffer = if self.has_integers() { self.choices.below(2) as u16 } else { 0 };
+        let buffer = if self.integers { self.choices.below(2) as u16 } else { 0 };
         self.builder.constant_range(buffer, 0, 3);
         let vector = self.choices.below(4) as i32;
         let mut register = Register::new_2d(File::Constant, buffer.into(), vector);
@@ -360,7 +358,7 @@ impl Generator<'_> {
                     register.indirect = Some(index);
                 }
             }
-            5 if self.has_integers() => {
+            5 if self.integers => {
                 if let Some((index, 0..=1)) = self.index(2) {
                     self.builder.constant_range(0, 0, 3);
                     self.builder.constant_range(1, 0, 3);

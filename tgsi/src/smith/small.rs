@@ -128,7 +128,7 @@ impl Generator<'_> {
     /// One instruction of an expression, with what those before it made.
     fn step(&mut self, known: &[(Src, Range)]) -> Option<(Src, Range)> {
         let opcode = self.choices.of(SMALL);
-        if matches!(opcode, Opcode::Ldexp | Opcode::Fma) && !self.has_integers() {
+        if matches!(opcode, Opcode::Ldexp | Opcode::Fma) && !self.integers {
             return None;
         }
         let count = usize::from(opcode.info().num_src);

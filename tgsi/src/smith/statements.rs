@@ -41,7 +41,7 @@ impl Generator<'_> {
     fn arithmetic(&mut self) {
         let Some(opcode) = self.choices.pick(Opcode::ALL) else { return };
         let Some(signature) = signature(opcode) else { return };
-        if !self.has_integers() {
+        if !self.integers {
             let is_float = signature.dst == Kind::Float && signature.src.iter().all(|&kind| kind == Kind::Float);
             // Without integers there are no division and no square root either: both are products, which round.
             if !is_float || matches!(opcode, Opcode::Fma | Opcode::Div | Opcode::Sqrt) {
@@ -69,7 +69,7 @@ impl Generator<'_> {
 
     fn compute_with(&mut self, opcode: Opcode, signature: Signature) {
         let Signature { mut dst, mut src, rounding } = signature;
-        if !self.has_integers() && (compares_or_rounds(opcode) || opcode == Opcode::Exp) {
+        if !self.integers && (compares_or_rounds(opcode) || opcode == Opcode::Exp) {
             src.fill(Kind::Finite);
             if opcode != Opcode::Exp {
                 dst = Kind::Finite;
@@ -167,7 +167,7 @@ impl Generator<'_> {
 
     /// Logarithms are exact for small powers of two only, however they are computed.
     fn logarithm(&mut self, opcode: Opcode) {
-        let power = if self.has_integers() {
+        let power = if self.integers {
             let count = self.source(Kind::Integer, 15);
             let three = self.builder.immediate_u32(&[3]).replicated(0);
             let count = self.compute(Kind::Integer, Opcode::And, &[count, three]);
@@ -203,7 +203,7 @@ impl Generator<'_> {
     pub(super) fn without_sign_of_zero(&mut self, kind: Kind, source: Src) -> Src {
         if kind == Kind::Double {
             self.with_positive_zero(source)
-        } else if self.has_integers() {
+        } else if self.integers {
             source.absolute_value()
         } else {
             // An absolute value may be a maximum, of which the zero is that either has.
@@ -236,10 +236,7 @@ impl Generator<'_> {
 /// What hardware may make of other comparisons and fractions, so that infinities and NaN are not what they were.
 fn compares_or_rounds(opcode: Opcode) -> bool {
     use Opcode::*;
-    matches!(
-        opcode,
-        Slt | Sge | Sgt | Sle | Seq | Sne | Cmp | Min | Max | Ssg | Frc | Flr | Ceil | Trunc | Round
-    )
+    matches!(opcode, Slt | Sge | Sgt | Sle | Seq | Sne | Cmp | Min | Max | Ssg | Frc | Flr | Ceil | Trunc | Round)
 }
 
 /// Sums and products that there is one way to compute.

@@ -1,8 +1,9 @@
 //! Generated shaders pass the check, terminate, and are a function of their seed.
 
-use super::{Config, Features, STAGES, from_bytes, from_seed};
+use super::{Config, FLOAT_STAGES, Features, STAGES, from_bytes, from_seed};
 use crate::check::check;
 use crate::shader::Shader;
+use crate::tables::OperandType;
 use crate::text::print;
 
 fn assert_valid(shader: &Shader, what: &str) {
@@ -43,6 +44,25 @@ fn features_can_be_left_out() {
         let config = Config { features: Features::ALL.without(feature), ..Config::default() };
         for seed in 0..50 {
             assert_valid(&from_seed(seed, &config).expect("a shader"), name);
+        }
+    }
+}
+
+#[test]
+fn integers_can_be_left_out() {
+    let config = Config { integers: false, ..Config::default() };
+    for seed in 0..800 {
+        let shader = from_seed(seed, &config).expect("a shader");
+        assert!(FLOAT_STAGES.contains(&shader.processor));
+        assert_valid(&shader, &seed.to_string());
+        for instruction in &shader.instructions {
+            let info = instruction.opcode.info();
+            let types = info.src_types.iter().chain([&info.dst_type]);
+            let is_float =
+                |ty: &OperandType| matches!(ty, OperandType::Float | OperandType::Untyped | OperandType::None);
+            // What is rounded to an address is a float before.
+            let is_address = matches!(instruction.opcode, crate::tables::Opcode::Arl | crate::tables::Opcode::Arr);
+            assert!(is_address || types.clone().all(is_float), "seed {seed}: {}", instruction.opcode);
         }
     }
 }

@@ -76,9 +76,7 @@ impl Generator<'_> {
         let target = match self.targets[unit] {
             Some(target) => target,
             None => {
-                let has_integers = self.has_integers();
-                let mut target =
-                    if has_integers { self.choices.of(TARGETS) } else { self.choices.of(FLOAT_TARGETS) };
+                let mut target = if self.integers { self.choices.of(TARGETS) } else { self.choices.of(FLOAT_TARGETS) };
                 if self.sample_family && target.is_shadow() {
                     target = TextureTarget::Texture2D;
                 }
@@ -95,14 +93,13 @@ impl Generator<'_> {
     fn lookup(&mut self) {
         use Opcode::*;
         let (unit, target) = self.unit();
-        let has_integers = self.has_integers();
-        let lookup = if has_integers { self.choices.of(LOOKUPS) } else { self.choices.of(FLOAT_LOOKUPS) };
+        let lookup = if self.integers { self.choices.of(LOOKUPS) } else { self.choices.of(FLOAT_LOOKUPS) };
         if !is_defined(lookup, target) || lookup == Lodq && self.stage != Processor::Fragment {
             return self.small_expression();
         }
         let query = matches!(lookup, Txq | Txqs);
         let mut sampler = Src::new(self.builder.sampler(unit));
-        if has_integers && self.choices.one_in(8) {
+        if self.integers && self.choices.one_in(8) {
             let position = self.temporary_to_write(Kind::Long);
             let destination = self.to_temporary(position, 3);
             let mut instruction = Instruction::with_operands(Samp2hnd, None, &[sampler]);
@@ -111,7 +108,7 @@ impl Generator<'_> {
             self.put_instruction(instruction, destination);
             sampler = Src::new(self.temporaries[position].register);
         }
-        let offsets = if has_integers { self.offsets(lookup, target) } else { ArrayVec::new() };
+        let offsets = if self.integers { self.offsets(lookup, target) } else { ArrayVec::new() };
         let dst = if query { Kind::Integer } else { Kind::Float };
         let destination = self.destination(dst);
         let mut instruction = Instruction::new(lookup);

@@ -10,8 +10,9 @@ use rayon::prelude::*;
 use tgsi::Shader;
 use tgsi::reduce::Limits;
 use tgsi::run::OpcodeCounts;
-use tgsi::smith::{Config, Features, from_seed, mutate};
+use tgsi::smith::{Config, FLOAT_STAGES, Features, from_seed, mutate};
 use tgsi::tables::{Opcode, Processor};
+use tgsi_ir::Stage;
 
 use crate::args::SmithArguments;
 use crate::input::Source;
@@ -32,36 +33,29 @@ const REDUCTION: Limits = Limits { candidates: 20_000 };
 pub fn smith(arguments: &SmithArguments) -> Result<Status, Failure> {
     let passes = &arguments.passes;
     let plan = if arguments.verify { Plan::to_be_run(passes, None) } else { Plan::from_arguments(passes) }?;
+    let target = plan.compiler.target();
     let config = Config {
         stage: arguments.stage.as_deref().and_then(Processor::from_name),
         size: arguments.size,
         features: match &arguments.features[..] {
-            [] => features_of(&plan),
+            // A device need not round once, and large angles have no sine there.
+            [] if plan.is_run_by_device() => Features::ALL.without(Features::FUSED).without(Features::PERIODIC),
+            // The target rounds products first.
+            [] if target.compiler_options(Stage::Fragment).lower_ffma => Features::ALL.without(Features::FUSED),
+            [] => Features::ALL,
             names => names.iter().filter_map(|name| Features::from_name(name)).fold(Features::NONE, Features::with),
         },
+        integers: target.has_integers(Stage::Fragment),
+        vertex_flow: target.has_selections(Stage::Vertex),
     };
+    if let Some(stage) = config.stage
+        && !config.integers
+        && !FLOAT_STAGES.contains(&stage)
+    {
+        return Err(Failure::Usage(format!("{stage}: a target without integers has fragment and vertex shaders only")));
+    }
     let generator = Generator::new(arguments, config)?;
     if arguments.verify { verify(arguments, &plan, &generator) } else { make(arguments, &generator) }
-}
-
-/// What shaders may use whose results a target keeps bit by bit.
-fn features_of(plan: &Plan) -> Features {
-    let target = plan.compiler.target();
-    let mut features = Features::ALL;
-    // A device need not round once, and large angles have no sine there. Other targets round products first.
-    if plan.is_run_by_device() {
-        features = features.without(Features::FUSED).without(Features::PERIODIC);
-    }
-    if target.compiler_options(tgsi_ir::Stage::Fragment).lower_ffma {
-        features = features.without(Features::FUSED);
-    }
-    if !target.has_integers(tgsi_ir::Stage::Fragment) {
-        features = features.without(Features::INTEGERS);
-    }
-    if !target.has_selections(tgsi_ir::Stage::Vertex) {
-        features = features.without(Features::SELECTIONS);
-    }
-    features
 }
 
 /// The source of shaders.

@@ -149,14 +149,10 @@ impl Verification<'_> {
         keeps_tokens(shader)?;
         current.set("tgsi");
         let program = Program::new(shader).map_err(|e| defect("tgsi", e))?;
-        let mut inputs: Vec<Inputs> = (0..self.inputs).map(|seed| inputs::make(shader, seed)).collect();
+        let mut inputs: Vec<Inputs> = (0..self.inputs).map(|seed| inputs::make_for(shader, seed, self.plan)).collect();
         // Devices need not keep a NaN, and what they make of it may decide a comparison.
         if self.plan.is_run_by_device() {
             inputs.iter_mut().for_each(inputs::without_nan);
-        }
-        // Hardware without integers makes comparisons and roundings of other instructions, infinities excepted.
-        if !self.plan.compiler.target().has_integers(tgsi::slots::stage_of(shader.processor)) {
-            inputs.iter_mut().for_each(inputs::finite);
         }
         let mut expected = Vec::with_capacity(inputs.len());
         let limits = RunLimits { steps: STEPS, ..RunLimits::default() };

@@ -1,9 +1,12 @@
 //! Generates deterministic inputs of several kinds for any shader.
 
 use tgsi::Shader;
+use tgsi::slots::stage_of;
 use tgsi::tables::{File, Primitive, Processor, PropertyName, Semantic};
 use tgsi_ir::run::environment::{Inputs, LaneRegisters, MAX_LANES};
 use tgsi_ir::run::random::Random;
+
+use crate::plan::Plan;
 
 /// Kinds of values.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -81,10 +84,14 @@ pub fn without_nan(inputs: &mut Inputs) {
     make_numbers(inputs, f32::is_nan);
 }
 
-/// Makes words that are NaN or infinite as floats numbers between 1 and 2, with their signs. System values are no
-/// floats.
-pub fn finite(inputs: &mut Inputs) {
-    make_numbers(inputs, |value| !value.is_finite());
+/// Inputs number `seed` for a shader whose code a target runs. Hardware without integers makes comparisons and roundings
+/// of other instructions, which infinities and NaN do not go through: there numbers between 1 and 2 stand for them.
+pub fn make_for(shader: &Shader, seed: u64, plan: &Plan) -> Inputs {
+    let mut inputs = make(shader, seed);
+    if !plan.compiler.target().has_integers(stage_of(shader.processor)) {
+        make_numbers(&mut inputs, |value| !value.is_finite());
+    }
+    inputs
 }
 
 fn make_numbers(inputs: &mut Inputs, is_wanted: impl Fn(f32) -> bool) {
