@@ -342,8 +342,11 @@ impl Selector<'_> {
                 }
                 self.immediate(row)
             }
-            // A value that nobody made: undefined, so zero will do.
-            _ => self.immediate([0; 4]),
+            data => {
+                // Undefined, so zero will do.
+                debug_assert!(matches!(data, InstData::Undef), "{def:?} is read and was not made");
+                self.immediate([0; 4])
+            }
         };
         self.values.set(def, value);
         value
