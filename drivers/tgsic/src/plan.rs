@@ -144,6 +144,11 @@ impl Plan {
         !self.driver.approximate_ops().is_empty()
     }
 
+    /// Whether the target has integers in the stage of a shader.
+    pub fn has_integers(&self, shader: &tgsi::Shader) -> bool {
+        self.compiler.target().has_integers(tgsi::slots::stage_of(shader.processor))
+    }
+
     /// Whether a shader has operations that what runs the driver's code may round otherwise.
     pub fn is_approximate(&self, shader: &tgsi_ir::Shader) -> bool {
         let ops = self.driver.approximate_ops();

@@ -149,7 +149,10 @@ impl Verification<'_> {
         keeps_tokens(shader)?;
         current.set("tgsi");
         let program = Program::new(shader).map_err(|e| defect("tgsi", e))?;
-        let mut inputs: Vec<Inputs> = (0..self.inputs).map(|seed| inputs::make_for(shader, seed, self.plan)).collect();
+        let mut inputs: Vec<Inputs> = (0..self.inputs).map(|seed| inputs::make(shader, seed)).collect();
+        if !self.plan.has_integers(shader) {
+            inputs.iter_mut().for_each(inputs::without_integers);
+        }
         // Devices need not keep a NaN, and what they make of it may decide a comparison.
         if self.plan.is_run_by_device() {
             inputs.iter_mut().for_each(inputs::without_nan);

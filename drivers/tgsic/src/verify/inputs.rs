@@ -1,12 +1,9 @@
 //! Generates deterministic inputs of several kinds for any shader.
 
 use tgsi::Shader;
-use tgsi::slots::stage_of;
 use tgsi::tables::{File, Primitive, Processor, PropertyName, Semantic};
 use tgsi_ir::run::environment::{Inputs, LaneRegisters, MAX_LANES};
 use tgsi_ir::run::random::Random;
-
-use crate::plan::Plan;
 
 /// Kinds of values.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -81,35 +78,41 @@ impl Words {
 
 /// Makes words that are NaN as floats numbers near 2, with their signs. System values are no floats.
 pub fn without_nan(inputs: &mut Inputs) {
-    make_numbers(inputs, f32::is_nan);
-}
-
-/// Inputs number `seed` for a shader whose code a target runs. Hardware without integers makes comparisons and roundings
-/// of other instructions, which infinities and NaN do not go through: there numbers between 1 and 2 stand for them.
-pub fn make_for(shader: &Shader, seed: u64, plan: &Plan) -> Inputs {
-    let mut inputs = make(shader, seed);
-    if !plan.compiler.target().has_integers(stage_of(shader.processor)) {
-        make_numbers(&mut inputs, |value| !value.is_finite());
-    }
-    inputs
-}
-
-fn make_numbers(inputs: &mut Inputs, is_wanted: impl Fn(f32) -> bool) {
-    let number = |word: &mut u32| {
-        if is_wanted(f32::from_bits(*word)) {
+    for_each_word(inputs, |word| {
+        if f32::from_bits(*word).is_nan() {
             *word &= !0x4000_0000;
         }
-    };
+    });
+}
+
+/// Makes integers floats, and numbers between 1 and 2 of other words that are no ordinary floats. System values stay.
+///
+/// This is for targets without integers: their hardware has no denormals, and makes comparisons and roundings of other
+/// instructions, which infinities and NaN do not go through.
+pub fn without_integers(inputs: &mut Inputs) {
+    for_each_word(inputs, |word| {
+        let integer = *word as i32;
+        let float = f32::from_bits(*word);
+        if integer.unsigned_abs() < 1 << 16 {
+            *word = (integer as f32).to_bits();
+        } else if float != 0.0 && !float.is_normal() {
+            *word = *word & !0x4000_0000 | 0x3f80_0000;
+        }
+    });
+}
+
+/// Shows all words that are not system values.
+fn for_each_word(inputs: &mut Inputs, change: impl Fn(&mut u32)) {
     for register in 0..inputs.inputs.len() {
         for component in 0..4 {
-            inputs.inputs.component_mut(register, component).iter_mut().for_each(number);
+            inputs.inputs.component_mut(register, component).iter_mut().for_each(&change);
         }
     }
-    inputs.vertices.iter_mut().flatten().flatten().for_each(number);
-    inputs.constants.iter_mut().flatten().for_each(number);
+    inputs.vertices.iter_mut().flatten().flatten().for_each(&change);
+    inputs.constants.iter_mut().flatten().for_each(&change);
     for bytes in inputs.buffers.iter_mut().flat_map(|buffer| buffer.chunks_exact_mut(4)) {
         let mut word = u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
-        number(&mut word);
+        change(&mut word);
         bytes.copy_from_slice(&word.to_le_bytes());
     }
 }

@@ -133,7 +133,10 @@ fn one_shader(subject: &InputShader, seeds: u64, exact: bool, plan: &Plan) -> Ve
     };
     let mut ended = seeds == 0;
     for seed in 0..seeds {
-        let inputs = inputs::make_for(shader, seed, plan);
+        let mut inputs = inputs::make(shader, seed);
+        if !plan.has_integers(shader) {
+            inputs::without_integers(&mut inputs);
+        }
         let limits = crate::limits::current().of_runs();
         let mut expected = None;
         for (name, executor) in &executors {
