@@ -17,6 +17,8 @@ pub mod id {
     pub const TRANSFER_PUT: u32 = 5;
     /// Commands for the renderer.
     pub const SUBMIT_CMD: u32 = 6;
+    /// Waiting for a resource that the host may still use. The answer has one word.
+    pub const RESOURCE_BUSY_WAIT: u32 = 7;
     /// The client's name.
     pub const CREATE_RENDERER: u32 = 8;
     /// Waiting for several timelines.
@@ -93,6 +95,11 @@ pub fn action(bytes: &[u8]) -> Result<Action, ErrorKind> {
     })
 }
 
+/// Whether that is the header of the answer to a RESOURCE_BUSY_WAIT and nothing else.
+pub fn is_header_of_wait(bytes: &[u8]) -> bool {
+    bytes.len() == HEADER_BYTES && word(bytes, 0) == 1 && word(bytes, 4) == id::RESOURCE_BUSY_WAIT
+}
+
 /// The header of a SUBMIT_CMD of that many bytes, a multiple of four.
 pub fn submit_header(bytes: usize) -> [u8; HEADER_BYTES] {
     let mut header = [0; HEADER_BYTES];
@@ -146,6 +153,14 @@ mod tests {
         for length in 0..8 {
             assert_eq!(action(&bytes[..length]), Ok(Action::Need(8)));
         }
+    }
+
+    #[test]
+    fn the_header_of_an_answer_is_told_from_others() {
+        assert!(is_header_of_wait(&message(1, id::RESOURCE_BUSY_WAIT)));
+        assert!(!is_header_of_wait(&message(1, id::SUBMIT_CMD)));
+        assert!(!is_header_of_wait(&message(2, id::RESOURCE_BUSY_WAIT)));
+        assert!(!is_header_of_wait(&[message(1, id::RESOURCE_BUSY_WAIT), vec![0; 4]].concat()));
     }
 
     #[test]
