@@ -10,7 +10,7 @@
 //! processors. It runs as soon as it is woken, if it may ([`Urgency`](crate::urgency::Urgency)).
 //!
 //! What is left is the price of a process in between. A frame takes three answers of the host, and each wakes one
-//! process more. On two processors, with a host that draws in software, three scenes of glmark2 have 0.93 to 0.99 of
+//! process more. On two processors, with a host that draws in software, three scenes of glmark2 have 0.92 to 0.99 of
 //! their frame rates, and 0.83 to 0.97 without real-time priority; 3 hundredths of that come from sending short messages
 //! as a whole ([`crate::stream`]), and 1.5 from sending answers to waits as a whole, for which the client then wakes
 //! once. A program that copies bytes and does nothing else has 0.95 to 1.00. Most of the price is that of waking a

@@ -59,18 +59,20 @@ pub enum ExampleLanguage {
 }
 
 impl Page {
-    /// The language of its examples, which follows from the range of its code.
-    pub fn language(&self) -> ExampleLanguage {
+    /// The language of an example, which follows from the range of the page's code; drivers have examples in two.
+    pub fn language(&self, example: &Example) -> ExampleLanguage {
+        let is_ir = || ["    ", "shader:"].iter().any(|start| example.text.starts_with(start));
         match self.id.get(1..).and_then(|digits| digits.parse::<u32>().ok()) {
             Some(200..250) => ExampleLanguage::Words,
-            Some(700..800 | 1000..) => ExampleLanguage::Ir,
+            Some(1000..2000) => ExampleLanguage::Ir,
+            Some(700..800 | 2000..) if is_ir() => ExampleLanguage::Ir,
             _ => ExampleLanguage::Text,
         }
     }
 
     /// The bytes of a file with the example.
     pub fn file(&self, example: &Example) -> Vec<u8> {
-        match self.language() {
+        match self.language(example) {
             ExampleLanguage::Text => example.text.clone().into_bytes(),
             ExampleLanguage::Words => {
                 let words = example.text.split_whitespace().filter_map(|word| u32::from_str_radix(word, 16).ok());
@@ -158,6 +160,23 @@ fn finish(page: &mut Page, example: Option<Example>, is_wrong: bool) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn examples_of_drivers_are_of_tgsi_or_of_the_ir() {
+        let language = |word: &str| {
+            let page = find(word)[0];
+            page.language(page.wrong.as_ref().expect("an example"))
+        };
+        assert_eq!(language("T0001"), ExampleLanguage::Text);
+        assert_eq!(language("T0701"), ExampleLanguage::Ir);
+        for page in pages().iter().filter(|page| page.id >= "T2000") {
+            for example in page.wrong.iter().chain(&page.right) {
+                let stages = ["VERT", "FRAG", "GEOM", "TESS_CTRL", "TESS_EVAL", "COMP"];
+                let is_tgsi = stages.iter().any(|stage| example.text.starts_with(stage));
+                assert_eq!(page.language(example) == ExampleLanguage::Text, is_tgsi, "{}", page.id);
+            }
+        }
+    }
 
     #[test]
     fn pages_are_whole() {

@@ -33,13 +33,14 @@ pub fn explain(codes: &[String], list: bool) -> Result<Status, Failure> {
 
 fn show(page: &Page, text: &mut String) {
     let _ = writeln!(text, "{}[{}] {}: {}\n\n{}", page.severity, page.id, page.name, page.title, page.text);
-    let language = match page.language() {
-        ExampleLanguage::Text => "",
-        ExampleLanguage::Words => " (words in hexadecimal)",
-        ExampleLanguage::Ir => " (IR)",
-    };
     for (label, example) in [("Wrong", &page.wrong), ("Right", &page.right)] {
-        let Some(Example { arguments, text: shader }) = example else { continue };
+        let Some(example) = example else { continue };
+        let language = match page.language(example) {
+            ExampleLanguage::Text => "",
+            ExampleLanguage::Words => " (words in hexadecimal)",
+            ExampleLanguage::Ir => " (IR)",
+        };
+        let Example { arguments, text: shader } = example;
         let arguments = if arguments.is_empty() { String::new() } else { format!(", with {}", arguments.join(" ")) };
         let _ = writeln!(text, "\n{label}{language}{arguments}:\n");
         for line in shader.lines() {

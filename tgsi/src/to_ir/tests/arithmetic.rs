@@ -237,6 +237,6 @@ fn special_values_mean_the_same() {
         }
         assert!(computes, "{opcode} computes nothing: it needs an arm in tgsi/src/run and one in tgsi/src/to_ir");
     }
-    let hint = "where only the sign of a zero differs, add the opcode to is_defined_to_the_bit";
+    let hint = "where only the sign of a zero differs, the opcode joins the exceptions in is_defined_to_the_bit";
     assert!(different.is_empty(), "{}: {:#?}; {hint}", different.len(), different);
 }
