@@ -13,13 +13,13 @@
 //! process more. On two processors, with a host that draws in software, three scenes of glmark2 have 0.90 to 0.99 of
 //! their frame rates, and 0.83 to 0.97 without real-time priority; 3 hundredths of that come from sending short
 //! messages as a whole ([`crate::stream`]). Answers to waits are sent as a whole too, so that the client wakes once:
-//! some 1.5 hundredths in two comparisons, less than what runs differ by. A program that copies bytes and does nothing
-//! else has 0.95 to 1.00. Most of the price is that of waking a processor that sleeps: where none sleeps
-//! ([`crate::cpu_latency`]) frame rates are above those without a proxy. It gains nothing to answer the wait for a
-//! resource that was just made, which cannot be in use, without the host, or to leave a request in the client's socket
-//! until it is answered, so that the client is not woken by the room for more. Sixteen processors do not help: 0.92 to
-//! 0.94 for the scene with the shortest frames, with polling of 50 us no more. Where the rest matters, the translation
-//! goes inside the host (`tgsic_virgl_rewrite` of the C library).
+//! 1.5 to 5 hundredths in three comparisons of 9 to 14 pairs, each uncertain by as much. A program that copies bytes
+//! and does nothing else has 0.95 to 1.00. Most of the price is that of waking a processor that sleeps: where none
+//! sleeps ([`crate::cpu_latency`]) frame rates are above those without a proxy. It gains nothing to answer the wait for
+//! a resource that was just made, which cannot be in use, without the host, or to leave a request in the client's
+//! socket until it is answered, so that the client is not woken by the room for more. Sixteen processors do not help:
+//! 0.92 to 0.94 for the scene with the shortest frames, with polling of 50 us no more. Where the rest matters, the
+//! translation goes inside the host (`tgsic_virgl_rewrite` of the C library).
 
 use std::io;
 use std::net::Shutdown;
