@@ -4,12 +4,9 @@
 //! and others are not. What comes in its place must have the same value. Numbers are small, so that sums in another
 //! order are the same.
 
-#[path = "support/rule_shapes.rs"]
-mod rule_shapes;
-
 use std::collections::HashMap;
 
-use rule_shapes::{Random, SIZES, size_of, sizes_fit, wanted_count};
+use crate::rule_shapes::{Random, SIZES, size_of, sizes_fit, wanted_count};
 use tgsi_ir::algebra::{Class, LATE, MAIN, MODIFIERS, Matcher, Node, Rule, RuleSet, replace};
 use tgsi_ir::alu::{AluOp, BaseType, ExecutionMode, evaluate};
 use tgsi_ir::analysis::float_range::FloatRanges;

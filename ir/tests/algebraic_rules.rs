@@ -14,8 +14,6 @@
 //! Values for which the tables of opcodes leave the search undefined (fields that reach beyond the word) are left out,
 //! see [`undefined`].
 
-#[path = "support/rule_shapes.rs"]
-mod rule_shapes;
 #[path = "support/rule_values.rs"]
 mod rule_values;
 
@@ -27,7 +25,7 @@ use tgsi_ir::algebra::{Class, Condition, LATE, Literal, MAIN, MODIFIERS, Node, P
 use tgsi_ir::alu::{AluOp, BaseType, ExecutionMode, evaluate};
 use tgsi_ir::options::CompilerOptions;
 
-use rule_shapes::{Random, SIZES, node_size, own_size, size_of, sizes_fit, wanted_count, width};
+use crate::rule_shapes::{Random, SIZES, node_size, own_size, size_of, sizes_fit, wanted_count, width};
 use rule_values::{careless_float, everyday_float, mask, signed, special_float, special_integer, to_f64};
 
 /// Most components of a value.

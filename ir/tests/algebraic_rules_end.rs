@@ -4,12 +4,9 @@
 //! kinds of switches. A pass that still finds something after it has run has met rules that undo each other (it gives
 //! up after a number of replacements).
 
-#[path = "support/rule_shapes.rs"]
-mod rule_shapes;
-
 use std::cell::RefCell;
 
-use rule_shapes::{Random, SIZES, node_size, size_of, sizes_fit, wanted_count, width};
+use crate::rule_shapes::{Random, SIZES, node_size, size_of, sizes_fit, wanted_count, width};
 use tgsi_ir::algebra::{LATE, MAIN, MODIFIERS, Node, Rule, RuleSet};
 use tgsi_ir::body::{AluFlags, Swizzle};
 use tgsi_ir::builder::{AluSrc, Builder};

@@ -1,9 +1,7 @@
 //! Random programs through every pass of the way into registers: the IR interpreter must see the same results after
 //! each, the validator must accept each, and the checker must accept the last.
 
-mod programs;
-
-use programs::{Random, assert_same, execute, policy, program};
+use crate::programs::{Random, assert_same, execute, policy, program};
 use tgsi_ir::analysis::analyze_divergence;
 use tgsi_ir::analysis::divergence::DivergenceOptions;
 use tgsi_ir::passes::pipeline::into_ssa;

@@ -1,8 +1,6 @@
 //! Random programs through what some targets need besides: no branches, few operands, fused and split instructions.
 
-mod programs;
-
-use programs::{Random, assert_same, execute, policy, program, program_with};
+use crate::programs::{Random, assert_same, execute, policy, program, program_with};
 use tgsi_ir::alu::AluOp;
 use tgsi_ir::builder::AluSrc;
 use tgsi_ir::intrinsics::IndexKind;

@@ -1,12 +1,10 @@
 //! The check and the scan over real shaders. Runs where the shared data folder is at hand.
 
-mod common;
-
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use common::shared;
+use crate::common::shared;
 use pretty_assertions::assert_eq;
 use tgsi::check::check;
 use tgsi::scan::scan;

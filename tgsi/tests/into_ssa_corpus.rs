@@ -1,14 +1,12 @@
 //! The passes into SSA on every shader of the shared corpus: valid, without registers but arrays, and with the same
 //! results.
 
-mod common;
-
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use common::{shaders, shared};
+use crate::common::{shaders, shared};
 use flate2::read::GzDecoder;
 use tgsi::run::vectors::Vector;
 use tgsi::text;

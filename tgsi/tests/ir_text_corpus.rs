@@ -1,11 +1,9 @@
 //! The IR of every shader of the shared corpus, as it comes out of the conversion and in SSA form, printed and read
 //! back.
 
-mod common;
-
 use std::time::{Duration, Instant};
 
-use common::{shaders, shared};
+use crate::common::{shaders, shared};
 use tgsi::text;
 use tgsi::to_ir::{ToIrOptions, to_ir};
 use tgsi_ir::Shader;

@@ -1,13 +1,11 @@
 //! The interpreter of the IR against recorded results and against the TGSI interpreter: every shader of the shared
 //! data, as converted, and in SSA.
 
-mod common;
-
 use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use common::{lines, references_by_path, shared};
+use crate::common::{lines, references_by_path, shared};
 use tgsi::Shader;
 use tgsi::run::vectors::{Agreement, UninitialisedWords, Vector, as_recorded};
 use tgsi::tables::{Opcode, Processor};

@@ -1,12 +1,10 @@
 //! The interpreter against recorded results: every row of the shared data.
 
-mod common;
-
 use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
 use std::time::Instant;
 
-use common::{lines, references_by_path, shared};
+use crate::common::{lines, references_by_path, shared};
 use tgsi::Shader;
 use tgsi::run::vectors::{Agreement, UninitialisedWords, Vector, as_recorded};
 use tgsi::run::{Program, run};

@@ -1,9 +1,7 @@
 //! The grammar of Mesa 25 against what its parser said of every real shader, and against our parser: whatever it takes,
 //! ours takes.
 
-mod common;
-
-use common::{shaders, shared};
+use crate::common::{shaders, shared};
 use tgsi::text::{mesa25, parse};
 
 /// Path and verdict of each row of the manifest: the path is the first column, the verdict the last.

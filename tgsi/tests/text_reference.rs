@@ -1,12 +1,10 @@
 //! Text and tokens against real shaders: what Mesa 25 prints and encodes for them. Runs where the shared data folder is
 //! at hand.
 
-mod common;
-
 use std::fs;
 use std::path::Path;
 
-use common::{references, references_by_path, shared};
+use crate::common::{references, references_by_path, shared};
 use pretty_assertions::assert_eq;
 use tgsi::text::{PrintOptions, parse, print};
 use tgsi::tokens::{decode, encode};

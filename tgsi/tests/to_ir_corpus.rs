@@ -1,10 +1,8 @@
 //! Conversion to the IR of every shader of the shared corpus, and of large generated ones.
 
-mod common;
-
 use std::time::{Duration, Instant};
 
-use common::{shaders, shared};
+use crate::common::{shaders, shared};
 use tgsi::shader::{Instruction, Register, Src};
 use tgsi::tables::{File, Opcode, Processor};
 use tgsi::to_ir::{ToIrOptions, to_ir};

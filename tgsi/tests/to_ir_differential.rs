@@ -1,11 +1,9 @@
 //! The interpreter of TGSI against that of the IR, on every shader of the shared corpus with made-up inputs: stages,
 //! resources and opcodes that no recorded result covers.
 
-mod common;
-
 use std::collections::BTreeMap;
 
-use common::{shaders, shared};
+use crate::common::{shaders, shared};
 use tgsi::run::{Program, run};
 use tgsi::tables::{File, Opcode, Processor, PropertyName};
 use tgsi::to_ir::{ToIrOptions, to_ir};

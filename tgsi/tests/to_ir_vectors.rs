@@ -1,12 +1,10 @@
 //! Recorded results against the IR that shaders are converted to.
 
-mod common;
-
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use common::{lines, references_by_path, shared};
+use crate::common::{lines, references_by_path, shared};
 use tgsi::Shader;
 use tgsi::run::vectors::{Agreement, UninitialisedWords, Vector, as_recorded};
 use tgsi::to_ir::{ToIrOptions, to_ir};

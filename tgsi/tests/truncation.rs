@@ -1,11 +1,9 @@
 //! Real shaders cut off at every byte of their text and at every word of their tokens: an error or a shader, never a
 //! panic, and every error has a place within the input.
 
-mod common;
-
 use std::path::PathBuf;
 
-use common::shared;
+use crate::common::shared;
 use tgsi::check::check;
 use tgsi::tokens::{decode, encode};
 

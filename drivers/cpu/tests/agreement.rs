@@ -3,13 +3,10 @@
 //!
 //! `TGSIC_COUNT=n` generates n shaders of each stage instead of 40, `TGSIC_SEED=n` starts elsewhere.
 
-#[path = "../../../tgsi/tests/common/mod.rs"]
-mod common;
-
 use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use common::{lines, references_by_path, shared};
+use crate::common::{lines, references_by_path, shared};
 use rayon::prelude::*;
 use tgsi::run::vectors::{Vector, as_recorded};
 use tgsi::smith::{self, Config};

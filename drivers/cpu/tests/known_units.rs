@@ -3,12 +3,10 @@
 
 #![cfg(feature = "machine-code")]
 
-mod lookups;
-
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use lookups::{KINDS, Random, filled, random_state, text_of, texture_of};
+use crate::lookups::{KINDS, Random, filled, random_state, text_of, texture_of};
 use rayon::prelude::*;
 use tgsi_compiler::{Compiler, Driver, Stage};
 use tgsi_driver_cpu::resources::Shared;

@@ -3,8 +3,6 @@
 
 #![cfg(feature = "machine-code")]
 
-mod indirect;
-
 use tgsi_compiler::{Compiler, Driver, Stage};
 use tgsi_driver_cpu::{Options, compile};
 use tgsi_ir::run::{AnalyticResources, Inputs, LaneRegisters, RunLimits, run};
@@ -62,34 +60,34 @@ fn check(text: &str, interpreted: &[&str]) -> bool {
 }
 
 /// Of nearly all shaders something comes out: some only read what is not there.
-fn check_all(shaders: Vec<(String, indirect::Interpreted)>) {
+fn check_all(shaders: Vec<(String, crate::indirect::Interpreted)>) {
     let with_results = shaders.iter().filter(|(text, interpreted)| check(text, interpreted)).count();
     assert!(with_results * 10 >= shaders.len() * 9, "results of {with_results} of {} shaders", shaders.len());
 }
 
 #[test]
 fn constants() {
-    check_all(indirect::constants());
+    check_all(crate::indirect::constants());
 }
 
 #[test]
 fn inputs_of_an_array() {
-    check_all(indirect::inputs());
+    check_all(crate::indirect::inputs());
 }
 
 #[test]
 fn buffers() {
-    check_all(indirect::buffers());
+    check_all(crate::indirect::buffers());
 }
 
 #[test]
 fn shared_memory() {
-    check_all(indirect::shared_memory());
+    check_all(crate::indirect::shared_memory());
 }
 
 #[test]
 fn arrays() {
-    check_all(indirect::arrays());
+    check_all(crate::indirect::arrays());
 }
 
 /// What is computed of constants only is computed once for all quads, in `If`s and loops as well: through calls, of

@@ -3,10 +3,7 @@
 
 #![cfg(feature = "machine-code")]
 
-#[path = "../../../tgsi/tests/common/mod.rs"]
-mod common;
-
-use common::{shaders, shared};
+use crate::common::{shaders, shared};
 use object::{Architecture, BinaryFormat, Object, ObjectSection, ObjectSymbol, SectionKind, SymbolKind};
 use tgsi_compiler::{Code, Compiler, Driver, ObjectFile, Stage};
 use tgsi_driver_cpu::{CpuError, DRIVER, Options, compile, load};

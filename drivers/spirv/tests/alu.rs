@@ -1,11 +1,9 @@
 //! Every opcode of the table of ALU opcodes is emitted, in every size and with every number of components, or is one of
 //! those that have no form in SPIR-V; and `spirv-val` accepts what comes out.
 
-mod alu_cases;
-
 use std::process::Command;
 
-use alu_cases::{Case, WITHOUT_FORM, has_form, shader};
+use crate::alu_cases::{Case, WITHOUT_FORM, has_form, shader};
 use pretty_assertions::assert_eq;
 use rayon::prelude::*;
 use spirv::Op;
@@ -82,7 +80,7 @@ fn every_opcode_is_emitted_for_other_targets() {
 
 /// The opcodes of a module in order, of a compute shader that stores what is made of two words.
 fn opcodes(options: &[&str], make: impl FnOnce(&mut Builder<'_>, Def, Def) -> Def) -> Vec<Op> {
-    let ir = alu_cases::shader_of(make);
+    let ir = crate::alu_cases::shader_of(make);
     let code = compiler(options).resume(ir, Stage::Registers).finish().expect("code").into_bytes();
     let words: Vec<u32> = code.chunks_exact(4).map(|w| u32::from_le_bytes(w.try_into().expect("four"))).collect();
     let (mut at, mut ops) = (5, Vec::new());

@@ -2,14 +2,11 @@
 //!
 //! `TGSIC_ONLY=text` restricts the runs to shaders whose path contains the text, `TGSIC_EVERY=n` to every n-th.
 
-#[path = "../../../tgsi/tests/common/mod.rs"]
-mod common;
-
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::process::Command;
 
-use common::{shaders, shared};
+use crate::common::{shaders, shared};
 use rayon::prelude::*;
 use tgsi_compiler::{Compiler, Driver, input};
 

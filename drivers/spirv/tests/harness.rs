@@ -2,11 +2,11 @@
 //!
 //! `TGSIC_ONLY=text` restricts it to shaders whose path contains the text, and prints what they become.
 
-mod runs;
-
 use std::path::PathBuf;
 
-use runs::{LIMITS, all_are_wanted, corpus, difference, inputs, is_wanted, optimized, parsed, repository, texts};
+use crate::runs::{
+    LIMITS, all_are_wanted, corpus, difference, inputs, is_wanted, optimized, parsed, repository, texts,
+};
 use tgsi_driver_spirv::harness::{BUFFER, Layout, decode, encode, lift};
 use tgsi_ir::run::{AnalyticResources, Inputs, Outputs, Resources, RunLimits};
 use tgsi_ir::shader::Shader;

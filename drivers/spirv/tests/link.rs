@@ -5,14 +5,11 @@
 //! shader of the stage before that writes most of what it reads: what is missing is zero, what is too much goes.
 //! `TGSIC_ONLY=text` restricts the runs to readers whose path contains the text.
 
-#[path = "../../../tgsi/tests/common/mod.rs"]
-mod common;
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::process::Command;
 
-use common::{shaders, shared};
+use crate::common::{shaders, shared};
 use rayon::prelude::*;
 use tgsi::smith;
 use tgsi::tables::{File, Processor, Semantic};

@@ -9,10 +9,6 @@
 //!
 //! `TGSIC_ONLY=text` restricts the runs to shaders whose path contains the text and prints what they become.
 
-mod compile;
-
-#[path = "../../../tgsi/tests/common/mod.rs"]
-mod common;
 #[allow(dead_code, reason = "inputs for devices are not made here")]
 #[path = "../../tgsic/src/verify/inputs.rs"]
 mod inputs;
@@ -20,8 +16,8 @@ mod inputs;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
 
-use common::{shaders, shared};
-use compile::compile;
+use crate::common::{shaders, shared};
+use crate::compile::compile;
 use tgsi::Shader;
 use tgsi::run::{Access, AccessTarget, OpcodeCounts, Program, run_counted, run_observed};
 use tgsi::shader::{Declaration, Dst, Instruction, Register, Src};

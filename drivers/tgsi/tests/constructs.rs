@@ -1,8 +1,6 @@
 //! What single constructs become: TGSI through the IR and back, compared as text.
 
-mod compile;
-
-use compile::{compile, lower, translate, translate_lowered};
+use crate::compile::{compile, lower, translate, translate_lowered};
 use pretty_assertions::assert_eq;
 use tgsi::tables::Opcode;
 use tgsi_compiler::Target;

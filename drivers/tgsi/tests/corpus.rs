@@ -3,16 +3,12 @@
 //!
 //! `TGSIC_ONLY=text` restricts the runs to shaders whose path contains the text and prints what they become.
 
-#[path = "../../../tgsi/tests/common/mod.rs"]
-mod common;
-mod compile;
-
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use common::{lines, references, shared};
-use compile::{lower, translate, translate_lowered};
+use crate::common::{lines, references, shared};
+use crate::compile::{lower, translate, translate_lowered};
 use tgsi::Shader;
 use tgsi::run::vectors::{Agreement, UninitialisedWords, Vector, as_recorded};
 use tgsi::run::{Program, run};

@@ -5,14 +5,10 @@
 //! real ones a part. The whole of it, minutes long: `TGSIC_ALL_DAMAGE=1 cargo test --release -p tgsi-driver-tgsi --test
 //! damaged -- --nocapture`.
 
-#[path = "../../../tgsi/tests/common/mod.rs"]
-mod common;
-mod compile;
-
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use compile::compile;
+use crate::compile::compile;
 use tgsi::Shader;
 use tgsi::check::{check, check_partial, lint};
 use tgsi::diagnostic::Diagnostic;
@@ -175,14 +171,15 @@ impl Tally {
 fn demo_shaders() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures");
     let mut tally = Tally::default();
-    for path in common::shaders(&folder.join("demo")) {
+    for path in crate::common::shaders(&folder.join("demo")) {
         let text = std::fs::read(&path).expect("a text");
         let extent = Extent { step: 1, to: b"9x]., \n\xff", every: 1, sample: 101 };
         tally.both(&path.display().to_string(), &text, extent);
     }
     // Whatever the fixtures of the check have, errors and old constructs among it.
-    for path in
-        common::shaders(&folder.join("tgsi/check")).into_iter().chain(common::shaders(&folder.join("tgsi/lint")))
+    for path in crate::common::shaders(&folder.join("tgsi/check"))
+        .into_iter()
+        .chain(crate::common::shaders(&folder.join("tgsi/lint")))
     {
         let text = std::fs::read(&path).expect("a text");
         if text.len() < 2000 {
@@ -198,11 +195,11 @@ fn demo_shaders() {
 #[test]
 #[cfg_attr(not(reference_data), ignore = "there is no reference data")]
 fn real_shaders() {
-    let folder = common::shared("corpus");
+    let folder = crate::common::shared("corpus");
     let all = std::env::var_os("TGSIC_ALL_DAMAGE").is_some();
     // A number without divisors: all places and all bytes have their turn.
     let (every, sample) = if all { (1, 97) } else { (23, 29) };
-    let small: Vec<_> = common::shaders(&folder)
+    let small: Vec<_> = crate::common::shaders(&folder)
         .into_iter()
         .filter(|path| path.metadata().is_ok_and(|m| (200..3000).contains(&m.len())))
         .collect();

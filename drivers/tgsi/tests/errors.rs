@@ -1,8 +1,6 @@
 //! Errors that the validator keeps from the driver.
 
-mod compile;
-
-use compile::translate;
+use crate::compile::translate;
 use tgsi_compiler::Target;
 use tgsi_driver_tgsi::{Dialect, DriverError, TgsiOptions};
 use tgsi_ir::passes::pass_manager::Passes;

@@ -3,11 +3,9 @@
 //!
 //! Each shader is one instruction on inputs, translated as it is and after the pipeline; one lane a case.
 
-mod compile;
-
 use std::fmt::Write;
 
-use compile::translate;
+use crate::compile::translate;
 use tgsi_compiler::Target;
 use tgsi_driver_tgsi::{DriverError, TgsiOptions};
 use tgsi_ir::alu::{AluOp, AluType, BaseType};

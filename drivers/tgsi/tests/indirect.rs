@@ -1,8 +1,6 @@
 //! Targets that cannot address a register file by a run-time index.
 
-mod compile;
-
-use compile::translate;
+use crate::compile::translate;
 use tgsi::Shader;
 use tgsi::shader::Register;
 use tgsi::tables::File;

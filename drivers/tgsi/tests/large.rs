@@ -1,10 +1,8 @@
 //! Shaders with more values than operands have numbers: they compute what the source does.
 
-mod compile;
-
 use std::fmt::Write;
 
-use compile::compile;
+use crate::compile::compile;
 use tgsi::Shader;
 use tgsi::check::check_for;
 use tgsi::limits::Limits;

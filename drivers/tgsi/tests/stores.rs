@@ -1,9 +1,7 @@
 //! Code for consumers that store more than a mask says, or before all is read: run so it computes the same. What the
 //! corpus computes so is part of `corpus.rs`.
 
-mod compile;
-
-use compile::compile;
+use crate::compile::compile;
 use tgsi::Shader;
 use tgsi::run::{Program, as_mesa_stores, run};
 use tgsi::smith::{Config, from_seed};

@@ -8,8 +8,6 @@
 //! Skipped, by name, where there is no host. `TGSIC_ONLY=text` restricts the shaders to those whose path contains the
 //! text and shows what the host says to them.
 
-#[path = "../../../tgsi/tests/common/mod.rs"]
-mod common;
 #[path = "virgl_host/host.rs"]
 mod host;
 
@@ -102,7 +100,7 @@ fn partner(shader: &Shader) -> String {
 #[test]
 #[cfg_attr(not(reference_data), ignore = "there is no reference data")]
 fn a_host_takes_what_it_took_before() {
-    let folder = common::shared("corpus");
+    let folder = crate::common::shared("corpus");
     let Some(mut host) = Host::start() else {
         eprintln!("virgl_host: skipped, there is no virgl_test_server");
         return;

@@ -1,8 +1,6 @@
 //! Every subcommand and option does what its help says.
 
-mod common;
-
-use common::{FRAG, Folder, WRONG, demo_shaders, tgsic};
+use crate::common::{FRAG, Folder, WRONG, demo_shaders, tgsic};
 use pretty_assertions::assert_eq;
 use serde_json::Value;
 

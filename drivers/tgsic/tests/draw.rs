@@ -1,8 +1,6 @@
 //! `draw`: pictures, and what is said where there are none.
 
-mod common;
-
-use common::{FRAG, Folder};
+use crate::common::{FRAG, Folder};
 use pretty_assertions::assert_eq;
 
 /// Red grows with u, green with v; blue is a constant.
@@ -148,10 +146,10 @@ fn what_cannot_be_drawn_is_said() {
 #[test]
 fn picture_is_that_of_the_readme() {
     let folder = Folder::new();
-    let shader = common::repository().join("fixtures/demo/tiles.tgsi");
+    let shader = crate::common::repository().join("fixtures/demo/tiles.tgsi");
     let shader = shader.to_str().expect("a name");
     folder.run(&["draw", "--fragment", shader, "--mesh", "sphere", "--size", "256x256", "-o", "p.png"]).success();
-    let expected = std::fs::read(common::repository().join("drivers/raster/sphere.png")).expect("the picture");
+    let expected = std::fs::read(crate::common::repository().join("drivers/raster/sphere.png")).expect("the picture");
     let ((_, picture), (_, expected)) = (frames(&folder.read("p.png")), frames(&expected));
     // Powers may be rounded otherwise elsewhere.
     let differ = picture[0].iter().zip(&expected[0]).filter(|(a, b)| a.abs_diff(**b) > 1).count();

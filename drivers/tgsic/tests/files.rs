@@ -1,11 +1,9 @@
 //! Where input comes from and output goes: files, folders, standard streams; what happens when something fails on the
 //! way.
 
-mod common;
-
 use std::process::Stdio;
 
-use common::{FRAG, Folder, WRONG, tgsic};
+use crate::common::{FRAG, Folder, WRONG, tgsic};
 use pretty_assertions::assert_eq;
 
 fn printed() -> Vec<u8> {
@@ -129,7 +127,7 @@ fn paths_that_lead_out_are_kept_below_the_folder() {
     let absolute = folder.path("a.tgsi");
     let mut command = folder.command(&["print", "--out-dir", "out", "../a.tgsi"]);
     command.current_dir(folder.path("sub"));
-    common::run(command, b"").success();
+    crate::common::run(command, b"").success();
     assert_eq!(folder.read("sub/out/a.tgsi"), printed());
     folder.run(&["print", "--out-dir", "out", absolute.to_str().expect("a name")]).success();
     let below = absolute.strip_prefix("/").expect("an absolute path");
@@ -151,7 +149,7 @@ fn two_results_of_one_name_are_refused() {
     assert!(!folder.path("out").exists());
     let mut command = folder.command(&["print", "--out-dir", "out", "a.tgsi", "../a.tgsi"]);
     command.current_dir(folder.path("x"));
-    assert_eq!(common::run(command, b"").status, 2);
+    assert_eq!(crate::common::run(command, b"").status, 2);
 }
 
 #[test]
@@ -252,7 +250,7 @@ fn tokens_stay_off_terminals() {
         let command = format!("{} {command}", env!("CARGO_BIN_EXE_tgsic"));
         let mut script = Command::new("script");
         script.args(["-q", "-e", "-c", &command, "/dev/null"]).current_dir(folder.path("."));
-        common::run(script, b"")
+        crate::common::run(script, b"")
     };
     let refused = on_terminal("encode a.tgsi");
     assert_eq!(refused.status, 2);

@@ -5,12 +5,10 @@
 //! that many shaders instead of a few, `TGSIC_GENERATED=7000..8000` those with these seeds; shaders that differ are
 //! left in the folder that `TGSIC_GENERATED_KEEP` names.
 
-mod common;
-
 use std::fmt::Write;
 use std::ops::Range;
 
-use common::Folder;
+use crate::common::Folder;
 use tgsi::tables::{Opcode, OperandType, OutputMode};
 
 /// A source of random choices.

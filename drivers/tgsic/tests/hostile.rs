@@ -3,14 +3,12 @@
 //! change something, and the bytes of the result. Times and memory are shown, too, if that is asked for:
 //!
 //! ```text
-//! TGSIC_TIMES=1 cargo test --release -p tgsic --test hostile -- --nocapture
+//! TGSIC_TIMES=1 cargo test --release -p tgsic --test all hostile -- --nocapture
 //! ```
-
-mod common;
 
 use std::process::{Command, Stdio};
 
-use common::{Folder, tgsic};
+use crate::common::{Folder, tgsic};
 
 /// Bytes of a hostile text.
 const SIZE: usize = 64 << 10;

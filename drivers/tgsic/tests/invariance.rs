@@ -1,9 +1,7 @@
 //! The same expression has the same bits in two programs: what reaches a position does not depend on what else a
 //! program computes.
 
-mod common;
-
-use common::{Folder, files_below, shared};
+use crate::common::{Folder, files_below, shared};
 use pretty_assertions::assert_eq;
 
 /// A position as the sum of four columns, of which another output reads a part.

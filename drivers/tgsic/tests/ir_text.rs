@@ -1,8 +1,6 @@
 //! IR text as input: what `ir` prints is taken by `ir`, `run`, `translate`, `check` and `verify`.
 
-mod common;
-
-use common::{FRAG, Folder, demo_shaders, tgsic};
+use crate::common::{FRAG, Folder, demo_shaders, tgsic};
 use pretty_assertions::assert_eq;
 
 /// A shader as Mesa prints it once its variables are gone.

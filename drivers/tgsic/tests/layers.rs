@@ -4,14 +4,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-mod common;
 #[path = "../../../ir/tests/support/layers.rs"]
 mod layers;
 
 /// The top-level modules that each top-level module uses. A folder counts as one module.
 fn dependencies(source: &Path) -> BTreeMap<String, BTreeSet<String>> {
     let mut uses: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-    for path in common::files_below(source, "rs") {
+    for path in crate::common::files_below(source, "rs") {
         let relative = path.strip_prefix(source).expect("a path below the folder");
         let module = relative.components().next().expect("a name").as_os_str().to_string_lossy();
         let module = module.trim_end_matches(".rs").to_owned();
@@ -23,7 +22,7 @@ fn dependencies(source: &Path) -> BTreeMap<String, BTreeSet<String>> {
 
 #[test]
 fn no_circular_dependencies() {
-    let mut uses = dependencies(&common::repository().join("drivers/tgsic/src"));
+    let mut uses = dependencies(&crate::common::repository().join("drivers/tgsic/src"));
     assert!(uses.len() > 10 && uses["commands"].contains("verify"), "{uses:?}");
     // Modules that use nothing are removed until only circles, and what uses them, are left.
     while let Some(leaf) = uses.iter().find(|(_, used)| used.is_empty()).map(|(name, _)| name.clone()) {

@@ -1,8 +1,6 @@
 //! `--limit`: each limit on both sides of it, for every language, and what cannot be set.
 
-mod common;
-
-use common::{FRAG, Folder, tgsic};
+use crate::common::{FRAG, Folder, tgsic};
 use pretty_assertions::assert_eq;
 
 const TEXT: &str = "FRAG\nPROPERTY SEPARABLE_PROGRAM 1\nDCL IN[0], GENERIC[0], PERSPECTIVE\nDCL OUT[0], COLOR\nDCL CONST[0..3]\n\

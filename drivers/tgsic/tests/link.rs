@@ -1,8 +1,6 @@
 //! `link`: shaders of a pipeline that are translated together.
 
-mod common;
-
-use common::{Folder, demo_shaders};
+use crate::common::{Folder, demo_shaders};
 
 const VERTEX: &str = "VERT\nDCL IN[0..1]\nDCL OUT[0], POSITION\nDCL OUT[1].xy, GENERIC[3]\nDCL OUT[2].xy, \
                       GENERIC[7]\nDCL OUT[3], GENERIC[9]\nMOV OUT[0], IN[0]\nMOV OUT[1].xy, IN[1]\nMOV OUT[2].xy, \

@@ -1,8 +1,6 @@
 //! Output on standard error: findings with their positions, colours, the record of passes.
 
-mod common;
-
-use common::{FRAG, Folder, WRONG, tgsic};
+use crate::common::{FRAG, Folder, WRONG, tgsic};
 use pretty_assertions::assert_eq;
 
 /// A finding of one shader is shown with the line, a caret and a hint.
@@ -138,7 +136,7 @@ fn verbose_shows_passes() {
         let folder = Folder::new();
         let mut command = folder.command(arguments);
         command.env("TGSIC_LOG", filter);
-        common::run(command, FRAG.as_bytes()).stderr
+        crate::common::run(command, FRAG.as_bytes()).stderr
     };
     assert_eq!(with_variable("debug", &["translate"]).lines().count(), lines.len());
     assert_eq!(with_variable("off", &["translate", "-vv"]), "");

@@ -2,9 +2,7 @@
 
 #![cfg(unix)]
 
-mod common;
-
-use common::{FRAG, Folder, WRONG, tgsic};
+use crate::common::{FRAG, Folder, WRONG, tgsic};
 use pretty_assertions::assert_eq;
 
 const OBJECT: [&str; 3] = ["translate", "--driver", "cpu"];

@@ -3,8 +3,6 @@
 
 #![cfg(unix)]
 
-mod common;
-
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::os::unix::ffi::OsStringExt;
@@ -12,7 +10,7 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use common::{FRAG, Folder, WRONG, tgsic};
+use crate::common::{FRAG, Folder, WRONG, tgsic};
 use pretty_assertions::assert_eq;
 
 /// Every subcommand that writes a result, with the arguments that it needs.
@@ -84,7 +82,7 @@ fn files_are_whole_or_not_at_all() {
         // One block of 512 or 1024 bytes; the signal that comes with it would end the program.
         shell.args(["-c", &format!("trap '' XFSZ; ulimit -f 1; exec {program} {arguments}")]);
         shell.current_dir(folder.path(".")).env_remove("RUST_BACKTRACE");
-        common::run(shell, b"")
+        crate::common::run(shell, b"")
     };
     for (arguments, path) in [
         ("print a.tgsi -o old", "old"),

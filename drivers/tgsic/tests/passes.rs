@@ -1,8 +1,6 @@
 //! Control over the passes: levels, passes left out, where to end, what to show on the way.
 
-mod common;
-
-use common::{FRAG, Folder, demo_shaders, tgsic};
+use crate::common::{FRAG, Folder, demo_shaders, tgsic};
 
 /// A loop of four iterations, two equal products, and an `if` that a selection can do.
 const LOOP: &str = "FRAG

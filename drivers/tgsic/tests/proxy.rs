@@ -1,13 +1,11 @@
 //! `tgsic proxy` between a made-up client and a made-up host.
 
-mod common;
-
 use std::io::{Read, Write};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use common::{FRAG, Folder};
+use crate::common::{FRAG, Folder};
 use serde_json::Value;
 use tgsi_driver_virgl::commands::command_at;
 use tgsi_driver_virgl::shader::{Head, Packet, Stage};

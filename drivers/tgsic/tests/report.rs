@@ -1,8 +1,6 @@
 //! `report`: two runs compared, as text, JSON and lines of shader-db.
 
-mod common;
-
-use common::{FRAG, Folder, WRONG};
+use crate::common::{FRAG, Folder, WRONG};
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 

@@ -1,10 +1,8 @@
 //! Damaged and outsized input: always status 0 or 1, never a panic, never long.
 
-mod common;
-
 use std::time::{Duration, Instant};
 
-use common::{FRAG, demo_shaders, files_below, shared, tgsic};
+use crate::common::{FRAG, demo_shaders, files_below, shared, tgsic};
 
 /// Long enough for a build without optimisation on a busy machine; far below what something exponential or quadratic
 /// takes.
@@ -167,7 +165,7 @@ fn real_shaders_as_ir() {
         .step_by(41)
         .collect();
     assert!(paths.len() > 20);
-    let folder = common::Folder::new();
+    let folder = crate::common::Folder::new();
     for stage in ["parsed", "ssa", "registers"] {
         let mut arguments: Vec<String> =
             ["ir", "--stage", stage, "--out-dir", stage].iter().map(ToString::to_string).collect();

@@ -1,8 +1,6 @@
 //! `smith` and `reduce`: shaders made up, the translation checked with them, and shaders made smaller.
 
-mod common;
-
-use common::Folder;
+use crate::common::Folder;
 use pretty_assertions::assert_eq;
 
 #[test]

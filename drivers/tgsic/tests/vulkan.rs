@@ -3,13 +3,11 @@
 //! Of the recorded results of real shaders those of every 32nd shader are tried, and of every one with `TGSIC_EVERY=1`.
 //! `TGSIC_GENERATED=20000` tries that many generated shaders instead of a few.
 
-mod common;
-
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::io::{BufRead, BufReader, Write as _};
 
-use common::{Folder, shared, tgsic};
+use crate::common::{Folder, shared, tgsic};
 
 /// Real shaders that need not compute the same on every device, and why.
 const OTHERWISE: &[(&str, &str)] = &[
@@ -131,7 +129,7 @@ fn runs_that_are_given_up_are_named_and_take_no_others_with_them() {
     // Without any time even a fast shader is given up, and it must have been tried.
     let mut command = folder.command(&RUN_BOTH);
     command.env("TGSIC_VULKAN_SECONDS", "0").env("RAYON_NUM_THREADS", "1");
-    let output = common::run(command, b"");
+    let output = crate::common::run(command, b"");
     assert_eq!(output.status, 1, "{}", output.stderr);
     for name in ["a.geom.tgsi", "b.vert.tgsi"] {
         let line = format!("{name} seed 0: did not end within 0 s on Vulkan");

@@ -41,7 +41,7 @@
 //!
 //! # How far it goes
 //!
-//! `cargo test -p tgsi-driver-spirv-text --features spirv-cross --test corpus -- --nocapture` counts over all real shaders,
+//! `cargo test -p tgsi-driver-spirv-text --features spirv-cross --test all corpus -- --nocapture` counts over all real shaders,
 //! and fails if a number changes: what does not arrive stands there, with its error code and how often. WGSL is checked by
 //! naga's reader and validator, GLSL and ESSL by glslang 12, HLSL by its front end; of MSL there is no checker. Shaders of
 //! stages that a language has not are not counted.
@@ -92,7 +92,7 @@
 //!
 //! # What they compute
 //!
-//! `--test execution` reads texts of WGSL (by naga), GLSL, ESSL and HLSL (by glslang) back as SPIR-V and runs them on
+//! `--test all execution` reads texts of WGSL (by naga), GLSL, ESSL and HLSL (by glslang) back as SPIR-V and runs them on
 //! Vulkan, as compute shaders made by the option `harness`: against the interpreter of the IR with made-up inputs, and
 //! against recorded results. So arithmetic, control flow, memory and communication are compared, not textures and
 //! varyings. Of the recorded results of opcodes, every eighth shader, 535 were equal in WGSL and HLSL, 517 in GLSL and

@@ -4,15 +4,12 @@
 //! that. `TGSIC_ONLY=text` restricts the runs to shaders whose path contains the text, `TGSIC_EVERY=n` to every n-th; numbers are
 //! then only bounds.
 
-#[path = "../../../../tgsi/tests/common/mod.rs"]
-mod common;
-
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::process::Command;
 use std::time::Instant;
 
-use common::{shaders, shared};
+use crate::common::{shaders, shared};
 use rayon::prelude::*;
 use tgsi_compiler::{Compiler, Driver, input};
 #[cfg(feature = "spirv-cross")]

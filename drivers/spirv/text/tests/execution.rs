@@ -5,9 +5,6 @@
 //! Of real shaders and recorded results every thirty-second shader runs, and every one with `TGSIC_EVERY=1`.
 //! `TGSIC_ONLY=text` restricts it to shaders whose path contains the text.
 
-#[path = "../../../../tgsi/tests/common/mod.rs"]
-mod common;
-mod read_back;
 #[path = "../../tests/runs/mod.rs"]
 mod runs;
 
@@ -16,8 +13,8 @@ use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
+use crate::read_back::Reader;
 use rayon::prelude::*;
-use read_back::Reader;
 use runs::{LIMITS, close, corpus, declared, difference, inputs, is_wanted, parsed, repository, texts, without_nan};
 use tgsi::run::vectors::{Agreement, UninitialisedWords, Vector, as_recorded};
 use tgsi_compiler::{Code, Compiler, Driver, Runner, Stage};
@@ -76,7 +73,7 @@ impl Way {
             Err(error) => return Err(error.to_string()),
         };
         let module = self.module.compile(source).map_err(|error| error.to_string())?.into_bytes();
-        let code = Code::Binary(read_back::read_back(self.reader, &text, &module)?);
+        let code = Code::Binary(crate::read_back::read_back(self.reader, &text, &module)?);
         let options = SpirvOptions { harness: true, ..SpirvOptions::default() };
         let runner = tgsi_spirv_vulkan::runner(&options, &code).unwrap_or_else(|| Err("no runner".to_owned()));
         Ok(Ok((lowered, runner?)))
@@ -178,7 +175,7 @@ fn has_one_dimension(source: &tgsi::Shader) -> bool {
 /// Runs texts with recorded inputs, and compares with what was recorded.
 fn run_vectors(way: &Way, file: &str, root: &Path, every: usize) -> Outcome {
     let mut by_shader: BTreeMap<String, Vec<Vector>> = BTreeMap::new();
-    for line in common::lines(common::shared(file)) {
+    for line in crate::common::lines(crate::common::shared(file)) {
         let vector = Vector::parse(&line).expect("a recorded result");
         // Special values bind the interpreter only.
         if !vector.has_special_values() {
@@ -283,7 +280,7 @@ fn real_shaders_compute_the_same() {
 #[cfg_attr(not(reference_data), ignore = "no reference data")]
 fn recorded_results_of_opcodes() {
     for (name, way) in ways() {
-        let root = common::shared("oracle");
+        let root = crate::common::shared("oracle");
         run_vectors(way, "oracle/opcode-vectors.jsonl.gz", &root, every()).assert(name, 1000 / every());
     }
 }
@@ -292,7 +289,7 @@ fn recorded_results_of_opcodes() {
 #[cfg_attr(not(reference_data), ignore = "no reference data")]
 fn recorded_results_of_real_shaders() {
     for (name, way) in ways() {
-        let root = common::shared("");
+        let root = crate::common::shared("");
         run_vectors(way, "oracle/corpus-vectors.jsonl.gz", &root, every()).assert(name, 1000 / every());
     }
 }

@@ -6,13 +6,10 @@
 //! Many inputs are small integers, which shaders may read as floats: denormals. Where the device takes those for zeros,
 //! a shader that computes something else is tried with zeros for them.
 
-#[path = "../../tests/runs/mod.rs"]
-mod runs;
-
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
-use runs::{
+use crate::runs::{
     LIMITS, all_are_wanted, close, close_but_denormals, corpus, declared, difference, inputs, is_wanted, parsed,
     repository, texts, without_denormals, without_nan,
 };

@@ -17,11 +17,11 @@ use tgsi_driver_cpu::{HostResources, Limits, Options, Program};
 use tgsi_ir::run::{Inputs, LaneRegisters, Outputs, Vec4};
 use tgsi_spirv_vulkan::draw::{Drawing, PixelFormat, Texture as VulkanTexture, draw, time_of};
 
-use super::runs::{corpus, inputs, parsed, texts};
 use super::{
     SIZE, Subject, compile, drawn_in, has_other_interface, is_kept, is_out_of_scope, limit_constants, list, number,
     uniform_inputs, uniforms,
 };
+use crate::runs::{corpus, inputs, parsed, texts};
 
 /// Pixels of each side of the frames that are measured.
 const FRAME: u32 = 1024;

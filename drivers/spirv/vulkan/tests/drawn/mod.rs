@@ -6,12 +6,10 @@
 //! is compared; shaders with textures, images or storage are left to the harness.
 
 mod measured;
-#[path = "../../../tests/runs/mod.rs"]
-mod runs;
 
 use std::collections::BTreeMap;
 
-use runs::{LIMITS, all_are_wanted, corpus, inputs, is_wanted, parsed, texts};
+use crate::runs::{LIMITS, all_are_wanted, corpus, inputs, is_wanted, parsed, texts};
 use serde_json::Value;
 use tgsi::run::vectors::Agreement;
 use tgsi::tables::{File, Processor, Semantic};

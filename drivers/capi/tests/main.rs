@@ -1,0 +1,4 @@
+//! The integration tests of this crate, as one program. Each module tests one subject.
+
+mod fuzz;
+mod header;

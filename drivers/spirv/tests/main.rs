@@ -1,0 +1,16 @@
+//! The integration tests of this crate, as one program. Each module tests one subject.
+
+mod alu_cases;
+#[path = "../../../tgsi/tests/common/mod.rs"]
+mod common;
+mod runs;
+
+mod alu;
+mod corpus;
+mod generated;
+mod harness;
+mod interface;
+mod layers;
+mod link;
+mod memory;
+mod textures;

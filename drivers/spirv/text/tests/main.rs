@@ -1,0 +1,8 @@
+//! The integration tests of this crate, as one program. Each module tests one subject.
+
+#[path = "../../../../tgsi/tests/common/mod.rs"]
+mod common;
+mod read_back;
+
+mod corpus;
+mod execution;

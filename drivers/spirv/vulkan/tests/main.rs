@@ -1,0 +1,10 @@
+//! The integration tests of this crate, as one program. Each module tests one subject.
+
+#[path = "../../tests/runs/mod.rs"]
+mod runs;
+
+mod alu;
+mod drawn;
+mod picture;
+mod raster;
+mod shaders;

@@ -1,0 +1,17 @@
+//! The integration tests of this crate, as one program. Each module tests one subject.
+
+#[path = "../../../tgsi/tests/common/mod.rs"]
+mod common;
+mod compile;
+
+mod accesses;
+mod constructs;
+mod corpus;
+mod damaged;
+mod errors;
+mod every_alu_op;
+mod indirect;
+mod large;
+mod layers;
+mod stores;
+mod virgl_host;

@@ -1,0 +1,23 @@
+//! The integration tests of this crate, as one program. Each module tests one subject.
+
+mod common;
+
+mod commands;
+mod draw;
+mod files;
+mod generated;
+mod hostile;
+mod invariance;
+mod ir_text;
+mod layers;
+mod limits;
+mod link;
+mod messages;
+mod objects;
+mod output;
+mod passes;
+mod proxy;
+mod report;
+mod robustness;
+mod smith;
+mod vulkan;
