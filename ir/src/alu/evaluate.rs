@@ -572,6 +572,19 @@ fn component(source: &[u64], index: usize) -> u64 {
     source.get(index).copied().unwrap_or(0)
 }
 
+/// A source as an array of its components. A function of its own, so that it is compiled once for each type and size and
+/// not once for each operand of the table.
+fn components<T: Number, const N: usize>(source: &[u64], context: &Context<'_>) -> [T::Value; N] {
+    array::from_fn(|i| T::read(component(source, i), context))
+}
+
+/// Writes the components of a result.
+fn write_components<T: Number, const N: usize>(values: [T::Value; N], context: &Context<'_>, dest: &mut [u64]) {
+    for (i, result) in dest.iter_mut().enumerate() {
+        *result = values.get(i).map_or(0, |value| T::write(*value, context));
+    }
+}
+
 /// The type that stands for a type of the table; `$float` stands for the unsized float.
 macro_rules! number {
     (FLOAT, $float:ident) => { $float };
@@ -653,8 +666,7 @@ macro_rules! row {
         let mut sources = context.sources.iter().copied();
         $(
             let source = sources.next().unwrap_or_default();
-            let $argument: [_; $size] =
-                array::from_fn(|i| <number!($input, $float)>::read(component(source, i), context));
+            let $argument = components::<number!($input, $float), $size>(source, context);
         )*
         $dest.fill(Output::write($value, context));
     }};
@@ -666,13 +678,9 @@ macro_rules! row {
         let mut sources = context.sources.iter().copied();
         $(
             let source = sources.next().unwrap_or_default();
-            let $argument: [_; $size] =
-                array::from_fn(|i| <number!($input, $float)>::read(component(source, i), context));
+            let $argument = components::<number!($input, $float), $size>(source, context);
         )*
-        let values = $value.map(|value| Output::write(value, context));
-        for (i, result) in $dest.iter_mut().enumerate() {
-            *result = component(&values, i);
-        }
+        write_components::<Output, _>($value, context, $dest);
     }};
 }
 

@@ -104,6 +104,12 @@ impl Findings {
         position: impl Into<Location>,
         message: impl FnOnce() -> String,
     ) -> Option<&mut Diagnostic> {
+        let severity = self.admit(rule)?;
+        Some(self.add(severity, rule, position.into(), message()))
+    }
+
+    /// Counts a finding and returns its severity; none if it is left out.
+    fn admit(&mut self, rule: Rule) -> Option<Severity> {
         if self.follows_from_gaps(rule) {
             return None;
         }
@@ -116,10 +122,15 @@ impl Findings {
         } else if self.diagnostics.len() - self.warnings >= limits::MAX_FINDINGS {
             return None;
         }
-        let Location { span, focus } = position.into();
-        self.diagnostics
-            .push(Diagnostic::new(severity, rule.code(), span, message()).with_focus(focus).with_hint(rule.hint()));
-        self.diagnostics.last_mut()
+        Some(severity)
+    }
+
+    fn add(&mut self, severity: Severity, rule: Rule, position: Location, message: String) -> &mut Diagnostic {
+        let Location { span, focus } = position;
+        let diagnostic = Diagnostic::new(severity, rule.code(), span, message);
+        let number = self.diagnostics.len();
+        self.diagnostics.push(diagnostic.with_focus(focus).with_hint(rule.hint()));
+        &mut self.diagnostics[number]
     }
 
     /// Whether the shader may break a rule only because parts of it are not known.
