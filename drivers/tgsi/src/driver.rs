@@ -86,6 +86,7 @@ impl Driver for Tgsi {
             "one_constant,free_zero_and_one,joined_copies,component_negation,unoptimized_ra",
             "few_constants",
             "one_address",
+            "offsets_in_array",
             "masked_results,halves_at_once",
             "unoptimized_ra",
             "vec_to_regs",

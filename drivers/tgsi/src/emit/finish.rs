@@ -161,7 +161,8 @@ fn pack_immediates(
             if offset.file == File::Immediate {
                 let row = immediates.row(offset.index);
                 let [x, y, z] = offset.swizzle.map(|c| row[usize::from(c & 3)]);
-                let packed = pack(builder, &|_| ImmediateType::Uint32, &[x, y, z, z], 7);
+                let ty = if options.float_immediates { ImmediateType::Float32 } else { ImmediateType::Uint32 };
+                let packed = pack(builder, &|_| ty, &[x, y, z, z], 7);
                 offset.index = packed.register.index;
                 offset.swizzle = [packed.swizzle[0], packed.swizzle[1], packed.swizzle[2]];
             }

@@ -99,7 +99,8 @@ impl Selector<'_> {
     fn load_number_within(&mut self, index: Def, purpose: Purpose, range: Range<i64>) -> (Slot, i32) {
         let (mut def, mut component, mut offset) = self.split_index(index);
         let adds = match (self.options.dialect, purpose) {
-            (Dialect::Mesa, Purpose::Index | Purpose::Dimension) => true,
+            (Dialect::Mesa, Purpose::Dimension) => true,
+            (Dialect::Mesa, Purpose::Index) => !self.options.offsets_in_array || range.contains(&offset.into()),
             (Dialect::Mesa, Purpose::Resource) | (Dialect::Virgl, Purpose::Index) => range.contains(&offset.into()),
             (Dialect::Virgl, Purpose::Dimension | Purpose::Resource) => false,
         };

@@ -135,6 +135,9 @@ pub struct TgsiOptions {
     pub costly_branches: bool,
     /// What is added to an address register may be negative.
     pub negative_offsets: bool,
+    /// The target finds the array of an operand with a run-time index by the register that the operand names, not by the
+    /// number of the array: a constant that is added to the index must not name a register outside of the array.
+    pub offsets_in_array: bool,
     /// An instruction reads one constant or immediate: each other one costs a copy.
     pub one_constant: bool,
     /// 0 and 1 are operands that need no register of constants.
@@ -291,6 +294,7 @@ impl Default for TgsiOptions {
             has_branches: true,
             costly_branches: false,
             negative_offsets: true,
+            offsets_in_array: false,
             one_constant: false,
             one_input: false,
             presubtract: false,
@@ -369,6 +373,8 @@ named_options! {
     "one_address_component", "There is one address register, with one component."
         => |o| (o.address_registers, o.address_components) = (1, 1);
     "no_negative_offsets", "What is added to an address register is not negative." => |o| o.negative_offsets = false;
+    "offsets_in_array", "What is added to an address register is an element of the array."
+        => |o| o.offsets_in_array = true;
     "whole_textures", "Texture instructions write whole registers." => |o| o.whole_texture_writes = true;
     "plain_coordinates", "Texture coordinates are read from x on." => |o| o.plain_coordinates = true;
     "costly_cmp", "CMP takes three instructions." => |o| o.costly_cmp = true;

@@ -65,7 +65,7 @@ profiles! {
     /// Radeon X1000.
     R500 = "r500", "Mesa's r300 on Radeon X1000 (R500).", no_integers, r500;
     /// VMware's virtual GPU.
-    Svga = "svga", "Mesa's svga, the guest driver of VMware's virtual GPU (VGPU10).", no_level_zero, |_, _| {};
+    Svga = "svga", "Mesa's svga, the guest driver of VMware's virtual GPU (VGPU10).", svga, |_, _| {};
     /// VMware's virtual GPU of older hosts.
     Vgpu9 = "vgpu9", "Mesa's svga on older hosts (VGPU9).", no_integers, vgpu9;
     /// Hosts of virgl.
@@ -190,6 +190,13 @@ fn radeon(stage: Stage, options: &mut TgsiOptions) {
 /// i915, has none either and writes nothing. `d3d10umd` makes other opcodes, for drivers that may be either.
 fn no_level_zero(options: &mut TgsiOptions) {
     options.tex_lz = false;
+}
+
+/// `get_temp_array_id` and `remap_temp_index` of `svga_tgsi_vgpu10.c` of Mesa 25.0 find the array of an operand by its
+/// register, whatever array the operand names.
+fn svga(options: &mut TgsiOptions) {
+    no_level_zero(options);
+    options.offsets_in_array = true;
 }
 
 /// `svga_tgsi_insn.c` of Mesa 25.0: one input and one constant in an instruction, one address register, and `CMP` of
