@@ -4,6 +4,8 @@
 //! folding sound. A backend
 //!
 //! - skips `decl_reg`, `load_reg*` and `store_reg*` themselves, and every instruction for which [`is_folded`] holds;
+//! - emits nothing for values that it reads in place, such as uniforms that are operands of the machine, if
+//!   trivialisation was told of them ([`IsOperand`](crate::IsOperand)): else their stores would be lost;
 //! - asks [`chase_alu_src`] and [`chase_alu_dest`] for ALU instructions, [`chase_src`] and [`chase_dest`] for all
 //!   others.
 //!

@@ -25,6 +25,7 @@ use crate::chase::{
     is_register_access, is_store_reg, load_reg_for_def, store_reg_for_def,
 };
 use crate::modifiers::{ModifierPolicy, SourceModifiers};
+use crate::trivialize_registers::IsOperand;
 
 /// A reason why folding is unsound.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
@@ -109,20 +110,21 @@ pub enum Violation {
     },
 }
 
-/// Checks all functions of a shader after [`legacy_trivialize`](crate::legacy_trivialize()) with the same policy.
-/// Returns everything that is wrong.
-pub fn check(shader: &Shader, policy: ModifierPolicy) -> Result<(), Vec<Violation>> {
+/// Checks all functions of a shader after [`legacy_trivialize`](crate::legacy_trivialize()) with the same policy and
+/// the same operands that are read in place. Returns everything that is wrong.
+pub fn check(shader: &Shader, policy: ModifierPolicy, is_operand: IsOperand<'_>) -> Result<(), Vec<Violation>> {
     let mut violations = Vec::new();
     for body in shader.functions.values().filter_map(|f| f.body.as_ref()) {
-        check_body(body, policy, &mut violations);
+        check_body(body, policy, is_operand, &mut violations);
     }
     if violations.is_empty() { Ok(()) } else { Err(violations) }
 }
 
 /// Checks one body; appends what is wrong.
-pub fn check_body(body: &Body, policy: ModifierPolicy, violations: &mut Vec<Violation>) {
+pub fn check_body(body: &Body, policy: ModifierPolicy, is_operand: IsOperand<'_>, violations: &mut Vec<Violation>) {
     for block in body.blocks() {
-        BlockCheck { body, policy, block, violations, seen: HashMap::new(), now: Versions::default() }.run();
+        let (seen, now) = (HashMap::new(), Versions::default());
+        BlockCheck { body, policy, is_operand, block, violations, seen, now }.run();
     }
 }
 
@@ -145,6 +147,7 @@ impl Versions {
 struct BlockCheck<'a> {
     body: &'a Body,
     policy: ModifierPolicy,
+    is_operand: IsOperand<'a>,
     block: Block,
     violations: &'a mut Vec<Violation>,
     /// The versions that each load of the block reads by the IR's meaning.
@@ -177,6 +180,10 @@ impl BlockCheck<'_> {
                 continue;
             }
             self.read_sources(inst);
+            // The backend emits nothing for what is read in place: a store into it is lost.
+            if self.body.inst_def(inst).is_some_and(|def| (self.is_operand)(self.body, def)) {
+                continue;
+            }
             if let Some(store) = self.write_destination(inst) {
                 folded[store] = true;
             }
@@ -326,9 +333,10 @@ impl BlockCheck<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{convert_from_ssa, legacy_trivialize, lower_vec_to_regs};
+    use crate::{NO_OPERANDS, convert_from_ssa, legacy_trivialize, lower_vec_to_regs};
     use tgsi_ir::alu::AluOp;
     use tgsi_ir::body::JumpKind;
+    use tgsi_ir::intrinsics::IntrinsicOp;
     use tgsi_ir::{Builder, Cursor, Shape, Stage};
 
     fn scalar() -> Shape {
@@ -357,10 +365,10 @@ mod tests {
         b.store_reg(pb, r, 0, 2);
         let r2 = b.decl_reg(Shape::new(2, 32), 0);
         b.store_reg(kept, r2, 0, 3);
-        let wrong = check(&shader, ModifierPolicy::ALL).unwrap_err();
+        let wrong = check(&shader, ModifierPolicy::ALL, NO_OPERANDS).unwrap_err();
         assert!(wrong.iter().any(|v| matches!(v, Violation::StaleLoad { component: 0, .. })), "{wrong:?}");
-        legacy_trivialize(&mut shader, ModifierPolicy::ALL);
-        assert_eq!(check(&shader, ModifierPolicy::ALL), Ok(()));
+        legacy_trivialize(&mut shader, ModifierPolicy::ALL, NO_OPERANDS);
+        assert_eq!(check(&shader, ModifierPolicy::ALL, NO_OPERANDS), Ok(()));
     }
 
     #[test]
@@ -389,11 +397,10 @@ mod tests {
         let body = shader.main();
         assert!(crate::convert_from_ssa::is_out_of_ssa(body));
         let start = body.start_block();
-        let registers =
-            body.insts(start).filter(|&i| body.intrinsic(i) == Some(tgsi_ir::intrinsics::IntrinsicOp::DeclReg)).count();
+        let registers = body.insts(start).filter(|&i| body.intrinsic(i) == Some(IntrinsicOp::DeclReg)).count();
         assert_eq!(registers, 4, "two phis, the temporary of the swap, the result");
-        legacy_trivialize(&mut shader, ModifierPolicy::ALL);
-        assert_eq!(check(&shader, ModifierPolicy::ALL), Ok(()));
+        legacy_trivialize(&mut shader, ModifierPolicy::ALL, NO_OPERANDS);
+        assert_eq!(check(&shader, ModifierPolicy::ALL, NO_OPERANDS), Ok(()));
     }
 
     #[test]
@@ -408,8 +415,8 @@ mod tests {
         let out = b.decl_reg(Shape::new(4, 32), 0);
         b.store_reg(v, out, 0, 15);
         lower_vec_to_regs(&mut shader, None);
-        legacy_trivialize(&mut shader, ModifierPolicy::ALL);
-        assert_eq!(check(&shader, ModifierPolicy::ALL), Ok(()));
+        legacy_trivialize(&mut shader, ModifierPolicy::ALL, NO_OPERANDS);
+        assert_eq!(check(&shader, ModifierPolicy::ALL, NO_OPERANDS), Ok(()));
         let body = shader.main();
         let movs = body.insts(body.start_block()).filter(|&i| body.alu_op(i) == Some(AluOp::Mov)).count();
         assert_eq!(movs, 2, "one for the two components of %x, one for the store of the vector");
@@ -429,9 +436,9 @@ mod tests {
         let sat = b.alu(AluOp::Fsat, &[sum]);
         b.store_reg(sat, s, 0, 1);
         let last = b.load_reg(s, 0);
-        b.intrinsic(tgsi_ir::intrinsics::IntrinsicOp::StorePreamble, &[last], &[], None);
-        legacy_trivialize(&mut shader, ModifierPolicy::ALL);
-        assert_eq!(check(&shader, ModifierPolicy::ALL), Ok(()));
+        b.intrinsic(IntrinsicOp::StorePreamble, &[last], &[], None);
+        legacy_trivialize(&mut shader, ModifierPolicy::ALL, NO_OPERANDS);
+        assert_eq!(check(&shader, ModifierPolicy::ALL, NO_OPERANDS), Ok(()));
         let body = shader.main();
         let sum = body
             .insts(body.start_block())
@@ -447,13 +454,37 @@ mod tests {
     }
 
     #[test]
+    fn stores_of_operands_that_are_read_in_place_are_isolated() {
+        // The last thing in a loop: `MOV TEMP, CONST`.
+        let mut shader = Shader::new(Stage::Vertex);
+        let mut b = Builder::at_end(shader.main_mut());
+        let r = b.decl_reg(scalar(), 0);
+        let index = b.u32_const(0);
+        let uniform = b.intrinsic_def(IntrinsicOp::LoadUniform, &[index], &[], scalar());
+        b.store_reg(uniform, r, 0, 1);
+        let is_uniform: IsOperand<'_> =
+            &|body, def| body.intrinsic(body.def_inst(def)) == Some(IntrinsicOp::LoadUniform);
+        // Without the knowledge, the store folds into the load, and a backend without code for it loses it.
+        let mut folded = shader.clone();
+        legacy_trivialize(&mut folded, ModifierPolicy::ALL, NO_OPERANDS);
+        assert_eq!(check(&folded, ModifierPolicy::ALL, NO_OPERANDS), Ok(()));
+        let wrong = check(&folded, ModifierPolicy::ALL, is_uniform).unwrap_err();
+        assert!(wrong.iter().any(|v| matches!(v, Violation::UnfoldedStore { .. })), "{wrong:?}");
+        legacy_trivialize(&mut shader, ModifierPolicy::ALL, is_uniform);
+        assert_eq!(check(&shader, ModifierPolicy::ALL, is_uniform), Ok(()));
+        let body = shader.main();
+        let movs = body.insts(body.start_block()).filter(|&i| body.alu_op(i) == Some(AluOp::Mov)).count();
+        assert_eq!(movs, 1, "the mov that writes the register");
+    }
+
+    #[test]
     fn every_kind_of_violation_is_found() {
         let found = |make: &dyn Fn(&mut Builder)| {
             let mut shader = Shader::new(Stage::Vertex);
             make(&mut Builder::at_end(shader.main_mut()));
-            let all = check(&shader, ModifierPolicy::ALL).err().unwrap_or_default();
-            legacy_trivialize(&mut shader, ModifierPolicy::ALL);
-            assert_eq!(check(&shader, ModifierPolicy::ALL), Ok(()), "trivialisation mends it");
+            let all = check(&shader, ModifierPolicy::ALL, NO_OPERANDS).err().unwrap_or_default();
+            legacy_trivialize(&mut shader, ModifierPolicy::ALL, NO_OPERANDS);
+            assert_eq!(check(&shader, ModifierPolicy::ALL, NO_OPERANDS), Ok(()), "trivialisation mends it");
             all.iter()
                 .map(|v| v.to_string().split(' ').next().unwrap().to_string() + &format!("{v:?}"))
                 .collect::<String>()
@@ -486,7 +517,7 @@ mod tests {
         let partial = found(&|b| {
             let r = b.decl_reg(Shape::new(2, 32), 0);
             let zero = b.u32_const(0);
-            let x = b.intrinsic_def(tgsi_ir::intrinsics::IntrinsicOp::LoadUniform, &[zero], &[], Shape::new(2, 32));
+            let x = b.intrinsic_def(IntrinsicOp::LoadUniform, &[zero], &[], Shape::new(2, 32));
             b.store_reg(x, r, 0, 1);
         });
         assert!(partial.contains("PlainProducer"));

@@ -25,11 +25,12 @@ use tgsi_ir::{Body, Inst, Shader};
 
 use crate::chase::{load_reg_for_def, store_reg_for_def};
 use crate::modifiers::ModifierPolicy;
-use crate::trivialize_registers::trivialize_registers;
+use crate::trivialize_registers::{IsOperand, trivialize_registers};
 
 /// Folds the modifiers that the policy allows and makes every register access trivial. Must be the last pass: what it
-/// establishes does not survive other changes. Returns whether anything changed.
-pub fn legacy_trivialize(shader: &mut Shader, policy: ModifierPolicy) -> bool {
+/// establishes does not survive other changes. A store of a value that is read in place gets a mov. Returns whether
+/// anything changed.
+pub fn legacy_trivialize(shader: &mut Shader, policy: ModifierPolicy, is_operand: IsOperand<'_>) -> bool {
     let mut progress = false;
     for body in shader.bodies_mut() {
         progress |= body.visit_insts(|body, inst| match body.alu_op(inst) {
@@ -38,7 +39,7 @@ pub fn legacy_trivialize(shader: &mut Shader, policy: ModifierPolicy) -> bool {
             _ => false,
         });
     }
-    progress | trivialize_registers(shader)
+    progress | trivialize_registers(shader, is_operand)
 }
 
 fn fold_into_load(body: &mut Body, modifier: Inst, op: AluOp, policy: ModifierPolicy) -> bool {

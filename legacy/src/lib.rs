@@ -12,6 +12,8 @@
 //! 5. [`legacy_trivialize`](legacy_trivialize()): float modifiers go into loads and stores, and every access becomes
 //!    *trivial*: it can be folded into the instruction that uses or makes the value. Backends that fold modifiers
 //!    themselves use [`trivialize_registers`](trivialize_registers()) alone;
+//!    Both are told which values are operands that the backend reads in place ([`IsOperand`]), as it may do with
+//!    uniforms and inputs: a store is never folded into one of these;
 //! 6. [`legalize_operands`](legalize_operands()), last, if instructions cannot read any operands.
 //!
 //! Instruction selection then asks the functions of [`chase`] for each source and destination and emits nothing for
@@ -49,4 +51,4 @@ pub use lower_locals_to_regs::lower_locals_to_regs;
 pub use lower_vec_to_regs::lower_vec_to_regs;
 pub use move_vec_src_uses_to_dest::move_vec_src_uses_to_dest;
 pub use table::{PASSES, PassInfo};
-pub use trivialize_registers::trivialize_registers;
+pub use trivialize_registers::{IsOperand, NO_OPERANDS, trivialize_registers};

@@ -7,6 +7,7 @@ use tgsi_ir::passes::table::PassFn;
 use crate::convert_from_ssa::ConvertFromSsaOptions;
 use crate::modifiers::ModifierPolicy;
 use crate::move_vec_src_uses_to_dest::MoveVecSrcOptions;
+use crate::trivialize_registers::NO_OPERANDS;
 
 /// A row of the table.
 #[derive(Debug)]
@@ -37,10 +38,10 @@ pub static PASSES: &[PassInfo] = &[
     row("lower_locals_to_regs", "Arrays become register arrays.", |s, _| crate::lower_locals_to_regs(s, 1)),
     row("trivialize_registers", "Register accesses can be folded into what uses or makes the value.", trivialize),
     row("legacy_trivialize", "The same, after float modifiers went into loads and stores.", |s, _| {
-        crate::legacy_trivialize(s, ModifierPolicy::ALL)
+        crate::legacy_trivialize(s, ModifierPolicy::ALL, NO_OPERANDS)
     }),
 ];
 
 fn trivialize(shader: &mut Shader, _: &CompilerOptions) -> bool {
-    crate::trivialize_registers(shader)
+    crate::trivialize_registers(shader, NO_OPERANDS)
 }

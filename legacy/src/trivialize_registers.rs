@@ -14,7 +14,7 @@
 //! long.
 //!
 //! A **store** is trivial if its value has no other reader, is made in the same block by an instruction that can write
-//! a register (no constant, no undefined value, no other load), if nothing between that instruction and the store reads
+//! a register (no constant, no undefined value, no other load, no operand that is read in place), if nothing between that instruction and the store reads
 //! components that the store writes, or writes them, and if handle and run-time index are there before that
 //! instruction. A partial store needs an ALU instruction, the only kind with a write mask.
 //!
@@ -32,16 +32,24 @@ use tgsi_ir::{Block, Body, Builder, Cursor, Def, Inst, InstData, Shader, Use, Us
 
 use crate::chase::{Register, accessed_register, full_mask, is_load_reg, is_store_reg, load_reg_for_def};
 
-/// Makes every register access of all functions trivial. There must be no phis. Returns whether anything changed.
-pub fn trivialize_registers(shader: &mut Shader) -> bool {
+/// Tells whether the uses of a value read it in place, so that the backend emits no instruction for it: a uniform or an
+/// input that is an operand of the machine, say. Such a value has no instruction that could write a register as well.
+pub type IsOperand<'a> = &'a dyn Fn(&Body, Def) -> bool;
+
+/// For backends that emit an instruction for every value, constants and undefined values aside.
+pub const NO_OPERANDS: IsOperand<'static> = &|_, _| false;
+
+/// Makes every register access of all functions trivial. There must be no phis. A store of a value that is read in place
+/// gets a mov. Returns whether anything changed.
+pub fn trivialize_registers(shader: &mut Shader, is_operand: IsOperand<'_>) -> bool {
     let mut progress = false;
     for body in shader.bodies_mut() {
-        progress |= trivialize_body(body);
+        progress |= trivialize_body(body, is_operand);
     }
     progress
 }
 
-fn trivialize_body(body: &mut Body) -> bool {
+fn trivialize_body(body: &mut Body, is_operand: IsOperand<'_>) -> bool {
     let before = body.num_insts();
     let moved = move_declarations_up(body);
     // The notes of both walks serve all blocks, so that a block costs what stands in it.
@@ -53,7 +61,7 @@ fn trivialize_body(body: &mut Body) -> bool {
     let mut stores = PendingStores::new(registers.count);
     for block in body.blocks_vec() {
         trivialize_loads(body, &registers, &mut loads, block);
-        trivialize_stores(body, &registers, &mut stores, block);
+        trivialize_stores(body, &registers, &mut stores, block, is_operand);
     }
     let made = body.num_insts() - before;
     trace!("trivialize_registers: {made} movs");
@@ -258,7 +266,13 @@ impl PendingStores {
     }
 }
 
-fn trivialize_stores(body: &mut Body, registers: &RegisterNumbers, pending: &mut PendingStores, block: Block) {
+fn trivialize_stores(
+    body: &mut Body,
+    registers: &RegisterNumbers,
+    pending: &mut PendingStores,
+    block: Block,
+    is_operand: IsOperand<'_>,
+) {
     let mut next = body.last_inst(block);
     // A trivial load that the `if` after the block reads is read at the end of the block, after every store: nothing
     // to do for it, as the loads' walk has put a mov in between if a store follows the load.
@@ -274,7 +288,14 @@ fn trivialize_stores(body: &mut Body, registers: &RegisterNumbers, pending: &mut
                 pending.isolate_overlapping(body, registers.get(register), mask);
             }
             Some(register) if is_store_reg(body, inst) => {
-                look_at_store(body, registers, pending, block, inst, register);
+                let mask = body.index(inst, IndexKind::WriteMask) as u32;
+                let number = registers.get(register);
+                pending.isolate_overlapping(body, number, mask);
+                if must_isolate(body, block, inst, register, is_operand) {
+                    isolate_store(body, inst);
+                } else {
+                    pending.enter(body, inst, number);
+                }
             }
             _ => {}
         }
@@ -304,32 +325,19 @@ fn settle_producer(body: &Body, registers: &RegisterNumbers, pending: &mut Pendi
     }
 }
 
-fn look_at_store(
-    body: &mut Body,
-    registers: &RegisterNumbers,
-    pending: &mut PendingStores,
-    block: Block,
-    store: Inst,
-    register: Register,
-) {
-    let mask = body.index(store, IndexKind::WriteMask) as u32;
-    let number = registers.get(register);
-    pending.isolate_overlapping(body, number, mask);
+/// Whether the producer of the value of a store cannot write the register.
+fn must_isolate(body: &Body, block: Block, store: Inst, register: Register, is_operand: IsOperand<'_>) -> bool {
     let value = body.src(store, 0);
     let producer = body.def_inst(value);
     // A run-time index would have to be there before the producer: such stores are always isolated. Handles always are,
     // at the top of the body.
-    let must_isolate = register.indirect.is_some()
+    register.indirect.is_some()
         || body.single_use(value).is_none()
         || body.inst_block(producer) != Some(block)
         || matches!(body.inst(producer), InstData::LoadConst { .. } | InstData::Undef | InstData::Phi)
         || is_load_reg(body, producer)
-        || (mask != full_mask(body, value) && body.alu_op(producer).is_none());
-    if must_isolate {
-        isolate_store(body, store);
-    } else {
-        pending.enter(body, store, number);
-    }
+        || is_operand(body, value)
+        || (body.index(store, IndexKind::WriteMask) as u32 != full_mask(body, value) && body.alu_op(producer).is_none())
 }
 
 /// Puts a mov right before a store and stores that.

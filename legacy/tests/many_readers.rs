@@ -6,8 +6,8 @@ use tgsi_ir::alu::AluOp;
 use tgsi_ir::{Builder, Def, Shader, Shape, Stage};
 use tgsi_legacy::chase::{self, Operand};
 use tgsi_legacy::check::check;
-use tgsi_legacy::legacy_trivialize;
 use tgsi_legacy::modifiers::{ModifierPolicy, SourceModifiers};
+use tgsi_legacy::{NO_OPERANDS, legacy_trivialize};
 
 const MANY: usize = 20_000;
 
@@ -41,8 +41,8 @@ fn chased(operands: impl Fn(&mut Builder, Def) -> Vec<Def>) -> usize {
     }
     b.store_reg(sum, registers[1], 0, 1);
     QUESTIONS.set(0);
-    legacy_trivialize(&mut shader, POLICY);
-    assert_eq!(check(&shader, POLICY), Ok(()));
+    legacy_trivialize(&mut shader, POLICY, NO_OPERANDS);
+    assert_eq!(check(&shader, POLICY, NO_OPERANDS), Ok(()));
     let body = shader.main();
     let mut through_modifiers = 0;
     for inst in body.blocks().flat_map(|block| body.insts(block)) {

@@ -13,8 +13,8 @@ use tgsi_legacy::convert_from_ssa::ConvertFromSsaOptions;
 use tgsi_legacy::move_vec_src_uses_to_dest::MoveVecSrcOptions;
 use tgsi_legacy::registers::{reg_decl, reg_decls, reg_stores};
 use tgsi_legacy::{
-    convert_from_ssa, legacy_trivialize, lower_locals_to_regs, lower_vec_to_regs, move_vec_src_uses_to_dest,
-    trivialize_registers,
+    NO_OPERANDS, convert_from_ssa, legacy_trivialize, lower_locals_to_regs, lower_vec_to_regs,
+    move_vec_src_uses_to_dest, trivialize_registers,
 };
 
 /// Divergence as it is, or as it might be after passes that ran behind the analysis.
@@ -76,11 +76,11 @@ fn every_pass_keeps_the_meaning() {
         };
         // Straight from the translator: trivialisation alone.
         let mut registers = shader.clone();
-        trivialize_registers(&mut registers);
+        trivialize_registers(&mut registers, NO_OPERANDS);
         check_stage(&registers, "trivialize_registers");
-        legacy_trivialize(&mut registers, policy(seed));
+        legacy_trivialize(&mut registers, policy(seed), NO_OPERANDS);
         check_stage(&registers, "legacy_trivialize of registers");
-        check(&registers, policy(seed)).unwrap_or_else(|e| panic!("seed {seed}: {e:?}"));
+        check(&registers, policy(seed), NO_OPERANDS).unwrap_or_else(|e| panic!("seed {seed}: {e:?}"));
 
         into_ssa(&mut shader);
         check_stage(&shader, "into_ssa");
@@ -99,9 +99,9 @@ fn every_pass_keeps_the_meaning() {
         }
         lower_vec_to_regs(&mut shader, None);
         check_stage(&shader, "lower_vec_to_regs");
-        legacy_trivialize(&mut shader, policy(seed / 2));
+        legacy_trivialize(&mut shader, policy(seed / 2), NO_OPERANDS);
         check_stage(&shader, "legacy_trivialize");
-        check(&shader, policy(seed / 2)).unwrap_or_else(|e| panic!("seed {seed}: {e:?}"));
+        check(&shader, policy(seed / 2), NO_OPERANDS).unwrap_or_else(|e| panic!("seed {seed}: {e:?}"));
     }
     assert!(uniform_registers > 50, "only {uniform_registers} uniform registers");
     assert!(phis > 1000, "the programs are too simple: {phis} phis");

@@ -18,7 +18,7 @@ use tgsi_legacy::later_reads::{LaterReads, reads_own_destination};
 use tgsi_legacy::legalize_operands::{OperandClasses, OperandLimit, OperandLimits, classes_of};
 use tgsi_legacy::modifiers::ModifierPolicy;
 use tgsi_legacy::{
-    convert_from_ssa, flatten_control_flow, legacy_trivialize, legalize_operands, lower_locals_to_regs,
+    NO_OPERANDS, convert_from_ssa, flatten_control_flow, legacy_trivialize, legalize_operands, lower_locals_to_regs,
     lower_vec_to_regs,
 };
 
@@ -27,7 +27,7 @@ fn into_registers(shader: &mut Shader, policy: ModifierPolicy) {
     convert_from_ssa(shader, ConvertFromSsaOptions::default());
     lower_locals_to_regs(shader, 32);
     lower_vec_to_regs(shader, None);
-    legacy_trivialize(shader, policy);
+    legacy_trivialize(shader, policy, NO_OPERANDS);
 }
 
 #[test]
@@ -48,8 +48,8 @@ fn flattened_programs_mean_the_same() {
         validate(&shader).unwrap_or_else(|e| panic!("seed {seed}: {e}"));
         assert_eq!(shader.main().blocks().count(), 1);
         assert_same(&expected, &execute(&shader), seed, "flatten_control_flow");
-        legacy_trivialize(&mut shader, policy(seed));
-        check(&shader, policy(seed)).unwrap_or_else(|e| panic!("seed {seed}: {e:?}"));
+        legacy_trivialize(&mut shader, policy(seed), NO_OPERANDS);
+        check(&shader, policy(seed), NO_OPERANDS).unwrap_or_else(|e| panic!("seed {seed}: {e:?}"));
         assert_same(&expected, &execute(&shader), seed, "legacy_trivialize after it");
     }
     assert!(ifs > 500, "the programs are too simple: {ifs} ifs");
@@ -93,7 +93,7 @@ fn operands_are_within_the_limits() {
         movs += shader.main().num_insts() - before;
         validate(&shader).unwrap_or_else(|e| panic!("seed {seed}: {e}"));
         assert_same(&expected, &execute(&shader), seed, "legalize_operands");
-        check(&shader, policy).unwrap_or_else(|e| panic!("seed {seed}: {e:?}"));
+        check(&shader, policy, NO_OPERANDS).unwrap_or_else(|e| panic!("seed {seed}: {e:?}"));
         let body = shader.main();
         for inst in body.blocks().flat_map(|block| body.insts(block)) {
             let is_mov = matches!(body.alu_op(inst), None | Some(AluOp::Mov));
@@ -238,7 +238,7 @@ fn comparisons_may_be_computed_elsewhere() {
         validate(&shader).unwrap_or_else(|e| panic!("seed {seed}: {e}"));
         assert_same(&expected, &execute(&shader), seed, "opt_rematerialize_compares");
         into_registers(&mut shader, policy(seed));
-        check(&shader, policy(seed)).unwrap_or_else(|e| panic!("seed {seed}: {e:?}"));
+        check(&shader, policy(seed), NO_OPERANDS).unwrap_or_else(|e| panic!("seed {seed}: {e:?}"));
     }
     assert!(differences > 100 && anew > 10, "{differences} {anew}");
 }

@@ -24,7 +24,7 @@ use tgsi_ir::shader::{NO_INLINE, Stage};
 use tgsi_ir::variable::VariableModes;
 use tgsi_ir::{Body, Inst, Shader};
 use tgsi_legacy::convert_from_ssa::ConvertFromSsaOptions;
-use tgsi_legacy::{convert_from_ssa, legacy_trivialize, lower_locals_to_regs, lower_vec_to_regs};
+use tgsi_legacy::{NO_OPERANDS, convert_from_ssa, legacy_trivialize, lower_locals_to_regs, lower_vec_to_regs};
 
 use crate::DriverError;
 use crate::target::options::{Dialect, IndirectFiles, TgsiOptions};
@@ -240,7 +240,7 @@ pub(crate) fn lower(shader: &mut Shader, options: &TgsiOptions, passes: &mut Pas
             s.bodies_mut().fold(false, |progress, body| body.compact(true) | progress)
         });
     }
-    run!(passes, shader, legacy_trivialize, |s| legacy_trivialize(s, options.modifiers()));
+    run!(passes, shader, legacy_trivialize, |s| legacy_trivialize(s, options.modifiers(), NO_OPERANDS));
     #[cfg(debug_assertions)]
     if let Err(violations) = tgsi_legacy::check::check(shader, options.modifiers()) {
         log::error!("register accesses are not trivial: {violations:?}");
