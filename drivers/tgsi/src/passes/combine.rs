@@ -1,7 +1,8 @@
-//! Instructions that take in the only producer of an operand.
+//! Instructions that take in the only producer of an operand, or one that all its readers take in.
 //!
 //! ```text
 //! MUL t, a, b;  ADD d, t, c          =>  MAD d, a, b, c        (not where rounding is kept: some consumers round once)
+//! MUL t, a, b;  ADD d, t, c;  ADD e, -t, f    =>  MAD d, a, b, c;  MAD e, -a, b, f
 //! UMUL t, a, b; UADD d, t, c         =>  UMAD d, a, b, c
 //! ADD t, b, -c; MAD d, a, t, c       =>  LRP d, a, b, c        (its definition; not if precise or rounding is kept)
 //! INEG t, b;    UADD d, a, t         =>  UADD d, a, -b
@@ -35,6 +36,7 @@ pub(crate) fn combine(program: &mut Program, options: &TgsiOptions) -> bool {
     }
     let mut definitions = ReachingDefinitions::new(program);
     let readers = count_readers(program);
+    let summed = find_summed(program, options);
     let mut changed = false;
     let mut next = 0;
     while let Some(block) = block_from(program, next) {
@@ -53,6 +55,7 @@ pub(crate) fn combine(program: &mut Program, options: &TgsiOptions) -> bool {
                     definitions: &definitions,
                     first_temp: program.first_temp(),
                     readers: &readers,
+                    summed: &summed,
                     index,
                     options,
                 };
@@ -87,6 +90,46 @@ fn count_readers(program: &Program) -> Vec<Counts> {
     readers
 }
 
+/// For each register the components that only sums of one block read, which may all take in a product. Empty where a sum
+/// of three costs more than one of two.
+fn find_summed(program: &Program, options: &TgsiOptions) -> Vec<u8> {
+    // A third operand may be a second constant or input, which costs a copy.
+    if !options.fuse_mad || options.keep_rounding || options.one_constant || options.one_input {
+        return Vec::new();
+    }
+    let mut summed = vec![0u8; program.registers()];
+    let mut others = vec![0u8; program.registers()];
+    let mut block_of_sums = vec![0usize; program.registers()];
+    let mut next = 0;
+    while let Some(block) = block_from(program, next) {
+        next = block.end;
+        for index in block.clone() {
+            let (instruction, access) = (&program.instructions()[index], &program.accesses()[index]);
+            let is_sum = access.opcode == Opcode::Add;
+            if is_sum {
+                for (number, src) in instruction.src.iter().enumerate().filter(|(_, src)| !src.absolute) {
+                    let read = register(src.register.file, src.register.index, program.first_temp());
+                    if let Some(register) = read.and_then(|read| read.dense()) {
+                        let is_first = summed[register] == 0;
+                        if src.register.indirect.is_some() || !is_first && block_of_sums[register] != block.end {
+                            others[register] = 0xf;
+                        }
+                        summed[register] |= access.mask(number);
+                        block_of_sums[register] = block.end;
+                    }
+                }
+            }
+            let is_taken = is_sum && instruction.src.iter().all(|src| !src.absolute && src.register.indirect.is_none());
+            for read in access.reads().iter().filter(|_| !is_taken) {
+                if let Some(register) = read.dense() {
+                    others[register] |= read.mask();
+                }
+            }
+        }
+    }
+    summed.iter().zip(others).map(|(summed, others)| summed & !others).collect()
+}
+
 struct At<'a> {
     instructions: &'a [Instruction],
     access: &'a [Access],
@@ -94,6 +137,8 @@ struct At<'a> {
     definitions: &'a ReachingDefinitions,
     first_temp: u32,
     readers: &'a [Counts],
+    /// Of [`find_summed`].
+    summed: &'a [u8],
     index: usize,
     options: &'a TgsiOptions,
 }
@@ -131,6 +176,18 @@ impl At<'_> {
         let found = self.producer(source)?;
         let src = &self.instruction().src[source];
         self.readers.get(self.register(src)?.dense()?)?.are_one(self.access().mask(source)).then_some(found)
+    }
+
+    /// The producer of a source that only sums read.
+    fn producer_of_sums(&self, source: usize) -> Option<(usize, &Instruction)> {
+        let read = self.register(&self.instruction().src[source])?;
+        // A sum of two components has no room for both products.
+        let other = self.instruction().src.get(1 - source).and_then(|other| self.register(other));
+        if other == Some(read) {
+            return None;
+        }
+        let (register, mask) = (read.dense()?, self.access().mask(source));
+        self.producer(source).filter(|_| self.summed.get(register).is_some_and(|summed| summed & mask == mask))
     }
 
     /// Source `number` of a producer, as seen through source `source` of the instruction (without the latter's
@@ -196,7 +253,8 @@ impl At<'_> {
             if outer.absolute || (outer.negate && multiply == Opcode::Umul) {
                 continue;
             }
-            let Some(producer) = self.only_producer(source).filter(|m| m.1.opcode == multiply) else { continue };
+            let producer = self.only_producer(source).or_else(|| self.producer_of_sums(source));
+            let Some(producer) = producer.filter(|m| m.1.opcode == multiply) else { continue };
             let (Some(mut a), Some(b)) = (self.through(source, producer, 0), self.through(source, producer, 1)) else {
                 continue;
             };

@@ -40,8 +40,9 @@ pub(super) fn whole(word: u64) -> Option<u64> {
 }
 
 impl Selector<'_> {
-    /// Forgets what was loaded: another block begins.
+    /// Forgets what was loaded and what was put together: another block begins.
     pub(super) fn forget_addresses(&mut self) {
+        self.packed.clear();
         for address in &mut self.addresses {
             address.source = None;
         }

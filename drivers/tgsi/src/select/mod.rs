@@ -81,6 +81,8 @@ pub(crate) struct Selector<'a> {
     addresses: Vec<LoadedAddress>,
     /// Copies of inputs that lookups of this block have read, each with the operand and its components.
     coordinates: ArrayVec<(Src, usize, Src), MAX_COORDINATES>,
+    /// Vectors that were put together in this block and whose parts have kept their values, each with the operand.
+    packed: ArrayVec<(Parts, Src), MAX_COORDINATES>,
     clock: u64,
     /// An index was used that is an integer although the target has none.
     integer_index: bool,
@@ -99,7 +101,19 @@ pub(crate) struct Selector<'a> {
     killed: Option<Register>,
 }
 
-/// Most copies of coordinates that later lookups of a block may read, too.
+/// The components of a vector that is put together.
+type Parts = ArrayVec<Option<Component>, 4>;
+
+/// A component of a register.
+#[derive(Clone, Copy, PartialEq, Debug)]
+struct Component {
+    register: Register,
+    component: u8,
+    absolute: bool,
+    negate: bool,
+}
+
+/// Most copies of coordinates, and most packed vectors, that later lookups of a block may read, too.
 const MAX_COORDINATES: usize = 8;
 
 /// Most registers of a file, of temporaries those in arrays: as many as operands can name. (Temporaries that are packed
@@ -168,6 +182,7 @@ pub(crate) fn select(shader: &Shader, options: &TgsiOptions) -> Result<Selected,
             units: SecondaryMap::new(),
             addresses: vec![LoadedAddress { source: None, used: 0 }; count],
             coordinates: ArrayVec::new(),
+            packed: ArrayVec::new(),
             clock: 0,
             integer_index: false,
             fixed: &fixed,
@@ -261,6 +276,9 @@ impl Selector<'_> {
         {
             let register = dst.register;
             self.forget_addresses_of(&register);
+        }
+        for dst in &instruction.dst {
+            self.forget_packed_of(&dst.register);
         }
         self.program.push(instruction);
     }

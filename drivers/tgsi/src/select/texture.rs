@@ -15,7 +15,7 @@ use tgsi_ir::{Def, Inst};
 use tgsi_legacy::chase::{self, Operand};
 
 use super::address::Purpose;
-use super::{Selector, Unit, Value};
+use super::{Component, Parts, Selector, Unit, Value};
 use crate::DriverError;
 
 /// A component of a packed operand.
@@ -402,7 +402,20 @@ impl Selector<'_> {
         copy
     }
 
-    /// A vector of parts: a swizzle where they are in one register, else put together in a new one.
+    /// Forgets vectors with a component of a register that is about to be written.
+    pub(super) fn forget_packed_of(&mut self, register: &Register) {
+        if self.packed.is_empty() {
+            return;
+        }
+        let changes = |part: &Component| {
+            part.register.file == register.file
+                && (part.register.index == register.index || register.indirect.is_some())
+        };
+        self.packed.retain(|(parts, _)| !parts.iter().flatten().any(changes));
+    }
+
+    /// A vector of parts: a swizzle where they are in one register, else put together in a new one, which later lookups
+    /// of the block with the same parts read, too.
     fn pack(&mut self, parts: &[Part]) -> Src {
         let Some((first, lane)) = parts.iter().flatten().next().copied() else { return self.word(0) };
         let together = parts.iter().flatten().all(|(value, _)| {
@@ -428,6 +441,20 @@ impl Selector<'_> {
             }
             let unswizzled = Value { lanes: [0, 1, 2, 3], ..first };
             return unswizzled.source(channels);
+        }
+        let key: Parts = parts
+            .iter()
+            .map(|part| {
+                part.map(|(value, lane)| Component {
+                    register: value.register,
+                    component: value.lanes[usize::from(lane & 3)],
+                    absolute: value.absolute,
+                    negate: value.negate,
+                })
+            })
+            .collect();
+        if let Some((_, packed)) = self.packed.iter().find(|(parts, _)| *parts == key) {
+            return *packed;
         }
         let temp = self.temp();
         let mut done = 0u8;
@@ -465,6 +492,16 @@ impl Selector<'_> {
             if done & 1 << c == 0 {
                 source.swizzle[usize::from(c)] = first;
             }
+        }
+        // What a run-time index designates may change with the index.
+        let is_direct = |part: &Component| {
+            part.register.indirect.is_none() && part.register.dimension.is_none_or(|d| d.indirect.is_none())
+        };
+        if key.iter().flatten().all(is_direct) {
+            if self.packed.is_full() {
+                self.packed.remove(0);
+            }
+            self.packed.push((key, source));
         }
         source
     }
