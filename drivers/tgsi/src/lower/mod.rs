@@ -242,7 +242,7 @@ pub(crate) fn lower(shader: &mut Shader, options: &TgsiOptions, passes: &mut Pas
     }
     run!(passes, shader, legacy_trivialize, |s| legacy_trivialize(s, options.modifiers(), NO_OPERANDS));
     #[cfg(debug_assertions)]
-    if let Err(violations) = tgsi_legacy::check::check(shader, options.modifiers()) {
+    if let Err(violations) = tgsi_legacy::check::check(shader, options.modifiers(), NO_OPERANDS) {
         log::error!("register accesses are not trivial: {violations:?}");
         debug_assert!(false, "register accesses are not trivial: {violations:?}");
     }
