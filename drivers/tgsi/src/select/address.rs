@@ -113,17 +113,17 @@ impl Selector<'_> {
             let value = self.register_value(register);
             return (self.load_value(value.lane(component), purpose), offset);
         }
-        if let Some((opcode, def, component)) = self.floored(def, component) {
-            let value = self.value(def);
-            return (self.load_value_by(opcode, value.lane(component), purpose), offset);
+        if let Some((number, component)) = self.rounded(def, component) {
+            let value = self.value(number);
+            return (self.load_value_by(Opcode::Arr, value.lane(component), purpose), offset);
         }
         let value = self.value(def);
         (self.load_value(value.lane(component), purpose), offset)
     }
 
-    /// The opcode that takes the floor of a number for an index, of the number itself or plus a half, and the number.
-    fn floored(&self, mut def: Def, mut component: u8) -> Option<(Opcode, Def, u8)> {
-        if self.options.dialect == Dialect::Virgl {
+    /// The number whose floor, plus a half, is an index: `ARR` takes it. (`ARL` of a floor is the machine passes' work.)
+    fn rounded(&self, mut def: Def, mut component: u8) -> Option<(Def, u8)> {
+        if !self.options.has_arr {
             return None;
         }
         let body = self.body;
@@ -140,21 +140,19 @@ impl Selector<'_> {
                 (def, component) = source(def, component, 0);
             }
         }
-        if self.options.has_arr && is_made_by(def, AluOp::Fadd) {
-            let operands = [0, 1].map(|number| source(def, component, number));
-            let is_half = |(def, component): (Def, u8)| {
-                body.constant_component(def, usize::from(component)) == Some(u64::from(0.5f32.to_bits()))
-            };
-            let number = match operands.map(is_half) {
-                [false, true] => Some(operands[0]),
-                [true, false] => Some(operands[1]),
-                _ => None,
-            };
-            if let Some((def, component)) = number.filter(|&(def, _)| self.may_be_loaded(def)) {
-                return Some((Opcode::Arr, def, component));
-            }
+        if !is_made_by(def, AluOp::Fadd) {
+            return None;
         }
-        (self.options.native_integers && self.may_be_loaded(def)).then_some((Opcode::Arl, def, component))
+        let operands = [0, 1].map(|number| source(def, component, number));
+        let is_half = |(def, component): (Def, u8)| {
+            body.constant_component(def, usize::from(component)) == Some(u64::from(0.5f32.to_bits()))
+        };
+        let number = match operands.map(is_half) {
+            [false, true] => operands[0],
+            [true, false] => operands[1],
+            _ => return None,
+        };
+        self.may_be_loaded(number.0).then_some(number)
     }
 
     /// Hosts of virgl have one array of all `GENERIC` registers and one of all `PATCH` registers, and index that of the
