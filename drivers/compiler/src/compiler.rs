@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use tgsi::check::{Report, check_for};
-use tgsi::diagnostic::Diagnostic;
+use tgsi::diagnostic::{Diagnostic, sort_by_start};
 use tgsi::limits::Limits;
 use tgsi::text::{Gaps, Reading};
 use tgsi::to_ir::{ToIrOptions, to_ir};
@@ -201,7 +201,13 @@ impl Compiler {
     /// Reads TGSI as the target does, and checks everything that the compiler relies on.
     pub fn check(&self, source: &mut tgsi::Shader, gaps: &Gaps) -> Report {
         self.target.read(source);
-        check_for(source, gaps, &self.limits, self.to_ir_options().keep_subroutines)
+        let mut report = check_for(source, gaps, &self.limits, self.to_ir_options().keep_subroutines);
+        let findings = self.target.check(source);
+        if !findings.is_empty() {
+            report.diagnostics.extend(findings);
+            sort_by_start(&mut report.diagnostics);
+        }
+        report
     }
 
     /// Starts the compilation of a shader.

@@ -4,6 +4,7 @@ use std::any::Any;
 use std::collections::BTreeMap;
 use std::fmt::Debug;
 
+use tgsi::diagnostic::Diagnostic;
 use tgsi::text::PrintOptions;
 use tgsi::to_ir::ToIrOptions;
 use tgsi_ir::alu::AluOp;
@@ -154,6 +155,12 @@ pub trait Target: Any + Debug + Send + Sync {
         let _ = source;
     }
 
+    /// Findings about a source that was read: what readers of the code have no room for, whatever the translation does.
+    fn check(&self, source: &tgsi::Shader) -> Vec<Diagnostic> {
+        let _ = source;
+        Vec::new()
+    }
+
     /// The options of the conversion from TGSI.
     fn to_ir_options(&self, level: Level) -> ToIrOptions {
         let _ = level;
@@ -188,6 +195,12 @@ pub trait Target: Any + Debug + Send + Sync {
     /// must be finite.
     fn has_selections(&self, _stage: Stage) -> bool {
         true
+    }
+
+    /// Operations of shaders of a stage that lowering replaces by others, whose results are close but not the same.
+    fn approximations(&self, stage: Stage) -> &'static [AluOp] {
+        let _ = stage;
+        &[]
     }
 
     /// Lowers optimised SSA to the form that [`emit`](Self::emit) takes. It is still IR and can be run.

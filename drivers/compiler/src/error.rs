@@ -6,7 +6,7 @@ use tgsi::diagnostic::{Diagnostic, Focus};
 use tgsi::shader::Shader;
 use tgsi::span::Span;
 use tgsi::structure::MalformedShader;
-use tgsi::tables::File;
+use tgsi::tables::{File, Opcode};
 use tgsi_ir::error_codes::Code;
 
 /// An error of a target: what it cannot express.
@@ -17,6 +17,13 @@ pub trait TargetError: Error + Send + Sync + 'static {
     /// The part of a TGSI source that the error is about.
     fn subject(&self) -> Subject {
         Subject::Shader
+    }
+
+    /// The message for an error that is about an instruction of a TGSI source, in TGSI's words. `None` if the error's own
+    /// message does.
+    fn message_at(&self, opcode: Opcode) -> Option<String> {
+        let _ = opcode;
+        None
     }
 
     /// What can be done about it, in words for a user of the command.
@@ -35,6 +42,17 @@ pub enum Subject {
     Temporaries,
     /// An instruction, by its number from 0.
     Instruction(u32),
+    /// The innermost loop around an instruction.
+    Loop(u32),
+    /// The first instruction with an opcode.
+    Opcode(Opcode),
+    /// The first operand of a file.
+    Operand {
+        /// The file.
+        file: File,
+        /// Only operands with a run-time index count.
+        is_indirect: bool,
+    },
 }
 
 /// Errors of compilation.
@@ -44,10 +62,12 @@ pub enum CompileError {
     #[error(transparent)]
     ToIr(#[from] MalformedShader),
     /// The target cannot express it.
-    #[error("{error}")]
+    #[error("{}", message.clone().unwrap_or_else(|| error.to_string()))]
     Target {
         /// The error of the target.
         error: Box<dyn TargetError>,
+        /// The message in the words of the TGSI source, if the target has one.
+        message: Option<String>,
         /// The position in the TGSI source, if there is one.
         span: Option<Span>,
     },
@@ -77,10 +97,11 @@ impl CompileError {
             finding.hint = error.hint();
         }
         match self {
-            CompileError::Target { error, .. } if !matches!(error.subject(), Subject::Instruction(_)) => {
-                finding.with_focus(Focus::Register)
-            }
-            CompileError::ToIr(_) | CompileError::Target { .. } => finding,
+            CompileError::Target { error, .. } => match error.subject() {
+                Subject::Shader | Subject::Temporaries | Subject::Operand { .. } => finding.with_focus(Focus::Register),
+                Subject::Instruction(_) | Subject::Loop(_) | Subject::Opcode(_) => finding,
+            },
+            CompileError::ToIr(_) => finding,
         }
     }
 
@@ -102,26 +123,67 @@ pub(crate) struct SourceSpans {
     processor: Option<Span>,
     /// The largest declaration of temporaries.
     temporaries: Option<Span>,
-    instructions: Box<[Span]>,
+    instructions: Box<[(Opcode, Span)]>,
+    /// By file, and whether it has a run-time index: the first operand.
+    operands: Vec<((File, bool), Span)>,
 }
 
 impl SourceSpans {
     pub(crate) fn of(shader: &Shader) -> SourceSpans {
         let temporaries = shader.declarations.iter().filter(|d| d.file == File::Temporary);
         let largest = temporaries.max_by_key(|d| u32::from(d.last) + 1 - u32::from(d.first.min(d.last)));
+        let mut first: Vec<((File, bool), Span)> = Vec::new();
+        for instruction in &shader.instructions {
+            let sources = instruction.src.iter().map(|src| (&src.register, src.span));
+            let operands = instruction.dst.iter().map(|dst| (&dst.register, dst.span)).chain(sources);
+            for (register, span) in operands {
+                let key = (register.file, register.is_indirect());
+                if first.iter().all(|&(known, _)| known != key) {
+                    first.push((key, if span.end > span.start { span } else { instruction.span }));
+                }
+            }
+        }
         SourceSpans {
             processor: Some(shader.processor_span),
             temporaries: largest.map(|d| d.span),
-            instructions: shader.instructions.iter().map(|instruction| instruction.span).collect(),
+            instructions: shader.instructions.iter().map(|i| (i.opcode, i.span)).collect(),
+            operands: first,
         }
     }
 
     pub(crate) fn locate(&self, error: Box<dyn TargetError>) -> CompileError {
-        let span = match error.subject() {
-            Subject::Shader => self.processor,
-            Subject::Temporaries => self.temporaries.or(self.processor),
-            Subject::Instruction(number) => self.instructions.get(number as usize).copied().or(self.processor),
+        let instruction = |number: u32| self.instructions.get(number as usize).copied();
+        let found = match error.subject() {
+            Subject::Shader | Subject::Temporaries | Subject::Operand { .. } => None,
+            Subject::Instruction(number) => instruction(number),
+            Subject::Loop(number) => self.loop_around(number),
+            Subject::Opcode(opcode) => self.instructions.iter().copied().find(|&(other, _)| other == opcode),
         };
-        CompileError::Target { error, span }
+        let other = match error.subject() {
+            Subject::Temporaries => self.temporaries,
+            Subject::Operand { file, is_indirect } => {
+                let of_file = self.operands.iter().filter(|&&((other, _), _)| other == file);
+                let mut found = of_file.filter(|&&((_, indirect), _)| indirect || !is_indirect);
+                found.next().map(|&(_, span)| span)
+            }
+            _ => None,
+        };
+        let span = found.map(|(_, span)| span).or(other).or(self.processor);
+        let message = found.and_then(|(opcode, _)| error.message_at(opcode));
+        CompileError::Target { error, message, span }
+    }
+
+    /// The begin of the innermost loop around an instruction.
+    fn loop_around(&self, number: u32) -> Option<(Opcode, Span)> {
+        let mut ended = 0u32;
+        for &(opcode, span) in self.instructions.get(..=number as usize)?.iter().rev() {
+            match opcode {
+                Opcode::Endloop => ended += 1,
+                Opcode::Bgnloop if ended == 0 => return Some((opcode, span)),
+                Opcode::Bgnloop => ended -= 1,
+                _ => {}
+            }
+        }
+        None
     }
 }

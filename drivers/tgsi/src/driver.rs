@@ -3,9 +3,11 @@
 use std::any::Any;
 
 use tgsi::check::check_for;
+use tgsi::diagnostic::{Diagnostic, Focus};
 use tgsi::text::PrintOptions;
 use tgsi::to_ir::ToIrOptions;
 use tgsi_compiler::{Code, CodeSize, Driver, DriverOption, Fit, Runner, Target, TargetError, UnknownOption};
+use tgsi_ir::alu::AluOp;
 use tgsi_ir::error_codes;
 use tgsi_ir::options::CompilerOptions;
 use tgsi_ir::passes::pass_manager::Passes;
@@ -18,6 +20,7 @@ use crate::lower::lower;
 use crate::target::fit::fit;
 use crate::target::options::{Dialect, TgsiOptions};
 use crate::target::profiles::Profile;
+use crate::target::virgl::limits::{Excess, excesses};
 use crate::target::virgl::reading::read_dialect;
 use crate::{DriverError, emit};
 
@@ -109,6 +112,17 @@ impl Target for TgsiOptions {
         read_dialect(source, self.dialect);
     }
 
+    fn check(&self, source: &tgsi::Shader) -> Vec<Diagnostic> {
+        if self.dialect == Dialect::Mesa {
+            return Vec::new();
+        }
+        let finding = |Excess { declaration, most, what }: Excess<'_>| {
+            let error = DriverError::HostLimit { most, what };
+            Diagnostic::error(error.code(), declaration.span, error.to_string()).with_focus(Focus::Register)
+        };
+        excesses(source).map(finding).collect()
+    }
+
     fn to_ir_options(&self, level: Level) -> ToIrOptions {
         ToIrOptions { keep_subroutines: self.keep_subroutines(level), ..ToIrOptions::default() }
     }
@@ -126,12 +140,27 @@ impl Target for TgsiOptions {
         options.native_integers || options.has_cmp || options.has_branches
     }
 
+    fn approximations(&self, stage: Stage) -> &'static [AluOp] {
+        let options = self.for_stage(stage);
+        match (options.has_pow, options.has_periodic) {
+            (true, true) => &[],
+            (false, true) => &[AluOp::Fpow],
+            (true, false) => &[AluOp::Fsin, AluOp::Fcos],
+            (false, false) => &[AluOp::Fpow, AluOp::Fsin, AluOp::Fcos],
+        }
+    }
+
     fn lower(&self, shader: &mut tgsi_ir::Shader, passes: &mut Passes<'_>) -> Result<(), Box<dyn TargetError>> {
         let options = self.fitted(shader.stage);
-        Ok(lower(shader, &options, passes)?)
+        let lowered = lower(shader, &options, passes);
+        Ok(lowered.map_err(|error| error.in_shader(shader, options.native_integers))?)
     }
 
     fn keeps_interface(&self) -> bool {
+        self.dialect == Dialect::Virgl
+    }
+
+    fn keeps_source(&self) -> bool {
         self.dialect == Dialect::Virgl
     }
 
@@ -173,10 +202,11 @@ impl TgsiOptions {
     /// What the optimiser needs to know, of options that are those of a stage.
     pub(crate) fn compiler_options_of_any_stage(&self) -> CompilerOptions {
         let is_virgl = self.dialect == Dialect::Virgl;
+        let has_packing = !is_virgl && self.has_packing;
         let defaults = CompilerOptions::default();
         CompilerOptions {
             peephole_select_limit: defaults.peephole_select_limit * if self.costly_branches { 2 } else { 1 },
-            lower_ffma: is_virgl,
+            lower_ffma: is_virgl || !self.has_fma,
             lower_bitops: !self.native_integers,
             has_bfe: self.native_integers,
             has_bfi: self.native_integers,
@@ -192,16 +222,22 @@ impl TgsiOptions {
             lower_fceil: !self.has_trunc,
             lower_fsign: !self.has_ssg,
             lower_fround_even: !self.has_round,
+            lower_pack_unorm_4x8: !has_packing,
+            lower_pack_snorm_4x8: !has_packing,
+            lower_unpack_unorm_4x8: !has_packing,
+            lower_unpack_snorm_4x8: !has_packing,
             lower_fdiv: !self.has_div,
+            lower_fpow: !self.has_pow,
             lower_fsat: !self.has_sat,
             free_scaling: self.free_scaling,
             free_differences_from_one: self.presubtract,
             lower_fdot_mad: false,
+            lower_control_flow: !self.has_branches,
             keep_ifs: !self.native_integers && !self.has_cmp && self.has_branches,
             no_indirect: self.indirect.missing(),
             speculate_loads: self.speculate_loads,
-            // Mesa's interpreter divides as its processor does.
-            division_traps: true,
+            // Mesa's interpreter divides as its processor does. Without integers there is no such division.
+            division_traps: self.native_integers,
             ..defaults
         }
     }
@@ -225,11 +261,5 @@ struct Interpreter {
 impl Runner for Interpreter {
     fn run(&self, inputs: &Inputs, resources: &mut dyn Resources, limits: RunLimits) -> Result<Outputs, String> {
         tgsi::run::run(&self.program, inputs, resources, limits).map_err(|error| error.to_string())
-    }
-}
-
-impl From<DriverError> for Box<dyn TargetError> {
-    fn from(error: DriverError) -> Self {
-        Box::new(error)
     }
 }

@@ -17,6 +17,7 @@
 
 mod driver;
 mod emit;
+mod error;
 mod lower;
 mod machine;
 mod passes;
@@ -24,164 +25,17 @@ mod select;
 mod target;
 
 pub use driver::{DRIVER, Tgsi, runner};
+pub use error::{DriverError, Located};
 pub use lower::{EVERY_REGISTER, InterfaceIntegers, interface_integers};
 pub use passes::named::{MACHINE_PASSES, MachinePassError, run_machine_pass};
 pub use target::options::{Dialect, IndirectFiles, TgsiOptions};
 
 use emit::interface::Interface;
-use tgsi::builder::BuildError;
-use tgsi::tables::{File, Opcode};
-use tgsi_compiler::{Subject, TargetError};
-use tgsi_ir::Inst;
-use tgsi_ir::alu::AluOp;
-use tgsi_ir::body::JumpKind;
-use tgsi_ir::error_codes::Code;
-use tgsi_ir::intrinsics::IntrinsicOp;
 use tgsi_ir::passes::pass_manager::Passes;
-use tgsi_ir::shader::Stage;
-use thiserror::Error;
 
 use select::Selected;
 use select::declared::IoFile;
 use target::virgl::rules::Rules;
-
-/// Why a shader has no translation.
-#[derive(Clone, Debug, PartialEq, Error)]
-pub enum DriverError {
-    /// There is no function to translate.
-    #[error("the shader has no entry point")]
-    NoEntryPoint,
-    /// TGSI has no such stage.
-    #[error("TGSI has no {0:?} shaders")]
-    Stage(Stage),
-    /// An operation that TGSI cannot express.
-    #[error("{inst}: {op} has no TGSI form")]
-    UnsupportedAlu {
-        /// The instruction.
-        inst: Inst,
-        /// Its opcode.
-        op: AluOp,
-    },
-    /// Part of the interface that is read as an integer here and as a float there, where the target has no integers.
-    #[error("{inst}: what it loads is read both as an integer and as a float")]
-    IntegerAndFloat {
-        /// The instruction.
-        inst: Inst,
-    },
-    /// An intrinsic that TGSI cannot express.
-    #[error("{inst}: {op} has no TGSI form")]
-    UnsupportedIntrinsic {
-        /// The instruction.
-        inst: Inst,
-        /// Its opcode.
-        op: IntrinsicOp,
-    },
-    /// An atomic operation that TGSI cannot express.
-    #[error("{inst}: the atomic operation has no TGSI form")]
-    UnsupportedAtomic {
-        /// The instruction.
-        inst: Inst,
-    },
-    /// A texture operation that TGSI cannot express.
-    #[error("{inst}: a texture instruction with {what} has no TGSI form")]
-    UnsupportedTexture {
-        /// The instruction.
-        inst: Inst,
-        /// The obstacle.
-        what: &'static str,
-    },
-    /// Values that TGSI has no registers for.
-    #[error("{inst}: values of {bits} bits")]
-    BitSize {
-        /// The instruction.
-        inst: Inst,
-        /// Bits of its result.
-        bits: u8,
-    },
-    /// Something that the lowering should have removed.
-    #[error("{inst}: {what} is left")]
-    NotLowered {
-        /// The instruction.
-        inst: Inst,
-        /// Its description.
-        what: &'static str,
-    },
-    /// A loop with a continue construct.
-    #[error("a loop has a continue construct")]
-    ContinueConstruct,
-    /// A jump that TGSI does not have.
-    #[error("{0:?} is left")]
-    Jump(JumpKind),
-    /// An access by a run-time index to a file that the target cannot address so, where direct accesses would be too
-    /// many; or a constant beyond those that operands can name.
-    #[error("the target cannot address {} indirectly, and the shader cannot do without", .0.name())]
-    Indirect(File),
-    /// More temporaries than operands can name.
-    #[error("{0} temporaries are too many")]
-    TooManyTemporaries(u32),
-    /// An opcode that the dialect does not have.
-    #[error("{} is not part of the dialect", opcode.info().name)]
-    UnsupportedOpcode {
-        /// The opcode.
-        opcode: Opcode,
-    },
-    /// A register file that the dialect does not have.
-    #[error("registers of {} are not part of the dialect", file.name())]
-    UnsupportedFile {
-        /// The file.
-        file: File,
-    },
-    /// More immediates than readers of the dialect have room for.
-    #[error("{0} immediates are too many")]
-    TooManyImmediates(usize),
-    /// A register that is used but not declared where the declarations are to be kept.
-    #[error("the interface has no {}[{register}]", file.name())]
-    Interface {
-        /// Its file.
-        file: File,
-        /// Its number.
-        register: u16,
-    },
-    /// The shader does not fit TGSI's limits.
-    #[error("{0}")]
-    Build(#[from] BuildError),
-}
-
-impl DriverError {
-    tgsi_ir::error_codes! {
-        NoEntryPoint => "T0700" "no-entry-point",
-        Stage => "T0701" "stage",
-        UnsupportedAlu => "T0702" "unsupported-alu",
-        IntegerAndFloat => "T0703" "integer-and-float",
-        Indirect => "T0704" "indirect",
-        UnsupportedIntrinsic => "T0705" "unsupported-intrinsic",
-        UnsupportedAtomic => "T0706" "unsupported-atomic",
-        UnsupportedTexture => "T0707" "unsupported-texture",
-        BitSize => "T0708" "bit-size",
-        NotLowered => "T0709" "not-lowered",
-        ContinueConstruct => "T0710" "continue-construct",
-        Jump => "T0711" "jump",
-        TooManyTemporaries => "T0712" "too-many-temporaries",
-        UnsupportedOpcode => "T0713" "unsupported-opcode",
-        UnsupportedFile => "T0714" "unsupported-file",
-        TooManyImmediates => "T0715" "too-many-immediates",
-        Interface => "T0716" "interface",
-        Build => "T0717" "build",
-    }
-}
-
-impl TargetError for DriverError {
-    fn code(&self) -> Code {
-        self.code()
-    }
-
-    fn subject(&self) -> Subject {
-        match self {
-            DriverError::TooManyTemporaries(_) => Subject::Temporaries,
-            _ => Subject::Shader,
-        }
-    }
-}
 
 /// TGSI for what [`lower`] has lowered with the same options, which fit the stage. With an interface, declarations of
 /// all that others see, and properties, are those of the interface, whether the code uses them or not. The observer
@@ -195,7 +49,7 @@ fn emit(
     interface: Option<&Interface>,
     options: &TgsiOptions,
     passes: &mut Passes<'_>,
-) -> Result<tgsi::Shader, DriverError> {
+) -> Result<tgsi::Shader, Located> {
     let selected = select(&shader, options, passes)?;
     // Large shaders need the room.
     for function in shader.functions.values_mut() {
@@ -204,8 +58,8 @@ fn emit(
     finish_selected(&shader, selected, interface, options, passes)
 }
 
-fn select(shader: &tgsi_ir::Shader, options: &TgsiOptions, passes: &mut Passes<'_>) -> Result<Selected, DriverError> {
-    let mut selected = Err(DriverError::NoEntryPoint);
+fn select(shader: &tgsi_ir::Shader, options: &TgsiOptions, passes: &mut Passes<'_>) -> Result<Selected, Located> {
+    let mut selected = Err(DriverError::NoEntryPoint.into());
     passes.run_driver("tgsi:select", || {
         selected = select::select(shader, options);
         true
@@ -220,14 +74,22 @@ fn finish_selected(
     interface: Option<&Interface>,
     options: &TgsiOptions,
     passes: &mut Passes<'_>,
-) -> Result<tgsi::Shader, DriverError> {
+) -> Result<tgsi::Shader, Located> {
     let Selected { mut parts, declared, arrays } = selected;
+    if !options.has_continue {
+        passes.run_driver("tgsi:lower_continues", || {
+            parts.iter_mut().fold(false, |progress, part| {
+                passes::lower_continues::lower_continues(&mut part.program, options.native_integers) | progress
+            })
+        });
+    }
     if options.dialect == Dialect::Virgl {
         let rules = Rules::of_virgl(
             shader.stage,
             declared.semantics(shader.stage, IoFile::Output),
             declared.semantics(shader.stage, IoFile::Input),
             declared.system_values(),
+            interface.map_or(&[], Interface::converted_outputs),
         );
         for part in &mut parts {
             passes::legalize_virgl::legalize(&mut part.program, shader.stage, rules.clone());

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use tgsi_compiler::{Compiler, Driver, UnknownOption};
 use tgsi_drivers::DRIVERS;
-use tgsi_ir::alu::BaseType;
+use tgsi_ir::alu::{AluOp, BaseType};
 use tgsi_ir::passes::pipeline::{self, Level};
 use tgsi_ir::passes::table::{PassId, PassSet};
 
@@ -151,12 +151,12 @@ impl Plan {
 
     /// Whether a shader has operations that what runs the driver's code may round otherwise.
     pub fn is_approximate(&self, shader: &tgsi_ir::Shader) -> bool {
-        let ops = self.driver.approximate_ops();
-        let mut bodies = shader.functions.values().filter_map(|function| function.body.as_ref());
-        bodies.any(|body| {
-            let mut insts = body.blocks().flat_map(|block| body.insts(block));
-            insts.any(|inst| body.alu_op(inst).is_some_and(|op| ops.contains(&op)))
-        })
+        has_any(shader, self.driver.approximate_ops())
+    }
+
+    /// Whether a shader has operations that lowering [approximates](tgsi_compiler::Target::approximations).
+    pub fn is_approximated(&self, shader: &tgsi_ir::Shader) -> bool {
+        has_any(shader, self.compiler.target().approximations(shader.stage))
     }
 
     /// Whether results of a shader depend on what a device leaves open where operands are special: it has
@@ -197,4 +197,14 @@ pub const VIRGL: &str = "virgl";
 /// Looks up a pass of the pipelines by name.
 pub fn pass_named(name: &str) -> Option<PassId> {
     pipeline::passes().into_iter().find(|pass| pass.info().name == name)
+}
+
+/// Whether a shader has one of these operations.
+fn has_any(shader: &tgsi_ir::Shader, ops: &[AluOp]) -> bool {
+    let mut bodies = shader.functions.values().filter_map(|function| function.body.as_ref());
+    !ops.is_empty()
+        && bodies.any(|body| {
+            let mut insts = body.blocks().flat_map(|block| body.insts(block));
+            insts.any(|inst| body.alu_op(inst).is_some_and(|op| ops.contains(&op)))
+        })
 }

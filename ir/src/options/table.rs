@@ -105,6 +105,7 @@ macro_rules! compiler_switches {
             lower_frexp = false, "No fractions and exponents of floats.";
             software_doubles = false, "No 64-bit floats at all: what `lower_doubles` leaves is made of 32-bit integers.";
             keep_ifs = false, "A selection is a sum of products, which an unselected NaN or infinity spoils: no `if` becomes one.";
+            lower_control_flow = false, "No branches and loops: every loop whose trip count is bounded is unrolled, and every `if` without other effects than kills becomes selections.";
             speculate_loads = false, "Any load may run where the source would not have run it: what is out of range does no harm.";
             division_traps = false, "Quotients and remainders of integers may end the program for divisors 0 and -1.";
             vector_target = true, "Operations on up to four components cost one instruction.";

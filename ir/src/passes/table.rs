@@ -229,6 +229,7 @@ passes! {
             |s, _| super::opt_conditional_discard(s);
     }
     loops {
+        lower_loop_jumps again [] "Nested jumps of loops become flags." |s, _| super::lower_loop_jumps(s);
         opt_loop again [] "Exits of loops are simplified." super::opt_loop;
         opt_loop_unroll again [] "Loops of few known iterations become straight code." super::opt_loop_unroll;
         opt_licm again [] "What does not change in a loop moves before it." super::opt_licm;

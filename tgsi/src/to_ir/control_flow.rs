@@ -25,7 +25,8 @@ use tgsi_ir::body::{AluFlags, JumpKind, Shape};
 use tgsi_ir::builder::AluSrc;
 use tgsi_ir::entities::{Def, If, Inst, Loop};
 use tgsi_ir::intrinsics::{IndexKind, IntrinsicOp};
-use tgsi_ir::{Body, Builder, InstData};
+use tgsi_ir::passes::lower_returns;
+use tgsi_ir::{Body, Builder, Cursor, InstData};
 
 use super::declarations::Context;
 use super::sources::{Lanes, Loaded, Unchanging};
@@ -75,6 +76,8 @@ pub(super) struct Translator<'t, 's> {
     frames: Vec<Frame>,
     /// Nothing can reach the cursor: instructions are skipped.
     unreachable: bool,
+    /// Some way leads to the end of the function without running into it.
+    returns: bool,
     /// Depth of blocks opened since.
     skipped_depth: u32,
     /// Last instruction at the top of the function, where constants go.
@@ -98,6 +101,7 @@ impl<'t, 's> Translator<'t, 's> {
             is_main,
             frames: Vec::new(),
             unreachable: false,
+            returns: false,
             skipped_depth: 0,
             top: None,
             constants: HashMap::new(),
@@ -142,16 +146,29 @@ impl<'t, 's> Translator<'t, 's> {
         }
         self.b.flags = AluFlags::NONE;
         self.b.body.set_origin(None);
-        if self.is_main && !self.unreachable {
+        if self.is_main {
             self.end_of_main();
         }
     }
 
-    /// Ends the main program: stores the outputs, as `RET` does.
+    /// Ends the main program: every `RET` leads to its end, where the outputs are stored once.
     fn end_of_main(&mut self) {
-        if !matches!(self.context.shader.processor, Processor::Geometry | Processor::TessControl) {
-            self.store_outputs();
+        let stores = !matches!(self.context.shader.processor, Processor::Geometry | Processor::TessControl);
+        if !stores || self.unreachable && !self.returns {
+            return;
         }
+        if self.returns {
+            // No function but this one has a body yet.
+            std::mem::swap(self.b.body, self.context.ir.main_mut());
+            lower_returns(&mut self.context.ir);
+            std::mem::swap(self.b.body, self.context.ir.main_mut());
+            // Values that are known may no longer reach the end.
+            self.loaded.clear();
+            self.unchanging = [None; KNOWN_REGISTERS];
+        }
+        let last = self.b.body.body_list().last;
+        self.b.cursor = Cursor::BlockEnd(last);
+        self.store_outputs();
     }
 
     /// Whether the skipping ends at this opcode: it closes or divides a block that was open when it began.
@@ -234,27 +251,19 @@ impl<'t, 's> Translator<'t, 's> {
         let (value, zero) = (self.load_single(ended), self.constant(0));
         let condition = self.b.alu_sized(AluOp::Ine, 1, &[value.into(), zero.into()]);
         let id = self.b.push_if(condition);
-        if self.is_main {
-            self.end_of_main();
-        }
         self.b.jump(JumpKind::Return);
         self.b.end_if(id);
+        self.returns = true;
     }
 
     fn leave_function(&mut self) {
-        if self.is_main {
-            if self.frames.is_empty() {
-                // The end of the body: what follows cannot be reached, and nothing needs to jump.
-                self.end_of_main();
-                self.unreachable = true;
-                return;
-            }
-            self.end_of_main();
-        } else if self.frames.is_empty() {
+        self.returns = true;
+        if self.frames.is_empty() {
+            // The end of the body: what follows cannot be reached, and nothing needs to jump.
             self.unreachable = true;
-            return;
+        } else {
+            self.jump(JumpKind::Return);
         }
-        self.jump(JumpKind::Return);
     }
 
     // ---- IF

@@ -7,8 +7,8 @@
 //!   are elements of `shader_temp` array variables. Each used component of an `ADDR` is a scalar register of its own.
 //! * Inputs and outputs are variables; `driver_location` is the number of the TGSI register, `location` as
 //!   [`crate::slots`] says. Outputs are collected in shadow registers (an array variable where they are addressed
-//!   indirectly) and stored at the end of `main`, before each `RET` of it, and at each `EMIT`; tessellation control
-//!   shaders store at once, because other invocations see their outputs.
+//!   indirectly) and stored at the end of `main`, to which every `RET` of it leads, and at each `EMIT`; tessellation
+//!   control shaders store at once, because other invocations see their outputs.
 //! * Samplers and images are variables too, made on first use; buffers, shared memory and counters are addressed by
 //!   number (variables of constant buffers but the first and of counters only say which ranges are declared).
 //! * A shader with subroutines keeps all state in variables, because registers belong to one function; each subroutine

@@ -11,6 +11,7 @@ use tgsi::tables::{File, ImmediateType, Opcode, OperandType, PropertyName, Seman
 use crate::DriverError;
 use crate::target::opcodes::has_wide_integers;
 use crate::target::virgl::doubles;
+use crate::target::virgl::limits::{Excess, excesses};
 use crate::target::virgl::rules::{forgets_mask, is_scalar};
 
 /// Immediates that the host has room for.
@@ -92,6 +93,9 @@ pub(crate) fn adapt_to_hosts(shader: &mut Shader) -> Result<(), DriverError> {
     }
     if let Some(file) = unknown_file(shader) {
         return Err(DriverError::UnsupportedFile { file });
+    }
+    if let Some(Excess { most, what, .. }) = excesses(shader).next() {
+        return Err(DriverError::HostLimit { most, what });
     }
     let system_values = short_system_values(shader);
     let arrays = arrays_of_scalars(shader);

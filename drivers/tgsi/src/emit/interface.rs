@@ -12,12 +12,16 @@ use tgsi::shader::{Declaration, Instruction, Property, Shader};
 use tgsi::tables::File;
 
 use crate::DriverError;
+use crate::target::virgl::rules::keeps_bits;
 
 /// Declarations and properties of a source, to be kept.
 #[derive(Clone, Debug, Default)]
 pub struct Interface {
     declarations: Vec<Declaration>,
     properties: Vec<Property>,
+    /// Outputs that the source itself writes by an opcode whose result hosts of virgl convert by value, in ascending
+    /// order.
+    converted_outputs: Vec<u32>,
 }
 
 /// Whether registers of a file are a shader's own.
@@ -36,7 +40,17 @@ impl Interface {
     /// That of a shader.
     pub fn of(source: &Shader) -> Interface {
         let declarations = source.declarations.iter().filter(|d| !is_private(d.file)).cloned().collect();
-        Interface { declarations, properties: source.properties.clone() }
+        let by_value = source.instructions.iter().filter(|instruction| !keeps_bits(instruction));
+        let outputs = by_value.flat_map(|i| &i.dst).filter(|dst| dst.register.file == File::Output);
+        let mut converted_outputs: Vec<u32> = outputs.filter_map(|dst| dst.register.index.try_into().ok()).collect();
+        converted_outputs.sort_unstable();
+        converted_outputs.dedup();
+        Interface { declarations, properties: source.properties.clone(), converted_outputs }
+    }
+
+    /// Outputs that need not keep bits: the source itself has them converted by value.
+    pub(crate) fn converted_outputs(&self) -> &[u32] {
+        &self.converted_outputs
     }
 
     /// Gives a shader that was translated from the source the declarations and properties of it.

@@ -1,24 +1,39 @@
 //! Lowering: from optimised SSA to IR in register form of which every instruction has a TGSI form. What comes out is
 //! still IR and can be run.
 
+/// Runs a pass over the IR as one of the driver's.
+macro_rules! run {
+    ($passes:expr, $shader:expr, $name:ident) => {
+        run!($passes, $shader, $name, |s| $name(s))
+    };
+    ($passes:expr, $shader:expr, $name:ident, |$s:ident| $pass:expr) => {{
+        let name = concat!("tgsi:", stringify!($name));
+        let shader: &mut Shader = $shader;
+        $passes.run_driver(name, || run_pass(shader, name, |$s| $pass))
+    }};
+}
+
 mod choose_boolean_form;
 mod form_dot_products;
 mod lower_boolean_words;
+mod lower_control_flow;
 mod lower_float_comparisons;
 mod lower_interface_integers;
+mod lower_periodic;
 mod lower_truncated_indices;
+mod lower_wide_signs;
 mod lower_wide_vectors;
 mod reuse_vectors;
 mod split_operands;
 mod swap_inverted_sides;
 
-use tgsi_ir::options::{CompilerOptions, Int64Ops};
+use tgsi_ir::options::{CompilerOptions, DoubleOps, Int64Ops};
 use tgsi_ir::passes::pass_manager::Passes;
 use tgsi_ir::passes::pipeline::{finish, into_ssa};
 use tgsi_ir::passes::{
-    lower_bool_to_float, lower_bool_to_int32, lower_frexp, lower_global_vars_to_local, lower_indirect_derefs,
-    lower_indirect_io, lower_indirect_registers, lower_int_to_float, lower_int64, lower_io, lower_pack,
-    lower_vars_to_ssa, opt_copy_prop, opt_cse, opt_dce, remove_dead_variables, run_pass,
+    lower_bool_to_float, lower_bool_to_int32, lower_doubles, lower_frexp, lower_global_vars_to_local,
+    lower_indirect_derefs, lower_indirect_io, lower_indirect_registers, lower_int_to_float, lower_int64, lower_io,
+    lower_pack, lower_vars_to_ssa, opt_copy_prop, opt_cse, opt_dce, remove_dead_variables, run_pass,
 };
 use tgsi_ir::shader::{NO_INLINE, Stage};
 use tgsi_ir::variable::VariableModes;
@@ -32,11 +47,14 @@ use crate::target::options::{Dialect, IndirectFiles, TgsiOptions};
 use choose_boolean_form::choose_boolean_form;
 use form_dot_products::form_dot_products;
 use lower_boolean_words::lower_boolean_words;
+use lower_control_flow::{flatten_branches, unroll_loops};
 use lower_float_comparisons::{compare_instead_of_select, lower_float_comparisons, make_selections_boolean};
 pub(crate) use lower_interface_integers::is_interface_load;
 use lower_interface_integers::lower_interface_integers;
 pub use lower_interface_integers::{EVERY_REGISTER, InterfaceIntegers};
+use lower_periodic::lower_periodic;
 use lower_truncated_indices::lower_truncated_indices;
+use lower_wide_signs::lower_wide_signs;
 use lower_wide_vectors::lower_wide_vectors;
 use reuse_vectors::reuse_vectors;
 use split_operands::{Costs, split_operands};
@@ -45,18 +63,6 @@ use swap_inverted_sides::swap_inverted_sides;
 /// Longest array of temporaries of which each element becomes values: beyond it they become registers, because a write
 /// to any of them takes as many phis as the array's length has bits.
 const LONGEST_SPLIT_ARRAY: u32 = 64;
-
-/// Runs a pass over the IR as one of the driver's.
-macro_rules! run {
-    ($passes:expr, $shader:expr, $name:ident) => {
-        run!($passes, $shader, $name, |s| $name(s))
-    };
-    ($passes:expr, $shader:expr, $name:ident, |$s:ident| $pass:expr) => {{
-        let name = concat!("tgsi:", stringify!($name));
-        let shader: &mut Shader = $shader;
-        $passes.run_driver(name, || run_pass(shader, name, |$s| $pass))
-    }};
-}
 
 /// Makes accesses by run-time indices direct where the target cannot address the file otherwise. Returns whether there
 /// were any.
@@ -102,7 +108,7 @@ fn lower_variables(shader: &mut Shader, options: &TgsiOptions, passes: &mut Pass
         run!(passes, shader, finish, |s| finish(s, &options.compiler_options_of_any_stage()));
     }
     run!(passes, shader, lower_wide_vectors);
-    if options.dialect == Dialect::Virgl && lower_unknown_words(shader, passes) {
+    if lower_unknown_words(shader, options, passes) {
         run!(passes, shader, finish, |s| finish(s, &options.compiler_options_of_any_stage()));
     }
     if !files.temporaries {
@@ -111,17 +117,23 @@ fn lower_variables(shader: &mut Shader, options: &TgsiOptions, passes: &mut Pass
     }
 }
 
-/// Lowers what virgl's hosts lack: integers of 64 bits, packed numbers, fractions and exponents.
-fn lower_unknown_words(shader: &mut Shader, passes: &mut Passes<'_>) -> bool {
-    let options = CompilerOptions {
-        lower_int64: Int64Ops::ALL,
-        lower_frexp: true,
-        lower_pack_vectors: true,
+/// Lowers what the target lacks: integers of 64 bits, packed numbers, roundings of 64-bit floats, and for virgl's hosts
+/// fractions and exponents.
+fn lower_unknown_words(shader: &mut Shader, options: &TgsiOptions, passes: &mut Passes<'_>) -> bool {
+    let rounding = DoubleOps::TRUNC.union(DoubleOps::CEIL).union(DoubleOps::ROUND_EVEN);
+    let lowering = CompilerOptions {
+        lower_int64: if options.has_wide_integers { Int64Ops::NONE } else { Int64Ops::ALL },
+        lower_frexp: options.dialect == Dialect::Virgl,
+        lower_pack_vectors: !options.has_packing,
+        lower_pack_32_4x8_split: !options.has_packing,
+        lower_doubles: if options.has_wide_rounding { DoubleOps::NONE } else { rounding },
         ..CompilerOptions::default()
     };
-    let mut progress = run!(passes, shader, lower_frexp, |s| lower_frexp(s, &options));
-    progress |= run!(passes, shader, lower_int64, |s| lower_int64(s, &options));
-    progress | run!(passes, shader, lower_pack, |s| lower_pack(s, &options))
+    let mut progress = run!(passes, shader, lower_frexp, |s| lower_frexp(s, &lowering));
+    progress |= !options.has_wide_rounding && run!(passes, shader, lower_wide_signs);
+    progress |= run!(passes, shader, lower_doubles, |s| lower_doubles(s, &lowering));
+    progress |= run!(passes, shader, lower_int64, |s| lower_int64(s, &lowering));
+    progress | run!(passes, shader, lower_pack, |s| lower_pack(s, &lowering))
 }
 
 /// No integers and booleans.
@@ -167,7 +179,17 @@ pub(crate) fn lower(shader: &mut Shader, options: &TgsiOptions, passes: &mut Pas
         }
         run!(passes, shader, inline_functions, |s| into_ssa(s) | finish(s, &options.compiler_options_of_any_stage()));
     }
+    if !options.has_branches {
+        // Before indices become trees of conditions: many are constant in straight code.
+        unroll_loops(shader, options, passes)?;
+    }
     lower_variables(shader, options, passes);
+    if !options.has_branches {
+        flatten_branches(shader, options, passes)?;
+    }
+    if !options.has_periodic {
+        run!(passes, shader, lower_periodic);
+    }
     if options.optimize {
         run!(passes, shader, swap_inverted_sides);
     }

@@ -217,12 +217,12 @@ impl Allocate for Tgsi {
     }
 
     #[inline]
-    fn may_write_outputs(&self, opcode: Opcode) -> bool {
-        self.rules.may_write_outputs(opcode)
+    fn output_restriction(&self, instruction: &Instruction) -> u8 {
+        self.rules.output_restriction(instruction)
     }
 
     #[inline]
-    fn restricts_output(&self, output: usize) -> bool {
-        self.rules.restricts_output(output as i32)
+    fn output_limit(&self, output: usize) -> Option<u8> {
+        self.rules.output_limit(output as i32)
     }
 }

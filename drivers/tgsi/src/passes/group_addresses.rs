@@ -61,7 +61,7 @@ pub(crate) fn group_addresses(program: &mut Program) -> bool {
 }
 
 fn is_load(access: &Access) -> bool {
-    matches!(access.opcode, Opcode::Arl | Opcode::Uarl)
+    matches!(access.opcode, Opcode::Arl | Opcode::Arr | Opcode::Uarl)
 }
 
 /// The component of an address register that an instruction loads.

@@ -8,10 +8,6 @@
 //!
 //! MOV OUT[1].x, a    (CLIPDIST)                MOV TEMP[9], 0
 //! MOV OUT[1].y, b                       =>     MOV TEMP[9].x, a     MOV TEMP[9].y, b     MOV OUT[1], TEMP[9]
-//!
-//! BGNLOOP  UIF c  CONT  ENDIF                  BGNLOOP  MOV f, 0  BGNLOOP  UIF c  BRK  ENDIF
-//!   UIF d  BRK  ENDIF  ENDLOOP          =>       UIF d  MOV f, -1  BRK  ENDIF  BRK  ENDLOOP
-//!                                                UIF f  BRK  ENDIF  ENDLOOP
 //! ```
 //!
 //! Linear in the length of the program.
@@ -47,17 +43,9 @@ pub(super) fn rewrite(program: &mut Program, stage: Stage, rules: Rules) {
     program.machine.rules = rules.clone();
     let old = program.take_instructions();
     let collected = collected_outputs(&old, &rules);
-    let with_continue = loops_with_continue(&old);
     let repeated = inputs_of_many_blocks(&old);
-    let mut legalizer = Legalizer {
-        program,
-        rules,
-        stage,
-        collected: BTreeMap::new(),
-        loops: Vec::new(),
-        copies: HashMap::new(),
-        inputs: HashMap::new(),
-    };
+    let mut legalizer =
+        Legalizer { program, rules, stage, collected: BTreeMap::new(), copies: HashMap::new(), inputs: HashMap::new() };
     for &register in &collected {
         let temp = legalizer.program.new_temp();
         legalizer.collected.insert(register, temp);
@@ -70,8 +58,8 @@ pub(super) fn rewrite(program: &mut Program, stage: Stage, rules: Rules) {
         legalizer.push(Opcode::Mov, Dst::new(temp), &[Src::new(register)]);
         legalizer.inputs.insert(register, temp);
     }
-    for (index, instruction) in old.into_iter().enumerate() {
-        legalizer.instruction(instruction, with_continue.get(index).copied().unwrap_or(false));
+    for instruction in old {
+        legalizer.instruction(instruction);
     }
     if !matches!(stage, Stage::Geometry | Stage::TessCtrl) {
         legalizer.store_collected();
@@ -123,35 +111,12 @@ fn is_constant(register: &Register) -> bool {
         && register.dimension.is_none_or(|d| d.indirect.is_none())
 }
 
-/// For each `BGNLOOP`, by index, whether a `CONT` belongs to it.
-fn loops_with_continue(instructions: &[Instruction]) -> Vec<bool> {
-    let mut found = vec![false; instructions.len()];
-    let mut open: Vec<usize> = Vec::new();
-    for (index, instruction) in instructions.iter().enumerate() {
-        match instruction.opcode {
-            Opcode::Bgnloop => open.push(index),
-            Opcode::Endloop => {
-                open.pop();
-            }
-            Opcode::Cont => {
-                if let Some(&begin) = open.last() {
-                    found[begin] = true;
-                }
-            }
-            _ => {}
-        }
-    }
-    found
-}
-
 struct Legalizer<'a> {
     program: &'a mut Program,
     rules: Rules,
     stage: Stage,
     /// The temporary in which an output is collected.
     collected: BTreeMap<i32, u32>,
-    /// Loops that are open; those with a `CONT` have a flag that says to leave them.
-    loops: Vec<Option<Register>>,
     /// Temporaries that registers were copied to in this block.
     copies: HashMap<Register, Register>,
     /// Temporaries that inputs were copied to before all else.
@@ -166,19 +131,8 @@ impl Legalizer<'_> {
         self.program.push(instruction);
     }
 
-    fn push_bare(&mut self, opcode: Opcode, src: &[Src]) {
-        let mut instruction = Instruction::new(opcode);
-        instruction.src.extend(src.iter().copied().take(5));
-        self.program.push(instruction);
-    }
-
     fn new_temp(&mut self) -> Register {
         temporary(self.program.new_temp())
-    }
-
-    fn word(&mut self, word: u32) -> Src {
-        let number = self.program.constants.intern([word; 4]);
-        Src::new(Register::new(File::Immediate, number))
     }
 
     /// Collected outputs are stored whole.
@@ -189,39 +143,11 @@ impl Legalizer<'_> {
         }
     }
 
-    fn instruction(&mut self, instruction: Instruction, has_continue: bool) {
+    fn instruction(&mut self, instruction: Instruction) {
         if is_flow(instruction.opcode) {
             self.copies.clear();
         }
         match instruction.opcode {
-            Opcode::Bgnloop => {
-                let flag = has_continue.then(|| self.new_temp());
-                self.loops.push(flag);
-                self.program.push(instruction);
-                if let Some(flag) = flag {
-                    let zero = self.word(0);
-                    self.push(Opcode::Mov, Dst::new(flag).masked(1), &[zero]);
-                    self.push_bare(Opcode::Bgnloop, &[]);
-                }
-            }
-            Opcode::Endloop => {
-                if let Some(flag) = self.loops.pop().flatten() {
-                    self.push_bare(Opcode::Brk, &[]);
-                    self.push_bare(Opcode::Endloop, &[]);
-                    self.push_bare(Opcode::Uif, &[Src::new(flag).swizzled([0; 4])]);
-                    self.push_bare(Opcode::Brk, &[]);
-                    self.push_bare(Opcode::Endif, &[]);
-                }
-                self.program.push(instruction);
-            }
-            Opcode::Brk => {
-                if let Some(flag) = self.loops.last().copied().flatten() {
-                    let ones = self.word(u32::MAX);
-                    self.push(Opcode::Mov, Dst::new(flag).masked(1), &[ones]);
-                }
-                self.program.push(instruction);
-            }
-            Opcode::Cont => self.push_bare(Opcode::Brk, &[]),
             Opcode::Emit => {
                 self.store_collected();
                 self.program.push(instruction);

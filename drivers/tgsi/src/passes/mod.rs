@@ -10,6 +10,7 @@ mod group_addresses;
 mod group_lookups;
 pub(crate) mod join;
 pub(crate) mod legalize_virgl;
+pub(crate) mod lower_continues;
 pub(crate) mod named;
 pub(crate) mod pipeline;
 mod share_constants;

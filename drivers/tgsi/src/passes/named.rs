@@ -21,7 +21,7 @@ use tgsi_legacy::vec4::propagate_copies::propagate_copies;
 use tgsi_legacy::vec4::vectorize::vectorize;
 use thiserror::Error;
 
-use super::{combine, group_addresses, legalize_virgl, simplify_cfg};
+use super::{combine, group_addresses, legalize_virgl, lower_continues, simplify_cfg};
 use crate::machine::{Immediates, Program, Tgsi};
 use crate::target::options::TgsiOptions;
 use crate::target::virgl::rules::Rules;
@@ -70,7 +70,7 @@ macro_rules! machine_passes {
 }
 
 machine_passes! {
-    "simplify_cfg" => |program, context| simplify_cfg::simplify_cfg(program, context.options.native_integers);
+    "simplify_cfg" => |program, context| simplify_cfg::simplify_cfg(program, context.options);
     "propagate_copies" => |program, _| propagate_copies(program);
     "combine" => |program, context| combine::combine(program, context.options);
     "remove_dead_code" => |program, _| remove_dead_code(program);
@@ -87,6 +87,9 @@ machine_passes! {
     "allocate" => |program, context| {
         let outputs_wait = !matches!(context.processor, Processor::Geometry | Processor::TessControl);
         allocate(program, extent(context.options), outputs_wait);
+    };
+    "lower_continues" => |program, context| {
+        lower_continues::lower_continues(program, context.options.native_integers);
     };
     "legalize_virgl" => |program, context| {
         legalize_virgl::rewrite(program, stage(context.processor), context.rules.clone());
@@ -125,7 +128,7 @@ fn rules_of_virgl(shader: &Shader) -> Rules {
         rows.flat_map(|(d, semantic)| (d.first..=d.last).map(move |r| (u32::from(r), semantic))).collect::<Vec<_>>()
     };
     let system_values: Vec<Semantic> = of(File::SystemValue).into_iter().map(|(_, semantic)| semantic).collect();
-    Rules::of_virgl(stage(shader.processor), of(File::Output), of(File::Input), &system_values)
+    Rules::of_virgl(stage(shader.processor), of(File::Output), of(File::Input), &system_values, &[])
 }
 
 fn temporaries(shader: &Shader) -> impl Iterator<Item = &Declaration> {

@@ -167,7 +167,7 @@ type Row = (Pass, &'static str, fn(&mut Program, &TgsiOptions) -> bool, &'static
 
 /// The passes in their order.
 const TABLE: [Row; 8] = [
-    (SimplifyCfg, "tgsi:simplify_cfg", |p, options| simplify_cfg::simplify_cfg(p, options.native_integers), &ALL),
+    (SimplifyCfg, "tgsi:simplify_cfg", simplify_cfg::simplify_cfg, &ALL),
     (PropagateCopies, "tgsi:propagate_copies", |p, _| propagate_copies(p), &[PropagateCopies, Combine, RemoveDeadCode]),
     (Combine, "tgsi:combine", combine::combine, &[PropagateCopies, Combine, RemoveDeadCode]),
     (RemoveDeadCode, "tgsi:remove_dead_code", |p, _| remove_dead_code(p), &[]),

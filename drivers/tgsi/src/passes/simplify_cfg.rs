@@ -12,9 +12,11 @@ use tgsi::shader::{Dst, Instruction, Register, Src};
 use tgsi::tables::{File, Opcode};
 
 use crate::machine::Program;
+use crate::target::options::TgsiOptions;
 
-/// Simplifies. Without native integers no integer opcode is made. Returns whether anything changed.
-pub(crate) fn simplify_cfg(program: &mut Program, native_integers: bool) -> bool {
+/// Simplifies. Without native integers no integer opcode is made, and without comparisons either no condition is negated.
+/// Returns whether anything changed.
+pub(crate) fn simplify_cfg(program: &mut Program, options: &TgsiOptions) -> bool {
     if !has_work(program) {
         return false;
     }
@@ -42,8 +44,8 @@ pub(crate) fn simplify_cfg(program: &mut Program, native_integers: bool) -> bool
                     changed = true;
                     continue;
                 }
-                Some(Opcode::If | Opcode::Uif) => {
-                    negate_condition(program, kept - 1, native_integers);
+                Some(Opcode::If | Opcode::Uif) if options.native_integers || options.has_comparisons => {
+                    negate_condition(program, kept - 1, options.native_integers);
                     kept += 1;
                     changed = true;
                     continue;

@@ -115,8 +115,46 @@ impl Selector<'_> {
             let value = self.register_value(register);
             return (self.load_value(value.lane(component), purpose), offset);
         }
+        if let Some((number, component)) = self.rounded(def, component) {
+            let value = self.value(number);
+            return (self.load_value_by(Opcode::Arr, value.lane(component), purpose), offset);
+        }
         let value = self.value(def);
         (self.load_value(value.lane(component), purpose), offset)
+    }
+
+    /// The number whose floor, plus a half, is an index: `ARR` takes it. (`ARL` of a floor is the machine passes' work.)
+    fn rounded(&self, mut def: Def, mut component: u8) -> Option<(Def, u8)> {
+        if !self.options.has_arr {
+            return None;
+        }
+        let body = self.body;
+        let source = |def: Def, component: u8, number: usize| {
+            let source = body.source(body.def_inst(def), number);
+            (body.src_def(source), body.swizzle(source).get(usize::from(component)))
+        };
+        let is_made_by = |def: Def, op: AluOp| body.alu_op(body.def_inst(def)) == Some(op);
+        if self.options.native_integers {
+            for op in [AluOp::F2i32, AluOp::Ffloor] {
+                if !is_made_by(def, op) {
+                    return None;
+                }
+                (def, component) = source(def, component, 0);
+            }
+        }
+        if !is_made_by(def, AluOp::Fadd) {
+            return None;
+        }
+        let operands = [0, 1].map(|number| source(def, component, number));
+        let is_half = |(def, component): (Def, u8)| {
+            body.constant_component(def, usize::from(component)) == Some(u64::from(0.5f32.to_bits()))
+        };
+        let number = match operands.map(is_half) {
+            [false, true] => operands[0],
+            [true, false] => operands[1],
+            _ => return None,
+        };
+        self.may_be_loaded(number.0).then_some(number)
     }
 
     /// Hosts of virgl have one array of all `GENERIC` registers and one of all `PATCH` registers, and index that of the
@@ -317,9 +355,13 @@ impl Selector<'_> {
 
     /// Loads a source into a component of an address register, unless it is in one.
     pub(super) fn load_value(&mut self, src: Src, purpose: Purpose) -> Slot {
-        self.clock += 1;
         // Without integers, indices are floats that hold integers.
         let opcode = if self.options.native_integers { Opcode::Uarl } else { Opcode::Arl };
+        self.load_value_by(opcode, src, purpose)
+    }
+
+    fn load_value_by(&mut self, opcode: Opcode, src: Src, purpose: Purpose) -> Slot {
+        self.clock += 1;
         let wanted = Some((opcode, src));
         let is_virgl = self.options.dialect == Dialect::Virgl;
         let components = if is_virgl { 4 } else { usize::from(self.options.address_components.clamp(1, 4)) };

@@ -164,7 +164,7 @@ impl Selector<'_> {
         let Some(def) = body.inst_def(inst) else { return Ok(()) };
         let unsupported = DriverError::UnsupportedAlu { inst, op };
         if Selector::is_move(op) {
-            return self.vector(inst, def, op);
+            return if self.recognized_vector(inst, def, op) { Ok(()) } else { self.vector(inst, def, op) };
         }
         let wide = body.bit_size(def) == 64 || body.sources(inst).any(|s| body.bit_size(body.src_def(s)) == 64);
         if body.num_components(def) > 4 || body.num_sources(inst) > 4 {
@@ -282,7 +282,8 @@ impl Selector<'_> {
                 self.emit_saturated(Opcode::Mul, dst, &[src(0)?, src(1)?], saturate);
             }
             AluOp::Ffmaz if self.shader.info.use_legacy_math_rules => {
-                self.emit_saturated(Opcode::Fma, dst, &[src(0)?, src(1)?, src(2)?], saturate);
+                let opcode = if self.options.has_fma { Opcode::Fma } else { Opcode::Mad };
+                self.emit_saturated(opcode, dst, &[src(0)?, src(1)?, src(2)?], saturate);
             }
             AluOp::Fmulz => self.multiply_or_zero(dst, src(0)?, src(1)?, saturate),
             AluOp::Fmadz if self.shader.info.use_legacy_math_rules => {
@@ -298,7 +299,7 @@ impl Selector<'_> {
             }
             AluOp::Fdot2Madz | AluOp::Fdot3Madz | AluOp::Fdot4Madz => self.dot_or_zero(dst, op, &sources, saturate),
             // Rounded once, as the sum; without a product the addend.
-            AluOp::Ffmaz if self.options.native_integers || self.options.has_cmp => {
+            AluOp::Ffmaz if self.options.has_fma && (self.options.native_integers || self.options.has_cmp) => {
                 let sum = self.computed(Opcode::Fma, dst.write_mask, &[src(0)?, src(1)?, src(2)?]);
                 let counts = self.both_factors_count(src(0)?, src(1)?, dst.write_mask);
                 self.select_negative(dst, [negated(counts), sum, src(2)?], saturate);

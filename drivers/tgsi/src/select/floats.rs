@@ -96,7 +96,7 @@ impl Selector<'_> {
 fn is_float_opcode(opcode: Opcode) -> bool {
     // An address is an integer wherever there are any; what these two select and pass on has no type.
     match opcode {
-        Opcode::Arl => return true,
+        Opcode::Arl | Opcode::Arr => return true,
         Opcode::Ucmp | Opcode::Uif | Opcode::Uarl => return false,
         _ => {}
     }

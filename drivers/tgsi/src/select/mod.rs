@@ -20,6 +20,7 @@ mod shared;
 mod system_values;
 mod texture;
 mod values;
+mod vector_opcodes;
 
 use arrayvec::ArrayVec;
 use cranelift_entity::{EntitySet, SecondaryMap};
@@ -33,9 +34,9 @@ use tgsi_ir::intrinsics::{IndexKind, IntrinsicOp};
 use tgsi_ir::{Body, Def, Function, Inst, Shader, Use, Variable};
 use tgsi_legacy::chase::{self, Operand};
 
-use crate::DriverError;
 use crate::machine::{Program, Tgsi};
 use crate::target::options::{Dialect, TgsiOptions};
+use crate::{DriverError, Located};
 use address::Purpose;
 use declared::{ArrayKey, Declared};
 use shared::{Fixed, Shared};
@@ -160,7 +161,7 @@ fn callable(shader: &Shader, entry: Function) -> (EntitySet<Function>, Secondary
 }
 
 /// Selects the entry point and all that it calls.
-pub(crate) fn select(shader: &Shader, options: &TgsiOptions) -> Result<Selected, DriverError> {
+pub(crate) fn select(shader: &Shader, options: &TgsiOptions) -> Result<Selected, Located> {
     let entry = shader.entry_point().ok_or(DriverError::NoEntryPoint)?;
     let fixed = Fixed::of(shader)?;
     let (callable, depths) = callable(shader, entry);
@@ -199,7 +200,7 @@ pub(crate) fn select(shader: &Shader, options: &TgsiOptions) -> Result<Selected,
             selector.clear_arrays();
         }
         selector.begin_helpers();
-        selector.control_flow()?;
+        selector.control_flow().map_err(|error| error.in_body(body, options.native_integers))?;
         selected.declared = selector.declared;
         selected.parts.push(Part { function, depth: depths[function], program: selector.program });
     }

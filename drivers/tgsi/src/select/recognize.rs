@@ -23,38 +23,38 @@ use super::{Selector, Value};
 
 /// A value and the component that each component of the result reads.
 #[derive(Clone, Copy, PartialEq)]
-struct Term {
-    def: Def,
-    components: [u8; 4],
+pub(super) struct Term {
+    pub(super) def: Def,
+    pub(super) components: [u8; 4],
 }
 
 impl Selector<'_> {
     /// Source `number` of an instruction as the components of `outer` see it.
-    fn term(&self, inst: Inst, number: usize, outer: [u8; 4]) -> Term {
+    pub(super) fn term(&self, inst: Inst, number: usize, outer: [u8; 4]) -> Term {
         let source = self.body.source(inst, number);
         let swizzle = self.body.swizzle(source);
         Term { def: self.body.src_def(source), components: outer.map(|c| swizzle.get(usize::from(c)) & 3) }
     }
 
     /// The sources of a term if it is made by `op`.
-    fn made_by(&self, term: Term, op: AluOp) -> Option<ArrayVec<Term, 4>> {
+    pub(super) fn made_by(&self, term: Term, op: AluOp) -> Option<ArrayVec<Term, 4>> {
         let producer = self.body.def_inst(term.def);
         (self.body.alu_op(producer) == Some(op)).then(|| {
             (0..self.body.num_sources(producer).min(4)).map(|n| self.term(producer, n, term.components)).collect()
         })
     }
 
-    fn is_word(&self, term: Term, count: usize, word: u64) -> bool {
+    pub(super) fn is_word(&self, term: Term, count: usize, word: u64) -> bool {
         (0..count).all(|c| self.body.constant_component(term.def, usize::from(term.components[c])) == Some(word))
     }
 
-    fn same_term(&self, a: Term, b: Term, count: usize) -> bool {
+    pub(super) fn same_term(&self, a: Term, b: Term, count: usize) -> bool {
         let [a, b] = [a, b].map(|term| AluSrc::new(term.def, Swizzle::new(&term.components)));
         a.equals(self.body, b, count)
     }
 
     /// The sources of a commutative operation with a constant: the other one.
-    fn with_word(&self, term: Term, op: AluOp, count: usize, word: u64) -> Option<Term> {
+    pub(super) fn with_word(&self, term: Term, op: AluOp, count: usize, word: u64) -> Option<Term> {
         let sources = self.made_by(term, op)?;
         let (a, b) = (*sources.first()?, *sources.get(1)?);
         if self.is_word(b, count, word) {

@@ -83,6 +83,25 @@ pub struct TgsiOptions {
     pub has_ssg: bool,
     /// The target has `DIV`. Otherwise the reciprocal multiplies.
     pub has_div: bool,
+    /// The target has `POW`. Otherwise it is the exponential of a product with the logarithm.
+    pub has_pow: bool,
+    /// The target has `SIN` and `COS`. Otherwise a polynomial approximates them, with an error of about 1e-6 for angles
+    /// of few turns.
+    pub has_periodic: bool,
+    /// The target has `LIT` and `DST`. Otherwise arithmetic makes their components.
+    pub has_lit: bool,
+    /// The target has `EXP` and `LOG`. Otherwise arithmetic makes their components.
+    pub has_exp: bool,
+    /// The target has `ARR`. Otherwise a half is added for `ARL`.
+    pub has_arr: bool,
+    /// The target has `FMA` and `DFMA`. Otherwise product and sum are rounded each.
+    pub has_fma: bool,
+    /// The target has `DTRUNC`, `DCEIL`, `DROUND` and `DSSG`. Otherwise `DFLR` and comparisons make them.
+    pub has_wide_rounding: bool,
+    /// The target has integers of 64 bits. Otherwise they are pairs of words.
+    pub has_wide_integers: bool,
+    /// The target has `PK2H` to `PK4UB` and `UP2H` to `UP4UB`.
+    pub has_packing: bool,
     /// Results may be saturated. Otherwise `MAX` and `MIN` clamp them.
     pub has_sat: bool,
     /// The target has `SLT`, `SGE`, `SEQ` and `SNE`. Otherwise `CMP` makes 1.0 and 0.0 of differences: a comparison with
@@ -128,8 +147,11 @@ pub struct TgsiOptions {
     pub costly_cmp: bool,
     /// `CMP` reads at most two different temporaries.
     pub narrow_cmp: bool,
-    /// There are branches. Without them, and without `CMP`, both sides are computed and products are added.
+    /// There are branches and loops. Without them loops are unrolled, and both sides of a branch are computed; without
+    /// `CMP` products are added then. What has to stay a loop is an error.
     pub has_branches: bool,
+    /// Loops have `CONT`. Otherwise a loop in the loop is left.
+    pub has_continue: bool,
     /// A branch costs several instructions: both sides are computed where they have twice as many instructions as
     /// elsewhere.
     pub costly_branches: bool,
@@ -244,6 +266,14 @@ impl TgsiOptions {
             // CMP selects the other value for NaN there.
             Dialect::Virgl => TgsiOptions {
                 has_cmp: false,
+                has_fma: false,
+                // They take the logarithm of negative numbers, a power where x is 0, and write whole registers.
+                has_lit: false,
+                has_exp: false,
+                has_arr: false,
+                has_continue: false,
+                has_wide_integers: false,
+                has_packing: false,
                 tex_lz: false,
                 tg4_component_in_swizzle: false,
                 texture_return_types: false,
@@ -273,6 +303,15 @@ impl Default for TgsiOptions {
             has_round: true,
             has_ssg: true,
             has_div: true,
+            has_pow: true,
+            has_periodic: true,
+            has_lit: true,
+            has_exp: true,
+            has_arr: true,
+            has_fma: true,
+            has_wide_rounding: true,
+            has_wide_integers: true,
+            has_packing: true,
             has_sat: true,
             has_comparisons: true,
             free_scaling: false,
@@ -292,6 +331,7 @@ impl Default for TgsiOptions {
             costly_cmp: false,
             narrow_cmp: false,
             has_branches: true,
+            has_continue: true,
             costly_branches: false,
             negative_offsets: true,
             offsets_in_array: false,
@@ -354,6 +394,15 @@ named_options! {
     "no_round", "There is no ROUND." => |o| o.has_round = false;
     "no_ssg", "There is no SSG." => |o| o.has_ssg = false;
     "no_div", "There is no DIV." => |o| o.has_div = false;
+    "no_pow", "There is no POW." => |o| o.has_pow = false;
+    "no_periodic", "There are no SIN and COS." => |o| o.has_periodic = false;
+    "no_lit", "There are no LIT and DST." => |o| o.has_lit = false;
+    "no_exp", "There are no EXP and LOG." => |o| o.has_exp = false;
+    "no_arr", "There is no ARR." => |o| o.has_arr = false;
+    "no_fma", "There are no FMA and DFMA." => |o| o.has_fma = false;
+    "no_wide_rounding", "There are no DTRUNC, DCEIL, DROUND and DSSG." => |o| o.has_wide_rounding = false;
+    "no_wide_integers", "There are no integers of 64 bits." => |o| o.has_wide_integers = false;
+    "no_packing", "There are no PK2H to PK4UB and UP2H to UP4UB." => |o| o.has_packing = false;
     "no_sat", "Results cannot be saturated." => |o| o.has_sat = false;
     "no_comparisons", "There are no SLT, SGE, SEQ, SNE; NaN compares as anything." => |o| o.has_comparisons = false;
     "free_scaling", "Products with 2, 4, 8 and their reciprocals cost nothing." => |o| o.free_scaling = true;
@@ -380,7 +429,8 @@ named_options! {
     "costly_cmp", "CMP takes three instructions." => |o| o.costly_cmp = true;
     "narrow_cmp", "CMP reads at most two different temporaries." => |o| o.narrow_cmp = true;
     "costly_branches", "A branch costs several instructions." => |o| o.costly_branches = true;
-    "no_branches", "There are no branches." => |o| o.has_branches = false;
+    "no_branches", "There are no branches and loops." => |o| o.has_branches = false;
+    "no_continue", "There is no CONT." => |o| o.has_continue = false;
     "one_constant", "A second constant in an instruction costs a copy." => |o| o.one_constant = true;
     "one_input", "A second input in an instruction costs a copy." => |o| o.one_input = true;
     "free_zero_and_one", "0 and 1 are operands without a constant." => |o| o.free_zero_and_one = true;

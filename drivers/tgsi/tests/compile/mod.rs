@@ -4,11 +4,11 @@
 
 use tgsi::Shader;
 use tgsi_compiler::{CompileError, Compiler, Stage};
-use tgsi_driver_tgsi::{DriverError, TgsiOptions};
+use tgsi_driver_tgsi::{DriverError, Located, TgsiOptions};
 use tgsi_ir::passes::pipeline::Level;
 
 fn of_driver(error: CompileError) -> DriverError {
-    error.of_target::<DriverError>().cloned().unwrap_or_else(|| panic!("{error}"))
+    error.of_target::<Located>().map(|located| located.error.clone()).unwrap_or_else(|| panic!("{error}"))
 }
 
 /// The code for optimised SSA.

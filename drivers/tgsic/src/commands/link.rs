@@ -100,8 +100,9 @@ fn content(code: Code, as_text: bool) -> Result<Vec<u8>, ShaderError> {
 fn reflect(shader: &Linked, source: &Source, plan: &Plan) -> Result<String, ShaderError> {
     let interface = shader.target.reflect(&shader.lowered);
     let none = || ShaderError::Other(format!("the driver {} assigns nothing to the interface", plan.driver.name()));
-    let interface =
-        interface.ok_or_else(none)?.map_err(|error| ShaderError::from(CompileError::Target { error, span: None }))?;
+    let interface = interface
+        .ok_or_else(none)?
+        .map_err(|error| ShaderError::from(CompileError::Target { error, message: None, span: None }))?;
     let file = json!(source.path.display().to_string());
     Ok(format!("{{\"f\":{file},{}", interface.strip_prefix('{').unwrap_or(&interface)))
 }

@@ -13,6 +13,7 @@ use tgsi::run::OpcodeCounts;
 use tgsi::smith::{Config, FLOAT_STAGES, Features, from_seed, mutate};
 use tgsi::tables::{Opcode, Processor};
 use tgsi_ir::Stage;
+use tgsi_ir::alu::AluOp;
 
 use crate::args::SmithArguments;
 use crate::input::Source;
@@ -40,9 +41,14 @@ pub fn smith(arguments: &SmithArguments) -> Result<Status, Failure> {
         features: match &arguments.features[..] {
             // A device need not round once, and large angles have no sine there.
             [] if plan.is_run_by_device() => Features::ALL.without(Features::FUSED).without(Features::PERIODIC),
-            // The target rounds products first.
-            [] if target.compiler_options(Stage::Fragment).lower_ffma => Features::ALL.without(Features::FUSED),
-            [] => Features::ALL,
+            [] => {
+                let options = target.compiler_options(Stage::Fragment);
+                let is_approximated = target.approximations(Stage::Fragment).contains(&AluOp::Fsin);
+                // The target rounds products first; polynomials are for small angles.
+                let fused = if options.lower_ffma { Features::FUSED } else { Features::NONE };
+                let periodic = if is_approximated { Features::PERIODIC } else { Features::NONE };
+                Features::ALL.without(fused).without(periodic)
+            }
             names => names.iter().filter_map(|name| Features::from_name(name)).fold(Features::NONE, Features::with),
         },
         integers: target.has_integers(Stage::Fragment),

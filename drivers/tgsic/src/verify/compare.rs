@@ -49,10 +49,19 @@ pub enum Rule {
     /// | NaN or infinite in the source | anything |
     /// | other floats of a shader with operations that the device may round otherwise | close, denormals being zeros |
     /// | other floats | the same but for the sign of zero |
+    ///
+    /// [`Exact`](Self::Exact) for shaders with operations that lowering
+    /// [approximates](tgsi_compiler::Target::approximations), too: they may also overflow a little earlier.
     ExactOnDevice {
         /// Whether there are operations that the device may round otherwise.
         approximate: bool,
     },
+}
+
+/// Whether a result is infinite where a float close to the largest of the same sign is expected.
+fn overflows(expected: u32, found: u32) -> bool {
+    let (expected, found) = (f32::from_bits(expected), f32::from_bits(found));
+    found.is_infinite() && expected.is_finite() && (expected / f32::MAX) * found.signum() > 0.999
 }
 
 /// Whether devices keep a word: it is neither NaN nor infinite as a float, or likely to be a small negative integer or
@@ -74,6 +83,7 @@ impl Rule {
                 !integers
                     && (!f32::from_bits(expected).is_finite()
                         || approximate && Agreement::of(flushed(expected), flushed(found)) != Agreement::Different
+                        || approximate && overflows(expected, found)
                         || Rule::Exact.agree(integers, expected, found))
             }
             Rule::Exact => {

@@ -171,6 +171,7 @@ impl Verification<'_> {
         // An instruction may take several of another kind.
         let wider = RunLimits { steps: 50 * STEPS, ..RunLimits::default() };
         let device: OnceCell<Device> = OnceCell::new();
+        let approximated = Cell::new(false);
         let compare = |stage, run: &dyn Fn(&Inputs, &mut AnalyticResources) -> Result<Outputs, String>| {
             for (seed, (inputs, expected)) in inputs.iter().zip(&expected).enumerate() {
                 let Some(expected) = expected else { continue };
@@ -178,7 +179,11 @@ impl Verification<'_> {
                 let outputs = run(inputs, &mut resources).map_err(|e| defect(stage, format!("inputs {seed}: {e}")))?;
                 let found = RunResult { outputs, resources };
                 let kind = InputKind::of_seed(seed as u64);
+                let is_lowered = approximated.get() && ![IR, SSA].contains(&stage);
                 let mismatch = match (self.exact, device.get()) {
+                    (true, None) if is_lowered => {
+                        first_mismatch(shader, Rule::ExactOnDevice { approximate: true }, expected, &found)
+                    }
                     (true, None) => first_mismatch(shader, Rule::Exact, expected, &found),
                     (false, None) => first_mismatch(shader, Rule::Close(kind), expected, &found),
                     (exact, Some(Device { approximate, lowered })) => {
@@ -203,7 +208,8 @@ impl Verification<'_> {
         current.set("ir");
         let mut compilation =
             self.plan.compiler.start(shader).map_err(|error| defect("ir", ShaderError::from(error).brief()))?;
-        compare_ir("ir", compilation.ir())?;
+        approximated.set(self.plan.is_approximated(compilation.ir()));
+        compare_ir(IR, compilation.ir())?;
         for stage in [Stage::Ssa, Stage::Opt, Stage::Registers] {
             current.set(stage.name());
             compilation.advance(stage).map_err(|error| defect(stage.name(), ShaderError::from(error).brief()))?;
@@ -229,6 +235,10 @@ impl Verification<'_> {
         }
     }
 }
+
+/// The steps before anything is lowered.
+const IR: &str = "ir";
+const SSA: &str = "ssa";
 
 /// The step that runs the code of the driver.
 const DRIVER: &str = "driver";

@@ -31,6 +31,24 @@ impl Value {
         value
     }
 
+    /// A value that is made before the loop: a constant, or a vector of which some components are.
+    fn before_loop(body: &Body, def: Def) -> Value {
+        if let Some(constant) = body.def_constant(def) {
+            return Value::of_constant(constant);
+        }
+        let mut value = Value::UNKNOWN;
+        let inst = body.def_inst(def);
+        if body.alu_op(inst).is_some_and(AluOp::is_vec) {
+            for (component, source) in body.sources(inst).enumerate().take(MAX_COMPONENTS) {
+                let selected = usize::from(body.swizzle(source).get(0));
+                if let Some(bits) = body.constant_component(body.src_def(source), selected) {
+                    value.set(component, bits);
+                }
+            }
+        }
+        value
+    }
+
     fn set(&mut self, component: usize, bits: u64) {
         self.known |= 1 << component;
         self.bits[component] = bits;
@@ -112,11 +130,10 @@ impl LoopAnalyzer<'_> {
                     _ => Node::Fixed,
                 };
                 let value = match node {
-                    Node::Fixed => body.def_constant(def).map_or(Value::UNKNOWN, Value::of_constant),
+                    Node::Fixed => Value::before_loop(body, def),
                     Node::Head(_) => {
                         let entry = body.phi_sources(inst).find(|&(pred, _)| !self.tree.contains(id, pred));
-                        let entry = entry.and_then(|(_, source)| body.def_constant(body.src_def(source)));
-                        entry.map_or(Value::UNKNOWN, Value::of_constant)
+                        entry.map_or(Value::UNKNOWN, |(_, source)| Value::before_loop(body, body.src_def(source)))
                     }
                     Node::Alu(_) | Node::Phi(..) => Value::UNKNOWN,
                 };

@@ -35,6 +35,8 @@
 //! - Not complex loops ([`crate::analysis::loop_info`]): [`opt_loop`](mod@crate::passes::loops::opt_loop) makes simple
 //!   ones of many.
 //! - The hints of a loop go before that ([`LoopControl`]).
+//! - For targets without loops ([`lower_control_flow`](crate::options::CompilerOptions::lower_control_flow)) every loop
+//!   with a bound of at most 1024 iterations is unrolled, up to 65536 instructions, whatever its other exits are.
 //!
 //! A loop that nothing known ends, but that indexes an array with its counter, will end before it leaves the array if
 //! the program has no error. It is unrolled that far, and what is left of it stays as the innermost `else`, marked so
@@ -62,6 +64,9 @@ const LOOP_COST: u32 = 6;
 const MAX_UNKNOWN_EXITS: usize = 8;
 /// Cost beyond which no reason is good enough.
 const MAX_COST: u32 = 1 << 16;
+/// Most iterations for a target without loops. Exits that may be taken nest the copies, and flattening moves an
+/// instruction once for each level.
+const MAX_ITERATIONS_WITHOUT_LOOPS: u32 = 1024;
 
 /// See the [module](self).
 pub fn opt_loop_unroll(shader: &mut Shader, options: &CompilerOptions) -> bool {
@@ -69,7 +74,11 @@ pub fn opt_loop_unroll(shader: &mut Shader, options: &CompilerOptions) -> bool {
         return false;
     }
     let Shader { functions, types, info, .. } = shader;
-    let most = options.max_unroll_iterations.max(options.max_unroll_iterations_aggressive);
+    let most = if options.lower_control_flow {
+        MAX_ITERATIONS_WITHOUT_LOOPS
+    } else {
+        options.max_unroll_iterations.max(options.max_unroll_iterations_aggressive)
+    };
     let mut progress = false;
     for body in
         functions.values_mut().filter_map(|f| f.body.as_mut()).filter(|body| body.structured && body.num_loops() != 0)
@@ -192,7 +201,7 @@ impl Unroller<'_> {
         if trips == 0 {
             return (unknown <= MAX_UNKNOWN_EXITS).then_some(Plan::Whole);
         }
-        if unknown > 1 {
+        if unknown > 1 && !self.options.lower_control_flow {
             return None;
         }
         if analysis.has_inner_loop {
@@ -209,7 +218,8 @@ impl Unroller<'_> {
         let cost = analysis.unrolled_cost;
         let growth = cost.saturating_sub(analysis.cost.saturating_add(LOOP_COST));
         let cheap = cost <= most.saturating_mul(COST_PER_ITERATION) || analysis.walks_array() && cost <= MAX_COST;
-        let needed = analysis.indexes(self.options.no_indirect) && cost <= MAX_COST;
+        let needed =
+            (self.options.lower_control_flow || analysis.indexes(self.options.no_indirect)) && cost <= MAX_COST;
         trips <= most && (needed || cheap && growth <= self.options.max_unroll_growth)
     }
 
@@ -225,6 +235,9 @@ impl Unroller<'_> {
     }
 
     fn most_iterations(&self, body: &Body, id: Loop, analysis: &LoopAnalysis) -> u32 {
+        if self.options.lower_control_flow {
+            return MAX_ITERATIONS_WITHOUT_LOOPS;
+        }
         let list = body.loop_body(id);
         let is_exit = |node: If| analysis.terminators.iter().any(|t| t.node == Some(node));
         let is_straight = !analysis.indexed_arrays.is_empty()

@@ -210,6 +210,10 @@ const STRAIGHT: &[Pass] = passes![
     lower_phis_to_scalar,
     lower_load_const_to_scalar,
     opt_copy_prop,
+    lower_loop_jumps,
+    into_ssa,
+    lower_loop_jumps,
+    into_ssa,
     optimized,
     no_control_flow,
 ];

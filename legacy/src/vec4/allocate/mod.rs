@@ -106,16 +106,20 @@ pub trait Allocate: Machine {
         false
     }
 
-    /// Whether results of an opcode may go to outputs directly.
+    /// How few outputs the result of an instruction may go to directly: those whose [`output_limit`] is not less. 0: to
+    /// every output.
+    ///
+    /// [`output_limit`]: Self::output_limit
     #[inline]
-    fn may_write_outputs(&self, _opcode: Self::Opcode) -> bool {
-        true
+    fn output_restriction(&self, _instruction: &Self::Instruction) -> u8 {
+        0
     }
 
-    /// Whether an output may be written by some instructions only.
+    /// The greatest [`output_restriction`](Self::output_restriction) of instructions that may write an output. `None`:
+    /// only copies may.
     #[inline]
-    fn restricts_output(&self, _output: usize) -> bool {
-        false
+    fn output_limit(&self, _output: usize) -> Option<u8> {
+        Some(u8::MAX)
     }
 }
 

@@ -4,20 +4,19 @@ use super::super::access::{Counts, Traits};
 use super::super::{Flow, Program, RegisterCopy};
 use super::{Allocate, Allocation, Freedom, IDENTITY, Permutation, permutations};
 
-/// The bundles that hold results which may not go to outputs directly.
-fn restricted_bundles<M: Allocate>(program: &Program<M>, allocation: &Allocation) -> Vec<bool> {
+/// By bundle: the greatest [restriction](Allocate::output_restriction) of the results in it.
+fn restrictions<M: Allocate>(program: &Program<M>, allocation: &Allocation) -> Vec<u8> {
     if !program.machine.restricts_outputs() {
         return Vec::new();
     }
-    let mut restricted = vec![false; allocation.bundles.len()];
-    for access in &program.access {
-        if let Some(temp) = access.written().and_then(|w| w.temp())
-            && !program.machine.may_write_outputs(access.opcode)
-        {
-            restricted[allocation.bundle_of[temp] as usize] = true;
+    let mut restrictions = vec![0; allocation.bundles.len()];
+    for (access, instruction) in program.access.iter().zip(&program.instructions) {
+        if let Some(temp) = access.written().and_then(|w| w.temp()) {
+            let known = &mut restrictions[allocation.bundle_of[temp] as usize];
+            *known = program.machine.output_restriction(instruction).max(*known);
         }
     }
-    restricted
+    restrictions
 }
 
 /// The readers of a bundle.
@@ -41,7 +40,7 @@ pub(super) fn become_outputs<M: Allocate>(program: &Program<M>, allocation: &mut
         return;
     }
     let mut readers = vec![Reader::None; allocation.bundles.len()];
-    let restricted = restricted_bundles(program, allocation);
+    let restrictions = restrictions(program, allocation);
     let mut writes: Vec<Counts> = Vec::new();
     let mut depth = 0i32;
     for (index, access) in program.access.iter().enumerate() {
@@ -84,7 +83,8 @@ pub(super) fn become_outputs<M: Allocate>(program: &Program<M>, allocation: &mut
         let Reader::Copy(copy) = *reader else { continue };
         let (Some(temp), Some(output)) = (copy.from.as_temp(), copy.to.as_output()) else { continue };
         let counts = writes.get(output).copied().unwrap_or_default();
-        if restricted.get(number).copied().unwrap_or(false) || program.machine.restricts_output(output) {
+        let restriction = restrictions.get(number).copied().unwrap_or(0);
+        if program.machine.output_limit(output).is_none_or(|limit| restriction > limit) {
             continue;
         }
         let mut to: [Option<u8>; 4] = [None; 4];

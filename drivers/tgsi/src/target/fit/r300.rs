@@ -7,6 +7,11 @@
 //! - In fragment programs of R300 a swizzle that the hardware does not have is put together by copies, and the results
 //!   of lookups are whole registers. Coordinates are read as they are from temporaries and inputs.
 //! - In vertex programs an instruction reads one constant and one input: each other one costs a copy.
+//!
+//! Fragment programs of R500 have comparisons as conditions only: `IF` and the comparison that it alone reads become one
+//! instruction (`r500_transform_IF`).
+
+use std::collections::{HashMap, HashSet};
 
 use tgsi::Shader;
 use tgsi::scan::needed_channels;
@@ -19,6 +24,7 @@ use super::registers::{
 };
 use super::reused::{count_constants, count_live};
 use super::usage::{Resource, Usage};
+use crate::target::opcodes::is_flow;
 
 /// A generation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -35,11 +41,12 @@ const RENUMBERED: Numbering = Numbering { temporaries_before: 0, immediates_afte
 /// Counts what a fragment program would use.
 pub(crate) fn count_fragment(shader: &Shader, chip: Chip, usage: &mut Usage) {
     let registers = RegisterCount::new(shader, RENUMBERED);
+    let conditions = if chip == Chip::R500 { conditions(shader) } else { HashSet::new() };
     let mut program = Fragment { chip, nodes: Vec::new(), span: Span::default(), usage };
     program.usage.at_least(Resource::Phases, 1, Span::default());
-    for instruction in &shader.instructions {
+    for (at, instruction) in shader.instructions.iter().enumerate() {
         registers.instruction(instruction, program.usage);
-        program.instruction(instruction);
+        program.instruction(instruction, conditions.contains(&at));
     }
     // Zero, a half and one are swizzles.
     count_constants(shader, |value| matches!(value.abs(), 0.0 | 0.5 | 1.0), usage);
@@ -48,6 +55,54 @@ pub(crate) fn count_fragment(shader: &Shader, chip: Chip, usage: &mut Usage) {
     count_nesting(shader, usage);
     count_semantics(shader, File::Input, Resource::Interpolators, is_texture_coordinate, usage);
     count_semantics(shader, File::Output, Resource::Colors, |semantic| semantic == Semantic::Color, usage);
+}
+
+/// Comparisons whose result one `IF` reads and nothing else, with no control flow between them, and these `IF`s.
+fn conditions(shader: &Shader) -> HashSet<usize> {
+    /// A component of a temporary that a comparison wrote.
+    struct Truth {
+        comparison: usize,
+        flows: usize,
+        reads: u32,
+        condition: Option<usize>,
+    }
+    let mut found = HashSet::new();
+    let mut finish = |truth: Truth| {
+        if let (1, Some(condition)) = (truth.reads, truth.condition) {
+            found.extend([truth.comparison, condition]);
+        }
+    };
+    let mut truths: HashMap<(u32, u8), Truth> = HashMap::new();
+    let mut flows = 0;
+    for (at, instruction) in shader.instructions.iter().enumerate() {
+        for (index, src) in instruction.src.iter().enumerate().filter(|(_, s)| s.register.file == File::Temporary) {
+            let needed = needed_channels(instruction, index);
+            let mut components: Vec<u8> = (0..4u8).filter(|c| needed & 1 << c != 0).collect();
+            components.iter_mut().for_each(|c| *c = src.swizzle.get(usize::from(*c)).copied().unwrap_or(0));
+            components.dedup();
+            for component in components {
+                if let Some(truth) = truths.get_mut(&(number(&src.register), component)) {
+                    truth.reads += 1;
+                    let is_next = instruction.opcode == Opcode::If && truth.flows == flows;
+                    truth.condition = is_next.then_some(at);
+                }
+            }
+        }
+        flows += usize::from(is_flow(instruction.opcode));
+        for dst in instruction.dst.iter().filter(|dst| dst.register.file == File::Temporary) {
+            let register = number(&dst.register);
+            for component in (0..4u8).filter(|c| dst.write_mask & 1 << c != 0) {
+                truths.remove(&(register, component)).into_iter().for_each(&mut finish);
+            }
+            let is_comparison = matches!(instruction.opcode, Opcode::Seq | Opcode::Sne | Opcode::Sge | Opcode::Slt);
+            if is_comparison && dst.write_mask.is_power_of_two() {
+                let truth = Truth { comparison: at, flows, reads: 0, condition: None };
+                truths.insert((register, dst.write_mask.trailing_zeros() as u8), truth);
+            }
+        }
+    }
+    truths.into_values().for_each(finish);
+    found
 }
 
 /// A fragment program under way.
@@ -61,7 +116,7 @@ struct Fragment<'u> {
 }
 
 impl Fragment<'_> {
-    fn instruction(&mut self, instruction: &Instruction) {
+    fn instruction(&mut self, instruction: &Instruction, is_condition: bool) {
         use Opcode::*;
         self.span = instruction.span;
         let has_indirect = instruction.registers().any(Register::is_indirect);
@@ -75,6 +130,7 @@ impl Fragment<'_> {
                 self.arithmetic(instruction);
             }
             Sin | Cos if is_r500 => self.arithmetic(instruction),
+            Seq | Sne | Sge | Slt if is_condition => self.arithmetic(instruction),
             Tex | Txb | Txp => self.texture(instruction),
             Txl | Txd if is_r500 => self.texture(instruction),
             KillIf => self.texture(instruction),
@@ -84,8 +140,9 @@ impl Fragment<'_> {
                 self.lookup(1);
             }
             If | Else | Endif | Bgnloop | Endloop | Brk | Cont if is_r500 => {
-                // A condition is copied to where IF reads it.
-                self.usage.add(Resource::Instructions, 1 + u32::from(instruction.opcode == If), self.span);
+                // A condition is copied to where IF reads it, unless what makes it can write there.
+                let copy = u32::from(instruction.opcode == If && !is_condition);
+                self.usage.add(Resource::Instructions, 1 + copy, self.span);
             }
             other => self.usage.not_taken(self.span, other.name()),
         }

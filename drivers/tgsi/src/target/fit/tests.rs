@@ -167,3 +167,23 @@ fn nothing_panics_on_odd_shaders() {
         }
     }
 }
+
+#[test]
+fn r500_compares_for_one_branch_only() {
+    let taken = |code: &str| fragment(Profile::R500, code, "not-taken") == 0;
+    assert!(taken("SLT TEMP[0].x, IN[0].xxxx, IN[1].xxxx\nMOV TEMP[1], IN[0]\nIF TEMP[0].xxxx\nENDIF"));
+    // A later write of the register does not matter.
+    assert!(taken("SGE TEMP[0].x, IN[0], IN[1]\nIF TEMP[0].xxxx\nENDIF\nMOV TEMP[0].x, IN[0]\nMOV TEMP[1], TEMP[0]"));
+    for code in [
+        "SLT TEMP[0].x, IN[0], IN[1]",
+        "SLT TEMP[0].xy, IN[0], IN[1]\nIF TEMP[0].xxxx\nENDIF",
+        "SLT TEMP[0].x, IN[0], IN[1]\nMOV TEMP[1].x, TEMP[0].xxxx\nIF TEMP[0].xxxx\nENDIF",
+        "SLT TEMP[0].x, IN[0], IN[1]\nIF TEMP[0].xxxx\nMOV TEMP[1].x, TEMP[0].xxxx\nENDIF",
+        "SLT TEMP[0].x, IN[0], IN[1]\nIF IN[0].xxxx\nENDIF\nIF TEMP[0].xxxx\nENDIF",
+    ] {
+        assert!(!taken(code), "{code}");
+    }
+    let used = |code: &str| fragment(Profile::R500, code, "instructions");
+    assert_eq!(used("SLT TEMP[0].x, IN[0], IN[1]\nIF TEMP[0].xxxx\nENDIF"), 3);
+    assert_eq!(used("MOV TEMP[0].x, IN[0]\nIF TEMP[0].xxxx\nENDIF"), 3 + 1);
+}

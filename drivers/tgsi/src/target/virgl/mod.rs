@@ -9,6 +9,7 @@
 //! | modifiers | on operands of integers; on system values and on inputs that are no floats, where they are dropped |
 //! | results that are no floats | go to outputs by a `MOV` |
 //! | `CLIPVERTEX`, `CLIPDIST`, `COLOR`, `BCOLOR` before the rasterizer | written whole |
+//! | `COLOR` of fragments | written by opcodes whose result is converted by its bits, unless the source does otherwise |
 //! | `TESSOUTER`, `TESSINNER` | written one component at a time |
 //! | `NOT`, `INEG`, `BREV`, `POPC`, `LSB`, `IMSB`, `UMSB` | know no write mask: one component, or the first ones |
 //! | `IBFE`, `UBFE`, `BFI` | the same, and take offset and width of x for all: these are one |
@@ -23,9 +24,12 @@
 //! rewrites what was selected, before any pass looks at it. [`rules`] say what is allowed, and the passes over the
 //! selected program make nothing else. `emit::finish_virgl` has the last word on the whole shader.
 //!
+//! [`limits`] has the declarations that they have room for; `passes::lower_continues` replaces `CONT`.
+//!
 //! `emit::interface` keeps declarations and properties as they were, so that shaders that are linked still match;
 //! [`reading`] takes texts as the host does.
 
 pub(crate) mod doubles;
+pub(crate) mod limits;
 pub(crate) mod reading;
 pub(crate) mod rules;

@@ -22,6 +22,8 @@ pub(crate) enum OutputForm {
     OneComponent,
     /// By `MOV` only, as it holds an integer.
     Copied,
+    /// By opcodes whose result the host converts by its bits where the framebuffer gives the output an integer type.
+    Bits,
 }
 
 /// The ways in which an input or system value may be read.
@@ -39,6 +41,11 @@ enum InputForm {
     /// By `IMAX` with itself only.
     Integer,
 }
+
+/// Restrictions of results, in ascending order: they may go to all outputs, to those that need not keep bits, to none.
+const BY_BITS: u8 = 0;
+const BY_VALUE: u8 = 1;
+const NEVER: u8 = 2;
 
 /// The rules of a target; by default everything is allowed.
 #[derive(Clone, Debug, Default)]
@@ -71,9 +78,10 @@ fn system_value_form(semantic: Semantic) -> InputForm {
     }
 }
 
-fn output_form(stage: Stage, semantic: Semantic) -> OutputForm {
+fn output_form(stage: Stage, semantic: Semantic, is_converted: bool) -> OutputForm {
     use Semantic::*;
     match semantic {
+        Color if stage == Stage::Fragment && !is_converted => OutputForm::Bits,
         ClipVertex | ClipDistance => OutputForm::Whole,
         Color | BackColor if stage != Stage::Fragment => OutputForm::Whole,
         TessOuter | TessInner => OutputForm::OneComponent,
@@ -107,6 +115,40 @@ fn at<T: Copy + Default>(table: &[T], register: i32) -> T {
     usize::try_from(register).ok().and_then(|r| table.get(r)).copied().unwrap_or_default()
 }
 
+/// Whether the bits of a result stay what they are where the output that it is written to has an integer type: the host
+/// then wraps it in `floatBitsToInt` or `floatBitsToUint`. Results of other opcodes are converted by value or do not
+/// compile; saturation, which clamps the output itself, does not compile either.
+pub(crate) fn keeps_bits(instruction: &Instruction) -> bool {
+    use Opcode::*;
+    !instruction.saturate
+        && matches!(
+            instruction.opcode,
+            Mov | Fbfetch
+                | Add
+                | Mul
+                | Div
+                | Min
+                | Max
+                | Ex2
+                | Lg2
+                | Sin
+                | Cos
+                | Ddx
+                | Ddy
+                | DdxFine
+                | DdyFine
+                | Flr
+                | Ceil
+                | Round
+                | Frc
+                | Trunc
+                | Ssg
+                | InterpCentroid
+                | InterpSample
+                | InterpOffset
+        )
+}
+
 /// Opcodes of 32 bits whose write mask the host forgets: the results of the first components go to those that are
 /// written.
 pub(crate) fn forgets_mask(opcode: Opcode) -> bool {
@@ -128,15 +170,17 @@ fn has_one_offset_and_width(instruction: &Instruction, mask: u8) -> bool {
 
 impl Rules {
     /// The rules of virgl's hosts for a shader: what its outputs and inputs mean, each by register, and its system
-    /// values.
+    /// values. The outputs `converted` need not keep bits.
     pub(crate) fn of_virgl(
         stage: Stage,
         outputs: Vec<(u32, Semantic)>,
         inputs: Vec<(u32, Semantic)>,
         system_values: &[Semantic],
+        converted: &[u32],
     ) -> Rules {
+        let form = |(register, semantic)| (register, output_form(stage, semantic, converted.contains(&register)));
         Rules(Some(Rc::new(Registers {
-            outputs: table(outputs.into_iter().map(|(r, semantic)| (r, output_form(stage, semantic)))),
+            outputs: table(outputs.into_iter().map(form)),
             inputs: table(inputs.into_iter().map(|(r, semantic)| (r, input_form(semantic)))),
             system_values: system_values.iter().map(|&s| system_value_form(s)).collect(),
         })))
@@ -152,9 +196,23 @@ impl Rules {
         self.0.as_ref().map_or(OutputForm::Any, |r| at(&r.outputs, register))
     }
 
-    /// Whether an output may not be written by just anything.
-    pub(crate) fn restricts_output(&self, register: i32) -> bool {
-        self.output_form(register) != OutputForm::Any
+    /// The greatest [restriction](Self::output_restriction) of instructions that may write an output instead of a copy.
+    pub(crate) fn output_limit(&self, register: i32) -> Option<u8> {
+        match self.output_form(register) {
+            OutputForm::Any => Some(BY_VALUE),
+            OutputForm::Bits => Some(BY_BITS),
+            OutputForm::Whole | OutputForm::OneComponent | OutputForm::Copied => None,
+        }
+    }
+
+    /// How few outputs the result of an instruction may go to directly.
+    pub(crate) fn output_restriction(&self, instruction: &Instruction) -> u8 {
+        match self.may_write_outputs(instruction.opcode) {
+            _ if self.allow_all() => BY_BITS,
+            true if keeps_bits(instruction) => BY_BITS,
+            true => BY_VALUE,
+            false => NEVER,
+        }
     }
 
     /// Whether results of an opcode may go to outputs directly.
@@ -206,10 +264,15 @@ impl Rules {
         let is_one = mask.count_ones() == 1;
         if let Some(dst) = instruction.dst.first()
             && dst.register.file == File::Output
-            && dst.register.indirect.is_none()
         {
-            let fits = match at(&registers.outputs, dst.register.index) {
+            let form = match dst.register.indirect {
+                None => at(&registers.outputs, dst.register.index),
+                Some(_) if registers.outputs.contains(&OutputForm::Bits) => OutputForm::Bits,
+                Some(_) => OutputForm::Any,
+            };
+            let fits = match form {
                 OutputForm::Any => true,
+                OutputForm::Bits => keeps_bits(instruction),
                 OutputForm::Whole => mask == 0xf,
                 OutputForm::OneComponent => is_one,
                 OutputForm::Copied => opcode == Opcode::Mov && mask == dst.write_mask,

@@ -25,8 +25,8 @@
 //!
 //! Nested `if`s without `else` become one first where what stands between them may be computed always.
 //!
-//! Limits ([`CompilerOptions::peephole_select_limit`]): 0 flattens only what is free; `u32::MAX` is for targets without
-//! control flow and flattens whatever has no effects, texture fetches included.
+//! Limits ([`CompilerOptions::peephole_select_limit`]): 0 flattens only what is free; `u32::MAX`, which
+//! [`CompilerOptions::lower_control_flow`] implies, flattens whatever has no effects, texture fetches included.
 //!
 //! One walk in program order: inner `if`s come before outer ones, an instruction is looked at once per `if`
 //! that it leaves.
@@ -52,10 +52,11 @@ pub fn opt_peephole_select(shader: &mut Shader, options: &CompilerOptions) -> bo
     if options.keep_ifs {
         return false;
     }
+    let limit = if options.lower_control_flow { u32::MAX } else { options.peephole_select_limit };
     let mut progress = false;
     let (bodies, speculation) = Speculation::with_bodies(shader, options);
     for body in bodies {
-        progress |= flatten_ifs(body, &speculation, options.peephole_select_limit);
+        progress |= flatten_ifs(body, &speculation, limit);
     }
     progress
 }

@@ -1,0 +1,93 @@
+//! Straight code for targets without branches and loops ([`has_branches`](crate::TgsiOptions::has_branches)).
+//!
+//! ```text
+//! loop {                                       x0 = a + x
+//!     if i >= 2 { break }                      (i = 1)
+//!     x = a + x                          =>    x1 = a + x0
+//!     i = i + 1                                x2 = bcsel c, x1, 0.0
+//! }
+//! if c { y = x } else { y = 0.0 }
+//! ```
+//!
+//! The optimiser has done most of it already: [`lower_control_flow`](CompilerOptions::lower_control_flow) makes it
+//! unroll every loop whose trip count it knows, and flatten every `if` without other effects than kills. Here is what
+//! is left: all of that if the shader was not optimised; loops with nested exits, which get flags; and `if`s with
+//! derivatives. A loop that cannot be unrolled is an error.
+
+use tgsi_ir::passes::pass_manager::Passes;
+use tgsi_ir::passes::pipeline::optimize;
+use tgsi_ir::passes::{lower_loop_jumps, run_pass};
+use tgsi_ir::{Inst, Shader};
+use tgsi_legacy::flatten_control_flow;
+use tgsi_legacy::flatten_control_flow::{FlattenError, FlattenOptions};
+
+use crate::DriverError;
+use crate::target::options::TgsiOptions;
+
+/// Most times that the exits of loops become flags: a flag may move the exit of a loop around into an `if`.
+const MAX_ROUNDS: usize = 8;
+
+/// Unrolls all loops.
+///
+/// # Errors
+/// [`DriverError::Loop`].
+pub(super) fn unroll_loops(
+    shader: &mut Shader,
+    options: &TgsiOptions,
+    passes: &mut Passes<'_>,
+) -> Result<(), DriverError> {
+    let compiler = options.compiler_options_of_any_stage();
+    for _ in 0..MAX_ROUNDS {
+        if !has_loops(shader) {
+            return Ok(());
+        }
+        let progress = run!(passes, shader, lower_loop_jumps, |s| lower_loop_jumps(s));
+        if !run!(passes, shader, optimize, |s| optimize(s, &compiler)) && !progress {
+            break;
+        }
+    }
+    innermost_loop(shader).map_or(Ok(()), |inst| Err(DriverError::Loop { inst }))
+}
+
+/// Flattens all branches.
+///
+/// # Errors
+/// [`DriverError::Conditional`].
+pub(super) fn flatten_branches(
+    shader: &mut Shader,
+    options: &TgsiOptions,
+    passes: &mut Passes<'_>,
+) -> Result<(), DriverError> {
+    let compiler = options.compiler_options_of_any_stage();
+    let mut flattened = Ok(false);
+    run!(passes, shader, flatten_control_flow, |s| {
+        flattened = flatten_control_flow(s, &compiler, FlattenOptions::default());
+        matches!(flattened, Ok(true))
+    });
+    match flattened {
+        Ok(_) => Ok(()),
+        Err(
+            FlattenError::Conditional { inst, .. } | FlattenError::Output { inst } | FlattenError::Jump { inst, .. },
+        ) => Err(DriverError::Conditional { inst }),
+        Err(FlattenError::Loop { .. } | FlattenError::Unstructured | FlattenError::Condition { .. }) => {
+            Err(DriverError::Loop { inst: innermost_loop(shader).flatten() })
+        }
+    }
+}
+
+fn has_loops(shader: &Shader) -> bool {
+    shader.functions.values().filter_map(|function| function.body.as_ref()).any(|body| body.num_loops() > 0)
+}
+
+/// An instruction directly in the first loop without a loop inside, a jump if possible, of the entry point. `None` if
+/// there is no loop.
+fn innermost_loop(shader: &Shader) -> Option<Option<Inst>> {
+    let body = shader.functions[shader.entry_point()?].body.as_ref()?;
+    let tree = body.loop_tree();
+    let has_inner = |id| body.blocks_in(body.loop_body(id)).any(|block| body.following_loop(block).is_some());
+    let id = tree.loops.iter().copied().find(|&id| !has_inner(id))?;
+    let blocks = || body.blocks_in(body.loop_body(id));
+    let located = |&inst: &Inst| body.origin(inst).is_some();
+    let jump = blocks().filter_map(|block| body.block_jump(block)).map(|(inst, _)| inst).find(located);
+    Some(jump.or_else(|| blocks().flat_map(|block| body.insts(block)).find(located)))
+}
