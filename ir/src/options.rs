@@ -113,12 +113,12 @@ pub struct Switch {
     /// Its value for a target that does not set it.
     pub default: bool,
     /// What replaces the opcodes that the target lacks: `rules` of the optimiser, or the pass of this name. `hint` if
-    /// nothing is replaced: rules and passes then do, or leave, what is about the switch.
+    /// nothing is replaced, and rules and passes only read the switch.
     pub by: &'static str,
     /// The opcodes that are replaced if the switch is [`Switch::replacing`], each with its sizes in bits; none: all
     /// that it has.
     pub replaced: &'static [(AluOp, &'static [u8])],
-    /// The bound for what comes instead.
+    /// The bound of the replacement.
     pub bound: Bound,
     /// What it says of the target.
     pub about: &'static str,
@@ -131,15 +131,15 @@ impl Switch {
     }
 }
 
-/// How near what replaces an opcode is to its result.
+/// How near the replacement of an opcode is to its result.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Bound {
     /// The same bits; any NaN for a NaN.
     Exact,
     /// The same but for the sign of a zero.
     Zeros,
-    /// So many units in the last place of the largest number on the way, where operands and results are normal numbers
-    /// or 0.
+    /// At most this many units in the last place of the largest number on the way, where operands and results are
+    /// normal numbers or 0.
     Near(u16),
 }
 

@@ -1,7 +1,7 @@
 //! Uses of a float for which the sign of a zero decides: those through which -0 and 0 become different infinities, or
 //! different bits.
 //!
-//! A sign of zero goes through moves, phis, selections, products, minima and roundings. It ends in a comparison, an
+//! A sign of zero passes through moves, phis, selections, products, minima and roundings. It ends in a comparison, an
 //! absolute value, a sum with a constant, an exponential, a conversion to an integer, a texture coordinate, and in an
 //! output: what the next stage or the framebuffer makes of an output is not part of the shader.
 
@@ -13,9 +13,9 @@ use crate::entities::{Def, Inst, Use, User};
 use crate::intrinsics::{IntrinsicKind, IntrinsicOp};
 use crate::variable::VariableModes;
 
-/// Values that are looked through. Where there are more, the sign counts.
+/// Values that are visited. With more of them, the sign is taken to matter.
 const MAX_VALUES: usize = 32;
-/// Uses that are looked at.
+/// Uses that are visited.
 const MAX_USES: usize = 256;
 
 /// Components of a value.
@@ -31,7 +31,7 @@ enum Effect {
     Passes(Components),
 }
 
-/// Whether the sign of a zero in a value may matter. Looks at a bounded number of uses.
+/// Whether the sign of a zero in a value may matter. Visits a bounded number of uses.
 pub fn sign_of_zero_matters(body: &Body, def: Def) -> bool {
     let mut values: ArrayVec<(Def, Components), MAX_VALUES> = ArrayVec::new();
     values.push((def, Components::MAX));

@@ -1,4 +1,4 @@
-//! Numbers at which operations differ, and at which what stands in for an operation is likely to be wrong: for inputs of
+//! Numbers at which operations differ, and at which the replacement of an operation is likely to be wrong: inputs of
 //! tests, of generated shaders and of checks that compare two executors.
 //!
 //! Each list holds every number once, and nothing depends on its order. Lists may grow.

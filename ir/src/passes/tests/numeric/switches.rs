@@ -231,7 +231,7 @@ fn nothing_is_left_of_what_a_target_lacks() {
     assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
 
-/// What the test above is worth: an opcode that nothing replaces, and a result that is off.
+/// The test above detects an opcode that nothing replaces, and a result that is off.
 #[test]
 fn what_is_left_or_wrong_is_found() {
     let of = |name: &str| *SWITCHES.iter().find(|switch| switch.name == name).expect("a switch");
