@@ -122,7 +122,7 @@ pub const VARIABLE_PREDICATES: &[(&str, bool)] = &[
 
 /// Predicates on the instruction itself.
 pub const ROOT_PREDICATES: &[&str] =
-    &["only_float_uses", "some_use_without_modifiers", "not_only_fsat_uses", "no_sum_uses", "not_exact"];
+    &["only_float_uses", "some_use_without_modifiers", "not_only_fsat_uses", "no_sum_uses", "not_exact", "any_zero"];
 
 /// Most variables of a rule, and most labels.
 pub const MAX_VARIABLES: usize = 8;

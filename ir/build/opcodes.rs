@@ -73,7 +73,7 @@ macro_rules! rows {
 alu_opcodes!(rows);
 
 macro_rules! switch_names {
-    ($($name:ident = $default:literal, $doc:literal;)*) => {
+    ($($name:ident = $default:literal, $by:ident, [$($op:ident $(($($bits:literal)+))?)*], $bound:expr, $doc:literal;)*) => {
         /// Names of the switches of a target, in the order of their bits.
         pub const SWITCHES: &[&str] = &[$(stringify!($name)),*];
     };

@@ -3,16 +3,18 @@
 //! Switches are rows of `compiler_switches!`, from which the struct, the names and the build of the algebraic rules
 //! (`build/main.rs` includes `options/table.rs`) come. A switch named `lower_x` says that the target has no `x`, one
 //! named `has_x` that it has; the default is a target that has every opcode that is no hardware's special, and lowers
-//! what only special hardware has.
+//! what only special hardware has. [`SWITCHES`] says of each what it replaces, and what does so.
 
 mod wide;
 
 pub use wide::{DoubleOps, Fp16Casts, Int64Ops};
 
+use crate::alu::AluOp;
+
 include!("options/table.rs");
 
 macro_rules! declare_options {
-    ($($name:ident = $default:literal, $doc:literal;)*) => {
+    ($($name:ident = $default:literal, $by:ident, [$($op:ident $(($($bits:literal)+))?)*], $bound:expr, $doc:literal;)*) => {
         /// Options of a target. Passes and algebraic rules that depend on the target take them.
         #[derive(Clone, PartialEq, Eq, Debug)]
         pub struct CompilerOptions {
@@ -81,7 +83,7 @@ macro_rules! declare_options {
                 0
             }
 
-            /// Sets a switch by its name; whether there is one.
+            /// Sets a switch by its name. Returns whether there is one.
             pub fn set_switch(&mut self, name: &str, on: bool) -> bool {
                 match name {
                     $(stringify!($name) => self.$name = on,)*
@@ -90,7 +92,62 @@ macro_rules! declare_options {
                 true
             }
         }
+
+        /// The switches, in the order of their bits.
+        pub static SWITCHES: &[Switch] = &[$(Switch {
+            name: stringify!($name),
+            default: $default,
+            by: stringify!($by),
+            replaced: &[$((AluOp::$op, &[$($($bits),+)?])),*],
+            bound: $bound,
+            about: $doc,
+        }),*];
     };
+}
+
+/// A row of the table of switches.
+#[derive(Clone, Copy, Debug)]
+pub struct Switch {
+    /// Its name.
+    pub name: &'static str,
+    /// Its value for a target that does not set it.
+    pub default: bool,
+    /// What replaces the opcodes that the target lacks: `rules` of the optimiser, or the pass of this name. `hint` if
+    /// nothing is replaced, and rules and passes only read the switch.
+    pub by: &'static str,
+    /// The opcodes that are replaced if the switch is [`Switch::replacing`], each with its sizes in bits; none: all
+    /// that it has.
+    pub replaced: &'static [(AluOp, &'static [u8])],
+    /// The bound of the replacement.
+    pub bound: Bound,
+    /// What it says of the target.
+    pub about: &'static str,
+}
+
+impl Switch {
+    /// The value with which the target lacks the opcodes.
+    pub fn replacing(&self) -> bool {
+        !self.name.starts_with("has_") && !self.name.starts_with("preserve_")
+    }
+}
+
+/// How near the replacement of an opcode is to its result.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Bound {
+    /// The same bits; any NaN for a NaN.
+    Exact,
+    /// The same but for the sign of a zero.
+    Zeros,
+    /// At most this many units in the last place of the largest number on the way, where operands and results are
+    /// normal numbers or 0.
+    Near(u16),
+}
+
+const EXACT: Bound = Bound::Exact;
+const ZEROS: Bound = Bound::Zeros;
+
+const fn near(units: u16) -> Bound {
+    Bound::Near(units)
 }
 
 const fn equal(a: &[u8], b: &[u8]) -> bool {

@@ -236,7 +236,6 @@ fn lowerings_are_for_exact_code_too() {
 fn every_switch_is_read() {
     // By the pipeline and the engine, and by passes, whose code names them.
     let others = [
-        "exact_only",
         "free_rounding",
         "source_modifiers",
         "vector_target",

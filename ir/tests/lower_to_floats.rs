@@ -2,8 +2,11 @@
 
 use tgsi_ir::alu::{AluOp, BaseType};
 use tgsi_ir::builder::Builder;
+use tgsi_ir::options::CompilerOptions;
 use tgsi_ir::passes::{lower_bool_to_float, lower_int_to_float, opt_dce};
 use tgsi_ir::run::environment::{AnalyticResources, Inputs, LaneRegisters, RunLimits};
+use tgsi_ir::run::random::Random;
+use tgsi_ir::run::special;
 use tgsi_ir::shader::{Shader, Stage};
 use tgsi_ir::types::ScalarType;
 use tgsi_ir::validate::validate;
@@ -12,6 +15,22 @@ use tgsi_ir::{Def, Shape};
 
 const NUMBERS: [f32; 8] = [0.0, 1.0, 2.0, 3.0, 7.0, 8.0, 100.0, 255.0];
 const LANES: usize = 64;
+
+/// A target with all float opcodes, and one without those that the pass may make.
+fn targets() -> [CompilerOptions; 2] {
+    let lacking = CompilerOptions {
+        lower_fdiv: true,
+        lower_ftrunc: true,
+        lower_ffloor: true,
+        lower_fsign: true,
+        fuse_mad: true,
+        ..CompilerOptions::default()
+    };
+    [CompilerOptions::default(), lacking]
+}
+
+/// Opcodes that the second of the targets lacks.
+const LACKING: [AluOp; 4] = [AluOp::Fdiv, AluOp::Ftrunc, AluOp::Ffloor, AluOp::Fsign];
 
 /// A shader that computes a float from two integers, the components of its input.
 fn shader(compute: impl FnOnce(&mut Builder<'_>, Def, Def) -> Def) -> Shader {
@@ -32,14 +51,24 @@ fn shader(compute: impl FnOnce(&mut Builder<'_>, Def, Def) -> Def) -> Shader {
 }
 
 fn results(shader: &Shader) -> Vec<f32> {
-    let mut inputs = Inputs { lanes: LANES, inputs: LaneRegisters::new(LANES, 1), ..Inputs::default() };
-    for lane in 0..LANES {
-        inputs.inputs.set(0, 0, lane, NUMBERS[lane / 8].to_bits());
-        inputs.inputs.set(0, 1, lane, NUMBERS[lane % 8].to_bits());
-    }
-    let limits = RunLimits::of_steps(100_000);
-    let mut outputs = tgsi_ir::run::run(shader, &inputs, &mut AnalyticResources::default(), limits).unwrap();
-    outputs.outputs.component_mut(0, 0).iter().map(|&word| f32::from_bits(word)).collect()
+    let pairs: Vec<(f32, f32)> = NUMBERS.iter().flat_map(|&x| NUMBERS.map(|y| (x, y))).collect();
+    results_for(shader, &pairs)
+}
+
+/// The results for pairs of numbers, one a lane.
+fn results_for(shader: &Shader, pairs: &[(f32, f32)]) -> Vec<f32> {
+    let program = tgsi_ir::run::Program::new(shader).unwrap();
+    let run = |pairs: &[(f32, f32)]| {
+        let mut inputs = Inputs { lanes: LANES, inputs: LaneRegisters::new(LANES, 1), ..Inputs::default() };
+        for (lane, (x, y)) in pairs.iter().enumerate() {
+            inputs.inputs.set(0, 0, lane, x.to_bits());
+            inputs.inputs.set(0, 1, lane, y.to_bits());
+        }
+        let limits = RunLimits::of_steps(100_000);
+        let mut outputs = program.run(&inputs, &mut AnalyticResources::default(), limits).unwrap();
+        outputs.outputs.component_mut(0, 0)[..pairs.len()].iter().map(|&word| f32::from_bits(word)).collect::<Vec<_>>()
+    };
+    pairs.chunks(LANES).flat_map(run).collect()
 }
 
 /// Whether an instruction works on integers or booleans of one bit.
@@ -56,18 +85,29 @@ fn has_integers(shader: &Shader) -> bool {
 }
 
 fn same(compute: impl FnOnce(&mut Builder<'_>, Def, Def) -> Def) {
-    let mut shader = shader(compute);
-    validate(&shader).unwrap();
-    let before = results(&shader);
-    assert_eq!(lower_int_to_float(&mut shader), Ok(true));
-    validate(&shader).unwrap();
-    // As numbers: zero has two signs.
-    assert_eq!(results(&shader), before, "{}", tgsi_ir::text::print(&shader));
-    lower_bool_to_float(&mut shader);
-    opt_dce(&mut shader);
-    validate(&shader).unwrap();
-    assert_eq!(results(&shader), before, "{}", tgsi_ir::text::print(&shader));
-    assert!(!has_integers(&shader), "{}", tgsi_ir::text::print(&shader));
+    let source = shader(compute);
+    validate(&source).unwrap();
+    let before = results(&source);
+    for options in targets() {
+        let mut shader = source.clone();
+        assert_eq!(lower_int_to_float(&mut shader, &options), Ok(true));
+        validate(&shader).unwrap();
+        // As numbers: zero has two signs.
+        assert_eq!(results(&shader), before, "{}", tgsi_ir::text::print(&shader));
+        has_what_the_target_has(&shader, &options);
+        lower_bool_to_float(&mut shader);
+        opt_dce(&mut shader);
+        validate(&shader).unwrap();
+        assert_eq!(results(&shader), before, "{}", tgsi_ir::text::print(&shader));
+        assert!(!has_integers(&shader), "{}", tgsi_ir::text::print(&shader));
+    }
+}
+
+fn has_what_the_target_has(shader: &Shader, options: &CompilerOptions) {
+    let body = shader.main();
+    let mut ops = body.blocks().flat_map(|block| body.insts(block)).filter_map(|inst| body.alu_op(inst));
+    let lacking = ops.find(|op| options.lower_fdiv && LACKING.contains(op));
+    assert_eq!(lacking, None, "{}", tgsi_ir::text::print(shader));
 }
 
 #[test]
@@ -94,6 +134,68 @@ fn arithmetic() {
             let value = b.alu(op, &[value]);
             b.alu(I2f32, &[value])
         });
+    }
+}
+
+/// Pairs of integers that a float holds: equal ones, multiples and their neighbours, large ones, both signs.
+fn dividends_and_divisors(signed: bool) -> Vec<(f32, f32)> {
+    const LARGEST: i64 = 1 << 24;
+    let mut random = Random::new(1);
+    let mut below = |limit: i64| (random.bits() % limit as u64) as i64;
+    let mut numbers: Vec<i64> = special::INTEGERS.iter().map(|&word| i64::from(word as i32)).collect();
+    numbers.extend((0..40).flat_map(|n| [n, LARGEST - n]));
+    numbers.retain(|n| n.abs() <= LARGEST);
+    let mut pairs: Vec<(i64, i64)> = numbers.iter().flat_map(|&x| numbers.iter().map(move |&y| (x, y))).collect();
+    for _ in 0..20_000 {
+        let y = (1 + below(LARGEST)) >> below(24);
+        let y = y.max(1);
+        let multiple = y * below(LARGEST / y + 1);
+        let x = [multiple, multiple - 1, multiple + 1, below(LARGEST + 1)][below(4) as usize];
+        pairs.push((x.clamp(0, LARGEST), y));
+    }
+    let sign = |n: i64, negative: bool| if negative { -n } else { n };
+    let with_signs = |(number, (x, y)): (usize, (i64, i64))| match signed {
+        true => (sign(x, number & 1 != 0) as f32, sign(y, number & 2 != 0) as f32),
+        false => (x.abs() as f32, y.abs() as f32),
+    };
+    pairs.into_iter().enumerate().map(with_signs).collect()
+}
+
+#[test]
+fn divisions_are_right_for_all_integers() {
+    use AluOp::*;
+    for op in [Idiv, Irem, Imod, Udiv, Umod] {
+        let pairs = dividends_and_divisors(!matches!(op, Udiv | Umod));
+        let source = shader(|b, x, y| {
+            let value = b.alu(op, &[x, y]);
+            b.alu(I2f32, &[value])
+        });
+        let expected = results_for(&source, &pairs);
+        for options in targets() {
+            let mut shader = source.clone();
+            assert_eq!(lower_int_to_float(&mut shader, &options), Ok(true));
+            has_what_the_target_has(&shader, &options);
+            let found = results_for(&shader, &pairs);
+            for ((pair, expected), found) in pairs.iter().zip(&expected).zip(&found) {
+                assert_eq!(expected, found, "{op} of {pair:?}, lower_fdiv = {}", options.lower_fdiv);
+            }
+        }
+        for divisor in [1, 2, 3, 7, 41, 97, 4096, 1 << 24, -1_i32, -2, -41] {
+            if divisor < 0 && matches!(op, Udiv | Umod) {
+                continue;
+            }
+            let source = shader(|b, x, _| {
+                let divisor = b.u32_const(divisor as u32);
+                let value = b.alu(op, &[x, divisor]);
+                b.alu(I2f32, &[value])
+            });
+            let expected = results_for(&source, &pairs);
+            for options in targets() {
+                let mut shader = source.clone();
+                assert_eq!(lower_int_to_float(&mut shader, &options), Ok(true));
+                assert_eq!(results_for(&shader, &pairs), expected, "{op} by {divisor}");
+            }
+        }
     }
 }
 
@@ -178,7 +280,7 @@ fn bits_are_refused_by_name() {
             b.alu(AluOp::I2f32, &[value])
         });
         let before = tgsi_ir::text::print(&shader);
-        let error = lower_int_to_float(&mut shader).unwrap_err();
+        let error = lower_int_to_float(&mut shader, &CompilerOptions::default()).unwrap_err();
         assert_eq!(error.op, op);
         assert_eq!(tgsi_ir::text::print(&shader), before);
     }

@@ -12,7 +12,7 @@ use tgsi_ir::intrinsics::indices::{
     Access, AtomicOp, DescType, InterpMode, IoSemantics, MemorySemantics, RoundingMode, SamplerDim, Scope,
 };
 use tgsi_ir::intrinsics::{DestBits, DestComponents, IndexKind, IntrinsicKind, IntrinsicOp, SrcComponents};
-use tgsi_ir::options::CompilerOptions;
+use tgsi_ir::options::{Bound, CompilerOptions, SWITCHES};
 use tgsi_ir::passes::pipeline;
 use tgsi_ir::passes::table::{PASSES, PassId};
 use tgsi_ir::run::RunError;
@@ -341,16 +341,24 @@ fn passes() {
 #[test]
 fn options() {
     let page = page(FOLDER, "options.md");
-    let rows: Vec<_> = source_rows(include_str!("../src/options/table.rs")).collect();
-    assert!(
-        rows.iter().map(|row| row.0).eq(CompilerOptions::SWITCHES.iter().copied()),
-        "the source was not understood"
-    );
-    let switches = rows.iter().map(|(name, default, meaning)| {
-        let default = if *default == "true" { "on" } else { "off" };
-        vec![code(name), default.to_owned(), (*meaning).to_owned()]
+    let switches = SWITCHES.iter().map(|switch| {
+        let by = match switch.by {
+            "hint" | "rules" => switch.by.to_owned(),
+            pass => {
+                assert!(PassId::from_name(pass).is_some(), "{}: there is no pass {pass}", switch.name);
+                format!("pass {}", code(pass))
+            }
+        };
+        let result = match switch.bound {
+            _ if switch.replaced.is_empty() => "-".to_owned(),
+            Bound::Exact => "exact".to_owned(),
+            Bound::Zeros => "zeros".to_owned(),
+            Bound::Near(units) => format!("{units} ulp"),
+        };
+        let default = if switch.default { "on" } else { "off" };
+        vec![code(switch.name), default.to_owned(), by, result, switch.about.to_owned()]
     });
-    page.check_generated("switches", &table(&["Switch", "Default", "Meaning"], switches));
+    page.check_generated("switches", &table(&["Switch", "Default", "By", "Result", "Meaning"], switches));
     let families = include_str!("../src/options/wide.rs");
     for name in ["Int64Ops", "DoubleOps", "Fp16Casts"] {
         let (_, rest) = families.split_once(&format!("\n    {name}:\n")).expect("a set of families");

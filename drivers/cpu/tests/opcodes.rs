@@ -11,6 +11,7 @@ use tgsi_ir::body::{Shape, Swizzle};
 use tgsi_ir::builder::{AluSrc, Builder};
 use tgsi_ir::intrinsics::{IndexKind, IntrinsicOp};
 use tgsi_ir::passes::pass_manager::Passes;
+use tgsi_ir::run::special;
 use tgsi_ir::run::{AnalyticResources, Inputs, LaneRegisters, RunLimits};
 use tgsi_ir::{Shader, Stage};
 
@@ -18,35 +19,12 @@ const LANES: usize = 64;
 
 /// Words at which opcodes differ, then others without end.
 fn sample(number: usize) -> u32 {
-    const SPECIAL: [u32; 24] = [
-        0,
-        0x8000_0000,
-        0x3f80_0000,
-        0xbf80_0000,
-        0x7f80_0000,
-        0xff80_0000,
-        0x7fc0_0000,
-        1,
-        0x8000_0001,
-        0x7fff_ffff,
-        0xffff_ffff,
-        0x3f00_0001,
-        0x4049_0fdb,
-        31,
-        32,
-        33,
-        0x4f80_0000,
-        0x4f00_0000,
-        0xcf00_0000,
-        0x0080_0000,
-        0x3ff0_0000,
-        0x43e0_0000,
-        0x7ff0_0000,
-        0xc1e0_0000,
-    ];
-    match SPECIAL.get(number % 31) {
-        Some(&word) => word,
-        None => (number as u32).wrapping_mul(0x9e37_79b9) ^ (number as u32) << 7,
+    // The high words of doubles.
+    const HIGH_WORDS: [u32; 4] = [0x3ff0_0000, 0x43e0_0000, 0x7ff0_0000, 0xc1e0_0000];
+    match number % 4 {
+        0 => (number as u32).wrapping_mul(0x9e37_79b9) ^ (number as u32) << 7,
+        1 if number % 16 == 1 => HIGH_WORDS[number / 16 % HIGH_WORDS.len()],
+        _ => special::word(number - number / 4),
     }
 }
 

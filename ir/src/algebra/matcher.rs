@@ -5,6 +5,7 @@ use arrayvec::ArrayVec;
 use super::{Class, Condition, Literal, Node, Predicate, RootPredicate, Rule, RuleSet};
 use crate::alu::{AluOp, BaseType, ExecutionMode, evaluate};
 use crate::analysis::float_range::FloatRanges;
+use crate::analysis::sign_of_zero::sign_of_zero_matters;
 use crate::body::{AluFlags, Body, InstData, MAX_COMPONENTS, Swizzle};
 use crate::builder::AluSrc;
 use crate::entities::{Def, Inst, Use, User};
@@ -70,8 +71,9 @@ pub struct Matcher {
     /// Of the target.
     pub(crate) switches: u128,
     mode: ExecutionMode,
+    /// Switches of which a rule must ask for one; 0: it need not.
+    asked: u128,
     keeps_rounding: bool,
-    exact_only: bool,
     found: Vec<(u16, u8)>,
 }
 
@@ -81,14 +83,15 @@ impl Matcher {
         let keeps_rounding = options.keeps_rounding(shader.stage);
         let options = &CompilerOptions { keep_rounding: keeps_rounding, ..options.clone() };
         let mode = shader.info.float_controls_execution_mode;
-        Matcher {
-            set,
-            switches: options.switches(),
-            mode,
-            keeps_rounding,
-            exact_only: options.exact_only,
-            found: Vec::new(),
-        }
+        Matcher { set, switches: options.switches(), asked: 0, mode, keeps_rounding, found: Vec::new() }
+    }
+
+    /// Only the rules that lower what the target lacks.
+    #[must_use]
+    pub fn only_lowering(self) -> Matcher {
+        let is_lowering = |(_, name): &(usize, &&str)| name.starts_with("lower_");
+        let lowering = CompilerOptions::SWITCHES.iter().enumerate().filter(is_lowering);
+        Matcher { asked: lowering.fold(0, |mask, (number, _)| mask | 1 << number), ..self }
     }
 
     /// The set.
@@ -133,7 +136,7 @@ impl Matcher {
                 found.extend(leaves.iter().filter(|(rule, _)| {
                     let rule = &self.set.rules[usize::from(*rule)];
                     let (on, off) = (rule.on(), rule.off());
-                    self.switches & (on | off) == on
+                    self.switches & (on | off) == on && (self.asked == 0 || on & self.asked != 0)
                 }));
                 return;
             };
@@ -203,13 +206,14 @@ impl Matcher {
         let conditions = self.set.conditions_of(rule);
         let holds = allowed
             && self.may_differ(rule, &m, if main == 0 { body.bit_size(def) } else { main })
-            && conditions.iter().all(|c| self.holds(body, ranges, inst, c, count, &m));
+            && conditions.iter().all(|c| self.holds(body, ranges, inst, c, count, &m))
+            && (rule.class != Class::NoSignedZero || !sign_of_zero_matters(body, def));
         holds.then_some(m)
     }
 
     /// Whether what a rule changes may change.
     fn may_differ(&self, rule: &Rule, m: &Match, bits: u8) -> bool {
-        if (self.exact_only || self.keeps_rounding) && matches!(rule.class, Class::NoSignedZero | Class::Inexact) {
+        if self.keeps_rounding && matches!(rule.class, Class::NoSignedZero | Class::Inexact) {
             return false;
         }
         // A consumer that flushes denormals sees the difference.
@@ -363,6 +367,7 @@ impl Matcher {
                 })
             }
             RootPredicate::NotExact => !m.flags.is_exact(),
+            RootPredicate::AnyZero => !sign_of_zero_matters(body, def),
         }
     }
 

@@ -5,7 +5,7 @@
 //! | tag | the replacement computes |
 //! |---|---|
 //! | `exact` | the same bits (any NaN for a NaN) |
-//! | `nsz` | the same but for the sign of zero; not where that must be kept |
+//! | `nsz` | the same but for the sign of zero; not where that must be kept, or may reach a reciprocal or bits |
 //! | `inexact` | about the same, other values for NaN, infinities and on overflow; never for `exact` instructions |
 //! | `inexact` if `fast_math` | the same for everyday numbers only: what gives a wholly other result for NaN, infinities, denormals or where numbers cancel asks for the switch, but for the order in which the products of a sum are summed where a target fuses both (`fuse_mad`, `fuse_ffma`) |
 //! | `lowering` | as `inexact`, but the target does not have what is replaced, so that `exact` instructions are replaced as well |
@@ -225,6 +225,8 @@ pub enum RootPredicate {
     NoSumUses,
     /// It is not exact.
     NotExact,
+    /// No use depends on the sign of a zero.
+    AnyZero,
 }
 
 /// A condition of a rule.

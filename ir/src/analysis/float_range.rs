@@ -8,7 +8,7 @@
 use cranelift_entity::SecondaryMap;
 
 use crate::alu::{AluOp, BaseType, half};
-use crate::body::{Body, InstData};
+use crate::body::{Body, InstData, Swizzle};
 use crate::builder::AluSrc;
 use crate::entities::Def;
 
@@ -339,7 +339,7 @@ impl FloatRanges {
             }
             A::Fadd => {
                 let (a, b) = (operand(0), operand(1));
-                a.plus(b)
+                if takes_fraction_off(body, def) { a.plus(b).without(R::FRACTION) } else { a.plus(b) }
             }
             A::Fsub => {
                 let (a, b) = (operand(0), operand(1));
@@ -400,6 +400,39 @@ impl FloatRanges {
             _ => R::ANY,
         }
     }
+}
+
+/// Whether a sum is that of a number and its negative fraction, clamped or not: the floor of the number, or NaN.
+fn takes_fraction_off(body: &Body, sum: Def) -> bool {
+    let count = usize::from(body.num_components(sum));
+    let operand = |def: Def, number: usize, outer: Swizzle| {
+        let source = body.source(body.def_inst(def), number);
+        AluSrc::new(body.src_def(source), outer.compose(body.swizzle(source)))
+    };
+    let op = |source: AluSrc| body.alu_op(body.def_inst(source.def));
+    let is_fraction = |number: AluSrc, other: AluSrc| {
+        if op(other) != Some(AluOp::Fneg) {
+            return false;
+        }
+        let mut fraction = operand(other.def, 0, other.swizzle);
+        let is_clamped = match op(fraction) {
+            Some(AluOp::Fsat) => true,
+            Some(AluOp::Fmax) => {
+                let least = operand(fraction.def, 1, fraction.swizzle);
+                least
+                    .swizzle
+                    .iter(count)
+                    .all(|component| body.constant_component(least.def, component.into()) == Some(0))
+            }
+            _ => false,
+        };
+        if is_clamped {
+            fraction = operand(fraction.def, 0, fraction.swizzle);
+        }
+        op(fraction) == Some(AluOp::Ffract) && operand(fraction.def, 0, fraction.swizzle).equals(body, number, count)
+    };
+    let [a, b] = [0, 1].map(|number| operand(sum, number, Swizzle::IDENTITY));
+    is_fraction(a, b) || is_fraction(b, a)
 }
 
 /// Whether the first `count` components of both operands are the same components of the same value.

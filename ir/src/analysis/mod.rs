@@ -19,6 +19,7 @@ mod liveness;
 pub mod loop_info;
 mod loops;
 mod order;
+pub(crate) mod sign_of_zero;
 mod speculation;
 
 use std::sync::{Arc, Mutex, PoisonError};

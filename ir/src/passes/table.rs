@@ -196,6 +196,8 @@ passes! {
     scalar {
         opt_algebraic once [] "Algebraic rules." super::opt_algebraic;
         opt_algebraic_late again [] "Algebraic rules that undo the normal form of the others." super::opt_algebraic_late;
+        opt_algebraic_lower again [] "The algebraic rules that lower what the target lacks, and no others."
+            super::opt_algebraic_lower;
         opt_algebraic_distribute_src_mods again [] "Negation and absolute value move to where they are modifiers."
             |s, o| o.source_modifiers && super::opt_algebraic_distribute_src_mods(s, o);
         opt_constant_folding once [opt_dce remove_dead_variables opt_cse opt_shrink_vectors]
@@ -269,7 +271,7 @@ passes! {
         lower_idiv again [] "Integer divisions, where the target lacks them." super::lower_idiv;
         lower_int64 again [] "Operations on 64-bit integers that the target lacks." super::lower_int64;
         lower_int_to_float again [] "Integers become floats, for targets without integers."
-            |s, _| super::lower_int_to_float(s).unwrap_or(false);
+            |s, o| super::lower_int_to_float(s, o).unwrap_or(false);
         lower_load_const_to_scalar again [] "Vector constants become scalar ones."
             |s, _| super::lower_load_const_to_scalar(s);
         lower_pack again [] "Packing and unpacking that the target lacks." super::lower_pack;

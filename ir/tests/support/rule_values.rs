@@ -1,6 +1,7 @@
 //! Values for tests of the algebraic rules: floats and integers as bits, special and random ones.
 
 use tgsi_ir::alu::{AluOp, ExecutionMode, evaluate};
+use tgsi_ir::run::special;
 
 use crate::rule_shapes::Random;
 
@@ -48,8 +49,6 @@ pub fn special_float(random: &mut Random, size: u8) -> u64 {
     };
     let sign = if random.next() & 1 == 0 { 0 } else { 1u64 << (size - 1) };
     let infinity = mask(exponent) << mantissa;
-    let numbers =
-        [0.0, 0.0, 0.0, 1.0, 1.0, 0.5, 2.0, 1.5, 2.5, 3.0, 4.0, 0.25, 0.75, 10.0, 127.0, 255.0, 256.0, 2048.0, 0.1];
     sign | match random.below(16) {
         0 => infinity,
         1 => infinity | 1 << (mantissa - 1),
@@ -63,7 +62,9 @@ pub fn special_float(random: &mut Random, size: u8) -> u64 {
         // A power of two.
         9 => (random.next() & mask(exponent)) << mantissa,
         10 => from_f64(0.5, size) - 1,
-        _ => from_f64(random.pick(&numbers), size),
+        11 if size == 64 => random.pick(special::DOUBLES).to_bits(),
+        11..=13 => from_f64(random.pick(special::FLOATS).into(), size),
+        _ => from_f64(random.pick(&[0.0, 0.0, 1.0, 2.0, 3.0, 0.25, 256.0]), size),
     }
 }
 
@@ -71,7 +72,7 @@ pub fn special_float(random: &mut Random, size: u8) -> u64 {
 pub fn special_integer(random: &mut Random, size: u8) -> u64 {
     let top = 1u64 << (size - 1);
     let bit = |random: &mut Random| 1u64 << random.below(usize::from(size));
-    let value = match random.below(14) {
+    let value = match random.below(15) {
         0 => random.below(5) as u64,
         1 => random.below(5) as u64 ^ u64::MAX,
         2 => top.wrapping_add(random.below(3) as u64).wrapping_sub(1),
@@ -86,7 +87,8 @@ pub fn special_integer(random: &mut Random, size: u8) -> u64 {
         }
         10 => random.next() << random.below(64),
         11 => random.next() >> random.below(64),
-        12 => mask(1 + random.below(usize::from(size)) as u8) << random.below(usize::from(size)),
+        12 => random.pick(special::INTEGERS).into(),
+        13 => mask(1 + random.below(usize::from(size)) as u8) << random.below(usize::from(size)),
         _ => random.next(),
     };
     value & mask(size)
@@ -112,7 +114,9 @@ pub fn careless_float(random: &mut Random) -> u64 {
         2 => f32::INFINITY,
         3 => f32::NAN,
         4 => f32::NEG_INFINITY,
-        5..=8 => random.below(33) as f32 - 16.0,
+        5..=7 => random.below(33) as f32 - 16.0,
+        // Sums and products of the others overflow and underflow.
+        8 => Some(random.pick(special::FLOATS)).filter(|value| (1e-10..1e8).contains(&value.abs())).unwrap_or(0.5),
         9..=11 => f32::from_bits(random.below(17) as u32 | (random.next() as u32 & 1 << 31)),
         _ => random.unit() as f32 * 4.0 - 2.0,
     };

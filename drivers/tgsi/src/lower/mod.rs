@@ -143,8 +143,10 @@ fn lower_to_floats(
     passes: &mut Passes<'_>,
 ) -> Result<InterfaceIntegers, DriverError> {
     let mut lowered = Ok(false);
+    // Indices are truncated numbers, and an address register takes the floor of one: truncations stay until selection.
+    let compiler_options = CompilerOptions { lower_ftrunc: false, ..options.compiler_options_of_any_stage() };
     run!(passes, shader, lower_int_to_float, |s| {
-        lowered = lower_int_to_float(s);
+        lowered = lower_int_to_float(s, &compiler_options);
         matches!(lowered, Ok(true))
     });
     lowered.map_err(|error| DriverError::UnsupportedAlu { inst: error.inst, op: error.op })?;

@@ -438,7 +438,15 @@ impl Selector<'_> {
             self.emit_saturated(Opcode::Flr, dst, &[src], saturate);
             return;
         }
-        let fraction = self.computed(Opcode::Frc, dst.write_mask, &[src]);
+        // That of an infinity is NaN, which clamps to 0: without it the infinity stays.
+        let m = dst.write_mask;
+        let fraction = self.temp();
+        self.emit_saturated(Opcode::Frc, Dst::new(fraction).masked(m), &[src], self.options.has_sat);
+        let mut fraction = Src::new(fraction);
+        if !self.options.has_sat {
+            let zero = self.float(0.0);
+            fraction = self.computed(Opcode::Max, m, &[fraction, zero]);
+        }
         self.emit_saturated(Opcode::Add, dst, &[src, negated(fraction)], saturate);
     }
 

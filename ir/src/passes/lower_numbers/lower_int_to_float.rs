@@ -7,7 +7,8 @@
 //! 1  %6 = ilt %5, %2                   1  %6 = flt %5, %2
 //! ```
 //!
-//! This is exact while all numbers are smaller than 2^24 and operands of unsigned opcodes are not negative. Values that
+//! This is exact while all numbers are from -2^24 to 2^24 and operands of unsigned opcodes are not negative; `divide.rs`
+//! makes quotients and remainders. Rules lower at the end what the pass makes and the target lacks. Values that
 //! only moves, vectors, selections and phis hand on become floats if an integer instruction makes or reads them, or if
 //! they are an index; each component by itself, as the components of one vector often have nothing to do with each
 //! other. Where a number meets somebody to whom bits matter it is converted: an intrinsic that takes an index reads
@@ -21,16 +22,23 @@
 //! and differences. Other bit operations, and integers of other sizes than 32 bits, are errors; the shader has the same
 //! meaning as before then.
 
+mod divide;
+
 use cranelift_entity::SecondaryMap;
 use thiserror::Error;
 
 use crate::alu::{AluOp, BaseType};
+use crate::analysis::float_range::FloatRanges;
 use crate::body::{Body, InstData, Swizzle};
 use crate::builder::{AluSrc, Builder};
 use crate::cursor::Cursor;
 use crate::entities::{Def, Inst, Use, User};
 use crate::intrinsics::IntrinsicOp;
+use crate::options::CompilerOptions;
+use crate::passes::opt_algebraic_lower;
 use crate::shader::Shader;
+
+use divide::{Divisor, divide, zero_is_unused};
 
 /// An operation on integers that floats cannot do.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
@@ -46,14 +54,18 @@ pub struct IntToFloatError {
 ///
 /// # Errors
 /// [`IntToFloatError`]: the first operation that floats cannot do.
-pub fn lower_int_to_float(shader: &mut Shader) -> Result<bool, IntToFloatError> {
+pub fn lower_int_to_float(shader: &mut Shader, options: &CompilerOptions) -> Result<bool, IntToFloatError> {
     let mut progress = false;
     for body in shader.bodies_mut() {
         progress |= lower_masks(body);
         check(body)?;
     }
     for body in shader.bodies_mut() {
-        progress |= lower_body(body);
+        progress |= lower_body(body, options);
+    }
+    if progress {
+        // Comparisons that give 0.0 or 1.0 are what booleans become.
+        opt_algebraic_lower(shader, &CompilerOptions { lower_scmp: false, ..options.clone() });
     }
     Ok(progress)
 }
@@ -493,7 +505,7 @@ fn before(body: &Body, inst: Inst, source: Use) -> Cursor {
     }
 }
 
-fn lower_body(body: &mut Body) -> bool {
+fn lower_body(body: &mut Body, options: &CompilerOptions) -> bool {
     let mut is_number = numbers(body);
     let all: Vec<Inst> = body.blocks_vec().into_iter().flat_map(|block| body.insts_vec(block)).collect();
     let integers: Vec<(Inst, AluOp)> = all
@@ -525,8 +537,9 @@ fn lower_body(body: &mut Body) -> bool {
             progress |= supply(body, source, &channels, &wanted, &mut is_number);
         }
     }
+    let mut ranges = FloatRanges::new();
     for (inst, op) in integers {
-        replace(body, inst, op);
+        replace(body, &mut ranges, inst, op, options);
     }
     progress
 }
@@ -599,18 +612,19 @@ fn supply(body: &mut Body, source: Use, channels: &[u8], wanted: &[bool], is_num
     true
 }
 
-/// Whether an instruction makes whole numbers.
-fn is_rounding(body: &Body, inst: Inst) -> bool {
-    matches!(body.alu_op(inst), Some(AluOp::FroundEven | AluOp::Fceil | AluOp::Ftrunc | AluOp::Ffloor))
+/// Whether the components of an operand are whole numbers already.
+fn is_whole(body: &Body, ranges: &mut FloatRanges, source: AluSrc, count: u8) -> bool {
+    let is_computed = body.alu_op(body.def_inst(source.def)).is_some();
+    is_computed && ranges.of(body, source, count.into()).is_integral()
 }
 
 /// Gives an instruction whose numbers are floats already its new form.
-fn replace(body: &mut Body, inst: Inst, op: AluOp) {
+fn replace(body: &mut Body, ranges: &mut FloatRanges, inst: Inst, op: AluOp, options: &CompilerOptions) {
     let Some(def) = body.inst_def(inst) else { return };
     let flags = body.alu(inst).map(|(_, flags)| flags).unwrap_or_default();
     if let Some(form) = float_form(op) {
-        let producer = body.def_inst(body.src(inst, 0));
-        let is_whole = op == AluOp::F2i32 && is_rounding(body, producer);
+        let source = operand(body, inst, 0);
+        let is_whole = op == AluOp::F2i32 && is_whole(body, ranges, source, body.num_components(def));
         body.set_inst(inst, InstData::Alu { op: if is_whole { AluOp::Mov } else { form }, flags });
         return;
     }
@@ -634,12 +648,6 @@ fn replace(body: &mut Body, inst: Inst, op: AluOp) {
         }),
         _ => None,
     };
-    let divides = sources.get(1).map(|&s| {
-        (0..usize::from(count)).any(|c| {
-            body.constant_component(s.def, usize::from(s.swizzle.get(c)))
-                .is_none_or(|w| f32::from_bits(w as u32) == 0.0)
-        })
-    });
     let mut b = Builder::new(body, Cursor::Before(inst));
     b.flags = flags;
     let vector = |b: &mut Builder<'_>, values: &[f32]| -> AluSrc {
@@ -649,11 +657,8 @@ fn replace(body: &mut Body, inst: Inst, op: AluOp) {
     let new = match (op, sources.as_slice()) {
         (AluOp::F2u32, &[x]) => {
             // Below 0 (and for NaN) an unsigned number is 0.
-            let whole = if is_rounding(b.body, b.body.def_inst(x.def)) {
-                x
-            } else {
-                b.alu_sized(AluOp::Ftrunc, count, &[x]).into()
-            };
+            let whole =
+                if is_whole(b.body, ranges, x, count) { x } else { b.alu_sized(AluOp::Ftrunc, count, &[x]).into() };
             let zero = AluSrc::component(b.f32_const(0.0), 0);
             b.alu_sized(AluOp::Fmax, count, &[zero, whole])
         }
@@ -687,21 +692,12 @@ fn replace(body: &mut Body, inst: Inst, op: AluOp) {
             b.alu_sized(AluOp::Fadd, count, &[multiple.into(), x])
         }
         (_, &[x, y]) => {
-            let quotient = b.alu_sized(AluOp::Fdiv, count, &[x, y]);
-            let round = if op == AluOp::Imod { AluOp::Ffloor } else { AluOp::Ftrunc };
-            let whole = b.alu_sized(round, count, &[quotient.into()]);
-            let mut result = whole;
-            if matches!(op, AluOp::Umod | AluOp::Irem | AluOp::Imod) {
-                let multiple = b.alu_sized(AluOp::Fmul, count, &[whole.into(), y]);
-                result = b.alu_sized(AluOp::Fsub, count, &[x, multiple.into()]);
-            }
-            if divides == Some(true) {
-                // The IR's quotient and remainder by zero are 0.
-                let zero = AluSrc::component(b.f32_const(0.0), 0);
-                let possible = b.alu_sized(AluOp::Fneu, count, &[y, zero]);
-                result = b.alu_sized(AluOp::Bcsel, count, &[possible.into(), result.into(), zero]);
-            }
-            result
+            let divisor = Divisor {
+                source: y,
+                constants: float_constants(b.body, 1),
+                zero_is_unused: zero_is_unused(b.body, def, y),
+            };
+            divide(&mut b, op, count, x, &divisor, options).def
         }
         _ => return,
     };

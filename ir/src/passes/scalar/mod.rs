@@ -15,7 +15,7 @@ pub mod opt_reuse_components;
 pub mod opt_shrink_vectors;
 pub mod opt_undef;
 
-pub use opt_algebraic::{opt_algebraic, opt_algebraic_distribute_src_mods, opt_algebraic_late};
+pub use opt_algebraic::{opt_algebraic, opt_algebraic_distribute_src_mods, opt_algebraic_late, opt_algebraic_lower};
 pub use opt_comparison_pre::opt_comparison_pre;
 pub use opt_constant_folding::opt_constant_folding;
 pub use opt_copy_prop::opt_copy_prop;

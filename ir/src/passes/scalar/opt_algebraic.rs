@@ -9,7 +9,8 @@
 //! The rules stand in `rules/*.rules`; [`crate::algebra`] says how they are written and matched. [`opt_algebraic`]
 //! brings code to its normal form and simplifies it, as often as one likes; [`opt_algebraic_late`] turns that into what
 //! targets have, once at the end; [`opt_algebraic_distribute_src_mods`] pushes negation and absolute value into the
-//! operands for targets whose operands take them, after that.
+//! operands for targets whose operands take them, after that. [`opt_algebraic_lower`] is for passes after all of them,
+//! which make instructions that the target may lack: it applies rules of the first two that ask for a `lower_` switch.
 //!
 //! One walk over the body, or where little has changed none, and a work list: an instruction is looked at again only
 //! when one of its operands was replaced or has lost all uses but one, by this pass or, since it last ran, by others.
@@ -18,7 +19,7 @@
 
 use std::collections::VecDeque;
 
-use crate::algebra::{Class, LATE, MAIN, MODIFIERS, Matcher, RuleSet, replace};
+use crate::algebra::{Class, LATE, MAIN, MODIFIERS, Matcher, replace};
 use crate::analysis::float_range::FloatRanges;
 use crate::body::{Body, InstData};
 use crate::entities::{Def, Inst};
@@ -32,22 +33,31 @@ const MAX_REPLACEMENTS_PER_INST: usize = 16;
 
 /// Simplifies, and brings code to the form that the other passes expect; see the [module](self).
 pub fn opt_algebraic(shader: &mut Shader, options: &CompilerOptions) -> bool {
-    apply(shader, options, &MAIN)
+    apply(shader, Matcher::new(&MAIN, options, shader), MAIN.file)
 }
 
 /// Turns the normal form into what targets have; see the [module](self).
 pub fn opt_algebraic_late(shader: &mut Shader, options: &CompilerOptions) -> bool {
-    apply(shader, options, &LATE)
+    apply(shader, Matcher::new(&LATE, options, shader), LATE.file)
 }
 
 /// Pushes negation and absolute value into operands; see the [module](self).
 pub fn opt_algebraic_distribute_src_mods(shader: &mut Shader, options: &CompilerOptions) -> bool {
-    apply(shader, options, &MODIFIERS)
+    apply(shader, Matcher::new(&MODIFIERS, options, shader), MODIFIERS.file)
 }
 
-fn apply(shader: &mut Shader, options: &CompilerOptions, set: &'static RuleSet) -> bool {
-    let mut matcher = Matcher::new(set, options, shader);
-    let pass = (set.file, matcher.switches);
+/// Lowers what the target lacks, and changes nothing else; see the [module](self).
+pub fn opt_algebraic_lower(shader: &mut Shader, options: &CompilerOptions) -> bool {
+    // What the late rules make of comparisons stays.
+    let options = CompilerOptions { lower_scmp: options.lower_scmp && !options.fuse_scmp, ..options.clone() };
+    let main = Matcher::new(&MAIN, &options, shader).only_lowering();
+    let late = Matcher::new(&LATE, &options, shader).only_lowering();
+    apply(shader, main, "lowering by main rules") | apply(shader, late, "lowering by late rules")
+}
+
+/// Applies rules. Instructions that did not change since the last time under this name are not looked at.
+fn apply(shader: &mut Shader, mut matcher: Matcher, name: &'static str) -> bool {
+    let pass = (name, matcher.switches);
     let mut progress = false;
     for body in shader.bodies_mut() {
         let mut work = match body.take_changed(pass) {

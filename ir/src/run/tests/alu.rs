@@ -4,30 +4,13 @@ use super::*;
 use crate::alu::{BaseType, ExecutionMode, evaluate};
 use crate::body::Swizzle;
 use crate::builder::AluSrc;
+use crate::run::special;
 
 /// Values at which opcodes differ, and their neighbours in an endless sequence.
 fn sample(number: usize) -> u32 {
-    const SPECIAL: [u32; 16] = [
-        0,
-        0x8000_0000,
-        0x3f80_0000,
-        0xbf80_0000,
-        0x7f80_0000,
-        0xff80_0000,
-        0x7fc0_0000,
-        0x0000_0001,
-        0x8000_0001,
-        0x7fff_ffff,
-        0xffff_ffff,
-        0x3f00_0001,
-        0x4049_0fdb,
-        33,
-        0x4f80_0000,
-        0x0080_0000,
-    ];
-    match SPECIAL.get(number % 23) {
-        Some(&word) => word,
-        None => (number as u32).wrapping_mul(0x9e37_79b9) ^ (number as u32) << 7,
+    match number % 3 {
+        0 => (number as u32).wrapping_mul(0x9e37_79b9) ^ (number as u32) << 7,
+        _ => special::word(number - number / 3),
     }
 }
 

@@ -12,12 +12,14 @@ mod large;
 mod shape;
 mod small;
 mod software;
+mod switches;
 
 use crate::alu::{AluOp, AluType, BaseType, ExecutionMode, evaluate};
 use crate::body::{InstData, Shape, Swizzle};
 use crate::builder::{AluSrc, Builder};
 use crate::entities::Def;
 use crate::intrinsics::{IndexKind, IntrinsicOp};
+use crate::run::special;
 use crate::run::{AnalyticResources, Inputs, LaneRegisters, MAX_LANES, Program, RunLimits};
 use crate::shader::{Shader, Stage};
 use crate::validate::validate;
@@ -70,7 +72,7 @@ impl<'a> Check<'a> {
                 let def = match constants.get(number) {
                     Some(Some(values)) => b.constant(bits, values),
                     _ => {
-                        let indices = [(IndexKind::Base, (REGISTERS * number) as i32)];
+                        let indices = [(IndexKind::Base, (self.registers() * number) as i32)];
                         // There are no inputs of one bit.
                         let shape = Shape::new(COMPONENTS, if bits == 1 { 32 } else { bits });
                         let load = b.intrinsic_def(IntrinsicOp::LoadInput, &[zero], &indices, shape);
@@ -146,24 +148,52 @@ impl<'a> Check<'a> {
     /// lane.
     pub fn run_vectors(&self, cases: &[Vec<Vec<u64>>]) {
         assert!(!cases.is_empty() && self.op.info().output_size != 0);
+        let shader = self.lower(self.vector_shader());
+        let program = Program::new(&shader).expect("a shader without control flow");
+        self.run_vectors_of(&program, cases);
+    }
+
+    /// The instruction on whole vectors.
+    fn vector_shader(&self) -> Shader {
         let info = self.op.info();
         let mut shader = Shader::new(Stage::Vertex);
         let mut b = Builder::at_end(shader.main_mut());
         let zero = b.u32_const(0);
+        let registers = self.registers();
         let sources: Vec<Def> = (0..info.input_types.len())
             .map(|number| {
-                let shape = Shape::new(info.input_sizes[number], self.source_bits(number));
-                let indices = [(IndexKind::Base, (REGISTERS * number) as i32)];
-                b.intrinsic_def(IntrinsicOp::LoadInput, &[zero], &indices, shape)
+                let bits = self.source_bits(number);
+                let shape = Shape::new(info.input_sizes[number].max(1), if bits == 1 { 32 } else { bits });
+                let indices = [(IndexKind::Base, (registers * number) as i32)];
+                let load = b.intrinsic_def(IntrinsicOp::LoadInput, &[zero], &indices, shape);
+                if bits == 1 {
+                    b.alu_sized(AluOp::Ine, shape.num_components, &[load.into(), AluSrc::component(zero, 0)])
+                } else {
+                    load
+                }
             })
             .collect();
-        let value = b.alu(self.op, &sources);
+        let sources: Vec<AluSrc> = sources.into_iter().map(AluSrc::from).collect();
+        let value = b.alu_sized(self.op, info.output_size.max(1), &sources);
         self.store(&mut b, zero, value);
-        let shader = self.lower(shader);
-        let program = Program::new(&shader).expect("a shader without control flow");
+        shader
+    }
+
+    /// Registers of a source: those of four components, or as many as a wide vector takes.
+    fn registers(&self) -> usize {
+        let info = self.op.info();
+        let words = (0..info.input_types.len())
+            .map(|number| usize::from(info.input_sizes[number]) * usize::from(self.source_bits(number)).div_ceil(32));
+        words.max().unwrap_or(0).div_ceil(4).max(REGISTERS)
+    }
+
+    /// Runs what replaces an instruction on whole vectors.
+    fn run_vectors_of(&self, program: &Program, cases: &[Vec<Vec<u64>>]) {
+        let info = self.op.info();
+        let sources = info.input_types.len();
         for part in cases.chunks(MAX_LANES) {
             let lanes = part.len();
-            let registers = LaneRegisters::new(lanes, REGISTERS * sources.len());
+            let registers = LaneRegisters::new(lanes, self.registers() * sources);
             let mut inputs = Inputs { lanes, inputs: registers, ..Inputs::default() };
             for (lane, case) in part.iter().enumerate() {
                 for (source, components) in case.iter().enumerate() {
@@ -178,8 +208,9 @@ impl<'a> Check<'a> {
             for (lane, case) in part.iter().enumerate() {
                 let operands: Vec<&[u64]> = case.iter().map(Vec::as_slice).collect();
                 let mut expected = [0; 16];
-                evaluate(self.op, self.bit_size, info.output_size, &operands, self.mode, &mut expected);
-                for (component, &expected) in expected.iter().enumerate().take(info.output_size.into()) {
+                let count = info.output_size.max(1);
+                evaluate(self.op, self.bit_size, count, &operands, self.mode, &mut expected);
+                for (component, &expected) in expected.iter().enumerate().take(count.into()) {
                     self.compare(expected, self.get(&outputs.outputs, component, lane), &operands);
                 }
             }
@@ -188,7 +219,8 @@ impl<'a> Check<'a> {
 
     /// Sets a component of a source.
     fn set(&self, inputs: &mut LaneRegisters, source: usize, at: usize, lane: usize, value: u64) {
-        let mut set = |at: usize, word: u32| inputs.set(REGISTERS * source + at / 4, at % 4, lane, word);
+        let registers = self.registers();
+        let mut set = |at: usize, word: u32| inputs.set(registers * source + at / 4, at % 4, lane, word);
         match self.source_bits(source) {
             64 => {
                 set(2 * at, value as u32);
@@ -220,7 +252,8 @@ impl<'a> Check<'a> {
     fn run_part(&self, program: &Program, cases: &[Vec<u64>]) {
         let lanes = cases.len().div_ceil(usize::from(COMPONENTS));
         let sources = self.op.info().input_types.len();
-        let mut inputs = Inputs { lanes, inputs: LaneRegisters::new(lanes, REGISTERS * sources), ..Inputs::default() };
+        let mut inputs =
+            Inputs { lanes, inputs: LaneRegisters::new(lanes, self.registers() * sources), ..Inputs::default() };
         let place = |case: usize| (case / usize::from(COMPONENTS), case % usize::from(COMPONENTS));
         for (number, case) in cases.iter().enumerate() {
             let (lane, component) = place(number);
@@ -304,6 +337,7 @@ pub fn special_integers(bits: u8) -> Vec<u64> {
             values.extend([value, value.wrapping_neg()]);
         }
     }
+    values.extend(special::INTEGERS.iter().map(|&value| u64::from(value)));
     for value in &mut values {
         *value &= mask(bits);
     }
@@ -366,16 +400,19 @@ pub fn special_floats(bits: u8) -> Vec<u64> {
             power + (1 << (mantissa - 2)),
         ]);
     }
+    match bits {
+        16 => {}
+        32 => values.extend(special::FLOATS.iter().map(|value| u64::from(value.abs().to_bits()))),
+        _ => values.extend(special::DOUBLES.iter().map(|value| value.abs().to_bits())),
+    }
     // Numbers with a few bits after the point.
-    for whole in 0..9u32 {
-        for part in [0.0, 0.25, 0.5, 0.75] {
-            let value = f64::from(whole) + part;
-            values.push(match bits {
-                16 => continue,
-                32 => (value as f32).to_bits().into(),
-                _ => value.to_bits(),
-            });
-        }
+    for quarters in 0..36u32 {
+        let value = f64::from(quarters) / 4.0;
+        values.push(match bits {
+            16 => continue,
+            32 => (value as f32).to_bits().into(),
+            _ => value.to_bits(),
+        });
     }
     values.retain(|&value| value <= mask(bits) >> 1);
     let negative: Vec<u64> = values.iter().map(|value| value | 1 << (bits - 1)).collect();
