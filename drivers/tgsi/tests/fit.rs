@@ -4,13 +4,10 @@
 //! Real shaders are those of the reference data; others are generated. `TGSIC_ONLY=text` restricts both to targets and
 //! shaders whose name contains the text, and prints the code.
 
-#[path = "../../../tgsi/tests/common/mod.rs"]
-mod common;
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use common::shared;
+use crate::common::shared;
 use tgsi::Shader;
 use tgsi::shader::{Instruction, Register};
 use tgsi::smith::{Config, FLOAT_STAGES, STAGES, from_seed};
@@ -95,10 +92,6 @@ fn needs(source: &Shader, what: &str) -> bool {
     let of_interface = ["IN of semantic ", "OUT of semantic ", "inputs of semantic ", "outputs of semantic "];
     if let Some(name) = of_interface.iter().find_map(|prefix| what.strip_prefix(prefix)) {
         return Semantic::ALL.iter().any(|semantic| semantic.name() == name);
-    }
-    // The lowering of integer division and of integer signs makes them for targets without.
-    if matches!(what, "DIV" | "SSG") {
-        return true;
     }
     if what.starts_with("operands in ") || what.starts_with("textures of target ") {
         return true;

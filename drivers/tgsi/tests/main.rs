@@ -10,6 +10,7 @@ mod corpus;
 mod damaged;
 mod errors;
 mod every_alu_op;
+mod fit;
 mod indirect;
 mod large;
 mod layers;
