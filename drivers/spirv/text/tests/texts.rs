@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use tgsi_compiler::{Compiler, Driver, Source};
-use tgsi_driver_spirv_text::{ESSL, GLSL, Text};
+use tgsi_driver_spirv_text::{ESSL, GLSL, MSL, Text};
 use tgsi_ir::passes::linking::LinkOptions;
 
 fn compiler(driver: &Text, options: &[&str]) -> Compiler {
@@ -195,4 +195,20 @@ fn large_arrays_are_cleared_by_a_loop() {
         let text = translate(driver, &[], text);
         assert!(text.len() < 2000 && text.contains("] = uvec4(0u);"), "{text}");
     }
+}
+
+/// Metal has the texels of images with atomics in a buffer, too.
+#[test]
+fn buffers_of_metal_have_different_numbers() {
+    let text = "FRAG\nDCL OUT[0], COLOR\nDCL CONST[0][0..1]\nDCL BUFFER[0]\nDCL IMAGE[0], 2D, PIPE_FORMAT_R32_UINT, WR\n\
+        DCL IMAGE[1], 2D, PIPE_FORMAT_R32_UINT, WR\nDCL TEMP[0..3]\n\
+        ATOMUADD TEMP[0].x, IMAGE[0], CONST[0][0], CONST[0][1].xxxx, 2D, PIPE_FORMAT_R32_UINT\n\
+        ATOMUADD TEMP[1].x, IMAGE[1], CONST[0][0], CONST[0][1].xxxx, 2D, PIPE_FORMAT_R32_UINT\nRESQ TEMP[2].x, BUFFER[0]\n\
+        UADD TEMP[0].x, TEMP[0].xxxx, TEMP[1].xxxx\nUADD OUT[0], TEMP[0].xxxx, TEMP[2].xxxx\nEND\n";
+    let text = translate(&MSL, &[], text);
+    let number = |part: &str| part.split(')').next().and_then(|number| number.parse().ok());
+    let numbers: Vec<u32> = text.split("[[buffer(").skip(1).filter_map(number).collect();
+    let different: BTreeSet<u32> = numbers.iter().copied().collect();
+    assert_eq!((numbers.len(), different), (5, (0..5).collect()), "{text}");
+    assert_eq!(text.lines().filter(|line| line.starts_with("// buffer ")).count(), 5, "{text}");
 }
