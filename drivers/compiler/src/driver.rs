@@ -10,6 +10,7 @@ use tgsi::to_ir::ToIrOptions;
 use tgsi_ir::alu::AluOp;
 use tgsi_ir::closest_name::closest_name;
 use tgsi_ir::error_codes;
+use tgsi_ir::intrinsics::indices::InterpMode;
 use tgsi_ir::options::CompilerOptions;
 use tgsi_ir::passes::pass_manager::Passes;
 use tgsi_ir::passes::pipeline::Level;
@@ -144,9 +145,23 @@ fn names(options: &[DriverOption]) -> String {
     options.iter().map(|option| option.name).collect::<Vec<_>>().join(", ")
 }
 
-/// Locations of slots between two stages: of a patch or not, and the slot (see [`tgsi_ir::slots`]). Each is numbered
-/// from 0; slots that follow each other have locations that do, patches come last.
-pub type SlotLocations = BTreeMap<(bool, i32), u32>;
+/// A slot between two stages that are linked. Languages that compare the declarations of both sides need the reader's
+/// interpolation at the writer, too.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct LinkedSlot {
+    /// The location.
+    pub location: u32,
+    /// Interpolation at the reader.
+    pub interpolation: InterpMode,
+    /// Whether the reader interpolates at the centroid.
+    pub centroid: bool,
+    /// Whether the reader interpolates at each sample.
+    pub sample: bool,
+}
+
+/// Slots between two stages: of a patch or not, and the slot (see [`tgsi_ir::slots`]). Locations are numbered from 0;
+/// those of consecutive slots are consecutive, patches come last.
+pub type SlotLocations = BTreeMap<(bool, i32), LinkedSlot>;
 
 /// A driver with its options set. The compiler calls the methods in this order.
 pub trait Target: Any + Debug + Send + Sync {
@@ -175,6 +190,13 @@ pub trait Target: Any + Debug + Send + Sync {
         outputs: Option<&SlotLocations>,
     ) -> Option<Box<dyn Target>> {
         let _ = (inputs, outputs);
+        None
+    }
+
+    /// The same target for the next shader of a program in which a shader has this code, where the stages of a program
+    /// share what code numbers, such as bindings. `None` if they do not.
+    fn behind(&self, code: &Code) -> Option<Box<dyn Target>> {
+        let _ = code;
         None
     }
 

@@ -29,7 +29,7 @@ mod link;
 
 pub use compiler::{Budget, Compilation, Compiler, Source, Stage};
 pub use driver::{
-    Code, CodeSize, Companion, Driver, DriverOption, ObjectFile, Runner, RunnerFn, SlotLocations, Target,
+    Code, CodeSize, Companion, Driver, DriverOption, LinkedSlot, ObjectFile, Runner, RunnerFn, SlotLocations, Target,
     UnknownOption, UnknownProfile, profile_named,
 };
 pub use error::{CompileError, Subject, TargetError};

@@ -13,14 +13,15 @@
 
 use std::sync::Arc;
 
-use tgsi_ir::passes::linking::{LinkOptions, LinkReport, link_varyings, linked_slots, pack_varyings};
+use tgsi_ir::intrinsics::indices::InterpMode;
+use tgsi_ir::passes::linking::{LinkOptions, LinkReport, front_color, link_varyings, linked_slots, pack_varyings};
 use tgsi_ir::passes::pass_manager::count_instructions;
 use tgsi_ir::passes::pipeline::{self, Level};
 use tgsi_ir::shader::Stage as ShaderStage;
 use thiserror::Error;
 
 use crate::compiler::{Compilation, Compiler, Source, Stage};
-use crate::driver::{Code, SlotLocations, Target};
+use crate::driver::{Code, LinkedSlot, SlotLocations, Target};
 use crate::error::CompileError;
 
 /// Shaders that cannot be linked.
@@ -123,6 +124,24 @@ fn pair<'a, 'c>(
     }
 }
 
+/// Numbers the slots that the first shader of a pair declares. What only the second declares is zero, and gets no
+/// location.
+fn slot_locations(producer: &tgsi_ir::Shader, consumer: &tgsi_ir::Shader) -> SlotLocations {
+    let readers = linked_slots(consumer, false);
+    let slot = |(patch, slot), location| {
+        // A fragment shader may read the back colour in place of the front colour, which alone it declares.
+        let reader = readers.get(&(patch, slot)).or_else(|| readers.get(&(patch, front_color(slot)?)));
+        let reader = reader.map(|&variable| &consumer.variables[variable]);
+        LinkedSlot {
+            location,
+            interpolation: reader.map_or(InterpMode::None, |reader| reader.interpolation),
+            centroid: reader.is_some_and(|reader| reader.centroid),
+            sample: reader.is_some_and(|reader| reader.sample),
+        }
+    };
+    linked_slots(producer, true).into_keys().zip(0..).map(|(key, location)| (key, slot(key, location))).collect()
+}
+
 impl Compiler {
     /// Compiles the shaders of a pipeline, in any order, together.
     ///
@@ -163,21 +182,22 @@ impl Compiler {
         let reports = self.link_pairs(&mut shaders, options);
         shaders.iter_mut().for_each(Compilation::optimize_early);
         let after: Vec<usize> = shaders.iter().map(|compilation| count_instructions(&compilation.ir)).collect();
-        // What the reader has and the writer has not is zero: it gets no location.
-        let locations: Vec<SlotLocations> = shaders
-            .iter()
-            .take(reports.len())
-            .map(|producer| linked_slots(&producer.ir, true).into_iter().zip(0..).collect())
-            .collect();
+        let locations: Vec<SlotLocations> =
+            shaders.windows(2).map(|two| slot_locations(&two[0].ir, &two[1].ir)).collect();
         let mut linked = Vec::new();
+        let mut target = Arc::clone(&self.target);
         for (place, (input, compilation)) in numbers.into_iter().zip(shaders).enumerate() {
             let inputs = place.checked_sub(1).and_then(|pair| locations.get(pair));
             let mut own = self.clone();
-            if let Some(target) = self.target.with_locations(inputs, locations.get(place)) {
-                own.target = Arc::from(target);
-            }
+            own.target = match target.with_locations(inputs, locations.get(place)) {
+                Some(located) => Arc::from(located),
+                None => Arc::clone(&target),
+            };
             let result = compilation.finish_for(&own);
             let (lowered, level, code) = result.map_err(|error| LinkError::Compile { shader: input, error })?;
+            if let Some(next) = target.behind(&code) {
+                target = Arc::from(next);
+            }
             let instructions = [&before, &after].map(|counts| counts.get(place).copied().unwrap_or(0));
             linked.push(Linked { input, stage: lowered.stage, lowered, code, level, target: own.target, instructions });
         }

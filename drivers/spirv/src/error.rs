@@ -52,6 +52,24 @@ pub enum SpirvError {
         /// The obstacle.
         what: &'static str,
     },
+    /// Two slots that have one location in shaders that are translated separately.
+    #[error("{first} and {second} are both at location {location}, unless the shader is linked")]
+    Location {
+        /// A slot.
+        first: String,
+        /// The other one.
+        second: String,
+        /// Their location.
+        location: u32,
+    },
+    /// A linked shader with more slots than there are locations.
+    #[error("{name} would be at location {location}, and there are 32")]
+    NoLocation {
+        /// The slot.
+        name: String,
+        /// Its location.
+        location: u32,
+    },
     /// Something that the lowering should have removed.
     #[error("{inst}: {what} is left")]
     NotLowered {
@@ -79,6 +97,8 @@ impl SpirvError {
         NotLowered => "T2006" "spirv-not-lowered",
         TooLarge => "T2007" "spirv-too-large",
         Harness => "T2008" "spirv-harness",
+        Location => "T2009" "spirv-location",
+        NoLocation => "T2010" "spirv-no-location",
     }
 }
 
@@ -93,6 +113,8 @@ impl SpirvError {
             SpirvError::NoEntryPoint
             | SpirvError::Stage(_)
             | SpirvError::Interface { .. }
+            | SpirvError::Location { .. }
+            | SpirvError::NoLocation { .. }
             | SpirvError::TooLarge(_)
             | SpirvError::Harness(_) => None,
         }
@@ -121,6 +143,13 @@ impl SpirvError {
             }
             SpirvError::UnsupportedAlu { .. } | SpirvError::UnsupportedIntrinsic { .. } => SHOWN.to_owned(),
             SpirvError::Interface { .. } => "`--reflect` shows the interface of a shader without it".to_owned(),
+            SpirvError::Location { .. } => {
+                "`tgsic link` gives locations to the slots that both stages have, all of them different".to_owned()
+            }
+            SpirvError::NoLocation { .. } => {
+                "a shader of the pipeline must read less; `--driver glsl` finds slots by name, without locations"
+                    .to_owned()
+            }
             SpirvError::NotLowered { .. } => {
                 "that is a mistake of the driver: please report it with the shader".to_owned()
             }

@@ -81,11 +81,17 @@ pub struct SpirvOptions {
     pub wgsl: bool,
     /// Images without a format.
     pub formatless_images: bool,
+    /// Shaders may ask for the number of levels and of samples of a texture.
+    pub level_and_sample_queries: bool,
     /// Images of cubes. Without them they are of two dimensions, and have six layers for each cube.
     pub cube_images: bool,
     /// Inputs and outputs may be arrays of which the shader chooses an element. Without them it chooses among
-    /// variables.
+    /// variables: OpenGL and WebGPU compare the declarations of both sides, and only one of them may index.
     pub io_arrays: bool,
+    /// The code becomes a text of OpenGL, whose linkers compare the declarations of both sides: an input that is
+    /// interpolated at each sample is interpolated there where it is read, because a writer that is translated separately
+    /// cannot declare the same. Slots of patches are found by name.
+    pub opengl_text: bool,
     /// Textures and images of one dimension. Without them they are of two, and one texel high.
     pub one_dimensional: bool,
     /// The built-ins that say with which vertex, instance and number a draw starts. Without them they are driver
@@ -161,8 +167,10 @@ impl Default for SpirvOptions {
             samplers: Samplers::Combined,
             wgsl: false,
             formatless_images: true,
+            level_and_sample_queries: true,
             cube_images: true,
             io_arrays: true,
+            opengl_text: false,
             one_dimensional: true,
             draw_built_ins: true,
             origin: Origin::UpperLeft,
@@ -261,7 +269,7 @@ named! { PROFILES, set_profile:
     "vulkan1.3", "Vulkan 1.3: SPIR-V 1.6, demote." => |o| { o.version = (1, 6); o.demote = true };
     "vulkan1.4", "Vulkan 1.4: as 1.3." => |o| { o.version = (1, 6); o.demote = true };
     "opengl4.6", "OpenGL 4.6 (ARB_gl_spirv): SPIR-V 1.0, combined samplers."
-        => |o| { o.version = (1, 0); o.opengl = true };
+        => |o| { o.version = (1, 0); o.opengl = true; o.io_arrays = false };
     "portable", "What naga carries to WGSL, and SPIRV-Cross to other languages: separate samplers, no 64 bits, no float controls, no demote."
         => |o| {
             o.set_portable();
@@ -275,6 +283,8 @@ named! { PROFILES, set_profile:
             o.set_portable();
             o.opengl = true;
             o.samplers = Samplers::Combined;
+            o.io_arrays = false;
+            o.opengl_text = true;
             o.one_dimensional = true;
             o.draw_built_ins = true;
             o.origin = Origin::OfShader;
@@ -286,6 +296,8 @@ named! { PROFILES, set_profile:
             o.opengl = true;
             o.samplers = Samplers::Combined;
             o.io_arrays = false;
+            o.opengl_text = true;
+            o.level_and_sample_queries = false;
             o.formatless_images = false;
             o.origin = Origin::LowerLeft;
         };

@@ -72,23 +72,26 @@ fn validate(options: &[&str], environment: &str) -> usize {
     results.len()
 }
 
+/// Tessellation evaluation shaders that read 60 slots, of vertices and of the patch, for which devices have 32 locations.
+const WITHOUT_LOCATIONS: usize = 4;
+
 #[test]
 #[cfg_attr(not(reference_data), ignore = "no reference data")]
 fn every_module_is_valid() {
-    assert_eq!(validate(&["vulkan1.1"], "vulkan1.1"), 0);
+    assert_eq!(validate(&["vulkan1.1"], "vulkan1.1"), WITHOUT_LOCATIONS);
 }
 
 #[test]
 #[ignore = "the same for the other targets, each as long"]
 fn every_module_is_valid_for_every_target() {
     for (options, environment, expected) in [
-        (&["vulkan1.0"][..], "vulkan1.0", 0),
-        (&["vulkan1.2"], "vulkan1.2", 0),
-        (&["vulkan1.3"], "vulkan1.3", 0),
+        (&["vulkan1.0"][..], "vulkan1.0", WITHOUT_LOCATIONS),
+        (&["vulkan1.2"], "vulkan1.2", WITHOUT_LOCATIONS),
+        (&["vulkan1.3"], "vulkan1.3", WITHOUT_LOCATIONS),
         // One reads and writes an image without a format, which the languages behind this target do not have.
-        (&["portable"], "vulkan1.1", 1),
-        (&["vulkan1.2", "vulkan_memory_model"], "vulkan1.2", 0),
-        (&["vulkan1.3", "vulkan_memory_model"], "vulkan1.3", 0),
+        (&["portable"], "vulkan1.1", 1 + WITHOUT_LOCATIONS),
+        (&["vulkan1.2", "vulkan_memory_model"], "vulkan1.2", WITHOUT_LOCATIONS),
+        (&["vulkan1.3", "vulkan_memory_model"], "vulkan1.3", WITHOUT_LOCATIONS),
     ] {
         assert_eq!(validate(options, environment), expected, "{options:?}");
     }

@@ -59,9 +59,9 @@ fn outputs_of_vertices_are_built_ins_or_have_locations() {
         ("COLOR[1]", "Location 28"),
         ("BCOLOR", "Location 29"),
         ("FOG", "Location 31"),
-        ("CLIPVERTEX", "Location 32"),
-        ("GENERIC[19]", "Location 33"),
-        ("GENERIC[31]", "Location 45"),
+        ("CLIPVERTEX", "Location 30"),
+        ("GENERIC[19]", "Location 19"),
+        ("GENERIC[31]", "Location 31"),
         ("EDGEFLAG", "BuiltIn Position"),
     ] {
         check(&vertex(&format!("DCL OUT[1], {semantic}\n"), "MOV OUT[1], IN[0]\n"), &[], &[wanted, "Invariant"]);
@@ -311,4 +311,46 @@ fn the_memory_model_of_vulkan_speaks_of_accesses() {
     let semantics = 0x8 | 0x1000 | 0x2000 | 0x4000;
     let text = model(control, "vulkan1.2");
     assert!(text.contains(&format!("OpConstant %uint {semantics}")), "{text}");
+}
+
+/// What no device has room for is an error, and not two variables at one location.
+#[test]
+fn two_slots_at_one_location_are_an_error() {
+    let error = |options: &[&str], source: &str| {
+        let compiler = Compiler::for_target(tgsi_driver_spirv::DRIVER.target(options).expect("options").into());
+        let (read, _) = compiler.read(source.as_bytes(), input::Language::Text, false);
+        compiler.compile(read.expect("a shader")).map(|_| ()).map_err(|error| error.to_string())
+    };
+    let vertex = |slots: [&str; 2]| {
+        vertex(
+            &format!("DCL OUT[1], {}\nDCL OUT[2], {}\n", slots[0], slots[1]),
+            "MOV OUT[1], IN[0]\nMOV OUT[2], IN[0]\n",
+        )
+    };
+    assert_eq!(error(&[], &vertex(["GENERIC[18]", "TEXCOORD[0]"])), Ok(()));
+    let said = error(&[], &vertex(["GENERIC[19]", "TEXCOORD[0]"])).expect_err("one location");
+    assert_eq!(said, "GENERIC[19] and TEXCOORD[0] are both at location 19, unless the shader is linked");
+    let control = "TESS_CTRL\nPROPERTY TCS_VERTICES_OUT 1\nDCL OUT[][0], GENERIC[24]\nDCL OUT[1], PATCH[0]\nDCL CONST[0][0]\n\
+                   MOV OUT[0][0], CONST[0][0]\nMOV OUT[1], CONST[0][0]\nEND\n";
+    assert!(error(&[], control).is_err());
+    assert_eq!(error(&["glsl"], control), Ok(()));
+    let evaluation = "TESS_EVAL\nPROPERTY TES_PRIM_MODE 4\nDCL IN[][0], GENERIC[24]\nDCL IN[1], PATCH[0]\nDCL OUT[0], POSITION\n\
+                      ADD OUT[0], IN[0][0], IN[1]\nEND\n";
+    assert!(error(&[], evaluation).is_err());
+    assert_eq!(error(&["glsl"], evaluation), Ok(()));
+    let back = "FRAG\nDCL IN[0], COLOR, COLOR\nDCL IN[1], GENERIC[29], PERSPECTIVE\nDCL OUT[0], COLOR\nADD OUT[0], IN[0], IN[1]\nEND\n";
+    assert_eq!(error(&[], back), Ok(()));
+    assert!(error(&["two_sided"], back).is_err());
+}
+
+/// Which of several inputs is read must be asked on robust devices, too.
+#[test]
+fn an_input_at_a_run_time_index_is_selected() {
+    let source = "FRAG\nDCL IN[0..1], ARRAY(1), GENERIC[0], PERSPECTIVE\nDCL OUT[0], COLOR\nDCL CONST[0][0]\nDCL ADDR[0]\n\
+                  UARL ADDR[0].x, CONST[0][0].xxxx\nMOV OUT[0], IN[ADDR[0].x](1)\nEND\n";
+    let selections = |options: &[&str]| {
+        let text = assembly(source, "vulkan1.1", options);
+        text.lines().filter(|line| line.contains("OpSelect ")).count()
+    };
+    assert_eq!([selections(&["portable"]), selections(&["portable", "robust"])], [2, 2]);
 }

@@ -82,6 +82,62 @@ fn recorded_results_of_real_shaders() {
     verify(&folder, &path, &shared(), 4000 / every);
 }
 
+/// Words that depend on memory which the recording interpreter left uninitialised are no facts about any executor.
+#[test]
+fn undetermined_words_are_the_same_for_every_executor() {
+    if is_skipped() {
+        return;
+    }
+    let fetch = |target: &str, more: &str| {
+        format!(
+            "FRAG\nDCL IN[0], GENERIC[0], CONSTANT\nDCL OUT[0], COLOR\nDCL SAMP[0]\nDCL SVIEW[0], {target}, FLOAT\n\
+             IMM[0] INT32 {{0, 0, 0, 0}}\nDCL TEMP[0]\n{more}END\n"
+        )
+    };
+    let one = |target| fetch(target, &format!("TXF OUT[0], IMM[0].xxxx, SAMP[0], {target}\n"));
+    let two = |target| fetch(target, &format!("TXF TEMP[0], IMM[0].xxxx, SAMP[0], {target}\nNOT OUT[0], TEMP[0]\n"));
+    let shaders = [("a", one("BUFFER")), ("b", one("2D_MSAA")), ("c", two("BUFFER")), ("d", two("2D_MSAA"))];
+    let words = "3f123456".repeat(16);
+    let vector = |name: &str| {
+        format!("{{\"f\":\"{name}.frag.tgsi\",\"seed\":0,\"in\":{{}},\"out\":{{\"0\":\"{words}\"}},\"live\":15}}\n")
+    };
+    let vectors: String = shaders.iter().map(|(name, _)| vector(name)).collect();
+    let files: Vec<(String, &str)> =
+        shaders.iter().map(|(name, text)| (format!("{name}.frag.tgsi"), text.as_str())).collect();
+    let mut files: Vec<(&str, &str)> = files.iter().map(|(name, text)| (name.as_str(), *text)).collect();
+    files.push(("vectors.jsonl", &vectors));
+    let folder = Folder::with(&files);
+    let totals = |driver: &str| -> serde_json::Value {
+        let via = format!("driver:{driver}");
+        let arguments = ["verify", "--driver", driver, "--via", &via, "--vectors", "vectors.jsonl", "--json"];
+        serde_json::from_slice(&folder.run(&arguments).stdout).expect("JSON")
+    };
+    let (tgsi, spirv) = (totals("tgsi"), totals("spirv"));
+    for key in ["vectors", "different", "error", "undetermined_words"] {
+        assert_eq!(tgsi[key], spirv[key], "{key}: {tgsi:#} {spirv:#}");
+    }
+    assert!(tgsi["undetermined_words"].as_u64() > Some(0), "{tgsi:#}");
+}
+
+/// An array that a compiler clears element by element takes it minutes.
+#[test]
+fn large_arrays_end() {
+    if is_skipped() {
+        return;
+    }
+    let text = "FRAG\nDCL OUT[0], COLOR\nDCL CONST[0][0]\nDCL TEMP[0..3], LOCAL\nDCL TEMP[4..2051], ARRAY(1), LOCAL\nDCL ADDR[0]\n\
+        IMM[0] INT32 {0, 2048, 1, 2047}\nIMM[1] FLT32 {0.0, 1.0, 0.0, 1.0}\nMOV TEMP[0].x, IMM[0].xxxx\nBGNLOOP\n\
+        ISGE TEMP[1].x, TEMP[0].xxxx, IMM[0].yyyy\nUIF TEMP[1].xxxx\nBRK\nENDIF\nUARL ADDR[0].x, TEMP[0].xxxx\n\
+        MOV TEMP[ADDR[0].x+4](1).x, IMM[0].xxxx\nUADD TEMP[0].x, TEMP[0].xxxx, IMM[0].zzzz\nENDLOOP\n\
+        AND TEMP[2].x, CONST[0][0].xxxx, IMM[0].wwww\nBGNLOOP\nUARL ADDR[0].x, TEMP[2].xxxx\n\
+        USEQ TEMP[1].x, TEMP[ADDR[0].x+4](1).xxxx, IMM[0].zzzz\nUIF TEMP[1].xxxx\nBRK\nENDIF\n\
+        UARL ADDR[0].x, TEMP[2].xxxx\nMOV TEMP[ADDR[0].x+4](1).x, IMM[0].zzzz\nENDLOOP\nMOV OUT[0], IMM[1]\nEND\n";
+    let folder = Folder::with(&[("large.frag.tgsi", text)]);
+    let mut command = folder.command(&["verify", "--driver", "spirv", "large.frag.tgsi"]);
+    command.env("TGSIC_VULKAN_SECONDS", "30");
+    common::run(command, b"").success();
+}
+
 #[test]
 fn generated_shaders_compute_the_same() {
     if is_skipped() {

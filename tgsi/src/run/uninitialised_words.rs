@@ -39,7 +39,7 @@ impl UninitialisedWords {
     /// Removes the words that depend on uninitialised memory from the differences of a comparison. Returns their
     /// number.
     pub fn excuse(&self, shader: &Shader, vector: &Vector, comparison: &mut Comparison) -> usize {
-        if comparison.different.is_empty() || self.probe.is_none() {
+        if comparison.different.is_empty() {
             return 0;
         }
         let positions = self.undetermined(shader, vector);
@@ -48,9 +48,12 @@ impl UninitialisedWords {
         before - comparison.different.len()
     }
 
-    /// The names of the words that change with the unknown values.
-    fn undetermined(&self, shader: &Shader, vector: &Vector) -> BTreeSet<String> {
+    /// The words that depend on uninitialised memory, by the position that a comparison gives them.
+    pub fn undetermined(&self, shader: &Shader, vector: &Vector) -> BTreeSet<String> {
         let mut positions = BTreeSet::new();
+        if self.probe.is_none() {
+            return positions;
+        }
         let mut first: Option<Vector> = None;
         for word in UNKNOWN {
             let Some(outputs) = self.run(shader, vector, word) else { continue };

@@ -1,11 +1,16 @@
 //! Small pieces of control flow and selection that the emitter adds: guarded reads and writes.
 
-use spirv::{Op, SelectionControl};
+use smallvec::SmallVec;
+use spirv::{LoopControl, Op, SelectionControl};
 
 use super::Emitter;
 use super::buffers::Chunks;
 use crate::error::SpirvError;
 use crate::module::{Id, ValueType};
+
+/// Elements of an array that has an initializer. Compilers expand initializers to a store for each element, and
+/// optimise those in more than linear time; text languages write each element.
+const MOST_INITIALIZED: u32 = 64;
 
 impl Emitter<'_> {
     /// Code under a condition. What it makes is not known after it.
@@ -92,13 +97,79 @@ impl Emitter<'_> {
         self.pure_of(Op::ULessThan, ValueType::BOOL, &[index, length])
     }
 
+    /// A loop over `first`, `first + step` and so on below `length`, which are unsigned.
+    pub fn for_each(&mut self, first: Id, step: u32, length: u32, inner: impl FnOnce(&mut Self, Id)) {
+        let Some(before) = self.label else { return };
+        let uint = self.module.value_type(ValueType::UINT);
+        let (length, step) = (self.module.uint(length), self.module.uint(step));
+        let [header, test, body, continues, merge, next] = std::array::from_fn(|_| self.module.id());
+        self.known.enter();
+        self.end(Op::Branch, &[header.0]);
+        self.open(header);
+        let index = self.result(Op::Phi, uint, &[first.0, before.0, next.0, continues.0]);
+        self.push(Op::LoopMerge, &[merge.0, continues.0, LoopControl::NONE.bits()]);
+        self.end(Op::Branch, &[test.0]);
+        self.open(test);
+        let is_inside = self.is_below(index, length);
+        self.end(Op::BranchConditional, &[is_inside.0, body.0, merge.0]);
+        self.open(body);
+        inner(self, index);
+        self.end(Op::Branch, &[continues.0]);
+        self.open(continues);
+        self.push(Op::IAdd, &[uint.0, next.0, index.0, step.0]);
+        self.end(Op::Branch, &[header.0]);
+        self.known.leave();
+        self.open(merge);
+    }
+
+    /// An array of the function that starts as zero.
+    pub fn function_array(&mut self, element: Id, length: u32, name: &str) -> Id {
+        let ty = self.module.array_type(element, length, None);
+        if length <= MOST_INITIALIZED || self.options.wgsl {
+            return self.function_variable(ty, None, name);
+        }
+        let id = self.declare_variable(ty, None, name);
+        self.cleared.push((id, element, length));
+        id
+    }
+
+    /// The code that clears arrays without initializer, from behind the variables up to the block with a label. None if
+    /// there is no such array.
+    pub fn clear_arrays(&mut self, entry: Id, first: Id) -> Option<Vec<u32>> {
+        let cleared = std::mem::take(&mut self.cleared);
+        if cleared.is_empty() {
+            return None;
+        }
+        let code = std::mem::take(&mut self.code);
+        self.label = Some(entry);
+        self.known.enter();
+        for (array, element, length) in cleared {
+            let (start, zero) = (self.module.uint(0), self.module.null(element));
+            let pointer = self.module.pointer_type(spirv::StorageClass::Function, element);
+            self.for_each(start, 1, length, |e, index| {
+                let place = e.pure(Op::AccessChain, pointer, &[array.0, index.0]);
+                e.push(Op::Store, &[place.0, zero.0]);
+            });
+        }
+        self.known.leave();
+        self.end(Op::Branch, &[first.0]);
+        self.open(first);
+        Some(std::mem::replace(&mut self.code, code))
+    }
+
     /// A variable of the function that starts as zero, unless it has another initializer. `ty` is what it holds.
     pub fn function_variable(&mut self, ty: Id, initializer: Option<Id>, name: &str) -> Id {
+        let initializer = initializer.unwrap_or_else(|| self.module.null(ty));
+        self.declare_variable(ty, Some(initializer), name)
+    }
+
+    fn declare_variable(&mut self, ty: Id, initializer: Option<Id>, name: &str) -> Id {
         let class = spirv::StorageClass::Function;
         let pointer = self.module.pointer_type(class, ty);
-        let initializer = initializer.unwrap_or_else(|| self.module.null(ty));
         let id = self.module.id();
-        crate::module::push(&mut self.variables, Op::Variable, &[pointer.0, id.0, class as u32, initializer.0]);
+        let operands: SmallVec<[u32; 4]> =
+            [pointer.0, id.0, class as u32].into_iter().chain(initializer.map(|id| id.0)).collect();
+        crate::module::push(&mut self.variables, Op::Variable, &operands);
         if self.options.names {
             self.module.name(id, name);
         }

@@ -65,6 +65,8 @@ pub struct Emitter<'a> {
     code: Vec<u32>,
     /// Variables of the function.
     variables: Vec<u32>,
+    /// Arrays of the function that a loop clears: variable, type of an element, length.
+    cleared: Vec<(Id, Id, u32)>,
     /// The ids of values, with the class they were made in.
     values: SecondaryMap<Def, Option<(Id, Class)>>,
     /// Values that are one scalar in all their components.
@@ -123,6 +125,7 @@ pub fn emit(
         interface: Interface::new(shader.stage),
         code: Vec::new(),
         variables: Vec::new(),
+        cleared: Vec::new(),
         values: SecondaryMap::with_capacity(body.num_defs()),
         repeated: rustc_hash::FxHashSet::default(),
         known: Known::default(),
@@ -152,6 +155,8 @@ pub fn emit(
     emitter.execution_modes()?;
     let first = emitter.module.id();
     emitter.walk(first)?;
+    let entry = emitter.module.id();
+    let clears = emitter.clear_arrays(entry, first);
     emitter.float_modes();
     emitter.declare_parameters();
     emitter.reflect_module();
@@ -161,8 +166,9 @@ pub fn emit(
     let signature = module.plain_type(Op::TypeFunction, &[void.0]);
     let mut function = Vec::with_capacity(code.len() + variables.len() + 16);
     push(&mut function, Op::Function, &[void.0, main.0, FunctionControl::NONE.bits(), signature.0]);
-    push(&mut function, Op::Label, &[first.0]);
+    push(&mut function, Op::Label, &[if clears.is_some() { entry } else { first }.0]);
     function.extend(variables);
+    function.extend(clears.into_iter().flatten());
     function.extend(code);
     push(&mut function, Op::FunctionEnd, &[]);
     Ok(Emitted { words: module.finish(model, main, &function)?, interface })

@@ -1,11 +1,15 @@
 //! By SPIRV-Cross: GLSL, ESSL, MSL, HLSL.
 //!
 //! The bindings of GLSL, ESSL and MSL count from 0 for each kind of resource, in the order of sets and bindings; a
-//! comment at the start of the text has a line for each. HLSL has spaces and registers of the numbers of the module.
+//! comment at the start of the text has a line for each. In GLSL and ESSL the stages of a program share bindings: those
+//! of shaders that are linked go on from stage to stage, and each resource has a name that begins with the stage, by which
+//! a host can bind those of shaders that were translated separately. HLSL has spaces and registers of the numbers of the module.
 //!
 //! | language | what else is asked for |
 //! |---|---|
 //! | GLSL | `layout(origin_upper_left)` where the module counts from there |
+//! | GLSL, ESSL | inputs and outputs of patches, and those at locations of 32 or more, which no implementation has, have no location: both sides have the same name |
+//! | GLSL, ESSL | names of resources begin with the stage, as a program has them in common |
 //! | GLSL, ESSL | a texture and a sampler that are apart become one variable for each pair that the shader uses |
 //! | HLSL | the number of workgroups is a constant buffer, space 0, register 254 |
 
@@ -20,7 +24,6 @@ use spirv_cross2::handle::{Handle, VariableId};
 use spirv_cross2::reflect::{AllResources, DecorationValue, Resource};
 use spirv_cross2::targets::{Glsl, Hlsl, Msl};
 use spirv_cross2::{Compiler, Module, SpirvCrossError};
-use tgsi_driver_spirv::options::Samplers;
 
 use crate::driver::TextTarget;
 use crate::error::TextError;
@@ -28,6 +31,12 @@ use crate::language::Language;
 use crate::spell_cross::spell_cross;
 
 const CROSS: &str = "SPIRV-Cross";
+
+/// Words before the first instruction.
+const HEADER: usize = 5;
+
+/// Locations between stages: the usual limit, and the most that Mesa has.
+const LOCATIONS: u32 = 32;
 
 /// The register of the number of workgroups in HLSL, in space 0.
 const NUM_WORKGROUPS: u32 = 254;
@@ -61,7 +70,7 @@ pub fn translate(words: &[u32], target: &TextTarget) -> Result<String, TextError
     let words = spell_cross(words, target.language);
     let module = Module::from_words(&words);
     match target.language {
-        Language::Msl => to_msl(module, target),
+        Language::Msl => to_msl(module, &atomic_images(&words), target),
         Language::Hlsl => to_hlsl(module, target),
         Language::Glsl | Language::Essl | Language::Wgsl => to_glsl(module, target),
     }
@@ -103,39 +112,37 @@ fn to_glsl(module: Module<'_>, target: &TextTarget) -> Result<String, TextError>
     let mut compiler = Compiler::<Glsl>::new(module).map_err(reader)?;
     let resources = resources_of(&compiler)?;
     let mut comment = String::new();
+    let mut first = target.first_bindings;
     let kinds = [
         ("uniform buffer", bound(&compiler, &resources.uniform_buffers)?),
         ("storage buffer", bound(&compiler, &resources.storage_buffers)?),
         ("image", bound(&compiler, &resources.storage_images)?),
     ];
     for (kind, variables) in kinds {
-        for (number, variable) in (0u32..).zip(variables) {
+        let first = first.of(kind).map_or(0, |first| *first);
+        for (number, variable) in (first..).zip(variables) {
             let (set, binding) = variable.place;
             let _ = writeln!(comment, "// {kind} {number}: set {set}, binding {binding}");
             rebind(&mut compiler, variable.id, number)?;
+            name_resource(&mut compiler, variable.id, variable.id, &kind.replace(' ', "_"), number)?;
         }
     }
-    let mut texture = 0;
+    let mut texture = first.texture;
     for variable in bound(&compiler, &resources.sampled_images)? {
         let (set, binding) = variable.place;
         let _ = writeln!(comment, "// texture {texture}: set {set}, binding {binding}");
         rebind(&mut compiler, variable.id, texture)?;
+        name_resource(&mut compiler, variable.id, variable.id, "texture", texture)?;
         texture += 1;
     }
-    if target.spirv.samplers == Samplers::Combined && resources.separate_samplers.is_empty() {
-        // Texel buffers have no samplers.
-        for variable in bound(&compiler, &resources.separate_images)? {
-            let (set, binding) = variable.place;
-            let _ = writeln!(comment, "// texture {texture}: set {set}, binding {binding}");
-            rebind(&mut compiler, variable.id, texture)?;
-            texture += 1;
-        }
-    } else if !resources.separate_images.is_empty() {
+    if !resources.separate_images.is_empty() {
         let sampler = compiler.create_dummy_sampler_for_combined_images().map_err(reader)?;
         compiler.build_combined_image_samplers(sampler).map_err(reader)?;
         let samplers: BTreeSet<u32> = resources.separate_samplers.iter().map(|sampler| sampler.id.id()).collect();
         let pairs: Vec<_> = compiler.combined_image_samplers().map_err(reader)?.collect();
+        let mut paired = BTreeSet::new();
         for pair in pairs {
+            paired.insert(pair.image_id.id());
             let set = literal(&compiler, pair.image_id, Decoration::DescriptorSet)?;
             let binding = literal(&compiler, pair.image_id, Decoration::Binding)?;
             let _ = write!(comment, "// texture {texture}: set {set}, binding {binding}");
@@ -147,9 +154,20 @@ fn to_glsl(module: Module<'_>, target: &TextTarget) -> Result<String, TextError>
             }
             comment.push('\n');
             rebind(&mut compiler, pair.combined_id, texture)?;
+            name_resource(&mut compiler, pair.combined_id, pair.image_id, "texture", texture)?;
+            texture += 1;
+        }
+        // Texel buffers have no samplers.
+        let alone = resources.separate_images.iter().filter(|image| !paired.contains(&image.id.id()));
+        for variable in bound(&compiler, alone)? {
+            let (set, binding) = variable.place;
+            let _ = writeln!(comment, "// texture {texture}: set {set}, binding {binding}");
+            rebind(&mut compiler, variable.id, texture)?;
+            name_resource(&mut compiler, variable.id, variable.id, "texture", texture)?;
             texture += 1;
         }
     }
+    name_varyings(&mut compiler, &resources)?;
     let layers = spirv::Capability::ShaderViewportIndexLayerEXT;
     if target.language == Language::Glsl && compiler.declared_capabilities().map_err(reader)?.contains(&layers) {
         compiler.require_extension("GL_ARB_shader_viewport_layer_array").map_err(writer)?;
@@ -188,7 +206,79 @@ fn to_glsl(module: Module<'_>, target: &TextTarget) -> Result<String, TextError>
     let (first, rest) = text.split_once('\n').unwrap_or((&text, ""));
     // Part of the language since 4.20.
     let rest = rest.replace("#extension GL_ARB_conservative_depth : require\n", "");
+    // The name of the extension is another.
+    let rest = rest.replace("GL_ARB_texture_query_samples", "GL_ARB_shader_texture_image_samples");
+    let is_distance =
+        |built_in: spirv::BuiltIn| matches!(built_in, spirv::BuiltIn::ClipDistance | spirv::BuiltIn::CullDistance);
+    let rest = match model {
+        ExecutionModel::TessellationControl => without_output_block(rest),
+        ExecutionModel::TessellationEvaluation | ExecutionModel::Geometry
+            if resources.builtin_inputs.iter().any(|built_in| is_distance(built_in.builtin)) =>
+        {
+            without_distances(&rest)
+        }
+        _ => rest,
+    };
     Ok(format!("{first}\n{comment}{rest}"))
+}
+
+/// A text of a tessellation control shader without the block of built-in outputs, which SPIRV-Cross declares for the
+/// lengths of clip and cull distances. Linkers want the same declaration in the next stage, which may read less. The
+/// indices are constants, from which the lengths follow.
+fn without_output_block(text: String) -> String {
+    let Some(start) = text.find("out gl_PerVertex\n{\n") else { return text };
+    let Some(length) = text[start..].find("} gl_out[") else { return text };
+    let Some(rest) = text[start + length..].find("\n\n") else { return text };
+    format!("{}{}", &text[..start], &text[start + length + rest + 2..])
+}
+
+/// A text without the lengths of clip and cull distances, which SPIRV-Cross declares for outputs where it is inputs that
+/// have them.
+fn without_distances(text: &str) -> String {
+    let declares = |line: &&str| {
+        !line.starts_with("out float gl_ClipDistance[") && !line.starts_with("out float gl_CullDistance[")
+    };
+    text.split_inclusive('\n').filter(declares).collect()
+}
+
+/// Names the inputs and outputs that both sides must find by name: those of patches, which share locations with those
+/// of vertices, and those at a location that there is not.
+fn name_varyings(compiler: &mut Compiler<Glsl>, resources: &AllResources<'static>) -> Result<(), TextError> {
+    let model = compiler.execution_model().map_err(reader)?;
+    let inputs = resources.stage_inputs.iter().filter(|_| model != ExecutionModel::Vertex);
+    let outputs = resources.stage_outputs.iter().filter(|_| model != ExecutionModel::Fragment);
+    for variable in inputs.chain(outputs) {
+        let location = literal(compiler, variable.id, Decoration::Location)?;
+        let is_patch = compiler.decoration(variable.id, Decoration::Patch).map_err(reader)?.is_some();
+        if is_patch || location >= LOCATIONS {
+            let name = format!("{}{location}", if is_patch { "patch" } else { "varying" });
+            compiler.set_decoration(variable.id, Decoration::Location, None::<u32>).map_err(reader)?;
+            compiler.set_name(variable.id, name).map_err(reader)?;
+        }
+    }
+    Ok(())
+}
+
+/// Names a resource by its stage and by what it was made of: in a program, resources of one name are one resource, which
+/// both stages must declare alike.
+fn name_resource(
+    compiler: &mut Compiler<Glsl>,
+    id: Handle<VariableId>,
+    origin: Handle<VariableId>,
+    kind: &str,
+    number: u32,
+) -> Result<(), TextError> {
+    let stage = match compiler.execution_model().map_err(reader)? {
+        ExecutionModel::Vertex => "vs_",
+        ExecutionModel::TessellationControl => "tcs_",
+        ExecutionModel::TessellationEvaluation => "tes_",
+        ExecutionModel::Geometry => "gs_",
+        ExecutionModel::Fragment => "fs_",
+        _ => "",
+    };
+    let name =
+        compiler.name(origin).map_err(reader)?.map_or_else(|| format!("{kind}{number}"), |name| name.to_string());
+    compiler.set_name(id, format!("{stage}{name}")).map_err(reader)
 }
 
 fn rebind(compiler: &mut Compiler<Glsl>, id: Handle<VariableId>, number: u32) -> Result<(), TextError> {
@@ -196,7 +286,21 @@ fn rebind(compiler: &mut Compiler<Glsl>, id: Handle<VariableId>, number: u32) ->
     compiler.set_decoration(id, Decoration::Binding, Some(number)).map_err(reader)
 }
 
-fn to_msl(module: Module<'_>, target: &TextTarget) -> Result<String, TextError> {
+/// The variables of images that a module has atomics on.
+fn atomic_images(words: &[u32]) -> BTreeSet<u32> {
+    let mut images = BTreeSet::new();
+    let mut rest = words.get(HEADER..).unwrap_or_default();
+    while let Some(&first) = rest.first() {
+        let (instruction, others) = rest.split_at(((first >> 16).max(1) as usize).min(rest.len()));
+        if first & 0xffff == spirv::Op::ImageTexelPointer as u32 {
+            images.extend(instruction.get(3));
+        }
+        rest = others;
+    }
+    images
+}
+
+fn to_msl(module: Module<'_>, atomics: &BTreeSet<u32>, target: &TextTarget) -> Result<String, TextError> {
     let mut compiler = Compiler::<Msl>::new(module).map_err(reader)?;
     let resources = resources_of(&compiler)?;
     let model = compiler.execution_model().map_err(reader)?;
@@ -219,7 +323,15 @@ fn to_msl(module: Module<'_>, target: &TextTarget) -> Result<String, TextError> 
                     place.buffer = number;
                     num_buffers = number + 1;
                 }
-                "texture" => place.texture = number,
+                "texture" => {
+                    place.texture = number;
+                    // Metal has its texels in a buffer, too, which is at the same memory.
+                    if atomics.contains(&variable.id.id()) {
+                        place.buffer = num_buffers;
+                        let _ = writeln!(comment, "// buffer {num_buffers}: the texels of texture {number}");
+                        num_buffers += 1;
+                    }
+                }
                 _ => place.sampler = number,
             }
             let binding = msl::ResourceBinding::Qualified { set, binding };

@@ -114,7 +114,13 @@ impl Driver for Text {
 
     fn target(&self, options: &[&str]) -> Result<Box<dyn Target>, UnknownOption> {
         let version = self.0.versions().first().map_or(0, |(_, number)| *number);
-        let mut target = TextTarget { language: self.0, version, contract: false, spirv: SpirvOptions::default() };
+        let mut target = TextTarget {
+            language: self.0,
+            version,
+            contract: false,
+            spirv: SpirvOptions::default(),
+            first_bindings: FirstBindings::default(),
+        };
         target.spirv.set(self.0.profile())?;
         for &name in options {
             if let Some((_, number)) = self.0.versions().iter().find(|(option, _)| option.name == name) {
@@ -142,6 +148,47 @@ pub struct TextTarget {
     pub contract: bool,
     /// What is asked of the driver for SPIR-V.
     pub spirv: SpirvOptions,
+    /// The first bindings of GLSL and ESSL: those before are of other stages of the program.
+    pub first_bindings: FirstBindings,
+}
+
+/// Numbers of resources by kind: the first that a shader may have.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct FirstBindings {
+    /// Of uniform buffers.
+    pub uniform_buffer: u32,
+    /// Of storage buffers.
+    pub storage_buffer: u32,
+    /// Of images.
+    pub image: u32,
+    /// Of textures.
+    pub texture: u32,
+}
+
+impl FirstBindings {
+    /// The number of a kind, by the words that the comment of a text has for it.
+    pub fn of(&mut self, kind: &str) -> Option<&mut u32> {
+        match kind {
+            "uniform buffer" => Some(&mut self.uniform_buffer),
+            "storage buffer" => Some(&mut self.storage_buffer),
+            "image" => Some(&mut self.image),
+            "texture" => Some(&mut self.texture),
+            _ => None,
+        }
+    }
+
+    /// The numbers behind those of a text, which its comment lists.
+    fn behind(mut self, text: &str) -> FirstBindings {
+        for line in text.lines().skip(1).map_while(|line| line.strip_prefix("// ")) {
+            let entry = line.split_once(": ").and_then(|(entry, _)| entry.rsplit_once(' '));
+            if let Some((kind, number)) = entry
+                && let (Some(first), Ok(number)) = (self.of(kind), number.parse::<u32>())
+            {
+                *first = (*first).max(number.saturating_add(1));
+            }
+        }
+        self
+    }
 }
 
 impl Target for TextTarget {
@@ -157,6 +204,15 @@ impl Target for TextTarget {
         let mut target = self.clone();
         target.spirv.locations = Locations { inputs: inputs.cloned(), outputs: outputs.cloned() };
         Some(Box::new(target))
+    }
+
+    fn behind(&self, code: &Code) -> Option<Box<dyn Target>> {
+        match (self.language, code) {
+            (Language::Glsl | Language::Essl, Code::Text(text)) => {
+                Some(Box::new(TextTarget { first_bindings: self.first_bindings.behind(text), ..self.clone() }))
+            }
+            _ => None,
+        }
     }
 
     fn lower(&self, shader: &mut tgsi_ir::Shader, passes: &mut Passes<'_>) -> Result<(), Box<dyn TargetError>> {

@@ -49,8 +49,8 @@
 //! | | WGSL | GLSL 4.50 | ESSL 3.20 | MSL 2.4 | HLSL 6.0 |
 //! |---|---|---|---|---|---|
 //! | by | naga | SPIRV-Cross | SPIRV-Cross | SPIRV-Cross | SPIRV-Cross |
-//! | arrive | 1,174 of 1,342 | 1,691 of 1,695 | 1,485 of 1,695 | 1,458 of 1,465 | 1,489 of 1,572 |
-//! | the language lacks something | 168 | 4 | 170 | 7 | 52 |
+//! | arrive | 1,174 of 1,342 | 1,691 of 1,695 | 1,517 of 1,695 | 1,454 of 1,465 | 1,489 of 1,572 |
+//! | the language lacks something | 168 | 4 | 138 | 11 | 52 |
 //! | the checker does not know an extension | 0 | 0 | 40 | | 0 |
 //! | this crate or a library lacks something | 0 | 0 | 0 | 0 | 31 |
 //!
@@ -80,15 +80,23 @@
 //! | 10 | clocks (2), integer textures with a sampler (2), coverage after the depth test (2), clip distances as inputs (2), framebuffer fetch (1), subgroups in vertex shaders (1) |
 //!
 //! GLSL lacks viewport masks (2), framebuffer fetch (1) and shuffles within subgroups (1). ESSL lacks formats of images
-//! (65), numbers of samples (27) and of levels (12), stencil export (16), viewports (14), images of most formats that are
+//! (65), stencil export (16), viewports (14), numbers of samples (6) and of levels (1), images of most formats that are
 //! read and written (12), fine derivatives (7), multisampled images (7), and what else the test lists. MSL lacks isolines
-//! (3), clocks (2), viewport masks (2). HLSL lacks
+//! (3), clocks (2), viewport masks (2), and 60 locations of one stage (4). HLSL lacks
 //! stencil export (16), multisampled images (8) and helper invocations (4) before shader model 6.7, viewports (8), sizes of
 //! points as inputs (6), and what else the test lists.
 //!
 //! SPIRV-Cross does not write some geometry shaders of HLSL: without inputs (11), with invocations (10), with streams (5),
 //! with clip distances as inputs (4); nor sizes of images of normalised and of other formats in one shader (1). They are
 //! refused.
+//!
+//! # What links
+//!
+//! `--test linkers` links pipelines by others' linkers: Mesa's of OpenGL 4.5 and OpenGL ES 3.2 for GLSL and ESSL, the rules
+//! of WebGPU for WGSL. They are made ones, with every combination of direct and run-time indices, patches, distances and
+//! interpolations, and ones around real shaders. Shaders are translated separately and together. Of 782 programs around
+//! every fourth real shader, 48 were too large for the test. All others link that the language can state and Mesa has the
+//! extensions for: 730 in GLSL 4.50, 728 in GLSL 4.30, 674 in ESSL 3.20.
 //!
 //! # What they compute
 //!

@@ -217,6 +217,9 @@ impl Module {
             BuiltIn::HelperInvocation if self.language == Language::Wgsl => {
                 Some("helper invocations that know that they are")
             }
+            BuiltIn::HelperInvocation if self.language == Language::Glsl && self.version < 450 => {
+                Some("helper invocations that know that they are, before GLSL 4.50")
+            }
             BuiltIn::HelperInvocation if self.language == Language::Hlsl && self.version < 607 => {
                 Some("helper invocations that know that they are, before shader model 6.7")
             }

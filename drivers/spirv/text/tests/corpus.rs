@@ -249,8 +249,8 @@ const ESSL_CAUSES: &[(usize, &str)] = &[
     (7, "T2101 ESSL has no multisampled images"),
     (1, "T2101 ESSL has no output of depth after the depth test"),
     (16, "T2101 ESSL has no output of stencil values"),
-    (12, "T2101 ESSL has no queries of the number of levels"),
-    (27, "T2101 ESSL has no queries of the number of samples"),
+    (1, "T2101 ESSL has no queries of the number of levels"),
+    (6, "T2101 ESSL has no queries of the number of samples"),
     (5, "T2101 ESSL has no streams of vertices"),
     (1, "T2101 ESSL has no such operation of subgroups, except for Vulkan"),
     (14, "T2101 ESSL has no viewports and layers that the shader chooses"),
@@ -262,8 +262,12 @@ const ESSL_CAUSES: &[(usize, &str)] = &[
 ];
 
 /// What Metal lacks.
-const MSL_CAUSES: &[(usize, &str)] =
-    &[(2, "T2101 MSL has no clocks"), (3, "T2101 MSL has no isolines"), (2, "T2101 MSL has no viewport masks")];
+const MSL_CAUSES: &[(usize, &str)] = &[
+    (4, "T2009 GENERIC[#] and PATCH[#] are both at location #, unless the shader is linked"),
+    (2, "T2101 MSL has no clocks"),
+    (3, "T2101 MSL has no isolines"),
+    (2, "T2101 MSL has no viewport masks"),
+];
 
 /// What HLSL lacks, and what SPIRV-Cross does not write in it.
 const HLSL_CAUSES: &[(usize, &str)] = &[

@@ -9,7 +9,7 @@
 //! - Words that Vulkan or the driver leaves open are not compared, and counted by kind ([`super::open`]).
 
 use std::cell::OnceCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 
@@ -226,23 +226,27 @@ fn one_shader(file: &str, vectors: &[Vector], root: &Path, via: ExecutorKind, pl
                 totals.first.push(format!("{file} seed {}: {}", vector.seed, problem.brief()));
             }
             Ok(result) => {
+                let mut comparison = vector.compare(&result.outputs);
+                let is_exact = comparison.verdict() == Agreement::Exact;
+                totals.undetermined_words += uninitialised.excuse(shader, vector, &mut comparison);
                 if let Some(instruction) = instruction {
                     let depends = lowered().is_some_and(|lowered| plan.depends_on_device(lowered));
                     let is_open = |lane| depends && vector.reads_unbounded(Some(lane));
-                    let outside = totals.opcodes.count(instruction, vector, &inputs, &result.outputs, is_open);
+                    let undetermined =
+                        if is_exact { BTreeSet::new() } else { uninitialised.undetermined(shader, vector) };
+                    let outputs = &result.outputs;
+                    let outside = totals.opcodes.count(instruction, vector, &inputs, outputs, &undetermined, is_open);
                     match outside {
                         Some((place, expected, found)) => {
                             totals.different += 1;
                             let what = format!("{place}: recorded {expected:08x}, found {found:08x}");
                             totals.first.push(format!("{file} seed {}: {what}", vector.seed));
                         }
-                        None if vector.compare(&result.outputs).verdict() == Agreement::Exact => totals.exact += 1,
+                        None if comparison.verdict() == Agreement::Exact => totals.exact += 1,
                         None => totals.close += 1,
                     }
                     continue;
                 }
-                let mut comparison = vector.compare(&result.outputs);
-                totals.undetermined_words += uninitialised.excuse(shader, vector, &mut comparison);
                 if on_device {
                     let before = comparison.different.len();
                     comparison.different.retain(|word| word.expected.is_none_or(is_kept));

@@ -7,7 +7,7 @@ pub(crate) mod varyings;
 
 pub use link_varyings::link_varyings;
 pub use pack_varyings::pack_varyings;
-pub use varyings::linked_slots;
+pub use varyings::{front_color, linked_slots};
 
 /// What is known of two stages that are linked, beside their code.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]

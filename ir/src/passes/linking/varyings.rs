@@ -514,10 +514,16 @@ fn note_slots(shader: &mut Shader, is_output: bool) {
     }
 }
 
-/// The slots of an interface that need a number in the target: those that no hardware looks at, and colours.
-pub fn linked_slots(shader: &Shader, is_output: bool) -> BTreeSet<(bool, i32)> {
+/// The slot of the colour that a back colour belongs to.
+pub fn front_color(location: i32) -> Option<i32> {
+    Slot { patch: false, location }.front().map(|slot| slot.location)
+}
+
+/// The slots of an interface that need a number in the target, with the variables that declare them: those without a
+/// meaning for hardware, and colours.
+pub fn linked_slots(shader: &Shader, is_output: bool) -> BTreeMap<(bool, i32), Variable> {
     let options = LinkOptions::default();
     let mut side = Side::default();
     side.declare(shader, is_output, &options);
-    side.declared.keys().map(|slot| (slot.patch, slot.location)).collect()
+    side.declared.iter().map(|(slot, declared)| ((slot.patch, slot.location), declared.variable)).collect()
 }

@@ -1,6 +1,6 @@
 //! Shared memory of a workgroup, scratch memory of an invocation, and the constant data of a shader.
 
-use spirv::{BuiltIn, LoopControl, MemorySemantics, Op, Scope, SelectionControl, StorageClass};
+use spirv::{BuiltIn, MemorySemantics, Op, Scope, StorageClass};
 use tgsi_ir::intrinsics::{IndexKind, IntrinsicOp};
 use tgsi_ir::{Inst, Stage};
 
@@ -100,8 +100,9 @@ impl Emitter<'_> {
             return memory;
         }
         let words = self.shader.scratch_size.div_ceil(4);
-        let (ty, memory) = self.own_words(StorageClass::Function, Class::Uint, words);
-        let base = self.function_variable(ty, None, "scratch");
+        let (_, memory) = self.own_words(StorageClass::Function, Class::Uint, words);
+        let word = self.module.value_type(ValueType::UINT);
+        let base = self.function_array(word, words.max(1), "scratch");
         let memory = Memory { base, ..memory };
         self.buffers.scratch = Some(memory);
         memory
@@ -139,7 +140,7 @@ impl Emitter<'_> {
         let variables = self.shared_variables()?;
         let has_words = self.buffers.plan.shared.used && self.buffers.plan.shared_size > 0;
         if has_words {
-            self.clear_shared_words();
+            self.clear_shared_words()?;
         }
         if !variables.is_empty() {
             self.clear_shared_variables(&variables)?;
@@ -173,11 +174,10 @@ impl Emitter<'_> {
         })
     }
 
-    fn clear_shared_words(&mut self) {
+    fn clear_shared_words(&mut self) -> Result<(), SpirvError> {
         let memory = self.shared();
         let words = self.buffers.plan.shared_size.div_ceil(4);
         let start = self.invocation_index();
-        let uint = self.module.value_type(ValueType::UINT);
         let element = self.module.value_type(ValueType::new(memory.class, 32, 1));
         let pointer = self.module.pointer_type(StorageClass::Workgroup, element);
         let zero = self.module.null(element);
@@ -186,39 +186,19 @@ impl Emitter<'_> {
         // Of a workgroup whose size only the host knows, each invocation clears all.
         let step = if info.workgroup_size_variable { 1 } else { product };
         let first = if info.workgroup_size_variable { self.module.uint(0) } else { start };
-        let length = self.module.uint(words);
         let store = |e: &mut Self, index: Id| {
             let word = e.pure(Op::AccessChain, pointer, &[memory.base.0, index.0]);
             e.store_shared(word, zero, StorageClass::Workgroup, Qualifiers::default());
         };
-        let Some(before) = self.label else { return };
-        let [header, test, inner, continues, merge, next] = std::array::from_fn(|_| self.module.id());
-        self.known.enter();
-        if step >= words {
-            let has_one = self.is_below(first, length);
-            self.push(Op::SelectionMerge, &[merge.0, SelectionControl::NONE.bits()]);
-            self.end(Op::BranchConditional, &[has_one.0, inner.0, merge.0]);
-            self.open(inner);
-            store(self, first);
-            self.end(Op::Branch, &[merge.0]);
-        } else {
-            self.end(Op::Branch, &[header.0]);
-            self.open(header);
-            let index = self.result(Op::Phi, uint, &[first.0, before.0, next.0, continues.0]);
-            self.push(Op::LoopMerge, &[merge.0, continues.0, LoopControl::NONE.bits()]);
-            self.end(Op::Branch, &[test.0]);
-            self.open(test);
-            let goes_on = self.is_below(index, length);
-            self.end(Op::BranchConditional, &[goes_on.0, inner.0, merge.0]);
-            self.open(inner);
-            store(self, index);
-            self.end(Op::Branch, &[continues.0]);
-            self.open(continues);
-            let step = self.module.uint(step);
-            self.push(Op::IAdd, &[uint.0, next.0, index.0, step.0]);
-            self.end(Op::Branch, &[header.0]);
+        if step < words {
+            self.for_each(first, step, words, store);
+            return Ok(());
         }
-        self.known.leave();
-        self.open(merge);
+        let length = self.module.uint(words);
+        let has_one = self.is_below(first, length);
+        self.if_then(has_one, |e| {
+            store(e, first);
+            Ok(())
+        })
     }
 }

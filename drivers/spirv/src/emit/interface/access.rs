@@ -4,7 +4,7 @@
 //! one array does not cover, each part is read and the right one selected, or each is written under its condition.
 
 use smallvec::SmallVec;
-use spirv::{Capability, GlslStd450Op, Op};
+use spirv::{BuiltIn, Capability, GlslStd450Op, Op};
 use tgsi_ir::body::Swizzle;
 use tgsi_ir::intrinsics::{IndexKind, IntrinsicOp};
 use tgsi_ir::{Def, Inst, Stage};
@@ -131,6 +131,30 @@ impl Emitter<'_> {
         Ok(())
     }
 
+    /// The number of the element in a segment, and whether there is such an element.
+    fn place_in(&mut self, place: Place, segment: Segment) -> (Place, Check) {
+        if let (Place::At { index, most }, 1) = (place, segment.count)
+            && most > 0
+        {
+            let first = self.module.uint(segment.first);
+            return (Place::Known(0), Check::If(self.pure_of(Op::IEqual, ValueType::BOOL, &[index, first])));
+        }
+        let place = match self.advance(place, segment.first.wrapping_neg()) {
+            // What lies before the segment has become great.
+            Place::At { index, .. } if segment.first > 0 => Place::At { index, most: u32::MAX },
+            place => place,
+        };
+        // Which segment it is must be known on robust devices, too.
+        let check = match place {
+            Place::At { index, most } if most >= segment.count => {
+                let count = self.module.uint(segment.count);
+                Check::If(self.is_below(index, count))
+            }
+            place => self.check(place, 1, segment.count),
+        };
+        (place, check)
+    }
+
     /// What a place reads if it is in a segment, else `other`, or zero.
     fn load_segment(
         &mut self,
@@ -141,13 +165,7 @@ impl Emitter<'_> {
         class: Class,
         other: Option<(Id, Class)>,
     ) -> Result<(Id, Class), SpirvError> {
-        let place = self.advance(place, segment.first.wrapping_neg());
-        let place = match place {
-            // What lies before the segment has become great.
-            Place::At { index, .. } if segment.first > 0 => Place::At { index, most: u32::MAX },
-            place => place,
-        };
-        let condition = self.check(place, 1, segment.count);
+        let (place, condition) = self.place_in(place, segment);
         let mut index = self.place_id(place);
         if segment.count > 1 && condition != Check::Always {
             let last = self.module.uint(segment.count - 1);
@@ -210,8 +228,16 @@ impl Emitter<'_> {
                 indices.extend(vertex.filter(|_| data.vertices > 0).map(|vertex| vertex.id));
                 indices.extend(self.element_of(port.is_array, location - port.first, target.element));
                 let pointer = self.io_pointer(slot.is_output, port.id, &indices, port.ty);
-                let is_flat = self.is_flat(slot, data);
-                Ok((self.read(slot.is_output, pointer, port.ty, if is_flat { How::Load } else { how }), port.ty.class))
+                let how = match how {
+                    _ if self.is_flat(slot, data) => How::Load,
+                    How::Load if self.is_read_at_sample(slot, data) => {
+                        let variable = self.built_in(BuiltIn::SampleId, ValueType::INT);
+                        let sample = self.pure_of(Op::Load, ValueType::INT, &[variable]);
+                        How::Interpolate(GlslStd450Op::InterpolateAtSample, Some(sample))
+                    }
+                    how => how,
+                };
+                Ok((self.read(slot.is_output, pointer, port.ty, how), port.ty.class))
             }
             Home::Vector(built_in, ty) => {
                 let by_vertex = if slot.space == Space::Vertex { data.vertices } else { 0 };
@@ -253,6 +279,11 @@ impl Emitter<'_> {
                 Ok((self.pure_of(Op::CompositeConstruct, ValueType::new(class, 32, 4), &parts), class))
             }
         }
+    }
+
+    /// Whether an input that is interpolated at each sample is not declared so.
+    fn is_read_at_sample(&self, slot: Slot, data: SlotData) -> bool {
+        data.sample && self.options.opengl_text && self.shader.stage == Stage::Fragment && !slot.is_output
     }
 
     /// A component that lives in a built-in, as the bits of a class.
@@ -365,12 +396,8 @@ impl Emitter<'_> {
             let mut conditions = conditions.clone();
             let mut element = None;
             if let Some(place) = place {
-                let place = self.advance(place, segment.first.wrapping_neg());
-                let place = match place {
-                    Place::At { index, .. } if segment.first > 0 => Place::At { index, most: u32::MAX },
-                    place => place,
-                };
-                match self.check(place, 1, segment.count) {
+                let (place, check) = self.place_in(place, segment);
+                match check {
                     Check::Never => continue,
                     Check::If(condition) => conditions.push(condition),
                     Check::Always => {}

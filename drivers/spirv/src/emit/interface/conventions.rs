@@ -119,18 +119,13 @@ impl Emitter<'_> {
 
     /// The slot with the colour of the back, if colours have two sides.
     pub(super) fn back_color(&self, slot: Slot, data: SlotData) -> Option<(Slot, SlotData)> {
-        if !self.options.two_sided || self.shader.stage != Stage::Fragment || slot.is_output {
+        if !self.options.two_sided || self.shader.stage != Stage::Fragment {
             return None;
         }
-        let location = match u8::try_from(slot.location) {
-            Ok(varying::COL0) => varying::BFC0,
-            Ok(varying::COL1) => varying::BFC1,
-            _ => return None,
-        };
-        let back = Slot { location: i32::from(location), ..slot };
+        let back = slot.back_color()?;
         let home = match &self.options.locations.inputs {
             Some(locations) => {
-                let location = *locations.get(&(false, back.location))?;
+                let location = locations.get(&(false, back.location))?.location;
                 Home::Located { location, source: 0 }
             }
             None => back.home(self.shader.stage, 0, 0),
@@ -138,13 +133,29 @@ impl Emitter<'_> {
         Some((back, SlotData { home, ..data }))
     }
 
+    /// What TGSI calls a slot.
+    fn semantic_name(&self, slot: Slot) -> String {
+        let processor = tgsi::slots::processor_of(self.shader.stage);
+        let file = if slot.is_output { tgsi::tables::File::Output } else { tgsi::tables::File::Input };
+        let semantic = tgsi::slots::semantic_of(processor, file, slot.location);
+        semantic.map_or(slot.location.to_string(), |(name, index)| format!("{}[{index}]", name.name()))
+    }
+
     /// What comes before the first instruction.
     pub(in crate::emit) fn at_start(&mut self) -> Result<(), SpirvError> {
         self.io.plan = super::plan::Plan::new(self.shader, self.body, &self.classes, self.options);
+        if let Some((slot, location)) = self.io.plan.beyond {
+            return Err(SpirvError::NoLocation { name: self.semantic_name(slot), location });
+        }
+        if let Some((first, second, location)) = self.io.plan.clash {
+            let [first, second] = [first, second].map(|slot| self.semantic_name(slot));
+            return Err(SpirvError::Location { first, second, location });
+        }
         if self.clips_by_planes() {
             self.io.plan.distances[1].clip = u32::from(self.options.user_clip_planes.min(8));
         }
         self.plan_stream_output()?;
+        self.declare_unwritten();
         if self.shader.stage != Stage::Geometry {
             self.before_vertex();
         }

@@ -5,16 +5,17 @@
 //!
 //! | slot | location |
 //! |---|---|
-//! | `GENERIC[i]` | i, below 19; 14 + i from there on, below 46 |
+//! | `GENERIC[i]` | i, below 32 |
 //! | `TEXCOORD[i]` | 19 + i, below 27 |
-//! | `COLOR[i]`, `BCOLOR[i]`, `FOG`, `CLIPVERTEX` | 27 + i, 29 + i, 31, 32 |
-//! | `PATCH[i]` | 64 + i |
+//! | `COLOR[i]`, `BCOLOR[i]`, `FOG`, `CLIPVERTEX` | 27 + i, 29 + i, 31, 30 |
+//! | `PATCH[i]` | 24 + i, below 32, then i - 8 |
 //! | any other semantic, or a greater index | 128 + 32 times the semantic + index |
 //! | inputs of vertex shaders, outputs of fragment shaders | their number |
 //!
 //! Devices have 32 locations between stages or fewer (`maxVertexOutputComponents` / 4 and the like; Vulkan demands 16),
-//! and may fail without a word if a shader uses one beyond. So what is usual has the first 32. Shaders that are linked
-//! have locations from 0 on without gaps instead.
+//! and may fail without a message if a shader uses one beyond. So what is usual has the first 32: slots that shaders
+//! hardly use together share some. A shader that does is an error. Shaders that are linked have locations from 0 on
+//! without gaps instead.
 
 use spirv::BuiltIn;
 use tgsi_ir::slots::{frag_result, varying};
@@ -24,14 +25,15 @@ use crate::module::{Class, ValueType};
 
 /// First location beyond those of slots with a name.
 const EXTENDED: u32 = 128;
-/// Generic slots with the first locations; texture coordinates follow.
-const GENERICS: u32 = 19;
+/// First location of texture coordinates, whose writers have few generic slots.
+const TEXCOORD: u32 = 19;
 /// First location of colours.
-const COLOR: u32 = GENERICS + 8;
-/// First location of the other generic slots.
-const BEYOND: u32 = COLOR + 6;
-/// First location of slots of a patch.
-const PATCH: u32 = 64;
+const COLOR: u32 = TEXCOORD + 8;
+/// Location of the first slot of a patch. Patches and vertices share locations, and vertices of patches have few others
+/// than the first.
+const PATCH: u32 = 24;
+/// Slots of a patch.
+const PATCHES: u32 = 32;
 
 /// The kinds of variables that slots are in.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -143,6 +145,16 @@ impl Home {
 }
 
 impl Slot {
+    /// The colour of the back that belongs to the input of a colour.
+    pub fn back_color(self) -> Option<Slot> {
+        let location = match u8::try_from(self.location) {
+            Ok(varying::COL0) if !self.is_output => varying::BFC0,
+            Ok(varying::COL1) if !self.is_output => varying::BFC1,
+            _ => return None,
+        };
+        Some(Slot { location: i32::from(location), ..self })
+    }
+
     /// Where the slot lives. `register` is its number, `source` the number of the blending source.
     pub fn home(self, stage: Stage, register: u32, source: u32) -> Home {
         if stage == Stage::Vertex && !self.is_output {
@@ -180,21 +192,19 @@ fn fragment_result(slot: u8, source: u32) -> Home {
 /// The location of a slot between stages.
 fn varying_location(space: Space, slot: u8) -> Option<u32> {
     let number = u32::from(slot);
-    // The numbers of patch slots go on where those of 16-bit slots would be.
     if space == Space::Patch && slot >= varying::PATCH0 {
-        return Some(PATCH + number - u32::from(varying::PATCH0));
+        return Some((PATCH + number - u32::from(varying::PATCH0)) % PATCHES);
     }
     match slot {
-        varying::VAR0..=63 => {
-            let generic = number - u32::from(varying::VAR0);
-            Some(if generic < GENERICS { generic } else { BEYOND + generic - GENERICS })
-        }
-        varying::TEX0..=11 => Some(GENERICS + number - u32::from(varying::TEX0)),
+        varying::VAR0..=63 => Some(number - u32::from(varying::VAR0)),
+        varying::TEX0..=11 => Some(TEXCOORD + number - u32::from(varying::TEX0)),
         varying::COL0 | varying::COL1 => Some(COLOR + number - u32::from(varying::COL0)),
         varying::BFC0 | varying::BFC1 => Some(COLOR + 2 + number - u32::from(varying::BFC0)),
         varying::FOGC => Some(COLOR + 4),
-        varying::CLIP_VERTEX => Some(COLOR + 5),
-        64.. => Some(PATCH + number - u32::from(varying::PATCH0)),
+        // There is no more; colours of the back have a second one least often.
+        varying::CLIP_VERTEX => Some(COLOR + 3),
+        // 16-bit slots.
+        64.. => Some(number),
         _ => None,
     }
 }

@@ -24,6 +24,9 @@ use crate::plan::Classes;
 /// Slots that a variable may have: more than any stage has locations.
 const MOST_SLOTS: u32 = 1024;
 
+/// Locations between stages: what most devices have, and none more.
+const LOCATIONS: u32 = 32;
+
 /// What is known of a slot.
 #[derive(Clone, Copy, Debug)]
 pub struct SlotData {
@@ -35,8 +38,12 @@ pub struct SlotData {
     pub home: Home,
     /// Vertices that its variable has; 0 if it has none.
     pub vertices: u32,
-    /// Interpolation.
+    /// Interpolation; of an output that of its reader, if that is known.
     pub interpolation: InterpMode,
+    /// Interpolated at the centroid.
+    pub centroid: bool,
+    /// Interpolated at each sample.
+    pub sample: bool,
 }
 
 /// An access, as far as its instruction says.
@@ -98,6 +105,13 @@ pub struct Plan {
     pub derives: bool,
     /// Outputs that the shader writes.
     written: FxHashSet<Slot>,
+    /// What the shader accesses at each location between stages: of outputs, among slots that are found by name, the
+    /// location.
+    located: FxHashMap<(bool, bool, u32), Slot>,
+    /// A slot that a linker has put at a location which there is not.
+    pub beyond: Option<(Slot, u32)>,
+    /// Two slots with one location, which is the third.
+    pub clash: Option<(Slot, Slot, u32)>,
     /// Loads of vertex inputs by location: floats, signed and unsigned integers.
     votes: BTreeMap<u32, [u32; 3]>,
 }
@@ -170,6 +184,14 @@ impl Plan {
                         plan.written.insert(*slot);
                     }
                     plan.reads_outputs |= is_load && slot.is_output && !access.is_fetch;
+                    let own = data.home;
+                    plan.locate(shader, options, *slot, own);
+                    if options.two_sided
+                        && let Some(back) = slot.back_color()
+                    {
+                        plan.locate(shader, options, back, back.home(shader.stage, 0, 0));
+                    }
+                    let Some(data) = plan.slots.get(slot) else { continue };
                     if let Home::Distances(first) = data.home {
                         let count = &mut distance_slots[usize::from(slot.is_output)];
                         *count = (*count).max(first / 4 + 1);
@@ -218,6 +240,7 @@ impl Plan {
                 let register = data.driver_location.wrapping_add(element);
                 self.registers.entry((is_output, space, register)).or_insert(slot);
                 let mut home = slot.home(shader.stage, register, data.index);
+                let (mut interpolation, mut centroid, mut sample) = (data.interpolation, data.centroid, data.sample);
                 if let Home::Located { location, source } = &mut home {
                     let is_color = shader.stage == Stage::Fragment && is_output;
                     if is_color && (options.dual_source || shader.info.fs.color_is_dual_source) && *location < 2 {
@@ -226,7 +249,13 @@ impl Plan {
                     let is_attribute = shader.stage == Stage::Vertex && !is_output;
                     if let Some(locations) = options.locations.of(is_output).filter(|_| !is_color && !is_attribute) {
                         match locations.get(&(space == Space::Patch, slot.location)) {
-                            Some(&linked) => *location = linked,
+                            Some(linked) => {
+                                *location = linked.location;
+                                if is_output {
+                                    (interpolation, centroid, sample) =
+                                        (linked.interpolation, linked.centroid, linked.sample);
+                                }
+                            }
                             None => home = Home::Nothing,
                         }
                     }
@@ -236,8 +265,26 @@ impl Plan {
                     register,
                     home,
                     vertices,
-                    interpolation: data.interpolation,
+                    interpolation,
+                    centroid,
+                    sample,
                 });
+            }
+        }
+    }
+
+    /// Notes that a slot between stages is accessed.
+    fn locate(&mut self, shader: &Shader, options: &SpirvOptions, slot: Slot, home: Home) {
+        let is_varying = !matches!((shader.stage, slot.is_output), (Stage::Vertex, false) | (Stage::Fragment, true));
+        let Home::Located { location, .. } = home else { return };
+        if is_varying && location >= LOCATIONS && options.locations.of(slot.is_output).is_some() && !options.portable {
+            self.beyond.get_or_insert((slot, location));
+        }
+        if is_varying {
+            let is_named = options.opengl_text && slot.space == Space::Patch;
+            let other = *self.located.entry((slot.is_output, is_named, location)).or_insert(slot);
+            if other != slot {
+                self.clash.get_or_insert((other, slot, location));
             }
         }
     }
@@ -365,8 +412,9 @@ impl Plan {
         };
         let (x, y) = (&shader.variables[first.variable], &shader.variables[second.variable]);
         next == location + 1
-            && first.interpolation == second.interpolation
-            && (x.centroid, x.sample, x.invariant, x.streams) == (y.centroid, y.sample, y.invariant, y.streams)
+            && (first.interpolation, first.centroid, first.sample)
+                == (second.interpolation, second.centroid, second.sample)
+            && (x.invariant, x.streams) == (y.invariant, y.streams)
             && first.vertices == second.vertices
     }
 
@@ -407,6 +455,20 @@ impl Plan {
             [0, _, unsigned] if unsigned > 0 => Class::Uint,
             _ => Class::Float,
         }
+    }
+
+    /// Outputs between stages that are declared and not accessed, with their locations. Linked shaders have none.
+    pub fn unwritten(&self, stage: Stage, options: &SpirvOptions) -> Vec<(Slot, u32)> {
+        if stage == Stage::Fragment || options.locations.outputs.is_some() {
+            return Vec::new();
+        }
+        let taken: FxHashSet<u32> = self.located.keys().filter(|key| key.0).map(|key| key.2).collect();
+        let of = |(slot, data): (&Slot, &SlotData)| match data.home {
+            Home::Located { location, .. } if slot.is_output && !taken.contains(&location) => Some((location, *slot)),
+            _ => None,
+        };
+        let unwritten: BTreeMap<u32, Slot> = self.slots.iter().filter_map(of).collect();
+        unwritten.into_iter().map(|(location, slot)| (slot, location)).collect()
     }
 
     /// Whether the shader writes an output, wherever.

@@ -93,17 +93,28 @@ impl Emitter<'_> {
         for location in first..end {
             let own = Home::Located { location, source };
             let found = if location == first && !is_array { Some(slot) } else { self.io.plan.find(slot, own) };
-            self.reflect_varying(found.unwrap_or(slot), location, source, class, interpolation, data);
+            let shown = interpolation.filter(|_| !slot.is_output);
+            self.reflect_varying(found.unwrap_or(slot), location, source, class, shown, data);
         }
         let port = Port { id, ty, first, is_array };
         self.io.ports.insert(key, port);
         port
     }
 
-    /// Outputs that the shader reads start as zero, but those that invocations share.
+    /// Outputs that the shader reads or never writes start as zero, except those that invocations share.
     fn output_initializer(&mut self, slot: Slot, ty: Id) -> Option<Id> {
-        let reads = slot.is_output && self.io.plan.reads_outputs && self.shader.stage != Stage::TessCtrl;
-        reads.then(|| self.module.null(ty))
+        let is_needed = self.io.plan.reads_outputs || !self.io.plan.is_written(slot);
+        (is_needed && slot.is_output && self.shader.stage != Stage::TessCtrl).then(|| self.module.null(ty))
+    }
+
+    /// Declares the outputs that the source declares and does not write: the next stage may read them, and must find
+    /// them.
+    pub(super) fn declare_unwritten(&mut self) {
+        for (slot, location) in self.io.plan.unwritten(self.shader.stage, self.options) {
+            if let Some(data) = self.io.plan.slot(slot).copied() {
+                self.port(slot, data, location, 0);
+            }
+        }
     }
 
     fn attribute_class(&self, locations: std::ops::Range<u32>) -> Class {
@@ -111,15 +122,13 @@ impl Emitter<'_> {
         stated.map_or_else(|| self.io.plan.attribute_class(locations), |class| class.class())
     }
 
-    /// Decorates an input of a fragment shader, and says how it is interpolated.
+    /// Decorates what is interpolated: an input of a fragment shader, or an output that may be one. Returns how.
     fn decorate_interpolation(&mut self, id: Id, slot: Slot, data: SlotData) -> Option<&'static str> {
-        if self.shader.stage != Stage::Fragment || slot.is_output {
+        let is_interpolated = if slot.is_output { self.is_last() } else { self.shader.stage == Stage::Fragment };
+        if !is_interpolated {
             return None;
         }
-        let variable = &self.shader.variables[data.variable];
-        let is_flat = data.interpolation == InterpMode::Flat
-            || (data.interpolation == InterpMode::None && self.options.flat_shading && is_color(slot));
-        if is_flat {
+        if self.is_flat(slot, data) {
             self.module.decorate(id, Decoration::Flat, &[]);
             return Some("flat");
         }
@@ -129,10 +138,10 @@ impl Emitter<'_> {
         } else {
             "smooth"
         };
-        if variable.sample {
+        if data.sample && !self.options.opengl_text {
             self.module.need(Capability::SampleRateShading);
             self.module.decorate(id, Decoration::Sample, &[]);
-        } else if variable.centroid {
+        } else if data.centroid {
             self.module.decorate(id, Decoration::Centroid, &[]);
         }
         Some(name)
@@ -151,7 +160,6 @@ impl Emitter<'_> {
         let file = if slot.is_output { tgsi::tables::File::Output } else { tgsi::tables::File::Input };
         let is_attribute = self.shader.stage == Stage::Vertex && !slot.is_output;
         let semantic = tgsi::slots::semantic_of(processor, file, slot.location).filter(|_| !is_attribute);
-        let variable = &self.shader.variables[data.variable];
         let varying = Varying {
             register: self.io.plan.slot(slot).map_or(data.register, |data| data.register),
             semantic: semantic.map(|(semantic, _)| semantic.name().to_owned()),
@@ -170,8 +178,8 @@ impl Emitter<'_> {
             interpolation,
             sampling: match interpolation {
                 Some("flat") | None => None,
-                _ if variable.sample => Some("sample"),
-                _ if variable.centroid => Some("centroid"),
+                _ if data.sample => Some("sample"),
+                _ if data.centroid => Some("centroid"),
                 _ => None,
             },
         };

@@ -220,7 +220,13 @@ impl Emitter<'_> {
             None => None,
         };
         let id = match storage {
-            StorageClass::Function => self.function_variable(ty, initializer, &data.name),
+            StorageClass::Function => match (initializer, shader.types.get(data.ty)) {
+                (None, &TypeData::Array { element, length, .. }) => {
+                    let element = self.local_type(inst, element, class)?;
+                    self.function_array(element, length, &data.name)
+                }
+                _ => self.function_variable(ty, initializer, &data.name),
+            },
             _ => {
                 let clears = storage == StorageClass::Workgroup;
                 let zero = (!clears || self.clears_at_once()).then(|| self.module.null(ty));

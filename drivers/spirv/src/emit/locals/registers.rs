@@ -71,11 +71,11 @@ impl Emitter<'_> {
             }
         }
         let ty = ValueType::new(votes.class(), bits, components);
-        let mut ty_id = self.module.value_type(ty);
-        if elements > 0 {
-            ty_id = self.module.array_type(ty_id, elements, None);
-        }
-        let id = self.function_variable(ty_id, None, &format!("r{}", def.as_u32()));
+        let (ty_id, name) = (self.module.value_type(ty), format!("r{}", def.as_u32()));
+        let id = match elements {
+            0 => self.function_variable(ty_id, None, &name),
+            length => self.function_array(ty_id, length, &name),
+        };
         self.locals.registers.insert(def, Register { id, ty, elements });
     }
 

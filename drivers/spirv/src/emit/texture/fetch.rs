@@ -105,7 +105,8 @@ impl Emitter<'_> {
         }
         if let Some(source) = body.tex_src(inst, TexSrcKind::MsIndex) {
             let sample = body.src_def(source);
-            if body.constant_component(sample, 0) != Some(0) {
+            // A language without the query leaves it to the device.
+            if self.options.level_and_sample_queries && body.constant_component(sample, 0) != Some(0) {
                 let sample = self.component(sample, 0, Class::Uint)?;
                 let ty = self.module.value_type(ValueType::UINT);
                 let samples = self.result(Op::ImageQuerySamples, ty, &[image.0]);

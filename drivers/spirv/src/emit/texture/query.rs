@@ -1,7 +1,7 @@
 //! Queries: sizes, numbers of levels and samples, the level that a lookup would take.
 
 use smallvec::SmallVec;
-use spirv::{Capability, Op};
+use spirv::{Capability, GlslStd450Op, Op};
 use tgsi_ir::body::{TexData, TexOp, TexSrcKind};
 use tgsi_ir::{Def, Inst, Stage, Swizzle};
 
@@ -26,7 +26,8 @@ impl Emitter<'_> {
         }
     }
 
-    /// `level < levels`, unsigned; none if the level is known to exist.
+    /// `level < levels`, unsigned; none if the level is known to exist. Without a query the number of levels is that of
+    /// all that a texture of this size can have: it may have fewer, and then the size of the level is none.
     pub(super) fn level_exists(
         &mut self,
         inst: Inst,
@@ -40,10 +41,31 @@ impl Emitter<'_> {
             return Ok(None);
         }
         let level = self.component(level, 0, Class::Uint)?;
-        self.module.need(Capability::ImageQuery);
-        let ty = self.module.value_type(ValueType::UINT);
-        let levels = self.result(Op::ImageQueryLevels, ty, &[image.0]);
+        let levels = if self.options.level_and_sample_queries {
+            self.module.need(Capability::ImageQuery);
+            let ty = self.module.value_type(ValueType::UINT);
+            self.result(Op::ImageQueryLevels, ty, &[image.0])
+        } else {
+            self.most_levels(shape, image)
+        };
         Ok(Some(self.is_below(level, levels)))
+    }
+
+    /// The number of levels down to one texel: one more than the binary logarithm of the greatest dimension.
+    fn most_levels(&mut self, shape: TextureShape, image: Id) -> Id {
+        let size = self.texture_size(shape, image, None);
+        let ty = ValueType::new(Class::Int, 32, shape.components());
+        // Levels have as many layers as the texture.
+        let dimensions = shape.components() - u8::from(shape.array);
+        let mut greatest = self.take(size, ty, Swizzle::replicate(0), 1);
+        for dimension in 1..dimensions {
+            let other = self.take(size, ty, Swizzle::replicate(dimension), 1);
+            greatest = self.glsl(GlslStd450Op::SMax, ValueType::INT, &[greatest, other]);
+        }
+        let logarithm = self.glsl(GlslStd450Op::FindSMsb, ValueType::INT, &[greatest]);
+        let one = self.module.int(1);
+        let levels = self.pure_of(Op::IAdd, ValueType::INT, &[logarithm, one]);
+        self.pure_of(Op::Bitcast, ValueType::UINT, &[levels])
     }
 
     /// `txs`, `query_levels`, `texture_samples`.
