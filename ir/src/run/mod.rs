@@ -14,6 +14,7 @@
 
 pub mod environment;
 pub mod random;
+pub mod special;
 
 mod alu;
 mod control;
