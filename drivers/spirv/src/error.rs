@@ -52,6 +52,9 @@ pub enum SpirvError {
         /// The obstacle.
         what: &'static str,
     },
+    /// Stream output of what the shader does not declare.
+    #[error("stream output: {0}")]
+    StreamOutput(String),
     /// Something that the lowering should have removed.
     #[error("{inst}: {what} is left")]
     NotLowered {
@@ -79,6 +82,7 @@ impl SpirvError {
         NotLowered => "T2006" "spirv-not-lowered",
         TooLarge => "T2007" "spirv-too-large",
         Harness => "T2008" "spirv-harness",
+        StreamOutput => "T2009" "spirv-stream-output",
     }
 }
 
@@ -93,6 +97,7 @@ impl SpirvError {
             SpirvError::NoEntryPoint
             | SpirvError::Stage(_)
             | SpirvError::Interface { .. }
+            | SpirvError::StreamOutput(_)
             | SpirvError::TooLarge(_)
             | SpirvError::Harness(_) => None,
         }
@@ -121,6 +126,10 @@ impl SpirvError {
             }
             SpirvError::UnsupportedAlu { .. } | SpirvError::UnsupportedIntrinsic { .. } => SHOWN.to_owned(),
             SpirvError::Interface { .. } => "`--reflect` shows the interface of a shader without it".to_owned(),
+            SpirvError::StreamOutput(_) => {
+                "name outputs and streams as the shader declares them: `OUT[1].xy->0@16/32:1` is for stream 1"
+                    .to_owned()
+            }
             SpirvError::NotLowered { .. } => {
                 "that is a mistake of the driver: please report it with the shader".to_owned()
             }
