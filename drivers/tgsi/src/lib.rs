@@ -24,7 +24,6 @@ mod select;
 mod target;
 
 pub use driver::{DRIVER, Tgsi, runner};
-pub use lower::{EVERY_REGISTER, InterfaceIntegers, interface_integers};
 pub use passes::named::{MACHINE_PASSES, MachinePassError, run_machine_pass};
 pub use target::options::{Dialect, IndirectFiles, TgsiOptions};
 
