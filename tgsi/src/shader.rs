@@ -40,6 +40,41 @@ pub struct Shader {
     /// counted differently, padding bits. `(word, bits)` pairs, `bits` is xored onto the word. Empty unless decoded
     /// from such a stream; an edit must clear it ([`Shader::forget_encoding`]).
     pub encoding_quirks: Vec<(u32, u32)>,
+    /// The words of the text that this shader was read from, where its instructions have other ones.
+    pub written: Written,
+}
+
+/// Mnemonics and numbers of instructions in the text that a shader was read from, for messages: old instructions are
+/// rewritten, one to several of today. It is no part of the shader: all are equal.
+#[derive(Clone, Default, Debug)]
+pub struct Written {
+    /// The first instruction of the shader that each instruction of the text became. Empty if that has the same number.
+    pub(crate) numbers: Vec<u32>,
+    /// Old mnemonics, by the number of the instruction in the shader, ascending.
+    pub(crate) names: Vec<(u32, &'static str)>,
+}
+
+impl PartialEq for Written {
+    fn eq(&self, _: &Written) -> bool {
+        true
+    }
+}
+
+impl Written {
+    /// The number in the text of an instruction.
+    pub(crate) fn number(&self, number: u32) -> u32 {
+        match self.numbers.partition_point(|&first| first <= number) {
+            0 => number,
+            // Instructions that became nothing have the number of the next one.
+            after => self.numbers.partition_point(|&first| Some(&first) < self.numbers.get(after - 1)) as u32,
+        }
+    }
+
+    /// The mnemonic in the text of an instruction that has this opcode.
+    pub(crate) fn mnemonic(&self, number: u32, opcode: Opcode) -> &'static str {
+        let found = self.names.binary_search_by_key(&number, |&(number, _)| number).ok();
+        found.and_then(|at| self.names.get(at)).map_or(opcode.name(), |&(_, name)| name)
+    }
 }
 
 /// The kind of an item of the stream.
@@ -81,6 +116,7 @@ impl Shader {
             properties: Vec::new(),
             instructions: Vec::new(),
             encoding_quirks: Vec::new(),
+            written: Written::default(),
         }
     }
 
@@ -155,6 +191,7 @@ impl Shader {
     /// Forgets how the decoded stream was encoded; to be called after an edit.
     pub fn forget_encoding(&mut self) {
         self.encoding_quirks.clear();
+        self.written = Written::default();
     }
 
     /// All items in stream order.

@@ -8,7 +8,7 @@ use thiserror::Error;
 
 use crate::call_graph::CallGraph;
 use crate::operands::OperandCountError;
-use crate::shader::Shader;
+use crate::shader::{Shader, Written};
 use crate::span::Span;
 use crate::tables::{BlockPart, Opcode};
 
@@ -96,10 +96,9 @@ pub(crate) fn prepared(shader: &Shader) -> Result<Structure, MalformedShader> {
 }
 
 /// An error in the nesting of a shader.
-#[derive(Clone, Debug, Error, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum StructureError {
     /// A closing or dividing instruction without its opening one.
-    #[error("{opcode} without {opening}")]
     Unopened {
         /// The instruction that stands alone.
         opcode: Opcode,
@@ -113,7 +112,6 @@ pub enum StructureError {
         span: Span,
     },
     /// A block that nothing closes.
-    #[error("{opcode} is never closed")]
     Unclosed {
         /// The opening instruction.
         opcode: Opcode,
@@ -123,7 +121,6 @@ pub enum StructureError {
         span: Span,
     },
     /// A block closed by the wrong instruction.
-    #[error("{opcode} cannot close the {open} of instruction {open_instruction}")]
     Crossed {
         /// The closing instruction.
         opcode: Opcode,
@@ -137,7 +134,6 @@ pub enum StructureError {
         span: Span,
     },
     /// A second `ELSE` in one `IF`, a second `DEFAULT` in one `SWITCH`.
-    #[error("second {opcode} in one block")]
     Repeated {
         /// The instruction.
         opcode: Opcode,
@@ -149,7 +145,6 @@ pub enum StructureError {
         span: Span,
     },
     /// `CAL` without a label or with one that names no `BGNSUB`.
-    #[error("{}", bad_call(*target))]
     BadCall {
         /// The label.
         target: Option<u32>,
@@ -159,7 +154,6 @@ pub enum StructureError {
         span: Span,
     },
     /// A subroutine that reaches itself through calls.
-    #[error("subroutine at instruction {subroutine} calls itself")]
     Recursion {
         /// Number of the `BGNSUB`.
         subroutine: u32,
@@ -169,7 +163,6 @@ pub enum StructureError {
         span: Span,
     },
     /// `BGNSUB` inside a block.
-    #[error("BGNSUB inside another block")]
     NestedSubroutine {
         /// Number of the instruction that opened the block.
         inside: u32,
@@ -180,14 +173,48 @@ pub enum StructureError {
     },
 }
 
-fn bad_call(target: Option<u32>) -> String {
-    match target {
-        Some(target) => format!("CAL to instruction {target}, which is no BGNSUB"),
-        None => "CAL without a label".into(),
+impl std::error::Error for StructureError {}
+
+impl std::fmt::Display for StructureError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.message(&Written::default()))
     }
 }
 
 impl StructureError {
+    /// The message, in the words of the text.
+    pub(crate) fn message(&self, written: &Written) -> String {
+        let name = |number: u32, opcode: Opcode| written.mnemonic(number, opcode);
+        match *self {
+            StructureError::Unopened { opcode, opening, instruction, .. } => {
+                format!("{} without {opening}", name(instruction, opcode))
+            }
+            StructureError::Unclosed { opcode, instruction, .. } => {
+                format!("{} is never closed", name(instruction, opcode))
+            }
+            StructureError::Crossed { opcode, open, open_instruction, instruction, .. } => format!(
+                "{} cannot close the {} of instruction {}",
+                name(instruction, opcode),
+                name(open_instruction, open),
+                written.number(open_instruction)
+            ),
+            StructureError::Repeated { opcode, instruction, .. } => {
+                format!("second {} in one block", name(instruction, opcode))
+            }
+            StructureError::BadCall { target, instruction, .. } => {
+                let call = name(instruction, Opcode::Cal);
+                match target {
+                    Some(target) => format!("{call} to instruction {}, which is no BGNSUB", written.number(target)),
+                    None => format!("{call} without a label"),
+                }
+            }
+            StructureError::Recursion { subroutine, .. } => {
+                format!("subroutine at instruction {} calls itself", written.number(subroutine))
+            }
+            StructureError::NestedSubroutine { .. } => "BGNSUB inside another block".to_owned(),
+        }
+    }
+
     /// The position of the instruction concerned.
     pub fn span(&self) -> Span {
         match self {

@@ -16,6 +16,7 @@ use tgsi_ir::passes::table::PassSet;
 use crate::driver::{Code, Target};
 use crate::error::{CompileError, SourceSpans};
 use crate::input::{self, Language};
+use crate::interface_integers::InterfaceIntegers;
 
 /// A stage of compilation.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -327,6 +328,15 @@ impl<'c> Compilation<'c> {
             };
         }
         Ok(())
+    }
+
+    /// The integers at the interface that the target reads and writes as floats (see [`Target::interface_integers`]) of
+    /// a shader at [`Stage::Opt`].
+    ///
+    /// # Errors
+    /// [`CompileError::Target`].
+    pub fn interface_integers(&self) -> Result<Option<InterfaceIntegers>, CompileError> {
+        self.compiler.target.interface_integers(&self.ir).map_err(|error| self.spans.locate(error))
     }
 
     /// What the target assigns to the interface of the shader (see [`Target::reflect`]); `None` if it assigns nothing.

@@ -20,6 +20,7 @@ use thiserror::Error;
 
 use crate::error::TargetError;
 use crate::fit::Fit;
+use crate::interface_integers::InterfaceIntegers;
 
 /// A driver: its name, its options, and the constructor of its targets.
 pub trait Driver: Debug + Send + Sync {
@@ -213,6 +214,19 @@ pub trait Target: Any + Debug + Send + Sync {
         true
     }
 
+    /// The integers at the interface of an optimised shader that code of the target reads and writes as floats; `None`
+    /// if the target has integers in the stage of the shader.
+    ///
+    /// # Errors
+    /// Those of [`lower`](Self::lower).
+    fn interface_integers(
+        &self,
+        optimized: &tgsi_ir::Shader,
+    ) -> Result<Option<InterfaceIntegers>, Box<dyn TargetError>> {
+        let _ = optimized;
+        Ok(None)
+    }
+
     /// Whether shaders of a stage can select a value. Otherwise values are multiplied by 0 or 1, and what is not selected
     /// must be finite.
     fn has_selections(&self, _stage: Stage) -> bool {
@@ -223,6 +237,22 @@ pub trait Target: Any + Debug + Send + Sync {
     fn approximations(&self, stage: Stage) -> &'static [AluOp] {
         let _ = stage;
         &[]
+    }
+
+    /// Whether shaders of a stage can compare floats. Otherwise these are subtracted, and must be finite.
+    fn has_comparisons(&self, _stage: Stage) -> bool {
+        true
+    }
+
+    /// Whether shaders of a stage keep the sign of zeros in all operations. Otherwise that of a reciprocal of zero is
+    /// not defined.
+    fn keeps_zero_signs(&self, _stage: Stage) -> bool {
+        true
+    }
+
+    /// Whether shaders of a stage can round infinities to whole numbers. Otherwise fractions are subtracted.
+    fn rounds_infinities(&self, _stage: Stage) -> bool {
+        true
     }
 
     /// Lowers optimised SSA to the form that [`emit`](Self::emit) takes. It is still IR and can be run.

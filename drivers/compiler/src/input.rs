@@ -3,7 +3,7 @@
 //! What is found in an input is a list of [`Diagnostic`]s, never anything else. Positions are bytes of a text and words
 //! of tokens.
 
-use tgsi::diagnostic::Diagnostic;
+use tgsi::diagnostic::{Diagnostic, Severity};
 use tgsi::limits::{Limits, MAX_POSITION};
 use tgsi::span::Span;
 use tgsi::text::{Gaps, Reading};
@@ -16,7 +16,7 @@ use thiserror::Error;
 pub enum Language {
     /// TGSI as text.
     Text,
-    /// TGSI as tokens, little-endian.
+    /// TGSI as tokens, or as their words in hexadecimal.
     Tokens,
     /// The IR as text. The first line begins with `shader:`.
     Ir,
@@ -25,7 +25,7 @@ pub enum Language {
 impl Language {
     /// The language of an input, by its first bytes.
     pub fn of(bytes: &[u8]) -> Language {
-        if tgsi::tokens::looks_like_tokens(bytes) {
+        if tgsi::tokens::looks_like_tokens(bytes) || tgsi::tokens::words_from_hexadecimal(bytes).is_some() {
             Language::Tokens
         } else if bytes.trim_ascii_start().starts_with(b"shader:") {
             Language::Ir
@@ -51,14 +51,41 @@ pub fn read_text(text: &[u8], limits: &Limits, strict: bool) -> Reading {
     reading
 }
 
-/// Reads TGSI tokens.
+/// Reads TGSI tokens: words in either byte order, or in hexadecimal as text. Zeros may follow the shader, as they do in
+/// an array that is larger.
 ///
 /// # Errors
 /// The first word that cannot be decoded.
 pub fn read_tokens(bytes: &[u8], limits: &Limits) -> Result<tgsi::Shader, Box<Diagnostic>> {
-    tgsi::tokens::words_from_bytes(bytes)
-        .and_then(|words| tgsi::tokens::decode_within(&words, limits))
-        .map_err(|error| Box::new(decode_diagnostic(&error)))
+    let mut words = match tgsi::tokens::words_from_hexadecimal(bytes) {
+        Some(words) => words,
+        None => tgsi::tokens::words_from_bytes(bytes).map_err(|error| Box::new(decode_diagnostic(&error)))?,
+    };
+    let error = match tgsi::tokens::decode_within(&words, limits) {
+        Ok(shader) => return Ok(shader),
+        Err(error) => error,
+    };
+    // The whole of an array that was larger than the shader.
+    if let DecodeError::BodySize { announced, actual } = error
+        && announced < actual
+        && let Some((shader, rest)) = words.split_at_checked(announced)
+        && let Ok(shader) = tgsi::tokens::decode_within(shader, limits)
+    {
+        return if rest.iter().all(|&word| word == 0) {
+            Ok(shader)
+        } else {
+            let finding = decode_diagnostic(&error);
+            Err(Box::new(finding.with_hint(format!(
+                "the first {announced} words are a whole shader; the rest looks like what an array has behind it: \
+                 leave it out"
+            ))))
+        };
+    }
+    words.iter_mut().for_each(|word| *word = word.swap_bytes());
+    match tgsi::tokens::decode_within(&words, limits) {
+        Ok(shader) => Ok(shader),
+        Err(_) => Err(Box::new(decode_diagnostic(&error))),
+    }
 }
 
 /// Reads the text of the IR, and validates what it says.
@@ -106,6 +133,29 @@ pub enum InputError {
         /// The limit.
         limit: u64,
     },
+    /// A text with several shaders where only one can be read.
+    #[error("the text has {count} shaders: {places}")]
+    SeveralShaders {
+        /// How many.
+        count: usize,
+        /// Stages and lines.
+        places: String,
+    },
+    /// A text without a shader.
+    #[error("there is no shader in the text")]
+    NoShader,
+    /// A shader in a text that ends without `END`.
+    #[error("the shader is cut off: the text has no END for it")]
+    CutOff,
+    /// Warning: lines between those of a shader that are not TGSI.
+    #[error("{count} line{} of the text {} no TGSI, and left out", if *count == 1 { "" } else { "s" }, if *count == 1 { "is" } else { "are" })]
+    LinesLeftOut {
+        /// How many.
+        count: usize,
+    },
+    /// Warning: text after a shader that is not TGSI.
+    #[error("what follows the shader is no TGSI, and left out")]
+    RestLeftOut,
 }
 
 impl InputError {
@@ -113,11 +163,39 @@ impl InputError {
         NotTgsi => "T0800" "not-tgsi",
         NotUtf8 => "T0801" "not-utf8",
         IrTooLong => "T0802" "ir-too-long",
+        SeveralShaders => "T0803" "several-shaders",
+        NoShader => "T0804" "no-shader",
+        CutOff => "T0805" "cut-off",
+        LinesLeftOut => "T0806" "lines-left-out",
+        RestLeftOut => "T0807" "rest-left-out",
     }
 
-    /// The error at a position.
+    /// The error or warning at a position.
     pub fn at(&self, span: Span) -> Diagnostic {
-        Diagnostic::error(self.code(), span, self.to_string())
+        let severity = match self {
+            InputError::LinesLeftOut { .. } | InputError::RestLeftOut => Severity::Warning,
+            InputError::NotTgsi
+            | InputError::NotUtf8
+            | InputError::IrTooLong { .. }
+            | InputError::SeveralShaders { .. }
+            | InputError::NoShader
+            | InputError::CutOff => Severity::Error,
+        };
+        let finding = Diagnostic::new(severity, self.code(), span, self.to_string());
+        match self {
+            InputError::SeveralShaders { .. } => {
+                finding.with_hint("`tgsic extract --out-dir DIR` writes each to a file of its own")
+            }
+            InputError::NoShader => finding.with_hint(
+                "a shader begins with a line that ends with the name of its stage (VERT, FRAG, ...), and TGSI follows",
+            ),
+            _ => finding,
+        }
+    }
+
+    /// [`NoShader`](Self::NoShader) for a whole text.
+    pub fn no_shader() -> Diagnostic {
+        InputError::NoShader.at(Span::new(0, 1))
     }
 
     /// [`NotTgsi`](Self::NotTgsi) at the first word of IR text.
@@ -149,6 +227,33 @@ mod tests {
     use super::*;
 
     #[test]
+    fn tokens_are_read_as_they_are_found() {
+        let shader =
+            tgsi::text::parse(b"VERT\nDCL IN[0]\nDCL OUT[0], POSITION\nMOV OUT[0], IN[0]\nEND\n").unwrap().shader;
+        let words = tgsi::tokens::encode(&shader).unwrap();
+        let read = |bytes: &[u8]| {
+            assert_eq!(Language::of(bytes), Language::Tokens);
+            let shader = read_tokens(bytes, &Limits::default());
+            shader.map(|shader| tgsi::text::print(&shader, Default::default())).map_err(|finding| *finding)
+        };
+        let expected = Ok(tgsi::text::print(&shader, Default::default()));
+        let little: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        let big: Vec<u8> = words.iter().flat_map(|word| word.to_be_bytes()).collect();
+        let printed: Vec<String> = words.iter().map(|word| format!("0x{word:08x}")).collect();
+        assert_eq!(read(&little), expected);
+        assert_eq!(read(&big), expected);
+        assert_eq!(read(printed.join(", ").as_bytes()), expected);
+        assert_eq!(read(format!("{{ {} }};", printed.join(",\n")).as_bytes()), expected);
+        assert_eq!(read(printed.join("\n").replace("0x", "").as_bytes()), expected);
+        let slack = |with: u8| [&little[..], &vec![with; 4 * 1000]].concat();
+        assert_eq!(read(&slack(0)), expected);
+        let error = read(&slack(0xab)).unwrap_err();
+        assert_eq!(error.code.name, "body-size");
+        let hint = error.hint.unwrap();
+        assert!(hint.starts_with(&format!("the first {} words are a whole shader", words.len())), "{hint}");
+    }
+
+    #[test]
     fn content_decides() {
         for (bytes, language) in [
             (&b"FRAG\nEND\n"[..], Language::Text),
@@ -158,6 +263,8 @@ mod tests {
             (b"shader:", Language::Ir),
             (b"\x02\x02\x00\x00\x00\x00\x00\x00", Language::Tokens),
             (b"\xef\xbb\xbfFRAG\n", Language::Text),
+            (b"0x202, 0x0, 0x12, 0x34", Language::Tokens),
+            (b"FACE 12", Language::Text),
         ] {
             assert_eq!(Language::of(bytes), language, "{bytes:?}");
         }

@@ -25,6 +25,7 @@ mod error;
 mod fit;
 mod host;
 pub mod input;
+mod interface_integers;
 mod link;
 
 pub use compiler::{Budget, Compilation, Compiler, Source, Stage};
@@ -35,4 +36,5 @@ pub use driver::{
 pub use error::{CompileError, Subject, TargetError};
 pub use fit::{Excess, Fit, FitFinding, LimitUse, Measurement, Verdict};
 pub use host::{HostCompiler, HostError, HostTranslation};
+pub use interface_integers::{EVERY_REGISTER, InterfaceIntegers, is_integer};
 pub use link::{LinkError, Linked, Program};

@@ -70,6 +70,9 @@ pub enum SpirvError {
         /// Its location.
         location: u32,
     },
+    /// Stream output of what the shader does not declare.
+    #[error("stream output: {0}")]
+    StreamOutput(String),
     /// Something that the lowering should have removed.
     #[error("{inst}: {what} is left")]
     NotLowered {
@@ -99,6 +102,7 @@ impl SpirvError {
         Harness => "T2008" "spirv-harness",
         Location => "T2009" "spirv-location",
         NoLocation => "T2010" "spirv-no-location",
+        StreamOutput => "T2011" "spirv-stream-output",
     }
 }
 
@@ -115,6 +119,7 @@ impl SpirvError {
             | SpirvError::Interface { .. }
             | SpirvError::Location { .. }
             | SpirvError::NoLocation { .. }
+            | SpirvError::StreamOutput(_)
             | SpirvError::TooLarge(_)
             | SpirvError::Harness(_) => None,
         }
@@ -148,6 +153,10 @@ impl SpirvError {
             }
             SpirvError::NoLocation { .. } => {
                 "a shader of the pipeline must read less; `--driver glsl` finds slots by name, without locations"
+                    .to_owned()
+            }
+            SpirvError::StreamOutput(_) => {
+                "name outputs and streams as the shader declares them: `OUT[1].xy->0@16/32:1` is for stream 1"
                     .to_owned()
             }
             SpirvError::NotLowered { .. } => {

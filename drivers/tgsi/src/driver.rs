@@ -6,7 +6,9 @@ use tgsi::check::check_for;
 use tgsi::diagnostic::{Diagnostic, Focus};
 use tgsi::text::PrintOptions;
 use tgsi::to_ir::ToIrOptions;
-use tgsi_compiler::{Code, CodeSize, Driver, DriverOption, Fit, Runner, Target, TargetError, UnknownOption};
+use tgsi_compiler::{
+    Code, CodeSize, Driver, DriverOption, Fit, InterfaceIntegers, Runner, Target, TargetError, UnknownOption,
+};
 use tgsi_ir::alu::AluOp;
 use tgsi_ir::error_codes;
 use tgsi_ir::options::CompilerOptions;
@@ -16,7 +18,7 @@ use tgsi_ir::run::environment::{Inputs, Outputs, Resources, RunLimits};
 use tgsi_ir::shader::Stage;
 
 use crate::emit::interface::Interface;
-use crate::lower::lower;
+use crate::lower::{interface_integers, lower};
 use crate::target::fit::fit;
 use crate::target::options::{Dialect, TgsiOptions};
 use crate::target::profiles::Profile;
@@ -135,6 +137,17 @@ impl Target for TgsiOptions {
         self.for_stage(stage).native_integers
     }
 
+    fn interface_integers(
+        &self,
+        optimized: &tgsi_ir::Shader,
+    ) -> Result<Option<InterfaceIntegers>, Box<dyn TargetError>> {
+        let options = self.fitted(optimized.stage);
+        if options.native_integers {
+            return Ok(None);
+        }
+        Ok(Some(interface_integers(optimized, &options)?))
+    }
+
     fn has_selections(&self, stage: Stage) -> bool {
         let options = self.for_stage(stage);
         options.native_integers || options.has_cmp || options.has_branches
@@ -148,6 +161,26 @@ impl Target for TgsiOptions {
             (true, false) => &[AluOp::Fsin, AluOp::Fcos],
             (false, false) => &[AluOp::Fpow, AluOp::Fsin, AluOp::Fcos],
         }
+    }
+
+    fn has_comparisons(&self, stage: Stage) -> bool {
+        let options = self.for_stage(stage);
+        options.native_integers || options.has_comparisons
+    }
+
+    fn keeps_zero_signs(&self, stage: Stage) -> bool {
+        let options = self.for_stage(stage);
+        options.fuse_fabs
+            && options.has_trunc
+            && options.has_round
+            && options.has_ssg
+            && options.has_sat
+            && !options.presubtract
+    }
+
+    fn rounds_infinities(&self, stage: Stage) -> bool {
+        let options = self.for_stage(stage);
+        options.has_flr && options.has_trunc && options.has_round
     }
 
     fn lower(&self, shader: &mut tgsi_ir::Shader, passes: &mut Passes<'_>) -> Result<(), Box<dyn TargetError>> {

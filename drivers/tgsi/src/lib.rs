@@ -26,7 +26,6 @@ mod target;
 
 pub use driver::{DRIVER, Tgsi, runner};
 pub use error::{DriverError, Located};
-pub use lower::{EVERY_REGISTER, InterfaceIntegers, interface_integers};
 pub use passes::named::{MACHINE_PASSES, MachinePassError, run_machine_pass};
 pub use target::options::{Dialect, IndirectFiles, TgsiOptions};
 

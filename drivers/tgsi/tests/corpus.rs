@@ -3,6 +3,7 @@
 //!
 //! `TGSIC_ONLY=text` restricts the runs to shaders whose path contains the text and prints what they become.
 
+use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -16,8 +17,8 @@ use tgsi::shader::Register;
 use tgsi::tables::{File, Opcode, OperandType, Processor, Semantic};
 use tgsi::text::PrintOptions;
 use tgsi::to_ir::{ToIrOptions, to_ir};
-use tgsi_compiler::{Code, Compiler, Driver, Target};
-use tgsi_driver_tgsi::{EVERY_REGISTER, InterfaceIntegers, TgsiOptions, interface_integers};
+use tgsi_compiler::{Code, Compiler, Driver, EVERY_REGISTER, InterfaceIntegers, Target, is_integer};
+use tgsi_driver_tgsi::TgsiOptions;
 use tgsi_ir::passes::pipeline;
 use tgsi_ir::run::environment::{AnalyticResources, Inputs, RunLimits};
 
@@ -384,7 +385,7 @@ fn targets_without_integers_get_floats() {
                     d.file == File::SystemValue
                         && d.semantic.is_some_and(|s| !matches!(s.name, Semantic::Position | Semantic::Face))
                 });
-                let interface = interface_integers(&ir, &options).unwrap();
+                let interface = options.interface_integers(&ir).unwrap().unwrap_or_default();
                 if !has_integers && interface == InterfaceIntegers::default() {
                     kept.insert(file.clone(), source.clone());
                 } else {
@@ -437,15 +438,18 @@ fn interface_integers_may_be_floats(vectors: PathBuf, fed: &HashMap<String, (Sha
         if vector.file.contains("vs-nonuniform-control-flow") {
             continue;
         }
-        let integers = with_small_integers(vector.inputs(source), source, interface, |value| value);
-        let floats =
-            with_small_integers(vector.inputs(source), source, interface, |value| (value as i32 as f32).to_bits());
+        let integers = with_small_integers(vector.inputs(source), source, interface);
+        let mut floats = integers.clone();
+        interface.to_floats(&mut floats);
         let run = |shader: &Shader, inputs: &Inputs| {
             let program = Program::new(shader).unwrap();
             run(&program, inputs, &mut AnalyticResources::default(), RunLimits::default()).map_err(|e| e.to_string())
         };
         let (expected, found) = match (run(source, &integers), run(translated, &floats)) {
-            (Ok(expected), Ok(found)) => (expected, found),
+            (Ok(expected), Ok(mut found)) => {
+                interface.to_integers(&mut found);
+                (expected, found)
+            }
             // Loops that never end with these numbers.
             (Err(_), Err(_)) => continue,
             (expected, found) => {
@@ -453,12 +457,7 @@ fn interface_integers_may_be_floats(vectors: PathBuf, fed: &HashMap<String, (Sha
                 continue;
             }
         };
-        let agrees = |register: usize, component: usize, expected: u32, found: u32| {
-            let masks = [register as u32, EVERY_REGISTER].map(|r| interface.outputs.get(&r).copied().unwrap_or(0));
-            let is_integer = (masks[0] | masks[1]) & 1 << component != 0;
-            let expected = if is_integer { (expected as i32 as f32).to_bits() } else { expected };
-            Agreement::of(expected, found) != Agreement::Different
-        };
+        let agrees = |expected: u32, found: u32| Agreement::of(expected, found) != Agreement::Different;
         let mut wrong = Vec::new();
         for lane in (0..expected.live.len()).filter(|&lane| expected.live[lane]) {
             // A geometry shader's are what it emitted.
@@ -466,7 +465,7 @@ fn interface_integers_may_be_floats(vectors: PathBuf, fed: &HashMap<String, (Sha
             for register in 0..count {
                 for component in 0..4 {
                     let words = [&expected, &found].map(|o| o.outputs.get(register, component, lane));
-                    if !agrees(register, component, words[0], words[1]) {
+                    if !agrees(words[0], words[1]) {
                         wrong.push(format!("OUT[{register}][{component}] lane {lane}: {words:x?}"));
                     }
                 }
@@ -479,7 +478,7 @@ fn interface_integers_may_be_floats(vectors: PathBuf, fed: &HashMap<String, (Sha
         for (expected, found) in pairs {
             for (register, (expected, found)) in expected.iter().zip(found).enumerate() {
                 for component in 0..4 {
-                    if !agrees(register, component, expected[component], found[component]) {
+                    if !agrees(expected[component], found[component]) {
                         wrong.push(format!("emitted [{register}][{component}]: {:x?}", (expected, found)));
                     }
                 }
@@ -498,51 +497,17 @@ fn interface_integers_may_be_floats(vectors: PathBuf, fed: &HashMap<String, (Sha
     assert!(equal > 0 && different.is_empty());
 }
 
-/// Inputs with small numbers for everything that is an integer, each as `form` makes it.
-fn with_small_integers(
-    mut inputs: Inputs,
-    shader: &Shader,
-    interface: &InterfaceIntegers,
-    form: impl Fn(u32) -> u32,
-) -> Inputs {
-    let number = |seed: usize| form([0, 1, 2, 3, 1, 0, 2][seed % 7]);
-    let all =
-        |first: u32, count: usize| if first == EVERY_REGISTER { 0..count } else { first as usize..first as usize + 1 };
-    for (&(buffer, index), &mask) in &interface.constants {
-        assert_ne!(buffer, EVERY_REGISTER, "buffers that are chosen at run time are not fed");
-        let Some(words) = inputs.constants.get_mut(buffer as usize) else { continue };
-        for row in all(index, words.len() / 4) {
-            for component in (0..4).filter(|c| mask & 1 << c != 0) {
-                if let Some(word) = words.get_mut(4 * row + component) {
-                    *word = number(row + 3 * component + 1);
-                }
-            }
-        }
-    }
-    for (&index, &mask) in &interface.inputs {
-        for component in (0..4).filter(|c| mask & 1 << c != 0) {
-            for register in all(index, inputs.inputs.len()) {
-                for lane in 0..inputs.lanes {
-                    inputs.inputs.set(register, component, lane, number(register + component));
-                }
-            }
-            for vertex in &mut inputs.vertices {
-                for register in all(index, vertex.len()) {
-                    if let Some(row) = vertex.get_mut(register) {
-                        row[component] = number(register + component);
-                    }
-                }
-            }
-        }
-    }
-    for (value, columns) in &mut inputs.system_values {
-        use tgsi_ir::system_value::SystemValue::*;
-        if shader.declarations.iter().any(|d| d.file == File::SystemValue)
-            && !matches!(
-                value,
-                FragCoord | FrontFace | PointCoord | TessCoord | SamplePos | TessLevelOuter | TessLevelInner
-            )
-        {
+/// Inputs with small numbers for everything that is an integer.
+fn with_small_integers(mut inputs: Inputs, shader: &Shader, interface: &InterfaceIntegers) -> Inputs {
+    let number = |seed: usize| [0, 1, 2, 3, 1, 0, 2][seed % 7];
+    assert!(interface.constants.keys().all(|&(buffer, _)| buffer != EVERY_REGISTER), "a buffer chosen at run time");
+    let place = Cell::new(0);
+    interface.map_inputs(&mut inputs, |_| {
+        place.set(place.get() + 1);
+        number(place.get())
+    });
+    if shader.declarations.iter().any(|d| d.file == File::SystemValue) {
+        for (_, columns) in inputs.system_values.iter_mut().filter(|(value, _)| is_integer(**value)) {
             for (place, word) in columns.iter_mut().flatten().enumerate() {
                 *word = number(place);
             }

@@ -78,6 +78,21 @@ const SCAN_JSON: &str = "JSON: one object per line and shader. `f` is the file; 
 `tgsi::scan::Scan`. Files, semantics and other enums have the names of TGSI text. For TGSI text, `origin` is a guess: \
 `producer` (nir_to_tgsi, glsl_to_tgsi, hand, unknown), `era`, and `virgl` (whether it was sent to a virgl host).";
 
+const EXTRACT_HELP: &str =
+    "A shader begins with a line that ends with the name of its stage, and ends with END. What is around its lines is
+left out: time stamps and prefixes of logs, line numbers, quotation marks and `\\n` of C strings, `> ` of quoted mail,
+tags and `&#10;` of XML. Lines between those of a shader that are not TGSI are left out with a warning. The exit status
+is 1 if there is no shader, or one is cut off.
+
+JSON: one object per line and shader.
+  f                 the text
+  line, end_line    the first and the last line of the shader in it, from 1
+  stage             VERT, FRAG, ...
+  complete          whether it has its END
+  skipped           lines that were left out
+  file              the file that was written, or null
+  text              the shader";
+
 const CHECK_JSON: &str = "JSON of --error-format json: one object per line and finding, on standard error.
   file, severity, code, name    the file; error or warning; T0402; undeclared-register
   message, hint                 the error; the remedy, or null
@@ -357,6 +372,9 @@ pub enum Command {
         #[arg(long, conflicts_with = "codes")]
         list: bool,
     },
+    /// Find the TGSI shaders in any text (logs, reports, C sources, traces), and write them.
+    #[command(after_help = EXTRACT_HELP)]
+    Extract(ExtractArguments),
     /// Print the summary of a TGSI shader that drivers use.
     #[command(after_help = SCAN_JSON)]
     Scan {
@@ -459,6 +477,25 @@ pub struct CheckArguments {
     /// Dialect of TGSI. Shaders recorded by `proxy --record` are in dialect `virgl`.
     #[arg(long, value_enum, default_value_t = DialectName::Mesa, value_name = "DIALECT")]
     pub dialect: DialectName,
+}
+
+/// Arguments of `extract`.
+#[derive(Debug, Args)]
+pub struct ExtractArguments {
+    /// Texts; standard input if there are none, or for `-`.
+    pub files: Vec<PathBuf>,
+    /// Write the shader to this file, if there is one. The default is standard output.
+    #[arg(short, long, value_name = "FILE", conflicts_with = "out_dir")]
+    pub output: Option<PathBuf>,
+    /// Write each shader of a text `a/b.log` to `DIR/a/b-1.vert.tgsi`, with its number and stage.
+    #[arg(long, value_name = "DIR")]
+    pub out_dir: Option<PathBuf>,
+    /// List the shaders, with line and stage, instead of printing one. With --out-dir, that is printed, too.
+    #[arg(long)]
+    pub list: bool,
+    /// Print one line of JSON per shader.
+    #[arg(long, conflicts_with = "list")]
+    pub json: bool,
 }
 
 /// Arguments of `link`.
@@ -675,7 +712,7 @@ pub struct VerifyArguments {
     #[arg(long)]
     pub json: bool,
     /// Sets of inputs to make for each shader.
-    #[arg(long, default_value_t = 6, value_name = "N", conflicts_with = "vectors")]
+    #[arg(long, default_value_t = 12, value_name = "N", conflicts_with = "vectors")]
     pub seeds: u64,
     /// Compare bit by bit, except for NaN and the sign of zero. This fits shaders of `smith`, and targets that keep
     /// rounding (`--dialect virgl`). For the latter, also compare as a consumer computes that rounds differently inside
@@ -750,7 +787,7 @@ pub struct SmithArguments {
     #[arg(long, requires = "mutate")]
     pub spoil: bool,
     /// Sets of inputs to make for each shader.
-    #[arg(long, default_value_t = 5, value_name = "N")]
+    #[arg(long, default_value_t = 6, value_name = "N")]
     pub inputs: u64,
     /// Do not reduce shaders that fail.
     #[arg(long, requires = "verify")]

@@ -8,8 +8,8 @@ use tgsi::limits::Limits;
 use tgsi::text::Reading;
 use tgsi_compiler::input::{self, InputError, Language};
 
-use crate::limits;
 use crate::status::Failure;
+use crate::{limits, pasted};
 
 /// The name that stands for standard input.
 pub const STDIN: &str = "-";
@@ -55,8 +55,15 @@ impl Source {
                 shader.map(|shader| (shader, Vec::new())).map_err(|finding| ShaderError::Findings(vec![*finding]))
             }
             Language::Text => {
-                let Reading { shader, diagnostics, gaps } = input::read_text(&self.bytes, &self.limits, self.strict);
-                if gaps.is_none() { Ok((shader, diagnostics)) } else { Err(ShaderError::Findings(diagnostics)) }
+                let read = |text: &[u8]| {
+                    let Reading { shader, diagnostics, gaps } = input::read_text(text, &self.limits, self.strict);
+                    (gaps.is_none().then_some(shader), diagnostics)
+                };
+                let (shader, findings) = pasted::read(self, read, |shader, found| found.relocate(shader));
+                match shader {
+                    Some(shader) if !findings.iter().any(Diagnostic::is_error) => Ok((shader, findings)),
+                    _ => Err(ShaderError::Findings(findings)),
+                }
             }
             Language::Ir => {
                 let finding = InputError::not_tgsi(&self.bytes);

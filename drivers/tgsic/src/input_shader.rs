@@ -5,12 +5,12 @@ use std::borrow::Cow;
 use tgsi::Shader;
 use tgsi::diagnostic::Diagnostic;
 use tgsi_compiler::input::Language;
-use tgsi_compiler::{Code, CompileError, Stage};
+use tgsi_compiler::{Code, CompileError, InterfaceIntegers, Stage};
 use tgsi_ir::passes::pass_manager::PassObserver;
 
 use crate::input::{ShaderError, Source};
-use crate::interface;
 use crate::plan::Plan;
+use crate::{interface, pasted};
 
 /// An input shader.
 pub enum InputShader {
@@ -62,7 +62,12 @@ impl InputShader {
     }
 
     fn read_in_dialect(source: &Source, plan: &Plan) -> (Option<InputShader>, Vec<Diagnostic>) {
-        let (shader, findings) = plan.compiler.read(&source.bytes, source.language, source.strict);
+        let read = |text: &[u8]| plan.compiler.read(text, source.language, source.strict);
+        let (shader, findings) = pasted::read(source, read, |shader, found| {
+            if let tgsi_compiler::Source::Tgsi(shader) = shader {
+                found.relocate(shader.to_mut());
+            }
+        });
         let shader = shader.map(|shader| match shader {
             tgsi_compiler::Source::Tgsi(shader) => InputShader::Tgsi(shader.into_owned()),
             tgsi_compiler::Source::Ir(shader) => InputShader::of_ir(shader.into_owned()),
@@ -118,6 +123,16 @@ impl InputShader {
             Some(observer) => compilation.observed_by(observer).finish(),
             None => compilation.finish(),
         }?)
+    }
+
+    /// The integers at the interface that the target reads and writes as floats; `None` if it has integers.
+    pub fn interface_integers(&self, plan: &Plan) -> Result<Option<InterfaceIntegers>, ShaderError> {
+        if plan.has_integers(self.interface()) {
+            return Ok(None);
+        }
+        let mut compilation = plan.compiler.start(self.source())?;
+        compilation.advance(Stage::Opt)?;
+        Ok(compilation.interface_integers()?)
     }
 
     /// What the driver assigns to the interface; none if it assigns nothing.

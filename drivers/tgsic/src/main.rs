@@ -25,6 +25,7 @@ mod limits;
 mod output;
 mod pass_list;
 mod pass_log;
+mod pasted;
 mod plan;
 mod policy;
 mod report;

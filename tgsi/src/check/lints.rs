@@ -190,7 +190,7 @@ fn uncalled(shader: &Shader, structure: &Structure, findings: &mut Findings) {
     for &(begin, _) in structure.subroutines.iter().filter(|(begin, _)| !called[*begin as usize]) {
         let span = shader.instructions[begin as usize].span;
         findings.report(Rule::UncalledSubroutine, (span, Focus::Mnemonic), || {
-            format!("nothing calls the subroutine at instruction {begin}")
+            format!("nothing calls the subroutine at instruction {}", shader.written.number(begin))
         });
     }
 }

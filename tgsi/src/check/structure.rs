@@ -27,7 +27,8 @@ pub(super) fn check(shader: &Shader, findings: &mut Findings) {
         if !stages(opcode).is_none_or(|stages| stages.contains(&shader.processor)) {
             let position = (instruction.span, Focus::Mnemonic);
             let finding = findings.report(Rule::StageOpcode, position, || {
-                format!("{opcode} is not allowed in {} shaders", shader.processor)
+                let name = shader.written.mnemonic(number as u32, opcode);
+                format!("{name} is not allowed in {} shaders", shader.processor)
             });
             note(finding, shader.processor_span, Focus::Whole, "the stage");
         }
@@ -36,6 +37,7 @@ pub(super) fn check(shader: &Shader, findings: &mut Findings) {
             && opcode != Opcode::Cal
         {
             findings.report(Rule::LabelOutOfRange, instruction.span, || {
+                let (label, number) = (shader.written.number(label), shader.written.number(number as u32));
                 format!("label {label} of instruction {number} is past the last instruction")
             });
         }
@@ -58,7 +60,10 @@ fn nesting(shader: &Shader, findings: &mut Findings) -> bool {
         }
         Err(errors) => errors,
     };
-    let at = |number: u32| shader.instructions.get(number as usize).map(|i| (i.opcode, i.span));
+    let at = |number: u32| {
+        let instruction = shader.instructions.get(number as usize)?;
+        Some((shader.written.mnemonic(number, instruction.opcode), instruction.span))
+    };
     for error in errors {
         let rule = match error {
             StructureError::Unopened { .. } => Rule::BlockNotOpened,
@@ -69,10 +74,11 @@ fn nesting(shader: &Shader, findings: &mut Findings) -> bool {
             StructureError::Recursion { .. } => Rule::Recursion,
             StructureError::NestedSubroutine { .. } => Rule::NestedSubroutine,
         };
-        let Some(finding) = findings.report(rule, (error.span(), Focus::Mnemonic), || error.to_string()) else {
+        let message = || error.message(&shader.written);
+        let Some(finding) = findings.report(rule, (error.span(), Focus::Mnemonic), message) else {
             continue;
         };
-        let (other, says): (_, fn(Opcode) -> String) = match error {
+        let (other, says): (_, fn(&str) -> String) = match error {
             StructureError::Crossed { open_instruction, .. } => {
                 (Some(open_instruction), |open| format!("this {open} is still open"))
             }
@@ -87,8 +93,11 @@ fn nesting(shader: &Shader, findings: &mut Findings) -> bool {
             StructureError::BadCall { target, .. } => (target, |opcode| format!("the label names this {opcode}")),
             StructureError::Unclosed { .. } => (None, |_| String::new()),
         };
-        if let Some((opcode, span)) = other.and_then(at) {
-            finding.note(span, Focus::Mnemonic, says(opcode));
+        // One old instruction may have become both. A call may be what its own label names.
+        let is_itself =
+            |span: Span| span.start == error.span().start && !matches!(error, StructureError::BadCall { .. });
+        if let Some((name, span)) = other.and_then(at).filter(|&(_, span)| !is_itself(span)) {
+            finding.note(span, Focus::Mnemonic, says(name));
         }
     }
     false
@@ -116,7 +125,7 @@ fn end(shader: &Shader, findings: &mut Findings) {
     let mut outermost = None;
     let mut main_instructions = 0usize;
     let mut reported = false;
-    for instruction in &shader.instructions {
+    for (number, instruction) in shader.instructions.iter().enumerate() {
         match instruction.opcode.block() {
             Some(BlockPart::Opens) => {
                 if depth == 0 {
@@ -146,9 +155,9 @@ fn end(shader: &Shader, findings: &mut Findings) {
         if let Some(end) = ended
             && !reported
         {
-            let opcode = instruction.opcode;
+            let name = shader.written.mnemonic(number as u32, instruction.opcode);
             let finding = findings.report(Rule::CodeAfterEnd, (instruction.span, Focus::Mnemonic), || {
-                format!("{opcode} after END, outside of a subroutine")
+                format!("{name} after END, outside of a subroutine")
             });
             note(finding, end, Focus::Mnemonic, "the main program ends here");
             reported = true;

@@ -5,6 +5,7 @@ use super::generator::Generator;
 use super::registers::{Array, Kind, usable};
 use crate::shader::{Dimension, Dst, Indirect, Register, Src};
 use crate::tables::{File, ImmediateType, Processor};
+use tgsi_ir::run::special;
 
 /// The register of a destination, so that the write can be recorded.
 #[derive(Clone, Copy, Debug)]
@@ -243,6 +244,18 @@ impl Generator<'_> {
         self.immediate(kind)
     }
 
+    /// A float for an immediate.
+    fn float(&mut self) -> f32 {
+        let special = self.choices.one_in(4).then(|| self.choices.pick(special::FLOATS)).flatten();
+        special.unwrap_or_else(|| self.choices.of(FLOATS))
+    }
+
+    /// An integer for an immediate.
+    fn integer(&mut self) -> u32 {
+        let special = self.choices.one_in(8).then(|| self.choices.pick(special::INTEGERS)).flatten();
+        special.unwrap_or_else(|| self.choices.of(INTEGERS))
+    }
+
     fn written_temporary(&mut self, kind: Kind) -> Option<(Register, u8)> {
         let fits: Vec<(Register, u8)> = self
             .temporaries
@@ -392,7 +405,7 @@ impl Generator<'_> {
                 self.builder.immediate_u64(&values)
             }
             Kind::Integer => {
-                let values = [self.choices.of(INTEGERS), self.choices.of(INTEGERS)];
+                let values = [self.integer(), self.integer()];
                 self.builder.immediate(ImmediateType::Int32, &values)
             }
             Kind::Small | Kind::Scratch => {
@@ -401,11 +414,11 @@ impl Generator<'_> {
             }
             Kind::Finite => {
                 let finite = |value: f32| if value.is_finite() { value } else { 1.0 };
-                let values = [self.choices.of(FLOATS), self.choices.of(FLOATS)].map(finite);
+                let values = [self.float(), self.float()].map(finite);
                 self.builder.immediate_f32(&values)
             }
             Kind::Float | Kind::Leaf | Kind::Scrap => {
-                let values = [self.choices.of(FLOATS), self.choices.of(FLOATS)];
+                let values = [self.float(), self.float()];
                 self.builder.immediate_f32(&values)
             }
         };

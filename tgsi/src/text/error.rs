@@ -150,6 +150,14 @@ pub enum ParseErrorKind {
         /// Operands of the opcode.
         expected: usize,
     },
+    /// A word after the operands that the opcode does not take.
+    #[error("unexpected `{found}` after the operands of {opcode}")]
+    UnexpectedModifier {
+        /// The mnemonic.
+        opcode: &'static str,
+        /// The word.
+        found: String,
+    },
     /// More texture offsets than an instruction can carry.
     #[error("an instruction has at most {0} texture offsets")]
     TooManyOffsets(usize),
@@ -243,6 +251,7 @@ impl ParseErrorKind {
         TooManyOldDeclarations => "T0102" "too-many-old-declarations",
         TooLong => "T0100" "text-too-long",
         TooManyErrors => "T0101" "too-many-errors",
+        UnexpectedModifier => "T0031" "unexpected-modifier",
         NotMesa25 => "T0060" "not-mesa-25",
         LocationWithoutMode => "T0090" "location-without-mode",
         StreamWithoutSemantic => "T0091" "stream-without-semantic",

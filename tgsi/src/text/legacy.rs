@@ -14,7 +14,7 @@ use super::error::ParseErrorKind;
 use super::legacy_rewrite::Rewriter;
 use crate::diagnostic::Diagnostic;
 use crate::limits::{MAX_LABEL, MAX_OLD_DECLARATIONS, MAX_OPERAND_INDEX};
-use crate::shader::{Declaration, Immediate, Instruction, ItemKind, Register, Shader, Src};
+use crate::shader::{Declaration, Immediate, Instruction, ItemKind, Register, Shader, Src, Written};
 use crate::span::Span;
 use crate::tables::lookup::{NameTable, Word, slots};
 use crate::tables::{File, ImmediateType, MemoryType, Opcode, TextureTarget};
@@ -293,6 +293,8 @@ pub(crate) struct Legacy {
     elements: Vec<Immediate>,
     element_runs: Vec<(u16, u16, i32)>,
     memories: [bool; 4],
+    /// Mnemonics of old instructions, by the number of what they became.
+    names: Vec<(u32, &'static str)>,
 }
 
 impl Legacy {
@@ -420,7 +422,10 @@ impl Legacy {
         instruction: &super::legacy_rewrite::OldInstruction,
         suffixes: Suffixes,
     ) -> Result<(), ParseErrorKind> {
-        Rewriter::new(self, shader, suffixes, instruction.span).rewrite(row, instruction)
+        let first = shader.instructions.len() as u32;
+        Rewriter::new(self, shader, suffixes, instruction.span).rewrite(row, instruction)?;
+        self.names.extend((first..shader.instructions.len() as u32).map(|number| (number, row.name)));
+        Ok(())
     }
 
     /// Gives provisional registers their numbers, declares them, and moves labels.
@@ -445,8 +450,15 @@ impl Legacy {
         }
         // Texts of that time, not those of today that just lack something.
         let old = !self.resources.is_empty() || self.memories.contains(&true);
+        let mut written =
+            Written { numbers: std::mem::take(&mut self.numbers), names: std::mem::take(&mut self.names) };
+        let is_same = written.names.is_empty() && written.numbers.len() == shader.instructions.len();
         if old && let Some((entry, span)) = add_main(shader) {
-            diagnostics.push(ParseErrorKind::NoMain(entry).at(span));
+            diagnostics.push(ParseErrorKind::NoMain(written.number(entry)).at(span));
+            written.numbers.iter_mut().chain(written.names.iter_mut().map(|(number, _)| number)).for_each(|n| *n += 2);
+        }
+        if !is_same {
+            shader.written = written;
         }
         Ok(())
     }

@@ -2,6 +2,7 @@
 //! loses nothing.
 
 mod error;
+mod extract;
 mod float;
 mod focus;
 mod legacy;
@@ -14,6 +15,7 @@ mod print;
 mod strict;
 
 pub use error::ParseErrorKind;
+pub use extract::{Extracted, begins_with_stage, extract};
 pub use focus::focus;
 pub use origin::{Origin, Producer, origin};
 pub use parse::{Gaps, Parsed, Reading, parse, read, read_within};

@@ -29,6 +29,28 @@ pub fn words_from_bytes(bytes: &[u8]) -> Result<Vec<u32>, DecodeError> {
     Ok(words.iter().map(|&word| u32::from_le_bytes(word)).collect())
 }
 
+/// Reads words that are written in hexadecimal, as a debugger prints them: each with `0x` or with eight digits, and
+/// with blanks, commas or braces between. `None` if the text has anything else, fewer than two words, or a first word
+/// that is not a header.
+pub fn words_from_hexadecimal(text: &[u8]) -> Option<Vec<u32>> {
+    let is_separator = |byte: &u8| byte.is_ascii_whitespace() || matches!(byte, b',' | b';' | b'{' | b'}');
+    let mut words = Vec::new();
+    for item in text.split(is_separator).filter(|item| !item.is_empty()) {
+        let digits = match item {
+            [b'0', b'x' | b'X', digits @ ..] if (1..=8).contains(&digits.len()) => digits,
+            digits if digits.len() == 8 => digits,
+            _ => return None,
+        };
+        let digits = digits.iter().try_fold(0, |word, &digit| Some(word << 4 | char::from(digit).to_digit(16)?));
+        words.push(digits?);
+        // The size of the header is small, in either byte order.
+        if words.len() == 1 && !words.iter().all(|word| matches!(word & 0xff, 2..=8) || matches!(word >> 24, 2..=8)) {
+            return None;
+        }
+    }
+    (words.len() >= 2).then_some(words)
+}
+
 /// Writes words little-endian.
 pub fn bytes_from_words(words: &[u32]) -> Vec<u8> {
     words.iter().flat_map(|word| word.to_le_bytes()).collect()

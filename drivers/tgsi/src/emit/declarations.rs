@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use hashbrown::HashMap;
-use tgsi::builder::{Io, ShaderBuilder};
+use tgsi::builder::{Io, RegisterArray, ShaderBuilder};
 use tgsi::shader::{DeclarationImage, DeclarationInterpolation, Instruction};
 use tgsi::slots::{processor_of, semantic_of};
 use tgsi::tables::{File, Interpolation, InterpolationLocation, Opcode, Processor, Semantic};
@@ -70,8 +70,14 @@ impl Declared {
         for &buffer in &self.constant_buffers {
             builder.constant_buffer(narrow(buffer));
         }
-        for (&buffer, ranges) in &self.counters {
-            let buffer = narrow(buffer.max(0) as u32);
+        self.declare_counters(builder, instructions);
+    }
+
+    /// Declares counters, and gives accesses by run-time indices the numbers of their arrays.
+    fn declare_counters(&self, builder: &mut ShaderBuilder, instructions: &mut [Instruction]) {
+        let mut arrays: BTreeMap<(i32, i32), RegisterArray> = BTreeMap::new();
+        for (&number, ranges) in &self.counters {
+            let buffer = number.clamp(0, 0x7fff) as u16;
             // A range within what is declared already says nothing.
             let mut declared = -1;
             for &(first, last) in ranges {
@@ -83,8 +89,18 @@ impl Declared {
                 if first == last {
                     builder.hw_atomic(buffer, first as u16);
                 } else {
-                    builder.hw_atomic_array(buffer, first as u16, (last - first) as u16 + 1);
+                    let array = builder.hw_atomic_array(buffer, first as u16, (last - first) as u16 + 1);
+                    arrays.insert((number, first), array);
                 }
+            }
+        }
+        for instruction in instructions {
+            for register in instruction.registers_mut().filter(|register| register.file == File::HwAtomic) {
+                let buffer = register.dimension.filter(|d| d.indirect.is_none()).map_or(0, |d| d.index);
+                let Some(indirect) = register.indirect.as_mut().filter(|i| i.array_id != 0) else { continue };
+                let array = arrays.range((buffer, i32::MIN)..=(buffer, register.index)).next_back();
+                let holds = |array: &RegisterArray| register.index < i32::from(array.first) + i32::from(array.size);
+                indirect.array_id = array.filter(|(_, array)| holds(array)).map_or(0, |(_, array)| array.array_id);
             }
         }
     }

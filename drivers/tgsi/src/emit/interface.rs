@@ -32,7 +32,7 @@ fn is_private(file: File) -> bool {
 /// Where the registers of a shader stand in the other one.
 struct Renumbering {
     system_values: BTreeMap<i32, i32>,
-    /// Array numbers of inputs and outputs.
+    /// Array numbers of inputs, outputs and counters.
     arrays: BTreeMap<(File, u16), u16>,
 }
 
@@ -63,8 +63,14 @@ impl Interface {
                 File::SystemValue => self.system_value(own, &mut renumbering, &mut declarations),
                 File::Input | File::Output => self.array(&own, &mut renumbering)?,
                 // Units and ranges keep their numbers; what is new comes after them.
-                _ if self.declarations.iter().any(|d| overlaps(d, &own)) => {}
-                _ => declarations.push(own),
+                _ => match self.declarations.iter().find(|d| overlaps(d, &own)) {
+                    Some(declared) => {
+                        if let Some(number) = own.array() {
+                            renumbering.arrays.insert((own.file, number), declared.array().unwrap_or(0));
+                        }
+                    }
+                    None => declarations.push(own),
+                },
             }
         }
         for instruction in &mut shader.instructions {
@@ -119,7 +125,7 @@ fn renumber(instruction: &mut Instruction, renumbering: &Renumbering) {
                     register.index = slot;
                 }
             }
-            File::Input | File::Output => {
+            File::Input | File::Output | File::HwAtomic => {
                 if let Some(indirect) = &mut register.indirect
                     && let Some(&number) = renumbering.arrays.get(&(register.file, indirect.array_id))
                 {

@@ -19,30 +19,19 @@
 use std::collections::BTreeMap;
 
 use cranelift_entity::SecondaryMap;
+use tgsi_compiler::{EVERY_REGISTER, InterfaceIntegers, is_integer};
 use tgsi_ir::alu::{AluOp, BaseType};
 use tgsi_ir::body::InstData;
 use tgsi_ir::intrinsics::{IndexKind, IntrinsicOp};
 use tgsi_ir::passes::lower_numbers::lower_int_to_float::{components_read, handed_to, is_index};
-use tgsi_ir::{Body, Def, Inst, Shader, Use, User};
+use tgsi_ir::system_value::SystemValue;
+use tgsi_ir::{Body, Builder, Cursor, Def, Inst, Shader, Use, User};
 
 use crate::DriverError;
 use crate::target::system_values;
 
-/// Stands for all registers, or all constant buffers, where the index is a run-time one.
-pub const EVERY_REGISTER: u32 = u32::MAX;
 /// Most registers of a range that are listed one by one.
 const LONGEST_RANGE: u32 = 256;
-
-/// The integers of a shader that a target without integers finds floats in: masks of components.
-#[derive(Clone, PartialEq, Eq, Default, Debug)]
-pub struct InterfaceIntegers {
-    /// By constant buffer and index in it.
-    pub constants: BTreeMap<(u32, u32), u8>,
-    /// By input register.
-    pub inputs: BTreeMap<u32, u8>,
-    /// By output register.
-    pub outputs: BTreeMap<u32, u8>,
-}
 
 /// A file or a constant buffer.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -122,22 +111,10 @@ fn loads<'a>(body: &'a Body, all: &'a [Inst]) -> impl Iterator<Item = (Inst, Def
     loads.filter_map(|&inst| body.inst_def(inst).map(|def| (inst, def))).filter(|&(_, def)| body.bit_size(def) == 32)
 }
 
-/// Whether a system value is an integer.
-fn is_integer(body: &Body, inst: Inst) -> bool {
-    use IntrinsicOp::*;
-    let is_float = matches!(
-        body.intrinsic(inst),
-        Some(
-            LoadFragCoord
-                | LoadFrontFace
-                | LoadPointCoord
-                | LoadTessCoord
-                | LoadSamplePos
-                | LoadTessLevelOuter
-                | LoadTessLevelInner
-        )
-    );
-    !is_float && body.intrinsic(inst).is_some_and(|op| system_values::semantic(op).is_some())
+/// Whether a load is that of a system value that is an integer.
+fn is_integer_value(body: &Body, inst: Inst) -> bool {
+    let value = body.intrinsic(inst).filter(|&op| system_values::semantic(op).is_some());
+    value.and_then(SystemValue::loaded_by).is_some_and(is_integer)
 }
 
 /// Lowers. The first value that is integer and float is an error.
@@ -161,15 +138,18 @@ pub(super) fn lower_interface_integers(shader: &mut Shader) -> Result<InterfaceI
         let handed_on = loads(body, &all).map(|(inst, def)| {
             let reach = reach_of(body, inst, first_buffer);
             let is_number = match reach.bank {
-                Bank::Other(_) if is_integer(body, inst) => 0xf,
+                Bank::Other(_) if is_integer_value(body, inst) => 0xf,
                 _ => numbers.at(&reach, &number_unions),
             };
             (def, u16::from(is_number) >> reach.first)
         });
         let handed_on = handed_on.collect();
         note_handed_on(body, handed_on, &mut found);
-        for inst in all {
+        for &inst in &all {
             lower(body, inst, &mut found);
+        }
+        for (_, def) in loads(body, &all).collect::<Vec<_>>() {
+            convert_indices(body, def);
         }
     }
     let unions = floats.unions();
@@ -255,6 +235,20 @@ fn read_by(body: &Body, source: Use) -> u16 {
     }
 }
 
+/// The components of a value that an ALU instruction reads for the components of its result that have a use.
+fn read_for_result(body: &Body, inst: Inst, source: Use, number: usize) -> u16 {
+    let all = read_by(body, source);
+    let Some((op, def)) = body.alu_op(inst).zip(body.inst_def(inst)) else { return all };
+    let is_by_component = op.info().output_size == 0 && op.info().input_sizes.get(number) == Some(&0);
+    if !is_by_component {
+        return all;
+    }
+    let used = body.uses_of(def).fold(0, |mask, reader| mask | read_by(body, reader));
+    let swizzle = body.swizzle(source);
+    let channels = (0..body.num_components(def)).filter(|c| used >> c & 1 != 0);
+    channels.fold(0, |mask, c| mask | 1 << (swizzle.get(usize::from(c)) & 15))
+}
+
 /// The components of a loaded value that are read as integers: through conversions, and as an index.
 fn as_number(body: &Body, def: Def) -> u16 {
     let mut mask = 0;
@@ -293,7 +287,7 @@ fn float_reads(body: &Body, all: &[Inst]) -> SecondaryMap<Def, u16> {
             let is_float = op.info().input_types.get(number).is_some_and(|ty| ty.base == BaseType::Float);
             // What a selection hands on counts as what its readers take it for.
             if is_float && (0..16).all(|c| handed_to(body, inst, source, c) == 0) {
-                pending.push((body.src_def(source), read_by(body, source)));
+                pending.push((body.src_def(source), read_for_result(body, inst, source, number)));
             }
         }
     }
@@ -381,6 +375,18 @@ fn is_stored_to_interface(body: &Body, def: Def, found: &mut InterfaceIntegers) 
         note_output(body, store, components, found);
     }
     true
+}
+
+/// Converts a loaded value where it is an index: the number that is loaded is a float.
+fn convert_indices(body: &mut Body, def: Def) {
+    let indices: Vec<Use> = body.uses_of(def).filter(|&source| is_index(body, source)).collect();
+    if indices.is_empty() {
+        return;
+    }
+    let load = body.def_inst(def);
+    let mut b = Builder::new(body, Cursor::After(load));
+    let index = b.alu(AluOp::F2i32, &[def]);
+    indices.into_iter().for_each(|source| body.set_src(source, index));
 }
 
 /// Turns a conversion at the border into a move.

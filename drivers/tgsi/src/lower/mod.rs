@@ -27,6 +27,7 @@ mod reuse_vectors;
 mod split_operands;
 mod swap_inverted_sides;
 
+use tgsi_compiler::InterfaceIntegers;
 use tgsi_ir::options::{CompilerOptions, DoubleOps, Int64Ops};
 use tgsi_ir::passes::pass_manager::Passes;
 use tgsi_ir::passes::pipeline::{finish, into_ssa};
@@ -51,7 +52,6 @@ use lower_control_flow::{flatten_branches, unroll_loops};
 use lower_float_comparisons::{compare_instead_of_select, lower_float_comparisons, make_selections_boolean};
 pub(crate) use lower_interface_integers::is_interface_load;
 use lower_interface_integers::lower_interface_integers;
-pub use lower_interface_integers::{EVERY_REGISTER, InterfaceIntegers};
 use lower_periodic::lower_periodic;
 use lower_truncated_indices::lower_truncated_indices;
 use lower_wide_signs::lower_wide_signs;
@@ -87,7 +87,7 @@ fn lower_indirect(shader: &mut Shader, files: &IndirectFiles, passes: &mut Passe
 ///
 /// # Errors
 /// [`DriverError`]: what floats cannot compute.
-pub fn interface_integers(shader: &Shader, options: &TgsiOptions) -> Result<InterfaceIntegers, DriverError> {
+pub(crate) fn interface_integers(shader: &Shader, options: &TgsiOptions) -> Result<InterfaceIntegers, DriverError> {
     let mut shader = shader.clone();
     let mut passes = Passes::default();
     lower_variables(&mut shader, options, &mut passes);

@@ -48,6 +48,9 @@ impl IoFile {
     }
 }
 
+/// The number of an array of counters in operands until the end: the one that the counter of the operand is in.
+pub(crate) const OWN_ARRAY: u16 = 1;
+
 /// An array of inputs or outputs, by its first register.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(crate) struct ArrayKey {

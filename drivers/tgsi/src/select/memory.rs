@@ -10,7 +10,7 @@ use tgsi_ir::variable::VariableModes;
 use tgsi_ir::{Def, Inst};
 
 use super::address::Purpose;
-use super::declared::ImageUse;
+use super::declared::{ImageUse, OWN_ARRAY};
 use super::{Selector, Value};
 use crate::DriverError;
 use crate::target::system_values::semantic;
@@ -449,7 +449,7 @@ impl Selector<'_> {
                 let (slot, add) = self.load_address_within(index, Purpose::Resource, range);
                 let first = first + add;
                 self.declared.counters(buffer, first, true);
-                Register::new_2d(File::HwAtomic, buffer, first).indexed_by(slot.0, slot.1, 0)
+                Register::new_2d(File::HwAtomic, buffer, first).indexed_by(slot.0, slot.1, OWN_ARRAY)
             }
             (None, None) => {
                 let mut bytes = self.source(inst, 0).lane(0);

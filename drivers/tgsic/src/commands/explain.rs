@@ -77,7 +77,6 @@ mod tests {
             tgsi::run::RunError::CODES,
             tgsi_ir::text::TextErrorKind::CODES,
             tgsi_ir::run::RunError::CODES,
-            InputError::CODES,
             Failure::CODES,
         ];
         let of_drivers = tgsi_drivers::DRIVERS.iter().flat_map(|driver| driver.error_codes());
@@ -86,6 +85,7 @@ mod tests {
         codes.extend(tgsi_ir::validate::ValidationErrorKind::CODES.iter().map(|&(_, c)| (c, Some(Severity::Error))));
         codes.extend(tgsi::check::Rule::ALL.iter().map(|rule| (rule.code(), Some(rule.severity()))));
         codes.extend(tgsi_compiler::FitFinding::CODES.iter().map(|&code| (code, None)));
+        codes.extend(InputError::CODES.iter().map(|&code| (code, None)));
         codes.extend(tgsi::text::ParseErrorKind::CODES.iter().map(|&code| (code, None)));
         codes
     }

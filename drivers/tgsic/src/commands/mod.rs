@@ -4,6 +4,7 @@ mod check;
 mod convert;
 mod draw;
 mod explain;
+mod extract;
 mod fit;
 mod ir;
 mod link;
@@ -45,6 +46,7 @@ pub fn dispatch(arguments: &Arguments) -> Result<Status, Failure> {
             Ok(Status::Success)
         }
         Command::Explain { codes, list } => explain::explain(codes, *list),
+        Command::Extract(arguments) => extract::extract(arguments, color),
         Command::Scan { files, json } => scan::scan(files, *json, color),
         Command::Run(arguments) => run::run(arguments, color),
         Command::Draw(arguments) => draw::draw(arguments, color),

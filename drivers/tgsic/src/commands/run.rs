@@ -17,6 +17,7 @@ use crate::limits::current;
 use crate::output;
 use crate::plan::Plan;
 use crate::status::{Failure, Status};
+use crate::verify::compare::shortest;
 use crate::verify::executor::{self, Executor, RunResult};
 use crate::verify::{inputs, recorded};
 
@@ -73,7 +74,7 @@ fn output_registers(shader: &Shader) -> impl Iterator<Item = u16> + '_ {
 fn as_text(shader: &Shader, result: &RunResult) -> String {
     let outputs = &result.outputs;
     let mut text = String::new();
-    let value = |word: u32| format!("{} ({word:#010x})", f32::from_bits(word));
+    let value = |word: u32| format!("{} ({word:#010x})", shortest(word));
     let vector = |words: &[u32]| words.iter().map(|&w| value(w)).collect::<Vec<_>>().join(", ");
     for register in output_registers(shader) {
         for (component, letter) in ["x", "y", "z", "w"].iter().enumerate() {

@@ -10,6 +10,7 @@ use tgsi::tables::{File, Processor};
 
 use super::executor::RunResult;
 use super::inputs::InputKind;
+use super::open::OpenRun;
 
 /// The first word that differs.
 pub struct Mismatch {
@@ -24,9 +25,16 @@ pub struct Mismatch {
 impl fmt::Display for Mismatch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Mismatch { location, expected, found } = self;
-        let (is, should) = (f32::from_bits(*found), f32::from_bits(*expected));
+        let (is, should) = (shortest(*found), shortest(*expected));
         write!(f, "{location} is {found:08x} ({is}), should be {expected:08x} ({should})")
     }
+}
+
+/// A word as a float, in the shortest form that reads back to the same: with an exponent where digits would be many.
+pub fn shortest(word: u32) -> String {
+    let value = f32::from_bits(word);
+    let is_plain = value == 0.0 || !value.is_finite() || (1e-5..1e16).contains(&value.abs());
+    if is_plain { value.to_string() } else { format!("{value:e}") }
 }
 
 /// The rule by which two words agree.
@@ -99,19 +107,22 @@ pub fn first_mismatch(shader: &Shader, rule: Rule, expected: &RunResult, found: 
     visit_mismatches(shader, rule, expected, found, &mut ControlFlow::Break).break_value()
 }
 
-/// Compares, but for words that are left open: those that are others in one of the results that `open` makes, by the
-/// changes of the shader that a device may make. It is called only if something differs.
+/// Compares, except words that are left open: those that are others in one of the changed results that `open` makes
+/// than in the unchanged one. It is called only if something differs.
 pub fn first_mismatch_but(
     shader: &Shader,
     rule: Rule,
     expected: &RunResult,
     found: &RunResult,
-    open: impl FnOnce() -> Vec<RunResult>,
+    open: impl FnOnce() -> Option<OpenRun>,
 ) -> Option<Mismatch> {
     first_mismatch(shader, rule, expected, found)?;
     let mut locations = HashSet::new();
-    for result in open() {
-        let _ = visit_mismatches(shader, Rule::Exact, expected, &result, &mut |mismatch| {
+    let open = open();
+    for (unchanged, changed) in
+        open.iter().flat_map(|open| open.changed.iter().map(|changed| (&open.unchanged, changed)))
+    {
+        let _ = visit_mismatches(shader, Rule::Exact, unchanged, changed, &mut |mismatch| {
             locations.insert(mismatch.location);
             ControlFlow::Continue(())
         });
@@ -271,6 +282,22 @@ mod tests {
 
     use super::*;
 
+    #[test]
+    fn floats_are_short_and_read_back() {
+        for (word, text) in [
+            (0x0000_0001, "1e-45"),
+            (0x8000_0001, "-1e-45"),
+            (0x7f7f_ffff, "3.4028235e38"),
+            (0x3f80_0000, "1"),
+            (0x8000_0000, "-0"),
+            (0x3dcc_cccd, "0.1"),
+            (0xff80_0000, "-inf"),
+        ] {
+            assert_eq!(shortest(word), text);
+            assert_eq!(text.parse::<f32>().map(f32::to_bits), Ok(word));
+        }
+    }
+
     /// The results of a lane with these words in OUT[0].
     fn result(words: [u32; 4]) -> RunResult {
         let mut outputs = Outputs { live: vec![true], outputs: LaneRegisters::new(1, 1), ..Outputs::default() };
@@ -286,7 +313,10 @@ mod tests {
         let shader = tgsi::text::parse(text).expect("valid text").shader;
         let expected = result([1, 2, 3, 4]);
         let location = |found: [u32; 4], open: &[[u32; 4]]| {
-            let open = || open.iter().map(|&words| result(words)).collect();
+            let open = || {
+                let changed = open.iter().map(|&words| result(words)).collect();
+                Some(OpenRun { unchanged: result([1, 2, 3, 4]), changed })
+            };
             first_mismatch_but(&shader, Rule::Exact, &expected, &result(found), open).map(|found| found.location)
         };
         assert_eq!(location([1, 2, 3, 4], &[]), None);

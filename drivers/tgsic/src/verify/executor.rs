@@ -1,6 +1,6 @@
 //! A shader made ready for one executor.
 
-use tgsi_compiler::{Runner, Stage};
+use tgsi_compiler::{InterfaceIntegers, Runner, Stage};
 use tgsi_ir::run::environment::{AnalyticResources, Inputs, Outputs, Resources, RunLimits};
 
 use crate::executor_kind::ExecutorKind;
@@ -9,7 +9,15 @@ use crate::input_shader::InputShader;
 use crate::plan::Plan;
 
 /// A shader made ready for one executor.
-pub enum Executor {
+pub struct Executor {
+    program: Program,
+    /// The integers that the program reads and writes as floats, for a target without integers.
+    integers: Option<InterfaceIntegers>,
+    is_code: bool,
+}
+
+/// What an executor runs.
+enum Program {
     /// For the TGSI interpreter.
     Tgsi(Box<tgsi::run::Program>),
     /// For the IR interpreter.
@@ -46,47 +54,52 @@ impl Executor {
     /// The same as [`new`](Self::new), but `None` for code of a driver that nothing can run: there is nothing to
     /// compare.
     pub fn if_any(subject: &InputShader, via: ExecutorKind, plan: &Plan) -> Result<Option<Executor>, ShaderError> {
-        if let ExecutorKind::Driver(name) = via
-            && name == plan.driver.name()
-        {
-            let code = subject.code(plan)?;
-            let runner = tgsi_drivers::runner(plan.compiler.target(), &code).transpose();
-            return Ok(runner.map_err(ShaderError::Other)?.map(Executor::Code));
-        }
-        Executor::new(subject, via, plan).map(Some)
-    }
-
-    /// Takes a checked shader as far as the executor needs it.
-    pub fn new(subject: &InputShader, via: ExecutorKind, plan: &Plan) -> Result<Executor, ShaderError> {
-        match (via, subject) {
-            (ExecutorKind::Tgsi, InputShader::Tgsi(shader)) => Executor::tgsi(shader),
+        let program = match (via, subject) {
+            (ExecutorKind::Tgsi, InputShader::Tgsi(shader)) => return Executor::tgsi(shader).map(Some),
             (ExecutorKind::Tgsi, InputShader::Ir { .. }) => {
-                Err(ShaderError::Other("there is no TGSI to run, the shader is IR".into()))
+                return Err(ShaderError::Other("there is no TGSI to run, the shader is IR".into()));
             }
-            (ExecutorKind::Stage(stage), _) => subject.to_stage(stage, plan).map(|s| Executor::Ir(Box::new(s))),
+            (ExecutorKind::Stage(stage), _) => Program::Ir(Box::new(subject.to_stage(stage, plan)?)),
             (ExecutorKind::Driver(name), _) if name == plan.driver.name() => {
                 let code = subject.code(plan)?;
-                let runner = tgsi_drivers::runner(plan.compiler.target(), &code);
-                let runner = runner.unwrap_or_else(|| Err(format!("nothing can run the code of {name}")));
-                runner.map(Executor::Code).map_err(ShaderError::Other)
+                let runner = tgsi_drivers::runner(plan.compiler.target(), &code).transpose();
+                let Some(runner) = runner.map_err(ShaderError::Other)? else { return Ok(None) };
+                Program::Code(runner)
             }
-            (ExecutorKind::Driver(name), _) => Err(ShaderError::Other(format!(
-                "to run code of the driver {name} takes --driver {name}; it is {}",
-                plan.driver.name()
-            ))),
-        }
+            (ExecutorKind::Driver(name), _) => {
+                return Err(ShaderError::Other(format!(
+                    "to run code of the driver {name} takes --driver {name}; it is {}",
+                    plan.driver.name()
+                )));
+            }
+        };
+        let is_code = matches!(via, ExecutorKind::Driver(_));
+        let is_lowered = is_code || via == ExecutorKind::Stage(Stage::Registers);
+        let integers = if is_lowered { subject.interface_integers(plan)? } else { None };
+        Ok(Some(Executor { program, integers, is_code }))
+    }
+
+    /// Compiles a checked shader as far as the executor needs it.
+    pub fn new(subject: &InputShader, via: ExecutorKind, plan: &Plan) -> Result<Executor, ShaderError> {
+        let none = || ShaderError::Other(format!("nothing can run the code of {}", plan.driver.name()));
+        Executor::if_any(subject, via, plan)?.ok_or_else(none)
     }
 
     /// For a TGSI shader as it is.
     pub fn tgsi(shader: &tgsi::Shader) -> Result<Executor, ShaderError> {
-        tgsi::run::Program::new(shader)
-            .map(|p| Executor::Tgsi(Box::new(p)))
-            .map_err(|e| ShaderError::Coded(e.code(), e.to_string()))
+        let program =
+            tgsi::run::Program::new(shader).map_err(|error| ShaderError::Coded(error.code(), error.to_string()))?;
+        Ok(Executor { program: Program::Tgsi(Box::new(program)), integers: None, is_code: false })
+    }
+
+    /// Whether it runs the code of a driver.
+    pub fn is_code(&self) -> bool {
+        self.is_code
     }
 
     /// Whether a run took too long on a device and was given up, so that later ones are not tried.
     pub fn is_unended(&self) -> bool {
-        matches!(self, Executor::Code(runner) if runner.is_unended())
+        matches!(&self.program, Program::Code(runner) if runner.is_unended())
     }
 
     /// Runs it with the analytic textures.
@@ -96,18 +109,30 @@ impl Executor {
         Ok(RunResult { outputs, resources })
     }
 
-    /// Runs it with these textures and images.
+    /// Runs it with these textures and images. Integers at the interface are those of the source, whatever the target
+    /// has instead.
     pub fn run_with(
         &self,
         inputs: &Inputs,
         resources: &mut dyn Resources,
         limits: RunLimits,
     ) -> Result<Outputs, ShaderError> {
+        let Some(integers) = &self.integers else { return self.program.run(inputs, resources, limits) };
+        let mut inputs = inputs.clone();
+        integers.to_floats(&mut inputs);
+        let mut outputs = self.program.run(&inputs, resources, limits)?;
+        integers.to_integers(&mut outputs);
+        Ok(outputs)
+    }
+}
+
+impl Program {
+    fn run(&self, inputs: &Inputs, resources: &mut dyn Resources, limits: RunLimits) -> Result<Outputs, ShaderError> {
         match self {
-            Executor::Tgsi(program) => tgsi::run::run(program, inputs, resources, limits)
+            Program::Tgsi(program) => tgsi::run::run(program, inputs, resources, limits)
                 .map_err(|e| ShaderError::Coded(e.code(), e.to_string())),
-            Executor::Code(runner) => runner.run(inputs, resources, limits).map_err(ShaderError::Other),
-            Executor::Ir(shader) => tgsi_ir::run::run(shader, inputs, resources, limits)
+            Program::Code(runner) => runner.run(inputs, resources, limits).map_err(ShaderError::Other),
+            Program::Ir(shader) => tgsi_ir::run::run(shader, inputs, resources, limits)
                 .map_err(|e| ShaderError::Coded(e.code(), e.to_string())),
         }
     }

@@ -150,9 +150,24 @@ impl Verification<'_> {
         current.set("tgsi");
         let program = Program::new(shader).map_err(|e| defect("tgsi", e))?;
         let mut inputs: Vec<Inputs> = (0..self.inputs).map(|seed| inputs::make(shader, seed)).collect();
-        if !self.plan.has_integers(shader) {
-            inputs.iter_mut().for_each(inputs::without_integers);
+        // What is an integer at the interface is known of the optimised shader only.
+        let mut optimized = None;
+        let integers = if self.plan.has_integers(shader) {
+            None
+        } else {
+            current.set(Stage::Opt.name());
+            let at = |error: CompileError| defect(Stage::Opt.name(), ShaderError::from(error).brief());
+            let mut compilation = self.plan.compiler.start(shader).map_err(at)?;
+            compilation.advance(Stage::Opt).map_err(at)?;
+            let at = |error: CompileError| defect(Stage::Registers.name(), ShaderError::from(error).brief());
+            let integers = compilation.interface_integers().map_err(at)?;
+            optimized = Some(compilation.into_ir());
+            integers
+        };
+        if let Some(integers) = &integers {
+            inputs.iter_mut().for_each(|inputs| inputs::without_integers(inputs, integers));
         }
+        current.set("tgsi");
         // Devices need not keep a NaN, and what they make of it may decide a comparison.
         if self.plan.is_run_by_device() {
             inputs.iter_mut().for_each(inputs::without_nan);
@@ -176,20 +191,35 @@ impl Verification<'_> {
             for (seed, (inputs, expected)) in inputs.iter().zip(&expected).enumerate() {
                 let Some(expected) = expected else { continue };
                 let mut resources = AnalyticResources::default();
-                let outputs = run(inputs, &mut resources).map_err(|e| defect(stage, format!("inputs {seed}: {e}")))?;
+                let converted = integers.as_ref().filter(|_| is_lowered(stage)).map(|integers| {
+                    let mut inputs = inputs.clone();
+                    integers.to_floats(&mut inputs);
+                    (integers, inputs)
+                });
+                let fed = converted.as_ref().map_or(inputs, |(_, inputs)| inputs);
+                let outputs = run(fed, &mut resources);
+                let mut outputs = outputs.map_err(|e| defect(stage, format!("inputs {seed}: {e}")))?;
+                if let Some((integers, _)) = &converted {
+                    integers.to_integers(&mut outputs);
+                }
                 let found = RunResult { outputs, resources };
                 let kind = InputKind::of_seed(seed as u64);
-                let is_lowered = approximated.get() && ![IR, SSA].contains(&stage);
+                let is_approximate = approximated.get() && ![IR, SSA].contains(&stage);
                 let mismatch = match (self.exact, device.get()) {
-                    (true, None) if is_lowered => {
-                        first_mismatch(shader, Rule::ExactOnDevice { approximate: true }, expected, &found)
+                    (exact, None) => {
+                        let rule = match exact {
+                            true if is_approximate => Rule::ExactOnDevice { approximate: true },
+                            true => Rule::Exact,
+                            false => Rule::Close(kind),
+                        };
+                        let target = self.plan.compiler.target();
+                        let open = || OpenResults::of_target(optimized.as_ref()?, target).run(inputs, wider);
+                        first_mismatch_but(shader, rule, expected, &found, open)
                     }
-                    (true, None) => first_mismatch(shader, Rule::Exact, expected, &found),
-                    (false, None) => first_mismatch(shader, Rule::Close(kind), expected, &found),
                     (exact, Some(Device { approximate, lowered })) => {
                         let approximate = *approximate;
                         let rule = if exact { Rule::ExactOnDevice { approximate } } else { Rule::CloseOnDevice(kind) };
-                        let open = || OpenResults::new(lowered).results(inputs, wider);
+                        let open = || OpenResults::new(lowered).run(inputs, wider);
                         first_mismatch_but(shader, rule, expected, &found, open)
                     }
                 };
@@ -239,6 +269,11 @@ impl Verification<'_> {
 /// The steps before anything is lowered.
 const IR: &str = "ir";
 const SSA: &str = "ssa";
+
+/// Whether a step runs what the target lowered.
+fn is_lowered(stage: &str) -> bool {
+    stage == DRIVER || stage == Stage::Registers.name()
+}
 
 /// The step that runs the code of the driver.
 const DRIVER: &str = "driver";

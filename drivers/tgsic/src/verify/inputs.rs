@@ -1,40 +1,50 @@
 //! Generates deterministic inputs of several kinds for any shader.
 
+use std::collections::BTreeMap;
+
 use tgsi::Shader;
 use tgsi::tables::{File, Primitive, Processor, PropertyName, Semantic};
+use tgsi_compiler::{InterfaceIntegers, is_integer};
 use tgsi_ir::run::environment::{Inputs, LaneRegisters, MAX_LANES};
 use tgsi_ir::run::random::Random;
+use tgsi_ir::run::special;
 
 /// Kinds of values.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum InputKind {
     /// Floats in [-2, 2].
     Floats,
-    /// Small integers.
+    /// Small integers, the last indices of constants, inputs and arrays of usual sizes, and the ones beyond them.
     Integers,
-    /// Small integers as floats.
+    /// The same as floats.
     IntegralFloats,
     /// A mixture of the above.
     Mixture,
-    /// Zeros of both signs, infinities, denormals, extremes. No NaN: whose sign and payload an operation on two of them
-    /// returns is nobody's business, and a shader may look at the bits.
+    /// Zeros of both signs, infinities, denormals, extremes. No NaN but the integers -1 and `0x7fffffff`: which sign
+    /// and payload an operation on two NaNs returns is undefined, and a shader may look at the bits.
     Special,
+    /// Finite floats at which expansions of instructions are most likely to be wrong ([`special::FLOATS`]), and
+    /// numbers whose quotients are whole.
+    Edges,
 }
 
 impl InputKind {
+    const ALL: [InputKind; 6] = [
+        InputKind::Floats,
+        InputKind::Integers,
+        InputKind::IntegralFloats,
+        InputKind::Mixture,
+        InputKind::Special,
+        InputKind::Edges,
+    ];
+
     /// InputKind of the inputs with a given number.
     pub fn of_seed(seed: u64) -> InputKind {
-        match seed % 5 {
-            0 => InputKind::Floats,
-            1 => InputKind::Integers,
-            2 => InputKind::IntegralFloats,
-            3 => InputKind::Mixture,
-            _ => InputKind::Special,
-        }
+        Self::ALL[(seed % Self::ALL.len() as u64) as usize]
     }
 }
 
-/// Values that arithmetic treats specially.
+/// Words that are special as floats, as integers, or as both.
 const SPECIAL: [u32; 16] = [
     0x0000_0000,
     0x8000_0000,
@@ -54,18 +64,69 @@ const SPECIAL: [u32; 16] = [
     0x7fff_ffff,
 ];
 
+/// Last indices of arrays of usual sizes, and the ones beyond them; smaller arrays have small indices.
+const USUAL_ENDS: [i32; 7] = [8, 15, 16, 31, 32, 63, 64];
+
+/// Lanes of a run with [`InputKind::Edges`], so that one or two runs have all of them.
+const EDGE_LANES: usize = 16;
+
 /// A generator of words.
-struct Words(Random);
+struct Words {
+    random: Random,
+    /// Last indices of arrays and ranges, and the ones beyond them.
+    ends: Vec<i32>,
+    /// A number of which other inputs are multiples.
+    divisor: u32,
+    /// The finite numbers of [`special::FLOATS`], denormals excepted, and the one that is used next.
+    edges: Vec<f32>,
+    next_edge: usize,
+}
 
 impl Words {
+    fn new(shader: &Shader, seed: u64) -> Words {
+        let mut random = Random::new(seed.wrapping_mul(0x5851_f42d_4c95_7f2d) ^ 0x1234_5678);
+        let divisor = 2 + (random.bits() >> 8) as u32 % 1000;
+        let edges: Vec<f32> = special::FLOATS.iter().copied().filter(|f| *f == 0.0 || f.is_normal()).collect();
+        let next_edge = (random.bits() >> 8) as usize % edges.len();
+        // What the IR of a shader says of itself as well, so that it gets the same inputs.
+        let mut last: BTreeMap<(File, Option<u16>), i32> = BTreeMap::new();
+        for d in shader.declarations.iter().filter(|d| matches!(d.file, File::Constant | File::Input)) {
+            let buffer = d.dimension.filter(|_| d.file == File::Constant);
+            let last = last.entry((d.file, buffer)).or_insert(0);
+            *last = (*last).max(d.last.into());
+        }
+        let mut ends: Vec<i32> = last.into_values().flat_map(|last| [last, last + 1]).chain(USUAL_ENDS).collect();
+        ends.sort_unstable();
+        ends.dedup();
+        Words { random, ends, divisor, edges, next_edge }
+    }
+
+    /// A small integer, or the end of an array.
+    fn index(&mut self, bits: u64) -> i32 {
+        let at = (bits >> 32) as usize;
+        match self.ends.get(at / 4 % self.ends.len().max(1)) {
+            Some(&end) if at.is_multiple_of(4) => end,
+            _ => (bits >> 8) as i32 % 9 - 1,
+        }
+    }
+
     fn word(&mut self, kind: InputKind) -> u32 {
-        let bits = self.0.bits();
-        let small = (bits >> 8) as i32 % 9 - 1;
+        let bits = self.random.bits();
+        let pick = (bits >> 8) as usize;
         match kind {
             InputKind::Floats => (((bits >> 16) as u32 as f64 / f64::from(u32::MAX)) * 4.0 - 2.0) as f32,
-            InputKind::Integers => return small as u32,
-            InputKind::IntegralFloats => small as f32,
-            InputKind::Special => return SPECIAL[(bits >> 8) as usize % SPECIAL.len()],
+            InputKind::Integers => return self.index(bits) as u32,
+            InputKind::IntegralFloats => self.index(bits) as f32,
+            InputKind::Special => return SPECIAL[pick % SPECIAL.len()],
+            InputKind::Edges if !pick.is_multiple_of(4) => {
+                self.next_edge += 1;
+                self.edges[self.next_edge % self.edges.len()]
+            }
+            // Equal numbers, multiples, and their neighbours.
+            InputKind::Edges => {
+                let multiple = (self.divisor * [1, 1, 1, 2, 3, 7][pick / 4 % 6]) as f32;
+                [multiple, multiple, -multiple, multiple - 1.0][pick / 32 % 4]
+            }
             InputKind::Mixture => {
                 return self.word(
                     [InputKind::Floats, InputKind::Integers, InputKind::IntegralFloats][(bits >> 40) as usize % 3],
@@ -85,19 +146,28 @@ pub fn without_nan(inputs: &mut Inputs) {
     });
 }
 
-/// Makes integers floats, and numbers between 1 and 2 of other words that are no ordinary floats. System values stay.
+/// Limits inputs to what a target without integers can represent. System values that are no floats stay.
 ///
-/// This is for targets without integers: their hardware has no denormals, and makes comparisons and roundings of other
-/// instructions, which infinities and NaN do not go through.
-pub fn without_integers(inputs: &mut Inputs) {
-    for_each_word(inputs, |word| {
+/// Integers that the shader reads become small and not negative: floats hold these, and unsigned operations on them
+/// give the same. Other integers become floats, and words that are no ordinary floats become numbers between 1 and 2:
+/// such hardware has no denormals, and the expansions of comparisons and roundings do not keep infinities and NaN.
+pub fn without_integers(inputs: &mut Inputs, integers: &InterfaceIntegers) {
+    let limit = |word: &mut u32| {
         let integer = *word as i32;
         let float = f32::from_bits(*word);
         if integer.unsigned_abs() < 1 << 16 {
             *word = (integer as f32).to_bits();
         } else if float != 0.0 && !float.is_normal() {
-            *word = *word & !0x4000_0000 | 0x3f80_0000;
+            *word = *word & 0x8000_0000 | 0x3f80_0000 | (*word & 0xff) << 15;
         }
+    };
+    for_each_word(inputs, limit);
+    let values = inputs.system_values.iter_mut().filter(|(value, _)| value.bit_size() == 32 && !is_integer(**value));
+    values.flat_map(|(_, columns)| columns).flatten().for_each(limit);
+    // Small enough for products of two.
+    integers.map_inputs(inputs, |word| {
+        let integer = f32::from_bits(word).abs() as u32;
+        if integer < 1 << 12 { integer } else { integer % 64 }
     });
 }
 
@@ -120,7 +190,7 @@ fn for_each_word(inputs: &mut Inputs, change: impl Fn(&mut u32)) {
 /// Inputs number `seed` for a shader.
 pub fn make(shader: &Shader, seed: u64) -> Inputs {
     let kind = InputKind::of_seed(seed);
-    let mut random = Words(Random::new(seed.wrapping_mul(0x5851_f42d_4c95_7f2d) ^ 0x1234_5678));
+    let mut random = Words::new(shader, seed);
     let property = |name, default| shader.property(name).unwrap_or(default);
     let block = [
         property(PropertyName::CsFixedBlockWidth, 0),
@@ -133,6 +203,7 @@ pub fn make(shader: &Shader, seed: u64) -> Inputs {
         Processor::Geometry => 1,
         Processor::TessControl => (property(PropertyName::TcsVerticesOut, 4) as usize).clamp(1, 32),
         Processor::Compute => (block[0] * block[1] * block[2]) as usize,
+        _ if kind == InputKind::Edges => EDGE_LANES,
         _ => 4,
     }
     .min(MAX_LANES);
@@ -265,9 +336,10 @@ fn system_value(
         Semantic::HelperInvocation => 0u32.wrapping_sub(is_helper(lane).into()),
         Semantic::VerticesIn if component == 0 => 4,
         Semantic::Position | Semantic::SamplePosition | Semantic::TessCoord | Semantic::PointCoord => {
-            random.word(if kind == InputKind::Special { InputKind::Special } else { InputKind::Floats })
+            let is_special = matches!(kind, InputKind::Special | InputKind::Edges);
+            random.word(if is_special { kind } else { InputKind::Floats })
         }
         Semantic::TessOuter | Semantic::TessInner => random.word(InputKind::Floats),
-        _ => (random.0.bits() >> 16) as u32 % 7,
+        _ => (random.random.bits() >> 16) as u32 % 7,
     }
 }

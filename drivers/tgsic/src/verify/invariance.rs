@@ -11,6 +11,7 @@ use tgsi::smith::mutate::{Variant, change_surroundings, round_otherwise};
 use tgsi::tables::{File, Processor};
 use tgsi_ir::run::environment::{Inputs, Outputs, RunLimits};
 
+use super::compare::shortest;
 use super::executor::Executor;
 use super::inputs;
 use super::stages::Verdict;
@@ -84,7 +85,7 @@ fn first_difference(shader: &Shader, variant: &Variant, expected: &Outputs, foun
     };
     let differ = |e: u32, f: u32| e != f && !(f32::from_bits(e).is_nan() && f32::from_bits(f).is_nan());
     let report = |location: String, e: u32, f: u32| {
-        let (a, b) = (f32::from_bits(e), f32::from_bits(f));
+        let (a, b) = (shortest(e), shortest(f));
         Some(format!("{location} is {f:08x} ({b}), by itself {e:08x} ({a})"))
     };
     let letters = ["x", "y", "z", "w"];

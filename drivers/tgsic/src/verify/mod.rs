@@ -16,6 +16,7 @@ mod profiles;
 pub mod recorded;
 mod stages;
 mod translated;
+mod without_integers;
 
 use crate::args::{Color, VerifyArguments};
 use crate::status::{Failure, Status};

@@ -1,9 +1,11 @@
-//! Words of results that are left open by Vulkan, or by the driver for SPIR-V, for what a shader does on the way: each
-//! kind is found by running the shader changed in that place, and a word is open if that changes it.
+//! Words of results that are left open by Vulkan, by the driver for SPIR-V, or by a target without integers, for what a
+//! shader does on the way: each kind is found by running the shader changed in that place, and a word is open if that
+//! changes it.
 
 use std::collections::BTreeSet;
 
 use tgsi::run::vectors::{Comparison, Vector};
+use tgsi_compiler::Target;
 use tgsi_ir::alu::{AluOp, BaseType};
 use tgsi_ir::body::{Body, Swizzle};
 use tgsi_ir::builder::{AluSrc, Builder};
@@ -13,13 +15,14 @@ use tgsi_ir::intrinsics::IntrinsicOp;
 use tgsi_ir::run::environment::{Inputs, RunLimits};
 
 use super::executor::{RunResult, run_ir};
+use super::without_integers;
 
 /// A kind of results that are left open.
-struct Kind {
+pub struct Kind {
     /// What is left open, for reports.
-    name: &'static str,
+    pub name: &'static str,
     /// Changes an instruction of that kind. Returns whether it is one.
-    change: fn(&mut Body, Inst) -> bool,
+    pub change: fn(&mut Body, Inst) -> bool,
 }
 
 const KINDS: &[Kind] = &[
@@ -93,34 +96,68 @@ fn flush_operands(body: &mut Body, inst: Inst) -> bool {
     has_any
 }
 
-/// A shader changed in the ways that have a place in it.
-pub struct OpenResults(Vec<(&'static str, tgsi_ir::Shader)>);
+/// A shader with all instructions of these kinds changed; `None` if there are none.
+fn changed_shader(shader: &tgsi_ir::Shader, kinds: &[&Kind]) -> Option<tgsi_ir::Shader> {
+    let mut shader = shader.clone();
+    let mut has_any = false;
+    for body in shader.bodies_mut() {
+        // Not what a change adds.
+        let insts: Vec<Inst> = body.blocks().flat_map(|block| body.insts(block)).collect();
+        for inst in insts {
+            for kind in kinds {
+                has_any |= (kind.change)(body, inst);
+            }
+        }
+    }
+    has_any.then_some(shader)
+}
+
+/// A shader, and the same changed in the ways that have a place in it.
+pub struct OpenResults {
+    shader: Option<tgsi_ir::Shader>,
+    changed: Vec<(&'static str, tgsi_ir::Shader)>,
+}
+
+/// The results of a run of these.
+pub struct OpenRun {
+    /// Of the shader as it is: if it is wrong itself, that is not open.
+    pub unchanged: RunResult,
+    /// Of the changed ones.
+    pub changed: Vec<RunResult>,
+}
 
 impl OpenResults {
-    /// Those of a shader as the driver's code is made of it.
+    /// Those of a device, for a shader as the driver's code is made of it.
     pub fn new(shader: &tgsi_ir::Shader) -> OpenResults {
-        let changed = KINDS.iter().filter_map(|kind| {
-            let mut shader = shader.clone();
-            let body = shader.main_mut();
-            let mut has_any = false;
-            for block in body.blocks_vec() {
-                for inst in body.insts_vec(block) {
-                    has_any |= (kind.change)(body, inst);
-                }
-            }
-            has_any.then_some((kind.name, shader))
-        });
-        OpenResults(changed.collect())
+        OpenResults::of_kinds(KINDS.iter(), shader)
+    }
+
+    /// Those of an interpreter, for an optimised shader: what a target lacks, above all one without integers.
+    pub fn of_target(optimized: &tgsi_ir::Shader, target: &dyn Target) -> OpenResults {
+        let kinds = without_integers::kinds(target, optimized.stage);
+        let mut all = OpenResults::of_kinds(kinds.iter().copied(), optimized);
+        // What one leaves open may meet what another does.
+        if all.changed.len() > 1 {
+            all.changed.extend(changed_shader(optimized, &kinds).map(|shader| ("several together", shader)));
+        }
+        all
+    }
+
+    fn of_kinds<'k>(kinds: impl Iterator<Item = &'k Kind>, shader: &tgsi_ir::Shader) -> OpenResults {
+        let changed: Vec<_> = kinds.filter_map(|kind| Some((kind.name, changed_shader(shader, &[kind])?))).collect();
+        OpenResults { shader: (!changed.is_empty()).then(|| shader.clone()), changed }
     }
 
     /// The kind because of which a run need not end, if there is one.
     pub fn endless(&self, inputs: &Inputs, limits: RunLimits) -> Option<&'static str> {
-        self.0.iter().find(|(_, shader)| run_ir(shader, inputs, limits).is_err()).map(|&(name, _)| name)
+        self.changed.iter().find(|(_, shader)| run_ir(shader, inputs, limits).is_err()).map(|&(name, _)| name)
     }
 
-    /// The results of the changed shaders.
-    pub fn results(&self, inputs: &Inputs, limits: RunLimits) -> Vec<RunResult> {
-        self.0.iter().filter_map(|(_, shader)| run_ir(shader, inputs, limits).ok()).collect()
+    /// The results of the shaders; `None` if nothing is open, or the shader does not end.
+    pub fn run(&self, inputs: &Inputs, limits: RunLimits) -> Option<OpenRun> {
+        let unchanged = run_ir(self.shader.as_ref()?, inputs, limits).ok()?;
+        let changed = self.changed.iter().filter_map(|(_, shader)| run_ir(shader, inputs, limits).ok()).collect();
+        Some(OpenRun { unchanged, changed })
     }
 
     /// Leaves words that are open out of a comparison. Returns how many are so for each kind.
@@ -132,9 +169,11 @@ impl OpenResults {
         comparison: &mut Comparison,
     ) -> Vec<(&'static str, usize)> {
         let mut counts = Vec::new();
-        for (name, shader) in &self.0 {
+        let unchanged = self.shader.as_ref().and_then(|shader| run_ir(shader, inputs, limits).ok());
+        let Some(unchanged) = unchanged.map(|result| vector.with_results(&result.outputs)) else { return counts };
+        for (name, shader) in &self.changed {
             let Ok(changed) = run_ir(shader, inputs, limits) else { continue };
-            let changed = vector.compare(&changed.outputs);
+            let changed = unchanged.compare(&changed.outputs);
             let open: BTreeSet<String> = changed.different.into_iter().map(|word| word.position).collect();
             let before = comparison.different.len();
             comparison.different.retain(|word| !open.contains(&word.position));

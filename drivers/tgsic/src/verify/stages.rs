@@ -1,5 +1,7 @@
 //! `verify FILE...`: compares every stage and driver with the interpretation of the input, TGSI or IR.
 
+use std::cell::LazyCell;
+
 use serde::Serialize;
 
 use super::compare::{Rule, first_mismatch, first_mismatch_but};
@@ -131,11 +133,19 @@ fn one_shader(subject: &InputShader, seeds: u64, exact: bool, plan: &Plan) -> Ve
         }
         _ => None,
     };
+    let integers = match subject.interface_integers(plan) {
+        Ok(integers) => integers,
+        Err(problem) => return Verdict::Error(format!("stage registers: {}", problem.brief())),
+    };
+    let open_results = LazyCell::new(|| {
+        let optimized = subject.to_stage(Stage::Opt, plan).ok()?;
+        Some(OpenResults::of_target(&optimized, plan.compiler.target()))
+    });
     let mut ended = seeds == 0;
     for seed in 0..seeds {
         let mut inputs = inputs::make(shader, seed);
-        if !plan.has_integers(shader) {
-            inputs::without_integers(&mut inputs);
+        if let Some(integers) = &integers {
+            inputs::without_integers(&mut inputs, integers);
         }
         let limits = crate::limits::current().of_runs();
         let mut expected = None;
@@ -154,17 +164,19 @@ fn one_shader(subject: &InputShader, seeds: u64, exact: bool, plan: &Plan) -> Ve
                 continue;
             };
             let kind = InputKind::of_seed(seed);
-            let mismatch = if plan.is_run_by_device() && matches!(executor, Executor::Code(_)) {
+            let mismatch = if plan.is_run_by_device() && executor.is_code() {
                 // Which operations there are is not looked at.
                 let approximate = true;
                 let rule = if exact { Rule::ExactOnDevice { approximate } } else { Rule::CloseOnDevice(kind) };
                 let open = || {
                     let lowered = subject.to_stage(Stage::Registers, plan).ok();
-                    lowered.map(|lowered| OpenResults::new(&lowered).results(&inputs, limits)).unwrap_or_default()
+                    lowered.and_then(|lowered| OpenResults::new(&lowered).run(&inputs, limits))
                 };
                 first_mismatch_but(shader, rule, expected, &result, open)
             } else {
-                first_mismatch(shader, if exact { Rule::Exact } else { Rule::Close(kind) }, expected, &result)
+                let rule = if exact { Rule::Exact } else { Rule::Close(kind) };
+                let open = || open_results.as_ref().and_then(|open| open.run(&inputs, limits));
+                first_mismatch_but(shader, rule, expected, &result, open)
             };
             if let Some(m) = mismatch {
                 return Verdict::Different(format!("stage {name}, inputs {seed}: {m}"));

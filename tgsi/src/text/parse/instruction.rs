@@ -252,7 +252,15 @@ impl<'a> Parser<'a> {
             let known = qualifiers.chain(targets).chain(formats);
             return self.fail_name(ParseErrorKind::UnknownModifier(self.quote(span)), span, known);
         }
-        self.fail(ParseErrorKind::TooManyOperands { opcode: info.name, expected: operands }, span)
+        let kind = ParseErrorKind::UnexpectedModifier { opcode: info.name, found: self.quote(span) };
+        let hint = match (&instruction.texture, ReturnType::from_word(word)) {
+            (Some(_), Some(return_type)) => format!("a return type is written `RETURN({return_type})`"),
+            (Some(_), None) => {
+                "what may follow are texel offsets (`IMM[0].xyz`) and a return type (`RETURN(UINT)`)".into()
+            }
+            (None, _) => format!("nothing follows the {operands} operands of {}", info.name),
+        };
+        Err(Box::new(kind.at(span).with_hint(hint)))
     }
 
     fn old_instruction(

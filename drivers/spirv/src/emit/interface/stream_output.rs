@@ -5,6 +5,7 @@ use smallvec::SmallVec;
 use spirv::{Capability, Decoration, ExecutionMode, Op, StorageClass};
 use tgsi_ir::Stage;
 use tgsi_ir::body::Swizzle;
+use tgsi_ir::variable::{VariableData, VariableModes};
 
 use super::homes::{Home, Slot};
 use super::plan::SlotData;
@@ -13,6 +14,9 @@ use crate::error::SpirvError;
 use crate::interface::Captured;
 use crate::module::{Class, Id, ValueType};
 use crate::stream_output::Capture;
+
+/// Outputs that an error lists.
+const MOST_LISTED: usize = 64;
 
 /// A copy that goes to a buffer.
 #[derive(Clone, Copy, Debug)]
@@ -38,6 +42,7 @@ impl Emitter<'_> {
         if captures.is_empty() || !self.is_last() {
             return Ok(());
         }
+        captures.iter().try_for_each(|capture| self.check_capture(*capture))?;
         self.module.need(Capability::TransformFeedback);
         self.mode(ExecutionMode::Xfb, &[]);
         let mut location = self.io.plan.free_location();
@@ -66,6 +71,45 @@ impl Emitter<'_> {
             }
             location += 1;
             self.io.capturing.copied.push(Copied { capture, slot, variable });
+        }
+        Ok(())
+    }
+
+    /// Checks that the shader declares the output of a capture, for its stream.
+    fn check_capture(&self, capture: Capture) -> Result<(), SpirvError> {
+        let register = capture.register;
+        let outputs = || self.shader.globals_with(VariableModes::SHADER_OUT).map(|(_, data)| data);
+        let registers = |data: &VariableData| {
+            let count = self.shader.types.array_elements(data.ty).max(1);
+            data.driver_location..data.driver_location.saturating_add(count)
+        };
+        let mut declared = outputs().filter(|data| registers(data).contains(&register)).peekable();
+        if declared.peek().is_none() {
+            let mut all: Vec<u32> = outputs().flat_map(registers).take(MOST_LISTED).collect();
+            all.sort_unstable();
+            all.dedup();
+            let all: Vec<String> = all.into_iter().map(|register| format!("OUT[{register}]")).collect();
+            let all = if all.is_empty() { "the shader has no outputs".to_owned() } else { all.join(", ") };
+            return Err(SpirvError::StreamOutput(format!("OUT[{register}] is not declared; declared: {all}")));
+        }
+        if self.shader.stage != Stage::Geometry {
+            return Ok(());
+        }
+        // A variable may hold some of the components only.
+        let captured = capture.component..capture.component + capture.components;
+        for data in declared {
+            let vector = self.shader.types.as_vector(self.shader.types.without_arrays(data.ty));
+            let count = vector.map_or(4, |(_, components)| components);
+            for component in captured.clone().filter(|c| (data.location_frac..data.location_frac + count).contains(c)) {
+                let stream = u32::from(data.streams >> (2 * component) & 3);
+                if stream != capture.stream {
+                    let letter = ["x", "y", "z", "w"][usize::from(component & 3)];
+                    return Err(SpirvError::StreamOutput(format!(
+                        "OUT[{register}].{letter} is declared for stream {stream}, not for {}",
+                        capture.stream
+                    )));
+                }
+            }
         }
         Ok(())
     }

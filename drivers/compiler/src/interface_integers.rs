@@ -1,0 +1,145 @@
+//! The convention of targets without integers: what a source declares as an integer at its interface is a float.
+
+use std::collections::BTreeMap;
+
+use tgsi_ir::run::environment::{Inputs, LaneRegisters, Outputs, Vec4};
+use tgsi_ir::system_value::SystemValue;
+
+/// Stands for all registers, or all constant buffers, where the index is a run-time one.
+pub const EVERY_REGISTER: u32 = u32::MAX;
+
+/// The integers at the interface of a shader that a target without integers reads and writes as floats: masks of
+/// components. System values that [are integers](is_integer) are floats there, too.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub struct InterfaceIntegers {
+    /// By constant buffer and index in it.
+    pub constants: BTreeMap<(u32, u32), u8>,
+    /// By input register.
+    pub inputs: BTreeMap<u32, u8>,
+    /// By output register.
+    pub outputs: BTreeMap<u32, u8>,
+}
+
+/// Whether a system value holds integers: neither floats nor booleans.
+pub fn is_integer(value: SystemValue) -> bool {
+    use SystemValue::*;
+    let is_float = matches!(
+        value,
+        FragCoord
+            | PointCoord
+            | SamplePos
+            | TessCoord
+            | TessLevelOuter
+            | TessLevelInner
+            | TessLevelOuterDefault
+            | TessLevelInnerDefault
+    );
+    !is_float && value.bit_size() == 32
+}
+
+impl InterfaceIntegers {
+    /// Replaces the words of constants and inputs that are integers. System values are left as they are.
+    pub fn map_inputs(&self, inputs: &mut Inputs, change: impl Fn(u32) -> u32) {
+        for (&(buffer, register), &mask) in &self.constants {
+            for words in selected(&mut inputs.constants, buffer) {
+                let (rows, _) = words.as_chunks_mut::<4>();
+                selected(rows, register).iter_mut().for_each(|row| map_components(row, mask, &change));
+            }
+        }
+        for (&register, &mask) in &self.inputs {
+            map_lanes(&mut inputs.inputs, register, mask, &change);
+            inputs.vertices.iter_mut().for_each(|vertex| map_registers(vertex, register, mask, &change));
+        }
+    }
+
+    /// Converts inputs, as the source reads them, to what the target reads.
+    pub fn to_floats(&self, inputs: &mut Inputs) {
+        self.map_inputs(inputs, as_float);
+        let values = inputs.system_values.iter_mut().filter(|(value, _)| is_integer(**value));
+        values.flat_map(|(_, columns)| columns).flatten().for_each(|word| *word = as_float(*word));
+    }
+
+    /// Converts outputs of the target to what the source writes. A float that is not a whole number stays as it is,
+    /// and so differs from every small integer.
+    pub fn to_integers(&self, outputs: &mut Outputs) {
+        for (&register, &mask) in &self.outputs {
+            map_lanes(&mut outputs.outputs, register, mask, &as_integer);
+            let vertices = outputs.vertices.iter_mut().chain(outputs.emitted.iter_mut().flatten().flatten());
+            vertices.for_each(|vertex| map_registers(vertex, register, mask, &as_integer));
+        }
+    }
+}
+
+fn as_float(word: u32) -> u32 {
+    (word as i32 as f32).to_bits()
+}
+
+fn as_integer(word: u32) -> u32 {
+    let float = f32::from_bits(word);
+    let integer = float as i32;
+    if integer as f32 == float { integer as u32 } else { word }
+}
+
+/// The items that a number of the interface stands for.
+fn selected<T>(all: &mut [T], number: u32) -> &mut [T] {
+    if number == EVERY_REGISTER {
+        return all;
+    }
+    let number = number as usize;
+    all.get_mut(number..number.saturating_add(1)).unwrap_or_default()
+}
+
+fn map_components(words: &mut Vec4, mask: u8, change: &impl Fn(u32) -> u32) {
+    words.iter_mut().enumerate().filter(|(c, _)| mask >> c & 1 != 0).for_each(|(_, word)| *word = change(*word));
+}
+
+fn map_registers(registers: &mut [Vec4], register: u32, mask: u8, change: &impl Fn(u32) -> u32) {
+    selected(registers, register).iter_mut().for_each(|words| map_components(words, mask, change));
+}
+
+fn map_lanes(file: &mut LaneRegisters, register: u32, mask: u8, change: &impl Fn(u32) -> u32) {
+    // Writing beyond the end would make the file larger.
+    let end = file.len();
+    let registers = if register == EVERY_REGISTER { 0..end } else { register as usize..end.min(register as usize + 1) };
+    for register in registers {
+        for component in (0..4).filter(|c| mask >> c & 1 != 0) {
+            file.component_mut(register, component).iter_mut().for_each(|word| *word = change(*word));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_become_floats_and_integers_again() {
+        let integers = InterfaceIntegers {
+            constants: [((0, 1), 0b0010)].into(),
+            inputs: [(EVERY_REGISTER, 0b0001)].into(),
+            outputs: [(0, 0b0101), (7, 0xf)].into(),
+        };
+        let mut inputs = Inputs { lanes: 4, inputs: LaneRegisters::new(4, 2), ..Inputs::default() };
+        inputs.constants = vec![vec![3; 8], vec![3; 8]];
+        inputs.vertices = vec![vec![[5; 4]; 2]];
+        inputs.inputs.set(1, 0, 2, -7i32 as u32);
+        inputs.system_values.insert(SystemValue::InstanceId, vec![vec![2; 4]]);
+        inputs.system_values.insert(SystemValue::FrontFace, vec![vec![u32::MAX; 4]]);
+        integers.to_floats(&mut inputs);
+        let three = 3f32.to_bits();
+        assert_eq!(inputs.constants, [vec![3, 3, 3, 3, 3, three, 3, 3], vec![3; 8]]);
+        assert_eq!(inputs.vertices, [vec![[5f32.to_bits(), 5, 5, 5]; 2]]);
+        assert_eq!(inputs.inputs.component(1, 0), [0, 0, (-7f32).to_bits(), 0]);
+        assert_eq!(inputs.system_values[&SystemValue::InstanceId], [vec![2f32.to_bits(); 4]]);
+        assert_eq!(inputs.system_values[&SystemValue::FrontFace], [vec![u32::MAX; 4]]);
+
+        let mut outputs = Outputs { outputs: LaneRegisters::new(1, 1), ..Outputs::default() };
+        for (component, value) in [-1.0f32, -1.0, 2.5, 2.5].into_iter().enumerate() {
+            outputs.outputs.set(0, component, 0, value.to_bits());
+        }
+        integers.to_integers(&mut outputs);
+        let found: Vec<u32> = (0..4).map(|component| outputs.outputs.get(0, component, 0)).collect();
+        assert_eq!(found, [u32::MAX, (-1f32).to_bits(), 2.5f32.to_bits(), 2.5f32.to_bits()]);
+        assert_eq!(outputs.outputs.len(), 1);
+    }
+}

@@ -1,0 +1,91 @@
+//! Texts that have more than a shader in them, such as a log: the shader is read without what is around it.
+
+use tgsi::diagnostic::{Diagnostic, LineIndex};
+use tgsi::span::Span;
+use tgsi::text::Extracted;
+use tgsi_compiler::input::{InputError, Language};
+
+use crate::input::Source;
+
+/// Reads a source, and if it is a text that is no shader by itself, the only shader in it.
+///
+/// `read` gives a shader, unless the text was not understood, and all findings. `relocate` changes the positions in a
+/// shader to those in the whole text. Positions of findings are those in the whole text.
+pub fn read<T>(
+    source: &Source,
+    read: impl Fn(&[u8]) -> (Option<T>, Vec<Diagnostic>),
+    relocate: impl Fn(&mut T, &Extracted),
+) -> (Option<T>, Vec<Diagnostic>) {
+    let (shader, mut errors) = read(&source.bytes);
+    let is_too_long = source.bytes.len() as u64 > source.limits.text_bytes;
+    if shader.is_some() || source.language != Language::Text || is_too_long {
+        return (shader, errors);
+    }
+    let found = tgsi::text::extract(&source.bytes);
+    let one = match &found[..] {
+        [] => return (None, errors),
+        [one] => one,
+        several => return (None, vec![self::several(source, several)]),
+    };
+    // A text that is a shader with mistakes: what is not understood is not left out.
+    let is_shader = tgsi::text::begins_with_stage(&source.bytes);
+    let rest = rest_after(source, one);
+    if is_shader && (one.skipped.is_some() || rest.is_none() || source.strict) {
+        errors.extend(truncation(one));
+        return (None, errors);
+    }
+    let (mut shader, mut findings) = read(&one.text);
+    one.relocate_findings(&mut findings);
+    if let Some(shader) = &mut shader {
+        relocate(shader, one);
+    }
+    if !one.is_complete {
+        // That says why.
+        findings.retain(|finding| finding.code.name != "missing-end");
+    }
+    findings.extend(self::findings(one));
+    if let Some(rest) = rest.filter(|_| is_shader) {
+        findings.push(InputError::RestLeftOut.at(rest));
+    }
+    (shader, findings)
+}
+
+/// What is said of a shader that was found: that lines of it were left out, that it is cut off.
+pub fn findings(shader: &Extracted) -> impl Iterator<Item = Diagnostic> + use<> {
+    let skipped = shader.skipped.map(|(count, first)| InputError::LinesLeftOut { count }.at(first));
+    skipped.into_iter().chain(truncation(shader))
+}
+
+fn truncation(shader: &Extracted) -> Option<Diagnostic> {
+    let end = shader.span.end;
+    (!shader.is_complete).then(|| InputError::CutOff.at(Span::new(end.saturating_sub(1), end)))
+}
+
+/// The first line after a shader that is neither blank nor a comment.
+fn rest_after(source: &Source, shader: &Extracted) -> Option<Span> {
+    let mut start = shader.span.end as usize;
+    for line in source.bytes.get(start..)?.split(|&byte| byte == b'\n') {
+        let text = line.trim_ascii();
+        let is_comment = [&b";"[..], b"#", b"//"].iter().any(|comment| text.starts_with(comment));
+        if !text.is_empty() && text.iter().any(|&byte| byte != 0) && !is_comment {
+            let start = start + (line.len() - line.trim_ascii_start().len());
+            return Some(Span::new(start as u32, (start + text.len()) as u32));
+        }
+        start += line.len() + 1;
+    }
+    None
+}
+
+/// The error for a text with several shaders where only one will do.
+pub fn several(source: &Source, shaders: &[Extracted]) -> Diagnostic {
+    /// Shaders that the message names.
+    const MOST_NAMED: usize = 8;
+    let lines = LineIndex::new(&source.bytes);
+    let places = shaders.iter().take(MOST_NAMED);
+    let places: Vec<String> =
+        places.map(|s| format!("{} at line {}", s.processor, lines.line_column(s.span.start).0)).collect();
+    let more = if shaders.len() > MOST_NAMED { ", ..." } else { "" };
+    let error = InputError::SeveralShaders { count: shaders.len(), places: places.join(", ") + more };
+    let start = shaders.get(1).map_or(0, |shader| shader.span.start);
+    error.at(Span::new(start, start + 1))
+}

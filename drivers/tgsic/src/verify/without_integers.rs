@@ -1,0 +1,300 @@
+//! Words of results that a target leaves open because it lacks instructions, above all one without integers: see
+//! [`super::open`].
+
+use tgsi_compiler::Target;
+use tgsi_ir::Stage;
+use tgsi_ir::alu::{AluOp, BaseType};
+use tgsi_ir::body::{Body, InstData};
+use tgsi_ir::builder::{AluSrc, Builder};
+use tgsi_ir::cursor::Cursor;
+use tgsi_ir::entities::{Def, Inst};
+use tgsi_ir::intrinsics::IntrinsicOp;
+
+use super::open::Kind;
+
+/// What a target leaves open in shaders of a stage.
+pub fn kinds(target: &dyn Target, stage: Stage) -> Vec<&'static Kind> {
+    let mut kinds: Vec<&Kind> = KINDS_EVERYWHERE.iter().collect();
+    if target.has_integers(stage) {
+        return kinds;
+    }
+    for (has, open) in [
+        (false, KINDS_WITHOUT_INTEGERS),
+        (target.has_selections(stage), KINDS_WITHOUT_SELECTIONS),
+        (target.has_comparisons(stage), KINDS_WITHOUT_COMPARISONS),
+        (target.keeps_zero_signs(stage), KINDS_WITHOUT_ZERO_SIGNS),
+        (target.rounds_infinities(stage), KINDS_WITHOUT_ROUNDINGS),
+    ] {
+        kinds.extend(open.iter().filter(|_| !has));
+    }
+    kinds
+}
+
+/// What a target without integers leaves open: its numbers are floats.
+const KINDS_WITHOUT_INTEGERS: &[Kind] = &[
+    // Of both parities and all remainders by 3: a shader may ask for these only.
+    Kind { name: "integer that floats do not hold", change: |body, inst| change_large(body, inst, MARK) },
+    Kind { name: "integer that floats do not hold", change: |body, inst| change_large(body, inst, MARK + 1) },
+    Kind { name: "integer that floats do not hold", change: |body, inst| change_large(body, inst, MARK + 2) },
+    Kind { name: "integer that floats do not hold", change: |body, inst| change_large(body, inst, 0) },
+    Kind { name: "negative operand of an unsigned operation", change: make_signed },
+    Kind { name: "integer that a run-time index leads to", change: change_indexed },
+];
+
+/// What a target leaves open that multiplies by 0 and 1 instead of selecting.
+const KINDS_WITHOUT_SELECTIONS: &[Kind] = &[
+    Kind { name: "infinity or NaN that is not selected", change: change_not_selected },
+    Kind { name: "division of integers by zero", change: change_division },
+];
+
+/// What a target leaves open that does not keep the sign of zeros.
+const KINDS_WITHOUT_ZERO_SIGNS: &[Kind] = &[Kind { name: "reciprocal of zero", change: change_reciprocal }];
+
+/// What a target leaves open that subtracts fractions to round.
+const KINDS_WITHOUT_ROUNDINGS: &[Kind] = &[Kind { name: "rounding of an infinity", change: change_rounding }];
+
+/// What all targets leave open.
+const KINDS_EVERYWHERE: &[Kind] = &[
+    Kind { name: "clock", change: |body, inst| change_clock(body, inst, 3) },
+    // Later times are smaller.
+    Kind { name: "clock", change: |body, inst| change_clock(body, inst, u32::MAX) },
+];
+
+/// What a target leaves open that subtracts instead of comparing.
+const KINDS_WITHOUT_COMPARISONS: &[Kind] =
+    &[Kind { name: "comparison of an infinity or NaN", change: change_comparison }];
+
+/// Replaces the result of an instruction by what `change` makes of it behind the instruction.
+fn change_result(body: &mut Body, inst: Inst, def: Def, change: impl FnOnce(&mut Builder<'_>, AluSrc, u8) -> Def) {
+    let readers = body.uses_vec(def);
+    let count = body.num_components(def);
+    let mut b = Builder::new(body, Cursor::After(inst));
+    let result = change(&mut b, def.into(), count);
+    readers.into_iter().for_each(|reader| body.set_src(reader, result));
+}
+
+/// Whether the magnitude of a float is below a bound.
+fn is_below(b: &mut Builder<'_>, number: AluSrc, count: u8, bound: f32) -> AluSrc {
+    let magnitude = b.alu_sized(AluOp::Fabs, count, &[number]);
+    let bound = b.f32_const(bound);
+    b.alu_sized(AluOp::Flt, count, &[magnitude.into(), AluSrc::component(bound, 0)]).into()
+}
+
+/// The first integer that floats do not hold all neighbours of.
+const LARGE: u32 = 1 << 24;
+
+/// A large integer that is NaN as a float.
+const MARK: u32 = 0x7fc0_0155;
+
+/// Gives integers of [`LARGE`] and more another value: `converted` where such a float, or NaN, is converted, another
+/// one where one is computed, and NaN where one becomes a float again.
+fn change_large(body: &mut Body, inst: Inst, converted: u32) -> bool {
+    let (Some(op), Some(def)) = (body.alu_op(inst), body.inst_def(inst)) else { return false };
+    let is_small = |b: &mut Builder<'_>, number: AluSrc, count: u8| -> AluSrc {
+        let (bound, size) = (b.u32_const(LARGE), b.u32_const(2 * LARGE));
+        let distance = b.alu_sized(AluOp::Iadd, count, &[number, AluSrc::component(bound, 0)]);
+        b.alu_sized(AluOp::Ult, count, &[distance.into(), AluSrc::component(size, 0)]).into()
+    };
+    let is_integer = matches!(op.info().output_type.base, BaseType::Int | BaseType::Uint);
+    let operands: Vec<AluSrc> = body.sources(inst).map(|source| AluSrc::of(body, source)).collect();
+    let operand = operands.first().copied();
+    let is_word = |value: Def| body.bit_size(value) == 32;
+    match (op, operand) {
+        (AluOp::F2i32 | AluOp::F2u32, Some(number)) if is_word(number.def) => {
+            change_result(body, inst, def, |b, result, count| {
+                let is_small = is_below(b, number, count, LARGE as f32);
+                let converted = b.u32_const(converted);
+                b.alu_sized(AluOp::Bcsel, count, &[is_small, result, AluSrc::component(converted, 0)])
+            });
+        }
+        (AluOp::I2f32 | AluOp::U2f32, Some(number)) if is_word(number.def) => {
+            change_result(body, inst, def, |b, result, count| {
+                let is_small = is_small(b, number, count);
+                let nan = b.f32_const(f32::NAN);
+                b.alu_sized(AluOp::Bcsel, count, &[is_small, result, AluSrc::component(nan, 0)])
+            });
+        }
+        // What these select has no type.
+        (AluOp::Iand | AluOp::Ior | AluOp::Ixor | AluOp::Inot | AluOp::Bcsel, _) => return false,
+        // What is NaN to the target compares as anything.
+        (AluOp::Ieq | AluOp::Ine | AluOp::Ilt | AluOp::Ige | AluOp::Ult | AluOp::Uge, Some(number))
+            if is_word(number.def) && operands.iter().all(|operand| body.def_constant(operand.def).is_none()) =>
+        {
+            change_result(body, inst, def, |b, result, count| {
+                let small: Vec<AluSrc> = operands.iter().map(|&operand| is_small(b, operand, count)).collect();
+                let both = b.alu_sized(AluOp::Iand, count, &small);
+                let other = b.alu_sized(AluOp::Inot, count, &[result]);
+                b.alu_sized(AluOp::Bcsel, count, &[both.into(), result, other.into()])
+            });
+        }
+        (AluOp::Idiv | AluOp::Udiv | AluOp::Imod | AluOp::Irem | AluOp::Umod, Some(number)) if is_word(def) => {
+            change_result(body, inst, def, |b, result, count| {
+                let is_small = is_small(b, number, count);
+                let other = b.u32_const(converted);
+                b.alu_sized(AluOp::Bcsel, count, &[is_small, result, AluSrc::component(other, 0)])
+            });
+        }
+        _ if is_integer && is_word(def) && !op.is_vec_or_mov() => {
+            change_result(body, inst, def, |b, result, count| {
+                let mut is_small = is_small(b, result, count);
+                // Products may come round to a small number.
+                if let (AluOp::Imul, &[first, second]) = (op, &operands[..]) {
+                    let factors = [first, second].map(|operand| b.alu_sized(AluOp::I2f32, count, &[operand]).into());
+                    let product = b.alu_sized(AluOp::Fmul, count, &factors);
+                    let is_in_range = is_below(b, product.into(), count, LARGE as f32);
+                    is_small = b.alu_sized(AluOp::Iand, count, &[is_small, is_in_range]).into();
+                }
+                let difference = b.u32_const(0x155);
+                let other = b.alu_sized(AluOp::Iadd, count, &[result, AluSrc::component(difference, 0)]);
+                b.alu_sized(AluOp::Bcsel, count, &[is_small, result, other.into()])
+            });
+        }
+        _ => return false,
+    }
+    true
+}
+
+/// Makes an unsigned operation the signed one: floats have a sign.
+fn make_signed(body: &mut Body, inst: Inst) -> bool {
+    use AluOp::*;
+    let Some((op, flags)) = body.alu(inst) else { return false };
+    let signed = match op {
+        Ult => Ilt,
+        Uge => Ige,
+        Udiv => Idiv,
+        Umod => Irem,
+        Umin => Imin,
+        Umax => Imax,
+        Ushr => Ishr,
+        U2f32 => I2f32,
+        _ => return false,
+    };
+    body.set_inst(inst, InstData::Alu { op: signed, flags });
+    true
+}
+
+/// Gives constants that a run-time index leads to another value where they are integers, which are denormals as floats:
+/// the target does not know that they are.
+fn change_indexed(body: &mut Body, inst: Inst) -> bool {
+    use IntrinsicOp::{LoadUbo, LoadUboVec4, LoadUniform};
+    let is_load = matches!(body.intrinsic(inst), Some(LoadUniform | LoadUbo | LoadUboVec4));
+    let Some(def) = body.inst_def(inst).filter(|_| is_load) else { return false };
+    let is_known = body.sources(inst).all(|source| body.def_constant(body.src_def(source)).is_some());
+    if is_known || body.bit_size(def) != 32 {
+        return false;
+    }
+    change_result(body, inst, def, |b, result, count| {
+        let is_tiny = is_below(b, result, count, f32::MIN_POSITIVE);
+        let (zero, nan) = (b.u32_const(0), b.f32_const(f32::NAN));
+        let is_zero = b.alu_sized(AluOp::Ieq, count, &[result, AluSrc::component(zero, 0)]);
+        let tiny = b.alu_sized(AluOp::Bcsel, count, &[is_zero.into(), result, AluSrc::component(nan, 0)]);
+        b.alu_sized(AluOp::Bcsel, count, &[is_tiny, tiny.into(), result])
+    });
+    true
+}
+
+/// Gives selections of 32-bit values NaN as result where the other value is infinite or NaN.
+fn change_not_selected(body: &mut Body, inst: Inst) -> bool {
+    let is_selection = matches!(body.alu_op(inst), Some(AluOp::Bcsel | AluOp::Fcsel));
+    let Some(def) = body.inst_def(inst).filter(|_| is_selection) else { return false };
+    let [condition, first, second] = [0, 1, 2].map(|number| AluSrc::of(body, body.source(inst, number)));
+    // Masks are integers.
+    let is_constant = |source: AluSrc| body.def_constant(source.def).is_some();
+    if body.bit_size(def) != 32 || is_constant(first) && is_constant(second) {
+        return false;
+    }
+    let op = body.alu_op(inst).unwrap_or(AluOp::Bcsel);
+    change_result(body, inst, def, |b, result, count| {
+        let other = b.alu_sized(op, count, &[condition, second, first]);
+        let is_finite = is_below(b, other.into(), count, f32::INFINITY);
+        let nan = b.f32_const(f32::NAN);
+        b.alu_sized(AluOp::Bcsel, count, &[is_finite, result, AluSrc::component(nan, 0)])
+    });
+    true
+}
+
+/// Gives the division of an integer by zero a large result, which is NaN where it becomes a float.
+fn change_division(body: &mut Body, inst: Inst) -> bool {
+    use AluOp::*;
+    let is_division = matches!(body.alu_op(inst), Some(Idiv | Udiv | Imod | Irem | Umod));
+    let Some(def) = body.inst_def(inst).filter(|_| is_division) else { return false };
+    let divisor = AluSrc::of(body, body.source(inst, 1));
+    if body.bit_size(def) != 32 {
+        return false;
+    }
+    change_result(body, inst, def, |b, result, count| {
+        let (zero, large) = (b.u32_const(0), b.u32_const(MARK));
+        let is_zero = b.alu_sized(Ieq, count, &[divisor, AluSrc::component(zero, 0)]);
+        b.alu_sized(Bcsel, count, &[is_zero.into(), AluSrc::component(large, 0), result])
+    });
+    true
+}
+
+/// Makes the reciprocal of zero NaN.
+fn change_reciprocal(body: &mut Body, inst: Inst) -> bool {
+    use AluOp::{Bcsel, Fdiv, Feq, Frcp, Frsq};
+    let number = match body.alu_op(inst) {
+        Some(Frcp | Frsq) => 0,
+        Some(Fdiv) => 1,
+        _ => return false,
+    };
+    let Some(def) = body.inst_def(inst).filter(|&def| body.bit_size(def) == 32) else { return false };
+    let divisor = AluSrc::of(body, body.source(inst, number));
+    change_result(body, inst, def, |b, result, count| {
+        let zero = b.f32_const(0.0);
+        let is_zero = b.alu_sized(Feq, count, &[divisor, AluSrc::component(zero, 0)]);
+        let nan = b.f32_const(f32::NAN);
+        b.alu_sized(Bcsel, count, &[is_zero.into(), AluSrc::component(nan, 0), result])
+    });
+    true
+}
+
+/// Makes infinities that are rounded NaN.
+fn change_rounding(body: &mut Body, inst: Inst) -> bool {
+    use AluOp::*;
+    let is_rounding = matches!(body.alu_op(inst), Some(Ffloor | Fceil | Ftrunc | FroundEven));
+    let Some(def) = body.inst_def(inst).filter(|&def| is_rounding && body.bit_size(def) == 32) else { return false };
+    change_result(body, inst, def, |b, result, count| {
+        let is_finite = is_below(b, result, count, f32::INFINITY);
+        let nan = b.f32_const(f32::NAN);
+        b.alu_sized(Bcsel, count, &[is_finite, result, AluSrc::component(nan, 0)])
+    });
+    true
+}
+
+/// Gives a clock another time, and another pace.
+fn change_clock(body: &mut Body, inst: Inst, pace: u32) -> bool {
+    let is_clock = body.intrinsic(inst) == Some(IntrinsicOp::ShaderClock);
+    let Some(def) = body.inst_def(inst).filter(|_| is_clock) else { return false };
+    change_result(body, inst, def, |b, result, count| {
+        let (pace, start) = (b.u32_const(pace), b.u32_const(pace.wrapping_mul(7)));
+        let time = b.alu_sized(AluOp::Imul, count, &[result, AluSrc::component(pace, 0)]);
+        b.alu_sized(AluOp::Iadd, count, &[time.into(), AluSrc::component(start, 0)])
+    });
+    true
+}
+
+/// Gives comparisons the other result where an operand is infinite or NaN.
+fn change_comparison(body: &mut Body, inst: Inst) -> bool {
+    use AluOp::*;
+    let is_number = matches!(body.alu_op(inst), Some(Slt | Sge | Seq | Sne));
+    let is_comparison = is_number || matches!(body.alu_op(inst), Some(Flt | Fge | Feq | Fneu));
+    let Some(def) = body.inst_def(inst).filter(|_| is_comparison) else { return false };
+    let operands = [0, 1].map(|number| AluSrc::of(body, body.source(inst, number)));
+    if operands.iter().any(|operand| body.bit_size(operand.def) != 32) {
+        return false;
+    }
+    change_result(body, inst, def, |b, result, count| {
+        let [first, second] = operands.map(|operand| is_below(b, operand, count, f32::INFINITY));
+        let both = b.alu_sized(Iand, count, &[first, second]);
+        let other = if is_number {
+            let one = b.f32_const(1.0);
+            let negated = b.alu_sized(Fneg, count, &[result]);
+            b.alu_sized(Fadd, count, &[AluSrc::component(one, 0), negated.into()])
+        } else {
+            b.alu_sized(Inot, count, &[result])
+        };
+        b.alu_sized(Bcsel, count, &[both.into(), result, other.into()])
+    });
+    true
+}
