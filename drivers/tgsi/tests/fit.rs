@@ -186,7 +186,7 @@ fn read(folder: &Path) -> Vec<(String, Shader)> {
         let name = path.file_name()?.to_string_lossy().into_owned();
         (is_checked && shader.instructions.len() <= LONGEST).then_some((name, shader))
     };
-    common::shaders(folder).into_iter().filter_map(read).collect()
+    crate::common::shaders(folder).into_iter().filter_map(read).collect()
 }
 
 #[test]

@@ -1,8 +1,6 @@
 //! Shaders in texts that have more in them: `extract`, and all other commands.
 
-mod common;
-
-use common::{Folder, repository, tgsic};
+use crate::common::{Folder, repository, tgsic};
 use pretty_assertions::assert_eq;
 
 /// A vertex shader with prefixes, a message in between, a fragment shader, and one that is cut off.

@@ -4,6 +4,7 @@ mod common;
 
 mod commands;
 mod draw;
+mod extract;
 mod files;
 mod generated;
 mod hostile;
@@ -20,4 +21,5 @@ mod proxy;
 mod report;
 mod robustness;
 mod smith;
+mod targets;
 mod vulkan;

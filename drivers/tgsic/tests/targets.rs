@@ -1,9 +1,7 @@
 //! `verify` for targets without integers: integers at the interface are floats there, and what floats do not hold is
 //! left open, and nothing else.
 
-mod common;
-
-use common::tgsic;
+use crate::common::tgsic;
 use pretty_assertions::assert_eq;
 
 const TARGETS: [&str; 6] = ["nv30", "nv40", "i915", "r300", "r500", "vgpu9"];

@@ -135,7 +135,7 @@ fn large_arrays_end() {
     let folder = Folder::with(&[("large.frag.tgsi", text)]);
     let mut command = folder.command(&["verify", "--driver", "spirv", "large.frag.tgsi"]);
     command.env("TGSIC_VULKAN_SECONDS", "30");
-    common::run(command, b"").success();
+    crate::common::run(command, b"").success();
 }
 
 #[test]

@@ -11,9 +11,6 @@
 //! every 24th, or every n-th with `TGSIC_EVERY=n`. `TGSIC_ONLY=text` restricts pipelines to those with the text in their
 //! name.
 
-#[path = "../../../../tgsi/tests/common/mod.rs"]
-mod common;
-
 #[cfg(feature = "spirv-cross")]
 #[path = "linkers/gl.rs"]
 mod gl;
@@ -87,7 +84,7 @@ fn real() -> Vec<Pipeline> {
         let Some(Source::Tgsi(shader)) = source else { return None };
         Some((path.display().to_string(), shader.into_owned()))
     };
-    let paths = common::shaders(&common::shared("corpus"));
+    let paths = crate::common::shaders(&crate::common::shared("corpus"));
     let all: Vec<(String, tgsi::Shader)> = paths.par_iter().filter_map(read).collect();
     let is_vertex = |shader: &&(String, tgsi::Shader)| shader.1.processor == Processor::Vertex;
     let writers: Vec<tgsi::Shader> = all.iter().filter(is_vertex).map(|(_, shader)| shader.clone()).collect();

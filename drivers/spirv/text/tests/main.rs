@@ -6,3 +6,5 @@ mod read_back;
 
 mod corpus;
 mod execution;
+mod linkers;
+mod texts;
