@@ -42,7 +42,7 @@ use tgsi_ir::{Body, Inst, Shader};
 use tgsi_legacy::convert_from_ssa::ConvertFromSsaOptions;
 use tgsi_legacy::{NO_OPERANDS, convert_from_ssa, legacy_trivialize, lower_locals_to_regs, lower_vec_to_regs};
 
-use crate::DriverError;
+use crate::{DriverError, Located};
 use crate::target::options::{Dialect, IndirectFiles, TgsiOptions};
 
 use choose_boolean_form::choose_boolean_form;
@@ -86,12 +86,13 @@ fn lower_indirect(shader: &mut Shader, files: &IndirectFiles, passes: &mut Passe
 /// Lists the integers of a shader in SSA form that are floats for a target without integers.
 ///
 /// # Errors
-/// [`DriverError`]: what floats cannot compute.
-pub(crate) fn interface_integers(shader: &Shader, options: &TgsiOptions) -> Result<InterfaceIntegers, DriverError> {
+/// What floats cannot compute.
+pub(crate) fn interface_integers(shader: &Shader, options: &TgsiOptions) -> Result<InterfaceIntegers, Located> {
     let mut shader = shader.clone();
     let mut passes = Passes::default();
     lower_variables(&mut shader, options, &mut passes);
-    lower_to_floats(&mut shader, options, &mut passes)
+    let integers = lower_to_floats(&mut shader, options, &mut passes);
+    integers.map_err(|error| error.in_shader(&shader, options.native_integers))
 }
 
 /// Accesses to inputs and outputs name slots, other variables become SSA values, indices that the target cannot use are
