@@ -69,7 +69,8 @@ fn whole_through_driver(source: &Shader, options: &TgsiOptions) -> Result<Shader
     if verbose() {
         println!("--- lowered\n{}", tgsi_ir::text::print(&ir));
     }
-    tgsi_legacy::check::check(&ir, options.modifiers()).map_err(|v| format!("not trivial: {v:?}"))?;
+    tgsi_legacy::check::check(&ir, options.modifiers(), tgsi_legacy::NO_OPERANDS)
+        .map_err(|v| format!("not trivial: {v:?}"))?;
     translate_lowered(&ir, options).map_err(|e| e.to_string())
 }
 

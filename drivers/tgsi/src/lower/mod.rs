@@ -42,8 +42,8 @@ use tgsi_ir::{Body, Inst, Shader};
 use tgsi_legacy::convert_from_ssa::ConvertFromSsaOptions;
 use tgsi_legacy::{NO_OPERANDS, convert_from_ssa, legacy_trivialize, lower_locals_to_regs, lower_vec_to_regs};
 
-use crate::{DriverError, Located};
 use crate::target::options::{Dialect, IndirectFiles, TgsiOptions};
+use crate::{DriverError, Located};
 
 use choose_boolean_form::choose_boolean_form;
 use form_dot_products::form_dot_products;
