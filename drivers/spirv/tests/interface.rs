@@ -241,8 +241,9 @@ fn stream_output_decorates_or_copies() {
     check_stream_output(&source, "OUT[1].yz->0@0/8", &["Location 4", "Offset 0", "XfbStride 8"], 3);
     check_stream_output(&source, "OUT[0]->0@0/16", &["Location 4"], 3);
     check_stream_output(&source, "OUT[1]->0@0/16,OUT[1]->1@0/16", &["XfbBuffer 0", "XfbBuffer 1", "Location 4"], 3);
-    // What nobody writes is zero.
-    check_stream_output(&source, "OUT[5].x->0@0/4", &["Location 4"], 3);
+    // An output that is declared and not written is zero.
+    let unwritten = vertex("DCL OUT[1], GENERIC[3]\nDCL OUT[5], GENERIC[7]\n", "ADD OUT[1], IN[0], IN[0]\n");
+    check_stream_output(&unwritten, "OUT[5].x->0@0/4", &["Offset 0", "XfbStride 4"], 4);
     // A position is captured before it is moved for the rasteriser.
     let text = assembly(&source, "vulkan1.1", &["flip_y", "stream_output=OUT[0].y->0@0/4"]);
     let stores = text.lines().filter(|line| line.starts_with("OpStore")).count();
@@ -266,11 +267,15 @@ fn stream_output_that_there_is_not_is_an_error() {
     let error = tgsi_driver_spirv::DRIVER.target(&["stream_output=OUT[0]->9@0/16"]).expect_err("an error");
     assert!(error.to_string().contains("four buffers"), "{error}");
     let source = vertex("", "");
-    let target = tgsi_driver_spirv::DRIVER.target(&["stream_output=OUT[0]->0@0/16:1"]).expect("options");
-    let compiler = Compiler::for_target(target.into());
-    let (read, _) = compiler.read(source.as_bytes(), input::Language::Text, false);
-    let error = compiler.compile(read.expect("a shader")).expect_err("an error");
-    assert!(error.to_string().contains("only geometry shaders"), "{error}");
+    for (option, wanted) in
+        [("OUT[0]->0@0/16:1", "only geometry shaders"), ("OUT[5].x->0@0/4", "OUT[5] is not declared")]
+    {
+        let target = tgsi_driver_spirv::DRIVER.target(&[&format!("stream_output={option}")]).expect("options");
+        let compiler = Compiler::for_target(target.into());
+        let (read, _) = compiler.read(source.as_bytes(), input::Language::Text, false);
+        let error = compiler.compile(read.expect("a shader")).expect_err("an error");
+        assert!(error.to_string().contains(wanted), "{error}");
+    }
 }
 
 #[test]

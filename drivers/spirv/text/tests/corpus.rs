@@ -1,8 +1,8 @@
 //! How many shaders of the corpus get to each language and are accepted there, and what becomes of the others.
 //!
 //! WGSL is read and validated by naga with what every WebGPU has, GLSL and ESSL by glslang, HLSL by its front end for
-//! that. `TGSIC_ONLY=text` restricts the runs to shaders whose path contains the text, `TGSIC_EVERY=n` to every n-th; numbers are
-//! then only bounds.
+//! that. `TGSIC_ONLY=text` restricts the runs to shaders whose path contains the text, `TGSIC_EVERY=n` to every n-th, which
+//! is every 8th unless `TGSIC_LONG` is set; numbers are then only bounds.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -137,7 +137,8 @@ fn refused(driver: &Text, results: &[(&'static str, Result, PathBuf)]) -> Vec<(u
 /// Counts what becomes of shaders. What does not arrive does so for one of the causes, and for each as often as stands
 /// there: a number that changes is a change of what the language is given.
 fn measure(driver: &'static Text, causes: &[(usize, &str)]) {
-    let every = std::env::var("TGSIC_EVERY").ok().and_then(|n| n.parse().ok()).unwrap_or(1);
+    let usual = if std::env::var_os("TGSIC_LONG").is_some() { 1 } else { 8 };
+    let every = std::env::var("TGSIC_EVERY").ok().and_then(|n| n.parse().ok()).unwrap_or(usual);
     let compiler = Compiler::for_target(driver.target(&[]).expect("no options").into());
     let start = Instant::now();
     let mut results: Vec<(&'static str, Result, PathBuf)> = corpus(every)
