@@ -40,16 +40,19 @@ pub fn is_integer(value: SystemValue) -> bool {
 impl InterfaceIntegers {
     /// Replaces the words of constants and inputs that are integers. System values are left as they are.
     pub fn map_inputs(&self, inputs: &mut Inputs, change: impl Fn(u32) -> u32) {
-        for (&(buffer, register), &mask) in &self.constants {
-            for words in selected(&mut inputs.constants, buffer) {
+        if !self.constants.is_empty() {
+            for (buffer, words) in (0..).zip(&mut inputs.constants) {
                 let (rows, _) = words.as_chunks_mut::<4>();
-                selected(rows, register).iter_mut().for_each(|row| map_components(row, mask, &change));
+                for (index, row) in (0..).zip(rows) {
+                    let keys = [buffer, EVERY_REGISTER].map(|buffer| [index, EVERY_REGISTER].map(|row| (buffer, row)));
+                    let mask =
+                        keys.iter().flatten().filter_map(|key| self.constants.get(key)).fold(0, |all, m| all | m);
+                    map_components(row, mask, &change);
+                }
             }
         }
-        for (&register, &mask) in &self.inputs {
-            map_lanes(&mut inputs.inputs, register, mask, &change);
-            inputs.vertices.iter_mut().for_each(|vertex| map_registers(vertex, register, mask, &change));
-        }
+        map_lanes(&mut inputs.inputs, &self.inputs, &change);
+        inputs.vertices.iter_mut().for_each(|vertex| map_registers(vertex, &self.inputs, &change));
     }
 
     /// Converts inputs, as the source reads them, to what the target reads.
@@ -62,11 +65,9 @@ impl InterfaceIntegers {
     /// Converts outputs of the target to what the source writes. A float that is not a whole number stays as it is,
     /// and so differs from every small integer.
     pub fn to_integers(&self, outputs: &mut Outputs) {
-        for (&register, &mask) in &self.outputs {
-            map_lanes(&mut outputs.outputs, register, mask, &as_integer);
-            let vertices = outputs.vertices.iter_mut().chain(outputs.emitted.iter_mut().flatten().flatten());
-            vertices.for_each(|vertex| map_registers(vertex, register, mask, &as_integer));
-        }
+        map_lanes(&mut outputs.outputs, &self.outputs, &as_integer);
+        let vertices = outputs.vertices.iter_mut().chain(outputs.emitted.iter_mut().flatten().flatten());
+        vertices.for_each(|vertex| map_registers(vertex, &self.outputs, &as_integer));
     }
 }
 
@@ -80,28 +81,25 @@ fn as_integer(word: u32) -> u32 {
     if integer as f32 == float { integer as u32 } else { word }
 }
 
-/// The items that a number of the interface stands for.
-fn selected<T>(all: &mut [T], number: u32) -> &mut [T] {
-    if number == EVERY_REGISTER {
-        return all;
-    }
-    let number = number as usize;
-    all.get_mut(number..number.saturating_add(1)).unwrap_or_default()
+/// The components of a register that are integers: those of the register and those of every register, which may overlap.
+fn mask_of(masks: &BTreeMap<u32, u8>, register: u32) -> u8 {
+    [register, EVERY_REGISTER].iter().filter_map(|key| masks.get(key)).fold(0, |all, mask| all | mask)
 }
 
 fn map_components(words: &mut Vec4, mask: u8, change: &impl Fn(u32) -> u32) {
     words.iter_mut().enumerate().filter(|(c, _)| mask >> c & 1 != 0).for_each(|(_, word)| *word = change(*word));
 }
 
-fn map_registers(registers: &mut [Vec4], register: u32, mask: u8, change: &impl Fn(u32) -> u32) {
-    selected(registers, register).iter_mut().for_each(|words| map_components(words, mask, change));
+fn map_registers(registers: &mut [Vec4], masks: &BTreeMap<u32, u8>, change: &impl Fn(u32) -> u32) {
+    if !masks.is_empty() {
+        (0..).zip(registers).for_each(|(register, words)| map_components(words, mask_of(masks, register), change));
+    }
 }
 
-fn map_lanes(file: &mut LaneRegisters, register: u32, mask: u8, change: &impl Fn(u32) -> u32) {
-    // Writing beyond the end would make the file larger.
-    let end = file.len();
-    let registers = if register == EVERY_REGISTER { 0..end } else { register as usize..end.min(register as usize + 1) };
-    for register in registers {
+fn map_lanes(file: &mut LaneRegisters, masks: &BTreeMap<u32, u8>, change: &impl Fn(u32) -> u32) {
+    let registers = if masks.is_empty() { 0 } else { file.len() };
+    for register in 0..registers {
+        let mask = mask_of(masks, register as u32);
         for component in (0..4).filter(|c| mask >> c & 1 != 0) {
             file.component_mut(register, component).iter_mut().for_each(|word| *word = change(*word));
         }
@@ -115,8 +113,9 @@ mod tests {
     #[test]
     fn words_become_floats_and_integers_again() {
         let integers = InterfaceIntegers {
-            constants: [((0, 1), 0b0010)].into(),
-            inputs: [(EVERY_REGISTER, 0b0001)].into(),
+            // Entries that overlap convert a word once.
+            constants: [((0, 1), 0b0010), ((0, EVERY_REGISTER), 0b0010), ((EVERY_REGISTER, 1), 0b0010)].into(),
+            inputs: [(EVERY_REGISTER, 0b0001), (1, 0b0001)].into(),
             outputs: [(0, 0b0101), (7, 0xf)].into(),
         };
         let mut inputs = Inputs { lanes: 4, inputs: LaneRegisters::new(4, 2), ..Inputs::default() };
@@ -127,7 +126,8 @@ mod tests {
         inputs.system_values.insert(SystemValue::FrontFace, vec![vec![u32::MAX; 4]]);
         integers.to_floats(&mut inputs);
         let three = 3f32.to_bits();
-        assert_eq!(inputs.constants, [vec![3, 3, 3, 3, 3, three, 3, 3], vec![3; 8]]);
+        let second = vec![3, 3, 3, 3, 3, three, 3, 3];
+        assert_eq!(inputs.constants, [vec![3, three, 3, 3, 3, three, 3, 3], second]);
         assert_eq!(inputs.vertices, [vec![[5f32.to_bits(), 5, 5, 5]; 2]]);
         assert_eq!(inputs.inputs.component(1, 0), [0, 0, (-7f32).to_bits(), 0]);
         assert_eq!(inputs.system_values[&SystemValue::InstanceId], [vec![2f32.to_bits(); 4]]);

@@ -100,6 +100,13 @@ fn reached(
                 }
                 Reached::NoRegister(file)
             }
+            // Loads name constants by their bytes; an address between words may lead to either one.
+            AccessTarget::Word { file: file @ (File::Constant | File::ConstantBuffer), unit, address } => {
+                if constants.contains(&(unit, (address / 16) as i64)) {
+                    return;
+                }
+                Reached::Place(AccessTarget::Word { file, unit, address: address & !3 })
+            }
             // So far out that nothing is there, however far.
             AccessTarget::Word { file: File::HwAtomic, unit, address } => {
                 Reached::Place(AccessTarget::Word { file: File::HwAtomic, unit, address: address.min(FAR as u64) })

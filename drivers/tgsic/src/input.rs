@@ -8,6 +8,7 @@ use tgsi::limits::Limits;
 use tgsi::text::Reading;
 use tgsi_compiler::input::{self, InputError, Language};
 
+use crate::pasted::PastedText;
 use crate::status::Failure;
 use crate::{limits, pasted};
 
@@ -47,6 +48,11 @@ impl Source {
         Source { path, bytes, language, limits: limits::current(), strict: limits::strict() }
     }
 
+    /// The source as a text that may hold more than a shader.
+    pub fn pasted(&self) -> PastedText<'_> {
+        PastedText { bytes: &self.bytes, most_bytes: self.limits.text_bytes, strict: self.strict }
+    }
+
     /// The TGSI shader, with warnings; or what is wrong, IR text included.
     pub fn tgsi(&self) -> Result<(tgsi::Shader, Vec<Diagnostic>), ShaderError> {
         match self.language {
@@ -59,7 +65,7 @@ impl Source {
                     let Reading { shader, diagnostics, gaps } = input::read_text(text, &self.limits, self.strict);
                     (gaps.is_none().then_some(shader), diagnostics)
                 };
-                let (shader, findings) = pasted::read(self, read, |shader, found| found.relocate(shader));
+                let (shader, findings) = pasted::read(&self.pasted(), read, |shader, found| found.relocate(shader));
                 match shader {
                     Some(shader) if !findings.iter().any(Diagnostic::is_error) => Ok((shader, findings)),
                     _ => Err(ShaderError::Findings(findings)),

@@ -63,11 +63,14 @@ impl InputShader {
 
     fn read_in_dialect(source: &Source, plan: &Plan) -> (Option<InputShader>, Vec<Diagnostic>) {
         let read = |text: &[u8]| plan.compiler.read(text, source.language, source.strict);
-        let (shader, findings) = pasted::read(source, read, |shader, found| {
-            if let tgsi_compiler::Source::Tgsi(shader) = shader {
-                found.relocate(shader.to_mut());
-            }
-        });
+        let (shader, findings) = match source.language {
+            Language::Text => pasted::read(&source.pasted(), read, |shader, found| {
+                if let tgsi_compiler::Source::Tgsi(shader) = shader {
+                    found.relocate(shader.to_mut());
+                }
+            }),
+            Language::Tokens | Language::Ir => read(&source.bytes),
+        };
         let shader = shader.map(|shader| match shader {
             tgsi_compiler::Source::Tgsi(shader) => InputShader::Tgsi(shader.into_owned()),
             tgsi_compiler::Source::Ir(shader) => InputShader::of_ir(shader.into_owned()),

@@ -3,33 +3,40 @@
 use tgsi::diagnostic::{Diagnostic, LineIndex};
 use tgsi::span::Span;
 use tgsi::text::Extracted;
-use tgsi_compiler::input::{InputError, Language};
+use tgsi_compiler::input::InputError;
 
-use crate::input::Source;
+/// A text that may hold more than a shader.
+pub struct PastedText<'a> {
+    /// All of it.
+    pub bytes: &'a [u8],
+    /// The most bytes that are looked through.
+    pub most_bytes: u64,
+    /// Nothing may be left out of a text that begins as a shader.
+    pub strict: bool,
+}
 
-/// Reads a source, and if it is a text that is no shader by itself, the only shader in it.
+/// Reads a text, and if it is no shader by itself, the only shader in it.
 ///
 /// `read` gives a shader, unless the text was not understood, and all findings. `relocate` changes the positions in a
 /// shader to those in the whole text. Positions of findings are those in the whole text.
 pub fn read<T>(
-    source: &Source,
+    source: &PastedText<'_>,
     read: impl Fn(&[u8]) -> (Option<T>, Vec<Diagnostic>),
     relocate: impl Fn(&mut T, &Extracted),
 ) -> (Option<T>, Vec<Diagnostic>) {
-    let (shader, mut errors) = read(&source.bytes);
-    let is_too_long = source.bytes.len() as u64 > source.limits.text_bytes;
-    if shader.is_some() || source.language != Language::Text || is_too_long {
+    let (shader, mut errors) = read(source.bytes);
+    if shader.is_some() || source.bytes.len() as u64 > source.most_bytes {
         return (shader, errors);
     }
-    let found = tgsi::text::extract(&source.bytes);
+    let found = tgsi::text::extract(source.bytes);
     let one = match &found[..] {
         [] => return (None, errors),
         [one] => one,
-        several => return (None, vec![self::several(source, several)]),
+        several => return (None, vec![self::several(source.bytes, several)]),
     };
     // A text that is a shader with mistakes: what is not understood is not left out.
-    let is_shader = tgsi::text::begins_with_stage(&source.bytes);
-    let rest = rest_after(source, one);
+    let is_shader = tgsi::text::begins_with_stage(source.bytes);
+    let rest = rest_after(source.bytes, one);
     if is_shader && (one.skipped.is_some() || rest.is_none() || source.strict) {
         errors.extend(truncation(one));
         return (None, errors);
@@ -62,9 +69,9 @@ fn truncation(shader: &Extracted) -> Option<Diagnostic> {
 }
 
 /// The first line after a shader that is neither blank nor a comment.
-fn rest_after(source: &Source, shader: &Extracted) -> Option<Span> {
+fn rest_after(bytes: &[u8], shader: &Extracted) -> Option<Span> {
     let mut start = shader.span.end as usize;
-    for line in source.bytes.get(start..)?.split(|&byte| byte == b'\n') {
+    for line in bytes.get(start..)?.split(|&byte| byte == b'\n') {
         let text = line.trim_ascii();
         let is_comment = [&b";"[..], b"#", b"//"].iter().any(|comment| text.starts_with(comment));
         if !text.is_empty() && text.iter().any(|&byte| byte != 0) && !is_comment {
@@ -77,10 +84,10 @@ fn rest_after(source: &Source, shader: &Extracted) -> Option<Span> {
 }
 
 /// The error for a text with several shaders where only one will do.
-pub fn several(source: &Source, shaders: &[Extracted]) -> Diagnostic {
+pub fn several(bytes: &[u8], shaders: &[Extracted]) -> Diagnostic {
     /// Shaders that the message names.
     const MOST_NAMED: usize = 8;
-    let lines = LineIndex::new(&source.bytes);
+    let lines = LineIndex::new(bytes);
     let places = shaders.iter().take(MOST_NAMED);
     let places: Vec<String> =
         places.map(|s| format!("{} at line {}", s.processor, lines.line_column(s.span.start).0)).collect();

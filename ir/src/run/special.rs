@@ -147,7 +147,6 @@ pub const INTEGERS: &[u32] = &[
     0x7fff_ffff,
     0x8000_0000,
     0x8000_0001,
-    0xffff_fffe,
     // Patterns.
     0x5555_5555,
     0xaaaa_aaaa,

@@ -183,11 +183,13 @@ pub(crate) fn lower(shader: &mut Shader, options: &TgsiOptions, passes: &mut Pas
         run!(passes, shader, inline_functions, |s| into_ssa(s) | finish(s, &options.compiler_options_of_any_stage()));
     }
     if !options.has_branches {
-        // Before indices become trees of conditions: many are constant in straight code.
-        unroll_loops(shader, options, passes)?;
+        // Before indices become trees of conditions: many are constant in straight code. Counters beside an indexed
+        // array are values only once the indices are conditions.
+        let _ = unroll_loops(shader, options, passes);
     }
     lower_variables(shader, options, passes);
     if !options.has_branches {
+        unroll_loops(shader, options, passes)?;
         flatten_branches(shader, options, passes)?;
     }
     if !options.has_periodic {

@@ -34,7 +34,7 @@ pub fn extract(arguments: &ExtractArguments, color: Color) -> Result<Status, Fai
             if !is_one && !list && !json && out_dir.is_none() {
                 let finding = match &found[..] {
                     [_] => return Err(Failure::Usage("several texts: use --out-dir".into())),
-                    several => pasted::several(source, several),
+                    several => pasted::several(&source.bytes, several),
                 };
                 reporter.problem(source, &ShaderError::Findings(vec![finding]));
                 return Ok(Status::ShaderError);
