@@ -4,9 +4,9 @@
 //! `TGSIC_EVERY=1 cargo test --release -p tgsi-ir --test all accuracy -- --nocapture` tries all 2^32, and prints the figures.
 
 #[path = "support/accuracy.rs"]
-mod accuracy;
+mod measured;
 
-use accuracy::{check, error, table};
+use measured::{check, error, table};
 use tgsi_ir::alu::{AluOp, ExecutionMode, evaluate};
 
 const PAGE: &str = include_str!("../manual/alu.md");
@@ -77,7 +77,7 @@ fn pair(number: u64) -> (u32, u32) {
 fn powers_are_as_accurate_as_stated() {
     let stated = PAGE.split("on 2^24 pairs, `fpow` has an error of at\nmost ").nth(1).expect("the manual states it");
     let stated: f64 = stated.split(' ').next().and_then(|number| number.parse().ok()).expect("a number");
-    let count = if accuracy::step() == 1 { 1 << 24 } else { 1 << 18 };
+    let count = if measured::step() == 1 { 1 << 24 } else { 1 << 18 };
     let (mut worst, mut worst_pair, mut finite) = (0f64, (0, 0), 0u64);
     for number in 0..count {
         let (base, exponent) = pair(number);

@@ -3,9 +3,9 @@
 //! `TGSIC_EVERY=1 cargo test --release -p tgsi --test all accuracy -- --nocapture` tries all 2^32, and prints the figures.
 
 #[path = "../../ir/tests/support/accuracy.rs"]
-mod accuracy;
+mod measured;
 
-use accuracy::{check, table};
+use measured::{check, table};
 use tgsi::run::{Program, run};
 use tgsi_ir::run::{AnalyticResources, Inputs, LaneRegisters, RunLimits};
 

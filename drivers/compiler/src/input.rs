@@ -234,7 +234,7 @@ mod tests {
         let read = |bytes: &[u8]| {
             assert_eq!(Language::of(bytes), Language::Tokens);
             let shader = read_tokens(bytes, &Limits::default());
-            shader.map(|shader| tgsi::text::print(&shader, Default::default())).map_err(|finding| *finding)
+            shader.map(|shader| tgsi::text::print(&shader, Default::default()))
         };
         let expected = Ok(tgsi::text::print(&shader, Default::default()));
         let little: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();

@@ -1,9 +1,6 @@
 //! The folders of the driver stand in one order, from words to the walk over a shader: none of them imports a later
 //! one.
 
-#[path = "../../../ir/tests/support/layers.rs"]
-mod layers;
-
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -20,11 +17,11 @@ fn source() -> PathBuf {
 
 #[test]
 fn no_folder_imports_a_later_one() {
-    let mut wrong = layers::wrong_imports(&source(), &LAYERS, &ROOT);
+    let mut wrong = crate::module_paths::wrong_imports(&source(), &LAYERS, &ROOT);
     for file in ROOT {
         let path = source().join(file).with_extension("rs");
         let is_allowed = |name: &str| ROOT.contains(&name) || matches!(name, "module" | "harness");
-        wrong.extend(layers::wrong_names(&source(), &path, is_allowed));
+        wrong.extend(crate::module_paths::wrong_names(&source(), &path, is_allowed));
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

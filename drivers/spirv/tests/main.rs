@@ -3,6 +3,8 @@
 mod alu_cases;
 #[path = "../../../tgsi/tests/common/mod.rs"]
 mod common;
+#[path = "../../../ir/tests/support/layers.rs"]
+mod module_paths;
 mod runs;
 
 mod alu;

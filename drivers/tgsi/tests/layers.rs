@@ -1,9 +1,6 @@
 //! The folders of the driver stand in one order, from what the target is to the finished shader: none of them imports a
 //! later one.
 
-#[path = "../../../ir/tests/support/layers.rs"]
-mod layers;
-
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -19,7 +16,7 @@ fn source() -> PathBuf {
 
 #[test]
 fn no_folder_imports_a_later_one() {
-    let wrong = layers::wrong_imports(&source(), &LAYERS, &ROOT);
+    let wrong = crate::module_paths::wrong_imports(&source(), &LAYERS, &ROOT);
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 

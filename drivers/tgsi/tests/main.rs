@@ -3,6 +3,8 @@
 #[path = "../../../tgsi/tests/common/mod.rs"]
 mod common;
 mod compile;
+#[path = "../../../ir/tests/support/layers.rs"]
+mod module_paths;
 
 mod accesses;
 mod constructs;

@@ -4,9 +4,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-#[path = "../../../ir/tests/support/layers.rs"]
-mod layers;
-
 /// The top-level modules that each top-level module uses. A folder counts as one module.
 fn dependencies(source: &Path) -> BTreeMap<String, BTreeSet<String>> {
     let mut uses: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
@@ -15,7 +12,9 @@ fn dependencies(source: &Path) -> BTreeMap<String, BTreeSet<String>> {
         let module = relative.components().next().expect("a name").as_os_str().to_string_lossy();
         let module = module.trim_end_matches(".rs").to_owned();
         let found = uses.entry(module.clone()).or_default();
-        found.extend(layers::named(&layers::code(&path)).into_iter().filter(|name| *name != module));
+        found.extend(
+            crate::module_paths::named(&crate::module_paths::code(&path)).into_iter().filter(|name| *name != module),
+        );
     }
     uses
 }

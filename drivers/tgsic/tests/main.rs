@@ -1,6 +1,8 @@
 //! The integration tests of this crate, as one program. Each module tests one subject.
 
 mod common;
+#[path = "../../../ir/tests/support/layers.rs"]
+mod module_paths;
 
 mod commands;
 mod draw;

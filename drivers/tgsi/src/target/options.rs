@@ -62,7 +62,7 @@ pub struct TgsiOptions {
     /// The target has integers. Otherwise no integer opcode is used: integers become floats
     /// ([`lower_int_to_float`](mod@tgsi_ir::passes::lower_numbers::lower_int_to_float)), booleans 0.0 and 1.0, and what
     /// the interface has of integers (constants, inputs, system values, outputs) is floats:
-    /// [`interface_integers`](crate::interface_integers) lists it. What needs integers is an error.
+    /// [`Target::interface_integers`](tgsi_compiler::Target::interface_integers) lists it. What needs integers is an error.
     pub native_integers: bool,
     /// Absolute value is a source modifier. Otherwise `MAX(a, -a)` computes it.
     pub fuse_fabs: bool,
