@@ -1,6 +1,6 @@
 //! Finding shaders in any text: logs, reports, quoted mail, sources in C, traces.
 //!
-//! A text is divided into lines, at line feeds and at what stands for them in strings (`\n`), XML (`&#10;`), HTML
+//! A text is divided into lines, at line feeds and at their escapes in strings (`\n`), XML (`&#10;`), HTML
 //! (`<br>`) and system logs (`#012`). A line has at most one statement, which begins at its first word that begins one
 //! and ends before the first byte that no statement has, such as a quotation mark. What is around it (time stamps, line
 //! numbers, quotation) is left out. A shader begins with a line that ends with the name of a stage, and ends with `END`

@@ -27,7 +27,7 @@ impl Emitter<'_> {
     }
 
     /// `level < levels`, unsigned; none if the level is known to exist. Without a query the number of levels is that of
-    /// all that a texture of this size can have: it may have fewer, and then the size of the level is none.
+    /// all that a texture of this size can have: it may have fewer, and then the size of the level is 0.
     pub(super) fn level_exists(
         &mut self,
         inst: Inst,
