@@ -1,7 +1,8 @@
 //! The error bounds of float functions that the manual states (`manual/alu.md`), against 64-bit floats.
 //!
 //! A sample of the 32-bit operands is tried, with the operand whose error is the greatest.
-//! `TGSIC_EVERY=1 cargo test --release -p tgsi-ir --test all accuracy -- --nocapture` tries all 2^32, and prints the figures.
+//! `TGSIC_EVERY=1 cargo test --release -p tgsi-ir --test all accuracy -- --nocapture` tries all 2^32, and prints the
+//! figures.
 
 #[path = "support/accuracy.rs"]
 mod measured;

@@ -14,9 +14,9 @@
 //! long.
 //!
 //! A **store** is trivial if its value has no other reader, is made in the same block by an instruction that can write
-//! a register (no constant, no undefined value, no other load, no operand that is read in place), if nothing between that instruction and the store reads
-//! components that the store writes, or writes them, and if handle and run-time index are there before that
-//! instruction. A partial store needs an ALU instruction, the only kind with a write mask.
+//! a register (no constant, no undefined value, no other load, no operand that is read in place), if nothing between
+//! that instruction and the store reads components that the store writes, or writes them, and if handle and run-time
+//! index are there before that instruction. A partial store needs an ALU instruction, the only kind with a write mask.
 //!
 //! One forward walk makes loads trivial, one backward walk the stores. Both are linear in instructions and sources.
 //! (The reference's backward walk forgets *all* pending stores of a register when it meets the producer of one of them,
@@ -39,8 +39,8 @@ pub type IsOperand<'a> = &'a dyn Fn(&Body, Def) -> bool;
 /// For backends that emit an instruction for every value, constants and undefined values aside.
 pub const NO_OPERANDS: IsOperand<'static> = &|_, _| false;
 
-/// Makes every register access of all functions trivial. There must be no phis. A store of a value that is read in place
-/// gets a mov. Returns whether anything changed.
+/// Makes every register access of all functions trivial. There must be no phis. A store of a value that is read in
+/// place gets a mov. Returns whether anything changed.
 pub fn trivialize_registers(shader: &mut Shader, is_operand: IsOperand<'_>) -> bool {
     let mut progress = false;
     for body in shader.bodies_mut() {

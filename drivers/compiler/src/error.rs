@@ -19,8 +19,8 @@ pub trait TargetError: Error + Send + Sync + 'static {
         Subject::Shader
     }
 
-    /// The message for an error that is about an instruction of a TGSI source, in TGSI's words. `None` if the error's own
-    /// message does.
+    /// The message for an error that is about an instruction of a TGSI source, in TGSI's words. `None` if the error's
+    /// own message does.
     fn message_at(&self, opcode: Opcode) -> Option<String> {
         let _ = opcode;
         None

@@ -81,7 +81,8 @@ fn as_integer(word: u32) -> u32 {
     if integer as f32 == float { integer as u32 } else { word }
 }
 
-/// The components of a register that are integers: those of the register and those of every register, which may overlap.
+/// The components of a register that are integers: those of the register and those of every register, which may
+/// overlap.
 fn mask_of(masks: &BTreeMap<u32, u8>, register: u32) -> u8 {
     [register, EVERY_REGISTER].iter().filter_map(|key| masks.get(key)).fold(0, |all, mask| all | mask)
 }

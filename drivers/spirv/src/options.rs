@@ -89,8 +89,8 @@ pub struct SpirvOptions {
     /// variables: OpenGL and WebGPU compare the declarations of both sides, and only one of them may index.
     pub io_arrays: bool,
     /// The code becomes a text of OpenGL, whose linkers compare the declarations of both sides: an input that is
-    /// interpolated at each sample is interpolated there where it is read, because a writer that is translated separately
-    /// cannot declare the same. Slots of patches are found by name.
+    /// interpolated at each sample is interpolated there where it is read, because a writer that is translated
+    /// separately cannot declare the same. Slots of patches are found by name.
     pub opengl_text: bool,
     /// Textures and images of one dimension. Without them they are of two, and one texel high.
     pub one_dimensional: bool,

@@ -72,7 +72,8 @@ fn validate(options: &[&str], environment: &str) -> usize {
     results.len()
 }
 
-/// Tessellation evaluation shaders that read 60 slots, of vertices and of the patch, for which devices have 32 locations.
+/// Tessellation evaluation shaders that read 60 slots, of vertices and of the patch, for which devices have 32
+/// locations.
 const WITHOUT_LOCATIONS: usize = 4;
 
 #[test]

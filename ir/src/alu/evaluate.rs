@@ -572,8 +572,8 @@ fn component(source: &[u64], index: usize) -> u64 {
     source.get(index).copied().unwrap_or(0)
 }
 
-/// A source as an array of its components. A function of its own, so that it is compiled once for each type and size and
-/// not once for each operand of the table.
+/// A source as an array of its components. A function of its own, so that it is compiled once for each type and size
+/// and not once for each operand of the table.
 fn components<T: Number, const N: usize>(source: &[u64], context: &Context<'_>) -> [T::Value; N] {
     array::from_fn(|i| T::read(component(source, i), context))
 }

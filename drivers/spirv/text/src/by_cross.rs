@@ -2,8 +2,9 @@
 //!
 //! The bindings of GLSL, ESSL and MSL count from 0 for each kind of resource, in the order of sets and bindings; a
 //! comment at the start of the text has a line for each. In GLSL and ESSL the stages of a program share bindings: those
-//! of shaders that are linked go on from stage to stage, and each resource has a name that begins with the stage, by which
-//! a host can bind those of shaders that were translated separately. HLSL has spaces and registers of the numbers of the module.
+//! of shaders that are linked go on from stage to stage, and each resource has a name that begins with the stage, by
+//! which a host can bind those of shaders that were translated separately. HLSL has spaces and registers of the numbers
+//! of the module.
 //!
 //! | language | what else is asked for |
 //! |---|---|
@@ -232,8 +233,8 @@ fn without_output_block(text: String) -> String {
     format!("{}{}", &text[..start], &text[start + length + rest + 2..])
 }
 
-/// A text without the lengths of clip and cull distances, which SPIRV-Cross declares for outputs where it is inputs that
-/// have them.
+/// A text without the lengths of clip and cull distances, which SPIRV-Cross declares for outputs where it is inputs
+/// that have them.
 fn without_distances(text: &str) -> String {
     let declares = |line: &&str| {
         !line.starts_with("out float gl_ClipDistance[") && !line.starts_with("out float gl_CullDistance[")
@@ -259,8 +260,8 @@ fn name_varyings(compiler: &mut Compiler<Glsl>, resources: &AllResources<'static
     Ok(())
 }
 
-/// Names a resource by its stage and by what it was made of: in a program, resources of one name are one resource, which
-/// both stages must declare alike.
+/// Names a resource by its stage and by what it was made of: in a program, resources of one name are one resource,
+/// which both stages must declare alike.
 fn name_resource(
     compiler: &mut Compiler<Glsl>,
     id: Handle<VariableId>,

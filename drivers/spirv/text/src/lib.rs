@@ -41,10 +41,10 @@
 //!
 //! # How far it goes
 //!
-//! `cargo test -p tgsi-driver-spirv-text --features spirv-cross --test all corpus -- --nocapture` counts over all real shaders,
-//! and fails if a number changes: what does not arrive stands there, with its error code and how often. WGSL is checked by
-//! naga's reader and validator, GLSL and ESSL by glslang 12, HLSL by its front end; of MSL there is no checker. Shaders of
-//! stages that a language has not are not counted.
+//! `cargo test -p tgsi-driver-spirv-text --features spirv-cross --test all corpus -- --nocapture` counts over all real
+//! shaders, and fails if a number changes: what does not arrive stands there, with its error code and how often. WGSL
+//! is checked by naga's reader and validator, GLSL and ESSL by glslang 12, HLSL by its front end; of MSL there is no
+//! checker. Shaders of stages that a language has not are not counted.
 //!
 //! | | WGSL | GLSL 4.50 | ESSL 3.20 | MSL 2.4 | HLSL 6.0 |
 //! |---|---|---|---|---|---|
@@ -92,17 +92,17 @@
 //!
 //! # What links
 //!
-//! `--test linkers` links pipelines by others' linkers: Mesa's of OpenGL 4.5 and OpenGL ES 3.2 for GLSL and ESSL, the rules
-//! of WebGPU for WGSL. They are made ones, with every combination of direct and run-time indices, patches, distances and
-//! interpolations, and ones around real shaders. Shaders are translated separately and together. Of 782 programs around
-//! every fourth real shader, 48 were too large for the test. All others link that the language can state and Mesa has the
-//! extensions for: 730 in GLSL 4.50, 728 in GLSL 4.30, 674 in ESSL 3.20.
+//! `--test all linkers` links pipelines by others' linkers: Mesa's of OpenGL 4.5 and OpenGL ES 3.2 for GLSL and ESSL, the
+//! rules of WebGPU for WGSL. They are made ones, with every combination of direct and run-time indices, patches,
+//! distances and interpolations, and ones around real shaders. Shaders are translated separately and together. Of 782
+//! programs around every fourth real shader, 48 were too large for the test. All others link that the language can
+//! state and Mesa has the extensions for: 730 in GLSL 4.50, 728 in GLSL 4.30, 674 in ESSL 3.20.
 //!
 //! # What they compute
 //!
-//! `--test all execution` reads texts of WGSL (by naga), GLSL, ESSL and HLSL (by glslang) back as SPIR-V and runs them on
-//! Vulkan, as compute shaders made by the option `harness`: against the interpreter of the IR with made-up inputs, and
-//! against recorded results. So arithmetic, control flow, memory and communication are compared, not textures and
+//! `--test all execution` reads texts of WGSL (by naga), GLSL, ESSL and HLSL (by glslang) back as SPIR-V and runs them
+//! on Vulkan, as compute shaders made by the option `harness`: against the interpreter of the IR with made-up inputs,
+//! and against recorded results. So arithmetic, control flow, memory and communication are compared, not textures and
 //! varyings. Of the recorded results of opcodes, every eighth shader, 535 were equal in WGSL and HLSL, 517 in GLSL and
 //! ESSL, and none different; 18 are shuffles within subgroups, which OpenGL lacks.
 

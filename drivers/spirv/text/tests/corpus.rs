@@ -1,8 +1,8 @@
 //! How many shaders of the corpus get to each language and are accepted there, and what becomes of the others.
 //!
 //! WGSL is read and validated by naga with what every WebGPU has, GLSL and ESSL by glslang, HLSL by its front end for
-//! that. `TGSIC_ONLY=text` restricts the runs to shaders whose path contains the text, `TGSIC_EVERY=n` to every n-th, which
-//! is every 8th unless `TGSIC_LONG` is set; numbers are then only bounds.
+//! that. `TGSIC_ONLY=text` restricts the runs to shaders whose path contains the text, `TGSIC_EVERY=n` to every n-th,
+//! which is every 8th unless `TGSIC_LONG` is set; numbers are then only bounds.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;

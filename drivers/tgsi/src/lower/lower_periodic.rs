@@ -9,7 +9,8 @@
 //!
 //! `sin(2 pi (g + n)) = sin(2 pi g)` and `sin(pi - x) = sin x` bring any angle to a quarter turn. The polynomial is the
 //! minimax approximation of its degree (Remez) among those that are 1 at a quarter turn: sine and cosine are exact at
-//! multiples of it, and within [-1, 1]. Its error is below 8e-7. That of the angle grows with the angle, as in hardware.
+//! multiples of it, and within [-1, 1]. Its error is below 8e-7. That of the angle grows with the angle, as in
+//! hardware.
 //!
 //! The operations are exact, so that rules do not take them apart. Cost: linear.
 

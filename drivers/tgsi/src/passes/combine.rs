@@ -90,8 +90,8 @@ fn count_readers(program: &Program) -> Vec<Counts> {
     readers
 }
 
-/// For each register the components that only sums of one block read, which may all take in a product. Empty where a sum
-/// of three costs more than one of two.
+/// For each register the components that only sums of one block read, which may all take in a product. Empty where a
+/// sum of three costs more than one of two.
 fn find_summed(program: &Program, options: &TgsiOptions) -> Vec<u8> {
     // A third operand may be a second constant or input, which costs a copy.
     if !options.fuse_mad || options.keep_rounding || options.one_constant || options.one_input {

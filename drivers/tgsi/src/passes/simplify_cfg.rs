@@ -14,8 +14,8 @@ use tgsi::tables::{File, Opcode};
 use crate::machine::Program;
 use crate::target::options::TgsiOptions;
 
-/// Simplifies. Without native integers no integer opcode is made, and without comparisons either no condition is negated.
-/// Returns whether anything changed.
+/// Simplifies. Without native integers no integer opcode is made, and without comparisons either no condition is
+/// negated. Returns whether anything changed.
 pub(crate) fn simplify_cfg(program: &mut Program, options: &TgsiOptions) -> bool {
     if !has_work(program) {
         return false;

@@ -123,7 +123,8 @@ impl Selector<'_> {
         (self.load_value(value.lane(component), purpose), offset)
     }
 
-    /// The number whose floor, plus a half, is an index: `ARR` takes it. (`ARL` of a floor is the machine passes' work.)
+    /// The number whose floor, plus a half, is an index: `ARR` takes it. (`ARL` of a floor is the machine passes'
+    /// work.)
     fn rounded(&self, mut def: Def, mut component: u8) -> Option<(Def, u8)> {
         if !self.options.has_arr {
             return None;

@@ -62,7 +62,8 @@ pub struct TgsiOptions {
     /// The target has integers. Otherwise no integer opcode is used: integers become floats
     /// ([`lower_int_to_float`](mod@tgsi_ir::passes::lower_numbers::lower_int_to_float)), booleans 0.0 and 1.0, and what
     /// the interface has of integers (constants, inputs, system values, outputs) is floats:
-    /// [`Target::interface_integers`](tgsi_compiler::Target::interface_integers) lists it. What needs integers is an error.
+    /// [`Target::interface_integers`](tgsi_compiler::Target::interface_integers) lists it. What needs integers is an
+    /// error.
     pub native_integers: bool,
     /// Absolute value is a source modifier. Otherwise `MAX(a, -a)` computes it.
     pub fuse_fabs: bool,
@@ -157,8 +158,8 @@ pub struct TgsiOptions {
     pub costly_branches: bool,
     /// What is added to an address register may be negative.
     pub negative_offsets: bool,
-    /// The target finds the array of an operand with a run-time index by the register that the operand names, not by the
-    /// number of the array: a constant that is added to the index must not name a register outside of the array.
+    /// The target finds the array of an operand with a run-time index by the register that the operand names, not by
+    /// the number of the array: a constant that is added to the index must not name a register outside of the array.
     pub offsets_in_array: bool,
     /// An instruction reads one constant or immediate: each other one costs a copy.
     pub one_constant: bool,

@@ -75,8 +75,8 @@ profiles! {
 }
 
 /// What no target of before DirectX 10 has. Mesa's `nir_to_tgsi` asks the screen for it: `PIPE_SHADER_CAP_INTEGERS`,
-/// `TGSI_SQRT_SUPPORTED`, `PIPE_CAP_TGSI_TEX_TXF_LZ`. ARR, FMA, DIV and ROUND have no case in the translators of these drivers.
-/// Their immediates are asserted to be floats.
+/// `TGSI_SQRT_SUPPORTED`, `PIPE_CAP_TGSI_TEX_TXF_LZ`. ARR, FMA, DIV and ROUND have no case in the translators of these
+/// drivers. Their immediates are asserted to be floats.
 fn no_integers(options: &mut TgsiOptions) {
     options.native_integers = false;
     options.subroutines = false;
@@ -221,16 +221,17 @@ fn no_level_zero(options: &mut TgsiOptions) {
     options.tex_lz = false;
 }
 
-/// `tgsi_exec.c` of Mesa 25.0 has no case for `FMA`, `DFMA`, `DTRUNC`, `DCEIL`, `DROUND` and `DSSG`, and writes nothing.
+/// `tgsi_exec.c` of Mesa 25.0 has no case for `FMA`, `DFMA`, `DTRUNC`, `DCEIL`, `DROUND` and `DSSG`, and writes
+/// nothing.
 fn interpreter(options: &mut TgsiOptions) {
     no_level_zero(options);
     options.has_fma = false;
     options.has_wide_rounding = false;
 }
 
-/// `svga_tgsi_vgpu10.c` of Mesa 25.0 has no case for `ARR`, integers of 64 bits and packed numbers, and gives the shader
-/// up. Its `get_temp_array_id` and `remap_temp_index` find the array of an operand by its register, whatever array the
-/// operand names.
+/// `svga_tgsi_vgpu10.c` of Mesa 25.0 has no case for `ARR`, integers of 64 bits and packed numbers, and gives the
+/// shader up. Its `get_temp_array_id` and `remap_temp_index` find the array of an operand by its register, whatever
+/// array the operand names.
 fn svga(options: &mut TgsiOptions) {
     no_level_zero(options);
     options.has_wide_integers = false;

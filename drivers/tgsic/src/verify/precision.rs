@@ -307,9 +307,9 @@ impl ByOpcode {
         }
     }
 
-    /// Counts the results of a shader of one instruction. `is_open` says whether anything is left open for a lane; words
-    /// at `undetermined` positions are not compared. Returns the place of the first word out of its bound, with what was
-    /// recorded and found.
+    /// Counts the results of a shader of one instruction. `is_open` says whether anything is left open for a lane;
+    /// words at `undetermined` positions are not compared. Returns the place of the first word out of its bound, with
+    /// what was recorded and found.
     pub fn count(
         &mut self,
         instruction: &Instruction,

@@ -17,8 +17,8 @@
 //! - After an `if` with such a jump, the rest of its list runs only if no jump was taken. At the top level of the body,
 //!   a taken `break` leaves the loop there, so that what counts the iterations need not be guarded; a taken `continue`
 //!   skips the rest of the body.
-//! - Phis of the head and after the loop become registers, because their predecessors change. Flags and registers become
-//!   phis in [`lower_reg_intrinsics_to_ssa`](mod@crate::passes::into_ssa::lower_reg_intrinsics_to_ssa).
+//! - Phis of the head and after the loop become registers, because their predecessors change. Flags and registers
+//!   become phis in [`lower_reg_intrinsics_to_ssa`](mod@crate::passes::into_ssa::lower_reg_intrinsics_to_ssa).
 //! - Exits of the form that [`loop_info`](crate::analysis::loop_info) knows stay, and so do loops with a continue
 //!   construct.
 //!
@@ -136,8 +136,8 @@ fn is_nested(body: &Body, id: Loop, block: Block, kind: JumpKind) -> bool {
     !is_exit
 }
 
-/// Declares the flags of a loop, clears them at the start of each iteration, and replaces the phis of the head and after
-/// the loop.
+/// Declares the flags of a loop, clears them at the start of each iteration, and replaces the phis of the head and
+/// after the loop.
 fn prepare_loop(body: &mut Body, id: Loop) -> Flags {
     let (head, after) = (body.loop_body(id).first, body.block_after_loop(id));
     for block in [head, after] {

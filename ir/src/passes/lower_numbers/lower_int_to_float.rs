@@ -7,14 +7,14 @@
 //! 1  %6 = ilt %5, %2                   1  %6 = flt %5, %2
 //! ```
 //!
-//! This is exact while all numbers are from -2^24 to 2^24 and operands of unsigned opcodes are not negative; `divide.rs`
-//! makes quotients and remainders. Rules lower at the end what the pass makes and the target lacks. Values that
-//! only moves, vectors, selections and phis hand on become floats if an integer instruction makes or reads them, or if
-//! they are an index; each component by itself, as the components of one vector often have nothing to do with each
-//! other. Where a number meets somebody to whom bits matter it is converted: an intrinsic that takes an index reads
-//! `f2i32` of it, an integer that an intrinsic made is read through `i2f32`. Constants that intrinsics, textures and
-//! derefs read themselves stay integers. So the shader can be run after the pass as before, and a target knows what its
-//! address registers do: they are those `f2i32`.
+//! This is exact while all numbers are from -2^24 to 2^24 and operands of unsigned opcodes are not negative;
+//! `divide.rs` makes quotients and remainders. Rules lower at the end what the pass makes and the target lacks. Values
+//! that only moves, vectors, selections and phis hand on become floats if an integer instruction makes or reads them,
+//! or if they are an index; each component by itself, as the components of one vector often have nothing to do with
+//! each other. Where a number meets somebody to whom bits matter it is converted: an intrinsic that takes an index
+//! reads `f2i32` of it, an integer that an intrinsic made is read through `i2f32`. Constants that intrinsics, textures
+//! and derefs read themselves stay integers. So the shader can be run after the pass as before, and a target knows what
+//! its address registers do: they are those `f2i32`.
 //!
 //! Masks (`ineg(b2i32 c)`, `bcsel c, ~0, 0`, and what moves, phis, selections and logic make of them) are tested, and
 //! logic on them becomes logic on booleans: `iand a, b` of two masks is `bcsel (iand (ine a, 0), (ine b, 0)), ~0, 0`. A

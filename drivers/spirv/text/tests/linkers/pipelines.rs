@@ -254,8 +254,8 @@ fn pipeline(name: &str, texts: &[String]) -> Pipeline {
     Pipeline { name: name.to_owned(), shaders: texts.iter().map(|text| parse(text)).collect(), is_complete: true }
 }
 
-/// Slots that a stage declares, each once, without what the pipeline itself makes and takes. What only stages before the
-/// fragment shader read is no output here, as that follows in most pipelines.
+/// Slots that a stage declares, each once, without what the pipeline itself makes and takes. What only stages before
+/// the fragment shader read is no output here, as that follows in most pipelines.
 fn slots_of(shader: &Shader, file: File) -> Vec<Slot> {
     let is_fragment = shader.processor == Processor::Fragment || file == File::Output;
     let mut slots: Vec<Slot> = Vec::new();
@@ -338,8 +338,8 @@ fn interpolate_alike(writer: &mut Shader, reader: &Shader) {
     }
 }
 
-/// A real shader behind the vertex shader, among others, that writes most of what it reads. None if it follows no vertex
-/// shader.
+/// A real shader behind the vertex shader, among others, that writes most of what it reads. None if it follows no
+/// vertex shader.
 pub fn behind_best(name: &str, reader: &Shader, writers: &[Shader]) -> Option<Pipeline> {
     let places = |shader: &Shader, file| -> BTreeSet<(u8, u32)> {
         slots_of(shader, file).into_iter().map(|slot| (slot.semantic as u8, slot.index)).collect()

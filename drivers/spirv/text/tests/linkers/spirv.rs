@@ -1,4 +1,5 @@
-//! What Vulkan compares of two modules: every input has an output at its location, of the same type, of the patch or not.
+//! What Vulkan compares of two modules: every input has an output at its location, of the same type, of the patch or
+//! not.
 
 use std::path::Path;
 use std::process::Command;

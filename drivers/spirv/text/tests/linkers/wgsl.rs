@@ -1,5 +1,5 @@
-//! What WebGPU compares of a vertex and a fragment shader: every input of the one is an output of the other, at the same
-//! location, of the same type, interpolated alike.
+//! What WebGPU compares of a vertex and a fragment shader: every input of the one is an output of the other, at the
+//! same location, of the same type, interpolated alike.
 
 use std::collections::BTreeMap;
 

@@ -8,8 +8,8 @@
 //!   of lookups are whole registers. Coordinates are read as they are from temporaries and inputs.
 //! - In vertex programs an instruction reads one constant and one input: each other one costs a copy.
 //!
-//! Fragment programs of R500 have comparisons as conditions only: `IF` and the comparison that it alone reads become one
-//! instruction (`r500_transform_IF`).
+//! Fragment programs of R500 have comparisons as conditions only: `IF` and the comparison that it alone reads become
+//! one instruction (`r500_transform_IF`).
 
 use std::collections::{HashMap, HashSet};
 

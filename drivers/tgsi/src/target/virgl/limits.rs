@@ -1,4 +1,5 @@
-//! The room that hosts of virgl have for declarations. Beyond it they close the connection, or write beside their tables.
+//! The room that hosts of virgl have for declarations. Beyond it they close the connection, or write beside their
+//! tables.
 
 use tgsi::Shader;
 use tgsi::shader::Declaration;

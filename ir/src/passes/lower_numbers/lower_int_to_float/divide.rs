@@ -9,8 +9,8 @@
 //! ```
 //!
 //! `x * rcp(y)` is off by less than 0.5 for all `x` and `y` up to 2^24 if the reciprocal is the nearest float; so the
-//! estimate is never too large, and its multiple of `y` is exact. Magnitudes are divided, and get their sign after that.
-//! The result for a divisor of 0 is selected; what is not selected is finite, as some targets multiply instead.
+//! estimate is never too large, and its multiple of `y` is exact. Magnitudes are divided, and get their sign after
+//! that. The result for a divisor of 0 is selected; what is not selected is finite, as some targets multiply instead.
 
 use crate::alu::AluOp;
 use crate::body::{Body, Swizzle};
