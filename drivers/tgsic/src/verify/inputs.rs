@@ -137,10 +137,10 @@ impl Words {
     }
 }
 
-/// Makes words that are infinite or NaN as floats numbers from 1 to 2, with their signs. System values are no floats.
-pub fn make_finite(inputs: &mut Inputs) {
+/// Makes words that are NaN as floats numbers near 2, with their signs. System values are no floats.
+pub fn without_nan(inputs: &mut Inputs) {
     for_each_word(inputs, |word| {
-        if !f32::from_bits(*word).is_finite() {
+        if f32::from_bits(*word).is_nan() {
             *word &= !0x4000_0000;
         }
     });

@@ -30,6 +30,7 @@ const KINDS: &[Kind] = &[
     Kind { name: "cosine of an angle beyond [-pi, pi]", change: |body, inst| change_periodic(body, inst, AluOp::Fcos) },
     Kind { name: "buffer at an address that is no multiple of four", change: change_address },
     Kind { name: "denormal as an operand of a float operation", change: flush_operands },
+    Kind { name: "NaN that an operation computes", change: change_nan },
 ];
 
 /// Gives a sine or cosine beyond [-pi, pi] another value.
@@ -94,6 +95,21 @@ fn flush_operands(body: &mut Body, inst: Inst) -> bool {
         has_any = true;
     }
     has_any
+}
+
+/// Gives a float operation of 32 bits a number as result where it is NaN: only devices with `SignedZeroInfNanPreserve`
+/// keep NaN.
+fn change_nan(body: &mut Body, inst: Inst) -> bool {
+    let (Some(op), Some(def)) = (body.alu_op(inst), body.inst_def(inst)) else { return false };
+    if op.info().output_type.base != BaseType::Float || op.is_vec_or_mov() || body.bit_size(def) != 32 {
+        return false;
+    }
+    without_integers::change_result(body, inst, def, |b, result, count| {
+        let is_nan = b.alu_sized(AluOp::Fneu, count, &[result, result]);
+        let number = b.f32_const(1.25);
+        b.alu_sized(AluOp::Bcsel, count, &[is_nan.into(), AluSrc::component(number, 0), result])
+    });
+    true
 }
 
 /// A shader with all instructions of these kinds changed; `None` if there are none.
@@ -193,7 +209,7 @@ mod tests {
     /// What is open of results that are all wrong, with 1e9 in each input.
     fn open(code: &str) -> (Vec<(&'static str, usize)>, Vec<String>) {
         let text = format!(
-            "VERT\nDCL IN[0]\nDCL OUT[0], GENERIC[0]\nDCL OUT[1], GENERIC[1]\nDCL TEMP[0..1]\nDCL BUFFER[0]\n{code}\nEND\n"
+            "VERT\nDCL IN[0]\nDCL OUT[0], GENERIC[0]\nDCL OUT[1], GENERIC[1]\nDCL TEMP[0..1]\nDCL BUFFER[0]\nDCL CONST[0]\n{code}\nEND\n"
         );
         let shader = tgsi::text::parse(text.as_bytes()).expect("valid text").shader;
         let target = tgsi_drivers::find("spirv").expect("the driver").target(&[]).expect("no options");
@@ -231,6 +247,11 @@ mod tests {
                                 LOAD OUT[1].x, BUFFER[0], IMM[0].yyyy",
         );
         assert_eq!(counts, [("buffer at an address that is no multiple of four", 4)]);
+        let (counts, _) = open(
+            "IMM[0] FLT32 {0.0, 1e30, 0.0, 0.0}\nMUL TEMP[0].x, IN[0].xxxx, IMM[0].yyyy\nMUL TEMP[0].x, TEMP[0].xxxx, IN[0].xxxx\n\
+             MUL TEMP[0].x, TEMP[0].xxxx, -IN[0].xxxx\nMUL_SAT OUT[0].x, TEMP[0].xxxx, CONST[0].xxxx",
+        );
+        assert_eq!(counts, [("NaN that an operation computes", 4)]);
         let denormal = "denormal as an operand of a float operation";
         let (counts, rest) = open(
             "RCP TEMP[0].x, IN[0].xxxx\nMUL TEMP[0].y, TEMP[0].xxxx, TEMP[0].xxxx\n\

@@ -65,7 +65,7 @@ const KINDS_WITHOUT_COMPARISONS: &[Kind] =
     &[Kind { name: "comparison of an infinity or NaN", change: change_comparison }];
 
 /// Replaces the result of an instruction by what `change` makes of it behind the instruction.
-fn change_result(body: &mut Body, inst: Inst, def: Def, change: impl FnOnce(&mut Builder<'_>, AluSrc, u8) -> Def) {
+pub fn change_result(body: &mut Body, inst: Inst, def: Def, change: impl FnOnce(&mut Builder<'_>, AluSrc, u8) -> Def) {
     let readers = body.uses_vec(def);
     let count = body.num_components(def);
     let mut b = Builder::new(body, Cursor::After(inst));
