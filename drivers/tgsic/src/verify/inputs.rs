@@ -199,11 +199,14 @@ pub fn make(shader: &Shader, seed: u64) -> Inputs {
     ];
     let block_size = block.iter().fold(1u64, |n, &b| n.saturating_mul(u64::from(b)));
     let block = if block_size == 0 || block_size > 64 { [4, 1, 1] } else { block };
+    let memory = [File::Buffer, File::Image, File::Memory, File::HwAtomic];
+    let has_memory = shader.declarations.iter().any(|declaration| memory.contains(&declaration.file));
     let lanes = match shader.processor {
         Processor::Geometry => 1,
         Processor::TessControl => (property(PropertyName::TcsVerticesOut, 4) as usize).clamp(1, 32),
         Processor::Compute => (block[0] * block[1] * block[2]) as usize,
-        _ if kind == InputKind::Edges => EDGE_LANES,
+        // Devices run more than four in any order, which is seen in memory.
+        _ if kind == InputKind::Edges && !has_memory => EDGE_LANES,
         _ => 4,
     }
     .min(MAX_LANES);

@@ -10,7 +10,7 @@ use tgsi_ir::alu::{AluOp, BaseType};
 use tgsi_ir::body::{Body, Swizzle};
 use tgsi_ir::builder::{AluSrc, Builder};
 use tgsi_ir::cursor::Cursor;
-use tgsi_ir::entities::Inst;
+use tgsi_ir::entities::{Def, Inst};
 use tgsi_ir::intrinsics::IntrinsicOp;
 use tgsi_ir::run::environment::{Inputs, RunLimits};
 
@@ -30,7 +30,8 @@ const KINDS: &[Kind] = &[
     Kind { name: "cosine of an angle beyond [-pi, pi]", change: |body, inst| change_periodic(body, inst, AluOp::Fcos) },
     Kind { name: "buffer at an address that is no multiple of four", change: change_address },
     Kind { name: "denormal as an operand of a float operation", change: flush_operands },
-    Kind { name: "NaN that an operation computes", change: change_nan },
+    Kind { name: "NaN in an operation", change: |body, inst| change_nan(body, inst, 1.25) },
+    Kind { name: "NaN in an operation", change: |body, inst| change_nan(body, inst, -1e30) },
 ];
 
 /// Gives a sine or cosine beyond [-pi, pi] another value.
@@ -97,17 +98,33 @@ fn flush_operands(body: &mut Body, inst: Inst) -> bool {
     has_any
 }
 
-/// Gives a float operation of 32 bits a number as result where it is NaN: only devices with `SignedZeroInfNanPreserve`
-/// keep NaN.
-fn change_nan(body: &mut Body, inst: Inst) -> bool {
+/// Gives an operation on floats of 32 bits another result where an operand or the result is NaN: only devices with
+/// `SignedZeroInfNanPreserve` keep NaN, and others compare with it as they like.
+fn change_nan(body: &mut Body, inst: Inst, number: f32) -> bool {
     let (Some(op), Some(def)) = (body.alu_op(inst), body.inst_def(inst)) else { return false };
-    if op.info().output_type.base != BaseType::Float || op.is_vec_or_mov() || body.bit_size(def) != 32 {
+    let info = op.info();
+    let output = info.output_type.base;
+    let numbers = (0..body.num_sources(inst)).filter(|&number| {
+        let def = body.src_def(body.source(inst, number));
+        info.input_types[number].base == BaseType::Float && info.input_sizes[number] == 0 && body.bit_size(def) == 32
+    });
+    let mut floats: Vec<AluSrc> = numbers.map(|number| AluSrc::of(body, body.source(inst, number))).collect();
+    if output == BaseType::Float && body.bit_size(def) == 32 {
+        floats.push(def.into());
+    }
+    if floats.is_empty() || op.is_vec_or_mov() {
         return false;
     }
     without_integers::change_result(body, inst, def, |b, result, count| {
-        let is_nan = b.alu_sized(AluOp::Fneu, count, &[result, result]);
-        let number = b.f32_const(1.25);
-        b.alu_sized(AluOp::Bcsel, count, &[is_nan.into(), AluSrc::component(number, 0), result])
+        let nan = floats.iter().map(|&float| b.alu_sized(AluOp::Fneu, count, &[float, float]));
+        let nan: Vec<Def> = nan.collect();
+        let is_nan = nan.into_iter().reduce(|any, is_nan| b.alu_sized(AluOp::Ior, count, &[any.into(), is_nan.into()]));
+        let Some(is_nan) = is_nan else { return result.def };
+        let other = match output {
+            BaseType::Float if b.body.bit_size(def) == 32 => AluSrc::component(b.f32_const(number), 0),
+            _ => b.alu_sized(AluOp::Inot, count, &[result]).into(),
+        };
+        b.alu_sized(AluOp::Bcsel, count, &[is_nan.into(), other, result])
     });
     true
 }
@@ -251,7 +268,7 @@ mod tests {
             "IMM[0] FLT32 {0.0, 1e30, 0.0, 0.0}\nMUL TEMP[0].x, IN[0].xxxx, IMM[0].yyyy\nMUL TEMP[0].x, TEMP[0].xxxx, IN[0].xxxx\n\
              MUL TEMP[0].x, TEMP[0].xxxx, -IN[0].xxxx\nMUL_SAT OUT[0].x, TEMP[0].xxxx, CONST[0].xxxx",
         );
-        assert_eq!(counts, [("NaN that an operation computes", 4)]);
+        assert_eq!(counts, [("NaN in an operation", 4)]);
         let denormal = "denormal as an operand of a float operation";
         let (counts, rest) = open(
             "RCP TEMP[0].x, IN[0].xxxx\nMUL TEMP[0].y, TEMP[0].xxxx, TEMP[0].xxxx\n\
