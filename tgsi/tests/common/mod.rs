@@ -16,6 +16,12 @@ pub fn shared(path: &str) -> PathBuf {
     root.join(path)
 }
 
+/// Of how many shaders one is tested: `TGSIC_EVERY`, or else `long` if `TGSIC_LONG` is set and `short` if not.
+pub fn every(short: usize, long: usize) -> usize {
+    let usual = if std::env::var_os("TGSIC_LONG").is_some() { long } else { short };
+    std::env::var("TGSIC_EVERY").ok().and_then(|every| every.parse().ok()).unwrap_or(usual)
+}
+
 /// The lines of a compressed file.
 pub fn lines(path: PathBuf) -> impl Iterator<Item = String> {
     let file = std::fs::File::open(path).unwrap();

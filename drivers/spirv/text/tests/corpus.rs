@@ -2,14 +2,14 @@
 //!
 //! WGSL is read and validated by naga with what every WebGPU has, GLSL and ESSL by glslang, HLSL by its front end for
 //! that. `TGSIC_ONLY=text` restricts the runs to shaders whose path contains the text, `TGSIC_EVERY=n` to every n-th,
-//! which is every 8th unless `TGSIC_LONG` is set; numbers are then only bounds.
+//! which is every 16th unless `TGSIC_LONG` is set; numbers are then only bounds.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::process::Command;
 use std::time::Instant;
 
-use crate::common::{shaders, shared};
+use crate::common::{every, shaders, shared};
 use rayon::prelude::*;
 use tgsi_compiler::{Compiler, Driver, input};
 #[cfg(feature = "spirv-cross")]
@@ -18,7 +18,6 @@ use tgsi_driver_spirv_text::{Text, WGSL};
 
 fn corpus(every: usize) -> Vec<PathBuf> {
     let only = std::env::var("TGSIC_ONLY").unwrap_or_default();
-    let every = std::env::var("TGSIC_EVERY").ok().and_then(|n| n.parse().ok()).unwrap_or(every);
     let all = shaders(&shared("corpus"));
     all.into_iter().filter(|path| path.to_string_lossy().contains(&only)).step_by(every).collect()
 }
@@ -137,8 +136,7 @@ fn refused(driver: &Text, results: &[(&'static str, Result, PathBuf)]) -> Vec<(u
 /// Counts what becomes of shaders. What does not arrive does so for one of the causes, and for each as often as stands
 /// there: a number that changes is a change of what the language is given.
 fn measure(driver: &'static Text, causes: &[(usize, &str)]) {
-    let usual = if std::env::var_os("TGSIC_LONG").is_some() { 1 } else { 8 };
-    let every = std::env::var("TGSIC_EVERY").ok().and_then(|n| n.parse().ok()).unwrap_or(usual);
+    let every = every(16, 1);
     let compiler = Compiler::for_target(driver.target(&[]).expect("no options").into());
     let start = Instant::now();
     let mut results: Vec<(&'static str, Result, PathBuf)> = corpus(every)

@@ -2,7 +2,8 @@
 //! and recorded results. WGSL is read by naga, GLSL, ESSL and HLSL by glslang. All are compute shaders, by the option
 //! `harness`; so what is tested is arithmetic, control flow, memory and communication, not textures and varyings.
 //!
-//! Of real shaders and recorded results every thirty-second shader runs, and every one with `TGSIC_EVERY=1`.
+//! Of real shaders and recorded results every 96th shader runs, every 32nd with `TGSIC_LONG`, or every n-th with
+//! `TGSIC_EVERY=n`.
 //! `TGSIC_ONLY=text` restricts it to shaders whose path contains the text.
 
 #[path = "../../tests/runs/mod.rs"]
@@ -237,7 +238,7 @@ static WAYS: LazyLock<Vec<(&str, Way)>> = LazyLock::new(|| {
 });
 
 fn every() -> usize {
-    std::env::var("TGSIC_EVERY").ok().and_then(|every| every.parse().ok()).unwrap_or(32)
+    crate::common::every(96, 32)
 }
 
 /// The languages that can be run here.

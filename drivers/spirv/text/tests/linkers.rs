@@ -8,8 +8,8 @@
 //! | WGSL | naga's reader, and the rules for interfaces |
 //!
 //! All that a language can state must link: a shader that it cannot state is an error of the driver. Real shaders are
-//! every 24th, or every n-th with `TGSIC_EVERY=n`. `TGSIC_ONLY=text` restricts pipelines to those with the text in
-//! their name.
+//! every 48th, every 8th with `TGSIC_LONG`, or every n-th with `TGSIC_EVERY=n`. `TGSIC_ONLY=text` restricts pipelines to
+//! those with the text in their name.
 
 #[cfg(feature = "spirv-cross")]
 #[path = "linkers/gl.rs"]
@@ -76,7 +76,7 @@ fn wanted(pipelines: impl Iterator<Item = Pipeline>) -> Vec<Pipeline> {
 
 /// Pipelines around real shaders.
 fn real() -> Vec<Pipeline> {
-    let every = std::env::var("TGSIC_EVERY").ok().and_then(|every| every.parse().ok()).unwrap_or(24);
+    let every = crate::common::every(48, 8);
     let compiler = Compiler::for_target(target(&tgsi_driver_spirv::DRIVER, &[]));
     let read = |path: &PathBuf| {
         let bytes = std::fs::read(path).expect("a file");
