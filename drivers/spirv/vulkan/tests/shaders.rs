@@ -1,7 +1,7 @@
 //! Code of the driver for SPIR-V on Vulkan, against the interpreter of the IR.
 //!
-//! Of real shaders every eighth runs, and every one with `TGSIC_EVERY=1`. `TGSIC_ONLY=text` restricts it to shaders
-//! whose path contains the text.
+//! Of real shaders every 32nd runs, every eighth with `TGSIC_LONG`, and every one with `TGSIC_EVERY=1`.
+//! `TGSIC_ONLY=text` restricts it to shaders whose path contains the text.
 //!
 //! Many inputs are small integers, which shaders may read as floats: denormals. Where the device takes those for zeros,
 //! a shader that computes something else is tried with zeros for them.
@@ -137,7 +137,8 @@ fn real_shaders_compute_the_same() {
     if is_skipped() {
         return;
     }
-    let every = std::env::var("TGSIC_EVERY").ok().and_then(|every| every.parse().ok()).unwrap_or(8);
+    let usual = if std::env::var_os("TGSIC_LONG").is_some() { 8 } else { 32 };
+    let every = std::env::var("TGSIC_EVERY").ok().and_then(|every| every.parse().ok()).unwrap_or(usual);
     let files: Vec<PathBuf> = texts(corpus())
         .into_iter()
         .filter(|path| {
