@@ -16,5 +16,6 @@ mod fit;
 mod indirect;
 mod large;
 mod layers;
+mod single_writes;
 mod stores;
 mod virgl_host;

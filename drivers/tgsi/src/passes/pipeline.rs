@@ -130,6 +130,7 @@ fn allocate_registers(
 /// What the allocator does for the target.
 pub(super) fn extent(options: &TgsiOptions) -> Extent {
     match options.unoptimized_ra {
+        true if options.optimize && options.single_writes => Extent::CoalesceOnce,
         true if options.optimize => Extent::Coalesce,
         true => Extent::Number,
         false => Extent::Pack,

@@ -33,8 +33,9 @@ pub(super) fn coalesce<M: Machine>(program: &Program<M>, allocation: &mut Alloca
     }
 }
 
-/// The positions of two bundles that interfere, as far as was asked.
+/// The positions of two bundles that cannot be one, as far as was asked.
 struct Conflicts {
+    bundles: (usize, usize),
     known: u16,
     found: u16,
 }
@@ -44,7 +45,9 @@ impl Conflicts {
         let bit = 1 << (4 * i + k);
         if self.known & bit == 0 {
             self.known |= bit;
-            if allocation.segments.interfere(x.positions[i], y.positions[k]) {
+            if allocation.segments.interfere(x.positions[i], y.positions[k])
+                || allocation.writes_again(self.bundles, (i, k))
+            {
                 self.found |= bit;
             }
         }
@@ -63,7 +66,7 @@ impl Allocation {
         if x.counts.iter().chain(&y.counts).any(|&count| count > MAX_SEGMENTS) {
             return false;
         }
-        let mut conflicts = Conflicts { known: 0, found: 0 };
+        let mut conflicts = Conflicts { bundles: (a, b), known: 0, found: 0 };
         // Move the components of one bundle, or failing that of the other.
         let found = permutations(y.freedom).iter().find(|p| {
             pairs.iter().all(|&(t, f)| p[usize::from(f)] == t)
@@ -86,6 +89,7 @@ impl Allocation {
 
     /// Puts bundle `b` into `a` with its positions moved.
     fn join(&mut self, a: usize, b: usize, p: Permutation) {
+        let writers = self.joint_writers(a, b, p);
         self.permute_members(b, p);
         let mut member = self.bundles[b].members.0;
         while member != NONE {
@@ -101,6 +105,7 @@ impl Allocation {
             let k = usize::from(p[k]);
             (into.positions[k], into.counts[k]) = self.segments.unite(into.positions[k], list);
         }
+        into.writers = writers;
         into.freedom = into.freedom.max(freedom);
         self.next_member[into.members.1 as usize] = members.0;
         into.members.1 = members.1;

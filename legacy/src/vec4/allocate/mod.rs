@@ -23,10 +23,12 @@ mod outputs;
 mod rewrite;
 mod segments;
 mod separate;
+mod writers;
 
 use super::access::Access;
 use super::{Machine, Program, Reg, RegisterCopy, Traits};
 use segments::Segments;
+use writers::Sources;
 
 /// The permutations that the components of a temporary allow.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -131,6 +133,9 @@ pub enum Extent {
     /// Copies are coalesced; values that have nothing to do with each other have registers of their own, for machines
     /// with an allocator behind.
     Coalesce,
+    /// The same, but a component that holds a value that was written once is written by nothing else, for machines with
+    /// a scheduler behind: a second write would have to wait for the readers of the first.
+    CoalesceOnce,
     /// All that fits shares registers.
     Pack,
 }
@@ -185,6 +190,9 @@ struct Bundle {
     positions: [u32; 4],
     /// The number of segments of each position.
     counts: [u32; 4],
+    /// The component of a temporary by which each position is written, where it is not written by another one but by
+    /// copies of what is there.
+    writers: [u32; 4],
     freedom: Freedom,
     /// First and last member.
     members: (u32, u32),
@@ -208,6 +216,8 @@ struct Allocation {
     position_of: Vec<Permutation>,
     /// The next member of the same bundle.
     next_member: Vec<u32>,
+    /// What components are copies of, for [`Extent::CoalesceOnce`].
+    sources: Option<Sources>,
 }
 
 impl Allocation {
@@ -232,6 +242,9 @@ impl Allocation {
 pub fn allocate<M: Allocate>(program: &mut Program<M>, extent: Extent, may_write_outputs_early: bool) -> u32 {
     separate::separate_results(program);
     let mut allocation = Allocation::of(program);
+    if extent == Extent::CoalesceOnce {
+        allocation.keep_writes_apart(program);
+    }
     let coalesces = extent != Extent::Number;
     if coalesces {
         coalesce::coalesce(program, &mut allocation);
