@@ -171,7 +171,8 @@ pub struct TgsiOptions {
     pub one_input: bool,
     /// Operands negate each component alone, in the target's own code.
     pub component_negation: bool,
-    /// The target makes one instruction of the copies that make one vector.
+    /// The target makes one instruction of the copies that make one vector, with
+    /// [`component_negation`](Self::component_negation) of negations, too.
     pub joined_copies: bool,
     /// Operands read x, y and z in few orders, lookups only in place: the target copies others for each instruction,
     /// and propagates copies that it is given. For targets without integers.

@@ -201,6 +201,7 @@ fn radeon(stage: Stage, options: &mut TgsiOptions) {
         options.one_constant = true;
         options.one_input = true;
         options.component_negation = true;
+        options.joined_copies = true;
         options.free_zero_and_one = true;
     }
     if stage == Stage::Fragment {
