@@ -281,7 +281,7 @@ fn variants(all: &TgsiOptions) -> Vec<(&'static str, TgsiOptions)> {
         ("results by mask", TgsiOptions { whole_results: false, halves_in_turn: false, ..all() }),
         ("one address register", TgsiOptions { address_registers: 1, ..all() }),
         ("unoptimized_ra", TgsiOptions { unoptimized_ra: true, ..all() }),
-        ("single_writes", TgsiOptions { unoptimized_ra: true, single_writes: true, ..all() }),
+        ("schedules", TgsiOptions { unoptimized_ra: true, schedules: true, ..all() }),
         ("few_swizzles", TgsiOptions { few_swizzles: true, ..all() }),
         ("vec_to_regs", TgsiOptions { vec_to_regs: true, ..all() }),
         ("optimize off", TgsiOptions { optimize: false, ..all() }),

@@ -16,6 +16,6 @@ mod fit;
 mod indirect;
 mod large;
 mod layers;
-mod single_writes;
+mod schedules;
 mod stores;
 mod virgl_host;

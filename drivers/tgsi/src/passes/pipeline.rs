@@ -146,7 +146,7 @@ fn fit_swizzles(program: &mut Program, passes: &mut Passes<'_>) {
 /// What the allocator does for the target.
 pub(super) fn extent(options: &TgsiOptions) -> Extent {
     match options.unoptimized_ra {
-        true if options.optimize => Extent::Coalesce { once: options.single_writes, joined: options.joined_copies },
+        true if options.optimize => Extent::Coalesce { once: options.schedules, joined: options.joined_copies },
         true => Extent::Number,
         false => Extent::Pack,
     }

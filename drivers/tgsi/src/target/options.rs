@@ -202,10 +202,11 @@ pub struct TgsiOptions {
     pub subroutine_growth: u64,
     /// Leave temporaries as they come, one to a value, for drivers with an allocator of their own.
     pub unoptimized_ra: bool,
-    /// The target schedules instructions: a component of a temporary that is written again keeps the second write, and
-    /// what depends on it, behind all readers of the first. With [`unoptimized_ra`](Self::unoptimized_ra) values then
-    /// share no component, unless they are copies of one value or meet behind branches and loops.
-    pub single_writes: bool,
+    /// The target schedules instructions, and runs those for x, y and z together with those for w. A component of a
+    /// temporary that is written again keeps the second write, and what depends on it, behind all readers of the first:
+    /// with [`unoptimized_ra`](Self::unoptimized_ra) values then share no component, unless they are copies of one value
+    /// or meet behind branches and loops. What is the same in all components is computed in one.
+    pub schedules: bool,
     /// Turn vectors that are put together into registers first ([`tgsi_legacy::lower_vec_to_regs()`]).
     pub vec_to_regs: bool,
     /// Optimise the selected instructions (copies, modifiers, merging). Off: what selection gives, for debugging.
@@ -357,7 +358,7 @@ impl Default for TgsiOptions {
             subroutine_size: 32,
             subroutine_growth: 512,
             unoptimized_ra: false,
-            single_writes: false,
+            schedules: false,
             vec_to_regs: false,
             optimize: true,
         }
@@ -454,8 +455,8 @@ named_options! {
     "small_subroutines", "Subroutines stay however small they are."
         => |o| (o.subroutine_size, o.subroutine_growth) = (0, 0);
     "unoptimized_ra", "Temporaries stay one to a value, for targets with an allocator." => |o| o.unoptimized_ra = true;
-    "single_writes", "The target schedules instructions: components are written once, with unoptimized_ra."
-        => |o| o.single_writes = true;
+    "schedules", "The target schedules instructions, and pairs those of x, y and z with those of w."
+        => |o| o.schedules = true;
     "vec_to_regs", "Vectors that are put together become registers first." => |o| o.vec_to_regs = true;
     "plain", "What selection gives is not optimised." => |o| o.optimize = false;
     "virgl", "The code is for hosts of virgl: the same as --dialect virgl." => |o| o.dialect = Dialect::Virgl;
