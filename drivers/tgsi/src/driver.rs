@@ -94,6 +94,7 @@ impl Driver for Tgsi {
             "offsets_in_array",
             "masked_results,halves_at_once",
             "unoptimized_ra",
+            "unoptimized_ra,schedules",
             "vec_to_regs",
             "plain",
             "no_indirect_inputs",

@@ -281,6 +281,8 @@ fn variants(all: &TgsiOptions) -> Vec<(&'static str, TgsiOptions)> {
         ("results by mask", TgsiOptions { whole_results: false, halves_in_turn: false, ..all() }),
         ("one address register", TgsiOptions { address_registers: 1, ..all() }),
         ("unoptimized_ra", TgsiOptions { unoptimized_ra: true, ..all() }),
+        ("schedules", TgsiOptions { unoptimized_ra: true, schedules: true, ..all() }),
+        ("few_swizzles", TgsiOptions { few_swizzles: true, ..all() }),
         ("vec_to_regs", TgsiOptions { vec_to_regs: true, ..all() }),
         ("optimize off", TgsiOptions { optimize: false, ..all() }),
         ("no modifiers", TgsiOptions { fuse_fabs: false, has_cmp: false, fuse_mad: false, ..all() }),

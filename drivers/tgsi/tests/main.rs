@@ -16,5 +16,6 @@ mod fit;
 mod indirect;
 mod large;
 mod layers;
+mod schedules;
 mod stores;
 mod virgl_host;

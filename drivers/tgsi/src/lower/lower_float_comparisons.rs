@@ -14,6 +14,9 @@
 //! 32 %3 = sne %1, %2               =>    32 %3 = fcsel_gt |fadd %1, -%2|, 1.0, 0.0
 //! 32 %3 = seq %1, %2               =>    32 %3 = fcsel_gt |fadd %1, -%2|, 0.0, 1.0
 //!
+//! 32 %3 = fcsel_gt (fadd %1, -%2), 1.0, 0.0
+//! 32 %4 = seq %3, 0.0              =>    32 %4 = sge %2, %1                             the same, as a condition
+//!
 //! 32 %3 = fcsel_gt %1, 1.0, 0.0    =>    32 %3 = slt 0.0, %1                            where CMP is costly
 //! 32 %3 = fcsel_gt %1, 0.0, 1.0    =>    32 %3 = fadd 1.0, -(slt 0.0, %1)
 //! ```
@@ -43,6 +46,10 @@ pub(crate) fn lower_float_comparisons(shader: &mut Shader, has_comparisons: bool
                     continue;
                 }
                 if has_comparisons {
+                    continue;
+                }
+                if invert_condition(body, inst) {
+                    progress = true;
                     continue;
                 }
                 // Selections by what was lowered before are of the same difference.
@@ -280,6 +287,36 @@ fn invert_truth(body: &mut Body, inst: Inst, has_comparisons: bool) -> bool {
     let negative = builder.alu_sized(AluOp::Fneg, count, &[truth]);
     let one = AluSrc::new(one, tgsi_ir::Swizzle::new(&[0; 4]));
     let new = builder.alu_sized(AluOp::Fadd, count, &[one, negative.into()]);
+    body.replace_all_uses(def, new);
+    body.remove_inst(inst);
+    true
+}
+
+/// The opposite of a test, where it is the condition of an `if` and nothing else reads the test: the comparison the
+/// other way round. A difference that is tested for it alone is compared part by part.
+fn invert_condition(body: &mut Body, inst: Inst) -> bool {
+    let Some(def) = body.inst_def(inst).filter(|_| body.alu_op(inst) == Some(AluOp::Seq)) else { return false };
+    let (truth, zero) = (operand(body, inst, 0), operand(body, inst, 1));
+    let is_own = |body: &Body, value: Def| body.uses_of(value).count() == 1 && body.num_components(value) == 1;
+    if body.alu_op(body.def_inst(truth.def)) != Some(AluOp::FcselGt)
+        || !is_zero(body, zero, 1)
+        || !is_own(body, truth.def)
+        || !is_condition_of_next_if(body, inst, def)
+    {
+        return false;
+    }
+    let Some(Test { value, inverted, .. }) = test_of(body, truth, 1, false) else { return false };
+    let difference = body.def_inst(value.def);
+    let is_difference = body.alu_op(difference) == Some(AluOp::Fadd) && is_own(body, value.def);
+    let parts = is_difference.then(|| [0, 1].map(|number| through(body, value, number)));
+    let mut builder = Builder::new(body, Cursor::Before(inst));
+    let (least, value) = match parts {
+        // a + b is above 0 where -b is less than a.
+        Some([a, b]) => (builder.alu_sized(AluOp::Fneg, 1, &[b]).into(), a),
+        None => (zero, value),
+    };
+    let op = if inverted { AluOp::Slt } else { AluOp::Sge };
+    let new = builder.alu_sized(op, 1, &[least, value]);
     body.replace_all_uses(def, new);
     body.remove_inst(inst);
     true

@@ -23,6 +23,7 @@ mod lower_periodic;
 mod lower_truncated_indices;
 mod lower_wide_signs;
 mod lower_wide_vectors;
+mod narrow_broadcasts;
 mod reuse_vectors;
 mod split_operands;
 mod swap_inverted_sides;
@@ -56,6 +57,7 @@ use lower_periodic::lower_periodic;
 use lower_truncated_indices::lower_truncated_indices;
 use lower_wide_signs::lower_wide_signs;
 use lower_wide_vectors::lower_wide_vectors;
+use narrow_broadcasts::narrow_broadcasts;
 use reuse_vectors::reuse_vectors;
 use split_operands::{Costs, split_operands};
 use swap_inverted_sides::swap_inverted_sides;
@@ -213,6 +215,10 @@ pub(crate) fn lower(shader: &mut Shader, options: &TgsiOptions, passes: &mut Pas
     }
     if options.native_integers && run!(passes, shader, choose_boolean_form) {
         run!(passes, shader, opt_copy_prop);
+    }
+    if options.optimize && options.schedules && run!(passes, shader, narrow_broadcasts) {
+        run!(passes, shader, opt_copy_prop);
+        run!(passes, shader, opt_dce);
     }
     run!(passes, shader, opt_cse);
     let has_truncation = options.has_trunc || options.has_flr || options.has_cmp;

@@ -5,6 +5,7 @@
 //! program computes stays the same, and what the target does not allow is not made.
 //! [`pipeline`] says which pass runs when.
 
+mod choose_components;
 mod combine;
 mod group_addresses;
 mod group_lookups;

@@ -21,7 +21,7 @@ use tgsi_legacy::vec4::propagate_copies::propagate_copies;
 use tgsi_legacy::vec4::vectorize::vectorize;
 use thiserror::Error;
 
-use super::{combine, group_addresses, legalize_virgl, lower_continues, simplify_cfg};
+use super::{choose_components, combine, group_addresses, legalize_virgl, lower_continues, simplify_cfg};
 use crate::machine::{Immediates, Program, Tgsi};
 use crate::target::options::TgsiOptions;
 use crate::target::virgl::rules::Rules;
@@ -88,6 +88,7 @@ machine_passes! {
         let outputs_wait = !matches!(context.processor, Processor::Geometry | Processor::TessControl);
         allocate(program, extent(context.options), outputs_wait);
     };
+    "choose_components" => |program, _| choose_components::choose_components(program);
     "lower_continues" => |program, context| {
         lower_continues::lower_continues(program, context.options.native_integers);
     };

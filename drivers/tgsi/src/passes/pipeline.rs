@@ -10,6 +10,7 @@ use tgsi_legacy::vec4::propagate_backward::propagate_backward;
 use tgsi_legacy::vec4::propagate_copies::propagate_copies;
 use tgsi_legacy::vec4::vectorize::vectorize;
 
+use super::choose_components::{choose_components, cost_of_swizzles};
 use super::group_addresses::group_addresses;
 use super::group_lookups::group_lookups;
 use super::share_constants::share_constants;
@@ -104,9 +105,6 @@ fn allocate_registers(
             progress
         });
     }
-    if options.optimize && options.few_swizzles && !options.native_integers {
-        passes.run_driver("tgsi:share_swizzles", || share_swizzles(program));
-    }
     let mut allocate = |program: &mut Program| {
         find_liveness(program, passes);
         passes.run_driver("tgsi:allocate", || {
@@ -121,16 +119,34 @@ fn allocate_registers(
         allocate(&mut unshared);
         *program = unshared;
     }
+    if options.optimize && options.few_swizzles && !options.native_integers {
+        fit_swizzles(program, passes);
+    }
     if options.optimize {
         // Neighbours may have become mergeable.
         passes.run_driver(MERGE, || merge_instructions(program));
     }
 }
 
+/// Puts values where the operands of the target read them, and shares the copies that are left. Copies may be better
+/// shared before: of both orders that with fewer instructions is taken.
+fn fit_swizzles(program: &mut Program, passes: &mut Passes<'_>) {
+    let mut shared = program.clone();
+    let has_shared = passes.run_driver("tgsi:share_swizzles", || share_swizzles(&mut shared));
+    passes.run_driver("tgsi:choose_components", || choose_components(program));
+    passes.run_driver("tgsi:share_swizzles", || share_swizzles(program));
+    if has_shared {
+        passes.run_driver("tgsi:choose_components", || choose_components(&mut shared));
+        if cost_of_swizzles(&shared) < cost_of_swizzles(program) {
+            *program = shared;
+        }
+    }
+}
+
 /// What the allocator does for the target.
 pub(super) fn extent(options: &TgsiOptions) -> Extent {
     match options.unoptimized_ra {
-        true if options.optimize => Extent::Coalesce,
+        true if options.optimize => Extent::Coalesce { once: options.schedules, joined: options.joined_copies },
         true => Extent::Number,
         false => Extent::Pack,
     }

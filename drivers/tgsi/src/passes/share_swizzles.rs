@@ -8,13 +8,13 @@
 //!
 //! Mesa's r300 splits operations and inserts copies where R300 does not have a swizzle. A `MOV` would be propagated
 //! into its readers before that; a maximum of a value and itself is not. Inputs and constants are copied, and
-//! temporaries with one writer.
+//! components of temporaries that are written once.
 
 use arrayvec::ArrayVec;
 use tgsi::shader::{Dst, Instruction, Register, Src};
 use tgsi::tables::{File, Opcode};
-use tgsi_legacy::vec4::Traits;
 use tgsi_legacy::vec4::blocks::block_from;
+use tgsi_legacy::vec4::{Counts, Traits};
 
 use crate::machine::{Access, Program, virtual_temp};
 use crate::target::fit::r300::{copies_of_swizzle, is_in_place};
@@ -50,14 +50,14 @@ impl Operand {
 
 /// Shares copies. Returns whether anything changed.
 pub(crate) fn share_swizzles(program: &mut Program) -> bool {
-    let writers = writers(program);
+    let writes = writes(program);
     let mut copies: Vec<(usize, Instruction)> = Vec::new();
     let mut next = 0;
     while let Some(block) = block_from(program, next) {
         next = block.end;
         let mut operands: Vec<Operand> = Vec::new();
         for index in block {
-            note(program, &writers, index, &mut operands);
+            note(program, &writes, index, &mut operands);
         }
         for operand in operands {
             let src = Src { swizzle: operand.swizzle, ..Src::new(operand.register) };
@@ -82,26 +82,27 @@ pub(crate) fn share_swizzles(program: &mut Program) -> bool {
     true
 }
 
-/// The number of instructions that write each virtual temporary.
-fn writers(program: &Program) -> Vec<u32> {
-    let mut writers = vec![0; program.temps()];
-    for access in program.accesses() {
-        if let Some(temp) = access.written().and_then(|written| written.temp()) {
-            writers[temp] += 1;
+/// The writes of the components of each virtual temporary.
+fn writes(program: &Program) -> Vec<Counts> {
+    let mut writes = vec![Counts::default(); program.temps()];
+    for written in program.accesses().iter().filter_map(|access| access.written()) {
+        if let Some(temp) = written.temp() {
+            writes[temp].add(written.mask());
         }
     }
-    writers
+    writes
 }
 
-/// Whether a register holds one value as long as it is read.
-fn is_value(program: &Program, writers: &[u32], register: &Register) -> bool {
+/// Whether components of a register hold one value as long as they are read.
+fn is_value(program: &Program, writes: &[Counts], register: &Register, components: u8) -> bool {
     if register.indirect.is_some() || register.dimension.is_some_and(|d| d.indirect.is_some()) {
         return false;
     }
     match register.file {
         File::Input | File::Constant => true,
         File::Temporary => virtual_temp(File::Temporary, register.index, program.first_temp())
-            .is_some_and(|temp| writers.get(temp) == Some(&1)),
+            .and_then(|temp| writes.get(temp))
+            .is_some_and(|writes| writes.are_one(components)),
         _ => false,
     }
 }
@@ -117,7 +118,7 @@ fn cost(access: &Access, src: &Src, channels: u8) -> u32 {
 }
 
 /// Notes the operands of an instruction that would be copied.
-fn note(program: &Program, writers: &[u32], index: usize, operands: &mut Vec<Operand>) {
+fn note(program: &Program, writes: &[Counts], index: usize, operands: &mut Vec<Operand>) {
     let (access, instruction) = (&program.accesses()[index], &program.instructions()[index]);
     let is_tex = access.opcode.info().is_tex;
     let costs: ArrayVec<(usize, u32), 4> = (0..instruction.src.len().min(if is_tex { 1 } else { 4 }))
@@ -130,7 +131,7 @@ fn note(program: &Program, writers: &[u32], index: usize, operands: &mut Vec<Ope
     }
     for (source, cost) in costs {
         let (src, channels) = (&instruction.src[source], access.channels(source));
-        if !is_value(program, writers, &src.register) {
+        if !is_value(program, writes, &src.register, access.mask(source)) {
             continue;
         }
         let known = operands.iter_mut().find(|known| known.fits(&src.register, src.swizzle, channels));

@@ -171,7 +171,8 @@ pub struct TgsiOptions {
     pub one_input: bool,
     /// Operands negate each component alone, in the target's own code.
     pub component_negation: bool,
-    /// The target makes one instruction of the copies that make one vector.
+    /// The target makes one instruction of the copies that make one vector, with
+    /// [`component_negation`](Self::component_negation) of negations, too.
     pub joined_copies: bool,
     /// Operands read x, y and z in few orders, lookups only in place: the target copies others for each instruction,
     /// and propagates copies that it is given. For targets without integers.
@@ -201,6 +202,11 @@ pub struct TgsiOptions {
     pub subroutine_growth: u64,
     /// Leave temporaries as they come, one to a value, for drivers with an allocator of their own.
     pub unoptimized_ra: bool,
+    /// The target schedules instructions, and runs those for x, y and z together with those for w. A component of a
+    /// temporary that is written again keeps the second write, and what depends on it, behind all readers of the first:
+    /// with [`unoptimized_ra`](Self::unoptimized_ra) values then share no component, unless they are copies of one value
+    /// or meet behind branches and loops. What is the same in all components is computed in one.
+    pub schedules: bool,
     /// Turn vectors that are put together into registers first ([`tgsi_legacy::lower_vec_to_regs()`]).
     pub vec_to_regs: bool,
     /// Optimise the selected instructions (copies, modifiers, merging). Off: what selection gives, for debugging.
@@ -352,6 +358,7 @@ impl Default for TgsiOptions {
             subroutine_size: 32,
             subroutine_growth: 512,
             unoptimized_ra: false,
+            schedules: false,
             vec_to_regs: false,
             optimize: true,
         }
@@ -448,6 +455,8 @@ named_options! {
     "small_subroutines", "Subroutines stay however small they are."
         => |o| (o.subroutine_size, o.subroutine_growth) = (0, 0);
     "unoptimized_ra", "Temporaries stay one to a value, for targets with an allocator." => |o| o.unoptimized_ra = true;
+    "schedules", "The target schedules instructions, and pairs those of x, y and z with those of w."
+        => |o| o.schedules = true;
     "vec_to_regs", "Vectors that are put together become registers first." => |o| o.vec_to_regs = true;
     "plain", "What selection gives is not optimised." => |o| o.optimize = false;
     "virgl", "The code is for hosts of virgl: the same as --dialect virgl." => |o| o.dialect = Dialect::Virgl;

@@ -2,16 +2,19 @@
 
 use arrayvec::ArrayVec;
 
-use super::super::{Machine, Program};
+use super::super::{Machine, Program, Traits};
+use super::segments::count_writes;
 use super::{Allocation, Bundle, Move, NONE, Permutation, permutations};
 
 /// Most segments of a component for which merging is tried.
 const MAX_SEGMENTS: u32 = 1024;
 
-/// Merges bundles, copy by copy.
-pub(super) fn coalesce<M: Machine>(program: &Program<M>, allocation: &mut Allocation) {
+/// Merges bundles, copy by copy. With `joins_copies`, no temporary merges of which some copy stays in any case.
+pub(super) fn coalesce<M: Machine>(program: &Program<M>, allocation: &mut Allocation, joins_copies: bool) {
+    let assembled = joins_copies.then(|| assembled(program));
+    let is_assembled = |temp: usize| assembled.as_ref().is_some_and(|assembled| assembled[temp]);
     for Move { copy, to, from } in Move::all(program) {
-        if allocation.bundle_of[to] == allocation.bundle_of[from] {
+        if allocation.bundle_of[to] == allocation.bundle_of[from] || is_assembled(to) {
             continue;
         }
         let mut pairs: ArrayVec<(u8, u8), 4> = ArrayVec::new();
@@ -31,10 +34,48 @@ pub(super) fn coalesce<M: Machine>(program: &Program<M>, allocation: &mut Alloca
             }
         }
     }
+    if let Some(assembled) = assembled {
+        gather_parts(program, allocation, &assembled);
+    }
 }
 
-/// The positions of two bundles that interfere, as far as was asked.
+/// Puts the temporaries that a vector is assembled of into one register, so that one operand reads them.
+fn gather_parts<M: Machine>(program: &Program<M>, allocation: &mut Allocation, assembled: &[bool]) {
+    let mut parts: Vec<Option<usize>> = vec![None; program.temps()];
+    for access in program.access.iter().filter(|access| access.traits.any(Traits::COPY)) {
+        let Some(to) = access.written().and_then(|w| w.temp()).filter(|&temp| assembled[temp]) else { continue };
+        for from in access.reads().iter().filter_map(|read| read.temp()) {
+            match parts[to] {
+                Some(part) => {
+                    allocation.merge(part, from, &[]);
+                }
+                None => parts[to] = Some(from),
+            }
+        }
+    }
+}
+
+/// The temporaries of which components are copies of something else than components of temporaries. Those that are
+/// written again, behind branches and in loops, are none.
+fn assembled<M: Machine>(program: &Program<M>) -> Vec<bool> {
+    let mut assembled = vec![false; program.temps()];
+    let writes = count_writes(program, &[]);
+    for (access, instruction) in program.access.iter().zip(&program.instructions) {
+        if access.traits.any(Traits::COPY)
+            && let Some(written) = access.written()
+            && let Some(temp) = written.temp()
+            && writes[temp].are_one(written.mask())
+        {
+            let copy = program.machine.register_copy(instruction, program.first_temp());
+            assembled[temp] |= copy.is_none_or(|copy| copy.saturates || copy.from.as_temp().is_none());
+        }
+    }
+    assembled
+}
+
+/// The positions of two bundles that cannot be one, as far as was asked.
 struct Conflicts {
+    bundles: (usize, usize),
     known: u16,
     found: u16,
 }
@@ -44,7 +85,9 @@ impl Conflicts {
         let bit = 1 << (4 * i + k);
         if self.known & bit == 0 {
             self.known |= bit;
-            if allocation.segments.interfere(x.positions[i], y.positions[k]) {
+            if allocation.segments.interfere(x.positions[i], y.positions[k])
+                || allocation.writes_again(self.bundles, (i, k))
+            {
                 self.found |= bit;
             }
         }
@@ -63,7 +106,7 @@ impl Allocation {
         if x.counts.iter().chain(&y.counts).any(|&count| count > MAX_SEGMENTS) {
             return false;
         }
-        let mut conflicts = Conflicts { known: 0, found: 0 };
+        let mut conflicts = Conflicts { bundles: (a, b), known: 0, found: 0 };
         // Move the components of one bundle, or failing that of the other.
         let found = permutations(y.freedom).iter().find(|p| {
             pairs.iter().all(|&(t, f)| p[usize::from(f)] == t)
@@ -86,6 +129,7 @@ impl Allocation {
 
     /// Puts bundle `b` into `a` with its positions moved.
     fn join(&mut self, a: usize, b: usize, p: Permutation) {
+        let writers = self.joint_writers(a, b, p);
         self.permute_members(b, p);
         let mut member = self.bundles[b].members.0;
         while member != NONE {
@@ -101,6 +145,7 @@ impl Allocation {
             let k = usize::from(p[k]);
             (into.positions[k], into.counts[k]) = self.segments.unite(into.positions[k], list);
         }
+        into.writers = writers;
         into.freedom = into.freedom.max(freedom);
         self.next_member[into.members.1 as usize] = members.0;
         into.members.1 = members.1;

@@ -23,10 +23,12 @@ mod outputs;
 mod rewrite;
 mod segments;
 mod separate;
+mod writers;
 
 use super::access::Access;
 use super::{Machine, Program, Reg, RegisterCopy, Traits};
 use segments::Segments;
+use writers::Sources;
 
 /// The permutations that the components of a temporary allow.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -130,7 +132,14 @@ pub enum Extent {
     Number,
     /// Copies are coalesced; values that have nothing to do with each other have registers of their own, for machines
     /// with an allocator behind.
-    Coalesce,
+    Coalesce {
+        /// A component that holds a value that was written once is written by nothing else, for machines with a
+        /// scheduler behind: a second write would have to wait for the readers of the first.
+        once: bool,
+        /// The copies that make one vector are one instruction in the end: where some of them stay, the others are no
+        /// gain if they vanish, and what then reads and writes the same register is not joined.
+        joined: bool,
+    },
     /// All that fits shares registers.
     Pack,
 }
@@ -185,6 +194,9 @@ struct Bundle {
     positions: [u32; 4],
     /// The number of segments of each position.
     counts: [u32; 4],
+    /// The component of a temporary by which each position is written, where it is not written by another one but by
+    /// copies of what is there.
+    writers: [u32; 4],
     freedom: Freedom,
     /// First and last member.
     members: (u32, u32),
@@ -208,6 +220,8 @@ struct Allocation {
     position_of: Vec<Permutation>,
     /// The next member of the same bundle.
     next_member: Vec<u32>,
+    /// What components are copies of, where they are to be written once.
+    sources: Option<Sources>,
 }
 
 impl Allocation {
@@ -232,9 +246,16 @@ impl Allocation {
 pub fn allocate<M: Allocate>(program: &mut Program<M>, extent: Extent, may_write_outputs_early: bool) -> u32 {
     separate::separate_results(program);
     let mut allocation = Allocation::of(program);
+    let (once, joined) = match extent {
+        Extent::Coalesce { once, joined } => (once, joined),
+        Extent::Number | Extent::Pack => (false, false),
+    };
+    if once {
+        allocation.keep_writes_apart(program);
+    }
     let coalesces = extent != Extent::Number;
     if coalesces {
-        coalesce::coalesce(program, &mut allocation);
+        coalesce::coalesce(program, &mut allocation, joined);
         if may_write_outputs_early {
             outputs::become_outputs(program, &mut allocation);
         }
@@ -251,7 +272,7 @@ pub fn allocate<M: Allocate>(program: &mut Program<M>, extent: Extent, may_write
 pub fn coalesce_copies<M: Allocate>(program: &mut Program<M>) {
     separate::separate_results(program);
     let mut allocation = Allocation::of(program);
-    coalesce::coalesce(program, &mut allocation);
+    coalesce::coalesce(program, &mut allocation, false);
     let count = assign::assign(&mut allocation, false);
     rewrite::rewrite(program, &allocation, true);
     program.set_num_temps(program.first_temp() + count);

@@ -5,7 +5,7 @@
 
 use super::super::access::{Counts, SPECIAL_REGISTERS};
 use super::super::liveness::Liveness;
-use super::super::{Program, Reg, Traits};
+use super::super::{Machine, Program, Reg, Traits};
 use super::{Allocate, Allocation, Bundle, IDENTITY, Move, NONE, freedoms};
 
 /// Half-open stretch of points (two an instruction: reads at the even one, writes at the odd one), and the value held.
@@ -111,6 +111,7 @@ impl Allocation {
         let bundle = |(temp, freedom)| Bundle {
             positions: [NONE; 4],
             counts: [0; 4],
+            writers: [NONE; 4],
             freedom,
             members: (temp, temp),
             output: None,
@@ -122,6 +123,7 @@ impl Allocation {
             register_of: vec![Reg::temp(0); count],
             position_of: vec![IDENTITY; count],
             next_member: vec![NONE; count],
+            sources: None,
         };
         Walk::new(program, &liveness).build(&mut allocation);
         allocation
@@ -229,19 +231,7 @@ fn number_values<M: Allocate>(program: &Program<M>, at_start: &[(u32, u8)]) -> V
     if Move::all(program).next().is_none() {
         return values;
     }
-    let mut writes = vec![Counts::default(); program.temps()];
-    for written in program.access.iter().filter_map(|access| access.written()) {
-        if let Some(temp) = written.temp() {
-            writes[temp].add(written.mask());
-        }
-    }
-    for &(register, mask) in at_start {
-        if let Some(temp) = register.checked_sub(SPECIAL_REGISTERS) {
-            // As good as written.
-            writes[temp as usize].add(mask);
-            writes[temp as usize].add(mask);
-        }
-    }
+    let writes = count_writes(program, at_start);
     for Move { copy, to, from } in Move::all(program) {
         for (c, of) in copy.components() {
             if writes[to].are_one(1 << c) && writes[from].are_one(1 << of) {
@@ -250,4 +240,21 @@ fn number_values<M: Allocate>(program: &Program<M>, at_start: &[(u32, u8)]) -> V
         }
     }
     values
+}
+
+/// The writes of each virtual temporary. What is live at the start counts as written more often than once.
+pub(super) fn count_writes<M: Machine>(program: &Program<M>, at_start: &[(u32, u8)]) -> Vec<Counts> {
+    let mut writes = vec![Counts::default(); program.temps()];
+    for written in program.access.iter().filter_map(|access| access.written()) {
+        if let Some(temp) = written.temp() {
+            writes[temp].add(written.mask());
+        }
+    }
+    for &(register, mask) in at_start {
+        if let Some(temp) = register.checked_sub(SPECIAL_REGISTERS) {
+            writes[temp as usize].add(mask);
+            writes[temp as usize].add(mask);
+        }
+    }
+    writes
 }

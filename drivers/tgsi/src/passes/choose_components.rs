@@ -1,0 +1,287 @@
+//! Values get the components for which the target copies the least, where its operands have few swizzles.
+//!
+//! ```text
+//! ADD TEMP[0].xy, IN[0].yxyy, IMM[0].xxxx        ADD TEMP[0].xy, IN[0], IMM[0].xxxx
+//! MUL TEMP[1].xy, TEMP[0].yxxx, IN[1]        =>  MUL TEMP[1].xy, TEMP[0], IN[1]
+//!
+//! MAD TEMP[0], IN[0].xyxy, IMM[0], CONST[0]      MAD TEMP[0].xy, IN[0], IMM[0], CONST[0]
+//! TEX TEMP[1], TEMP[0], SAMP[0], 2D          =>  MAD TEMP[3].xy, IN[0], IMM[0].zwww, CONST[0].zwww
+//! TEX TEMP[2], TEMP[0].zwww, SAMP[0], 2D         TEX TEMP[1], TEMP[0], SAMP[0], 2D
+//!                                                TEX TEMP[2], TEMP[3], SAMP[0], 2D
+//! ```
+//!
+//! Temporaries are looked at one after the other. The order of the components is the one for which the target makes the
+//! fewest instructions of those that write and read the temporary. Components that are never read together become a
+//! temporary of their own where that makes fewer still.
+
+use rustc_hash::FxHashMap;
+use tgsi::shader::{Dst, Instruction, Register};
+use tgsi::tables::{File, Opcode};
+use tgsi_legacy::vec4::allocate::{Allocate, Freedom, Location, freedoms};
+use tgsi_legacy::vec4::{Machine, Reg, Traits};
+
+use crate::machine::{Access, Program, Tgsi, virtual_temp};
+use crate::target::fit::r300::{copies_of_swizzle, is_in_place};
+
+/// Most instructions that access a temporary that is looked at.
+const MAX_ACCESSES: usize = 64;
+
+/// An order of components.
+type Order = [u8; 4];
+
+const IN_ORDER: Order = [0, 1, 2, 3];
+
+/// All others.
+#[rustfmt::skip]
+const ORDERS: [Order; 23] = [
+    [1, 0, 2, 3], [0, 2, 1, 3], [2, 1, 0, 3], [0, 3, 2, 1], [3, 1, 2, 0], [0, 1, 3, 2], [2, 0, 1, 3], [1, 2, 0, 3],
+    [3, 0, 2, 1], [1, 3, 2, 0], [2, 3, 0, 1], [3, 2, 1, 0], [1, 0, 3, 2], [0, 2, 3, 1], [0, 3, 1, 2], [2, 1, 3, 0],
+    [3, 1, 0, 2], [2, 0, 3, 1], [3, 0, 1, 2], [1, 2, 3, 0], [3, 2, 0, 1], [1, 3, 0, 2], [2, 3, 1, 0],
+];
+
+/// The place of an instruction.
+#[derive(Clone, Copy)]
+enum Place {
+    /// In the program.
+    At(usize),
+    /// Among those that are put into it.
+    New(usize),
+    /// Not there yet: before an instruction of the program.
+    Before(usize),
+}
+
+/// An instruction that accesses a temporary.
+#[derive(Clone)]
+struct Use {
+    place: Place,
+    instruction: Instruction,
+    access: Access,
+}
+
+/// What is best for a temporary depends on others, which are looked at before and after it.
+const ROUNDS: usize = 2;
+
+/// Chooses. Returns whether anything changed.
+pub(crate) fn choose_components(program: &mut Program) -> bool {
+    let rounds = (0..ROUNDS).take_while(|_| choose_once(program)).count();
+    rounds > 0
+}
+
+fn choose_once(program: &mut Program) -> bool {
+    let freedom = freedoms(program);
+    let mut by_temp: Vec<Vec<usize>> = vec![Vec::new(); program.temps()];
+    for (index, access) in program.accesses().iter().enumerate() {
+        for temp in access.reads().iter().copied().chain(access.written()).filter_map(|a| a.temp()) {
+            if by_temp[temp].last() != Some(&index) {
+                by_temp[temp].push(index);
+            }
+        }
+    }
+    let (machine, first_temp) = (program.machine.clone(), program.first_temp());
+    let mut new: Vec<(usize, Instruction)> = Vec::new();
+    let mut new_at: FxHashMap<usize, Vec<usize>> = FxHashMap::default();
+    let mut progress = false;
+    for (temp, indices) in by_temp.iter().enumerate() {
+        if freedom[temp] != Freedom::Any || indices.len() > MAX_ACCESSES {
+            continue;
+        }
+        let use_at = |place: Place, instruction: &Instruction| Use {
+            place,
+            instruction: instruction.clone(),
+            access: machine.access(instruction, first_temp),
+        };
+        let mut uses: Vec<Use> = Vec::new();
+        for &index in indices {
+            let numbers = new_at.get(&index).into_iter().flatten();
+            uses.extend(numbers.map(|&number| use_at(Place::New(number), &new[number].1)));
+            uses.push(use_at(Place::At(index), &program.instructions()[index]));
+        }
+        let mut values = Values { machine: &machine, first_temp, uses };
+        if values.has_least_cost() {
+            continue;
+        }
+        let mut changes = values.choose(temp);
+        while let Some(parts) = values.apart(temp, program.temps()) {
+            let _ = program.new_temp();
+            values = parts;
+            changes = true;
+        }
+        if !changes {
+            continue;
+        }
+        progress = true;
+        for Use { place, instruction, .. } in values.uses {
+            match place {
+                Place::At(index) => program.set(index, instruction),
+                Place::New(number) => new[number].1 = instruction,
+                Place::Before(index) => {
+                    new_at.entry(index).or_default().push(new.len());
+                    new.push((index, instruction));
+                }
+            }
+        }
+    }
+    program.remove_and_insert(&[], new);
+    progress
+}
+
+/// What accesses a temporary, and those that were put out of it.
+#[derive(Clone)]
+struct Values<'a> {
+    machine: &'a Tgsi,
+    first_temp: u32,
+    uses: Vec<Use>,
+}
+
+impl<'a> Values<'a> {
+    fn cost(&self) -> u32 {
+        self.uses.iter().map(|u| cost(&u.instruction, &u.access)).sum()
+    }
+
+    fn has_least_cost(&self) -> bool {
+        self.cost() <= self.uses.iter().map(|u| least_cost(&u.instruction, &u.access)).sum()
+    }
+
+    /// The uses of a temporary with its components in another order.
+    fn renamed(&self, temp: usize, order: Order) -> Values<'a> {
+        let mut renamed = self.clone();
+        for Use { instruction, access, .. } in &mut renamed.uses {
+            self.machine.rename(instruction, access, self.first_temp, |other| Location {
+                register: Reg::temp(other as u32),
+                components: if other == temp { order } else { IN_ORDER },
+            });
+        }
+        renamed
+    }
+
+    /// Takes the best order. Returns whether that is another one.
+    fn choose(&mut self, temp: usize) -> bool {
+        let mut least = self.cost();
+        let mut best = None;
+        for order in ORDERS {
+            let renamed = self.renamed(temp, order);
+            let cost = renamed.cost();
+            if cost < least {
+                (least, best) = (cost, Some(renamed));
+            }
+        }
+        let progress = best.is_some();
+        if let Some(best) = best {
+            *self = best;
+        }
+        progress
+    }
+
+    /// The same with some components in another temporary, if that costs less.
+    fn apart(&self, temp: usize, other: usize) -> Option<Values<'a>> {
+        let least = self.cost();
+        let groups = self.groups(temp)?;
+        groups.into_iter().find_map(|group| {
+            let mut parts = self.split(temp, other, group)?;
+            parts.choose(other);
+            parts.choose(temp);
+            (parts.cost() < least).then_some(parts)
+        })
+    }
+
+    /// Components that are read together, where there are several such groups.
+    fn groups(&self, temp: usize) -> Option<Vec<u8>> {
+        let mut groups: Vec<u8> = Vec::new();
+        let mut join = |mask: u8| {
+            let mut all = mask;
+            groups.retain(|&group| {
+                let meets = group & mask != 0;
+                all |= if meets { group } else { 0 };
+                !meets
+            });
+            if all != 0 {
+                groups.push(all);
+            }
+        };
+        for Use { instruction, access, .. } in &self.uses {
+            let written = access.written().filter(|w| w.temp() == Some(temp)).map_or(0, |w| w.mask());
+            if written != 0 && !access.traits.any(Traits::COMPONENTWISE) {
+                join(written);
+            }
+            let mut found = 0;
+            for (source, src) in instruction.src.iter().enumerate() {
+                if virtual_temp(src.register.file, src.register.index, self.first_temp) == Some(temp) {
+                    join(access.mask(source));
+                    found |= access.mask(source);
+                }
+            }
+            // What writes and reads it is not taken apart, nor is what reads it otherwise.
+            let read = access.reads().iter().filter(|r| r.temp() == Some(temp)).fold(0, |mask, r| mask | r.mask());
+            if read & !found != 0 || read != 0 && written != 0 {
+                return None;
+            }
+        }
+        (groups.len() > 1).then_some(groups)
+    }
+
+    /// Puts components into another temporary.
+    fn split(&self, temp: usize, other: usize, group: u8) -> Option<Values<'a>> {
+        let register = Register::new(File::Temporary, (self.first_temp as usize + other) as i32);
+        let mut uses = Vec::with_capacity(self.uses.len() + 1);
+        for old in &self.uses {
+            let mut kept = old.clone();
+            let written = kept.access.written().filter(|w| w.temp() == Some(temp)).map_or(0, |w| w.mask());
+            let (moved, rest) = (written & group, written & !group);
+            if moved != 0 {
+                let mut part = old.instruction.clone();
+                part.dst[0] = Dst { register, write_mask: moved, ..part.dst[0] };
+                if rest == 0 {
+                    kept.instruction = part;
+                } else {
+                    let (Place::At(index) | Place::Before(index)) = old.place else { return None };
+                    let access = self.machine.access(&part, self.first_temp);
+                    uses.push(Use { place: Place::Before(index), instruction: part, access });
+                    kept.instruction.dst[0].write_mask = rest;
+                }
+            }
+            for (source, src) in kept.instruction.src.iter_mut().enumerate() {
+                let read = old.access.mask(source);
+                if virtual_temp(src.register.file, src.register.index, self.first_temp) == Some(temp)
+                    && read & group != 0
+                {
+                    src.register = register;
+                }
+            }
+            kept.access = self.machine.access(&kept.instruction, self.first_temp);
+            uses.push(kept);
+        }
+        Some(Values { uses, ..self.clone() })
+    }
+}
+
+/// Twice the instructions that the target makes of all.
+pub(crate) fn cost_of_swizzles(program: &Program) -> u32 {
+    program.instructions().iter().zip(program.accesses()).map(|(i, access)| cost(i, access)).sum()
+}
+
+/// The cost of an instruction whose operands have the swizzles that they want.
+fn least_cost(instruction: &Instruction, access: &Access) -> u32 {
+    let is_alpha = instruction.dst.first().is_some_and(|dst| dst.write_mask & 0b111 == 0);
+    if access.traits.any(Traits::COMPONENTWISE) && is_alpha { 1 } else { 2 }
+}
+
+/// Twice the instructions that the target makes of one. One for w alone often shares another one.
+fn cost(instruction: &Instruction, access: &Access) -> u32 {
+    let sources = instruction.src.iter().enumerate().filter(|(_, src)| src.register.file != File::Immediate);
+    let least = least_cost(instruction, access);
+    if access.traits.any(Traits::COMPONENTWISE) {
+        let written = instruction.dst.first().map_or(0, |dst| dst.write_mask);
+        let parts = sources.map(|(_, src)| copies_of_swizzle(src, written)).max().unwrap_or(0);
+        return least * parts.max(1);
+    }
+    let is_lookup = access.opcode.info().is_tex || access.opcode == Opcode::KillIf;
+    let copies = sources.map(|(source, src)| {
+        let channels = access.channels(source);
+        match is_lookup {
+            true if source > 0 || is_in_place(src, channels) => 0,
+            true => copies_of_swizzle(src, channels).max(1),
+            false => copies_of_swizzle(src, channels),
+        }
+    });
+    least + 2 * copies.sum::<u32>()
+}
