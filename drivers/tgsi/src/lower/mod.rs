@@ -23,6 +23,7 @@ mod lower_periodic;
 mod lower_truncated_indices;
 mod lower_wide_signs;
 mod lower_wide_vectors;
+mod nest_selections;
 mod reuse_vectors;
 mod split_operands;
 mod swap_inverted_sides;
@@ -34,7 +35,8 @@ use tgsi_ir::passes::pipeline::{finish, into_ssa};
 use tgsi_ir::passes::{
     lower_bool_to_float, lower_bool_to_int32, lower_doubles, lower_frexp, lower_global_vars_to_local,
     lower_indirect_derefs, lower_indirect_io, lower_indirect_registers, lower_int_to_float, lower_int64, lower_io,
-    lower_pack, lower_vars_to_ssa, opt_copy_prop, opt_cse, opt_dce, remove_dead_variables, run_pass,
+    lower_pack, lower_vars_to_ssa, opt_copy_prop, opt_cse, opt_dce, remove_dead_variables,
+    run_pass,
 };
 use tgsi_ir::shader::{NO_INLINE, Stage};
 use tgsi_ir::variable::VariableModes;
@@ -56,6 +58,7 @@ use lower_periodic::lower_periodic;
 use lower_truncated_indices::lower_truncated_indices;
 use lower_wide_signs::lower_wide_signs;
 use lower_wide_vectors::lower_wide_vectors;
+use nest_selections::{Selections, nest_selections};
 use reuse_vectors::reuse_vectors;
 use split_operands::{Costs, split_operands};
 use swap_inverted_sides::swap_inverted_sides;
@@ -197,6 +200,11 @@ pub(crate) fn lower(shader: &mut Shader, options: &TgsiOptions, passes: &mut Pas
     }
     if options.optimize {
         run!(passes, shader, swap_inverted_sides);
+    }
+    if options.optimize && options.has_cmp {
+        let has_comparisons = options.native_integers || options.has_comparisons;
+        let selections = Selections { has_comparisons, cost: if options.costly_cmp { 3 } else { 1 } };
+        run!(passes, shader, nest_selections, |s| nest_selections(s, selections));
     }
     if options.native_integers {
         run!(passes, shader, lower_bool_to_int32);
