@@ -24,6 +24,7 @@ mod lower_truncated_indices;
 mod lower_wide_signs;
 mod lower_wide_vectors;
 mod nest_selections;
+mod reuse_differences;
 mod reuse_vectors;
 mod split_operands;
 mod swap_inverted_sides;
@@ -35,7 +36,7 @@ use tgsi_ir::passes::pipeline::{finish, into_ssa};
 use tgsi_ir::passes::{
     lower_bool_to_float, lower_bool_to_int32, lower_doubles, lower_frexp, lower_global_vars_to_local,
     lower_indirect_derefs, lower_indirect_io, lower_indirect_registers, lower_int_to_float, lower_int64, lower_io,
-    lower_pack, lower_vars_to_ssa, opt_copy_prop, opt_cse, opt_dce, remove_dead_variables,
+    lower_pack, lower_vars_to_ssa, opt_constant_folding, opt_copy_prop, opt_cse, opt_dce, remove_dead_variables,
     run_pass,
 };
 use tgsi_ir::shader::{NO_INLINE, Stage};
@@ -59,6 +60,7 @@ use lower_truncated_indices::lower_truncated_indices;
 use lower_wide_signs::lower_wide_signs;
 use lower_wide_vectors::lower_wide_vectors;
 use nest_selections::{Selections, nest_selections};
+use reuse_differences::reuse_differences;
 use reuse_vectors::reuse_vectors;
 use split_operands::{Costs, split_operands};
 use swap_inverted_sides::swap_inverted_sides;
@@ -203,6 +205,9 @@ pub(crate) fn lower(shader: &mut Shader, options: &TgsiOptions, passes: &mut Pas
     }
     if options.optimize && options.has_cmp {
         let has_comparisons = options.native_integers || options.has_comparisons;
+        if !options.keep_rounding {
+            run!(passes, shader, reuse_differences, |s| reuse_differences(s, has_comparisons));
+        }
         let selections = Selections { has_comparisons, cost: if options.costly_cmp { 3 } else { 1 } };
         run!(passes, shader, nest_selections, |s| nest_selections(s, selections));
     }
@@ -221,6 +226,10 @@ pub(crate) fn lower(shader: &mut Shader, options: &TgsiOptions, passes: &mut Pas
     }
     if options.native_integers && run!(passes, shader, choose_boolean_form) {
         run!(passes, shader, opt_copy_prop);
+    }
+    // Comparisons without an opcode have become differences, perhaps of constants that were negated before.
+    if !options.native_integers && !options.has_comparisons {
+        run!(passes, shader, opt_constant_folding);
     }
     run!(passes, shader, opt_cse);
     let has_truncation = options.has_trunc || options.has_flr || options.has_cmp;
