@@ -87,6 +87,7 @@ impl Driver for Tgsi {
             "whole_textures,plain_coordinates,lookup_phases",
             "costly_cmp,one_constant,one_input",
             "narrow_cmp",
+            "costly_equality",
             "costly_branches",
             "one_constant,free_zero_and_one,joined_copies,component_negation,unoptimized_ra",
             "few_constants",

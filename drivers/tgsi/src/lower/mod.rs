@@ -243,6 +243,8 @@ pub(crate) fn lower(shader: &mut Shader, options: &TgsiOptions, passes: &mut Pas
             component_negation: options.component_negation,
             joined_copies: options.joined_copies,
             selection: if options.costly_cmp { 3 } else { 1 },
+            equality: if options.costly_equality { 3 } else { 1 },
+            fuses_sums: options.fuse_mad && !options.keep_rounding,
         };
         let swizzled_lookups = !options.plain_coordinates;
         // What shares a vector is not to be split.

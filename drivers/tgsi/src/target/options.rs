@@ -146,6 +146,8 @@ pub struct TgsiOptions {
     pub plain_coordinates: bool,
     /// `CMP` takes three instructions.
     pub costly_cmp: bool,
+    /// `SEQ` and `SNE` take three instructions.
+    pub costly_equality: bool,
     /// `CMP` reads at most two different temporaries.
     pub narrow_cmp: bool,
     /// There are branches and loops. Without them loops are unrolled, and both sides of a branch are computed; without
@@ -330,6 +332,7 @@ impl Default for TgsiOptions {
             whole_texture_writes: false,
             plain_coordinates: false,
             costly_cmp: false,
+            costly_equality: false,
             narrow_cmp: false,
             has_branches: true,
             has_continue: true,
@@ -428,6 +431,7 @@ named_options! {
     "whole_textures", "Texture instructions write whole registers." => |o| o.whole_texture_writes = true;
     "plain_coordinates", "Texture coordinates are read from x on." => |o| o.plain_coordinates = true;
     "costly_cmp", "CMP takes three instructions." => |o| o.costly_cmp = true;
+    "costly_equality", "SEQ and SNE take three instructions." => |o| o.costly_equality = true;
     "narrow_cmp", "CMP reads at most two different temporaries." => |o| o.narrow_cmp = true;
     "costly_branches", "A branch costs several instructions." => |o| o.costly_branches = true;
     "no_branches", "There are no branches and loops." => |o| o.has_branches = false;

@@ -125,7 +125,7 @@ fn nv40(stage: Stage, options: &mut TgsiOptions) {
 }
 
 /// `i915_fpc_translate.c` and `i915_fpc_emit.c` of Mesa 25.0. An instruction reads one constant; 0 and 1 are swizzles.
-/// `LRP` is two `MAD`, an absolute value a `MAX`. Textures are read at x and y of a register and write a whole one: what
+/// `LRP` is two `MAD`, an absolute value a `MAX`, `SEQ` and `SNE` two comparisons and a product or sum. Textures are read at x and y of a register and write a whole one: what
 /// is otherwise is copied, and a coordinate that was computed in a phase begins the next of four. Temporaries are R0 to
 /// R15. There are no branches, no `SIN` and `COS`, and no indices. Vertex shaders run in Mesa's interpreter (`draw`).
 fn i915(stage: Stage, options: &mut TgsiOptions) {
@@ -142,12 +142,13 @@ fn i915(stage: Stage, options: &mut TgsiOptions) {
         options.whole_texture_writes = true;
         options.plain_coordinates = true;
         options.lookup_phases = true;
+        options.costly_equality = true;
         options.max_temporaries = Some(16);
     }
 }
 
 /// Vertex programs of R300 and R400 have no saturation, no absolute value, no branches and no `CMP` (the compiler
-/// refuses the first and takes the last one as if it could not be there). Fragment programs have the swizzles of
+/// refuses the first and takes the last one as if it could not be there), and make `SEQ` and `SNE` of two comparisons. Fragment programs have the swizzles of
 /// `r300_fragprog_swizzle.c`, no branches, and no `SIN` and `COS`.
 fn r300(stage: Stage, options: &mut TgsiOptions) {
     radeon(stage, options);
@@ -159,6 +160,7 @@ fn r300(stage: Stage, options: &mut TgsiOptions) {
     if stage == Stage::Vertex {
         options.has_sat = false;
         options.fuse_fabs = false;
+        options.costly_equality = true;
         options.has_cmp = false;
         options.has_branches = false;
     }
