@@ -88,6 +88,7 @@ impl Driver for Tgsi {
             "costly_cmp,one_constant,one_input",
             "narrow_cmp",
             "costly_equality",
+            "compares_to_words",
             "costly_branches",
             "one_constant,free_zero_and_one,joined_copies,component_negation,unoptimized_ra",
             "few_constants",

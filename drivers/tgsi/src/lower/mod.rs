@@ -224,7 +224,10 @@ pub(crate) fn lower(shader: &mut Shader, options: &TgsiOptions, passes: &mut Pas
         }
         run!(passes, shader, opt_dce);
     }
-    if options.native_integers && run!(passes, shader, choose_boolean_form) {
+    let compares_to_words = options.compares_to_words;
+    if options.native_integers
+        && run!(passes, shader, choose_boolean_form, |s| choose_boolean_form(s, compares_to_words))
+    {
         run!(passes, shader, opt_copy_prop);
     }
     // Comparisons without an opcode have become differences, perhaps of constants that were negated before.

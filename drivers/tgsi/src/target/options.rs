@@ -148,6 +148,8 @@ pub struct TgsiOptions {
     pub costly_cmp: bool,
     /// `SEQ` and `SNE` take three instructions.
     pub costly_equality: bool,
+    /// Comparisons give words: `SLT`, `SGE`, `SEQ`, `SNE` and `CMP` take two instructions, of which the second selects.
+    pub compares_to_words: bool,
     /// `CMP` reads at most two different temporaries.
     pub narrow_cmp: bool,
     /// There are branches and loops. Without them loops are unrolled, and both sides of a branch are computed; without
@@ -333,6 +335,7 @@ impl Default for TgsiOptions {
             plain_coordinates: false,
             costly_cmp: false,
             costly_equality: false,
+            compares_to_words: false,
             narrow_cmp: false,
             has_branches: true,
             has_continue: true,
@@ -432,6 +435,7 @@ named_options! {
     "plain_coordinates", "Texture coordinates are read from x on." => |o| o.plain_coordinates = true;
     "costly_cmp", "CMP takes three instructions." => |o| o.costly_cmp = true;
     "costly_equality", "SEQ and SNE take three instructions." => |o| o.costly_equality = true;
+    "compares_to_words", "SLT, SGE, SEQ, SNE and CMP take two instructions." => |o| o.compares_to_words = true;
     "narrow_cmp", "CMP reads at most two different temporaries." => |o| o.narrow_cmp = true;
     "costly_branches", "A branch costs several instructions." => |o| o.costly_branches = true;
     "no_branches", "There are no branches and loops." => |o| o.has_branches = false;

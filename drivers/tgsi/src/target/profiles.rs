@@ -232,7 +232,8 @@ fn interpreter(options: &mut TgsiOptions) {
 }
 
 /// `svga_tgsi_vgpu10.c` of Mesa 25.0 has no case for `ARR`, integers of 64 bits and packed numbers, and gives the
-/// shader up. Its `get_temp_array_id` and `remap_temp_index` find the array of an operand by its register, whatever
+/// shader up. Comparisons are those of Direct3D 10, behind which `SLT`, `SGE`, `SEQ`, `SNE` and `CMP` select. Its
+/// `get_temp_array_id` and `remap_temp_index` find the array of an operand by its register, whatever
 /// array the operand names.
 fn svga(options: &mut TgsiOptions) {
     no_level_zero(options);
@@ -240,6 +241,7 @@ fn svga(options: &mut TgsiOptions) {
     options.has_packing = false;
     options.has_arr = false;
     options.offsets_in_array = true;
+    options.compares_to_words = true;
 }
 
 /// `svga_tgsi_insn.c` of Mesa 25.0: one input and one constant in an instruction, one address register, and `CMP` of
