@@ -86,6 +86,7 @@ impl Driver for Tgsi {
             "free_scaling,presubtract",
             "whole_textures,plain_coordinates,lookup_phases",
             "costly_cmp,one_constant,one_input",
+            "derivatives_of_xy",
             "narrow_cmp",
             "costly_equality",
             "compares_to_words",

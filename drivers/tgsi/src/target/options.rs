@@ -150,6 +150,8 @@ pub struct TgsiOptions {
     pub costly_equality: bool,
     /// Comparisons give words: `SLT`, `SGE`, `SEQ`, `SNE` and `CMP` take two instructions, of which the second selects.
     pub compares_to_words: bool,
+    /// `DDX` and `DDY` give x and y: z and w cost three more instructions.
+    pub derivatives_of_xy: bool,
     /// `CMP` reads at most two different temporaries.
     pub narrow_cmp: bool,
     /// There are branches and loops. Without them loops are unrolled, and both sides of a branch are computed; without
@@ -336,6 +338,7 @@ impl Default for TgsiOptions {
             costly_cmp: false,
             costly_equality: false,
             compares_to_words: false,
+            derivatives_of_xy: false,
             narrow_cmp: false,
             has_branches: true,
             has_continue: true,
@@ -436,6 +439,7 @@ named_options! {
     "costly_cmp", "CMP takes three instructions." => |o| o.costly_cmp = true;
     "costly_equality", "SEQ and SNE take three instructions." => |o| o.costly_equality = true;
     "compares_to_words", "SLT, SGE, SEQ, SNE and CMP take two instructions." => |o| o.compares_to_words = true;
+    "derivatives_of_xy", "DDX and DDY give x and y; z and w cost more." => |o| o.derivatives_of_xy = true;
     "narrow_cmp", "CMP reads at most two different temporaries." => |o| o.narrow_cmp = true;
     "costly_branches", "A branch costs several instructions." => |o| o.costly_branches = true;
     "no_branches", "There are no branches and loops." => |o| o.has_branches = false;
