@@ -93,13 +93,13 @@ fn no_integers(options: &mut TgsiOptions) {
 const DIRECT: IndirectFiles = IndirectFiles { inputs: false, outputs: false, temporaries: false, constants: false };
 
 /// `nvfx_fragprog.c` and `nvfx_vertprog.c` of Mesa 25.0. Both copy each second input and each second constant of an
-/// instruction into a temporary; immediates are constants. `CMP` of fragments sets the condition code and moves twice:
+/// instruction into a temporary; immediates are constants. `CMP` sets the condition code and moves twice:
 /// three instructions. `DDX` and `DDY` give x and y: what is to be in z or w is moved, and all of it copied. Vertex
 /// programs have no `_SAT`: the driver writes it out. They index constants and inputs, fragment programs nothing.
 fn geforce(stage: Stage, options: &mut TgsiOptions) {
     options.one_constant = true;
     options.one_input = true;
-    options.costly_cmp = stage == Stage::Fragment;
+    options.costly_cmp = true;
     options.derivatives_of_xy = stage == Stage::Fragment;
     options.has_exp = stage != Stage::Fragment;
     options.has_sat = stage != Stage::Vertex;
