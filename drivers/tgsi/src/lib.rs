@@ -99,6 +99,7 @@ fn finish_selected(
         part.program.machine.has_whole_textures = options.whole_texture_writes;
         part.program.machine.has_plain_coordinates = options.plain_coordinates;
         part.program.machine.has_halves_in_turn = options.halves_in_turn;
+        part.program.machine.has_derivatives_of_xy = options.derivatives_of_xy;
         part.program.machine.has_own_allocator = options.unoptimized_ra;
         passes::pipeline::run(&mut part.program, shader.stage, options, passes);
     }

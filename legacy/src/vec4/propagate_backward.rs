@@ -9,13 +9,13 @@
 //! A copy vanishes if it alone reads what it copies, if all of that was produced in its block, by instructions that can
 //! write the components wanted, and if nothing in between touches the destination.
 //!
-//! What is copied to several outputs is computed for each of them:
+//! What is copied to several outputs or fixed registers is computed for each of them, as a whole or in parts:
 //!
 //! ```text
 //! MAD TEMP[7].xyz, a, b, c                 MAD OUT[1].w, a.xxxx, b.xxxx, c.xxxx
-//! ...                               =>     MAD OUT[2].xy, a.yzyy, b.yzyy, c.yzyy
+//! ...                               =>     MAD OUT[2].xyz, a, b, c
 //! MOV OUT[1].w, TEMP[7].xxxx               ...
-//! MOV OUT[2].xy, TEMP[7].yzyy
+//! MOV OUT[2].xyz, TEMP[7]
 //! ```
 
 use arrayvec::ArrayVec;
@@ -48,13 +48,34 @@ pub trait PropagateBackward: Machine {
 struct State {
     reads: Counts,
     writes: Counts,
-    /// Components that copies to outputs read.
-    to_outputs: u8,
+    /// Copies to outputs and fixed registers that read each component, of those that have not vanished.
+    copies: [u8; 4],
+    /// Components that anything else reads.
+    others: u8,
     /// The last writes to the components, as indices plus one.
     last_write: [u32; 4],
 }
 
 impl State {
+    fn copy(&mut self, mask: u8) {
+        for (c, copies) in self.copies.iter_mut().enumerate() {
+            *copies = copies.saturating_add(mask >> c & 1);
+        }
+    }
+
+    /// The components of `mask` that several copies read, and nothing else.
+    fn shared(&self, mask: u8) -> u8 {
+        let is_shared = |c: &usize| self.copies[*c] > 1 && self.others & 1 << c == 0;
+        (0..4usize).filter(is_shared).fold(0, |shared, c| shared | 1 << c) & mask
+    }
+
+    /// Whether one instruction writes each of these components, and one reads it.
+    fn are_single(&self, mask: u8) -> bool {
+        let is_copied_once = |c: usize| self.copies[c] == 1 && self.others & 1 << c == 0;
+        let is_read_once = |c: usize| is_copied_once(c) || self.reads.are_one(1 << c);
+        self.writes.are_one(mask) && (0..4).all(|c| mask & 1 << c == 0 || is_read_once(c))
+    }
+
     fn write(&mut self, mask: u8, index: usize) {
         for (c, last) in self.last_write.iter_mut().enumerate() {
             if mask & 1 << c != 0 {
@@ -74,16 +95,18 @@ pub fn propagate_backward<M: PropagateBackward>(program: &mut Program<M>) -> boo
     }
     let mut states = vec![State::default(); program.registers()];
     for (index, access) in program.access.iter().enumerate() {
-        let is_to_output = access.traits.any(Traits::COPY)
+        let is_copy = access.traits.any(Traits::COPY)
             && program
                 .machine
                 .register_copy(&program.instructions[index], program.first_temp())
-                .is_some_and(|copy| copy.to.as_output().is_some());
+                .is_some_and(|copy| stays(copy.to));
         for read in access.reads() {
             if let Some(register) = read.dense() {
                 states[register].reads.add(read.mask());
-                if is_to_output {
-                    states[register].to_outputs |= read.mask();
+                if is_copy {
+                    states[register].copy(read.mask());
+                } else {
+                    states[register].others |= read.mask();
                 }
             }
         }
@@ -101,11 +124,10 @@ pub fn propagate_backward<M: PropagateBackward>(program: &mut Program<M>) -> boo
         for index in block.clone() {
             let access = &program.access[index];
             if access.traits.any(Traits::COPY)
-                && let Some((plan, to)) = plan(program, &states, &in_block, block.start, index)
+                && let Some((plan, copied)) = plan(program, &states, &in_block, block.start, index)
             {
                 let copy = program.instructions[index].clone();
-                for &(producer, mask, from) in &plan {
-                    let rest = rest_of(&program.access[producer], mask, from);
+                for &Part { producer, mask, from, rest } in &plan {
                     if rest != 0 {
                         let mut part = part_of(program, producer, mask, from);
                         program.edit_with(producer, |machine, instruction| machine.set_mask(instruction, rest));
@@ -120,9 +142,17 @@ pub fn propagate_backward<M: PropagateBackward>(program: &mut Program<M>) -> boo
                 }
                 dead.resize(program.instructions.len(), false);
                 dead[index] = true;
-                if let Some(register) = to.dense() {
-                    for &(producer, mask, _) in &plan {
-                        states[register].write(mask, producer);
+                if let Some(register) = copied.to.dense() {
+                    for part in &plan {
+                        states[register].write(part.mask, part.producer);
+                    }
+                }
+                if let Some(register) = copied.from.dense() {
+                    for &Part { mask, from, .. } in &plan {
+                        for c in (0..4).filter(|c| taken(mask, from) & 1 << c != 0) {
+                            let copies = &mut states[register].copies[c];
+                            *copies = copies.saturating_sub(1);
+                        }
                     }
                 }
                 continue;
@@ -170,8 +200,24 @@ fn is_plain(copy: Option<RegisterCopy>) -> Option<RegisterCopy> {
     })
 }
 
-/// Producers with the channels that each is to write, and the channel of the old result that each new channel is.
-type Plan = ArrayVec<(usize, u8, [u8; 4]), 4>;
+/// What a copy takes of a result.
+struct Part {
+    producer: usize,
+    /// The channels that it is to write.
+    mask: u8,
+    /// The channel of the old result that each of them is.
+    from: [u8; 4],
+    /// What the producer still computes for others. If there is anything, the part is an instruction of its own.
+    rest: u8,
+}
+
+/// One part for each producer.
+type Plan = ArrayVec<Part, 4>;
+
+/// Whether allocation leaves a register where it is.
+fn stays(register: Reg) -> bool {
+    register.as_output().is_some() || register.as_fixed().is_some()
+}
 
 fn plan<M: PropagateBackward>(
     program: &Program<M>,
@@ -179,40 +225,43 @@ fn plan<M: PropagateBackward>(
     splits: &[(usize, Access<M::Opcode>)],
     block_start: usize,
     index: usize,
-) -> Option<(Plan, Reg)> {
+) -> Option<(Plan, RegisterCopy)> {
     let instruction = &program.instructions[index];
     let copy = is_plain(program.machine.register_copy(instruction, program.first_temp()))?;
     let state = states.get(copy.from.dense()?)?;
     let mut plan: Plan = Plan::new();
     for (c, component) in copy.components() {
         let producer = (state.last_write[component] as usize).checked_sub(1)?;
-        let is_single = state.reads.are_one(1 << component) && state.writes.are_one(1 << component);
-        if !is_single || producer < block_start || index - producer > REACH {
+        let is_shared = || state.writes.are_one(1 << component) && state.shared(1 << component) != 0;
+        if !(state.are_single(1 << component) || is_shared()) || producer < block_start || index - producer > REACH {
             return None;
         }
-        match plan.iter_mut().find(|p| p.0 == producer) {
-            Some(entry) => {
-                entry.1 |= 1 << c;
-                entry.2[c] = component as u8;
+        match plan.iter_mut().find(|part| part.producer == producer) {
+            Some(part) => {
+                part.mask |= 1 << c;
+                part.from[c] = component as u8;
             }
             None => {
                 let mut from = [0; 4];
                 from[c] = component as u8;
-                plan.push((producer, 1 << c, from));
+                plan.push(Part { producer, mask: 1 << c, from, rest: 0 });
             }
         }
     }
-    for &(producer, mask, from) in &plan {
+    for part in &mut plan {
+        let &mut Part { producer, mask, from, .. } = part;
         let access = &program.access[producer];
-        let rest = rest_of(access, mask, from);
+        let rest = rest_of(access, mask, from) | state.shared(taken(mask, from));
+        part.rest = rest;
         // The rest is worth an instruction of its own where that makes a copy of it vanish.
         let may_split = || {
-            copy.to.as_output().is_some()
+            let is_copied = |c: usize| state.copies[c] != 0 && state.others & 1 << c == 0;
+            stays(copy.to)
                 && splits.len() < MAX_SPLITS
                 && access.traits.any(Traits::COMPONENTWISE)
                 && program.machine.may_split(&program.instructions[producer])
-                && rest & !state.to_outputs == 0
-                && (0..4).all(|c| rest & 1 << c == 0 || state.reads.are_one(1 << c) && state.writes.are_one(1 << c))
+                && state.writes.are_one(rest)
+                && (0..4).all(|c| rest & 1 << c == 0 || is_copied(c))
         };
         if rest != 0 && !may_split() {
             return None;
@@ -226,16 +275,17 @@ fn plan<M: PropagateBackward>(
             return None;
         }
     }
-    let first = plan.iter().map(|p| p.0).min()?;
+    let first = plan.iter().map(|part| part.producer).min()?;
     let clean = program.access[first + 1..index].iter().all(|between| !touches(between, copy.to, copy.mask));
     let clean = clean && splits.iter().all(|(at, part)| *at <= first || !touches(part, copy.to, copy.mask));
-    clean.then_some((plan, copy.to))
+    clean.then_some((plan, copy))
 }
 
 /// Whether an instruction reads or writes components of a register, or makes outputs visible.
 fn touches<Opcode>(access: &Access<Opcode>, register: Reg, mask: u8) -> bool {
-    if register.as_fixed().is_some() {
-        return access.traits.any(Traits::READS_FIXED.with(Traits::WRITES_FIXED));
+    let somewhere = Traits::READS_FIXED.with(Traits::WRITES_INDIRECT).with(Traits::STORES_WHOLE);
+    if register.as_fixed().is_some() && access.traits.any(somewhere) {
+        return true;
     }
     if register.as_output().is_some() && access.traits.any(Traits::OUTPUT_BARRIER.with(Traits::READS_OUTPUT)) {
         return true;

@@ -90,7 +90,8 @@ impl Renames {
 pub fn vectorize<M: Vectorize>(program: &mut Program<M>) -> bool {
     let freedom = freedoms(program);
     let mut has_writer = vec![false; program.temps()];
-    let mut is_own: Vec<bool> = freedom.iter().map(|&freedom| freedom == Freedom::Any).collect();
+    let moves = |&freedom: &Freedom| matches!(freedom, Freedom::Any | Freedom::WithinHalves);
+    let mut is_own: Vec<bool> = freedom.iter().map(moves).collect();
     for temp in program.access.iter().filter_map(|a| a.written()?.temp()) {
         is_own[temp] &= !has_writer[temp];
         has_writer[temp] = true;
@@ -136,6 +137,10 @@ pub fn vectorize<M: Vectorize>(program: &mut Program<M>) -> bool {
                     continue;
                 }
                 let Free { mask, from, to } = Free::of(taken, mask);
+                let stays_in_half = freedom[into].and(freedom[temp]) == Freedom::WithinHalves;
+                if stays_in_half && (taken | mask) & 0b1100 != 0 {
+                    continue;
+                }
                 let moved = machine.moved_to(b, a, mask, from);
                 let Some(both) = machine.merged(constants, a, &all[earlier], &moved) else { continue };
                 accesses.record(machine, &machine.access(&moved, first_temp), earlier);

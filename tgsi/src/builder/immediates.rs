@@ -44,6 +44,17 @@ impl ShaderBuilder {
         self.immediate_checked(data_type, words, words.len())
     }
 
+    /// Whether one of the immediates of a type of 32 bits has all of these words, so that [`immediate`](Self::immediate)
+    /// needs no room for them. Only a few of those that have the first word are looked at.
+    pub fn has_immediate(&self, data_type: ImmediateType, words: &[u32]) -> bool {
+        let Some(&first) = words.first() else { return false };
+        let holders = self.immediate_values.get(&(data_type, u64::from(first))).into_iter().flatten();
+        holders.take(PACKING_CANDIDATES).filter_map(|&position| self.immediates.get(position as usize)).any(|holder| {
+            let held = holder.words.get(..holder.used).unwrap_or_default();
+            words.iter().all(|word| held.contains(word))
+        })
+    }
+
     fn immediate_checked(&mut self, data_type: ImmediateType, words: &[u32], asked: usize) -> Src {
         let step = if data_type.is_64bit() { 2 } else { 1 };
         if words.is_empty() || asked > 4 || asked & (step - 1) != 0 {

@@ -10,7 +10,11 @@ use super::{finish_virgl, properties};
 use crate::DriverError;
 use crate::machine::{Immediates, Program};
 use crate::select::declared::Declared;
+use crate::target::opcodes::takes_modifiers;
 use crate::target::options::{Dialect, TgsiOptions};
+
+/// Sign bit of a float.
+const SIGN: u32 = 0x8000_0000;
 
 /// Builds the shader.
 pub(crate) fn build(
@@ -131,7 +135,7 @@ fn pack_immediates(
             continue;
         }
         let channels = tgsi::scan::needed_channels(instruction, number);
-        let src = &mut instruction.src[number];
+        let src = instruction.src[number];
         let row = immediates.row(src.register.index);
         let mut operand = opcode.info().src_types.get(number).copied().unwrap_or(OperandType::Uint);
         if !options.native_integers {
@@ -145,16 +149,34 @@ fn pack_immediates(
         }
         let words = src.swizzle.map(|c| row[usize::from(c & 3)]);
         let counts = number > 1 && is_counter;
+        let can_negate = options.dialect == Dialect::Mesa && takes_modifiers(opcode, number);
+        // Beside another immediate the same row counts more.
+        let others =
+            instruction.src.iter().enumerate().filter(|(other, src)| {
+                *other != number && options.one_constant && src.register.file == File::Immediate
+            });
+        let others: arrayvec::ArrayVec<(usize, i32), 4> =
+            others.map(|(other, src)| (other, src.register.index)).take(4).collect();
+        let may_negate = |row: i32| {
+            can_negate && (others.is_empty() || others.iter().any(|&(other, index)| other < number && index == row))
+        };
         let packed = match &together {
             Some(all) => {
                 let row = builder.immediate(ImmediateType::Float32, all);
-                let slot = |c: usize| all.iter().position(|w| *w == words[c]).filter(|_| channels & 1 << c != 0);
+                let needed = || (0..4usize).filter(|c| channels & 1 << c != 0);
+                let negate = !needed().all(|c| all.contains(&words[c]));
+                let word = |c: usize| if negate { words[c] ^ SIGN } else { words[c] };
+                let slot = |c: usize| all.iter().position(|w| *w == word(c)).filter(|_| channels & 1 << c != 0);
                 let swizzle = [0, 1, 2, 3].map(|c| row.swizzle[slot(c).unwrap_or(0)]);
-                Src { swizzle, ..row }
+                Src { swizzle, negate, ..row }
             }
-            None => pack(builder, &|words| immediate_type(operand, words, counts, options), &words, channels),
+            None => {
+                let type_of = |words: &[u32]| immediate_type(operand, words, counts, options);
+                pack(builder, &type_of, &words, channels, &may_negate)
+            }
         };
-        *src = Src { absolute: src.absolute, negate: src.negate, span: src.span, ..packed };
+        let negate = src.negate ^ (packed.negate && !src.absolute);
+        instruction.src[number] = Src { absolute: src.absolute, negate, span: src.span, ..packed };
     }
     if let Some(texture) = &mut instruction.texture {
         for offset in &mut texture.offsets {
@@ -162,7 +184,7 @@ fn pack_immediates(
                 let row = immediates.row(offset.index);
                 let [x, y, z] = offset.swizzle.map(|c| row[usize::from(c & 3)]);
                 let ty = if options.float_immediates { ImmediateType::Float32 } else { ImmediateType::Uint32 };
-                let packed = pack(builder, &|_| ty, &[x, y, z, z], 7);
+                let packed = pack(builder, &|_| ty, &[x, y, z, z], 7, &|_| false);
                 offset.index = packed.register.index;
                 offset.swizzle = [packed.swizzle[0], packed.swizzle[1], packed.swizzle[2]];
             }
@@ -170,8 +192,8 @@ fn pack_immediates(
     }
 }
 
-/// The words of all immediates that an instruction reads, if there are several, they fit into a row, and the target
-/// gains by that.
+/// The words of all immediates that an instruction reads, or of some of them negated, if there are several, they fit
+/// into a row, and the target gains by that.
 fn words_together(
     immediates: &Immediates,
     instruction: &Instruction,
@@ -186,8 +208,11 @@ fn words_together(
     for (number, src) in instruction.src.iter().enumerate().filter(|(_, src)| is_immediate(src)) {
         let channels = tgsi::scan::needed_channels(instruction, number);
         let row = immediates.row(src.register.index);
-        for c in (0..4).filter(|c| channels & 1 << c != 0) {
-            let word = row[usize::from(src.swizzle[c] & 3)];
+        let words = || (0..4).filter(|c| channels & 1 << c != 0).map(|c| row[usize::from(src.swizzle[c] & 3)]);
+        if takes_modifiers(instruction.opcode, number) && words().all(|word| all.contains(&(word ^ SIGN))) {
+            continue;
+        }
+        for word in words() {
             if !all.contains(&word) {
                 all.try_push(word).ok()?;
             }
@@ -196,8 +221,15 @@ fn words_together(
     (!all.is_empty()).then_some(all)
 }
 
-/// Finds a row for the words that channels need.
-fn pack(builder: &mut ShaderBuilder, type_of: &dyn Fn(&[u32]) -> ImmediateType, words: &[u32; 4], channels: u8) -> Src {
+/// Finds a row for the words that channels need. Where the operand may be negated then, that may be a row that has them
+/// with the other sign.
+fn pack(
+    builder: &mut ShaderBuilder,
+    type_of: &dyn Fn(&[u32]) -> ImmediateType,
+    words: &[u32; 4],
+    channels: u8,
+    may_negate: &dyn Fn(i32) -> bool,
+) -> Src {
     let mut distinct: arrayvec::ArrayVec<u32, 4> = arrayvec::ArrayVec::new();
     for c in (0..4).filter(|c| channels & 1 << c != 0) {
         if !distinct.contains(&words[c]) {
@@ -207,8 +239,14 @@ fn pack(builder: &mut ShaderBuilder, type_of: &dyn Fn(&[u32]) -> ImmediateType, 
     if distinct.is_empty() {
         distinct.push(words[0]);
     }
-    let packed = builder.immediate(type_of(&distinct), &distinct);
-    let mut src = Src::new(Register::new(File::Immediate, packed.register.index));
+    let data_type = type_of(&distinct);
+    let opposite: arrayvec::ArrayVec<u32, 4> = distinct.iter().map(|word| word ^ SIGN).collect();
+    let negate = data_type == ImmediateType::Float32
+        && !builder.has_immediate(data_type, &distinct)
+        && builder.has_immediate(data_type, &opposite)
+        && may_negate(builder.immediate(data_type, &opposite).register.index);
+    let packed = builder.immediate(data_type, if negate { &opposite } else { &distinct });
+    let mut src = Src { negate, ..Src::new(Register::new(File::Immediate, packed.register.index)) };
     for (c, word) in words.iter().enumerate() {
         let slot = distinct.iter().position(|w| w == word).filter(|_| channels & 1 << c != 0).unwrap_or(0);
         src.swizzle[c] = packed.swizzle[slot];

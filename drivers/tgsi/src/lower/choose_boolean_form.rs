@@ -1,4 +1,4 @@
-//! Booleans that are wanted as 1.0 or 0.0 are computed so, where that takes fewer instructions than all ones and a
+//! Booleans that are wanted as 1.0 or 0.0 are computed so, where that takes no more instructions than all ones and a
 //! conversion.
 //!
 //! ```text
@@ -13,7 +13,8 @@
 //! are made of each other (`iand`, `ior`, `ixor`, `inot`, phis, selections, vectors) have one form. As words, each
 //! `b2f32` and each `terminate_if` of them takes an instruction. As floats, each comparison of integers does, and each
 //! value that something reads bit by bit; comparisons of floats give either form, and conditions and selections test
-//! for other than 0, which 1.0 is.
+//! for other than 0, which 1.0 is. On targets that compare to words only, each comparison that gives a float takes one
+//! more.
 //!
 //! What is made of booleans only is found by assuming it of all and withdrawing those with another operand, and those
 //! that read them: linear.
@@ -28,8 +29,9 @@ use tgsi_ir::{AluFlags, Body, Builder, Cursor, Def, Inst, Shader, Use, User};
 const ONES: u64 = 0xffff_ffff;
 const ONE: u64 = 0x3f80_0000;
 
-/// Chooses. Returns whether anything changed.
-pub(crate) fn choose_boolean_form(shader: &mut Shader) -> bool {
+/// Chooses. `compares_to_words` says that a comparison that gives a float takes two instructions. Returns whether
+/// anything changed.
+pub(crate) fn choose_boolean_form(shader: &mut Shader, compares_to_words: bool) -> bool {
     let mut progress = false;
     for body in shader.bodies_mut() {
         let numbers_wanted = body
@@ -37,7 +39,7 @@ pub(crate) fn choose_boolean_form(shader: &mut Shader) -> bool {
             .into_iter()
             .any(|block| body.insts(block).any(|inst| wanted_number(body, inst).is_some()));
         if numbers_wanted {
-            progress |= choose(body);
+            progress |= choose(body, compares_to_words);
         }
     }
     progress
@@ -63,6 +65,8 @@ struct Class {
     parent: Option<Def>,
     words: u32,
     floats: u32,
+    /// Something reads one of them bit by bit, or kills by it and may need no comparison.
+    has_other_readers: bool,
 }
 
 struct Booleans {
@@ -226,13 +230,22 @@ impl Booleans {
         }
     }
 
-    fn count(&mut self, body: &Body) {
+    fn count(&mut self, body: &Body, compares_to_words: bool) {
         for index in 0..self.defs.len() {
             let def = self.defs[index];
-            let (mut words, mut floats, mut read_as_word) = (0, u32::from(self.kinds[def] == Kind::Word), false);
+            let is_second_step = match self.kinds[def] {
+                Kind::Word => true,
+                Kind::Either(_) => compares_to_words,
+                Kind::Join | Kind::None => false,
+            };
+            let (mut words, mut floats) = (0, u32::from(is_second_step));
+            let (mut read_as_word, mut kills) = (false, false);
             for source in body.uses_of(def) {
                 match self.reader(body, source) {
-                    Reader::Number(_) => words += 1,
+                    Reader::Number(user) => {
+                        words += 1;
+                        kills |= body.inst_def(user).is_none();
+                    }
                     // The word that an integer comparison gives is there in any case.
                     Reader::Word => read_as_word = self.kinds[def] != Kind::Word,
                     Reader::Tests | Reader::Joins => {}
@@ -240,6 +253,7 @@ impl Booleans {
             }
             floats += u32::from(read_as_word);
             let root = self.find(def);
+            self.classes[root].has_other_readers |= read_as_word || kills && self.kinds[def] == Kind::Word;
             self.classes[root].words += words;
             self.classes[root].floats += floats;
         }
@@ -258,16 +272,18 @@ enum Reader {
     Word,
 }
 
-fn choose(body: &mut Body) -> bool {
+fn choose(body: &mut Body, compares_to_words: bool) -> bool {
     let mut booleans = Booleans::new(body);
     booleans.join(body);
-    booleans.count(body);
+    booleans.count(body, compares_to_words);
     let mut progress = false;
     for index in 0..booleans.defs.len() {
         let def = booleans.defs[index];
         let root = booleans.find(def);
         let class = booleans.classes[root];
-        if class.floats < class.words {
+        // Conversions right behind comparisons need no vector of words.
+        let is_tie = class.floats == class.words && class.words > 0 && !class.has_other_readers;
+        if class.floats < class.words || is_tie {
             make_float(body, &booleans, def);
             progress = true;
         }

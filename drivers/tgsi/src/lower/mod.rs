@@ -24,6 +24,8 @@ mod lower_truncated_indices;
 mod lower_wide_signs;
 mod lower_wide_vectors;
 mod narrow_broadcasts;
+mod nest_selections;
+mod reuse_differences;
 mod reuse_vectors;
 mod split_operands;
 mod swap_inverted_sides;
@@ -35,7 +37,8 @@ use tgsi_ir::passes::pipeline::{finish, into_ssa};
 use tgsi_ir::passes::{
     lower_bool_to_float, lower_bool_to_int32, lower_doubles, lower_frexp, lower_global_vars_to_local,
     lower_indirect_derefs, lower_indirect_io, lower_indirect_registers, lower_int_to_float, lower_int64, lower_io,
-    lower_pack, lower_vars_to_ssa, opt_copy_prop, opt_cse, opt_dce, remove_dead_variables, run_pass,
+    lower_pack, lower_vars_to_ssa, opt_constant_folding, opt_copy_prop, opt_cse, opt_dce, remove_dead_variables,
+    run_pass,
 };
 use tgsi_ir::shader::{NO_INLINE, Stage};
 use tgsi_ir::variable::VariableModes;
@@ -58,6 +61,8 @@ use lower_truncated_indices::lower_truncated_indices;
 use lower_wide_signs::lower_wide_signs;
 use lower_wide_vectors::lower_wide_vectors;
 use narrow_broadcasts::narrow_broadcasts;
+use nest_selections::{Selections, nest_selections};
+use reuse_differences::reuse_differences;
 use reuse_vectors::reuse_vectors;
 use split_operands::{Costs, split_operands};
 use swap_inverted_sides::swap_inverted_sides;
@@ -200,6 +205,14 @@ pub(crate) fn lower(shader: &mut Shader, options: &TgsiOptions, passes: &mut Pas
     if options.optimize {
         run!(passes, shader, swap_inverted_sides);
     }
+    if options.optimize && options.has_cmp {
+        let has_comparisons = options.native_integers || options.has_comparisons;
+        if !options.keep_rounding {
+            run!(passes, shader, reuse_differences, |s| reuse_differences(s, has_comparisons));
+        }
+        let selections = Selections { has_comparisons, cost: if options.costly_cmp { 3 } else { 1 } };
+        run!(passes, shader, nest_selections, |s| nest_selections(s, selections));
+    }
     if options.native_integers {
         run!(passes, shader, lower_bool_to_int32);
     } else {
@@ -213,8 +226,15 @@ pub(crate) fn lower(shader: &mut Shader, options: &TgsiOptions, passes: &mut Pas
         }
         run!(passes, shader, opt_dce);
     }
-    if options.native_integers && run!(passes, shader, choose_boolean_form) {
+    let compares_to_words = options.compares_to_words;
+    if options.native_integers
+        && run!(passes, shader, choose_boolean_form, |s| choose_boolean_form(s, compares_to_words))
+    {
         run!(passes, shader, opt_copy_prop);
+    }
+    // Comparisons without an opcode have become differences, perhaps of constants that were negated before.
+    if !options.native_integers && !options.has_comparisons {
+        run!(passes, shader, opt_constant_folding);
     }
     if options.optimize && options.schedules && run!(passes, shader, narrow_broadcasts) {
         run!(passes, shader, opt_copy_prop);
@@ -232,6 +252,8 @@ pub(crate) fn lower(shader: &mut Shader, options: &TgsiOptions, passes: &mut Pas
             component_negation: options.component_negation,
             joined_copies: options.joined_copies,
             selection: if options.costly_cmp { 3 } else { 1 },
+            equality: if options.costly_equality { 3 } else { 1 },
+            fuses_sums: options.fuse_mad && !options.keep_rounding,
         };
         let swizzled_lookups = !options.plain_coordinates;
         // What shares a vector is not to be split.

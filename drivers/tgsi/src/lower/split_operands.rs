@@ -7,7 +7,16 @@
 //! ```
 //!
 //! That is two instructions instead of two copies and one: the parts write their components of the result. Parts that
-//! are computed for the vector alone need no copy; where there are such, it stays.
+//! are computed for the vector alone need no copy; where there are such, it stays. But a sum takes products in, each
+//! its own, where product and sum are one instruction:
+//!
+//! ```text
+//! 32x2 %4 = fmul %0.xy, %1.zw           32x2 %4 = fmul %0.xy, %1.zw
+//! 32 %5 = fmul %0.z, %2.x               32 %5 = fmul %0.z, %2.x
+//! 32x3 %6 = vec3 %4.x, %4.y, %5    =>   32x2 %8 = fadd %4, %3.xy
+//! 32x3 %7 = fadd %6, %3                 32 %9 = fadd %5, %3.z
+//!                                       32x3 %7 = vec3 %8.x, %8.y, %9
+//! ```
 
 use arrayvec::ArrayVec;
 use tgsi_ir::alu::AluOp;
@@ -29,6 +38,10 @@ pub(crate) struct Costs {
     pub(crate) joined_copies: bool,
     /// Instructions that `CMP` takes.
     pub(crate) selection: usize,
+    /// Instructions that `SEQ` and `SNE` take.
+    pub(crate) equality: usize,
+    /// A product that a sum alone reads and the sum become one instruction.
+    pub(crate) fuses_sums: bool,
 }
 
 impl Costs {
@@ -129,6 +142,18 @@ fn own_vector(body: &Body, inst: Inst, number: usize, costs: Costs) -> Option<In
     is_own.then_some(vector)
 }
 
+/// The vector of products that a value is, if one sum alone reads it, and it alone reads the products.
+fn own_products(body: &Body, def: Def) -> Option<Inst> {
+    let vector = body.def_inst(def);
+    body.alu_op(vector).filter(|op| op.is_vec())?;
+    let is_product = |part: Def| body.alu_op(body.def_inst(part)) == Some(AluOp::Fmul) && is_free(body, vector, part);
+    let is_own = body.bit_size(def) == 32
+        && body.num_sources(vector) <= 4
+        && body.uses_of(def).count() == 1
+        && (0..body.num_sources(vector)).all(|part| is_product(body.src(vector, part)));
+    is_own.then_some(vector)
+}
+
 /// The component of an operand, looked for in the vector that it is.
 fn component(body: &Body, inst: Inst, number: usize, vector: Option<Inst>, channel: usize) -> (Def, u8) {
     let selected = body.swizzle(body.source(inst, number)).get(channel);
@@ -148,7 +173,15 @@ fn split(body: &mut Body, inst: Inst, costs: Costs) -> bool {
         return false;
     }
     let numbers = 0..body.num_sources(inst);
-    let vectors: ArrayVec<Option<Inst>, 4> = numbers.map(|number| own_vector(body, inst, number, costs)).collect();
+    let mut vectors: ArrayVec<Option<Inst>, 4> =
+        numbers.clone().map(|number| own_vector(body, inst, number, costs)).collect();
+    // A sum takes in one product.
+    let is_sum = op == AluOp::Fadd && costs.fuses_sums;
+    let products =
+        numbers.filter(|_| is_sum).find_map(|number| Some((number, own_products(body, body.src(inst, number))?)));
+    if let Some((number, vector)) = products {
+        vectors[number] = Some(vector);
+    }
     if vectors.iter().all(Option::is_none) {
         return false;
     }
@@ -170,6 +203,7 @@ fn split(body: &mut Body, inst: Inst, costs: Costs) -> bool {
             }
         }
         match vectors[number] {
+            Some(_) if products.is_some_and(|(of, _)| of == number) => defs.len(),
             Some(_) if costs.joined_copies => 1,
             Some(_) => defs.len(),
             None => 0,
@@ -177,9 +211,22 @@ fn split(body: &mut Body, inst: Inst, costs: Costs) -> bool {
     };
     let whole: ArrayVec<Def, 4> =
         (0..vectors.len()).filter(|&n| vectors[n].is_none()).map(|n| body.src(inst, n)).collect();
-    let weight = if matches!(op, AluOp::Fcsel | AluOp::FcselGt) { costs.selection } else { 1 };
+    let weight = match op {
+        AluOp::Fcsel | AluOp::FcselGt => costs.selection,
+        AluOp::Seq | AluOp::Sne => costs.equality,
+        _ => 1,
+    };
     let before = weight + (0..vectors.len()).map(copies).sum::<usize>() + costs.copies(body, &whole);
-    let after: usize = groups.iter().map(|group| weight + costs.copies(body, &group.0)).sum();
+    // Products have copies of their own, whether a sum takes them in or not.
+    let beyond_product = |defs: &ArrayVec<Def, 4>| match products {
+        Some((of, _)) => {
+            let factors: ArrayVec<Def, 4> = body.sources(body.def_inst(defs[of])).map(|s| body.src_def(s)).collect();
+            let all: ArrayVec<Def, 4> = factors.iter().copied().chain([defs[1 - of]]).collect();
+            costs.copies(body, &all).saturating_sub(costs.copies(body, &factors))
+        }
+        None => costs.copies(body, defs),
+    };
+    let after: usize = groups.iter().map(|group| weight + beyond_product(&group.0)).sum();
     if after >= before || groups.len() < 2 {
         return false;
     }

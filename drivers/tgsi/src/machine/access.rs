@@ -26,7 +26,9 @@ fn of_opcode(opcode: Opcode) -> Traits {
     traits.add(Traits::EFFECT, has_effect(opcode));
     traits.add(Traits::COPY, opcode == Opcode::Mov);
     traits.add(PLAIN, is_componentwise(opcode) && reads_what_it_writes(opcode));
-    let fixes = !is_permutable(opcode) || info.is_tex || reads_resource(opcode) || opcode == Opcode::Store;
+    let is_derivative = matches!(opcode, Opcode::Ddx | Opcode::Ddy);
+    let fixes =
+        is_derivative || !is_permutable(opcode) || info.is_tex || reads_resource(opcode) || opcode == Opcode::Store;
     traits.add(Traits::CONSTRAINS, fixes || wide);
     let narrows = is_permutable(opcode) || (!info.is_store && !wide);
     traits.add(Traits::NARROWS, narrows && opcode != Opcode::Clock);

@@ -90,6 +90,11 @@ impl Allocate for Tgsi {
             };
             narrow(temp, to);
         }
+        if self.prefers_xy(instruction.opcode)
+            && let Some(temp) = written
+        {
+            narrow(temp, Freedom::WithinHalves);
+        }
         for (number, src) in instruction.src.iter().enumerate() {
             if src.register.file != File::Temporary || src.register.indirect.is_some() {
                 continue;

@@ -38,6 +38,8 @@ pub(crate) struct Tgsi {
     pub(crate) has_plain_coordinates: bool,
     /// The target [runs 64-bit instructions half by half](crate::TgsiOptions::halves_in_turn).
     pub(crate) has_halves_in_turn: bool,
+    /// The target [derives x and y at once](crate::TgsiOptions::derivatives_of_xy).
+    pub(crate) has_derivatives_of_xy: bool,
     /// The target [propagates copies and allocates by itself](crate::TgsiOptions::unoptimized_ra).
     pub(crate) has_own_allocator: bool,
 }
@@ -69,6 +71,13 @@ pub(crate) fn virtual_temp(file: File, index: i32, first_temp: u32) -> Option<us
         return None;
     }
     Some(u32::try_from(index).ok()?.checked_sub(first_temp)? as usize)
+}
+
+impl Tgsi {
+    /// Whether an instruction is best where its result is in x and y.
+    pub(crate) fn prefers_xy(&self, opcode: Opcode) -> bool {
+        self.has_derivatives_of_xy && matches!(opcode, Opcode::Ddx | Opcode::Ddy)
+    }
 }
 
 impl Machine for Tgsi {

@@ -179,6 +179,10 @@ impl PropagateBackward for Tgsi {
         let in_place = mask == written && (0..4u8).all(|c| mask & 1 << c == 0 || from[usize::from(c)] == c);
         let is_one = mask.count_ones() == 1 && written.count_ones() == 1;
         let may_move = is_permutable(producer.opcode) || is_one && is_narrowing(producer.opcode);
+        // A copy is less than what z and w cost.
+        if self.prefers_xy(producer.opcode) && mask & 0b1100 != 0 && written & 0b1100 == 0 {
+            return false;
+        }
         let info = producer.opcode.info();
         if !in_place && !may_move || info.is_store {
             return false;

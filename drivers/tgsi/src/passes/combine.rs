@@ -178,6 +178,12 @@ impl At<'_> {
         self.readers.get(self.register(src)?.dense()?)?.are_one(self.access().mask(source)).then_some(found)
     }
 
+    /// Whether a source reads all that its producer gives, and nobody else reads it.
+    fn is_only_reader(&self, source: usize, producer: &Instruction) -> bool {
+        let written = producer.dst.first().map_or(0, |dst| dst.write_mask);
+        written & !self.access().mask(source) == 0 && self.only_producer(source).is_some()
+    }
+
     /// The producer of a source that only sums read.
     fn producer_of_sums(&self, source: usize) -> Option<(usize, &Instruction)> {
         let read = self.register(&self.instruction().src[source])?;
@@ -345,6 +351,9 @@ impl At<'_> {
         match producer.1.opcode {
             Opcode::Fslt if self.options.has_cmp => {
                 let b = b?;
+                if self.options.compares_to_words && !self.is_only_reader(0, producer.1) {
+                    return None;
+                }
                 new.opcode = Opcode::Cmp;
                 if self.is_float_zero(&b, channels) {
                     new.src[0] = a;

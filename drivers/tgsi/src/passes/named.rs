@@ -150,6 +150,7 @@ fn program(shader: &Shader, options: &TgsiOptions) -> Result<Program, MachinePas
         has_plain_coordinates: options.plain_coordinates,
         has_whole_results: options.whole_results,
         has_halves_in_turn: options.halves_in_turn,
+        has_derivatives_of_xy: options.derivatives_of_xy,
         has_own_allocator: options.unoptimized_ra,
     };
     let mut program = Program::new(machine, first_temp);

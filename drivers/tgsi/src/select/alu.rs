@@ -208,7 +208,7 @@ impl Selector<'_> {
                 return Ok(());
             }
             AluOp::B32csel if self.recognized(inst, def) => return Ok(()),
-            AluOp::Fadd if self.options.native_integers => {
+            AluOp::Fadd => {
                 let count = usize::from(body.num_components(def));
                 if let Some(source) = self.recognized_sign(inst, count) {
                     let (dst, saturate) = self.alu_destination(def);

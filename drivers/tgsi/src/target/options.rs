@@ -146,6 +146,12 @@ pub struct TgsiOptions {
     pub plain_coordinates: bool,
     /// `CMP` takes three instructions.
     pub costly_cmp: bool,
+    /// `SEQ` and `SNE` take three instructions.
+    pub costly_equality: bool,
+    /// Comparisons give words: `SLT`, `SGE`, `SEQ`, `SNE` and `CMP` take two instructions, of which the second selects.
+    pub compares_to_words: bool,
+    /// `DDX` and `DDY` give x and y: z and w cost three more instructions.
+    pub derivatives_of_xy: bool,
     /// `CMP` reads at most two different temporaries.
     pub narrow_cmp: bool,
     /// There are branches and loops. Without them loops are unrolled, and both sides of a branch are computed; without
@@ -336,6 +342,9 @@ impl Default for TgsiOptions {
             whole_texture_writes: false,
             plain_coordinates: false,
             costly_cmp: false,
+            costly_equality: false,
+            compares_to_words: false,
+            derivatives_of_xy: false,
             narrow_cmp: false,
             has_branches: true,
             has_continue: true,
@@ -435,6 +444,9 @@ named_options! {
     "whole_textures", "Texture instructions write whole registers." => |o| o.whole_texture_writes = true;
     "plain_coordinates", "Texture coordinates are read from x on." => |o| o.plain_coordinates = true;
     "costly_cmp", "CMP takes three instructions." => |o| o.costly_cmp = true;
+    "costly_equality", "SEQ and SNE take three instructions." => |o| o.costly_equality = true;
+    "compares_to_words", "SLT, SGE, SEQ, SNE and CMP take two instructions." => |o| o.compares_to_words = true;
+    "derivatives_of_xy", "DDX and DDY give x and y; z and w cost more." => |o| o.derivatives_of_xy = true;
     "narrow_cmp", "CMP reads at most two different temporaries." => |o| o.narrow_cmp = true;
     "costly_branches", "A branch costs several instructions." => |o| o.costly_branches = true;
     "no_branches", "There are no branches and loops." => |o| o.has_branches = false;

@@ -93,13 +93,14 @@ fn no_integers(options: &mut TgsiOptions) {
 const DIRECT: IndirectFiles = IndirectFiles { inputs: false, outputs: false, temporaries: false, constants: false };
 
 /// `nvfx_fragprog.c` and `nvfx_vertprog.c` of Mesa 25.0. Both copy each second input and each second constant of an
-/// instruction into a temporary; immediates are constants. `CMP` of fragments sets the condition code and moves twice:
-/// three instructions. Vertex programs have no `_SAT`: the driver writes it out. They index constants and inputs,
-/// fragment programs nothing.
+/// instruction into a temporary; immediates are constants. `CMP` sets the condition code and moves twice:
+/// three instructions. `DDX` and `DDY` give x and y: what is to be in z or w is moved, and all of it copied. Vertex
+/// programs have no `_SAT`: the driver writes it out. They index constants and inputs, fragment programs nothing.
 fn geforce(stage: Stage, options: &mut TgsiOptions) {
     options.one_constant = true;
     options.one_input = true;
-    options.costly_cmp = stage == Stage::Fragment;
+    options.costly_cmp = true;
+    options.derivatives_of_xy = stage == Stage::Fragment;
     options.has_exp = stage != Stage::Fragment;
     options.has_sat = stage != Stage::Vertex;
     match stage {
@@ -125,7 +126,7 @@ fn nv40(stage: Stage, options: &mut TgsiOptions) {
 }
 
 /// `i915_fpc_translate.c` and `i915_fpc_emit.c` of Mesa 25.0. An instruction reads one constant; 0 and 1 are swizzles.
-/// `LRP` is two `MAD`, an absolute value a `MAX`. Textures are read at x and y of a register and write a whole one: what
+/// `LRP` is two `MAD`, an absolute value a `MAX`, `SEQ` and `SNE` two comparisons and a product or sum. Textures are read at x and y of a register and write a whole one: what
 /// is otherwise is copied, and a coordinate that was computed in a phase begins the next of four. Temporaries are R0 to
 /// R15. There are no branches, no `SIN` and `COS`, and no indices. Vertex shaders run in Mesa's interpreter (`draw`).
 fn i915(stage: Stage, options: &mut TgsiOptions) {
@@ -142,12 +143,13 @@ fn i915(stage: Stage, options: &mut TgsiOptions) {
         options.whole_texture_writes = true;
         options.plain_coordinates = true;
         options.lookup_phases = true;
+        options.costly_equality = true;
         options.max_temporaries = Some(16);
     }
 }
 
 /// Vertex programs of R300 and R400 have no saturation, no absolute value, no branches and no `CMP` (the compiler
-/// refuses the first and takes the last one as if it could not be there). Fragment programs have the swizzles of
+/// refuses the first and takes the last one as if it could not be there), and make `SEQ` and `SNE` of two comparisons. Fragment programs have the swizzles of
 /// `r300_fragprog_swizzle.c`, no branches, and no `SIN` and `COS`.
 fn r300(stage: Stage, options: &mut TgsiOptions) {
     radeon(stage, options);
@@ -159,6 +161,7 @@ fn r300(stage: Stage, options: &mut TgsiOptions) {
     if stage == Stage::Vertex {
         options.has_sat = false;
         options.fuse_fabs = false;
+        options.costly_equality = true;
         options.has_cmp = false;
         options.has_branches = false;
     }
@@ -232,7 +235,8 @@ fn interpreter(options: &mut TgsiOptions) {
 }
 
 /// `svga_tgsi_vgpu10.c` of Mesa 25.0 has no case for `ARR`, integers of 64 bits and packed numbers, and gives the
-/// shader up. Its `get_temp_array_id` and `remap_temp_index` find the array of an operand by its register, whatever
+/// shader up. Comparisons are those of Direct3D 10, behind which `SLT`, `SGE`, `SEQ`, `SNE` and `CMP` select. Its
+/// `get_temp_array_id` and `remap_temp_index` find the array of an operand by its register, whatever
 /// array the operand names.
 fn svga(options: &mut TgsiOptions) {
     no_level_zero(options);
@@ -240,6 +244,7 @@ fn svga(options: &mut TgsiOptions) {
     options.has_packing = false;
     options.has_arr = false;
     options.offsets_in_array = true;
+    options.compares_to_words = true;
 }
 
 /// `svga_tgsi_insn.c` of Mesa 25.0: one input and one constant in an instruction, one address register, and `CMP` of

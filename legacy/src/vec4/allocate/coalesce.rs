@@ -146,7 +146,7 @@ impl Allocation {
             (into.positions[k], into.counts[k]) = self.segments.unite(into.positions[k], list);
         }
         into.writers = writers;
-        into.freedom = into.freedom.max(freedom);
+        into.freedom = into.freedom.and(freedom);
         self.next_member[into.members.1 as usize] = members.0;
         into.members.1 = members.1;
     }

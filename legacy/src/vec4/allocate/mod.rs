@@ -12,8 +12,8 @@
 //!    components.
 //!
 //! Which permutations a bundle may have depends on the instructions that write it ([`Freedom`]): those that work
-//! channel by channel can write any component, because swizzles are free; pairs must stay pairs; lookups and loads
-//! write where they write.
+//! channel by channel can write any component, because swizzles are free, or those of a half; pairs must stay pairs;
+//! lookups and loads write where they write.
 //!
 //! Everything is linear in the number of segments times the number of registers in use.
 
@@ -31,14 +31,27 @@ use segments::Segments;
 use writers::Sources;
 
 /// The permutations that the components of a temporary allow.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Freedom {
     /// Any component anywhere.
     Any,
+    /// Components may be swapped within each half.
+    WithinHalves,
     /// The halves may be swapped.
     Pairs,
     /// As they are.
     Fixed,
+}
+
+impl Freedom {
+    /// The permutations that both allow.
+    pub(super) fn and(self, other: Freedom) -> Freedom {
+        match (self, other) {
+            (Freedom::Any, freedom) | (freedom, Freedom::Any) => freedom,
+            _ if self == other => self,
+            _ => Freedom::Fixed,
+        }
+    }
 }
 
 /// Where a virtual temporary is: the register, a virtual temporary by number or an output, and the component of it that
@@ -177,9 +190,11 @@ const PERMUTATIONS: [Permutation; 24] = [
 ];
 
 fn permutations(freedom: Freedom) -> &'static [Permutation] {
+    const WITHIN_HALVES: [Permutation; 4] = [[0, 1, 2, 3], [1, 0, 2, 3], [0, 1, 3, 2], [1, 0, 3, 2]];
     const PAIRS: [Permutation; 2] = [[0, 1, 2, 3], [2, 3, 0, 1]];
     match freedom {
         Freedom::Any => &PERMUTATIONS,
+        Freedom::WithinHalves => &WITHIN_HALVES,
         Freedom::Pairs => &PAIRS,
         Freedom::Fixed => &PAIRS[..1],
     }
@@ -284,7 +299,7 @@ pub fn freedoms<M: Allocate>(program: &Program<M>) -> Vec<Freedom> {
     for (access, instruction) in program.access.iter().zip(&program.instructions) {
         program.machine.constrain(instruction, access, program.first_temp(), |temp, to| {
             if let Some(freedom) = freedom.get_mut(temp) {
-                *freedom = to.max(*freedom);
+                *freedom = freedom.and(to);
             }
         });
     }
