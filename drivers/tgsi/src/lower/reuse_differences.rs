@@ -6,14 +6,16 @@
 //! 32 %5 = bcsel %4, %2, %3              32 %5 = bcsel %4, %2, %3
 //! ```
 //!
-//! A selection by a comparison with 0 is one instruction, `CMP`; without opcodes for comparisons each of them is `CMP`
-//! of a difference. A difference is 0 only where both are equal, but where denormals are flushed; it is NaN for two
+//! A selection by a comparison with 0 is one instruction, `CMP`, and `KILL_IF` compares with 0, too; without opcodes for
+//! comparisons each of them is `CMP` of a difference. A difference that comes later in the block is computed where the
+//! comparison is; `opt_cse` removes the later one. A difference is 0 only where both are equal, but where denormals are flushed; it is NaN for two
 //! infinities of one sign, which are not less than each other.
 
 use cranelift_entity::SecondaryMap;
 use tgsi_ir::alu::AluOp;
 use tgsi_ir::builder::AluSrc;
-use tgsi_ir::{Body, Builder, Cursor, Inst, Shader, Swizzle, User};
+use tgsi_ir::intrinsics::IntrinsicOp;
+use tgsi_ir::{Body, Builder, Cursor, Def, Inst, Shader, Swizzle, User};
 
 use super::lower_float_comparisons::{is_zero, operand};
 
@@ -24,24 +26,21 @@ const WINDOW: usize = 16;
 pub(crate) fn reuse_differences(shader: &mut Shader, has_comparisons: bool) -> bool {
     let mut progress = false;
     for body in shader.bodies_mut() {
-        // Sums of the block at hand that stand before.
-        let mut is_known: SecondaryMap<Inst, bool> = SecondaryMap::new();
+        // Places of instructions, from 1; 0 for those that are made here.
+        let mut places: SecondaryMap<Inst, u32> = SecondaryMap::with_capacity(body.num_insts());
+        let mut comparisons: Vec<Inst> = Vec::new();
+        let mut place = 0;
         for block in body.blocks_vec() {
-            let insts = body.insts_vec(block);
-            for &inst in &insts {
-                match body.alu_op(inst) {
-                    Some(AluOp::Fadd) => is_known[inst] = true,
-                    Some(AluOp::Flt | AluOp::Fge | AluOp::Feq | AluOp::Fneu) => {
-                        progress |= reuse(body, inst, has_comparisons, &is_known);
-                    }
-                    _ => {}
+            for inst in body.insts(block) {
+                place += 1;
+                places[inst] = place;
+                if let Some(AluOp::Flt | AluOp::Fge | AluOp::Feq | AluOp::Fneu) = body.alu_op(inst) {
+                    comparisons.push(inst);
                 }
             }
-            for inst in insts {
-                if is_known.get(inst) == Some(&true) {
-                    is_known[inst] = false;
-                }
-            }
+        }
+        for inst in comparisons {
+            progress |= reuse(body, inst, has_comparisons, &places);
         }
     }
     progress
@@ -50,7 +49,7 @@ pub(crate) fn reuse_differences(shader: &mut Shader, has_comparisons: bool) -> b
 /// A component of a value, or of its negation.
 #[derive(Clone, Copy, PartialEq)]
 enum Term {
-    Value(tgsi_ir::Def, u8, bool),
+    Value(Def, u8, bool),
     Word(u64),
 }
 
@@ -78,13 +77,17 @@ impl Term {
     }
 }
 
-fn reuse(body: &mut Body, inst: Inst, has_comparisons: bool, is_known: &SecondaryMap<Inst, bool>) -> bool {
+fn reuse(body: &mut Body, inst: Inst, has_comparisons: bool, places: &SecondaryMap<Inst, u32>) -> bool {
     let (Some((op, flags)), Some(def)) = (body.alu(inst), body.inst_def(inst)) else { return false };
     let count = usize::from(body.num_components(def));
     let [a, b] = [0, 1].map(|number| operand(body, inst, number));
-    let only_selects = || {
+    // What else reads a comparison needs its result.
+    let are_free = || {
         body.uses_of(def).all(|reader| match body.user(reader) {
-            User::Inst(user) => body.alu_op(user) == Some(AluOp::Bcsel) && body.source_number(reader) == 0,
+            User::Inst(user) => {
+                let selects = body.alu_op(user) == Some(AluOp::Bcsel) && body.source_number(reader) == 0;
+                selects || body.intrinsic(user) == Some(IntrinsicOp::TerminateIf)
+            }
             User::If(_) => false,
         })
     };
@@ -93,11 +96,12 @@ fn reuse(body: &mut Body, inst: Inst, has_comparisons: bool, is_known: &Secondar
         || count > 4
         || is_zero(body, a, count)
         || is_zero(body, b, count)
-        || has_comparisons && !(op == AluOp::Flt && only_selects())
+        || has_comparisons && !(op == AluOp::Flt && are_free())
     {
         return false;
     }
-    let Some((difference, swizzle, is_opposite)) = difference(body, [a, b], count, is_known) else { return false };
+    let Some(Difference { sum, swizzle, is_opposite }) = difference(body, inst, count, places) else { return false };
+    let Some(difference) = available(body, inst, sum, places) else { return false };
     let mut builder = Builder::new(body, Cursor::Before(inst));
     builder.flags = flags;
     let zero = AluSrc::component(builder.f32_const(0.0), 0);
@@ -109,16 +113,21 @@ fn reuse(body: &mut Body, inst: Inst, has_comparisons: bool, is_known: &Secondar
     true
 }
 
-/// The difference of two operands, its components, and whether the second is the one that is diminished.
-fn difference(
-    body: &Body,
-    [a, b]: [AluSrc; 2],
-    count: usize,
-    is_known: &SecondaryMap<Inst, bool>,
-) -> Option<(tgsi_ir::Def, Swizzle, bool)> {
+/// The difference of the operands of a comparison.
+struct Difference {
+    /// The instruction that computes it.
+    sum: Inst,
+    /// The components of its result.
+    swizzle: Swizzle,
+    /// The first operand is taken off the second.
+    is_opposite: bool,
+}
+
+/// A difference of the operands of a comparison that the same block computes.
+fn difference(body: &Body, comparison: Inst, count: usize, places: &SecondaryMap<Inst, u32>) -> Option<Difference> {
+    let [a, b] = [0, 1].map(|number| operand(body, comparison, number));
     let terms = |source: AluSrc| (0..count).map(move |c| Term::of(body, source, c));
-    let Term::Value(value, ..) = [a, b].into_iter().flat_map(terms).find(|term| matches!(term, Term::Value(..)))?
-    else {
+    let Term::Value(value, ..) = terms(a).chain(terms(b)).find(|term| matches!(term, Term::Value(..)))? else {
         return None;
     };
     // A difference reads the value or its negation.
@@ -128,7 +137,13 @@ fn difference(
         let of_negation = negation.into_iter().flat_map(|def| body.uses_of(def).take(WINDOW));
         std::iter::once(reader).chain(of_negation.filter_map(|reader| body.user(reader).inst()))
     });
-    for sum in sums.filter(|&sum| is_known.get(sum) == Some(&true)) {
+    let block = body.inst_block(comparison);
+    let is_there = |&sum: &Inst| {
+        body.alu_op(sum) == Some(AluOp::Fadd)
+            && body.inst_block(sum) == block
+            && places.get(sum).is_some_and(|&p| p > 0)
+    };
+    for sum in sums.filter(is_there) {
         let Some(def) = body.inst_def(sum).filter(|&def| body.bit_size(def) == 32) else { continue };
         let [s, t] = [0, 1].map(|number| operand(body, sum, number));
         let lanes = usize::from(body.num_components(def)).min(4);
@@ -144,9 +159,54 @@ fn difference(
             let mut components = [0u8; 4];
             let all = (0..count).all(|c| lane(c).map(|lane| components[c] = lane as u8).is_some());
             if all {
-                return Some((def, Swizzle::new(&components), is_opposite));
+                return Some(Difference { sum, swizzle: Swizzle::new(&components), is_opposite });
             }
         }
     }
     None
+}
+
+/// The result of a sum before a comparison: it is computed there again if it comes later, and is of what is compared.
+fn available(body: &mut Body, comparison: Inst, sum: Inst, places: &SecondaryMap<Inst, u32>) -> Option<Def> {
+    let (def, (_, flags)) = (body.inst_def(sum)?, body.alu(sum)?);
+    if places[sum] < places[comparison] {
+        return Some(def);
+    }
+    let stripped = |source: AluSrc| {
+        let producer = body.def_inst(source.def);
+        if body.alu_op(producer) == Some(AluOp::Fneg) { (operand(body, producer, 0), true) } else { (source, false) }
+    };
+    let compared = [0, 1].map(|number| stripped(operand(body, comparison, number)).0.def);
+    let sources = [0, 1].map(|number| {
+        let source = operand(body, sum, number);
+        let (inner, is_negative) = stripped(source);
+        (source, inner, is_negative)
+    });
+    let is_there = |def: Def| {
+        compared.contains(&def) || body.def_constant(def).is_some_and(|_| is_early(body, def, comparison, places))
+    };
+    if !sources.iter().all(|&(_, inner, _)| is_there(inner.def)) {
+        return None;
+    }
+    let count = body.num_components(def);
+    let mut builder = Builder::new(body, Cursor::Before(comparison));
+    builder.flags = flags;
+    let sources = sources.map(|(source, inner, is_negative)| {
+        if !is_negative {
+            return source;
+        }
+        let negation = builder.body.def_inst(source.def);
+        let size = builder.body.num_components(source.def);
+        let flags = std::mem::replace(&mut builder.flags, builder.body.alu(negation).map_or(flags, |(_, flags)| flags));
+        let negative = builder.alu_sized(AluOp::Fneg, size, &[inner]);
+        builder.flags = flags;
+        AluSrc::new(negative, source.swizzle)
+    });
+    Some(builder.alu_sized(AluOp::Fadd, count, &sources))
+}
+
+/// Whether a constant is loaded before a comparison of its block, or in another block, which then comes first.
+fn is_early(body: &Body, constant: Def, comparison: Inst, places: &SecondaryMap<Inst, u32>) -> bool {
+    let inst = body.def_inst(constant);
+    body.inst_block(inst) != body.inst_block(comparison) || places[inst] < places[comparison]
 }
