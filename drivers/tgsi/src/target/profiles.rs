@@ -247,14 +247,15 @@ fn svga(options: &mut TgsiOptions) {
     options.compares_to_words = true;
 }
 
-/// `svga_tgsi_insn.c` of Mesa 25.0: one input and one constant in an instruction, one address register, and `CMP` of
-/// vertices takes several instructions. Loops have no `CONT`.
+/// `svga_tgsi_insn.c` of Mesa 25.0: one input and one constant in an instruction, one address register. `CMP` of
+/// vertices sets a predicate and moves twice, and so do `SEQ` and `SNE`. Loops have no `CONT`.
 fn vgpu9(stage: Stage, options: &mut TgsiOptions) {
     options.has_continue = false;
     options.one_constant = true;
     options.one_input = true;
     options.address_registers = 1;
     options.costly_cmp = stage == Stage::Vertex;
+    options.costly_equality = true;
 }
 
 impl Profile {
