@@ -44,8 +44,9 @@ impl ShaderBuilder {
         self.immediate_checked(data_type, words, words.len())
     }
 
-    /// Whether one of the immediates of a type of 32 bits has all of these words, so that [`immediate`](Self::immediate)
-    /// needs no room for them. Only a few of those that have the first word are looked at.
+    /// Whether one of the immediates of a type of 32 bits has all of these words, so that
+    /// [`immediate`](Self::immediate) needs no room for them. Only a few of those that have the first word are looked
+    /// at.
     pub fn has_immediate(&self, data_type: ImmediateType, words: &[u32]) -> bool {
         let Some(&first) = words.first() else { return false };
         let holders = self.immediate_values.get(&(data_type, u64::from(first))).into_iter().flatten();

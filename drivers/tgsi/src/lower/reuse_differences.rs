@@ -6,10 +6,10 @@
 //! 32 %5 = bcsel %4, %2, %3              32 %5 = bcsel %4, %2, %3
 //! ```
 //!
-//! A selection by a comparison with 0 is one instruction, `CMP`, and `KILL_IF` compares with 0, too; without opcodes for
-//! comparisons each of them is `CMP` of a difference. A difference that comes later in the block is computed where the
-//! comparison is; `opt_cse` removes the later one. A difference is 0 only where both are equal, but where denormals are flushed; it is NaN for two
-//! infinities of one sign, which are not less than each other.
+//! A selection by a comparison with 0 is one instruction, `CMP`, and `KILL_IF` compares with 0, too; without opcodes
+//! for comparisons each of them is `CMP` of a difference. A difference that comes later in the block is computed where
+//! the comparison is; `opt_cse` removes the later one. A difference is 0 only where both are equal, but where denormals
+//! are flushed; it is NaN for two infinities of one sign, which are not less than each other.
 
 use cranelift_entity::SecondaryMap;
 use tgsi_ir::alu::AluOp;

@@ -126,9 +126,10 @@ fn nv40(stage: Stage, options: &mut TgsiOptions) {
 }
 
 /// `i915_fpc_translate.c` and `i915_fpc_emit.c` of Mesa 25.0. An instruction reads one constant; 0 and 1 are swizzles.
-/// `LRP` is two `MAD`, an absolute value a `MAX`, `SEQ` and `SNE` two comparisons and a product or sum. Textures are read at x and y of a register and write a whole one: what
-/// is otherwise is copied, and a coordinate that was computed in a phase begins the next of four. Temporaries are R0 to
-/// R15. There are no branches, no `SIN` and `COS`, and no indices. Vertex shaders run in Mesa's interpreter (`draw`).
+/// `LRP` is two `MAD`, an absolute value a `MAX`, `SEQ` and `SNE` two comparisons and a product or sum. Textures are
+/// read at x and y of a register and write a whole one: what is otherwise is copied, and a coordinate that was computed
+/// in a phase begins the next of four. Temporaries are R0 to R15. There are no branches, no `SIN` and `COS`, and no
+/// indices. Vertex shaders run in Mesa's interpreter (`draw`).
 fn i915(stage: Stage, options: &mut TgsiOptions) {
     if stage == Stage::Fragment {
         no_integers(options);
@@ -149,8 +150,8 @@ fn i915(stage: Stage, options: &mut TgsiOptions) {
 }
 
 /// Vertex programs of R300 and R400 have no saturation, no absolute value, no branches and no `CMP` (the compiler
-/// refuses the first and takes the last one as if it could not be there), and make `SEQ` and `SNE` of two comparisons. Fragment programs have the swizzles of
-/// `r300_fragprog_swizzle.c`, no branches, and no `SIN` and `COS`.
+/// refuses the first and takes the last one as if it could not be there), and make `SEQ` and `SNE` of two comparisons.
+/// Fragment programs have the swizzles of `r300_fragprog_swizzle.c`, no branches, and no `SIN` and `COS`.
 fn r300(stage: Stage, options: &mut TgsiOptions) {
     radeon(stage, options);
     if stage == Stage::Fragment {
