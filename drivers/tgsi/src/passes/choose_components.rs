@@ -15,7 +15,7 @@
 //! temporary of their own where that makes fewer still.
 
 use rustc_hash::FxHashMap;
-use tgsi::shader::{Dst, Instruction, Register};
+use tgsi::shader::{Dst, Instruction, Register, Src};
 use tgsi::tables::{File, Opcode};
 use tgsi_legacy::vec4::allocate::{Allocate, Freedom, Location, freedoms};
 use tgsi_legacy::vec4::{Machine, Reg, Traits};
@@ -59,15 +59,24 @@ struct Use {
 }
 
 /// What is best for a temporary depends on others, which are looked at before and after it.
-const ROUNDS: usize = 2;
+const ROUNDS: usize = 4;
+
+/// How far the look goes that says whether components become values of their own.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Divides {
+    /// To what writes and reads the components.
+    Values,
+    /// To operands that nothing else reads, too: they can be divided as well.
+    Operands,
+}
 
 /// Chooses. Returns whether anything changed.
-pub(crate) fn choose_components(program: &mut Program) -> bool {
-    let rounds = (0..ROUNDS).take_while(|_| choose_once(program)).count();
+pub(crate) fn choose_components(program: &mut Program, divides: Divides) -> bool {
+    let rounds = (0..ROUNDS).take_while(|_| choose_once(program, divides)).count();
     rounds > 0
 }
 
-fn choose_once(program: &mut Program) -> bool {
+fn choose_once(program: &mut Program, divides: Divides) -> bool {
     let freedom = freedoms(program);
     let mut by_temp: Vec<Vec<usize>> = vec![Vec::new(); program.temps()];
     for (index, access) in program.accesses().iter().enumerate() {
@@ -80,6 +89,16 @@ fn choose_once(program: &mut Program) -> bool {
     let (machine, first_temp) = (program.machine.clone(), program.first_temp());
     let mut new: Vec<(usize, Instruction)> = Vec::new();
     let mut new_at: FxHashMap<usize, Vec<usize>> = FxHashMap::default();
+    let divisible: Vec<bool> = (0..by_temp.len())
+        .map(|temp| {
+            let reads = |access: &Access| access.reads().iter().any(|r| r.temp() == Some(temp));
+            let accesses = || by_temp[temp].iter().map(|&index| &program.accesses()[index]);
+            divides == Divides::Operands
+                && freedom[temp] == Freedom::Any
+                && accesses().all(|access| reads(access) || access.traits.any(Traits::COMPONENTWISE))
+                && accesses().filter(|access| reads(access)).count() == 1
+        })
+        .collect();
     let mut progress = false;
     for (temp, indices) in by_temp.iter().enumerate() {
         if freedom[temp] != Freedom::Any || indices.len() > MAX_ACCESSES {
@@ -96,12 +115,12 @@ fn choose_once(program: &mut Program) -> bool {
             uses.extend(numbers.map(|&number| use_at(Place::New(number), &new[number].1)));
             uses.push(use_at(Place::At(index), &program.instructions()[index]));
         }
-        let mut values = Values { machine: &machine, first_temp, uses };
+        let mut values = Values { machine: &machine, first_temp, divisible: None, uses };
         if values.has_least_cost() {
             continue;
         }
         let mut changes = values.choose(temp);
-        while let Some(parts) = values.apart(temp, program.temps()) {
+        while let Some(parts) = values.apart(temp, program.temps(), &divisible) {
             let _ = program.new_temp();
             values = parts;
             changes = true;
@@ -130,12 +149,18 @@ fn choose_once(program: &mut Program) -> bool {
 struct Values<'a> {
     machine: &'a Tgsi,
     first_temp: u32,
+    /// Operands whose swizzles do not count.
+    divisible: Option<&'a [bool]>,
     uses: Vec<Use>,
 }
 
 impl<'a> Values<'a> {
     fn cost(&self) -> u32 {
-        self.uses.iter().map(|u| cost(&u.instruction, &u.access)).sum()
+        let is_free = |src: &Src| {
+            let temp = virtual_temp(src.register.file, src.register.index, self.first_temp);
+            self.divisible.is_some_and(|divisible| temp.is_some_and(|temp| divisible.get(temp) == Some(&true)))
+        };
+        self.uses.iter().map(|u| cost(&u.instruction, &u.access, is_free)).sum()
     }
 
     fn has_least_cost(&self) -> bool {
@@ -173,14 +198,17 @@ impl<'a> Values<'a> {
     }
 
     /// The same with some components in another temporary, if that costs less.
-    fn apart(&self, temp: usize, other: usize) -> Option<Values<'a>> {
+    fn apart(&self, temp: usize, other: usize, divisible: &'a [bool]) -> Option<Values<'a>> {
         let least = self.cost();
         let groups = self.groups(temp)?;
         groups.into_iter().find_map(|group| {
             let mut parts = self.split(temp, other, group)?;
+            parts.divisible = Some(divisible);
             parts.choose(other);
             parts.choose(temp);
-            (parts.cost() < least).then_some(parts)
+            let is_better = parts.cost() < least;
+            parts.divisible = None;
+            is_better.then_some(parts)
         })
     }
 
@@ -256,7 +284,7 @@ impl<'a> Values<'a> {
 
 /// Twice the instructions that the target makes of all.
 pub(crate) fn cost_of_swizzles(program: &Program) -> u32 {
-    program.instructions().iter().zip(program.accesses()).map(|(i, access)| cost(i, access)).sum()
+    program.instructions().iter().zip(program.accesses()).map(|(i, access)| cost(i, access, |_| false)).sum()
 }
 
 /// The cost of an instruction whose operands have the swizzles that they want.
@@ -266,8 +294,9 @@ fn least_cost(instruction: &Instruction, access: &Access) -> u32 {
 }
 
 /// Twice the instructions that the target makes of one. One for w alone often shares another one.
-fn cost(instruction: &Instruction, access: &Access) -> u32 {
-    let sources = instruction.src.iter().enumerate().filter(|(_, src)| src.register.file != File::Immediate);
+fn cost(instruction: &Instruction, access: &Access, is_free: impl Fn(&Src) -> bool) -> u32 {
+    let counts = |src: &Src| src.register.file != File::Immediate && !is_free(src);
+    let sources = instruction.src.iter().enumerate().filter(|(_, src)| counts(src));
     let least = least_cost(instruction, access);
     if access.traits.any(Traits::COMPONENTWISE) {
         let written = instruction.dst.first().map_or(0, |dst| dst.write_mask);
