@@ -10,7 +10,7 @@ use tgsi_legacy::vec4::propagate_backward::propagate_backward;
 use tgsi_legacy::vec4::propagate_copies::propagate_copies;
 use tgsi_legacy::vec4::vectorize::vectorize;
 
-use super::choose_components::{Divides, choose_components, cost_of_swizzles};
+use super::choose_components::{Divides, choose_components, cost_of_swizzles, least_cost_of_swizzles};
 use super::group_addresses::group_addresses;
 use super::group_lookups::group_lookups;
 use super::share_constants::share_constants;
@@ -131,20 +131,28 @@ fn allocate_registers(
 /// Puts values where the operands of the target read them, and shares the copies that are left. What is best for one
 /// value depends on others: of several ways that with the fewest instructions is taken.
 fn fit_swizzles(program: &mut Program, passes: &mut Passes<'_>) {
-    let mut fit = |shares_first: bool, divides: Divides| {
+    let least = least_cost_of_swizzles(program);
+    let mut best: Option<(u32, Program)> = None;
+    for (shares_first, divides) in [(false, Divides::Values), (false, Divides::Operands), (true, Divides::Values)] {
+        let cost = best.as_ref().map_or_else(|| cost_of_swizzles(program), |(cost, _)| *cost);
+        if cost <= least {
+            break;
+        }
         let mut fitted = program.clone();
-        if shares_first {
-            passes.run_driver(SHARE_SWIZZLES, || share_swizzles(&mut fitted));
+        if shares_first && !passes.run_driver(SHARE_SWIZZLES, || share_swizzles(&mut fitted)) {
+            continue;
         }
         passes.run_driver("tgsi:choose_components", || choose_components(&mut fitted, divides));
         if !shares_first {
             passes.run_driver(SHARE_SWIZZLES, || share_swizzles(&mut fitted));
         }
-        fitted
-    };
-    let ways = [fit(false, Divides::Values), fit(true, Divides::Values), fit(false, Divides::Operands)];
-    if let Some(best) = ways.into_iter().min_by_key(cost_of_swizzles) {
-        *program = best;
+        let fitted_cost = cost_of_swizzles(&fitted);
+        if fitted_cost < cost {
+            best = Some((fitted_cost, fitted));
+        }
+    }
+    if let Some((_, fitted)) = best {
+        *program = fitted;
     }
 }
 
