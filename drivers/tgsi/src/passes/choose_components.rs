@@ -21,7 +21,7 @@ use tgsi_legacy::vec4::allocate::{Allocate, Freedom, Location, freedoms};
 use tgsi_legacy::vec4::{Machine, Reg, Traits};
 
 use crate::machine::{Access, Program, Tgsi, virtual_temp};
-use crate::target::fit::r300::{copies_of_swizzle, is_in_place};
+use crate::target::fit::r300::copies_of_components;
 
 /// Most instructions that access a temporary that is looked at.
 const MAX_ACCESSES: usize = 64;
@@ -59,15 +59,24 @@ struct Use {
 }
 
 /// What is best for a temporary depends on others, which are looked at before and after it.
-const ROUNDS: usize = 2;
+const ROUNDS: usize = 4;
+
+/// How far the look goes that says whether components become values of their own.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Divides {
+    /// To what writes and reads the components.
+    Values,
+    /// To operands that nothing else reads, too: they can be divided as well.
+    Operands,
+}
 
 /// Chooses. Returns whether anything changed.
-pub(crate) fn choose_components(program: &mut Program) -> bool {
-    let rounds = (0..ROUNDS).take_while(|_| choose_once(program)).count();
+pub(crate) fn choose_components(program: &mut Program, divides: Divides) -> bool {
+    let rounds = (0..ROUNDS).take_while(|_| choose_once(program, divides)).count();
     rounds > 0
 }
 
-fn choose_once(program: &mut Program) -> bool {
+fn choose_once(program: &mut Program, divides: Divides) -> bool {
     let freedom = freedoms(program);
     let mut by_temp: Vec<Vec<usize>> = vec![Vec::new(); program.temps()];
     for (index, access) in program.accesses().iter().enumerate() {
@@ -80,6 +89,16 @@ fn choose_once(program: &mut Program) -> bool {
     let (machine, first_temp) = (program.machine.clone(), program.first_temp());
     let mut new: Vec<(usize, Instruction)> = Vec::new();
     let mut new_at: FxHashMap<usize, Vec<usize>> = FxHashMap::default();
+    let divisible: Vec<bool> = (0..by_temp.len())
+        .map(|temp| {
+            let reads = |access: &Access| access.reads().iter().any(|r| r.temp() == Some(temp));
+            let accesses = || by_temp[temp].iter().map(|&index| &program.accesses()[index]);
+            divides == Divides::Operands
+                && freedom[temp] == Freedom::Any
+                && accesses().all(|access| reads(access) || access.traits.any(Traits::COMPONENTWISE))
+                && accesses().filter(|access| reads(access)).count() == 1
+        })
+        .collect();
     let mut progress = false;
     for (temp, indices) in by_temp.iter().enumerate() {
         if freedom[temp] != Freedom::Any || indices.len() > MAX_ACCESSES {
@@ -96,12 +115,12 @@ fn choose_once(program: &mut Program) -> bool {
             uses.extend(numbers.map(|&number| use_at(Place::New(number), &new[number].1)));
             uses.push(use_at(Place::At(index), &program.instructions()[index]));
         }
-        let mut values = Values { machine: &machine, first_temp, uses };
+        let mut values = Values { machine: &machine, first_temp, divisible: None, uses };
         if values.has_least_cost() {
             continue;
         }
         let mut changes = values.choose(temp);
-        while let Some(parts) = values.apart(temp, program.temps()) {
+        while let Some(parts) = values.apart(temp, program.temps(), &divisible) {
             let _ = program.new_temp();
             values = parts;
             changes = true;
@@ -130,57 +149,59 @@ fn choose_once(program: &mut Program) -> bool {
 struct Values<'a> {
     machine: &'a Tgsi,
     first_temp: u32,
+    /// Operands whose swizzles do not count.
+    divisible: Option<&'a [bool]>,
     uses: Vec<Use>,
 }
 
 impl<'a> Values<'a> {
     fn cost(&self) -> u32 {
-        self.uses.iter().map(|u| cost(&u.instruction, &u.access)).sum()
+        self.uses.iter().map(|u| self.cost_of(u, usize::MAX, IN_ORDER)).sum()
+    }
+
+    /// The cost of an instruction once the components of a temporary are in another order.
+    fn cost_of(&self, one: &Use, temp: usize, order: Order) -> u32 {
+        let is_free = |of: Option<usize>| {
+            let divisible = self.divisible.unwrap_or_default();
+            of.is_some_and(|of| divisible.get(of) == Some(&true))
+        };
+        cost(&one.instruction, &one.access, self.first_temp, is_free, |of| (of == temp).then_some(order))
     }
 
     fn has_least_cost(&self) -> bool {
-        self.cost() <= self.uses.iter().map(|u| least_cost(&u.instruction, &u.access)).sum()
+        self.cost() <= self.uses.iter().map(|u| least_cost(mask(&u.instruction), &u.access)).sum()
     }
 
-    /// The uses of a temporary with its components in another order.
-    fn renamed(&self, temp: usize, order: Order) -> Values<'a> {
-        let mut renamed = self.clone();
-        for Use { instruction, access, .. } in &mut renamed.uses {
+    /// Takes the best order of the components of a temporary. Returns whether that is another one.
+    fn choose(&mut self, temp: usize) -> bool {
+        let order = |order: &Order| self.uses.iter().map(|u| self.cost_of(u, temp, *order)).sum::<u32>();
+        let Some((least, best)) = ORDERS.iter().map(|o| (order(o), *o)).min_by_key(|(cost, _)| *cost) else {
+            return false;
+        };
+        if least >= self.cost() {
+            return false;
+        }
+        for Use { instruction, access, .. } in &mut self.uses {
             self.machine.rename(instruction, access, self.first_temp, |other| Location {
                 register: Reg::temp(other as u32),
-                components: if other == temp { order } else { IN_ORDER },
+                components: if other == temp { best } else { IN_ORDER },
             });
         }
-        renamed
-    }
-
-    /// Takes the best order. Returns whether that is another one.
-    fn choose(&mut self, temp: usize) -> bool {
-        let mut least = self.cost();
-        let mut best = None;
-        for order in ORDERS {
-            let renamed = self.renamed(temp, order);
-            let cost = renamed.cost();
-            if cost < least {
-                (least, best) = (cost, Some(renamed));
-            }
-        }
-        let progress = best.is_some();
-        if let Some(best) = best {
-            *self = best;
-        }
-        progress
+        true
     }
 
     /// The same with some components in another temporary, if that costs less.
-    fn apart(&self, temp: usize, other: usize) -> Option<Values<'a>> {
+    fn apart(&self, temp: usize, other: usize, divisible: &'a [bool]) -> Option<Values<'a>> {
         let least = self.cost();
         let groups = self.groups(temp)?;
         groups.into_iter().find_map(|group| {
             let mut parts = self.split(temp, other, group)?;
+            parts.divisible = Some(divisible);
             parts.choose(other);
             parts.choose(temp);
-            (parts.cost() < least).then_some(parts)
+            let is_better = parts.cost() < least;
+            parts.divisible = None;
+            is_better.then_some(parts)
         })
     }
 
@@ -256,31 +277,64 @@ impl<'a> Values<'a> {
 
 /// Twice the instructions that the target makes of all.
 pub(crate) fn cost_of_swizzles(program: &Program) -> u32 {
-    program.instructions().iter().zip(program.accesses()).map(|(i, access)| cost(i, access)).sum()
+    let all = program.instructions().iter().zip(program.accesses());
+    all.map(|(instruction, access)| cost(instruction, access, program.first_temp(), |_| false, |_| None)).sum()
+}
+
+/// The same if all operands had the swizzles that they want.
+pub(crate) fn least_cost_of_swizzles(program: &Program) -> u32 {
+    program.instructions().iter().zip(program.accesses()).map(|(i, access)| least_cost(mask(i), access)).sum()
+}
+
+/// The components that an instruction writes.
+fn mask(instruction: &Instruction) -> u8 {
+    instruction.dst.first().map_or(0, |dst| dst.write_mask)
 }
 
 /// The cost of an instruction whose operands have the swizzles that they want.
-fn least_cost(instruction: &Instruction, access: &Access) -> u32 {
-    let is_alpha = instruction.dst.first().is_some_and(|dst| dst.write_mask & 0b111 == 0);
-    if access.traits.any(Traits::COMPONENTWISE) && is_alpha { 1 } else { 2 }
+fn least_cost(written: u8, access: &Access) -> u32 {
+    if access.traits.any(Traits::COMPONENTWISE) && written & 0b111 == 0 { 1 } else { 2 }
 }
 
-/// Twice the instructions that the target makes of one. One for w alone often shares another one.
-fn cost(instruction: &Instruction, access: &Access) -> u32 {
-    let sources = instruction.src.iter().enumerate().filter(|(_, src)| src.register.file != File::Immediate);
-    let least = least_cost(instruction, access);
-    if access.traits.any(Traits::COMPONENTWISE) {
-        let written = instruction.dst.first().map_or(0, |dst| dst.write_mask);
-        let parts = sources.map(|(_, src)| copies_of_swizzle(src, written)).max().unwrap_or(0);
+/// Twice the instructions that the target makes of one. One for w alone often shares another one. Operands that are
+/// free do not count; `moved` says the order of the components of temporaries.
+fn cost(
+    instruction: &Instruction,
+    access: &Access,
+    first_temp: u32,
+    is_free: impl Fn(Option<usize>) -> bool,
+    moved: impl Fn(usize) -> Option<Order>,
+) -> u32 {
+    let temp_of = |register: &Register| virtual_temp(register.file, register.index, first_temp);
+    let is_componentwise = access.traits.any(Traits::COMPONENTWISE);
+    let to = instruction.dst.first().and_then(|dst| temp_of(&dst.register)).and_then(&moved).unwrap_or(IN_ORDER);
+    let old = mask(instruction);
+    let written = (0..4).filter(|c| old & 1 << c != 0).fold(0u8, |mask, c| mask | 1 << to[c]);
+    // Immediates are put in the order in which they are read.
+    let counted = instruction.src.iter().enumerate().filter(|(_, src)| src.register.file != File::Immediate);
+    let sources = counted.filter_map(|(source, src)| {
+        let temp = temp_of(&src.register);
+        let from = temp.and_then(&moved).unwrap_or(IN_ORDER);
+        let mut swizzle = src.swizzle.map(|c| from[usize::from(c & 3)]);
+        if is_componentwise {
+            let read = swizzle;
+            (0..4).filter(|c| old & 1 << c != 0).for_each(|c| swizzle[usize::from(to[c])] = read[c]);
+        }
+        (!is_free(temp)).then_some((source, swizzle))
+    });
+    let least = least_cost(written, access);
+    if is_componentwise {
+        let parts = sources.map(|(_, swizzle)| copies_of_components(swizzle, written)).max().unwrap_or(0);
         return least * parts.max(1);
     }
     let is_lookup = access.opcode.info().is_tex || access.opcode == Opcode::KillIf;
-    let copies = sources.map(|(source, src)| {
+    let copies = sources.map(|(source, swizzle)| {
         let channels = access.channels(source);
+        let is_in_place = || (0..4u8).all(|c| channels & 1 << c == 0 || swizzle[usize::from(c)] == c);
         match is_lookup {
-            true if source > 0 || is_in_place(src, channels) => 0,
-            true => copies_of_swizzle(src, channels).max(1),
-            false => copies_of_swizzle(src, channels),
+            true if source > 0 || is_in_place() => 0,
+            true => copies_of_components(swizzle, channels).max(1),
+            false => copies_of_components(swizzle, channels),
         }
     });
     least + 2 * copies.sum::<u32>()

@@ -6,6 +6,7 @@
 
 use std::collections::BTreeMap;
 
+use super::choose_components::Divides;
 use super::pipeline::extent;
 use tgsi::Shader;
 use tgsi::builder::{BuildError, ShaderBuilder};
@@ -88,7 +89,7 @@ machine_passes! {
         let outputs_wait = !matches!(context.processor, Processor::Geometry | Processor::TessControl);
         allocate(program, extent(context.options), outputs_wait);
     };
-    "choose_components" => |program, _| choose_components::choose_components(program);
+    "choose_components" => |program, _| choose_components::choose_components(program, Divides::Values);
     "lower_continues" => |program, context| {
         lower_continues::lower_continues(program, context.options.native_integers);
     };

@@ -10,7 +10,7 @@ use tgsi_legacy::vec4::propagate_backward::propagate_backward;
 use tgsi_legacy::vec4::propagate_copies::propagate_copies;
 use tgsi_legacy::vec4::vectorize::vectorize;
 
-use super::choose_components::{choose_components, cost_of_swizzles};
+use super::choose_components::{Divides, choose_components, cost_of_swizzles, least_cost_of_swizzles};
 use super::group_addresses::group_addresses;
 use super::group_lookups::group_lookups;
 use super::share_constants::share_constants;
@@ -128,18 +128,31 @@ fn allocate_registers(
     }
 }
 
-/// Puts values where the operands of the target read them, and shares the copies that are left. Copies may be better
-/// shared before: of both orders that with fewer instructions is taken.
+/// Puts values where the operands of the target read them, and shares the copies that are left. What is best for one
+/// value depends on others: of several ways that with the fewest instructions is taken.
 fn fit_swizzles(program: &mut Program, passes: &mut Passes<'_>) {
-    let mut shared = program.clone();
-    let has_shared = passes.run_driver("tgsi:share_swizzles", || share_swizzles(&mut shared));
-    passes.run_driver("tgsi:choose_components", || choose_components(program));
-    passes.run_driver("tgsi:share_swizzles", || share_swizzles(program));
-    if has_shared {
-        passes.run_driver("tgsi:choose_components", || choose_components(&mut shared));
-        if cost_of_swizzles(&shared) < cost_of_swizzles(program) {
-            *program = shared;
+    let least = least_cost_of_swizzles(program);
+    let mut best: Option<(u32, Program)> = None;
+    for (shares_first, divides) in [(false, Divides::Values), (false, Divides::Operands), (true, Divides::Values)] {
+        let cost = best.as_ref().map_or_else(|| cost_of_swizzles(program), |(cost, _)| *cost);
+        if cost <= least {
+            break;
         }
+        let mut fitted = program.clone();
+        if shares_first && !passes.run_driver(SHARE_SWIZZLES, || share_swizzles(&mut fitted)) {
+            continue;
+        }
+        passes.run_driver("tgsi:choose_components", || choose_components(&mut fitted, divides));
+        if !shares_first {
+            passes.run_driver(SHARE_SWIZZLES, || share_swizzles(&mut fitted));
+        }
+        let fitted_cost = cost_of_swizzles(&fitted);
+        if fitted_cost < cost {
+            best = Some((fitted_cost, fitted));
+        }
+    }
+    if let Some((_, fitted)) = best {
+        *program = fitted;
     }
 }
 
@@ -153,6 +166,8 @@ pub(super) fn extent(options: &TgsiOptions) -> Extent {
 }
 
 const MERGE: &str = "tgsi:merge_instructions";
+
+const SHARE_SWIZZLES: &str = "tgsi:share_swizzles";
 
 /// Times that the list of machine passes is gone through at most.
 const MAX_ROUNDS: usize = 4;

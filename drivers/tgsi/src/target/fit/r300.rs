@@ -11,7 +11,9 @@
 //! Fragment programs of R500 have comparisons as conditions only: `IF` and the comparison that it alone reads become
 //! one instruction (`r500_transform_IF`).
 
+use std::array::from_fn;
 use std::collections::{HashMap, HashSet};
+use std::sync::LazyLock;
 
 use tgsi::Shader;
 use tgsi::scan::needed_channels;
@@ -215,9 +217,22 @@ const SWIZZLES: [[u8; 3]; 8] = [[0, 1, 2], [0, 0, 0], [1, 1, 1], [2, 2, 2], [3, 
 
 /// The copies that put a swizzle together: none if the hardware has it, else one for each part that it has.
 pub(crate) fn copies_of_swizzle(src: &Src, read: u8) -> u32 {
-    let mut missing = read & 0b111;
+    copies_of_components(src.swizzle, read)
+}
+
+/// The same of the components that x, y, z and w are.
+pub(crate) fn copies_of_components(swizzle: [u8; 4], read: u8) -> u32 {
+    static COPIES: LazyLock<[[u8; 8]; 64]> = LazyLock::new(|| {
+        from_fn(|word| from_fn(|read| count_copies([word & 3, word >> 2 & 3, word >> 4].map(|c| c as u8), read as u8)))
+    });
+    let word = swizzle.iter().take(3).rev().fold(0, |word, &c| word << 2 | usize::from(c & 3));
+    u32::from(COPIES[word][usize::from(read & 0b111)])
+}
+
+fn count_copies(components: [u8; 3], read: u8) -> u8 {
+    let mut missing = read;
     let matched = |swizzle: &[u8; 3], missing: u8| {
-        let channels = swizzle.iter().zip(&src.swizzle).zip(0u8..);
+        let channels = swizzle.iter().zip(&components).zip(0u8..);
         channels.fold(0u8, |mask, ((has, wants), channel)| mask | (u8::from(has == wants) << channel)) & missing
     };
     let mut parts = 0;
