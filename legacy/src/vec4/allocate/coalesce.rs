@@ -34,7 +34,8 @@ pub(super) fn coalesce<M: Machine>(program: &Program<M>, allocation: &mut Alloca
             }
         }
     }
-    if let Some(assembled) = assembled {
+    // A scheduler moves values that share a register less freely.
+    if let Some(assembled) = assembled.filter(|_| allocation.sources.is_none()) {
         gather_parts(program, allocation, &assembled);
     }
 }
