@@ -79,6 +79,7 @@ impl Driver for Tgsi {
             "no_cmp",
             "no_sqrt",
             "no_lz",
+            "no_sample_queries",
             "return_types",
             "tg4_swizzle",
             "no_mad",
