@@ -58,6 +58,7 @@ pub mod options;
 pub mod passes;
 pub mod pixel_format;
 pub mod run;
+pub mod sample_positions;
 pub mod shader;
 pub mod slots;
 pub mod system_value;

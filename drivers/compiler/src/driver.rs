@@ -244,17 +244,6 @@ pub trait Target: Any + Debug + Send + Sync {
         true
     }
 
-    /// Whether shaders of a stage keep the sign of zeros in all operations. Otherwise that of a reciprocal of zero is
-    /// not defined.
-    fn keeps_zero_signs(&self, _stage: Stage) -> bool {
-        true
-    }
-
-    /// Whether shaders of a stage can round infinities to whole numbers. Otherwise fractions are subtracted.
-    fn rounds_infinities(&self, _stage: Stage) -> bool {
-        true
-    }
-
     /// Lowers optimised SSA to the form that [`emit`](Self::emit) takes. It is still IR and can be run.
     ///
     /// # Errors

@@ -6,7 +6,7 @@ use tgsi::diagnostic::{Diagnostic, Focus};
 use tgsi::shader::Shader;
 use tgsi::span::Span;
 use tgsi::structure::MalformedShader;
-use tgsi::tables::{File, Opcode};
+use tgsi::tables::{File, Opcode, PropertyName, Semantic};
 use tgsi_ir::error_codes::Code;
 
 /// An error of a target: what it cannot express.
@@ -53,6 +53,15 @@ pub enum Subject {
         /// Only operands with a run-time index count.
         is_indirect: bool,
     },
+    /// A property.
+    Property(PropertyName),
+    /// The first declaration with a semantic.
+    Declaration {
+        /// Of an output; otherwise of an input or a system value.
+        is_output: bool,
+        /// The semantic.
+        semantic: Semantic,
+    },
 }
 
 /// Errors of compilation.
@@ -98,8 +107,10 @@ impl CompileError {
         }
         match self {
             CompileError::Target { error, .. } => match error.subject() {
-                Subject::Shader | Subject::Temporaries | Subject::Operand { .. } => finding.with_focus(Focus::Register),
-                Subject::Instruction(_) | Subject::Loop(_) | Subject::Opcode(_) => finding,
+                Subject::Shader | Subject::Temporaries | Subject::Operand { .. } | Subject::Declaration { .. } => {
+                    finding.with_focus(Focus::Register)
+                }
+                Subject::Instruction(_) | Subject::Loop(_) | Subject::Opcode(_) | Subject::Property(_) => finding,
             },
             CompileError::ToIr(_) => finding,
         }
@@ -126,6 +137,9 @@ pub(crate) struct SourceSpans {
     instructions: Box<[(Opcode, Span)]>,
     /// By file, and whether it has a run-time index: the first operand.
     operands: Vec<((File, bool), Span)>,
+    properties: Box<[(PropertyName, Span)]>,
+    /// Whether each is an output, and its semantic.
+    declarations: Box<[(bool, Semantic, Span)]>,
 }
 
 impl SourceSpans {
@@ -143,11 +157,17 @@ impl SourceSpans {
                 }
             }
         }
+        let declarations = shader.declarations.iter().filter_map(|d| {
+            let semantic = d.semantic.as_ref()?;
+            Some((d.file == File::Output, semantic.name, d.span))
+        });
         SourceSpans {
             processor: Some(shader.processor_span),
             temporaries: largest.map(|d| d.span),
             instructions: shader.instructions.iter().map(|i| (i.opcode, i.span)).collect(),
             operands: first,
+            declarations: declarations.collect(),
+            properties: shader.properties.iter().map(|p| (p.name, p.span)).collect(),
         }
     }
 
@@ -155,12 +175,19 @@ impl SourceSpans {
         let instruction = |number: u32| self.instructions.get(number as usize).copied();
         let found = match error.subject() {
             Subject::Shader | Subject::Temporaries | Subject::Operand { .. } => None,
+            Subject::Property(_) | Subject::Declaration { .. } => None,
             Subject::Instruction(number) => instruction(number),
             Subject::Loop(number) => self.loop_around(number),
             Subject::Opcode(opcode) => self.instructions.iter().copied().find(|&(other, _)| other == opcode),
         };
         let other = match error.subject() {
             Subject::Temporaries => self.temporaries,
+            Subject::Declaration { is_output, semantic } => {
+                let mut found =
+                    self.declarations.iter().filter(|&&(output, s, _)| output == is_output && s == semantic);
+                found.next().map(|&(.., span)| span)
+            }
+            Subject::Property(name) => self.properties.iter().find(|&&(other, _)| other == name).map(|&(_, span)| span),
             Subject::Operand { file, is_indirect } => {
                 let of_file = self.operands.iter().filter(|&&((other, _), _)| other == file);
                 let mut found = of_file.filter(|&&((_, indirect), _)| indirect || !is_indirect);

@@ -18,6 +18,8 @@ pub struct InterfaceIntegers {
     pub inputs: BTreeMap<u32, u8>,
     /// By output register.
     pub outputs: BTreeMap<u32, u8>,
+    /// Those of the outputs that hold integers in some runs and floats in others, by an index or a condition.
+    pub mixed_outputs: BTreeMap<u32, u8>,
 }
 
 /// Whether a system value holds integers: neither floats nor booleans.
@@ -63,11 +65,45 @@ impl InterfaceIntegers {
     }
 
     /// Converts outputs of the target to what the source writes. A float that is not a whole number stays as it is,
-    /// and so differs from every small integer.
+    /// and so differs from every small integer. So do outputs that are [mixed](Self::mixed_outputs).
     pub fn to_integers(&self, outputs: &mut Outputs) {
-        map_lanes(&mut outputs.outputs, &self.outputs, &as_integer);
+        let always = |(&register, &mask): (&u32, &u8)| (register, mask & !mask_of(&self.mixed_outputs, register));
+        let masks = self.outputs.iter().map(always).collect();
+        map_lanes(&mut outputs.outputs, &masks, &as_integer);
         let vertices = outputs.vertices.iter_mut().chain(outputs.emitted.iter_mut().flatten().flatten());
-        vertices.for_each(|vertex| map_registers(vertex, &self.outputs, &as_integer));
+        vertices.for_each(|vertex| map_registers(vertex, &masks, &as_integer));
+    }
+
+    /// Converts words of outputs that are [mixed](Self::mixed_outputs) to integers where the source writes these.
+    pub fn mixed_to_integers(&self, outputs: &mut Outputs, source: &Outputs) {
+        let masks = &self.mixed_outputs;
+        if masks.is_empty() {
+            return;
+        }
+        let convert = |word: &mut u32, wanted: u32| {
+            if as_integer(*word) == wanted {
+                *word = wanted;
+            }
+        };
+        for register in 0..outputs.outputs.len().min(source.outputs.len()) {
+            let mask = mask_of(masks, register as u32);
+            for component in (0..4).filter(|c| mask >> c & 1 != 0) {
+                let wanted = source.outputs.component(register, component);
+                let words = outputs.outputs.component_mut(register, component).iter_mut();
+                words.zip(wanted).for_each(|(word, &wanted)| convert(word, wanted));
+            }
+        }
+        let vertices = outputs.vertices.iter_mut().zip(&source.vertices);
+        let streams = outputs.emitted.iter_mut().zip(&source.emitted);
+        let primitives = streams.flat_map(|(ours, wanted)| ours.iter_mut().zip(wanted));
+        let emitted = primitives.flat_map(|(ours, wanted)| ours.iter_mut().zip(wanted));
+        for (vertex, wanted) in vertices.chain(emitted) {
+            for (register, (words, wanted)) in (0..).zip(vertex.iter_mut().zip(wanted)) {
+                let mask = mask_of(masks, register);
+                let components = words.iter_mut().zip(wanted).enumerate().filter(|(c, _)| mask >> c & 1 != 0);
+                components.for_each(|(_, (word, &wanted))| convert(word, wanted));
+            }
+        }
     }
 }
 
@@ -118,6 +154,7 @@ mod tests {
             constants: [((0, 1), 0b0010), ((0, EVERY_REGISTER), 0b0010), ((EVERY_REGISTER, 1), 0b0010)].into(),
             inputs: [(EVERY_REGISTER, 0b0001), (1, 0b0001)].into(),
             outputs: [(0, 0b0101), (7, 0xf)].into(),
+            mixed_outputs: BTreeMap::new(),
         };
         let mut inputs = Inputs { lanes: 4, inputs: LaneRegisters::new(4, 2), ..Inputs::default() };
         inputs.constants = vec![vec![3; 8], vec![3; 8]];
@@ -142,5 +179,27 @@ mod tests {
         let found: Vec<u32> = (0..4).map(|component| outputs.outputs.get(0, component, 0)).collect();
         assert_eq!(found, [u32::MAX, (-1f32).to_bits(), 2.5f32.to_bits(), 2.5f32.to_bits()]);
         assert_eq!(outputs.outputs.len(), 1);
+    }
+
+    #[test]
+    fn mixed_outputs_are_what_the_source_writes() {
+        let integers = InterfaceIntegers {
+            outputs: [(0, 0b0111)].into(),
+            mixed_outputs: [(0, 0b0110)].into(),
+            ..InterfaceIntegers::default()
+        };
+        let outputs = |words: [u32; 4]| {
+            let mut outputs = Outputs { outputs: LaneRegisters::new(1, 1), ..Outputs::default() };
+            (0..).zip(words).for_each(|(component, word)| outputs.outputs.set(0, component, 0, word));
+            outputs.vertices = vec![vec![words]];
+            outputs
+        };
+        let one = 1f32.to_bits();
+        let mut found = outputs([one; 4]);
+        integers.to_integers(&mut found);
+        assert_eq!(found.vertices, [[[1, one, one, one]]]);
+        integers.mixed_to_integers(&mut found, &outputs([2, 1, one, 1]));
+        assert_eq!(found.vertices, [[[1, 1, one, one]]]);
+        assert_eq!([0, 1, 2, 3].map(|c| found.outputs.get(0, c, 0)), [1, 1, one, one]);
     }
 }

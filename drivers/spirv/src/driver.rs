@@ -7,7 +7,7 @@ use tgsi_ir::options::CompilerOptions;
 use tgsi_ir::passes::pass_manager::Passes;
 use tgsi_ir::shader::Stage;
 
-use crate::emit::emit;
+use crate::emit::{Emitted, emit};
 use crate::error::SpirvError;
 use crate::harness::lift;
 use crate::lower::lower;
@@ -101,17 +101,11 @@ impl Target for SpirvOptions {
 
     fn emit(
         &self,
-        mut lowered: tgsi_ir::Shader,
+        lowered: tgsi_ir::Shader,
         source: Option<&tgsi::Shader>,
         _passes: &mut Passes<'_>,
     ) -> Result<Code, Box<dyn TargetError>> {
-        let note = if self.harness {
-            let layout = lift(&mut lowered).map_err(|error| SpirvError::from(error).located(&lowered))?;
-            Some(layout.to_json())
-        } else {
-            None
-        };
-        let emitted = emit(&lowered, self, source, note.as_deref()).map_err(|error| error.located(&lowered))?;
+        let emitted = self.emit_module(lowered, source)?;
         Ok(Code::Binary(emitted.words.iter().flat_map(|word| word.to_le_bytes()).collect()))
     }
 
@@ -124,6 +118,27 @@ impl Target for SpirvOptions {
     fn size(&self, code: &Code) -> CodeSize {
         let Code::Binary(bytes) = code else { return CodeSize::default() };
         CodeSize { instructions: count_instructions(bytes), ..CodeSize::default() }
+    }
+}
+
+impl SpirvOptions {
+    /// The module for what [`lower`](Target::lower) gave, for drivers that go on from it. The source is there if its text
+    /// and lines are to be in the module.
+    ///
+    /// # Errors
+    /// [`SpirvError`], with the instruction that it is about.
+    pub fn emit_module(
+        &self,
+        mut lowered: tgsi_ir::Shader,
+        source: Option<&tgsi::Shader>,
+    ) -> Result<Emitted, Box<dyn TargetError>> {
+        let note = if self.harness {
+            let layout = lift(&mut lowered).map_err(|error| SpirvError::from(error).located(&lowered))?;
+            Some(layout.to_json())
+        } else {
+            None
+        };
+        emit(&lowered, self, source, note.as_deref()).map_err(|error| error.located(&lowered))
     }
 }
 

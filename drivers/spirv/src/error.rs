@@ -1,5 +1,6 @@
 //! Errors of the driver.
 
+use tgsi::tables::Opcode;
 use tgsi_compiler::{Subject, TargetError};
 use tgsi_ir::alu::AluOp;
 use tgsi_ir::error_codes;
@@ -208,6 +209,26 @@ impl TargetError for Located {
 
     fn subject(&self) -> Subject {
         self.instruction.map_or(Subject::Shader, Subject::Instruction)
+    }
+
+    fn message_at(&self, opcode: Opcode) -> Option<String> {
+        let name = opcode.name();
+        match &self.error {
+            SpirvError::UnsupportedAlu { bits, .. } => {
+                Some(format!("{name} takes values of {bits} bits in a way that has no SPIR-V form"))
+            }
+            SpirvError::UnsupportedIntrinsic { .. } => Some(format!("{name} has no SPIR-V form")),
+            SpirvError::Unsupported { .. }
+            | SpirvError::NoEntryPoint
+            | SpirvError::Stage(_)
+            | SpirvError::Interface { .. }
+            | SpirvError::Location { .. }
+            | SpirvError::NoLocation { .. }
+            | SpirvError::StreamOutput(_)
+            | SpirvError::NotLowered { .. }
+            | SpirvError::TooLarge(_)
+            | SpirvError::Harness(_) => None,
+        }
     }
 
     fn hint(&self) -> Option<String> {

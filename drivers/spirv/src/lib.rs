@@ -76,6 +76,7 @@ pub mod stream_output;
 
 pub use disassemble::disassemble;
 pub use driver::{DRIVER, Spirv};
+pub use emit::Emitted;
 pub use error::SpirvError;
 pub use options::SpirvOptions;
 

@@ -79,6 +79,7 @@ impl Driver for Tgsi {
             "no_cmp",
             "no_sqrt",
             "no_lz",
+            "no_sample_queries",
             "return_types",
             "tg4_swizzle",
             "no_mad",
@@ -170,21 +171,6 @@ impl Target for TgsiOptions {
     fn has_comparisons(&self, stage: Stage) -> bool {
         let options = self.for_stage(stage);
         options.native_integers || options.has_comparisons
-    }
-
-    fn keeps_zero_signs(&self, stage: Stage) -> bool {
-        let options = self.for_stage(stage);
-        options.fuse_fabs
-            && options.has_trunc
-            && options.has_round
-            && options.has_ssg
-            && options.has_sat
-            && !options.presubtract
-    }
-
-    fn rounds_infinities(&self, stage: Stage) -> bool {
-        let options = self.for_stage(stage);
-        options.has_flr && options.has_trunc && options.has_round
     }
 
     fn lower(&self, shader: &mut tgsi_ir::Shader, passes: &mut Passes<'_>) -> Result<(), Box<dyn TargetError>> {

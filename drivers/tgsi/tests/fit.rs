@@ -51,6 +51,8 @@ fn has_no_other_form(opcode: Opcode) -> bool {
                 | VoteEq
                 | Img2hnd
                 | Samp2hnd
+                | SamplePos
+                | SampleInfo
                 | Demote
                 | Ddx
                 | Ddy

@@ -7,7 +7,7 @@ use pretty_assertions::assert_eq;
 const TARGETS: [&str; 6] = ["nv30", "nv40", "i915", "r300", "r500", "vgpu9"];
 
 /// Integers as constants, attributes, system values, outputs, vertices and indices.
-const SHADERS: [(&str, &str); 5] = [
+const SHADERS: [(&str, &str); 6] = [
     (
         "indices",
         "VERT\nDCL IN[0]\nDCL SV[0], INSTANCEID\nDCL OUT[0], POSITION\nDCL OUT[1], GENERIC[0]\nDCL CONST[0..8]\n\
@@ -39,6 +39,10 @@ const SHADERS: [(&str, &str); 5] = [
          DCL OUT[1], TESSOUTER\nDCL OUT[2], TESSINNER\nDCL SV[0], INVOCATIONID\nDCL ADDR[0]\nIMM[0] FLT32 {1.0, 1.0, 1.0, 1.0}\n\
          UARL ADDR[0].x, SV[0]\nMOV OUT[SV[0].x][0], IN[SV[0].x][0]\nMOV OUT[ADDR[0].x][3], IMM[0]\nMOV OUT[1], IMM[0]\n\
          MOV OUT[2], IMM[0]\nBARRIER\nEND\n",
+    ),
+    (
+        "a constant that an index may lead to",
+        "FRAG\nDCL OUT[0], COLOR\nDCL CONST[0..4]\nDCL ADDR[0]\nUARL ADDR[0].x, CONST[4].xxxx\nMOV OUT[0], CONST[ADDR[0].x]\nEND\n",
     ),
 ];
 

@@ -243,7 +243,7 @@ impl<'a> Speculation<'a> {
         let Some(tex) = body.tex(inst) else { return false };
         let is_sampled = match tex.op {
             TexOp::Tex | TexOp::Txb | TexOp::Txl | TexOp::Txd | TexOp::Tg4 | TexOp::Lod | TexOp::TexPrefetch => true,
-            TexOp::Txs | TexOp::QueryLevels | TexOp::TextureSamples => true,
+            TexOp::Txs | TexOp::QueryLevels | TexOp::TextureSamples | TexOp::SamplePos => true,
             TexOp::Txf | TexOp::TxfMs | TexOp::TxfMsFb | TexOp::SamplesIdentical => false,
         };
         is_sampled

@@ -221,13 +221,14 @@ named_enum! {
         TextureSamples = 11 "texture_samples" "Number of samples.",
         SamplesIdentical = 12 "samples_identical" "Whether all samples are the same.",
         TexPrefetch = 13 "tex_prefetch" "Lookup hoisted before dispatch.",
+        SamplePos = 14 "sample_pos" "Position of a sample in the pixel.",
     }
 }
 
 impl TexOp {
-    /// Size, level and sample-count queries, which do not look at texels.
+    /// Queries of sizes, levels and samples, which do not look at texels.
     pub const fn is_query(self) -> bool {
-        matches!(self, TexOp::Txs | TexOp::Lod | TexOp::QueryLevels | TexOp::TextureSamples)
+        matches!(self, TexOp::Txs | TexOp::Lod | TexOp::QueryLevels | TexOp::TextureSamples | TexOp::SamplePos)
     }
 
     /// Whether a sampler is needed.
@@ -240,6 +241,7 @@ impl TexOp {
                 | TexOp::QueryLevels
                 | TexOp::TextureSamples
                 | TexOp::SamplesIdentical
+                | TexOp::SamplePos
         )
     }
 }
@@ -348,7 +350,7 @@ impl TexData {
                 };
                 size + u8::from(self.is_array)
             }
-            TexOp::Lod => 2,
+            TexOp::Lod | TexOp::SamplePos => 2,
             TexOp::QueryLevels | TexOp::TextureSamples | TexOp::SamplesIdentical => 1,
             TexOp::Tg4 => 4,
             TexOp::Tex

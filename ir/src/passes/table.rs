@@ -285,6 +285,8 @@ passes! {
         lower_io again [] "Inputs and outputs are accessed by slot." |s, _| {
             super::lower_io(s, VariableModes(VariableModes::SHADER_IN.0 | VariableModes::SHADER_OUT.0))
         };
+        lower_sample_positions again [] "Positions of samples are computed from the number of samples."
+            |s, _| super::lower_sample_positions(s);
         lower_system_values again [] "System values that follow from the size of the workgroup are computed."
             |s, _| super::lower_system_values(s);
         lower_uniforms_to_ubo again [] "Uniforms become loads from a uniform buffer."

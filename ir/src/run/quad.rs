@@ -6,6 +6,7 @@ use super::layout::NULL;
 use super::program::{Program, Texture, Value};
 use crate::alu::{AluOp, BaseType, ExecutionMode, evaluate};
 use crate::body::{DEFAULT_TG4_OFFSETS, TexData, TexOp, TexSrcKind};
+use crate::sample_positions::sample_position;
 
 /// Planes of words, of which one quad is meant. Lanes that there are not read as 0.
 #[derive(Clone, Copy, Debug)]
@@ -92,7 +93,9 @@ fn lookup_of(data: &TexData) -> Option<TextureLookup> {
         TexOp::Txf | TexOp::TxfMs | TexOp::TxfMsFb => TextureLookup::Fetch,
         TexOp::Lod => TextureLookup::QueryLod,
         TexOp::Tg4 => TextureLookup::Gather { component: data.component & 3 },
-        TexOp::Txs | TexOp::QueryLevels | TexOp::TextureSamples | TexOp::SamplesIdentical => return None,
+        TexOp::Txs | TexOp::QueryLevels | TexOp::TextureSamples | TexOp::SamplesIdentical | TexOp::SamplePos => {
+            return None;
+        }
     })
 }
 
@@ -148,9 +151,14 @@ impl Texture {
         let unit = self.unit(kinds, self.data.texture_index, quad, leader, resources);
         let kinds = [TexSrcKind::SamplerDeref, TexSrcKind::SamplerHandle, TexSrcKind::SamplerOffset];
         let sampler = self.unit(kinds, self.data.sampler_index, quad, leader, resources);
-        // A pointer beyond the end of an array of textures or samplers: all zero.
+        // A pointer beyond the end of an array of textures or samplers: all zero, and no samples.
         let (Some(unit), true) = (unit, sampler.is_some() || !self.data.op.needs_sampler()) else {
-            return [[0; 4]; 5];
+            let mut words = [[0; 4]; 5];
+            if self.data.op == TexOp::SamplePos {
+                let position = sample_position(0, 0).map(f32::to_bits);
+                (words[0], words[1]) = ([position[0]; 4], [position[1]; 4]);
+            }
+            return words;
         };
         match self.lookup() {
             Some(lookup) => self.look_up(lookup, quad, unit, sampler.unwrap_or(0), resources),
@@ -282,6 +290,11 @@ impl Texture {
                 }
                 TexOp::QueryLevels => words[0][lane] = size.levels,
                 TexOp::TextureSamples => words[0][lane] = size.samples,
+                TexOp::SamplePos => {
+                    let number = self.source(TexSrcKind::MsIndex).map_or(0, |value| quad.get(value, 0, lane) as u32);
+                    let position = sample_position(size.samples, number).map(f32::to_bits);
+                    (words[0][lane], words[1][lane]) = (position[0], position[1]);
+                }
                 // That samples are identical may always be denied.
                 _ => {}
             }

@@ -123,7 +123,7 @@ fn takes_source(tex: &TexData, kind: TexSrcKind) -> bool {
 fn fits_operation(tex: &TexData) -> bool {
     let base = tex.dest_type.base;
     match tex.op {
-        TexOp::Lod => base == BaseType::Float,
+        TexOp::Lod | TexOp::SamplePos => base == BaseType::Float,
         TexOp::SamplesIdentical => base == BaseType::Bool,
         TexOp::Txs | TexOp::TextureSamples | TexOp::QueryLevels => matches!(base, BaseType::Int | BaseType::Uint),
         _ => base != BaseType::Invalid,

@@ -4,11 +4,12 @@
 //! what their registers hold, as in hardware that computes derivatives from a quad.
 
 use tgsi_ir::run::environment::{TextureLookup, TextureRequest};
+use tgsi_ir::sample_positions::sample_position;
 
 use super::kernel::f;
 use super::machine::Machine;
 use super::program::{Op, Operand};
-use crate::tables::{File, Opcode, SAMPLE_POSITIONS, TextureTarget};
+use crate::tables::{File, Opcode, TextureTarget};
 
 impl Machine<'_> {
     /// Executes a texture opcode; the mask of channels that it computed.
@@ -106,26 +107,23 @@ impl Machine<'_> {
     }
 
     /// `SAMPLE_INFO` and `SAMPLE_POS`. A source that is no view stands for the render target, which has one sample
-    /// here.
+    /// here. A view that there is not has none.
     fn sample_query(&mut self, op: &Op, quad: usize, first: usize) -> [[u32; 4]; 4] {
-        let mut samples = 1;
-        if op.sources.first().is_some_and(|source| matches!(source.operand, Operand::Resource))
-            && let Some(unit) = self.view_unit(op, first)
-        {
-            samples = self.texture_size(op, unit, 0).samples;
-        }
+        let is_view = op.sources.first().is_some_and(|source| matches!(source.operand, Operand::Resource));
+        let samples = if !is_view {
+            1
+        } else if let Some(unit) = self.view_unit(op, first) {
+            self.texture_size(op, unit, 0).samples
+        } else {
+            0
+        };
         if op.opcode == Opcode::SampleInfo {
             return [[(samples as f32).to_bits(); 4], [0; 4], [0; 4], [0; 4]];
         }
-        let pattern = SAMPLE_POSITIONS.iter().find(|&&(count, ..)| count == samples);
         let mut result = [[0; 4]; 4];
         for (lane, &index) in self.quad(1, 0, quad).iter().enumerate() {
-            let (x, y) = match pattern {
-                Some(&(count, x, y)) if index < count => (x >> (4 * index) & 15, y >> (4 * index) & 15),
-                _ => (8, 8),
-            };
-            result[0][lane] = (x as f32 / 16.0).to_bits();
-            result[1][lane] = (y as f32 / 16.0).to_bits();
+            let position = sample_position(samples, index).map(f32::to_bits);
+            (result[0][lane], result[1][lane]) = (position[0], position[1]);
         }
         result
     }

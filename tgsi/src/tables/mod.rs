@@ -376,16 +376,6 @@ impl TextureTarget {
     }
 }
 
-/// Positions of samples in a pixel, in sixteenths from the left and top edge, four bits a sample, first sample lowest,
-/// for 1, 2, 4, 8 and 16 samples (the standard patterns): numbers of samples, x, y.
-pub(crate) const SAMPLE_POSITIONS: [(u32, u64, u64); 5] = [
-    (1, 0x8, 0x8),
-    (2, 0x4c, 0x4c),
-    (4, 0xa2e6, 0xea62),
-    (8, 0xfb13_5d79, 0x1f7d_39b5),
-    (16, 0x1ef0_2486_bda3_c579, 0x0f48_c21e_3bd6_7a59),
-];
-
 token_enum! {
     /// The component type that a texture returns.
     ReturnType: u8 {

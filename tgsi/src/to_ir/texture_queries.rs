@@ -9,7 +9,7 @@ use tgsi_ir::intrinsics::{IndexKind, IntrinsicOp};
 
 use super::control_flow::Translator;
 use crate::shader::{Instruction, Register, Src};
-use crate::tables::{File, Opcode, OperandType, SAMPLE_POSITIONS, TextureTarget};
+use crate::tables::{File, Opcode, OperandType, TextureTarget};
 
 impl Translator<'_, '_> {
     /// Translates a query.
@@ -87,44 +87,38 @@ impl Translator<'_, '_> {
         Some(self.b.texture(lookup.data, &lookup.sources))
     }
 
+    /// Whether a query of samples asks for those of a view.
+    fn is_view(&self, instruction: &Instruction) -> bool {
+        instruction.src.first().is_some_and(|src| src.register.file == File::SamplerView)
+    }
+
     /// Samples of a view; an operand that is none stands for the render target, of which nothing is known but that it
     /// has a sample.
     fn samples(&mut self, instruction: &Instruction) -> Def {
-        let is_view = instruction.src.first().is_some_and(|src| src.register.file == File::SamplerView);
-        let samples = if is_view { self.query_samples(instruction) } else { None };
+        let samples = if self.is_view(instruction) { self.query_samples(instruction) } else { None };
         samples.unwrap_or_else(|| self.constant(1))
     }
 
-    /// The position of a sample in the standard pattern of the view's number of samples; the centre for one that does
-    /// not exist.
+    /// The position of a sample in the standard pattern of the view's number of samples. Of the render target, which has
+    /// one sample, that is the centre, whatever the number.
     fn sample_position(&mut self, instruction: &Instruction) {
         let Some(&number) = instruction.src.get(1) else { return };
-        let samples = self.samples(instruction);
-        let number = self.scalar(&number, OperandType::Uint, 0);
-        let exists = self.b.alu(AluOp::Ult, &[number, samples]);
-        let two = self.constant(2);
-        let shift = self.b.alu(AluOp::Ishl, &[number, two]);
-        let fifteen = self.constant_of(64, &[15]);
-        let eight = self.constant_of(64, &[8]);
-        let scale = self.float(1.0 / 16.0);
+        let position = if self.is_view(instruction) {
+            let target = self.query_target(instruction);
+            let number = self.scalar(&number, OperandType::Uint, 0);
+            let Some(mut lookup) = self.start_lookup(instruction, TexOp::SamplePos, target, false) else { return };
+            lookup.push(TexSrcKind::MsIndex, number);
+            self.b.texture(lookup.data, &lookup.sources)
+        } else {
+            self.b.constant(32, &[u64::from(0.5f32.to_bits()); 2])
+        };
         let zero = AluSrc::component(self.constant(0), 0);
-        self.write_channels(instruction, |t, channel| {
-            if channel > 1 {
-                return zero;
-            }
-            let mut pattern = t.constant_of(64, &[0x8888_8888_8888_8888]);
-            for &(count, x, y) in &SAMPLE_POSITIONS {
-                let own = t.constant_of(64, &[if channel == 0 { x } else { y }]);
-                let count = t.constant(count);
-                let chosen = t.b.alu(AluOp::Ieq, &[samples, count]);
-                pattern = t.b.alu(AluOp::Bcsel, &[chosen, own, pattern]);
-            }
-            let shifted = t.b.alu(AluOp::Ushr, &[pattern, shift]);
-            let position = t.b.alu(AluOp::Iand, &[shifted, fifteen]);
-            let position = t.b.alu(AluOp::Bcsel, &[exists, position, eight]);
-            let position = t.b.alu(AluOp::U2f32, &[position]);
-            AluSrc::component(t.b.alu(AluOp::Fmul, &[position, scale]), 0)
-        });
+        self.write_channels(
+            instruction,
+            |_, channel| {
+                if channel < 2 { AluSrc::component(position, channel) } else { zero }
+            },
+        );
     }
 
     /// The 64-bit handle of a unit, in xy.

@@ -57,7 +57,7 @@ pub(super) struct Lookup {
 }
 
 impl Lookup {
-    fn push(&mut self, kind: TexSrcKind, def: Def) {
+    pub(super) fn push(&mut self, kind: TexSrcKind, def: Def) {
         // There are fewer kinds of sources than the list has room for.
         let _ = self.sources.try_push((kind, def));
     }
@@ -151,7 +151,7 @@ impl Translator<'_, '_> {
         let shadow_type = compares || target.is_shadow();
         let dest_type = match op {
             TexOp::Txs | TexOp::QueryLevels | TexOp::TextureSamples => AluType::INT32,
-            TexOp::Lod => AluType::FLOAT32,
+            TexOp::Lod | TexOp::SamplePos => AluType::FLOAT32,
             _ if shadow_type => AluType::FLOAT32,
             _ => alu_type(result),
         };
@@ -208,7 +208,7 @@ impl Translator<'_, '_> {
             info.samplers_used |= samplers as u32;
         }
         info.uses_texture_gather |= op == TexOp::Tg4;
-        info.uses_resource_info_query |= matches!(op, TexOp::Txs | TexOp::QueryLevels | TexOp::TextureSamples);
+        info.uses_resource_info_query |= op.is_query() && op != TexOp::Lod;
     }
 
     /// Translates a lookup or a query.

@@ -39,8 +39,11 @@ impl Lines {
 }
 
 impl Emitter<'_> {
-    /// States the line of an instruction, unless it holds already.
+    /// Notes the origin of an instruction, and states its line, unless it holds already.
     pub(super) fn line(&mut self, inst: Inst) {
+        if let Some(origin) = self.body.origin(inst) {
+            self.origins.push((self.code.len() as u32, origin));
+        }
         let Some(file) = self.lines.file else { return };
         let number = self.body.origin(inst).and_then(|number| self.lines.lines.get(number as usize).copied());
         if let Some(line) = number.filter(|&line| line != self.lines.current) {

@@ -43,6 +43,8 @@ pub struct Emitted {
     pub words: Vec<u32>,
     /// Locations, sets and bindings.
     pub interface: Interface,
+    /// By the index of a word: the number of the instruction of the source that the code from there on comes from.
+    pub origins: Vec<(u32, u32)>,
 }
 
 /// The state of the walk.
@@ -75,6 +77,8 @@ pub struct Emitter<'a> {
     /// A private variable that is zero, if there is one.
     opaque_zero: Option<Id>,
     lines: lines::Lines,
+    /// By the index of a word of the code: the instruction of the source that it comes from.
+    origins: Vec<(u32, u32)>,
     /// The label of the SPIR-V block that is open; none after its end.
     label: Option<Id>,
     labels: SecondaryMap<Block, Option<Id>>,
@@ -131,6 +135,7 @@ pub fn emit(
         known: Known::default(),
         opaque_zero: None,
         lines,
+        origins: Vec::new(),
         label: None,
         labels: SecondaryMap::new(),
         edges: SecondaryMap::new(),
@@ -161,7 +166,7 @@ pub fn emit(
     emitter.declare_parameters();
     emitter.reflect_module();
 
-    let Emitter { mut module, code, variables, interface, .. } = emitter;
+    let Emitter { mut module, code, variables, interface, mut origins, .. } = emitter;
     let void = module.void_type();
     let signature = module.plain_type(Op::TypeFunction, &[void.0]);
     let mut function = Vec::with_capacity(code.len() + variables.len() + 16);
@@ -169,9 +174,15 @@ pub fn emit(
     push(&mut function, Op::Label, &[if clears.is_some() { entry } else { first }.0]);
     function.extend(variables);
     function.extend(clears.into_iter().flatten());
+    let (before, of_code) = (function.len(), code.len());
     function.extend(code);
     push(&mut function, Op::FunctionEnd, &[]);
-    Ok(Emitted { words: module.finish(model, main, &function)?, interface })
+    let behind = function.len() - before - of_code;
+    let words = module.finish(model, main, &function)?;
+    // The function is the last part of a module.
+    let first = (words.len() - of_code - behind) as u32;
+    origins.iter_mut().for_each(|(at, _)| *at += first);
+    Ok(Emitted { words, interface, origins })
 }
 
 impl Emitter<'_> {

@@ -42,7 +42,7 @@ impl Emitter<'_> {
             TexOp::Txf | TexOp::TxfMs => self.texture_fetch(inst, def, &tex),
             TexOp::Txs | TexOp::QueryLevels | TexOp::TextureSamples => self.texture_query(inst, def, &tex),
             TexOp::Lod => self.level_query(inst, def, &tex),
-            TexOp::TxfMsFb | TexOp::TexPrefetch | TexOp::SamplesIdentical => {
+            TexOp::TxfMsFb | TexOp::TexPrefetch | TexOp::SamplesIdentical | TexOp::SamplePos => {
                 Err(SpirvError::Unsupported { inst, what: "a lookup that only some hardware has" })
             }
         }

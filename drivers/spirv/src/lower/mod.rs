@@ -11,6 +11,7 @@ mod texture_edit;
 
 use tgsi_ir::Shader;
 use tgsi_ir::passes::lower_numbers::lower_alu;
+use tgsi_ir::passes::lower_resources::lower_sample_positions;
 use tgsi_ir::passes::pass_manager::Passes;
 use tgsi_ir::passes::profiles::Profile;
 use tgsi_ir::passes::table::rows::lower_doubles;
@@ -52,6 +53,7 @@ pub fn lower(shader: &mut Shader, options: &SpirvOptions, passes: &mut Passes<'_
 
 /// Lookups become what SPIR-V has.
 fn lower_textures(shader: &mut Shader, options: &SpirvOptions, passes: &mut Passes<'_>) {
+    passes.run_driver("lower_sample_positions", || lower_sample_positions(shader));
     passes.run_driver("lower_projectors", || lower_projectors(shader));
     // The harness looks rectangles up by texels: its stand-in textures have no sizes that coordinates are scaled by.
     if !options.harness {

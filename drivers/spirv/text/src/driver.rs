@@ -3,7 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::LazyLock;
 
-use tgsi_compiler::{Code, CodeSize, Driver, DriverOption, SlotLocations, Target, TargetError, UnknownOption};
+use tgsi_compiler::{Code, CodeSize, Driver, DriverOption, SlotLocations, Subject, Target, TargetError, UnknownOption};
 use tgsi_driver_spirv::SpirvOptions;
 use tgsi_driver_spirv::options::Locations;
 use tgsi_ir::error_codes;
@@ -11,7 +11,8 @@ use tgsi_ir::options::CompilerOptions;
 use tgsi_ir::passes::pass_manager::Passes;
 use tgsi_ir::shader::Stage;
 
-use crate::error::TextError;
+use crate::blame::{blamed, blamed_by_library};
+use crate::error::{Located, TextError};
 use crate::language::Language;
 use crate::refuse::refuse;
 
@@ -227,10 +228,20 @@ impl Target for TextTarget {
         &self,
         lowered: tgsi_ir::Shader,
         interface: Option<&tgsi::Shader>,
-        passes: &mut Passes<'_>,
+        _passes: &mut Passes<'_>,
     ) -> Result<Code, Box<dyn TargetError>> {
-        let module = self.spirv.emit(lowered, interface, passes)?.into_bytes();
-        Ok(Code::Text(self.translate(&module)?))
+        let module = self.spirv.emit_module(lowered, interface)?;
+        if let Err((error, at)) = refuse(&module.words, self) {
+            return Err(Located { error, subject: blamed(&module.words, at, &module.origins) }.into());
+        }
+        let text = self.written(&module.words).map_err(|error| {
+            let subject = match &error {
+                TextError::Lacks(_, what) => blamed_by_library(&module.words, what, &module.origins),
+                _ => Subject::Shader,
+            };
+            Located { error, subject }
+        })?;
+        Ok(Code::Text(text))
     }
 
     fn size(&self, code: &Code) -> CodeSize {
@@ -241,18 +252,12 @@ impl Target for TextTarget {
 }
 
 impl TextTarget {
-    /// The text of a module.
-    ///
-    /// # Errors
-    /// [`TextError`].
-    pub fn translate(&self, module: &[u8]) -> Result<String, TextError> {
-        let words: Vec<u32> =
-            module.chunks_exact(4).map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]])).collect();
-        refuse(&words, self)?;
+    /// The text of a module that the language can say.
+    fn written(&self, words: &[u32]) -> Result<String, TextError> {
         match self.language {
-            Language::Wgsl => caught("naga", || crate::by_naga::translate(&words, self)),
+            Language::Wgsl => caught("naga", || crate::by_naga::translate(words, self)),
             #[cfg(feature = "spirv-cross")]
-            _ => caught("SPIRV-Cross", || crate::by_cross::translate(&words, self)),
+            _ => caught("SPIRV-Cross", || crate::by_cross::translate(words, self)),
             #[cfg(not(feature = "spirv-cross"))]
             _ => Err(TextError::Writer("this build", "it is without SPIRV-Cross".to_owned())),
         }

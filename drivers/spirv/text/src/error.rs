@@ -1,6 +1,6 @@
 //! Errors of the drivers.
 
-use tgsi_compiler::TargetError;
+use tgsi_compiler::{Subject, TargetError};
 use tgsi_ir::Stage;
 use tgsi_ir::error_codes;
 use thiserror::Error;
@@ -53,6 +53,36 @@ impl TargetError for TextError {
             }
             TextError::Panic(..) => "please report it with the shader".to_owned(),
         })
+    }
+}
+
+/// An error, and the part of the source that it is about.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+#[error("{error}")]
+pub struct Located {
+    /// The error.
+    pub error: TextError,
+    /// What it is about.
+    pub subject: Subject,
+}
+
+impl TargetError for Located {
+    fn code(&self) -> error_codes::Code {
+        self.error.code()
+    }
+
+    fn subject(&self) -> Subject {
+        self.subject
+    }
+
+    fn hint(&self) -> Option<String> {
+        self.error.hint()
+    }
+}
+
+impl From<Located> for Box<dyn TargetError> {
+    fn from(error: Located) -> Self {
+        Box::new(error)
     }
 }
 

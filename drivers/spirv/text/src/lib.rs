@@ -106,6 +106,7 @@
 //! varyings. Of the recorded results of opcodes, every eighth shader, 535 were equal in WGSL and HLSL, 517 in GLSL and
 //! ESSL, and none different; 18 are shuffles within subgroups, which OpenGL lacks.
 
+mod blame;
 #[cfg(feature = "spirv-cross")]
 mod by_cross;
 mod by_naga;
@@ -121,5 +122,5 @@ mod spell_cross;
 #[cfg(feature = "spirv-cross")]
 pub use driver::{ESSL, GLSL, HLSL, MSL};
 pub use driver::{Text, WGSL};
-pub use error::TextError;
+pub use error::{Located, TextError};
 pub use language::Language;

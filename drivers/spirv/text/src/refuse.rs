@@ -20,8 +20,8 @@ const MAX_NESTING_WGSL: usize = 127;
 /// Refuses a module that the language cannot say, or that would not mean the same there.
 ///
 /// # Errors
-/// [`TextError::Lacks`].
-pub fn refuse(words: &[u32], target: &TextTarget) -> Result<(), TextError> {
+/// [`TextError::Lacks`], and the index of the instruction in the words.
+pub fn refuse(words: &[u32], target: &TextTarget) -> Result<(), (TextError, usize)> {
     let language = target.language;
     let mut module = Module { language, version: target.version, ..Module::default() };
     let mut at = 5;
@@ -30,7 +30,7 @@ pub fn refuse(words: &[u32], target: &TextTarget) -> Result<(), TextError> {
         let operands = words.get(at + 1..at + length).unwrap_or_default();
         let opcode = first & 0xffff;
         if let Some(what) = module.lacking(opcode, operands) {
-            return Err(TextError::Lacks(language.name(), what));
+            return Err((TextError::Lacks(language.name(), what), at));
         }
         at += length;
     }

@@ -7,4 +7,5 @@ mod read_back;
 mod corpus;
 mod execution;
 mod linkers;
+mod places;
 mod texts;

@@ -120,6 +120,7 @@ fn is_integer_value(body: &Body, inst: Inst) -> bool {
 /// Lowers. The first value that is integer and float is an error.
 pub(super) fn lower_interface_integers(shader: &mut Shader) -> Result<InterfaceIntegers, DriverError> {
     let mut found = InterfaceIntegers::default();
+    let mut float_outputs = BTreeMap::new();
     let (mut numbers, mut floats) = (Masks::default(), Masks::default());
     let first_buffer = shader.info.first_ubo_buffer();
     for body in shader.bodies_mut() {
@@ -135,7 +136,7 @@ pub(super) fn lower_interface_integers(shader: &mut Shader) -> Result<InterfaceI
     for body in shader.bodies_mut() {
         let all = insts_of(body);
         // What is an integer to one load is one to all.
-        let handed_on = loads(body, &all).map(|(inst, def)| {
+        let integers = loads(body, &all).map(|(inst, def)| {
             let reach = reach_of(body, inst, first_buffer);
             let is_number = match reach.bank {
                 Bank::Other(_) if is_integer_value(body, inst) => 0xf,
@@ -143,8 +144,11 @@ pub(super) fn lower_interface_integers(shader: &mut Shader) -> Result<InterfaceI
             };
             (def, u16::from(is_number) >> reach.first)
         });
-        let handed_on = handed_on.collect();
-        note_handed_on(body, handed_on, &mut found);
+        let integers: Vec<(Def, u16)> = integers.collect();
+        let computed = all.iter().filter_map(|&inst| floats_made(body, inst));
+        let loaded = integers.iter().map(|&(def, is_number)| (def, !is_number));
+        note_handed_on(body, computed.chain(loaded).collect(), &mut float_outputs);
+        note_handed_on(body, integers, &mut found.outputs);
         for &inst in &all {
             lower(body, inst, &mut found);
         }
@@ -179,7 +183,37 @@ pub(super) fn lower_interface_integers(shader: &mut Shader) -> Result<InterfaceI
             Bank::Other(_) => {}
         }
     }
+    found.mixed_outputs = in_both(&found.outputs, &float_outputs);
     Ok(found)
+}
+
+/// The masks that two tables of registers have in common.
+fn in_both(first: &BTreeMap<u32, u8>, second: &BTreeMap<u32, u8>) -> BTreeMap<u32, u8> {
+    let at = |masks: &BTreeMap<u32, u8>, register: u32| {
+        [register, EVERY_REGISTER].iter().filter_map(|key| masks.get(key)).fold(0, |all, mask| all | mask)
+    };
+    let common =
+        first.keys().chain(second.keys()).map(|&register| (register, at(first, register) & at(second, register)));
+    common.filter(|&(_, mask)| mask != 0).collect()
+}
+
+/// The components of the value of an instruction that are floats, if it makes such: results of float operations and
+/// lookups, and constants that no small integer is.
+fn floats_made(body: &Body, inst: Inst) -> Option<(Def, u16)> {
+    let def = body.inst_def(inst).filter(|&def| body.bit_size(def) == 32)?;
+    if let Some(words) = body.def_constant(def) {
+        let is_float = |&(_, &word): &(usize, &u64)| f32::from_bits(word as u32).is_normal();
+        return Some((def, words.iter().enumerate().filter(is_float).fold(0, |mask, (c, _)| mask | 1 << (c & 15))));
+    }
+    let is_float = match (body.tex(inst), body.alu_op(inst)) {
+        (Some(tex), _) => tex.dest_type.base == BaseType::Float,
+        (None, Some(op)) => {
+            let hands_on = || body.sources(inst).any(|source| (0..16).any(|c| handed_to(body, inst, source, c) != 0));
+            op.info().output_type.base == BaseType::Float && !hands_on()
+        }
+        (None, None) => false,
+    };
+    is_float.then_some((def, u16::MAX))
 }
 
 /// Whether an intrinsic loads what others put there.
@@ -309,8 +343,8 @@ fn float_reads(body: &Body, all: &[Inst]) -> SecondaryMap<Def, u16> {
     reads
 }
 
-/// Notes the outputs that loaded integers are handed on to as they are.
-fn note_handed_on(body: &Body, mut pending: Vec<(Def, u16)>, found: &mut InterfaceIntegers) {
+/// Notes the outputs that components of values are handed on to as they are.
+fn note_handed_on(body: &Body, mut pending: Vec<(Def, u16)>, outputs: &mut BTreeMap<u32, u8>) {
     let mut known: SecondaryMap<Def, u16> = SecondaryMap::new();
     while let Some((def, mask)) = pending.pop() {
         let new = mask & !known[def];
@@ -320,7 +354,7 @@ fn note_handed_on(body: &Body, mut pending: Vec<(Def, u16)>, found: &mut Interfa
         known[def] |= new;
         for source in body.uses_of(def) {
             if let Some(store) = stores(body, source) {
-                note_output(body, store, new, found);
+                note_output(body, store, new, outputs);
             } else if let User::Inst(reader) = body.user(source)
                 && let Some(result) = body.inst_def(reader)
             {
@@ -335,12 +369,12 @@ fn note_handed_on(body: &Body, mut pending: Vec<(Def, u16)>, found: &mut Interfa
 }
 
 /// Notes components of what a store writes.
-fn note_output(body: &Body, store: Inst, components: u16, found: &mut InterfaceIntegers) {
+fn note_output(body: &Body, store: Inst, components: u16, outputs: &mut BTreeMap<u32, u8>) {
     let reach = reach_of(body, store, 0);
     let mask = reach.mask(components & body.index(store, IndexKind::WriteMask) as u16);
     if mask != 0 {
         for register in reach.registers {
-            *found.outputs.entry(register).or_default() |= mask;
+            *outputs.entry(register).or_default() |= mask;
         }
     }
 }
@@ -372,7 +406,7 @@ fn is_stored_to_interface(body: &Body, def: Def, found: &mut InterfaceIntegers) 
         }
     }
     for (store, components) in noted {
-        note_output(body, store, components, found);
+        note_output(body, store, components, &mut found.outputs);
     }
     true
 }

@@ -37,8 +37,8 @@ use tgsi_ir::passes::pipeline::{finish, into_ssa};
 use tgsi_ir::passes::{
     lower_bool_to_float, lower_bool_to_int32, lower_doubles, lower_frexp, lower_global_vars_to_local,
     lower_indirect_derefs, lower_indirect_io, lower_indirect_registers, lower_int_to_float, lower_int64, lower_io,
-    lower_pack, lower_vars_to_ssa, opt_constant_folding, opt_copy_prop, opt_cse, opt_dce, remove_dead_variables,
-    run_pass,
+    lower_pack, lower_sample_positions, lower_vars_to_ssa, opt_constant_folding, opt_copy_prop, opt_cse, opt_dce,
+    remove_dead_variables, run_pass,
 };
 use tgsi_ir::shader::{NO_INLINE, Stage};
 use tgsi_ir::variable::VariableModes;
@@ -125,8 +125,8 @@ fn lower_variables(shader: &mut Shader, options: &TgsiOptions, passes: &mut Pass
     }
 }
 
-/// Lowers what the target lacks: integers of 64 bits, packed numbers, roundings of 64-bit floats, and for virgl's hosts
-/// fractions and exponents.
+/// Lowers what the target lacks: integers of 64 bits, packed numbers, roundings of 64-bit floats, positions of samples,
+/// and for virgl's hosts fractions and exponents.
 fn lower_unknown_words(shader: &mut Shader, options: &TgsiOptions, passes: &mut Passes<'_>) -> bool {
     let rounding = DoubleOps::TRUNC.union(DoubleOps::CEIL).union(DoubleOps::ROUND_EVEN);
     let lowering = CompilerOptions {
@@ -138,6 +138,7 @@ fn lower_unknown_words(shader: &mut Shader, options: &TgsiOptions, passes: &mut 
         ..CompilerOptions::default()
     };
     let mut progress = run!(passes, shader, lower_frexp, |s| lower_frexp(s, &lowering));
+    progress |= !options.has_sample_queries() && run!(passes, shader, lower_sample_positions);
     progress |= !options.has_wide_rounding && run!(passes, shader, lower_wide_signs);
     progress |= run!(passes, shader, lower_doubles, |s| lower_doubles(s, &lowering));
     progress |= run!(passes, shader, lower_int64, |s| lower_int64(s, &lowering));

@@ -175,6 +175,9 @@ impl Selector<'_> {
         {
             return Err(DriverError::BitSize { inst, bits: body.bit_size(def) });
         }
+        if matches!(op, AluOp::U2f32 | AluOp::I2f32) && self.float_count(inst)? {
+            return Ok(());
+        }
         let mut sources = Sources::new();
         for number in 0..body.num_sources(inst) {
             sources.push(self.alu_source(inst, number));

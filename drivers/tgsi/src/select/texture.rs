@@ -7,11 +7,11 @@ use arrayvec::ArrayVec;
 use tgsi::shader::{Dst, Instruction, InstructionTexture, Register, Sources, Src, TextureOffset};
 use tgsi::span::Span;
 use tgsi::tables::{File, Opcode, ReturnType, TextureTarget};
-use tgsi_ir::alu::{AluType, BaseType};
+use tgsi_ir::alu::{AluOp, AluType, BaseType};
 use tgsi_ir::body::{DEFAULT_TG4_OFFSETS, TexData, TexOp, TexSrcKind};
 use tgsi_ir::intrinsics::indices::SamplerDim;
 use tgsi_ir::types::TypeData;
-use tgsi_ir::{Def, Inst};
+use tgsi_ir::{Def, Inst, User};
 use tgsi_legacy::chase::{self, Operand};
 
 use super::address::Purpose;
@@ -114,15 +114,63 @@ impl Selector<'_> {
                 }
                 return Ok(());
             }
+            // What is read as a float alone is made where it is converted.
+            TexOp::TextureSamples if self.is_float_count(inst) => return Ok(()),
             TexOp::TextureSamples => {
                 let sampler = self.sampler(&data, texture, target);
                 let register = self.destination(def);
                 self.emit_texture(Opcode::Txqs, Dst::new(register).masked(1), target, returns, &[], &[sampler]);
                 return Ok(());
             }
+            TexOp::SamplePos => {
+                let number = match body.tex_src(inst, TexSrcKind::MsIndex) {
+                    Some(source) => self.operand(source).lane(0),
+                    None => self.word(0),
+                };
+                let view = self.view(inst, &data, texture, target)?;
+                let dst = Dst::new(self.destination(def)).masked(self.full_lanes(def));
+                self.emit(Opcode::SamplePos, dst, &[view, number]);
+                return Ok(());
+            }
             _ => {}
         }
         self.lookup(inst, def, &data, texture, target)
+    }
+
+    /// Whether a number of samples is `SAMPLE_INFO`: all that reads it converts it to a float, and its texture is named
+    /// by what does not change.
+    fn is_float_count(&self, inst: Inst) -> bool {
+        use TexSrcKind::{TextureDeref, TextureHandle, TextureOffset};
+        let body = self.body;
+        let (Some(tex), Some(def)) = (body.tex(inst), body.inst_def(inst)) else { return false };
+        self.options.has_sample_queries()
+            && tex.op == TexOp::TextureSamples
+            && [TextureHandle, TextureOffset].into_iter().all(|kind| body.tex_src(inst, kind).is_none())
+            && body
+                .tex_src(inst, TextureDeref)
+                .is_none_or(|source| self.units[body.src_def(source)].is_some_and(|unit| unit.dynamic.is_none()))
+            && body.uses_of(def).all(|reader| match body.user(reader) {
+                User::Inst(user) => matches!(body.alu_op(user), Some(AluOp::U2f32 | AluOp::I2f32)),
+                User::If(_) => false,
+            })
+    }
+
+    /// Emits the conversion of a number of samples, if one opcode gives it as a float.
+    pub(super) fn float_count(&mut self, inst: Inst) -> Result<bool, DriverError> {
+        let body = self.body;
+        let query = body.def_inst(body.src(inst, 0));
+        if !self.is_float_count(query) {
+            return Ok(false);
+        }
+        let (Some(&data), Some(def)) = (body.tex(query), body.inst_def(inst)) else { return Ok(false) };
+        let texture = self.named(query, &data, true)?;
+        let view = self.view(query, &data, texture, target(data.dim, data.is_array, false))?;
+        // The second operand is not read.
+        let unread = self.word(0);
+        let samples = self.computed(Opcode::SampleInfo, 1, &[view, unread]);
+        let (dst, saturate) = self.alu_destination(def);
+        self.emit_saturated(Opcode::Mov, dst, &[samples.swizzled([0; 4])], saturate);
+        Ok(true)
     }
 
     fn lookup(
@@ -551,15 +599,19 @@ impl Selector<'_> {
 
     /// The sampler operand, declared.
     fn sampler(&mut self, data: &TexData, texture: Named, target: TextureTarget) -> Src {
-        let returns = return_type(match data.op {
-            // Queries do not say what the texture holds.
-            TexOp::Txs | TexOp::QueryLevels | TexOp::TextureSamples | TexOp::Lod => AluType::FLOAT32,
-            _ => data.dest_type,
-        });
+        self.resource(File::Sampler, data, texture, target)
+    }
+
+    /// The operand that names a sampler or a view, declared.
+    fn resource(&mut self, file: File, data: &TexData, texture: Named, target: TextureTarget) -> Src {
         let is_query = data.op.is_query();
+        // Queries do not say what the texture holds.
+        let returns = return_type(if is_query { AluType::FLOAT32 } else { data.dest_type });
         let declare = |s: &mut Self, number: u32, count: u32| {
             let count = count.max(1);
-            s.declared.samplers(number, count);
+            if file == File::Sampler {
+                s.declared.samplers(number, count);
+            }
             if is_query {
                 s.declared.views_if_absent(number, count, target, returns)
             } else {
@@ -585,7 +637,7 @@ impl Selector<'_> {
                 (number, dynamic)
             }
         };
-        let register = Register::new(File::Sampler, base as i32);
+        let register = Register::new(file, base as i32);
         Src::new(match dynamic {
             None => register,
             Some(index) => {
@@ -593,6 +645,14 @@ impl Selector<'_> {
                 register.indexed_by(slot.0, slot.1, 0)
             }
         })
+    }
+
+    /// The view operand, declared.
+    fn view(&mut self, inst: Inst, data: &TexData, texture: Named, target: TextureTarget) -> Result<Src, DriverError> {
+        match texture {
+            Named::Handle(_) => Err(DriverError::UnsupportedTexture { inst, what: "a handle for a view" }),
+            Named::Unit(_) | Named::Number(..) => Ok(self.resource(File::SamplerView, data, texture, target)),
+        }
     }
 
     fn emit_texture(

@@ -103,6 +103,9 @@ pub struct TgsiOptions {
     pub has_wide_integers: bool,
     /// The target has `PK2H` to `PK4UB` and `UP2H` to `UP4UB`.
     pub has_packing: bool,
+    /// The target has `SAMPLE_POS` and `SAMPLE_INFO`, and integers and a dialect for them. Otherwise `TXQS` counts
+    /// samples, and arithmetic finds their positions.
+    pub sample_queries: bool,
     /// Results may be saturated. Otherwise `MAX` and `MIN` clamp them.
     pub has_sat: bool,
     /// The target has `SLT`, `SGE`, `SEQ` and `SNE`. Otherwise `CMP` makes 1.0 and 0.0 of differences: a comparison with
@@ -242,6 +245,10 @@ impl TgsiOptions {
         self.dialect == Dialect::Virgl || self.address_registers * self.address_components <= 1
     }
 
+    pub(crate) fn has_sample_queries(&self) -> bool {
+        self.sample_queries && self.dialect == Dialect::Mesa && self.native_integers
+    }
+
     pub(crate) fn has_subroutines(&self) -> bool {
         self.subroutines && self.dialect == Dialect::Mesa && self.native_integers && self.indirect.temporaries
     }
@@ -325,6 +332,7 @@ impl Default for TgsiOptions {
             has_wide_rounding: true,
             has_wide_integers: true,
             has_packing: true,
+            sample_queries: true,
             has_sat: true,
             has_comparisons: true,
             free_scaling: false,
@@ -420,6 +428,7 @@ named_options! {
     "no_wide_rounding", "There are no DTRUNC, DCEIL, DROUND and DSSG." => |o| o.has_wide_rounding = false;
     "no_wide_integers", "There are no integers of 64 bits." => |o| o.has_wide_integers = false;
     "no_packing", "There are no PK2H to PK4UB and UP2H to UP4UB." => |o| o.has_packing = false;
+    "no_sample_queries", "There are no SAMPLE_POS and SAMPLE_INFO." => |o| o.sample_queries = false;
     "no_sat", "Results cannot be saturated." => |o| o.has_sat = false;
     "no_comparisons", "There are no SLT, SGE, SEQ, SNE; NaN compares as anything." => |o| o.has_comparisons = false;
     "free_scaling", "Products with 2, 4, 8 and their reciprocals cost nothing." => |o| o.free_scaling = true;

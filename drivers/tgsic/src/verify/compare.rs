@@ -119,10 +119,10 @@ pub fn first_mismatch_but(
     first_mismatch(shader, rule, expected, found)?;
     let mut locations = HashSet::new();
     let open = open();
-    for (unchanged, changed) in
+    for (unchanged, (rule, changed)) in
         open.iter().flat_map(|open| open.changed.iter().map(|changed| (&open.unchanged, changed)))
     {
-        let _ = visit_mismatches(shader, Rule::Exact, unchanged, changed, &mut |mismatch| {
+        let _ = visit_mismatches(shader, *rule, unchanged, changed, &mut |mismatch| {
             locations.insert(mismatch.location);
             ControlFlow::Continue(())
         });
@@ -314,7 +314,7 @@ mod tests {
         let expected = result([1, 2, 3, 4]);
         let location = |found: [u32; 4], open: &[[u32; 4]]| {
             let open = || {
-                let changed = open.iter().map(|&words| result(words)).collect();
+                let changed = open.iter().map(|&words| (Rule::Exact, result(words))).collect();
                 Some(OpenRun { unchanged: result([1, 2, 3, 4]), changed })
             };
             first_mismatch_but(&shader, Rule::Exact, &expected, &result(found), open).map(|found| found.location)

@@ -102,6 +102,14 @@ impl Executor {
         matches!(&self.program, Program::Code(runner) if runner.is_unended())
     }
 
+    /// Converts outputs that the target writes as floats, be they integers or floats in the source, to what the source
+    /// writes, where they are that.
+    pub fn settle(&self, found: &mut RunResult, source: &RunResult) {
+        if let Some(integers) = &self.integers {
+            integers.mixed_to_integers(&mut found.outputs, &source.outputs);
+        }
+    }
+
     /// Runs it with the analytic textures.
     pub fn run(&self, inputs: &Inputs, limits: RunLimits) -> Result<RunResult, ShaderError> {
         let mut resources = AnalyticResources::default();

@@ -201,6 +201,7 @@ impl Verification<'_> {
                 let mut outputs = outputs.map_err(|e| defect(stage, format!("inputs {seed}: {e}")))?;
                 if let Some((integers, _)) = &converted {
                     integers.to_integers(&mut outputs);
+                    integers.mixed_to_integers(&mut outputs, &expected.outputs);
                 }
                 let found = RunResult { outputs, resources };
                 let kind = InputKind::of_seed(seed as u64);

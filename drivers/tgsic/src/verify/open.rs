@@ -14,7 +14,9 @@ use tgsi_ir::entities::{Def, Inst};
 use tgsi_ir::intrinsics::IntrinsicOp;
 use tgsi_ir::run::environment::{Inputs, RunLimits};
 
+use super::compare::Rule;
 use super::executor::{RunResult, run_ir};
+use super::inputs::InputKind;
 use super::without_integers;
 
 /// A kind of results that are left open.
@@ -23,15 +25,29 @@ pub struct Kind {
     pub name: &'static str,
     /// Changes an instruction of that kind. Returns whether it is one.
     pub change: fn(&mut Body, Inst) -> bool,
+    /// A word is open if it does not agree with that of the unchanged shader.
+    pub rule: Rule,
+}
+
+impl Kind {
+    /// A kind that changes results to any others: a word that is another one is open.
+    pub const fn of(name: &'static str, change: fn(&mut Body, Inst) -> bool) -> Kind {
+        Kind { name, change, rule: Rule::Exact }
+    }
+
+    /// A kind that changes results by their error: a word that is not close any more is open.
+    pub const fn of_error(name: &'static str, change: fn(&mut Body, Inst) -> bool) -> Kind {
+        Kind { name, change, rule: Rule::Close(InputKind::Floats) }
+    }
 }
 
 const KINDS: &[Kind] = &[
-    Kind { name: "sine of an angle beyond [-pi, pi]", change: |body, inst| change_periodic(body, inst, AluOp::Fsin) },
-    Kind { name: "cosine of an angle beyond [-pi, pi]", change: |body, inst| change_periodic(body, inst, AluOp::Fcos) },
-    Kind { name: "buffer at an address that is no multiple of four", change: change_address },
-    Kind { name: "denormal as an operand of a float operation", change: flush_operands },
-    Kind { name: "NaN in an operation", change: |body, inst| change_nan(body, inst, 1.25) },
-    Kind { name: "NaN in an operation", change: |body, inst| change_nan(body, inst, -1e30) },
+    Kind::of("sine of an angle beyond [-pi, pi]", |body, inst| change_periodic(body, inst, AluOp::Fsin)),
+    Kind::of("cosine of an angle beyond [-pi, pi]", |body, inst| change_periodic(body, inst, AluOp::Fcos)),
+    Kind::of("buffer at an address that is no multiple of four", change_address),
+    Kind::of("denormal as an operand of a float operation", flush_operands),
+    Kind::of("NaN in an operation", |body, inst| change_nan(body, inst, 1.25)),
+    Kind::of("NaN in an operation", |body, inst| change_nan(body, inst, -1e30)),
 ];
 
 /// Gives a sine or cosine beyond [-pi, pi] another value.
@@ -145,18 +161,33 @@ fn changed_shader(shader: &tgsi_ir::Shader, kinds: &[&Kind]) -> Option<tgsi_ir::
     has_any.then_some(shader)
 }
 
+/// All choices of one kind of each name, but of those that change results by their error.
+fn combinations<'k>(kinds: &[&'k Kind]) -> Vec<Vec<&'k Kind>> {
+    let mut chosen: Vec<Vec<&Kind>> = vec![Vec::new()];
+    let exact = || kinds.iter().copied().filter(|kind| kind.rule == Rule::Exact);
+    let mut names: Vec<&str> = exact().map(|kind| kind.name).collect();
+    names.dedup();
+    for name in names {
+        let with = |chosen: &Vec<&'k Kind>| -> Vec<Vec<&'k Kind>> {
+            exact().filter(|kind| kind.name == name).map(|kind| [&chosen[..], &[kind]].concat()).collect()
+        };
+        chosen = chosen.iter().flat_map(with).collect();
+    }
+    chosen
+}
+
 /// A shader, and the same changed in the ways that have a place in it.
 pub struct OpenResults {
     shader: Option<tgsi_ir::Shader>,
-    changed: Vec<(&'static str, tgsi_ir::Shader)>,
+    changed: Vec<(&'static str, Rule, tgsi_ir::Shader)>,
 }
 
 /// The results of a run of these.
 pub struct OpenRun {
     /// Of the shader as it is: if it is wrong itself, that is not open.
     pub unchanged: RunResult,
-    /// Of the changed ones.
-    pub changed: Vec<RunResult>,
+    /// Of the changed ones, and by which rule they agree with it.
+    pub changed: Vec<(Rule, RunResult)>,
 }
 
 impl OpenResults {
@@ -171,26 +202,28 @@ impl OpenResults {
         let mut all = OpenResults::of_kinds(kinds.iter().copied(), optimized);
         // What one leaves open may meet what another does.
         if all.changed.len() > 1 {
-            all.changed.extend(changed_shader(optimized, &kinds).map(|shader| ("several together", shader)));
+            let together = combinations(&kinds).into_iter().filter_map(|kinds| changed_shader(optimized, &kinds));
+            all.changed.extend(together.map(|shader| ("several together", Rule::Exact, shader)));
         }
         all
     }
 
     fn of_kinds<'k>(kinds: impl Iterator<Item = &'k Kind>, shader: &tgsi_ir::Shader) -> OpenResults {
-        let changed: Vec<_> = kinds.filter_map(|kind| Some((kind.name, changed_shader(shader, &[kind])?))).collect();
+        let changed = kinds.filter_map(|kind| Some((kind.name, kind.rule, changed_shader(shader, &[kind])?)));
+        let changed: Vec<_> = changed.collect();
         OpenResults { shader: (!changed.is_empty()).then(|| shader.clone()), changed }
     }
 
     /// The kind because of which a run need not end, if there is one.
     pub fn endless(&self, inputs: &Inputs, limits: RunLimits) -> Option<&'static str> {
-        self.changed.iter().find(|(_, shader)| run_ir(shader, inputs, limits).is_err()).map(|&(name, _)| name)
+        self.changed.iter().find(|(.., shader)| run_ir(shader, inputs, limits).is_err()).map(|&(name, ..)| name)
     }
 
     /// The results of the shaders; `None` if nothing is open, or the shader does not end.
     pub fn run(&self, inputs: &Inputs, limits: RunLimits) -> Option<OpenRun> {
         let unchanged = run_ir(self.shader.as_ref()?, inputs, limits).ok()?;
-        let changed = self.changed.iter().filter_map(|(_, shader)| run_ir(shader, inputs, limits).ok()).collect();
-        Some(OpenRun { unchanged, changed })
+        let run = |(_, rule, shader): &(_, Rule, _)| Some((*rule, run_ir(shader, inputs, limits).ok()?));
+        Some(OpenRun { unchanged, changed: self.changed.iter().filter_map(run).collect() })
     }
 
     /// Leaves words that are open out of a comparison. Returns how many are so for each kind.
@@ -204,7 +237,7 @@ impl OpenResults {
         let mut counts = Vec::new();
         let unchanged = self.shader.as_ref().and_then(|shader| run_ir(shader, inputs, limits).ok());
         let Some(unchanged) = unchanged.map(|result| vector.with_results(&result.outputs)) else { return counts };
-        for (name, shader) in &self.changed {
+        for (name, _, shader) in &self.changed {
             let Ok(changed) = run_ir(shader, inputs, limits) else { continue };
             let changed = unchanged.compare(&changed.outputs);
             let open: BTreeSet<String> = changed.different.into_iter().map(|word| word.position).collect();

@@ -150,7 +150,7 @@ fn one_shader(subject: &InputShader, seeds: u64, exact: bool, plan: &Plan) -> Ve
         let limits = crate::limits::current().of_runs();
         let mut expected = None;
         for (name, executor) in &executors {
-            let result = match executor.run(&inputs, limits) {
+            let mut result = match executor.run(&inputs, limits) {
                 Ok(result) => result,
                 // A shader whose source does not end with these inputs has no result to compare.
                 Err(_) if expected.is_none() => break,
@@ -163,6 +163,7 @@ fn one_shader(subject: &InputShader, seeds: u64, exact: bool, plan: &Plan) -> Ve
                 ended = true;
                 continue;
             };
+            executor.settle(&mut result, expected);
             let kind = InputKind::of_seed(seed);
             let mismatch = if plan.is_run_by_device() && executor.is_code() {
                 // Which operations there are is not looked at.

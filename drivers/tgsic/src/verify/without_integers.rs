@@ -18,12 +18,13 @@ pub fn kinds(target: &dyn Target, stage: Stage) -> Vec<&'static Kind> {
     if target.has_integers(stage) {
         return kinds;
     }
+    let approximations = target.approximations(stage);
     for (has, open) in [
         (false, KINDS_WITHOUT_INTEGERS),
         (target.has_selections(stage), KINDS_WITHOUT_SELECTIONS),
         (target.has_comparisons(stage), KINDS_WITHOUT_COMPARISONS),
-        (target.keeps_zero_signs(stage), KINDS_WITHOUT_ZERO_SIGNS),
-        (target.rounds_infinities(stage), KINDS_WITHOUT_ROUNDINGS),
+        (!approximations.contains(&AluOp::Fsin), KINDS_WITHOUT_PERIODIC),
+        (!approximations.contains(&AluOp::Fpow), KINDS_WITHOUT_POWERS),
     ] {
         kinds.extend(open.iter().filter(|_| !has));
     }
@@ -32,37 +33,48 @@ pub fn kinds(target: &dyn Target, stage: Stage) -> Vec<&'static Kind> {
 
 /// What a target without integers leaves open: its numbers are floats.
 const KINDS_WITHOUT_INTEGERS: &[Kind] = &[
-    // Of both parities and all remainders by 3: a shader may ask for these only.
-    Kind { name: "integer that floats do not hold", change: |body, inst| change_large(body, inst, MARK) },
-    Kind { name: "integer that floats do not hold", change: |body, inst| change_large(body, inst, MARK + 1) },
-    Kind { name: "integer that floats do not hold", change: |body, inst| change_large(body, inst, MARK + 2) },
-    Kind { name: "integer that floats do not hold", change: |body, inst| change_large(body, inst, 0) },
-    Kind { name: "negative operand of an unsigned operation", change: make_signed },
-    Kind { name: "integer that a run-time index leads to", change: change_indexed },
+    // Of both parities and all remainders by 3: a shader may ask for these only. Those of infinities may be others.
+    Kind::of("integer that floats do not hold", |body, inst| change_large(body, inst, [MARK; 2], false)),
+    Kind::of("integer that floats do not hold", |body, inst| change_large(body, inst, [MARK; 2], true)),
+    Kind::of("integer that floats do not hold", |body, inst| change_large(body, inst, [MARK + 1; 2], false)),
+    Kind::of("integer that floats do not hold", |body, inst| change_large(body, inst, [MARK + 1; 2], true)),
+    Kind::of("integer that floats do not hold", |body, inst| change_large(body, inst, [MARK + 2; 2], false)),
+    Kind::of("integer that floats do not hold", |body, inst| change_large(body, inst, [MARK + 2; 2], true)),
+    Kind::of("integer that floats do not hold", |body, inst| change_large(body, inst, [0; 2], false)),
+    Kind::of("integer that floats do not hold", |body, inst| change_large(body, inst, [0; 2], true)),
+    Kind::of("integer that floats do not hold", |body, inst| change_large(body, inst, [0, MARK], false)),
+    Kind::of("integer that floats do not hold", |body, inst| change_large(body, inst, [0, MARK], true)),
+    Kind::of("negative operand of an unsigned operation", make_signed),
+    Kind::of("negative operand of an unsigned operation", make_floored),
+    Kind::of("integer that a run-time index leads to", change_indexed),
 ];
 
 /// What a target leaves open that multiplies by 0 and 1 instead of selecting.
 const KINDS_WITHOUT_SELECTIONS: &[Kind] = &[
-    Kind { name: "infinity or NaN that is not selected", change: change_not_selected },
-    Kind { name: "division of integers by zero", change: change_division },
+    Kind::of("infinity or NaN that is not selected", change_not_selected),
+    Kind::of("division of integers by zero", change_division),
 ];
 
-/// What a target leaves open that does not keep the sign of zeros.
-const KINDS_WITHOUT_ZERO_SIGNS: &[Kind] = &[Kind { name: "reciprocal of zero", change: change_reciprocal }];
+/// What a target leaves open that approximates sines and cosines: the absolute error grows with the angle.
+const KINDS_WITHOUT_PERIODIC: &[Kind] = &[
+    Kind::of_error("error of a sine or cosine", |body, inst| change_periodic(body, inst, 1.0)),
+    Kind::of_error("error of a sine or cosine", |body, inst| change_periodic(body, inst, -1.0)),
+];
 
-/// What a target leaves open that subtracts fractions to round.
-const KINDS_WITHOUT_ROUNDINGS: &[Kind] = &[Kind { name: "rounding of an infinity", change: change_rounding }];
-
+/// What a target leaves open that makes powers of logarithms: the relative error grows with the exponent.
+const KINDS_WITHOUT_POWERS: &[Kind] = &[
+    Kind::of_error("error of a power", |body, inst| change_power(body, inst, 1.0)),
+    Kind::of_error("error of a power", |body, inst| change_power(body, inst, -1.0)),
+];
 /// What all targets leave open.
 const KINDS_EVERYWHERE: &[Kind] = &[
-    Kind { name: "clock", change: |body, inst| change_clock(body, inst, 3) },
+    Kind::of("clock", |body, inst| change_clock(body, inst, 3)),
     // Later times are smaller.
-    Kind { name: "clock", change: |body, inst| change_clock(body, inst, u32::MAX) },
+    Kind::of("clock", |body, inst| change_clock(body, inst, u32::MAX)),
 ];
 
 /// What a target leaves open that subtracts instead of comparing.
-const KINDS_WITHOUT_COMPARISONS: &[Kind] =
-    &[Kind { name: "comparison of an infinity or NaN", change: change_comparison }];
+const KINDS_WITHOUT_COMPARISONS: &[Kind] = &[Kind::of("comparison of an infinity or NaN", change_comparison)];
 
 /// Replaces the result of an instruction by what `change` makes of it behind the instruction.
 pub fn change_result(body: &mut Body, inst: Inst, def: Def, change: impl FnOnce(&mut Builder<'_>, AluSrc, u8) -> Def) {
@@ -86,9 +98,10 @@ const LARGE: u32 = 1 << 24;
 /// A large integer that is NaN as a float.
 const MARK: u32 = 0x7fc0_0155;
 
-/// Gives integers of [`LARGE`] and more another value: `converted` where such a float, or NaN, is converted, another
-/// one where one is computed, and NaN where one becomes a float again.
-fn change_large(body: &mut Body, inst: Inst, converted: u32) -> bool {
+/// Gives integers of [`LARGE`] and more another value: the first of `converted` where such a float is converted, the
+/// second where an infinity or NaN is, another one where one is computed, and NaN where one becomes a float again. Comparisons
+/// of such integers have the other result if one `compares_otherwise`.
+fn change_large(body: &mut Body, inst: Inst, converted: [u32; 2], compares_otherwise: bool) -> bool {
     let (Some(op), Some(def)) = (body.alu_op(inst), body.inst_def(inst)) else { return false };
     let is_small = |b: &mut Builder<'_>, number: AluSrc, count: u8| -> AluSrc {
         let (bound, size) = (b.u32_const(LARGE), b.u32_const(2 * LARGE));
@@ -103,8 +116,10 @@ fn change_large(body: &mut Body, inst: Inst, converted: u32) -> bool {
         (AluOp::F2i32 | AluOp::F2u32, Some(number)) if is_word(number.def) => {
             change_result(body, inst, def, |b, result, count| {
                 let is_small = is_below(b, number, count, LARGE as f32);
-                let converted = b.u32_const(converted);
-                b.alu_sized(AluOp::Bcsel, count, &[is_small, result, AluSrc::component(converted, 0)])
+                let is_finite = is_below(b, number, count, f32::INFINITY);
+                let [finite, infinite] = converted.map(|word| AluSrc::component(b.u32_const(word), 0));
+                let converted = b.alu_sized(AluOp::Bcsel, count, &[is_finite, finite, infinite]);
+                b.alu_sized(AluOp::Bcsel, count, &[is_small, result, converted.into()])
             });
         }
         (AluOp::I2f32 | AluOp::U2f32, Some(number)) if is_word(number.def) => {
@@ -118,7 +133,9 @@ fn change_large(body: &mut Body, inst: Inst, converted: u32) -> bool {
         (AluOp::Iand | AluOp::Ior | AluOp::Ixor | AluOp::Inot | AluOp::Bcsel, _) => return false,
         // What is NaN to the target compares as anything.
         (AluOp::Ieq | AluOp::Ine | AluOp::Ilt | AluOp::Ige | AluOp::Ult | AluOp::Uge, Some(number))
-            if is_word(number.def) && operands.iter().all(|operand| body.def_constant(operand.def).is_none()) =>
+            if compares_otherwise
+                && is_word(number.def)
+                && operands.iter().all(|operand| body.def_constant(operand.def).is_none()) =>
         {
             change_result(body, inst, def, |b, result, count| {
                 let small: Vec<AluSrc> = operands.iter().map(|&operand| is_small(b, operand, count)).collect();
@@ -130,7 +147,7 @@ fn change_large(body: &mut Body, inst: Inst, converted: u32) -> bool {
         (AluOp::Idiv | AluOp::Udiv | AluOp::Imod | AluOp::Irem | AluOp::Umod, Some(number)) if is_word(def) => {
             change_result(body, inst, def, |b, result, count| {
                 let is_small = is_small(b, number, count);
-                let other = b.u32_const(converted);
+                let other = b.u32_const(converted[0]);
                 b.alu_sized(AluOp::Bcsel, count, &[is_small, result, AluSrc::component(other, 0)])
             });
         }
@@ -170,6 +187,25 @@ fn make_signed(body: &mut Body, inst: Inst) -> bool {
         _ => return false,
     };
     body.set_inst(inst, InstData::Alu { op: signed, flags });
+    true
+}
+
+/// Makes an unsigned division one that rounds down: floats have a sign, and a quotient is the floor of one.
+fn make_floored(body: &mut Body, inst: Inst) -> bool {
+    let (Some((op, flags)), Some(def)) = (body.alu(inst), body.inst_def(inst)) else { return false };
+    if op == AluOp::Udiv && body.bit_size(def) == 32 {
+        let [number, divisor] = [0, 1].map(|source| AluSrc::of(body, body.source(inst, source)));
+        change_result(body, inst, def, |b, _, count| {
+            let remainder = b.alu_sized(AluOp::Imod, count, &[number, divisor]);
+            let multiple = b.alu_sized(AluOp::Isub, count, &[number, remainder.into()]);
+            b.alu_sized(AluOp::Idiv, count, &[multiple.into(), divisor])
+        });
+        return true;
+    }
+    if op != AluOp::Umod {
+        return make_signed(body, inst);
+    }
+    body.set_inst(inst, InstData::Alu { op: AluOp::Imod, flags });
     true
 }
 
@@ -230,34 +266,35 @@ fn change_division(body: &mut Body, inst: Inst) -> bool {
     true
 }
 
-/// Makes the reciprocal of zero NaN.
-fn change_reciprocal(body: &mut Body, inst: Inst) -> bool {
-    use AluOp::{Bcsel, Fdiv, Feq, Frcp, Frsq};
-    let number = match body.alu_op(inst) {
-        Some(Frcp | Frsq) => 0,
-        Some(Fdiv) => 1,
-        _ => return false,
-    };
-    let Some(def) = body.inst_def(inst).filter(|&def| body.bit_size(def) == 32) else { return false };
-    let divisor = AluSrc::of(body, body.source(inst, number));
+/// Adds 2e-6 and the error of the angle in turns to a sine or cosine, or takes them away.
+fn change_periodic(body: &mut Body, inst: Inst, sign: f32) -> bool {
+    let is_periodic = matches!(body.alu_op(inst), Some(AluOp::Fsin | AluOp::Fcos));
+    let Some(def) = body.inst_def(inst).filter(|&def| is_periodic && body.bit_size(def) == 32) else { return false };
+    let angle = AluSrc::of(body, body.source(inst, 0));
     change_result(body, inst, def, |b, result, count| {
-        let zero = b.f32_const(0.0);
-        let is_zero = b.alu_sized(Feq, count, &[divisor, AluSrc::component(zero, 0)]);
-        let nan = b.f32_const(f32::NAN);
-        b.alu_sized(Bcsel, count, &[is_zero.into(), AluSrc::component(nan, 0), result])
+        let magnitude = b.alu_sized(AluOp::Fabs, count, &[angle]);
+        let [relative, least] =
+            [sign / (1 << 21) as f32, sign * 2e-6].map(|word| AluSrc::component(b.f32_const(word), 0));
+        let error = b.alu_sized(AluOp::Fmul, count, &[magnitude.into(), relative]);
+        let error = b.alu_sized(AluOp::Fadd, count, &[error.into(), least]);
+        b.alu_sized(AluOp::Fadd, count, &[result, error.into()])
     });
     true
 }
 
-/// Makes infinities that are rounded NaN.
-fn change_rounding(body: &mut Body, inst: Inst) -> bool {
-    use AluOp::*;
-    let is_rounding = matches!(body.alu_op(inst), Some(Ffloor | Fceil | Ftrunc | FroundEven));
-    let Some(def) = body.inst_def(inst).filter(|&def| is_rounding && body.bit_size(def) == 32) else { return false };
+/// Multiplies a power by 1 and its error, which that of the logarithm is times the exponent, or divides it by that.
+fn change_power(body: &mut Body, inst: Inst, sign: f32) -> bool {
+    let is_power = body.alu_op(inst) == Some(AluOp::Fpow);
+    let Some(def) = body.inst_def(inst).filter(|&def| is_power && body.bit_size(def) == 32) else { return false };
+    let [base, exponent] = [0, 1].map(|number| AluSrc::of(body, body.source(inst, number)));
     change_result(body, inst, def, |b, result, count| {
-        let is_finite = is_below(b, result, count, f32::INFINITY);
-        let nan = b.f32_const(f32::NAN);
-        b.alu_sized(Bcsel, count, &[is_finite, result, AluSrc::component(nan, 0)])
+        let logarithm = b.alu_sized(AluOp::Flog2, count, &[base]);
+        let product = b.alu_sized(AluOp::Fmul, count, &[logarithm.into(), exponent]);
+        let magnitude = b.alu_sized(AluOp::Fabs, count, &[product.into()]);
+        let [relative, one] = [sign / (1 << 21) as f32, 1.0].map(|word| AluSrc::component(b.f32_const(word), 0));
+        let error = b.alu_sized(AluOp::Fmul, count, &[magnitude.into(), relative]);
+        let factor = b.alu_sized(AluOp::Fadd, count, &[error.into(), one]);
+        b.alu_sized(AluOp::Fmul, count, &[result, factor.into()])
     });
     true
 }

@@ -34,7 +34,11 @@ pub(crate) fn reads_neighbours(body: &Body, inst: Inst, stage: Stage) -> bool {
                 TexOp::Tex | TexOp::Txb | TexOp::Lod | TexOp::TexPrefetch => true,
                 TexOp::Tg4 => tex.is_gather_implicit_lod,
                 TexOp::Txl | TexOp::Txd | TexOp::Txf | TexOp::TxfMs | TexOp::TxfMsFb => false,
-                TexOp::Txs | TexOp::QueryLevels | TexOp::TextureSamples | TexOp::SamplesIdentical => false,
+                TexOp::Txs
+                | TexOp::QueryLevels
+                | TexOp::TextureSamples
+                | TexOp::SamplesIdentical
+                | TexOp::SamplePos => false,
             };
             // Elsewhere there are no derivatives, and the level is 0.
             implicit && matches!(stage, Stage::Fragment | Stage::Compute)

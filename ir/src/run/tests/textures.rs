@@ -4,6 +4,7 @@ use super::*;
 use crate::alu::AluType;
 use crate::body::{TexData, TexOp, TexSrcKind as K};
 use crate::intrinsics::indices::{AtomicOp, SamplerDim};
+use crate::passes::lower_sample_positions;
 use crate::types::TypeData;
 use std::collections::BTreeMap;
 
@@ -202,6 +203,23 @@ fn queries() {
     assert_eq!(component(&outputs, 0), [64, 32, 16, 8]);
     assert_eq!(component(&outputs, 1), [32, 16, 8, 4]);
     assert_eq!((component(&outputs, 2), component(&outputs, 3)), (vec![7; 4], vec![4; 4]));
+}
+
+/// Positions of samples by number, looked up and computed.
+#[test]
+fn positions_of_samples() {
+    for lowered in [false, true] {
+        let mut shader = shader(Stage::Fragment, |b| {
+            let number = lane(b);
+            b.texture(TexData::new(TexOp::SamplePos, SamplerDim::Ms, AluType::FLOAT32), &[(K::MsIndex, number)])
+        });
+        assert!(!lowered || lower_sample_positions(&mut shader));
+        crate::validate::validate(&shader).unwrap();
+        let outputs = ran(&shader, &lanes(5));
+        let x = [0.375f32, 0.875, 0.125, 0.625, 0.5].map(f32::to_bits);
+        let y = [0.125f32, 0.375, 0.625, 0.875, 0.5].map(f32::to_bits);
+        assert_eq!((component(&outputs, 0), component(&outputs, 1)), (x.to_vec(), y.to_vec()), "{lowered}");
+    }
 }
 
 /// Sparse results: the residency code is the last component. New-style shadow: one component.

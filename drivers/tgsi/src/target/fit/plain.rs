@@ -8,14 +8,17 @@ use super::registers::{Numbering, RegisterCount, count_nesting};
 use super::usage::{Resource, Usage};
 use crate::target::opcodes::has_wide_integers;
 
-/// Whether an opcode came late: neither `tgsi_exec.c` nor `svga_tgsi_vgpu10.c` has a case for it.
-fn is_late(opcode: Opcode) -> bool {
+/// Whether no consumer has an opcode: neither `tgsi_exec.c` nor `svga_tgsi_vgpu10.c` does anything for it. Most came late;
+/// `SAMPLE_POS` and `SAMPLE_INFO` were never made by a front end.
+fn is_unknown(opcode: Opcode) -> bool {
     use Opcode::*;
     matches!(
         opcode,
         TexLz
             | TxfLz
             | Txqs
+            | SamplePos
+            | SampleInfo
             | Demote
             | Clock
             | ReadHelper
@@ -36,13 +39,13 @@ fn is_late(opcode: Opcode) -> bool {
 /// Whether `tgsi_exec.c` has a case for an opcode.
 pub(crate) fn is_interpreted(opcode: Opcode) -> bool {
     use Opcode::*;
-    !is_late(opcode) && !matches!(opcode, Fma | Dfma | Dtrunc | Dceil | Dround | Dssg)
+    !is_unknown(opcode) && !matches!(opcode, Fma | Dfma | Dtrunc | Dceil | Dround | Dssg)
 }
 
 /// Whether `svga_tgsi_vgpu10.c` has a case for an opcode.
 pub(crate) fn is_of_vgpu10(opcode: Opcode) -> bool {
     use Opcode::*;
-    !is_late(opcode)
+    !is_unknown(opcode)
         && !has_wide_integers(opcode)
         && (!opcode.info().is_sample_family || opcode == Sample)
         && !matches!(opcode, Arr | DdxFine | DdyFine | Lod | Sviewinfo | Atomfadd)
