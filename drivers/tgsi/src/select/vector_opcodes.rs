@@ -7,11 +7,12 @@
 //! vec4 f, (fdiv |x|, (fexp2 f)), l, 1.0    with l = flog2 |x|, f = ffloor l                              LOG x
 //! ```
 //!
-//! The last component may be missing. What the parts compute becomes dead if nothing else reads it. Operands must be
-//! components of one value each, as the source had them, without modifiers, and SSA: a register may have changed since.
+//! The last component may be missing, and but for `DST` it may be any other value, which is copied. What the parts compute
+//! becomes dead if nothing else reads it. Operands are components of values as the source had them, with modifiers, and
+//! SSA: a register may have changed since. The operand of `LIT` is put together if it is of several values.
 
 use arrayvec::ArrayVec;
-use tgsi::shader::Src;
+use tgsi::shader::{Dst, Src};
 use tgsi::tables::Opcode;
 use tgsi_ir::alu::AluOp;
 use tgsi_ir::{Def, Inst};
@@ -24,8 +25,37 @@ const ONE: u64 = 0x3f80_0000;
 const MOST_POWER: u64 = 0x4300_0000;
 const LEAST_POWER: u64 = 0xc300_0000;
 
-/// The channels of an operand: a component of one value for each that is read.
-type Channels = [Option<Term>; 4];
+/// Component w of a result.
+const W: u8 = 8;
+
+/// A component of a value with the modifiers of an operand.
+#[derive(Clone, Copy)]
+struct Channel {
+    term: Term,
+    absolute: bool,
+    negate: bool,
+}
+
+impl Channel {
+    fn negated(self) -> Channel {
+        Channel { negate: !self.negate, ..self }
+    }
+
+    /// Whether one operand reads both.
+    fn is_beside(&self, other: &Channel) -> bool {
+        self.term.def == other.term.def && self.absolute == other.absolute && self.negate == other.negate
+    }
+}
+
+/// The channels of an operand: a component for each that is read.
+type Channels = [Option<Channel>; 4];
+
+/// An opcode, its operands, and what w of its result is if it is something else.
+struct Recognized {
+    opcode: Opcode,
+    operands: ArrayVec<Channels, 2>,
+    w: Option<Channel>,
+}
 
 impl Selector<'_> {
     /// Emits the opcode whose result a vector is. Returns whether there is one.
@@ -36,46 +66,89 @@ impl Selector<'_> {
         }
         let terms: ArrayVec<Term, 4> =
             (0..self.body.num_sources(inst)).take(4).map(|number| self.term(inst, number, [0; 4])).collect();
-        let Some((opcode, operands)) = self.vector_opcode(&terms) else { return false };
+        let Some(Recognized { opcode, operands, w }) = self.vector_opcode(&terms) else { return false };
+        let mut read = operands.iter().flatten().flatten().chain(&w);
+        let is_whole = |channels: &Channels| {
+            let mut read = channels.iter().flatten();
+            read.next().is_some_and(|first| read.all(|channel| channel.is_beside(first)))
+        };
+        if !read.all(|channel| self.is_at_hand(channel)) || opcode != Opcode::Lit && !operands.iter().all(is_whole) {
+            return false;
+        }
         let mut sources: ArrayVec<Src, 2> = ArrayVec::new();
-        for channels in operands {
-            let Some(first) = channels.iter().flatten().next() else { return false };
-            let is_one_value = channels.iter().flatten().all(|term| term.def == first.def);
-            let producer = self.body.def_inst(first.def);
-            let is_elsewhere = chase::load_reg_for_def(self.body, first.def).is_some()
-                || chase::is_folded(self.body, producer, self.options.modifiers());
-            if !is_one_value || is_elsewhere {
-                return false;
-            }
-            let component = |term: &Option<Term>| term.map_or(first.components[0], |term| term.components[0]);
-            let swizzle = [0, 1, 2, 3].map(|channel: usize| component(&channels[channel]));
-            sources.push(self.value(first.def).source(swizzle));
+        for channels in &operands {
+            sources.push(if is_whole(channels) { self.channels(channels) } else { self.assembled(channels) });
         }
         let (dst, saturate) = self.alu_destination(def);
-        self.emit_saturated(opcode, dst, &sources, saturate);
+        let mask = if w.is_some() { dst.write_mask & !W } else { dst.write_mask };
+        self.emit_saturated(opcode, dst.masked(mask), &sources, saturate);
+        if let Some(w) = w.filter(|_| dst.write_mask & W != 0) {
+            let source = self.channels(&[Some(w); 4]);
+            self.emit_saturated(Opcode::Mov, dst.masked(W), &[source], saturate);
+        }
         true
     }
 
-    fn vector_opcode(&self, terms: &[Term]) -> Option<(Opcode, ArrayVec<Channels, 2>)> {
+    /// Whether a register holds a value until it is read here.
+    fn is_at_hand(&self, channel: &Channel) -> bool {
+        let def = channel.term.def;
+        chase::load_reg_for_def(self.body, def).is_none()
+            && !chase::is_folded(self.body, self.body.def_inst(def), self.options.modifiers())
+    }
+
+    /// The operand whose channels are components of one value.
+    fn channels(&mut self, channels: &Channels) -> Src {
+        let Some(first) = channels.iter().flatten().next() else { return self.word(0) };
+        let component = |channel: &Option<Channel>| channel.as_ref().unwrap_or(first).term.components[0];
+        let swizzle = [0, 1, 2, 3].map(|number: usize| component(&channels[number]));
+        let source = self.value(first.term.def).source(swizzle);
+        Src { absolute: first.absolute, negate: first.negate, ..source }
+    }
+
+    /// The operand whose channels are components of several values, which are copied together.
+    fn assembled(&mut self, channels: &Channels) -> Src {
+        let temp = self.temp();
+        let mut done = 0u8;
+        for first in channels.iter().flatten() {
+            let together = channels.map(|channel| channel.filter(|channel| channel.is_beside(first)));
+            let mask = (0..4u8).filter(|&c| together[usize::from(c)].is_some()).fold(0, |mask, c| mask | 1 << c);
+            if mask & done == 0 {
+                let source = self.channels(&together);
+                self.emit(Opcode::Mov, Dst::new(temp).masked(mask), &[source]);
+                done |= mask;
+            }
+        }
+        Src::new(temp)
+    }
+
+    fn vector_opcode(&self, terms: &[Term]) -> Option<Recognized> {
         let &[x, y, z, ref w @ ..] = terms else { return None };
         let is_one = |term: &Term| self.is_word(*term, 1, ONE);
+        let other = || w.first().filter(|w| !is_one(w) && !self.is_undef(w.def)).map(|&w| self.channel(w));
         if self.options.has_lit && is_one(&x) {
-            if w.iter().all(is_one)
-                && let Some(operand) = self.lit(y, z)
-            {
-                return Some((Opcode::Lit, [operand].into_iter().collect()));
+            if let Some(operand) = self.lit(y, z) {
+                return Some(Recognized { opcode: Opcode::Lit, operands: [operand].into_iter().collect(), w: other() });
             }
             let operands = self.dst(y, z, *w.first()?)?;
-            return Some((Opcode::Dst, operands.into_iter().collect()));
+            return Some(Recognized { opcode: Opcode::Dst, operands: operands.into_iter().collect(), w: None });
         }
-        if !self.options.has_exp || !w.iter().all(is_one) {
+        if !self.options.has_exp {
             return None;
         }
         let (opcode, operand) = match self.exp(x, y, z) {
             Some(operand) => (Opcode::Exp, operand),
             None => (Opcode::Log, self.log(x, y, z)?),
         };
-        Some((opcode, [[Some(operand), None, None, None]].into_iter().collect()))
+        let operand = [Some(self.channel(operand)), None, None, None];
+        Some(Recognized { opcode, operands: [operand].into_iter().collect(), w: other() })
+    }
+
+    /// A term without the modifiers that an operand has.
+    fn channel(&self, term: Term) -> Channel {
+        let (term, negate) = self.only(term, AluOp::Fneg).map_or((term, false), |term| (term, true));
+        let inner = self.only(term, AluOp::Fabs).filter(|_| self.options.fuse_fabs);
+        let (term, absolute) = inner.map_or((term, false), |term| (term, true));
+        Channel { term, absolute, negate }
     }
 
     /// The only source of a term that `op` makes.
@@ -89,37 +162,44 @@ impl Selector<'_> {
 
     /// The operand of `LIT`, of its results in y and z.
     fn lit(&self, y: Term, z: Term) -> Option<Channels> {
-        let x = self.with_word(y, AluOp::Fmax, 1, 0)?;
+        let x = self.channel(self.with_word(y, AluOp::Fmax, 1, 0)?);
         let select = |op: AluOp| self.made_by(z, op);
         let (tested, power, zero) = if let Some(sources) = select(AluOp::FcselGt) {
-            (*sources.first()?, *sources.get(1)?, *sources.get(2)?)
+            (self.channel(*sources.first()?), *sources.get(1)?, *sources.get(2)?)
         } else {
             let (sources, compare) = match select(AluOp::B32csel) {
                 Some(sources) => (sources, AluOp::Flt32),
                 None => (select(AluOp::Fcsel)?, AluOp::Slt),
             };
             let compared = self.made_by(*sources.first()?, compare)?;
-            let is_positive = self.is_word(*compared.first()?, 1, 0);
-            (*compared.get(1).filter(|_| is_positive)?, *sources.get(1)?, *sources.get(2)?)
+            let (a, b) = (*compared.first()?, *compared.get(1)?);
+            let tested = match (self.is_word(a, 1, 0), self.is_word(b, 1, 0)) {
+                (true, _) => self.channel(b),
+                (_, true) => self.channel(a).negated(),
+                _ => return None,
+            };
+            (tested, *sources.get(1)?, *sources.get(2)?)
         };
         let power = self.made_by(power, AluOp::Fpow)?;
         let base = self.with_word(*power.first()?, AluOp::Fmax, 1, 0)?;
         let least = self.with_word(*power.get(1)?, AluOp::Fmax, 1, LEAST_POWER)?;
         let exponent = self.with_word(least, AluOp::Fmin, 1, MOST_POWER)?;
-        let fits = self.is_word(zero, 1, 0) && self.same(tested, x);
-        fits.then_some([Some(x), Some(base), None, Some(exponent)])
+        let is_same = tested.absolute == x.absolute && tested.negate == x.negate && self.same(tested.term, x.term);
+        let fits = self.is_word(zero, 1, 0) && is_same;
+        fits.then_some([Some(x), Some(self.channel(base)), None, Some(self.channel(exponent))])
     }
 
     /// The operands of `DST`, of its results in y, z and w.
     fn dst(&self, y: Term, z: Term, w: Term) -> Option<[Channels; 2]> {
         let factors = self.made_by(y, AluOp::Fmul)?;
-        let (mut a, mut b) = (*factors.first()?, *factors.get(1)?);
-        if a.def != z.def || b.def != w.def {
+        let (mut a, mut b) = (self.channel(*factors.first()?), self.channel(*factors.get(1)?));
+        let (z, w) = (self.channel(z), self.channel(w));
+        if !a.is_beside(&z) || !b.is_beside(&w) {
             std::mem::swap(&mut a, &mut b);
         }
         // What is known is better as a copy or sum of its own.
-        let is_known = |term: Term| self.body.def_constant(term.def).is_some();
-        let fits = a.def == z.def && b.def == w.def && !is_known(a) && !is_known(b);
+        let is_known = |channel: &Channel| self.body.def_constant(channel.term.def).is_some();
+        let fits = a.is_beside(&z) && b.is_beside(&w) && !is_known(&a) && !is_known(&b);
         fits.then_some([[None, Some(a), Some(z), None], [None, Some(b), None, Some(w)]])
     }
 
