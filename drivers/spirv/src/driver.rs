@@ -122,8 +122,8 @@ impl Target for SpirvOptions {
 }
 
 impl SpirvOptions {
-    /// The module for what [`lower`](Target::lower) gave, for drivers that go on from it. The source is there if its text
-    /// and lines are to be in the module.
+    /// The module for what [`lower`](Target::lower) gave, for drivers that go on from it. The source is there if its
+    /// text and lines are to be in the module.
     ///
     /// # Errors
     /// [`SpirvError`], with the instruction that it is about.

@@ -99,8 +99,8 @@ impl Translator<'_, '_> {
         samples.unwrap_or_else(|| self.constant(1))
     }
 
-    /// The position of a sample in the standard pattern of the view's number of samples. Of the render target, which has
-    /// one sample, that is the centre, whatever the number.
+    /// The position of a sample in the standard pattern of the view's number of samples. Of the render target, which
+    /// has one sample, that is the centre, whatever the number.
     fn sample_position(&mut self, instruction: &Instruction) {
         let Some(&number) = instruction.src.get(1) else { return };
         let position = if self.is_view(instruction) {

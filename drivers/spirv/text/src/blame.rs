@@ -1,5 +1,5 @@
-//! What of the source is to blame for an instruction of a module that a language lacks: the instruction of TGSI that the
-//! first code comes from which uses what is declared there, or a property.
+//! What of the source is to blame for an instruction of a module that a language lacks: the instruction of TGSI that
+//! the first code comes from which uses what is declared there, or a property.
 
 use std::collections::{HashMap, HashSet};
 

@@ -92,8 +92,8 @@
 //!
 //! # What links
 //!
-//! `--test all linkers` links pipelines by others' linkers: Mesa's of OpenGL 4.5 and OpenGL ES 3.2 for GLSL and ESSL, the
-//! rules of WebGPU for WGSL. They are made ones, with every combination of direct and run-time indices, patches,
+//! `--test all linkers` links pipelines by others' linkers: Mesa's of OpenGL 4.5 and OpenGL ES 3.2 for GLSL and ESSL,
+//! the rules of WebGPU for WGSL. They are made ones, with every combination of direct and run-time indices, patches,
 //! distances and interpolations, and ones around real shaders. Shaders are translated separately and together. Of 782
 //! programs around every fourth real shader, 48 were too large for the test. All others link that the language can
 //! state and Mesa has the extensions for: 730 in GLSL 4.50, 728 in GLSL 4.30, 674 in ESSL 3.20.

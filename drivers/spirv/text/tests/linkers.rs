@@ -8,8 +8,8 @@
 //! | WGSL | naga's reader, and the rules for interfaces |
 //!
 //! All that a language can state must link: a shader that it cannot state is an error of the driver. Real shaders are
-//! every 48th, every 8th with `TGSIC_LONG`, or every n-th with `TGSIC_EVERY=n`. `TGSIC_ONLY=text` restricts pipelines to
-//! those with the text in their name.
+//! every 48th, every 8th with `TGSIC_LONG`, or every n-th with `TGSIC_EVERY=n`. `TGSIC_ONLY=text` restricts pipelines
+//! to those with the text in their name.
 
 #[cfg(feature = "spirv-cross")]
 #[path = "linkers/gl.rs"]

@@ -6,8 +6,8 @@
 //!                                       32x4 %4 = fcsel_gt %3, %a, %b
 //! ```
 //!
-//! Where operands swizzle, copies are propagated afterwards. For targets that pair instructions of three components with
-//! those of one.
+//! Where operands swizzle, copies are propagated afterwards. For targets that pair instructions of three components
+//! with those of one.
 
 use arrayvec::ArrayVec;
 use tgsi_ir::alu::AluOp;

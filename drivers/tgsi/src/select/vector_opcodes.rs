@@ -7,9 +7,10 @@
 //! vec4 f, (fdiv |x|, (fexp2 f)), l, 1.0    with l = flog2 |x|, f = ffloor l                              LOG x
 //! ```
 //!
-//! The last component may be missing, and but for `DST` it may be any other value, which is copied. What the parts compute
-//! becomes dead if nothing else reads it. Operands are components of values as the source had them, with modifiers, and
-//! SSA: a register may have changed since. The operand of `LIT` is put together if it is of several values.
+//! The last component may be missing, and but for `DST` it may be any other value, which is copied. What the parts
+//! compute becomes dead if nothing else reads it. Operands are components of values as the source had them, with
+//! modifiers, and SSA: a register may have changed since. The operand of `LIT` is put together if it is of several
+//! values.
 
 use arrayvec::ArrayVec;
 use tgsi::shader::{Dst, Src};

@@ -213,8 +213,8 @@ pub struct TgsiOptions {
     pub unoptimized_ra: bool,
     /// The target schedules instructions, and runs those for x, y and z together with those for w. A component of a
     /// temporary that is written again keeps the second write, and what depends on it, behind all readers of the first:
-    /// with [`unoptimized_ra`](Self::unoptimized_ra) values then share no component, unless they are copies of one value
-    /// or meet behind branches and loops. What is the same in all components is computed in one.
+    /// with [`unoptimized_ra`](Self::unoptimized_ra) values then share no component, unless they are copies of one
+    /// value or meet behind branches and loops. What is the same in all components is computed in one.
     pub schedules: bool,
     /// Turn vectors that are put together into registers first ([`tgsi_legacy::lower_vec_to_regs()`]).
     pub vec_to_regs: bool,

@@ -99,8 +99,8 @@ const LARGE: u32 = 1 << 24;
 const MARK: u32 = 0x7fc0_0155;
 
 /// Gives integers of [`LARGE`] and more another value: the first of `converted` where such a float is converted, the
-/// second where an infinity or NaN is, another one where one is computed, and NaN where one becomes a float again. Comparisons
-/// of such integers have the other result if one `compares_otherwise`.
+/// second where an infinity or NaN is, another one where one is computed, and NaN where one becomes a float again.
+/// Comparisons of such integers have the other result if one `compares_otherwise`.
 fn change_large(body: &mut Body, inst: Inst, converted: [u32; 2], compares_otherwise: bool) -> bool {
     let (Some(op), Some(def)) = (body.alu_op(inst), body.inst_def(inst)) else { return false };
     let is_small = |b: &mut Builder<'_>, number: AluSrc, count: u8| -> AluSrc {

@@ -8,8 +8,8 @@ use super::registers::{Numbering, RegisterCount, count_nesting};
 use super::usage::{Resource, Usage};
 use crate::target::opcodes::has_wide_integers;
 
-/// Whether no consumer has an opcode: neither `tgsi_exec.c` nor `svga_tgsi_vgpu10.c` does anything for it. Most came late;
-/// `SAMPLE_POS` and `SAMPLE_INFO` were never made by a front end.
+/// Whether no consumer has an opcode: neither `tgsi_exec.c` nor `svga_tgsi_vgpu10.c` does anything for it. Most came
+/// late; `SAMPLE_POS` and `SAMPLE_INFO` were never made by a front end.
 fn is_unknown(opcode: Opcode) -> bool {
     use Opcode::*;
     matches!(
