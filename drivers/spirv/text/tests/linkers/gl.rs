@@ -80,6 +80,8 @@ impl Linkers {
 
     /// Links programs. Returns what was said of those that do not link, by number.
     pub fn link(&self, programs: &[Program]) -> BTreeMap<usize, String> {
+        // Tests link at the same time.
+        let folder = tempfile::tempdir_in(self.folder.path()).expect("a folder");
         let mut lines = Vec::new();
         for (number, program) in programs.iter().enumerate() {
             let api = match program.api {
@@ -89,7 +91,7 @@ impl Linkers {
             };
             let mut line = format!("{number}\t{api}");
             for (stage, code) in &program.shaders {
-                let file = self.folder.path().join(format!("{number}.{stage}"));
+                let file = folder.path().join(format!("{number}.{stage}"));
                 std::fs::write(&file, code).expect("a file");
                 let _ = write!(line, "\t{stage}\t{}", file.display());
             }
