@@ -227,8 +227,8 @@ pub trait Target: Any + Debug + Send + Sync {
         Ok(None)
     }
 
-    /// Whether shaders of a stage can select a value. Otherwise values are multiplied by 0 or 1, and what is not selected
-    /// must be finite.
+    /// Whether shaders of a stage can select a value. Otherwise values are multiplied by 0 or 1, and what is not
+    /// selected must be finite.
     fn has_selections(&self, _stage: Stage) -> bool {
         true
     }

@@ -1,6 +1,7 @@
-//! Texts compute what the shader does: they are read back as SPIR-V and run on Vulkan, against the interpreter of the IR
-//! and recorded results. WGSL is read by naga, GLSL, ESSL and HLSL by glslang. All are compute shaders, by the option
-//! `harness`; so what is tested is arithmetic, control flow, memory and communication, not textures and varyings.
+//! Texts compute what the shader does: they are read back as SPIR-V and run on Vulkan, against the interpreter of the
+//! IR and recorded results. WGSL is read by naga, GLSL, ESSL and HLSL by glslang. All are compute shaders, by the
+//! option `harness`; so what is tested is arithmetic, control flow, memory and communication, not textures and
+//! varyings.
 //!
 //! Of real shaders and recorded results every 96th shader runs, every 32nd with `TGSIC_LONG`, or every n-th with
 //! `TGSIC_EVERY=n`.
@@ -27,8 +28,8 @@ use tgsi_ir::intrinsics::indices::SamplerDim;
 use tgsi_ir::run::AnalyticResources;
 use tgsi_ir::shader::Shader;
 
-/// Shaders whose code a device compiles for longer than a minute, and such as need not compute the same on every device:
-/// as those of the tests of modules.
+/// Shaders whose code a device compiles for longer than a minute, and such as need not compute the same on every
+/// device: as those of the tests of modules.
 const LEFT_OUT: &[&str] = &[
     "max-input-components.geom",
     "tes-input-mat2_2.tesc",

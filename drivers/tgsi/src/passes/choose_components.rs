@@ -10,9 +10,9 @@
 //!                                                TEX TEMP[2], TEMP[3], SAMP[0], 2D
 //! ```
 //!
-//! Temporaries are looked at one after the other. The order of the components is the one for which the target makes the
-//! fewest instructions of those that write and read the temporary. Components that are never read together become a
-//! temporary of their own where that makes fewer still.
+//! Temporaries are visited in the order of their numbers. The order of the components is the one for which the target
+//! makes the fewest instructions of those that write and read the temporary. Components that are never read together
+//! become a temporary of their own where that makes fewer still.
 
 use rustc_hash::FxHashMap;
 use tgsi::shader::{Dst, Instruction, Register};

@@ -178,7 +178,7 @@ impl At<'_> {
         self.readers.get(self.register(src)?.dense()?)?.are_one(self.access().mask(source)).then_some(found)
     }
 
-    /// Whether a source reads all that its producer gives, and nobody else reads it.
+    /// Whether a source reads all that its producer gives, and is its only reader.
     fn is_only_reader(&self, source: usize, producer: &Instruction) -> bool {
         let written = producer.dst.first().map_or(0, |dst| dst.write_mask);
         written & !self.access().mask(source) == 0 && self.only_producer(source).is_some()

@@ -258,8 +258,8 @@ impl Selector<'_> {
         false
     }
 
-    /// Whether an address can be loaded from a value at the instruction at hand: it is still where its producer left it,
-    /// which is nowhere if it is a modifier of the instructions that read it.
+    /// Whether an address can be loaded from a value at the instruction at hand: it is still where its producer left
+    /// it, which is nowhere if it is a modifier of the instructions that read it.
     fn may_be_loaded(&self, def: Def) -> bool {
         !chase::is_folded(self.body, self.body.def_inst(def), self.options.modifiers()) && self.still_holds(def)
     }

@@ -108,8 +108,8 @@ pub struct TgsiOptions {
     pub sample_queries: bool,
     /// Results may be saturated. Otherwise `MAX` and `MIN` clamp them.
     pub has_sat: bool,
-    /// The target has `SLT`, `SGE`, `SEQ` and `SNE`. Otherwise `CMP` makes 1.0 and 0.0 of differences: a comparison with
-    /// NaN may come out either way then, and infinities of one sign differ.
+    /// The target has `SLT`, `SGE`, `SEQ` and `SNE`. Otherwise `CMP` makes 1.0 and 0.0 of differences: a comparison
+    /// with NaN may come out either way then, and infinities of one sign differ.
     pub has_comparisons: bool,
     /// Products with 2, 4, 8 and their reciprocals cost nothing, because results can be scaled: they stay products.
     pub free_scaling: bool,

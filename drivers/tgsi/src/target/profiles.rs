@@ -184,8 +184,8 @@ fn r500(stage: Stage, options: &mut TgsiOptions) {
 }
 
 /// `r300_tgsi_to_rc.c` of Mesa 25.0, which has no `LRP`, `FLR`, `TRUNC` and `SSG`, and for fragments no comparison but
-/// `CMP`; its `A0` is x of one register, and it asserts that what is added to it is not negative. The compiler behind it
-/// allocates by itself (`unoptimized_ra`), and schedules and pairs the instructions of fragment programs: components
+/// `CMP`; its `A0` is x of one register, and it asserts that what is added to it is not negative. The compiler behind
+/// it allocates by itself (`unoptimized_ra`), and schedules and pairs the instructions of fragment programs: components
 /// that are written again keep it from that (`schedules`). `radeon_optimize.c` makes output modifiers of products with
 /// 2, 4, 8 and their reciprocals, and operands of `ADD 1, -x` and `MAD -x, 2, 1`. In vertex programs an instruction
 /// reads one input and one constant (`radeon_compiler.c`, conflicts of sources), and operands negate each component

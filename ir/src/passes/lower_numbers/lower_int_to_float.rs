@@ -9,7 +9,7 @@
 //!
 //! This is exact while all numbers are from -2^24 to 2^24 and operands of unsigned opcodes are not negative;
 //! `divide.rs` makes quotients and remainders. Rules lower at the end what the pass makes and the target lacks. Values
-//! that only moves, vectors, selections and phis hand on become floats if an integer instruction makes or reads them,
+//! that only moves, vectors, selections and phis read become floats if an integer instruction makes or reads them,
 //! or if they are an index; each component by itself, as the components of one vector often have nothing to do with
 //! each other. Where a number meets somebody to whom bits matter it is converted: an intrinsic that takes an index
 //! reads `f2i32` of it, an integer that an intrinsic made is read through `i2f32`. Constants that intrinsics, textures

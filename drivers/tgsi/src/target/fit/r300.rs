@@ -1,8 +1,8 @@
 //! Programs of Radeon 9500 to X1000, as Mesa's compiler below `r300/compiler` makes them of TGSI.
 //!
-//! That compiler removes code, joins instructions of three components with those of one, schedules lookups and allocates
-//! temporaries. None of it is done here, so that counts of arithmetic, constants and temporaries are mostly above what
-//! comes out. What the hardware cannot read is counted:
+//! That compiler removes code, joins instructions of three components with those of one, schedules lookups and
+//! allocates temporaries. None of it is done here, so that counts of arithmetic, constants and temporaries are mostly
+//! above what comes out. What the hardware cannot read is counted:
 //!
 //! - In fragment programs of R300 a swizzle that the hardware does not have is put together by copies, and the results
 //!   of lookups are whole registers. Coordinates are read as they are from temporaries and inputs.
