@@ -4,6 +4,7 @@
 //! are in [`indices`].
 
 pub mod indices;
+mod system_values;
 mod table;
 
 use hashbrown::HashMap;

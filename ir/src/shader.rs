@@ -5,9 +5,9 @@ use cranelift_entity::PrimaryMap;
 use crate::alu::ExecutionMode;
 use crate::body::Body;
 use crate::entities::{Function, Type, Variable};
-use crate::named_enum::named_enum;
 use crate::types::TypeTable;
 use crate::variable::{VariableData, VariableModes};
+use tgsi_environment::named_enum;
 
 named_enum! {
     /// Shader stages. In prints the names have the prefix `MESA_SHADER_`.

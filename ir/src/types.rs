@@ -6,7 +6,7 @@ use hashbrown::HashMap;
 use cranelift_entity::PrimaryMap;
 
 use crate::entities::Type;
-use crate::intrinsics::indices::SamplerDim;
+use tgsi_environment::SamplerDim;
 
 /// Scalar type of a vector, matrix or sampled value.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]

@@ -2,7 +2,7 @@
 
 use crate::entities::{Type, Variable};
 use crate::intrinsics::indices::{Access, InterpMode};
-use crate::pixel_format::PixelFormat;
+use tgsi_environment::PixelFormat;
 
 /// A set of variable modes, one bit a mode, in print order.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]

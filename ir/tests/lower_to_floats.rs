@@ -1,12 +1,12 @@
 //! Integers and booleans as floats: the same results for small integers, and no integer opcode left.
 
+use tgsi_environment::Random;
+use tgsi_environment::special;
+use tgsi_environment::{AnalyticResources, Inputs, LaneRegisters, RunLimits};
 use tgsi_ir::alu::{AluOp, BaseType};
 use tgsi_ir::builder::Builder;
 use tgsi_ir::options::CompilerOptions;
 use tgsi_ir::passes::{lower_bool_to_float, lower_int_to_float, opt_dce};
-use tgsi_ir::run::environment::{AnalyticResources, Inputs, LaneRegisters, RunLimits};
-use tgsi_ir::run::random::Random;
-use tgsi_ir::run::special;
 use tgsi_ir::shader::{Shader, Stage};
 use tgsi_ir::types::ScalarType;
 use tgsi_ir::validate::validate;

@@ -5,11 +5,13 @@
 mod support;
 
 use support::{check_pages, code, page, pages, table};
+use tgsi_environment::SamplerDim;
+use tgsi_environment::SystemValue;
 use tgsi_ir::Stage;
 use tgsi_ir::alu::{AluInfo, AluOp, AluType};
 use tgsi_ir::body::{DEFAULT_TG4_OFFSETS, TexOp, TexSrcKind};
 use tgsi_ir::intrinsics::indices::{
-    Access, AtomicOp, DescType, InterpMode, IoSemantics, MemorySemantics, RoundingMode, SamplerDim, Scope,
+    Access, AtomicOp, DescType, InterpMode, IoSemantics, MemorySemantics, RoundingMode, Scope,
 };
 use tgsi_ir::intrinsics::{DestBits, DestComponents, IndexKind, IntrinsicKind, IntrinsicOp, SrcComponents};
 use tgsi_ir::options::{Bound, CompilerOptions, SWITCHES};
@@ -17,7 +19,6 @@ use tgsi_ir::passes::pipeline;
 use tgsi_ir::passes::table::{PASSES, PassId};
 use tgsi_ir::run::RunError;
 use tgsi_ir::slots;
-use tgsi_ir::system_value::SystemValue;
 use tgsi_ir::text::{TextErrorKind, parse, print};
 use tgsi_ir::validate::{ValidationErrorKind, validate};
 use tgsi_ir::variable::VariableModes;
@@ -214,7 +215,7 @@ fn modes_and_stages() {
     compare(name, "stages", 1, Stage::ALL.iter().map(|s| numbered(*s as u8, s.name())));
     let values = SystemValue::ALL.iter().map(|value| {
         let shape = format!("{} x {}", value.num_components(), value.bit_size());
-        let intrinsic = value.intrinsic().map_or("-".to_owned(), |op| code(op.name()));
+        let intrinsic = IntrinsicOp::load_of(*value).map_or("-".to_owned(), |op| code(op.name()));
         vec![code(value.name()), shape, intrinsic]
     });
     let head = ["`SYSTEM_VALUE_`...", "Components x bits", "Intrinsic"];
@@ -393,7 +394,8 @@ fn conditions_of_rules() {
 #[test]
 fn error_codes() {
     let name = "errors.md";
-    let rows = |codes: &'static [tgsi_ir::error_codes::Code]| codes.iter().map(|c| vec![c.id.to_owned(), code(c.name)]);
+    let rows =
+        |codes: &'static [tgsi_diagnostics::ErrorCode]| codes.iter().map(|c| vec![c.id.to_owned(), code(c.name)]);
     compare(name, "text", 0, rows(TextErrorKind::CODES));
     compare(name, "runs", 0, rows(RunError::CODES));
     let rules =

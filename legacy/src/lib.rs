@@ -41,7 +41,6 @@ pub mod move_vec_src_uses_to_dest;
 pub mod registers;
 mod table;
 pub mod trivialize_registers;
-pub mod vec4;
 
 pub use convert_from_ssa::convert_from_ssa;
 pub use flatten_control_flow::flatten_control_flow;

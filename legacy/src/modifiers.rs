@@ -19,7 +19,7 @@
 //!
 //! ```
 //! use tgsi_ir::alu::AluOp;
-//! use tgsi_legacy::modifiers::{ModifierPolicy, SourceModifiers};
+//! use tgsi_registers::modifiers::{ModifierPolicy, SourceModifiers};
 //!
 //! // Transcendental functions take no absolute value.
 //! const POLICY: ModifierPolicy = ModifierPolicy {

@@ -5,4 +5,3 @@ mod programs;
 mod many_readers;
 mod random_programs;
 mod random_targets;
-mod vec4;

@@ -4,10 +4,11 @@ use std::cell::Cell;
 
 use tgsi_ir::alu::AluOp;
 use tgsi_ir::{Builder, Def, Shader, Shape, Stage};
-use tgsi_legacy::chase::{self, Operand};
-use tgsi_legacy::check::check;
-use tgsi_legacy::modifiers::{ModifierPolicy, SourceModifiers};
-use tgsi_legacy::{NO_OPERANDS, legacy_trivialize};
+use tgsi_registers::chase;
+use tgsi_registers::chase::Operand;
+use tgsi_registers::check::check;
+use tgsi_registers::modifiers::{ModifierPolicy, SourceModifiers};
+use tgsi_registers::{NO_OPERANDS, legacy_trivialize};
 
 const MANY: usize = 20_000;
 

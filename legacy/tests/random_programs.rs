@@ -7,12 +7,12 @@ use tgsi_ir::analysis::divergence::DivergenceOptions;
 use tgsi_ir::passes::pipeline::into_ssa;
 use tgsi_ir::validate::validate;
 use tgsi_ir::{Def, InstData, Shader};
-use tgsi_legacy::chase;
-use tgsi_legacy::check::check;
-use tgsi_legacy::convert_from_ssa::ConvertFromSsaOptions;
-use tgsi_legacy::move_vec_src_uses_to_dest::MoveVecSrcOptions;
-use tgsi_legacy::registers::{reg_decl, reg_decls, reg_stores};
-use tgsi_legacy::{
+use tgsi_registers::chase;
+use tgsi_registers::check::check;
+use tgsi_registers::convert_from_ssa::ConvertFromSsaOptions;
+use tgsi_registers::move_vec_src_uses_to_dest::MoveVecSrcOptions;
+use tgsi_registers::registers::{reg_decl, reg_decls, reg_stores};
+use tgsi_registers::{
     NO_OPERANDS, convert_from_ssa, legacy_trivialize, lower_locals_to_regs, lower_vec_to_regs,
     move_vec_src_uses_to_dest, trivialize_registers,
 };
@@ -23,7 +23,7 @@ fn analyze(shader: &mut Shader, seed: u64) {
         return;
     }
     analyze_divergence(shader, &DivergenceOptions::default());
-    let mut random = Random(tgsi_ir::run::random::Random::new(seed));
+    let mut random = Random(tgsi_environment::Random::new(seed));
     let body = shader.main_mut();
     for block in body.blocks_vec() {
         for inst in body.insts_vec(block) {

@@ -9,15 +9,16 @@ use tgsi_ir::passes::pipeline::into_ssa;
 use tgsi_ir::passes::{opt_comparison_pre, opt_rematerialize_compares};
 use tgsi_ir::validate::validate;
 use tgsi_ir::{Body, Builder, Cursor, Def, Inst, InstData, Shader, Swizzle};
-use tgsi_legacy::assign_registers::{Assignment, assign_registers};
-use tgsi_legacy::chase::{self, Operand};
-use tgsi_legacy::check::check;
-use tgsi_legacy::convert_from_ssa::ConvertFromSsaOptions;
-use tgsi_legacy::flatten_control_flow::{FlattenError, FlattenOptions};
-use tgsi_legacy::later_reads::{LaterReads, reads_own_destination};
-use tgsi_legacy::legalize_operands::{OperandClasses, OperandLimit, OperandLimits, classes_of};
-use tgsi_legacy::modifiers::ModifierPolicy;
-use tgsi_legacy::{
+use tgsi_registers::assign_registers::{Assignment, assign_registers};
+use tgsi_registers::chase;
+use tgsi_registers::chase::Operand;
+use tgsi_registers::check::check;
+use tgsi_registers::convert_from_ssa::ConvertFromSsaOptions;
+use tgsi_registers::flatten_control_flow::{FlattenError, FlattenOptions};
+use tgsi_registers::later_reads::{LaterReads, reads_own_destination};
+use tgsi_registers::legalize_operands::{OperandClasses, OperandLimit, OperandLimits, classes_of};
+use tgsi_registers::modifiers::ModifierPolicy;
+use tgsi_registers::{
     NO_OPERANDS, convert_from_ssa, flatten_control_flow, legacy_trivialize, legalize_operands, lower_locals_to_regs,
     lower_vec_to_regs,
 };
@@ -321,7 +322,7 @@ fn locations_are_not_shared() {
         let assignment = assign_registers(body, policy, u32::MAX, &needs_location).unwrap();
         values += body.blocks().flat_map(|b| body.insts(b)).filter(|&i| body.alu_op(i).is_some()).count();
         peaks += assignment.peak as usize;
-        let mut random = Random(tgsi_ir::run::random::Random::new(seed));
+        let mut random = Random(tgsi_environment::Random::new(seed));
         for _ in 0..20 {
             walk(body, &assignment, policy, &mut random);
         }

@@ -30,22 +30,22 @@ pub struct KeepSubroutines {
 }
 
 /// The subroutines that stay, and those whose calls are inlined.
-pub(crate) struct Inlining {
+pub struct Inlining {
     /// By part: whether it is in the result by itself, as the main program is.
-    pub(crate) stays: Vec<bool>,
+    pub stays: Vec<bool>,
     /// Instructions that are in the result more often than in the source.
-    pub(crate) copied: u64,
+    pub copied: u64,
 }
 
 /// The call graph of a shader whose calls all have targets.
-pub(crate) struct CallGraph {
+pub struct CallGraph {
     /// Edges weigh the numbers of their `CAL`s.
     graph: DiGraph<(), u32>,
 }
 
 impl CallGraph {
     /// The graph, or none if there is no call.
-    pub(crate) fn new(shader: &Shader, structure: &Structure) -> Option<CallGraph> {
+    pub fn new(shader: &Shader, structure: &Structure) -> Option<CallGraph> {
         let subroutines = &structure.subroutines;
         if subroutines.is_empty() {
             return None;
@@ -71,13 +71,13 @@ impl CallGraph {
     }
 
     /// Number of the first `CAL`.
-    pub(crate) fn first_call(&self) -> Option<u32> {
+    pub fn first_call(&self) -> Option<u32> {
         self.graph.edge_weights().next().copied()
     }
 
     /// The calls by which a subroutine reaches itself, in text order: number of the `CAL`, index of the subroutine that
     /// it calls.
-    pub(crate) fn recursive_calls(&self) -> Vec<(u32, usize)> {
+    pub fn recursive_calls(&self) -> Vec<(u32, usize)> {
         let mut component = vec![0; self.graph.node_count()];
         for (number, nodes) in kosaraju_scc(&self.graph).into_iter().enumerate() {
             for node in nodes {
@@ -102,7 +102,7 @@ impl CallGraph {
 
     /// Finds the subroutines that stay, and how many instructions are copied as calls of the others are replaced.
     /// `sizes` are those of the subroutines and, last, of the main program. Without recursion.
-    pub(crate) fn inlining(&self, sizes: &[u64], keep: Option<KeepSubroutines>) -> Inlining {
+    pub fn inlining(&self, sizes: &[u64], keep: Option<KeepSubroutines>) -> Inlining {
         let inlining = self.inlining_by(sizes, keep);
         match keep {
             Some(rule) if inlining.copied > rule.total => {
@@ -149,7 +149,7 @@ impl CallGraph {
 
     /// Sums a size over the main program and the subroutines that stay once all other calls are
     /// replaced; `sizes` are those before, of the subroutines and, last, of the main program. Without recursion.
-    pub(crate) fn inlined_size(&self, mut sizes: Vec<u64>, stays: &[bool]) -> u64 {
+    pub fn inlined_size(&self, mut sizes: Vec<u64>, stays: &[bool]) -> u64 {
         // Callees come first.
         for caller in kosaraju_scc(&self.graph).into_iter().flatten() {
             let called = self.graph.neighbors(caller).map(NodeIndex::index).filter(|&callee| !stays[callee]);
@@ -162,7 +162,7 @@ impl CallGraph {
     /// The depth of the deepest part once calls of subroutines that do not stay are replaced; `depths` are those of
     /// the parts alone, in the order of `inlined_size`, and `of_call` says how deep in its part the `CAL` of a number
     /// stands. Without recursion.
-    pub(crate) fn inlined_depth(&self, mut depths: Vec<u64>, stays: &[bool], of_call: impl Fn(u32) -> u64) -> u64 {
+    pub fn inlined_depth(&self, mut depths: Vec<u64>, stays: &[bool], of_call: impl Fn(u32) -> u64) -> u64 {
         for caller in kosaraju_scc(&self.graph).into_iter().flatten() {
             for call in self.graph.edges(caller).filter(|call| !stays[call.target().index()]) {
                 let depth = of_call(*call.weight()).saturating_add(depths[call.target().index()]);

@@ -20,8 +20,8 @@
 //! # From text to a result
 //!
 //! ```
-//! use tgsi::run::{Program, run};
-//! use tgsi_ir::run::environment::{AnalyticResources, Inputs, RunLimits};
+//! use tgsi_run::{Program, run};
+//! use tgsi_environment::{AnalyticResources, Inputs, RunLimits};
 //!
 //! let text = b"VERT\nDCL OUT[0], POSITION\nIMM[0] FLT32 {1.0, 2.0, 3.0, 0.5}\nRCP OUT[0], IMM[0].wwww\nEND\n";
 //! let shader = tgsi::text::parse(text).expect("the text is valid").shader;
@@ -44,25 +44,18 @@
 //! - The interpreter follows nesting, not labels, and runs every opcode and stage.
 
 pub mod builder;
-mod call_graph;
+#[doc(hidden)]
+pub mod call_graph;
 pub mod check;
-pub mod diagnostic;
 pub mod explain;
 pub mod limits;
 pub mod operands;
-pub mod reduce;
-pub mod run;
 pub mod scan;
 pub mod shader;
-pub mod slots;
-pub mod smith;
-pub mod span;
 pub mod structure;
 pub mod tables;
 pub mod text;
-pub mod to_ir;
 pub mod tokens;
 
 pub use call_graph::KeepSubroutines;
 pub use shader::Shader;
-pub use span::Span;

@@ -3,7 +3,7 @@
 //! [`Limits`] are those that a host may set to what it wants to give to a shader; the constants are what the format has
 //! room for, and bounds of small things that nobody needs to move.
 
-use tgsi_ir::run::environment::RunLimits;
+use tgsi_environment::RunLimits;
 
 use crate::tables::File;
 
@@ -43,7 +43,7 @@ macro_rules! limits {
                     $($name => self.$field = value,)+
                     _ => {
                         let names = Limits::TABLE.iter().map(|limit| limit.name);
-                        return Err(tgsi_ir::closest_name::closest_name(name, names));
+                        return Err(tgsi_diagnostics::suggest(name, names));
                     }
                 }
                 Ok(())

@@ -8,8 +8,8 @@ use std::ops::{Deref, DerefMut};
 use smallvec::SmallVec;
 use thiserror::Error;
 
-use crate::span::Span;
 use crate::tables::Opcode;
+use tgsi_diagnostics::Span;
 
 /// An instruction that does not have the operands of its opcode.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]

@@ -13,11 +13,11 @@ use std::collections::BTreeSet;
 use arrayvec::ArrayVec;
 
 use crate::operands::Operands;
-use crate::span::Span;
 use crate::tables::{
     File, ImmediateType, Interpolation, InterpolationLocation, MemoryQualifiers, MemoryType, Opcode, PixelFormat,
     Processor, PropertyName, ReturnType, Semantic, TextureTarget,
 };
+use tgsi_diagnostics::Span;
 
 /// A shader of one stage.
 #[derive(Clone, PartialEq, Debug)]
@@ -121,7 +121,7 @@ impl Shader {
     }
 
     /// The buffers of which counters are declared.
-    pub(crate) fn counter_buffers(&self) -> BTreeSet<u16> {
+    pub fn counter_buffers(&self) -> BTreeSet<u16> {
         let counters = self.declarations.iter().filter(|declaration| declaration.file == File::HwAtomic);
         counters.map(|declaration| declaration.dimension.unwrap_or(0)).collect()
     }
@@ -133,7 +133,7 @@ impl Shader {
     }
 
     /// Inserts declarations before the first instruction.
-    pub(crate) fn insert_declarations(&mut self, declarations: impl ExactSizeIterator<Item = Declaration>) {
+    pub fn insert_declarations(&mut self, declarations: impl ExactSizeIterator<Item = Declaration>) {
         let at = self.first_instruction();
         let before = self.order[..at].iter().filter(|&&kind| kind == ItemKind::Declaration).count();
         self.order.splice(at..at, std::iter::repeat_n(ItemKind::Declaration, declarations.len()));
@@ -141,7 +141,7 @@ impl Shader {
     }
 
     /// The index of the first instruction among the items.
-    pub(crate) fn first_instruction(&self) -> usize {
+    pub fn first_instruction(&self) -> usize {
         self.order.iter().position(|&kind| kind == ItemKind::Instruction).unwrap_or(self.order.len())
     }
 

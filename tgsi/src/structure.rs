@@ -9,8 +9,8 @@ use thiserror::Error;
 use crate::call_graph::CallGraph;
 use crate::operands::OperandCountError;
 use crate::shader::{Shader, Written};
-use crate::span::Span;
 use crate::tables::{BlockPart, Opcode};
+use tgsi_diagnostics::Span;
 
 /// Marks an instruction without a partner in [`Structure::partner`].
 pub const NO_PARTNER: u32 = u32::MAX;
@@ -46,7 +46,7 @@ pub struct Structure {
 
 impl Structure {
     /// Instructions of the subroutines and, last, of the main program.
-    pub(crate) fn sizes(&self) -> Vec<u64> {
+    pub fn sizes(&self) -> Vec<u64> {
         let subroutines = self.subroutines.iter().map(|&(begin, end)| u64::from(end - begin) - 1);
         subroutines.chain([u64::from(self.end)]).collect()
     }
@@ -64,7 +64,7 @@ pub enum MalformedShader {
 }
 
 impl MalformedShader {
-    tgsi_ir::error_codes! {
+    tgsi_diagnostics::error_codes! {
         Structure => "T0600" "structure",
         Operands => "T0400" "operand-count",
     }
@@ -79,7 +79,7 @@ impl MalformedShader {
 }
 
 /// The control structure of a shader all of whose instructions have the operands that they need.
-pub(crate) fn prepared(shader: &Shader) -> Result<Structure, MalformedShader> {
+pub fn prepared(shader: &Shader) -> Result<Structure, MalformedShader> {
     let structure = structure(shader).map_err(MalformedShader::Structure)?;
     for (number, instruction) in shader.instructions.iter().enumerate() {
         let info = instruction.opcode.info();

@@ -1,9 +1,9 @@
 //! Findings of the parser on wrong texts: rule, position, message, hint; and that it reports every error of a text.
 
 use pretty_assertions::assert_eq;
-use tgsi::diagnostic::{Diagnostic, LineIndex};
 use tgsi::limits::{Limits, MAX_DIAGNOSTICS, MAX_OLD_DECLARATIONS};
 use tgsi::text::parse;
+use tgsi_diagnostics::{Diagnostic, LineIndex};
 
 const HEAD: &str = "FRAG\nDCL IN[0], GENERIC[0], PERSPECTIVE\nDCL OUT[0], COLOR\nDCL TEMP[0..3]\n";
 

@@ -5,13 +5,13 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use tgsi::check::{Report, check_for};
-use tgsi::diagnostic::{Diagnostic, sort_by_start};
 use tgsi::limits::Limits;
 use tgsi::text::{Gaps, Reading};
-use tgsi::to_ir::{ToIrOptions, to_ir};
+use tgsi_diagnostics::{Diagnostic, sort_by_start};
 use tgsi_ir::passes::pass_manager::{PassObserver, Passes, count_instructions};
 use tgsi_ir::passes::pipeline::{self, Level};
 use tgsi_ir::passes::table::PassSet;
+use tgsi_to_ir::{ToIrOptions, to_ir};
 
 use crate::driver::{Code, Target};
 use crate::error::{CompileError, SourceSpans};

@@ -4,17 +4,18 @@ use std::any::Any;
 use std::collections::BTreeMap;
 use std::fmt::Debug;
 
-use tgsi::diagnostic::Diagnostic;
 use tgsi::text::PrintOptions;
-use tgsi::to_ir::ToIrOptions;
+use tgsi_diagnostics::Diagnostic;
+use tgsi_diagnostics::ErrorCode;
+use tgsi_diagnostics::suggest;
 use tgsi_ir::alu::AluOp;
-use tgsi_ir::closest_name::closest_name;
-use tgsi_ir::error_codes;
+use tgsi_to_ir::ToIrOptions;
+
+use tgsi_environment::{Inputs, Outputs, Resources, RunLimits};
 use tgsi_ir::intrinsics::indices::InterpMode;
 use tgsi_ir::options::CompilerOptions;
 use tgsi_ir::passes::pass_manager::Passes;
 use tgsi_ir::passes::pipeline::Level;
-use tgsi_ir::run::environment::{Inputs, Outputs, Resources, RunLimits};
 use tgsi_ir::shader::Stage;
 use thiserror::Error;
 
@@ -70,7 +71,7 @@ pub trait Driver: Debug + Send + Sync {
     }
 
     /// The codes of its errors.
-    fn error_codes(&self) -> &'static [error_codes::Code];
+    fn error_codes(&self) -> &'static [ErrorCode];
 
     /// The driver with the options or profiles of these names set.
     ///
@@ -95,7 +96,7 @@ pub fn profile_named(driver: &dyn Driver, name: &str) -> Result<&'static str, Un
     found.map(|profile| profile.name).ok_or_else(|| UnknownProfile {
         name: name.to_owned(),
         driver: driver.name(),
-        near: closest_name(name, profiles.iter().map(|profile| profile.name)),
+        near: suggest(name, profiles.iter().map(|profile| profile.name)),
         profiles,
     })
 }

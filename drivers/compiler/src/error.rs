@@ -2,17 +2,17 @@
 
 use std::error::Error;
 
-use tgsi::diagnostic::{Diagnostic, Focus};
 use tgsi::shader::Shader;
-use tgsi::span::Span;
 use tgsi::structure::MalformedShader;
 use tgsi::tables::{File, Opcode, PropertyName, Semantic};
-use tgsi_ir::error_codes::Code;
+use tgsi_diagnostics::ErrorCode;
+use tgsi_diagnostics::Span;
+use tgsi_diagnostics::{Diagnostic, Focus};
 
 /// An error of a target: what it cannot express.
 pub trait TargetError: Error + Send + Sync + 'static {
     /// The code of the error.
-    fn code(&self) -> Code;
+    fn code(&self) -> ErrorCode;
 
     /// The part of a TGSI source that the error is about.
     fn subject(&self) -> Subject {
@@ -84,7 +84,7 @@ pub enum CompileError {
 
 impl CompileError {
     /// The code of the error.
-    pub fn code(&self) -> Code {
+    pub fn code(&self) -> ErrorCode {
         match self {
             CompileError::ToIr(error) => error.code(),
             CompileError::Target { error, .. } => error.code(),

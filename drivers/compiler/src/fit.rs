@@ -7,11 +7,11 @@ use std::fmt;
 
 use serde::Serialize;
 use serde::ser::{SerializeStruct, Serializer};
-use tgsi::diagnostic::{Diagnostic, LineIndex, Severity};
 use tgsi::shader::Shader;
-use tgsi::span::Span;
 use tgsi::tables::Processor;
 use tgsi::text::PrintOptions;
+use tgsi_diagnostics::Span;
+use tgsi_diagnostics::{Diagnostic, LineIndex, Severity};
 
 use crate::compiler::Compiler;
 use crate::driver::Code;
@@ -112,7 +112,7 @@ pub enum FitFinding {
 }
 
 impl FitFinding {
-    tgsi_ir::error_codes! {
+    tgsi_diagnostics::error_codes! {
         DoesNotFit => "T0830" "does-not-fit",
         MayNotFit => "T0831" "may-not-fit",
         NotTaken => "T0832" "not-taken",

@@ -5,9 +5,9 @@
 //! source where the compiler can help it.
 
 use tgsi::Shader;
-use tgsi::diagnostic::Diagnostic;
 use tgsi::tables::File;
 use tgsi::text::{PrintOptions, print};
+use tgsi_diagnostics::Diagnostic;
 use tgsi_ir::passes::pipeline::Level;
 
 use crate::input::Language;

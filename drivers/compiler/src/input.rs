@@ -3,11 +3,11 @@
 //! What is found in an input is a list of [`Diagnostic`]s, never anything else. Positions are bytes of a text and words
 //! of tokens.
 
-use tgsi::diagnostic::{Diagnostic, Severity};
 use tgsi::limits::{Limits, MAX_POSITION};
-use tgsi::span::Span;
 use tgsi::text::{Gaps, Reading};
 use tgsi::tokens::DecodeError;
+use tgsi_diagnostics::Span;
+use tgsi_diagnostics::{Diagnostic, Severity};
 use tgsi_ir::text::TextError;
 use thiserror::Error;
 
@@ -45,7 +45,7 @@ pub fn read_text(text: &[u8], limits: &Limits, strict: bool) -> Reading {
         && let Err(finding) = tgsi::text::mesa25(text)
     {
         reading.diagnostics.push(*finding);
-        tgsi::diagnostic::sort_by_start(&mut reading.diagnostics);
+        tgsi_diagnostics::sort_by_start(&mut reading.diagnostics);
         reading.gaps = Some(Gaps::default());
     }
     reading
@@ -159,7 +159,7 @@ pub enum InputError {
 }
 
 impl InputError {
-    tgsi_ir::error_codes! {
+    tgsi_diagnostics::error_codes! {
         NotTgsi => "T0800" "not-tgsi",
         NotUtf8 => "T0801" "not-utf8",
         IrTooLong => "T0802" "ir-too-long",

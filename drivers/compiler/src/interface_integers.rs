@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use tgsi_ir::run::environment::{Inputs, LaneRegisters, Outputs, Vec4};
-use tgsi_ir::system_value::SystemValue;
+use tgsi_environment::SystemValue;
+use tgsi_environment::{Inputs, LaneRegisters, Outputs, Vec4};
 
 /// Stands for all registers, or all constant buffers, where the index is a run-time one.
 pub const EVERY_REGISTER: u32 = u32::MAX;

@@ -17,7 +17,7 @@
 //! - [`Compiler::link`] takes the shaders of a pipeline together: what goes between them is fitted to both.
 //!
 //! Nothing else spells out the order of these steps. A driver is a crate that implements the two traits, and one row of
-//! the registry (package `tgsi-drivers`).
+//! the registry (package `tgsi-registry`).
 
 mod compiler;
 mod driver;

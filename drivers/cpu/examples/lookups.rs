@@ -10,7 +10,7 @@ use tgsi_compiler::{Compiler, Driver, Stage};
 use tgsi_driver_cpu::resources::Shared;
 use tgsi_driver_cpu::sampler::{Filter, Format, MipFilter, Sampler, Shape, Size, Texture, Textures};
 use tgsi_driver_cpu::{Limits, Options, Program, compile, compile_with};
-use tgsi_ir::run::{Inputs, LaneRegisters};
+use tgsi_environment::{Inputs, LaneRegisters};
 
 /// Fragments of a side of the picture.
 const SIDE: usize = 256;

@@ -13,8 +13,8 @@ use rayon::prelude::*;
 use tgsi_compiler::{Compiler, Driver, Stage};
 use tgsi_driver_cpu::resources::NoResources;
 use tgsi_driver_cpu::{Limits, Options, compile};
+use tgsi_environment::{AnalyticResources, Inputs, LaneRegisters, Outputs, RunLimits};
 use tgsi_ir::passes::pass_manager::Passes;
-use tgsi_ir::run::{AnalyticResources, Inputs, LaneRegisters, Outputs, RunLimits};
 
 /// Nanoseconds for which one thread runs tiles, each a batch of invocations: waking threads takes no part of them.
 const TILES_TAKE: f64 = 40e6;

@@ -4,9 +4,10 @@ use std::mem::MaybeUninit;
 use std::ops::Range;
 
 use rayon::prelude::*;
+use tgsi_environment::SystemValue;
+use tgsi_environment::{Inputs, LaneRegisters, MAX_LANES, Outputs, RunLimits};
 use tgsi_ir::Stage;
-use tgsi_ir::run::{Inputs, LaneRegisters, MAX_LANES, Outputs, RunError, RunLimits};
-use tgsi_ir::system_value::SystemValue;
+use tgsi_ir::run::RunError;
 
 use crate::program::Program;
 use crate::resources::{HostResources, Shared};
@@ -213,7 +214,7 @@ impl Program {
         use SystemValue as S;
         debug_assert_eq!(self.stage(), Stage::Compute, "only compute shaders have workgroups");
         let lanes = size.iter().fold(1usize, |product, &size| product.saturating_mul(size as usize));
-        if lanes > tgsi_ir::run::MAX_LANES {
+        if lanes > tgsi_environment::MAX_LANES {
             return Err(RunError::TooManyLanes { lanes });
         }
         inputs.lanes = lanes;

@@ -5,10 +5,11 @@ use std::any::Any;
 use std::sync::OnceLock;
 
 use tgsi_compiler::{Code, CodeSize, Driver, DriverOption, Runner, Target, TargetError, UnknownOption};
-use tgsi_ir::error_codes;
+use tgsi_diagnostics::ErrorCode;
+
+use tgsi_environment::{Inputs, Outputs, Resources, RunLimits};
 use tgsi_ir::options::CompilerOptions;
 use tgsi_ir::passes::pass_manager::Passes;
-use tgsi_ir::run::{Inputs, Outputs, Resources, RunLimits};
 use tgsi_ir::shader::Stage;
 
 use crate::error::CpuError;
@@ -92,7 +93,7 @@ impl Driver for Cpu {
         ]
     }
 
-    fn error_codes(&self) -> &'static [error_codes::Code] {
+    fn error_codes(&self) -> &'static [ErrorCode] {
         CpuError::CODES
     }
 

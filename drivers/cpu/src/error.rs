@@ -1,7 +1,8 @@
 //! Errors of the driver.
 
 use tgsi_compiler::{Subject, TargetError};
-use tgsi_ir::error_codes;
+use tgsi_diagnostics::ErrorCode;
+
 use tgsi_ir::run::RunError;
 use tgsi_ir::{Inst, Shader};
 use thiserror::Error;
@@ -43,7 +44,7 @@ pub enum CpuError {
 }
 
 impl CpuError {
-    error_codes! {
+    tgsi_diagnostics::error_codes! {
         NotRunnable => "T2200" "cpu-not-runnable",
         NotWritten => "T2201" "cpu-object-not-written",
         NotAnObject => "T2202" "cpu-not-an-object",
@@ -76,7 +77,7 @@ pub struct Located {
 }
 
 impl TargetError for Located {
-    fn code(&self) -> error_codes::Code {
+    fn code(&self) -> ErrorCode {
         self.error.code()
     }
 

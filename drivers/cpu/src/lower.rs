@@ -6,7 +6,7 @@ use tgsi_ir::passes::pass_manager::{Passes, run_pass};
 use tgsi_ir::passes::table::Pass;
 use tgsi_ir::passes::table::rows::*;
 use tgsi_ir::shader::NO_INLINE;
-use tgsi_legacy::lower_locals_to_regs;
+use tgsi_registers::lower_locals_to_regs;
 
 /// The passes, in order.
 const PASSES: &[Pass] = &[

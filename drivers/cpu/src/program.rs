@@ -1,7 +1,8 @@
 //! A shader in executable form: the program of the IR's interpreter, with machine code for what can be machine code.
 
+use tgsi_environment::{Inputs, LaneRegisters, Outputs, Resources, RunLimits};
+use tgsi_ir::run::RunError;
 use tgsi_ir::run::program::Op;
-use tgsi_ir::run::{Inputs, LaneRegisters, Outputs, Resources, RunError, RunLimits};
 use tgsi_ir::{Shader, Stage};
 
 use crate::error::CpuError;

@@ -4,8 +4,8 @@ use std::any::Any;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use tgsi_ir::intrinsics::indices::SamplerDim;
-use tgsi_ir::run::{ImageTexel, Resources, TextureRequest, TextureSize, Vec4};
+use tgsi_environment::SamplerDim;
+use tgsi_environment::{ImageTexel, Resources, TextureRequest, TextureSize, Vec4};
 
 use crate::sampler::Sampled;
 

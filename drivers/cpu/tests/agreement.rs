@@ -8,14 +8,15 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::common::{lines, references_by_path, shared};
 use rayon::prelude::*;
-use tgsi::run::vectors::{Vector, as_recorded};
-use tgsi::smith::{self, Config};
 use tgsi::tables::Processor;
 use tgsi_compiler::{Compiler, Driver, Stage};
 use tgsi_driver_cpu::resources::{NoResources, Shared};
 use tgsi_driver_cpu::{Limits, Options, Program, compile};
-use tgsi_ir::run::{AnalyticResources, Inputs, LaneRegisters, Outputs, Resources, RunLimits, run};
-use tgsi_ir::system_value::SystemValue;
+use tgsi_environment::SystemValue;
+use tgsi_environment::{AnalyticResources, Inputs, LaneRegisters, Outputs, Resources, RunLimits};
+use tgsi_ir::run::run;
+use tgsi_run::vectors::{Vector, as_recorded};
+use tgsi_smith::Config;
 
 const STAGES: [Processor; 6] = [
     Processor::Vertex,
@@ -174,7 +175,7 @@ fn generated_shaders_agree() {
         .par_iter()
         .filter_map(|&(stage, seed)| {
             let config = Config { stage: Some(stage), ..Config::default() };
-            let shader = smith::from_seed(seed, &config).expect("a shader");
+            let shader = tgsi_smith::from_seed(seed, &config).expect("a shader");
             let name = format!("{} {seed}", stage.name());
             let lowered = compiler.ir_at(Stage::Registers, &shader).map_err(|error| (error.to_string(), name.clone()));
             let result = lowered.and_then(|lowered| {

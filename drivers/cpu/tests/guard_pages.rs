@@ -18,13 +18,13 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use lookups::{KINDS, Random, random_state, text_of, texture_of};
 use rayon::prelude::*;
 use rustix::mm::{MapFlags, MprotectFlags, ProtFlags, mmap_anonymous, mprotect};
-use tgsi::smith::{self, Config};
 use tgsi::tables::Processor;
 use tgsi_compiler::{Compiler, Driver, Stage};
 use tgsi_driver_cpu::resources::Shared;
 use tgsi_driver_cpu::sampler::{Format, Textures};
 use tgsi_driver_cpu::{Options, compile, compile_with};
-use tgsi_ir::run::{AnalyticResources, Inputs, LaneRegisters, RunLimits};
+use tgsi_environment::{AnalyticResources, Inputs, LaneRegisters, RunLimits};
+use tgsi_smith::Config;
 
 /// Bytes of a page.
 const PAGE: usize = 4096;
@@ -166,7 +166,7 @@ fn nothing_outside_is_touched() {
     let (runs, functions) = (AtomicUsize::new(0), AtomicUsize::new(0));
     cases.par_iter().for_each(|&(seed, stage)| {
         let config = Config { stage: Some(stage), ..Config::default() };
-        let shader = smith::from_seed(seed, &config).expect("a shader");
+        let shader = tgsi_smith::from_seed(seed, &config).expect("a shader");
         let lowered = compiler.ir_at(Stage::Registers, &shader).expect("it is lowered");
         let program = compile(&lowered, Options::default()).expect("it is compiled");
         assert_eq!(program.report().refused, None);

@@ -4,7 +4,7 @@
 use tgsi_compiler::{Compiler, Driver, Stage};
 use tgsi_driver_cpu::resources::NoResources;
 use tgsi_driver_cpu::{BLOCK_LANES, Limits, Options, Program, RunError, compile};
-use tgsi_ir::run::{Inputs, LaneRegisters, Outputs};
+use tgsi_environment::{Inputs, LaneRegisters, Outputs};
 
 fn program(text: &str) -> Program {
     let shader = tgsi::text::parse(text.as_bytes()).expect("a shader").shader;

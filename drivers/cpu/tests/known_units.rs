@@ -14,8 +14,8 @@ use tgsi_driver_cpu::sampler::{
     Filter, Format, Known, MipFilter, Sampled, Sampler, Shape, Size, Texture, Textures, Wrap,
 };
 use tgsi_driver_cpu::{HostResources, Options, Program, compile, compile_with};
-use tgsi_ir::intrinsics::indices::SamplerDim;
-use tgsi_ir::run::{Inputs, LaneRegisters, Outputs, RunLimits, TextureRequest, TextureSize};
+use tgsi_environment::SamplerDim;
+use tgsi_environment::{Inputs, LaneRegisters, Outputs, RunLimits, TextureRequest, TextureSize};
 
 /// Textures that count the lookups that come to them.
 struct Counting {

@@ -8,7 +8,7 @@ use std::fmt::Write;
 
 use tgsi_compiler::{Compiler, Driver, Stage};
 use tgsi_driver_cpu::{Options, Program, compile};
-use tgsi_ir::run::{AnalyticResources, Inputs, LaneRegisters, Outputs, RunLimits};
+use tgsi_environment::{AnalyticResources, Inputs, LaneRegisters, Outputs, RunLimits};
 
 const HEADER: &str = "FRAG\nDCL IN[0], GENERIC[0], PERSPECTIVE\nDCL OUT[0], COLOR\n";
 

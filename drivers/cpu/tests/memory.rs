@@ -5,8 +5,9 @@
 
 use tgsi_compiler::{Compiler, Driver, Stage};
 use tgsi_driver_cpu::{Options, compile};
-use tgsi_ir::run::{AnalyticResources, Inputs, LaneRegisters, RunLimits, run};
-use tgsi_ir::system_value::SystemValue;
+use tgsi_environment::SystemValue;
+use tgsi_environment::{AnalyticResources, Inputs, LaneRegisters, RunLimits};
+use tgsi_ir::run::run;
 
 const LANES: usize = 72;
 

@@ -6,13 +6,13 @@
 use object::{Object, ObjectSymbol, SymbolKind};
 use tgsi_compiler::{Code, Driver};
 use tgsi_driver_cpu::{DRIVER, Options, compile};
+use tgsi_environment::special;
+use tgsi_environment::{AnalyticResources, Inputs, LaneRegisters, RunLimits};
 use tgsi_ir::alu::{AluOp, BaseType};
 use tgsi_ir::body::{Shape, Swizzle};
 use tgsi_ir::builder::{AluSrc, Builder};
 use tgsi_ir::intrinsics::{IndexKind, IntrinsicOp};
 use tgsi_ir::passes::pass_manager::Passes;
-use tgsi_ir::run::special;
-use tgsi_ir::run::{AnalyticResources, Inputs, LaneRegisters, RunLimits};
 use tgsi_ir::{Shader, Stage};
 
 const LANES: usize = 64;

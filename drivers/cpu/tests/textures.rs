@@ -8,8 +8,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use tgsi_compiler::{Compiler, Driver, Stage};
 use tgsi_driver_cpu::{Options, Program, compile};
-use tgsi_ir::intrinsics::indices::SamplerDim;
-use tgsi_ir::run::{
+use tgsi_environment::SamplerDim;
+use tgsi_environment::{
     AnalyticResources, ImageTexel, Inputs, LaneRegisters, Outputs, Resources, RunLimits, TextureRequest, TextureSize,
     Vec4,
 };

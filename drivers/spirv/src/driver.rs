@@ -1,8 +1,9 @@
 //! The driver as the compiler sees it.
 
 use tgsi_compiler::{Code, CodeSize, Driver, DriverOption, SlotLocations, Target, TargetError, UnknownOption};
+use tgsi_diagnostics::ErrorCode;
 use tgsi_ir::alu::AluOp;
-use tgsi_ir::error_codes;
+
 use tgsi_ir::options::CompilerOptions;
 use tgsi_ir::passes::pass_manager::Passes;
 use tgsi_ir::shader::Stage;
@@ -60,7 +61,7 @@ impl Driver for Spirv {
         SpirvOptions::PROFILES
     }
 
-    fn error_codes(&self) -> &'static [error_codes::Code] {
+    fn error_codes(&self) -> &'static [ErrorCode] {
         SpirvError::CODES
     }
 

@@ -2,8 +2,9 @@
 
 use tgsi::tables::Opcode;
 use tgsi_compiler::{Subject, TargetError};
+use tgsi_diagnostics::ErrorCode;
 use tgsi_ir::alu::AluOp;
-use tgsi_ir::error_codes;
+
 use tgsi_ir::intrinsics::IntrinsicOp;
 use tgsi_ir::{Inst, Shader, Stage};
 use thiserror::Error;
@@ -91,7 +92,7 @@ pub enum SpirvError {
 }
 
 impl SpirvError {
-    error_codes! {
+    tgsi_diagnostics::error_codes! {
         NoEntryPoint => "T2000" "spirv-no-entry-point",
         Stage => "T2001" "spirv-stage",
         UnsupportedAlu => "T2002" "spirv-unsupported-alu",
@@ -203,7 +204,7 @@ pub struct Located {
 }
 
 impl TargetError for Located {
-    fn code(&self) -> error_codes::Code {
+    fn code(&self) -> ErrorCode {
         self.error.code()
     }
 

@@ -6,9 +6,9 @@ use std::collections::BTreeMap;
 use std::process::Command;
 
 use rayon::prelude::*;
-use tgsi::smith::{self, Config};
 use tgsi::tables::Processor;
 use tgsi_compiler::{Compiler, Driver};
+use tgsi_smith::Config;
 
 const STAGES: [Processor; 6] = [
     Processor::Vertex,
@@ -43,7 +43,7 @@ fn every_module_is_valid() {
         .par_iter()
         .filter_map(|&(stage, seed)| {
             let config = Config { stage: Some(stage), ..Config::default() };
-            let shader = smith::from_seed(seed, &config).expect("a shader");
+            let shader = tgsi_smith::from_seed(seed, &config).expect("a shader");
             let (compiler, environment) = &compilers[(seed % 3) as usize];
             let name = format!("{} {seed} for {environment}", stage.name());
             let code = match compiler.compile(&shader) {

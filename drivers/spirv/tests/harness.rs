@@ -8,9 +8,9 @@ use crate::runs::{
     LIMITS, all_are_wanted, corpus, difference, inputs, is_wanted, optimized, parsed, repository, texts,
 };
 use tgsi_driver_spirv::harness::{BUFFER, Layout, decode, encode, lift};
-use tgsi_ir::run::{AnalyticResources, Inputs, Outputs, Resources, RunLimits};
+use tgsi_environment::SystemValue;
+use tgsi_environment::{AnalyticResources, Inputs, Outputs, Resources, RunLimits};
 use tgsi_ir::shader::Shader;
-use tgsi_ir::system_value::SystemValue;
 
 /// Runs a lifted shader in the interpreter; every second quad is idle with a distance of eight.
 fn run_lifted(
@@ -110,7 +110,7 @@ fn real_shaders_compute_the_same() {
 fn generated_shaders_compute_the_same() {
     let mut wrong = Vec::new();
     for seed in 0..300 {
-        let source = tgsi::smith::from_seed(seed, &tgsi::smith::Config::default()).expect("a shader");
+        let source = tgsi_smith::from_seed(seed, &tgsi_smith::Config::default()).expect("a shader");
         if let Some(shader) = optimized(&source)
             && let Err(error) = compare(&shader, 2)
         {

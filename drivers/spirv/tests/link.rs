@@ -11,11 +11,10 @@ use std::process::Command;
 
 use crate::common::{shaders, shared};
 use rayon::prelude::*;
-use tgsi::smith;
 use tgsi::tables::{File, Processor, Semantic};
 use tgsi_compiler::{Compiler, Driver, Source, Stage, input};
+use tgsi_environment::{AnalyticResources, Inputs, LaneRegisters, Outputs, RunLimits};
 use tgsi_ir::passes::linking::LinkOptions;
-use tgsi_ir::run::environment::{AnalyticResources, Inputs, LaneRegisters, Outputs, RunLimits};
 use tgsi_ir::shader::Stage as ShaderStage;
 use tgsi_ir::slots::varying;
 use tgsi_ir::variable::VariableModes;
@@ -286,8 +285,8 @@ fn generated_shaders_compute_the_same() {
     let target = tgsi_driver_spirv::DRIVER.target(&["vulkan1.3", "no_contraction", "bindless"]).expect("known options");
     let compiler = Compiler::for_target(target.into());
     let made = |stage, seed| {
-        let config = smith::Config { stage: Some(stage), ..smith::Config::default() };
-        smith::from_seed(seed, &config).expect("a shader")
+        let config = tgsi_smith::Config { stage: Some(stage), ..tgsi_smith::Config::default() };
+        tgsi_smith::from_seed(seed, &config).expect("a shader")
     };
     let results: Vec<Result<(u32, u32), String>> = (0..count)
         .into_par_iter()
@@ -371,8 +370,8 @@ fn generated_pipelines_are_valid() {
             let mut shaders: Vec<tgsi::Shader> = stages
                 .iter()
                 .map(|&stage| {
-                    let config = smith::Config { stage: Some(stage), ..smith::Config::default() };
-                    smith::from_seed(seed, &config).expect("a shader")
+                    let config = tgsi_smith::Config { stage: Some(stage), ..tgsi_smith::Config::default() };
+                    tgsi_smith::from_seed(seed, &config).expect("a shader")
                 })
                 .collect();
             for first in 0..shaders.len() - 1 {

@@ -16,9 +16,9 @@ use divan::Bencher;
 use divan::counter::{BytesCount, ItemsCount};
 use tgsi::Shader;
 use tgsi::text::{PrintOptions, parse, print};
-use tgsi::to_ir::{ToIrOptions, to_ir};
 use tgsi_compiler::{Compiler, Stage};
 use tgsi_driver_tgsi::TgsiOptions;
+use tgsi_to_ir::{ToIrOptions, to_ir};
 
 /// That of the command.
 #[global_allocator]

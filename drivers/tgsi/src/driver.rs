@@ -3,18 +3,19 @@
 use std::any::Any;
 
 use tgsi::check::check_for;
-use tgsi::diagnostic::{Diagnostic, Focus};
 use tgsi::text::PrintOptions;
-use tgsi::to_ir::ToIrOptions;
 use tgsi_compiler::{
     Code, CodeSize, Driver, DriverOption, Fit, InterfaceIntegers, Runner, Target, TargetError, UnknownOption,
 };
+use tgsi_diagnostics::ErrorCode;
+use tgsi_diagnostics::{Diagnostic, Focus};
 use tgsi_ir::alu::AluOp;
-use tgsi_ir::error_codes;
+use tgsi_to_ir::ToIrOptions;
+
+use tgsi_environment::{Inputs, Outputs, Resources, RunLimits};
 use tgsi_ir::options::CompilerOptions;
 use tgsi_ir::passes::pass_manager::Passes;
 use tgsi_ir::passes::pipeline::Level;
-use tgsi_ir::run::environment::{Inputs, Outputs, Resources, RunLimits};
 use tgsi_ir::shader::Stage;
 
 use crate::emit::interface::Interface;
@@ -58,7 +59,7 @@ impl Driver for Tgsi {
         Profile::NAMED
     }
 
-    fn error_codes(&self) -> &'static [error_codes::Code] {
+    fn error_codes(&self) -> &'static [ErrorCode] {
         DriverError::CODES
     }
 
@@ -271,18 +272,18 @@ impl TgsiOptions {
         if let Some(error) = report.errors().next() {
             return Err(format!("the result does not pass the check: {} {error}", error.code.name));
         }
-        let program = tgsi::run::Program::new(&self.as_run(shader)).map_err(|error| error.to_string())?;
+        let program = tgsi_run::Program::new(&self.as_run(shader)).map_err(|error| error.to_string())?;
         Ok(Box::new(Interpreter { program }))
     }
 }
 
 /// The interpreter of the `tgsi` crate.
 struct Interpreter {
-    program: tgsi::run::Program,
+    program: tgsi_run::Program,
 }
 
 impl Runner for Interpreter {
     fn run(&self, inputs: &Inputs, resources: &mut dyn Resources, limits: RunLimits) -> Result<Outputs, String> {
-        tgsi::run::run(&self.program, inputs, resources, limits).map_err(|error| error.to_string())
+        tgsi_run::run(&self.program, inputs, resources, limits).map_err(|error| error.to_string())
     }
 }

@@ -3,9 +3,9 @@
 use tgsi::builder::BuildError;
 use tgsi::tables::{File, Opcode};
 use tgsi_compiler::{Subject, TargetError};
+use tgsi_diagnostics::ErrorCode;
 use tgsi_ir::alu::AluOp;
 use tgsi_ir::body::JumpKind;
-use tgsi_ir::error_codes::Code;
 use tgsi_ir::intrinsics::IntrinsicOp;
 use tgsi_ir::shader::Stage;
 use tgsi_ir::{Body, Inst, Shader};
@@ -134,7 +134,7 @@ pub enum DriverError {
 }
 
 impl DriverError {
-    tgsi_ir::error_codes! {
+    tgsi_diagnostics::error_codes! {
         NoEntryPoint => "T0700" "no-entry-point",
         Stage => "T0701" "stage",
         UnsupportedAlu => "T0702" "unsupported-alu",
@@ -249,7 +249,7 @@ impl From<Located> for Box<dyn TargetError> {
 }
 
 impl TargetError for Located {
-    fn code(&self) -> Code {
+    fn code(&self) -> ErrorCode {
         self.error.code()
     }
 

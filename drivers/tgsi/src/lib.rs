@@ -1,4 +1,4 @@
-//! IR to TGSI, in the style of a backend that uses the register helpers of [`tgsi_legacy`].
+//! IR to TGSI, in the style of a backend that uses the register helpers of [`tgsi_registers`].
 //!
 //! 1. `lower`: what TGSI cannot express is lowered, the shader leaves SSA, register accesses become trivial. The result
 //!    is still IR and can be run.
@@ -10,7 +10,7 @@
 //! 4. `emit`: the builder of the `tgsi` crate declares what is used and packs the immediates.
 //!
 //! The folders stand in this order, after `target` (options and rules) and `machine` (the program); none uses a later
-//! one. What is not about TGSI in the machine passes is [`tgsi_legacy::vec4`].
+//! one. What is not about TGSI in the machine passes is [`tgsi_vec4`].
 //!
 //! Functions that are called go through these steps by themselves and are put together then; what they share has a
 //! fixed register ([`TgsiOptions::subroutines`]).

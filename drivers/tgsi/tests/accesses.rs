@@ -19,13 +19,13 @@ use std::path::Path;
 use crate::common::{shaders, shared};
 use crate::compile::compile;
 use tgsi::Shader;
-use tgsi::run::{Access, AccessTarget, OpcodeCounts, Program, run_counted, run_observed};
 use tgsi::shader::{Declaration, Dst, Instruction, Register, Src};
-use tgsi::smith::{Config, from_seed};
 use tgsi::tables::{File, Opcode, Processor};
 use tgsi_driver_tgsi::TgsiOptions;
+use tgsi_environment::{AnalyticResources, Inputs, RunLimits};
 use tgsi_ir::passes::pipeline::Level;
-use tgsi_ir::run::environment::{AnalyticResources, Inputs, RunLimits};
+use tgsi_run::{Access, AccessTarget, OpcodeCounts, Program, run_counted, run_observed};
+use tgsi_smith::{Config, from_seed};
 
 const LEVELS: [Level; 3] = [Level::Finish, Level::NoGrowth, Level::All];
 

@@ -10,7 +10,7 @@ use tgsi_ir::passes::pipeline::Level;
 /// Declarations and instructions of the translation, without numbers and properties.
 fn translated_with(text: &str, options: &TgsiOptions) -> Vec<String> {
     let source = tgsi::text::parse(text.as_bytes()).unwrap().shader;
-    let mut ir = tgsi::to_ir::to_ir(&source, &tgsi::to_ir::ToIrOptions::default()).unwrap();
+    let mut ir = tgsi_to_ir::to_ir(&source, &tgsi_to_ir::ToIrOptions::default()).unwrap();
     tgsi_ir::passes::pipeline::into_ssa(&mut ir);
     let compiler_options = options.compiler_options(ir.stage);
     tgsi_ir::passes::pipeline::finish(&mut ir, &compiler_options);
@@ -238,7 +238,7 @@ fn no_number_of_vertices_stays_none() {
                 IMM[0] UINT32 {0, 0, 0, 0}\nMOV OUT[0], IN[0][0]\nEMIT IMM[0].xxxx\nEND\n";
     for property in ["", "PROPERTY GS_MAX_OUTPUT_VERTICES 5\n"] {
         let source = tgsi::text::parse(text.replace("{}", property).as_bytes()).unwrap().shader;
-        let mut ir = tgsi::to_ir::to_ir(&source, &tgsi::to_ir::ToIrOptions::default()).unwrap();
+        let mut ir = tgsi_to_ir::to_ir(&source, &tgsi_to_ir::ToIrOptions::default()).unwrap();
         tgsi_ir::passes::pipeline::into_ssa(&mut ir);
         let shader = translate(&ir, &TgsiOptions::default()).unwrap();
         let name = tgsi::tables::PropertyName::GsMaxOutputVertices;
@@ -262,7 +262,7 @@ fn many_blocks_take_linear_time() {
         }
         text.push_str("MOV OUT[0], TEMP[0]\nEND\n");
         let source = tgsi::text::parse(text.as_bytes()).unwrap().shader;
-        let mut ir = tgsi::to_ir::to_ir(&source, &tgsi::to_ir::ToIrOptions::default()).unwrap();
+        let mut ir = tgsi_to_ir::to_ir(&source, &tgsi_to_ir::ToIrOptions::default()).unwrap();
         tgsi_ir::passes::pipeline::into_ssa(&mut ir);
         lower(&mut ir, &TgsiOptions::default()).unwrap();
         let start = std::time::Instant::now();
@@ -277,7 +277,7 @@ fn many_blocks_take_linear_time() {
 /// All lines of the translation that declare a register of the file.
 fn declarations(text: &str, file: &str) -> Vec<String> {
     let source = tgsi::text::parse(text.as_bytes()).unwrap().shader;
-    let mut ir = tgsi::to_ir::to_ir(&source, &tgsi::to_ir::ToIrOptions::default()).unwrap();
+    let mut ir = tgsi_to_ir::to_ir(&source, &tgsi_to_ir::ToIrOptions::default()).unwrap();
     tgsi_ir::passes::pipeline::into_ssa(&mut ir);
     let shader = translate(&ir, &TgsiOptions::default()).unwrap();
     let findings = tgsi::check::check(&shader).diagnostics;
@@ -338,7 +338,7 @@ fn all_opcodes_with_all_targets() {
                 counts[0] += 1;
                 continue;
             }
-            let mut ir = tgsi::to_ir::to_ir(&source, &tgsi::to_ir::ToIrOptions::default()).unwrap();
+            let mut ir = tgsi_to_ir::to_ir(&source, &tgsi_to_ir::ToIrOptions::default()).unwrap();
             tgsi_ir::passes::pipeline::into_ssa(&mut ir);
             let options = TgsiOptions::default();
             let compiler_options = options.compiler_options(ir.stage);

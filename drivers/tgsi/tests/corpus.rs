@@ -11,16 +11,16 @@ use std::time::{Duration, Instant};
 use crate::common::{lines, references, shared};
 use crate::compile::{lower, translate, translate_lowered};
 use tgsi::Shader;
-use tgsi::run::vectors::{Agreement, UninitialisedWords, Vector, as_recorded};
-use tgsi::run::{Program, run};
 use tgsi::shader::Register;
 use tgsi::tables::{File, Opcode, OperandType, Processor, Semantic};
 use tgsi::text::PrintOptions;
-use tgsi::to_ir::{ToIrOptions, to_ir};
 use tgsi_compiler::{Code, Compiler, Driver, EVERY_REGISTER, InterfaceIntegers, Target, is_integer};
 use tgsi_driver_tgsi::TgsiOptions;
+use tgsi_environment::{AnalyticResources, Inputs, RunLimits};
 use tgsi_ir::passes::pipeline;
-use tgsi_ir::run::environment::{AnalyticResources, Inputs, RunLimits};
+use tgsi_run::vectors::{Agreement, UninitialisedWords, Vector, as_recorded};
+use tgsi_run::{Program, run};
+use tgsi_to_ir::{ToIrOptions, to_ir};
 
 /// The corpus by path, decoded from the reference's tokens.
 fn corpus() -> Vec<(String, Shader)> {
@@ -69,7 +69,7 @@ fn whole_through_driver(source: &Shader, options: &TgsiOptions) -> Result<Shader
     if verbose() {
         println!("--- lowered\n{}", tgsi_ir::text::print(&ir));
     }
-    tgsi_legacy::check::check(&ir, options.modifiers(), tgsi_legacy::NO_OPERANDS)
+    tgsi_registers::check::check(&ir, options.modifiers(), tgsi_registers::NO_OPERANDS)
         .map_err(|v| format!("not trivial: {v:?}"))?;
     translate_lowered(&ir, options).map_err(|e| e.to_string())
 }

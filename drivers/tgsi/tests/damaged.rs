@@ -11,10 +11,10 @@ use std::path::Path;
 use crate::compile::compile;
 use tgsi::Shader;
 use tgsi::check::{check, check_partial, lint};
-use tgsi::diagnostic::Diagnostic;
 use tgsi::limits::Limits;
 use tgsi::tokens::{bytes_from_words, decode, encode, words_from_bytes};
 use tgsi_compiler::CompileError;
+use tgsi_diagnostics::Diagnostic;
 use tgsi_driver_tgsi::TgsiOptions;
 use tgsi_ir::passes::pipeline::Level;
 

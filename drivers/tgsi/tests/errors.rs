@@ -18,7 +18,7 @@ fn no_entry_point() {
 
 fn of_text(text: &str) -> (tgsi::Shader, tgsi_ir::Shader) {
     let source = tgsi::text::parse(text.as_bytes()).unwrap().shader;
-    let mut ir = tgsi::to_ir::to_ir(&source, &tgsi::to_ir::ToIrOptions::default()).unwrap();
+    let mut ir = tgsi_to_ir::to_ir(&source, &tgsi_to_ir::ToIrOptions::default()).unwrap();
     tgsi_ir::passes::pipeline::into_ssa(&mut ir);
     (source, ir)
 }

@@ -8,10 +8,10 @@ use std::fmt::Write;
 use crate::compile::translate;
 use tgsi_compiler::Target;
 use tgsi_driver_tgsi::{DriverError, TgsiOptions};
+use tgsi_environment::Random;
+use tgsi_environment::{AnalyticResources, Inputs, LaneRegisters, RunLimits};
 use tgsi_ir::alu::{AluOp, AluType, BaseType};
 use tgsi_ir::passes::pipeline;
-use tgsi_ir::run::random::Random;
-use tgsi_ir::run::{AnalyticResources, Inputs, LaneRegisters, RunLimits};
 
 /// Registers of a source: up to four components of 64 bits.
 const REGISTERS: usize = 2;
@@ -269,8 +269,8 @@ fn check(case: Case, options: &TgsiOptions, optimized: bool) -> Result<Option<St
     let inputs = case.inputs(&mut random);
     let expected = tgsi_ir::run::run(&ir, &inputs, &mut AnalyticResources::default(), RunLimits::default());
     let expected = expected.unwrap_or_else(|error| panic!("{case:?}: {error}"));
-    let program = tgsi::run::Program::new(&shader).unwrap_or_else(|error| panic!("{case:?}: {error}\n{}", code()));
-    let found = tgsi::run::run(&program, &inputs, &mut AnalyticResources::default(), RunLimits::default());
+    let program = tgsi_run::Program::new(&shader).unwrap_or_else(|error| panic!("{case:?}: {error}\n{}", code()));
+    let found = tgsi_run::run(&program, &inputs, &mut AnalyticResources::default(), RunLimits::default());
     let found = found.unwrap_or_else(|error| panic!("{case:?}: {error}"));
     let (count, size) = case.result();
     let words = usize::from(size.div_ceil(32));

@@ -10,12 +10,12 @@ use std::path::Path;
 use crate::common::shared;
 use tgsi::Shader;
 use tgsi::shader::{Instruction, Register};
-use tgsi::smith::{Config, FLOAT_STAGES, STAGES, from_seed};
-use tgsi::span::Span;
 use tgsi::tables::{File, Opcode, Processor, Semantic};
 use tgsi_compiler::{Code, Compiler, Driver, Target};
+use tgsi_diagnostics::Span;
 use tgsi_driver_tgsi::{DRIVER, TgsiOptions};
 use tgsi_ir::shader::Stage;
+use tgsi_smith::{Config, FLOAT_STAGES, STAGES, from_seed};
 
 /// Instructions of the longest shader: the others take most of the time.
 const LONGEST: usize = 50;

@@ -14,7 +14,7 @@ fn options(names: &[&str]) -> TgsiOptions {
 
 fn translated(text: &str, options: &TgsiOptions) -> Result<Shader, DriverError> {
     let source = tgsi::text::parse(text.as_bytes()).unwrap().shader;
-    let mut ir = tgsi::to_ir::to_ir(&source, &tgsi::to_ir::ToIrOptions::default()).unwrap();
+    let mut ir = tgsi_to_ir::to_ir(&source, &tgsi_to_ir::ToIrOptions::default()).unwrap();
     tgsi_ir::passes::pipeline::into_ssa(&mut ir);
     translate(&ir, options)
 }

@@ -10,9 +10,9 @@ use tgsi::shader::Instruction;
 use tgsi::tables::Opcode;
 use tgsi::text::{Gaps, parse};
 use tgsi_driver_tgsi::TgsiOptions;
+use tgsi_environment::Random;
+use tgsi_environment::{AnalyticResources, Inputs, LaneRegisters, RunLimits};
 use tgsi_ir::passes::pipeline::Level;
-use tgsi_ir::run::random::Random;
-use tgsi_ir::run::{AnalyticResources, Inputs, LaneRegisters, RunLimits};
 
 const LANES: usize = 8;
 
@@ -52,8 +52,8 @@ fn run(shader: &Shader) -> Vec<u32> {
         inputs.set(register, component, lane, random.bits() as u32);
     }
     let inputs = Inputs { lanes: LANES, inputs, ..Inputs::default() };
-    let program = tgsi::run::Program::new(shader).expect("a shader that runs");
-    let outputs = tgsi::run::run(&program, &inputs, &mut AnalyticResources::default(), RunLimits::default());
+    let program = tgsi_run::Program::new(shader).expect("a shader that runs");
+    let outputs = tgsi_run::run(&program, &inputs, &mut AnalyticResources::default(), RunLimits::default());
     let outputs = outputs.expect("a run that ends").outputs;
     (0..4 * LANES).map(|i| outputs.get(0, i % 4, i / 4)).collect()
 }

@@ -3,12 +3,12 @@
 
 use crate::compile::compile;
 use tgsi::Shader;
-use tgsi::run::{Program, as_mesa_stores, run};
-use tgsi::smith::{Config, from_seed};
 use tgsi::tables::{Opcode, Processor};
 use tgsi_driver_tgsi::TgsiOptions;
+use tgsi_environment::{AnalyticResources, Inputs, RunLimits};
 use tgsi_ir::passes::pipeline::Level;
-use tgsi_ir::run::environment::{AnalyticResources, Inputs, RunLimits};
+use tgsi_run::{Program, as_mesa_stores, run};
+use tgsi_smith::{Config, from_seed};
 
 fn translated(source: &Shader, options: &TgsiOptions) -> Shader {
     compile(source, options, Level::All).unwrap()

@@ -5,11 +5,11 @@ use std::path::PathBuf;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use tgsi::smith::{Features, STAGES};
 use tgsi_compiler::Stage;
-use tgsi_drivers::DRIVERS;
 use tgsi_ir::passes::pipeline;
 use tgsi_raster::Attribute;
+use tgsi_registry::DRIVERS;
+use tgsi_smith::{Features, STAGES};
 
 use crate::draw_arguments::{self, ConstantArgument, TextureArgument, TimeArgument};
 use crate::executor_kind::ExecutorKind;
@@ -187,7 +187,7 @@ const PROXY_RECIPE: &str = "How to start it (Debian 12: virgl-server libgl1-mesa
 Clients of Mesa 22.3 have the path /tmp/.virgl_test built in, so the proxy listens there and the
 host has to be elsewhere; newer ones take VTEST_SOCKET_NAME. GALLIUM_DRIVER=virpipe is for the
 client alone. This is for vtest, the protocol of virgl_test_server; the virtual GPU of QEMU
-has no such socket: preload libtgsic-virgl.so there, which drivers/capi/install makes.";
+has no such socket: preload libtgsic-virgl.so there, which drivers/tgsic/capi/install makes.";
 
 const PROXY_JSON: &str = "JSON of --stats: one object.
   clients, unconnected       clients served; clients for which there was no host

@@ -8,9 +8,9 @@ use codespan_reporting::files::SimpleFile;
 use codespan_reporting::term::termcolor::{BufferWriter, ColorChoice};
 use codespan_reporting::term::{self, Config};
 use serde_json::{Map, Value, json};
-use tgsi::diagnostic::{Diagnostic, LineIndex, Severity};
-use tgsi::span::Span;
 use tgsi_compiler::input::Language;
+use tgsi_diagnostics::Span;
+use tgsi_diagnostics::{Diagnostic, LineIndex, Severity};
 
 use crate::args::{Color, ErrorFormat};
 use crate::input::{ShaderError, Source};

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::str::FromStr;
 
 use tgsi_compiler::Stage;
-use tgsi_drivers::DRIVERS;
+use tgsi_registry::DRIVERS;
 
 /// An interpreter, and the form of the shader that it runs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

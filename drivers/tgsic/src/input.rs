@@ -3,10 +3,10 @@
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use tgsi::diagnostic::{Code, Diagnostic};
 use tgsi::limits::Limits;
 use tgsi::text::Reading;
 use tgsi_compiler::input::{self, InputError, Language};
+use tgsi_diagnostics::{Diagnostic, ErrorCode};
 
 use crate::pasted::PastedText;
 use crate::status::Failure;
@@ -94,7 +94,7 @@ pub enum ShaderError {
     /// Findings of the parser or a check, with their positions.
     Findings(Vec<Diagnostic>),
     /// An error that has a code but no position.
-    Coded(Code, String),
+    Coded(ErrorCode, String),
     /// Any other error, without a position.
     Other(String),
 }

@@ -3,9 +3,9 @@
 use std::borrow::Cow;
 
 use tgsi::Shader;
-use tgsi::diagnostic::Diagnostic;
 use tgsi_compiler::input::Language;
 use tgsi_compiler::{Code, CompileError, InterfaceIntegers, Stage};
+use tgsi_diagnostics::Diagnostic;
 use tgsi_ir::passes::pass_manager::PassObserver;
 
 use crate::input::{ShaderError, Source};

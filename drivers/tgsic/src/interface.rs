@@ -5,16 +5,16 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use tgsi::Shader;
 use tgsi::shader::{Declaration, DeclarationSemantic, Property};
-use tgsi::slots::{processor_of, semantic_of};
 use tgsi::tables::{File, Primitive, Processor, PropertyName, Semantic};
+use tgsi_environment::SystemValue;
 use tgsi_ir::body::Body;
 use tgsi_ir::intrinsics::indices::IoSemantics;
 use tgsi_ir::intrinsics::{IndexKind, IntrinsicOp};
 use tgsi_ir::shader::Stage;
-use tgsi_ir::system_value::SystemValue;
 use tgsi_ir::types::TypeData;
 use tgsi_ir::variable::VariableModes;
 use tgsi_ir::{Inst, Shader as IrShader};
+use tgsi_to_ir::slots::{processor_of, semantic_of};
 
 /// Registers of one file that are declared at most: a run needs memory for each of them.
 const MAX_REGISTERS: u32 = 4096;
@@ -118,7 +118,7 @@ impl Found {
 
     fn intrinsic(&mut self, processor: Processor, body: &Body, inst: Inst, op: IntrinsicOp) {
         use IntrinsicOp as I;
-        self.system_values.extend(SystemValue::loaded_by(op));
+        self.system_values.extend(op.system_value());
         let index = |kind| if op.info().index_slot(kind).is_some() { body.index(inst, kind) } else { 0 };
         let constant = |source: usize| {
             (source < body.num_sources(inst)).then(|| body.constant_component(body.src(inst, source), 0)).flatten()

@@ -49,7 +49,7 @@ fn main() -> ExitCode {
     limits::set(&arguments.global.limits);
     limits::set_strict(arguments.global.strict);
     start_logging(arguments.global.verbose, matches!(arguments.command, args::Command::Proxy(_)));
-    tgsi_drivers::run_in_processes(|| {
+    tgsi_registry::run_in_processes(|| {
         let mut command = std::process::Command::new(std::env::current_exe()?);
         command.arg("serve-runs");
         Ok(command)

@@ -28,7 +28,7 @@ pub fn all() -> impl Iterator<Item = Pass> {
         let is_in_pipelines = in_pipelines.contains(pass);
         Pass { name: info.name, about: info.about, is_in_pipelines, run: info.run }
     });
-    let of_legacy = tgsi_legacy::PASSES.iter();
+    let of_legacy = tgsi_registers::PASSES.iter();
     of_ir.chain(of_legacy.map(|info| Pass {
         name: info.name,
         about: info.about,

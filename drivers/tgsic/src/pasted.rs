@@ -1,9 +1,9 @@
 //! Texts that have more than a shader in them, such as a log: the shader is read without what is around it.
 
-use tgsi::diagnostic::{Diagnostic, LineIndex};
-use tgsi::span::Span;
 use tgsi::text::Extracted;
 use tgsi_compiler::input::InputError;
+use tgsi_diagnostics::Span;
+use tgsi_diagnostics::{Diagnostic, LineIndex};
 
 /// A text that may hold more than a shader.
 pub struct PastedText<'a> {

@@ -4,10 +4,10 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use tgsi_compiler::{Compiler, Driver, UnknownOption};
-use tgsi_drivers::DRIVERS;
 use tgsi_ir::alu::{AluOp, BaseType};
 use tgsi_ir::passes::pipeline::{self, Level};
 use tgsi_ir::passes::table::{PassId, PassSet};
+use tgsi_registry::DRIVERS;
 
 use crate::args::{DialectName, DriverOptions, OptimizationLevel, PassArguments};
 use crate::executor_kind::ExecutorKind;
@@ -66,7 +66,7 @@ impl Plan {
         }
         let plan = Plan::from_arguments(&arguments)?;
         if plan.driver.can_run()
-            && let Some(reason) = tgsi_drivers::cannot_run(plan.driver)
+            && let Some(reason) = tgsi_registry::cannot_run(plan.driver)
         {
             return Err(Failure::Usage(reason));
         }
@@ -109,7 +109,7 @@ impl Plan {
     /// # Errors
     /// [`Failure::Usage`]: the driver has no such target or option.
     pub fn for_driver(arguments: &DriverOptions) -> Result<Plan, Failure> {
-        let named = arguments.driver.as_deref().and_then(tgsi_drivers::find);
+        let named = arguments.driver.as_deref().and_then(tgsi_registry::find);
         let driver: &'static dyn Driver = named.unwrap_or(DRIVERS[0]);
         let mut names = Vec::new();
         if let Some(target) = &arguments.target {
@@ -146,7 +146,7 @@ impl Plan {
 
     /// Whether the target has integers in the stage of a shader.
     pub fn has_integers(&self, shader: &tgsi::Shader) -> bool {
-        self.compiler.target().has_integers(tgsi::slots::stage_of(shader.processor))
+        self.compiler.target().has_integers(tgsi_to_ir::slots::stage_of(shader.processor))
     }
 
     /// Whether a shader has operations that what runs the driver's code may round otherwise.

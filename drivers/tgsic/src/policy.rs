@@ -1,6 +1,6 @@
 //! `--deny` turns warnings into errors, `--allow` suppresses them.
 
-use tgsi::diagnostic::{Diagnostic, Severity};
+use tgsi_diagnostics::{Diagnostic, Severity};
 
 use crate::args::WarningArguments;
 use crate::input_shader::InputShader;

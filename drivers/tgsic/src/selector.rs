@@ -1,7 +1,7 @@
 //! The warnings that `--deny` and `--allow` name.
 
-use tgsi::diagnostic::{Code, Severity};
 use tgsi::explain;
+use tgsi_diagnostics::{ErrorCode, Severity};
 
 /// One warning, or all of them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -9,13 +9,13 @@ pub enum Selector {
     /// All warnings.
     Warnings,
     /// The warning with this code.
-    Code(&'static str),
+    ErrorCode(&'static str),
 }
 
 impl Selector {
     /// Whether a warning with this code is selected.
-    pub fn selects(self, code: Code) -> bool {
-        self == Selector::Warnings || self == Selector::Code(code.id)
+    pub fn selects(self, code: ErrorCode) -> bool {
+        self == Selector::Warnings || self == Selector::ErrorCode(code.id)
     }
 }
 
@@ -29,7 +29,7 @@ pub fn selector(argument: &str) -> Result<Selector, String> {
     }
     let pages = explain::find(argument);
     match pages.iter().find(|page| page.severity == Severity::Warning) {
-        Some(page) => Ok(Selector::Code(page.id)),
+        Some(page) => Ok(Selector::ErrorCode(page.id)),
         None if pages.is_empty() => Err("no such code; `tgsic explain --list` lists them".to_owned()),
         None => Err("an error, not a warning".to_owned()),
     }

@@ -28,7 +28,7 @@ pub enum Failure {
     Usage(String),
     /// The proxy cannot start or go on.
     #[error(transparent)]
-    Proxy(#[from] tgsi_driver_virgl::ProxyError),
+    Proxy(#[from] tgsi_virgl::ProxyError),
     /// A file of recorded results is malformed.
     #[error("{}:{line}: {problem}", path.display())]
     Vectors {
@@ -56,7 +56,7 @@ pub enum Failure {
 }
 
 impl Failure {
-    tgsi_ir::error_codes! {
+    tgsi_diagnostics::error_codes! {
         Read => "T0810" "cannot-read",
         Write => "T0811" "cannot-write",
         Usage => "T0812" "usage",

@@ -149,7 +149,8 @@ fn picture_is_that_of_the_readme() {
     let shader = crate::common::repository().join("fixtures/demo/tiles.tgsi");
     let shader = shader.to_str().expect("a name");
     folder.run(&["draw", "--fragment", shader, "--mesh", "sphere", "--size", "256x256", "-o", "p.png"]).success();
-    let expected = std::fs::read(crate::common::repository().join("drivers/raster/sphere.png")).expect("the picture");
+    let expected =
+        std::fs::read(crate::common::repository().join("drivers/tgsic/raster/sphere.png")).expect("the picture");
     let ((_, picture), (_, expected)) = (frames(&folder.read("p.png")), frames(&expected));
     // Powers may be rounded otherwise elsewhere.
     let differ = picture[0].iter().zip(&expected[0]).filter(|(a, b)| a.abs_diff(**b) > 1).count();

@@ -122,7 +122,7 @@ fn commands_say_what_a_text_has_instead() {
 fn damage_is_survived() {
     let fixture = repository().join("fixtures/tgsi/text/extract/surroundings.tgsi");
     let text = std::fs::read(fixture).unwrap();
-    let mut random = tgsi_ir::run::random::Random::new(7);
+    let mut random = tgsi_environment::Random::new(7);
     for _ in 0..2000 {
         let mut damaged = text.clone();
         for _ in 0..1 + random.bits() % 20 {

@@ -12,7 +12,7 @@ use crate::common::Folder;
 use tgsi::tables::{Opcode, OperandType, OutputMode};
 
 /// A source of random choices.
-struct Random(tgsi_ir::run::random::Random);
+struct Random(tgsi_environment::Random);
 
 impl Random {
     fn below(&mut self, n: usize) -> usize {
@@ -638,7 +638,7 @@ impl Generator {
 }
 
 fn shader(seed: u64) -> String {
-    let mut random = Random(tgsi_ir::run::random::Random::new(seed.wrapping_mul(0x2545_f491_4f6c_dd1d)));
+    let mut random = Random(tgsi_environment::Random::new(seed.wrapping_mul(0x2545_f491_4f6c_dd1d)));
     let sample_family = random.one_in(4);
     let targets = std::array::from_fn(|_| {
         loop {

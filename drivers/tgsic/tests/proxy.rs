@@ -7,9 +7,9 @@ use std::time::{Duration, Instant};
 
 use crate::common::{FRAG, Folder};
 use serde_json::Value;
-use tgsi_driver_virgl::commands::command_at;
-use tgsi_driver_virgl::shader::{Head, Packet, Stage};
-use tgsi_driver_virgl::vtest::{submit_header, word};
+use tgsi_virgl::commands::command_at;
+use tgsi_virgl::shader::{Head, Packet, Stage};
+use tgsi_virgl::vtest::{submit_header, word};
 
 const PATIENCE: Duration = Duration::from_secs(30);
 

@@ -37,7 +37,7 @@ fn survives(input: &[u8], commands: &[&[&str]], what: &str) {
 }
 
 /// A source of random choices.
-struct Random(tgsi_ir::run::random::Random);
+struct Random(tgsi_environment::Random);
 
 impl Random {
     fn below(&mut self, bound: usize) -> usize {
@@ -118,7 +118,7 @@ fn damage_tokens(tokens: &[u8], random: &mut Random) -> Vec<u8> {
 
 /// Damages shaders as text, as tokens and as IR text of each stage.
 fn damage(texts: &[String], rounds: usize, seed: u64) {
-    let mut random = Random(tgsi_ir::run::random::Random::new(seed));
+    let mut random = Random(tgsi_environment::Random::new(seed));
     for round in 0..rounds {
         let text = random.pick(texts).clone();
         let (input, what) = match random.below(4) {

@@ -67,7 +67,7 @@ fn recorded_results_of_real_shaders() {
     let (mut shaders, mut chosen) = (BTreeSet::new(), String::new());
     for line in lines {
         let line = line.expect("a line");
-        let vector = tgsi::run::vectors::Vector::parse(&line).expect("a recorded result");
+        let vector = tgsi_run::vectors::Vector::parse(&line).expect("a recorded result");
         if !OTHERWISE.iter().any(|(name, _)| vector.file.contains(name)) {
             shaders.insert(vector.file.clone());
             // Those of a shader follow each other.

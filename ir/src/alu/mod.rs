@@ -15,7 +15,7 @@ pub use evaluate::evaluate;
 pub(crate) use half::fma_single;
 use table::alu_opcodes;
 
-use crate::named_enum::named_enum;
+use tgsi_environment::named_enum;
 
 named_enum! {
     /// The interpretation of the bits of a value.

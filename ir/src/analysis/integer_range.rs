@@ -149,7 +149,7 @@ fn of_operation(op: AluOp, a: IntegerRange, b: IntegerRange) -> IntegerRange {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::run::random::Random;
+    use tgsi_environment::Random;
 
     /// Bounds that are near what operations treat specially.
     const BOUNDS: [i64; 12] = [i32::MIN as i64, -70000, -33, -1, 0, 1, 2, 5, 31, 32, 65536, i32::MAX as i64];

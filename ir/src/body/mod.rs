@@ -41,9 +41,9 @@ use crate::alu::{AluOp, AluType};
 use crate::analysis::AnalysisCache;
 use crate::entities::{Block, Cast, Copies, Def, Function, If, Inst, Loop, Tex, Type, Use, User, Variable};
 use crate::intrinsics::IntrinsicOp;
-use crate::intrinsics::indices::SamplerDim;
-use crate::named_enum::named_enum;
 use crate::variable::VariableModes;
+use tgsi_environment::SamplerDim;
+use tgsi_environment::named_enum;
 
 pub use clone::{ListTemplate, Remap};
 pub use control_flow::{CfList, CfNode, CfParent};

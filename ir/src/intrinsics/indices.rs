@@ -6,7 +6,7 @@
 use std::fmt;
 
 use crate::alu::AluType;
-use crate::named_enum::named_enum;
+use tgsi_environment::named_enum;
 
 /// Declares a [`named_enum`] whose numbers are stored in indices.
 macro_rules! index_enum {
@@ -68,38 +68,6 @@ impl AtomicOp {
     /// Whether the operation belongs to the `_swap` intrinsics, which take a comparand.
     pub const fn is_swap(self) -> bool {
         matches!(self, AtomicOp::Cmpxchg | AtomicOp::Fcmpxchg)
-    }
-}
-
-index_enum! {
-    /// Dimensionality of a sampler, texture or image (`image_dim`).
-    SamplerDim {
-        Dim1D = 0 "1D" "One dimension.",
-        Dim2D = 1 "2D" "Two dimensions.",
-        Dim3D = 2 "3D" "Three dimensions.",
-        Cube = 3 "Cube" "Six faces.",
-        Rect = 4 "Rect" "Two dimensions with coordinates in texels.",
-        Buf = 5 "Buf" "Texel buffer.",
-        External = 6 "External" "External image.",
-        Ms = 7 "2D-MSAA" "Two dimensions, multisampled.",
-        Subpass = 8 "Subpass" "Input attachment.",
-        SubpassMs = 9 "Subpass-MSAA" "Multisampled input attachment.",
-    }
-}
-
-impl SamplerDim {
-    /// Components of a coordinate without array layer.
-    pub const fn num_coords(self) -> u8 {
-        match self {
-            SamplerDim::Dim1D | SamplerDim::Buf => 1,
-            SamplerDim::Dim2D
-            | SamplerDim::Rect
-            | SamplerDim::External
-            | SamplerDim::Ms
-            | SamplerDim::Subpass
-            | SamplerDim::SubpassMs => 2,
-            SamplerDim::Dim3D | SamplerDim::Cube => 3,
-        }
     }
 }
 

@@ -4,6 +4,7 @@ use super::indices::*;
 use super::*;
 use crate::alu::AluType;
 use crate::alu::tests::shared_csv;
+use tgsi_environment::SamplerDim;
 
 #[test]
 #[cfg_attr(not(reference_data), ignore = "there is no reference data")]

@@ -1,12 +1,12 @@
 //! Intrinsics: which does what, and the system values.
 
 use super::RunError;
-use super::environment::SUBGROUP_SIZE;
 use super::layout::component_bytes;
 use super::machine::{Machine, truth};
 use super::program::{Intrinsic, Value};
 use crate::intrinsics::{IndexKind, IntrinsicKind, IntrinsicOp};
-use crate::system_value::SystemValue;
+use tgsi_environment::SUBGROUP_SIZE;
+use tgsi_environment::SystemValue;
 
 impl Machine<'_, '_> {
     /// Executes an intrinsic.
@@ -243,7 +243,7 @@ impl Machine<'_, '_> {
             }
             _ => {}
         }
-        let Some(value) = SystemValue::loaded_by(intrinsic.op) else { return false };
+        let Some(value) = intrinsic.op.system_value() else { return false };
         // Masks come in any shape, 64 bits of them count.
         let masks = matches!(
             value,

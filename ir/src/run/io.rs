@@ -2,7 +2,6 @@
 //! and stores.
 
 use super::RunError;
-use super::environment::{LaneRegisters, Outputs, Vec4};
 use super::layout::{COMMON, IoCell, UNSIZED_VERTICES};
 use super::machine::{Machine, put};
 use super::program::{Intrinsic, Program, Value};
@@ -10,9 +9,10 @@ use crate::alu::{AluOp, evaluate};
 use crate::intrinsics::indices::IoSemantics;
 use crate::intrinsics::{IndexKind, IntrinsicOp};
 use crate::shader::{Shader, Stage};
-use crate::system_value::SystemValue;
 use crate::types::TypeData;
 use crate::variable::VariableModes;
+use tgsi_environment::SystemValue;
+use tgsi_environment::{LaneRegisters, Outputs, Vec4};
 
 /// Most output registers; a store beyond them is dropped.
 const MAX_OUTPUT_REGISTERS: u32 = 4096;
@@ -267,7 +267,7 @@ impl Machine<'_, '_> {
         if program.facts.stage == Stage::TessCtrl {
             let vertices = match program.facts.patch_vertices {
                 0 => block,
-                vertices => (vertices as usize).min(super::MAX_LANES),
+                vertices => (vertices as usize).min(tgsi_environment::MAX_LANES),
             };
             outputs.vertices = vec![vec![[0; 4]; registers]; vertices];
         }

@@ -2,10 +2,11 @@
 
 use std::ops::Range;
 
-use super::environment::{Inputs, LaneRegisters, MAX_LANES, Outputs, Resources, Vec4};
+use super::RunError;
 use super::program::{Intrinsic, Program, Value};
-use super::{RunError, RunLimits};
 use crate::shader::Stage;
+use tgsi_environment::RunLimits;
+use tgsi_environment::{Inputs, LaneRegisters, MAX_LANES, Outputs, Resources, Vec4};
 
 /// Lanes of a quad.
 const QUAD: usize = 4;

@@ -12,10 +12,6 @@
 //! bounds give zero, writes out of bounds are dropped, a killed lane goes on as a helper whose memory writes have no
 //! effect.
 
-pub mod environment;
-pub mod random;
-pub mod special;
-
 mod alu;
 mod control;
 mod derefs;
@@ -34,16 +30,14 @@ mod texture;
 #[cfg(test)]
 mod tests;
 
-pub use environment::{
-    AnalyticResources, ImageTexel, Inputs, LaneRegisters, MAX_LANES, Outputs, Resources, RunLimits, SUBGROUP_SIZE,
-    TextureLookup, TextureRequest, TextureSize, Vec4,
-};
 pub use program::Program;
+
+use tgsi_environment::{Inputs, MAX_LANES, Outputs, Resources, RunLimits};
 
 use crate::entities::Inst;
 use crate::shader::Shader;
 
-crate::error_table! {
+tgsi_diagnostics::error_table! {
     /// The reason why a shader could not be run, or not to its end.
     #[derive(Clone, PartialEq, Eq, Debug)]
     pub enum RunError {

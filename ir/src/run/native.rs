@@ -15,9 +15,9 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::RunError;
-use super::environment::{Resources, Vec4};
 use super::machine::Machine;
 use super::program::{Op, Program};
+use tgsi_environment::{Resources, Vec4};
 
 /// What code works on.
 pub struct NativeState<'m> {

@@ -1,12 +1,12 @@
 //! A texture instruction for one quad: from the words of its lanes to a [`TextureRequest`], and back to words. Whoever
 //! executes texture instructions, interpreter or machine code, does it here.
 
-use super::environment::{Resources, TextureLookup, TextureRequest};
 use super::layout::NULL;
 use super::program::{Program, Texture, Value};
 use crate::alu::{AluOp, BaseType, ExecutionMode, evaluate};
 use crate::body::{DEFAULT_TG4_OFFSETS, TexData, TexOp, TexSrcKind};
-use crate::sample_positions::sample_position;
+use tgsi_environment::sample_positions::sample_position;
+use tgsi_environment::{Resources, TextureLookup, TextureRequest};
 
 /// Planes of words, of which one quad is meant. Lanes that there are not read as 0.
 #[derive(Clone, Copy, Debug)]

@@ -1,10 +1,10 @@
 //! Communication between lanes: derivatives, votes, ballots, shuffles, reductions. A quad is also a subgroup.
 
-use super::environment::SUBGROUP_SIZE;
 use super::machine::{Machine, truth};
 use super::program::{Intrinsic, Value};
 use crate::alu::{AluOp, ExecutionMode, evaluate};
 use crate::intrinsics::{IndexKind, IntrinsicOp};
+use tgsi_environment::SUBGROUP_SIZE;
 
 /// Evaluates an opcode of two operands.
 fn apply(op: AluOp, bits: u8, a: u64, b: u64) -> u64 {

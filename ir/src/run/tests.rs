@@ -17,6 +17,10 @@ use crate::shader::Stage;
 use crate::types::ScalarType;
 use crate::variable::{VariableData, VariableModes};
 
+use tgsi_environment::{
+    AnalyticResources, ImageTexel, LaneRegisters, TextureLookup, TextureRequest, TextureSize, Vec4,
+};
+
 const VEC4: Shape = Shape::new(4, 32);
 const SCALAR: Shape = Shape::new(1, 32);
 

@@ -2,14 +2,14 @@
 
 use super::RunError;
 use super::derefs::{ImageAction, ImageNaming, ImagePlan};
-use super::environment::{ImageTexel, TextureSize};
 use super::layout::NULL;
 use super::machine::Machine;
 use super::memory::{atomic_op, atomic_result};
 use super::program::{Intrinsic, Value};
 use super::quad::{QuadWords, handle_bits};
 use crate::intrinsics::IndexKind;
-use crate::intrinsics::indices::SamplerDim;
+use tgsi_environment::SamplerDim;
+use tgsi_environment::{ImageTexel, TextureSize};
 
 impl Machine<'_, '_> {
     /// Executes a texture instruction.

@@ -34,7 +34,7 @@ impl std::fmt::Display for EdgeSide {
     }
 }
 
-crate::error_table! {
+tgsi_diagnostics::error_table! {
     /// Kinds of errors.
     #[derive(Clone, PartialEq, Eq, Debug)]
     pub enum TextErrorKind {

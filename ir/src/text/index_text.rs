@@ -9,13 +9,13 @@ use super::lexer::parse_number;
 use super::slot_names::{io_mode, slot_from_name, slot_name};
 use crate::alu::{AluOp, AluType};
 use crate::intrinsics::indices::{
-    Access, AtomicOp, DescType, InterpMode, IoSemantics, IoXfb, IoXfbOut, MemorySemantics, RoundingMode, SamplerDim,
-    Scope,
+    Access, AtomicOp, DescType, InterpMode, IoSemantics, IoXfb, IoXfbOut, MemorySemantics, RoundingMode, Scope,
 };
 use crate::intrinsics::{IndexKind, IntrinsicOp};
-use crate::pixel_format::PixelFormat;
 use crate::shader::Stage;
 use crate::variable::VariableModes;
+use tgsi_environment::PixelFormat;
+use tgsi_environment::SamplerDim;
 
 /// Letters of components: `xyzw` up to four components, else `a` to `p`.
 pub(super) fn component_letters(num_components: usize) -> &'static [u8; 16] {

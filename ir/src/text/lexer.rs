@@ -281,7 +281,7 @@ impl<'a> Scanner<'a> {
 
 /// The names nearest to a wrong one, as a hint.
 pub(super) fn did_you_mean<'n>(wrong: &str, names: impl Iterator<Item = &'n str>) -> Option<String> {
-    crate::closest_name::closest_name(wrong, names).map(|name| format!("did you mean `{name}`?"))
+    tgsi_diagnostics::suggest(wrong, names).map(|name| format!("did you mean `{name}`?"))
 }
 
 /// Reads a decimal number, or a hexadecimal one after `0x`.

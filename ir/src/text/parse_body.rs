@@ -553,7 +553,7 @@ impl<'a> BodyParser<'_, 'a> {
     }
 
     fn tex_remark(&mut self, at: usize, tex: &mut TexData) -> Outcome<()> {
-        use crate::intrinsics::indices::SamplerDim;
+        use tgsi_environment::SamplerDim;
         let line = self.parser.lines[at];
         let s = Scanner::new("", line.offset + line.code.len());
         for word in line.remark_words() {

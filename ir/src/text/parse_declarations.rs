@@ -11,10 +11,10 @@ use super::slot_names::slot_from_name;
 use super::type_names::{MAX_NESTING, element_name, is_builtin};
 use crate::entities::{Type, Variable};
 use crate::intrinsics::indices::{Access, InterpMode};
-use crate::pixel_format::PixelFormat;
 use crate::shader::{FunctionData, Parameter};
 use crate::types::{ScalarType, TypeData};
 use crate::variable::{Initializer, VariableData, VariableModes};
+use tgsi_environment::PixelFormat;
 
 impl<'a> Parser<'a> {
     /// Reads a declaration; one without mode has mode `temporary`.

@@ -14,9 +14,9 @@ use crate::body::{
     TexSrcKind,
 };
 use crate::entities::{Cast, Inst, Type};
-use crate::intrinsics::indices::SamplerDim;
 use crate::intrinsics::{IndexKind, IntrinsicOp};
 use crate::variable::VariableModes;
+use tgsi_environment::SamplerDim;
 
 /// Most sources of an instruction. (A parallel copy has two for an entry that writes a register.)
 const MAX_SOURCES: usize = 30_000;

@@ -9,9 +9,9 @@ use super::print_names::INPUTS_AND_OUTPUTS;
 use super::slot_names::slot_name;
 use super::type_names::{element_data, has_stride, push_type, type_data};
 use crate::entities::Variable;
-use crate::pixel_format::PixelFormat;
 use crate::types::{ScalarType, TypeData};
 use crate::variable::{Initializer, VariableData, VariableModes};
+use tgsi_environment::PixelFormat;
 
 /// Modes whose declarations show a location.
 pub(super) const LOCATED: VariableModes = VariableModes(

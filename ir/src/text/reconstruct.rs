@@ -6,9 +6,9 @@ use hashbrown::HashMap;
 use super::type_names::element_data;
 use crate::body::{Body, InstData, TexData, TexOp, TexSrcKind};
 use crate::entities::{Def, Inst};
-use crate::intrinsics::indices::SamplerDim;
 use crate::intrinsics::{DestComponents, IntrinsicOp, SrcComponents};
 use crate::types::{TypeData, TypeTable};
+use tgsi_environment::SamplerDim;
 
 /// The constants that array derefs with a constant index read, by the rule of the text: the last scalar constant of the
 /// deref's bit size and of this value among those whose instruction dominates the deref. `wanted` gives the value

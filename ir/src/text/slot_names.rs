@@ -6,8 +6,8 @@ use std::sync::LazyLock;
 use crate::intrinsics::IntrinsicOp;
 use crate::shader::Stage;
 use crate::slots::{frag_result, varying, vert_attrib};
-use crate::system_value::SystemValue;
 use crate::variable::VariableModes;
+use tgsi_environment::SystemValue;
 
 /// Kinds of slots.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -8,8 +8,8 @@ use std::fmt::Write;
 use std::sync::LazyLock;
 
 use crate::entities::Type;
-use crate::intrinsics::indices::SamplerDim;
 use crate::types::{ScalarType, TypeData, TypeTable};
+use tgsi_environment::SamplerDim;
 
 /// Scalar types: name, prefix of vectors and matrices, prefix of samplers, textures and images.
 const SCALARS: &[(ScalarType, &str, &str, &str)] = &[

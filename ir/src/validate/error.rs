@@ -5,10 +5,10 @@ use std::fmt;
 use crate::alu::AluType;
 use crate::body::{Body, JumpKind, Shape, TexSrcKind};
 use crate::entities::{Block, Def, Function, If, Inst, Loop, Use, Variable};
-use crate::error_codes::Code;
 use crate::shader::Shader;
 use crate::text::{Annotation, AnnotationTarget, print_annotated};
 use crate::variable::VariableModes;
+use tgsi_diagnostics::ErrorCode;
 
 /// Most errors of one report; more are counted as "and more".
 pub const MAX_ERRORS: usize = 64;
@@ -24,11 +24,11 @@ macro_rules! kinds {
 
         impl ValidationErrorKind {
             /// Every kind: number of its rule, its code.
-            pub const CODES: &'static [(u8, Code)] = &[$(($rule, Code::new($id, $name))),+];
+            pub const CODES: &'static [(u8, ErrorCode)] = &[$(($rule, ErrorCode::new($id, $name))),+];
 
             /// Its code.
-            pub const fn code(&self) -> Code {
-                match self { $(Self::$variant { .. } => Code::new($id, $name),)+ }
+            pub const fn code(&self) -> ErrorCode {
+                match self { $(Self::$variant { .. } => ErrorCode::new($id, $name),)+ }
             }
 
             /// Number of the rule.
@@ -313,7 +313,7 @@ pub struct ValidationErrors {
 
 impl ValidationErrors {
     /// The codes of the errors.
-    pub fn codes(&self) -> impl Iterator<Item = Code> + '_ {
+    pub fn codes(&self) -> impl Iterator<Item = ErrorCode> + '_ {
         self.errors.iter().map(|e| e.kind.code())
     }
 }

@@ -9,11 +9,11 @@ use crate::intrinsics::indices::{AtomicOp, InterpMode, IoSemantics, IoXfb};
 use crate::intrinsics::{
     DestBits, DestComponents, IndexKind, IntrinsicInfo, IntrinsicKind, IntrinsicOp, SrcComponents,
 };
-use crate::pixel_format::PixelFormat;
 use crate::shader::Stage;
 use crate::slots::varying;
 use crate::types::TypeData;
 use crate::variable::VariableModes;
+use tgsi_environment::PixelFormat;
 
 impl Checker<'_> {
     pub(super) fn check_intrinsic(&mut self, block: Block, inst: Inst, op: IntrinsicOp, num_components: u8) {

@@ -4,8 +4,8 @@ use super::{Checker, ShapeName, TexSrcName, ValidationErrorKind};
 use crate::alu::{AluType, BaseType};
 use crate::body::{DEFAULT_TG4_OFFSETS, InstData, Shape, TexData, TexOp, TexSrcKind};
 use crate::entities::{Def, Inst};
-use crate::intrinsics::indices::SamplerDim;
 use crate::types::{ScalarType, TypeData};
+use tgsi_environment::SamplerDim;
 
 impl Checker<'_> {
     pub(super) fn check_texture(&mut self, inst: Inst) {

@@ -1,7 +1,7 @@
 //! Values for tests of the algebraic rules: floats and integers as bits, special and random ones.
 
+use tgsi_environment::special;
 use tgsi_ir::alu::{AluOp, ExecutionMode, evaluate};
-use tgsi_ir::run::special;
 
 use crate::rule_shapes::Random;
 

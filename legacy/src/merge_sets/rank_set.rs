@@ -285,7 +285,7 @@ impl RankSets {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tgsi_ir::run::random::Random;
+    use tgsi_environment::Random;
 
     /// Runs that lie within each other, as those of dominance do.
     fn laminar(count: u32, random: &mut Random) -> Vec<u32> {

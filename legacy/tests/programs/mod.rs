@@ -2,18 +2,18 @@
 
 #![allow(dead_code, reason = "each test uses some of it")]
 
+use tgsi_environment::{AnalyticResources, Inputs, LaneRegisters, Outputs, RunLimits};
 use tgsi_ir::alu::AluOp;
 use tgsi_ir::body::JumpKind;
 use tgsi_ir::builder::AluSrc;
-use tgsi_ir::run::environment::{AnalyticResources, Inputs, LaneRegisters, Outputs, RunLimits};
 use tgsi_ir::run::run;
 use tgsi_ir::types::ScalarType;
 use tgsi_ir::variable::{VariableData, VariableModes};
 use tgsi_ir::{Builder, Def, Shader, Shape, Stage, Swizzle};
-use tgsi_legacy::modifiers::{ModifierPolicy, SourceModifiers};
+use tgsi_registers::modifiers::{ModifierPolicy, SourceModifiers};
 
 /// What is drawn from random numbers.
-pub struct Random(pub tgsi_ir::run::random::Random);
+pub struct Random(pub tgsi_environment::Random);
 
 impl Random {
     pub fn below(&mut self, bound: u64) -> u64 {
@@ -225,7 +225,7 @@ pub fn program_with(seed: u64, has_loops: bool) -> Shader {
     builder.store_reg(value, registers[0], 0, 15);
     builder.store_reg(value, registers[1], 0, 3);
     let mut generator = Generator {
-        random: Random(tgsi_ir::run::random::Random::new(seed)),
+        random: Random(tgsi_environment::Random::new(seed)),
         builder,
         registers,
         counters,

@@ -4,8 +4,8 @@ use super::{BuildError, Modifiers, OpenBlock, ShaderBuilder, Subroutine};
 use crate::limits::{MAX_OPERAND_INDEX, MIN_OPERAND_INDEX};
 use crate::operands::OperandCountError;
 use crate::shader::{Dst, Instruction, InstructionMemory, InstructionTexture, Register, Src, TextureOffset};
-use crate::span::Span;
 use crate::tables::{BlockPart, MemoryQualifiers, Opcode, PixelFormat, ReturnType, TextureTarget};
+use tgsi_diagnostics::Span;
 
 impl ShaderBuilder {
     /// Appends an instruction and returns its number.

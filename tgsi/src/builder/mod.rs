@@ -25,8 +25,8 @@ use crate::shader::{
     Dst, Immediate, Indirect, Instruction, InstructionMemory, InstructionTexture, ItemKind, Property, Register, Shader,
     Src, TextureOffset,
 };
-use crate::span::Span;
 use crate::tables::{File, ImmediateType, MemoryType, Opcode, Processor, PropertyName, Semantic};
+use tgsi_diagnostics::Span;
 
 /// Ranges of one constant buffer that are declared one by one; with more of them one range covers all. Drivers take no
 /// more.

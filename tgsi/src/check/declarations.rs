@@ -5,11 +5,11 @@ use hashbrown::HashMap;
 use super::declared::{Declared, Key, key, outer};
 use super::registers::RegisterSet;
 use super::{Findings, Rule, note};
-use crate::diagnostic::Focus;
 use crate::limits;
 use crate::shader::{Declaration, Shader};
-use crate::span::Span;
 use crate::tables::{File, MemoryType, Processor, Semantic, TextureTarget};
+use tgsi_diagnostics::Focus;
+use tgsi_diagnostics::Span;
 
 /// Applies the rules to each declaration and immediate.
 pub(super) fn check(shader: &Shader, declared: &Declared<'_>, findings: &mut Findings) {

@@ -8,10 +8,10 @@
 use super::declared::described_file;
 use super::{Findings, Rule};
 use crate::call_graph::{CallGraph, Inlining, KeepSubroutines};
-use crate::diagnostic::Focus;
 use crate::shader::{Declaration, Instruction, Register, Shader};
 use crate::structure::Structure;
 use crate::tables::{File, Opcode, Processor};
+use tgsi_diagnostics::Focus;
 
 /// Applies the rules.
 pub(super) fn check(shader: &Shader, structure: &Structure, findings: &mut Findings) {

@@ -6,12 +6,12 @@
 
 use super::declared::{Declared, key};
 use super::{Findings, Rule};
-use crate::diagnostic::Focus;
 use crate::scan::needed_mask;
 use crate::shader::{Instruction, Register, Shader};
-use crate::span::Span;
 use crate::structure::Structure;
 use crate::tables::{BlockPart, File, Opcode};
+use tgsi_diagnostics::Focus;
+use tgsi_diagnostics::Span;
 
 /// Applies the rules. `structure` is none if the blocks are wrong; then nothing is said about what is reached.
 pub(super) fn lint(shader: &Shader, structure: Option<&Structure>, findings: &mut Findings) {

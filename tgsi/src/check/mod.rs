@@ -32,15 +32,15 @@ mod sizes;
 mod structure;
 
 use crate::call_graph::KeepSubroutines;
-use crate::diagnostic::{Diagnostic, Focus, Severity, sort_by_start};
 use crate::limits::{self, Limits};
 use crate::shader::{Instruction, Shader};
-use crate::span::Span;
 use crate::structure::structure as structure_of;
 use crate::tables::File;
 use crate::text::Gaps;
+use tgsi_diagnostics::Span;
+use tgsi_diagnostics::{Diagnostic, Focus, Severity, sort_by_start};
 
-pub(crate) use resources::{Support, support};
+pub use resources::{Support, support};
 pub use rule::Rule;
 
 /// The findings of a check.

@@ -4,14 +4,14 @@
 use super::declarations::Used;
 use super::declared::{Declared, Key, key};
 use super::{Findings, Rule, position};
-use crate::diagnostic::{Diagnostic, Focus};
 use crate::limits;
 use crate::scan::needed_channels;
 use crate::shader::{Dimension, Dst, Indirect, Instruction, Register, Shader, Src};
-use crate::span::Span;
 use crate::tables::{
     File, Opcode, OperandType, OutputMode, PixelFormat, Primitive, Processor, PropertyName, TextureTarget,
 };
+use tgsi_diagnostics::Span;
+use tgsi_diagnostics::{Diagnostic, Focus};
 
 /// The role of an operand, which decides the files that it may have.
 #[derive(Clone, Copy, PartialEq, Debug)]

@@ -1,10 +1,10 @@
 //! Rules about properties: values, stages, presence.
 
 use super::{Findings, Rule, note};
-use crate::diagnostic::Focus;
 use crate::limits;
 use crate::shader::Shader;
 use crate::tables::{Primitive, Processor, PropertyName};
+use tgsi_diagnostics::Focus;
 
 /// Applies the rules.
 pub(super) fn check(shader: &Shader, findings: &mut Findings) {

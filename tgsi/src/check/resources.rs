@@ -3,10 +3,10 @@
 use super::declared::Declared;
 use super::operands::computes;
 use super::{Findings, Rule, note, position};
-use crate::diagnostic::{Diagnostic, Focus};
 use crate::shader::{Instruction, Shader};
-use crate::span::Span;
 use crate::tables::{File, Opcode, TextureTarget};
+use tgsi_diagnostics::Span;
+use tgsi_diagnostics::{Diagnostic, Focus};
 
 /// Applies the rules.
 pub(super) fn check(shader: &Shader, declared: &Declared<'_>, findings: &mut Findings) {
@@ -38,7 +38,7 @@ pub(super) fn check(shader: &Shader, declared: &Declared<'_>, findings: &mut Fin
 
 /// The compatibility of an opcode with a target.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(crate) enum Support {
+pub enum Support {
     /// The lookup is defined.
     Defined,
     /// The form with an extra operand is needed.
@@ -50,7 +50,7 @@ pub(crate) enum Support {
 }
 
 /// The table of opcodes and targets.
-pub(crate) fn support(opcode: Opcode, target: TextureTarget) -> Support {
+pub fn support(opcode: Opcode, target: TextureTarget) -> Support {
     use Opcode::*;
     use TextureTarget::*;
     let when = |defined: bool| if defined { Support::Defined } else { Support::Undefined };

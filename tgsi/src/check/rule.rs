@@ -1,6 +1,6 @@
 //! The rules of the check: one row a rule, from which the codes, severities and hints come.
 
-use crate::diagnostic::{Code, Severity};
+use tgsi_diagnostics::{ErrorCode, Severity};
 
 macro_rules! rules {
     ($($variant:ident = $severity:ident $id:literal $name:literal, $hint:literal;)+) => {
@@ -13,8 +13,8 @@ macro_rules! rules {
             pub const ALL: &'static [Rule] = &[$(Rule::$variant),+];
 
             /// Number and name.
-            pub const fn code(self) -> Code {
-                match self { $(Rule::$variant => Code::new($id, $name)),+ }
+            pub const fn code(self) -> ErrorCode {
+                match self { $(Rule::$variant => ErrorCode::new($id, $name)),+ }
             }
 
             /// The severity of a violation.

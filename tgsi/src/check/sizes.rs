@@ -2,8 +2,8 @@
 //! not want to spend time on it.
 
 use super::{Findings, Rule};
-use crate::diagnostic::Focus;
 use crate::shader::Shader;
+use tgsi_diagnostics::Focus;
 
 /// Applies the rules; returns whether one is broken.
 pub(super) fn check(shader: &Shader, findings: &mut Findings) -> bool {

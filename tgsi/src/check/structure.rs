@@ -2,11 +2,11 @@
 //! opcode.
 
 use super::{Findings, Rule, expansion, note};
-use crate::diagnostic::Focus;
 use crate::shader::{Item, ItemKind, Shader};
-use crate::span::Span;
 use crate::structure::{StructureError, structure};
 use crate::tables::{BlockPart, Opcode, Processor};
+use tgsi_diagnostics::Focus;
+use tgsi_diagnostics::Span;
 
 /// Applies the rules.
 pub(super) fn check(shader: &Shader, findings: &mut Findings) {

@@ -6,7 +6,7 @@
 
 use std::sync::LazyLock;
 
-use crate::diagnostic::Severity;
+use tgsi_diagnostics::Severity;
 
 /// The file.
 const CATALOGUE: &str = include_str!("catalogue.txt");

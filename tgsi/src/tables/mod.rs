@@ -9,11 +9,11 @@ pub(crate) mod lookup;
 mod opcode;
 
 use lookup::{NameTable, Word, slots};
-pub(crate) use opcode::Class;
+pub use opcode::Class;
 pub use opcode::{BlockPart, Opcode, OpcodeInfo, OperandType, OutputMode};
-pub use tgsi_ir::PixelFormat;
-use tgsi_ir::intrinsics::indices::SamplerDim;
-use tgsi_ir::system_value::SystemValue;
+pub use tgsi_environment::PixelFormat;
+use tgsi_environment::SamplerDim;
+use tgsi_environment::SystemValue;
 
 macro_rules! token_enum {
     ($(#[$meta:meta])* $name:ident : $repr:ident { $($(#[$vmeta:meta])* $variant:ident = $value:literal $text:literal),+ $(,)? }) => {
@@ -92,7 +92,7 @@ token_enum! {
 
 impl Processor {
     /// Whether the stage addresses the registers of a file by vertex.
-    pub(crate) const fn has_vertices(self, file: File) -> bool {
+    pub const fn has_vertices(self, file: File) -> bool {
         match self {
             Processor::Geometry | Processor::TessEval => matches!(file, File::Input),
             Processor::TessControl => matches!(file, File::Input | File::Output),
@@ -330,7 +330,7 @@ impl TextureTarget {
     }
 
     /// Number of components of the size of a texture or image.
-    pub(crate) const fn size_components(self) -> u8 {
+    pub const fn size_components(self) -> u8 {
         let dimensions = match self.sampler_dim() {
             SamplerDim::Dim1D | SamplerDim::Buf => 1,
             SamplerDim::Dim3D => 3,
@@ -444,7 +444,7 @@ token_enum! {
 
 impl PropertyName {
     /// The names of the values of a property that is an enumeration, by value.
-    pub(crate) const fn value_names(self) -> Option<&'static [&'static str]> {
+    pub const fn value_names(self) -> Option<&'static [&'static str]> {
         use PropertyName::*;
         match self {
             GsInputPrimitive | GsOutputPrimitive => Some(Primitive::NAMES),

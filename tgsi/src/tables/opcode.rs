@@ -64,7 +64,7 @@ pub enum BlockPart {
 
 /// The kind of an opcode: which part of an executor or of the conversion it belongs to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Class {
+pub enum Class {
     /// Blocks, jumps, calls.
     Control,
     /// 32-bit floats.
@@ -236,7 +236,7 @@ impl std::fmt::Display for Opcode {
 
 impl Opcode {
     /// The type as which source `source` is read, where the table types all operands alike or leaves a type open.
-    pub(crate) fn source_type(self, source: usize) -> OperandType {
+    pub fn source_type(self, source: usize) -> OperandType {
         use Opcode::*;
         match (self, source) {
             // The selector.
@@ -252,7 +252,7 @@ impl Opcode {
     }
 
     /// The sources of a texture opcode that name the view and the sampler, if it has one.
-    pub(crate) const fn texture_operands(self) -> (usize, Option<usize>) {
+    pub const fn texture_operands(self) -> (usize, Option<usize>) {
         use Opcode::*;
         match self {
             Txqs | Samp2hnd => (0, Some(0)),
@@ -273,12 +273,12 @@ impl Opcode {
     /// the panic is that of the match.
     #[cold]
     #[track_caller]
-    pub(crate) fn lacks_code(self) {
+    pub fn lacks_code(self) {
         debug_assert!(false, "{self} is of the class {:?} and has no code here", self.class());
     }
 
     /// The kind of the opcode.
-    pub(crate) const fn class(self) -> Class {
+    pub const fn class(self) -> Class {
         use Opcode::*;
         match self {
             Cal | Ret | Brk | If | Uif | Else | Endif | Cont | Bgnloop | Bgnsub | Endloop | Endsub | Nop | End

@@ -2,8 +2,8 @@
 
 use thiserror::Error;
 
-use crate::diagnostic::{Diagnostic, Severity};
-use crate::span::Span;
+use tgsi_diagnostics::Span;
+use tgsi_diagnostics::{Diagnostic, Severity};
 
 /// An error or warning of the text parser. [`ParseErrorKind::code`] names the variant in a [`Diagnostic`].
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
@@ -214,7 +214,7 @@ pub enum ParseErrorKind {
 }
 
 impl ParseErrorKind {
-    tgsi_ir::error_codes! {
+    tgsi_diagnostics::error_codes! {
         Empty => "T0001" "empty-text",
         UnknownStage => "T0002" "unknown-stage",
         UnknownOpcode => "T0003" "unknown-opcode",

@@ -11,12 +11,12 @@
 //! Linear: each word is looked at by the statements that may begin one or two words before it.
 
 use super::{legacy, lexer};
-use crate::diagnostic::Diagnostic;
 use crate::limits::MAX_POSITION;
 use crate::shader::Shader;
-use crate::span::Span;
 use crate::tables::lookup::Word;
 use crate::tables::{File, Opcode, Processor};
+use tgsi_diagnostics::Diagnostic;
+use tgsi_diagnostics::Span;
 
 /// A shader found in a text.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -1,8 +1,8 @@
 //! Finding the token that a finding is about. The shader knows where its items stand, not where each word of them does;
 //! only findings need that, and they are few.
 
-use crate::diagnostic::{Diagnostic, Focus};
-use crate::span::Span;
+use tgsi_diagnostics::Span;
+use tgsi_diagnostics::{Diagnostic, Focus};
 
 use super::lexer;
 
@@ -88,12 +88,12 @@ fn register(item: &[u8]) -> Option<(usize, usize)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::diagnostic::Code;
+    use tgsi_diagnostics::ErrorCode;
 
     fn token(item: &str, wanted: Focus) -> String {
         let text = format!("FRAG\n{item} ; rest");
         let span = Span::new(5, 5 + item.len() as u32);
-        let mut found = [Diagnostic::error(Code::new("T9999", "x"), span, "x").with_focus(wanted)];
+        let mut found = [Diagnostic::error(ErrorCode::new("T9999", "x"), span, "x").with_focus(wanted)];
         focus(text.as_bytes(), &mut found);
         assert_eq!(found[0].focus, Focus::Whole);
         text[found[0].span.start as usize..found[0].span.end as usize].to_owned()

@@ -12,12 +12,12 @@
 
 use super::error::ParseErrorKind;
 use super::legacy_rewrite::Rewriter;
-use crate::diagnostic::Diagnostic;
 use crate::limits::{MAX_LABEL, MAX_OLD_DECLARATIONS, MAX_OPERAND_INDEX};
 use crate::shader::{Declaration, Immediate, Instruction, ItemKind, Register, Shader, Src, Written};
-use crate::span::Span;
 use crate::tables::lookup::{NameTable, Word, slots};
 use crate::tables::{File, ImmediateType, MemoryType, Opcode, TextureTarget};
+use tgsi_diagnostics::Diagnostic;
+use tgsi_diagnostics::Span;
 
 /// A file that older texts name.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

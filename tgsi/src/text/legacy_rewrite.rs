@@ -8,8 +8,8 @@ use arrayvec::ArrayVec;
 use super::error::ParseErrorKind;
 use super::legacy::{Legacy, LegacyOpcode, Rewrite, Saturation, Suffixes};
 use crate::shader::{Dst, Instruction, InstructionTexture, Register, Shader, Src};
-use crate::span::Span;
 use crate::tables::{File, ImmediateType, Opcode, TextureTarget};
+use tgsi_diagnostics::Span;
 
 /// An old instruction as it was read.
 #[derive(Default)]

@@ -8,13 +8,13 @@
 //! order; direct indices have no sign; the parts of a declaration stand in a fixed order; immediates have all of their
 //! values; nothing that TGSI no longer has.
 
-use crate::diagnostic::Diagnostic;
-use crate::span::Span;
 use crate::tables::lookup::Word;
 use crate::tables::{
     File, ImmediateType, Interpolation, InterpolationLocation, MemoryQualifiers, MemoryType, Opcode, PixelFormat,
     Primitive, Processor, PropertyName, ReturnType, Semantic, TextureTarget,
 };
+use tgsi_diagnostics::Diagnostic;
+use tgsi_diagnostics::Span;
 
 use super::error::ParseErrorKind;
 use super::legacy::strip;

@@ -9,11 +9,11 @@ use crate::shader::{
     Dst, Immediate, Indirect, Instruction, InstructionMemory, InstructionTexture, Property, Register, Shader, Src,
     TextureOffset,
 };
-use crate::span::Span;
 use crate::tables::{
     File, ImmediateType, Interpolation, InterpolationLocation, MemoryQualifiers, MemoryType, Opcode, PixelFormat,
     Processor, PropertyName, ReturnType, Semantic, TextureTarget,
 };
+use tgsi_diagnostics::Span;
 
 /// Most items for which there is room before they are read: sizes that are wrong must not cost much.
 const MAX_EXPECTED: usize = 1 << 12;

@@ -92,7 +92,7 @@ pub enum DecodeError {
 }
 
 impl DecodeError {
-    tgsi_ir::error_codes! {
+    tgsi_diagnostics::error_codes! {
         TooLong => "T0108" "too-many-tokens",
         OddLength => "T0200" "odd-length",
         Truncated => "T0201" "truncated",
@@ -163,7 +163,7 @@ pub enum EncodeError {
 }
 
 impl EncodeError {
-    tgsi_ir::error_codes! {
+    tgsi_diagnostics::error_codes! {
         TooLong => "T0250" "too-long",
         Field => "T0251" "field",
         Order => "T0252" "order",

@@ -8,7 +8,7 @@
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use tgsi_ir::run::Resources;
+use tgsi_environment::Resources;
 use tgsi_ir::run::program::{Program, Texture};
 use tgsi_ir::run::quad::QuadWords;
 

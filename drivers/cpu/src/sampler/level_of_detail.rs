@@ -1,7 +1,7 @@
 //! Levels of detail: how far coordinates change from pixel to pixel, and which levels that asks for.
 
-use tgsi_ir::intrinsics::indices::SamplerDim;
-use tgsi_ir::run::{TextureLookup, TextureRequest};
+use tgsi_environment::SamplerDim;
+use tgsi_environment::{TextureLookup, TextureRequest};
 
 use super::cube;
 use super::state::{MipFilter, Sampler};

@@ -3,8 +3,8 @@
 //! The dimension of a lookup is the instruction's. A texture of another shape is seen as if it had that shape: its
 //! first row in one dimension, each image as any layer or face that it lacks.
 
-use tgsi_ir::intrinsics::indices::SamplerDim;
-use tgsi_ir::run::{TextureLookup, TextureRequest};
+use tgsi_environment::SamplerDim;
+use tgsi_environment::{TextureLookup, TextureRequest};
 
 use super::cube;
 use super::format::Format;

@@ -35,8 +35,8 @@ mod tests;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use tgsi_ir::intrinsics::indices::SamplerDim;
-use tgsi_ir::run::{TextureRequest, TextureSize};
+use tgsi_environment::SamplerDim;
+use tgsi_environment::{TextureRequest, TextureSize};
 
 pub use format::Format;
 pub use known::{Known, Sampled};

@@ -17,8 +17,8 @@ mod variables;
 
 use smallvec::SmallVec;
 use spirv::{Capability, Op};
+use tgsi_environment::SamplerDim;
 use tgsi_ir::intrinsics::IntrinsicOp;
-use tgsi_ir::intrinsics::indices::SamplerDim;
 use tgsi_ir::{Def, Inst, Swizzle};
 
 use super::Emitter;

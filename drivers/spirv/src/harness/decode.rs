@@ -1,6 +1,6 @@
 //! Reads the outputs of a run from the harness buffer.
 
-use tgsi_ir::run::{Inputs, LaneRegisters, Outputs, Resources, Vec4};
+use tgsi_environment::{Inputs, LaneRegisters, Outputs, Resources, Vec4};
 use tgsi_ir::shader::Stage;
 
 use super::encode::{Encoded, out_vertices};

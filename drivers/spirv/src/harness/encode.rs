@@ -1,6 +1,6 @@
 //! Writes the harness buffer from the inputs of a run.
 
-use tgsi_ir::run::{Inputs, LaneRegisters, MAX_LANES, Resources, RunLimits, Vec4};
+use tgsi_environment::{Inputs, LaneRegisters, MAX_LANES, Resources, RunLimits, Vec4};
 use tgsi_ir::shader::Stage;
 
 use super::image;

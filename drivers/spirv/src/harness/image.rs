@@ -4,10 +4,11 @@
 //! A texel is found by a hash of its unit, coordinates and sample, of which all 32 bits are compared; the slots after
 //! that of the hash are looked through in order. The first store takes an empty slot by an atomic exchange.
 
+use tgsi_environment::SamplerDim;
 use tgsi_ir::alu::AluOp;
 use tgsi_ir::body::{JumpKind, Shape};
 use tgsi_ir::entities::Def;
-use tgsi_ir::intrinsics::indices::{AtomicOp, SamplerDim};
+use tgsi_ir::intrinsics::indices::AtomicOp;
 use tgsi_ir::intrinsics::{IndexKind, IntrinsicOp};
 
 use super::code::Code;

@@ -2,9 +2,9 @@
 
 use std::fmt::Write as _;
 
+use tgsi_environment::MAX_LANES;
 use tgsi_ir::intrinsics::indices::IoSemantics;
 use tgsi_ir::intrinsics::{IndexKind, IntrinsicKind, IntrinsicOp};
-use tgsi_ir::run::MAX_LANES;
 use tgsi_ir::shader::{Shader, Stage};
 use tgsi_ir::types::TypeData;
 use tgsi_ir::variable::VariableModes;

@@ -3,13 +3,13 @@
 //! [`lift`] turns a shader of any stage into a compute shader of one workgroup, one invocation for each lane of a run.
 //! What a shader takes from its surroundings and gives to them is in one storage buffer, [`BUFFER`]: inputs, system
 //! values, outputs, emitted vertices, texels of images, atomic counters, and whether a lane is alive. Lookups of
-//! textures are the arithmetic of [`AnalyticResources`](tgsi_ir::run::AnalyticResources). Constant buffers, storage
+//! textures are the arithmetic of [`AnalyticResources`](tgsi_environment::AnalyticResources). Constant buffers, storage
 //! buffers, shared memory, arithmetic, control flow and communication within a subgroup stay as they are: they are what
 //! is tested.
 //!
 //! - `layout` has the words of the buffer, and [`Layout`], what a shader puts there.
-//! - [`encode`] writes the buffer from [`Inputs`](tgsi_ir::run::Inputs), [`decode`] reads
-//!   [`Outputs`](tgsi_ir::run::Outputs) from it.
+//! - [`encode`] writes the buffer from [`Inputs`](tgsi_environment::Inputs), [`decode`] reads
+//!   [`Outputs`](tgsi_environment::Outputs) from it.
 //! - `io`, `system_values`, `texture`, `image`, `memory`, `lanes` and `loops` replace instructions of their subject.
 //!
 //! What holds:

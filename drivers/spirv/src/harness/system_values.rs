@@ -1,8 +1,8 @@
 //! System values: words that the inputs give for each lane.
 
+use tgsi_environment::SystemValue;
+use tgsi_environment::{Inputs, SUBGROUP_SIZE};
 use tgsi_ir::intrinsics::{IndexKind, IntrinsicOp};
-use tgsi_ir::run::{Inputs, SUBGROUP_SIZE};
-use tgsi_ir::system_value::SystemValue;
 
 use super::layout::{Header, SystemSlot};
 use super::{Site, Unliftable};
@@ -48,7 +48,7 @@ fn is_known(op: IntrinsicOp) -> bool {
             | I::LoadNumSubgroups
             | I::LoadSubgroupId
     );
-    derived || SystemValue::loaded_by(op).is_some()
+    derived || op.system_value().is_some()
 }
 
 /// A component of a system value in a lane, as the interpreter has it.
@@ -80,7 +80,7 @@ pub(super) fn value(inputs: &Inputs, slot: &SystemSlot, component: usize, lane: 
         I::LoadNumSubgroups => inputs.lanes.div_ceil(SUBGROUP_SIZE) as u64,
         I::LoadSubgroupId => (lane / SUBGROUP_SIZE) as u64,
         op => {
-            let Some(value) = SystemValue::loaded_by(op) else { return 0 };
+            let Some(value) = op.system_value() else { return 0 };
             let masks = [S::SubgroupEqMask, S::SubgroupGeMask, S::SubgroupGtMask, S::SubgroupLeMask, S::SubgroupLtMask];
             let wide = slot.bit_size == 64 && (masks.contains(&value) || value.bit_size() == 64);
             let each = if wide { 2 } else { 1 };

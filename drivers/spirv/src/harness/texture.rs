@@ -1,10 +1,10 @@
 //! Texture instructions: the arithmetic of the analytic textures, in the same order.
 
+use tgsi_environment::SamplerDim;
 use tgsi_ir::alu::{AluOp, BaseType};
 use tgsi_ir::body::{Body, DEFAULT_TG4_OFFSETS, DerefKind, InstData, Shape, TexData, TexOp, TexSrcKind};
 use tgsi_ir::cursor::Cursor;
 use tgsi_ir::entities::{Def, Inst};
-use tgsi_ir::intrinsics::indices::SamplerDim;
 use tgsi_ir::intrinsics::{IndexKind, IntrinsicOp};
 use tgsi_ir::shader::Shader;
 use tgsi_ir::types::TypeData;

@@ -12,9 +12,9 @@
 //!
 //! Cost: linear in the instructions.
 
+use tgsi_environment::SamplerDim;
 use tgsi_ir::body::{TexOp, TexSrcKind};
 use tgsi_ir::builder::AluSrc;
-use tgsi_ir::intrinsics::indices::SamplerDim;
 use tgsi_ir::{Body, Inst, Shader};
 
 use super::texture_edit::TextureEdit;

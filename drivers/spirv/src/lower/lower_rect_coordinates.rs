@@ -13,9 +13,9 @@
 //!
 //! Cost: linear in the instructions.
 
+use tgsi_environment::SamplerDim;
 use tgsi_ir::alu::{AluOp, AluType};
 use tgsi_ir::body::{TexData, TexOp, TexSrcKind};
-use tgsi_ir::intrinsics::indices::SamplerDim;
 use tgsi_ir::{Body, Def, Inst, Shader};
 
 use super::texture_edit::TextureEdit;

@@ -19,10 +19,10 @@
 //!
 //! Cost: linear in the instructions.
 
+use tgsi_environment::SamplerDim;
 use tgsi_ir::alu::{AluOp, AluType};
 use tgsi_ir::body::{TexData, TexOp, TexSrcKind};
 use tgsi_ir::builder::AluSrc;
-use tgsi_ir::intrinsics::indices::SamplerDim;
 use tgsi_ir::{Body, Def, Inst, Shader, Stage};
 
 use super::lower_rect_coordinates::size_of;

@@ -3,13 +3,13 @@
 
 use std::path::{Path, PathBuf};
 
-use tgsi::run::vectors::Agreement;
 use tgsi::tables::File;
+use tgsi_environment::Random;
+use tgsi_environment::SystemValue;
+use tgsi_environment::{Inputs, LaneRegisters, Outputs, RunLimits};
 use tgsi_ir::passes::pipeline;
-use tgsi_ir::run::random::Random;
-use tgsi_ir::run::{Inputs, LaneRegisters, Outputs, RunLimits};
 use tgsi_ir::shader::{Shader, Stage};
-use tgsi_ir::system_value::SystemValue;
+use tgsi_run::vectors::Agreement;
 
 /// Enough for every shader that ends.
 pub const LIMITS: RunLimits = RunLimits { steps: 400_000, memory: 1 << 28 };
@@ -206,7 +206,7 @@ pub fn optimized(source: &tgsi::Shader) -> Option<Shader> {
     if tgsi::check::check(source).has_errors() {
         return None;
     }
-    let mut shader = tgsi::to_ir::to_ir(source, &tgsi::to_ir::ToIrOptions::default()).ok()?;
+    let mut shader = tgsi_to_ir::to_ir(source, &tgsi_to_ir::ToIrOptions::default()).ok()?;
     pipeline::into_ssa(&mut shader);
     pipeline::optimize(&mut shader, &tgsi_ir::options::CompilerOptions::default());
     Some(shader)

@@ -4,9 +4,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::LazyLock;
 
 use tgsi_compiler::{Code, CodeSize, Driver, DriverOption, SlotLocations, Subject, Target, TargetError, UnknownOption};
+use tgsi_diagnostics::ErrorCode;
 use tgsi_driver_spirv::SpirvOptions;
 use tgsi_driver_spirv::options::Locations;
-use tgsi_ir::error_codes;
+
 use tgsi_ir::options::CompilerOptions;
 use tgsi_ir::passes::pass_manager::Passes;
 use tgsi_ir::shader::Stage;
@@ -109,7 +110,7 @@ impl Driver for Text {
         &PROFILES[self.0 as usize]
     }
 
-    fn error_codes(&self) -> &'static [error_codes::Code] {
+    fn error_codes(&self) -> &'static [ErrorCode] {
         TextError::CODES
     }
 

@@ -1,8 +1,9 @@
 //! Errors of the drivers.
 
 use tgsi_compiler::{Subject, TargetError};
+use tgsi_diagnostics::ErrorCode;
 use tgsi_ir::Stage;
-use tgsi_ir::error_codes;
+
 use thiserror::Error;
 
 /// Why there is no text.
@@ -29,7 +30,7 @@ pub enum TextError {
 }
 
 impl TextError {
-    error_codes! {
+    tgsi_diagnostics::error_codes! {
         Stage => "T2100" "text-stage",
         Lacks => "T2101" "text-lacks",
         Reader => "T2102" "text-reader",
@@ -40,7 +41,7 @@ impl TextError {
 }
 
 impl TargetError for TextError {
-    fn code(&self) -> error_codes::Code {
+    fn code(&self) -> ErrorCode {
         TextError::code(self)
     }
 
@@ -67,7 +68,7 @@ pub struct Located {
 }
 
 impl TargetError for Located {
-    fn code(&self) -> error_codes::Code {
+    fn code(&self) -> ErrorCode {
         self.error.code()
     }
 

@@ -18,15 +18,15 @@ use std::time::{Duration, Instant};
 use crate::read_back::Reader;
 use rayon::prelude::*;
 use runs::{LIMITS, close, corpus, declared, difference, inputs, is_wanted, parsed, repository, texts, without_nan};
-use tgsi::run::vectors::{Agreement, UninitialisedWords, Vector, as_recorded};
 use tgsi_compiler::{Code, Compiler, Driver, Runner, Stage};
 use tgsi_driver_spirv::{DRIVER, SpirvOptions};
 #[cfg(feature = "spirv-cross")]
 use tgsi_driver_spirv_text::{ESSL, GLSL, HLSL};
 use tgsi_driver_spirv_text::{Text, WGSL};
-use tgsi_ir::intrinsics::indices::SamplerDim;
-use tgsi_ir::run::AnalyticResources;
+use tgsi_environment::AnalyticResources;
+use tgsi_environment::SamplerDim;
 use tgsi_ir::shader::Shader;
+use tgsi_run::vectors::{Agreement, UninitialisedWords, Vector, as_recorded};
 
 /// Shaders whose code a device compiles for longer than a minute, and such as need not compute the same on every
 /// device: as those of the tests of modules.

@@ -40,7 +40,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use tgsi_compiler::{Code, Runner, Target};
 use tgsi_driver_spirv::SpirvOptions;
 use tgsi_driver_spirv::harness::{BUFFER, decode, encode};
-use tgsi_ir::run::environment::{Inputs, Outputs, Resources, RunLimits};
+use tgsi_environment::{Inputs, Outputs, Resources, RunLimits};
 
 pub use processes::{run_in_processes, serve};
 

@@ -12,8 +12,8 @@ use std::collections::BTreeMap;
 use alu_cases::{Case, has_form, shader};
 use tgsi_compiler::{Compiler, Driver, Runner, Stage};
 use tgsi_driver_spirv::DRIVER;
+use tgsi_environment::{AnalyticResources, Inputs, LaneRegisters, RunLimits};
 use tgsi_ir::alu::{AluOp, BaseType};
-use tgsi_ir::run::{AnalyticResources, Inputs, LaneRegisters, RunLimits};
 
 /// Numbers with something special about them, and some without.
 fn values(base: BaseType, bits: u8, random: &mut impl FnMut() -> u64) -> u64 {

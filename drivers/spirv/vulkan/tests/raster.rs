@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use tgsi_compiler::{Compiler, Driver};
 use tgsi_driver_spirv::DRIVER;
-use tgsi_ir::run::{Inputs, Outputs, Resources, RunLimits};
+use tgsi_environment::{Inputs, Outputs, Resources, RunLimits};
 use tgsi_raster::mesh::Vertex;
 use tgsi_raster::{Attribute, Mesh, Scene, Stage, Texture};
 use tgsi_spirv_vulkan::draw::{Drawing, PixelFormat, Texture as VulkanTexture, Uniform, draw};
@@ -113,12 +113,11 @@ fn texels() -> Vec<u8> {
 }
 
 fn by_rasteriser(vertex: &tgsi::Shader, shader: &tgsi::Shader) -> Vec<u8> {
-    let program = |shader: &tgsi::Shader| tgsi::run::Program::new(shader).expect("a program");
+    let program = |shader: &tgsi::Shader| tgsi_run::Program::new(shader).expect("a program");
     let (vertex_program, fragment_program) = (program(vertex), program(shader));
-    let run =
-        |program: &tgsi::run::Program, inputs: &Inputs, textures: &mut dyn Resources| -> Result<Outputs, String> {
-            tgsi::run::run(program, inputs, textures, RunLimits::default()).map_err(|error| error.to_string())
-        };
+    let run = |program: &tgsi_run::Program, inputs: &Inputs, textures: &mut dyn Resources| -> Result<Outputs, String> {
+        tgsi_run::run(program, inputs, textures, RunLimits::default()).map_err(|error| error.to_string())
+    };
     let run_vertex = |inputs: &Inputs, textures: &mut dyn Resources| run(&vertex_program, inputs, textures);
     let run_fragment = |inputs: &Inputs, textures: &mut dyn Resources| run(&fragment_program, inputs, textures);
     // The device has one level.

@@ -15,7 +15,7 @@ use crate::runs::{
 };
 use tgsi_compiler::{Compiler, Driver, Runner, Stage};
 use tgsi_driver_spirv::DRIVER;
-use tgsi_ir::run::{AnalyticResources, Inputs, Resources};
+use tgsi_environment::{AnalyticResources, Inputs, Resources};
 use tgsi_ir::shader::Shader;
 
 /// Shaders whose code lavapipe compiles for longer than a minute: arrays of hundreds of vectors in registers.

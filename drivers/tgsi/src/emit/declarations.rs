@@ -6,10 +6,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use hashbrown::HashMap;
 use tgsi::builder::{Io, RegisterArray, ShaderBuilder};
 use tgsi::shader::{DeclarationImage, DeclarationInterpolation, Instruction};
-use tgsi::slots::{processor_of, semantic_of};
 use tgsi::tables::{File, Interpolation, InterpolationLocation, Opcode, Processor, Semantic};
 use tgsi_ir::intrinsics::indices::InterpMode;
 use tgsi_ir::shader::{Shader, Stage};
+use tgsi_to_ir::slots::{processor_of, semantic_of};
 
 use crate::select::declared::{ArrayKey, Declared, ImageUse, IoFile, IoVariable};
 

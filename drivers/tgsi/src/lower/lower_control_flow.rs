@@ -18,8 +18,8 @@ use tgsi_ir::passes::pass_manager::Passes;
 use tgsi_ir::passes::pipeline::optimize;
 use tgsi_ir::passes::{lower_loop_jumps, run_pass};
 use tgsi_ir::{Inst, Shader};
-use tgsi_legacy::flatten_control_flow;
-use tgsi_legacy::flatten_control_flow::{FlattenError, FlattenOptions};
+use tgsi_registers::flatten_control_flow;
+use tgsi_registers::flatten_control_flow::{FlattenError, FlattenOptions};
 
 use crate::DriverError;
 use crate::target::options::TgsiOptions;

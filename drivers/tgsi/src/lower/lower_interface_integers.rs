@@ -24,7 +24,6 @@ use tgsi_ir::alu::{AluOp, BaseType};
 use tgsi_ir::body::InstData;
 use tgsi_ir::intrinsics::{IndexKind, IntrinsicOp};
 use tgsi_ir::passes::lower_numbers::lower_int_to_float::{components_read, handed_to, is_index};
-use tgsi_ir::system_value::SystemValue;
 use tgsi_ir::{Body, Builder, Cursor, Def, Inst, Shader, Use, User};
 
 use crate::DriverError;
@@ -114,7 +113,7 @@ fn loads<'a>(body: &'a Body, all: &'a [Inst]) -> impl Iterator<Item = (Inst, Def
 /// Whether a load is that of a system value that is an integer.
 fn is_integer_value(body: &Body, inst: Inst) -> bool {
     let value = body.intrinsic(inst).filter(|&op| system_values::semantic(op).is_some());
-    value.and_then(SystemValue::loaded_by).is_some_and(is_integer)
+    value.and_then(IntrinsicOp::system_value).is_some_and(is_integer)
 }
 
 /// Lowers. The first value that is integer and float is an error.

@@ -43,8 +43,8 @@ use tgsi_ir::passes::{
 use tgsi_ir::shader::{NO_INLINE, Stage};
 use tgsi_ir::variable::VariableModes;
 use tgsi_ir::{Body, Inst, Shader};
-use tgsi_legacy::convert_from_ssa::ConvertFromSsaOptions;
-use tgsi_legacy::{NO_OPERANDS, convert_from_ssa, legacy_trivialize, lower_locals_to_regs, lower_vec_to_regs};
+use tgsi_registers::convert_from_ssa::ConvertFromSsaOptions;
+use tgsi_registers::{NO_OPERANDS, convert_from_ssa, legacy_trivialize, lower_locals_to_regs, lower_vec_to_regs};
 
 use crate::target::options::{Dialect, IndirectFiles, TgsiOptions};
 use crate::{DriverError, Located};
@@ -298,7 +298,7 @@ pub(crate) fn lower(shader: &mut Shader, options: &TgsiOptions, passes: &mut Pas
     }
     run!(passes, shader, legacy_trivialize, |s| legacy_trivialize(s, options.modifiers(), NO_OPERANDS));
     #[cfg(debug_assertions)]
-    if let Err(violations) = tgsi_legacy::check::check(shader, options.modifiers(), NO_OPERANDS) {
+    if let Err(violations) = tgsi_registers::check::check(shader, options.modifiers(), NO_OPERANDS) {
         log::error!("register accesses are not trivial: {violations:?}");
         debug_assert!(false, "register accesses are not trivial: {violations:?}");
     }

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use tgsi::scan::needed_channels;
 use tgsi::shader::{Dst, Instruction, Register, Src};
 use tgsi::tables::{File, Opcode};
-use tgsi_legacy::vec4::Traits;
+use tgsi_vec4::Traits;
 
 use super::{Access, register};
 use crate::target::opcodes::{

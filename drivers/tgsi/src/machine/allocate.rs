@@ -2,7 +2,7 @@
 
 use tgsi::shader::{Dst, Instruction, Register, Src};
 use tgsi::tables::{File, Opcode};
-use tgsi_legacy::vec4::{Allocate, Freedom, Location, Traits};
+use tgsi_vec4::{Allocate, Freedom, Location, Traits};
 
 use super::access::{PLAIN, channels};
 use super::operands::{first_half, overwrites_itself, read_by_second_half};

@@ -2,7 +2,7 @@
 
 use tgsi::shader::{Dst, Instruction, Register, Src};
 use tgsi::tables::{File, Opcode};
-use tgsi_legacy::vec4::HoistConstants;
+use tgsi_vec4::HoistConstants;
 
 use super::operands::immediate_words;
 use super::{Immediates, Tgsi};

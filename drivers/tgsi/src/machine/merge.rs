@@ -6,7 +6,7 @@ use arrayvec::ArrayVec;
 use rustc_hash::FxHasher;
 use tgsi::shader::{Instruction, Register, Src};
 use tgsi::tables::File;
-use tgsi_legacy::vec4::{Allocate, Merge, Traits, Vectorize};
+use tgsi_vec4::{Allocate, Merge, Traits, Vectorize};
 
 use super::operands::{immediate_value, is_immediate_value, permute, same_register};
 use super::{Access, Immediates, Tgsi};

@@ -8,7 +8,7 @@
 //!
 //! Control flow is in the list itself, `END` excluded. Each function is a program until they are put together.
 //!
-//! The data and most passes are those of [`tgsi_legacy::vec4`]; here stands what they ask of a machine: what
+//! The data and most passes are those of [`tgsi_vec4`]; here stands what they ask of a machine: what
 //! instructions read and write ([`access`]), and what they may be turned into.
 
 mod access;
@@ -20,7 +20,7 @@ pub(crate) mod propagate;
 
 use tgsi::shader::Instruction;
 use tgsi::tables::{File, Opcode};
-use tgsi_legacy::vec4::{self, Flow, Machine, Reg, RegisterCopy, Traits};
+use tgsi_vec4::{Flow, Machine, Reg, RegisterCopy, Traits};
 
 use crate::target::virgl::rules::Rules;
 use operands::is_direct;
@@ -45,13 +45,13 @@ pub(crate) struct Tgsi {
 }
 
 /// A program of TGSI instructions.
-pub(crate) type Program = vec4::Program<Tgsi>;
+pub(crate) type Program = tgsi_vec4::Program<Tgsi>;
 
 /// The registers that an instruction reads and writes.
-pub(crate) type Access = vec4::Access<Opcode>;
+pub(crate) type Access = tgsi_vec4::Access<Opcode>;
 
 /// Rows of immediates.
-pub(crate) type Immediates = vec4::Constants;
+pub(crate) type Immediates = tgsi_vec4::Constants;
 
 /// The register of a file that is named directly, if it is followed: temporaries, address registers, outputs.
 #[inline]

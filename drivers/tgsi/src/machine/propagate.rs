@@ -3,8 +3,8 @@
 
 use tgsi::shader::{Instruction, Register, Src};
 use tgsi::tables::{File, Opcode, OperandType};
-use tgsi_legacy::vec4::reaching_definitions::ReachingDefinitions;
-use tgsi_legacy::vec4::{PropagateBackward, PropagateCopies, Reg};
+use tgsi_vec4::reaching_definitions::ReachingDefinitions;
+use tgsi_vec4::{PropagateBackward, PropagateCopies, Reg};
 
 use super::operands::{apply_modifiers, is_value, permute, same_register};
 use super::{Immediates, Tgsi, register};

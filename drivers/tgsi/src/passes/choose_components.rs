@@ -17,8 +17,8 @@
 use rustc_hash::FxHashMap;
 use tgsi::shader::{Dst, Instruction, Register};
 use tgsi::tables::{File, Opcode};
-use tgsi_legacy::vec4::allocate::{Allocate, Freedom, Location, freedoms};
-use tgsi_legacy::vec4::{Machine, Reg, Traits};
+use tgsi_vec4::allocate::{Allocate, Freedom, Location, freedoms};
+use tgsi_vec4::{Machine, Reg, Traits};
 
 use crate::machine::{Access, Program, Tgsi, virtual_temp};
 use crate::target::fit::r300::copies_of_components;

@@ -17,9 +17,9 @@
 
 use tgsi::shader::{Instruction, Src};
 use tgsi::tables::{File, Opcode};
-use tgsi_legacy::vec4::blocks::block_from;
-use tgsi_legacy::vec4::reaching_definitions::ReachingDefinitions;
-use tgsi_legacy::vec4::{Counts, Reg};
+use tgsi_vec4::blocks::block_from;
+use tgsi_vec4::reaching_definitions::ReachingDefinitions;
+use tgsi_vec4::{Counts, Reg};
 
 use crate::machine::operands::{immediate_words, is_plain};
 use crate::machine::propagate::is_kept;

@@ -17,9 +17,9 @@ use std::ops::Range;
 
 use tgsi::shader::Instruction;
 use tgsi::tables::Opcode;
-use tgsi_legacy::vec4::access::SPECIAL_REGISTERS;
-use tgsi_legacy::vec4::blocks::block_from;
-use tgsi_legacy::vec4::{Components, Traits};
+use tgsi_vec4::access::SPECIAL_REGISTERS;
+use tgsi_vec4::blocks::block_from;
+use tgsi_vec4::{Components, Traits};
 
 use crate::machine::{Access, Program};
 

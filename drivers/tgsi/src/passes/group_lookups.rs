@@ -12,7 +12,7 @@
 //! instructions are sorted by phase, lookups first, which keeps every dependency.
 
 use tgsi::tables::{File, Opcode};
-use tgsi_legacy::vec4::Traits;
+use tgsi_vec4::Traits;
 
 use crate::machine::{Access, Program};
 

@@ -1,5 +1,5 @@
 //! The passes over the machine program, from what selection gives to what is emitted. Here are those that are about
-//! TGSI; the others, allocation of registers among them, are those of [`tgsi_legacy::vec4`].
+//! TGSI; the others, allocation of registers among them, are those of [`tgsi_vec4`].
 //!
 //! Every pass takes a [`Program`](crate::machine::Program), changes it in place and says whether it did. What the
 //! program computes stays the same, and what the target does not allow is not made.

@@ -2,13 +2,14 @@
 
 use tgsi_ir::passes::pass_manager::Passes;
 use tgsi_ir::shader::Stage;
-use tgsi_legacy::vec4::allocate::{self, Extent};
-use tgsi_legacy::vec4::dead_code::remove_dead_code;
-use tgsi_legacy::vec4::hoist_constants::hoist_constants;
-use tgsi_legacy::vec4::merge::merge_instructions;
-use tgsi_legacy::vec4::propagate_backward::propagate_backward;
-use tgsi_legacy::vec4::propagate_copies::propagate_copies;
-use tgsi_legacy::vec4::vectorize::vectorize;
+use tgsi_vec4::allocate;
+use tgsi_vec4::allocate::Extent;
+use tgsi_vec4::dead_code::remove_dead_code;
+use tgsi_vec4::hoist_constants::hoist_constants;
+use tgsi_vec4::merge::merge_instructions;
+use tgsi_vec4::propagate_backward::propagate_backward;
+use tgsi_vec4::propagate_copies::propagate_copies;
+use tgsi_vec4::vectorize::vectorize;
 
 use super::choose_components::{Divides, choose_components, cost_of_swizzles, least_cost_of_swizzles};
 use super::group_addresses::group_addresses;

@@ -12,7 +12,7 @@
 use rustc_hash::FxHashMap;
 use tgsi::shader::{Dst, Instruction, Register, Src};
 use tgsi::tables::{File, Opcode};
-use tgsi_legacy::vec4::blocks::block_from;
+use tgsi_vec4::blocks::block_from;
 
 use crate::machine::Program;
 use crate::machine::operands::immediate_words;

@@ -13,8 +13,8 @@
 use arrayvec::ArrayVec;
 use tgsi::shader::{Dst, Instruction, Register, Src};
 use tgsi::tables::{File, Opcode};
-use tgsi_legacy::vec4::blocks::block_from;
-use tgsi_legacy::vec4::{Counts, Traits};
+use tgsi_vec4::blocks::block_from;
+use tgsi_vec4::{Counts, Traits};
 
 use crate::machine::{Access, Program, virtual_temp};
 use crate::target::fit::r300::{copies_of_swizzle, is_in_place};

@@ -13,7 +13,7 @@ use tgsi::shader::{Dst, Instruction, Register, Src};
 use tgsi::tables::{File, Opcode, Semantic};
 use tgsi_ir::alu::AluOp;
 use tgsi_ir::{Def, Inst, Use};
-use tgsi_legacy::chase;
+use tgsi_registers::chase;
 
 use super::declared::IoFile;
 use super::{Selector, Unit, Value};

@@ -5,7 +5,8 @@ use tgsi::tables::{File, Opcode};
 use tgsi_ir::alu::AluOp;
 use tgsi_ir::body::AluFlags;
 use tgsi_ir::{Def, Inst, Swizzle};
-use tgsi_legacy::chase::{self, Operand};
+use tgsi_registers::chase;
+use tgsi_registers::chase::Operand;
 
 use super::{Selector, Value, lane_mask};
 use crate::DriverError;

@@ -10,7 +10,8 @@ use tgsi::shader::{Dst, Src};
 use tgsi::tables::Opcode;
 use tgsi_ir::alu::AluOp;
 use tgsi_ir::{Def, Inst, Swizzle};
-use tgsi_legacy::chase::{self, Operand};
+use tgsi_registers::chase;
+use tgsi_registers::chase::Operand;
 
 use super::alu::Sources;
 use super::{Selector, Value, lane_mask};

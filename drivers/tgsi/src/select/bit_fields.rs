@@ -4,7 +4,7 @@ use tgsi::shader::{Dst, Src};
 use tgsi::tables::Opcode;
 use tgsi_ir::alu::AluOp;
 use tgsi_ir::{Def, Inst};
-use tgsi_legacy::chase;
+use tgsi_registers::chase;
 
 use super::Selector;
 use super::alu::{Sources, known, operand};

@@ -3,7 +3,7 @@
 use tgsi::tables::Opcode;
 use tgsi_ir::If;
 use tgsi_ir::body::{CfList, CfNode, JumpKind};
-use tgsi_legacy::chase;
+use tgsi_registers::chase;
 
 use super::Selector;
 use crate::DriverError;

@@ -9,12 +9,12 @@ use std::ops::Range;
 
 use tgsi::limits::MAX_OPERAND_INDEX;
 use tgsi::shader::Register;
-use tgsi::slots::{processor_of, semantic_of};
 use tgsi::tables::{File, MemoryType, PixelFormat, ReturnType, Semantic, TextureTarget};
 use tgsi_ir::passes::lower_indirects::lower_indirect_io::{MOST_CONSTANTS, block_sizes};
 use tgsi_ir::shader::{Shader, Stage};
 use tgsi_ir::types::TypeData;
 use tgsi_ir::variable::{VariableData, VariableModes};
+use tgsi_to_ir::slots::{processor_of, semantic_of};
 
 /// Counters that are declared where it is not known how far an index may reach.
 const ALL_COUNTERS: i32 = 256;

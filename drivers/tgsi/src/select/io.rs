@@ -6,7 +6,8 @@ use tgsi_ir::alu::AluOp;
 use tgsi_ir::intrinsics::{IndexKind, IntrinsicOp};
 use tgsi_ir::shader::Stage;
 use tgsi_ir::{Def, Inst, Use};
-use tgsi_legacy::chase::{self, Operand};
+use tgsi_registers::chase;
+use tgsi_registers::chase::Operand;
 
 use super::address::Purpose;
 use super::{IoFile, Selector, Value};

@@ -3,8 +3,9 @@
 use tgsi::limits::{MAX_OPERAND_INDEX, MIN_OPERAND_INDEX};
 use tgsi::shader::{Dst, Instruction, InstructionMemory, Register, Src};
 use tgsi::tables::{File, MemoryQualifiers, MemoryType, Opcode, PixelFormat, TextureTarget};
+use tgsi_environment::SamplerDim;
 use tgsi_ir::alu::AluOp;
-use tgsi_ir::intrinsics::indices::{Access, AtomicOp, DescType, SamplerDim, Scope};
+use tgsi_ir::intrinsics::indices::{Access, AtomicOp, DescType, Scope};
 use tgsi_ir::intrinsics::{IndexKind, IntrinsicOp};
 use tgsi_ir::variable::VariableModes;
 use tgsi_ir::{Def, Inst};
@@ -299,8 +300,8 @@ impl Selector<'_> {
         } else {
             return None;
         };
-        let chased = tgsi_legacy::chase::chase_alu_src(body, compare, number, self.options.modifiers());
-        if !matches!(chased.operand, tgsi_legacy::chase::Operand::Ssa(_)) {
+        let chased = tgsi_registers::chase::chase_alu_src(body, compare, number, self.options.modifiers());
+        if !matches!(chased.operand, tgsi_registers::chase::Operand::Ssa(_)) {
             return None;
         }
         let (mut value, swizzle) = self.alu_source(compare, number);

@@ -3,7 +3,7 @@
 //! Every SSA value is bound to a [`Value`]: the register that holds it and where its components are. Constants, plain
 //! inputs, uniforms and system values, movs, and vectors whose components stand in one register need no instruction:
 //! the value is bound to what is there already. Such a binding is always to something that does not change. Registers
-//! of the IR change, so what reads them reads them where it stands; the chase functions of [`tgsi_legacy`] find them.
+//! of the IR change, so what reads them reads them where it stands; the chase functions of [`tgsi_registers`] find them.
 
 mod address;
 mod alu;
@@ -32,7 +32,8 @@ use tgsi_ir::analysis::{CallGraph, calls};
 use tgsi_ir::body::{DerefKind, InstData};
 use tgsi_ir::intrinsics::{IndexKind, IntrinsicOp};
 use tgsi_ir::{Body, Def, Function, Inst, Shader, Use, Variable};
-use tgsi_legacy::chase::{self, Operand};
+use tgsi_registers::chase;
+use tgsi_registers::chase::Operand;
 
 use crate::machine::{Program, Tgsi};
 use crate::target::options::{Dialect, TgsiOptions};

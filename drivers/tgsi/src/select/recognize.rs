@@ -17,7 +17,8 @@ use tgsi::tables::Opcode;
 use tgsi_ir::alu::AluOp;
 use tgsi_ir::builder::AluSrc;
 use tgsi_ir::{Def, Inst, Swizzle};
-use tgsi_legacy::chase::{self, Operand};
+use tgsi_registers::chase;
+use tgsi_registers::chase::Operand;
 
 use super::{Selector, Value};
 

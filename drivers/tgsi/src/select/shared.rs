@@ -20,7 +20,7 @@ use tgsi_ir::intrinsics::{IndexKind, IntrinsicOp};
 use tgsi_ir::types::{TypeData, TypeTable};
 use tgsi_ir::variable::VariableModes;
 use tgsi_ir::{Body, Def, Inst, Shader, Variable};
-use tgsi_legacy::chase;
+use tgsi_registers::chase;
 
 use super::address::Purpose;
 use super::{Home, MAX_REGISTERS, Selector, Value, lane_mask};

@@ -5,14 +5,15 @@
 
 use arrayvec::ArrayVec;
 use tgsi::shader::{Dst, Instruction, InstructionTexture, Register, Sources, Src, TextureOffset};
-use tgsi::span::Span;
 use tgsi::tables::{File, Opcode, ReturnType, TextureTarget};
+use tgsi_diagnostics::Span;
+use tgsi_environment::SamplerDim;
 use tgsi_ir::alu::{AluOp, AluType, BaseType};
 use tgsi_ir::body::{DEFAULT_TG4_OFFSETS, TexData, TexOp, TexSrcKind};
-use tgsi_ir::intrinsics::indices::SamplerDim;
 use tgsi_ir::types::TypeData;
 use tgsi_ir::{Def, Inst, User};
-use tgsi_legacy::chase::{self, Operand};
+use tgsi_registers::chase;
+use tgsi_registers::chase::Operand;
 
 use super::address::Purpose;
 use super::{Component, Parts, Selector, Unit, Value};

@@ -8,7 +8,7 @@ use tgsi_compiler::{DriverOption, UnknownOption};
 use tgsi_ir::passes::pipeline::Level;
 use tgsi_ir::shader::Stage;
 use tgsi_ir::variable::VariableModes;
-use tgsi_legacy::modifiers::ModifierPolicy;
+use tgsi_registers::modifiers::ModifierPolicy;
 
 use super::profiles::Profile;
 
@@ -216,7 +216,7 @@ pub struct TgsiOptions {
     /// with [`unoptimized_ra`](Self::unoptimized_ra) values then share no component, unless they are copies of one
     /// value or meet behind branches and loops. What is the same in all components is computed in one.
     pub schedules: bool,
-    /// Turn vectors that are put together into registers first ([`tgsi_legacy::lower_vec_to_regs()`]).
+    /// Turn vectors that are put together into registers first ([`tgsi_registers::lower_vec_to_regs()`]).
     pub vec_to_regs: bool,
     /// Optimise the selected instructions (copies, modifiers, merging). Off: what selection gives, for debugging.
     pub optimize: bool,
@@ -262,7 +262,7 @@ impl TgsiOptions {
     /// Translated code as the target runs it, said in plain TGSI: it must mean the same.
     pub fn as_run<'a>(&self, translated: &'a tgsi::Shader) -> Cow<'a, tgsi::Shader> {
         if self.dialect == Dialect::Mesa && self.whole_results && self.halves_in_turn {
-            Cow::Owned(tgsi::run::as_mesa_stores(translated))
+            Cow::Owned(tgsi_run::as_mesa_stores(translated))
         } else {
             Cow::Borrowed(translated)
         }

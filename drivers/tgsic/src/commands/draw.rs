@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use tgsi::tables::Processor;
 use tgsi_compiler::Stage as CompilerStage;
-use tgsi_ir::run::environment::{Inputs, Resources, RunLimits};
+use tgsi_environment::{Inputs, Resources, RunLimits};
 use tgsi_raster::{Mesh, Picture, Scene, Stage, Texture, draw as draw_scene};
 
 use crate::args::{Color, DrawArguments};
@@ -33,7 +33,7 @@ struct Loaded {
 /// Draws.
 pub fn draw(arguments: &DrawArguments, color: Color) -> Result<Status, Failure> {
     let named = &arguments.passes.driver_options.driver;
-    let via = arguments.via.unwrap_or_else(|| match tgsi_drivers::find(PROCESSOR) {
+    let via = arguments.via.unwrap_or_else(|| match tgsi_registry::find(PROCESSOR) {
         Some(driver) if named.is_none() => ExecutorKind::Driver(driver.name()),
         _ => ExecutorKind::Stage(CompilerStage::Opt),
     });
@@ -120,7 +120,7 @@ fn load(
 fn runner(
     loaded: &Loaded,
     limits: RunLimits,
-) -> impl Fn(&Inputs, &mut dyn Resources) -> Result<tgsi_ir::run::environment::Outputs, String> + Sync + '_ {
+) -> impl Fn(&Inputs, &mut dyn Resources) -> Result<tgsi_environment::Outputs, String> + Sync + '_ {
     move |inputs, resources| loaded.executor.run_with(inputs, resources, limits).map_err(|error| error.brief())
 }
 

@@ -58,8 +58,8 @@ mod tests {
     use std::path::PathBuf;
 
     use clap::Parser;
-    use tgsi::diagnostic::{Code, Diagnostic, Severity};
     use tgsi_compiler::input::InputError;
+    use tgsi_diagnostics::{Diagnostic, ErrorCode, Severity};
 
     use super::*;
     use crate::args::{Arguments, Command};
@@ -68,18 +68,18 @@ mod tests {
     use crate::plan::Plan;
 
     /// Every code that there is, with its severity where a table says it.
-    fn codes() -> Vec<(Code, Option<Severity>)> {
-        let mut codes: Vec<(Code, Option<Severity>)> = Vec::new();
+    fn codes() -> Vec<(ErrorCode, Option<Severity>)> {
+        let mut codes: Vec<(ErrorCode, Option<Severity>)> = Vec::new();
         let errors = [
             tgsi::tokens::DecodeError::CODES,
             tgsi::tokens::EncodeError::CODES,
             tgsi::structure::MalformedShader::CODES,
-            tgsi::run::RunError::CODES,
+            tgsi_run::RunError::CODES,
             tgsi_ir::text::TextErrorKind::CODES,
             tgsi_ir::run::RunError::CODES,
             Failure::CODES,
         ];
-        let of_drivers = tgsi_drivers::DRIVERS.iter().flat_map(|driver| driver.error_codes());
+        let of_drivers = tgsi_registry::DRIVERS.iter().flat_map(|driver| driver.error_codes());
         codes.extend(of_drivers.map(|&code| (code, Some(Severity::Error))));
         codes.extend(errors.concat().into_iter().map(|code| (code, Some(Severity::Error))));
         codes.extend(tgsi_ir::validate::ValidationErrorKind::CODES.iter().map(|&(_, c)| (c, Some(Severity::Error))));
@@ -125,7 +125,9 @@ mod tests {
         plan.compiler = plan.compiler.with_limits(limits);
         let of_problem = |problem: ShaderError| match problem {
             ShaderError::Findings(findings) => findings,
-            ShaderError::Coded(code, message) => vec![Diagnostic::error(code, tgsi::span::Span::default(), message)],
+            ShaderError::Coded(code, message) => {
+                vec![Diagnostic::error(code, tgsi_diagnostics::Span::default(), message)]
+            }
             ShaderError::Other(message) => panic!("{}: {message}", page.id),
         };
         let (subject, mut findings) = InputShader::read(&source, &plan);

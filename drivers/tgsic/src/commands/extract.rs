@@ -4,11 +4,11 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
-use tgsi::diagnostic::{Diagnostic, LineIndex};
-use tgsi::span::Span;
 use tgsi::tables::Processor;
 use tgsi::text::{Extracted, ParseErrorKind};
 use tgsi_compiler::input::{InputError, Language};
+use tgsi_diagnostics::Span;
+use tgsi_diagnostics::{Diagnostic, LineIndex};
 
 use crate::args::{Color, ExtractArguments};
 use crate::diagnostics::Reporter;

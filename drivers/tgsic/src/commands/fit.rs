@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 
 use serde::Serialize;
-use tgsi::diagnostic::Diagnostic;
 use tgsi_compiler::input::Language;
 use tgsi_compiler::{Measurement, Verdict};
+use tgsi_diagnostics::Diagnostic;
 
 use crate::args::{Color, FitArguments};
 use crate::batch;

@@ -78,7 +78,7 @@ pub fn link(arguments: &LinkArguments, color: Color) -> Result<Status, Failure> 
             Some(place) => output::write_files_below(place, &content, &companions)?,
             None if line.is_some() || arguments.json => {}
             None => {
-                let stage = tgsi::slots::processor_of(shader.stage).name();
+                let stage = tgsi_to_ir::slots::processor_of(shader.stage).name();
                 output::write_stdout(format!("; {stage} {}\n", source.path.display()).as_bytes())?;
                 output::write_stdout(&content)?;
             }
@@ -89,7 +89,7 @@ pub fn link(arguments: &LinkArguments, color: Color) -> Result<Status, Failure> 
 
 /// The bytes of code.
 fn content(code: Code, as_text: bool) -> Result<Vec<u8>, ShaderError> {
-    let text = if as_text { tgsi_drivers::disassembly(&code) } else { None };
+    let text = if as_text { tgsi_registry::disassembly(&code) } else { None };
     match text {
         Some(text) => text.map(String::into_bytes).map_err(ShaderError::Other),
         None => Ok(code.into_bytes()),
@@ -114,7 +114,7 @@ fn summary(program: &Program, sources: &[Source]) -> Value {
         .map(|shader| {
             json!({
                 "f": sources.get(shader.input).map(|source| source.path.display().to_string()),
-                "stage": tgsi::slots::processor_of(shader.stage).name(),
+                "stage": tgsi_to_ir::slots::processor_of(shader.stage).name(),
                 "instructions_before": shader.instructions[0],
                 "instructions_after": shader.instructions[1],
             })

@@ -82,7 +82,7 @@ pub fn dispatch(arguments: &Arguments) -> Result<Status, Failure> {
         Command::Smith(arguments) => smith::smith(arguments),
         Command::Proxy(arguments) => proxy::proxy(arguments),
         Command::ServeRuns => {
-            tgsi_drivers::serve_runs().map_err(|error| Failure::Usage(format!("cannot answer: {error}")))?;
+            tgsi_registry::serve_runs().map_err(|error| Failure::Usage(format!("cannot answer: {error}")))?;
             Ok(Status::Success)
         }
         Command::ProxyGuard { socket } => Ok(proxy::guard::guard(socket)),
@@ -96,7 +96,7 @@ pub struct Converted {
     /// Files beside the one that the output goes to.
     pub companions: Vec<Companion>,
     /// Warnings to show.
-    pub warnings: Vec<tgsi::diagnostic::Diagnostic>,
+    pub warnings: Vec<tgsi_diagnostics::Diagnostic>,
     /// A line for standard output when the content goes elsewhere.
     pub line: Option<String>,
 }

@@ -4,8 +4,8 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use tgsi::Shader;
-use tgsi::reduce::{Limits, reduce as smaller};
-use tgsi::run::OpcodeCounts;
+use tgsi_run::OpcodeCounts;
+use tgsi_smith::reduce::{Limits, reduce as smaller};
 
 use crate::args::{Color, ReduceArguments};
 use crate::diagnostics::Reporter;

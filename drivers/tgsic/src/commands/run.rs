@@ -5,7 +5,7 @@ use std::path::Path;
 use serde_json::{Map, Value, json};
 use tgsi::Shader;
 use tgsi::tables::File;
-use tgsi_ir::run::environment::{Inputs, Outputs, RunLimits, Vec4};
+use tgsi_environment::{Inputs, Outputs, RunLimits, Vec4};
 
 use super::value_line;
 use crate::args::{Color, RunArguments};

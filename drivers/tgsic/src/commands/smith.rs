@@ -8,12 +8,12 @@ use std::time::Instant;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use rayon::prelude::*;
 use tgsi::Shader;
-use tgsi::reduce::Limits;
-use tgsi::run::OpcodeCounts;
-use tgsi::smith::{Config, FLOAT_STAGES, Features, from_seed, mutate};
 use tgsi::tables::{Opcode, Processor};
 use tgsi_ir::Stage;
 use tgsi_ir::alu::AluOp;
+use tgsi_run::OpcodeCounts;
+use tgsi_smith::reduce::Limits;
+use tgsi_smith::{Config, FLOAT_STAGES, Features, from_seed, mutate};
 
 use crate::args::SmithArguments;
 use crate::input::Source;

@@ -3,10 +3,10 @@
 use std::time::Instant;
 
 use serde::Serialize;
-use tgsi::diagnostic::Diagnostic;
 use tgsi::tables::Opcode;
 use tgsi_compiler::input::Language;
 use tgsi_compiler::{Code, CodeSize, Stage};
+use tgsi_diagnostics::Diagnostic;
 
 use super::{Converted, transform};
 use crate::args::{Color, Files};
@@ -117,7 +117,7 @@ pub fn translate(files: &Files, plan: &Plan, report: Report, policy: &Policy, co
         }
         let after = lines.map(|_| (plan.compiler.target().size(&code), loops(&code)));
         let wants_text = assembly || matches!(lines, Some(Lines::Json { texts: true }));
-        let text = if wants_text { tgsi_drivers::disassembly(&code).transpose() } else { Ok(None) };
+        let text = if wants_text { tgsi_registry::disassembly(&code).transpose() } else { Ok(None) };
         let text = text.map_err(ShaderError::Other)?;
         let is_binary = text.is_none() && matches!(code, Code::Binary(_) | Code::Object(_));
         let companions = code.companions().to_vec();

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use tgsi::Shader;
 use tgsi::tables::{File, Opcode, Processor};
-use tgsi_ir::run::environment::{Inputs, LaneRegisters};
+use tgsi_environment::{Inputs, LaneRegisters};
 
 /// Writes the inputs of a shader. Zeros at the end of a list, and registers of zeros, are what is absent there.
 pub fn of_inputs(shader: &Shader, inputs: &Inputs) -> String {

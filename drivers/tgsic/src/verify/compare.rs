@@ -5,8 +5,8 @@ use std::fmt;
 use std::ops::ControlFlow;
 
 use tgsi::Shader;
-use tgsi::run::vectors::Agreement;
 use tgsi::tables::{File, Processor};
+use tgsi_run::vectors::Agreement;
 
 use super::executor::RunResult;
 use super::inputs::InputKind;
@@ -43,7 +43,7 @@ pub enum Rule {
     /// As recorded results do ([`Agreement`]). Of special values (infinities, NaN, denormals) translations need not
     /// keep what floats make of them: there, words that are no ordinary float on either side are not compared.
     Close(InputKind),
-    /// For shaders of the generator ([`tgsi::smith`]): integers the same, floats the same but for the bits of NaN and
+    /// For shaders of the generator ([`tgsi_smith`]): integers the same, floats the same but for the bits of NaN and
     /// the sign of zero.
     Exact,
     /// [`Close`](Self::Close) for code that a device runs: words that are no longer what they were because it need not
@@ -143,7 +143,7 @@ fn visit_mismatches(
 ) -> ControlFlow<Mismatch> {
     // What the generator keeps integers in: some outputs, every other buffer and image, and shared memory.
     let mut integers = Vec::new();
-    for declaration in shader.declarations.iter().filter(|d| d.file == File::Output && tgsi::smith::holds_integers(d)) {
+    for declaration in shader.declarations.iter().filter(|d| d.file == File::Output && tgsi_smith::holds_integers(d)) {
         integers.extend(declaration.first..=declaration.last);
     }
     let agrees_in = |register: usize, e: u32, f: u32| {
@@ -278,7 +278,7 @@ fn differing_words(a: &[u8], b: &[u8], agrees: &dyn Fn(u32, u32) -> bool) -> imp
 #[cfg(test)]
 mod tests {
     use pretty_assertions::assert_eq;
-    use tgsi_ir::run::environment::{AnalyticResources, LaneRegisters, Outputs};
+    use tgsi_environment::{AnalyticResources, LaneRegisters, Outputs};
 
     use super::*;
 

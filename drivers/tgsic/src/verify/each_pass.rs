@@ -7,9 +7,9 @@
 use std::ops::ControlFlow;
 
 use tgsi_compiler::Stage;
+use tgsi_environment::Inputs;
 use tgsi_ir::Shader;
 use tgsi_ir::passes::pass_manager::{PassObserver, PassRun};
-use tgsi_ir::run::environment::Inputs;
 
 use super::compare::{Rule, first_mismatch};
 use super::executor::{RunResult, run_ir};
@@ -104,7 +104,7 @@ mod tests {
 
     fn ir(text: &str) -> Shader {
         subject(text)
-            .to_stage(Stage::Ssa, &Plan::new(tgsi_drivers::DRIVERS[0], Vec::new()).expect("a plan"))
+            .to_stage(Stage::Ssa, &Plan::new(tgsi_registry::DRIVERS[0], Vec::new()).expect("a plan"))
             .unwrap_or_else(|problem| panic!("{}", problem.brief()))
     }
 

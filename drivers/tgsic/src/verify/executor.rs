@@ -1,7 +1,7 @@
 //! A shader made ready for one executor.
 
 use tgsi_compiler::{InterfaceIntegers, Runner, Stage};
-use tgsi_ir::run::environment::{AnalyticResources, Inputs, Outputs, Resources, RunLimits};
+use tgsi_environment::{AnalyticResources, Inputs, Outputs, Resources, RunLimits};
 
 use crate::executor_kind::ExecutorKind;
 use crate::input::ShaderError;
@@ -19,7 +19,7 @@ pub struct Executor {
 /// What an executor runs.
 enum Program {
     /// For the TGSI interpreter.
-    Tgsi(Box<tgsi::run::Program>),
+    Tgsi(Box<tgsi_run::Program>),
     /// For the IR interpreter.
     Ir(Box<tgsi_ir::Shader>),
     /// The code that a driver emits.
@@ -62,7 +62,7 @@ impl Executor {
             (ExecutorKind::Stage(stage), _) => Program::Ir(Box::new(subject.to_stage(stage, plan)?)),
             (ExecutorKind::Driver(name), _) if name == plan.driver.name() => {
                 let code = subject.code(plan)?;
-                let runner = tgsi_drivers::runner(plan.compiler.target(), &code).transpose();
+                let runner = tgsi_registry::runner(plan.compiler.target(), &code).transpose();
                 let Some(runner) = runner.map_err(ShaderError::Other)? else { return Ok(None) };
                 Program::Code(runner)
             }
@@ -88,7 +88,7 @@ impl Executor {
     /// For a TGSI shader as it is.
     pub fn tgsi(shader: &tgsi::Shader) -> Result<Executor, ShaderError> {
         let program =
-            tgsi::run::Program::new(shader).map_err(|error| ShaderError::Coded(error.code(), error.to_string()))?;
+            tgsi_run::Program::new(shader).map_err(|error| ShaderError::Coded(error.code(), error.to_string()))?;
         Ok(Executor { program: Program::Tgsi(Box::new(program)), integers: None, is_code: false })
     }
 
@@ -137,7 +137,7 @@ impl Executor {
 impl Program {
     fn run(&self, inputs: &Inputs, resources: &mut dyn Resources, limits: RunLimits) -> Result<Outputs, ShaderError> {
         match self {
-            Program::Tgsi(program) => tgsi::run::run(program, inputs, resources, limits)
+            Program::Tgsi(program) => tgsi_run::run(program, inputs, resources, limits)
                 .map_err(|e| ShaderError::Coded(e.code(), e.to_string())),
             Program::Code(runner) => runner.run(inputs, resources, limits).map_err(ShaderError::Other),
             Program::Ir(shader) => tgsi_ir::run::run(shader, inputs, resources, limits)
@@ -156,7 +156,7 @@ pub fn run_ir(shader: &tgsi_ir::Shader, inputs: &Inputs, limits: RunLimits) -> R
 
 impl RunResult {
     /// Stored texels, in order.
-    pub fn texels(&self) -> Vec<(tgsi_ir::run::environment::ImageTexel, [u32; 4])> {
+    pub fn texels(&self) -> Vec<(tgsi_environment::ImageTexel, [u32; 4])> {
         self.resources.stored_texels().into_iter().collect()
     }
 }

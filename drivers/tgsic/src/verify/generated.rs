@@ -10,10 +10,10 @@ use std::sync::Once;
 
 use tgsi::Shader;
 use tgsi::check::Report;
-use tgsi::reduce::{Limits, reduce};
-use tgsi::run::{OpcodeCounts, Program, RunError, run_counted};
 use tgsi_compiler::{CompileError, Stage};
-use tgsi_ir::run::environment::{AnalyticResources, Inputs, Outputs, RunLimits};
+use tgsi_environment::{AnalyticResources, Inputs, Outputs, RunLimits};
+use tgsi_run::{OpcodeCounts, Program, RunError, run_counted};
+use tgsi_smith::reduce::{Limits, reduce};
 
 use super::compare::{Rule, first_mismatch, first_mismatch_but};
 use super::executor::RunResult;
@@ -106,7 +106,7 @@ impl Verification<'_> {
             let inputs = inputs::make(original, seed);
             let run = |program: &Program| {
                 let mut resources = AnalyticResources::default();
-                tgsi::run::run(program, &inputs, &mut resources, limits).map(|outputs| RunResult { outputs, resources })
+                tgsi_run::run(program, &inputs, &mut resources, limits).map(|outputs| RunResult { outputs, resources })
             };
             // What does not end has no result to compare.
             let Ok(expected) = run(&original_program) else { continue };
@@ -256,7 +256,7 @@ impl Verification<'_> {
             Err(error) if is_not_in_dialect(&error) => return Ok(()),
             code => code.map_err(in_driver)?,
         };
-        match tgsi_drivers::runner(self.plan.compiler.target(), &code) {
+        match tgsi_registry::runner(self.plan.compiler.target(), &code) {
             Some(runner) => {
                 let runner = runner.map_err(|error| defect(DRIVER, error))?;
                 compare(DRIVER, &|inputs, resources| runner.run(inputs, resources, wider))

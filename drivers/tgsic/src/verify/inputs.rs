@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use tgsi::Shader;
 use tgsi::tables::{File, Primitive, Processor, PropertyName, Semantic};
 use tgsi_compiler::{InterfaceIntegers, is_integer};
-use tgsi_ir::run::environment::{Inputs, LaneRegisters, MAX_LANES};
-use tgsi_ir::run::random::Random;
-use tgsi_ir::run::special;
+use tgsi_environment::Random;
+use tgsi_environment::special;
+use tgsi_environment::{Inputs, LaneRegisters, MAX_LANES};
 
 /// Kinds of values.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -7,9 +7,9 @@
 //! `MAD`, `LRP` and dot products ([`round_otherwise`]) alike.
 
 use tgsi::Shader;
-use tgsi::smith::mutate::{Variant, change_surroundings, round_otherwise};
 use tgsi::tables::{File, Processor};
-use tgsi_ir::run::environment::{Inputs, Outputs, RunLimits};
+use tgsi_environment::{Inputs, Outputs, RunLimits};
+use tgsi_smith::mutate::{Variant, change_surroundings, round_otherwise};
 
 use super::compare::shortest;
 use super::executor::Executor;

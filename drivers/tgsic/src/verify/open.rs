@@ -4,15 +4,15 @@
 
 use std::collections::BTreeSet;
 
-use tgsi::run::vectors::{Comparison, Vector};
 use tgsi_compiler::Target;
+use tgsi_environment::{Inputs, RunLimits};
 use tgsi_ir::alu::{AluOp, BaseType};
 use tgsi_ir::body::{Body, Swizzle};
 use tgsi_ir::builder::{AluSrc, Builder};
 use tgsi_ir::cursor::Cursor;
 use tgsi_ir::entities::{Def, Inst};
 use tgsi_ir::intrinsics::IntrinsicOp;
-use tgsi_ir::run::environment::{Inputs, RunLimits};
+use tgsi_run::vectors::{Comparison, Vector};
 
 use super::compare::Rule;
 use super::executor::{RunResult, run_ir};
@@ -262,7 +262,7 @@ mod tests {
             "VERT\nDCL IN[0]\nDCL OUT[0], GENERIC[0]\nDCL OUT[1], GENERIC[1]\nDCL TEMP[0..1]\nDCL BUFFER[0]\nDCL CONST[0]\n{code}\nEND\n"
         );
         let shader = tgsi::text::parse(text.as_bytes()).expect("valid text").shader;
-        let target = tgsi_drivers::find("spirv").expect("the driver").target(&[]).expect("no options");
+        let target = tgsi_registry::find("spirv").expect("the driver").target(&[]).expect("no options");
         let lowered = Compiler::for_target(target.into()).ir_at(Stage::Registers, &shader).expect("IR");
         let (word, wrong) = ("4e6e6b28".repeat(16), "41000000".repeat(16));
         let buffer = (0..8).map(|n| format!("{n:08x}")).collect::<String>();

@@ -11,10 +11,10 @@ use std::f64::consts::PI;
 
 use serde::Serialize;
 use tgsi::Shader;
-use tgsi::run::vectors::Vector;
 use tgsi::shader::Instruction;
 use tgsi::tables::{File, Opcode, OperandType};
-use tgsi_ir::run::environment::{Inputs, Outputs};
+use tgsi_environment::{Inputs, Outputs};
+use tgsi_run::vectors::Vector;
 
 use super::compare::is_kept;
 
@@ -382,7 +382,7 @@ impl ByOpcode {
 
 #[cfg(test)]
 mod tests {
-    use tgsi_ir::run::LaneRegisters;
+    use tgsi_environment::LaneRegisters;
 
     use super::*;
 

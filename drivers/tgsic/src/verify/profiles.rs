@@ -1,10 +1,10 @@
 //! Test: the profiles of the IR keep the meaning of TGSI shaders.
 
-use tgsi::smith::{Config, from_seed};
 use tgsi_compiler::Stage;
+use tgsi_environment::RunLimits;
 use tgsi_ir::passes::pass_manager::Passes;
 use tgsi_ir::passes::profiles::PROFILES;
-use tgsi_ir::run::environment::RunLimits;
+use tgsi_smith::{Config, from_seed};
 
 use super::compare::{Rule, first_mismatch};
 use super::executor::{Executor, run_ir};
@@ -16,7 +16,7 @@ const SHADERS: u64 = 300;
 
 #[test]
 fn profiles_keep_the_meaning() {
-    let plan = Plan::new(tgsi_drivers::DRIVERS[0], Vec::new()).expect("a plan");
+    let plan = Plan::new(tgsi_registry::DRIVERS[0], Vec::new()).expect("a plan");
     let limits = RunLimits::of_steps(2_000_000);
     let mut changed = vec![0; PROFILES.len()];
     for seed in 0..SHADERS {

@@ -14,8 +14,8 @@ use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 
 use serde::Serialize;
-use tgsi::run::vectors::{Agreement, UninitialisedWords, Vector, as_recorded};
 use tgsi_compiler::Stage;
+use tgsi_run::vectors::{Agreement, UninitialisedWords, Vector, as_recorded};
 
 use super::compare::is_kept;
 use super::executor::Executor;

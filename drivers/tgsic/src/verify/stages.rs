@@ -17,8 +17,8 @@ use crate::input_shader::InputShader;
 use crate::plan::Plan;
 use crate::status::{Failure, Status};
 use crate::{batch, output};
-use tgsi::smith::mutate::round_otherwise;
 use tgsi_compiler::Stage;
+use tgsi_smith::mutate::round_otherwise;
 
 /// The totals of a run.
 #[derive(Debug, Default, Serialize)]
@@ -120,7 +120,9 @@ fn one_shader(subject: &InputShader, seeds: u64, exact: bool, plan: &Plan) -> Ve
     }
     // A consumer that rounds otherwise must find the same in the source and in what is made of it.
     let otherwise = match subject {
-        InputShader::Tgsi(source) if exact && plan.compiler.keeps_rounding(tgsi::slots::stage_of(source.processor)) => {
+        InputShader::Tgsi(source)
+            if exact && plan.compiler.keeps_rounding(tgsi_to_ir::slots::stage_of(source.processor)) =>
+        {
             let pair = subject.code(plan).and_then(|code| {
                 let Some(translated) = code.into_tgsi() else { return Ok(None) };
                 let source = Executor::tgsi(&round_otherwise(source))?;

@@ -1,7 +1,7 @@
 //! Compares a shader with its translation: both are run by the TGSI interpreter.
 
 use tgsi::Shader;
-use tgsi_ir::run::environment::RunLimits;
+use tgsi_environment::RunLimits;
 
 use super::compare::{Rule, first_mismatch};
 use super::executor::Executor;

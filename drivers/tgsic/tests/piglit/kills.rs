@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
-use tgsi_ir::run::random::Random;
+use tgsi_environment::Random;
 
 use crate::ends::{Ends, Installed, PATIENCE, children, go_on, held, signal, wait_for};
 use crate::outcome::{Client, LIMIT, run};

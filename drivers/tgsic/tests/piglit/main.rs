@@ -3,7 +3,7 @@
 //!
 //! As a test program it runs a short list, each test straight and through the proxy, a client of our own that draws
 //! where the depth is equal, and a few kills; what it needs and does not find makes all ignored, by name. `piglit run`
-//! is the long form (see `drivers/virgl/tests/piglit`), whose exit status is 1 if a test got worse.
+//! is the long form (see `drivers/tgsic/virgl/tests/piglit`), whose exit status is 1 if a test got worse.
 
 #[path = "../common/mod.rs"]
 mod common;

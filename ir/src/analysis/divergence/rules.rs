@@ -9,8 +9,8 @@ use crate::entities::{Inst, Variable};
 use crate::intrinsics::indices::{Access, InterpMode};
 use crate::intrinsics::{IndexKind, IntrinsicKind, IntrinsicOp};
 use crate::shader::Stage;
-use crate::system_value::SystemValue;
 use crate::variable::{VariableData, VariableModes};
+use tgsi_environment::SystemValue;
 
 /// Pointers into these are as uniform as what they are made of.
 const SHARED_MODES: VariableModes = VariableModes(
@@ -76,7 +76,7 @@ impl Rules<'_> {
         match data.mode {
             VariableModes::SYSTEM_VALUE => {
                 let value = usize::try_from(data.location).ok().and_then(|number| SystemValue::ALL.get(number));
-                let op = value.and_then(|value| value.intrinsic());
+                let op = value.and_then(|value| IntrinsicOp::load_of(*value));
                 op.is_none_or(|op| self.system_value(op).unwrap_or(true))
             }
             VariableModes::SHADER_IN if self.stage == Stage::Fragment => {

@@ -5,9 +5,10 @@ use crate::alu::{AluOp, AluType};
 use crate::body::Shape;
 use crate::builder::{AluSrc, Builder};
 use crate::intrinsics::{IndexKind, IntrinsicOp};
-use crate::run::{AnalyticResources, Inputs, LaneRegisters, RunLimits, run};
+use crate::run::run;
 use crate::shader::{Shader, Stage};
 use crate::validate::validate;
+use tgsi_environment::{AnalyticResources, Inputs, LaneRegisters, RunLimits};
 
 const MOST: u32 = 100;
 

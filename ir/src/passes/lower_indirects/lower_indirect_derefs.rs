@@ -222,10 +222,11 @@ pub(crate) fn copy_access(
 mod tests {
     use super::*;
     use crate::intrinsics::IntrinsicOp;
-    use crate::run::{AnalyticResources, Inputs, RunLimits, run};
+    use crate::run::run;
     use crate::shader::Stage;
     use crate::types::{Field, ScalarType};
     use crate::variable::VariableData;
+    use tgsi_environment::{AnalyticResources, Inputs, RunLimits};
 
     const OUT: VariableModes = VariableModes::SHADER_OUT;
     const TEMP: VariableModes = VariableModes::FUNCTION_TEMP;

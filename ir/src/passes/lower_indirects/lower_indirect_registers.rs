@@ -134,11 +134,12 @@ fn access_element(b: &mut Builder<'_>, inst: Inst, register: Option<Def>) -> Opt
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::run::{AnalyticResources, Inputs, RunLimits, run};
+    use crate::run::run;
     use crate::shader::Stage;
     use crate::types::ScalarType;
     use crate::validate::validate;
     use crate::variable::{VariableData, VariableModes};
+    use tgsi_environment::{AnalyticResources, Inputs, RunLimits};
 
     /// Puts 1, 2, 3 into an array, 9 into element `write`, and -|element `read`| and the three elements as a number
     /// into two outputs.

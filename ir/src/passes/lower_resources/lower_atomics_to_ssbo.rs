@@ -236,10 +236,11 @@ mod tests {
     use super::*;
     use crate::alu::AluType;
     use crate::passes::tests::random_shaders::Random;
-    use crate::run::{AnalyticResources, Inputs, LaneRegisters, Outputs, RunLimits, run};
+    use crate::run::run;
     use crate::shader::Stage;
     use crate::text::print;
     use crate::validate::validate;
+    use tgsi_environment::{AnalyticResources, Inputs, LaneRegisters, Outputs, RunLimits};
 
     const LANES: usize = 4;
     const OUTPUTS: usize = 40;

@@ -20,8 +20,8 @@ use crate::body::{Body, TexData, TexOp, TexSrcKind};
 use crate::builder::{AluSrc, Builder};
 use crate::cursor::Cursor;
 use crate::entities::{Def, Inst};
-use crate::sample_positions::{CENTRE, SAMPLE_POSITIONS};
 use crate::shader::Shader;
+use tgsi_environment::sample_positions::{CENTRE, SAMPLE_POSITIONS};
 
 /// Samples whose positions one word has.
 const SAMPLES_IN_WORD: u64 = 8;

@@ -148,10 +148,11 @@ fn index_up_to(b: &mut Builder<'_>, index: Def, base: u32, last: u32) -> Def {
 mod tests {
     use super::*;
     use crate::alu::AluType;
-    use crate::run::{AnalyticResources, Inputs, LaneRegisters, RunLimits, run};
+    use crate::run::run;
     use crate::shader::Stage;
     use crate::text::print;
     use crate::validate::validate;
+    use tgsi_environment::{AnalyticResources, Inputs, LaneRegisters, RunLimits};
 
     const LANES: usize = 8;
     /// The first index that a lane uses: past the end, below 0, so that it wraps around, inside.

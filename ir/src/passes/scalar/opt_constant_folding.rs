@@ -312,9 +312,10 @@ mod tests {
     use crate::alu::AluType;
     use crate::body::{Shape, Swizzle, TexData};
     use crate::builder::AluSrc;
-    use crate::intrinsics::indices::SamplerDim;
-    use crate::run::{AnalyticResources, Inputs, RunLimits, run};
+    use crate::run::run;
     use crate::shader::Stage;
+    use tgsi_environment::SamplerDim;
+    use tgsi_environment::{AnalyticResources, Inputs, RunLimits};
 
     fn source(shader: &Shader, user: Def) -> Vec<u64> {
         let body = shader.main();

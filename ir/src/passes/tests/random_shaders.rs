@@ -7,10 +7,11 @@ use crate::body::{AluFlags, Body, DerefKind, InstData, JumpKind, Shape, SourceSp
 use crate::builder::{AluSrc, Builder};
 use crate::entities::{Def, Function, Type, Variable};
 use crate::intrinsics::{IndexKind, IntrinsicOp};
-use crate::run::{AnalyticResources, Inputs, LaneRegisters, RunLimits, run};
+use crate::run::run;
 use crate::shader::{FunctionData, Parameter, Shader, Stage};
 use crate::types::{Field, ScalarType, TypeData};
 use crate::variable::{VariableData, VariableModes};
+use tgsi_environment::{AnalyticResources, Inputs, LaneRegisters, RunLimits};
 
 pub const LANES: usize = 8;
 const OUTPUTS: usize = 20;

@@ -236,12 +236,13 @@ fn replace(body: &mut Body, inst: Inst, base: u32, length: u32, stride: u32) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::run::{AnalyticResources, Inputs, LaneRegisters, RunLimits, run};
+    use crate::run::run;
     use crate::shader::Stage;
     use crate::text::print;
     use crate::types::ScalarType;
     use crate::validate::validate;
     use crate::variable::VariableModes;
+    use tgsi_environment::{AnalyticResources, Inputs, LaneRegisters, RunLimits};
 
     /// Random arrays of constants, with masks, stores of the same element and indices beyond the end.
     #[test]

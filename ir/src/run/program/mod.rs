@@ -10,13 +10,13 @@ mod instructions;
 
 use super::RunError;
 use super::derefs::{CopyPlan, DerefStep, ImagePlan};
-use super::environment::{Inputs, LaneRegisters, Outputs, Resources, RunLimits};
 use super::io::IoPlan;
 use super::layout::Layout;
 use super::machine::Machine;
 use super::native::NativeCode;
 use std::ops::Range;
 use std::sync::Arc;
+use tgsi_environment::{Inputs, LaneRegisters, Outputs, Resources, RunLimits};
 
 use cranelift_entity::PrimaryMap;
 use hashbrown::HashSet;

@@ -4,7 +4,7 @@ use super::*;
 use crate::alu::{BaseType, ExecutionMode, evaluate};
 use crate::body::Swizzle;
 use crate::builder::AluSrc;
-use crate::run::special;
+use tgsi_environment::special;
 
 /// Values at which opcodes differ, and their neighbours in an endless sequence.
 fn sample(number: usize) -> u32 {

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::intrinsics::indices::IoSemantics;
-use crate::system_value::SystemValue;
+use tgsi_environment::SystemValue;
 
 fn floats(words: &[u32]) -> Vec<f32> {
     words.iter().map(|&word| f32::from_bits(word)).collect()

@@ -3,10 +3,11 @@
 use super::*;
 use crate::alu::AluType;
 use crate::body::{TexData, TexOp, TexSrcKind as K};
-use crate::intrinsics::indices::{AtomicOp, SamplerDim};
+use crate::intrinsics::indices::AtomicOp;
 use crate::passes::lower_sample_positions;
 use crate::types::TypeData;
 use std::collections::BTreeMap;
+use tgsi_environment::SamplerDim;
 
 /// Keeps the requests; the result of a lookup is its number in `x`, 100 in `y`, the unit in `z`, the sampler in `w`.
 #[derive(Default)]

@@ -149,7 +149,7 @@ fn inputs_and_outputs() {
         data.location_frac = 2;
     });
     let face = variable(&mut shader, VariableModes::SYSTEM_VALUE, boolean, |data| {
-        data.location = crate::system_value::SystemValue::FrontFace as i32;
+        data.location = tgsi_environment::SystemValue::FrontFace as i32;
     });
     let mut b = Builder::at_end(shader.main_mut());
     let x = lane(&mut b);
@@ -181,7 +181,7 @@ fn inputs_and_outputs() {
     }
     inputs.constants = vec![(0..12).collect()];
     let words = vec![0, u32::MAX, 0, u32::MAX];
-    inputs.system_values.insert(crate::system_value::SystemValue::FrontFace, vec![words]);
+    inputs.system_values.insert(tgsi_environment::SystemValue::FrontFace, vec![words]);
     let outputs = ran(&shader, &inputs);
     assert_eq!(component(&outputs, 0), [0, 1, 0, 1]);
     assert_eq!(outputs.outputs.component(1, 2), [11; 4]);

@@ -11,13 +11,14 @@ use crate::body::{
 use crate::builder::{AluSrc, Builder};
 use crate::cursor::Cursor;
 use crate::entities::{Block, Def, Type};
-use crate::intrinsics::indices::{Access, AtomicOp, InterpMode, IoSemantics, IoXfb, IoXfbOut, SamplerDim, Scope};
+use crate::intrinsics::indices::{Access, AtomicOp, InterpMode, IoSemantics, IoXfb, IoXfbOut, Scope};
 use crate::intrinsics::{DestBits, DestComponents, IndexKind, IntrinsicOp, SrcComponents};
-use crate::pixel_format::PixelFormat;
 use crate::shader::{FunctionData, Parameter, Shader, Stage};
 use crate::text::{PrintOptions, print, print_with};
 use crate::types::{Field, ScalarType, TypeData, TypeTable};
 use crate::variable::{Initializer, VariableData, VariableModes};
+use tgsi_environment::PixelFormat;
+use tgsi_environment::SamplerDim;
 
 fn type_name(types: &TypeTable, ty: Type) -> String {
     let mut name = String::new();

@@ -16,12 +16,13 @@ use crate::body::{AluFlags, CfNode, CfParent, DerefKind, SourceSpec, Swizzle, Te
 use crate::builder::{AluSrc, Builder};
 use crate::cursor::Cursor;
 use crate::entities::{If, Loop, Type, Use, User, Variable};
-use crate::intrinsics::indices::{AtomicOp, IoSemantics, IoXfb, IoXfbOut, SamplerDim};
+use crate::intrinsics::indices::{AtomicOp, IoSemantics, IoXfb, IoXfbOut};
 use crate::intrinsics::{IndexKind, IntrinsicOp};
-use crate::pixel_format::PixelFormat;
 use crate::shader::{FunctionData, Parameter, Stage};
 use crate::types::{Field, TypeData};
 use crate::variable::{Initializer, VariableData, VariableModes};
+use tgsi_environment::PixelFormat;
+use tgsi_environment::SamplerDim;
 
 fn codes(shader: &Shader) -> BTreeSet<&'static str> {
     match validate(shader) {

@@ -9,7 +9,6 @@ use crate::limits::{MAX_ARRAY_ID, MAX_DECLARED_INDEX, MAX_OLD_DECLARATIONS};
 use crate::shader::{
     Declaration, DeclarationImage, DeclarationInterpolation, DeclarationSamplerView, DeclarationSemantic,
 };
-use crate::span::Span;
 use crate::tables::{
     File, ImmediateType, Interpolation, InterpolationLocation, MemoryType, PixelFormat, ReturnType, Semantic,
     TextureTarget,
@@ -17,6 +16,7 @@ use crate::tables::{
 use crate::text::error::ParseErrorKind;
 use crate::text::legacy::{self, LegacyFile};
 use crate::text::names;
+use tgsi_diagnostics::Span;
 
 /// The file of a declaration: a current one, or one of old texts.
 #[derive(Clone, Copy, PartialEq)]

@@ -4,13 +4,13 @@ use super::predicate::{Held, Predicate};
 use super::{Parse, Parser};
 use crate::limits::MAX_LABEL;
 use crate::shader::{Instruction, InstructionMemory, InstructionTexture};
-use crate::span::Span;
 use crate::tables::lookup::Word;
 use crate::tables::{File, ImmediateType, MemoryQualifiers, Opcode, PixelFormat, ReturnType, TextureTarget};
 use crate::text::error::ParseErrorKind;
 use crate::text::legacy::{self, LegacyOpcode, Saturation, Suffixes};
 use crate::text::legacy_rewrite::OldInstruction;
 use crate::text::names;
+use tgsi_diagnostics::Span;
 
 impl<'a> Parser<'a> {
     /// An instruction whose first word was just read.

@@ -20,14 +20,14 @@ mod value;
 use super::error::ParseErrorKind;
 use super::legacy::Legacy;
 use super::lexer;
-use crate::diagnostic::Diagnostic;
 use crate::limits::{Limits, MAX_DIAGNOSTICS, MAX_POSITION};
 use crate::shader::Shader;
-use crate::span::Span;
 use crate::tables::Processor;
 use crate::tables::lookup::Word;
 use preprocess::Preprocessor;
-use tgsi_ir::closest_name::closest_name;
+use tgsi_diagnostics::Diagnostic;
+use tgsi_diagnostics::Span;
+use tgsi_diagnostics::suggest;
 
 pub use recovery::{Gaps, Reading};
 
@@ -318,7 +318,7 @@ impl<'a> Parser<'a> {
         // Hints are only shown for errors that are reported.
         let word = self.quote(span);
         let diagnostic = kind.at(span);
-        Err(Box::new(match closest_name(&word, known) {
+        Err(Box::new(match suggest(&word, known) {
             Some(name) => diagnostic.with_hint(format!("did you mean `{name}`?")),
             None => diagnostic,
         }))
@@ -452,7 +452,7 @@ impl<'a> Parser<'a> {
             let known = || Processor::ALL.iter().map(|p| p.name());
             let mut diagnostic = ParseErrorKind::UnknownStage(self.quote(span)).at(span);
             let upper = word.as_str().to_ascii_uppercase();
-            let meant = known().find(|&name| upper.starts_with(name)).or_else(|| closest_name(word.as_str(), known()));
+            let meant = known().find(|&name| upper.starts_with(name)).or_else(|| suggest(word.as_str(), known()));
             if let Some(name) = meant {
                 diagnostic = diagnostic.with_hint(format!("did you mean `{name}`?"));
             }

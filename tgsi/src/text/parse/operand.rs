@@ -3,12 +3,12 @@
 use super::{Parse, Parser};
 use crate::limits::{MAX_ARRAY_ID, MAX_MACRO_DEPTH, MAX_OPERAND_INDEX, MIN_OPERAND_INDEX};
 use crate::shader::{Dimension, Dst, Indirect, Register, Src, TextureOffset};
-use crate::span::Span;
 use crate::tables::lookup::Word;
 use crate::tables::{File, ImmediateType, Opcode, TextureTarget};
 use crate::text::error::ParseErrorKind;
 use crate::text::legacy::{self, LegacyFile};
 use crate::text::lexer;
+use tgsi_diagnostics::Span;
 
 /// A register as it stands in a text.
 #[derive(Clone, Copy)]

@@ -7,10 +7,10 @@ use arrayvec::ArrayVec;
 
 use super::{Parse, Parser};
 use crate::shader::{Dst, Instruction, Register, Src};
-use crate::span::Span;
 use crate::tables::{File, ImmediateType, Opcode};
 use crate::text::error::ParseErrorKind;
 use crate::text::legacy::{LegacyFile, Suffixes};
+use tgsi_diagnostics::Span;
 
 /// The condition of an instruction.
 #[derive(Clone, Copy)]

@@ -5,10 +5,10 @@ use hashbrown::HashMap;
 
 use super::{Parse, Parser};
 use crate::limits::{MAX_DIAGNOSTICS, MAX_MACROS};
-use crate::span::Span;
 use crate::tables::lookup::Word;
 use crate::text::error::ParseErrorKind;
 use crate::text::lexer;
+use tgsi_diagnostics::Span;
 
 /// Definitions and open conditionals.
 #[derive(Default)]

@@ -5,13 +5,13 @@
 //! Whoever looks at the shader must say nothing that could follow from a gap alone.
 
 use super::Parser;
-use crate::diagnostic::Diagnostic;
 use crate::shader::{Instruction, Shader};
-use crate::span::Span;
 use crate::tables::lookup::Word;
 use crate::tables::{File, Opcode};
 use crate::text::{legacy, lexer};
-use tgsi_ir::closest_name::closest_name;
+use tgsi_diagnostics::Diagnostic;
+use tgsi_diagnostics::Span;
+use tgsi_diagnostics::suggest;
 
 /// A text as far as it was understood.
 #[derive(Clone, PartialEq, Debug)]
@@ -108,7 +108,7 @@ impl Parser<'_> {
             Some(_) => self.gap_of(Nop, position),
             None => {
                 let names = Opcode::ALL.iter().map(|opcode| opcode.name());
-                let meant = closest_name(name.as_str(), names).and_then(Opcode::from_name);
+                let meant = suggest(name.as_str(), names).and_then(Opcode::from_name);
                 self.gaps.structure |= legacy::opcode(name).is_some() || meant.is_some_and(counts);
                 self.gap_of(Nop, position);
             }

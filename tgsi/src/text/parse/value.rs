@@ -3,15 +3,15 @@
 use arrayvec::ArrayVec;
 
 use super::{Parse, Parser};
-use crate::diagnostic::Focus;
 use crate::shader::{Immediate, Property};
-use crate::span::Span;
 use crate::tables::lookup::Word;
 use crate::tables::{ImmediateType, Primitive, PropertyName};
 use crate::text::error::ParseErrorKind;
 use crate::text::float::{self, FloatLiteral};
 use crate::text::lexer;
 use crate::text::names;
+use tgsi_diagnostics::Focus;
+use tgsi_diagnostics::Span;
 
 impl<'a> Parser<'a> {
     pub(super) fn immediate(&mut self, keyword: Span) -> Parse<()> {

@@ -6,7 +6,7 @@
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{F32X4, F64, I32X4};
 use cranelift_codegen::ir::{InstBuilder, Value as Ir};
-use tgsi_ir::intrinsics::indices::SamplerDim;
+use tgsi_environment::SamplerDim;
 
 use super::levels::Levels;
 use super::{LookupEmitter, Operands, Place};

@@ -1,8 +1,8 @@
 //! Which texture instructions can be lookups in code.
 
+use tgsi_environment::SamplerDim;
+use tgsi_environment::TextureLookup;
 use tgsi_ir::body::TexSrcKind;
-use tgsi_ir::intrinsics::indices::SamplerDim;
-use tgsi_ir::run::TextureLookup;
 use tgsi_ir::run::program::{Program, Texture};
 
 use crate::native::context::MAX_KNOWN;

@@ -5,8 +5,8 @@ use std::mem::offset_of;
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::types::{I32, I32X4, I64};
 use cranelift_codegen::ir::{InstBuilder, Type, Value as Ir};
-use tgsi_ir::intrinsics::indices::SamplerDim;
-use tgsi_ir::run::TextureLookup;
+use tgsi_environment::SamplerDim;
+use tgsi_environment::TextureLookup;
 
 use super::{LookupEmitter, Operands};
 use crate::native::emit::fixed;

@@ -28,9 +28,9 @@ use cranelift_codegen::ir::condcodes::FloatCC;
 use cranelift_codegen::ir::types::{F32X4, I32, I32X4, I64};
 use cranelift_codegen::ir::{Block, InstBuilder, Value as Ir};
 use cranelift_frontend::Variable;
+use tgsi_environment::SamplerDim;
+use tgsi_environment::TextureLookup;
 use tgsi_ir::body::{DEFAULT_TG4_OFFSETS, TexSrcKind};
-use tgsi_ir::intrinsics::indices::SamplerDim;
-use tgsi_ir::run::TextureLookup;
 use tgsi_ir::run::program::Texture;
 
 use crate::native::alu::{Lanes, flags};

@@ -8,8 +8,8 @@ mod total;
 
 use std::sync::Arc;
 
-use tgsi_ir::intrinsics::indices::SamplerDim;
-use tgsi_ir::run::{TextureLookup, TextureRequest};
+use tgsi_environment::SamplerDim;
+use tgsi_environment::{TextureLookup, TextureRequest};
 
 use super::*;
 

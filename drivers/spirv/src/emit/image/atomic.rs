@@ -42,7 +42,7 @@ impl Emitter<'_> {
 
     fn texel_pointer(&mut self, access: &Access, element: Element) -> Result<Id, SpirvError> {
         let (variable, element) = self.image_variable(access, element);
-        let is_buffer = access.shape.dim == tgsi_ir::intrinsics::indices::SamplerDim::Buf;
+        let is_buffer = access.shape.dim == tgsi_environment::SamplerDim::Buf;
         let image = self.descriptor_pointer(variable, element, is_buffer, true);
         let coordinate = self.texel(access, Class::Int)?;
         let sample = match self.sample_of(access, Class::Uint)? {

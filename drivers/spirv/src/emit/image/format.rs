@@ -1,7 +1,7 @@
 //! Formats of storage images.
 
 use spirv::ImageFormat;
-use tgsi_ir::pixel_format::PixelFormat;
+use tgsi_environment::PixelFormat;
 
 use crate::module::Class;
 

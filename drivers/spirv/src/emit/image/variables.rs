@@ -2,10 +2,11 @@
 
 use rustc_hash::FxHashMap;
 use spirv::{Capability, Decoration, Dim, ImageFormat, Op};
+use tgsi_environment::PixelFormat;
+use tgsi_environment::SamplerDim;
 use tgsi_ir::entities::Variable;
-use tgsi_ir::intrinsics::indices::{Access as AccessFlags, AtomicOp, SamplerDim};
+use tgsi_ir::intrinsics::indices::{Access as AccessFlags, AtomicOp};
 use tgsi_ir::intrinsics::{IndexKind, IntrinsicOp};
-use tgsi_ir::pixel_format::PixelFormat;
 use tgsi_ir::types::TypeData;
 use tgsi_ir::{Def, Inst, InstData};
 

@@ -135,9 +135,9 @@ impl Emitter<'_> {
 
     /// What TGSI calls a slot.
     fn semantic_name(&self, slot: Slot) -> String {
-        let processor = tgsi::slots::processor_of(self.shader.stage);
+        let processor = tgsi_to_ir::slots::processor_of(self.shader.stage);
         let file = if slot.is_output { tgsi::tables::File::Output } else { tgsi::tables::File::Input };
-        let semantic = tgsi::slots::semantic_of(processor, file, slot.location);
+        let semantic = tgsi_to_ir::slots::semantic_of(processor, file, slot.location);
         semantic.map_or(slot.location.to_string(), |(name, index)| format!("{}[{index}]", name.name()))
     }
 

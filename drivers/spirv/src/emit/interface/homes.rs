@@ -53,7 +53,7 @@ pub struct Slot {
     pub is_output: bool,
     /// The kind of its variable.
     pub space: Space,
-    /// The slot, or an extended location (see [`tgsi::slots`]).
+    /// The slot, or an extended location (see [`tgsi_to_ir::slots`]).
     pub location: i32,
 }
 

@@ -156,10 +156,10 @@ impl Emitter<'_> {
         interpolation: Option<&'static str>,
         data: SlotData,
     ) {
-        let processor = tgsi::slots::processor_of(self.shader.stage);
+        let processor = tgsi_to_ir::slots::processor_of(self.shader.stage);
         let file = if slot.is_output { tgsi::tables::File::Output } else { tgsi::tables::File::Input };
         let is_attribute = self.shader.stage == Stage::Vertex && !slot.is_output;
-        let semantic = tgsi::slots::semantic_of(processor, file, slot.location).filter(|_| !is_attribute);
+        let semantic = tgsi_to_ir::slots::semantic_of(processor, file, slot.location).filter(|_| !is_attribute);
         let varying = Varying {
             register: self.io.plan.slot(slot).map_or(data.register, |data| data.register),
             semantic: semantic.map(|(semantic, _)| semantic.name().to_owned()),

@@ -4,8 +4,8 @@
 
 use smallvec::SmallVec;
 use spirv::{ImageOperands, Op};
+use tgsi_environment::SamplerDim;
 use tgsi_ir::body::{TexData, TexSrcKind};
-use tgsi_ir::intrinsics::indices::SamplerDim;
 use tgsi_ir::{Def, Inst, Swizzle};
 
 use super::lookup::Operands;

@@ -157,7 +157,7 @@ impl<'a> Emitter<'a> {
             && self.options.opengl
             && tex.is_shadow
             && !tex.is_array
-            && tex.dim == tgsi_ir::intrinsics::indices::SamplerDim::Dim1D;
+            && tex.dim == tgsi_environment::SamplerDim::Dim1D;
         if divides {
             let pair = ValueType::FLOAT.with_components(2);
             let one = self.module.float(1.0);

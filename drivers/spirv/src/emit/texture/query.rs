@@ -75,7 +75,7 @@ impl Emitter<'_> {
         let count = if tex.op == TexOp::Txs { shape.components() } else { 1 };
         let ty = ValueType::new(Class::Int, 32, count);
         let id = self.of_element(&unit, ty, &mut |e, element| {
-            if shape.dim == tgsi_ir::intrinsics::indices::SamplerDim::Buf && e.options.wgsl {
+            if shape.dim == tgsi_environment::SamplerDim::Buf && e.options.wgsl {
                 if tex.op != TexOp::Txs {
                     return Ok(e.module.int(1));
                 }

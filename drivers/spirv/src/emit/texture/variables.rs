@@ -11,8 +11,8 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use spirv::{Capability, Decoration, Dim, ImageFormat, Op, StorageClass};
+use tgsi_environment::SamplerDim;
 use tgsi_ir::body::{TexData, TexSrcKind};
-use tgsi_ir::intrinsics::indices::SamplerDim;
 use tgsi_ir::types::{ScalarType, TypeData};
 use tgsi_ir::{Def, Inst, InstData};
 

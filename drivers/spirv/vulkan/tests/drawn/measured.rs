@@ -14,7 +14,7 @@ use tgsi_compiler::{Compiler, Driver, Stage};
 use tgsi_driver_cpu::resources::{NoResources, Shared};
 use tgsi_driver_cpu::sampler::{Format, MipFilter, Sampler, Shape, Size, Texture, Textures};
 use tgsi_driver_cpu::{HostResources, Limits, Options, Program};
-use tgsi_ir::run::{Inputs, LaneRegisters, Outputs, Vec4};
+use tgsi_environment::{Inputs, LaneRegisters, Outputs, Vec4};
 use tgsi_spirv_vulkan::draw::{Drawing, PixelFormat, Texture as VulkanTexture, draw, time_of};
 
 use super::{

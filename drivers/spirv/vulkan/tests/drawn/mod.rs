@@ -12,14 +12,14 @@ use std::collections::BTreeMap;
 
 use crate::runs::{LIMITS, all_are_wanted, corpus, inputs, is_wanted, parsed, texts};
 use serde_json::Value;
-use tgsi::run::vectors::Agreement;
 use tgsi::tables::{File, Processor, Semantic};
 use tgsi_compiler::{Compiler, Driver, Stage};
 use tgsi_driver_spirv::DRIVER;
+use tgsi_environment::SystemValue;
+use tgsi_environment::{AnalyticResources, Inputs};
 use tgsi_ir::passes::linking::LinkOptions;
-use tgsi_ir::run::{AnalyticResources, Inputs};
 use tgsi_ir::shader::Shader;
-use tgsi_ir::system_value::SystemValue;
+use tgsi_run::vectors::Agreement;
 use tgsi_spirv_vulkan::draw::{Drawing, PixelFormat, Uniform, draw};
 
 /// Pixels of each side; the one in the middle is compared.

@@ -13,8 +13,8 @@
 
 use tgsi::Shader;
 use tgsi::shader::{Dst, Register, Src};
-use tgsi::span::Span;
 use tgsi::tables::{File, Opcode, Semantic, TextureTarget};
+use tgsi_diagnostics::Span;
 
 use super::i915_peephole::{ONE, Step, ZERO, peephole};
 use super::registers::{

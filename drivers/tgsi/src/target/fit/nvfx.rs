@@ -8,8 +8,8 @@
 
 use tgsi::Shader;
 use tgsi::shader::{Instruction, Src};
-use tgsi::span::Span;
 use tgsi::tables::{File, Opcode, Semantic};
+use tgsi_diagnostics::Span;
 
 use super::registers::{
     Declared, Numbering, RegisterCount, Semantics, buffer, count_semantics, is_texture_coordinate, number,

@@ -18,8 +18,8 @@ use std::sync::LazyLock;
 use tgsi::Shader;
 use tgsi::scan::needed_channels;
 use tgsi::shader::{Instruction, Register, Src};
-use tgsi::span::Span;
 use tgsi::tables::{File, Opcode, Semantic};
+use tgsi_diagnostics::Span;
 
 use super::registers::{
     Numbering, RegisterCount, buffer, count_nesting, count_semantics, is_texture_coordinate, number,

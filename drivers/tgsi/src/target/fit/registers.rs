@@ -2,8 +2,8 @@
 
 use tgsi::Shader;
 use tgsi::shader::{Declaration, DeclarationSemantic, Instruction, Register};
-use tgsi::span::Span;
 use tgsi::tables::{File, Opcode, Processor, Semantic};
+use tgsi_diagnostics::Span;
 
 use super::usage::{Resource, Usage};
 

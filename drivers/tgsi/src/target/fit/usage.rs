@@ -1,8 +1,8 @@
 //! Counting: how much of each limit is used, and where one is first exceeded.
 
-use tgsi::span::Span;
 use tgsi::tables::Processor;
 use tgsi_compiler::{Excess, Fit, LimitUse};
+use tgsi_diagnostics::Span;
 
 use super::limits::Limit;
 

@@ -45,7 +45,7 @@ pub fn guard(socket: &Path) -> Status {
     for milliseconds in LOOKS {
         std::thread::sleep(Duration::from_millis(milliseconds));
         // After an orderly end there is nothing left, or a file of somebody else.
-        if guarded.is_none() || file() != guarded || tgsi_driver_virgl::remove_stale(socket).is_ok() {
+        if guarded.is_none() || file() != guarded || tgsi_virgl::remove_stale(socket).is_ok() {
             break;
         }
     }

@@ -14,9 +14,9 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use tgsi_driver_virgl::shader::{Filtered, ShaderObject};
-use tgsi_driver_virgl::traffic::Traffic;
-use tgsi_driver_virgl::{Proxy, ProxyError};
+use tgsi_virgl::shader::{Filtered, ShaderObject};
+use tgsi_virgl::traffic::Traffic;
+use tgsi_virgl::{Proxy, ProxyError};
 
 use crate::args::{DialectName, ProxyArguments};
 use crate::plan::Plan;

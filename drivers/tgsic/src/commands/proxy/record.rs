@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use tgsi_driver_virgl::shader::{ShaderObject, Stage};
+use tgsi_virgl::shader::{ShaderObject, Stage};
 
 use super::translator::Outcome;
 use crate::output;

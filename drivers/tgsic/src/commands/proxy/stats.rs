@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde::Serialize;
-use tgsi_driver_virgl::traffic::Traffic;
+use tgsi_virgl::traffic::Traffic;
 
 use super::translator::Totals;
 

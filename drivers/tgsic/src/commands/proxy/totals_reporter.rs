@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use signal_hook::consts::SIGUSR1;
 use signal_hook::low_level::{pipe, unregister};
-use tgsi_driver_virgl::Proxy;
-use tgsi_driver_virgl::traffic::Traffic;
+use tgsi_virgl::Proxy;
+use tgsi_virgl::traffic::Traffic;
 
 use super::stats::Report;
 use super::translator::Translator;

@@ -12,9 +12,9 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 use tgsi::text::Reading;
 use tgsi_compiler::input::read_text;
 use tgsi_compiler::{HostCompiler, HostTranslation};
-use tgsi_driver_virgl::cache::Cache;
-use tgsi_driver_virgl::shader::{Filtered, ShaderObject};
-use tgsi_ir::run::environment::RunLimits;
+use tgsi_environment::RunLimits;
+use tgsi_virgl::cache::Cache;
+use tgsi_virgl::shader::{Filtered, ShaderObject};
 
 use super::record::{Recorder, hash, name_of};
 use super::stats::Histogram;

@@ -4,7 +4,7 @@ use super::*;
 use crate::body::{Body, JumpKind};
 use crate::entities::Inst;
 use crate::passes::tests::lower_bit_size::lower_bit_size;
-use crate::system_value::SystemValue;
+use tgsi_environment::SystemValue;
 
 /// The size of what an instruction works on.
 fn size(body: &Body, inst: Inst) -> u8 {

@@ -3,7 +3,7 @@
 use super::*;
 use crate::options::{CompilerOptions, Int64Ops};
 use crate::passes::lower_int64;
-use crate::system_value::SystemValue;
+use tgsi_environment::SystemValue;
 
 fn lower(shader: &mut Shader) -> bool {
     lower_int64(shader, &CompilerOptions { lower_int64: Int64Ops::ALL, ..CompilerOptions::default() })

@@ -19,10 +19,11 @@ use crate::body::{InstData, Shape, Swizzle};
 use crate::builder::{AluSrc, Builder};
 use crate::entities::Def;
 use crate::intrinsics::{IndexKind, IntrinsicOp};
-use crate::run::special;
-use crate::run::{AnalyticResources, Inputs, LaneRegisters, MAX_LANES, Program, RunLimits};
+use crate::run::Program;
 use crate::shader::{Shader, Stage};
 use crate::validate::validate;
+use tgsi_environment::special;
+use tgsi_environment::{AnalyticResources, Inputs, LaneRegisters, MAX_LANES, RunLimits};
 
 /// Registers of one source: four components of 64 bits.
 const REGISTERS: usize = 2;

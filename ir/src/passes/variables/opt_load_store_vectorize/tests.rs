@@ -6,10 +6,11 @@ use crate::alu::AluOp;
 use crate::body::Shape;
 use crate::builder::AluSrc;
 use crate::entities::Def;
-use crate::run::{AnalyticResources, Inputs, Outputs, RunLimits, run};
+use crate::run::run;
 use crate::shader::Stage;
 use crate::text::print;
 use crate::validate::validate;
+use tgsi_environment::{AnalyticResources, Inputs, Outputs, RunLimits};
 
 struct Random(u64);
 

@@ -1,0 +1,221 @@
+//! The fragment stage: quads of a tile are gathered, shaded together, and written in order.
+
+use tgsi::tables::{CoordOrigin, File, PixelCenter, PropertyName, Semantic};
+use tgsi_driver_cpu::resources::Shared;
+use tgsi_driver_cpu::sampler::Textures;
+use tgsi_environment::SystemValue;
+use tgsi_environment::{Inputs, LaneRegisters, MAX_LANES, Outputs};
+
+use crate::interface::{Slot, find, slots};
+use crate::scene::{Scene, Stage};
+use crate::texture::units;
+use crate::triangle::{Triangle, Weights};
+
+/// Quads of a run.
+const MAX_QUADS: usize = MAX_LANES / 4;
+
+/// A part of the picture: its colours and depths.
+pub(crate) struct Tile {
+    pub left: i64,
+    pub top: i64,
+    pub width: i64,
+    pub height: i64,
+    pub colors: Vec<[u8; 4]>,
+    depths: Vec<f32>,
+}
+
+impl Tile {
+    pub(crate) fn new([left, top]: [i64; 2], [width, height]: [i64; 2], background: [u8; 4]) -> Tile {
+        let count = (width * height) as usize;
+        Tile { left, top, width, height, colors: vec![background; count], depths: vec![1.0; count] }
+    }
+
+    /// The index of a pixel; none outside.
+    fn index(&self, x: i64, y: i64) -> Option<usize> {
+        let (x, y) = (x - self.left, y - self.top);
+        ((0..self.width).contains(&x) && (0..self.height).contains(&y)).then_some((y * self.width + x) as usize)
+    }
+}
+
+/// What is the same for all quads.
+pub(crate) struct Fragments<'a> {
+    scene: &'a Scene<'a>,
+    stage: &'a Stage<'a>,
+    slots: &'a [Slot],
+    color: Option<u16>,
+    depth: Option<u16>,
+    center: f32,
+    is_lower_left: bool,
+    textures: Textures,
+}
+
+impl<'a> Fragments<'a> {
+    pub(crate) fn new(scene: &'a Scene<'a>, slots_read: &'a [Slot]) -> Fragments<'a> {
+        let stage = &scene.fragment;
+        let outputs = slots(stage.source, File::Output);
+        let is_integer = stage.source.property(PropertyName::FsCoordPixelCenter) == Some(PixelCenter::Integer as u32);
+        Fragments {
+            scene,
+            stage,
+            slots: slots_read,
+            color: find(&outputs, Semantic::Color, 0),
+            depth: find(&outputs, Semantic::Position, 0),
+            center: if is_integer { 0.0 } else { 0.5 },
+            is_lower_left: stage.source.property(PropertyName::FsCoordOrigin) == Some(CoordOrigin::LowerLeft as u32),
+            textures: units(scene.textures),
+        }
+    }
+}
+
+#[derive(Clone, Copy)]
+struct Quad<'t> {
+    x: i64,
+    y: i64,
+    coverage: u8,
+    triangle: &'t Triangle,
+    weights: [Weights; 4],
+}
+
+/// The pixels of a quad in the order of lanes.
+const OFFSETS: [[i64; 2]; 4] = [[0, 0], [1, 0], [0, 1], [1, 1]];
+
+/// Draws triangles, in order, into a tile. Of runs that failed the pixels stay as they were; returned is why the first
+/// one failed.
+pub(crate) fn draw<'t>(
+    fragments: &Fragments<'_>,
+    tile: &mut Tile,
+    triangles: impl Iterator<Item = &'t Triangle>,
+) -> Option<String> {
+    let mut quads: Vec<Quad<'t>> = Vec::with_capacity(MAX_QUADS);
+    let mut error = None;
+    for triangle in triangles {
+        let first = |axis: usize, start: i64| triangle.bounds[axis][0].max(start) & !1;
+        let last = |axis: usize, end: i64| triangle.bounds[axis][1].min(end - 1);
+        for y in (first(1, tile.top)..=last(1, tile.top + tile.height)).step_by(2) {
+            for x in (first(0, tile.left)..=last(0, tile.left + tile.width)).step_by(2) {
+                let mut coverage = triangle.coverage(x, y);
+                if coverage == 0 {
+                    continue;
+                }
+                let weights = OFFSETS.map(|[dx, dy]| triangle.weights(x + dx, y + dy));
+                for (lane, [dx, dy]) in OFFSETS.into_iter().enumerate() {
+                    let is_visible = tile.index(x + dx, y + dy).is_some_and(|index| {
+                        // What lies behind is not shaded, unless the shader says where it lies.
+                        fragments.depth.is_some() || (weights[lane].depth as f32) < tile.depths[index]
+                    });
+                    if !is_visible {
+                        coverage &= !(1 << lane);
+                    }
+                }
+                if coverage == 0 {
+                    continue;
+                }
+                quads.push(Quad { x, y, coverage, triangle, weights });
+                if quads.len() == MAX_QUADS {
+                    error = error.or(shade(fragments, tile, &quads));
+                    quads.clear();
+                }
+            }
+        }
+    }
+    if !quads.is_empty() {
+        error = error.or(shade(fragments, tile, &quads));
+    }
+    error
+}
+
+/// Shades quads and writes them; why that failed, if it did.
+fn shade(fragments: &Fragments<'_>, tile: &mut Tile, quads: &[Quad<'_>]) -> Option<String> {
+    let inputs = inputs(fragments, quads);
+    match (fragments.stage.run)(&inputs, &mut Shared(&fragments.textures)) {
+        Ok(outputs) => {
+            write(fragments, tile, quads, &outputs);
+            None
+        }
+        Err(error) => Some(error),
+    }
+}
+
+fn inputs(fragments: &Fragments<'_>, quads: &[Quad<'_>]) -> Inputs {
+    let lanes = 4 * quads.len();
+    let slots = fragments.slots;
+    let registers = slots.iter().map(|slot| usize::from(slot.register) + 1).max().unwrap_or(0);
+    let mut inputs = Inputs { lanes, inputs: LaneRegisters::new(lanes, registers), ..Inputs::default() };
+    let rows = |value: &dyn Fn(&Quad<'_>, usize) -> u32| -> Vec<u32> {
+        quads.iter().flat_map(|quad| (0..4).map(move |lane| value(quad, lane))).collect()
+    };
+    let height = fragments.scene.size.1 as f32;
+    let coordinate = |component: usize| {
+        rows(&|quad, lane| {
+            let [dx, dy] = OFFSETS[lane];
+            let value = match component {
+                0 => (quad.x + dx) as f32 + fragments.center,
+                1 if fragments.is_lower_left => height - 1.0 - (quad.y + dy) as f32 + fragments.center,
+                1 => (quad.y + dy) as f32 + fragments.center,
+                2 => quad.weights[lane].depth as f32,
+                _ => quad.weights[lane].inverse_w as f32,
+            };
+            value.to_bits()
+        })
+    };
+    let coordinates = [0, 1, 2, 3].map(coordinate);
+    for (number, slot) in slots.iter().enumerate() {
+        for component in 0..4 {
+            let row = inputs.inputs.component_mut(slot.register.into(), component);
+            match slot.semantic {
+                Semantic::Position => row.copy_from_slice(&coordinates[component]),
+                Semantic::Face => {
+                    let face = |quad: &Quad<'_>| if quad.triangle.is_front { 1.0f32 } else { -1.0 };
+                    let rest = [0.0, 0.0, 0.0, 1.0f32][component];
+                    let value = |quad: &Quad<'_>| if component == 0 { face(quad) } else { rest };
+                    row.copy_from_slice(&rows(&|quad, _| value(quad).to_bits()));
+                }
+                Semantic::PrimitiveId => row.copy_from_slice(&rows(&|quad, _| quad.triangle.primitive)),
+                _ => {
+                    for (word, at) in row.iter_mut().zip(0..) {
+                        let (quad, lane) = (&quads[at / 4], at % 4);
+                        *word = quad.triangle.interpolate(slot, number, component, &quad.weights[lane]).to_bits();
+                    }
+                }
+            }
+        }
+    }
+    inputs.system_values.insert(SystemValue::FragCoord, coordinates.to_vec());
+    let front = rows(&|quad, _| if quad.triangle.is_front { u32::MAX } else { 0 });
+    inputs.system_values.insert(SystemValue::FrontFace, vec![front]);
+    inputs.system_values.insert(SystemValue::PrimitiveId, vec![rows(&|quad, _| quad.triangle.primitive)]);
+    inputs.system_values.insert(SystemValue::SamplePos, vec![vec![0.5f32.to_bits(); lanes]; 2]);
+    inputs
+        .system_values
+        .insert(SystemValue::SampleMaskIn, vec![rows(&|quad, lane| (quad.coverage >> lane & 1).into())]);
+    inputs.helpers = quads.iter().flat_map(|quad| (0..4).map(move |lane| quad.coverage >> lane & 1 == 0)).collect();
+    inputs.constants = fragments.stage.constants.to_vec();
+    inputs
+}
+
+fn write(fragments: &Fragments<'_>, tile: &mut Tile, quads: &[Quad<'_>], outputs: &Outputs) {
+    for (number, quad) in quads.iter().enumerate() {
+        for (lane, [dx, dy]) in OFFSETS.into_iter().enumerate() {
+            let at = 4 * number + lane;
+            if quad.coverage >> lane & 1 == 0 || !outputs.live.get(at).copied().unwrap_or(true) {
+                continue;
+            }
+            let Some(index) = tile.index(quad.x + dx, quad.y + dy) else { continue };
+            let depth = fragments.depth.map_or(quad.weights[lane].depth as f32, |register| {
+                f32::from_bits(outputs.outputs.get(register.into(), 2, at)).clamp(0.0, 1.0)
+            });
+            let is_nearer = depth < tile.depths[index];
+            if !is_nearer {
+                continue;
+            }
+            tile.depths[index] = depth;
+            if let Some(register) = fragments.color {
+                tile.colors[index] = std::array::from_fn(|component| {
+                    let value = f32::from_bits(outputs.outputs.get(register.into(), component, at));
+                    // A NaN becomes zero.
+                    (value.clamp(0.0, 1.0) * 255.0).round() as u8
+                });
+            }
+        }
+    }
+}

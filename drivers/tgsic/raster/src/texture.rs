@@ -1,0 +1,175 @@
+//! Images with mip levels, as textures of the built-in sampler.
+//!
+//! An image is two-dimensional. As a 1D texture it is its first row, as a 3D texture or an array one slice, as a cube
+//! each of the six faces. Filtering is linear between texels and between levels, or neither.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use tgsi_driver_cpu::sampler::{self, Filter, Format, MipFilter, Sampler, Shape, Size, Textures};
+
+/// What lies beyond the edges of a texture.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Wrap {
+    /// The texture again.
+    #[default]
+    Repeat,
+    /// Its outermost texels.
+    Clamp,
+}
+
+/// An image of one level.
+struct Level {
+    width: usize,
+    height: usize,
+    texels: Vec<[f32; 4]>,
+}
+
+impl Level {
+    /// Half the size, each texel the mean of the four below it.
+    fn half(&self) -> Level {
+        let (width, height) = ((self.width / 2).max(1), (self.height / 2).max(1));
+        let mean = |x: usize, y: usize| {
+            let [dx, dy] = [self.width, self.height].map(|size| usize::from(size > 1));
+            let texel = |i: usize, j: usize| self.texels[((y << dy) + j) * self.width + (x << dx) + i];
+            let taps = [texel(0, 0), texel(dx, 0), texel(0, dy), texel(dx, dy)];
+            std::array::from_fn(|c| taps.iter().map(|tap| tap[c]).sum::<f32>() * 0.25)
+        };
+        let texels = (0..height).flat_map(|y| (0..width).map(move |x| mean(x, y))).collect();
+        Level { width, height, texels }
+    }
+}
+
+/// A texture and the state of its sampler.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Texture {
+    levels: Arc<sampler::Texture>,
+    /// What lies beyond the edges.
+    pub wrap: Wrap,
+    /// Whether the nearest texel of the nearest level is taken instead of a mean.
+    pub nearest: bool,
+}
+
+impl Texture {
+    /// From texels of four bytes, rows from the top; row 0 has the texture coordinate 1, as pictures of OBJ files want.
+    /// `None` if there are too few bytes, or none, or a side is longer than
+    /// [`MAX_SIDE`](tgsi_driver_cpu::sampler::texture::MAX_SIDE).
+    pub fn from_rgba8(width: u32, height: u32, bytes: &[u8]) -> Option<Texture> {
+        let count = (width as usize).checked_mul(height as usize).filter(|&count| count > 0)?;
+        let row = 4 * width as usize;
+        let bytes = bytes.get(..count.checked_mul(4)?)?;
+        let texels = bytes.chunks_exact(row).rev().flat_map(|row| row.chunks_exact(4));
+        let texels = texels.map(|texel| std::array::from_fn(|c| f32::from(texel[c]) / 255.0)).collect();
+        Texture::from_level(Level { width: width as usize, height: height as usize, texels })
+    }
+
+    /// A texture with all levels, which keep their means as floats. `None` if it is too large.
+    fn from_level(mut level: Level) -> Option<Texture> {
+        let size = Size::of_image(level.width as u32, level.height as u32);
+        let mut texture = sampler::Texture::new(Shape::D2, Format::Rgba32Float, size, u32::MAX)?;
+        for number in 0..texture.levels().len() {
+            if number > 0 {
+                level = level.half();
+            }
+            let texels = texture.level_texels_mut(number).chunks_exact_mut(4);
+            for (bytes, value) in texels.zip(level.texels.as_flattened()) {
+                bytes.copy_from_slice(&value.to_le_bytes());
+            }
+        }
+        Some(Texture { levels: Arc::new(texture), wrap: Wrap::Repeat, nearest: false })
+    }
+
+    /// Drops the levels from number `count` on; the largest stays.
+    pub fn keep_levels(&mut self, count: usize) {
+        Arc::make_mut(&mut self.levels).keep_levels(count);
+    }
+
+    /// Squares of light and dark grey: the texture where none was given.
+    pub fn checkerboard() -> Option<Texture> {
+        let value =
+            |at: usize| if (at % 8 + at / 8).is_multiple_of(2) { [0.8, 0.8, 0.8, 1.0] } else { [0.3, 0.3, 0.3, 1.0] };
+        let texture = Texture::from_level(Level { width: 8, height: 8, texels: (0..64).map(value).collect() });
+        texture.map(|texture| Texture { nearest: true, ..texture })
+    }
+
+    fn sampler(&self) -> Sampler {
+        let wrap = match self.wrap {
+            Wrap::Repeat => sampler::Wrap::Repeat,
+            Wrap::Clamp => sampler::Wrap::ClampToEdge,
+        };
+        let (filter, mip_filter) =
+            if self.nearest { (Filter::Nearest, MipFilter::Nearest) } else { (Filter::Linear, MipFilter::Linear) };
+        Sampler { min_filter: filter, mag_filter: filter, mip_filter, wrap: [wrap; 3], ..Sampler::default() }
+    }
+}
+
+/// The textures of a picture by unit; a texture's sampler is the one of its unit. Units without one have a
+/// checkerboard. Images read as zero, what is stored to them is dropped.
+pub(crate) fn units(textures: &BTreeMap<u32, Texture>) -> Textures {
+    let mut units = Textures::new();
+    if let Some(texture) = Texture::checkerboard() {
+        units.set_default(texture.levels.clone(), texture.sampler());
+    }
+    for (&unit, texture) in textures {
+        units.set_texture(unit, texture.levels.clone());
+        units.set_sampler(unit, texture.sampler());
+    }
+    units
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tgsi_driver_cpu::HostResources;
+    use tgsi_environment::SamplerDim;
+    use tgsi_environment::{TextureLookup, TextureRequest};
+
+    fn request(lookup: TextureLookup, coordinate: [f32; 2]) -> TextureRequest {
+        let [s, t] = coordinate.map(|coordinate| [coordinate.to_bits(); 4]);
+        TextureRequest { coordinate: [s, t, [0; 4], [0; 4]], ..TextureRequest::new(lookup, SamplerDim::Dim2D) }
+    }
+
+    fn first(request: &TextureRequest, texture: Texture) -> [f32; 4] {
+        units(&BTreeMap::from([(0, texture)])).texture(request).map(|row| f32::from_bits(row[0]))
+    }
+
+    /// Two columns, black and white, two rows, the lower one green.
+    fn small() -> Texture {
+        let bytes = [[0, 0, 0, 255], [255, 255, 255, 255], [0, 255, 0, 255], [0, 255, 0, 255]].concat();
+        Texture::from_rgba8(2, 2, &bytes).expect("a texture")
+    }
+
+    #[test]
+    fn row_zero_has_the_coordinate_one() {
+        let explicit = |at| first(&request(TextureLookup::Explicit, at), small());
+        assert_eq!(explicit([0.75, 0.75]), [1.0, 1.0, 1.0, 1.0]);
+        assert_eq!(explicit([0.25, 0.25]), [0.0, 1.0, 0.0, 1.0]);
+        assert_eq!(explicit([0.5, 0.75]), [0.5, 0.5, 0.5, 1.0]);
+        assert_eq!(explicit([-1.25, 2.75]), [1.0, 1.0, 1.0, 1.0]);
+    }
+
+    #[test]
+    fn levels_are_means_and_found_by_derivatives() {
+        let mut lookup = request(TextureLookup::Explicit, [0.1, 0.2]);
+        lookup.lod = [1f32.to_bits(); 4];
+        assert_eq!(first(&lookup, small()), [0.25, 0.75, 0.25, 1.0]);
+        // A quad that spans the texture.
+        let mut wide = request(TextureLookup::Implicit, [0.0, 0.0]);
+        wide.coordinate[0] = [0.0f32, 1.0, 0.0, 1.0].map(f32::to_bits);
+        wide.coordinate[1] = [0.0f32, 0.0, 1.0, 1.0].map(f32::to_bits);
+        assert_eq!(first(&wide, small()), [0.25, 0.75, 0.25, 1.0]);
+        let mut one_level = small();
+        one_level.keep_levels(1);
+        // The middle of the four texels around a corner.
+        assert_eq!(first(&wide, one_level), [0.25, 0.75, 0.25, 1.0]);
+    }
+
+    #[test]
+    fn units_without_a_texture_have_a_checkerboard() {
+        let textures = units(&BTreeMap::new());
+        let at =
+            |s: f32| textures.texture(&request(TextureLookup::Explicit, [s, 0.01])).map(|row| f32::from_bits(row[3]));
+        assert_eq!(at(0.01), [0.8, 0.8, 0.8, 1.0]);
+        assert_eq!(at(0.13), [0.3, 0.3, 0.3, 1.0]);
+    }
+}

@@ -1,0 +1,98 @@
+//! The vertex stage: a shader, or the built-in one, which hands the attributes of the mesh on.
+//!
+//! Of its outputs are kept the position, clip distances, and what the fragment shader reads by semantic.
+
+use tgsi::tables::{File, PropertyName, Semantic};
+use tgsi_driver_cpu::resources::Shared;
+use tgsi_environment::SystemValue;
+use tgsi_environment::{Inputs, LaneRegisters, MAX_LANES};
+
+use crate::clip::{MAX_DISTANCES, ShadedVertex};
+use crate::interface::{Slot, find, slots};
+use crate::mesh::{Attribute, Vertex};
+use crate::scene::{Scene, Stage};
+use crate::texture::units;
+
+/// What a fragment shader reads where nothing was written.
+const UNWRITTEN: [f32; 4] = [0.0, 0.0, 0.0, 1.0];
+
+/// The vertices of the scene's mesh, with values for the slots of the fragment shader.
+///
+/// # Errors
+/// A run of the shader failed.
+pub(crate) fn process(scene: &Scene<'_>, fragment_slots: &[Slot]) -> Result<Vec<ShadedVertex>, String> {
+    let vertices = &scene.mesh.vertices;
+    match &scene.vertex {
+        None => Ok(vertices.iter().map(|vertex| built_in(vertex, fragment_slots)).collect()),
+        Some(stage) => {
+            let mut result = Vec::with_capacity(vertices.len());
+            for (number, batch) in vertices.chunks(MAX_LANES).enumerate() {
+                result.extend(run(scene, stage, fragment_slots, number * MAX_LANES, batch)?);
+            }
+            Ok(result)
+        }
+    }
+}
+
+/// Without a vertex shader: the position is that of the mesh, coordinates and colours go by their names, and generic
+/// varyings are texture coordinates, normal and position, in this order and again from the start.
+fn built_in(vertex: &Vertex, fragment_slots: &[Slot]) -> ShadedVertex {
+    let value = |slot: &Slot| match slot.semantic {
+        Semantic::Color | Semantic::BackColor => vertex.get(Attribute::Color),
+        Semantic::Normal => vertex.get(Attribute::Normal),
+        Semantic::TexCoord => vertex.get(Attribute::TextureCoordinate),
+        Semantic::Generic => match slot.index % 3 {
+            0 => vertex.get(Attribute::TextureCoordinate),
+            1 => vertex.get(Attribute::Normal),
+            _ => vertex.get(Attribute::Position),
+        },
+        _ => UNWRITTEN,
+    };
+    ShadedVertex {
+        position: vertex.get(Attribute::Position),
+        distances: [0.0; MAX_DISTANCES],
+        varyings: fragment_slots.iter().map(value).collect(),
+    }
+}
+
+fn run(
+    scene: &Scene<'_>,
+    stage: &Stage<'_>,
+    fragment_slots: &[Slot],
+    base: usize,
+    batch: &[Vertex],
+) -> Result<Vec<ShadedVertex>, String> {
+    let lanes = batch.len();
+    let mut inputs = Inputs { lanes, inputs: LaneRegisters::new(lanes, scene.attributes.len()), ..Inputs::default() };
+    for (register, &attribute) in scene.attributes.iter().enumerate() {
+        inputs.inputs.set_lanes(register, batch, |vertex| vertex.get(attribute).map(f32::to_bits));
+    }
+    let numbers: Vec<u32> = (0..lanes).map(|lane| (base + lane) as u32).collect();
+    for value in [SystemValue::VertexId, SystemValue::VertexIdZeroBase] {
+        inputs.system_values.insert(value, vec![numbers.clone()]);
+    }
+    inputs.constants = stage.constants.to_vec();
+    let outputs = (stage.run)(&inputs, &mut Shared(&units(scene.textures)))?.outputs;
+
+    let declared = slots(stage.source, File::Output);
+    let register = |semantic, index| find(&declared, semantic, index).map(usize::from);
+    let read = |register: usize, lane: usize| -> [f32; 4] {
+        std::array::from_fn(|component| f32::from_bits(outputs.get(register, component, lane)))
+    };
+    let position = register(Semantic::Position, 0);
+    let clip_registers = [0, 1].map(|index| register(Semantic::ClipDistance, index));
+    let enabled = stage.source.property(PropertyName::NumClipdistEnabled).map_or(MAX_DISTANCES, |n| n as usize);
+    let sources: Vec<Option<usize>> = fragment_slots.iter().map(|slot| register(slot.semantic, slot.index)).collect();
+    let vertex = |lane: usize| {
+        let mut distances = [0.0; MAX_DISTANCES];
+        for (at, distance) in distances.iter_mut().enumerate().take(enabled) {
+            *distance = clip_registers[at / 4].map_or(0.0, |register| read(register, lane)[at % 4]);
+        }
+        ShadedVertex {
+            position: position.map_or(UNWRITTEN, |register| read(register, lane)),
+            distances,
+            varyings: sources.iter().map(|source| source.map_or(UNWRITTEN, |register| read(register, lane))).collect(),
+        }
+    };
+    Ok((0..lanes).map(vertex).collect())
+}

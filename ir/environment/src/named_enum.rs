@@ -1,0 +1,39 @@
+//! Enums whose values have numbers and print names, each declared by one table.
+
+/// Declares an enum. Each row is a variant, its number (rows stand in the order of the numbers, from 0), its print name
+/// and its meaning.
+#[macro_export]
+macro_rules! named_enum {
+    ($(#[$attribute:meta])* $enum:ident { $($variant:ident = $number:literal $name:literal $meaning:literal,)* }) => {
+        $(#[$attribute])*
+        #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
+        #[repr(u8)]
+        pub enum $enum {
+            $(#[doc = $meaning] $variant = $number,)*
+        }
+
+        impl $enum {
+            /// Every value, in the order of the numbers.
+            pub const ALL: &'static [$enum] = &[$($enum::$variant),*];
+
+            /// The word in prints.
+            pub const fn name(self) -> &'static str {
+                match self { $($enum::$variant => $name,)* }
+            }
+
+            /// The value with this word.
+            pub fn from_name(name: &str) -> Option<$enum> {
+                match name {
+                    $($name => Some($enum::$variant),)*
+                    _ => None,
+                }
+            }
+        }
+
+        impl std::fmt::Display for $enum {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.pad(self.name())
+            }
+        }
+    };
+}

@@ -1,0 +1,142 @@
+//! The generic passes of vec4 machines, on random programs of a small machine: what others see of a run stays the same.
+
+mod generator;
+mod interpreter;
+mod liveness;
+mod machine;
+
+use generator::program;
+use interpreter::run;
+use machine::{Op, Program, text};
+use tgsi_vec4::allocate::{Extent, allocate, coalesce_copies};
+use tgsi_vec4::dead_code::remove_dead_code;
+use tgsi_vec4::hoist_constants::hoist_constants;
+use tgsi_vec4::merge::merge_instructions;
+use tgsi_vec4::propagate_backward::propagate_backward;
+use tgsi_vec4::propagate_copies::propagate_copies;
+use tgsi_vec4::vectorize::vectorize;
+
+const ROUNDS: u64 = 4000;
+
+/// A pass, and whether registers are real after it.
+type Pass = (&'static str, fn(&mut Program) -> bool, bool);
+
+fn hoist(program: &mut Program) -> bool {
+    let hoisted = hoist_constants(program);
+    let is_some = hoisted.is_some();
+    if let Some((hoisted, _)) = hoisted {
+        *program = hoisted;
+    }
+    is_some
+}
+
+fn sees_outputs(program: &Program) -> bool {
+    program.instructions().iter().any(|instruction| instruction.op == Op::Emit)
+}
+
+/// Allocates; whether that needs fewer temporaries.
+fn pack(program: &mut Program) -> bool {
+    let before = program.num_temps();
+    let may_write_early = !sees_outputs(program);
+    allocate(program, Extent::Pack, may_write_early) < before
+}
+
+fn number(program: &mut Program) -> bool {
+    allocate(program, Extent::Number, false);
+    true
+}
+
+fn coalesce(program: &mut Program) -> bool {
+    let before = program.instructions().len();
+    coalesce_copies(program);
+    program.instructions().len() < before
+}
+
+const PASSES: [Pass; 9] = [
+    ("propagate_copies", propagate_copies, false),
+    ("propagate_backward", propagate_backward, false),
+    ("remove_dead_code", remove_dead_code, false),
+    ("merge_instructions", merge_instructions, false),
+    ("vectorize", vectorize, false),
+    ("hoist_constants", hoist, false),
+    ("coalesce_copies", coalesce, false),
+    ("allocate", pack, true),
+    ("allocate without packing", number, true),
+];
+
+#[test]
+fn each_pass_keeps_what_others_see() {
+    let mut changes = [0; PASSES.len()];
+    for seed in 0..ROUNDS {
+        let original = program(seed);
+        let seen = run(&original, false);
+        for (count, (name, pass, is_allocated)) in changes.iter_mut().zip(PASSES) {
+            let mut changed = original.clone();
+            *count += u32::from(pass(&mut changed));
+            assert_eq!(
+                run(&changed, is_allocated),
+                seen,
+                "{name} of program {seed}:
+{}
+=>
+{}",
+                text(&original),
+                text(&changed)
+            );
+        }
+    }
+    // None of them is tested by programs that it leaves alone.
+    for (count, (name, ..)) in changes.iter().zip(PASSES) {
+        assert!(*count > 50, "{name} has changed {count} programs");
+    }
+}
+
+#[test]
+fn all_passes_one_after_the_other_keep_what_others_see() {
+    let (mut before, mut after) = (0, 0);
+    for seed in 0..ROUNDS {
+        let original = program(seed);
+        let seen = run(&original, false);
+        let mut changed = original.clone();
+        for _ in 0..3 {
+            propagate_copies(&mut changed);
+            remove_dead_code(&mut changed);
+            propagate_backward(&mut changed);
+            merge_instructions(&mut changed);
+            vectorize(&mut changed);
+        }
+        hoist(&mut changed);
+        pack(&mut changed);
+        merge_instructions(&mut changed);
+        assert_eq!(run(&changed, true), seen, "program {seed}:\n{}\n=>\n{}", text(&original), text(&changed));
+        before += original.instructions().len();
+        after += changed.instructions().len();
+    }
+    assert!(after < before * 9 / 10, "{before} instructions became {after}");
+}
+
+#[test]
+fn allocation_needs_few_registers() {
+    use machine::{Dst, File, Instruction, Src, Toy};
+    // Sums of products, each a scalar of its own: four of them fit a register.
+    let mut program = Program::new(Toy, 0);
+    let mut sums = Vec::new();
+    for input in 0..4 {
+        let temp = program.new_temp();
+        let dst = Dst { file: File::Temp, index: temp, indirect: false, mask: 1 };
+        let src = Src { swizzle: [input; 4], ..Src::new(File::Input, 0) };
+        program.push(Instruction::new(Op::Mul, Some(dst), &[src, src]));
+        sums.push(Src { swizzle: [0; 4], ..Src::new(File::Temp, temp) });
+    }
+    let sum = program.new_temp();
+    let dst = Dst { file: File::Temp, index: sum, indirect: false, mask: 1 };
+    program.push(Instruction::new(Op::Add, Some(dst), &[sums[0], sums[1]]));
+    for &other in &sums[2..] {
+        let so_far = Src { swizzle: [0; 4], ..Src::new(File::Temp, sum) };
+        program.push(Instruction::new(Op::Add, Some(dst), &[so_far, other]));
+    }
+    program.push(Instruction::new(Op::Store, None, &[Src { swizzle: [0; 4], ..Src::new(File::Temp, sum) }]));
+    let seen = run(&program, false);
+    assert_eq!(allocate(&mut program, Extent::Pack, true), 1);
+    assert_eq!(run(&program, true), seen);
+}

@@ -1,0 +1,100 @@
+//! The reducer: makes a shader as small as it can be while it stays interesting, in the manner of `bugpoint` and
+//! `wasm-shrink`.
+//!
+//! A function decides whether a candidate is interesting: mostly that it still fails. Every candidate that it
+//! sees is valid (without errors of the [check](tgsi::check)) if the first shader was. The steps are deterministic:
+//! ranges of instructions go first, then blocks around others, then whatever an instruction, an operand, a declaration
+//! can do without; each step makes the shader simpler, so that there is an end, and the result is minimal: no single
+//! step can be taken any more.
+//!
+//! ```
+//! use tgsi_smith::reduce::{Limits, reduce};
+//! use tgsi::tables::Opcode;
+//!
+//! let text = b"FRAG\nDCL IN[0], GENERIC[0], PERSPECTIVE\nDCL OUT[0], COLOR\nDCL TEMP[0]\n\
+//!              IF IN[0].xxxx\nSIN_SAT TEMP[0], -IN[0].zyxx\nENDIF\nMOV OUT[0], TEMP[0]\nEND\n";
+//! let shader = tgsi::text::parse(text).expect("valid text").shader;
+//! let small = reduce(&shader, Limits::default(), &mut |shader| shader.instructions.iter().any(|i| i.opcode == Opcode::Sin));
+//! assert_eq!(small.instructions.len(), 2);
+//! ```
+
+mod blocks;
+mod declarations;
+mod edit;
+mod operands;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use edit::relabel;
+
+use tgsi::check::check;
+use tgsi::shader::Shader;
+
+/// Bounds on the work of a reduction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Candidates to look at.
+    pub candidates: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits { candidates: 1_000_000 }
+    }
+}
+
+/// The smallest shader found that is interesting; the shader itself if nothing can be left out. The function is never
+/// asked about the shader itself.
+pub fn reduce(shader: &Shader, limits: Limits, interesting: &mut dyn FnMut(&Shader) -> bool) -> Shader {
+    let must_be_valid = !check(shader).has_errors();
+    let mut best = shader.clone();
+    best.forget_encoding();
+    let mut reducer = Reducer { best, must_be_valid, left: limits.candidates, interesting };
+    while reducer.round() {}
+    reducer.best
+}
+
+/// A reduction under way.
+struct Reducer<'a> {
+    /// The smallest interesting shader so far.
+    best: Shader,
+    must_be_valid: bool,
+    /// Candidates that may still be looked at.
+    left: u64,
+    interesting: &'a mut dyn FnMut(&Shader) -> bool,
+}
+
+impl Reducer<'_> {
+    /// Goes through all steps once; whether one was taken.
+    fn round(&mut self) -> bool {
+        let mut smaller = self.delete_ranges();
+        smaller |= self.unwrap_blocks();
+        smaller |= self.simplify_instructions();
+        smaller |= self.simplify_declarations();
+        smaller
+    }
+
+    /// Takes a candidate if it is interesting.
+    fn try_candidate(&mut self, mut candidate: Shader) -> bool {
+        if self.left == 0 {
+            return false;
+        }
+        relabel(&mut candidate);
+        if candidate == self.best || self.must_be_valid && check(&candidate).has_errors() {
+            return false;
+        }
+        self.left -= 1;
+        if !(self.interesting)(&candidate) {
+            return false;
+        }
+        self.best = candidate;
+        true
+    }
+
+    /// Tries the shader with a change made to it.
+    fn try_edit(&mut self, edit: impl FnOnce(&mut Shader)) -> bool {
+        let mut candidate = self.best.clone();
+        edit(&mut candidate);
+        self.try_candidate(candidate)
+    }
+}

@@ -1,0 +1,167 @@
+//! The registers of a shader under construction: what they hold, and what is known of them on the way to here.
+
+use tgsi::builder::RegisterArray;
+use tgsi::shader::Register;
+use tgsi::tables::OperandType;
+
+/// The type of the values of a register, the same for all components and for the whole shader.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Kind {
+    /// Any float, the same in all executors but for the sign of zero and the bits of NaN.
+    Float,
+    /// A float that is neither infinite nor NaN. Only hardware without integers makes a difference, where comparisons
+    /// and roundings may be made of other instructions.
+    Finite,
+    /// A float that is a multiple of a half and at most 8 in size.
+    Small,
+    /// 32 bits.
+    Integer,
+    /// Pairs of words: 64-bit floats, the same but for the sign of zero and the bits of NaN.
+    Double,
+    /// Pairs of words: 64 bits.
+    Long,
+    /// A float that no sum may see: together they could be computed in another order.
+    Leaf,
+    /// Whatever; nobody reads it.
+    Scrap,
+    /// Part of a computation: only what writes it reads it.
+    Scratch,
+}
+
+impl Kind {
+    /// The kind of values of an operand type.
+    pub(super) fn of(operand: OperandType) -> Kind {
+        match operand {
+            OperandType::Double => Kind::Double,
+            OperandType::Int64 | OperandType::Uint64 => Kind::Long,
+            OperandType::Int | OperandType::Uint => Kind::Integer,
+            OperandType::Float | OperandType::Untyped | OperandType::None => Kind::Float,
+        }
+    }
+
+    /// Whether values are floats of 32 bits.
+    pub(super) fn is_float(self) -> bool {
+        matches!(self, Kind::Float | Kind::Finite | Kind::Small | Kind::Leaf)
+    }
+
+    /// Whether a value takes a pair of components.
+    pub(super) fn is_wide(self) -> bool {
+        matches!(self, Kind::Double | Kind::Long)
+    }
+
+    /// Whether what this one holds may be read as `wanted`.
+    pub(super) fn serves(self, wanted: Kind) -> bool {
+        use Kind::{Finite, Float, Leaf, Small};
+        self == wanted
+            || matches!((self, wanted), (Small, Finite | Float | Leaf) | (Finite, Float | Leaf) | (Float, Leaf))
+    }
+}
+
+/// Components of a register that may be used for a kind: all of `mask`, or the whole pairs in it.
+pub(super) fn usable(mask: u8, kind: Kind) -> u8 {
+    if kind.is_wide() {
+        let pair = |pair: u8| if mask & pair == pair { pair } else { 0 };
+        pair(3) | pair(12)
+    } else {
+        mask & 15
+    }
+}
+
+/// A temporary.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Temporary {
+    pub(super) register: Register,
+    pub(super) kind: Kind,
+}
+
+/// An array of temporaries, all elements of which are written before anything else.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Array {
+    pub(super) array: RegisterArray,
+    pub(super) kind: Kind,
+}
+
+/// An input, or an array of them.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Input {
+    pub(super) array: RegisterArray,
+    /// Components that there are.
+    pub(super) components: u8,
+    /// Vertices that have one of their own; none: it is not per vertex.
+    pub(super) vertices: Option<u16>,
+}
+
+/// An output, or an array of them.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Output {
+    pub(super) array: RegisterArray,
+    pub(super) kind: Kind,
+    /// Components that mean something.
+    pub(super) components: u8,
+    /// Each vertex of the patch has one.
+    pub(super) per_vertex: bool,
+}
+
+/// A system value.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct SystemInput {
+    pub(super) register: Register,
+    pub(super) kind: Kind,
+    pub(super) components: u8,
+}
+
+/// The facts that hold at a program point.
+#[derive(Clone, Debug, Default)]
+pub(super) struct State {
+    /// Components of each temporary that were written.
+    pub(super) temporaries: Vec<u8>,
+    /// Components of each output register that were written.
+    pub(super) outputs: Vec<u8>,
+    /// By index register and component: the highest value it can have; none if anything.
+    pub(super) bounds: Vec<[Option<u8>; 4]>,
+}
+
+impl State {
+    /// Keeps the facts that also hold in `other`, for the point where two paths join.
+    pub(super) fn meet(&mut self, other: &State) {
+        let meet_words = |mine: &mut Vec<u8>, others: &Vec<u8>| {
+            for (position, word) in mine.iter_mut().enumerate() {
+                *word &= others.get(position).copied().unwrap_or(0);
+            }
+        };
+        meet_words(&mut self.temporaries, &other.temporaries);
+        meet_words(&mut self.outputs, &other.outputs);
+        for (position, bounds) in self.bounds.iter_mut().enumerate() {
+            for (component, bound) in bounds.iter_mut().enumerate() {
+                let others = other.bounds.get(position).and_then(|bounds| bounds[component]);
+                *bound = bound.zip(others).map(|(a, b)| a.max(b));
+            }
+        }
+    }
+
+    /// Forgets what index registers hold.
+    pub(super) fn forget_indices(&mut self) {
+        self.bounds.fill([None; 4]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ways_meet() {
+        let mut state =
+            State { temporaries: vec![15, 3], outputs: vec![1], bounds: vec![[Some(3), Some(1), None, None]] };
+        state.meet(&State { temporaries: vec![5], outputs: vec![9], bounds: vec![[Some(1), None, Some(2), None]] });
+        assert_eq!((&state.temporaries[..], &state.outputs[..]), (&[5, 0][..], &[1][..]));
+        assert_eq!(state.bounds, [[Some(3), None, None, None]]);
+        state.forget_indices();
+        assert_eq!(state.bounds, [[None; 4]]);
+    }
+
+    #[test]
+    fn pairs_are_whole() {
+        assert_eq!((usable(7, Kind::Double), usable(14, Kind::Long), usable(7, Kind::Float)), (3, 12, 7));
+    }
+}

@@ -1,0 +1,95 @@
+//! Operand types of the opcodes that compute with values, which the opcode table lacks.
+
+use super::registers::Kind;
+use tgsi::tables::{Opcode, OperandType, OutputMode};
+
+/// The types of the result and the operands of an opcode.
+#[derive(Clone, Debug)]
+pub(super) struct Signature {
+    pub(super) dst: Kind,
+    pub(super) src: Vec<Kind>,
+    pub(super) rounding: Rounding,
+}
+
+/// The effect of `precise` on a result.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Rounding {
+    /// Not at all.
+    Fixed,
+    /// It may be rounded otherwise if it is not precise.
+    Sum,
+    /// It may be if what it is computed from comes out of the same family.
+    Root,
+}
+
+/// The signature of an opcode that computes; none for those that do something else, or depend on other lanes.
+pub(super) fn signature(opcode: Opcode) -> Option<Signature> {
+    use Kind::{Double, Float, Integer};
+    use Opcode::*;
+    let info = opcode.info();
+    if matches!(info.output_mode, OutputMode::NoOutput | OutputMode::Other) || depends_on_lanes(opcode) {
+        return None;
+    }
+    let mut dst = Kind::of(info.dst_type);
+    let mut src: Vec<Kind> = (0..info.src_types.len()).map(|source| Kind::of(opcode.source_type(source))).collect();
+    if matches!(opcode, D2i | D2u | Pk2h | Pk2us | Pk4b | Pk4ub) {
+        dst = Integer;
+    }
+    // The half of a NaN has bits that are not said.
+    if opcode == Pk2h {
+        src = vec![Kind::Small];
+    }
+    let rounding = match opcode {
+        Add | Mul | Mad | Lrp | Fma | Dp2 | Dp3 | Dp4 | Dst => Rounding::Sum,
+        Dadd | Dmul | Dmad | Dfma => Rounding::Sum,
+        Rcp | Rsq | Sqrt | Ex2 | Lg2 | Pow | Sin | Cos | Exp | Log | Lit | Div => Rounding::Root,
+        Drcp | Drsq | Dsqrt | Ddiv => Rounding::Root,
+        _ => Rounding::Fixed,
+    };
+    debug_assert!(src.iter().all(|&kind| kind != Double || info.src_types.contains(&OperandType::Double)));
+    debug_assert!(dst != Float || info.dst_type != OperandType::Int);
+    Some(Signature { dst, src, rounding })
+}
+
+/// Whether lanes see each other in an opcode, or it asks what a lane is.
+pub(super) fn depends_on_lanes(opcode: Opcode) -> bool {
+    use Opcode::*;
+    matches!(
+        opcode,
+        Ddx | Ddy | DdxFine | DdyFine | ReadHelper | VoteAny | VoteAll | VoteEq | Ballot | ReadFirst | ReadInvoc
+    )
+}
+
+/// Whether the sign of a zero in a source shows in the result (other than as the sign of a zero).
+pub(super) fn shows_sign_of_zero(opcode: Opcode, source: usize) -> bool {
+    use Opcode::*;
+    matches!((opcode, source), (Rcp | Rsq | Pow | Lit | Pk2h | Drcp | Drsq, 0) | (Div | Ddiv, 1))
+}
+
+/// Opcodes that make small floats of small floats, for [`small`](super::small).
+pub(super) const SMALL: [Opcode; 26] = {
+    use Opcode::*;
+    [
+        Mov, Add, Mul, Mad, Fma, Lrp, Dp2, Dp3, Dp4, Min, Max, Flr, Ceil, Trunc, Round, Frc, Ssg, Slt, Sge, Seq, Sne,
+        Sgt, Sle, Cmp, Dst, Ldexp,
+    ]
+};
+
+#[cfg(test)]
+mod tests {
+    use super::super::small::has_range;
+    use super::*;
+
+    #[test]
+    fn operands_are_as_many_as_the_table_says() {
+        for &opcode in Opcode::ALL {
+            if let Some(signature) = signature(opcode) {
+                assert_eq!(signature.src.len(), usize::from(opcode.info().num_src), "{opcode}");
+            }
+        }
+        for opcode in SMALL {
+            assert!(signature(opcode).is_some_and(|s| s.dst == Kind::Float), "{opcode}");
+            assert!(opcode == Opcode::Ldexp || has_range(opcode), "{opcode} has no range in small.rs");
+        }
+    }
+}

@@ -1,0 +1,179 @@
+//! Expressions of small floats: sums and products that nothing rounds, in whatever order they are computed.
+//!
+//! A value is a multiple of `2^-bits` and at most `most` in size. While `most * 2^bits`, over all terms of a sum, is
+//! far below `2^24`, every way to compute it is exact, fused or not. What comes out is cut back to a [`Kind::Small`] in
+//! the end.
+
+use super::generator::Generator;
+use super::registers::Kind;
+use super::signature::SMALL;
+use tgsi::scan::needed_channels;
+use tgsi::shader::{Instruction, Src};
+use tgsi::tables::Opcode;
+
+/// The known properties of a value.
+#[derive(Clone, Copy, PartialEq, Debug)]
+struct Range {
+    most: f32,
+    bits: u32,
+}
+
+/// Every [`Kind::Small`].
+const SMALL_RANGE: Range = Range { most: 8.0, bits: 1 };
+
+/// Far enough below the 24 bits of a float that a few more terms do no harm.
+const MOST: f32 = (1 << 21) as f32;
+
+impl Range {
+    fn fits(self) -> bool {
+        self.most * ((1u32 << self.bits.min(24)) as f32) < MOST
+    }
+
+    fn sum(self, other: Range) -> Range {
+        Range { most: self.most + other.most, bits: self.bits.max(other.bits) }
+    }
+
+    fn product(self, other: Range) -> Range {
+        Range { most: self.most * other.most, bits: self.bits + other.bits }
+    }
+
+    fn either(self, other: Range) -> Range {
+        Range { most: self.most.max(other.most), bits: self.bits.max(other.bits) }
+    }
+}
+
+/// The range of a result; none if the opcode gives something else.
+fn result(opcode: Opcode, sources: &[Range]) -> Option<Range> {
+    use Opcode::*;
+    let &[a, ..] = sources else { return None };
+    let b = sources.get(1).copied().unwrap_or(a);
+    let c = sources.get(2).copied().unwrap_or(a);
+    let times = |count: f32| Range { most: a.product(b).most * count, bits: a.bits + b.bits };
+    Some(match opcode {
+        Mov => a,
+        Add => a.sum(b),
+        Mul => a.product(b),
+        Mad | Fma => a.product(b).sum(c),
+        // However it is computed: the products, and the difference first.
+        Lrp => a.product(b.sum(c)).sum(b.sum(c)),
+        Dp2 => times(2.0),
+        Dp3 => times(3.0),
+        Dp4 => times(4.0),
+        Dst => Range { most: 1.0, bits: 0 }.either(a.product(b)).either(a).either(b),
+        Min | Max => a.either(b),
+        Cmp => b.either(c),
+        Flr | Ceil | Trunc | Round => Range { most: a.most + 1.0, bits: 0 },
+        Frc => Range { most: 1.0, bits: a.bits },
+        Ssg | Slt | Sge | Seq | Sne | Sgt | Sle => Range { most: 1.0, bits: 0 },
+        _ => return None,
+    })
+}
+
+/// Whether the range of the results is known.
+#[cfg(test)]
+pub(super) fn has_range(opcode: Opcode) -> bool {
+    result(opcode, &[Range { most: 1.0, bits: 0 }]).is_some()
+}
+
+impl Generator<'_> {
+    /// A few instructions that end in a small float.
+    pub(super) fn small_expression(&mut self) {
+        let mut known: Vec<(Src, Range)> = Vec::new();
+        let count = 1 + self.choices.below(4);
+        for _ in 0..count {
+            let Some(step) = self.step(&known) else { continue };
+            known.push(step);
+        }
+        let Some((mut value, mut range)) = known.pop() else { return };
+        if range.bits > SMALL_RANGE.bits {
+            let opcode = self.choices.of([Opcode::Flr, Opcode::Round, Opcode::Trunc, Opcode::Ceil]);
+            value = self.scratch(opcode, &[value]);
+            range = Range { most: range.most + 1.0, bits: 0 };
+        }
+        let destination = self.destination(Kind::Small);
+        let saturate = self.choices.one_in(3);
+        if range.most > SMALL_RANGE.most && !saturate {
+            let limit = self.builder.immediate_f32(&[SMALL_RANGE.most]).replicated(0);
+            value = self.scratch(Opcode::Min, &[value, limit]);
+            if self.choices.one_in(2) {
+                return self.put_to(Opcode::Max, destination, &[value, limit.negated()]);
+            }
+            let value = self.scratch(Opcode::Max, &[value, limit.negated()]);
+            return self.put_to(Opcode::Mov, destination, &[value.negated()]);
+        }
+        let mut instruction = Instruction::with_operands(Opcode::Mov, None, &[value]);
+        instruction.saturate = saturate;
+        self.put_instruction(instruction, destination);
+    }
+
+    /// A scratch register with a result in all components.
+    fn scratch(&mut self, opcode: Opcode, sources: &[Src]) -> Src {
+        let position = self.new_scratch();
+        let destination = self.to_temporary(position, 15);
+        self.put_to(opcode, destination, sources);
+        Src::new(self.temporaries[position].register)
+    }
+
+    /// A scratch register that none of the current expression is in.
+    pub(super) fn new_scratch(&mut self) -> usize {
+        self.next_scratch = self.next_scratch % 8 + 1;
+        let number = self.next_scratch - 1;
+        let mut all = (0..self.temporaries.len()).filter(|&position| self.temporaries[position].kind == Kind::Scratch);
+        match all.nth(number) {
+            Some(position) => position,
+            None => self.new_temporary(Kind::Scratch),
+        }
+    }
+
+    /// One instruction of an expression, with what those before it made.
+    fn step(&mut self, known: &[(Src, Range)]) -> Option<(Src, Range)> {
+        let opcode = self.choices.of(SMALL);
+        if matches!(opcode, Opcode::Ldexp | Opcode::Fma) && !self.integers {
+            return None;
+        }
+        let count = usize::from(opcode.info().num_src);
+        let position = self.new_scratch();
+        let mut instruction = Instruction::new(opcode);
+        instruction.dst.push(self.to_temporary(position, 15).dst);
+        let mut ranges = Vec::new();
+        for number in 0..count {
+            let needed = needed_channels(&instruction, number);
+            let (source, range) = match self.choices.below(3) {
+                0 if !known.is_empty() => {
+                    let (value, range) = known[self.choices.below(known.len())];
+                    (self.turned(value), range)
+                }
+                _ => (self.modified_source(Kind::Small, needed), SMALL_RANGE),
+            };
+            instruction.src.push(source);
+            ranges.push(range);
+        }
+        let range = if opcode == Opcode::Ldexp {
+            // The count is an integer: half as much to four times as much.
+            let count = self.choices.of([0, 1, 2, u32::MAX]);
+            instruction.src[1] = self.builder.immediate_u32(&[count]).replicated(0);
+            Range { most: ranges[0].most * 4.0, bits: ranges[0].bits + 1 }
+        } else {
+            result(opcode, &ranges)?
+        };
+        if !range.fits() {
+            return None;
+        }
+        instruction.precise = self.choices.one_in(8);
+        instruction.saturate = self.choices.one_in(8);
+        self.put(instruction);
+        let destination = self.to_temporary(position, 15);
+        self.written(destination, 15);
+        Some((Src::new(self.temporaries[position].register), range))
+    }
+
+    /// Another view of a scratch value.
+    fn turned(&mut self, mut value: Src) -> Src {
+        if self.choices.one_in(2) {
+            value.swizzle = std::array::from_fn(|_| self.choices.below(4) as u8);
+        }
+        value.negate = self.choices.one_in(4);
+        value.absolute = self.choices.one_in(6);
+        value
+    }
+}

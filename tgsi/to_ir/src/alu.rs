@@ -1,0 +1,435 @@
+//! 32-bit arithmetic.
+
+use tgsi_ir::AluFlags;
+use tgsi_ir::alu::AluOp;
+use tgsi_ir::builder::AluSrc;
+use tgsi_ir::entities::Def;
+
+use super::control_flow::Translator;
+use super::sources::Lanes;
+use tgsi::shader::{Instruction, Src};
+use tgsi::tables::{Opcode, OperandType};
+
+/// The ALU instruction for a componentwise opcode.
+enum Simple {
+    /// The instruction on the sources in order.
+    Op(AluOp),
+    /// A comparison whose result becomes all ones or 0.
+    Truth(AluOp),
+    /// A comparison whose result becomes 1.0 or 0.0.
+    Number(AluOp),
+    /// The same with the two sources exchanged.
+    ExchangedNumber(AluOp),
+}
+
+const fn simple(opcode: Opcode) -> Option<Simple> {
+    use Simple::{ExchangedNumber, Number, Op, Truth};
+    Some(match opcode {
+        Opcode::Add => Op(AluOp::Fadd),
+        Opcode::Div => Op(AluOp::Fdiv),
+        Opcode::Min => Op(AluOp::Fmin),
+        Opcode::Max => Op(AluOp::Fmax),
+        Opcode::Frc => Op(AluOp::Ffract),
+        Opcode::Flr => Op(AluOp::Ffloor),
+        Opcode::Ceil => Op(AluOp::Fceil),
+        Opcode::Trunc => Op(AluOp::Ftrunc),
+        Opcode::Round => Op(AluOp::FroundEven),
+        Opcode::Slt => Number(AluOp::Flt),
+        Opcode::Sge => Number(AluOp::Fge),
+        Opcode::Seq => Number(AluOp::Feq),
+        Opcode::Sne => Number(AluOp::Fneu),
+        Opcode::Sgt => ExchangedNumber(AluOp::Flt),
+        Opcode::Sle => ExchangedNumber(AluOp::Fge),
+        Opcode::Fslt => Truth(AluOp::Flt),
+        Opcode::Fsge => Truth(AluOp::Fge),
+        Opcode::Fseq => Truth(AluOp::Feq),
+        Opcode::Fsne => Truth(AluOp::Fneu),
+        Opcode::I2f => Op(AluOp::I2f32),
+        Opcode::U2f => Op(AluOp::U2f32),
+        Opcode::F2i => Op(AluOp::F2i32),
+        Opcode::F2u => Op(AluOp::F2u32),
+        Opcode::Uadd => Op(AluOp::Iadd),
+        Opcode::Umul => Op(AluOp::Imul),
+        Opcode::Ineg => Op(AluOp::Ineg),
+        Opcode::Iabs => Op(AluOp::Iabs),
+        Opcode::Issg => Op(AluOp::Isign),
+        Opcode::Not => Op(AluOp::Inot),
+        Opcode::And => Op(AluOp::Iand),
+        Opcode::Or => Op(AluOp::Ior),
+        Opcode::Xor => Op(AluOp::Ixor),
+        Opcode::Shl => Op(AluOp::Ishl),
+        Opcode::Ishr => Op(AluOp::Ishr),
+        Opcode::Ushr => Op(AluOp::Ushr),
+        Opcode::Imin => Op(AluOp::Imin),
+        Opcode::Imax => Op(AluOp::Imax),
+        Opcode::Umin => Op(AluOp::Umin),
+        Opcode::Umax => Op(AluOp::Umax),
+        Opcode::Idiv => Op(AluOp::Idiv),
+        Opcode::ImulHi => Op(AluOp::ImulHigh),
+        Opcode::UmulHi => Op(AluOp::UmulHigh),
+        Opcode::Islt => Truth(AluOp::Ilt),
+        Opcode::Isge => Truth(AluOp::Ige),
+        Opcode::Uslt => Truth(AluOp::Ult),
+        Opcode::Usge => Truth(AluOp::Uge),
+        Opcode::Useq => Truth(AluOp::Ieq),
+        Opcode::Usne => Truth(AluOp::Ine),
+        Opcode::Brev => Op(AluOp::BitfieldReverse),
+        Opcode::Popc => Op(AluOp::BitCount),
+        Opcode::Lsb => Op(AluOp::FindLsb),
+        Opcode::Imsb => Op(AluOp::IfindMsb),
+        Opcode::Umsb => Op(AluOp::UfindMsb),
+        _ => return None,
+    })
+}
+
+impl Translator<'_, '_> {
+    /// The sources of an instruction as `lanes` read them.
+    fn sources(&mut self, instruction: &Instruction, lanes: Lanes) -> arrayvec::ArrayVec<AluSrc, 5> {
+        let mut sources = arrayvec::ArrayVec::new();
+        for (position, src) in instruction.src.iter().enumerate() {
+            sources.push(self.fetch(src, instruction.opcode.source_type(position), lanes));
+        }
+        sources
+    }
+
+    /// `a * b`, by the rules of the shader.
+    pub(super) fn multiply(&mut self, count: u8, a: AluSrc, b: AluSrc) -> Def {
+        let op = if self.context.legacy_math { AluOp::Fmulz } else { AluOp::Fmul };
+        self.b.alu_sized(op, count, &[a, b])
+    }
+
+    /// Translates an opcode of 32-bit arithmetic.
+    pub(super) fn alu(&mut self, instruction: &Instruction) {
+        let opcode = instruction.opcode;
+        if let Some(simple) = simple(opcode) {
+            let lanes = Self::result_lanes(instruction);
+            let mut sources = self.sources(instruction, lanes);
+            let def = match simple {
+                Simple::Op(op) => self.b.alu_sized(op, lanes.count, &sources),
+                Simple::Number(op) => self.number(op, lanes.count, &sources),
+                Simple::ExchangedNumber(op) => {
+                    sources.swap(0, 1);
+                    self.number(op, lanes.count, &sources)
+                }
+                Simple::Truth(op) => {
+                    let flag = self.b.alu_sized(op, lanes.count, &sources);
+                    self.truth(flag.into(), lanes.count)
+                }
+            };
+            return self.write(instruction, lanes.by_channel(def));
+        }
+        match opcode {
+            Opcode::Mov | Opcode::Uarl => self.mov(instruction),
+            Opcode::Cmp => self.cmp(instruction),
+            Opcode::Rcp => self.replicated(instruction, AluOp::Frcp),
+            Opcode::Rsq => self.replicated(instruction, AluOp::Frsq),
+            Opcode::Sqrt => self.replicated(instruction, AluOp::Fsqrt),
+            Opcode::Ex2 => self.replicated(instruction, AluOp::Fexp2),
+            Opcode::Lg2 => self.replicated(instruction, AluOp::Flog2),
+            Opcode::Sin => self.replicated(instruction, AluOp::Fsin),
+            Opcode::Cos => self.replicated(instruction, AluOp::Fcos),
+            Opcode::Pow => self.replicated(instruction, AluOp::Fpow),
+            Opcode::Dp2 => self.dot(instruction, 2),
+            Opcode::Dp3 => self.dot(instruction, 3),
+            Opcode::Dp4 => self.dot(instruction, 4),
+            Opcode::Dst => self.dst(instruction),
+            Opcode::Exp => self.exp(instruction),
+            Opcode::Log => self.log(instruction),
+            Opcode::Lit => self.lit(instruction),
+            _ => self.componentwise(instruction),
+        }
+    }
+
+    /// A constant for all channels.
+    fn scalar_constant(&mut self, value: u32) -> AluSrc {
+        AluSrc::component(self.constant(value), 0)
+    }
+
+    /// A comparison that gives 1.0 or 0.0.
+    fn number(&mut self, op: AluOp, count: u8, sources: &[AluSrc]) -> Def {
+        let flag = self.b.alu_sized(op, count, sources);
+        self.b.alu_sized(AluOp::B2f32, count, &[flag.into()])
+    }
+
+    /// `a < 0 ? b : c`; without a negation for `-a`, which is less than 0 where `a` is greater.
+    fn cmp(&mut self, instruction: &Instruction) {
+        let [condition, b, c] = instruction.src[..] else { return };
+        let lanes = Self::result_lanes(instruction);
+        let count = lanes.count;
+        let a = self.fetch(&Src { negate: false, ..condition }, instruction.opcode.source_type(0), lanes);
+        let b = self.fetch(&b, instruction.opcode.source_type(1), lanes);
+        let c = self.fetch(&c, instruction.opcode.source_type(2), lanes);
+        let zero = self.scalar_constant(0);
+        let operands = if condition.negate { [zero, a] } else { [a, zero] };
+        let chosen = self.b.alu_sized(AluOp::Flt, count, &operands);
+        let def = self.b.alu_sized(AluOp::Bcsel, count, &[chosen.into(), b, c]);
+        self.write(instruction, lanes.by_channel(def));
+    }
+
+    /// No instruction but the load and the store, unless there are modifiers.
+    fn mov(&mut self, instruction: &Instruction) {
+        let Some(src) = instruction.src.first() else { return };
+        let lanes = Self::result_lanes(instruction);
+        let value = self.fetch(src, instruction.opcode.source_type(0), lanes);
+        self.write(instruction, lanes.swizzled_by_channel(value));
+    }
+
+    fn componentwise(&mut self, instruction: &Instruction) {
+        let lanes = Self::result_lanes(instruction);
+        let n = lanes.count;
+        let sources = self.sources(instruction, lanes);
+        let source = |position: usize| sources.get(position).copied();
+        let (Some(a), b, c, d) = (source(0), source(1), source(2), source(3)) else { return };
+        // Operand counts were checked; an absent operand is never read.
+        let (b, c, d) = (b.unwrap_or(a), c.unwrap_or(a), d.unwrap_or(a));
+        let def = match instruction.opcode {
+            Opcode::Mul => self.multiply(n, a, b),
+            // Two roundings: a fused multiply-add would have one.
+            Opcode::Mad => {
+                let op = if self.context.legacy_math { AluOp::Fmadz } else { AluOp::Fmad };
+                self.b.alu_sized(op, n, &[a, b, c])
+            }
+            Opcode::Fma => {
+                let op = if self.context.legacy_math { AluOp::Ffmaz } else { AluOp::Ffma };
+                self.with_flags(AluFlags::EXACT, |t| t.b.alu_sized(op, n, &[a, b, c]))
+            }
+            Opcode::Lrp => {
+                let op = if self.context.legacy_math { AluOp::FlrpMadz } else { AluOp::FlrpMad };
+                self.b.alu_sized(op, n, &[a, b, c])
+            }
+            Opcode::Ucmp => {
+                let zero = self.scalar_constant(0);
+                let chosen = self.b.alu_sized(AluOp::Ine, n, &[a, zero]);
+                self.b.alu_sized(AluOp::Bcsel, n, &[chosen.into(), b, c])
+            }
+            Opcode::Arl => {
+                let floor = self.b.alu_sized(AluOp::Ffloor, n, &[a]);
+                self.b.alu_sized(AluOp::F2i32, n, &[floor.into()])
+            }
+            Opcode::Arr => {
+                let half = AluSrc::component(self.float(0.5), 0);
+                let sum = self.b.alu_sized(AluOp::Fadd, n, &[a, half]);
+                let floor = self.b.alu_sized(AluOp::Ffloor, n, &[sum.into()]);
+                self.b.alu_sized(AluOp::F2i32, n, &[floor.into()])
+            }
+            Opcode::Ldexp => self.scale(n, a, b, 32),
+            Opcode::Ssg => {
+                let zero = self.scalar_constant(0);
+                self.sign(n, a, zero)
+            }
+            Opcode::Umad => {
+                let product = self.b.alu_sized(AluOp::Imul, n, &[a, b]);
+                self.b.alu_sized(AluOp::Iadd, n, &[product.into(), c])
+            }
+            Opcode::Udiv | Opcode::Umod | Opcode::Mod => {
+                let op = match instruction.opcode {
+                    Opcode::Udiv => AluOp::Udiv,
+                    Opcode::Umod => AluOp::Umod,
+                    _ => AluOp::Irem,
+                };
+                let quotient = self.b.alu_sized(op, n, &[a, b]);
+                if self.is_nowhere(instruction, 1, lanes, |word| word == 0) {
+                    quotient
+                } else {
+                    let (zero, all_ones) = (self.scalar_constant(0), self.scalar_constant(u32::MAX));
+                    let by_zero = self.b.alu_sized(AluOp::Ieq, n, &[b, zero]);
+                    self.b.alu_sized(AluOp::Bcsel, n, &[by_zero.into(), all_ones, quotient.into()])
+                }
+            }
+            Opcode::Ibfe | Opcode::Ubfe => {
+                let op = if instruction.opcode == Opcode::Ibfe { AluOp::Ibfe } else { AluOp::Ubfe };
+                let field = self.b.alu_sized(op, n, &[a, b, c]);
+                // A width of 32 counts as 0 except at offset 0, where it means the whole word.
+                if self.is_nowhere(instruction, 2, lanes, |width| width == 32)
+                    || self.is_nowhere(instruction, 1, lanes, |offset| offset & 31 == 0)
+                {
+                    field
+                } else {
+                    let (zero, low_bits) = (self.scalar_constant(0), self.scalar_constant(31));
+                    let word_size = self.scalar_constant(32);
+                    let offset = self.b.alu_sized(AluOp::Iand, n, &[b, low_bits]);
+                    let width = self.b.alu_sized(AluOp::Ixor, n, &[c, word_size]);
+                    let neither = self.b.alu_sized(AluOp::Ior, n, &[offset.into(), width.into()]);
+                    let whole = self.b.alu_sized(AluOp::Ieq, n, &[neither.into(), zero]);
+                    self.b.alu_sized(AluOp::Bcsel, n, &[whole.into(), a, field.into()])
+                }
+            }
+            Opcode::Bfi => {
+                let mask = self.b.alu_sized(AluOp::Bfm, n, &[d, c]);
+                let field = self.b.alu_sized(AluOp::Bfi, n, &[mask.into(), b, a]);
+                if self.is_nowhere(instruction, 3, lanes, |width| width == 32) {
+                    field
+                } else {
+                    let word_size = self.scalar_constant(32);
+                    let whole = self.b.alu_sized(AluOp::Ieq, n, &[d, word_size]);
+                    self.b.alu_sized(AluOp::Bcsel, n, &[whole.into(), b, field.into()])
+                }
+            }
+            other => {
+                other.lacks_code();
+                return;
+            }
+        };
+        self.write(instruction, lanes.by_channel(def));
+    }
+
+    /// `a * 2^b` for floats of `bits` bits. The instruction of that name gives 0 where the result is infinite or
+    /// denormal; here it is multiplied by powers of two. The last one is as large as a power can be, so that what the
+    /// others may round comes out 0 or infinite; three reach from the smallest number to the largest.
+    pub(super) fn scale(&mut self, n: u8, mut a: AluSrc, b: AluSrc, bits: u8) -> Def {
+        // Bits of the fraction in the word that has the exponent: of a double the high one, so that targets without
+        // 64-bit integers have all that it takes.
+        let (least, most, fraction_bits) = if bits == 64 { (-1022, 1023, 20) } else { (-126, 127, 23) };
+        let zero = self.scalar_constant(0);
+        let least = self.scalar_constant(least as u32);
+        let most = self.scalar_constant(most as u32);
+        let bias = most;
+        let shift = self.scalar_constant(fraction_bits);
+        let clamped = |t: &mut Self, exponent: AluSrc| -> AluSrc {
+            let low = t.b.alu_sized(AluOp::Imax, n, &[exponent, least]);
+            t.b.alu_sized(AluOp::Imin, n, &[low.into(), most]).into()
+        };
+        let last = clamped(self, b);
+        let excess: AluSrc = self.b.alu_sized(AluOp::Isub, n, &[b, last]).into();
+        let first = clamped(self, excess);
+        let rest: AluSrc = self.b.alu_sized(AluOp::Isub, n, &[excess, first]).into();
+        let second = clamped(self, rest);
+        for exponent in [first, second, last] {
+            let biased = self.b.alu_sized(AluOp::Iadd, n, &[exponent, bias]);
+            let mut power = self.b.alu_sized(AluOp::Ishl, n, &[biased.into(), shift]);
+            if bits == 64 {
+                power = self.b.alu_sized(AluOp::Pack642x32Split, n, &[zero, power.into()]);
+            }
+            a = self.with_flags(AluFlags::EXACT, |t| t.b.alu_sized(AluOp::Fmul, n, &[a, power.into()])).into();
+        }
+        a.def
+    }
+
+    /// -1, 0 or 1. The sign of -0 is 0, where the instruction of that name gives -0.
+    pub(super) fn sign(&mut self, n: u8, a: AluSrc, zero: AluSrc) -> Def {
+        let sign = self.b.alu_sized(AluOp::Fsign, n, &[a]);
+        self.with_flags(AluFlags::EXACT, |t| t.b.alu_sized(AluOp::Fadd, n, &[sign.into(), zero]))
+    }
+
+    /// Whether an operand is known in all lanes, and nowhere what `is` asks for.
+    fn is_nowhere(&self, instruction: &Instruction, position: usize, lanes: Lanes, is: impl Fn(u32) -> bool) -> bool {
+        let Some(src) = instruction.src.get(position) else { return false };
+        (0..usize::from(lanes.count))
+            .all(|lane| self.known_word(src, usize::from(lanes.channel[lane])).is_some_and(|word| !is(word)))
+    }
+
+    /// One result of the x channels for all channels.
+    fn replicated(&mut self, instruction: &Instruction, op: AluOp) {
+        let sources = self.sources(instruction, Lanes::one(0));
+        let def = self.b.alu_sized(op, 1, &sources);
+        self.write_scalar(instruction, def);
+    }
+
+    fn dot(&mut self, instruction: &Instruction, count: u8) {
+        let sources = self.sources(instruction, Lanes::first(count));
+        let (Some(&a), Some(&b)) = (sources.first(), sources.get(1)) else { return };
+        // NIR's own dot products add in another order.
+        let ops = if self.context.legacy_math {
+            [AluOp::Fdot2Madz, AluOp::Fdot3Madz, AluOp::Fdot4Madz]
+        } else {
+            [AluOp::Fdot2Mad, AluOp::Fdot3Mad, AluOp::Fdot4Mad]
+        };
+        let op = ops[usize::from(count.clamp(2, 4)) - 2];
+        let def = self.b.alu_sized(op, 1, &[a, b]);
+        self.write_scalar(instruction, def);
+    }
+
+    /// Writes a result whose channels have formulas of their own; only those of the write mask are computed.
+    pub(super) fn write_channels(
+        &mut self,
+        instruction: &Instruction,
+        mut channel: impl FnMut(&mut Self, u8) -> AluSrc,
+    ) {
+        let mask = instruction.dst.first().map_or(0, |dst| dst.write_mask & 0xf);
+        let mut channels = [None; 4];
+        for position in (0..4u8).filter(|position| mask >> position & 1 != 0) {
+            channels[usize::from(position)] = Some(channel(self, position));
+        }
+        let Some(first) = channels.iter().flatten().next().copied() else { return };
+        let sources = channels.map(|channel| channel.unwrap_or(first));
+        let def = self.b.vec(&sources);
+        self.write(instruction, def.into());
+    }
+
+    fn one(&mut self) -> AluSrc {
+        AluSrc::component(self.float(1.0), 0)
+    }
+
+    fn dst(&mut self, instruction: &Instruction) {
+        let (Some(&a), Some(&b)) = (instruction.src.first(), instruction.src.get(1)) else { return };
+        self.write_channels(instruction, |t, channel| match channel {
+            0 => t.one(),
+            1 => {
+                let factors = [a, b].map(|src| t.fetch_channel(&src, OperandType::Float, 1));
+                AluSrc::component(t.multiply(1, factors[0], factors[1]), 0)
+            }
+            2 => t.fetch_channel(&a, OperandType::Float, 2),
+            _ => t.fetch_channel(&b, OperandType::Float, 3),
+        });
+    }
+
+    fn exp(&mut self, instruction: &Instruction) {
+        let Some(src) = instruction.src.first() else { return };
+        let x = self.fetch_channel(src, OperandType::Float, 0);
+        self.write_channels(instruction, |t, channel| {
+            let def = match channel {
+                0 => {
+                    let floor = t.b.alu_sized(AluOp::Ffloor, 1, &[x]);
+                    t.b.alu_sized(AluOp::Fexp2, 1, &[floor.into()])
+                }
+                1 => t.b.alu_sized(AluOp::Ffract, 1, &[x]),
+                2 => t.b.alu_sized(AluOp::Fexp2, 1, &[x]),
+                _ => return t.one(),
+            };
+            AluSrc::component(def, 0)
+        });
+    }
+
+    fn log(&mut self, instruction: &Instruction) {
+        let Some(src) = instruction.src.first() else { return };
+        let x = self.fetch_channel(src, OperandType::Float, 0);
+        let magnitude = self.b.alu_sized(AluOp::Fabs, 1, &[x]);
+        let log = self.b.alu_sized(AluOp::Flog2, 1, &[magnitude.into()]);
+        let floor = self.b.alu_sized(AluOp::Ffloor, 1, &[log.into()]);
+        self.write_channels(instruction, |t, channel| {
+            let def = match channel {
+                0 => floor,
+                1 => {
+                    let power = t.b.alu_sized(AluOp::Fexp2, 1, &[floor.into()]);
+                    t.b.alu_sized(AluOp::Fdiv, 1, &[magnitude.into(), power.into()])
+                }
+                2 => log,
+                _ => return t.one(),
+            };
+            AluSrc::component(def, 0)
+        });
+    }
+
+    fn lit(&mut self, instruction: &Instruction) {
+        let Some(&src) = instruction.src.first() else { return };
+        let zero = self.scalar_constant(0);
+        self.write_channels(instruction, |t, channel| match channel {
+            1 => {
+                let x = t.fetch_channel(&src, OperandType::Float, 0);
+                AluSrc::component(t.b.alu_sized(AluOp::Fmax, 1, &[x, zero]), 0)
+            }
+            2 => {
+                let [x, y, w] = [0, 1, 3].map(|channel| t.fetch_channel(&src, OperandType::Float, channel));
+                let base = t.b.alu_sized(AluOp::Fmax, 1, &[y, zero]);
+                let most = AluSrc::component(t.float(128.0), 0);
+                let least = AluSrc::component(t.float(-128.0), 0);
+                let exponent = t.b.alu_sized(AluOp::Fmin, 1, &[w, most]);
+                let exponent = t.b.alu_sized(AluOp::Fmax, 1, &[exponent.into(), least]);
+                let power = t.b.alu_sized(AluOp::Fpow, 1, &[base.into(), exponent.into()]);
+                let lit = t.b.alu_sized(AluOp::Flt, 1, &[zero, x]);
+                AluSrc::component(t.b.alu_sized(AluOp::Bcsel, 1, &[lit.into(), power.into(), zero]), 0)
+            }
+            _ => t.one(),
+        });
+    }
+}

@@ -1,0 +1,522 @@
+//! Variables of inputs and outputs, and the derefs that lead to their registers.
+//!
+//! The declared registers of a file form *groups*, each with one variable: a single register, or an array. A
+//! declaration with an array number is an array; where an access names no array, all declarations are one array if they
+//! follow each other in register, semantic and interpolation. Where an index may reach registers of several groups, but
+//! no gap, the access names the *whole file*: it is an intrinsic on slots with the first register as its base and all
+//! as its range, not one on a variable. Outputs of such a file are all accessed so. What remains (gaps, interpolation
+//! at another location) is resolved by comparing the index with each register.
+//!
+//! In the stages that see several vertices, an access with an outer index goes to a variable whose outermost array is
+//! the vertices, one without to an ordinary one. A declaration may have both, though shaders use one of them.
+
+use hashbrown::HashMap;
+
+use tgsi_ir::alu::{AluOp, AluType};
+use tgsi_ir::body::{DerefKind, InstData, Shape};
+use tgsi_ir::entities::{Def, Type, Variable};
+use tgsi_ir::intrinsics::indices::{InterpMode, IoSemantics};
+use tgsi_ir::intrinsics::{IndexKind, IntrinsicOp};
+use tgsi_ir::slots::{frag_result, varying};
+use tgsi_ir::types::ScalarType;
+use tgsi_ir::variable::{VariableData, VariableModes};
+
+use super::control_flow::Translator;
+use super::declarations::{Context, range};
+use crate::slots::{FIRST_EXTENDED_LOCATION, location_of};
+use tgsi::shader::{Declaration, Register};
+use tgsi::tables::{File, Interpolation, InterpolationLocation, Primitive, Processor, PropertyName, Semantic};
+
+/// Most vertices of a patch.
+const PATCH_VERTICES: u32 = 32;
+/// Vertices of a geometry shader's input primitive if the shader does not say which it takes.
+const MOST_PRIMITIVE_VERTICES: u32 = 6;
+
+/// Registers that share a variable.
+#[derive(Debug)]
+pub(super) struct Group {
+    pub(super) first: i32,
+    pub(super) last: i32,
+    pub(super) is_array: bool,
+    /// Number of the (first) declaration.
+    declaration: usize,
+    /// The ordinary variable and that by vertex.
+    variables: [Option<(Variable, Type)>; 2],
+    /// Component that a scalar variable holds.
+    pub(super) scalar: Option<u8>,
+}
+
+/// The inputs or the outputs.
+#[derive(Debug)]
+pub(super) struct IoFile {
+    pub(super) file: File,
+    pub(super) groups: Vec<Group>,
+    of_register: HashMap<i32, usize>,
+    /// First and last register of a file that is accessed as a whole.
+    whole: Option<(i32, i32)>,
+}
+
+impl IoFile {
+    pub(super) fn new(file: File) -> IoFile {
+        IoFile { file, groups: Vec::new(), of_register: HashMap::new(), whole: None }
+    }
+
+    fn mode(&self) -> VariableModes {
+        if self.file == File::Input { VariableModes::SHADER_IN } else { VariableModes::SHADER_OUT }
+    }
+}
+
+const fn interpolation(mode: Interpolation) -> InterpMode {
+    match mode {
+        Interpolation::Constant => InterpMode::Flat,
+        Interpolation::Linear => InterpMode::NoPerspective,
+        Interpolation::Perspective => InterpMode::Smooth,
+        Interpolation::Color => InterpMode::None,
+    }
+}
+
+/// The component that is all of some outputs, and its type.
+fn scalar_output(fragment: bool, location: i32) -> Option<(u8, ScalarType)> {
+    let slot = u8::try_from(location).ok()?;
+    Some(if fragment {
+        match slot {
+            frag_result::DEPTH => (2, ScalarType::Float),
+            frag_result::STENCIL => (1, ScalarType::Int),
+            frag_result::SAMPLE_MASK => (0, ScalarType::Int),
+            _ => return None,
+        }
+    } else {
+        match slot {
+            varying::FOGC | varying::PSIZ | varying::EDGE => (0, ScalarType::Float),
+            varying::LAYER | varying::VIEWPORT | varying::PRIMITIVE_ID | varying::VIEWPORT_MASK => (0, ScalarType::Int),
+            _ => return None,
+        }
+    })
+}
+
+impl<'s> Context<'s> {
+    pub(super) fn io(&self, file: File) -> &IoFile {
+        if file == File::Input { &self.input_file } else { &self.output_file }
+    }
+
+    fn io_mut(&mut self, file: File) -> &mut IoFile {
+        if file == File::Input { &mut self.input_file } else { &mut self.output_file }
+    }
+
+    /// Makes the variables of all declared inputs and outputs, in the order of their declarations.
+    pub(super) fn declare_inputs_and_outputs(&mut self) {
+        for file in [File::Input, File::Output] {
+            self.group(file);
+            for group in 0..self.io(file).groups.len() {
+                let by_vertex = self.is_by_vertex(file, group);
+                self.group_variable(file, group, by_vertex);
+            }
+        }
+    }
+
+    /// Whether the registers of a group are usually addressed by vertex: texts show it by empty brackets, which say no
+    /// more than the semantic.
+    fn is_by_vertex(&self, file: File, group: usize) -> bool {
+        let declaration = self.io(file).groups.get(group).and_then(|g| self.shader.declarations.get(g.declaration));
+        let is_patch = declaration.and_then(|d| d.semantic).is_some_and(|semantic| semantic.name.is_patch());
+        self.shader.processor.has_vertices(file) && (self.shader.processor == Processor::Geometry || !is_patch)
+    }
+
+    fn group(&mut self, file: File) {
+        let shader = self.shader;
+        let declarations: Vec<(usize, &Declaration)> = shader
+            .declarations
+            .iter()
+            .enumerate()
+            .filter(|(_, declaration)| declaration.file == file && declaration.first <= declaration.last)
+            .collect();
+        let any_array = self
+            .usage
+            .indirect
+            .iter()
+            .any(|&(accessed, array)| accessed == file && !self.array_bounds.contains_key(&(file, array)));
+        let mut whole = self.file_bounds.get(&file).copied().filter(|_| any_array);
+        let mut groups: Vec<(usize, i32, i32, bool)> = Vec::new();
+        let mut sorted = if any_array { declarations.clone() } else { Vec::new() };
+        if any_array && self.follow_each_other(&mut sorted) {
+            if let (Some((number, first)), Some((_, last))) = (sorted.first(), sorted.last()) {
+                groups.push((*number, i32::from(first.first), i32::from(last.last), true));
+            }
+            whole = None;
+        } else {
+            for (number, declaration) in declarations {
+                let (first, last) = range(declaration);
+                let indexed = declaration.array().is_some_and(|array| self.usage.indirect.contains(&(file, array)));
+                if declaration.array().is_some() && (last > first || indexed) {
+                    groups.push((number, first, last, true));
+                } else {
+                    groups.extend((first..=last).map(|register| (number, register, register, false)));
+                }
+            }
+        }
+        let io = self.io_mut(file);
+        for (declaration, first, last, is_array) in groups {
+            let group = Group { first, last, is_array, declaration, variables: [None; 2], scalar: None };
+            for register in first..=last {
+                io.of_register.entry(register).or_insert(io.groups.len());
+            }
+            io.groups.push(group);
+        }
+        io.whole = whole.filter(|&(first, last)| (first..=last).all(|register| io.of_register.contains_key(&register)));
+    }
+
+    /// Whether declarations are parts of what could be one declaration. Sorts them.
+    fn follow_each_other(&self, declarations: &mut [(usize, &Declaration)]) -> bool {
+        declarations.sort_by_key(|(_, declaration)| declaration.first);
+        let is_attribute = self.shader.processor == Processor::Vertex;
+        declarations.windows(2).all(|pair| {
+            let [(_, a), (_, b)] = pair else { return false };
+            let follows = i32::from(b.first) == i32::from(a.last) + 1
+                && a.interpolation == b.interpolation
+                && a.dimension == b.dimension
+                && a.invariant == b.invariant;
+            let semantics = match (a.semantic, b.semantic) {
+                (Some(x), Some(y)) => {
+                    x.name == y.name
+                        && x.streams == y.streams
+                        && u32::from(y.index) == u32::from(x.index) + u32::from(a.last - a.first) + 1
+                }
+                (None, None) => true,
+                _ => false,
+            };
+            follows && (semantics || (is_attribute && a.file == File::Input))
+        })
+    }
+
+    /// Vertices that an arrayed variable of a file has.
+    fn vertices(&self, file: File) -> u32 {
+        let property = |name| self.shader.property(name);
+        match self.shader.processor {
+            Processor::Geometry => property(PropertyName::GsInputPrimitive)
+                .and_then(Primitive::from_value)
+                .map_or(MOST_PRIMITIVE_VERTICES, |primitive| u32::from(primitive.input_vertices())),
+            Processor::TessControl if file == File::Output => {
+                property(PropertyName::TcsVerticesOut).filter(|&count| count != 0).unwrap_or(PATCH_VERTICES)
+            }
+            _ => PATCH_VERTICES,
+        }
+    }
+
+    /// Components that instructions write to an output register.
+    pub(super) fn written_mask(&self, register: i32) -> u8 {
+        let direct =
+            usize::try_from(register).ok().and_then(|r| self.usage.output_masks.get(r)).copied().unwrap_or_default();
+        self.usage.indirect_output_masks.iter().fold(direct, |mask, (&array, &written)| {
+            let reaches =
+                self.bounds(File::Output, array).is_some_and(|(first, last)| (first..=last).contains(&register));
+            if reaches { mask | written } else { mask }
+        })
+    }
+
+    /// The variable of a group, made if it is not there yet.
+    fn group_variable(&mut self, file: File, group: usize, by_vertex: bool) -> Option<(Variable, Type)> {
+        let entry = self.io(file).groups.get(group)?;
+        if let Some(existing) = entry.variables[usize::from(by_vertex)] {
+            return Some(existing);
+        }
+        let (first, last, is_array) = (entry.first, entry.last, entry.is_array);
+        let declaration = self.shader.declarations.get(entry.declaration)?;
+        let processor = self.shader.processor;
+        let offset = (first - i32::from(declaration.first)) as u32;
+        let is_attribute = processor == Processor::Vertex && file == File::Input;
+        let semantic = declaration.semantic.filter(|_| !is_attribute);
+        let mut location = match semantic {
+            Some(semantic) => location_of(processor, file, semantic.name, u32::from(semantic.index) + offset),
+            None => location_of(processor, file, Semantic::Generic, first as u32),
+        };
+        let fragment_output = processor == Processor::Fragment && file == File::Output;
+        if fragment_output
+            && location == i32::from(frag_result::DATA0)
+            && self.shader.property(PropertyName::FsColor0WritesAllCbufs).is_some_and(|value| value != 0)
+        {
+            location = i32::from(frag_result::COLOR);
+        }
+
+        let mut element = self.vec4;
+        let mut scalar = None;
+        if file == File::Output
+            && !is_array
+            && processor != Processor::TessControl
+            && let Some((component, ty)) = scalar_output(fragment_output, location)
+            && self.written_mask(first) & !(1 << component) == 0
+        {
+            element = self.ir.types.vector(ty, 1);
+            scalar = Some(component);
+        }
+        let mut ty = element;
+        if is_array {
+            ty = self.ir.types.array(ty, (last - first) as u32 + 1);
+        }
+        if by_vertex {
+            let vertices = self.vertices(file);
+            ty = self.ir.types.array(ty, vertices);
+        }
+        let prefix = if file == File::Input { "in" } else { "out" };
+        let mut data = VariableData::new(format!("{prefix}_{first}"), ty, self.io(file).mode());
+        data.location = location;
+        data.location_frac = scalar.unwrap_or(0);
+        data.driver_location = first as u32;
+        data.invariant = declaration.invariant;
+        data.per_vertex = by_vertex;
+        let tessellation = (processor == Processor::TessControl && file == File::Output)
+            || (processor == Processor::TessEval && file == File::Input);
+        data.patch = tessellation && !by_vertex;
+        if let Some(mode) = declaration.interpolation {
+            data.interpolation = interpolation(mode.mode);
+            data.centroid = mode.location == InterpolationLocation::Centroid;
+            data.sample = mode.location == InterpolationLocation::Sample;
+        }
+        // Only outputs of geometry shaders have streams; a text may say some of anything.
+        if let Some(semantic) =
+            declaration.semantic.filter(|_| processor == Processor::Geometry && file == File::Output)
+        {
+            data.streams = semantic
+                .streams
+                .iter()
+                .enumerate()
+                .fold(0, |bits, (position, stream)| bits | (stream & 3) << (2 * position));
+        }
+        let variable = self.ir.add_variable(data);
+        self.note_slots(file, location, (last - first) as u32 + 1, tessellation && !by_vertex);
+        let entry = self.io_mut(file).groups.get_mut(group)?;
+        entry.variables[usize::from(by_vertex)] = Some((variable, ty));
+        entry.scalar = scalar;
+        entry.variables[usize::from(by_vertex)]
+    }
+
+    /// Records slots in the shader's information.
+    fn note_slots(&mut self, file: File, location: i32, count: u32, patch: bool) {
+        if location >= FIRST_EXTENDED_LOCATION {
+            return;
+        }
+        let info = &mut self.ir.info;
+        for slot in (location as u32..).take(count as usize) {
+            match (slot, file) {
+                (0..64, File::Input) => info.inputs_read |= 1 << slot,
+                (0..64, _) => info.outputs_written |= 1 << slot,
+                (64..96, File::Input) if patch => info.patch_inputs_read |= 1 << (slot - 64),
+                (64..96, _) if patch => info.patch_outputs_written |= 1 << (slot - 64),
+                _ => {}
+            }
+        }
+    }
+}
+
+/// An access to a whole file.
+struct WholeFile {
+    vertex: Option<Def>,
+    offset: Def,
+    indices: [(IndexKind, i32); 3],
+}
+
+impl Translator<'_, '_> {
+    /// A deref of a group's variable, or of one of its elements.
+    fn group_deref(&mut self, file: File, group: usize, vertex: Option<Def>, element: Option<Def>) -> Option<Def> {
+        let (variable, ty) = self.context.group_variable(file, group, vertex.is_some())?;
+        let mode = self.context.io(file).mode();
+        let mut deref = self.b.deref_var(variable, mode, ty);
+        let mut ty = ty;
+        for index in [vertex, element].into_iter().flatten() {
+            ty = self.context.ir.types.element(ty)?.0;
+            deref = self.b.deref_array(deref, index, ty);
+        }
+        Some(deref)
+    }
+
+    /// A deref of an input or output register, none if it is not declared.
+    pub(super) fn register_deref(&mut self, file: File, index: i32, vertex: Option<Def>) -> Option<Def> {
+        let group = *self.context.io(file).of_register.get(&index)?;
+        let entry = self.context.io(file).groups.get(group)?;
+        let (is_array, first) = (entry.is_array, entry.first);
+        let element = is_array.then(|| self.constant((index - first) as u32));
+        self.group_deref(file, group, vertex, element)
+    }
+
+    /// The output variable of a register that has a shadow, and the component that it holds if it is a scalar.
+    pub(super) fn output_deref(&mut self, group: usize, register: i32) -> Option<(Def, Option<u8>)> {
+        let entry = self.context.output_file.groups.get(group)?;
+        let (is_array, first, scalar) = (entry.is_array, entry.first, entry.scalar);
+        let element = is_array.then(|| self.constant((register - first) as u32));
+        Some((self.group_deref(File::Output, group, None, element)?, scalar))
+    }
+
+    /// A deref of an indirectly addressed register; none if the index may reach several variables.
+    fn indirect_deref(
+        &mut self,
+        file: File,
+        index: i32,
+        offset: Def,
+        bounds: (i32, i32),
+        vertex: Option<Def>,
+    ) -> Option<Def> {
+        let group = *self.context.io(file).of_register.get(&bounds.0)?;
+        let entry = self.context.io(file).groups.get(group)?;
+        let (first, last, is_array) = (entry.first, entry.last, entry.is_array);
+        if !is_array || last < bounds.1 {
+            return None;
+        }
+        let element = self.element_index(first, (last - first) as u32 + 1, index, offset, bounds);
+        self.group_deref(file, group, vertex, Some(element))
+    }
+
+    /// The vertex of an access to a file that is addressed by vertex; none for one that names no vertex. All inputs of
+    /// a geometry shader come from vertices; those that are the same for all of them (`PRIM_ID`) are read from the
+    /// first.
+    fn vertex_index(&mut self, register: &Register) -> Option<Def> {
+        if !self.context.shader.processor.has_vertices(register.file) {
+            return None;
+        }
+        let Some(dimension) = register.dimension else {
+            return (self.context.shader.processor == Processor::Geometry).then(|| self.constant(0));
+        };
+        Some(self.index(dimension.index, dimension.indirect))
+    }
+
+    /// Reads an input, or an output of a tessellation control shader, by `read`, which gets a deref of a vec4.
+    pub(super) fn read_io(&mut self, register: &Register, read: &mut dyn FnMut(&mut Self, Def) -> Def) -> Option<Def> {
+        let file = register.file;
+        // A file that is not addressed by vertex has nothing but outer index 0.
+        if !self.context.shader.processor.has_vertices(file)
+            && register.dimension.is_some_and(|dimension| dimension.indirect.is_none() && dimension.index != 0)
+        {
+            return None;
+        }
+        let vertex = self.vertex_index(register);
+        let Some(indirect) = register.indirect else {
+            let deref = self.register_deref(file, register.index, vertex)?;
+            return Some(read(self, deref));
+        };
+        let bounds = self.context.bounds(file, indirect.array_id)?;
+        let offset = self.index_value(indirect);
+        if let Some(deref) = self.indirect_deref(file, register.index, offset, bounds, vertex) {
+            return Some(read(self, deref));
+        }
+        let index = self.add_constant(offset, register.index);
+        let mut value = self.constant_vector(&[0; 4]);
+        for candidate in bounds.0..=bounds.1 {
+            let Some(deref) = self.register_deref(file, candidate, vertex) else { continue };
+            let own = read(self, deref);
+            let number = self.constant(candidate as u32);
+            let chosen = self.b.alu(AluOp::Ieq, &[index, number]);
+            let chosen = tgsi_ir::builder::AluSrc::component(chosen, 0);
+            value = self.b.alu_sized(AluOp::Bcsel, 4, &[chosen, own.into(), value.into()]);
+        }
+        Some(value)
+    }
+
+    /// The variable that a chain of derefs starts from.
+    pub(super) fn deref_variable(&self, deref: Def) -> Option<Variable> {
+        let mut inst = self.b.body.def_inst(deref);
+        while let InstData::Deref { kind, .. } = *self.b.body.inst(inst) {
+            if let DerefKind::Var(variable) = kind {
+                return Some(variable);
+            }
+            inst = self.b.body.def_inst(self.b.body.src(inst, 0));
+        }
+        None
+    }
+
+    /// Marks the variable of a deref as read from the framebuffer.
+    pub(super) fn mark_framebuffer_fetch(&mut self, deref: Def) {
+        if let Some(variable) = self.deref_variable(deref) {
+            self.context.ir.variables[variable].fb_fetch_output = true;
+        }
+    }
+
+    /// The operands of an intrinsic that accesses the whole file: vertex, offset from the first register, and constant
+    /// indices. None if the access has to name a variable.
+    fn whole_file(&mut self, register: &Register) -> Option<WholeFile> {
+        let file = register.file;
+        let (first, last) = self.context.io(file).whole?;
+        // An array is less than the file, and no output may be both in variables and in slots.
+        let is_whole = register.indirect.is_some_and(|i| !self.context.array_bounds.contains_key(&(file, i.array_id)));
+        if !is_whole && file == File::Input {
+            return None;
+        }
+        let vertex = self.vertex_index(register);
+        let bounds = register.indirect.and_then(|i| self.context.bounds(file, i.array_id)).unwrap_or((first, last));
+        let offset = match register.indirect {
+            Some(indirect) => {
+                let offset = self.index_value(indirect);
+                self.element_index(first, (last - first) as u32 + 1, register.index, offset, bounds)
+            }
+            None => self.constant(0),
+        };
+        // A constant register is the base.
+        let (base, count) = match register.indirect {
+            Some(_) => (first, (last - first) as u32 + 1),
+            None => (register.index, 1),
+        };
+        let group = *self.context.io(file).of_register.get(&base)?;
+        let (variable, _) = self.context.group_variable(file, group, vertex.is_some())?;
+        let data = &self.context.ir.variables[variable];
+        let location = u8::try_from(data.location + base - data.driver_location as i32).unwrap_or(0);
+        let mut semantics = IoSemantics::new(location.min(127), count.min(63) as u8);
+        semantics.invariant = data.invariant;
+        let indices =
+            [(IndexKind::Base, base), (IndexKind::Range, count as i32), (IndexKind::IoSemantics, semantics.to_i32())];
+        Some(WholeFile { vertex, offset, indices })
+    }
+
+    /// Reads a vec4 of an input, or of an output of a tessellation control shader.
+    pub(super) fn load_io(&mut self, register: &Register) -> Option<Def> {
+        if let Some(WholeFile { vertex, offset, indices }) = self.whole_file(register) {
+            let (op, sources) = match (register.file, vertex) {
+                (File::Input, Some(vertex)) => (IntrinsicOp::LoadPerVertexInput, vec![vertex, offset]),
+                (File::Input, None) => (IntrinsicOp::LoadInput, vec![offset]),
+                (_, Some(vertex)) => (IntrinsicOp::LoadPerVertexOutput, vec![vertex, offset]),
+                (_, None) => (IntrinsicOp::LoadOutput, vec![offset]),
+            };
+            let ty = (IndexKind::DestType, AluType::FLOAT32.to_i32());
+            let indices: Vec<_> = indices.into_iter().chain([ty]).collect();
+            return Some(self.b.intrinsic_def(op, &sources, &indices, Shape::new(4, 32)));
+        }
+        self.read_io(register, &mut |t, deref| t.b.load_deref(deref, Shape::new(4, 32)))
+    }
+
+    /// Writes an output of a tessellation control shader.
+    pub(super) fn store_io(&mut self, register: &Register, value: Def, mask: u8) {
+        let file = register.file;
+        if let Some(WholeFile { vertex, offset, indices }) = self.whole_file(register) {
+            let (op, sources) = match vertex {
+                Some(vertex) => (IntrinsicOp::StorePerVertexOutput, vec![value, vertex, offset]),
+                None => (IntrinsicOp::StoreOutput, vec![value, offset]),
+            };
+            let ty = (IndexKind::SrcType, AluType::FLOAT32.to_i32());
+            let indices: Vec<_> = indices.into_iter().chain([ty, (IndexKind::WriteMask, i32::from(mask))]).collect();
+            self.b.intrinsic(op, &sources, &indices, None);
+            return;
+        }
+        let vertex = self.vertex_index(register);
+        let Some(indirect) = register.indirect else {
+            if let Some(deref) = self.register_deref(file, register.index, vertex) {
+                self.b.store_deref(deref, value, u32::from(mask));
+            }
+            return;
+        };
+        let Some(bounds) = self.context.bounds(file, indirect.array_id) else { return };
+        let offset = self.index_value(indirect);
+        if let Some(deref) = self.indirect_deref(file, register.index, offset, bounds, vertex) {
+            self.b.store_deref(deref, value, u32::from(mask));
+            return;
+        }
+        let index = self.add_constant(offset, register.index);
+        for candidate in bounds.0..=bounds.1 {
+            if !self.context.io(file).of_register.contains_key(&candidate) {
+                continue;
+            }
+            let number = self.constant(candidate as u32);
+            let chosen = self.b.alu(AluOp::Ieq, &[index, number]);
+            let branch = self.b.push_if(chosen);
+            if let Some(deref) = self.register_deref(file, candidate, vertex) {
+                self.b.store_deref(deref, value, u32::from(mask));
+            }
+            self.b.end_if(branch);
+        }
+    }
+}

@@ -1,0 +1,50 @@
+//! Several small numbers in one word.
+
+use tgsi_ir::alu::AluOp;
+use tgsi_ir::builder::AluSrc;
+
+use super::control_flow::Translator;
+use super::sources::Lanes;
+use tgsi::shader::Instruction;
+use tgsi::tables::{Opcode, OperandType};
+
+impl Translator<'_, '_> {
+    /// Translates a packing opcode.
+    pub(super) fn packing(&mut self, instruction: &Instruction) {
+        let (op, components) = match instruction.opcode {
+            Opcode::Pk2h => (AluOp::PackHalf2x16, 2),
+            Opcode::Pk2us => (AluOp::PackUnorm2x16, 2),
+            Opcode::Pk4b => (AluOp::PackSnorm4x8, 4),
+            Opcode::Pk4ub => (AluOp::PackUnorm4x8, 4),
+            Opcode::Up2h => (AluOp::UnpackHalf2x16, 2),
+            Opcode::Up2us => (AluOp::UnpackUnorm2x16, 2),
+            Opcode::Up4b => (AluOp::UnpackSnorm4x8, 4),
+            Opcode::Up4ub => (AluOp::UnpackUnorm4x8, 4),
+            other => {
+                other.lacks_code();
+                return;
+            }
+        };
+        let Some(src) = instruction.src.first() else { return };
+        match instruction.opcode {
+            Opcode::Pk2h | Opcode::Pk2us | Opcode::Pk4b | Opcode::Pk4ub => {
+                let mut value = self.fetch(src, OperandType::Float, Lanes::first(components));
+                if instruction.opcode == Opcode::Pk4b {
+                    // NaN packs as 0, where clamping alone would make it the least value.
+                    let ordered = self.b.alu_sized(AluOp::Feq, components, &[value, value]);
+                    let zero = AluSrc::new(self.constant(0), tgsi_ir::Swizzle::replicate(0));
+                    value = self.b.alu_sized(AluOp::Bcsel, components, &[ordered.into(), value, zero]).into();
+                }
+                let word = self.b.alu_sized(op, 1, &[value]);
+                self.write_scalar(instruction, word);
+            }
+            _ => {
+                let word = self.fetch_channel(src, OperandType::Uint, 0);
+                let value = self.b.alu_sized(op, components, &[word]);
+                // Two values are repeated: z as x, w as y.
+                let swizzle = tgsi_ir::Swizzle::new(if components == 2 { &[0, 1, 0, 1] } else { &[0, 1, 2, 3] });
+                self.write(instruction, AluSrc::new(value, swizzle));
+            }
+        }
+    }
+}
