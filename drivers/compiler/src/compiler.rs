@@ -6,17 +6,18 @@ use std::time::{Duration, Instant};
 
 use tgsi::check::{Report, check_for};
 use tgsi::limits::Limits;
-use tgsi::text::{Gaps, Reading};
-use tgsi_diagnostics::{Diagnostic, sort_by_start};
+use tgsi::text::Gaps;
+use tgsi_diagnostics::sort_by_start;
 use tgsi_ir::passes::pass_manager::{PassObserver, Passes, count_instructions};
 use tgsi_ir::passes::pipeline::{self, Level};
 use tgsi_ir::passes::table::PassSet;
 use tgsi_to_ir::{ToIrOptions, to_ir};
 
 use crate::driver::{Code, Target};
-use crate::error::{CompileError, SourceSpans};
-use crate::input::{self, Language};
+use crate::error::CompileError;
+use crate::front_end::{ReadRequest, Reader, Reading};
 use crate::interface_integers::InterfaceIntegers;
+use crate::source_map::SourceMap;
 
 /// A stage of compilation.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -57,8 +58,8 @@ impl Stage {
 pub enum Source<'s> {
     /// TGSI that [`check`](Compiler::check) finds no error in.
     Tgsi(Cow<'s, tgsi::Shader>),
-    /// Valid IR. It is taken for [`Stage::Parsed`].
-    Ir(Cow<'s, tgsi_ir::Shader>),
+    /// Valid IR at [`Stage::Parsed`], and the places of its instructions in the source.
+    Ir(Cow<'s, tgsi_ir::Shader>, SourceMap),
 }
 
 impl<'s> From<&'s tgsi::Shader> for Source<'s> {
@@ -75,13 +76,13 @@ impl From<tgsi::Shader> for Source<'_> {
 
 impl<'s> From<&'s tgsi_ir::Shader> for Source<'s> {
     fn from(shader: &'s tgsi_ir::Shader) -> Source<'s> {
-        Source::Ir(Cow::Borrowed(shader))
+        Source::Ir(Cow::Borrowed(shader), SourceMap::default())
     }
 }
 
 impl From<tgsi_ir::Shader> for Source<'_> {
     fn from(shader: tgsi_ir::Shader) -> Source<'static> {
-        Source::Ir(Cow::Owned(shader))
+        Source::Ir(Cow::Owned(shader), SourceMap::default())
     }
 }
 
@@ -172,31 +173,9 @@ impl Compiler {
         self.target.compiler_options(stage).keeps_rounding(stage)
     }
 
-    /// Reads an input, and checks everything that the compiler relies on. Of a text that is not understood in all parts
-    /// the rest is checked.
-    ///
-    /// Returns the shader, unless the input is not understood, and all findings. The shader may be compiled if none of
-    /// them is an error. With `strict`, what Mesa 25 does not read is an error.
-    pub fn read(&self, bytes: &[u8], language: Language, strict: bool) -> (Option<Source<'static>>, Vec<Diagnostic>) {
-        let (mut shader, mut findings, gaps) = match language {
-            Language::Ir => {
-                return match input::read_ir(bytes, &self.limits) {
-                    Ok(shader) => (Some(shader.into()), Vec::new()),
-                    Err(findings) => (None, findings),
-                };
-            }
-            Language::Text => {
-                let Reading { shader, diagnostics, gaps } = input::read_text(bytes, &self.limits, strict);
-                (shader, diagnostics, gaps)
-            }
-            Language::Tokens => match input::read_tokens(bytes, &self.limits) {
-                Ok(shader) => (shader, Vec::new(), None),
-                Err(finding) => return (None, vec![*finding]),
-            },
-        };
-        let report = self.check(&mut shader, gaps.as_ref().unwrap_or(&Gaps::default()));
-        findings.extend(report.diagnostics);
-        (gaps.is_none().then(|| shader.into()), findings)
+    /// Reads an input by a front end, and checks everything that the compiler relies on.
+    pub fn read(&self, reader: &dyn Reader, bytes: &[u8]) -> Reading {
+        reader.read(bytes, &ReadRequest { limits: &self.limits, compiler: Some(self) })
     }
 
     /// Reads TGSI as the target does, and checks everything that the compiler relies on.
@@ -217,28 +196,27 @@ impl Compiler {
     /// [`CompileError::ToIr`].
     pub fn start<'c>(&'c self, source: impl Into<Source<'c>>) -> Result<Compilation<'c>, CompileError> {
         let mut interface = None;
-        let mut spans = SourceSpans::default();
-        let ir = match source.into() {
-            Source::Ir(ir) => ir.into_owned(),
+        let (ir, places) = match source.into() {
+            Source::Ir(ir, places) => (ir.into_owned(), places),
             Source::Tgsi(shader) => {
                 let ir = to_ir(&shader, &self.to_ir_options())?;
-                spans = SourceSpans::of(&shader);
+                let places = SourceMap::of_tgsi(&shader);
                 if self.target.keeps_source() {
                     interface = Some(shader.into_owned());
                 } else if self.target.keeps_interface() {
                     interface = Some(tgsi::Shader { instructions: Vec::new(), ..shader.into_owned() });
                 }
-                ir
+                (ir, places)
             }
         };
         let (passes, level) = (self.passes(), self.level);
-        Ok(Compilation { compiler: self, ir, stage: Stage::Parsed, interface, spans, passes, level })
+        Ok(Compilation { compiler: self, ir, stage: Stage::Parsed, interface, places, passes, level })
     }
 
     /// Resumes a compilation from IR that is at a stage already.
     pub fn resume(&self, ir: tgsi_ir::Shader, stage: Stage) -> Compilation<'_> {
         let (passes, level) = (self.passes(), self.level);
-        Compilation { compiler: self, ir, stage, interface: None, spans: SourceSpans::default(), passes, level }
+        Compilation { compiler: self, ir, stage, interface: None, places: SourceMap::default(), passes, level }
     }
 
     pub(crate) fn passes<'c>(&self) -> Passes<'c> {
@@ -271,7 +249,7 @@ pub struct Compilation<'c> {
     pub(crate) ir: tgsi_ir::Shader,
     pub(crate) stage: Stage,
     pub(crate) interface: Option<tgsi::Shader>,
-    pub(crate) spans: SourceSpans,
+    pub(crate) places: SourceMap,
     pub(crate) passes: Passes<'c>,
     pub(crate) level: Level,
 }
@@ -322,7 +300,7 @@ impl<'c> Compilation<'c> {
                     Stage::Opt
                 }
                 Stage::Opt | Stage::Registers => {
-                    compiler.target.lower(ir, passes).map_err(|error| self.spans.locate(error))?;
+                    compiler.target.lower(ir, passes).map_err(|error| self.places.locate(error))?;
                     Stage::Registers
                 }
             };
@@ -336,7 +314,7 @@ impl<'c> Compilation<'c> {
     /// # Errors
     /// [`CompileError::Target`].
     pub fn interface_integers(&self) -> Result<Option<InterfaceIntegers>, CompileError> {
-        self.compiler.target.interface_integers(&self.ir).map_err(|error| self.spans.locate(error))
+        self.compiler.target.interface_integers(&self.ir).map_err(|error| self.places.locate(error))
     }
 
     /// What the target assigns to the interface of the shader (see [`Target::reflect`]); `None` if it assigns nothing.
@@ -345,7 +323,7 @@ impl<'c> Compilation<'c> {
     /// [`CompileError::Target`].
     pub fn reflect(&mut self) -> Result<Option<String>, CompileError> {
         self.advance(Stage::Registers)?;
-        self.compiler.target.reflect(&self.ir).transpose().map_err(|error| self.spans.locate(error))
+        self.compiler.target.reflect(&self.ir).transpose().map_err(|error| self.places.locate(error))
     }
 
     /// Compiles to code.
@@ -354,7 +332,7 @@ impl<'c> Compilation<'c> {
     /// [`CompileError::Target`].
     pub fn finish(mut self) -> Result<Code, CompileError> {
         self.advance(Stage::Registers)?;
-        let Compilation { compiler, ir, interface, spans, mut passes, .. } = self;
-        compiler.target.emit(ir, interface.as_ref(), &mut passes).map_err(|error| spans.locate(error))
+        let Compilation { compiler, ir, interface, places, mut passes, .. } = self;
+        compiler.target.emit(ir, interface.as_ref(), &mut passes).map_err(|error| places.locate(error))
     }
 }

@@ -2,7 +2,6 @@
 
 use std::error::Error;
 
-use tgsi::shader::Shader;
 use tgsi::structure::MalformedShader;
 use tgsi::tables::{File, Opcode, PropertyName, Semantic};
 use tgsi_diagnostics::ErrorCode;
@@ -125,92 +124,5 @@ impl CompileError {
                 error.downcast_ref()
             }
         }
-    }
-}
-
-/// The positions of a TGSI source at which errors of a target are reported.
-#[derive(Clone, Default)]
-pub(crate) struct SourceSpans {
-    processor: Option<Span>,
-    /// The largest declaration of temporaries.
-    temporaries: Option<Span>,
-    instructions: Box<[(Opcode, Span)]>,
-    /// By file, and whether it has a run-time index: the first operand.
-    operands: Vec<((File, bool), Span)>,
-    properties: Box<[(PropertyName, Span)]>,
-    /// Whether each is an output, and its semantic.
-    declarations: Box<[(bool, Semantic, Span)]>,
-}
-
-impl SourceSpans {
-    pub(crate) fn of(shader: &Shader) -> SourceSpans {
-        let temporaries = shader.declarations.iter().filter(|d| d.file == File::Temporary);
-        let largest = temporaries.max_by_key(|d| u32::from(d.last) + 1 - u32::from(d.first.min(d.last)));
-        let mut first: Vec<((File, bool), Span)> = Vec::new();
-        for instruction in &shader.instructions {
-            let sources = instruction.src.iter().map(|src| (&src.register, src.span));
-            let operands = instruction.dst.iter().map(|dst| (&dst.register, dst.span)).chain(sources);
-            for (register, span) in operands {
-                let key = (register.file, register.is_indirect());
-                if first.iter().all(|&(known, _)| known != key) {
-                    first.push((key, if span.end > span.start { span } else { instruction.span }));
-                }
-            }
-        }
-        let declarations = shader.declarations.iter().filter_map(|d| {
-            let semantic = d.semantic.as_ref()?;
-            Some((d.file == File::Output, semantic.name, d.span))
-        });
-        SourceSpans {
-            processor: Some(shader.processor_span),
-            temporaries: largest.map(|d| d.span),
-            instructions: shader.instructions.iter().map(|i| (i.opcode, i.span)).collect(),
-            operands: first,
-            declarations: declarations.collect(),
-            properties: shader.properties.iter().map(|p| (p.name, p.span)).collect(),
-        }
-    }
-
-    pub(crate) fn locate(&self, error: Box<dyn TargetError>) -> CompileError {
-        let instruction = |number: u32| self.instructions.get(number as usize).copied();
-        let found = match error.subject() {
-            Subject::Shader | Subject::Temporaries | Subject::Operand { .. } => None,
-            Subject::Property(_) | Subject::Declaration { .. } => None,
-            Subject::Instruction(number) => instruction(number),
-            Subject::Loop(number) => self.loop_around(number),
-            Subject::Opcode(opcode) => self.instructions.iter().copied().find(|&(other, _)| other == opcode),
-        };
-        let other = match error.subject() {
-            Subject::Temporaries => self.temporaries,
-            Subject::Declaration { is_output, semantic } => {
-                let mut found =
-                    self.declarations.iter().filter(|&&(output, s, _)| output == is_output && s == semantic);
-                found.next().map(|&(.., span)| span)
-            }
-            Subject::Property(name) => self.properties.iter().find(|&&(other, _)| other == name).map(|&(_, span)| span),
-            Subject::Operand { file, is_indirect } => {
-                let of_file = self.operands.iter().filter(|&&((other, _), _)| other == file);
-                let mut found = of_file.filter(|&&((_, indirect), _)| indirect || !is_indirect);
-                found.next().map(|&(_, span)| span)
-            }
-            _ => None,
-        };
-        let span = found.map(|(_, span)| span).or(other).or(self.processor);
-        let message = found.and_then(|(opcode, _)| error.message_at(opcode));
-        CompileError::Target { error, message, span }
-    }
-
-    /// The begin of the innermost loop around an instruction.
-    fn loop_around(&self, number: u32) -> Option<(Opcode, Span)> {
-        let mut ended = 0u32;
-        for &(opcode, span) in self.instructions.get(..=number as usize)?.iter().rev() {
-            match opcode {
-                Opcode::Endloop => ended += 1,
-                Opcode::Bgnloop if ended == 0 => return Some((opcode, span)),
-                Opcode::Bgnloop => ended -= 1,
-                _ => {}
-            }
-        }
-        None
     }
 }

@@ -10,7 +10,7 @@ use tgsi::text::{PrintOptions, print};
 use tgsi_diagnostics::Diagnostic;
 use tgsi_ir::passes::pipeline::Level;
 
-use crate::input::Language;
+use crate::front_end::{Reading, TGSI_TEXT};
 use crate::{CompileError, Compiler, Source};
 
 /// A compiler for a host.
@@ -86,7 +86,7 @@ impl HostCompiler {
     /// # Errors
     /// [`HostError`].
     pub fn translate(&self, text: &[u8], stage: &'static str, streams: bool) -> Result<HostTranslation, HostError> {
-        let (source, findings) = self.compiler.read(text, Language::Text, false);
+        let Reading { source, findings } = self.compiler.read(&TGSI_TEXT, text);
         if let Some(first) = findings.into_iter().find(Diagnostic::is_error) {
             return Err(HostError::Text(Box::new(first)));
         }

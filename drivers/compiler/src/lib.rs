@@ -6,7 +6,7 @@
 //! tgsi_ir::Shader ──────┘                                          └── the target ─────────────┘
 //! ```
 //!
-//! - [`input`] reads shaders in any of their forms, and [`Compiler::read`] checks them too.
+//! - A [`FrontEnd`](front_end::FrontEnd) reads the shaders of a language, and checks what the compiler relies on.
 //! - A [`Driver`] has a name and options. With the options set it is a [`Target`]: what the optimiser must know of it,
 //!   the lowering, and the emission of code.
 //! - A [`Compiler`] is a target, a level, limits and the passes that are left out. It takes any number of shaders, on
@@ -23,10 +23,11 @@ mod compiler;
 mod driver;
 mod error;
 mod fit;
+pub mod front_end;
 mod host;
-pub mod input;
 mod interface_integers;
 mod link;
+mod source_map;
 
 pub use compiler::{Budget, Compilation, Compiler, Source, Stage};
 pub use driver::{
@@ -38,3 +39,4 @@ pub use fit::{Excess, Fit, FitFinding, LimitUse, Measurement, Verdict};
 pub use host::{HostCompiler, HostError, HostTranslation};
 pub use interface_integers::{EVERY_REGISTER, InterfaceIntegers, is_integer};
 pub use link::{LinkError, Linked, Program};
+pub use source_map::SourceMap;

@@ -252,8 +252,8 @@ impl<'c> Compilation<'c> {
 
     /// Compiles to code with another target of the same driver; also gives what the code was made of.
     fn finish_for(self, compiler: &Compiler) -> Result<(tgsi_ir::Shader, Level, Code), CompileError> {
-        let Compilation { ir, stage, interface, spans, level, .. } = self;
-        let mut own = Compilation { compiler, ir, stage, interface, spans, passes: compiler.passes(), level };
+        let Compilation { ir, stage, interface, places, level, .. } = self;
+        let mut own = Compilation { compiler, ir, stage, interface, places, passes: compiler.passes(), level };
         own.advance(Stage::Registers)?;
         let lowered = own.ir.clone();
         let level = own.level();

@@ -8,7 +8,8 @@ use std::process::Command;
 
 use crate::common::{shaders, shared};
 use rayon::prelude::*;
-use tgsi_compiler::{Compiler, Driver, input};
+use tgsi_compiler::front_end::{Reading, TGSI_TEXT};
+use tgsi_compiler::{Compiler, Driver};
 
 /// The corpus, or the part of it that the environment asks for.
 fn corpus() -> Vec<PathBuf> {
@@ -43,7 +44,7 @@ fn validate(options: &[&str], environment: &str) -> usize {
         .enumerate()
         .filter_map(|(number, path)| {
             let bytes = std::fs::read(path).expect("a file");
-            let (source, findings) = compiler.read(&bytes, input::Language::of(&bytes), false);
+            let Reading { source, findings } = compiler.read(&TGSI_TEXT, &bytes);
             let Some(source) = source else { return Some((format!("not read: {findings:?}"), path.clone())) };
             match compiler.compile(source) {
                 Err(error) => Some((format!("translation: {}", kind(&error.to_string())), path.clone())),
@@ -128,7 +129,7 @@ fn little_is_left_for_spirv_opt() {
         .enumerate()
         .filter_map(|(number, path)| {
             let bytes = std::fs::read(path).expect("a file");
-            let source = compiler.read(&bytes, input::Language::of(&bytes), false).0?;
+            let source = compiler.read(&TGSI_TEXT, &bytes).source?;
             let code = compiler.compile(source).ok()?.into_bytes();
             let (before, after) =
                 (folder.path().join(format!("{number}.spv")), folder.path().join(format!("{number}.opt.spv")));

@@ -2,7 +2,8 @@
 
 use std::process::Command;
 
-use tgsi_compiler::{Compiler, Driver, input};
+use tgsi_compiler::front_end::{Reading, TGSI_TEXT};
+use tgsi_compiler::{Compiler, Driver};
 
 const TARGETS: &[&str] = &["vulkan1.0", "vulkan1.1", "vulkan1.2", "vulkan1.3"];
 
@@ -18,7 +19,7 @@ fn tool(name: &str, arguments: &[&str], module: &[u8]) -> (bool, String) {
 fn assembly(source: &str, environment: &str, options: &[&str]) -> String {
     let options: Vec<&str> = [environment].iter().chain(options).copied().collect();
     let compiler = Compiler::for_target(tgsi_driver_spirv::DRIVER.target(&options).expect("options").into());
-    let (read, findings) = compiler.read(source.as_bytes(), input::Language::of(source.as_bytes()), false);
+    let Reading { source: read, findings } = compiler.read(&TGSI_TEXT, source.as_bytes());
     let code = compiler.compile(read.unwrap_or_else(|| panic!("{source}{findings:?}"))).expect("code");
     let module = code.into_bytes();
     let (_, text) = tool("spirv-dis", &["--no-header", "--no-indent"], &module);
@@ -170,7 +171,7 @@ fn stages_have_modes() {
 fn the_interface_says_what_was_assigned() {
     let source = vertex("DCL OUT[1], GENERIC[3]\nDCL SV[0], BASEVERTEX\n", "MOV OUT[1], SV[0].xxxx\n");
     let compiler = Compiler::for_target(tgsi_driver_spirv::DRIVER.target(&[]).expect("options").into());
-    let (read, _) = compiler.read(source.as_bytes(), input::Language::Text, false);
+    let Reading { source: read, .. } = compiler.read(&TGSI_TEXT, source.as_bytes());
     let lowered = compiler.ir_at(tgsi_compiler::Stage::Registers, read.expect("a shader")).expect("IR");
     let interface = tgsi_driver_spirv::reflect(&lowered, &tgsi_driver_spirv::SpirvOptions::default()).expect("one");
     assert_eq!(interface.outputs.len(), 1);
@@ -272,7 +273,7 @@ fn stream_output_that_there_is_not_is_an_error() {
     {
         let target = tgsi_driver_spirv::DRIVER.target(&[&format!("stream_output={option}")]).expect("options");
         let compiler = Compiler::for_target(target.into());
-        let (read, _) = compiler.read(source.as_bytes(), input::Language::Text, false);
+        let Reading { source: read, .. } = compiler.read(&TGSI_TEXT, source.as_bytes());
         let error = compiler.compile(read.expect("a shader")).expect_err("an error");
         assert!(error.to_string().contains(wanted), "{error}");
     }
@@ -323,7 +324,7 @@ fn the_memory_model_of_vulkan_speaks_of_accesses() {
 fn two_slots_at_one_location_are_an_error() {
     let error = |options: &[&str], source: &str| {
         let compiler = Compiler::for_target(tgsi_driver_spirv::DRIVER.target(options).expect("options").into());
-        let (read, _) = compiler.read(source.as_bytes(), input::Language::Text, false);
+        let Reading { source: read, .. } = compiler.read(&TGSI_TEXT, source.as_bytes());
         compiler.compile(read.expect("a shader")).map(|_| ()).map_err(|error| error.to_string())
     };
     let vertex = |slots: [&str; 2]| {

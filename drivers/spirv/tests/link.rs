@@ -12,7 +12,8 @@ use std::process::Command;
 use crate::common::{shaders, shared};
 use rayon::prelude::*;
 use tgsi::tables::{File, Processor, Semantic};
-use tgsi_compiler::{Compiler, Driver, Source, Stage, input};
+use tgsi_compiler::front_end::{Reading, TGSI_TEXT};
+use tgsi_compiler::{Compiler, Driver, Source, Stage};
 use tgsi_environment::{AnalyticResources, Inputs, LaneRegisters, Outputs, RunLimits};
 use tgsi_ir::passes::linking::LinkOptions;
 use tgsi_ir::shader::Stage as ShaderStage;
@@ -146,7 +147,7 @@ struct Real {
 }
 
 fn read(compiler: &Compiler, text: &[u8], path: PathBuf) -> Option<Real> {
-    let (source, _) = compiler.read(text, input::Language::of(text), false);
+    let Reading { source, .. } = compiler.read(&TGSI_TEXT, text);
     let Some(Source::Tgsi(shader)) = source else { return None };
     let shader = shader.into_owned();
     let lowered = compiler.ir_at(Stage::Registers, &shader).ok()?;
@@ -334,7 +335,7 @@ fn parts_of_arrays_that_nobody_writes_have_no_location() {
     let fragment = "FRAG\nDCL IN[0..2], ARRAY(1), GENERIC[4], PERSPECTIVE\nDCL OUT[0], COLOR\nDCL CONST[0]\nDCL \
                     ADDR[0]\nUARL ADDR[0].x, CONST[0].xxxx\nMOV OUT[0], IN[ADDR[0].x](1)\nEND\n";
     let sources = [vertex, fragment]
-        .map(|text| compiler.read(text.as_bytes(), input::Language::Text, false).0.unwrap_or_else(|| panic!("{text}")));
+        .map(|text| compiler.read(&TGSI_TEXT, text.as_bytes()).source.unwrap_or_else(|| panic!("{text}")));
     let program = compiler.link(sources.into(), &LinkOptions::default()).expect("a program");
     let locations = |shader: &tgsi_compiler::Linked, list: &str| -> Vec<u64> {
         let json = shader.target.reflect(&shader.lowered).expect("an interface").expect("an interface");
@@ -345,7 +346,7 @@ fn parts_of_arrays_that_nobody_writes_have_no_location() {
     assert_eq!(locations(&program.shaders[1], "inputs"), [0, 1]);
     for seed in 0..3 {
         let alone = [0, 1].map(|shader| {
-            let source = compiler.read([vertex, fragment][shader].as_bytes(), input::Language::Text, false).0;
+            let source = compiler.read(&TGSI_TEXT, [vertex, fragment][shader].as_bytes()).source;
             compiler.ir_at(Stage::Registers, source.expect("a shader")).expect("IR")
         });
         let before = run_both(&alone[0], &alone[1], seed).expect("results");

@@ -5,7 +5,8 @@ use std::fmt::Write as _;
 use std::process::Command;
 
 use rayon::prelude::*;
-use tgsi_compiler::{Code, Compiler, Driver, input};
+use tgsi_compiler::front_end::{Reading, TGSI_TEXT};
+use tgsi_compiler::{Code, Compiler, Driver};
 
 /// A target: its name in TGSI, components of a coordinate with layer, whether it compares, has layers, takes offsets.
 struct Target {
@@ -171,7 +172,7 @@ fn cases() -> Vec<Case> {
 fn translate(source: &str, options: &[&str]) -> Result<Vec<u8>, String> {
     let target = tgsi_driver_spirv::DRIVER.target(options).map_err(|error| error.to_string())?;
     let compiler = Compiler::for_target(target.into());
-    let (read, findings) = compiler.read(source.as_bytes(), input::Language::of(source.as_bytes()), false);
+    let Reading { source: read, findings } = compiler.read(&TGSI_TEXT, source.as_bytes());
     let read = read.ok_or_else(|| format!("{findings:?}"))?;
     compiler.compile(read).map(Code::into_bytes).map_err(|error| error.to_string())
 }

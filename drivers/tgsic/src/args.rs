@@ -8,7 +8,6 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use tgsi_compiler::Stage;
 use tgsi_ir::passes::pipeline;
 use tgsi_raster::Attribute;
-use tgsi_registry::DRIVERS;
 use tgsi_smith::{Features, STAGES};
 
 use crate::draw_arguments::{self, ConstantArgument, TextureArgument, TimeArgument};
@@ -43,13 +42,36 @@ pub struct Global {
     /// those of several shaders in one line each.
     #[arg(long, value_enum, global = true, value_name = "FORMAT", help_heading = "Findings")]
     pub error_format: Option<ErrorFormat>,
-    /// Accept only TGSI text that the parser of Mesa 25 accepts. By default, text of every era is accepted.
-    #[arg(long, global = true, help_heading = "Limits")]
+    /// The language of all inputs. By default, content and file extension decide.
+    #[arg(long, global = true, value_name = "NAME", value_parser = languages(), help_heading = "Inputs")]
+    pub language: Option<String>,
+    /// Set an option of the front end; may be repeated. `tgsic languages` lists them.
+    #[arg(long = "front-end-option", global = true, value_name = "NAME[=VALUE]", help_heading = "Inputs")]
+    pub front_end_options: Vec<String>,
+    /// Accept only TGSI text that the parser of Mesa 25 accepts (the front-end option `strict`). By default, text of
+    /// every era is accepted.
+    #[arg(long, global = true, help_heading = "Inputs")]
     pub strict: bool,
     /// Set a limit, for example `nesting=64`; may be repeated. `tgsic limits` lists the limits.
     #[arg(long = "limit", value_parser = limits::setting, global = true, value_name = "NAME=VALUE",
           help_heading = "Limits")]
     pub limits: Vec<limits::Setting>,
+}
+
+impl Global {
+    /// The options of front ends, `--strict` among them.
+    pub fn front_end_options(&self) -> Vec<String> {
+        let strict = self.strict.then(|| "strict".to_owned());
+        self.front_end_options.iter().cloned().chain(strict).collect()
+    }
+}
+
+/// The names of front ends.
+fn languages() -> PossibleValuesParser {
+    let front_ends = tgsi_registry::front_ends().iter();
+    PossibleValuesParser::new(
+        front_ends.map(|front_end| PossibleValue::new(front_end.name()).help(front_end.about())).collect::<Vec<_>>(),
+    )
 }
 
 /// Formats of findings.
@@ -266,16 +288,16 @@ pub struct DriverOptions {
 }
 
 fn driver_names() -> Vec<PossibleValue> {
-    DRIVERS.iter().map(|driver| PossibleValue::new(driver.name()).help(driver.about())).collect()
+    tgsi_registry::drivers().map(|driver| PossibleValue::new(driver.name()).help(driver.about())).collect()
 }
 
 fn profile_names() -> Vec<PossibleValue> {
-    let profiles = DRIVERS.iter().flat_map(|driver| driver.profiles());
+    let profiles = tgsi_registry::drivers().flat_map(|driver| driver.profiles());
     profiles.map(|profile| PossibleValue::new(profile.name).help(profile.about)).collect()
 }
 
 fn option_names() -> Vec<PossibleValue> {
-    let options = DRIVERS.iter().flat_map(|driver| driver.options());
+    let options = tgsi_registry::drivers().flat_map(|driver| driver.options());
     options.map(|option| PossibleValue::new(option.name).help(option.about)).collect()
 }
 
@@ -363,6 +385,8 @@ pub enum Command {
     Check(CheckArguments),
     /// List the limits: names, values and reasons.
     Limits,
+    /// List the languages of inputs: names, file extensions and options of their front ends.
+    Languages,
     /// Explain an error code, with a wrong and a right example.
     Explain {
         /// Codes (T0402) or names (undeclared-register).

@@ -8,7 +8,6 @@ use codespan_reporting::files::SimpleFile;
 use codespan_reporting::term::termcolor::{BufferWriter, ColorChoice};
 use codespan_reporting::term::{self, Config};
 use serde_json::{Map, Value, json};
-use tgsi_compiler::input::Language;
 use tgsi_diagnostics::Span;
 use tgsi_diagnostics::{Diagnostic, LineIndex, Severity};
 
@@ -144,13 +143,11 @@ impl Reporter {
             return;
         }
         let mut sorted: Vec<Diagnostic> = diagnostics.to_vec();
-        if source.language == Language::Text {
-            tgsi::text::focus(&source.bytes, &mut sorted);
-        }
+        source.front_end.focus(&source.bytes, &mut sorted);
         sorted.sort_by_key(|d| (std::cmp::Reverse(d.severity), d.span.start));
         let shown = &sorted[..sorted.len().min(self.max_shown)];
         let path = source.path.display();
-        if self.style != Style::Rich || source.language == Language::Tokens || !self.show_rich(source, shown) {
+        if self.style != Style::Rich || source.has_words() || !self.show_rich(source, shown) {
             let locations = Locations::new(source);
             for d in shown {
                 match self.style {
@@ -212,7 +209,7 @@ struct Locations<'a> {
 
 impl Locations<'_> {
     fn new(source: &Source) -> Locations<'_> {
-        let text = if source.language == Language::Tokens { &[][..] } else { &source.bytes };
+        let text = if source.has_words() { &[][..] } else { &source.bytes };
         Locations { source, index: LineIndex::new(text) }
     }
 
@@ -220,7 +217,7 @@ impl Locations<'_> {
     fn lines(&self, d: &Diagnostic, with_notes: bool) -> String {
         let path = self.source.path.display();
         let line = |span: Span, severity: &str, what: &str| {
-            if self.source.language == Language::Tokens {
+            if self.source.has_words() {
                 // Messages about bytes name their own position.
                 let position = if what.starts_with("byte ") { String::new() } else { format!("word {}: ", span.start) };
                 return format!("{path}: {severity}: {position}{what}\n");
@@ -256,7 +253,7 @@ impl Locations<'_> {
     }
 
     fn position(&self, span: Span, object: &mut Map<String, Value>) {
-        if self.source.language == Language::Tokens {
+        if self.source.has_words() {
             object.insert("word".into(), span.start.into());
             return;
         }

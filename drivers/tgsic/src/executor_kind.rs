@@ -4,7 +4,6 @@ use std::borrow::Cow;
 use std::str::FromStr;
 
 use tgsi_compiler::Stage;
-use tgsi_registry::DRIVERS;
 
 /// An interpreter, and the form of the shader that it runs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -33,7 +32,7 @@ impl FromStr for ExecutorKind {
     type Err = String;
 
     fn from_str(name: &str) -> Result<ExecutorKind, String> {
-        let drivers = DRIVERS.iter().map(|driver| ExecutorKind::Driver(driver.name()));
+        let drivers = tgsi_registry::drivers().map(|driver| ExecutorKind::Driver(driver.name()));
         let all: Vec<ExecutorKind> =
             [ExecutorKind::Tgsi].into_iter().chain(Stage::ALL.map(ExecutorKind::Stage)).chain(drivers).collect();
         all.iter().copied().find(|via| via.name() == name).ok_or_else(|| {

@@ -2,15 +2,15 @@
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use tgsi::limits::Limits;
-use tgsi::text::Reading;
-use tgsi_compiler::input::{self, InputError, Language};
+use tgsi_compiler::front_end::{FrontEnd, InputError, PositionUnit, ReadRequest, Reader, Reading};
+use tgsi_compiler::{Compiler, Source as CompilerSource};
 use tgsi_diagnostics::{Diagnostic, ErrorCode};
 
-use crate::pasted::PastedText;
 use crate::status::Failure;
-use crate::{limits, pasted};
+use crate::{front_ends, limits};
 
 /// The name that stands for standard input.
 pub const STDIN: &str = "-";
@@ -21,12 +21,11 @@ pub struct Source {
     pub path: PathBuf,
     /// Content.
     pub bytes: Vec<u8>,
-    /// The language of the content.
-    pub language: Language,
+    /// The front end of its language.
+    pub front_end: &'static dyn FrontEnd,
     /// The limits of the shader.
     pub limits: Limits,
-    /// Accept only what Mesa 25 takes.
-    pub strict: bool,
+    reader: Arc<dyn Reader>,
 }
 
 impl Source {
@@ -42,39 +41,51 @@ impl Source {
         Ok(Source::new(path.to_owned(), read_bounded(&mut file, length).map_err(failure)?))
     }
 
-    /// An input with this content.
+    /// An input with this content, in the language that the command line names or that its content and the extension
+    /// of its path show.
     pub fn new(path: PathBuf, bytes: Vec<u8>) -> Source {
-        let language = Language::of(&bytes);
-        Source { path, bytes, language, limits: limits::current(), strict: limits::strict() }
+        let settings = front_ends::settings();
+        Source::with_options(path, bytes, settings.forced, &settings.options)
     }
 
-    /// The source as a text that may hold more than a shader.
-    pub fn pasted(&self) -> PastedText<'_> {
-        PastedText { bytes: &self.bytes, most_bytes: self.limits.text_bytes, strict: self.strict }
+    /// The same in a given language, and with given options of front ends.
+    pub fn with_options(
+        path: PathBuf,
+        bytes: Vec<u8>,
+        language: Option<&'static dyn FrontEnd>,
+        options: &[String],
+    ) -> Source {
+        let (front_end, reader) = front_ends::of_input(&path, &bytes, language, options);
+        Source { path, bytes, front_end, limits: limits::current(), reader }
     }
 
-    /// The TGSI shader, with warnings; or what is wrong, IR text included.
+    /// Whether the input is in the language of this front end.
+    pub fn is_in(&self, front_end: &dyn FrontEnd) -> bool {
+        self.front_end.name() == front_end.name()
+    }
+
+    /// Whether positions are words and not bytes of a text.
+    pub fn has_words(&self) -> bool {
+        self.front_end.position_unit() == PositionUnit::Words
+    }
+
+    /// Reads the content, and checks what the compiler relies on if one is given.
+    pub fn parse(&self, compiler: Option<&Compiler>) -> Reading {
+        self.reader.read(&self.bytes, &ReadRequest { limits: &self.limits, compiler })
+    }
+
+    /// The TGSI shader, with warnings; or the errors, one of which is that the input is in another language.
     pub fn tgsi(&self) -> Result<(tgsi::Shader, Vec<Diagnostic>), ShaderError> {
-        match self.language {
-            Language::Tokens => {
-                let shader = input::read_tokens(&self.bytes, &self.limits);
-                shader.map(|shader| (shader, Vec::new())).map_err(|finding| ShaderError::Findings(vec![*finding]))
+        let Reading { source, findings } = self.parse(None);
+        match source {
+            Some(CompilerSource::Ir(..)) => {
+                let finding = InputError::not_tgsi(&self.bytes, self.front_end);
+                Err(ShaderError::Findings(vec![finding.with_hint("`tgsic translate` makes TGSI of it")]))
             }
-            Language::Text => {
-                let read = |text: &[u8]| {
-                    let Reading { shader, diagnostics, gaps } = input::read_text(text, &self.limits, self.strict);
-                    (gaps.is_none().then_some(shader), diagnostics)
-                };
-                let (shader, findings) = pasted::read(&self.pasted(), read, |shader, found| found.relocate(shader));
-                match shader {
-                    Some(shader) if !findings.iter().any(Diagnostic::is_error) => Ok((shader, findings)),
-                    _ => Err(ShaderError::Findings(findings)),
-                }
+            Some(CompilerSource::Tgsi(shader)) if !findings.iter().any(Diagnostic::is_error) => {
+                Ok((shader.into_owned(), findings))
             }
-            Language::Ir => {
-                let finding = InputError::not_tgsi(&self.bytes);
-                Err(ShaderError::Findings(vec![finding.with_hint("`tgsic translate` makes TGSI of IR")]))
-            }
+            _ => Err(ShaderError::Findings(findings)),
         }
     }
 }

@@ -3,14 +3,14 @@
 use std::borrow::Cow;
 
 use tgsi::Shader;
-use tgsi_compiler::input::Language;
-use tgsi_compiler::{Code, CompileError, InterfaceIntegers, Stage};
+use tgsi_compiler::front_end::{IR_TEXT, Reading};
+use tgsi_compiler::{Code, CompileError, InterfaceIntegers, SourceMap, Stage};
 use tgsi_diagnostics::Diagnostic;
 use tgsi_ir::passes::pass_manager::PassObserver;
 
 use crate::input::{ShaderError, Source};
+use crate::interface;
 use crate::plan::Plan;
-use crate::{interface, pasted};
 
 /// An input shader.
 pub enum InputShader {
@@ -20,16 +20,18 @@ pub enum InputShader {
     Ir {
         /// The shader.
         shader: Box<tgsi_ir::Shader>,
+        /// The places of its instructions in the source.
+        places: SourceMap,
         /// Its interface, as TGSI declarations.
         interface: Shader,
     },
 }
 
 impl InputShader {
-    /// A shader in the IR, which must be valid.
-    pub fn of_ir(shader: tgsi_ir::Shader) -> InputShader {
+    /// A shader in the IR, which must be valid, and the places of its instructions.
+    fn of_ir(shader: tgsi_ir::Shader, places: SourceMap) -> InputShader {
         let interface = interface::declarations(&shader);
-        InputShader::Ir { shader: Box::new(shader), interface }
+        InputShader::Ir { shader: Box::new(shader), places, interface }
     }
 
     /// Reads a shader as the plan says and checks it as far as every executor and driver relies on. Warnings come
@@ -51,7 +53,7 @@ impl InputShader {
     pub fn read(source: &Source, plan: &Plan) -> (Option<InputShader>, Vec<Diagnostic>) {
         let (subject, mut findings) = InputShader::read_in_dialect(source, plan);
         if let Some(virgl) = plan.for_virgl()
-            && source.language != Language::Ir
+            && !source.is_in(&IR_TEXT)
             && subject.is_some()
             && let Some(first) = findings.iter_mut().find(|finding| finding.is_error())
             && !InputShader::read_in_dialect(source, &virgl).1.iter().any(Diagnostic::is_error)
@@ -62,18 +64,10 @@ impl InputShader {
     }
 
     fn read_in_dialect(source: &Source, plan: &Plan) -> (Option<InputShader>, Vec<Diagnostic>) {
-        let read = |text: &[u8]| plan.compiler.read(text, source.language, source.strict);
-        let (shader, findings) = match source.language {
-            Language::Text => pasted::read(&source.pasted(), read, |shader, found| {
-                if let tgsi_compiler::Source::Tgsi(shader) = shader {
-                    found.relocate(shader.to_mut());
-                }
-            }),
-            Language::Tokens | Language::Ir => read(&source.bytes),
-        };
+        let Reading { source: shader, findings } = source.parse(Some(&plan.compiler));
         let shader = shader.map(|shader| match shader {
             tgsi_compiler::Source::Tgsi(shader) => InputShader::Tgsi(shader.into_owned()),
-            tgsi_compiler::Source::Ir(shader) => InputShader::of_ir(shader.into_owned()),
+            tgsi_compiler::Source::Ir(shader, places) => InputShader::of_ir(shader.into_owned(), places),
         });
         (shader, findings)
     }
@@ -90,7 +84,7 @@ impl InputShader {
     fn source(&self) -> tgsi_compiler::Source<'_> {
         match self {
             InputShader::Tgsi(shader) => shader.into(),
-            InputShader::Ir { shader, .. } => tgsi_compiler::Source::Ir(Cow::Borrowed(shader)),
+            InputShader::Ir { shader, places, .. } => tgsi_compiler::Source::Ir(Cow::Borrowed(shader), places.clone()),
         }
     }
 
@@ -98,7 +92,7 @@ impl InputShader {
     pub fn into_source(self) -> tgsi_compiler::Source<'static> {
         match self {
             InputShader::Tgsi(shader) => shader.into(),
-            InputShader::Ir { shader, .. } => (*shader).into(),
+            InputShader::Ir { shader, places, .. } => tgsi_compiler::Source::Ir(Cow::Owned(*shader), places),
         }
     }
 

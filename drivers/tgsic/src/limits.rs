@@ -1,12 +1,8 @@
-//! The limits and the strictness that the command line sets, for the whole process.
+//! The limits that the command line sets, for the whole process.
 
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use tgsi::limits::Limits;
-
-/// Whether only texts that Mesa 25 takes are accepted.
-static STRICT: AtomicBool = AtomicBool::new(false);
 
 /// The limits of this run of the program: they hold for whatever is read.
 static LIMITS: OnceLock<Limits> = OnceLock::new();
@@ -48,16 +44,6 @@ pub fn with(settings: &[Setting]) -> Limits {
 pub fn set(settings: &[Setting]) {
     // A second call could only come from this program itself.
     let _ = LIMITS.set(with(settings));
-}
-
-/// Accepts only texts that Mesa 25 takes.
-pub fn set_strict(strict: bool) {
-    STRICT.store(strict, Ordering::Relaxed);
-}
-
-/// Whether only texts that Mesa 25 takes are accepted.
-pub fn strict() -> bool {
-    STRICT.load(Ordering::Relaxed)
 }
 
 /// The limits of this run of the program.

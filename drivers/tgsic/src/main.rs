@@ -1,87 +1,14 @@
-//! `tgsic`: the command line of the TGSI toolkit.
-//!
-//! A suite of small tools over one format. Conventions, kept by every subcommand:
-//!
-//! - input comes from the named files, or from standard input if there are none (or the name is `-`); text, tokens and
-//!   IR text are told apart by content;
-//! - output goes to standard output, to `-o FILE`, or for many inputs to `--out-dir DIR`; binary never goes to a
-//!   terminal;
-//! - exit status 0: success; 1: a shader has errors (each is shown with its position); 2: wrong usage, files that
-//!   cannot be read or written. An error in one shader or file does not stop the work on the others;
-//! - `-v` (or the variable `TGSIC_LOG`) turns on logging, `--color` controls colours in diagnostics.
+//! The command `tgsic`.
 
 #![forbid(unsafe_code)]
 
-mod args;
-mod batch;
-mod commands;
-mod diagnostics;
-mod draw_arguments;
-mod executor_kind;
-mod input;
-mod input_shader;
-mod interface;
-mod limits;
-mod output;
-mod pass_list;
-mod pass_log;
-mod pasted;
-mod plan;
-mod policy;
-mod report;
-mod selector;
-mod status;
-mod verify;
-
-use std::io::Write;
 use std::process::ExitCode;
 
-use clap::Parser;
-
-/// Compiling allocates and frees many small things on all threads, which this allocator does with fewer instructions
+/// Compiling allocates and frees many small objects on all threads, which this allocator does with fewer instructions
 /// and without locks.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
-    let arguments = args::Arguments::parse();
-    diagnostics::set_format(arguments.global.error_format);
-    limits::set(&arguments.global.limits);
-    limits::set_strict(arguments.global.strict);
-    start_logging(arguments.global.verbose, matches!(arguments.command, args::Command::Proxy(_)));
-    tgsi_registry::run_in_processes(|| {
-        let mut command = std::process::Command::new(std::env::current_exe()?);
-        command.arg("serve-runs");
-        Ok(command)
-    });
-    let status = commands::dispatch(&arguments).unwrap_or_else(|failure| {
-        diagnostics::failure(&failure);
-        status::Status::UsageError
-    });
-    ExitCode::from(status as u8)
-}
-
-/// `TGSIC_LOG` decides what is logged; without it `-v` shows which passes changed something, `-vv` every pass. Long
-/// runs log the time and the client as well.
-fn start_logging(verbose: u8, runs_long: bool) {
-    let level = match verbose {
-        0 => log::LevelFilter::Warn,
-        1 => log::LevelFilter::Debug,
-        _ => log::LevelFilter::Trace,
-    };
-    let mut builder = env_logger::Builder::new();
-    builder.filter_level(level).format_timestamp(None);
-    if let Ok(filter) = std::env::var("TGSIC_LOG") {
-        builder.parse_filters(&filter);
-    }
-    if runs_long {
-        builder.format(|out, record| {
-            let thread = std::thread::current();
-            let client = thread.name().and_then(|name| name.strip_prefix("client-"));
-            let client = client.map_or_else(String::new, |number| format!(" client {number}"));
-            let now = humantime::format_rfc3339_seconds(std::time::SystemTime::now());
-            writeln!(out, "[{now} {}{client}] {}", record.level(), record.args())
-        });
-    }
-    builder.init();
+    tgsic::main(&[], &[])
 }

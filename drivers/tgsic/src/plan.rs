@@ -7,7 +7,6 @@ use tgsi_compiler::{Compiler, Driver, UnknownOption};
 use tgsi_ir::alu::{AluOp, BaseType};
 use tgsi_ir::passes::pipeline::{self, Level};
 use tgsi_ir::passes::table::{PassId, PassSet};
-use tgsi_registry::DRIVERS;
 
 use crate::args::{DialectName, DriverOptions, OptimizationLevel, PassArguments};
 use crate::executor_kind::ExecutorKind;
@@ -110,7 +109,7 @@ impl Plan {
     /// [`Failure::Usage`]: the driver has no such target or option.
     pub fn for_driver(arguments: &DriverOptions) -> Result<Plan, Failure> {
         let named = arguments.driver.as_deref().and_then(tgsi_registry::find);
-        let driver: &'static dyn Driver = named.unwrap_or(DRIVERS[0]);
+        let driver: &'static dyn Driver = named.unwrap_or(tgsi_registry::default_driver());
         let mut names = Vec::new();
         if let Some(target) = &arguments.target {
             let profile = tgsi_compiler::profile_named(driver, target);

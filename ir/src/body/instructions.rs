@@ -563,6 +563,11 @@ impl Body {
         self.origin = number.and_then(|number| u16::try_from(number.checked_add(1)?).ok()).unwrap_or(0);
     }
 
+    /// Sets the origin of an instruction. Numbers beyond 16 bits count as unknown.
+    pub fn set_inst_origin(&mut self, inst: Inst, number: u32) {
+        self.insts[inst].origin = u16::try_from(number.saturating_add(1)).unwrap_or(0);
+    }
+
     // ---- placing
 
     /// Places an instruction that is in no block. A jump must be placed with [`Body::insert_jump`].

@@ -1,59 +1,117 @@
-//! The registry of drivers: one row each. The command line, fixtures, `verify`, `smith` and benchmarks find drivers
-//! here and nowhere else. To add one, add its package to this package's `Cargo.toml` and a row to [`DRIVERS`].
+//! The registry: one row for each front end and one for each driver. The command line, the C library, fixtures, fuzz
+//! targets, `verify` and `smith` find front ends and drivers here and nowhere else.
+//!
+//! To add a front end, add its package to this package's `Cargo.toml` and a row to the table of front ends; to add a
+//! driver, likewise with the table of drivers. Programs outside of this repository call [`extend`] instead.
 
+use std::sync::OnceLock;
+
+use tgsi_compiler::front_end::{FrontEnd, IR_TEXT, TGSI_TEXT, TGSI_TOKENS};
 use tgsi_compiler::{Code, Driver, Runner, RunnerFn, Target};
 
-/// All drivers. The first is the default.
-pub static DRIVERS: &[&dyn Driver] = &[
-    &tgsi_driver_tgsi::DRIVER,
+/// The front ends. The first one reads what no other one recognises.
+static FRONT_ENDS: &[&dyn FrontEnd] = &[&TGSI_TEXT, &TGSI_TOKENS, &IR_TEXT];
+
+/// Converts binary code to text; `None` for code of another driver.
+pub type Disassembler = fn(&Code) -> Option<Result<String, String>>;
+
+/// A driver, and what programs that run or print its code need.
+#[derive(Clone, Copy, Debug)]
+pub struct DriverRow {
+    /// The driver.
+    pub driver: &'static dyn Driver,
+    /// Runs its code.
+    pub runner: Option<RunnerFn>,
+    /// Converts its binary code to text.
+    pub disassembler: Option<Disassembler>,
+}
+
+impl DriverRow {
+    /// A driver whose code is neither run nor disassembled.
+    pub const fn new(driver: &'static dyn Driver) -> DriverRow {
+        DriverRow { driver, runner: None, disassembler: None }
+    }
+}
+
+/// The drivers. The first one is the default.
+static DRIVERS: &[DriverRow] = &[
+    DriverRow { runner: Some(tgsi_driver_tgsi::runner), ..DriverRow::new(&tgsi_driver_tgsi::DRIVER) },
     #[cfg(feature = "cpu")]
-    &tgsi_driver_cpu::DRIVER,
+    DriverRow { runner: Some(tgsi_driver_cpu::runner), ..DriverRow::new(&tgsi_driver_cpu::DRIVER) },
     #[cfg(feature = "spirv")]
-    &tgsi_driver_spirv::DRIVER,
+    DriverRow {
+        driver: &tgsi_driver_spirv::DRIVER,
+        #[cfg(feature = "vulkan")]
+        runner: Some(tgsi_spirv_vulkan::runner),
+        #[cfg(not(feature = "vulkan"))]
+        runner: None,
+        disassembler: Some(tgsi_driver_spirv::disassemble),
+    },
     #[cfg(feature = "text")]
-    &tgsi_driver_spirv_text::WGSL,
+    DriverRow::new(&tgsi_driver_spirv_text::WGSL),
     #[cfg(feature = "spirv-cross")]
-    &tgsi_driver_spirv_text::GLSL,
+    DriverRow::new(&tgsi_driver_spirv_text::GLSL),
     #[cfg(feature = "spirv-cross")]
-    &tgsi_driver_spirv_text::ESSL,
+    DriverRow::new(&tgsi_driver_spirv_text::ESSL),
     #[cfg(feature = "spirv-cross")]
-    &tgsi_driver_spirv_text::MSL,
+    DriverRow::new(&tgsi_driver_spirv_text::MSL),
     #[cfg(feature = "spirv-cross")]
-    &tgsi_driver_spirv_text::HLSL,
+    DriverRow::new(&tgsi_driver_spirv_text::HLSL),
 ];
 
-/// What runs the code of drivers: a function of each that has something to run it with.
-static RUNNERS: &[RunnerFn] = &[
-    tgsi_driver_tgsi::runner,
-    #[cfg(feature = "cpu")]
-    tgsi_driver_cpu::runner,
-    #[cfg(feature = "vulkan")]
-    tgsi_spirv_vulkan::runner,
-];
+/// The rows that a program has added.
+static EXTENSION: OnceLock<(Vec<&dyn FrontEnd>, Vec<DriverRow>)> = OnceLock::new();
 
-/// What runs code of a target; `None` if there is nothing.
+/// Adds front ends and drivers to those of this package. To be called once, at the start of a program, before anything
+/// is looked up; a later call has no effect.
+pub fn extend(front_ends: &[&'static dyn FrontEnd], drivers: &[DriverRow]) {
+    let _ = EXTENSION.set(([FRONT_ENDS, front_ends].concat(), [DRIVERS, drivers].concat()));
+}
+
+/// Returns all front ends. The first one reads what no other one recognises.
+pub fn front_ends() -> &'static [&'static dyn FrontEnd] {
+    EXTENSION.get().map_or(FRONT_ENDS, |(front_ends, _)| front_ends)
+}
+
+/// Returns the rows of all drivers. The first one is the default.
+pub fn driver_rows() -> &'static [DriverRow] {
+    EXTENSION.get().map_or(DRIVERS, |(_, drivers)| drivers)
+}
+
+/// Returns all drivers. The first one is the default.
+pub fn drivers() -> impl Iterator<Item = &'static dyn Driver> + Clone {
+    driver_rows().iter().map(|row| row.driver)
+}
+
+/// Returns the default driver.
+pub fn default_driver() -> &'static dyn Driver {
+    DRIVERS[0].driver
+}
+
+/// Looks up a driver by name.
+pub fn find(name: &str) -> Option<&'static dyn Driver> {
+    drivers().find(|driver| driver.name() == name)
+}
+
+/// Looks up a front end by name.
+pub fn find_front_end(name: &str) -> Option<&'static dyn FrontEnd> {
+    front_ends().iter().copied().find(|front_end| front_end.name() == name)
+}
+
+/// Creates the runner of code of a target; `None` if nothing runs it.
 ///
 /// # Errors
 /// The code cannot be run.
 pub fn runner(target: &dyn Target, code: &Code) -> Option<Result<Box<dyn Runner>, String>> {
-    RUNNERS.iter().find_map(|runner| runner(target, code))
+    driver_rows().iter().filter_map(|row| row.runner).find_map(|runner| runner(target, code))
 }
 
-/// Makes the text of binary code; `None` for code of another driver.
-type Disassembler = fn(&Code) -> Option<Result<String, String>>;
-
-/// Makes texts of binary code: a function of each driver whose code is binary. Each knows its own code.
-static DISASSEMBLERS: &[Disassembler] = &[
-    #[cfg(feature = "spirv")]
-    tgsi_driver_spirv::disassemble,
-];
-
-/// The text of binary code; `None` if no driver has a text for it.
+/// Converts binary code to text; `None` if no driver has a text for it.
 ///
 /// # Errors
 /// The code is damaged.
 pub fn disassembly(code: &Code) -> Option<Result<String, String>> {
-    DISASSEMBLERS.iter().find_map(|disassemble| disassemble(code))
+    driver_rows().iter().filter_map(|row| row.disassembler).find_map(|disassemble| disassemble(code))
 }
 
 /// Why no code of a driver can be run on this machine, if that is for want of something to run it on.
@@ -87,20 +145,24 @@ pub fn serve_runs() -> std::io::Result<()> {
     Ok(())
 }
 
-/// Looks up a driver by name.
-pub fn find(name: &str) -> Option<&'static dyn Driver> {
-    DRIVERS.iter().copied().find(|driver| driver.name() == name)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
+    fn front_ends_have_distinct_names() {
+        for (number, front_end) in front_ends().iter().enumerate() {
+            let is_same = |other: &&dyn FrontEnd| other.name() == front_end.name();
+            assert_eq!(front_ends().iter().position(is_same), Some(number));
+            assert!(!front_end.about().is_empty() && !front_end.file_extensions().is_empty());
+        }
+    }
+
+    #[test]
     fn names_are_distinct_and_options_are_known() {
-        for (number, driver) in DRIVERS.iter().enumerate() {
-            let is_same = |other: &&dyn Driver| other.name() == driver.name();
-            assert_eq!(DRIVERS.iter().position(is_same), Some(number));
+        for (number, driver) in drivers().enumerate() {
+            let is_same = |other: &dyn Driver| other.name() == driver.name();
+            assert_eq!(drivers().position(is_same), Some(number));
             for option in driver.options() {
                 assert!(driver.target(&[option.name]).is_ok(), "{} {}", driver.name(), option.name);
                 assert!(!option.about.is_empty(), "{} {}", driver.name(), option.name);

@@ -2,7 +2,8 @@
 
 use std::error::Error;
 
-use tgsi_compiler::{Compiler, Driver, input};
+use tgsi_compiler::front_end::TGSI_TEXT;
+use tgsi_compiler::{Compiler, Driver};
 use tgsi_driver_spirv_text::{ESSL, GLSL, HLSL, MSL, WGSL};
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -16,7 +17,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let driver = drivers.into_iter().find(|driver| driver.name() == name).ok_or("no such language")?;
     let bytes = std::fs::read(path)?;
     let compiler = Compiler::for_target(driver.target(&options)?.into());
-    let (source, _) = compiler.read(&bytes, input::Language::of(&bytes), false);
+    let source = compiler.read(&TGSI_TEXT, &bytes).source;
     let code = compiler.compile(source.ok_or("this is no shader")?)?;
     print!("{}", String::from_utf8_lossy(&code.into_bytes()));
     Ok(())

@@ -11,7 +11,8 @@ use std::time::Instant;
 
 use crate::common::{every, shaders, shared};
 use rayon::prelude::*;
-use tgsi_compiler::{Compiler, Driver, input};
+use tgsi_compiler::front_end::{Reading, TGSI_TEXT};
+use tgsi_compiler::{Compiler, Driver};
 #[cfg(feature = "spirv-cross")]
 use tgsi_driver_spirv_text::{ESSL, GLSL, HLSL, MSL};
 use tgsi_driver_spirv_text::{Text, WGSL};
@@ -144,7 +145,7 @@ fn measure(driver: &'static Text, causes: &[(usize, &str)]) {
         .filter_map(|path| {
             let bytes = std::fs::read(path).expect("a file");
             let stage = stage_of(&bytes)?;
-            let (source, _) = compiler.read(&bytes, input::Language::of(&bytes), false);
+            let Reading { source, .. } = compiler.read(&TGSI_TEXT, &bytes);
             let result = match compiler.compile(source?) {
                 Err(error) if error.code().id == "T2100" => return None,
                 Err(error) => Err(format!("{} {}", error.code().id, kind(&error.to_string()))),

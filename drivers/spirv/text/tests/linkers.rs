@@ -28,7 +28,8 @@ use std::sync::Arc;
 use pipelines::Pipeline;
 use rayon::prelude::*;
 use tgsi::tables::Processor;
-use tgsi_compiler::{Compiler, Driver, Source, Target, input};
+use tgsi_compiler::front_end::{Reading, TGSI_TEXT};
+use tgsi_compiler::{Compiler, Driver, Source, Target};
 use tgsi_driver_spirv_text::WGSL;
 use tgsi_ir::passes::linking::LinkOptions;
 
@@ -80,7 +81,7 @@ fn real() -> Vec<Pipeline> {
     let compiler = Compiler::for_target(target(&tgsi_driver_spirv::DRIVER, &[]));
     let read = |path: &PathBuf| {
         let bytes = std::fs::read(path).expect("a file");
-        let (source, _) = compiler.read(&bytes, input::Language::of(&bytes), false);
+        let Reading { source, .. } = compiler.read(&TGSI_TEXT, &bytes);
         let Some(Source::Tgsi(shader)) = source else { return None };
         Some((path.display().to_string(), shader.into_owned()))
     };

@@ -12,7 +12,8 @@ use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use tgsi_compiler::{Compiler, Driver, input};
+use tgsi_compiler::front_end::{Reading, TGSI_TEXT};
+use tgsi_compiler::{Compiler, Driver};
 use tgsi_spirv_vulkan::draw::{Drawing, PixelFormat, Texture, Uniform, draw};
 
 /// Pixels of each side.
@@ -58,7 +59,7 @@ fn translate(path: &Path) -> Result<Vec<u8>, String> {
     let bytes = fs::read(path).map_err(|error| format!("{name}: {error}"))?;
     let target = tgsi_driver_spirv::DRIVER.target(&[]).map_err(|error| error.to_string())?;
     let compiler = Compiler::for_target(target.into());
-    let (source, findings) = compiler.read(&bytes, input::Language::of(&bytes), false);
+    let Reading { source, findings } = compiler.read(&TGSI_TEXT, &bytes);
     let source = source.ok_or_else(|| format!("{name}: {findings:?}"))?;
     compiler.compile(source).map(|code| code.into_bytes()).map_err(|error| format!("{name}: {error}"))
 }

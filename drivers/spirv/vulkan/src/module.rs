@@ -200,7 +200,8 @@ fn string(words: &[u32]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use tgsi_compiler::{Compiler, Driver, input};
+    use tgsi_compiler::front_end::TGSI_TEXT;
+    use tgsi_compiler::{Compiler, Driver};
     use tgsi_driver_spirv::DRIVER;
 
     use super::*;
@@ -209,7 +210,7 @@ mod tests {
     fn code_asks_for_what_the_device_keeps() {
         let source = "FRAG\nDCL IN[0], GENERIC[0], LINEAR\nDCL OUT[0], COLOR\nADD OUT[0], IN[0], IN[0]\nEND\n";
         let compiler = Compiler::for_target(DRIVER.target(DRIVER.run_options()).expect("the options").into());
-        let (shader, _) = compiler.read(source.as_bytes(), input::Language::Text, false);
+        let shader = compiler.read(&TGSI_TEXT, source.as_bytes()).source;
         let code = compiler.compile(shader.expect("a shader")).expect("code");
         let module = Module::new(&code.into_bytes()).expect("a module");
         for (keeps_special, keeps_denormals) in [(false, false), (false, true), (true, false), (true, true)] {

@@ -6,7 +6,9 @@ use std::time::Duration;
 
 use tgsi::limits::Limits;
 use tgsi::text::PrintOptions;
-use tgsi_compiler::input::{InputError, Language};
+use tgsi_compiler::front_end::{
+    FrontEnd, InputError, PositionUnit, ReadRequest, Reading, TGSI_TEXT, TGSI_TOKENS, detect,
+};
 use tgsi_compiler::{Budget, Code, CodeSize, Compiler, Measurement, Source, Stage, Target, Verdict};
 use tgsi_ir::passes::pipeline::Level;
 
@@ -100,7 +102,8 @@ unsafe impl SizedStruct for tgsic_options {}
 pub struct tgsic_compiler {
     pub(crate) compiler: Compiler,
     form: tgsic_form,
-    strict: bool,
+    /// The options of front ends that are set.
+    front_end_options: &'static [&'static str],
     pub(crate) reflects: bool,
     pub(crate) allocator: tgsic_allocator,
     /// What programs are made for; `None` for drivers that do not run shaders.
@@ -140,7 +143,7 @@ impl tgsic_compiler {
         // SAFETY: the caller says that strings end.
         let driver = unsafe { text(options.driver) }?.unwrap_or("tgsi");
         let driver = tgsi_registry::find(driver).ok_or_else(|| {
-            let names: Vec<&str> = tgsi_registry::DRIVERS.iter().map(|driver| driver.name()).collect();
+            let names: Vec<&str> = tgsi_registry::drivers().map(|driver| driver.name()).collect();
             Failure::argument(format!("no driver `{driver}`; there are {}", names.join(", ")))
         })?;
         // SAFETY: likewise.
@@ -178,7 +181,7 @@ impl tgsic_compiler {
         Ok(tgsic_compiler {
             compiler,
             form,
-            strict: options.flags & TGSIC_FLAG_STRICT != 0,
+            front_end_options: if options.flags & TGSIC_FLAG_STRICT != 0 { &["strict"] } else { &[] },
             reflects: options.flags & TGSIC_FLAG_REFLECT != 0,
             allocator: options.allocator,
             #[cfg(feature = "run")]
@@ -190,26 +193,58 @@ impl tgsic_compiler {
         })
     }
 
-    /// Reads and checks a shader. What is found goes to the result.
-    pub(crate) fn read(&self, bytes: &[u8], result: &mut tgsic_result) -> Result<(Language, Source<'static>), Failure> {
-        let (language, bytes) = language(bytes);
-        let (shader, findings) = self.compiler.read(&bytes, language, self.strict);
-        result.add_findings(&bytes, language, findings)?;
-        let shader = shader.ok_or_else(|| Failure::internal("there is no shader and no error"))?;
-        Ok((language, shader))
+    /// Reads and checks a shader. Findings are added to the result.
+    pub(crate) fn read(
+        &self,
+        bytes: &[u8],
+        result: &mut tgsic_result,
+    ) -> Result<(&'static dyn FrontEnd, Source<'static>), Failure> {
+        self.read_for(bytes, Some(&self.compiler), result)
+    }
+
+    /// Reads a shader, and checks it if there is a compiler.
+    fn read_for(
+        &self,
+        bytes: &[u8],
+        compiler: Option<&Compiler>,
+        result: &mut tgsic_result,
+    ) -> Result<(&'static dyn FrontEnd, Source<'static>), Failure> {
+        let (front_end, bytes) = front_end_of(bytes);
+        let options = self.front_end_options.iter().copied();
+        let options: Vec<&str> =
+            options.filter(|name| front_end.options().iter().any(|option| option.name == *name)).collect();
+        let reader = front_end.reader(&options).map_err(|error| Failure::internal(error.to_string()))?;
+        let Reading { source, findings } =
+            reader.read(&bytes, &ReadRequest { limits: self.compiler.limits(), compiler });
+        result.add_findings(&bytes, front_end, findings)?;
+        let source = source.ok_or_else(|| Failure::internal("there is no shader and no error"))?;
+        Ok((front_end, source))
+    }
+
+    /// Reads TGSI without the checks that compilation needs.
+    fn read_tgsi(&self, bytes: &[u8], result: &mut tgsic_result) -> Result<tgsi::Shader, Failure> {
+        let (front_end, source) = self.read_for(bytes, None, result)?;
+        match source {
+            Source::Tgsi(shader) => Ok(shader.into_owned()),
+            Source::Ir(..) => {
+                let finding = InputError::not_tgsi(bytes, front_end);
+                result.add_findings(bytes, front_end, vec![finding])?;
+                Err(Failure::internal("the error is not an error"))
+            }
+        }
     }
 
     fn translate(&self, bytes: &[u8], result: &mut tgsic_result) -> Result<(), Failure> {
-        let (language, shader) = self.read(bytes, result)?;
+        let (front_end, shader) = self.read(bytes, result)?;
         sizes_before(&shader, result);
-        let mut error = |error| result.compile_error(bytes, language, &error);
+        let mut error = |error| result.compile_error(bytes, front_end, &error);
         let mut compilation = self.compiler.start(shader).map_err(&mut error)?;
         compilation.advance(Stage::Registers).map_err(&mut error)?;
         let level = compilation.level();
         let reflection = if self.reflects { compilation.reflect().map_err(&mut error)? } else { None };
         let code = compilation.finish().map_err(&mut error)?;
         result.reflection = reflection.map(|text| c_string(&text));
-        self.put_code(code, level, self.compiler.target(), language, result)
+        self.put_code(code, level, self.compiler.target(), front_end, result)
     }
 
     /// Puts code and its sizes into a result.
@@ -218,7 +253,7 @@ impl tgsic_compiler {
         code: Code,
         level: Level,
         target: &dyn Target,
-        language: Language,
+        front_end: &dyn FrontEnd,
         result: &mut tgsic_result,
     ) -> Result<(), Failure> {
         result.sizes.level = match level {
@@ -231,18 +266,18 @@ impl tgsic_compiler {
         result.sizes.temporaries_after = after.temporaries;
         result.sizes.immediates_after = after.immediates;
         result.data = match code {
-            Code::Tgsi(shader, options) => self.code_of_tgsi(&shader, options, self.form_of(language))?,
+            Code::Tgsi(shader, options) => self.code_of_tgsi(&shader, options, self.form_of(front_end))?,
             Code::Text(text) => Data::text(text, tgsic_form::TGSIC_FORM_CODE),
             code @ (Code::Binary(_) | Code::Object(_)) => Data::Bytes(code.into_bytes()),
         };
         Ok(())
     }
 
-    fn form_of(&self, language: Language) -> tgsic_form {
-        match (self.form, language) {
-            (tgsic_form::TGSIC_FORM_DEFAULT, Language::Tokens) => tgsic_form::TGSIC_FORM_TOKENS,
-            (tgsic_form::TGSIC_FORM_DEFAULT, Language::Text | Language::Ir) => tgsic_form::TGSIC_FORM_TEXT,
-            (form, _) => form,
+    fn form_of(&self, front_end: &dyn FrontEnd) -> tgsic_form {
+        match self.form {
+            tgsic_form::TGSIC_FORM_DEFAULT if front_end.name() == TGSI_TOKENS.name() => tgsic_form::TGSIC_FORM_TOKENS,
+            tgsic_form::TGSIC_FORM_DEFAULT => tgsic_form::TGSIC_FORM_TEXT,
+            form => form,
         }
     }
 
@@ -260,13 +295,13 @@ impl tgsic_compiler {
             2 => tgsic_form::TGSIC_FORM_TOKENS,
             other => return Err(Failure::argument(format!("no form {other} of TGSI"))),
         };
-        let shader = read_tgsi(bytes, self.compiler.limits(), self.strict, result)?;
+        let shader = self.read_tgsi(bytes, result)?;
         result.data = self.code_of_tgsi(&shader, PrintOptions::default(), form)?;
         Ok(())
     }
 
     fn scan(&self, bytes: &[u8], result: &mut tgsic_result) -> Result<(), Failure> {
-        let shader = read_tgsi(bytes, self.compiler.limits(), self.strict, result)?;
+        let shader = self.read_tgsi(bytes, result)?;
         let scan = tgsi::scan::scan(&shader);
         let text = serde_json::to_string(&scan).map_err(|error| Failure::internal(error.to_string()))?;
         result.data = Data::text(text, tgsic_form::TGSIC_FORM_CODE);
@@ -275,13 +310,13 @@ impl tgsic_compiler {
     }
 
     fn fit(&self, bytes: &[u8], result: &mut tgsic_result) -> Result<(), Failure> {
-        let (language, shader) = self.read(bytes, result)?;
-        let text = (language == Language::Text).then_some(bytes);
+        let (front_end, shader) = self.read(bytes, result)?;
+        let text = (front_end.position_unit() == PositionUnit::Bytes).then_some(bytes);
         let as_is = match &shader {
             Source::Tgsi(shader) => self.compiler.measure_as_is(shader, text),
-            Source::Ir(_) => None,
+            Source::Ir(..) => None,
         };
-        let code = self.compiler.compile(shader).map_err(|error| result.compile_error(bytes, language, &error))?;
+        let code = self.compiler.compile(shader).map_err(|error| result.compile_error(bytes, front_end, &error))?;
         let measured = self.compiler.measure(code);
         let translated = measured.ok_or_else(|| Failure::argument("the driver knows of no limits"))?;
         let verdict = translated.fit.verdict();
@@ -296,14 +331,14 @@ impl tgsic_compiler {
         result.data = Data::text(json, tgsic_form::TGSIC_FORM_CODE);
         result.limits = fit::limits(&translated, as_is.as_ref());
         let findings = translated.fit.findings();
-        result.add_findings(&translated.text, Language::Text, findings).map_err(Failure::keeping_data)
+        result.add_findings(&translated.text, &TGSI_TEXT, findings).map_err(Failure::keeping_data)
     }
 
     fn check(&self, bytes: &[u8], result: &mut tgsic_result) -> Result<(), Failure> {
-        let (language, shader) = self.read(bytes, result)?;
+        let (front_end, shader) = self.read(bytes, result)?;
         match shader {
-            Source::Tgsi(shader) => result.add_findings(bytes, language, tgsi::check::lint(&shader)),
-            Source::Ir(_) => Ok(()),
+            Source::Tgsi(shader) => result.add_findings(bytes, front_end, tgsi::check::lint(&shader)),
+            Source::Ir(..) => Ok(()),
         }
     }
 
@@ -358,31 +393,13 @@ struct FitReport<'m> {
     as_is: Option<&'m Measurement>,
 }
 
-/// Reads TGSI without the checks that compilation needs.
-fn read_tgsi(bytes: &[u8], limits: &Limits, strict: bool, result: &mut tgsic_result) -> Result<tgsi::Shader, Failure> {
-    let (language, bytes) = language(bytes);
-    let (shader, findings) = match language {
-        Language::Text => {
-            let reading = tgsi_compiler::input::read_text(&bytes, limits, strict);
-            (Some(reading.shader), reading.diagnostics)
-        }
-        Language::Tokens => match tgsi_compiler::input::read_tokens(&bytes, limits) {
-            Ok(shader) => (Some(shader), Vec::new()),
-            Err(finding) => (None, vec![*finding]),
-        },
-        Language::Ir => (None, vec![InputError::not_tgsi(&bytes)]),
-    };
-    result.add_findings(&bytes, language, findings)?;
-    shader.ok_or_else(|| Failure::internal("there is no shader and no error"))
-}
-
-/// The language of an input, and its bytes as files have them: tokens in memory have the order of the processor.
-fn language(bytes: &[u8]) -> (Language, std::borrow::Cow<'_, [u8]>) {
+/// The front end of an input, and its bytes as files have them: tokens in memory have the byte order of the host.
+fn front_end_of(bytes: &[u8]) -> (&'static dyn FrontEnd, std::borrow::Cow<'_, [u8]>) {
     if cfg!(target_endian = "big") && bytes.len().is_multiple_of(4) && bytes.first() == Some(&0) {
         let words = bytes.as_chunks::<4>().0.iter();
-        return (Language::Tokens, words.flat_map(|&[a, b, c, d]| [d, c, b, a]).collect());
+        return (&TGSI_TOKENS, words.flat_map(|&[a, b, c, d]| [d, c, b, a]).collect());
     }
-    (Language::of(bytes), bytes.into())
+    (detect(tgsi_registry::front_ends(), None, bytes).unwrap_or(&TGSI_TEXT), bytes.into())
 }
 
 /// A string that C passed in.

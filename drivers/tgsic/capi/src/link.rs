@@ -2,7 +2,7 @@
 
 use std::ffi::{c_int, c_void};
 
-use tgsi_compiler::input::Language;
+use tgsi_compiler::front_end::{FrontEnd, TGSI_TEXT};
 use tgsi_compiler::{LinkError, Source};
 use tgsi_ir::passes::linking::{LinkOptions, LinkReport};
 
@@ -137,12 +137,12 @@ impl tgsic_compiler {
         summary: &mut tgsic_result,
     ) -> Result<(), Failure> {
         let mut sources: Vec<Source<'_>> = Vec::new();
-        let mut languages = Vec::new();
+        let mut front_ends: Vec<&'static dyn FrontEnd> = Vec::new();
         for (bytes, result) in shaders.iter().zip(&mut *results) {
             match self.read(bytes, result) {
-                Ok((language, source)) => {
+                Ok((front_end, source)) => {
                     sizes_before(&source, result);
-                    languages.push(language);
+                    front_ends.push(front_end);
                     sources.push(source);
                 }
                 Err(failure) => result.fail(failure),
@@ -154,8 +154,8 @@ impl tgsic_compiler {
         let program = self.compiler.link(sources, options).map_err(|error| match error {
             LinkError::Compile { shader, error } => {
                 if let (Some(result), Some(bytes)) = (results.get_mut(shader), shaders.get(shader)) {
-                    let language = languages.get(shader).copied().unwrap_or(Language::Text);
-                    let failure = result.compile_error(bytes, language, &error);
+                    let front_end = front_ends.get(shader).copied().unwrap_or(&TGSI_TEXT);
+                    let failure = result.compile_error(bytes, front_end, &error);
                     result.fail(failure);
                 }
                 Failure::shader(of_shader(shader, results))
@@ -165,7 +165,7 @@ impl tgsic_compiler {
         let order: Vec<usize> = program.shaders.iter().map(|shader| shader.input).collect();
         for shader in program.shaders {
             let Some(result) = results.get_mut(shader.input) else { continue };
-            let language = languages.get(shader.input).copied().unwrap_or(Language::Text);
+            let front_end = front_ends.get(shader.input).copied().unwrap_or(&TGSI_TEXT);
             let finish = || {
                 if self.reflects
                     && let Some(text) = shader.target.reflect(&shader.lowered)
@@ -173,7 +173,7 @@ impl tgsic_compiler {
                     let text = text.map_err(|error| Failure::shader(error.to_string()))?;
                     result.reflection = Some(c_string(&text));
                 }
-                self.put_code(shader.code, shader.level, &*shader.target, language, result)
+                self.put_code(shader.code, shader.level, &*shader.target, front_end, result)
             };
             if let Err(failure) = finish() {
                 result.fail(failure);

@@ -3,7 +3,7 @@
 use std::ffi::{CString, c_char, c_int, c_void};
 
 use tgsi_compiler::CompileError;
-use tgsi_compiler::input::Language;
+use tgsi_compiler::front_end::{FrontEnd, PositionUnit};
 use tgsi_diagnostics::{Diagnostic, LineIndex, sort_by_start};
 
 use crate::allocator::tgsic_allocator;
@@ -225,17 +225,15 @@ impl tgsic_result {
     pub(crate) fn add_findings(
         &mut self,
         bytes: &[u8],
-        language: Language,
+        front_end: &dyn FrontEnd,
         mut findings: Vec<Diagnostic>,
     ) -> Result<(), Failure> {
         if findings.is_empty() {
             return Ok(());
         }
         sort_by_start(&mut findings);
-        let lines = (language != Language::Tokens).then(|| LineIndex::new(bytes));
-        if language == Language::Text {
-            tgsi::text::focus(bytes, &mut findings);
-        }
+        let lines = (front_end.position_unit() == PositionUnit::Bytes).then(|| LineIndex::new(bytes));
+        front_end.focus(bytes, &mut findings);
         let is_error = findings.iter().any(Diagnostic::is_error);
         for finding in findings {
             let length = finding.span.end.saturating_sub(finding.span.start);
@@ -268,8 +266,8 @@ impl tgsic_result {
     }
 
     /// Adds the error of a compilation.
-    pub(crate) fn compile_error(&mut self, bytes: &[u8], language: Language, error: &CompileError) -> Failure {
-        match self.add_findings(bytes, language, vec![error.diagnostic()]) {
+    pub(crate) fn compile_error(&mut self, bytes: &[u8], front_end: &dyn FrontEnd, error: &CompileError) -> Failure {
+        match self.add_findings(bytes, front_end, vec![error.diagnostic()]) {
             Err(failure) => failure,
             Ok(()) => Failure::shader(error.to_string()),
         }

@@ -13,7 +13,7 @@ use std::sync::{Mutex, OnceLock};
 
 use library::{folder, install, run, static_library};
 use libtest_mimic::{Arguments, Failed, Trial};
-use tgsi_compiler::input::Language;
+use tgsi_compiler::front_end::{Reading, TGSI_TEXT};
 use tgsi_compiler::{Compiler, Driver};
 
 /// What the static library needs besides libc.
@@ -42,7 +42,7 @@ fn instrumented_library(sanitizer: &str) -> Result<PathBuf, Failed> {
     // One build at a time.
     static BUILDS: Mutex<()> = Mutex::new(());
     let _building = BUILDS.lock();
-    let folder_of_build = folder().join("../../target").join(format!("sanitizer-{sanitizer}"));
+    let folder_of_build = folder().join("../../../target").join(format!("sanitizer-{sanitizer}"));
     let mut cargo = Command::new(env!("CARGO"));
     cargo.args(["build", "--release", "-p", "tgsi-capi", "--target", TARGET, "--manifest-path"]);
     cargo.arg(folder().join("Cargo.toml")).arg("--target-dir").arg(&folder_of_build);
@@ -51,7 +51,7 @@ fn instrumented_library(sanitizer: &str) -> Result<PathBuf, Failed> {
     cargo.env("RUSTC_BOOTSTRAP", "1").env("CARGO_PROFILE_RELEASE_OVERFLOW_CHECKS", "true");
     cargo.env("RUSTFLAGS", format!("-Zsanitizer={sanitizer} -Cunsafe-allow-abi-mismatch=sanitizer"));
     run(&mut cargo)?;
-    Ok(folder_of_build.join(TARGET).join("release/libtgsic.a"))
+    Ok(folder_of_build.join(TARGET).join("release/libtgsi_capi.a"))
 }
 
 /// What the linker needs for a library that is instrumented by ThreadSanitizer: the part that comes with Rust, as that
@@ -78,7 +78,7 @@ fn compile(source: &str, target: &Path, flags: &[&str], library: &Path) -> Resul
 
 /// The demo shaders.
 fn demo() -> Vec<PathBuf> {
-    files(&folder().join("../../fixtures/demo"))
+    files(&folder().join("../../../fixtures/demo"))
 }
 
 fn files(folder: &Path) -> Vec<PathBuf> {
@@ -92,7 +92,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
 /// The demo shaders, and the sources of the driver's fixtures, written to a folder.
 fn shaders(target: &Path) -> Result<Vec<PathBuf>, Failed> {
     let mut shaders = demo();
-    for path in files(&folder().join("../../fixtures/drivers/tgsi")) {
+    for path in files(&folder().join("../../../fixtures/drivers/tgsi")) {
         let text = std::fs::read_to_string(&path)?;
         let source = text.split("\n; expect").next().unwrap_or_default();
         let copy = target.join(path.file_name().ok_or("a name")?);
@@ -124,7 +124,7 @@ fn program(name: &'static str, flags: &[&str], before: &[&str], library: &Path) 
 fn object(name: &str, options: &[&str], target: &Path) -> Result<PathBuf, Failed> {
     let shader = std::fs::read(folder().join(format!("tests/c/objects/{name}.tgsi")))?;
     let compiler = Compiler::for_target(tgsi_driver_cpu::DRIVER.target(options).map_err(|e| e.to_string())?.into());
-    let (shader, findings) = compiler.read(&shader, Language::Text, true);
+    let Reading { source: shader, findings } = compiler.read(&TGSI_TEXT, &shader);
     let shader =
         shader.filter(|_| findings.iter().all(|finding| !finding.is_error())).ok_or(format!("{findings:?}"))?;
     let code = compiler.compile(shader).map_err(|error| error.to_string())?;

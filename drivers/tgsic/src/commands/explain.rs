@@ -58,7 +58,7 @@ mod tests {
     use std::path::PathBuf;
 
     use clap::Parser;
-    use tgsi_compiler::input::InputError;
+    use tgsi_compiler::front_end::InputError;
     use tgsi_diagnostics::{Diagnostic, ErrorCode, Severity};
 
     use super::*;
@@ -79,7 +79,7 @@ mod tests {
             tgsi_ir::run::RunError::CODES,
             Failure::CODES,
         ];
-        let of_drivers = tgsi_registry::DRIVERS.iter().flat_map(|driver| driver.error_codes());
+        let of_drivers = tgsi_registry::drivers().flat_map(|driver| driver.error_codes());
         codes.extend(of_drivers.map(|&code| (code, Some(Severity::Error))));
         codes.extend(errors.concat().into_iter().map(|code| (code, Some(Severity::Error))));
         codes.extend(tgsi_ir::validate::ValidationErrorKind::CODES.iter().map(|&(_, c)| (c, Some(Severity::Error))));
@@ -114,12 +114,12 @@ mod tests {
 
     /// Everything that is found in an example, up to what the driver says.
     fn findings(page: &Page, example: &Example) -> Vec<Diagnostic> {
-        let mut source = Source::new(PathBuf::from(page.id), page.file(example));
         let arguments = ["tgsic", "translate"].into_iter().chain(example.arguments.iter().copied());
         let arguments = Arguments::try_parse_from(arguments).expect("arguments");
         let limits = crate::limits::with(&arguments.global.limits);
+        let options = arguments.global.front_end_options();
+        let mut source = Source::with_options(PathBuf::from(page.id), page.file(example), None, &options);
         source.limits = limits;
-        source.strict = arguments.global.strict;
         let Command::Translate { passes, .. } = arguments.command else { unreachable!() };
         let mut plan = Plan::from_arguments(&passes).expect("a plan");
         plan.compiler = plan.compiler.with_limits(limits);

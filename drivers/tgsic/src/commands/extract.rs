@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde_json::json;
 use tgsi::tables::Processor;
 use tgsi::text::{Extracted, ParseErrorKind};
-use tgsi_compiler::input::{InputError, Language};
+use tgsi_compiler::front_end::{self, InputError, TGSI_TEXT};
 use tgsi_diagnostics::Span;
 use tgsi_diagnostics::{Diagnostic, LineIndex};
 
@@ -14,7 +14,7 @@ use crate::args::{Color, ExtractArguments};
 use crate::diagnostics::Reporter;
 use crate::input::{ShaderError, Source};
 use crate::status::{Failure, Status};
-use crate::{batch, output, pasted};
+use crate::{batch, output};
 
 /// Finds shaders, and writes or lists them.
 pub fn extract(arguments: &ExtractArguments, color: Color) -> Result<Status, Failure> {
@@ -34,7 +34,7 @@ pub fn extract(arguments: &ExtractArguments, color: Color) -> Result<Status, Fai
             if !is_one && !list && !json && out_dir.is_none() {
                 let finding = match &found[..] {
                     [_] => return Err(Failure::Usage("several texts: use --out-dir".into())),
-                    several => pasted::several(&source.bytes, several),
+                    several => front_end::several_shaders(&source.bytes, several),
                 };
                 reporter.problem(source, &ShaderError::Findings(vec![finding]));
                 return Ok(Status::ShaderError);
@@ -59,7 +59,7 @@ pub fn extract(arguments: &ExtractArguments, color: Color) -> Result<Status, Fai
                 };
                 output::write_stdout(text.as_bytes())?;
             }
-            let findings: Vec<Diagnostic> = found.iter().flat_map(pasted::findings).collect();
+            let findings: Vec<Diagnostic> = found.iter().flat_map(front_end::embedded_findings).collect();
             reporter.diagnostics(source, &findings);
             Ok(if findings.iter().any(Diagnostic::is_error) { Status::ShaderError } else { Status::Success })
         }));
@@ -75,7 +75,7 @@ fn shaders(source: &Source) -> Result<Vec<Extracted>, ShaderError> {
         let hint = "`--limit text-bytes=N` reads longer texts".to_owned();
         return Err(ShaderError::Findings(vec![finding.with_hint(hint)]));
     }
-    let found = if source.language == Language::Text { tgsi::text::extract(&source.bytes) } else { Vec::new() };
+    let found = if source.is_in(&TGSI_TEXT) { tgsi::text::extract(&source.bytes) } else { Vec::new() };
     if found.is_empty() { Err(ShaderError::Findings(vec![InputError::no_shader()])) } else { Ok(found) }
 }
 

@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 
 use serde::Serialize;
-use tgsi_compiler::input::Language;
 use tgsi_compiler::{Measurement, Verdict};
 use tgsi_diagnostics::Diagnostic;
 
@@ -73,7 +72,7 @@ pub fn fit(arguments: &FitArguments, color: Color) -> Result<Status, Failure> {
 /// Measures a shader, as it is and translated.
 fn measure(source: &Source, plan: &Plan, arguments: &FitArguments) -> Result<Measured, ShaderError> {
     let (subject, _) = InputShader::checked(source, plan)?;
-    let text = (source.language == Language::Text).then_some(source.bytes.as_slice());
+    let text = (!source.has_words()).then_some(source.bytes.as_slice());
     let as_is = match &subject {
         InputShader::Tgsi(shader) if arguments.as_is || arguments.json => plan.compiler.measure_as_is(shader, text),
         InputShader::Tgsi(_) => None,

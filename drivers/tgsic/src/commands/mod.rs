@@ -45,6 +45,10 @@ pub fn dispatch(arguments: &Arguments) -> Result<Status, Failure> {
             output::write_stdout(crate::limits::table().as_bytes())?;
             Ok(Status::Success)
         }
+        Command::Languages => {
+            output::write_stdout(crate::front_ends::table().as_bytes())?;
+            Ok(Status::Success)
+        }
         Command::Explain { codes, list } => explain::explain(codes, *list),
         Command::Extract(arguments) => extract::extract(arguments, color),
         Command::Scan { files, json } => scan::scan(files, *json, color),

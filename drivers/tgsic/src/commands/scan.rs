@@ -1,7 +1,7 @@
 //! `scan`: prints the summary of a shader that drivers use.
 
 use serde_json::{Map, Value};
-use tgsi_compiler::input::Language;
+use tgsi_compiler::front_end::TGSI_TEXT;
 
 use super::{Converted, Form, transform};
 use crate::args::{Color, Files};
@@ -15,7 +15,7 @@ pub fn scan(files: &Files, json: bool, color: Color) -> Result<Status, Failure> 
         let (shader, warnings) = source.tgsi()?;
         let scan = tgsi::scan::scan(&shader);
         let mut value = serde_json::to_value(&scan).map_err(|e| ShaderError::Other(e.to_string()))?;
-        if let (Language::Text, Value::Object(fields)) = (source.language, &mut value) {
+        if let (true, Value::Object(fields)) = (source.is_in(&TGSI_TEXT), &mut value) {
             let origin = serde_json::to_value(tgsi::text::origin(&source.bytes));
             fields.insert("origin".into(), origin.map_err(|e| ShaderError::Other(e.to_string()))?);
         }

@@ -4,7 +4,6 @@ use std::time::Instant;
 
 use serde::Serialize;
 use tgsi::tables::Opcode;
-use tgsi_compiler::input::Language;
 use tgsi_compiler::{Code, CodeSize, Stage};
 use tgsi_diagnostics::Diagnostic;
 
@@ -173,7 +172,7 @@ fn loops(code: &Code) -> Option<usize> {
 /// The source, and what each pass up to the code changes.
 fn texts_before_code(source: &Source, subject: &InputShader, plan: &Plan) -> Result<Texts, ShaderError> {
     let text = match subject {
-        InputShader::Tgsi(shader) if source.language == Language::Tokens => {
+        InputShader::Tgsi(shader) if source.has_words() => {
             tgsi::text::print(shader, tgsi::text::PrintOptions::default())
         }
         _ => String::from_utf8_lossy(&source.bytes).into_owned(),

@@ -104,7 +104,7 @@ mod tests {
 
     fn ir(text: &str) -> Shader {
         subject(text)
-            .to_stage(Stage::Ssa, &Plan::new(tgsi_registry::DRIVERS[0], Vec::new()).expect("a plan"))
+            .to_stage(Stage::Ssa, &Plan::new(tgsi_registry::default_driver(), Vec::new()).expect("a plan"))
             .unwrap_or_else(|problem| panic!("{}", problem.brief()))
     }
 

@@ -16,7 +16,7 @@ const SHADERS: u64 = 300;
 
 #[test]
 fn profiles_keep_the_meaning() {
-    let plan = Plan::new(tgsi_registry::DRIVERS[0], Vec::new()).expect("a plan");
+    let plan = Plan::new(tgsi_registry::default_driver(), Vec::new()).expect("a plan");
     let limits = RunLimits::of_steps(2_000_000);
     let mut changed = vec![0; PROFILES.len()];
     for seed in 0..SHADERS {

@@ -21,7 +21,7 @@ use std::ptr;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use tgsi::limits::Limits;
-use tgsic::*;
+use tgsi_capi::*;
 
 /// Bytes before the shader.
 pub const HEADER: usize = 16;
@@ -168,11 +168,11 @@ pub fn calls(data: &[u8]) {
     let mut strings = Strings::default();
     // Shaders are run by one driver; whoever asks another is refused.
     let runs = header[0] == RUN && wrong % 64 != 58;
-    let known = tgsi_registry::DRIVERS[0];
+    let known = tgsi_registry::default_driver();
     let mut allocated = 0_usize;
     let mut options = tgsic_options {
         size: stated_size(options_size, size_of::<tgsic_options>()),
-        driver: chosen(driver, tgsi_registry::DRIVERS.iter().map(|driver| driver.name()), &mut strings),
+        driver: chosen(driver, tgsi_registry::driver_rows().iter().map(|row| row.driver.name()), &mut strings),
         target: chosen(profile, known.profiles().iter().map(|profile| profile.name), &mut strings),
         driver_options: ptr::null(),
         limits: ptr::null(),

@@ -4,7 +4,7 @@ use std::ffi::c_void;
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
-use tgsic::*;
+use tgsi_capi::*;
 
 use super::{HEADER, Memory, RAN, read, stated_size, text_of};
 

@@ -7,7 +7,7 @@
 use std::ptr;
 use std::sync::atomic::Ordering;
 
-use tgsic::*;
+use tgsi_capi::*;
 
 use super::{HEADER, Memory, REPLACED};
 

@@ -16,7 +16,7 @@ pub fn static_library() -> PathBuf {
     let entries = std::fs::read_dir(test.parent().expect("a folder")).expect("a readable folder");
     let libraries = entries.flatten().map(|entry| entry.path()).filter(|path| {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
-        name.starts_with("libtgsic-") && name.ends_with(".a")
+        name.starts_with("libtgsi_capi-") && name.ends_with(".a")
     });
     let modified = |path: &PathBuf| path.metadata().and_then(|metadata| metadata.modified()).ok();
     libraries.max_by_key(modified).expect("cargo builds the static library with the tests")

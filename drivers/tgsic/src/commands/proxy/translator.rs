@@ -10,7 +10,6 @@ use std::time::{Duration, Instant};
 
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use tgsi::text::Reading;
-use tgsi_compiler::input::read_text;
 use tgsi_compiler::{HostCompiler, HostTranslation};
 use tgsi_environment::RunLimits;
 use tgsi_virgl::cache::Cache;
@@ -203,7 +202,7 @@ impl Translator {
         let HostTranslation { source, text, instructions_before: before, instructions_after: after } = translation;
         if self.verify {
             // What is compared is what the host will read.
-            let read_again = match read_text(&text, self.compiler.compiler().limits(), false) {
+            let read_again = match tgsi::text::read_within(&text, self.compiler.compiler().limits()) {
                 Reading { shader, gaps: None, .. } => shader,
                 Reading { diagnostics, .. } => return Outcome::Failed(ShaderError::Findings(diagnostics).brief()),
             };

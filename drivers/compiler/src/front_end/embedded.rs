@@ -1,63 +1,57 @@
-//! Texts that have more than a shader in them, such as a log: the shader is read without what is around it.
+//! Texts that contain one shader among other lines, such as a log: the other lines are left out.
 
 use tgsi::text::Extracted;
-use tgsi_compiler::input::InputError;
-use tgsi_diagnostics::Span;
-use tgsi_diagnostics::{Diagnostic, LineIndex};
+use tgsi_diagnostics::{Diagnostic, LineIndex, Span};
 
-/// A text that may hold more than a shader.
-pub struct PastedText<'a> {
+use super::{InputError, Reading};
+use crate::Source;
+
+/// A text that may contain other lines.
+pub struct Text<'a> {
     /// All of it.
     pub bytes: &'a [u8],
-    /// The most bytes that are looked through.
-    pub most_bytes: u64,
+    /// The largest text that is searched.
+    pub max_bytes: u64,
     /// Nothing may be left out of a text that begins as a shader.
-    pub strict: bool,
+    pub is_strict: bool,
 }
 
-/// Reads a text, and if it is no shader by itself, the only shader in it.
-///
-/// `read` gives a shader, unless the text was not understood, and all findings. `relocate` changes the positions in a
-/// shader to those in the whole text. Positions of findings are those in the whole text.
-pub fn read<T>(
-    source: &PastedText<'_>,
-    read: impl Fn(&[u8]) -> (Option<T>, Vec<Diagnostic>),
-    relocate: impl Fn(&mut T, &Extracted),
-) -> (Option<T>, Vec<Diagnostic>) {
-    let (shader, mut errors) = read(source.bytes);
-    if shader.is_some() || source.bytes.len() as u64 > source.most_bytes {
-        return (shader, errors);
+/// Reads a text, and if it is not a shader itself, the only shader in it. Positions are those in the whole text.
+pub fn read(source: &Text<'_>, read: impl Fn(&[u8]) -> Reading) -> Reading {
+    let Reading { source: shader, findings: mut errors } = read(source.bytes);
+    if shader.is_some() || source.bytes.len() as u64 > source.max_bytes {
+        return Reading { source: shader, findings: errors };
     }
     let found = tgsi::text::extract(source.bytes);
     let one = match &found[..] {
-        [] => return (None, errors),
+        [] => return Reading { source: None, findings: errors },
         [one] => one,
-        several => return (None, vec![self::several(source.bytes, several)]),
+        several => return Reading { source: None, findings: vec![self::several(source.bytes, several)] },
     };
     // A text that is a shader with mistakes: what is not understood is not left out.
     let is_shader = tgsi::text::begins_with_stage(source.bytes);
     let rest = rest_after(source.bytes, one);
-    if is_shader && (one.skipped.is_some() || rest.is_none() || source.strict) {
+    if is_shader && (one.skipped.is_some() || rest.is_none() || source.is_strict) {
         errors.extend(truncation(one));
-        return (None, errors);
+        return Reading { source: None, findings: errors };
     }
-    let (mut shader, mut findings) = read(&one.text);
+    let Reading { source: mut shader, mut findings } = read(&one.text);
     one.relocate_findings(&mut findings);
-    if let Some(shader) = &mut shader {
-        relocate(shader, one);
+    if let Some(Source::Tgsi(shader)) = &mut shader {
+        one.relocate(shader.to_mut());
     }
     if !one.is_complete {
-        // That says why.
+        // The error for the missing end gives the reason.
         findings.retain(|finding| finding.code.name != "missing-end");
     }
     findings.extend(self::findings(one));
     if let Some(rest) = rest.filter(|_| is_shader) {
         findings.push(InputError::RestLeftOut.at(rest));
     }
-    (shader, findings)
+    Reading { source: shader, findings }
 }
 
-/// What is said of a shader that was found: that lines of it were left out, that it is cut off.
+/// The findings about a shader that was found: lines that were left out, a missing end.
 pub fn findings(shader: &Extracted) -> impl Iterator<Item = Diagnostic> + use<> {
     let skipped = shader.skipped.map(|(count, first)| InputError::LinesLeftOut { count }.at(first));
     skipped.into_iter().chain(truncation(shader))
@@ -83,7 +77,7 @@ fn rest_after(bytes: &[u8], shader: &Extracted) -> Option<Span> {
     None
 }
 
-/// The error for a text with several shaders where only one will do.
+/// The error for a text with several shaders where one is needed.
 pub fn several(bytes: &[u8], shaders: &[Extracted]) -> Diagnostic {
     /// Shaders that the message names.
     const MOST_NAMED: usize = 8;

@@ -1,0 +1,77 @@
+//! The front end that an input is read with: the one that the command line names, or the one for its content.
+
+use std::path::Path;
+use std::sync::{Arc, OnceLock};
+
+use tgsi_compiler::front_end::{FrontEnd, Reader, TGSI_TEXT, detect};
+
+/// What the command line sets, for the whole process.
+#[derive(Debug, Default)]
+pub struct Settings {
+    /// The front end of all inputs; `None` if content and file extension decide.
+    pub forced: Option<&'static dyn FrontEnd>,
+    /// Options of front ends. Each front end takes those that it has.
+    pub options: Vec<String>,
+}
+
+static SETTINGS: OnceLock<Settings> = OnceLock::new();
+
+/// Sets the language of all inputs and the options of front ends; to be called once, at the start.
+///
+/// # Errors
+/// A message if no front end has one of the options.
+pub fn set(language: Option<&str>, options: Vec<String>) -> Result<(), String> {
+    let forced = language.and_then(tgsi_registry::find_front_end);
+    for option in &options {
+        let mut front_ends = tgsi_registry::front_ends().iter();
+        if !front_ends.any(|front_end| has_option(*front_end, option)) {
+            let known = tgsi_registry::front_ends().iter().flat_map(|front_end| front_end.options());
+            let known: Vec<&str> = known.map(|option| option.name).collect();
+            return Err(format!("no front end has an option `{option}`; there are {}", known.join(", ")));
+        }
+    }
+    // A second call could only come from this program itself.
+    let _ = SETTINGS.set(Settings { forced, options });
+    Ok(())
+}
+
+/// Whether the front end has an option of this name (`NAME` or `NAME=VALUE`).
+fn has_option(front_end: &dyn FrontEnd, option: &str) -> bool {
+    let name = option.split_once('=').map_or(option, |(name, _)| name);
+    front_end.options().iter().any(|known| known.name == name)
+}
+
+/// Returns the settings.
+pub fn settings() -> &'static Settings {
+    SETTINGS.get_or_init(Settings::default)
+}
+
+/// The front end of an input, and the same with those of the options that it has.
+pub fn of_input(
+    path: &Path,
+    bytes: &[u8],
+    language: Option<&'static dyn FrontEnd>,
+    options: &[String],
+) -> (&'static dyn FrontEnd, Arc<dyn Reader>) {
+    let detected = || detect(tgsi_registry::front_ends(), Some(path), bytes);
+    let front_end = language.or_else(detected).unwrap_or(&TGSI_TEXT);
+    // Texts that users paste have other lines.
+    let options = options.iter().map(String::as_str).chain(["embedded"]);
+    let options: Vec<&str> = options.filter(|option| has_option(front_end, option)).collect();
+    let reader = front_end.reader(&options).unwrap_or_else(|_| Box::new(TGSI_TEXT));
+    (front_end, Arc::from(reader))
+}
+
+/// A table of all front ends: name, description, file extensions, options.
+pub fn table() -> String {
+    let mut table = String::new();
+    for front_end in tgsi_registry::front_ends() {
+        let extensions = front_end.file_extensions().iter().map(|extension| format!(".{extension}"));
+        let extensions: Vec<String> = extensions.collect();
+        table += &format!("{:7} {} ({})\n", front_end.name(), front_end.about(), extensions.join(", "));
+        for option in front_end.options() {
+            table += &format!("        {:9} {}\n", option.name, option.about);
+        }
+    }
+    table
+}
