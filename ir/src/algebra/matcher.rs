@@ -12,10 +12,10 @@ use crate::entities::{Def, Inst, Use, User};
 use crate::options::CompilerOptions;
 use crate::shader::Shader;
 
-/// Most variables and labels of a rule, and most sizes that are left open; the build knows the same numbers.
+/// The maximum number of variables, labels and open sizes of a rule. The build script has the same limits.
 const MAX_VARIABLES: usize = 8;
 
-/// A rule with what its search stands for.
+/// A rule that matches an instruction, with the bindings of its search.
 #[derive(Clone, Debug)]
 pub struct Match {
     /// Number of the rule in its set.
@@ -23,21 +23,22 @@ pub struct Match {
     variables: [AluSrc; MAX_VARIABLES],
     /// Mask of the variables that are bound.
     bound: u8,
-    /// The sizes that were left open.
+    /// The values of the open sizes.
     pub sizes: [u8; MAX_VARIABLES],
-    /// Flags of all matched instructions together, without those on overflow of integers.
+    /// The union of the flags of all matched instructions, without the no-wrap flags of integers.
     pub flags: AluFlags,
     labels: [Option<Inst>; MAX_VARIABLES],
 }
 
 impl Match {
-    /// The value that a variable is bound to.
+    /// Returns the value bound to a variable.
     pub fn variable(&self, index: u8) -> Option<AluSrc> {
         let index = usize::from(index) % MAX_VARIABLES;
         (self.bound >> index & 1 != 0).then(|| self.variables[index])
     }
 
-    /// The same, or the components of it that a replacement selects. One is for all.
+    /// Returns the value bound to a variable, or the components of it that a replacement selects. A single component is
+    /// broadcast.
     pub(super) fn selected(&self, index: u8, select: Option<&[u8]>) -> Option<AluSrc> {
         let source = self.variable(index)?;
         Some(match select {
@@ -47,12 +48,12 @@ impl Match {
         })
     }
 
-    /// Bits of a size of the rules.
+    /// Returns the number of bits of a size.
     pub fn size(&self, size: u8) -> u8 {
         if size & 0x80 == 0 { size } else { self.sizes[usize::from(size & 0x7f) % MAX_VARIABLES] }
     }
 
-    /// Whether a size of the rules can be so many bits; it is from now on.
+    /// Unifies a size with a number of bits; returns false if they differ.
     fn unify(&mut self, size: u8, bits: u8) -> bool {
         if size & 0x80 == 0 {
             return size == bits;
@@ -65,20 +66,20 @@ impl Match {
     }
 }
 
-/// A set of rules, fitted to a target and a shader.
+/// A set of rules, specialised for a target and a shader.
 pub struct Matcher {
     set: &'static RuleSet,
-    /// Of the target.
+    /// The switches of the target that are on.
     pub(crate) switches: u128,
     mode: ExecutionMode,
-    /// Switches of which a rule must ask for one; 0: it need not.
+    /// A rule must require one of these switches; 0: no such restriction.
     asked: u128,
     keeps_rounding: bool,
     found: Vec<(u16, u8)>,
 }
 
 impl Matcher {
-    /// The rules of a set that a target wants for a shader.
+    /// Creates a matcher for the rules of a set that a target enables for a shader.
     pub fn new(set: &'static RuleSet, options: &CompilerOptions, shader: &Shader) -> Matcher {
         let keeps_rounding = options.keeps_rounding(shader.stage);
         let options = &CompilerOptions { keep_rounding: keeps_rounding, ..options.clone() };
@@ -86,7 +87,7 @@ impl Matcher {
         Matcher { set, switches: options.switches(), asked: 0, mode, keeps_rounding, found: Vec::new() }
     }
 
-    /// Only the rules that lower what the target lacks.
+    /// Restricts the matcher to the rules that lower operations missing on the target.
     #[must_use]
     pub fn only_lowering(self) -> Matcher {
         let is_lowering = |(_, name): &(usize, &&str)| name.starts_with("lower_");
@@ -94,12 +95,12 @@ impl Matcher {
         Matcher { asked: lowering.fold(0, |mask, (number, _)| mask | 1 << number), ..self }
     }
 
-    /// The set.
+    /// Returns the set.
     pub fn set(&self) -> &'static RuleSet {
         self.set
     }
 
-    /// The first rule of the set that applies to an instruction.
+    /// Returns the first rule of the set that applies to an instruction.
     pub fn find(&mut self, body: &Body, ranges: &mut FloatRanges, inst: Inst) -> Option<Match> {
         let op = body.alu_op(inst)?;
         let def = body.inst_def(inst)?;
@@ -117,8 +118,8 @@ impl Matcher {
         result
     }
 
-    /// Goes on from a node of the net with the operands that wait; `met` stands for variables on the way here. As deep
-    /// as the longest rule.
+    /// Continues matching from `start` with the pending operands; `met` holds the variables bound so far. Recursion
+    /// depth is bounded by the longest rule.
     fn walk(
         &self,
         body: &Body,
@@ -143,7 +144,7 @@ impl Matcher {
             let def = body.src_def(source);
             let inst = body.def_inst(def);
             for &(number, to) in part(self.set.same, node.same) {
-                // Constants may have the components in common that are read.
+                // Two constants may still be equal in the components that are read.
                 let known = met[usize::from(number) % MAX_VARIABLES];
                 if known == def || is_constant(inst) && is_constant(body.def_inst(known)) {
                     self.walk(body, to, pending, (met, count), found);
@@ -211,12 +212,12 @@ impl Matcher {
         holds.then_some(m)
     }
 
-    /// Whether what a rule changes may change.
+    /// Returns whether the shader permits the differences that the rule's class allows.
     fn may_differ(&self, rule: &Rule, m: &Match, bits: u8) -> bool {
         if self.keeps_rounding && matches!(rule.class, Class::NoSignedZero | Class::Inexact) {
             return false;
         }
-        // A consumer that flushes denormals sees the difference.
+        // A consumer that flushes denormals observes the difference.
         let asks_for_uses = || self.set.conditions_of(rule).iter().any(|c| matches!(c, Condition::Once(_)));
         if self.keeps_rounding && rule.star && asks_for_uses() {
             return false;
@@ -240,7 +241,8 @@ impl Matcher {
         }
     }
 
-    /// Whether `count` components of an operand are what a node says. As deep as the rule.
+    /// Returns whether `count` components of an operand match a node. Recursion depth is bounded by the size of the
+    /// rule.
     fn fits(&self, body: &Body, node: u16, source: AluSrc, count: usize, swapped: u8, m: &mut Match) -> bool {
         let AluSrc { def, swizzle } = source;
         match self.set.nodes[usize::from(node)] {
@@ -371,7 +373,7 @@ impl Matcher {
         }
     }
 
-    /// The value of a node without variables but constants: components and their size.
+    /// Evaluates a node with constants as its only variables: returns its components and their bit size.
     pub(super) fn constant(&self, body: &Body, node: u16, count: usize, m: &Match) -> Option<(Values, u8)> {
         match self.set.nodes[usize::from(node)] {
             Node::Variable { index, select, .. } => {
@@ -408,17 +410,16 @@ impl Matcher {
     }
 }
 
-/// Components of a constant.
+/// The components of a constant.
 pub(super) type Values = ArrayVec<u64, MAX_COMPONENTS>;
 
-/// The part of a list that a node of the net names.
+/// Returns the sublist to which a node of the net refers.
 #[inline]
 fn part<T>(list: &'static [T], (first, end): (u16, u16)) -> &'static [T] {
     list.get(usize::from(first)..usize::from(end)).unwrap_or_default()
 }
 
-/// Operands that wait while the net is walked: those left of an instruction, and after them those of the instruction
-/// around it.
+/// The operands still to be matched: the remaining ones of an instruction, then those of the enclosing instruction.
 #[derive(Clone, Copy)]
 struct Pending<'a> {
     next: u32,
@@ -427,14 +428,14 @@ struct Pending<'a> {
 }
 
 impl<'a> Pending<'a> {
-    /// The operands of an instruction before what waits already.
+    /// Prepends the operands of an instruction to the pending ones.
     fn new(body: &Body, inst: Inst, outer: Option<&'a Pending<'a>>) -> Pending<'a> {
         let count = body.num_sources(inst) as u32;
         let next = if count == 0 { 0 } else { body.source(inst, 0).as_u32() };
         Pending { next, end: next + count, outer }
     }
 
-    /// Takes the next one.
+    /// Removes and returns the next operand.
     fn next(&mut self) -> Option<Use> {
         while self.next == self.end {
             *self = *self.outer?;
@@ -444,7 +445,7 @@ impl<'a> Pending<'a> {
     }
 }
 
-/// `outer` applied to what `own` selects, for so many components.
+/// Composes two swizzles: applies `outer` to the components selected by `own`, for `count` components.
 fn select(own: Swizzle, outer: Swizzle, count: usize) -> Swizzle {
     if outer.is_identity(count) {
         return own;
@@ -452,7 +453,7 @@ fn select(own: Swizzle, outer: Swizzle, count: usize) -> Swizzle {
     (0..count).fold(Swizzle(0), |s, i| s.with(i, own.get(usize::from(outer.get(i)))))
 }
 
-/// Number of the bit of a size in masks of sizes.
+/// Returns the index of a bit size in masks of sizes.
 fn size_number(bits: u8) -> u32 {
     match bits {
         1 => 0,
@@ -499,7 +500,7 @@ fn predicate_holds(body: &Body, ranges: &mut FloatRanges, predicate: Predicate, 
     }
 }
 
-/// Whether a predicate of constants holds for the bits of a component.
+/// Returns whether a predicate on constants holds for the bits of a component.
 fn constant_predicate_holds(predicate: Predicate, bits: u64, bit_size: u8) -> bool {
     let float = match bit_size {
         16 => f64::from(crate::alu::half::to_f32(bits as u16)),

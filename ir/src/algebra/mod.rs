@@ -1,41 +1,41 @@
-//! Algebraic rules: the tables that the build makes of `rules/*.rules`, and the engine that applies them.
+//! Algebraic rules: the tables that the build generates from `rules/*.rules`, and the engine that applies them.
 //!
-//! A rule stands in one line: `exact* float: fadd(a, -0.0) => a if ...`.
+//! A rule is one line: `exact* float: fadd(a, -0.0) => a if ...`.
 //!
 //! | tag | the replacement computes |
 //! |---|---|
 //! | `exact` | the same bits (any NaN for a NaN) |
-//! | `nsz` | the same but for the sign of zero; not where that must be kept, or may reach a reciprocal or bits |
+//! | `nsz` | the same except for the sign of zero; not applied where that must be kept or may reach a reciprocal or a bit operation |
 //! | `inexact` | about the same, other values for NaN, infinities and on overflow; never for `exact` instructions |
-//! | `inexact` if `fast_math` | the same for everyday numbers only: what gives a wholly other result for NaN, infinities, denormals or where numbers cancel asks for the switch, but for the order in which the products of a sum are summed where a target fuses both (`fuse_mad`, `fuse_ffma`) |
-//! | `lowering` | as `inexact`, but the target does not have what is replaced, so that `exact` instructions are replaced as well |
+//! | `inexact` if `fast_math` | the same for ordinary numbers only: a rule needs the switch if its result is entirely different for NaN, infinities, denormals or under cancellation. Exception: the order in which products are summed on a target that fuses both operations (`fuse_mad`, `fuse_ffma`) |
+//! | `lowering` | as `inexact`, but the target lacks the replaced operation, so `exact` instructions are replaced too |
 //!
 //! Where rounding is kept ([`keep_rounding`](crate::options::CompilerOptions::keep_rounding), and in the stages before
-//! rasterisation), no `nsz` and no `inexact` rule applies: whether one
-//! does depends on what else is known, and on who else reads a value.
+//! rasterisation), `nsz` and `inexact` rules do not apply: whether they do depends on other facts about a value and on
+//! its other uses.
 //!
-//! A star says that the replacement does not flush a denormal or make a NaN quiet where the search did. Then come the
-//! sizes for which the rule holds: those of the first value of the search whose size its opcode leaves open (`float`
-//! 16, 32, 64; `int` 8 to 64; `bits` also 1; `any`).
+//! A star marks rules with a search that flushes denormals or quiets NaNs where the replacement does not. Next come the
+//! sizes for which the rule holds. They refer to the first value of the search for which the opcode leaves the size
+//! open (`float` 16, 32, 64; `int` 8 to 64; `bits` also 1; `any`).
 //!
-//! In an expression `a` to `e`, `s` to `w` are any values, `p`, `q`, `r` booleans of 1 bit, capital letters constants;
+//! In an expression `a` to `e` and `s` to `w` are any values, `p`, `q`, `r` 1-bit booleans, capital letters constants;
 //! `a@16` has 16 bits; `v.xy` (in a replacement) selects components; `x=op(...)` names an instruction for the
-//! conditions; `op!(...)` makes an exact one. `N` is the rule's size and `SIGN` its top bit, `~0` all ones. A literal
-//! matches a constant all of whose used components have its bits; `0.0` is not `-0.0`; `NaN` is any NaN. Conversions
-//! may leave out their size (`b2f`).
+//! conditions; `op!(...)` creates an exact one. `N` is the rule's size, `SIGN` its top bit, `~0` all ones. A literal
+//! matches a constant if all used components have its bits; `0.0` does not match `-0.0`; `NaN` matches any NaN.
+//! Conversions may omit their size (`b2f`).
 //!
-//! Conditions, all of which must hold: switches of [`CompilerOptions`](crate::options::CompilerOptions) (`lower_fsat`,
-//! `!lower_fsat`); `once(x, ...)`, one of the named instructions has a single use; [`Predicate`]s of variables,
-//! `is_not(a, op)`; [`RootPredicate`]s; `wider(x)` and `narrower(x)`, the conversion named so is to more or to fewer
-//! bits (`x=u2u(a)` stands for one conversion after another then); any 1-bit expression of constants (`ieq(iand(K, L),
-//! 0)`), which must be true in every component.
+//! A rule applies if all its conditions hold. A condition is a switch of
+//! [`CompilerOptions`](crate::options::CompilerOptions) (`lower_fsat`, `!lower_fsat`); `once(x, ...)`: one of the named
+//! instructions has a single use; a [`Predicate`] of a variable; `is_not(a, op)`; a [`RootPredicate`]; `wider(x)` or
+//! `narrower(x)`: the conversion named `x` is to more or to fewer bits (`x=u2u(a)` then matches a conversion of a
+//! conversion); or a 1-bit expression of constants (`ieq(iand(K, L), 0)`) that is true in every component.
 //!
-//! The build refuses a rule that replaces something by itself, and one that an earlier rule without conditions leaves
-//! nothing to. Tests compute both sides of every rule (`tests/algebraic_rules.rs`) and look for rules that undo each
-//! other (`tests/algebraic_rules_end.rs`).
+//! The build rejects a rule that replaces an expression with itself, and a rule shadowed by an earlier unconditional
+//! one. Tests evaluate both sides of every rule (`tests/algebraic_rules.rs`) and search for rules that undo each other
+//! (`tests/algebraic_rules_end.rs`).
 //!
-//! The engine: [`Matcher`] walks an instruction along the [net](NetNode) of a set and looks closer at the rules that it
-//! ends at, in the order of the file; [`replace`](replace::replace) builds what comes instead.
+//! The engine: [`Matcher`] walks an instruction along the [net](NetNode) of a set and checks the rules at the leaves it
+//! reaches, in the order of the file; [`replace`](replace::replace) builds the replacement.
 
 mod matcher;
 mod replace;
@@ -46,16 +46,16 @@ pub use matcher::{Match, Matcher};
 pub use replace::replace;
 pub(crate) use replace::replace_uses;
 
-/// The exactness that a rule keeps.
+/// How exact a rule is.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Class {
     /// The same bits.
     Exact,
-    /// The same but for the sign of zero.
+    /// The same except for the sign of zero.
     NoSignedZero,
-    /// About the same value.
+    /// Approximately the same value.
     Inexact,
-    /// About the same value, for what the target does not have.
+    /// Approximately the same value, for operations that the target lacks.
     Lowering,
 }
 
@@ -70,44 +70,44 @@ impl Class {
     }
 }
 
-/// A rule, its conversions and sizes spelled out: one line of a file can be several rules.
+/// A rule with its conversions and sizes written out: one line of a file may define several rules.
 #[derive(Debug)]
 pub struct Rule {
     /// Line in the file.
     pub line: u32,
-    /// The exactness that it keeps.
+    /// How exact the rule is.
     pub class: Class,
     /// The search may flush denormals and make NaNs quiet where the replacement does not.
     pub star: bool,
-    /// Sizes that unknown 0 may have: a mask for 1, 8, 16, 32, 64 bits.
+    /// Sizes that open size 0 may take: a mask for 1, 8, 16, 32, 64 bits.
     pub sizes: u8,
-    /// Node that is looked for, an instruction.
+    /// The root node of the search, an instruction.
     pub search: u16,
-    /// Node of the replacement.
+    /// The root node of the replacement.
     pub replacement: u16,
-    /// Range in the conditions of the set.
+    /// Its range in [`RuleSet::conditions`].
     pub conditions: (u16, u16),
-    /// Number of what it asks of the switches of the target: see [`Rule::on`].
+    /// Index into the table of required switches: see [`Rule::on`].
     pub switches: u16,
-    /// Number of sizes that are left open.
+    /// Number of open sizes.
     pub unknowns: u8,
 }
 
 impl Rule {
-    /// Switches of the target that must be on.
+    /// Returns the switches of the target that must be on.
     #[inline]
     pub fn on(&self) -> u128 {
         SWITCHES[usize::from(self.switches)].0
     }
 
-    /// Switches of the target that must be off.
+    /// Returns the switches of the target that must be off.
     #[inline]
     pub fn off(&self) -> u128 {
         SWITCHES[usize::from(self.switches)].1
     }
 }
 
-/// Node of an expression. A `size` is a number of bits, or 0x80 + the number of a size that is left open.
+/// Node of an expression. A `size` is a number of bits, or 0x80 + the index of an open size.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Node {
     /// An instruction.
@@ -116,20 +116,20 @@ pub enum Node {
         op: AluOp,
         /// Size of its result.
         size: u8,
-        /// The new instruction is exact in any case.
+        /// Whether the new instruction is always exact.
         exact: bool,
-        /// Number of its name; 255: none.
+        /// Index of its name; 255: unnamed.
         label: u8,
         /// Range in the operands of the set.
         operands: (u16, u16),
-        /// Number among the commutative instructions of the search; 255: not one of them.
+        /// Index among the commutative instructions of the search; 255: not commutative.
         commute: u8,
     },
     /// A variable.
     Variable {
-        /// Number.
+        /// Its index.
         index: u8,
-        /// Only a constant.
+        /// Whether it matches constants only.
         constant: bool,
         /// Size.
         size: u8,
@@ -145,7 +145,7 @@ pub enum Node {
     },
 }
 
-/// A constant whose bits depend on its size.
+/// A constant with bits that depend on its size.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Literal {
     /// A float.
@@ -161,7 +161,7 @@ pub enum Literal {
 }
 
 impl Literal {
-    /// The bits in a size, when size 0 has so many bits.
+    /// Returns the bits of the literal in a size, where size 0 has `main_size` bits.
     pub fn bits(self, size: u8, main_size: u8) -> u64 {
         let value = match self {
             Literal::Float(value) => match size {
@@ -185,17 +185,17 @@ impl Literal {
 /// A condition on a variable. Floats are classified by [`crate::analysis::float_range`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Predicate {
-    /// No constant.
+    /// Not a constant.
     NotConstant,
     /// Never NaN.
     Number,
     /// Neither NaN nor infinite.
     Finite,
-    /// Not below -0, or NaN.
+    /// NaN or at least -0.
     Nonnegative,
-    /// Not below -0, and never NaN.
+    /// At least -0, never NaN.
     NonnegativeNumber,
-    /// Whole, infinite or NaN.
+    /// An integer, infinite or NaN.
     Integral,
     /// A constant that is neither 0 nor NaN nor infinite.
     FiniteNonzero,
@@ -205,25 +205,24 @@ pub enum Predicate {
     Above0Below1,
     /// A constant integer that is a power of two and, read with a sign, positive.
     PositivePowerOf2,
-    /// A constant integer that is the negative of such a number, and not the least of all.
+    /// A constant integer that is the negative of a power of two, except the least integer.
     NegativePowerOf2,
     /// A constant odd integer.
     Odd,
 }
 
-/// A condition on the instruction to be replaced.
+/// A condition on the matched instruction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum RootPredicate {
     /// Every use is a float operand of an ALU instruction.
     OnlyFloatUses,
-    /// Something uses it that cannot negate its operand for nothing: no operation on floats, or `fsat`, or one of 64
-    /// bits.
+    /// Some use cannot negate its operand at no cost: a non-float operation, `fsat`, or a 64-bit operation.
     SomeUseWithoutModifiers,
-    /// Something other than `fsat` uses it.
+    /// Some use is not `fsat`.
     NotOnlyFsatUses,
-    /// No `fadd` uses it or its negation, with which it could become one instruction.
+    /// No use of it or its negation is an `fadd` into which it could be fused.
     NoSumUses,
-    /// It is not exact.
+    /// The instruction is not exact.
     NotExact,
     /// No use depends on the sign of a zero.
     AnyZero,
@@ -238,42 +237,42 @@ pub enum Condition {
     Variable(Predicate, u8),
     /// A variable is not the result of an opcode.
     IsNot(u8, AluOp),
-    /// A condition on the instruction to be replaced.
+    /// A condition on the matched instruction.
     Root(RootPredicate),
-    /// A node without variables but constants that must be true in every component.
+    /// A node over constants only that must be true in every component.
     Constant(u16),
 }
 
-/// Node of the net. 0 stands for no node.
+/// Node of the net. As the target of an edge, 0 means no node.
 #[derive(Clone, Copy, Debug)]
 pub struct NetNode {
-    /// Opcodes that there are edges for: bit `number % 64` of each.
+    /// Opcodes with edges: bit `number % 64` of each.
     pub ops: u64,
     /// Range in the edges of the set, which are in the order of the opcodes.
     pub edges: (u16, u16),
     /// Range in the literals of the set.
     pub literals: (u16, u16),
-    /// Where a constant leads.
+    /// The next node for a constant.
     pub constant: u16,
-    /// Where anything leads.
+    /// The next node for any value.
     pub any: u16,
-    /// Range in the list of variables that were met before.
+    /// Range in [`RuleSet::same`].
     pub same: (u16, u16),
     /// Range in the leaves of the set.
     pub leaves: (u16, u16),
 }
 
-/// Edge of the net for constants that may be a literal.
+/// Edge of the net for constants that may match a literal.
 #[derive(Clone, Copy, Debug)]
 pub struct LiteralEdge {
     /// Sizes that the constant may have: a mask for 1, 8, 16, 32, 64 bits.
     pub sizes: u8,
-    /// The bits that one component must have, for each size; none: what they are depends on the size of the rule, or is
-    /// any NaN.
+    /// The bits that one component must have, for each size; `None` if they depend on the size of the rule or are any
+    /// NaN.
     pub bits: Option<[u64; 5]>,
-    /// Any NaN will do.
+    /// Whether any NaN matches.
     pub is_nan: bool,
-    /// Where it leads.
+    /// The next node.
     pub node: u16,
 }
 
@@ -290,31 +289,31 @@ pub struct RuleSet {
     pub operands: &'static [u16],
     /// Conditions.
     pub conditions: &'static [Condition],
-    /// Node of the net by the opcode of the instruction itself; 0: no rule.
+    /// For each opcode of the matched instruction, its node of the net; 0: no rule.
     pub roots: &'static [u16; AluOp::COUNT],
     /// The net; node 0 is the start.
     pub net: &'static [NetNode],
     /// Edges of the net: opcode and node.
     pub edges: &'static [(AluOp, u16)],
-    /// Edges of the net for constants that have a literal among their components.
+    /// Edges of the net for constants with a matching component.
     pub literals: &'static [LiteralEdge],
-    /// Edges of the net for what stood for a variable before: the number of that among the variables on the way, and
-    /// node.
+    /// Edges of the net for a value that is already bound: the index of its variable among those bound so far, and the
+    /// next node.
     pub same: &'static [(u8, u16)],
-    /// Ends of the net: a rule, and which of its commutative instructions are swapped.
+    /// Leaves of the net: a rule, and a mask of its commutative instructions with swapped operands.
     pub leaves: &'static [(u16, u8)],
 }
 
 include!(concat!(env!("OUT_DIR"), "/rules.rs"));
 
 impl RuleSet {
-    /// The operands of an instruction of an expression.
+    /// Returns the operands of an instruction of an expression.
     pub fn operands_of(&self, operands: (u16, u16)) -> &'static [u16] {
         let (first, count) = (usize::from(operands.0), usize::from(operands.1));
         self.operands.get(first..first + count).unwrap_or_default()
     }
 
-    /// The conditions of a rule besides the switches.
+    /// Returns the conditions of a rule, switches excluded.
     pub fn conditions_of(&self, rule: &Rule) -> &'static [Condition] {
         let (first, count) = (usize::from(rule.conditions.0), usize::from(rule.conditions.1));
         self.conditions.get(first..first + count).unwrap_or_default()

@@ -1,4 +1,4 @@
-//! Replaces an instruction as a rule says.
+//! Replaces an instruction according to a rule.
 
 use arrayvec::ArrayVec;
 
@@ -9,10 +9,10 @@ use crate::builder::{AluSrc, Builder};
 use crate::cursor::Cursor;
 use crate::entities::{Def, Inst, User};
 
-/// Builds the replacement of an instruction before it, makes all its uses use that, and gives its value. The
+/// Builds the replacement of an instruction in front of it, redirects all uses to it, and returns its value. The
 /// instruction is left without uses.
 ///
-/// An expression of constants only is computed at once.
+/// An expression of constants is folded.
 pub fn replace(body: &mut Body, matcher: &Matcher, m: &Match, inst: Inst) -> Option<Def> {
     let def = body.inst_def(inst)?;
     let count = usize::from(body.num_components(def));
@@ -27,7 +27,7 @@ pub fn replace(body: &mut Body, matcher: &Matcher, m: &Match, inst: Inst) -> Opt
     Some(value.def)
 }
 
-/// The value of a node for so many components. As deep as the rule.
+/// Builds `count` components of a node. Recursion depth is bounded by the size of the rule.
 fn build(b: &mut Builder<'_>, matcher: &Matcher, m: &Match, node: u16, count: usize) -> Option<AluSrc> {
     let set = matcher.set();
     match *set.nodes.get(usize::from(node))? {
@@ -61,8 +61,8 @@ fn build(b: &mut Builder<'_>, matcher: &Matcher, m: &Match, node: u16, count: us
     }
 }
 
-/// Makes all uses of `def` use `value` instead. ALU operands take the swizzle; for others a mov is made before `inst`,
-/// if one is needed.
+/// Replaces all uses of `def` with `value`. ALU operands take the swizzle; other uses get a `mov` before `inst` if
+/// needed.
 pub(crate) fn replace_uses(body: &mut Body, def: Def, value: AluSrc, inst: Inst) {
     let count = body.num_components(def);
     if body.num_components(value.def) == count && value.swizzle.is_identity(usize::from(count)) {

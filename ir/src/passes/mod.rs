@@ -1,5 +1,5 @@
-//! Passes: each a file with one public function that takes the shader, returns whether it changed anything, and opens
-//! with what it does. They stand in rooms by what they work on.
+//! The passes. Each is one file with one public function, which takes the shader and returns whether it changed. They
+//! are grouped into folders by subject.
 
 pub mod control_flow;
 pub mod into_ssa;

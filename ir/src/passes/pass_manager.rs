@@ -1,17 +1,15 @@
-//! Runs passes: a record of what each did, and in builds with debug assertions the validator after each that changed
-//! something.
+//! Runs passes, logs the result of each and, in builds with debug assertions, validates the shader after each pass that
+//! changed it.
 //!
-//! The record goes to the target `tgsi_ir::passes` of the `log` crate: at debug level passes that changed something, at
-//! trace level the others.
+//! The log target is `tgsi_ir::passes` of the `log` crate: passes that changed the shader are logged at debug level,
+//! the others at trace level.
 //!
-//! All passes run through [`run_pass`]. The pipelines run theirs through [`Passes`], which leaves out those
-//! it was told to, and shows the shader after each to a [`PassObserver`] if there is one; without one, neither a clock
-//! nor anything else is asked. Drivers run what they do themselves through [`Passes::run_driver`], so that observers
-//! hear of it too.
+//! All passes run through [`run_pass`]. The pipelines use [`Passes`], which skips excluded passes and shows the shader
+//! after each pass to a [`PassObserver`], if present; without an observer, passes are not timed. Drivers run their own
+//! passes through [`Passes::run_driver`], so observers see them too.
 //!
-//! Passes that run again and again do so only when they are *due*: when a pass has changed something that may leave
-//! them something to do, as the rows of the [table](super::table) say. That is the one mechanism for not running a pass
-//! needlessly.
+//! A pass that runs repeatedly runs only when it is *due*: when another pass has made a change that may give it work,
+//! according to the rows of the [table](super::table). This is the only mechanism for not running passes needlessly.
 
 use std::fmt;
 use std::ops::ControlFlow;
@@ -23,10 +21,10 @@ use crate::options::CompilerOptions;
 use crate::passes::table::{Pass, PassSet};
 use crate::shader::Shader;
 
-/// Target of the record.
+/// The log target.
 pub const LOG_TARGET: &str = "tgsi_ir::passes";
 
-/// Number of instructions in all bodies.
+/// Returns the number of instructions in all bodies.
 pub fn count_instructions(shader: &Shader) -> usize {
     let bodies = shader.functions.values().filter_map(|f| f.body.as_ref());
     bodies.map(|body| body.blocks().map(|block| body.insts(block).count()).sum::<usize>()).sum()
@@ -56,12 +54,12 @@ pub fn run_pass(shader: &mut Shader, name: &str, pass: impl FnOnce(&mut Shader) 
     progress
 }
 
-/// Where a pipeline is: shown as `2.3`, the third round of cleaning within the second round of the optimiser.
+/// The position in a pipeline: shown as `2.3`, the third clean-up round of the optimiser's second round.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Round {
     /// Round of the optimiser, from 1; 0 before it.
     pub optimizing: usize,
-    /// Round of cleaning there, from 1; 0 outside of it.
+    /// Clean-up round within it, from 1; 0 outside of clean-up.
     pub cleaning: usize,
 }
 
@@ -76,84 +74,84 @@ impl fmt::Display for Round {
 pub struct PassRun {
     /// The pass.
     pub name: &'static str,
-    /// When.
+    /// Its position in the pipeline.
     pub round: Round,
     /// Whether it changed anything.
     pub changed: bool,
-    /// Time it took (in builds with debug assertions that of the validator too).
+    /// Its time, including the validator's in builds with debug assertions.
     pub time: Duration,
 }
 
-/// Someone who looks at the shader after every pass.
+/// Observes the shader after every pass.
 pub trait PassObserver {
-    /// A pass has run; [`ControlFlow::Break`] leaves the shader as it is now: no pass after this one runs.
+    /// Called after a pass. [`ControlFlow::Break`] stops the pipeline and leaves the shader as it is.
     fn after(&mut self, run: &PassRun, shader: &Shader) -> ControlFlow<()>;
 
-    /// A pass of a driver has run: over its own form of the program perhaps, and there is nothing to leave out, as all
-    /// of them are needed.
+    /// Called after a pass of a driver, which may work on the driver's own form of the program. The driver's passes are
+    /// all required, so they cannot be stopped.
     fn after_driver(&mut self, run: &PassRun) {
         let _ = run;
     }
 }
 
-/// Control over the passes of a pipeline. The default runs all of them unobserved.
+/// Controls the passes of a pipeline. The default runs all of them without an observer.
 #[derive(Default)]
 pub struct Passes<'a> {
     skipped: PassSet,
     observer: Option<&'a mut dyn PassObserver>,
     round: Round,
-    /// Rounds of cleaning so far.
+    /// Number of clean-up rounds so far.
     cleanings: usize,
     stopped: bool,
-    /// When to stop optimising.
+    /// The time at which to stop optimising.
     deadline: Option<Instant>,
-    /// Passes that have nothing to do until another changes something. The others are due.
+    /// Passes that have no work until another pass makes a change. All others are due.
     settled: PassSet,
 }
 
 impl<'a> Passes<'a> {
-    /// The same without some passes.
+    /// Skips these passes.
     pub fn without(self, skipped: PassSet) -> Self {
         Passes { skipped, ..self }
     }
 
-    /// The same with an observer.
+    /// Sets an observer.
     pub fn observed_by(self, observer: &'a mut dyn PassObserver) -> Self {
         Passes { observer: Some(observer), ..self }
     }
 
-    /// The same with a time at which to stop optimising. What a target needs is still done after it.
+    /// Sets a time at which to stop optimising. Lowerings that the target needs still run after it.
     pub fn until(self, deadline: Option<Instant>) -> Self {
         Passes { deadline, ..self }
     }
 
-    /// Whether it is time to stop optimising.
+    /// Returns whether the deadline has passed.
     pub fn is_late(&self) -> bool {
         self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
     }
 
-    /// Whether the observer has ended it.
+    /// Returns whether the observer has stopped the pipeline.
     pub fn stopped(&self) -> bool {
         self.stopped
     }
 
-    /// Says where the pipeline is.
+    /// Returns the position in the pipeline for updating.
     pub(super) fn round_mut(&mut self) -> &mut Round {
         &mut self.round
     }
 
-    /// Counts one more round of cleaning; whether there are no more than so many.
+    /// Counts a clean-up round; returns whether the count is at most `most`.
     pub(super) fn may_clean(&mut self, most: usize) -> bool {
         self.cleanings += 1;
         self.cleanings <= most
     }
 
-    /// Says that any pass may have something to do. Before the first one runs that is so.
+    /// Marks all passes as due, as they are initially.
     pub(super) fn set_all_due(&mut self) {
         self.settled = PassSet::default();
     }
 
-    /// Runs those of a list that are due, in order. Returns whether any changed something.
+    /// Runs the passes of a list that are due, in order. Returns whether any changed the shader.
     ///
     /// # Panics
     /// As [`run_pass`].
@@ -167,7 +165,7 @@ impl<'a> Passes<'a> {
         progress
     }
 
-    /// Runs a pass, unless it is left out or the pipeline was ended, and returns whether it changed anything.
+    /// Runs a pass, unless it is skipped or the pipeline has stopped, and returns whether it changed the shader.
     ///
     /// # Panics
     /// As [`run_pass`].
@@ -176,7 +174,7 @@ impl<'a> Passes<'a> {
         self.run_where(shader, pass, options, true)
     }
 
-    /// The same. A pass that does not apply to the shader changes nothing; the observer hears of it like of others.
+    /// Runs a pass if it `applies`; otherwise it changes nothing, but is still reported to the observer.
     fn run_where(&mut self, shader: &mut Shader, pass: Pass, options: &CompilerOptions, applies: bool) -> bool {
         if self.stopped || self.skipped.contains(pass.id) {
             return false;
@@ -198,7 +196,7 @@ impl<'a> Passes<'a> {
         changed
     }
 
-    /// Runs a pass of a driver, whatever it works on, and returns whether it changed anything. It is never left out.
+    /// Runs a pass of a driver, on any data, and returns whether it changed anything. Such a pass is never skipped.
     pub fn run_driver(&mut self, name: &'static str, pass: impl FnOnce() -> bool) -> bool {
         let Some(observer) = &mut self.observer else { return pass() };
         let start = Instant::now();

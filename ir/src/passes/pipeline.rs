@@ -1,11 +1,11 @@
-//! The pipelines, each a list on this page. What the passes do stands in the [table](super::table).
+//! The pipelines, each a list on this page. The [table](super::table) describes the passes.
 //!
 //! | stage | from | by |
 //! |---|---|---|
-//! | `ssa` | what a translator makes: functions, registers, variables | [`into_ssa`] |
+//! | `ssa` | the output of a translator: functions, registers, variables | [`into_ssa`] |
 //! | `opt` | SSA | [`optimize`], which ends with [`finish`] |
 //!
-//! [`into_ssa_with`] and [`optimize_with`] are the same under control: passes left out, an observer, a [`Level`].
+//! [`into_ssa_with`] and [`optimize_with`] do the same with control over skipped passes, an observer and a [`Level`].
 
 use crate::options::CompilerOptions;
 use crate::passes::pass_manager::{LOG_TARGET, Passes};
@@ -13,13 +13,13 @@ use crate::passes::table::rows::*;
 use crate::passes::table::{Pass, PassId};
 use crate::shader::Shader;
 
-/// Calls, returns and copies go.
+/// Removes calls, returns and copies.
 const FLATTEN: &[Pass] = &[inline_functions, lower_returns, lower_global_vars_to_local, lower_var_copies];
 
-/// While there are registers: what only feeds itself, and loops that do nothing, need no phis.
+/// Runs while there are registers: self-feeding instructions and loops without effects then need no phis.
 const SIMPLIFY_REGISTERS: &[Pass] = &[opt_dce, opt_dead_cf];
 
-/// Variables and registers become values, which are cleaned once.
+/// Turns variables and registers into values and cleans up once.
 const INTO_SSA: &[Pass] = &[
     lower_vars_to_ssa,
     lower_reg_intrinsics_to_ssa,
@@ -32,7 +32,7 @@ const INTO_SSA: &[Pass] = &[
     remove_dead_variables,
 ];
 
-/// Cheap passes, until none of them changes anything.
+/// Cheap passes, repeated until none of them changes anything.
 const CLEAN: &[Pass] = &[
     opt_copy_prop,
     opt_constant_folding,
@@ -40,20 +40,19 @@ const CLEAN: &[Pass] = &[
     opt_undef,
     opt_remove_phis,
     opt_dead_cf,
-    // After the rules, some of which ask for a single use.
+    // After the rules, some of which require a single use.
     opt_cse,
     opt_dce,
-    // Indices may have become constant, loads may have gone.
+    // Indices may have become constant, and loads may have been removed.
     remove_dead_variables,
     lower_vars_to_ssa,
     lower_reg_intrinsics_to_ssa,
 ];
 
-/// Before anything else: what a translator makes for whole vectors, although only some components are needed, is not
-/// worth the work of the others.
+/// Runs first: whole-vector code of which only some components are needed is not worth the work of other passes.
 const BEFORE: &[Pass] = &[opt_shrink_vectors];
 
-/// Everything else, with [`CLEAN`] after each round, until nothing changes.
+/// The other passes, with [`CLEAN`] after each round, repeated until nothing changes.
 const OPTIMIZE: &[Pass] = &[
     // Variables. Those that are `first` in the table run in the first round only.
     lower_global_vars_to_local,
@@ -75,49 +74,50 @@ const OPTIMIZE: &[Pass] = &[
     opt_loop_unroll,
 ];
 
-/// Rules for what a target has, once and last, as a stage before would undo it.
+/// Rules that adapt code to the target, run once at the end because earlier passes would undo them.
 const LATE: &[Pass] = &[opt_algebraic_late, opt_algebraic_distribute_src_mods];
 
-/// After that.
+/// Runs after [`LATE`].
 const AFTER_LATE: &[Pass] = &[opt_copy_prop, opt_cse, opt_dce];
 
-/// Rounds after which cleaning stops even if something still changes. Each round shortens the code or brings it closer
-/// to its normal form, so that real shaders take a handful; the bound is there for those that nobody has seen.
+/// The maximum number of clean-up rounds in a row. Each round shortens the code or brings it closer to its normal form,
+/// so real shaders take a handful; the limit guards against pathological ones.
 const MAX_ROUNDS: usize = 100;
 
-/// Rounds of cleaning in all rounds of the optimiser together: a row of a thousand things each of which can only be
-/// seen once the one before it is gone must not be walked a thousand times.
+/// Bounds the clean-up rounds of the whole optimisation: a chain of a thousand simplifications, each exposed only by
+/// the previous one, must not cost a thousand walks.
 const MAX_CLEANING_ROUNDS: usize = 2 * MAX_ROUNDS;
 
-/// Loops in a row that are found to do nothing while there are registers. What is left is found in SSA form.
+/// The number of rounds that remove consecutive loops without effects while there are registers. SSA passes find the
+/// rest.
 const MAX_REGISTER_ROUNDS: usize = 3;
 
-/// The limits of [`optimize_with`].
+/// How much [`optimize_with`] does.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Debug)]
 pub enum Level {
-    /// Only [`finish`]: the shader stays as it was cleaned.
+    /// Only [`finish`]: the shader is not optimised further.
     Finish,
-    /// Nothing that can make the code larger: loops stay loops.
+    /// No transformation that can enlarge the code: loops stay loops.
     NoGrowth,
     /// Everything.
     #[default]
     All,
 }
 
-/// Turns what a translator makes into SSA: no calls, no `return` but by the end, no registers and no variables but
-/// arrays that are indexed at run time; without copies, needless phis and dead code. Returns whether anything changed.
+/// Converts the output of a translator to SSA: no calls, no `return` except the final one, no registers and variables
+/// except arrays with run-time indices, no copies, redundant phis and dead code. Returns whether anything changed.
 pub fn into_ssa(shader: &mut Shader) -> bool {
     into_ssa_with(shader, &mut Passes::default())
 }
 
-/// The same under control. What is left out or comes after the end is missing in the result, which is still valid.
+/// [`into_ssa`] under control of `passes`. If passes are skipped or stopped, the result is less simplified, but valid.
 pub fn into_ssa_with(shader: &mut Shader, passes: &mut Passes<'_>) -> bool {
     let options = CompilerOptions::default();
     let mut progress = run_all(shader, FLATTEN, &options, passes);
-    // From here on it is kept which passes have nothing left to do: the optimiser does not begin with those.
+    // From here on, passes without work are recorded, so that the optimiser need not start with them.
     passes.set_all_due();
     if shader.functions.values().filter_map(|f| f.body.as_ref()).any(|body| !body.is_one_block()) {
-        // The last loop of a row goes first.
+        // The last loop of a sequence is removed first.
         for _ in 0..=MAX_REGISTER_ROUNDS {
             if !passes.run_due(shader, SIMPLIFY_REGISTERS, &options) {
                 break;
@@ -134,7 +134,7 @@ fn run_all(shader: &mut Shader, list: &[Pass], options: &CompilerOptions, passes
     list.iter().fold(false, |progress, &pass| passes.run(shader, pass, options) | progress)
 }
 
-/// Large bodies get new numbers, which all that follows is faster for.
+/// Renumbers large bodies, which speeds up all later passes.
 fn compact(shader: &mut Shader) {
     for body in shader.bodies_mut() {
         body.compact(false);
@@ -150,7 +150,7 @@ fn clean(shader: &mut Shader, options: &CompilerOptions, passes: &mut Passes<'_>
     let mut progress = false;
     for round in 0.. {
         if round == MAX_ROUNDS || !passes.may_clean(MAX_CLEANING_ROUNDS) {
-            log::info!(target: LOG_TARGET, "cleaning still finds something after {round} rounds");
+            log::info!(target: LOG_TARGET, "cleaning has reached no fixpoint after {round} rounds");
             break;
         }
         passes.round_mut().cleaning = round + 1;
@@ -168,8 +168,8 @@ pub fn optimize(shader: &mut Shader, options: &CompilerOptions) -> bool {
     optimize_with(shader, options, Level::All, &mut Passes::default())
 }
 
-/// The same as far as a level says and under control. If `passes` have run [`into_ssa_with`] on the shader, nothing
-/// else may have changed it since: passes that it left with nothing to do are not run again.
+/// [`optimize`] up to a level and under control of `passes`. If `passes` have run [`into_ssa_with`] on the shader,
+/// nothing else may have changed it since: passes without work are not run again.
 pub fn optimize_with(shader: &mut Shader, options: &CompilerOptions, level: Level, passes: &mut Passes<'_>) -> bool {
     let progress = match level {
         Level::Finish => false,
@@ -184,8 +184,7 @@ pub fn optimize_with(shader: &mut Shader, options: &CompilerOptions, level: Leve
     progress
 }
 
-/// What [`optimize_with`] does before it turns code into what the target has: the shader can be changed and optimised
-/// again.
+/// The part of [`optimize_with`] before [`finish`]: its result can be changed and optimised again.
 pub fn optimize_early(shader: &mut Shader, options: &CompilerOptions, level: Level, passes: &mut Passes<'_>) -> bool {
     passes.set_all_due();
     match level {
@@ -209,7 +208,7 @@ fn optimize_rounds(shader: &mut Shader, options: &CompilerOptions, passes: &mut 
             break;
         }
         if round == MAX_ROUNDS {
-            log::info!(target: LOG_TARGET, "optimising still finds something after {MAX_ROUNDS} rounds");
+            log::info!(target: LOG_TARGET, "optimising has reached no fixpoint after {MAX_ROUNDS} rounds");
             break;
         }
         passes.round_mut().optimizing = round + 1;
@@ -222,7 +221,7 @@ fn optimize_rounds(shader: &mut Shader, options: &CompilerOptions, passes: &mut 
     progress
 }
 
-/// Turns code into what the target has.
+/// Lowers code to the operations that the target has.
 pub fn finish(shader: &mut Shader, options: &CompilerOptions) -> bool {
     finish_with(shader, options, &mut Passes::default())
 }
@@ -236,7 +235,7 @@ fn finish_with(shader: &mut Shader, options: &CompilerOptions, passes: &mut Pass
     progress | lowered
 }
 
-/// The passes that run in the pipelines, each once, in the order of their first run in code of one block.
+/// Returns the passes of the pipelines, each once, in the order of their first run in a body of one block.
 pub fn passes() -> Vec<PassId> {
     let mut all = Vec::new();
     for pass in [FLATTEN, INTO_SSA, BEFORE, CLEAN, OPTIMIZE, LATE].into_iter().flatten() {

@@ -1,7 +1,7 @@
-//! Profiles: lists of passes for kinds of targets, to be run on optimised SSA when a driver lowers.
+//! Profiles: lists of passes for kinds of targets, run on optimised SSA by the `lower` method of a driver.
 //!
-//! A driver runs the profiles that fit its target with [`Profile::run`], in the order of [`PROFILES`], and then its own
-//! lowering. What a profile lowers depends on the options too: a pass does nothing that the target does not lack.
+//! A driver runs the profiles of its target with [`Profile::run`], in the order of [`PROFILES`], and then its own
+//! lowering passes. The options also select the lowerings: a pass leaves operations alone that the target supports.
 
 use crate::options::{CompilerOptions, DoubleOps, Fp16Casts, Int64Ops};
 use crate::passes::pass_manager::Passes;
@@ -16,9 +16,9 @@ pub struct Profile {
     pub name: &'static str,
     /// Describes the target in one sentence.
     pub about: &'static str,
-    /// The passes in order.
+    /// Its passes in order.
     pub passes: &'static [Pass],
-    /// Sets the options of the target that the profile is about.
+    /// Sets the options that the profile implies.
     pub set: fn(&mut CompilerOptions),
 }
 
@@ -30,7 +30,7 @@ impl Profile {
         self.passes.iter().fold(false, |progress, &pass| passes.run(shader, pass, &options) | progress)
     }
 
-    /// The profile of a name.
+    /// Returns the profile of a name.
     pub fn from_name(name: &str) -> Option<&'static Profile> {
         PROFILES.iter().find(|profile| profile.name == name)
     }
@@ -65,7 +65,7 @@ pub static PROFILES: &[Profile] = &[
     },
     Profile {
         name: "scalar",
-        about: "Operations are scalar, as on a CPU whose vectors hold invocations.",
+        about: "Operations are scalar, as on a CPU with one invocation per vector lane.",
         passes: &[
             opt_licm,
             opt_large_constants,

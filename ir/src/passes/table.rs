@@ -1,17 +1,17 @@
-//! The table of passes. A row is all there is to say about a pass outside of its file: pipelines, `--skip`, `--after`,
-//! `--passes`, `--time-passes`, fixtures and the manual take names and functions from here.
+//! The table of passes. A row is all that is stated about a pass outside of its file: pipelines, `--skip`, `--after`,
+//! `--passes`, `--time-passes`, fixtures and the manual take names and functions from it.
 //!
-//! A row says which changes give the pass nothing new to do, so that pipelines do not run it again needlessly:
+//! A row specifies which changes give the pass no new work, so that pipelines do not rerun it needlessly:
 //!
-//! - `once` or `loops` or `again`: whether it leaves anything to itself. A pass that is `once` changes nothing if it
-//!   runs again at once; one that is `loops` may, in shaders with loops. One that is `first` has nothing to do after
-//!   its first run, whatever others change.
-//! - The list: passes that leave nothing to this one when they change something. What [`opt_dce`](PassId::opt_dce)
-//!   removes, for example, concerns passes that count uses or effects, and no others.
+//! - `once`, `loops`, `again`, `first`: whether a run of the pass can give it new work. A `once` pass changes nothing
+//!   if it is rerun at once; a `loops` pass may, in shaders with loops; an `again` pass may. A `first` pass has no work
+//!   after its first run, whatever other passes change.
+//! - The list: passes with changes that give this one no work. For example, the removals of
+//!   [`opt_dce`](PassId::opt_dce) matter only to passes that count uses or effects.
 //!
-//! - `if`: pipelines run the pass only in such shaders. By its name it runs anywhere.
+//! - `if`: pipelines run the pass only in shaders with this property. When named explicitly, it always runs.
 //!
-//! If in doubt, write `again []`: the pass then runs whenever anything has changed. A list that is too long costs
+//! If in doubt, write `again []`: the pass then reruns whenever anything has changed. A list that is too long costs
 //! optimisation, not correctness.
 
 use crate::body::Body;
@@ -19,10 +19,10 @@ use crate::options::CompilerOptions;
 use crate::shader::Shader;
 use crate::variable::VariableModes;
 
-/// Variables that only the shader itself sees.
+/// The modes of variables that only the shader itself accesses.
 const TEMPORARIES: VariableModes = VariableModes(VariableModes::FUNCTION_TEMP.0 | VariableModes::SHADER_TEMP.0);
 
-/// Runs a pass for a target; whether it changed anything.
+/// Runs a pass for a target; returns whether it changed the shader.
 pub type PassFn = fn(&mut Shader, &CompilerOptions) -> bool;
 
 /// A row of the table.
@@ -30,26 +30,26 @@ pub type PassFn = fn(&mut Shader, &CompilerOptions) -> bool;
 pub struct PassInfo {
     /// Its number.
     pub id: PassId,
-    /// Its name, the same as that of its function and its file.
+    /// Its name, which is also the name of its function and its file.
     pub name: &'static str,
-    /// The folder of its file, which is a section of the manual too.
+    /// The folder of its file, which is also a section of the manual.
     pub room: &'static str,
     /// Describes it in one sentence.
     pub about: &'static str,
-    /// Runs it, with the most usual choice where its function takes more than a target.
+    /// Runs it, with the usual arguments if its function takes more than a target.
     pub run: PassFn,
     repeats: Repeats,
-    /// In which shaders pipelines run it at all.
+    /// Returns whether pipelines run it for a shader.
     when: fn(&Shader) -> bool,
-    /// Passes that leave nothing to it when they change something.
+    /// Passes with changes that give it no work.
     ignored: PassSet,
 }
 
-/// A pass as lists have it: its row. What is only compiled by lists is linked with the passes in them, and not with all
-/// of [`PASSES`], which are for those who look passes up by name.
+/// A pass in a list: a reference to its row. Lists link only the passes that they name; [`PASSES`], for lookup by name,
+/// links all.
 pub type Pass = &'static PassInfo;
 
-/// Whether a pass leaves anything to itself.
+/// Whether a run of a pass can give the same pass new work.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[allow(non_camel_case_types, reason = "as the table writes it")]
 enum Repeats {
@@ -64,7 +64,7 @@ enum Repeats {
 pub struct PassSet(u128);
 
 impl PassSet {
-    /// The set of these passes.
+    /// Creates a set.
     pub const fn of(passes: &[PassId]) -> PassSet {
         let mut set = 0;
         let mut number = 0;
@@ -75,12 +75,12 @@ impl PassSet {
         PassSet(set)
     }
 
-    /// Whether a pass is among them.
+    /// Returns whether the set contains a pass.
     pub fn contains(self, pass: PassId) -> bool {
         self.0 >> pass as u32 & 1 != 0
     }
 
-    /// Adds a pass. Returns whether it was not there.
+    /// Adds a pass. Returns whether it is new.
     pub(super) fn insert(&mut self, pass: PassId) -> bool {
         let is_new = !self.contains(pass);
         self.0 |= 1 << pass as u32;
@@ -93,24 +93,24 @@ impl PassSet {
 }
 
 impl PassId {
-    /// The row of the pass.
+    /// Returns the row of the pass.
     pub fn info(self) -> Pass {
         PASSES[self as usize]
     }
 
-    /// The pass of a name.
+    /// Returns the pass of a name.
     pub fn from_name(name: &str) -> Option<PassId> {
         PASSES.iter().find(|pass| pass.name == name).map(|pass| pass.id)
     }
 }
 
 impl PassInfo {
-    /// Whether pipelines run it in a shader.
+    /// Returns whether pipelines run the pass for a shader.
     pub(super) fn applies(&self, shader: &Shader) -> bool {
         (self.when)(shader)
     }
 
-    /// The passes to which its changes may leave something, itself among them or not.
+    /// Returns the passes to which its changes may give work, possibly including itself.
     pub(super) fn enables(&self, shader: &Shader) -> PassSet {
         let itself = match self.repeats {
             Repeats::first | Repeats::once => false,
@@ -121,7 +121,7 @@ impl PassInfo {
     }
 }
 
-/// By pass: the others to which its changes may leave something.
+/// For each pass, the other passes to which its changes may give work.
 static ENABLED: [PassSet; ROWS.len()] = {
     let mut enabled = [PassSet(0); ROWS.len()];
     let mut changed = 0;
@@ -165,7 +165,7 @@ macro_rules! passes {
             };
         )+)+
 
-        /// The rows by the names of the passes, for lists.
+        /// The rows under the names of the passes, for lists.
         #[allow(non_upper_case_globals, reason = "as they are called")]
         pub mod rows {
             use super::Pass;
@@ -181,122 +181,128 @@ macro_rules! passes {
 
 passes! {
     into_ssa {
-        inline_functions again [] "Calls become the code of what they call." |s, _| super::inline_functions(s);
-        lower_returns again [] "Code after a return runs only where there was none." |s, _| super::lower_returns(s);
-        lower_global_vars_to_local again [] "Variables that one function uses become its own."
+        inline_functions again [] "Inlines functions." |s, _| super::inline_functions(s);
+        lower_returns again [] "Lowers returns to structured control flow." |s, _| super::lower_returns(s);
+        lower_global_vars_to_local again [] "Makes global variables that functions do not share local."
             |s, _| super::lower_global_vars_to_local(s);
-        lower_vars_to_ssa once [] "Variables without run-time indices become SSA values." |s, _| super::lower_vars_to_ssa(s);
-        lower_reg_intrinsics_to_ssa once [] "Registers become SSA values." |s, _| super::lower_reg_intrinsics_to_ssa(s);
-        repair_ssa again [] "Values whose definition no longer dominates a use get phis." |s, _| super::repair_ssa(s);
-        convert_to_lcssa again [] "Values that leave a loop do so through phis." |s, _| super::convert_to_lcssa(s);
-        rematerialize_derefs_in_use_blocks again [] "Derefs are made in the blocks that use them."
+        lower_vars_to_ssa once [] "Turns variables without run-time indices into SSA values."
+            |s, _| super::lower_vars_to_ssa(s);
+        lower_reg_intrinsics_to_ssa once [] "Turns registers into SSA values."
+            |s, _| super::lower_reg_intrinsics_to_ssa(s);
+        repair_ssa again [] "Inserts phis where a definition no longer dominates a use." |s, _| super::repair_ssa(s);
+        convert_to_lcssa again [] "Adds phis for values that are used after a loop." |s, _| super::convert_to_lcssa(s);
+        rematerialize_derefs_in_use_blocks again [] "Clones derefs into the blocks that use them."
             |s, _| super::rematerialize_derefs_in_use_blocks(s);
-        opt_unwritten_outputs again [] "Outputs that nothing writes read as zero." |s, _| super::opt_unwritten_outputs(s);
+        opt_unwritten_outputs again [] "Removes stores of initial values to outputs."
+            |s, _| super::opt_unwritten_outputs(s);
     }
     scalar {
-        opt_algebraic once [] "Algebraic rules." super::opt_algebraic;
-        opt_algebraic_late again [] "Algebraic rules that undo the normal form of the others." super::opt_algebraic_late;
-        opt_algebraic_lower again [] "The algebraic rules that lower what the target lacks, and no others."
+        opt_algebraic once [] "Applies the algebraic rules." super::opt_algebraic;
+        opt_algebraic_late again [] "Applies the algebraic rules that undo the normal form of the others."
+            super::opt_algebraic_late;
+        opt_algebraic_lower again [] "Applies only the algebraic rules that lower operations missing on the target."
             super::opt_algebraic_lower;
-        opt_algebraic_distribute_src_mods again [] "Negation and absolute value move to where they are modifiers."
+        opt_algebraic_distribute_src_mods again [] "Moves negation and absolute value to operands where they are modifiers."
             |s, o| o.source_modifiers && super::opt_algebraic_distribute_src_mods(s, o);
         opt_constant_folding once [opt_dce remove_dead_variables opt_cse opt_shrink_vectors]
-            "Instructions on constants become constants." |s, _| super::opt_constant_folding(s);
+            "Folds instructions on constants." |s, _| super::opt_constant_folding(s);
         opt_copy_prop once [opt_dce remove_dead_variables opt_cse opt_constant_folding opt_algebraic]
-            "Sources read through moves and vectors." |s, _| super::opt_copy_prop(s);
-        opt_cse loops [opt_dce remove_dead_variables] "Equal instructions become one." |s, _| super::opt_cse(s);
-        opt_dce once [opt_cse] "Instructions without uses or effects go." |s, _| super::opt_dce(s);
+            "Propagates copies through moves and vectors." |s, _| super::opt_copy_prop(s);
+        opt_cse loops [opt_dce remove_dead_variables] "Merges equal instructions." |s, _| super::opt_cse(s);
+        opt_dce once [opt_cse] "Removes instructions without uses and effects." |s, _| super::opt_dce(s);
         opt_undef again [opt_dce remove_dead_variables opt_cse opt_constant_folding]
-            "What reads undefined values is chosen so that it goes." |s, _| super::opt_undef(s);
-        opt_remove_phis again [opt_dce remove_dead_variables] "Phis of one value go." |s, _| super::opt_remove_phis(s);
-        opt_shrink_vectors once [opt_dce remove_dead_variables opt_cse] "Components that nothing reads go."
+            "Chooses undefined values so that their uses can be removed." |s, _| super::opt_undef(s);
+        opt_remove_phis again [opt_dce remove_dead_variables] "Removes phis of a single value."
+            |s, _| super::opt_remove_phis(s);
+        opt_shrink_vectors once [opt_dce remove_dead_variables opt_cse] "Removes unused components."
             |s, _| super::opt_shrink_vectors(s);
         opt_reuse_components once [opt_dce remove_dead_variables]
-            "Scalars that are components of vectors elsewhere read those." |s, _| super::opt_reuse_components(s);
-        opt_narrow_selects again [] "Selections between vectors that share components become narrower."
+            "Replaces scalars with equal components of existing vectors." |s, _| super::opt_reuse_components(s);
+        opt_narrow_selects again [] "Narrows selections between vectors that share components."
             |s, _| super::opt_narrow_selects(s);
-        opt_phi_precision again [opt_dce remove_dead_variables] "Conversions move through phis."
+        opt_phi_precision again [opt_dce remove_dead_variables] "Moves conversions through phis."
             |s, _| super::opt_phi_precision(s);
-        opt_comparison_pre again [] "Comparisons read a difference that is computed anyway."
+        opt_comparison_pre again [] "Makes comparisons use a difference that is computed anyway."
             |s, _| super::opt_comparison_pre(s);
-        opt_rematerialize_compares again [] "Comparisons are computed anew where they are read."
+        opt_rematerialize_compares again [] "Rematerialises comparisons at their uses."
             |s, _| super::opt_rematerialize_compares(s);
-        opt_idiv_const again [] "Divisions by constants become multiplications." |s, _| super::opt_idiv_const(s);
+        opt_idiv_const again [] "Turns divisions by constants into multiplications." |s, _| super::opt_idiv_const(s);
     }
     control_flow {
-        opt_dead_cf again [opt_cse] "Branches that are never taken, and loops without effect, go." |s, _| super::opt_dead_cf(s);
-        opt_if again [] "Branches that follow from each other are merged." |s, _| super::opt_if(s);
-        opt_peephole_select again [] "Small branches become selections." super::opt_peephole_select;
-        opt_conditional_discard again [] "Branches that only discard become conditional discards."
+        opt_dead_cf again [opt_cse] "Removes untaken branches and loops without effects." |s, _| super::opt_dead_cf(s);
+        opt_if again [] "Simplifies and merges dependent branches." |s, _| super::opt_if(s);
+        opt_peephole_select again [] "Turns small branches into selections." super::opt_peephole_select;
+        opt_conditional_discard again [] "Turns branches that only discard into conditional discards."
             |s, _| super::opt_conditional_discard(s);
     }
     loops {
-        lower_loop_jumps again [] "Nested jumps of loops become flags." |s, _| super::lower_loop_jumps(s);
-        opt_loop again [] "Exits of loops are simplified." super::opt_loop;
-        opt_loop_unroll again [] "Loops of few known iterations become straight code." super::opt_loop_unroll;
-        opt_licm again [] "What does not change in a loop moves before it." super::opt_licm;
+        lower_loop_jumps again [] "Lowers nested jumps in loops to flags." |s, _| super::lower_loop_jumps(s);
+        opt_loop again [] "Simplifies the exits of loops." super::opt_loop;
+        opt_loop_unroll again [] "Unrolls loops with few known iterations." super::opt_loop_unroll;
+        opt_licm again [] "Hoists loop-invariant code." super::opt_licm;
     }
     variables {
-        lower_var_copies first [] "Copies of variables become loads and stores."
+        lower_var_copies first [] "Lowers copies of variables to loads and stores."
             |s, _| super::lower_var_copies(s);
-        opt_copy_prop_vars again [] if have_variables "Loads read what was stored or loaded before."
+        opt_copy_prop_vars again [] if have_variables "Forwards stored and loaded values to later loads."
             super::opt_copy_prop_vars;
-        opt_dead_write_vars again [] if have_variables "Stores that are overwritten before they are read go."
+        opt_dead_write_vars again [] if have_variables "Removes stores that are overwritten before they are read."
             |s, _| super::opt_dead_write_vars(s);
-        opt_find_array_copies first [] if have_variables "Copies of arrays, element by element, become one."
+        opt_find_array_copies first [] if have_variables "Turns element-by-element copies of arrays into array copies."
             |s, _| super::opt_find_array_copies(s);
-        opt_large_constants again [] "Arrays that hold constants become data of the shader."
+        opt_large_constants again [] "Moves constant arrays to the shader's constant data."
             |s, _| super::opt_large_constants(s);
-        opt_load_store_vectorize again [] "Accesses to neighbouring memory become one."
+        opt_load_store_vectorize again [] "Merges accesses to adjacent memory."
             |s, _| super::opt_load_store_vectorize(s);
-        shrink_vec_array_vars again [] if have_variables "Components and elements of arrays that nothing uses go."
+        shrink_vec_array_vars again [] if have_variables "Removes unused components and elements of arrays."
             |s, _| super::shrink_vec_array_vars(s);
-        remove_dead_variables once [] "Variables that nothing reads go." |s, _| super::remove_dead_variables(s, TEMPORARIES);
+        remove_dead_variables once [] "Removes variables that are never read."
+            |s, _| super::remove_dead_variables(s, TEMPORARIES);
     }
     lower_indirects {
-        lower_indirect_derefs again [] "Run-time indices of variables become branches."
+        lower_indirect_derefs again [] "Lowers run-time indices of variables to branches."
             |s, _| super::lower_indirect_derefs(s, VariableModes(u32::MAX), u32::MAX);
-        lower_indirect_io again [] "Run-time indices of inputs, outputs and constants become branches."
+        lower_indirect_io again [] "Lowers run-time indices of inputs, outputs and constants to branches."
             |s, _| super::lower_indirect_io(s, VariableModes(u32::MAX));
-        lower_indirect_registers again [] "Run-time indices of registers become branches."
+        lower_indirect_registers again [] "Lowers run-time indices of registers to branches."
             |s, _| super::lower_indirect_registers(s);
     }
     lower_numbers {
-        lower_alu again [] "Bit counts, reversals and high products, where the target lacks them." super::lower_alu;
-        lower_alu_to_scalar again [] "Vector operations become scalar ones."
+        lower_alu again [] "Lowers bit counts, reversals and high products that the target lacks." super::lower_alu;
+        lower_alu_to_scalar again [] "Splits vector operations into scalar ones."
             super::lower_alu_to_scalar;
-        lower_doubles again [] "Operations on 64-bit floats that the target lacks." super::lower_doubles;
-        lower_fp16_casts again [] "Conversions to 16-bit floats that the target lacks." super::lower_fp16_casts;
-        lower_frexp again [] "Fractions and exponents, where the target lacks them." super::lower_frexp;
-        lower_idiv again [] "Integer divisions, where the target lacks them." super::lower_idiv;
-        lower_int64 again [] "Operations on 64-bit integers that the target lacks." super::lower_int64;
-        lower_int_to_float again [] "Integers become floats, for targets without integers."
+        lower_doubles again [] "Lowers operations on 64-bit floats that the target lacks." super::lower_doubles;
+        lower_fp16_casts again [] "Lowers conversions to 16-bit floats that the target lacks." super::lower_fp16_casts;
+        lower_frexp again [] "Lowers extraction of fractions and exponents that the target lacks." super::lower_frexp;
+        lower_idiv again [] "Lowers integer divisions that the target lacks." super::lower_idiv;
+        lower_int64 again [] "Lowers operations on 64-bit integers that the target lacks." super::lower_int64;
+        lower_int_to_float again [] "Turns integers into floats, for targets without integers."
             |s, o| super::lower_int_to_float(s, o).unwrap_or(false);
-        lower_load_const_to_scalar again [] "Vector constants become scalar ones."
+        lower_load_const_to_scalar again [] "Splits vector constants into scalar ones."
             |s, _| super::lower_load_const_to_scalar(s);
-        lower_pack again [] "Packing and unpacking that the target lacks." super::lower_pack;
-        lower_phis_to_scalar again [] "Vector phis become scalar ones." |s, _| super::lower_phis_to_scalar(s);
+        lower_pack again [] "Lowers packing and unpacking that the target lacks." super::lower_pack;
+        lower_phis_to_scalar again [] "Splits vector phis into scalar ones." |s, _| super::lower_phis_to_scalar(s);
     }
     lower_booleans {
-        lower_bool_to_float again [] "Booleans become 0.0 and 1.0." |s, _| super::lower_bool_to_float(s);
-        lower_bool_to_int32 again [] "Booleans become 0 and -1." |s, _| super::lower_bool_to_int32(s);
+        lower_bool_to_float again [] "Turns booleans into 0.0 and 1.0." |s, _| super::lower_bool_to_float(s);
+        lower_bool_to_int32 again [] "Turns booleans into 0 and -1." |s, _| super::lower_bool_to_int32(s);
     }
     lower_resources {
-        lower_io again [] "Inputs and outputs are accessed by slot." |s, _| {
+        lower_io again [] "Lowers accesses of inputs and outputs to slots." |s, _| {
             super::lower_io(s, VariableModes(VariableModes::SHADER_IN.0 | VariableModes::SHADER_OUT.0))
         };
-        lower_sample_positions again [] "Positions of samples are computed from the number of samples."
+        lower_sample_positions again [] "Computes sample positions from the number of samples."
             |s, _| super::lower_sample_positions(s);
-        lower_system_values again [] "System values that follow from the size of the workgroup are computed."
+        lower_system_values again [] "Computes system values that follow from the size of the workgroup."
             |s, _| super::lower_system_values(s);
-        lower_uniforms_to_ubo again [] "Uniforms become loads from a uniform buffer."
+        lower_uniforms_to_ubo again [] "Turns uniforms into loads from a uniform buffer."
             |s, _| super::lower_uniforms_to_ubo(s);
-        lower_atomics_to_ssbo again [] "Atomic counters become atomics on storage buffers."
+        lower_atomics_to_ssbo again [] "Turns atomic counters into atomics on storage buffers."
             |s, _| super::lower_atomics_to_ssbo(s);
     }
 }
 
-// A set has a bit for each.
+// A [`PassSet`] has a bit for each pass.
 const _: () = assert!(PassId::ALL.len() <= 128);
 
 fn bodies(shader: &Shader) -> impl Iterator<Item = &Body> {
@@ -307,12 +313,12 @@ fn always(_: &Shader) -> bool {
     true
 }
 
-/// Whether functions share variables.
+/// Returns whether functions may share variables.
 fn have_shared_variables(shader: &Shader) -> bool {
     shader.globals_with(VariableModes::SHADER_TEMP).next().is_some()
 }
 
-/// Whether there are variables that only the shader sees: most shaders have none left in SSA form.
+/// Returns whether there are variables that only the shader accesses: most shaders have none left in SSA form.
 fn have_variables(shader: &Shader) -> bool {
     bodies(shader).any(|body| !body.locals.is_empty()) || shader.functions.len() > 1 && have_shared_variables(shader)
 }
@@ -325,7 +331,7 @@ mod tests {
     fn every_pass_stands_in_its_room() {
         let passes = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src/passes");
         for info in PASSES {
-            // Some files have several passes that share their work.
+            // Some files contain several passes that share code.
             let text = |path: &str| std::fs::read_to_string(passes.join(info.room).join(path)).unwrap_or_default();
             let in_own_file = text(&format!("{}.rs", info.name)) + &text(&format!("{}/mod.rs", info.name));
             let function = format!("pub fn {}(", info.name);

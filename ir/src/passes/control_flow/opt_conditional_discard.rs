@@ -1,4 +1,4 @@
-//! An `if` around nothing but a `terminate` or `demote` becomes a conditional one.
+//! Turns an `if` that contains only a `terminate` or `demote` into a conditional one.
 //!
 //! ```text
 //! before:                     after:
@@ -10,9 +10,9 @@
 //!     }
 //! ```
 //!
-//! Which side holds it does not matter. An `if` with phis stays (see
+//! The instruction may be in either side. An `if` with phis is kept (see
 //! [`opt_peephole_select`](mod@crate::passes::control_flow::opt_peephole_select), which selects): a terminated
-//! invocation goes on for the sake of derivatives, with its own values.
+//! invocation continues, with its own values, because derivatives need it.
 //!
 //! One walk in program order.
 
@@ -44,8 +44,8 @@ pub fn opt_conditional_discard(shader: &mut Shader) -> bool {
     progress
 }
 
-/// The conditional form of an instruction that ends invocations; none if it has a condition already that others cannot
-/// be combined with.
+/// Returns the conditional form of an instruction that ends invocations; `None` if it has a condition that cannot be
+/// combined with another.
 pub(crate) fn conditional_discard(body: &Body, inst: Inst) -> Option<IntrinsicOp> {
     if !body.sources(inst).all(|source| body.is_boolean(body.src_def(source))) {
         return None;
@@ -57,7 +57,8 @@ pub(crate) fn conditional_discard(body: &Body, inst: Inst) -> Option<IntrinsicOp
     }
 }
 
-/// Puts an instruction that ends invocations into straight code: it does so where `condition` is as `wanted`.
+/// Makes an instruction that ends invocations conditional, so that it can leave its side of the `if`: it takes effect
+/// where `condition` is `wanted`.
 pub(crate) fn discard_under(body: &mut Body, inst: Inst, condition: Def, wanted: bool) {
     let Some(op) = conditional_discard(body, inst) else { return };
     let mut b = Builder::new(body, Cursor::Before(inst));
@@ -70,7 +71,7 @@ pub(crate) fn discard_under(body: &mut Body, inst: Inst, condition: Def, wanted:
     body.remove_inst(inst);
 }
 
-/// Replaces an `if` if it is one. Returns the block in which everything then is.
+/// Replaces an `if` that matches. Returns the block that contains everything afterwards.
 fn make_conditional(body: &mut Body, id: If) -> Option<Block> {
     let (before, after) = (body.block_before_if(id), body.block_after_if(id));
     let (yes, no) = (body.then_list(id).single_block()?, body.else_list(id).single_block()?);

@@ -1,4 +1,4 @@
-//! Removes control flow that does nothing or cannot be reached.
+//! Removes control flow that has no effect or is unreachable.
 //!
 //! ```text
 //! before:                        after:
@@ -8,17 +8,18 @@
 //!     c
 //! ```
 //!
-//! 1. What follows a jump in its list, or a node that is never left (both sides of an `if` jump away; a loop without
-//!    `break`), goes.
-//! 2. An `if` with a constant condition (an undefined one counts as false) is replaced by the side that is taken.
-//! 3. An `if` or a loop goes if it has no effect: no phi right after it, no value used outside, no call, no intrinsic
-//!    that may not be eliminated, no `return` or `halt`, no `break` or `continue` of a loop around it. A loop must have
-//!    an exit, and must not read memory that others may write meanwhile (it may wait for them). A write to a register
-//!    is no effect if only the node itself reads that register, or, outside of loops, what stands before the node.
+//! 1. Code in the same list after a jump, or after a node that is never left (both sides of an `if` jump away; a loop
+//!    without `break`), is removed.
+//! 2. An `if` with a constant condition is replaced by the taken side. An undefined condition counts as false.
+//! 3. An `if` or a loop without effects is removed: one without a phi right after it, values used outside of it, calls,
+//!    intrinsics with side effects, `return`, `halt`, and `break` or `continue` of an enclosing loop. A loop must also
+//!    have an exit, and must not read memory that other invocations may write (it may be waiting for them). A write to
+//!    a register is not an effect if all reads of the register are in the node itself or, for nodes outside of loops,
+//!    in code before it.
 //!
-//! Cost: linear. The first two steps walk from the outside in, and what an `if` is replaced by is not walked again; the
-//! third collects what it must know of all nodes in one walk: the range of the numbers of blocks in which values of the
-//! node are used must lie in that of the node itself.
+//! Cost: linear. The first two steps walk from the outside in, without revisiting the replacement of an `if`. The third
+//! collects its facts about all nodes in one walk: the numbers of the blocks that use the values of a node must lie in
+//! the range of the node itself.
 
 use cranelift_entity::SecondaryMap;
 
@@ -39,7 +40,7 @@ pub fn opt_dead_cf(shader: &mut Shader) -> bool {
     progress
 }
 
-/// The pass on one body.
+/// Runs the pass on one body.
 pub(crate) fn remove_dead_cf(body: &mut Body) -> bool {
     if !body.structured || body.is_one_block() {
         return false;
@@ -54,7 +55,7 @@ pub(crate) fn remove_dead_cf(body: &mut Body) -> bool {
         any_unreachable |= is_unreachable(body, block);
         next = body.next_block(block);
     }
-    // Backwards: a node is known to be never left once its inside is settled.
+    // Backwards: a node is known to be never left only once its contents are simplified.
     let mut previous = Some(body.body_list().last).filter(|_| progress || any_unreachable);
     while let Some(block) = previous {
         progress |= remove_unreachable(body, block);
@@ -71,7 +72,7 @@ pub(crate) fn remove_dead_cf(body: &mut Body) -> bool {
     progress
 }
 
-/// Steps 1 and 2 for what follows a block.
+/// Applies steps 1 and 2 after a block.
 fn simplify_after(body: &mut Body, block: Block) -> bool {
     if body.remove_after_jump(block) {
         return true;
@@ -87,12 +88,12 @@ fn simplify_after(body: &mut Body, block: Block) -> bool {
     true
 }
 
-/// Whether a block follows a node which is never left, as far as is known.
+/// Returns whether a block is known to follow a node that is never left.
 fn is_unreachable(body: &Body, block: Block) -> bool {
     body.predecessors(block).is_empty() && body.node_before(block).is_some()
 }
 
-/// Empties a block that follows a node which is never left, with everything after it.
+/// Empties a block after a node that is never left, and removes everything after it.
 fn remove_unreachable(body: &mut Body, block: Block) -> bool {
     if !is_unreachable(body, block) {
         return false;
@@ -110,22 +111,22 @@ fn remove_unreachable(body: &mut Body, block: Block) -> bool {
     progress
 }
 
-/// Facts about a node while its inside is walked.
+/// Facts about a node, collected while its contents are walked.
 struct Summary {
     /// Number of its first block.
     start: u32,
     /// Number of the block after it.
     after: u32,
     is_loop: bool,
-    /// It stays, whatever its inside does: a phi comes after it.
+    /// The node is kept in any case: a phi comes after it.
     has_phi: bool,
     effect: bool,
-    /// Reads what other invocations may write.
+    /// It reads memory that other invocations may write.
     waits: bool,
-    /// Blocks in which its values are used, and heads of the loops that its jumps belong to.
+    /// The range of the blocks that use its values and of the heads of the loops to which its jumps belong.
     lowest: u32,
     highest: u32,
-    /// The first block in which a register that it writes is read.
+    /// The first block that reads a register that it writes.
     lowest_reader: u32,
 }
 
@@ -135,7 +136,7 @@ impl Summary {
     }
 }
 
-/// The innermost open node has an effect, and so have those around it.
+/// Records an effect of the innermost open node and of all nodes around it.
 fn note_effect(open: &mut [Summary], undecided: &mut usize) {
     for summary in open.iter_mut().rev() {
         if summary.effect {
@@ -146,14 +147,14 @@ fn note_effect(open: &mut [Summary], undecided: &mut usize) {
     }
 }
 
-/// The outermost nodes without effect, in program order.
+/// Returns the outermost nodes without effects, in program order.
 fn dead_nodes(body: &Body) -> Vec<CfNode> {
     let order = body.block_order();
     let mut dead: Vec<(CfNode, u32)> = Vec::new();
     let mut open: Vec<Summary> = Vec::new();
     let mut loop_heads: Vec<u32> = Vec::new();
     let mut readers = RegisterReaders { order: &order, ranges: SecondaryMap::new() };
-    // Open nodes that may be dead as far as is known.
+    // Number of open nodes that may still be dead.
     let mut undecided = 0usize;
     for block in body.blocks() {
         let number = order.index(block);
@@ -187,7 +188,7 @@ fn dead_nodes(body: &Body) -> Vec<CfNode> {
             }
         }
         for inst in body.insts(block) {
-            // What can only stay is not worth a look.
+            // Skips nodes that are known to be kept.
             let beyond = open.first().map_or(u32::MAX, |outermost| outermost.after);
             let Some(summary) = open.last_mut().filter(|_| undecided > 0) else { break };
             if look_at(body, inst, summary, beyond, &loop_heads, &mut readers) {
@@ -221,14 +222,14 @@ fn dead_nodes(body: &Body) -> Vec<CfNode> {
     dead.into_iter().map(|(node, _)| node).collect()
 }
 
-/// The numbers of the first and the last block in which a register is read, as far as anyone has asked.
+/// For each register queried so far, the numbers of the first and the last block that read it.
 struct RegisterReaders<'a> {
     order: &'a BlockOrder,
     ranges: SecondaryMap<Def, Option<(u32, u32)>>,
 }
 
 impl RegisterReaders<'_> {
-    /// The readers of a register; none as soon as one is found at or after the block of number `beyond`.
+    /// Returns the range of the blocks that read a register; `None` if one has a number of at least `beyond`.
     fn of(&mut self, body: &Body, handle: Def, beyond: u32) -> Option<(u32, u32)> {
         if let Some(range) = self.ranges[handle] {
             return (range.1 < beyond).then_some(range);
@@ -238,9 +239,9 @@ impl RegisterReaders<'_> {
         Some(range)
     }
 
-    /// The numbers of the first and the last block in which a value has a user of some kind; empty without one. None as
-    /// soon as one is found at or after the block of number `beyond`: lists of uses begin with the newest, which most
-    /// often is the last.
+    /// Returns the numbers of the first and the last block with a user that `counts`; an empty range without one.
+    /// Returns `None` as soon as a number is at least `beyond`: use lists begin with the newest use, which is usually
+    /// the last in program order.
     fn block_range(&self, body: &Body, def: Def, beyond: u32, counts: impl Fn(Inst) -> bool) -> Option<(u32, u32)> {
         let (mut lowest, mut highest) = (u32::MAX, 0);
         for source in body.uses_of(def) {
@@ -260,8 +261,8 @@ impl RegisterReaders<'_> {
     }
 }
 
-/// Enters what an instruction does into the summary of the node that it is in. Returns whether it has an effect: also
-/// that its value is used after all that is open (from the block of number `beyond` on), for which all of it stays.
+/// Records an instruction in the summary of its innermost node. Returns whether it has an effect; this includes a use
+/// of its value after all open nodes (in a block with a number of at least `beyond`), which keeps all of them.
 fn look_at(
     body: &Body,
     inst: Inst,
@@ -386,7 +387,7 @@ mod tests {
         let (zero, ten) = (b.u32_const(0), b.u32_const(10));
         let start = b.block();
         let shape = Shape::new(1, 32);
-        // A counting loop that nothing needs, with an `if` inside.
+        // A counting loop without effects, with an `if` inside.
         let counting = b.push_loop();
         let count = b.phi(shape, &[(start, zero)]);
         let done = b.alu(AluOp::Uge, &[count, ten]);
@@ -397,7 +398,7 @@ mod tests {
         let latch = b.block();
         b.body.add_phi_source(b.body.def_inst(count), latch, next);
         b.end_loop(counting);
-        // An endless loop stays.
+        // An endless loop is kept.
         let unknown = b.undef(1, 1);
         let live = b.push_if(unknown);
         b.intrinsic(IntrinsicOp::StorePreamble, &[zero], &[], None);
@@ -410,7 +411,7 @@ mod tests {
         b.end_if(live);
         validate(&shader).unwrap();
         assert_eq!(dead_nodes(shader.main()), [CfNode::Loop(counting), CfNode::If(dead_inside)]);
-        // `live` has an undefined condition: take only what this test is about.
+        // `live` has an undefined condition, so only the dead nodes are removed here.
         for node in dead_nodes(shader.main()) {
             shader.main_mut().remove_node(node);
         }

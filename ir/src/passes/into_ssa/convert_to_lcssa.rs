@@ -1,4 +1,4 @@
-//! Loop-closed SSA: whatever a loop makes is read outside of it only through phis right after it.
+//! Converts to loop-closed SSA: a value that a loop defines is used outside of it only through phis right after it.
 //!
 //! ```text
 //! before:                                  after:
@@ -7,10 +7,10 @@
 //!                                              %2 = fneg %3
 //! ```
 //!
-//! So a loop can be changed, or put in several copies, and only the phis after it must know. Inner loops come first:
-//! what leaves several loops passes a phi after each. Derefs, which phis may not hold, stay as they are:
+//! When a loop is changed or duplicated, only the phis after it need an update. Inner loops come first: a value that
+//! leaves several loops passes through a phi after each. Derefs may not go through phis and are left to
 //! [`rematerialize_derefs_in_use_blocks`](mod@crate::passes::into_ssa::rematerialize_derefs_in_use_blocks). Linear in
-//! the uses of what loops make, times the depth of nesting.
+//! the uses of values that loops define, times the nesting depth.
 
 use crate::analysis::LoopTree;
 use crate::body::{Body, InstData, SourceSpec};
@@ -30,16 +30,16 @@ pub fn convert_to_lcssa(shader: &mut Shader) -> bool {
     progress
 }
 
-/// The pass on one loop. The tree tells what is inside of the loop.
+/// Runs the pass on one loop. `tree` determines which blocks are inside of the loop.
 pub(crate) fn close_loop(body: &mut Body, tree: &LoopTree, id: Loop) -> bool {
     let after = body.block_after_loop(id);
     let preds: Vec<Block> = body.predecessors(after).to_vec();
-    // A loop without an exit: nothing after it is ever reached.
+    // A loop without an exit: the code after it is unreachable.
     if preds.is_empty() {
         return false;
     }
     let mut progress = false;
-    // What a continue construct makes is not available at the exits, which are in the body.
+    // Values of a continue construct are not available at the exits, which are in the body.
     let blocks: Vec<Block> = body.blocks_in(body.loop_body(id)).collect();
     for block in blocks {
         for inst in body.insts_vec(block) {

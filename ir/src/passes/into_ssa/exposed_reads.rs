@@ -1,11 +1,11 @@
-//! Finds variables that functions have in common but that carry nothing from one to the other: whoever reads a
-//! component has written it before, on every way to there, and called nobody since who may write it.
+//! Finds variables that functions share but that carry no values between them: every read of a component is dominated
+//! by a write to it, with no call in between that may write it.
 //!
-//! A walk along the code of each function knows the components that it has surely written. What a side of an `if`
-//! writes is known after it where the other side writes it too, or ends in a jump; what a loop writes is not known
-//! after it. The entry point starts with everything written: variables start as zero, be they global or its own.
+//! A walk over each function tracks the components that are certainly written. A write in a side of an `if` counts
+//! after the `if` if the other side also writes the component or ends in a jump; writes in a loop do not count after
+//! it. At the entry point everything counts as written: variables start as zero, whether global or local.
 //!
-//! Cost: the code, once for each level of nesting; for each call, what the callee may write. Where that is more than
+//! Cost: the code, once per nesting level, and for each call the variables that the callee may write. Beyond
 //! [`MAX_WORK`], all variables count as exposed.
 
 use cranelift_entity::SecondaryMap;
@@ -18,10 +18,10 @@ use crate::passes::lower_numbers::lower_int_to_float::components_read;
 use crate::passes::variables::deref_tree::vector_shape;
 use crate::shader::Shader;
 
-/// Variables in sets of what functions may write, and in those of all calls, that are looked at.
+/// Maximum number of variables visited in the write sets of functions and of calls.
 const MAX_WORK: usize = 1 << 24;
 
-/// Those of the variables that carry nothing between functions. No function may call the entry point.
+/// Returns the given variables that carry nothing between functions. No function may call the entry point.
 pub(crate) fn not_exposed(shader: &Shader, entry: Function, variables: Vec<Variable>) -> Vec<Variable> {
     let graph = CallGraph::new(&shader.functions);
     let recursive = graph.recursive();
@@ -70,12 +70,12 @@ pub(crate) fn not_exposed(shader: &Shader, entry: Function, variables: Vec<Varia
         .collect()
 }
 
-/// The variables that are looked at, which have numbers.
+/// The numbered candidate variables.
 struct Variables {
     /// Their numbers plus 1; 0 for all others.
     numbers: SecondaryMap<Variable, u32>,
     exposed: Vec<bool>,
-    /// The variables that each function may write, in order.
+    /// The variables that each function may write, sorted.
     written: SecondaryMap<Function, Vec<u32>>,
     work: usize,
 }
@@ -85,7 +85,7 @@ impl Variables {
         self.numbers[variable].checked_sub(1)
     }
 
-    /// The variable that a deref names.
+    /// Returns the number of the variable that a deref names.
     fn of_deref(&self, body: &Body, deref: Def) -> Option<u32> {
         match *body.inst(body.def_inst(deref)) {
             InstData::Deref { kind: DerefKind::Var(variable), .. } => self.number(variable),
@@ -93,8 +93,8 @@ impl Variables {
         }
     }
 
-    /// Finds what a function may write, with those that it calls, which come before. What is done to a variable that
-    /// is neither load nor store exposes it.
+    /// Computes the variables that a function may write, including those of its callees, which must have been processed
+    /// before. An access to a variable other than a load or store exposes it.
     fn find_written(&mut self, function: Function, body: &Body) {
         let mut written = Vec::new();
         for inst in body.blocks().flat_map(|block| body.insts(block)) {
@@ -124,12 +124,12 @@ impl Variables {
     }
 }
 
-/// The components of each variable that were surely written.
+/// The components of each variable that are certainly written.
 struct Known {
     components: Vec<u16>,
-    /// Their components before they changed.
+    /// The components of a variable before each change.
     log: Vec<(u32, u16)>,
-    /// When a variable was last looked at, and what was noted then.
+    /// For each variable, the time of the last visit and the components recorded then.
     stamps: Vec<(u32, u16)>,
     now: u32,
 }
@@ -147,7 +147,7 @@ impl Known {
         }
     }
 
-    /// Takes back what changed since the log had some length: returns what it had become.
+    /// Undoes the changes since the log had length `start`; returns the undone values.
     fn take_back(&mut self, start: usize) -> Vec<(u32, u16)> {
         self.now += 1;
         let mut changes = Vec::new();
@@ -161,7 +161,7 @@ impl Known {
         changes
     }
 
-    /// Keeps what is known after both of two sides that changed this.
+    /// Keeps the components that are written in both of two sides with these changes.
     fn join(&mut self, first: &[(u32, u16)], second: &[(u32, u16)]) {
         self.now += 1;
         let one = self.now;
@@ -184,12 +184,12 @@ impl Known {
     }
 }
 
-/// A step that is still to be done. Numbers are lengths of the log.
+/// A pending step of the walk. Numbers are lengths of the log.
 enum Step {
     List(CfList),
     Node(CfNode),
     Else(If, usize),
-    /// With what the first side changed, and whether it ends in a jump.
+    /// With the changes of the first side, and whether that ends in a jump.
     EndIf(usize, Vec<(u32, u16)>, bool),
     Continue(Loop, usize),
     EndLoop(usize),
@@ -205,7 +205,8 @@ impl Walk<'_> {
     fn walk(&mut self) {
         let body = self.body;
         let start = self.known.log.len();
-        // What calls in loops may write is not known in the next round: it is exposed if it is read at all.
+        // Writes of calls in a loop are not tracked into its next iteration: such variables are exposed if they are
+        // read at all.
         let mut is_read = Vec::new();
         let mut in_loops = Vec::new();
         let mut loops = 0u32;
@@ -297,7 +298,7 @@ impl Walk<'_> {
         }
     }
 
-    /// A load or store of a variable.
+    /// Handles a load or store of a variable.
     fn access(&mut self, inst: Inst, is_read: &mut Vec<u32>) {
         let body = self.body;
         let op = body.intrinsic(inst);
@@ -315,7 +316,7 @@ impl Walk<'_> {
     }
 }
 
-/// The components of a value that somebody reads.
+/// Returns the components of a value that are used.
 fn components_used(body: &Body, def: Def) -> u16 {
     body.uses_of(def).fold(0, |mask, source| match body.user(source) {
         User::Inst(user) => components_read(body, user, source).iter().fold(mask, |mask, &c| mask | 1 << (c & 15)),

@@ -1,4 +1,4 @@
-//! Replaces calls by the code of the function, and drops functions that nobody calls any more.
+//! Replaces calls by the code of the function, and removes functions that are no longer called.
 //!
 //! ```text
 //! before:                                   after:
@@ -8,19 +8,17 @@
 //!     impl main { call f %1 }
 //! ```
 //!
-//! - Functions that are marked ([`NO_INLINE`](crate::shader::NO_INLINE)) stay, and so do those that call themselves,
-//!   directly or not (an interpreter or driver refuses these), those that are called through pointers, and those
-//!   without code.
-//! - Only what stays is inlined into: entry points, exported functions, and the functions above. A call is replaced by
-//!   the code of the callee as it was written, whose calls are replaced next: going from the callees to the callers
-//!   instead would copy the innermost code once for each caller around it.
-//! - `return`s of the callee are lowered first ([`lower_returns`](mod@crate::passes::into_ssa::lower_returns)).
-//! - Registers and variables of the callee become those of the caller, once for each call. They start as zero, or as
-//!   initialised, at every call: for a call in a loop, stores see to that.
-//! - Calls of calls can make exponentially much code; calls stay once more than [`MAX_COPIED`] instructions were
-//!   copied. What takes the place of the first call of a function is no copy: the function itself goes.
+//! - Functions are kept if they are marked ([`NO_INLINE`](crate::shader::NO_INLINE)), recursive (an interpreter or
+//!   driver rejects these), called through pointers, or without code.
+//! - Code is inlined only into functions that are kept: entry points, exported functions, and the above. A call is
+//!   replaced by the callee's original code, and the calls in it are replaced next: inlining bottom-up would instead
+//!   copy the innermost code once for each caller around it.
+//! - Registers and variables of the callee become ones of the caller, once per call. They are zero or initialised at
+//!   every call: for a call in a loop, stores take care of that.
+//! - Nested calls can produce exponential amounts of code: once more than [`MAX_COPIED`] instructions were copied,
+//!   calls are kept. The first call of a function takes the original code, not a copy.
 //!
-//! Cost: the size of the result, and for every call with control flow what stands after it in its block.
+//! Cost: the size of the result, plus, for every call of code with control flow, the rest of its block.
 
 use cranelift_entity::{PrimaryMap, SecondaryMap};
 
@@ -36,7 +34,7 @@ use crate::shader::{FunctionData, Shader};
 use crate::types::{TypeData, TypeTable};
 use crate::variable::{Initializer, VariableData, VariableModes};
 
-/// Instructions (removed ones included) that are copied at most: beyond that calls stay.
+/// Maximum number of instructions (removed ones included) to copy: beyond that calls are kept.
 pub const MAX_COPIED: usize = 1 << 20;
 
 /// See the [module](self).
@@ -53,7 +51,7 @@ pub fn inline_functions(shader: &mut Shader) -> bool {
         dissolves
     };
     for data in shader.functions.values_mut() {
-        // The entry point keeps its returns: whether to lower them is another pass's business.
+        // The entry point keeps its returns: lowering them is up to another pass.
         if let Some(body) = data.body.as_mut().filter(|_| !data.is_entry_point) {
             lower_returns::lower_body(body);
         }
@@ -67,8 +65,8 @@ pub fn inline_functions(shader: &mut Shader) -> bool {
             continue;
         }
         let Some(mut body) = data.body.take() else { continue };
-        // From the last to the first: what follows a call in its block is moved once, and no call that is still to come
-        // can vanish.
+        // From the last to the first, so that the code after a call in its block is moved only once, and no pending
+        // call can vanish.
         let mut pending: Vec<(Inst, Function)> = calls(&body).collect();
         while let Some((call, callee)) = pending.pop() {
             if !dissolves[callee] || !is_direct(&body, call) {
@@ -103,7 +101,7 @@ struct Inliner<'a> {
 }
 
 impl Inliner<'_> {
-    /// Replaces a call; returns the calls of the code that has taken its place.
+    /// Replaces a call; returns the calls of the inlined code.
     fn inline(&mut self, call: Inst) -> Vec<(Inst, Function)> {
         let arguments: Vec<Def> = self.body.sources(call).map(|s| self.body.src_def(s)).collect();
         let again = self
@@ -134,7 +132,7 @@ impl Inliner<'_> {
             }
         }
         if list.first == list.last && self.body.block_jump(list.first).is_none() {
-            // Straight code goes right before the call: nothing is split.
+            // Straight-line code is inserted right before the call: no block is split.
             for inst in self.body.insts_vec(list.first) {
                 self.body.move_inst(Cursor::Before(call), inst);
             }
@@ -142,14 +140,14 @@ impl Inliner<'_> {
         } else {
             self.body.insert_list(Cursor::Before(call), list);
         }
-        // The callee may have ended the invocation: then nothing that followed is left.
+        // The callee may have ended the invocation: the code after the call, and the call itself, are then gone.
         if self.body.inst_block(call).is_some() {
             self.body.remove_inst(call);
         }
         calls
     }
 
-    /// Makes the clone fit into the caller.
+    /// Adapts the clone to the caller.
     fn adapt(&mut self, list: CfList, locals: &[(Variable, Variable)], arguments: &[Def]) -> Adapted {
         let mut renamed: SecondaryMap<Variable, Option<Variable>> = SecondaryMap::new();
         for &(old, new) in locals {
@@ -186,7 +184,7 @@ impl Inliner<'_> {
     }
 }
 
-/// Parts of a clone that the caller must know.
+/// Parts of a clone that the caller needs.
 #[derive(Default)]
 struct Adapted {
     /// Handles of its registers.
@@ -204,7 +202,7 @@ fn clear_register(b: &mut Builder<'_>, register: Def) {
     }
 }
 
-/// Stores what a variable starts with into all of it.
+/// Stores the initial value of a variable to all of it.
 fn reset_variable(b: &mut Builder<'_>, types: &mut TypeTable, variable: Variable, data: &VariableData) {
     let root = b.deref_var(variable, VariableModes::FUNCTION_TEMP, data.ty);
     let mut pending: Vec<(Def, Type, Option<&Initializer>)> = vec![(root, data.ty, data.initializer.as_ref())];
@@ -240,7 +238,7 @@ fn reset_variable(b: &mut Builder<'_>, types: &mut TypeTable, variable: Variable
     }
 }
 
-/// Drops functions that are neither entry points nor exported nor called from any that are.
+/// Removes functions that are not reachable from an entry point or exported function.
 fn drop_uncalled(shader: &mut Shader) -> bool {
     let roots = shader.functions.iter().filter(|(_, f)| f.is_entry_point || f.is_exported).map(|(id, _)| id);
     let kept = CallGraph::new(&shader.functions).reachable(roots);
@@ -322,7 +320,7 @@ mod tests {
         assert!(body.uses_of(seven).count() == 2);
     }
 
-    /// What is innermost is copied once, not once for each caller around it.
+    /// Innermost code is copied once, not once for each caller around it.
     #[test]
     fn chains_of_calls_are_cheap() {
         const LENGTH: usize = 3000;

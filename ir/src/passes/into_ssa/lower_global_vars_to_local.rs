@@ -1,4 +1,4 @@
-//! Makes `shader_temp` variables that functions do not share variables of the functions.
+//! Makes `shader_temp` variables that functions do not share local to their functions.
 //!
 //! ```text
 //! before:                                         after:
@@ -8,12 +8,12 @@
 //!         %0 = deref_var &a (shader_temp vec4)            %0 = deref_var &a (function_temp vec4)
 //! ```
 //!
-//! - What only the entry point uses is its own.
-//! - What several functions use, or one that may run several times, is no bridge between them if each writes all that
-//!   it reads before it reads it, whatever way it takes (`exposed_reads`): then
-//!   each has one of its own.
+//! - A variable that only the entry point uses becomes local to it.
+//! - A variable that is used in several functions, or in one that may run more than once, carries no values between
+//!   them if every path writes each component before reading it (`exposed_reads`): each function then gets its own
+//!   copy.
 //!
-//! Everything else stays global, and so do variables that nothing uses (see
+//! All other variables stay global, including unused ones (see
 //! [`remove_dead_variables`](mod@crate::passes::variables::remove_dead_variables)).
 
 use cranelift_entity::packed_option::PackedOption;
@@ -32,7 +32,7 @@ pub fn lower_global_vars_to_local(shader: &mut Shader) -> bool {
     if !shader.globals.iter().any(|&v| shader.variables[v].mode == VariableModes::SHADER_TEMP) {
         return false;
     }
-    // The entry point could be called like any other function.
+    // The entry point might be called like any other function.
     let mut users: SecondaryMap<Variable, (PackedOption<Function>, bool)> = SecondaryMap::new();
     for (id, function) in shader.functions.iter() {
         let Some(body) = &function.body else { continue };
@@ -56,7 +56,7 @@ pub fn lower_global_vars_to_local(shader: &mut Shader) -> bool {
     let globals = || shader.globals.iter().copied().filter(is_temp).filter(|&v| users[v].0.is_some());
     let (mut moved, others): (Vec<Variable>, Vec<Variable>) =
         globals().partition(|&v| users[v] == (main.into(), false));
-    // With an initial value it matters when that is set.
+    // With an initialiser it matters when the variable is set.
     let plain = others.into_iter().filter(|&v| shader.variables[v].initializer.is_none()).collect();
     moved.extend(not_exposed(shader, main, plain));
     if moved.is_empty() {
@@ -76,7 +76,7 @@ pub fn lower_global_vars_to_local(shader: &mut Shader) -> bool {
     true
 }
 
-/// Calls `found` for each variable whose address an initialiser takes.
+/// Calls `found` for each variable that an initialiser points to.
 pub(crate) fn mark_pointer_targets(initializer: Option<&Initializer>, found: &mut impl FnMut(Variable)) {
     let mut pending: Vec<&Initializer> = initializer.into_iter().collect();
     while let Some(initializer) = pending.pop() {
@@ -88,8 +88,8 @@ pub(crate) fn mark_pointer_targets(initializer: Option<&Initializer>, found: &mu
     }
 }
 
-/// Makes the moved variables that a function uses its own: the first function takes the variable itself, others get
-/// one like it.
+/// Makes the moved variables that a function uses local to it: the first function takes the variable itself, others get
+/// a copy of its declaration.
 fn change_modes(
     body: &mut Body,
     variables: &mut PrimaryMap<Variable, VariableData>,

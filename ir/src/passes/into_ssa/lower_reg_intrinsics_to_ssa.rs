@@ -1,4 +1,4 @@
-//! Turns registers that are no arrays into SSA values.
+//! Turns registers that are not arrays into SSA values.
 //!
 //! ```text
 //! before:                                          after:
@@ -13,15 +13,14 @@
 //!
 //! Corner cases:
 //! - A register starts as zero: a read that no write reaches is a zero constant, and so is the source of a phi for such
-//!   a way. (The reference puts undefined values there.)
-//! - A partial write makes a vector of new and old components; a write of no component vanishes.
-//! - `legacy_fabs`, `legacy_fneg` of a load and `legacy_fsat` of a store become instructions; reading and writing with
-//!   modifiers is well defined only for floats, and so are these.
-//! - The element number (`base`) of a register that is no array does not count.
-//! - Array registers stay, unless nothing reads them: then they go with all their writes.
+//!   a path. (NIR uses undefined values there.)
+//! - A partial write becomes a vector of new and old components; a write of no component is removed.
+//! - `legacy_fabs` and `legacy_fneg` of a load and `legacy_fsat` of a store become instructions. Like the modifiers,
+//!   these are well defined only for floats.
+//! - The element number (`base`) of a non-array register is ignored.
+//! - Array registers are kept, unless they are never read: then they are removed with all their writes.
 //!
-//! Cost: linear in the instructions, plus the blocks where values of a register meet. Each takes one walk, in the order
-//! of memory.
+//! Cost: linear in the instructions, plus the blocks where values of a register meet. The walk is in memory order.
 
 use std::ops::Range;
 
@@ -48,7 +47,7 @@ pub fn lower_reg_intrinsics_to_ssa(shader: &mut Shader) -> bool {
     progress
 }
 
-/// The pass on one body.
+/// Runs the pass on one body.
 pub(crate) fn lower_body(body: &mut Body) -> bool {
     if !body.may_have_registers() {
         return false;
@@ -61,7 +60,7 @@ pub(crate) fn lower_body(body: &mut Body) -> bool {
     for decl in decls {
         let Some(handle) = body.inst_def(decl) else { continue };
         if body.index(decl, IndexKind::NumArrayElems) == 0 {
-            // Something that is neither load nor store (a parallel copy, halfway out of SSA) keeps the register.
+            // An access other than a load or store (a parallel copy, halfway out of SSA) keeps the register.
             let is_only_accessed = !body.has_parallel_copies()
                 || body.uses_of(handle).all(|u| matches!(body.user(u), User::Inst(i) if is_access(body, i)));
             if is_only_accessed {
@@ -95,7 +94,7 @@ pub(crate) fn lower_body(body: &mut Body) -> bool {
     true
 }
 
-/// One walk, in which every register has one value at a time.
+/// One walk, which tracks the current value of every register.
 fn lower_one_block(body: &mut Body, registers: &[(Inst, Def)]) {
     let mut zeros = Zeros::default();
     let mut current: SecondaryMap<Def, Option<PackedOption<Def>>> = SecondaryMap::new();
@@ -120,10 +119,10 @@ fn lower_one_block(body: &mut Body, registers: &[(Inst, Def)]) {
     }
 }
 
-/// Most slots for phis at a time: registers that need more take several walks.
+/// Maximum number of phi slots at a time: registers that need more take several walks.
 const MAX_SLOTS: usize = 1 << 22;
 
-/// Facts about a register before the walk that lowers it.
+/// Facts about a register, collected before the walk that lowers it.
 struct Register {
     handle: Def,
     shape: Shape,
@@ -131,11 +130,11 @@ struct Register {
     writers: Vec<Block>,
     /// The last of them.
     written_in: PackedOption<Block>,
-    /// Some block reads it before it writes it: only then can values meet.
+    /// Some block reads it before writing it: only then can values meet.
     is_exposed: bool,
 }
 
-/// All registers in one walk over the dominator tree, or some at a time.
+/// Lowers all registers in one walk over the dominator tree, or in several if they need too many slots.
 fn lower_blocks(body: &mut Body, handles: &[(Inst, Def)]) {
     let mut registers: Vec<Register> = handles
         .iter()
@@ -180,14 +179,14 @@ fn lower_blocks(body: &mut Body, handles: &[(Inst, Def)]) {
     }
 }
 
-/// One walk over the dominator tree, in which the registers of a range have one value at a time.
+/// One walk over the dominator tree, which tracks the current value of each register of a range.
 fn lower_some(body: &mut Body, registers: &[Register], range: Range<usize>, numbers: &Numbers, slots: &mut PhiSlots) {
     let dominance = body.dominance();
     let mut current = vec![Value::Initial; registers.len()];
-    // What registers were before they changed, and how much of that is older than each block on the way down the tree.
+    // The previous values of changed registers, and the length of that log at each block on the path down the tree.
     let mut before: Vec<(u32, Value)> = Vec::new();
     let mut marks: Vec<usize> = Vec::new();
-    // Nothing that a block which cannot be reached does matters; what stands there goes all the same.
+    // The effects of unreachable blocks do not matter; their accesses are removed all the same.
     let unreachable: Vec<Block> = if dominance.preorder().len() == body.num_blocks() {
         Vec::new()
     } else {
@@ -220,7 +219,7 @@ fn lower_some(body: &mut Body, registers: &[Register], range: Range<usize>, numb
     }
 }
 
-/// Numbers of registers by handle.
+/// The numbers of registers, by handle.
 struct Numbers(SecondaryMap<Def, PackedOption<Def>>);
 
 impl Numbers {
@@ -232,7 +231,7 @@ impl Numbers {
         Numbers(numbers)
     }
 
-    /// The number of the register of a range that an instruction reads or writes.
+    /// Returns the number of the register in a range that an instruction reads or writes.
     fn of_access(&self, body: &Body, inst: Inst, range: Range<usize>) -> Option<usize> {
         let handle = match body.intrinsic(inst)? {
             IntrinsicOp::LoadReg | IntrinsicOp::LoadRegIndirect => body.src(inst, 0),
@@ -252,8 +251,7 @@ fn is_access(body: &Body, inst: Inst) -> bool {
         || matches!(body.intrinsic(inst), Some(IntrinsicOp::LoadReg | IntrinsicOp::LoadRegIndirect))
 }
 
-/// Gives those who use a load the value `old`, or returns what the register holds after a store, if that is something
-/// else.
+/// Replaces a load with the value `old`, or returns the value of the register after a store, if it changes.
 fn lower_access(body: &mut Body, shape: Shape, access: Inst, old: impl FnOnce(&mut Body) -> Def) -> Option<Def> {
     if let Some(def) = body.inst_def(access) {
         let mut value = old(body);
@@ -283,7 +281,7 @@ fn lower_access(body: &mut Body, shape: Shape, access: Inst, old: impl FnOnce(&m
     Some(value)
 }
 
-/// The write mask of a store, and that of all components; none for a load.
+/// Returns the write mask of a store and the full mask of the register; `None` for a load.
 fn written_components(body: &Body, access: Inst, shape: Shape) -> Option<(u32, u32)> {
     if body.inst_def(access).is_some() {
         return None;
@@ -292,7 +290,7 @@ fn written_components(body: &Body, access: Inst, shape: Shape) -> Option<(u32, u
     Some((body.index(access, IndexKind::WriteMask) as u32 & full, full))
 }
 
-/// A vector with the components of `mask` from `new`, the others from `old`.
+/// Returns a vector with the components of `mask` from `new` and the others from `old`.
 pub(crate) fn merge_components(b: &mut Builder<'_>, new: Def, old: Def, mask: u32, shape: Shape) -> Def {
     let sources: arrayvec::ArrayVec<AluSrc, 16> =
         (0..shape.num_components).map(|i| AluSrc::component(if mask >> i & 1 != 0 { new } else { old }, i)).collect();

@@ -14,16 +14,15 @@
 //!                                    if %1 { } else { b }
 //! ```
 //!
-//! - Outside of loops a `return` just goes; what follows the ifs and loops around it is guarded by a flag. Nothing is
-//!   guarded where nothing follows.
-//! - In a loop it becomes a `break`; after a loop with a `return`, itself in a loop, stands `if flag { break }`.
-//! - The flag is a 1-bit register:
-//!   [`lower_reg_intrinsics_to_ssa`](mod@crate::passes::into_ssa::lower_reg_intrinsics_to_ssa) makes phis of it. It is
+//! - Outside of loops a `return` is removed, and the code after the ifs and loops around it is guarded by a flag. No
+//!   guard is needed where no code follows.
+//! - In a loop it becomes a `break`; a nested loop with a `return` is followed by `if flag { break }`.
+//! - The flag is a 1-bit register, which
+//!   [`lower_reg_intrinsics_to_ssa`](mod@crate::passes::into_ssa::lower_reg_intrinsics_to_ssa) turns into phis. It is
 //!   cleared at the start, so that the function may be called again.
-//! - Values that are used after what became a guard are repaired
-//!   ([`repair_ssa`](mod@crate::passes::into_ssa::repair_ssa)): a way on which the function has returned brings an
-//!   undefined value, and nothing looks at it there.
-//! - `halt` ends the invocation and stays.
+//! - Values with uses after a new guard are repaired ([`repair_ssa`](mod@crate::passes::into_ssa::repair_ssa)): the
+//!   paths on which the function has returned contribute an undefined value, which is never used.
+//! - `halt` ends the invocation and is kept.
 //!
 //! Cost: linear.
 
@@ -55,7 +54,7 @@ struct Marked {
 }
 
 impl Marked {
-    /// Marks the nodes around a list, up to one that is marked.
+    /// Marks the nodes around a list, up to the first one that is already marked.
     fn mark(&mut self, body: &Body, mut parent: Option<CfParent>) {
         while let Some(list) = parent {
             let node = match list {
@@ -85,7 +84,7 @@ impl Marked {
     }
 }
 
-/// The pass on one body.
+/// Runs the pass on one body.
 pub(crate) fn lower_body(body: &mut Body) -> bool {
     if !body.structured {
         return false;
@@ -99,7 +98,7 @@ pub(crate) fn lower_body(body: &mut Body) -> bool {
     if returns.is_empty() {
         return false;
     }
-    // Which blocks are in loops, without looking up the tree for each.
+    // Determines which blocks are in loops without searching the tree for each.
     let loops = body.loop_tree();
     let mut marked = Marked::default();
     for &(block, _) in &returns {
@@ -120,7 +119,7 @@ pub(crate) fn lower_body(body: &mut Body) -> bool {
         }
     }
     if let Some(flag) = flag {
-        // From the last to the first: what is moved is never moved again but as part of its guard.
+        // From the last to the first, so that moved code moves again only as part of its guard.
         for block in body.blocks_vec().into_iter().rev() {
             let Some(node) = body.node_before(block).filter(|&node| marked.contains(node)) else { continue };
             let in_loop = loops.innermost(block).is_some();
@@ -144,14 +143,14 @@ fn declare_flag(body: &mut Body) -> Def {
     flag
 }
 
-/// The flag, read after the phis of a block.
+/// Reads the flag after the phis of a block.
 fn read_flag(body: &mut Body, block: Block, flag: Def) -> (Def, Cursor) {
     let cursor = Cursor::after_phis(body, block);
     let returned = Builder::new(body, cursor).load_reg(flag, 0);
     (returned, Cursor::After(body.def_inst(returned)))
 }
 
-/// After a loop in a loop.
+/// Leaves the outer loop after a nested loop that returned.
 fn leave_outer_loop(body: &mut Body, block: Block, flag: Def) {
     let (returned, cursor) = read_flag(body, block, flag);
     let id = body.insert_if(cursor, returned);
@@ -159,7 +158,7 @@ fn leave_outer_loop(body: &mut Body, block: Block, flag: Def) {
     body.insert_jump(then_block, JumpKind::Break, None);
 }
 
-/// After a node outside of loops: what follows happens unless the function has returned.
+/// Guards the code after a node outside of loops: it runs unless the function has returned.
 fn guard(body: &mut Body, block: Block, flag: Def) {
     let is_empty = body.node_after(block).is_none() && body.last_inst(block).is_none_or(|inst| body.is_phi(inst));
     if is_empty {

@@ -1,4 +1,4 @@
-//! Turns `function_temp` variables, and the elements of arrays of them, into SSA values wherever no run-time index is
+//! Turns `function_temp` variables, and elements of arrays of them, into SSA values where no run-time index is
 //! involved.
 //!
 //! ```text
@@ -10,14 +10,14 @@
 //!     %5 = fneg %3                                 %5 = fneg %4
 //! ```
 //!
-//! A variable becomes values if it is a vector or an array of vectors without an initialiser, and if all its uses are
-//! loads and stores of the vectors by constant index that are not volatile. (Copies go first, by
+//! A variable becomes values if it is a vector or an array of vectors without an initialiser, and all its uses are
+//! non-volatile loads and stores of the vectors with constant indices. (Copies are lowered before, by
 //! [`lower_var_copies`](mod@crate::passes::variables::lower_var_copies).)
 //!
 //! Corner cases:
 //! - Variables start as zero.
-//! - Constant index out of the range of an array: a load gives 0, a store is dropped.
-//! - Derefs that nothing uses any more are left to dead code elimination, variables to
+//! - A constant index out of the range of an array: a load gives 0, a store is removed.
+//! - Derefs that are no longer used are left to dead code elimination, variables to
 //!   [`remove_dead_variables`](mod@crate::passes::variables::remove_dead_variables).
 //!
 //! Cost: linear in the accesses, plus the phis.

@@ -1,4 +1,4 @@
-//! From functions, registers and variables into SSA, and repairs of it.
+//! Converts functions, registers and variables to SSA, and repairs SSA.
 
 pub mod convert_to_lcssa;
 pub(crate) mod exposed_reads;

@@ -1,4 +1,4 @@
-//! Outputs that would be given what nobody wrote are not written.
+//! Removes writes to outputs of values that the program never wrote.
 //!
 //! ```text
 //! before:                                               after:
@@ -7,14 +7,14 @@
 //!     @store_deref (&out_0, %2) (wrmask=xyzw)               @store_deref (&out_0, %2) (wrmask=xy)
 //! ```
 //!
-//! Registers and variables start as zero, and so do outputs: an output that is given the initial value of a register,
-//! and that nothing has written before, is zero without that. The text cannot say that a zero is an initial one and not
-//! written by the program, whose zeros stay; the passes that make values of registers and variables mark such constants
-//! ([`INITIAL`]), those for reads outside of arrays too, and this pass, which comes right after them, takes the marks
-//! away.
+//! Registers, variables and outputs start as zero: an output that is assigned the initial value of a register, and was
+//! not written before, is zero without the store. IR text cannot distinguish an initial zero from one that the program
+//! wrote; stores of the latter are kept. So the passes that turn registers and variables into values mark initial
+//! values ([`INITIAL`]), including those for out-of-range reads of arrays, and this pass, which runs right after them,
+//! clears the marks.
 //!
-//! Only in stages whose outputs are seen at the end and by nobody else, and only where outputs are stored by name. In a
-//! body with loops a component must have no other store at all, else none before.
+//! Only in stages with outputs that are read at the end and by no other invocation, and only where outputs are stored
+//! by name. In a body with loops a component must have no other store at all; without loops, no earlier one.
 //!
 //! Linear: copies and vectors are followed for at most `LONGEST_CHAIN` steps.
 
@@ -30,7 +30,7 @@ use crate::variable::VariableModes;
 /// Flag of a constant that is the initial value of a register or variable ([`Body::set_pass_flags`]).
 pub const INITIAL: u8 = 2;
 
-/// Copies and vectors between a store and a constant that are looked through.
+/// Maximum number of copies and vectors to follow between a store and a constant.
 const LONGEST_CHAIN: usize = 32;
 
 /// See the [module](self).
@@ -62,15 +62,15 @@ fn is_initial(body: &Body, inst: Inst) -> bool {
 /// Facts about an output.
 #[derive(Clone, Copy, Default)]
 struct Output {
-    /// It is accessed by more than its name, or copied.
+    /// It is accessed other than by its name, or copied.
     is_hidden: bool,
-    /// Components that are written by more than one store.
+    /// Components with more than one store.
     again: u32,
     /// Components written so far.
     written: u32,
 }
 
-/// The output that a store names.
+/// Returns the output that a store names.
 fn stored_output(body: &Body, inst: Inst) -> Option<Variable> {
     if body.intrinsic(inst) != Some(IntrinsicOp::StoreDeref) {
         return None;
@@ -137,7 +137,7 @@ fn drop_stores(body: &mut Body) -> bool {
     progress
 }
 
-/// Whether a component is the initial value of something.
+/// Returns whether a component is an initial value.
 fn comes_from_initial(body: &Body, value: Def, component: u8) -> bool {
     let (mut def, mut component) = (value, component);
     for _ in 0..LONGEST_CHAIN {
@@ -161,7 +161,8 @@ mod tests {
     use crate::validate::validate;
     use crate::{Builder, Shape};
 
-    /// A vertex shader that stores a register of which only x is written, and then a zero of its own, to outputs.
+    /// Builds a vertex shader that stores to outputs a register with only x written, and then a zero that the program
+    /// wrote.
     fn shader() -> (Shader, Inst, Inst) {
         let mut shader = Shader::new(Stage::Vertex);
         let ty = shader.types.vector(crate::types::ScalarType::Float, 4);

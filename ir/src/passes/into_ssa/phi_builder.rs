@@ -1,21 +1,20 @@
-//! A helper, not a pass: makes SSA values out of something that is written in several blocks.
+//! A helper, not a pass: builds SSA values for a location that is written in several blocks.
 //!
 //! ```text
-//! before, with the "something" a register:      after:
+//! before, where the location is a register:     after:
 //!     if %c { store_reg %1 } else { }               if %c { b1: } else { b2: }
 //!     %2 = load_reg                                 %3 = phi b1: %1, b2: %zero
 //! ```
 //!
-//! The blocks where values of different writers meet are the iterated dominance frontier of the blocks that write
-//! (Cytron et al.). A phi is made only where somebody asks for the value (pruned on demand), which also holds for the
-//! sources of phis. A read before any write gives zero, because registers and temporaries start that way, or an
-//! undefined value ([`Initial`]).
+//! The blocks where values of different writes meet are the iterated dominance frontier of the writing blocks (Cytron
+//! et al.). Phis are created on demand, also for the sources of phis. A read before any write gives zero, because
+//! registers and temporaries start as zero, or an undefined value ([`Initial`]).
 //!
-//! One value is handled at a time, on scratch that is reused: the cost of a value is that of its frontier and of the
-//! blocks its readers walk over, whatever the size of the body.
+//! One value is handled at a time, with reused scratch data: a value costs its frontier and the blocks that the walks
+//! from its reads visit, whatever the size of the body.
 //!
-//! Order of calls: [`PhiBuilder::start`]; then, in program order, [`PhiBuilder::get`] for reads and
-//! [`PhiBuilder::set`] for writes; then [`PhiBuilder::finish`].
+//! Order of calls: [`PhiBuilder::start`]; then, in program order, [`PhiBuilder::get`] for reads and [`PhiBuilder::set`]
+//! for writes; then [`PhiBuilder::finish`].
 
 use std::sync::Arc;
 
@@ -27,28 +26,28 @@ use crate::cursor::Cursor;
 use crate::entities::{Block, Def, Inst};
 use crate::passes::into_ssa::opt_unwritten_outputs::INITIAL;
 
-/// The value before anything wrote it.
+/// The value before any write.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Initial {
     /// Zero.
     Zero,
-    /// Anything: no read that matters comes there.
+    /// Undefined: no use that matters reads it.
     Undefined,
 }
 
-/// Knowledge of the value at the end of a block.
+/// The value at the end of a block.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 enum Entry {
-    /// Nothing: it is that of the immediate dominator.
+    /// Unknown: it is the value of the immediate dominator.
     #[default]
     Inherited,
-    /// Values meet at the start of the block, and nobody asked so far.
+    /// Values meet at the start of the block, but the phi has not been needed so far.
     NeedsPhi,
-    /// It is this.
+    /// This value.
     Known(Def),
 }
 
-/// Zero constants at the top of a body, one a shape, marked as what nobody wrote ([`INITIAL`]).
+/// Zero constants at the top of a body, one per shape, marked as initial values ([`INITIAL`]).
 #[derive(Default)]
 pub(crate) struct Zeros(Vec<(Shape, Def)>);
 
@@ -70,21 +69,21 @@ impl Zeros {
 pub struct PhiBuilder {
     dominance: Arc<Dominance>,
     frontiers: Arc<Frontiers>,
-    /// Entries, valid if the generation is that of the current value.
+    /// Entries, valid if their generation is the current one.
     entries: SecondaryMap<Block, (u32, Entry)>,
     generation: u32,
     shape: Shape,
     initial: Initial,
-    /// Phis made for the current value, not inserted yet.
+    /// Phis created for the current value, not inserted yet.
     phis: Vec<(Inst, Block)>,
     zeros: Zeros,
-    /// The same for undefined values.
+    /// The undefined values at the top of the body, one per shape.
     undefs: Vec<(Shape, Def)>,
     work: Vec<Block>,
 }
 
 impl PhiBuilder {
-    /// A builder for a body, whose control flow must not change from now on.
+    /// Creates a builder for a body. The body's control flow must not change from now on.
     pub fn new(body: &Body) -> PhiBuilder {
         PhiBuilder {
             dominance: body.dominance(),
@@ -100,7 +99,7 @@ impl PhiBuilder {
         }
     }
 
-    /// Begins with a new value, which is written in `blocks`.
+    /// Starts a new value, which is written in `blocks`.
     pub fn start(&mut self, shape: Shape, initial: Initial, blocks: impl IntoIterator<Item = Block>) {
         self.generation += 1;
         self.shape = shape;
@@ -126,12 +125,12 @@ impl PhiBuilder {
         }
     }
 
-    /// A zero of a shape, at the top of the body.
+    /// Returns a zero of a shape, at the top of the body.
     pub fn zero(&mut self, body: &mut Body, shape: Shape) -> Def {
         self.zeros.get(body, shape)
     }
 
-    /// The value before anything wrote it.
+    /// Returns the value before any write.
     fn initial(&mut self, body: &mut Body) -> Def {
         let shape = self.shape;
         if self.initial == Initial::Zero {
@@ -147,15 +146,15 @@ impl PhiBuilder {
         def
     }
 
-    /// The value is `def` from here on to the end of the block.
+    /// Sets the value to `def` from here to the end of the block.
     pub fn set(&mut self, block: Block, def: Def) {
         self.entries[block] = (self.generation, Entry::Known(def));
     }
 
-    /// The value at this point of the block: as set last in it, or as it comes in.
+    /// Returns the value at this point of the block: the last one set in it, or the incoming one.
     pub fn get(&mut self, body: &mut Body, block: Block) -> Def {
         let shape = self.shape;
-        // An unreachable block has no dominators, and nothing that it reads matters.
+        // An unreachable block has no dominators, and its reads do not matter.
         if !self.dominance.is_reachable(block) {
             return match self.entry(block) {
                 Entry::Known(def) => def,
@@ -191,11 +190,11 @@ impl PhiBuilder {
         }
     }
 
-    /// Gives the phis their sources and inserts them. Returns their number.
+    /// Adds the sources of the phis and inserts them. Returns their number.
     pub fn finish(&mut self, body: &mut Body) -> usize {
         let mut done = 0;
         let mut sources: Vec<SourceSpec> = Vec::new();
-        // More phis may be asked for on the way.
+        // This may create more phis.
         while let Some(&(phi, block)) = self.phis.get(done) {
             done += 1;
             sources.clear();

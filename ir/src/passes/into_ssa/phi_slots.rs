@@ -1,21 +1,21 @@
-//! A helper, not a pass: phis for many things at once that are written in several blocks, made in program
-//! order.
+//! A helper, not a pass: builds phis, in program order, for many locations ("things") at once that are written in
+//! several blocks.
 //!
 //! ```text
-//! before, with the "thing" a register:          after:
+//! before, where the location is a register:     after:
 //!     if %c { store_reg %1 } else { }               if %c { b1: } else { b2: }
 //!     %2 = load_reg                                 %3 = phi b1: %1, b2: %zero
 //! ```
 //!
-//! The algorithm is that of Cytron et al.: where values of different writers meet (the iterated dominance frontier of
-//! the blocks that write) the thing has a **slot**; then one walk over the dominator tree keeps what each thing is at
-//! the moment. A slot becomes a phi only when somebody asks for it, which also holds for the sources of phis.
+//! The algorithm is that of Cytron et al.: where values of different writes meet (the iterated dominance frontier of
+//! the writing blocks) a location has a **slot**; one walk over the dominator tree then tracks the current value of
+//! each location. A slot becomes a phi only on demand, also for the sources of phis.
 //!
-//! [`PhiBuilder`](crate::passes::into_ssa::phi_builder::PhiBuilder) does one thing after the other and needs nothing by
-//! slot; here phis get their numbers next to those of the code around them, and everything that walks over large bodies
-//! later on goes along memory.
+//! [`PhiBuilder`](crate::passes::into_ssa::phi_builder::PhiBuilder) handles one location at a time and needs no memory
+//! per slot. Here, phis are numbered next to the surrounding code, so later walks over large bodies access memory in
+//! order.
 //!
-//! Order of calls: [`PhiSlots::add`] for each thing, [`PhiSlots::settle`]; then, block by block in the pre-order of
+//! Order of calls: [`PhiSlots::add`] for each location, [`PhiSlots::settle`]; then, for each block in the pre-order of
 //! the dominator tree, [`PhiSlots::at`], [`PhiSlots::get`] and [`PhiSlots::leave`]; then [`PhiSlots::finish`].
 
 use std::ops::Range;
@@ -30,35 +30,35 @@ use crate::cursor::Cursor;
 use crate::entities::{Block, Def};
 use crate::passes::into_ssa::phi_builder::Zeros;
 
-/// The value of a thing at some point.
+/// The value of a location at some point.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) enum Value {
-    /// Nothing wrote it: zero.
+    /// Not written: zero.
     #[default]
     Initial,
-    /// This.
+    /// This value.
     Def(Def),
-    /// The value that meets in a slot.
+    /// The value of a slot.
     Slot(u32),
 }
 
-/// A block where the values of a thing meet.
+/// A block where the values of a location meet.
 #[derive(Clone, Copy, Debug)]
 struct Slot {
     block: Block,
     thing: u32,
-    /// The value of the phi, once somebody has asked.
+    /// The value of the phi, once it has been needed.
     phi: PackedOption<Def>,
-    /// The last entry of its list of incoming values, plus 1.
+    /// Index plus 1 of the last entry in its list of incoming values.
     last_incoming: u32,
 }
 
-/// The value that comes into a slot from a block.
+/// The value that enters a slot from a predecessor.
 #[derive(Clone, Copy, Debug)]
 struct Incoming {
     predecessor: Block,
     value: Value,
-    /// The entry before in the list of the slot, plus 1.
+    /// Index plus 1 of the previous entry in the list of the slot.
     before: u32,
 }
 
@@ -67,19 +67,19 @@ pub(crate) struct PhiSlots {
     dominance: Arc<Dominance>,
     frontiers: Arc<Frontiers>,
     slots: Vec<Slot>,
-    /// Numbers of the slots of a block.
+    /// The range of the slots of a block.
     by_block: SecondaryMap<Block, (u32, u32)>,
     incoming: Vec<Incoming>,
     /// Slots that became phis.
     asked: Vec<u32>,
-    /// The thing, plus 1, that was last found to meet in a block.
+    /// For each block, 1 plus the last location found to meet there.
     met: SecondaryMap<Block, u32>,
     work: Vec<Block>,
     zeros: Zeros,
 }
 
 impl PhiSlots {
-    /// Slots for a body, whose control flow must not change from now on.
+    /// Creates slots for a body. The body's control flow must not change from now on.
     pub(crate) fn new(body: &Body) -> PhiSlots {
         PhiSlots {
             dominance: body.dominance(),
@@ -94,12 +94,12 @@ impl PhiSlots {
         }
     }
 
-    /// Number of slots so far.
+    /// Returns the number of slots so far.
     pub(crate) fn len(&self) -> usize {
         self.slots.len()
     }
 
-    /// Makes the slots of a thing that is written in `blocks`. Each thing once.
+    /// Creates the slots of a location that is written in `blocks`. Call it once per location.
     pub(crate) fn add(&mut self, thing: u32, blocks: &[Block]) {
         self.work.clear();
         self.work.extend_from_slice(blocks);
@@ -113,7 +113,7 @@ impl PhiSlots {
         }
     }
 
-    /// Brings the slots into the order of the walk.
+    /// Sorts the slots into the order of the walk.
     pub(crate) fn settle(&mut self) {
         let dominance = &self.dominance;
         self.slots.sort_unstable_by_key(|slot| (dominance.pre_index(slot.block), slot.thing));
@@ -126,7 +126,7 @@ impl PhiSlots {
         }
     }
 
-    /// The slots of a block, each with its thing.
+    /// Returns the slots of a block, each with its location.
     pub(crate) fn at(&self, block: Block) -> impl Iterator<Item = (u32, Value)> + '_ {
         let range = self.range(block);
         (range.start as u32..).zip(&self.slots[range]).map(|(number, slot)| (slot.thing, Value::Slot(number)))
@@ -137,7 +137,7 @@ impl PhiSlots {
         start as usize..end as usize
     }
 
-    /// The end of a block is reached: notes what comes from it into the slots of its successors.
+    /// Ends a block: records its values in the slots of its successors.
     pub(crate) fn leave(&mut self, body: &Body, block: Block, current: &[Value]) {
         for successor in body.successors(block) {
             let range = self.range(successor);
@@ -149,7 +149,7 @@ impl PhiSlots {
         }
     }
 
-    /// Makes a value of a thing of this shape out of what is known of it.
+    /// Materialises the value of a slot with this shape.
     pub(crate) fn get(&mut self, body: &mut Body, value: Value, shape: Shape) -> Def {
         let number = match value {
             Value::Initial => return self.zeros.get(body, shape),
@@ -167,11 +167,11 @@ impl PhiSlots {
         slot.phi.expand().unwrap_or_else(|| self.zeros.get(body, shape))
     }
 
-    /// Gives the phis their sources, and forgets all slots.
+    /// Adds the sources of the phis, and clears all slots.
     pub(crate) fn finish(&mut self, body: &mut Body, shape_of: impl Fn(&Body, u32) -> Shape) {
         let mut done = 0;
         let mut sources: Vec<SourceSpec> = Vec::new();
-        // More phis may be asked for on the way.
+        // This may create more phis.
         while let Some(&number) = self.asked.get(done) {
             done += 1;
             let slot = self.slots[number as usize];

@@ -1,4 +1,4 @@
-//! Makes every deref anew in each block that uses it, so that derefs never cross from block to block.
+//! Clones every deref into each block that uses it, so that derefs never cross blocks.
 //!
 //! ```text
 //! before:                              after:
@@ -7,9 +7,9 @@
 //!                                              %1 = @load_deref (%2)
 //! ```
 //!
-//! Derefs of most modes may not go through phis; blocks can be moved about once no deref crosses between them. A chain
-//! is made once a block, at its start: what it consists of was available where it stood before, so it is there. Phis
-//! are not touched. Derefs left without use go.
+//! Derefs of most modes may not go through phis; blocks can be moved freely once no deref crosses between them. A chain
+//! is cloned once per block, at its start: its operands were available at the original place, so they are available
+//! there. Uses in phis are not changed. Derefs without remaining uses are removed.
 
 use hashbrown::HashMap;
 
@@ -27,7 +27,7 @@ pub fn rematerialize_derefs_in_use_blocks(shader: &mut Shader) -> bool {
     progress
 }
 
-/// The pass on one body.
+/// Runs the pass on one body.
 pub(crate) fn rematerialize_body(body: &mut Body) -> bool {
     let mut progress = false;
     let mut here: HashMap<Def, Def> = HashMap::new();
@@ -57,7 +57,7 @@ pub(crate) fn rematerialize_body(body: &mut Body) -> bool {
 }
 
 fn clone_chain(body: &mut Body, leaf: Def, block: Block, here: &mut HashMap<Def, Def>, cursor: &mut Cursor) -> Def {
-    // From the leaf up to what is here already.
+    // From the leaf up to the first deref that is already cloned.
     let mut chain: Vec<Def> = Vec::new();
     let mut def = leaf;
     let mut parent = loop {
@@ -96,7 +96,7 @@ fn clone_chain(body: &mut Body, leaf: Def, block: Block, here: &mut HashMap<Def,
 fn remove_unused_derefs(body: &mut Body) {
     let mut work: Vec<Inst> =
         body.blocks().flat_map(|b| body.insts(b)).filter(|&i| matches!(body.inst(i), InstData::Deref { .. })).collect();
-    // Users stand after what they use: from the back, a chain goes in one sweep.
+    // Definitions precede uses: going backwards removes a whole chain in one sweep.
     while let Some(inst) = work.pop() {
         if body.inst_def(inst).is_some_and(|d| body.is_unused(d)) {
             body.remove_inst(inst);

@@ -1,4 +1,4 @@
-//! Makes values available where changes of the control flow have left uses that their producer no longer dominates.
+//! Inserts phis where changes of the control flow have left uses that their definition no longer dominates.
 //!
 //! ```text
 //! before (broken):                       after:
@@ -7,8 +7,8 @@
 //!                                            %2 = fadd %3, %3
 //! ```
 //!
-//! Ways that do not pass the producer bring an undefined value: code that moved a use there has made sure that it does
-//! not matter. Derefs, which may not go through phis, are made anew in the blocks that use them
+//! Paths that do not pass the definition contribute an undefined value: the code that moved a use must ensure that it
+//! does not matter. Derefs, which may not go through phis, are cloned into the blocks that use them
 //! ([`rematerialize_derefs_in_use_blocks`](mod@crate::passes::into_ssa::rematerialize_derefs_in_use_blocks)).
 //!
 //! Cost: linear in the uses, plus the phis.
@@ -33,7 +33,7 @@ fn is_broken(body: &Body, dominance: &Dominance, def: Def, block: Block) -> bool
     body.uses_of(def).any(|source| body.use_block(source).is_some_and(|user| !dominance.dominates(block, user)))
 }
 
-/// The pass on one body.
+/// Runs the pass on one body.
 pub(crate) fn repair_body(body: &mut Body) -> bool {
     let dominance = body.dominance();
     let mut broken: Vec<(Def, Block)> = Vec::new();
@@ -53,7 +53,7 @@ pub(crate) fn repair_body(body: &mut Body) -> bool {
     }
     if broken_derefs {
         rematerialize_body(body);
-        // What derefs are made of may now be read elsewhere.
+        // The operands of derefs may now be used in other blocks.
         broken.clear();
         for block in body.blocks() {
             for inst in body.insts(block) {

@@ -1,30 +1,31 @@
-//! Two stages that follow each other lose what goes between them for nothing.
+//! Removes redundant communication between two consecutive stages.
 //!
 //! ```text
 //! before:                                         after:
 //!     // vertex shader
 //!     @store_deref (&out_0, %a)                       @store_deref (&out_0, %a)
-//!     @store_deref (&out_1, (1.0, 2.0))               // constant: the reader has it
+//!     @store_deref (&out_1, (1.0, 2.0))               // constant: moves to the consumer
 //!     @store_deref (&out_2, %a)                       // the same as out_0
-//!     @store_deref (&out_3, %b)                       // nobody reads it
+//!     @store_deref (&out_3, %b)                       // unread
 //!     // fragment shader
 //!     %0 = @load_deref (&in_1)                        %0 = load_const (1.0, 2.0)
 //!     %1 = @load_deref (&in_2)                        %1 = @load_deref (&in_0)
-//!     %2 = @load_deref (&in_4)                        %2 = load_const (0, 0)       // nobody writes it
+//!     %2 = @load_deref (&in_4)                        %2 = load_const (0, 0)       // unwritten
 //! ```
 //!
-//! All of it is decided by component, but what is written moves into the reader only if the whole of a slot that is
-//! read does: a vector of which a part is a constant would have to be put together again. What hardware looks at
-//! (position, point size, clip distances, layer, viewport), what stream output captures, and what is indexed at run
-//! time stays. Colours stay too, because state of the rasteriser may clamp them, make them flat, or take those of the
-//! back; only constants from 0 to 1 are what they are anyway. A back colour stays with its front colour.
+//! All decisions are per component, but a written value moves to the consumer only together with the whole part of its
+//! slot that is read: a partly constant vector would have to be reassembled. The pass keeps outputs with a fixed
+//! function (position, point size, clip distances, layer, viewport), outputs captured by stream output, and those with
+//! run-time indices. It keeps colours too, because rasteriser state may clamp them, make them flat, or select the back
+//! colour; only constants from 0 to 1 are unaffected. A back colour is kept if its front colour is.
 //!
-//! A component is constant if all stores write the same, and one of them always runs or it is the zero that outputs
-//! start as. With [`LinkOptions::shares_constants`] a value that is loaded from a constant buffer is loaded by the
-//! reader. Two components are the same if every store of the one has one of the same value beside it. That is asked of
-//! vertex and tessellation evaluation shaders only, whose outputs are seen at the end and by nobody else.
+//! A component is constant if all stores write the same value, and either one of them is always executed or the value
+//! is zero, with which outputs start. With [`LinkOptions::shares_constants`] a value that is loaded from a constant
+//! buffer is loaded by the consumer instead. Two components are equal if every store of one is paired with a store of
+//! the same value to the other. This is checked for vertex and tessellation evaluation shaders only, which have outputs
+//! that are read only at the end, by no other invocation.
 //!
-//! Dead code is left to other passes. Linear but for the order of slots.
+//! Dead code is left to other passes. Linear except for sorting the slots.
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
@@ -44,18 +45,18 @@ use crate::shader::{Shader, Stage};
 /// A component of a slot.
 type Component = (Slot, u8);
 
-/// What the reader takes instead of a component.
+/// The consumer's replacement for a component.
 #[derive(Clone, Copy, Debug)]
 enum Replacement {
-    /// Bits.
+    /// A constant with these bits.
     Constant(u32),
-    /// A load of the first shader, and its component.
+    /// A component of a load of the producer.
     Load(Inst, u8),
-    /// Another component.
+    /// An equal component.
     Same(Component),
 }
 
-/// A store of a component, as far as it can be compared with others: where, and what.
+/// A store of a component, for comparison with others: its block, the value, and the value's component.
 type Write = (Block, Def, u8);
 
 /// See the [module](self).
@@ -85,7 +86,7 @@ pub fn link_varyings(producer: &mut Shader, consumer: &mut Shader, options: &Lin
     report
 }
 
-/// Finds what the reader can have without the slot.
+/// Finds the components that the consumer can compute without the slot.
 fn find_replacements(
     producer: &Shader,
     consumer: &Shader,
@@ -98,7 +99,7 @@ fn find_replacements(
     for (&slot, &mask) in &reads {
         let mut written = writes.get(&slot).copied().unwrap_or(0);
         if slot.is_color() && (written != 0 || writes.keys().any(|other| other.front() == Some(slot))) {
-            // The rasteriser may take the back, whatever of it is written.
+            // The rasteriser may select the back colour, whichever components of it are written.
             written = 15;
         }
         for component in (0..4).filter(|c| mask & !written & 1 << c != 0) {
@@ -156,7 +157,7 @@ fn find_replacements(
             }
         }
     }
-    // A vector of which a part is known elsewhere would have to be put together again.
+    // A partly known vector would have to be reassembled.
     let is_known = |slot: Slot| {
         let mask = reads.get(&slot).copied().unwrap_or(0);
         (0..4)
@@ -169,7 +170,7 @@ fn find_replacements(
     unwritten
 }
 
-/// Whether an invocation may end before the last block.
+/// Returns whether an invocation may end before the last block.
 fn ends_early(body: &Body) -> bool {
     let ends = |block| {
         let jump = body.block_jump(block).map(|(_, kind)| kind);
@@ -178,7 +179,7 @@ fn ends_early(body: &Body) -> bool {
     body.blocks().any(ends)
 }
 
-/// The stores of each component, in program order.
+/// Returns the stores of each component, in program order.
 fn component_writes(body: &Body, outputs: &Side) -> BTreeMap<Component, Vec<Write>> {
     let mut writes: BTreeMap<Component, Vec<Write>> = BTreeMap::new();
     for store in &outputs.stores {
@@ -187,7 +188,7 @@ fn component_writes(body: &Body, outputs: &Side) -> BTreeMap<Component, Vec<Writ
         for component in (0..4u8).filter(|c| store.mask >> c & 1 != 0) {
             let (def, of_def) = scalar_of(body, value, component - store.first);
             let stores = writes.entry((store.slot, component)).or_default();
-            // Of stores in one block the last counts.
+            // The last store in a block counts.
             if stores.last().is_some_and(|&(last, ..)| last == block) {
                 stores.pop();
             }
@@ -197,7 +198,7 @@ fn component_writes(body: &Body, outputs: &Side) -> BTreeMap<Component, Vec<Writ
     writes
 }
 
-/// Whether an instruction loads from a known place of a constant buffer.
+/// Returns whether an instruction loads from a constant address of a constant buffer.
 fn is_constant_load(body: &Body, inst: Inst) -> bool {
     use IntrinsicOp::{LoadUbo, LoadUboVec4, LoadUniform};
     matches!(body.intrinsic(inst), Some(LoadUniform | LoadUbo | LoadUboVec4))
@@ -205,7 +206,7 @@ fn is_constant_load(body: &Body, inst: Inst) -> bool {
         && body.inst_def(inst).is_some_and(|def| body.bit_size(def) == 32)
 }
 
-/// Whether a load reads a vertex that is there, whatever is drawn.
+/// Returns whether a load reads a vertex that exists in any primitive.
 fn has_vertex(body: &Body, access: &Access, vertices: u32) -> bool {
     let Some(vertex) = access.vertex else { return true };
     body.constant_component(vertex, 0).is_some_and(|number| number < u64::from(vertices))
@@ -233,7 +234,7 @@ fn replace_reads(
         let of = |component: u8| {
             let replacement = replacements.get(&(load.slot, component)).copied()?;
             match replacement {
-                // What is read of no vertex is zero as well.
+                // A read from a missing vertex gives zero as well.
                 Replacement::Constant(0) | Replacement::Same(_) => Some(replacement),
                 Replacement::Constant(_) | Replacement::Load(..) => is_there.then_some(replacement),
             }
@@ -293,7 +294,7 @@ fn replace_reads(
     }
 }
 
-/// One behind the last vec4 of the default constant buffer that a load reads.
+/// Returns the index after the last vec4 of the default constant buffer that a load reads.
 fn constant_end(body: &Body, inst: Inst) -> u32 {
     if body.intrinsic(inst) != Some(IntrinsicOp::LoadUniform) {
         return 0;
@@ -302,7 +303,7 @@ fn constant_end(body: &Body, inst: Inst) -> u32 {
     offset.saturating_add(body.index(inst, IndexKind::Base) as u32).saturating_add(1)
 }
 
-/// A load from a known place, in another shader.
+/// Copies a load from a constant address into another shader.
 fn copy_load(b: &mut Builder<'_>, from: &Body, inst: Inst) -> Def {
     let InstData::Intrinsic { op, .. } = *from.inst(inst) else { return b.u32_const(0) };
     let sources: arrayvec::ArrayVec<Def, 4> = from
@@ -319,7 +320,7 @@ fn copy_load(b: &mut Builder<'_>, from: &Body, inst: Inst) -> Def {
     b.intrinsic_def(op, &sources, &indices, shape)
 }
 
-/// Removes stores of what nobody reads.
+/// Removes stores to unread outputs.
 fn remove_unread(producer: &mut Shader, outputs: &Side, inputs: &Side, report: &mut LinkReport) {
     let mut read = inputs.reads();
     for (slot, mask) in outputs.reads() {
@@ -329,7 +330,7 @@ fn remove_unread(producer: &mut Shader, outputs: &Side, inputs: &Side, report: &
         let own = read.get(&slot).copied().unwrap_or(0);
         own | slot.front().and_then(|front| read.get(&front)).copied().unwrap_or(0)
     };
-    // What is indexed at run time goes as a whole or not at all.
+    // Variables with run-time indices are removed as a whole or kept.
     let stays = |variable| outputs.slots_of(variable).iter().any(|&slot| mask_of(slot) != 0);
     let unread: BTreeSet<Variable> =
         outputs.variables().filter(|&(variable, _)| !stays(variable)).map(|(variable, _)| variable).collect();
@@ -357,7 +358,7 @@ fn remove_unread(producer: &mut Shader, outputs: &Side, inputs: &Side, report: &
     report.removed += remove_indexed_stores(body, &unread);
 }
 
-/// Removes stores to variables, wherever in them.
+/// Removes all stores to variables, whatever their indices.
 fn remove_indexed_stores(body: &mut Body, variables: &BTreeSet<Variable>) -> u32 {
     if variables.is_empty() {
         return 0;

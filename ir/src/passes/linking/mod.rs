@@ -1,5 +1,5 @@
-//! Two stages of a pipeline are fitted to each other: outputs that nobody reads go, values move into the reader, and
-//! what is left is packed. These passes take two shaders, so that they have no row in the [table](super::table).
+//! Optimises two stages of a pipeline together: unread outputs are removed, values move to the consumer, and the rest
+//! is packed. These passes take two shaders, so they have no row in the [table](super::table).
 
 pub mod link_varyings;
 pub mod pack_varyings;
@@ -9,28 +9,28 @@ pub use link_varyings::link_varyings;
 pub use pack_varyings::pack_varyings;
 pub use varyings::{front_color, linked_slots};
 
-/// What is known of two stages that are linked, beside their code.
+/// Facts about two linked stages, in addition to their code.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct LinkOptions {
     /// Registers ([`driver_location`](crate::variable::VariableData::driver_location)) of outputs of the first shader
-    /// that somebody else reads, such as stream output. They stay as they are.
+    /// that have other readers, such as stream output. They are kept.
     pub captured: Vec<u32>,
-    /// Both stages see the same constant buffers.
+    /// Whether both stages use the same constant buffers.
     pub shares_constants: bool,
-    /// The rasteriser may replace texture coordinates by those of point sprites: `TEX0` to `TEX7` stay as they are.
+    /// The rasteriser may replace texture coordinates by those of point sprites: `TEX0` to `TEX7` are kept.
     pub replaces_coordinates: bool,
 }
 
-/// What linking changed.
+/// The changes made by linking.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct LinkReport {
     /// Components of outputs that are no longer written.
     pub removed: u32,
-    /// Components of inputs that became zero, because nobody writes them.
+    /// Components of inputs that became zero, because they are never written.
     pub zeros: u32,
-    /// Components of inputs that became constants of the reader.
+    /// Components of inputs that became constants in the consumer.
     pub constants: u32,
-    /// Components of inputs that the reader loads from constant buffers itself.
+    /// Components of inputs that the consumer now loads from constant buffers.
     pub uniforms: u32,
     /// Components of inputs that are equal to others.
     pub duplicates: u32,
@@ -41,7 +41,7 @@ pub struct LinkReport {
 }
 
 impl LinkReport {
-    /// Whether the code changed other than by packing.
+    /// Returns whether the code changed other than by packing.
     pub fn is_changed(&self) -> bool {
         self.removed + self.zeros + self.constants + self.uniforms + self.duplicates > 0
     }

@@ -1,4 +1,4 @@
-//! What goes between two stages is packed into as few slots as whole groups of components allow, numbered from 0.
+//! Packs the varyings between two stages into few slots, numbered from 0.
 //!
 //! ```text
 //! before:                                         after:
@@ -9,16 +9,16 @@
 //!     %1 = @load_deref (&in_9)   // %1.xy             %1 = @load_deref (&in_0)   // %1.zw
 //! ```
 //!
-//! Components that are interpolated alike, and whose computation is invariant or not, may share a slot. Those that had
-//! one slot stay together, so that they are loaded as one vector; the largest groups come first, and a group stays at
-//! its components if they are free. Each slot is one variable with four components: targets need no way to put two
-//! variables into one slot. Stores of one block become one store, unless the shader or others see outputs in between.
+//! Components may share a slot if they have the same interpolation and agree in whether their computation is invariant.
+//! The components of one slot stay together, so that one vector load reads them; the largest groups are placed first,
+//! and a group keeps its components if they are free. Each slot becomes one variable with four components, so targets
+//! need not support two variables in one slot. The stores of a block become one store, unless the shader itself or
+//! other invocations can observe the outputs in between.
 //!
-//! What [`link_varyings`](mod@super::link_varyings) leaves as it is stays here too, but for its number: slots that
-//! follow each other and are indexed together are moved together. If there were more slots than there are numbers,
-//! nothing happens.
+//! Slots that [`link_varyings`](mod@super::link_varyings) keeps are kept here too, but renumbered: consecutive slots
+//! that are indexed together are moved together. If there are more slots than numbers, the pass does nothing.
 //!
-//! Linear but for the order of slots, of which there are few.
+//! Linear except for sorting the slots, which are few.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -34,20 +34,20 @@ use crate::slots::varying;
 use crate::types::{ScalarType, TypeData};
 use crate::variable::{VariableData, VariableModes};
 
-/// Numbers of slots for vertices, and for patches.
+/// Number of slots per vertex, and per patch.
 const MOST_SLOTS: [usize; 2] = [32, 32];
 
-/// Slots that became one.
+/// Slots that are packed into one.
 #[derive(Clone, Debug)]
 struct Bin {
     class: Class,
-    /// Components that are taken.
+    /// Mask of the components in use.
     taken: u32,
-    /// The slots; the variable is made like that of the first.
+    /// The slots; the new variable is declared like that of the first.
     members: Vec<Slot>,
 }
 
-/// Where the components of a slot are now.
+/// The new location of the components of a slot.
 #[derive(Clone, Copy, Debug)]
 struct Place {
     bin: usize,
@@ -68,13 +68,13 @@ pub fn pack_varyings(producer: &mut Shader, consumer: &mut Shader, options: &Lin
     for (slot, mask) in outputs.reads() {
         *needed.entry(slot).or_default() |= mask;
     }
-    // Only what both declare can be moved; the rest is of no use to anybody, or a matter of `link_varyings`.
+    // Only slots that both sides declare can be moved; the others are unused, or left to `link_varyings`.
     let is_both = |slot: &Slot| outputs.declared.contains_key(slot) && inputs.declared.contains_key(slot);
     let is_kept = |slot: &Slot| outputs.kept.contains(slot) || inputs.kept.contains(slot);
     if needed.iter().any(|(slot, &mask)| mask != 0 && !is_both(slot) && !is_kept(slot)) {
         return report;
     }
-    // So are accesses that nobody needs.
+    // The same holds for unused accesses.
     let is_idle = |slot: &Slot| !is_kept(slot) && needed.get(slot).is_none_or(|&mask| mask == 0);
     if outputs.stores.iter().chain(&outputs.loads).chain(&inputs.loads).any(|access| is_idle(&access.slot)) {
         return report;
@@ -84,7 +84,7 @@ pub fn pack_varyings(producer: &mut Shader, consumer: &mut Shader, options: &Lin
         let Some(class) = inputs.class(consumer, slot, Some((&outputs, producer))) else { return report };
         groups.push((class, mask, slot));
     }
-    // Where there are so many, there are too few numbers, and looking for room would take long.
+    // More groups than this exceed the numbers anyway, and packing them would take long.
     if groups.len() > 4 * (MOST_SLOTS[0] + MOST_SLOTS[1]) {
         return report;
     }
@@ -106,7 +106,7 @@ pub fn pack_varyings(producer: &mut Shader, consumer: &mut Shader, options: &Lin
     report
 }
 
-/// Puts groups into slots, the largest first.
+/// Packs groups into slots, the largest first.
 fn fill(mut groups: Vec<(Class, u32, Slot)>) -> (Vec<Bin>, BTreeMap<Slot, Place>) {
     groups.sort_unstable_by_key(|&(class, mask, slot)| (class, std::cmp::Reverse(mask.count_ones()), slot));
     let (mut bins, mut places): (Vec<Bin>, BTreeMap<Slot, Place>) = (Vec::new(), BTreeMap::new());
@@ -130,17 +130,17 @@ fn fill(mut groups: Vec<(Class, u32, Slot)>) -> (Vec<Bin>, BTreeMap<Slot, Place>
     (bins, places)
 }
 
-/// New locations of variables that stay, of both sides.
+/// New locations of the kept variables, of both sides.
 type Moved = [BTreeMap<Variable, i32>; 2];
 
-/// Numbers what is packed and what stays; none if there are not enough numbers.
+/// Numbers the packed and the kept slots; `None` if there are too few numbers.
 fn number(bins: &[Bin], outputs: &Side, inputs: &Side, options: &LinkOptions) -> Option<(Moved, Vec<i32>)> {
     let mut moved: Moved = [BTreeMap::new(), BTreeMap::new()];
     let mut locations = vec![0; bins.len()];
     for (patch, first, most) in [(false, varying::VAR0, MOST_SLOTS[0]), (true, varying::PATCH0, MOST_SLOTS[1])]
         .map(|(p, f, m)| (p, i32::from(f), m))
     {
-        // A slot that stays on one side stays on the other; those of unread captured outputs too.
+        // A slot that is kept on one side is kept on the other, including captured outputs that are not read.
         let kept: BTreeSet<Slot> = outputs.kept.union(&inputs.kept).copied().collect();
         let kept: Vec<Slot> = kept.into_iter().filter(|slot| slot.patch == patch && slot.is_free(options)).collect();
         let own = bins.iter().filter(|bin| bin.class.is_patch() == patch).count();
@@ -156,7 +156,7 @@ fn number(bins: &[Bin], outputs: &Side, inputs: &Side, options: &LinkOptions) ->
         for (place, side) in moved.iter_mut().zip([outputs, inputs]) {
             for (variable, slots) in side.variables() {
                 if let Some(&location) = slots.first().and_then(|slot| new.get(slot)) {
-                    // Slots of one variable follow each other, and all of them stay.
+                    // Slots of one variable are consecutive, and all of them are kept.
                     if slots.len() as i32 != new.get(slots.last()?)? - location + 1 {
                         return None;
                     }
@@ -174,7 +174,7 @@ fn number(bins: &[Bin], outputs: &Side, inputs: &Side, options: &LinkOptions) ->
     Some((moved, locations))
 }
 
-/// The variable of a new slot, like that of its first member.
+/// Declares the variable of a new slot, like that of its first member.
 fn declare(shader: &mut Shader, side: &Side, bin: &Bin, location: i32) -> Variable {
     // Every member is declared by both sides.
     let declared = bin.members.first().and_then(|slot| side.declared.get(slot));
@@ -210,7 +210,7 @@ fn rewrite_loads(shader: &mut Shader, side: &Side, places: &BTreeMap<Slot, Place
         let mut b = Builder::new(body, Cursor::Before(load.inst));
         let pointer = route.pointer(&mut b, load.vertex);
         let value = read_alike(&mut b, load.inst, pointer);
-        // What nobody needs may be anything that is there.
+        // Unused components may have any available value.
         let sources: arrayvec::ArrayVec<AluSrc, 4> = (0..count)
             .map(|number| {
                 let component = place.components[usize::from(load.first + number)];
@@ -223,11 +223,11 @@ fn rewrite_loads(shader: &mut Shader, side: &Side, places: &BTreeMap<Slot, Place
     }
 }
 
-/// Components of a slot that a block has stored.
+/// The components of a slot stored by a block so far.
 struct Pending {
     bin: usize,
     values: [Option<(Def, u8)>; 4],
-    /// The last of the stores.
+    /// The last one of the stores.
     at: Inst,
     vertex: Option<Def>,
 }
@@ -259,7 +259,7 @@ fn rewrite_stores(shader: &mut Shader, side: &Side, places: &BTreeMap<Slot, Plac
             };
             let value = body.src(inst, 1);
             let mut group = match pending.remove(&place.bin) {
-                // Other invocations see outputs of tessellation control shaders at any time.
+                // Outputs of tessellation control shaders are visible to other invocations at any time.
                 Some(group) if stage != Stage::TessCtrl && group.vertex == vertex => group,
                 other => {
                     if let Some(group) = other {
@@ -273,7 +273,7 @@ fn rewrite_stores(shader: &mut Shader, side: &Side, places: &BTreeMap<Slot, Plac
                     group.values[usize::from(own)] = Some((value, component - first));
                 }
             }
-            // The earlier one goes, unless it is this one.
+            // Removes the earlier store, if it is another one.
             if group.at != inst {
                 body.remove_inst(group.at);
             }
@@ -284,7 +284,7 @@ fn rewrite_stores(shader: &mut Shader, side: &Side, places: &BTreeMap<Slot, Plac
     }
 }
 
-/// Whether an instruction makes outputs visible, to the shader itself or to others.
+/// Returns whether an instruction makes outputs visible, to the shader itself or to others.
 fn shows_outputs(body: &Body, inst: Inst) -> bool {
     use IntrinsicOp::{Barrier, EmitVertex, EmitVertexWithCounter, LoadDeref, LoadOutput, LoadPerVertexOutput};
     matches!(
@@ -299,7 +299,7 @@ fn reads_output(body: &Body, inst: Inst) -> bool {
         if modes.intersects(VariableModes::SHADER_OUT))
 }
 
-/// Replaces the last store of a group by one of all that the group stores.
+/// Replaces the last store of a group by one of all its components.
 fn flush(body: &mut Body, routes: &[Route], group: &Pending) {
     let mut b = Builder::new(body, Cursor::Before(group.at));
     let mask = (0..4).filter(|&c| group.values[c].is_some()).fold(0, |mask, c| mask | 1 << c);

@@ -1,4 +1,4 @@
-//! What one side of a link declares and accesses.
+//! The declarations and accesses of one side of a link.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,20 +15,20 @@ use crate::slots::varying;
 use crate::types::TypeData;
 use crate::variable::VariableModes;
 
-/// Slots of a variable that are looked at.
+/// Maximum number of slots of a variable to process.
 const MOST_SLOTS: u32 = 1024;
 
 /// A slot between two stages.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Slot {
-    /// Of the patch.
+    /// Whether it is per patch.
     pub patch: bool,
     /// Its number (see [`crate::slots`]).
     pub location: i32,
 }
 
 impl Slot {
-    /// Whether the slot is nothing but a way between the stages: no hardware looks at it.
+    /// Returns whether the slot only connects the stages, without a fixed function.
     pub fn is_free(self, options: &LinkOptions) -> bool {
         let Ok(number) = u8::try_from(self.location) else { return !self.patch && self.location > 255 };
         if self.patch {
@@ -41,12 +41,12 @@ impl Slot {
         }
     }
 
-    /// Whether state of the rasteriser may clamp it, make it flat, or choose between it and its back.
+    /// Returns whether rasteriser state may clamp it, make it flat, or choose between front and back colour.
     pub fn is_color(self) -> bool {
         !self.patch && [varying::COL0, varying::COL1].into_iter().any(|slot| self.location == i32::from(slot))
     }
 
-    /// The colour that a back colour belongs to.
+    /// Returns the front colour of a back colour.
     pub fn front(self) -> Option<Slot> {
         let front = |slot: u8| Some(Slot { location: i32::from(slot), ..self });
         match u8::try_from(self.location) {
@@ -56,13 +56,13 @@ impl Slot {
         }
     }
 
-    /// Whether linking may do anything with it at all.
+    /// Returns whether linking may change the slot at all.
     fn is_varying(self, options: &LinkOptions) -> bool {
         self.is_free(options) || self.is_color() || self.front().is_some()
     }
 }
 
-/// What two components must share to be in one slot.
+/// Properties that components must share to be packed into one slot.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Class {
     patch: bool,
@@ -74,13 +74,13 @@ pub struct Class {
 }
 
 impl Class {
-    /// Of the patch.
+    /// Returns whether it is per patch.
     pub fn is_patch(self) -> bool {
         self.patch
     }
 }
 
-/// A variable with the slots that it covers.
+/// The declaration of a slot.
 #[derive(Clone, Copy, Debug)]
 pub struct Declared {
     /// The variable.
@@ -89,20 +89,20 @@ pub struct Declared {
     pub register: u32,
     /// The type of the slot.
     pub ty: Type,
-    /// Vertices, 0 if there is one for the invocation.
+    /// Number of vertices; 0 if the slot is not per vertex.
     pub vertices: u32,
 }
 
-/// An access of known place.
+/// An access of known location.
 #[derive(Clone, Debug)]
 pub struct Access {
     /// The instruction.
     pub inst: Inst,
     /// The slot.
     pub slot: Slot,
-    /// The component of the slot that component 0 of the value is.
+    /// The component of the slot that corresponds to component 0 of the value.
     pub first: u8,
-    /// Components of the slot that are written, or that are needed of what is read.
+    /// Components of the slot that are written, or read and used.
     pub mask: u32,
     /// Index of the vertex.
     pub vertex: Option<Def>,
@@ -111,36 +111,36 @@ pub struct Access {
 /// One side of a link.
 #[derive(Debug, Default)]
 pub struct Side {
-    /// Slots with what declares them.
+    /// Slots with their declarations.
     pub declared: BTreeMap<Slot, Declared>,
     /// Loads, and interpolations of inputs, in program order.
     pub loads: Vec<Access>,
     /// Stores, in program order.
     pub stores: Vec<Access>,
-    /// Slots that stay where they are and what they are.
+    /// Slots that must be kept unchanged.
     pub kept: BTreeSet<Slot>,
-    /// Slots that may be read by more than [`loads`](Self::loads).
+    /// Slots with possible reads in addition to [`loads`](Self::loads).
     pub hidden_reads: BTreeSet<Slot>,
-    /// Slots that may be written by more than [`stores`](Self::stores).
+    /// Slots with possible writes in addition to [`stores`](Self::stores).
     pub hidden_writes: BTreeSet<Slot>,
     slots: BTreeMap<Variable, Vec<Slot>>,
 }
 
-/// The body of a shader that has only one.
+/// Returns the body of a shader that has exactly one.
 pub fn only_body(shader: &Shader) -> Option<&Body> {
     let entry = shader.entry_point()?;
     let has_one = shader.functions.values().filter(|function| function.body.is_some()).count() == 1;
     shader.functions[entry].body.as_ref().filter(|_| has_one)
 }
 
-/// The same, to be changed.
+/// Like [`only_body`], mutable.
 pub fn only_body_mut(shader: &mut Shader) -> Option<&mut Body> {
     only_body(shader)?;
     let entry = shader.entry_point()?;
     shader.functions[entry].body.as_mut()
 }
 
-/// The variable of a deref, and the indices from it on.
+/// Returns the variable of a deref and the indices applied to it.
 fn path(body: &Body, deref: Def) -> Option<(Variable, Vec<Def>)> {
     let (mut at, mut indices) = (deref, Vec::new());
     loop {
@@ -154,7 +154,7 @@ fn path(body: &Body, deref: Def) -> Option<(Variable, Vec<Def>)> {
                 indices.push(body.src(inst, 1));
                 at = body.src(inst, 0);
             }
-            // Of what is deeper, only the variable counts.
+            // Only the variable matters for accesses below these.
             InstData::Deref {
                 kind: DerefKind::Struct(_) | DerefKind::ArrayWildcard | DerefKind::PtrAsArray, ..
             } => {
@@ -168,7 +168,7 @@ fn path(body: &Body, deref: Def) -> Option<(Variable, Vec<Def>)> {
 }
 
 impl Side {
-    /// The outputs of a shader, or its inputs; none if there is more than one function.
+    /// Collects the outputs or the inputs of a shader; `None` if there is more than one function.
     pub fn of(shader: &Shader, is_output: bool, options: &LinkOptions) -> Option<Side> {
         let body = only_body(shader)?;
         let mut side = Side::default();
@@ -270,7 +270,7 @@ impl Side {
             _ => false,
         };
         if is_lowered {
-            // It names slots and registers, which both must stay.
+            // It names a slot and a register, which must both be kept.
             let semantics = IoSemantics::from_i32(body.index(inst, IndexKind::IoSemantics));
             let first = i32::from(semantics.location);
             let slots = first..first + i32::from(semantics.num_slots).max(1);
@@ -290,7 +290,7 @@ impl Side {
         }
     }
 
-    /// An access, if its place is known and it is one of whole vectors.
+    /// Returns an access if its location is known and it accesses whole vectors.
     fn access(&self, shader: &Shader, body: &Body, inst: Inst, variable: Variable, indices: &[Def]) -> Option<Access> {
         let slots = self.slots.get(&variable)?;
         let data = &shader.variables[variable];
@@ -318,27 +318,27 @@ impl Side {
         (first + components <= 4).then_some(Access { inst, slot, first, mask: (mask & all) << first, vertex })
     }
 
-    /// Components that are read of a slot.
+    /// Returns the components of each slot that are read.
     pub fn reads(&self) -> BTreeMap<Slot, u32> {
         masks(&self.loads, &self.hidden_reads)
     }
 
-    /// Components that are written of a slot.
+    /// Returns the components of each slot that are written.
     pub fn writes(&self) -> BTreeMap<Slot, u32> {
         masks(&self.stores, &self.hidden_writes)
     }
 
-    /// All slots of the variable that declares a slot.
+    /// Returns all slots of a variable.
     pub fn slots_of(&self, variable: Variable) -> &[Slot] {
         self.slots.get(&variable).map_or(&[], Vec::as_slice)
     }
 
-    /// Variables with the slots that they have.
+    /// Returns the variables with their slots.
     pub fn variables(&self) -> impl Iterator<Item = (Variable, &[Slot])> {
         self.slots.iter().map(|(&variable, slots)| (variable, slots.as_slice()))
     }
 
-    /// What components must share to be in one slot, of a slot that both sides know.
+    /// Returns the properties that components must share with a slot to be packed together, from both sides.
     pub fn class(&self, shader: &Shader, slot: Slot, other: Option<(&Side, &Shader)>) -> Option<Class> {
         let own = self.declared.get(&slot)?;
         let data = &shader.variables[own.variable];
@@ -367,7 +367,7 @@ fn masks(accesses: &[Access], hidden: &BTreeSet<Slot>) -> BTreeMap<Slot, u32> {
     masks
 }
 
-/// Slots that stay on both sides: those of a variable that covers one that stays.
+/// Makes both sides keep the same slots, including all slots of a variable with a kept slot.
 pub fn keep_alike(a: &mut Side, b: &mut Side) {
     let mut work: Vec<Slot> = a.kept.union(&b.kept).copied().collect();
     while let Some(slot) = work.pop() {
@@ -384,9 +384,9 @@ pub fn keep_alike(a: &mut Side, b: &mut Side) {
     }
 }
 
-/// The scalar that a component of a value is: copies and vectors are looked through.
+/// Returns the origin of a component of a value, through copies and vectors.
 pub fn scalar_of(body: &Body, def: Def, component: u8) -> (Def, u8) {
-    /// Enough for what translators make.
+    /// Enough for the output of translators.
     const LONGEST_CHAIN: usize = 32;
     let (mut def, mut component) = (def, component);
     for _ in 0..LONGEST_CHAIN {
@@ -403,19 +403,19 @@ pub fn scalar_of(body: &Body, def: Def, component: u8) -> (Def, u8) {
     (def, component)
 }
 
-/// The way from a variable to one of its slots.
+/// The path from a variable to one of its slots.
 #[derive(Clone, Copy, Debug)]
 pub struct Route {
     variable: Variable,
     mode: VariableModes,
     ty: Type,
     of_vertex: Option<Type>,
-    /// The type of an element, and the number of the slot's.
+    /// The type of an element, and the index of the slot's element.
     element: Option<(Type, u32)>,
 }
 
 impl Route {
-    /// The way to a slot.
+    /// Returns the path to a slot.
     pub fn to(shader: &Shader, variable: Variable, slot: Slot) -> Route {
         let data = &shader.variables[variable];
         let (mut inner, mut of_vertex, mut element) = (data.ty, None, None);
@@ -428,7 +428,7 @@ impl Route {
         Route { variable, mode: data.mode, ty: data.ty, of_vertex, element }
     }
 
-    /// A pointer to the slot, of a vertex if there is one for each.
+    /// Emits a pointer to the slot, of a vertex if the variable is per vertex.
     pub fn pointer(self, b: &mut Builder<'_>, vertex: Option<Def>) -> Def {
         let mut deref = b.deref_var(self.variable, self.mode, self.ty);
         if let (Some(ty), Some(vertex)) = (self.of_vertex, vertex) {
@@ -442,7 +442,7 @@ impl Route {
     }
 }
 
-/// Reads a slot of four components as an access does: loads, or interpolates at the same place.
+/// Reads a slot of four components like an existing access: loads it, or interpolates it at the same position.
 pub fn read_alike(b: &mut Builder<'_>, inst: Inst, pointer: Def) -> Def {
     let op = b.body.intrinsic(inst).unwrap_or(IntrinsicOp::LoadDeref);
     let mut sources: Vec<Def> = b.body.sources(inst).map(|source| b.body.src_def(source)).collect();
@@ -454,7 +454,7 @@ pub fn read_alike(b: &mut Builder<'_>, inst: Inst, pointer: Def) -> Def {
     b.intrinsic_def(op, &sources, &[(IndexKind::Access, access)], Shape::new(4, 32))
 }
 
-/// Removes variables of these slots that no code names any more, and says in the shader's information what is left.
+/// Removes unreferenced variables of linkable slots, and updates the shader's information.
 pub fn remove_unused(shader: &mut Shader, is_output: bool, options: &LinkOptions) {
     let mode = if is_output { VariableModes::SHADER_OUT } else { VariableModes::SHADER_IN };
     let mut named: BTreeSet<Variable> = BTreeSet::new();
@@ -466,7 +466,7 @@ pub fn remove_unused(shader: &mut Shader, is_output: bool, options: &LinkOptions
                 _ => false,
             }));
         }
-        // What points into another pointer comes after it.
+        // A deref comes after the deref that it points into.
         for inst in derefs.into_iter().rev() {
             if body.inst_def(inst).is_some_and(|def| body.is_unused(def)) {
                 body.remove_inst(inst);
@@ -489,7 +489,7 @@ pub fn remove_unused(shader: &mut Shader, is_output: bool, options: &LinkOptions
     note_slots(shader, is_output);
 }
 
-/// The masks of slots follow from the variables.
+/// Updates the masks of slots from the variables.
 fn note_slots(shader: &mut Shader, is_output: bool) {
     let mode = if is_output { VariableModes::SHADER_OUT } else { VariableModes::SHADER_IN };
     let (mut slots, mut patch_slots) = (0u64, 0u32);
@@ -514,13 +514,13 @@ fn note_slots(shader: &mut Shader, is_output: bool) {
     }
 }
 
-/// The slot of the colour that a back colour belongs to.
+/// Returns the slot of the front colour of a back colour.
 pub fn front_color(location: i32) -> Option<i32> {
     Slot { patch: false, location }.front().map(|slot| slot.location)
 }
 
-/// The slots of an interface that need a number in the target, with the variables that declare them: those without a
-/// meaning for hardware, and colours.
+/// Returns the slots of an interface that need a number in the target, with the variables that declare them: slots
+/// without a fixed function, and colours.
 pub fn linked_slots(shader: &Shader, is_output: bool) -> BTreeMap<(bool, i32), Variable> {
     let options = LinkOptions::default();
     let mut side = Side::default();

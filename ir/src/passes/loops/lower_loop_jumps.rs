@@ -15,15 +15,16 @@
 //! ```
 //!
 //! - After an `if` with such a jump, the rest of its list runs only if no jump was taken. At the top level of the body,
-//!   a taken `break` leaves the loop there, so that what counts the iterations need not be guarded; a taken `continue`
+//!   a taken `break` leaves the loop at once, so that the iteration counter need not be guarded; a taken `continue`
 //!   skips the rest of the body.
-//! - Phis of the head and after the loop become registers, because their predecessors change. Flags and registers
-//!   become phis in [`lower_reg_intrinsics_to_ssa`](mod@crate::passes::into_ssa::lower_reg_intrinsics_to_ssa).
-//! - Exits of the form that [`loop_info`](crate::analysis::loop_info) knows stay, and so do loops with a continue
-//!   construct.
+//! - Phis of the head and after the loop become registers, because their predecessors change.
+//!   [`lower_reg_intrinsics_to_ssa`](mod@crate::passes::into_ssa::lower_reg_intrinsics_to_ssa) turns flags and
+//!   registers into phis.
+//! - Exits in the form that [`loop_info`](crate::analysis::loop_info) recognises are kept, and so are loops with a
+//!   continue construct.
 //!
-//! It is for targets without loops, where a loop whose exits are nested cannot be unrolled. A guard may move an exit
-//! into an `if`, which another run lowers. Linear but for the depth of nesting.
+//! The pass is for targets without loops, where a loop with nested exits cannot be unrolled. A guard may move an exit
+//! into an `if`, which another run lowers. Linear, times the nesting depth.
 
 use cranelift_entity::SecondaryMap;
 
@@ -40,7 +41,7 @@ pub fn lower_loop_jumps(shader: &mut Shader) -> bool {
     bodies.fold(false, |progress, body| lower_body(body) | progress)
 }
 
-/// A jump that is to be replaced.
+/// A jump to replace.
 struct NestedJump {
     block: Block,
     inst: Inst,
@@ -101,7 +102,7 @@ fn lower_body(body: &mut Body) -> bool {
             }
         }
     }
-    // From the last to the first: what is moved is never moved again but as part of its guard.
+    // From the last to the first, so that moved code moves again only as part of its guard.
     for block in body.blocks_vec().into_iter().rev() {
         let Some(CfNode::If(node)) = body.node_before(block) else { continue };
         let Contained { breaks, continues } = contained[node];
@@ -122,7 +123,7 @@ fn lower_body(body: &mut Body) -> bool {
     true
 }
 
-/// Whether a jump is neither the end of the body nor the end of a side of an exit.
+/// Returns whether a jump ends neither the body nor a side of an exit.
 fn is_nested(body: &Body, id: Loop, block: Block, kind: JumpKind) -> bool {
     let (node, is_then) = match body.block_parent(block) {
         Some(CfParent::Then(node)) => (node, true),
@@ -156,7 +157,7 @@ fn prepare_loop(body: &mut Body, id: Loop) -> Flags {
     Flags { skip, left }
 }
 
-/// Makes a register of a phi: its predecessors store, its block loads.
+/// Replaces a phi by a register: its predecessors store, its block loads.
 fn replace_phi(body: &mut Body, block: Block, phi: Inst) {
     let Some(def) = body.inst_def(phi) else { return };
     let shape = body.shape(def);
@@ -173,7 +174,7 @@ fn replace_phi(body: &mut Body, block: Block, phi: Inst) {
     body.remove_inst(phi);
 }
 
-/// Notes the ifs around a jump, up to its loop.
+/// Records the ifs around a jump, up to its loop.
 fn mark(body: &Body, jump: &NestedJump, contained: &mut SecondaryMap<If, Contained>) {
     let is_break = jump.kind == JumpKind::Break;
     let mut parent = body.block_parent(jump.block);
@@ -187,14 +188,14 @@ fn mark(body: &Body, jump: &NestedJump, contained: &mut SecondaryMap<If, Contain
     }
 }
 
-/// The flag, read after the phis of a block.
+/// Reads the flag after the phis of a block.
 fn read_flag(body: &mut Body, block: Block, flag: Def) -> (Def, Cursor) {
     let cursor = Cursor::after_phis(body, block);
     let value = Builder::new(body, cursor).load_reg(flag, 0);
     (value, Cursor::After(body.def_inst(value)))
 }
 
-/// Leaves the loop at the start of a block if a `break` was taken. Returns the block that follows.
+/// Leaves the loop at the start of a block if a `break` was taken. Returns the block after that.
 fn leave(body: &mut Body, block: Block, flag: Def) -> Block {
     let (left, cursor) = read_flag(body, block, flag);
     let id = body.insert_if(cursor, left);
@@ -203,7 +204,7 @@ fn leave(body: &mut Body, block: Block, flag: Def) -> Block {
     body.block_after_if(id)
 }
 
-/// Lets the rest of a list from a block on run only if no jump was taken.
+/// Guards the rest of a list from a block on: it runs only if no jump was taken.
 fn guard(body: &mut Body, block: Block, flag: Def) {
     let is_empty = body.node_after(block).is_none() && body.last_inst(block).is_none_or(|inst| body.is_phi(inst));
     if !is_empty {

@@ -1,5 +1,4 @@
-//! Questions of passes that move code from block to block: whether an instruction may move, and whether it may be
-//! computed where nobody asked for it.
+//! Queries for passes that move code between blocks: whether an instruction may move, and whether it may be speculated.
 
 use crate::alu::ExecutionMode;
 use crate::analysis::loop_info::Outcome;
@@ -11,21 +10,21 @@ use crate::passes::control_flow::opt_peephole_select::cost::inst_cost;
 use crate::shader::Stage;
 use crate::types::TypeTable;
 
-/// The most that an instruction may cost to be computed needlessly.
+/// Maximum cost of an instruction that is speculated.
 const CHEAP: u32 = 1;
 
-/// Where an instruction may go.
+/// Where an instruction may be moved.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Mobility {
-    /// Nowhere: it has effects, sees those of others, or belongs to the control flow.
+    /// It has effects, observes those of others, or belongs to the control flow.
     Pinned,
-    /// Only up: it compares values of neighbouring invocations, which must not have gone another way.
+    /// Only up: it compares values of neighbouring invocations, which must not have diverged.
     Up,
-    /// Wherever its sources are available.
+    /// Wherever its operands are available.
     Free,
 }
 
-/// Whether an instruction reads its sources from the neighbouring invocations too.
+/// Returns whether an instruction also reads its operands in the neighbouring invocations.
 pub(crate) fn reads_neighbours(body: &Body, inst: Inst, stage: Stage) -> bool {
     match *body.inst(inst) {
         InstData::Intrinsic { op, .. } => op.info().kind == IntrinsicKind::Derivative,
@@ -40,19 +39,19 @@ pub(crate) fn reads_neighbours(body: &Body, inst: Inst, stage: Stage) -> bool {
                 | TexOp::SamplesIdentical
                 | TexOp::SamplePos => false,
             };
-            // Elsewhere there are no derivatives, and the level is 0.
+            // Other stages have no derivatives, and the level is 0.
             implicit && matches!(stage, Stage::Fragment | Stage::Compute)
         }),
         _ => false,
     }
 }
 
-/// Where an instruction may go.
+/// Returns where an instruction may be moved.
 pub(crate) fn mobility(body: &Body, inst: Inst, stage: Stage) -> Mobility {
     match *body.inst(inst) {
         _ if reads_neighbours(body, inst, stage) => Mobility::Up,
         InstData::Alu { .. } | InstData::Deref { .. } | InstData::LoadConst { .. } | InstData::Undef => Mobility::Free,
-        // What is in the framebuffer may have changed.
+        // The framebuffer contents may have changed.
         InstData::Tex(_) if body.tex(inst).is_some_and(|tex| tex.op == TexOp::TxfMsFb) => Mobility::Pinned,
         InstData::Tex(_) => Mobility::Free,
         InstData::Intrinsic { op, .. } if op.info().can_eliminate && body.can_reorder(inst, op) => Mobility::Free,
@@ -64,12 +63,12 @@ pub(crate) fn mobility(body: &Body, inst: Inst, stage: Stage) -> Mobility {
     }
 }
 
-/// Whether an instruction does no harm and costs so little that it may be computed where nobody asked for it.
+/// Returns whether an instruction is harmless and cheap enough to be speculated.
 pub(crate) fn is_cheap(body: &Body, speculation: &Speculation<'_>, inst: Inst) -> bool {
     inst_cost(body, speculation, inst, CHEAP).is_some_and(|cost| cost <= CHEAP)
 }
 
-/// The blocks that are guaranteed to execute, with what is known of the first iteration of loops.
+/// Computes the blocks that are guaranteed to execute, including known exits of the first iteration of loops.
 pub(crate) fn guaranteed_to_execute(body: &Body, types: &TypeTable, mode: ExecutionMode) -> GuaranteedToExecute {
     let mut staying: Vec<If> = Vec::new();
     if !body.loop_tree().loops.is_empty() {

@@ -1,4 +1,4 @@
-//! Moves what is the same in every iteration of a loop out of it (loop invariant code motion).
+//! Hoists loop-invariant code out of loops.
 //!
 //! ```text
 //! before:                                  after:
@@ -9,16 +9,15 @@
 //!     }                                        }
 //! ```
 //!
-//! An instruction goes out of all loops that do not hold one of its sources if it has no effects and does not see those
-//! of others, and
-//! - it is computed whenever the loop is entered, which is known of exits too that are not taken in the first
-//!   iteration, or
-//! - it costs so little that it does not matter if its result is not needed, and [may run](Speculation) although the
-//!   source would not have run it.
+//! An instruction is hoisted out of all loops that do not define one of its operands if it has no effects and does not
+//! see those of others, and
+//! - it is executed whenever the loop is entered; an exit that is known not to be taken in the first iteration does not
+//!   prevent that, or
+//! - it is cheap enough to be executed needlessly, and [may be speculated](Speculation).
 //!
-//! Otherwise it goes out of those inner loops of which that is true. Blocks stay as they are.
+//! Otherwise it is hoisted out of the inner loops for which this holds. The blocks do not change.
 //!
-//! One walk in program order: what an instruction reads has gone where it belongs when its turn comes.
+//! One walk in program order: the operands of an instruction have been hoisted before it is visited.
 
 use crate::alu::ExecutionMode;
 use crate::analysis::ancestors::LoopAncestors;
@@ -43,7 +42,7 @@ pub fn opt_licm(shader: &mut Shader, options: &CompilerOptions) -> bool {
     progress
 }
 
-/// The pass on one body.
+/// Runs the pass on one body.
 fn leave_loops(body: &mut Body, speculation: &Speculation<'_>, stage: Stage, mode: ExecutionMode) -> bool {
     let (dominance, loops) = (body.dominance(), body.loop_tree());
     let around = LoopAncestors::new(&loops);
@@ -63,7 +62,8 @@ fn leave_loops(body: &mut Body, speculation: &Speculation<'_>, stage: Stage, mod
             let target = if is_cheap(body, speculation, inst) || guaranteed.implies(outermost, block) {
                 Some(outermost)
             } else {
-                // The classes of what is around a block change once: what is sure of a loop is sure of those inside.
+                // The answers for the loops around a block change once: a block that is guaranteed to execute in a loop
+                // is guaranteed to execute in the loops inside.
                 std::iter::successors(loops.innermost(block), |&id| loops.info(id).parent.expand())
                     .map(|id| body.block_before_loop(id))
                     .take_while(|&before| guaranteed.implies(before, block))
@@ -79,7 +79,7 @@ fn leave_loops(body: &mut Body, speculation: &Speculation<'_>, stage: Stage, mod
     progress
 }
 
-/// The block before the outermost loop that holds none of the sources.
+/// Returns the block before the outermost loop that defines none of the operands.
 fn outermost_target(
     body: &Body,
     loops: &LoopTree,

@@ -1,4 +1,4 @@
-//! Fewer jumps in loops, and loops in the form that the analysis of trip counts sees through.
+//! Removes jumps in loops and brings loops into a form that trip-count analysis recognises.
 //!
 //! ```text
 //! before:                                  after:
@@ -13,18 +13,18 @@
 //!                                              }
 //! ```
 //!
-//! 1. A `continue` where the body ends anyway goes.
-//! 2. Both sides of an `if` end in the same jump: one jump after it.
-//! 3. A side of an `if` ends in the jump that the list of the `if` ends in, or in `continue` where the end of the list
-//!    is the end of the body: what follows the `if` moves to the other side, and the jump goes.
-//! 4. One side of an `if` ends in `break`: what is in the other side moves after the `if`. So exits are ifs with
-//!    nothing but what belongs to the exit, on the top level of the body wherever that is possible.
-//! 5. Two exits with nothing between them but what [may run](Speculation) although its result is not needed, and
-//!    nothing in them, become one: their conditions are combined. (NIR moves what is between them into the first one,
-//!    to guard what is cheap anyway.)
+//! 1. A `continue` at the end of the body is removed.
+//! 2. If both sides of an `if` end in the same jump, it moves after the `if`.
+//! 3. If a side of an `if` ends in the same jump as the list around the `if`, or in `continue` where the end of that
+//!    list is the end of the body, the code after the `if` moves to the other side, and the jump is removed.
+//! 4. If one side of an `if` ends in `break`, the contents of the other side move after the `if`. Exits are then ifs
+//!    that contain only their own code, at the top level of the body if possible.
+//! 5. Two exits without code in them are merged by combining their conditions if all code between them [may be
+//!    speculated](Speculation). (NIR moves the code between them into the first one, which guards code that is cheap
+//!    anyway.)
 //!
-//! All but the last leave the ways through the code as they are: only phis at the new meeting points are made. Linear
-//! but for the depth of nesting.
+//! All except the last keep the paths through the code: they only add phis at the new join points. Linear, times the
+//! nesting depth.
 
 use cranelift_entity::SecondaryMap;
 
@@ -40,8 +40,8 @@ use crate::passes::into_ssa::repair_ssa::repair_body;
 use crate::passes::scalar::opt_remove_phis::remove_single_src_phis;
 use crate::shader::Shader;
 
-/// Most ifs of a loop whose tails move into them. Each is nested in the one before, and phis at every meeting point
-/// bring along whatever is read after the loop: with a thousand exits they would be a million.
+/// Maximum number of ifs of a loop with a tail moved into them. Each is nested in the previous one, and the join points
+/// need phis for every value that is used after the loop: their number is quadratic in the number of exits.
 const MAX_MOVED_TAILS: u32 = 128;
 
 /// See the [module](self).
@@ -69,8 +69,8 @@ fn optimize_body(body: &mut Body, speculation: &Speculation<'_>) -> bool {
             progress = true;
         }
     }
-    // Backwards: what is inside of an `if`, and what follows it, is settled when its turn comes. What moves is never
-    // looked at again but as part of what it moved to.
+    // Backwards, so that the contents of an `if` and the code after it are simplified before it is visited. Moved code
+    // is visited again only as part of the code around it.
     let mut next = Some(body.body_list().last);
     let mut moved: SecondaryMap<Loop, u32> = SecondaryMap::new();
     while let Some(block) = next {
@@ -81,7 +81,7 @@ fn optimize_body(body: &mut Body, speculation: &Speculation<'_>) -> bool {
         }
         next = body.prev_block(block);
     }
-    // Forwards: what stands between two exits is looked at, and moved, once.
+    // Forwards, so that code between two exits is visited, and moved, once.
     let mut next = Some(body.body_list().first);
     while let Some(block) = next {
         while tree.innermost(block).is_some()
@@ -93,7 +93,7 @@ fn optimize_body(body: &mut Body, speculation: &Speculation<'_>) -> bool {
         next = body.next_block(block);
     }
     if progress {
-        // Phis that nothing needs any more may read what is no longer made on every way to them.
+        // Unused phis may have operands that are no longer defined on all paths to them.
         repair_body(body);
     }
     progress
@@ -103,7 +103,7 @@ fn leaving_jump(body: &Body, block: Block) -> Option<(Inst, JumpKind)> {
     body.block_jump(block).filter(|(_, kind)| matches!(kind, JumpKind::Break | JumpKind::Continue))
 }
 
-/// Whether a block has nothing but phis, or a jump.
+/// Returns whether a block contains only phis and jumps.
 fn is_bare(body: &Body, block: Block) -> bool {
     body.node_after(block).is_none() && body.insts(block).all(|i| body.is_phi(i) || body.jump(i).is_some())
 }
@@ -124,10 +124,7 @@ fn optimize_if(body: &mut Body, id: If, moved: &mut u32) -> bool {
     }
 }
 
-// ---- equal jumps
-// ----------------------------------------------------------------------------------------------------------
-
-/// Both sides end in the same jump: it goes after the `if`.
+/// Both sides end in the same jump: moves it after the `if`.
 fn join_jumps(body: &mut Body, id: If) -> bool {
     let after = body.block_after_if(id);
     if body.node_after(after).is_some() || body.first_inst(after).is_some() {
@@ -137,7 +134,7 @@ fn join_jumps(body: &mut Body, id: If) -> bool {
     let (Some((_, kind)), Some(target)) = (body.block_jump(ends[0]), body.successors(ends[0]).next()) else {
         return false;
     };
-    // What the phis of the target read on both ways.
+    // The sources of the target's phis from both sides.
     let read = |body: &Body, phi: Inst, end: Block| body.phi_source_for(phi, end).map(|s| body.src_def(s));
     let values: Vec<(Inst, [Option<Def>; 2])> =
         body.phis(target).map(|phi| (phi, ends.map(|end| read(body, phi, end)))).collect();
@@ -153,7 +150,7 @@ fn join_jumps(body: &mut Body, id: If) -> bool {
     for (phi, values) in values {
         let [Some(a), Some(b)] = values else { continue };
         let value = if a == b { a } else { choose(body, after, &[(ends[0], a), (ends[1], b)]) };
-        // Phis of many exits need not be looked through for what they cannot have.
+        // A new path has no source yet; this avoids a search through the phis of many exits.
         let source = if is_new_way { None } else { body.phi_source_for(phi, after) };
         match source {
             Some(source) => body.set_src(source, value),
@@ -163,7 +160,7 @@ fn join_jumps(body: &mut Body, id: If) -> bool {
     true
 }
 
-/// A phi at the start of a block.
+/// Inserts a phi at the start of a block.
 fn choose(body: &mut Body, block: Block, values: &[(Block, Def)]) -> Def {
     let sources: Vec<SourceSpec> = values.iter().map(|&(pred, value)| SourceSpec::phi(pred, value)).collect();
     let shape = body.shape(values[0].1);
@@ -172,7 +169,7 @@ fn choose(body: &mut Body, block: Block, values: &[(Block, Def)]) -> Def {
     body.inst_def(phi).unwrap_or(values[0].1)
 }
 
-/// The jump that the end of a list amounts to.
+/// Returns the jump to which the end of a list is equivalent.
 fn end_of_list(body: &Body, mut parent: CfParent) -> Option<JumpKind> {
     loop {
         if let Some((_, kind)) = body.block_jump(body.list(parent).last) {
@@ -195,8 +192,8 @@ fn end_of_list(body: &Body, mut parent: CfParent) -> Option<JumpKind> {
     }
 }
 
-/// A side ends in a jump that the list of the `if` ends in as well: what follows moves to the other side, and the jump
-/// goes.
+/// A side ends in the same jump as the list around the `if`: moves the code after the `if` to the other side, and
+/// removes the jump.
 fn share_end(body: &mut Body, id: If, then_side: bool, kind: JumpKind, moved: &mut u32) -> bool {
     let Some(parent) = body.if_parent(id) else { return false };
     if end_of_list(body, parent) != Some(kind) {
@@ -220,8 +217,8 @@ fn share_end(body: &mut Body, id: If, then_side: bool, kind: JumpKind, moved: &m
     true
 }
 
-/// Removes the jump at the end of a side of an `if`, whose target is also reached through the `if`'s end and blocks
-/// without effect.
+/// Removes the jump at the end of a side of an `if`. Its target is also reached through the end of the `if` and blocks
+/// without effects.
 fn drop_jump(body: &mut Body, end: Block, after: Block, target: Block) {
     let Some((jump, _)) = body.block_jump(end) else { return };
     let mut chain = vec![after];
@@ -230,7 +227,7 @@ fn drop_jump(body: &mut Body, end: Block, after: Block, target: Block) {
     {
         chain.push(next);
     }
-    // For each phi of the target: what it reads from the jump, and what it is at the end of each block of the chain.
+    // For each phi of the target: its source from the jump, and its value at the end of each block of the chain.
     let mut wanted: Vec<(Inst, Def, Vec<Def>)> = Vec::new();
     for phi in body.phis(target) {
         let read = |phi: Inst, pred: Block| body.phi_source_for(phi, pred).map(|s| body.src_def(s));
@@ -263,11 +260,11 @@ fn drop_jump(body: &mut Body, end: Block, after: Block, target: Block) {
             body.set_src(source, new);
         }
     }
-    // Phis that were there: nothing that counts reads them on the new way.
+    // On the new path, no use that matters reads the existing phis.
     body.complete_phis_behind(end);
 }
 
-/// The value on the way from a predecessor of one that is available at the end of a block.
+/// Returns the value on the path from a predecessor, given one that is available at the end of a block.
 fn value_from(body: &Body, value: Def, block: Block, pred: Block) -> Def {
     let producer = body.def_inst(value);
     if body.is_phi(producer) && body.inst_block(producer) == Some(block) {
@@ -277,16 +274,13 @@ fn value_from(body: &Body, value: Def, block: Block, pred: Block) -> Def {
     }
 }
 
-// ---- exits
-// ----------------------------------------------------------------------------------------------------------------
-
-/// One side ends in `break`.
+/// One side ends in `break`: moves the contents of the other side after the `if`.
 fn simplify_exit(body: &mut Body, id: If, break_in_then: bool) -> bool {
     let stay = if break_in_then { body.else_list(id) } else { body.then_list(id) };
     let after = body.block_after_if(id);
     let is_empty = stay.first == stay.last && body.first_inst(stay.first).is_none();
     if !is_empty {
-        // A jump may only move to where nothing follows.
+        // A jump may only move to the end of a list.
         if body.block_jump(stay.last).is_some()
             && (body.node_after(after).is_some() || body.first_inst(after).is_some())
         {
@@ -300,7 +294,7 @@ fn simplify_exit(body: &mut Body, id: If, break_in_then: bool) -> bool {
     remove_single_src_phis(body, after)
 }
 
-/// Whether a list is nothing but a `break`.
+/// Returns whether a list consists of a `break` only.
 fn is_only_break(body: &Body, block: Block) -> bool {
     body.node_after(block).is_none()
         && body.node_before(block).is_none()
@@ -308,7 +302,7 @@ fn is_only_break(body: &Body, block: Block) -> bool {
         && leaving_jump(body, block).is_some_and(|(_, kind)| kind == JumpKind::Break)
 }
 
-/// An exit, and the exit after it: one exit with both conditions.
+/// Merges an exit with the exit after it into one with both conditions.
 fn merge_exits(body: &mut Body, speculation: &Speculation<'_>, id: If) -> bool {
     let break_in_then = is_only_break(body, body.then_list(id).last);
     let between = body.block_after_if(id);
@@ -342,7 +336,7 @@ fn merge_exits(body: &mut Body, speculation: &Speculation<'_>, id: If) -> bool {
     true
 }
 
-/// Whether an instruction may be executed although its result is not wanted.
+/// Returns whether an instruction may be executed although its result is not needed.
 fn may_be_in_vain(body: &Body, inst: Inst) -> bool {
     match *body.inst(inst) {
         InstData::Alu { .. } | InstData::Deref { .. } | InstData::LoadConst { .. } | InstData::Undef => true,

@@ -1,4 +1,4 @@
-//! Replaces loops whose trip count is known, and small, by copies of their body.
+//! Replaces loops with a known, small trip count by copies of their body.
 //!
 //! ```text
 //! before:                                         after:
@@ -9,40 +9,41 @@
 //!     }
 //! ```
 //!
-//! [`LoopAnalysis`] says for each iteration what each exit does, as far as it can be known. The copies follow it:
+//! [`LoopAnalysis`] determines, if known, the outcome of each exit in each iteration. The copies follow it:
 //! - an exit that is not taken leaves only its other side;
-//! - an exit that is taken for sure leaves only its side, and ends the copies;
-//! - an exit that may be taken becomes an `if` one side of which holds all that follows.
+//! - an exit that is certainly taken leaves only its side, and ends the copies;
+//! - an exit that may be taken becomes an `if` with all later code in one side.
 //!
-//! So one procedure serves loops with an exact count, with a bound (`i < min(n, 4)`), with other exits besides the
-//! counting one, and loops that run only once. There are no registers on the way: phis of the head become the values of
-//! the iteration before, phis after the loop become phis after the ifs.
+//! So one procedure handles loops with an exact count, with a bound (`i < min(n, 4)`), with exits besides the counting
+//! one, and loops that run only once. No registers are needed: phis of the head become the values of the previous
+//! iteration, phis after the loop become phis after the ifs.
 //!
 //! # Which loops
 //!
-//! - A loop that runs once at most always goes: nothing is copied.
-//! - Otherwise its trip count must be at most
-//!   [`max_unroll_iterations`](crate::options::CompilerOptions::max_unroll_iterations), and it must be cheap: all
-//!   copies, without what becomes constant, at most 26 times that option. Nor may they be longer than the loop by more
-//!   than [`max_unroll_growth`](crate::options::CompilerOptions::max_unroll_growth). A loop that counts through an
-//!   array of just as many elements need not be cheap; one that indexes what the target cannot index at run time need
-//!   be neither, up to 65536 instructions.
-//! - For loops without ifs but their exits, that index an array, the option is
-//!   [`max_unroll_iterations_aggressive`](crate::options::CompilerOptions::max_unroll_iterations_aggressive).
-//! - No more than one other exit, because each copy of it is a level of nesting.
-//! - Not with a loop inside that would be copied: if that one can be unrolled, it was. One level of nesting goes a
-//!   call.
-//! - Not complex loops ([`crate::analysis::loop_info`]): [`opt_loop`](mod@crate::passes::loops::opt_loop) makes simple
-//!   ones of many.
-//! - The hints of a loop go before that ([`LoopControl`]).
+//! - A loop that runs at most once is always removed: nothing is copied.
+//! - The trip count of other loops must be at most
+//!   [`max_unroll_iterations`](crate::options::CompilerOptions::max_unroll_iterations), and they must be cheap: all
+//!   copies, after folding, may cost at most 26 times that option. The copies may exceed the loop by at most
+//!   [`max_unroll_growth`](crate::options::CompilerOptions::max_unroll_growth). A loop that counts through an array
+//!   with as many elements as iterations need not be cheap; one that indexes something the target cannot index
+//!   dynamically is exempt from both limits, up to 65,536 instructions.
+//! - For loops that index an array and have no ifs except their exits, the limit is
+//!   [`max_unroll_iterations_aggressive`](crate::options::CompilerOptions::max_unroll_iterations_aggressive) if it is
+//!   larger.
+//! - At most one other exit, because each copy of it is a nesting level.
+//! - No loop inside that would be copied: if that one can be unrolled, it already is. Each call unrolls one nesting
+//!   level.
+//! - No complex loops ([`crate::analysis::loop_info`]): [`opt_loop`](mod@crate::passes::loops::opt_loop) turns many of
+//!   them into simple ones.
+//! - The hints of a loop take precedence ([`LoopControl`]).
 //! - For targets without loops ([`lower_control_flow`](crate::options::CompilerOptions::lower_control_flow)) every loop
-//!   with a bound of at most 1024 iterations is unrolled, up to 65536 instructions, whatever its other exits are.
+//!   with a bound of at most 1024 iterations is unrolled, up to 65,536 instructions, whatever its other exits.
 //!
-//! A loop that nothing known ends, but that indexes an array with its counter, will end before it leaves the array if
-//! the program has no error. It is unrolled that far, and what is left of it stays as the innermost `else`, marked so
-//! that it is not unrolled again.
+//! A loop without known end that indexes an array with its counter leaves the loop before it leaves the array, unless
+//! the program has an error. It is unrolled for the length of the array; the remaining loop becomes the innermost
+//! `else`, marked so that it is not unrolled again.
 //!
-//! The work of one call is bounded by a multiple of the size of the body; the next call goes on.
+//! The work of one call is bounded by a multiple of the size of the body; the next call continues.
 
 use crate::analysis::loop_info::Outcome;
 use crate::analysis::{LoopAnalysis, LoopAnalyzer};
@@ -56,16 +57,16 @@ use crate::passes::pass_manager::LOG_TARGET;
 use crate::passes::scalar::opt_remove_phis::remove_single_src_phis;
 use crate::shader::Shader;
 
-/// Instructions that an unrolled loop may have, for each iteration that the option allows.
+/// Maximum cost of an unrolled loop, per iteration that the option allows.
 const COST_PER_ITERATION: u32 = 26;
-/// Instructions that a loop takes besides what it does: its begin, end, exit and the step of its counter.
+/// Overhead of a loop: its begin, end, exit and the increment of its counter.
 const LOOP_COST: u32 = 6;
-/// Exits that may or may not be taken, for a loop that runs once.
+/// Maximum number of exits with unknown outcome, for a loop that runs once.
 const MAX_UNKNOWN_EXITS: usize = 8;
-/// Cost beyond which no reason is good enough.
+/// Maximum cost of the copies in all cases.
 const MAX_COST: u32 = 1 << 16;
-/// Most iterations for a target without loops. Exits that may be taken nest the copies, and flattening moves an
-/// instruction once for each level.
+/// Maximum number of iterations for a target without loops. Exits that may be taken nest the copies, and flattening
+/// moves an instruction once per nesting level.
 const MAX_ITERATIONS_WITHOUT_LOOPS: u32 = 1024;
 
 /// See the [module](self).
@@ -95,12 +96,12 @@ pub fn opt_loop_unroll(shader: &mut Shader, options: &CompilerOptions) -> bool {
     progress
 }
 
-/// The treatment of a loop.
+/// How to unroll a loop.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Plan {
     /// Copies until the last exit is taken.
     Whole,
-    /// So many copies, then the loop.
+    /// This number of copies, then the loop.
     Partial(u32),
 }
 
@@ -113,18 +114,18 @@ enum Piece {
 }
 
 struct Exit {
-    /// Condition of the `if`; none for a `break` at the end of the body.
+    /// Condition of the `if`; `None` for a `break` at the end of the body.
     condition: Option<Def>,
     break_in_then: bool,
     /// The side that leaves, without its `break`.
     leave: Option<ListTemplate>,
-    /// The side that goes on.
+    /// The side that stays.
     stay: Option<ListTemplate>,
-    /// The sources of the phis after the loop on this way.
+    /// The sources of the phis after the loop for this exit.
     values: Vec<Def>,
 }
 
-/// An `if` that was made of an exit that may be taken.
+/// An `if` created for an exit that may be taken.
 struct Open {
     node: If,
     stays_in_then: bool,
@@ -136,7 +137,7 @@ struct Open {
 struct Unroller<'a> {
     options: &'a CompilerOptions,
     remap: Remap,
-    /// Instructions that may still be made in this call.
+    /// Number of instructions that this call may still create.
     budget: usize,
     derefs_are_local: bool,
 }
@@ -145,9 +146,9 @@ impl Unroller<'_> {
     fn unroll_body(&mut self, body: &mut Body, analyzer: &mut LoopAnalyzer<'_>) -> bool {
         let loops = analyzer.tree().loops.clone();
         let mut progress = false;
-        // Loops around one that was unrolled are no longer what the analyser knows.
+        // The analysis does not hold for loops around an unrolled one.
         let mut changed: Vec<bool> = vec![false; loops.iter().map(|l| l.as_u32() as usize + 1).max().unwrap_or(0)];
-        // Inner before outer.
+        // Inner loops before outer ones.
         for &id in loops.iter().rev() {
             if changed[id.as_u32() as usize] || body.loop_control(id) == LoopControl::DontUnroll {
                 continue;
@@ -179,7 +180,7 @@ impl Unroller<'_> {
         progress
     }
 
-    /// Whether and how to unroll.
+    /// Decides whether and how to unroll.
     fn plan(&self, body: &Body, id: Loop, analysis: &LoopAnalysis) -> Option<Plan> {
         if analysis.is_complex {
             return None;
@@ -223,7 +224,7 @@ impl Unroller<'_> {
         trips <= most && (needed || cheap && growth <= self.options.max_unroll_growth)
     }
 
-    /// For a loop that indexes arrays and that nothing known ends.
+    /// Plans a loop that indexes arrays and has no known end.
     fn plan_partial(&self, body: &Body, id: Loop, analysis: &LoopAnalysis) -> Option<(Plan, u32)> {
         let trips = analysis.guessed_trip_count()?;
         let fits = !analysis.has_inner_loop
@@ -249,9 +250,6 @@ impl Unroller<'_> {
         }
     }
 
-    // ---- the change
-    // -----------------------------------------------------------------------------------------------------
-
     fn unroll(&mut self, body: &mut Body, id: Loop, analysis: &LoopAnalysis, plan: Plan) {
         let list = body.loop_body(id);
         let after = body.block_after_loop(id);
@@ -259,7 +257,7 @@ impl Unroller<'_> {
         let pieces = take_apart(body, id, analysis, &exit_phis);
         let before = body.block_before_loop(id);
         let back = (body.predecessors(list.first).len() > 1).then_some(list.last);
-        // Phis of the head, and what they are in the next iteration.
+        // Phis of the head, and their values in the next iteration.
         let mut counters: Vec<(Def, Option<Def>)> = Vec::new();
         for phi in body.phis(list.first).collect::<Vec<_>>() {
             let Some(def) = body.inst_def(phi) else { continue };
@@ -320,8 +318,8 @@ impl Unroller<'_> {
         }
     }
 
-    /// Puts a copy of the loop, going on with the current values of its counters, where the copies of its body have
-    /// come to. Returns what the phis after it are.
+    /// Appends a copy of the loop, which continues with the current values of its counters, to the copies of its body.
+    /// Returns the values of the phis after it.
     fn keep_rest(
         &mut self,
         copies: &mut Copies<'_>,
@@ -374,7 +372,7 @@ impl Unroller<'_> {
     }
 }
 
-/// The blocks that are executed once more than there are trips: those up to the `if` that leaves.
+/// Returns the blocks that are executed once more than there are trips: those up to the `if` that leaves.
 fn copied_part(body: &Body, id: Loop, analysis: &LoopAnalysis, terminator: usize) -> Vec<Block> {
     let node = analysis.terminators.get(terminator).and_then(|t| t.node);
     let end = node.map(|node| body.block_before_if(node));
@@ -387,7 +385,7 @@ fn copied_part(body: &Body, id: Loop, analysis: &LoopAnalysis, terminator: usize
     body.blocks_in(body.loop_body(id)).take_while(until_end).collect()
 }
 
-/// Takes a loop down in pieces. Phis with one source go.
+/// Splits a loop into pieces. Phis with one source are removed.
 fn take_apart(body: &mut Body, id: Loop, analysis: &LoopAnalysis, exit_phis: &[Inst]) -> Vec<Piece> {
     let list = body.loop_body(id);
     for terminator in &analysis.terminators {
@@ -435,10 +433,10 @@ fn take_apart(body: &mut Body, id: Loop, analysis: &LoopAnalysis, exit_phis: &[I
     pieces
 }
 
-/// The code that is made before the loop.
+/// The code emitted before the loop.
 struct Copies<'a> {
     body: &'a mut Body,
-    /// Where it goes on.
+    /// The block to continue in.
     current: Block,
     open: Vec<Open>,
 }
@@ -453,14 +451,14 @@ impl Copies<'_> {
         let list = self.body.paste(template, &mut unroller.remap);
         let first = list.first;
         let after = self.body.insert_list(Cursor::BlockEnd(block), list);
-        // The first block has become one with the block where the list was put in: nothing is to look for it.
+        // The first block was merged into the block of insertion: references to it must be redirected.
         if unroller.remap.block(template.first_block()) == first {
             unroller.remap.blocks[template.first_block()] = block.into();
         }
         after.unwrap_or(block)
     }
 
-    /// Makes what an exit becomes. Whether it ends the copies.
+    /// Emits the code for an exit. Returns whether it ends the copies.
     fn paste_exit(&mut self, exit: &Exit, outcome: Outcome, unroller: &mut Unroller<'_>) -> bool {
         match (outcome, exit.condition) {
             (Outcome::Leaves, _) | (_, None) => {
@@ -495,7 +493,7 @@ impl Copies<'_> {
         }
     }
 
-    /// Closes the ifs, and chooses after each between the values of its sides. Returns those after all.
+    /// Closes the ifs, with phis after each that choose between the values of its sides. Returns the final values.
     fn close(&mut self, mut values: Vec<Def>) -> Vec<Def> {
         while let Some(open) = self.open.pop() {
             let body = &mut *self.body;

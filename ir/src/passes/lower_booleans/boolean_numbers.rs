@@ -1,4 +1,4 @@
-//! Arithmetic on numbers of one bit, as selections.
+//! Lowers arithmetic on 1-bit numbers to selections.
 //!
 //! ```text
 //! 1  %3 = iadd %1, %2             1  %4 = bcsel %2, false, true
@@ -7,10 +7,10 @@
 //! 32 %7 = u2u32 %3                32 %8 = bcsel %6, 0x1, 0x0
 //! ```
 //!
-//! Where booleans become words or floats, what calculates with them must be gone: 1 + 1 is 0 in one bit, but all ones
-//! and all ones are no boolean at all, and an unsigned one is not all ones. Logic, comparisons, selections and what
-//! extends the sign mean the same of 0 and all ones, and stay. There are at most three operands, so that a table of the
-//! results is small.
+//! Such arithmetic must be removed before booleans become words or floats: 1 + 1 is 0 in one bit, but the sum of two
+//! values of all ones is not a boolean, and an unsigned 1 is not all ones. Logic, comparisons, selections and sign
+//! extension have the same meaning on 0 and all ones and are kept. Opcodes have at most three operands, so a table of
+//! the results is small.
 
 use crate::alu::{AluOp, BaseType, ExecutionMode, evaluate};
 use crate::body::{AluFlags, Body};
@@ -18,7 +18,7 @@ use crate::builder::{AluSrc, Builder};
 use crate::cursor::Cursor;
 use crate::entities::{Def, Inst};
 
-/// Lowers all of a body. Returns whether there was any.
+/// Lowers all such arithmetic in a body. Returns whether there was any.
 pub(super) fn lower(body: &mut Body) -> bool {
     let mut progress = false;
     for block in body.blocks_vec() {
@@ -33,7 +33,7 @@ pub(super) fn lower(body: &mut Body) -> bool {
 
 fn lower_inst(body: &mut Body, inst: Inst) -> bool {
     let Some(op) = body.alu_op(inst) else { return false };
-    // Nearly all instructions read no boolean.
+    // Nearly all instructions have no boolean operands.
     if body.num_sources(inst) == 0 || body.bit_size(body.src(inst, 0)) != 1 || !calculates(op) {
         return false;
     }
@@ -52,7 +52,7 @@ fn lower_inst(body: &mut Body, inst: Inst) -> bool {
         let result = table.result(&sources, &mut arrayvec::ArrayVec::new());
         table.value(result)
     } else {
-        // Shifted and rotated by nothing: a number of bits counts modulo the size.
+        // Shifts and rotations of one bit have no effect: the distance counts modulo the size.
         table.builder.alu_sized(AluOp::Mov, shape.num_components, &[first])
     };
     body.replace_all_uses(def, new);
@@ -60,7 +60,7 @@ fn lower_inst(body: &mut Body, inst: Inst) -> bool {
     true
 }
 
-/// Whether the opcode, on numbers of one bit, means something else than on 0 and all ones.
+/// Returns whether the opcode has another meaning on 1-bit numbers than on 0 and all ones.
 fn calculates(op: AluOp) -> bool {
     use AluOp as O;
     let info = op.info();
@@ -75,7 +75,7 @@ fn calculates(op: AluOp) -> bool {
     numbers && by_component && !same
 }
 
-/// The results of an opcode for every combination of operands.
+/// The results of an opcode for all combinations of operands.
 struct Table<'a> {
     op: AluOp,
     count: u8,
@@ -83,7 +83,7 @@ struct Table<'a> {
     builder: Builder<'a>,
 }
 
-/// A result: known, or chosen at run time.
+/// A result: constant, or selected at run time.
 #[derive(Clone, Copy, PartialEq)]
 enum Cell {
     Constant(u64),
@@ -91,7 +91,7 @@ enum Cell {
 }
 
 impl Table<'_> {
-    /// The result where the operands in front of `sources` are known.
+    /// Returns the result where the operands before `sources` are known.
     fn result(&mut self, sources: &[AluSrc], known: &mut arrayvec::ArrayVec<u64, 3>) -> Cell {
         let Some((&source, others)) = sources.split_first() else {
             let operands: arrayvec::ArrayVec<&[u64], 3> = known.iter().map(std::slice::from_ref).collect();

@@ -1,4 +1,4 @@
-//! Booleans of one bit become floats, 0.0 and 1.0.
+//! Turns 1-bit booleans into the floats 0.0 and 1.0.
 //!
 //! ```text
 //! 1  %3 = flt %1, %2                   32 %3 = slt %1, %2
@@ -8,11 +8,11 @@
 //! ```
 //!
 //! "Or" is the maximum, "not" is equality with 0.0, "exclusive or" is inequality. Conditions of `if`s and
-//! `terminate_if` test for other than 0 and read the float. To be run after
-//! [`lower_int_to_float`](mod@crate::passes::lower_numbers::lower_int_to_float) where there are no integers. What has
-//! no float form (comparisons of integers or 64-bit floats, intrinsics that make or take booleans, selections of 64
-//! bits) keeps its 32-bit boolean and is converted, so that the meaning is the same for every shader; arithmetic on
-//! numbers of one bit becomes selections first.
+//! `terminate_if` read the float and test for inequality with 0. On targets without integers, run this after
+//! [`lower_int_to_float`](mod@crate::passes::lower_numbers::lower_int_to_float). Operations without a float form
+//! (comparisons of integers or 64-bit floats, intrinsics with boolean results or operands, 64-bit selections) use
+//! 32-bit booleans and conversions, so that every shader keeps its meaning. Arithmetic on 1-bit numbers becomes
+//! selections first.
 
 use cranelift_entity::SecondaryMap;
 
@@ -60,7 +60,7 @@ fn widen(body: &mut Body, def: Def) {
     body.set_shape(def, Shape { bit_size: 32, ..shape });
 }
 
-/// The float form of an opcode that makes a boolean of booleans or 32-bit floats.
+/// Returns the float form of an opcode with a boolean result and boolean or 32-bit float operands.
 const fn comparison(op: AluOp, of_booleans: bool) -> Option<AluOp> {
     Some(match (op, of_booleans) {
         (AluOp::Flt, false) => AluOp::Slt,
@@ -115,7 +115,7 @@ fn lower(body: &mut Body, inst: Inst, booleans: &mut Booleans) -> bool {
     }
 }
 
-/// A source as 32-bit boolean.
+/// Converts a boolean operand to a 32-bit boolean.
 fn as_word(body: &mut Body, inst: Inst, number: usize) {
     let source = body.source(inst, number);
     let def = body.src_def(source);
@@ -126,7 +126,7 @@ fn as_word(body: &mut Body, inst: Inst, number: usize) {
     body.set_src(source, word);
 }
 
-/// The result, a 32-bit boolean, as float for all who read it.
+/// Converts the result, a 32-bit boolean, to a float for all its uses.
 fn from_word(body: &mut Body, inst: Inst, def: Def, booleans: &mut Booleans) {
     widen(body, def);
     if body.is_unused(def) {
@@ -184,7 +184,7 @@ fn lower_alu(body: &mut Body, inst: Inst, op: AluOp, result: Option<Def>, boolea
         AluSrc::new(body.src_def(source), body.swizzle(source))
     });
     let Some(def) = result else {
-        // Takes a boolean and makes something else.
+        // Boolean operands, other result.
         match op {
             AluOp::B2f32 => set(body, AluOp::Mov),
             AluOp::B2i32 => set(body, AluOp::F2i32),

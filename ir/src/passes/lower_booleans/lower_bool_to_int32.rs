@@ -1,4 +1,4 @@
-//! Booleans of one bit become 32-bit integers, 0 and all ones.
+//! Turns 1-bit booleans into the 32-bit integers 0 and all ones.
 //!
 //! ```text
 //! 1  %3 = flt %1, %2                   32 %3 = flt32 %1, %2
@@ -7,9 +7,9 @@
 //! 32 %6 = bcsel %5, %1, %2             32 %6 = b32csel %5, %1, %2
 //! ```
 //!
-//! Opcodes with a 32-bit form get it; those that work on integers of any width (`iand`, `inot`, `mov`, phis, registers,
-//! ...) only change their width, which is right for 0 and all ones; arithmetic, for which it is not, becomes selections
-//! first. Conditions of `if`s and the boolean sources of intrinsics read the 32-bit value.
+//! Opcodes with a 32-bit form get it. Those that work on integers of any width (`iand`, `inot`, `mov`, phis, registers,
+//! ...) only change their width, which is correct for 0 and all ones. Arithmetic, for which it is not, becomes
+//! selections first. Conditions of `if`s and boolean operands of intrinsics read the 32-bit value.
 
 use crate::alu::AluOp;
 use crate::body::{Body, InstData, Shape};
@@ -36,7 +36,7 @@ pub fn lower_bool_to_int32(shader: &mut Shader) -> bool {
     progress
 }
 
-/// The 32-bit form of an opcode that makes or takes a boolean of one bit.
+/// Returns the 32-bit form of an opcode with a 1-bit boolean result or operand.
 pub(super) fn wide_form(op: AluOp) -> Option<AluOp> {
     if op == AluOp::Bcsel {
         return Some(AluOp::B32csel);
@@ -66,7 +66,7 @@ fn lower(body: &mut Body, inst: Inst) -> bool {
                 AluOp::I2i1 | AluOp::U2u1 | AluOp::F2i1 | AluOp::F2u1 | AluOp::B2i1 => {
                     return convert(body, inst, op);
                 }
-                // All other comparisons make one bit whatever they compare.
+                // All other comparisons have a 1-bit result, whatever they compare.
                 _ if makes && op.info().output_type.bit_size == 1 => match wide_form(op) {
                     Some(op) => body.set_inst(inst, InstData::Alu { op, flags }),
                     None => return false,
@@ -125,7 +125,7 @@ fn widen(body: &mut Body, def: Def) {
     body.set_shape(def, Shape { bit_size: 32, ..shape });
 }
 
-/// `i2i1` and its kin keep the lowest bit of an integer, or convert a float first.
+/// `i2i1` and similar opcodes keep the lowest bit of an integer; those on floats convert first.
 fn convert(body: &mut Body, inst: Inst, op: AluOp) -> bool {
     let Some(def) = body.inst_def(inst) else { return false };
     let count = body.num_components(def);

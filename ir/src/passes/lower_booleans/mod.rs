@@ -1,4 +1,4 @@
-//! Lowering of booleans to what a target has for them.
+//! Lowers booleans to the representation of the target.
 
 pub(crate) mod boolean_numbers;
 pub mod lower_bool_to_float;

@@ -1,14 +1,14 @@
-//! A balanced tree of `if`s that finds out what a run-time index is, for the passes that turn indirect accesses into
-//! direct ones.
+//! Emits a balanced tree of `if`s that determines the value of a run-time index, for the passes that turn indirect
+//! accesses into direct ones.
 //!
 //! ```text
 //! if ilt index, 2
-//!     if ilt index, 1          the sides of an `if` share its numbers evenly, so that n numbers are told apart
-//!         ...                  by about log2 n comparisons, whichever it is
+//!     if ilt index, 1          the sides of an `if` get half of its candidates each, so n candidates take
+//!         ...                  about log2 n comparisons, whatever the index is
 //! ```
 //!
-//! Numbers outside of the candidates have a side of their own at both ends. Comparisons are signed: an index is as
-//! negative where integers have become floats as before. What the sides compute is joined by phis.
+//! Indices out of range have a separate side at each end. Comparisons are signed, so that a negative index stays
+//! negative where integers later become floats. Values of the sides are joined by phis.
 
 use std::ops::RangeInclusive;
 
@@ -17,12 +17,12 @@ use crate::body::Shape;
 use crate::builder::Builder;
 use crate::entities::Def;
 
-/// Makes an access to one candidate or to none, and returns its value if it has one.
+/// Emits an access to one candidate, or to none, and returns its value if it has one.
 pub type Leaf<'a> = dyn FnMut(&mut Builder<'_>, Option<i64>) -> Option<Def> + 'a;
 
-/// Makes the tree at the builder's cursor: `leaf` is called for every candidate (and for none, with the cursor on the
-/// side for what is outside). `index / stride` is what is told apart; `index` must be a multiple of `stride` plus the
-/// same number below `stride` each time. Either every leaf makes a value of the same shape or none does.
+/// Emits the tree at the builder's cursor: `leaf` is called for every candidate, and with `None` for indices out of
+/// range. The tree distinguishes values of `index / stride`; the remainder of `index` modulo `stride` must be the same
+/// each time. Either all leaves return a value of the same shape or none does.
 pub fn index_tree(
     b: &mut Builder<'_>,
     index: Def,
@@ -33,7 +33,7 @@ pub fn index_tree(
     if candidates.is_empty() {
         return leaf(b, None);
     }
-    // A number that the index's type cannot hold needs no side.
+    // A value beyond the range of the index's type needs no side.
     let least = match b.body.bit_size(index) {
         bits @ ..64 => -1 << (bits.max(1) - 1),
         _ => i64::MIN,
@@ -51,7 +51,7 @@ pub fn index_tree(
     })
 }
 
-/// The candidates, and the same with the sides for what is outside.
+/// The range of the candidates, and the same including the sides for indices out of range.
 struct Bounds {
     first: i64,
     last: i64,
@@ -59,7 +59,7 @@ struct Bounds {
     high: i64,
 }
 
-/// The part of the tree for `low` to `high`. As deep as the numbers have bits.
+/// Emits the part of the tree for `low` to `high`. Recursion depth is bounded by the bit size of the index.
 fn side(
     b: &mut Builder<'_>,
     index: Def,
@@ -87,12 +87,12 @@ fn side(
     Some(b.phi(shape, &[(less_end, less), (other_end, other)]))
 }
 
-/// An index as [`index_tree()`] takes it: at least 32 bits wide, extended by its sign.
+/// Converts an index for [`index_tree()`]: sign-extends it to at least 32 bits.
 pub fn wide_index(b: &mut Builder<'_>, index: Def) -> Def {
     if b.body.bit_size(index) < 32 { b.alu(AluOp::I2i32, &[index]) } else { index }
 }
 
-/// Zero of a shape: what is read outside.
+/// Emits a zero of a shape, the value of an out-of-range read.
 pub fn zero(b: &mut Builder<'_>, shape: Shape) -> Def {
     b.constant(shape.bit_size, &[0; 16][..usize::from(shape.num_components).min(16)])
 }
@@ -103,7 +103,7 @@ mod tests {
     use crate::intrinsics::IntrinsicOp;
     use crate::shader::{Shader, Stage};
 
-    /// Candidates that a tree over a range asks for, and its depth.
+    /// Returns the candidates requested by a tree over a range, and its depth.
     fn asked(candidates: RangeInclusive<i64>, bits: u8) -> (Vec<Option<i64>>, usize) {
         let mut shader = Shader::new(Stage::Vertex);
         let mut b = Builder::at_end(shader.main_mut());

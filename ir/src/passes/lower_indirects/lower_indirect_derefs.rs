@@ -1,5 +1,5 @@
-//! Loads and stores whose array index is only known at run time become a balanced tree of `if`s over loads and stores
-//! with constant indices.
+//! Turns loads and stores with a run-time array index into a balanced tree of `if`s over loads and stores with constant
+//! indices.
 //!
 //! ```text
 //! 32   %2 = deref_array &(*%1)[%i]            1  %4 = ilt %i, %n
@@ -11,12 +11,12 @@
 //!                                             32x4 %9 = phi b1: %7, b2: %8
 //! ```
 //!
-//! For targets that cannot address a kind of variable by a register. A read outside the array gives zero, a write there
-//! is dropped. An access with several such indices becomes a tree of trees. Matrices are arrays of their columns, and
-//! vectors of their components where derefs index them.
+//! This is for targets that cannot address a kind of variable by a register. An out-of-range read gives zero, and an
+//! out-of-range write is dropped. An access with several such indices becomes a tree of trees. Matrices are arrays of
+//! columns, and vectors are arrays of components where derefs index them.
 //!
-//! The tree is as large as the array is long, so that arrays longer than a maximum are left alone, and so is a shader
-//! that would get more than [`MAX_LEAVES`] accesses. The derefs of the run-time index become dead.
+//! The tree is as large as the array is long. Arrays longer than a maximum are left alone, and so is a shader that
+//! would get more than [`MAX_LEAVES`] accesses. The derefs with run-time indices become dead.
 
 use std::ops::RangeInclusive;
 
@@ -31,11 +31,11 @@ use crate::shader::Shader;
 use crate::types::{TypeData, TypeTable};
 use crate::variable::VariableModes;
 
-/// Most direct accesses that the indirect ones of a shader become; enough for thirty to the largest constant buffer. If
-/// it takes more, all stay indirect.
+/// Maximum number of direct accesses that replace the indirect ones of a shader; enough for thirty accesses to the
+/// largest constant buffer. If more are needed, all accesses stay indirect.
 pub const MAX_LEAVES: u64 = 1 << 17;
 
-/// Deepest path of derefs that is followed.
+/// Maximum number of derefs to follow.
 const MAX_PATH: usize = 16;
 
 /// Lowers accesses to variables of the given modes through arrays of at most `max_length` elements. Returns whether
@@ -61,8 +61,8 @@ pub fn lower_indirect_derefs(shader: &mut Shader, modes: VariableModes, max_leng
     }
     let mut progress = false;
     for body in functions.values_mut().filter_map(|f| f.body.as_mut()) {
-        // Each access splits its block. From the last to the first, what is split off has no access left, so that it is
-        // split off once.
+        // Each access splits its block. From the last to the first, the code after a split contains no more accesses to
+        // lower, so it is moved only once.
         for block in body.blocks_vec().into_iter().rev() {
             for inst in body.insts_vec(block).into_iter().rev() {
                 if let Some(path) = path(body, inst) {
@@ -75,7 +75,7 @@ pub fn lower_indirect_derefs(shader: &mut Shader, modes: VariableModes, max_leng
     progress
 }
 
-/// Elements of what an array deref indexes.
+/// Returns the number of elements of a type that an array deref indexes.
 fn length(types: &TypeTable, ty: Type) -> Option<u32> {
     match *types.get(ty) {
         TypeData::Array { length, .. } => Some(length).filter(|&n| n > 0),
@@ -85,24 +85,24 @@ fn length(types: &TypeTable, ty: Type) -> Option<u32> {
     }
 }
 
-/// A deref on the way from the variable to the vector.
+/// A deref on the path from the variable to the vector.
 #[derive(Clone, Copy)]
 struct Step {
     deref: Inst,
     kind: DerefKind,
     ty: Type,
-    /// A run-time index and what it indexes elements of.
+    /// A run-time index, and the number of elements that it selects from.
     dynamic: Option<(Def, u32)>,
 }
 
-/// The derefs of an access that has a run-time index.
+/// The derefs of an access with a run-time index.
 struct Path {
     root: Inst,
     steps: ArrayVec<Step, MAX_PATH>,
 }
 
 impl Path {
-    /// The path of an access; none if there is nothing to lower, or something is in the way.
+    /// Returns the path of an access; `None` if there is nothing to lower or it cannot be lowered.
     fn of(body: &Body, types: &TypeTable, access: Inst, max_length: u32) -> Option<Path> {
         let mut steps = ArrayVec::new();
         let mut root = body.def_inst(body.src(access, 0));
@@ -128,7 +128,7 @@ impl Path {
         (any && is_root).then_some(Path { root, steps })
     }
 
-    /// Direct accesses that it takes.
+    /// Returns the number of direct accesses needed.
     fn num_leaves(&self) -> u64 {
         self.steps.iter().filter_map(|s| s.dynamic).fold(1, |n, (_, length)| n.saturating_mul(u64::from(length)))
     }
@@ -145,7 +145,7 @@ impl Path {
         body.remove_inst(access);
     }
 
-    /// The tree for the next run-time index; as deep as there are such indices.
+    /// Emits the tree for the next run-time index. Recursion depth is the number of such indices.
     fn tree(
         &self,
         b: &mut Builder<'_>,
@@ -169,10 +169,10 @@ impl Path {
         })
     }
 
-    /// The access to the chosen elements.
+    /// Emits the access to the chosen elements.
     fn leaf(&self, b: &mut Builder<'_>, access: Inst, shape: Option<Shape>, chosen: &[u32]) -> Option<Def> {
         let mut chosen = chosen.iter().copied();
-        // Derefs stand where they are used.
+        // Derefs are emitted where they are used.
         let mut parent = match *b.body.inst(self.root) {
             InstData::Deref { kind: DerefKind::Var(variable), modes, ty } => b.deref_var(variable, modes, ty),
             _ => b.body.inst_def(self.root)?,
@@ -200,7 +200,7 @@ impl Path {
     }
 }
 
-/// An intrinsic again at the cursor, each source what `source` makes of it.
+/// Copies an intrinsic to the cursor, with each source mapped by `source`.
 pub(crate) fn copy_access(
     b: &mut Builder<'_>,
     access: Inst,
@@ -231,8 +231,8 @@ mod tests {
     const OUT: VariableModes = VariableModes::SHADER_OUT;
     const TEMP: VariableModes = VariableModes::FUNCTION_TEMP;
 
-    /// A compute-like vertex shader that writes `stored` to `t[i].y[j]` of 2 x 3 floats and puts the sum of all six,
-    /// each times a power of ten, and what reading `t[k].y[l]` gives into two outputs.
+    /// Builds a compute-like vertex shader that writes `stored` to `t[i].y[j]` of 2 x 3 floats. Its two outputs are the
+    /// sum of all six elements, each multiplied by a power of ten, and the value of `t[k].y[l]`.
     fn shader(write: [i32; 2], read: [i32; 2]) -> Shader {
         let mut shader = Shader::new(Stage::Vertex);
         let float = shader.types.vector(ScalarType::Float, 1);
@@ -269,7 +269,7 @@ mod tests {
                 b.store_deref(deref, value, 1);
             }
         }
-        // The vertex number is 0 in the runs below: indices that no pass knows.
+        // The vertex number is 0 in the runs below, which the passes cannot determine.
         let unknown = |b: &mut Builder<'_>, at: [i32; 2]| {
             at.map(|n| {
                 let n = b.i32_const(n);

@@ -1,26 +1,26 @@
-//! Loads and stores of slots and constants whose offset is only known at run time become a balanced tree of `if`s over
-//! loads and stores with constant offsets.
+//! Turns loads and stores of slots and constants with a run-time offset into a balanced tree of `if`s over loads and
+//! stores with constant offsets.
 //!
 //! ```text
 //! 32x4 %3 = @load_input (%i) (base=2, range=4)   =>   if ilt %i, 2 { ... @load_input (0) (base=2) ... } else { ... @load_input (0) (base=5) ... }
 //! ```
 //!
-//! What [`lower_indirect_derefs`](mod@crate::passes::lower_indirects::lower_indirect_derefs) is for derefs this is for
-//! what is none:
+//! It does for intrinsics what [`lower_indirect_derefs`](mod@crate::passes::lower_indirects::lower_indirect_derefs)
+//! does for derefs:
 //!
 //! | intrinsics | mode | over |
 //! |---|---|---|
 //! | `load_input`, `load_per_vertex_input`, `load_interpolated_input` | `SHADER_IN` | `range` from `base` on; without one the slots of the variable and of `io_semantics` |
 //! | `store_output`, `load_output` and the same per vertex | `SHADER_OUT` | likewise |
 //! | `load_uniform` | `UNIFORM` | the shader's uniforms |
-//! | `load_ubo`, `load_ubo_vec4` | `MEM_UBO` | the declared blocks and their sizes; as much as a block can have if it says nothing |
+//! | `load_ubo`, `load_ubo_vec4` | `MEM_UBO` | the declared blocks and their sizes; the maximum size of a block if undeclared |
 //!
-//! An offset outside gives zero or drops the write. Slots that no variable of the shader names are outside as well, if
-//! there is any variable. A run-time vertex or block becomes a tree too, of which the leaves hold those of the offset.
-//! Vertices are as many as the variable says, or 32.
+//! An out-of-range offset gives zero or drops the write. If the shader has any variables of the mode, slots without a
+//! variable are out of range, too. A run-time vertex or block index also becomes a tree, with the trees of the offset
+//! as leaves. The number of vertices is that of the variable, or 32.
 //!
 //! A shader that would get more than [`MAX_LEAVES`] accesses is left alone, and so are loads of blocks at byte offsets
-//! that are no multiples of 4.
+//! that are not multiples of 4.
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
@@ -38,17 +38,17 @@ use crate::shader::Shader;
 use crate::types::TypeData;
 use crate::variable::VariableModes;
 
-/// Vec4s of a constant buffer that says nothing: as many as it can have.
+/// Vec4s of an undeclared constant buffer: the maximum size.
 pub const MOST_CONSTANTS: u32 = 4096;
 
-/// Vertices of an access to no variable: as many as a patch can have.
+/// Vertices of an access without a variable: the maximum of a patch.
 const MOST_VERTICES: u32 = 32;
 
 /// Bytes of a vec4.
 const VEC4: u32 = 16;
 
-/// See the [module](self): `modes` are of `SHADER_IN`, `SHADER_OUT`, `UNIFORM` and `MEM_UBO`. Returns whether anything
-/// changed.
+/// See the [module](self): `modes` may include `SHADER_IN`, `SHADER_OUT`, `UNIFORM` and `MEM_UBO`. Returns whether
+/// anything changed.
 pub fn lower_indirect_io(shader: &mut Shader, modes: VariableModes) -> bool {
     if modes == VariableModes::NONE {
         return false;
@@ -66,8 +66,8 @@ pub fn lower_indirect_io(shader: &mut Shader, modes: VariableModes) -> bool {
     }
     let mut progress = false;
     for body in shader.bodies_mut() {
-        // Each access splits its block. From the last to the first, what is split off has no access left, so that it is
-        // split off once.
+        // Each access splits its block. From the last to the first, the code after a split contains no more accesses to
+        // lower, so it is moved only once.
         for block in body.blocks_vec().into_iter().rev() {
             for inst in body.insts_vec(block).into_iter().rev() {
                 if let Some(access) = Access::of(body, &extents, modes, inst) {
@@ -80,13 +80,14 @@ pub fn lower_indirect_io(shader: &mut Shader, modes: VariableModes) -> bool {
     progress
 }
 
-/// Vec4s of each constant block that the shader declares, by its number. Block `n` is TGSI's buffer `n + 1`.
+/// Returns the vec4s of each constant block that the shader declares, by block number. Block `n` is TGSI's buffer `n +
+/// 1`.
 pub fn block_sizes(shader: &Shader) -> BTreeMap<u32, u32> {
-    /// Most blocks that a shader can name.
+    /// Maximum number of blocks that a shader can name.
     const MOST_BLOCKS: u32 = 0x8000;
     let mut sizes: BTreeMap<u32, u32> = BTreeMap::new();
     for (_, data) in shader.globals_with(VariableModes::MEM_UBO) {
-        // A block array is one block after the other.
+        // A block array is a sequence of blocks.
         let (element, blocks) = match shader.types.get(data.ty) {
             TypeData::Array { element, length, .. } if matches!(shader.types.get(*element), TypeData::Array { .. }) => {
                 (*element, (*length).max(1))
@@ -102,14 +103,14 @@ pub fn block_sizes(shader: &Shader) -> BTreeMap<u32, u32> {
     sizes
 }
 
-/// The slots that can be reached.
+/// The accessible slots.
 struct Extents {
-    /// First and last slot of the variables of a mode, and vertices if it is addressed by vertex; ascending.
+    /// Last slot of the variables by mode and first slot, and the number of vertices if the variable is per vertex.
     variables: BTreeMap<(VariableModes, u32), (u32, u32)>,
     blocks: BTreeMap<u32, u32>,
     num_blocks: u32,
     num_uniforms: u32,
-    /// Vec4s of the largest block that a run-time number can name.
+    /// Vec4s of the largest block that a run-time index can select.
     largest_block: u32,
 }
 
@@ -132,31 +133,31 @@ impl Extents {
         let num_blocks = shader.info.num_ubos.max(declared);
         let mut extents =
             Extents { variables, num_blocks, blocks, num_uniforms: shader.num_uniforms, largest_block: 0 };
-        // Blocks that say nothing are all alike.
+        // One undeclared block represents all of them.
         let silent = (0..num_blocks).find(|block| !extents.blocks.contains_key(block));
         let numbers = extents.blocks.keys().copied().chain(silent).map(i64::from).chain(extents.uniform_block());
         extents.largest_block = numbers.map(|block| extents.block_size_among_others(block)).max().unwrap_or(0);
         extents
     }
 
-    /// The number of the block of uniforms, if there are any.
+    /// Returns the number of the block of uniforms, if there are any.
     fn uniform_block(&self) -> Option<i64> {
         (self.num_uniforms > 0).then_some(-1)
     }
 
-    /// First and last slot and the vertices of the variable that holds a slot.
+    /// Returns the first and last slot and the vertices of the variable that contains a slot.
     fn variable(&self, mode: VariableModes, slot: u32) -> Option<(u32, u32, u32)> {
         let (&(_, first), &(last, vertices)) = self.variables.range((mode, 0)..=(mode, slot)).next_back()?;
         (slot <= last).then_some((first, last, vertices))
     }
 
-    /// Whether a slot can be accessed.
+    /// Returns whether a slot can be accessed.
     fn has_slot(&self, mode: VariableModes, slot: i64) -> bool {
         let any = self.variables.range((mode, 0)..=(mode, u32::MAX)).next().is_some();
         u32::try_from(slot).is_ok_and(|slot| !any || self.variable(mode, slot).is_some())
     }
 
-    /// Vec4s of a block; `unknown` if it says nothing.
+    /// Returns the vec4s of a block; `unknown` if it is undeclared.
     fn block_size(&self, block: i64, unknown: u32) -> u32 {
         match u32::try_from(block) {
             Ok(block) => self.blocks.get(&block).copied().unwrap_or(unknown),
@@ -165,17 +166,18 @@ impl Extents {
         }
     }
 
-    /// The same among others: where any says something, one that does not is none.
+    /// Returns the vec4s of a block selected by a run-time index: if any block is declared, undeclared ones do not
+    /// exist.
     fn block_size_among_others(&self, block: i64) -> u32 {
         self.block_size(block, if self.blocks.is_empty() { MOST_CONSTANTS } else { 0 })
     }
 }
 
-/// A source that is only known at run time.
+/// A source with a run-time value.
 #[derive(Clone)]
 struct Choice {
     source: usize,
-    /// The index that is compared, and its step.
+    /// The index to compare, and its step.
     index: Def,
     scale: u32,
     candidates: RangeInclusive<i64>,
@@ -194,7 +196,7 @@ impl Choice {
     }
 }
 
-/// An access to be lowered.
+/// An access to lower.
 struct Access {
     inst: Inst,
     mode: VariableModes,
@@ -205,7 +207,7 @@ struct Access {
 }
 
 impl Access {
-    /// None if there is nothing to do, or nothing that can be done.
+    /// Returns `None` if there is nothing to lower or it cannot be lowered.
     fn of(body: &Body, extents: &Extents, modes: VariableModes, inst: Inst) -> Option<Access> {
         use IntrinsicOp::*;
         let op = body.intrinsic(inst)?;
@@ -276,7 +278,7 @@ impl Access {
         })
     }
 
-    /// Direct accesses that it takes.
+    /// Returns the number of direct accesses needed.
     fn num_leaves(&self) -> u64 {
         [&self.outer, &self.inner].into_iter().flatten().fold(1, |n, choice| n.saturating_mul(choice.count()))
     }
@@ -301,13 +303,13 @@ impl Access {
         body.remove_inst(self.inst);
     }
 
-    /// The accesses of one vertex or block.
+    /// Emits the accesses of one vertex or block.
     fn offsets(&self, b: &mut Builder<'_>, extents: &Extents, shape: Option<Shape>, outer: Option<i64>) -> Option<Def> {
         let Some(inner) = &self.inner else { return self.leaf(b, shape, outer, None) };
         let base = i64::from(b.body.index(self.inst, IndexKind::Base));
         let mut candidates = inner.candidates.clone();
         if let (Some(block), VariableModes::MEM_UBO) = (outer, self.mode) {
-            // Blocks differ in size.
+            // Blocks have different sizes.
             let size = i64::from(extents.block_size_among_others(block));
             let end = if self.is_bytes(b.body) { size * i64::from(VEC4 / inner.step) - 1 } else { size - 1 - base };
             candidates = *candidates.start()..=end.min(*candidates.end());
@@ -322,7 +324,7 @@ impl Access {
         })
     }
 
-    /// The access to what was chosen.
+    /// Emits the access to the chosen slot.
     fn leaf(&self, b: &mut Builder<'_>, shape: Option<Shape>, outer: Option<i64>, inner: Option<i64>) -> Option<Def> {
         let is_bytes = self.is_bytes(b.body);
         let constant = |b: &mut Builder<'_>, choice: &Option<Choice>, chosen: Option<i64>| {
@@ -331,7 +333,7 @@ impl Access {
             let bits = b.body.bit_size(b.body.src(self.inst, choice.source));
             Some((choice.source, b.constant(bits, &[value as u64])))
         };
-        // What the offset adds to the base becomes part of it; byte offsets have none.
+        // The slot offset becomes part of the base; byte offsets have no base.
         let offset = if is_bytes { inner } else { inner.map(|_| 0) };
         let chosen = [constant(b, &self.outer, outer), constant(b, &self.inner, offset)];
         let access = copy_access(b, self.inst, shape, |number, def| {
@@ -342,7 +344,7 @@ impl Access {
             b.body.set_index(access, IndexKind::Base, base as i32);
             b.body.set_index(access, IndexKind::Range, 1);
             if self.is_slot() {
-                // It is another slot now, with a location of its own.
+                // The new slot has another location.
                 let mut semantics = IoSemantics::from_i32(b.body.index(access, IndexKind::IoSemantics));
                 semantics.location = (i64::from(semantics.location) + inner).clamp(0, 127) as u8;
                 semantics.num_slots = width(b.body, access);
@@ -352,7 +354,7 @@ impl Access {
         b.body.inst_def(access)
     }
 
-    /// Whether it is of inputs or outputs.
+    /// Returns whether it accesses inputs or outputs.
     fn is_slot(&self) -> bool {
         self.mode.intersects(VariableModes::SHADER_IN.union(VariableModes::SHADER_OUT))
     }
@@ -362,7 +364,7 @@ impl Access {
     }
 }
 
-/// Slots that the value of a direct access takes: a wide one goes over into the next.
+/// Returns the number of slots of the value of a direct access: a wide value extends into the next slot.
 fn width(body: &Body, inst: Inst) -> u8 {
     let value = body.inst_def(inst).unwrap_or_else(|| body.src(inst, 0));
     let words = u32::from(body.num_components(value)) * if body.bit_size(value) == 64 { 2 } else { 1 };
@@ -370,14 +372,15 @@ fn width(body: &Body, inst: Inst) -> u8 {
     (component + words).div_ceil(4).clamp(1, 8) as u8
 }
 
-/// Slots from the base that an access may reach.
+/// Returns the number of slots, from the base, that an access may reach.
 fn range(body: &Body, inst: Inst) -> i64 {
     let range = i64::from(body.index(inst, IndexKind::Range));
     let slots = i64::from(IoSemantics::from_i32(body.index(inst, IndexKind::IoSemantics)).num_slots);
     if range > 0 { range } else { slots.max(1) }
 }
 
-/// A byte offset into a block of `size` vec4s: by vec4s or words, whatever the access says it is a multiple of.
+/// Returns the choice for a byte offset into a block of `size` vec4s, in steps of vec4s or words according to its
+/// alignment.
 fn byte_offset(body: &Body, inst: Inst, offset: Def, size: u32) -> Option<Choice> {
     let multiple = body.index(inst, IndexKind::AlignMul) as u32;
     let stride = if multiple >= VEC4 { VEC4 } else { 4 };
@@ -396,7 +399,7 @@ fn byte_offset(body: &Body, inst: Inst, offset: Def, size: u32) -> Option<Choice
     Some(Choice { source: 1, index, scale, candidates, step: stride, remainder })
 }
 
-/// `x` of the byte offset `umin(x, limit) << 4` that cannot wrap around.
+/// Returns `x` of a byte offset `umin(x, limit) << 4` that cannot wrap around.
 fn vec4_index(body: &Body, offset: Def) -> Option<Def> {
     let operand = |inst: Inst, number: usize| {
         let source = body.source(inst, number);
@@ -429,7 +432,7 @@ mod tests {
         VariableModes::SHADER_IN.0 | VariableModes::SHADER_OUT.0 | VariableModes::UNIFORM.0 | VariableModes::MEM_UBO.0,
     );
 
-    /// A vertex shader with inputs 2 to 5 and 7, uniforms and two blocks that loads by what `op` and its sources say.
+    /// Builds a vertex shader with inputs 2 to 5 and 7, uniforms and two blocks, and a load emitted by `load`.
     fn shader(load: impl FnOnce(&mut Builder<'_>, Def) -> Def) -> Shader {
         let mut shader = Shader::new(Stage::Vertex);
         let vec4 = shader.types.vector(ScalarType::Float, 4);
@@ -457,7 +460,7 @@ mod tests {
         shader
     }
 
-    /// The accesses of a kind: base, and sources that are constant.
+    /// Returns the accesses of a kind: the base, and the sources if constant.
     fn accesses(shader: &Shader, op: IntrinsicOp) -> Vec<(i32, Vec<Option<u64>>)> {
         let body = shader.main();
         body.blocks()
@@ -482,7 +485,7 @@ mod tests {
 
     #[test]
     fn inputs_of_an_array() {
-        // The base is in the middle of the array, and nothing says how far it reaches.
+        // The base is in the middle of the array, and its extent is unspecified.
         let indices = [(IndexKind::Base, 4), (IndexKind::Range, 0)];
         let shader = shader(|b, id| b.intrinsic_def(IntrinsicOp::LoadInput, &[id], &indices, VEC));
         let expected: Vec<_> = (2..=5).map(|base| (base, vec![Some(0)])).collect();
@@ -523,7 +526,7 @@ mod tests {
             b.intrinsic_def(IntrinsicOp::LoadUboVec4, &[id, id], &[], VEC)
         });
         let mut expected = Vec::new();
-        // The uniforms are block -1; block 1 is none.
+        // The uniforms are block -1; block 1 does not exist.
         for (block, size) in [(u64::from(u32::MAX), 4), (0, 3), (2, 5)] {
             expected.extend((0..size).map(|k| (0, vec![Some(block), Some(16 * k + 4)])));
         }

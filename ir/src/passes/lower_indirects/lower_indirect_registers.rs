@@ -1,5 +1,5 @@
-//! Register arrays that are indexed at run time become plain registers, one an element, and accesses by an index a
-//! balanced tree of `if`s over them.
+//! Splits register arrays with run-time indices into plain registers, one per element, and turns indexed accesses into
+//! a balanced tree of `if`s over them.
 //!
 //! ```text
 //! 32   %9 = @decl_reg (num_components=4, num_array_elems=3, ...)     32 %10 = @decl_reg (num_components=4, num_array_elems=0, ...)
@@ -7,10 +7,10 @@
 //!                                                                    if ilt %i, 1 { ... @load_reg (%10) ... } else { ... }
 //! ```
 //!
-//! What [`lower_indirect_derefs`](mod@crate::passes::lower_indirects::lower_indirect_derefs) is for variables this is
-//! for registers, and it needs no SSA form of the elements: a long array costs no phis. A read outside the array gives
-//! zero, a write there is dropped. Arrays of which no element is named by an index stay as they are, and so do those of
-//! which the accesses would become more than [`MAX_LEAVES`].
+//! It does for registers what [`lower_indirect_derefs`](mod@crate::passes::lower_indirects::lower_indirect_derefs) does
+//! for variables, without SSA form of the elements: a long array costs no phis. An out-of-range read gives zero, and an
+//! out-of-range write is dropped. Arrays without run-time indices are kept, and so are arrays with accesses that would
+//! become more than [`MAX_LEAVES`].
 
 use crate::body::{Body, Shape};
 use crate::builder::Builder;
@@ -31,13 +31,13 @@ pub fn lower_indirect_registers(shader: &mut Shader) -> bool {
             .filter(|&i| body.intrinsic(i) == Some(IntrinsicOp::DeclReg) && body.index(i, IndexKind::NumArrayElems) > 0)
             .filter_map(|i| body.inst_def(i))
             .collect();
-        // Accesses, with the number of the array among those that go.
+        // Accesses, with the index of their array among the lowered ones.
         let mut accesses: Vec<(Inst, usize)> = Vec::new();
         let mut elements: Vec<Vec<Def>> = Vec::new();
         let mut arrays_gone: Vec<Inst> = Vec::new();
         for array in arrays {
             let users: Vec<Inst> = body.uses_of(array).filter_map(|u| body.user(u).inst()).collect();
-            // Something that is neither load nor store (a parallel copy, halfway out of SSA) keeps the array.
+            // An access other than a load or store (a parallel copy, halfway out of SSA) keeps the array.
             if !users.iter().all(|&i| is_access(body, i)) {
                 continue;
             }
@@ -63,7 +63,7 @@ pub fn lower_indirect_registers(shader: &mut Shader) -> bool {
         for &(inst, number) in &accesses {
             array_of[inst] = number as u32 + 1;
         }
-        // Each access by an index splits its block: from the last to the first, what is split off is split off once.
+        // Each indexed access splits its block: from the last to the first, the code after a split is moved only once.
         for block in body.blocks_vec().into_iter().rev() {
             for inst in body.insts_vec(block).into_iter().rev() {
                 if let Some(number) = array_of[inst].checked_sub(1) {
@@ -84,7 +84,7 @@ fn is_indirect(body: &Body, inst: Inst) -> bool {
     matches!(body.intrinsic(inst), Some(IntrinsicOp::LoadRegIndirect | IntrinsicOp::StoreRegIndirect))
 }
 
-/// Lowers an access to an array of which the elements are these registers.
+/// Lowers an access to an array split into these registers.
 fn lower(body: &mut Body, inst: Inst, elements: &[Def]) {
     let base = i64::from(body.index(inst, IndexKind::Base));
     let index = is_indirect(body, inst).then(|| body.src(inst, body.num_sources(inst) - 1));
@@ -107,7 +107,7 @@ fn lower(body: &mut Body, inst: Inst, elements: &[Def]) {
     body.remove_inst(inst);
 }
 
-/// The access to one register, or to none.
+/// Emits the access to one register, or to none.
 fn access_element(b: &mut Builder<'_>, inst: Inst, register: Option<Def>) -> Option<Def> {
     let carry = |b: &mut Builder<'_>, new: Inst, kinds: &[IndexKind]| {
         for &kind in kinds {
@@ -141,8 +141,8 @@ mod tests {
     use crate::variable::{VariableData, VariableModes};
     use tgsi_environment::{AnalyticResources, Inputs, RunLimits};
 
-    /// Puts 1, 2, 3 into an array, 9 into element `write`, and -|element `read`| and the three elements as a number
-    /// into two outputs.
+    /// Builds a shader that puts 1, 2, 3 into an array and 9 into element `write`. Its two outputs are -|element
+    /// `read`| and the three elements as a number.
     fn shader(write: i32, read: i32) -> Shader {
         let mut shader = Shader::new(Stage::Vertex);
         let float = shader.types.vector(ScalarType::Float, 1);
@@ -157,14 +157,14 @@ mod tests {
         let mut b = Builder::at_start(shader.main_mut());
         let array = b.decl_reg(Shape::new(1, 32), 3);
         let mut b = Builder::at_end(shader.main_mut());
-        // The vertex number is 0 in the runs below: an index that no pass knows.
+        // The vertex number is 0 in the runs below, which the passes cannot determine.
         let id = b.intrinsic_def(IntrinsicOp::LoadVertexId, &[], &[], Shape::new(1, 32));
         for n in 0..3 {
             let value = b.f32_const((n + 1) as f32);
             b.store_reg(value, array, n, 1);
         }
         let nine = b.f32_const(9.0);
-        // The base is one off, which the index makes good.
+        // The base is one too high, which the index compensates.
         let index = b.i32_const(write - 1);
         let index = b.alu(crate::alu::AluOp::Iadd, &[id, index]);
         b.store_reg_indirect(nine, array, index, 1, 1);

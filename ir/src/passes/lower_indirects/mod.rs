@@ -1,4 +1,4 @@
-//! Lowering of indices that are known only at run time.
+//! Lowers run-time indices.
 
 pub mod index_tree;
 pub mod lower_indirect_derefs;

@@ -1,9 +1,9 @@
-//! Writing arithmetic: what the passes share that replace an ALU instruction by a sequence of simpler ones.
+//! Arithmetic helpers for passes that replace an ALU instruction by a sequence of simpler ones.
 //!
-//! [`Arithmetic`] is a [`Builder`] with a number of components: each of its methods makes one instruction on so many,
-//! and repeats operands of one component, so that constants are scalars whatever the width. A constant that was asked
-//! for before, for the same instruction, is not made again. [`replace_alu`] visits every ALU instruction once; what it
-//! puts in the place of one is not visited, so that the work is linear whatever a pass emits.
+//! [`Arithmetic`] is a [`Builder`] with a number of components: each method emits one instruction with that many
+//! components and broadcasts scalar operands, so constants are scalars. A constant is emitted only once per replaced
+//! instruction. [`replace_alu`] visits every ALU instruction once; replacements are not visited, so the work is linear
+//! whatever a pass emits.
 
 use arrayvec::ArrayVec;
 
@@ -14,14 +14,14 @@ use crate::cursor::Cursor;
 use crate::entities::{Def, Inst};
 use crate::shader::Shader;
 
-/// Constants remembered for one instruction; those beyond are made again.
+/// Maximum number of constants to reuse per instruction; more are emitted again.
 const MAX_CONSTANTS: usize = 16;
 
 /// See the [module](self).
 pub(crate) struct Arithmetic<'a> {
-    /// Where instructions are made.
+    /// The builder, with its cursor at the insertion point.
     pub builder: Builder<'a>,
-    /// Components of what is computed.
+    /// Number of components of the results.
     pub components: u8,
     inst: Inst,
     constants: ArrayVec<(u8, u64, Def), MAX_CONSTANTS>,
@@ -77,19 +77,19 @@ instructions! {
 }
 
 impl<'a> Arithmetic<'a> {
-    /// Arithmetic on so many components, before an instruction.
+    /// Creates a helper for arithmetic with `components` components before an instruction.
     pub fn before(body: &'a mut Body, inst: Inst, components: u8) -> Arithmetic<'a> {
         let builder = Builder::new(body, Cursor::Before(inst));
         Arithmetic { builder, components, inst, constants: ArrayVec::new() }
     }
 
-    /// The components that a source of the instruction reads, in the order in which it reads them.
+    /// Returns a source of the instruction with its swizzle applied.
     pub fn source(&mut self, number: usize) -> Def {
         let (operand, components) = self.operand(number);
         self.builder.mov(operand, components)
     }
 
-    /// A source of the instruction as it stands there, and how many components it reads.
+    /// Returns a source of the instruction with its swizzle, and the number of components that it reads.
     pub fn operand(&self, number: usize) -> (AluSrc, u8) {
         let body = &self.builder.body;
         let source = body.source(self.inst, number);
@@ -97,7 +97,7 @@ impl<'a> Arithmetic<'a> {
         (operand, body.alu_src_components(self.inst, number) as u8)
     }
 
-    /// The constants that a source of the instruction reads, if it reads only such.
+    /// Returns the components of a source that the instruction reads if they are constant.
     pub fn constant_source(&self, number: usize) -> Option<ArrayVec<u64, MAX_COMPONENTS>> {
         let body = &self.builder.body;
         let source = body.source(self.inst, number);
@@ -106,61 +106,61 @@ impl<'a> Arithmetic<'a> {
         selectors.map(|component| body.constant_component(def, component.into())).collect()
     }
 
-    /// Size of a source of the instruction in bits.
+    /// Returns the bit size of a source of the instruction.
     pub fn source_bits(&self, number: usize) -> u8 {
         self.builder.body.bit_size(self.builder.body.src(self.inst, number))
     }
 
-    /// Size of the result of the instruction in bits.
+    /// Returns the bit size of the instruction's result.
     pub fn result_bits(&self) -> u8 {
         let body = &self.builder.body;
         body.inst_def(self.inst).map_or(0, |def| body.bit_size(def))
     }
 
-    /// The size in the instruction of what the opcode leaves open.
+    /// Returns the bit size that the instruction has where the opcode leaves it open.
     #[cfg(test)]
     pub fn small_bits(&self) -> u8 {
         self.builder.body.alu_bit_size(self.inst)
     }
 
-    /// Size of a value in bits.
+    /// Returns the bit size of a value.
     pub fn bits(&self, def: Def) -> u8 {
         self.builder.body.bit_size(def)
     }
 
-    /// The instruction.
+    /// Returns the instruction.
     pub fn inst(&self) -> Inst {
         self.inst
     }
 
-    /// Flags of the instruction.
+    /// Returns the flags of the instruction.
     pub fn flags(&self) -> AluFlags {
         self.builder.body.alu(self.inst).map(|(_, flags)| flags).unwrap_or_default()
     }
 
-    /// Makes all that is computed from here on keep all bits.
+    /// Makes all instructions emitted from here on exact.
     pub fn exact(&mut self) {
         self.builder.flags = self.builder.flags.union(AluFlags::EXACT);
     }
 
-    /// A constant of any size, for all components.
+    /// Returns a constant of any size, for all components.
     pub fn constant(&mut self, bit_size: u8, value: u64) -> Def {
         let value = if bit_size >= 64 { value } else { value & ((1 << bit_size) - 1) };
         if let Some(&(.., def)) = self.constants.iter().find(|&&(bits, word, _)| (bits, word) == (bit_size, value)) {
             return def;
         }
         let def = self.builder.constant(bit_size, &[value]);
-        // One more that is not remembered does no harm.
+        // A constant beyond the limit is not remembered.
         let _ = self.constants.try_push((bit_size, value, def));
         def
     }
 
-    /// A 32-bit integer.
+    /// Returns a 32-bit integer constant.
     pub fn int(&mut self, value: u32) -> Def {
         self.constant(32, value.into())
     }
 
-    /// An instruction on all components.
+    /// Emits an instruction on all components.
     pub fn op(&mut self, op: AluOp, sources: &[Def]) -> Def {
         let sources: ArrayVec<AluSrc, 16> = sources
             .iter()
@@ -193,12 +193,12 @@ impl<'a> Arithmetic<'a> {
         self.shift_imm(AluOp::Ishl, a, count)
     }
 
-    /// `a >> count`, zeros from above
+    /// `a >> count`, filled with zeros
     pub fn ushr_imm(&mut self, a: Def, count: u32) -> Def {
         self.shift_imm(AluOp::Ushr, a, count)
     }
 
-    /// `a >> count`, the sign from above
+    /// `a >> count`, filled with the sign
     pub fn ishr_imm(&mut self, a: Def, count: u32) -> Def {
         self.shift_imm(AluOp::Ishr, a, count)
     }
@@ -211,13 +211,13 @@ impl<'a> Arithmetic<'a> {
         self.op(op, &[a, count])
     }
 
-    /// Whether an integer is negative.
+    /// Returns whether an integer is negative.
     pub fn is_negative(&mut self, a: Def) -> Def {
         let zero = self.constant(self.bits(a), 0);
         self.ilt(a, zero)
     }
 
-    /// Whether an integer is 0.
+    /// Returns whether an integer is 0.
     pub fn is_zero(&mut self, a: Def) -> Def {
         let zero = self.constant(self.bits(a), 0);
         self.ieq(a, zero)
@@ -230,8 +230,8 @@ impl<'a> Arithmetic<'a> {
     }
 }
 
-/// Visits every ALU instruction: what `lower` returns takes the place of its value. If it returns nothing it must have
-/// made nothing.
+/// Visits every ALU instruction and replaces its value by the one that `lower` returns. If `lower` returns `None`, it
+/// must not have emitted anything.
 pub(crate) fn replace_alu(
     shader: &mut Shader,
     mut lower: impl FnMut(AluOp, &mut Arithmetic<'_>) -> Option<Def>,
@@ -252,7 +252,7 @@ pub(crate) fn replace_alu(
 
 fn replace(body: &mut Body, (inst, def): (Inst, Def), mut new: Def, shape: Shape) {
     if body.num_components(new) != shape.num_components {
-        // A constant, the same for all.
+        // A scalar for all components.
         let source = AluSrc::component(new, 0);
         new = Builder::new(body, Cursor::Before(inst)).mov(source, shape.num_components);
     }

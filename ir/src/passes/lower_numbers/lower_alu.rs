@@ -1,4 +1,4 @@
-//! Operations that many targets lack become several that all have: each if the target asks for it.
+//! Lowers operations that many targets lack to several common ones, each under an option.
 //!
 //! ```text
 //! 32 %2 = bitfield_reverse %1     =>     32 %3 = ushr %1, 1         32 %5 = iand %1, 0x55555555
@@ -13,7 +13,7 @@
 //! | [`lower_mul_high`](CompilerOptions::lower_mul_high) | `imul_high`, `umul_high` of up to 32 bits | products of halves; 64 bits are [`lower_int64`](mod@crate::passes::lower_numbers::lower_int64)'s |
 //! | [`lower_fminmax_signed_zero`](CompilerOptions::lower_fminmax_signed_zero) | `fmin`, `fmax` where the sign of zero must be kept | where the operands are equal, the minimum or maximum of their bits |
 //!
-//! All forms are exact. Many other operations have rules (`lower_*` of the options) and are none of this pass's.
+//! All forms are exact. Many other operations are lowered by rules (`lower_*` options) and not by this pass.
 //!
 //! Cost: linear.
 
@@ -42,7 +42,7 @@ pub fn lower_alu(shader: &mut Shader, options: &CompilerOptions) -> bool {
     })
 }
 
-/// The bits of a word in the other order.
+/// Reverses the bits of a word.
 fn reverse(m: &mut Arithmetic<'_>, mut a: Def) -> Def {
     for (distance, mask) in [(1, 0x5555_5555), (2, 0x3333_3333), (4, 0x0f0f_0f0f), (8, 0x00ff_00ff)] {
         let upper = m.ushr_imm(a, distance);
@@ -56,7 +56,7 @@ fn reverse(m: &mut Arithmetic<'_>, mut a: Def) -> Def {
     m.ior(upper, lower)
 }
 
-/// Number of bits that are set, as a word.
+/// Counts the bits that are set; returns a word.
 fn bit_count(m: &mut Arithmetic<'_>, a: Def) -> Def {
     let a = match m.bits(a) {
         64 => {
@@ -67,7 +67,7 @@ fn bit_count(m: &mut Arithmetic<'_>, a: Def) -> Def {
         32 => a,
         _ => m.op(AluOp::U2u32, &[a]),
     };
-    // Two bits hold how many of them were set, then four, then eight.
+    // Each two bits hold their number of set bits, then each four, then each eight.
     let upper = m.ushr_imm(a, 1);
     let upper = m.iand_imm(upper, 0x5555_5555);
     let pairs = m.isub(a, upper);
@@ -83,7 +83,7 @@ fn bit_count(m: &mut Arithmetic<'_>, a: Def) -> Def {
     m.ushr_imm(sum, 24)
 }
 
-/// The high half of a product.
+/// Emits the high half of a product.
 fn mul_high(m: &mut Arithmetic<'_>, op: AluOp) -> Option<Def> {
     let bits = m.result_bits();
     let is_signed = op == AluOp::ImulHigh;
@@ -114,7 +114,7 @@ fn word_mul_high(m: &mut Arithmetic<'_>, a: Def, b: Def, is_signed: bool) -> Def
     let first = m.imul(a_low, b_high);
     let second = m.imul(a_high, b_low);
     let high = m.imul(a_high, b_high);
-    // No sum overflows: (2^16 - 1)^2 + 2^16 - 1 is below 2^32.
+    // The sums do not overflow: (2^16 - 1)^2 + 2^16 - 1 is below 2^32.
     let carried = m.ushr_imm(low, 16);
     let first = m.iadd(first, carried);
     let carried = m.iand_imm(first, 0xffff);
@@ -126,7 +126,7 @@ fn word_mul_high(m: &mut Arithmetic<'_>, a: Def, b: Def, is_signed: bool) -> Def
     if !is_signed {
         return high;
     }
-    // A negative factor counted 2^32 too much.
+    // A negative factor contributed 2^32 too much.
     let mut signed = high;
     for (factor, other) in [(a, b), (b, a)] {
         let mask = m.ishr_imm(factor, 31);
@@ -136,7 +136,7 @@ fn word_mul_high(m: &mut Arithmetic<'_>, a: Def, b: Def, is_signed: bool) -> Def
     signed
 }
 
-/// A minimum or maximum that knows that -0 is less than 0.
+/// Emits a minimum or maximum that orders -0 below 0.
 fn ordered_zeros(m: &mut Arithmetic<'_>, op: AluOp, mode: ExecutionMode) -> Option<Def> {
     let flags = m.flags();
     let bits = m.result_bits();
@@ -154,7 +154,7 @@ fn ordered_zeros(m: &mut Arithmetic<'_>, op: AluOp, mode: ExecutionMode) -> Opti
     Some(m.bcsel(same, by_bits, by_value))
 }
 
-/// The flag that keeps the sign of zero in floats of a size.
+/// Returns the flag that preserves the sign of zero in floats of a size.
 const fn sign_of_zero(bits: u8) -> AluFlags {
     let bit = match bits {
         16 => 0,
@@ -164,7 +164,8 @@ const fn sign_of_zero(bits: u8) -> AluFlags {
     AluFlags(1 << (AluFlags::FAST_MATH_SHIFT + bit))
 }
 
-/// Whether a minimum or maximum counts only where its operands differ: it is what [`ordered_zeros`] made.
+/// Returns whether the result of a minimum or maximum is used only where its operands differ: the output of
+/// [`ordered_zeros`].
 fn is_chosen(body: &Body, inst: Inst) -> bool {
     let Some(def) = body.inst_def(inst) else { return false };
     let Some(source) = body.single_use(def) else { return false };

@@ -1,4 +1,4 @@
-//! ALU instructions become scalar ones.
+//! Splits ALU instructions into scalar ones.
 //!
 //! ```text
 //! 32x4 %3 = fadd %1, %2.wzyx     =>     32   %4 = fadd %1.x, %2.w
@@ -8,18 +8,18 @@
 //!                                       32x4 %3 = vec4 %4, %5, %6, %7
 //! ```
 //!
-//! - What works across components becomes a chain of scalar operations: `ball_*` and `bany_*` of all encodings,
-//!   `fall_equal*`, `fany_nequal*` (from the first component on), `fdot*`, `fdph`, `fsum*` (in the order of the table of
-//!   opcodes, so that exact ones keep their bits). With [`fuse_ffma`](CompilerOptions::fuse_ffma) the products of a dot
-//!   product that is not exact are fused into the sum.
-//! - Packing of two 16-bit floats takes their components, packing of integers becomes shifts; with
-//!   [`lower_pack_vectors`](CompilerOptions::lower_pack_vectors) so does what else
-//!   [`lower_pack`](mod@crate::passes::lower_numbers::lower_pack) knows.
-//! - What works component by component is done for each by itself.
-//! - Vectors of scalars stay: something has to collect the parts. A `mov` of a vector becomes one.
+//! - Operations across components become a chain of scalar operations: `ball_*` and `bany_*` of all encodings,
+//!   `fall_equal*`, `fany_nequal*` (from the first component on), `fdot*`, `fdph`, `fsum*` (in the order of the opcode
+//!   table, so that exact ones keep their bits). With [`fuse_ffma`](CompilerOptions::fuse_ffma) the products of an
+//!   inexact dot product are fused into the sum.
+//! - Packing of two 16-bit floats uses their components; packing of integers becomes shifts. With
+//!   [`lower_pack_vectors`](CompilerOptions::lower_pack_vectors) the other opcodes that
+//!   [`lower_pack`](mod@crate::passes::lower_numbers::lower_pack) lowers are split too.
+//! - Component-wise operations are split into one per component.
+//! - Vectors of scalars are kept, to collect the results. A `mov` of a vector becomes such a vector.
 //!
-//! Left are the opcodes that no scalar opcode can stand for: `fdot*_replicated` (only targets that have them get them)
-//! and those that take or make vectors of a size of their own.
+//! Opcodes without a scalar equivalent are kept: `fdot*_replicated` (emitted only for targets that have them) and those
+//! with vector operands or results of a fixed size.
 //!
 //! Cost: linear in instructions times components.
 
@@ -68,7 +68,7 @@ fn lower(m: &mut Arithmetic<'_>, op: AluOp, options: &CompilerOptions) -> Option
     by_components(m, op)
 }
 
-/// The components that a source reads, each by itself.
+/// Returns the components that a source reads as separate operands.
 fn components(m: &Arithmetic<'_>, number: usize) -> Components {
     let (operand, count) = m.operand(number);
     operand.swizzle.iter(count.into()).map(|component| AluSrc::component(operand.def, component)).collect()
@@ -83,7 +83,8 @@ fn chain(m: &mut Arithmetic<'_>, terms: Components, op: AluOp) -> Option<Def> {
     terms.into_iter().reduce(|sum, term| scalar(m, op, &[sum, term])).map(|sum| sum.def)
 }
 
-/// Sums and dot products. The table rounds 16-bit floats once, at the end: exact ones are added in 32 bits.
+/// Emits sums and dot products. The opcode table rounds 16-bit floats once, at the end: exact ones are added in 32
+/// bits.
 fn sum(m: &mut Arithmetic<'_>, op: AluOp, options: &CompilerOptions) -> Option<Def> {
     use AluOp as O;
     let flags = m.flags();
@@ -112,8 +113,8 @@ fn sum(m: &mut Arithmetic<'_>, op: AluOp, options: &CompilerOptions) -> Option<D
     Some(if by_words { m.builder.alu(O::F2f16, &[sum]) } else { sum })
 }
 
-/// The last product comes first, as the table has it: `fdot(a, vec4(b, 1.0))` then begins with `a.w`, to which fused
-/// products are added.
+/// Emits a dot product. As in the opcode table, the last product comes first: `fdot(a, vec4(b, 1.0))` then begins with
+/// `a.w`, to which fused products are added.
 fn dot(m: &mut Arithmetic<'_>, a: Components, b: Components, fuse: bool) -> Option<Def> {
     let mut pairs = a.into_iter().zip(b).rev();
     let (a, b) = pairs.next()?;
@@ -129,7 +130,7 @@ fn dot(m: &mut Arithmetic<'_>, a: Components, b: Components, fuse: bool) -> Opti
     Some(sum.def)
 }
 
-/// The first product comes first.
+/// Emits a dot product. The first product comes first.
 fn dot_forward(m: &mut Arithmetic<'_>, multiply: AluOp) -> Option<Def> {
     m.builder.flags = m.flags();
     let (a, b) = (components(m, 0), components(m, 1));
@@ -137,7 +138,7 @@ fn dot_forward(m: &mut Arithmetic<'_>, multiply: AluOp) -> Option<Def> {
     chain(m, products, AluOp::Fadd)
 }
 
-/// Whether all components are equal, or any differ, in the encoding of booleans that the opcode has.
+/// Emits whether all components are equal, or any differ, in the boolean encoding of the opcode.
 fn compare_all(m: &mut Arithmetic<'_>, op: AluOp) -> Option<Def> {
     use AluOp as O;
     let info = op.info();
@@ -162,7 +163,7 @@ fn compare_all(m: &mut Arithmetic<'_>, op: AluOp) -> Option<Def> {
     chain(m, tests, combine)
 }
 
-/// The same opcode on each component.
+/// Emits the same opcode for each component.
 fn by_components(m: &mut Arithmetic<'_>, op: AluOp) -> Option<Def> {
     if m.components == 1 {
         return None;

@@ -1,17 +1,17 @@
-//! Conversions to 16-bit floats by integers, for targets that lack one, or one that rounds as it must
-//! ([`CompilerOptions::lower_fp16_casts`]).
+//! Lowers conversions to 16-bit floats to integer operations, for targets that lack such a conversion or one with the
+//! required rounding ([`CompilerOptions::lower_fp16_casts`]).
 //!
 //! ```text
 //! 16 %2 = f2f16_rtz %1     =>     32 %3 = iand %1, 0x7fffffff
 //!                                 32 %4 = isub %3, 0x38000000       (the other bias)
-//!                                 32 %5 = ushr %4, 13               ... denormals, what is too large, NaN, the sign
+//!                                 32 %5 = ushr %4, 13               ... denormals, overflow, NaN, the sign
 //! ```
 //!
-//! To the nearest: half of the last place, and one more if the place is odd, is added before the shift. Denormals are
-//! whole multiples of 2^-24. What is 65520 or more becomes infinite, rounded toward zero the largest number. `f2f16`
-//! rounds as the shader says. 64-bit floats become 32-bit floats first, whose last bit is set if anything was cut off
-//! ("round to odd"), so that nothing is rounded twice; no operation on 64-bit floats is needed. Where the shader
-//! flushes 16-bit denormals so does what is made.
+//! To round to the nearest, half of the last place, plus one if the place is odd, is added before the shift. Denormals
+//! are integer multiples of 2^-24. Magnitudes from 65520 on become infinite, or, when rounding toward zero, the largest
+//! number. `f2f16` uses the shader's rounding mode. 64-bit floats are first converted to 32-bit floats, with the last
+//! bit set if any bits were lost ("round to odd"), so that nothing is rounded twice; no operation on 64-bit floats is
+//! needed. Where the shader flushes 16-bit denormals, so does the emitted code.
 //!
 //! Cost: linear.
 
@@ -48,8 +48,8 @@ pub fn lower_fp16_casts(shader: &mut Shader, options: &CompilerOptions) -> bool 
     })
 }
 
-/// The 32-bit float toward zero, its last bit set if that is not exact. Right for what becomes a 16-bit float: what is
-/// smaller than all normal numbers is 0.
+/// Converts to a 32-bit float toward zero, with the last bit set if that is inexact. Correct for conversion to a 16-bit
+/// float: values below all normal numbers become 0.
 fn to_odd(m: &mut Arithmetic<'_>, value: Def) -> Def {
     let low = m.op(AluOp::Unpack642x32SplitX, &[value]);
     let high = m.op(AluOp::Unpack642x32SplitY, &[value]);
@@ -58,7 +58,7 @@ fn to_odd(m: &mut Arithmetic<'_>, value: Def) -> Def {
     let mantissa = m.ishl_imm(magnitude, 3);
     let more = m.ushr_imm(low, 29);
     let kept = m.ior(mantissa, more);
-    // Exponent and mantissa moved by 3 have lost the upper bits of the exponent; the other bias makes up for it.
+    // Shifting exponent and mantissa by 3 loses the upper bits of the exponent; the change of bias compensates for it.
     let rebiased = m.iadd_imm(kept, u64::from(((127 - 1023) << 23) as u32));
     let rest = m.iand_imm(low, 0x1fff_ffff);
     let zero = m.int(0);
@@ -68,7 +68,7 @@ fn to_odd(m: &mut Arithmetic<'_>, value: Def) -> Def {
     let least = m.int((1023 - 126) << 20);
     let is_tiny = m.ult(magnitude, least);
     let normal = m.bcsel(is_tiny, zero, normal);
-    // Finite numbers stay finite: rounded toward zero they are not infinite in 16 bits.
+    // Finite numbers stay finite: rounded toward zero, they are not infinite in 16 bits.
     let above = m.int((1023 + 128) << 20);
     let is_huge = m.uge(magnitude, above);
     let largest = m.int(f32::MAX.to_bits());
@@ -84,7 +84,7 @@ fn to_odd(m: &mut Arithmetic<'_>, value: Def) -> Def {
     m.ior(result, sign)
 }
 
-/// The 16-bit float of a 32-bit float.
+/// Converts a 32-bit float to a 16-bit float.
 fn narrow(m: &mut Arithmetic<'_>, value: Def, toward_zero: bool, mode: ExecutionMode) -> Def {
     let magnitude = m.iand_imm(value, 0x7fff_ffff);
     // Normal numbers: the bias changes by 112.
@@ -98,7 +98,7 @@ fn narrow(m: &mut Arithmetic<'_>, value: Def, toward_zero: bool, mode: Execution
         m.iadd(rebiased, up)
     };
     let normal = m.ushr_imm(rounded, 13);
-    // Denormals are whole numbers of 2^-24, and 1024 of them are the smallest normal number as it should be.
+    // Denormals are integer multiples of 2^-24, and 1024 of these give the bits of the smallest normal number.
     let scale = m.int(16_777_216f32.to_bits());
     let scaled = m.fmul(magnitude, scale);
     let whole = if toward_zero { scaled } else { m.op(AluOp::FroundEven, &[scaled]) };
@@ -111,7 +111,7 @@ fn narrow(m: &mut Arithmetic<'_>, value: Def, toward_zero: bool, mode: Execution
         let is_denormal = m.ult(result, least);
         result = m.zero_if(is_denormal, result);
     }
-    // 65536 and above; 65520 and above get there by rounding.
+    // 65536 and above; from 65520 on, rounding has that effect.
     let above = m.int(0x4780_0000);
     let is_large = m.uge(magnitude, above);
     let limit = m.int(if toward_zero { 0x7bff } else { 0x7c00 });

@@ -1,4 +1,4 @@
-//! Fractions and exponents of floats are taken out of their bits, for targets without `frexp_sig` and `frexp_exp`
+//! Extracts fractions and exponents of floats from their bits, for targets without `frexp_sig` and `frexp_exp`
 //! ([`lower_frexp`](CompilerOptions::lower_frexp)).
 //!
 //! ```text
@@ -7,8 +7,8 @@
 //!                                 32 %5 = iadd %4, -126          (0 for zeros, infinities and NaN)
 //! ```
 //!
-//! Floats of all sizes. Denormals are scaled to normal numbers first, which is exact. Zeros, infinities and NaN are
-//! their own fractions.
+//! Handles floats of all sizes. Denormals are scaled to normal numbers first, which is exact. The fraction of a zero,
+//! an infinity or NaN is the number itself.
 //!
 //! Cost: linear.
 
@@ -33,16 +33,16 @@ pub fn lower_frexp(shader: &mut Shader, options: &CompilerOptions) -> bool {
     })
 }
 
-/// Where the parts of a float are in the word that holds its exponent: the float itself, or the upper half of 64 bits.
+/// The layout of a float in the word that contains its exponent: the float itself, or the upper half of a 64-bit float.
 #[derive(Clone, Copy)]
 struct Layout {
     float_bits: u8,
     /// Size of the word.
     word_bits: u8,
-    /// Bits of the mantissa in it.
+    /// Bits of the mantissa in the word.
     mantissa: u32,
     bias: u64,
-    /// Power of two that makes every denormal a normal number, and that power as a float.
+    /// The exponent of a power of two that makes every denormal a normal number, and that power as a float.
     scale: (u64, u64),
 }
 
@@ -59,21 +59,21 @@ impl Layout {
         1 << (self.word_bits - 1)
     }
 
-    /// The bits of the exponent in place.
+    /// Returns the bits of the exponent in place.
     const fn exponent_mask(self) -> u64 {
         (2 * self.bias + 1) << self.mantissa
     }
 }
 
-/// The parts that both opcodes look at.
+/// The parts that both opcodes need.
 struct Parts {
-    /// The number, as a normal one if it is finite and not 0.
+    /// The number, scaled to a normal one if it is finite and not 0.
     normal: Def,
     /// The word with its exponent.
     word: Def,
     /// Whether it was denormal.
     is_denormal: Def,
-    /// Whether it has no exponent: a zero, an infinity, NaN.
+    /// Whether it is a zero, an infinity or NaN.
     is_special: Def,
 }
 

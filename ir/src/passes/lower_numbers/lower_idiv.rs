@@ -1,4 +1,4 @@
-//! Divisions and remainders of integers become multiplications, for targets that have no division of integers
+//! Turns integer divisions and remainders into multiplications, for targets without integer division
 //! ([`lower_idiv`](CompilerOptions::lower_idiv)).
 //!
 //! ```text
@@ -8,15 +8,15 @@
 //!                                32 %7 = f2u32 %6                  ... one step of Newton's method, two corrections by 1
 //! ```
 //!
-//! - 32 bits: the reciprocal of the divisor as an integer of 32 bits, never too large; the quotient is then at most 2
-//!   too small.
-//! - 8 and 16 bits: all of them are 32-bit floats, whose quotient is right if the reciprocal is rounded up. Quotients
-//!   of 8 bits may be taken in 16-bit floats ([`idiv_by_fp16`](CompilerOptions::idiv_by_fp16)), if the reciprocal of
-//!   these is the nearest.
+//! - 32 bits: uses the reciprocal of the divisor as a 32-bit integer, rounded so that it is never too large; the
+//!   quotient is then at most 2 too small.
+//! - 8 and 16 bits: all values are exact 32-bit floats, and their quotient is correct if the reciprocal is rounded up.
+//!   8-bit quotients may be computed in 16-bit floats ([`idiv_by_fp16`](CompilerOptions::idiv_by_fp16)), if their
+//!   reciprocal is correctly rounded.
 //! - 64 bits are left to [`lower_int64`](mod@crate::passes::lower_numbers::lower_int64).
 //!
-//! The target's `frcp` of 32 bits may be either neighbour of the exact value. All results are exact, that of a division
-//! by 0 is the IR's 0.
+//! The target's 32-bit `frcp` may return either neighbour of the exact value. All results are exact; a division by 0
+//! gives 0, as in the IR.
 //!
 //! Cost: linear.
 
@@ -26,7 +26,7 @@ use crate::options::CompilerOptions;
 use crate::passes::lower_numbers::arithmetic::{Arithmetic, replace_alu};
 use crate::shader::Shader;
 
-/// The largest float for which a reciprocal that is rounded up still gives a product below 2^32.
+/// The largest float such that its product with a reciprocal that is rounded up is below 2^32.
 const BELOW_2_32: f32 = 4_294_966_784.0;
 
 /// See the [module](self).
@@ -47,18 +47,18 @@ pub fn lower_idiv(shader: &mut Shader, options: &CompilerOptions) -> bool {
     })
 }
 
-/// Whether the opcode is a quotient or remainder of integers.
+/// Returns whether the opcode is a quotient or remainder of integers.
 pub(crate) const fn is_division(op: AluOp) -> bool {
     matches!(op, AluOp::Udiv | AluOp::Umod | AluOp::Idiv | AluOp::Irem | AluOp::Imod)
 }
 
-/// `value`, or 0 where the divisor is 0.
+/// Returns `value`, or 0 where the divisor is 0.
 fn unless_zero(m: &mut Arithmetic<'_>, divisor: Def, value: Def) -> Def {
     let is_zero = m.is_zero(divisor);
     m.zero_if(is_zero, value)
 }
 
-/// The remainder that has the sign of the divisor from that which has the sign of the dividend.
+/// Converts a remainder with the sign of the dividend to one with the sign of the divisor.
 fn floored(m: &mut Arithmetic<'_>, dividend: Def, divisor: Def, remainder: Def) -> Def {
     let signs = m.ixor(dividend, divisor);
     let differ = m.is_negative(signs);
@@ -95,7 +95,7 @@ fn negated_if_negative(m: &mut Arithmetic<'_>, sign: Def, value: Def) -> Def {
     m.bcsel(is_negative, negated, value)
 }
 
-/// Quotient and remainder of 32 bits.
+/// Returns quotient and remainder of 32-bit integers.
 fn divide_unsigned(m: &mut Arithmetic<'_>, n: Def, d: Def) -> (Def, Def) {
     m.exact();
     let float = m.op(AluOp::U2f32, &[d]);
@@ -121,7 +121,7 @@ fn divide_unsigned(m: &mut Arithmetic<'_>, n: Def, d: Def) -> (Def, Def) {
     (quotient, remainder)
 }
 
-/// 8 or 16 bits by floats of `float_bits`.
+/// Divides 8-bit or 16-bit integers with floats of `float_bits` bits.
 fn divide_small(m: &mut Arithmetic<'_>, op: AluOp, float_bits: u8) -> Def {
     let (n, d) = (m.source(0), m.source(1));
     let bits = m.bits(n);
@@ -136,11 +136,11 @@ fn divide_small(m: &mut Arithmetic<'_>, op: AluOp, float_bits: u8) -> Def {
     let dividend = m.op(to_float, &[n]);
     let divisor = m.op(to_float, &[d]);
     let reciprocal = m.frcp(divisor);
-    // The next float away from 0: a quotient that is a whole number does not come out below it.
+    // The next float away from 0, so that an integral quotient is not rounded below its value.
     let above = m.iadd_imm(reciprocal, 1);
     let product = m.fmul(dividend, above);
     let whole = m.op(AluOp::Ftrunc, &[product]);
-    // By the wider integer, as -128 / -1 is no signed byte.
+    // Through the wider integer, as -128 / -1 is not a signed byte.
     let wide = m.op(to_int, &[whole]);
     let quotient = m.op(if bits == 8 { AluOp::U2u8 } else { AluOp::U2u16 }, &[wide]);
     let result = if matches!(op, AluOp::Udiv | AluOp::Idiv) {

@@ -1,4 +1,4 @@
-//! Integers become floats that hold the same numbers, for targets that have no integers.
+//! Turns integers into floats with the same values, for targets without integers.
 //!
 //! ```text
 //! 32 %3 = f2i32 %1                     32 %3 = ftrunc %1
@@ -8,19 +8,19 @@
 //! ```
 //!
 //! This is exact while all numbers are from -2^24 to 2^24 and operands of unsigned opcodes are not negative;
-//! `divide.rs` makes quotients and remainders. Rules lower at the end what the pass makes and the target lacks. Values
-//! that only moves, vectors, selections and phis read become floats if an integer instruction makes or reads them,
-//! or if they are an index; each component by itself, as the components of one vector often have nothing to do with
-//! each other. Where a number meets somebody to whom bits matter it is converted: an intrinsic that takes an index
-//! reads `f2i32` of it, an integer that an intrinsic made is read through `i2f32`. Constants that intrinsics, textures
-//! and derefs read themselves stay integers. So the shader can be run after the pass as before, and a target knows what
-//! its address registers do: they are those `f2i32`.
+//! `divide.rs` emits quotients and remainders. Afterwards, rules lower emitted opcodes that the target lacks. Values
+//! that moves, vectors, selections and phis forward become floats if an integer instruction defines or uses them, or if
+//! they are used as an index. Components are treated separately, as those of one vector are often unrelated. Numbers
+//! are converted where their bits matter: an intrinsic with an index operand reads an `f2i32` of it, an integer defined
+//! by an intrinsic is read through `i2f32`. Constant operands of intrinsics, textures and derefs stay integers. So the
+//! shader can still be run after the pass, and a target can identify the operations on its address registers: they are
+//! those `f2i32`.
 //!
-//! Masks (`ineg(b2i32 c)`, `bcsel c, ~0, 0`, and what moves, phis, selections and logic make of them) are tested, and
-//! logic on them becomes logic on booleans: `iand a, b` of two masks is `bcsel (iand (ine a, 0), (ine b, 0)), ~0, 0`. A
-//! float that is 0.0 or 1.0 may be a truth as well. Shifts by constants and the low bits of a number become products
-//! and differences. Other bit operations, and integers of other sizes than 32 bits, are errors; the shader has the same
-//! meaning as before then.
+//! Masks (`ineg(b2i32 c)`, `bcsel c, ~0, 0`, and moves, phis, selections and logic of them) are tested for 0, and logic
+//! on them becomes logic on booleans: `iand a, b` of two masks is `bcsel (iand (ine a, 0), (ine b, 0)), ~0, 0`. A float
+//! that is 0.0 or 1.0 may serve as a boolean, too. Shifts by constants and extraction of low bits become products and
+//! differences. Other bit operations, and integers that do not have 32 bits, are errors; the shader then keeps its
+//! meaning.
 
 mod divide;
 
@@ -40,7 +40,7 @@ use crate::shader::Shader;
 
 use divide::{Divisor, divide, zero_is_unused};
 
-/// An operation on integers that floats cannot do.
+/// An integer operation that floats cannot compute.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
 #[error("{inst}: {op} cannot be computed with floats")]
 pub struct IntToFloatError {
@@ -53,7 +53,7 @@ pub struct IntToFloatError {
 /// See the [module](self). Returns whether anything changed.
 ///
 /// # Errors
-/// [`IntToFloatError`]: the first operation that floats cannot do.
+/// [`IntToFloatError`]: the first operation that floats cannot compute.
 pub fn lower_int_to_float(shader: &mut Shader, options: &CompilerOptions) -> Result<bool, IntToFloatError> {
     let mut progress = false;
     for body in shader.bodies_mut() {
@@ -64,21 +64,18 @@ pub fn lower_int_to_float(shader: &mut Shader, options: &CompilerOptions) -> Res
         progress |= lower_body(body, options);
     }
     if progress {
-        // Comparisons that give 0.0 or 1.0 are what booleans become.
+        // Booleans become comparisons with result 0.0 or 1.0, so these are kept.
         opt_algebraic_lower(shader, &CompilerOptions { lower_scmp: false, ..options.clone() });
     }
     Ok(progress)
 }
-
-// ---- masks
-// ------------------------------------------------------------------------------------------------------------------
 
 fn operand(body: &Body, inst: Inst, number: usize) -> AluSrc {
     let source = body.source(inst, number);
     AluSrc::new(body.src_def(source), body.swizzle(source))
 }
 
-/// The boolean that the components of an operand are masks of: that of `ineg(b2i32 c)` and `bcsel c, ~0, 0`.
+/// Returns the boolean of which the components of an operand are masks: `c` of `ineg(b2i32 c)` and `bcsel c, ~0, 0`.
 fn truth_behind(body: &Body, source: AluSrc) -> Option<AluSrc> {
     let producer = body.def_inst(source.def);
     let inner = match body.alu_op(producer)? {
@@ -110,10 +107,10 @@ const fn is_logic(op: AluOp) -> bool {
     matches!(op, AluOp::Iand | AluOp::Ior | AluOp::Ixor | AluOp::Inot)
 }
 
-/// The components that are 0 or `~0` whatever happens.
+/// Returns the components that are always 0 or `~0`.
 ///
-/// Every value that only such components can reach is one to begin with, and stops being one when a component that it
-/// is made of is none. So phis of loops are seen through.
+/// Optimistic: every value that could be a mask starts as one, and stops being one when a component that it is computed
+/// from is not a mask. So phis of loops are handled.
 fn masks(body: &Body) -> Components {
     let mut is_mask = Components::new();
     let mut refuted: Vec<(Def, u8)> = Vec::new();
@@ -161,7 +158,7 @@ fn masks(body: &Body) -> Components {
     is_mask
 }
 
-/// Logic on masks becomes logic on booleans.
+/// Turns logic on masks into logic on booleans.
 fn lower_masks(body: &mut Body) -> bool {
     let mut is_mask = masks(body);
     let mut progress = false;
@@ -197,7 +194,7 @@ fn lower_masks(body: &mut Body) -> bool {
                 let condition = test(&mut builder, mask);
                 builder.alu_sized(AluOp::Bcsel, count, &[condition, value, zero])
             } else if op == AluOp::Iand && !mask_a {
-                // Two of 0.0 and 1.0.
+                // Both are 0.0 or 1.0.
                 builder.alu_sized(AluOp::Fmul, count, &[a, b])
             } else {
                 let first = test(&mut builder, a);
@@ -219,7 +216,7 @@ fn lower_masks(body: &mut Body) -> bool {
     progress
 }
 
-/// Whether an operand is a float that is 0.0 or 1.0 for sure.
+/// Returns whether an operand is a float that is known to be 0.0 or 1.0.
 fn is_truth(body: &Body, source: AluSrc, count: u8) -> bool {
     let is_known = |c: u8| {
         let word = body.constant_component(source.def, usize::from(source.swizzle.get(usize::from(c))));
@@ -232,7 +229,7 @@ fn is_truth(body: &Body, source: AluSrc, count: u8) -> bool {
     }
 }
 
-/// Comparisons of the bits of 0.0 or 1.0 with 0 are comparisons of floats.
+/// Turns comparisons of the bits of 0.0 or 1.0 with 0 into comparisons of floats.
 fn test_truth(body: &mut Body, inst: Inst, op: AluOp) -> bool {
     let form = match op {
         AluOp::Ieq => AluOp::Feq,
@@ -254,19 +251,16 @@ fn test_truth(body: &mut Body, inst: Inst, op: AluOp) -> bool {
     fits
 }
 
-// ---- what becomes of an opcode
-// --------------------------------------------------------------------------------------------------
-
-/// The role of an ALU instruction in this pass.
+/// How this pass treats an ALU instruction.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
-    /// No integers.
+    /// Has no integers.
     Other,
-    /// Hands values on whatever they are; its data are the sources from this one on.
+    /// Forwards values without interpreting them; its data are the sources from this one on.
     Passes(usize),
-    /// Works on integers and has another form.
+    /// Works on integers and has a float form.
     Integer,
-    /// Works on integers and has none.
+    /// Works on integers and has no float form.
     Impossible,
 }
 
@@ -303,7 +297,7 @@ fn is_integer(base: BaseType) -> bool {
     matches!(base, BaseType::Int | BaseType::Uint)
 }
 
-/// Whether source `number` of an integer instruction is a number (and not a float or a boolean).
+/// Returns whether source `number` of an integer instruction is a number (and not a float or a boolean).
 fn takes_number(op: AluOp, number: usize) -> bool {
     op.info().input_types.get(number).is_some_and(|ty| is_integer(ty.base))
 }
@@ -322,7 +316,7 @@ fn kind(body: &Body, inst: Inst, op: AluOp) -> Kind {
     let mut any = is_integer(info.output_type.base) && body.bit_size(def) != 1;
     for number in numbers {
         match bits(number) {
-            // Opcodes of any width on booleans.
+            // Opcodes of any width, on booleans.
             1 => {}
             32 => any = true,
             _ => return Kind::Impossible,
@@ -342,7 +336,7 @@ fn kind(body: &Body, inst: Inst, op: AluOp) -> Kind {
     if is_known && narrow { Kind::Integer } else { Kind::Impossible }
 }
 
-/// The constants that source `number` gives the components of the result.
+/// Returns the constant components of source `number` that the instruction reads.
 fn constants(body: &Body, inst: Inst, number: usize) -> Option<Vec<u32>> {
     let source = operand(body, inst, number);
     let count = usize::from(body.num_components(body.inst_def(inst)?));
@@ -351,12 +345,12 @@ fn constants(body: &Body, inst: Inst, number: usize) -> Option<Vec<u32>> {
         .collect()
 }
 
-/// The source of an `iand` that is all low bits: its number and the powers of two above them.
+/// Returns the source of an `iand` that is a mask of low bits: its number, and the powers of two above the masks.
 fn low_bits(body: &Body, inst: Inst) -> Option<(usize, Vec<u32>)> {
     [1, 0].into_iter().find_map(|number| {
         let words = constants(body, inst, number)?;
         let powers: Vec<u32> = words.iter().map(|w| w.wrapping_add(1)).collect();
-        // Masks without the sign alone are more likely for the bits of a float.
+        // Masks that exclude only the sign are more likely for the bits of a float.
         powers.iter().all(|p| p.is_power_of_two() && *p <= 1 << 28).then_some((number, powers))
     })
 }
@@ -374,9 +368,6 @@ fn check(body: &Body) -> Result<(), IntToFloatError> {
     Ok(())
 }
 
-// ---- what becomes of values
-// ---------------------------------------------------------------------------------------------------------
-
 /// A set of components of each value.
 type Components = SecondaryMap<Def, u16>;
 
@@ -384,7 +375,7 @@ fn all_components(count: u8) -> u16 {
     u16::MAX >> (16 - u32::from(count.clamp(1, 16)))
 }
 
-/// Whether an instruction hands 32-bit values on, whatever they are.
+/// Returns whether an instruction forwards 32-bit values without interpreting them.
 fn hands_on(body: &Body, inst: Inst) -> bool {
     match body.inst(inst) {
         InstData::Phi => body.inst_def(inst).is_some_and(|def| body.bit_size(def) == 32),
@@ -393,8 +384,8 @@ fn hands_on(body: &Body, inst: Inst) -> bool {
     }
 }
 
-/// The component that result component `result` of an instruction that hands values on takes of source `source`, if
-/// any.
+/// For an instruction that forwards its operands: returns the component of `source` that becomes result component
+/// `result`, if any.
 fn taken(body: &Body, inst: Inst, source: Use, result: u8) -> Option<u8> {
     let number = body.source_number(source);
     let swizzle = body.swizzle(source);
@@ -406,16 +397,16 @@ fn taken(body: &Body, inst: Inst, source: Use, result: u8) -> Option<u8> {
     }
 }
 
-/// The components of its 32-bit result to which a phi, move, vector or selection hands component `component` of what
-/// `source` reads, as a mask; others hand nothing on.
+/// For an instruction that forwards its operands (a phi, move, vector or selection): returns the components of its
+/// 32-bit result, as a mask, that are component `component` of `source`; 0 for other instructions.
 pub fn handed_to(body: &Body, inst: Inst, source: Use, component: u8) -> u16 {
     let Some(def) = body.inst_def(inst).filter(|_| hands_on(body, inst)) else { return 0 };
     let results = 0..body.num_components(def);
     results.filter(|&r| taken(body, inst, source, r) == Some(component)).fold(0, |mask, r| mask | 1 << r)
 }
 
-/// Whether a source is an index into something that is addressed by whole elements, so that a number in an address
-/// register can be it.
+/// Returns whether a source is an index into storage that is addressed by whole elements, so that the value of an
+/// address register can be used.
 pub fn is_index(body: &Body, source: Use) -> bool {
     use IntrinsicOp::*;
     let User::Inst(inst) = body.user(source) else { return false };
@@ -431,7 +422,7 @@ pub fn is_index(body: &Body, source: Use) -> bool {
     }
 }
 
-/// The components that will be floats that hold integers.
+/// Returns the components that become floats with integer values.
 fn numbers(body: &Body) -> Components {
     let mut is_number = Components::new();
     let mut pending: Vec<(Def, u8)> = Vec::new();
@@ -482,7 +473,8 @@ fn numbers(body: &Body) -> Components {
     is_number
 }
 
-/// The component that each channel of a source reads: of an ALU source after its swizzle, of others all.
+/// Returns the component that each channel of a source reads: for an ALU source after its swizzle, for others all
+/// components.
 pub fn components_read(body: &Body, inst: Inst, source: Use) -> Vec<u8> {
     let swizzle = body.swizzle(source);
     if body.alu_op(inst).is_some() {
@@ -493,7 +485,7 @@ pub fn components_read(body: &Body, inst: Inst, source: Use) -> Vec<u8> {
     }
 }
 
-/// Where a conversion for a source stands.
+/// Returns where to insert a conversion of a source.
 fn before(body: &Body, inst: Inst, source: Use) -> Cursor {
     if !body.is_phi(inst) {
         return Cursor::Before(inst);
@@ -518,7 +510,7 @@ fn lower_body(body: &mut Body, options: &CompilerOptions) -> bool {
     for &(inst, _) in &integers {
         is_integer_inst[inst] = true;
     }
-    // Every source gets what it wants: a number as float, or bits.
+    // Gives every source the form that it needs: a number as a float, or bits.
     for &inst in &all {
         let hands_on = hands_on(body, inst);
         for source in body.sources(inst) {
@@ -544,11 +536,10 @@ fn lower_body(body: &mut Body, options: &CompilerOptions) -> bool {
     progress
 }
 
-/// Makes a source read numbers in the channels that want them, and bits in the others. Returns whether there was
-/// anything to do.
+/// Makes a source read numbers in the channels with `wanted`, and bits in the others. Returns whether anything changed.
 fn supply(body: &mut Body, source: Use, channels: &[u8], wanted: &[bool], is_number: &mut Components) -> bool {
     let User::Inst(inst) = body.user(source) else { return false };
-    // What a constant is depends on who reads it; numbers that are handed on are signed.
+    // The value of a constant depends on its use; forwarded numbers are signed.
     let is_unsigned = !hands_on(body, inst)
         && body
             .alu_op(inst)
@@ -589,7 +580,7 @@ fn supply(body: &mut Body, source: Use, channels: &[u8], wanted: &[bool], is_num
         body.set_src(source, converted);
         return true;
     }
-    // Some are right already.
+    // Some components already have the right form.
     let mut parts: arrayvec::ArrayVec<AluSrc, 16> = arrayvec::ArrayVec::new();
     let mut conversions = [None; 2];
     for (&component, &wanted) in channels.iter().zip(wanted) {
@@ -612,13 +603,13 @@ fn supply(body: &mut Body, source: Use, channels: &[u8], wanted: &[bool], is_num
     true
 }
 
-/// Whether the components of an operand are whole numbers already.
+/// Returns whether the components of an operand are known to be integral.
 fn is_whole(body: &Body, ranges: &mut FloatRanges, source: AluSrc, count: u8) -> bool {
     let is_computed = body.alu_op(body.def_inst(source.def)).is_some();
     is_computed && ranges.of(body, source, count.into()).is_integral()
 }
 
-/// Gives an instruction whose numbers are floats already its new form.
+/// Replaces an instruction with operands that have become floats by its float form.
 fn replace(body: &mut Body, ranges: &mut FloatRanges, inst: Inst, op: AluOp, options: &CompilerOptions) {
     let Some(def) = body.inst_def(inst) else { return };
     let flags = body.alu(inst).map(|(_, flags)| flags).unwrap_or_default();
@@ -631,14 +622,14 @@ fn replace(body: &mut Body, ranges: &mut FloatRanges, inst: Inst, op: AluOp, opt
     let count = body.num_components(def);
     let sources: arrayvec::ArrayVec<AluSrc, 4> =
         (0..body.num_sources(inst).min(4)).map(|n| operand(body, inst, n)).collect();
-    // Constants are floats by now.
+    // Constants are floats here.
     let float_constants = |body: &Body, number: usize| {
         constants(body, inst, number).map(|words| words.into_iter().map(f32::from_bits).collect::<Vec<f32>>())
     };
     let bit_constants = match op {
         AluOp::Ishl | AluOp::Ishr | AluOp::Ushr => float_constants(body, 1).map(|v| (1, v)),
         AluOp::Iand => [1, 0].into_iter().find_map(|n| {
-            // The masks as floats: those above 2^24 were rounded to the power of two already.
+            // The masks as floats: those above 2^24 have been rounded to the power of two.
             let power = |m: f32| {
                 let next = if m < 16_777_216.0 { m + 1.0 } else { m };
                 (m >= 0.0 && (next as u32).is_power_of_two()).then_some(next)
@@ -656,7 +647,7 @@ fn replace(body: &mut Body, ranges: &mut FloatRanges, inst: Inst, op: AluOp, opt
     };
     let new = match (op, sources.as_slice()) {
         (AluOp::F2u32, &[x]) => {
-            // Below 0 (and for NaN) an unsigned number is 0.
+            // As an unsigned number, a negative number or NaN is 0.
             let whole =
                 if is_whole(b.body, ranges, x, count) { x } else { b.alu_sized(AluOp::Ftrunc, count, &[x]).into() };
             let zero = AluSrc::component(b.f32_const(0.0), 0);

@@ -1,4 +1,4 @@
-//! Vectors of constants become vectors of scalar constants.
+//! Splits vectors of constants into vectors of scalar constants.
 //!
 //! ```text
 //! 32x2 %1 = load_const (1.0, 2.0)     =>     32   %2 = load_const (1.0)
@@ -6,9 +6,9 @@
 //!                                            32x2 %1 = vec2 %2, %3
 //! ```
 //!
-//! Components that are equal share a constant. After copy propagation, what reads a component reads its constant.
+//! Equal components share a constant. After copy propagation, uses of a component read its constant directly.
 //!
-//! Cost: linear in components (of which a vector has 16 at most).
+//! Cost: linear in components (at most 16 per vector).
 
 use arrayvec::ArrayVec;
 

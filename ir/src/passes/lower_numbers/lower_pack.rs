@@ -1,4 +1,4 @@
-//! Opcodes that pack a vector into a number, or take one apart, become those of single components.
+//! Lowers opcodes that pack a vector into a number, or unpack one, to opcodes on single components.
 //!
 //! ```text
 //! 64 %2 = pack_64_4x16 %1     =>     32 %3 = pack_32_2x16_split %1.x, %1.y
@@ -7,9 +7,9 @@
 //! ```
 //!
 //! With [`lower_pack_vectors`](CompilerOptions::lower_pack_vectors): bit patterns, pairs of 16-bit floats, and integers
-//! that are cut to or clamped to the part they get. What normalises floats has rules (`lower_pack_unorm_4x8` and the
-//! like), which make some of the opcodes that this pass lowers; `pack_*_split` have rules too (`lower_pack_split`), but
-//! for `pack_32_4x8_split`, which becomes shifts with
+//! that are truncated or clamped to their part. Opcodes that normalise floats are lowered by rules
+//! (`lower_pack_unorm_4x8` and similar), some of which emit opcodes that this pass lowers. `pack_*_split` are lowered
+//! by rules too (`lower_pack_split`), except `pack_32_4x8_split`, which becomes shifts with
 //! [`lower_pack_32_4x8_split`](CompilerOptions::lower_pack_32_4x8_split).
 //!
 //! Cost: linear.
@@ -37,8 +37,8 @@ pub fn lower_pack(shader: &mut Shader, options: &CompilerOptions) -> bool {
     })
 }
 
-/// The value of an opcode that packs a vector or takes a number apart, by opcodes of single components; none
-/// for other opcodes.
+/// Returns the value of an opcode that packs a vector or unpacks a number, computed by opcodes on single components;
+/// `None` for other opcodes.
 pub(super) fn by_components(m: &mut Arithmetic<'_>, op: AluOp, options: &CompilerOptions) -> Option<Def> {
     let result = std::mem::replace(&mut m.components, 1);
     let new = lower(m, op, options);
@@ -46,7 +46,7 @@ pub(super) fn by_components(m: &mut Arithmetic<'_>, op: AluOp, options: &Compile
     new
 }
 
-/// The parts in the bits of one word, the first in the lowest.
+/// Places the parts in the bits of one word, the first in the lowest.
 fn side_by_side(m: &mut Arithmetic<'_>, parts: &[Def], bits: u32) -> Def {
     let mut word = parts[0];
     for (&part, number) in parts[1..].iter().zip(1..) {
@@ -56,7 +56,7 @@ fn side_by_side(m: &mut Arithmetic<'_>, parts: &[Def], bits: u32) -> Def {
     word
 }
 
-/// The components of the only source.
+/// Returns the components of the only source.
 fn parts<const COUNT: usize>(m: &mut Arithmetic<'_>) -> [Def; COUNT] {
     let source = m.source(0);
     std::array::from_fn(|component| m.builder.channel(source, component as u8))
@@ -116,7 +116,7 @@ fn lower(m: &mut Arithmetic<'_>, op: AluOp, options: &CompilerOptions) -> Option
             m.builder.vec_of(&bytes)
         }
         O::PackUvec2ToUint => {
-            // What is moved up to the top needs no mask.
+            // The upper part needs no mask.
             let [x, y] = parts(m);
             let low = m.iand_imm(x, 0xffff);
             side_by_side(m, &[low, y], 16)

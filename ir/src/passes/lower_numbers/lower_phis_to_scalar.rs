@@ -1,4 +1,4 @@
-//! Phis of vectors become a phi for each component, and a vector of these.
+//! Splits phis of vectors into a phi for each component, combined into a vector.
 //!
 //! ```text
 //! before:                                       after:
@@ -37,7 +37,7 @@ pub fn lower_phis_to_scalar(shader: &mut Shader) -> bool {
     progress
 }
 
-/// A phi becomes a phi for each component, and a vector of these.
+/// Splits a phi into a phi for each component, combined into a vector.
 fn split(body: &mut Body, block: Block, phi: Inst) {
     let Some(def) = body.inst_def(phi) else { return };
     let Shape { num_components, bit_size } = body.shape(def);

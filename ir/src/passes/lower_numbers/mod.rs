@@ -1,4 +1,4 @@
-//! Lowering of arithmetic that a target lacks: widths, sizes, number formats.
+//! Lowers arithmetic that a target lacks: widths, sizes, number formats.
 
 pub(crate) mod arithmetic;
 pub mod lower_alu;

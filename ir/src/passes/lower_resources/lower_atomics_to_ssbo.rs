@@ -1,20 +1,20 @@
-//! Atomic counters become words of storage buffers, for targets that have no counters of their own.
+//! Turns atomic counters into words of storage buffers, for targets without counters.
 //!
 //! ```text
 //! 32 %1 = @atomic_counter_inc (%0) (base=1, range_base=4)         =>     32 %2 = iadd %0, 4
-//!                                                                        32 %1 = @ssbo_atomic (n + 1, %2, 1) (atomic_op=iadd)
+//!                                                                        32 %1 = @ssbo_atomic (1, %2, 1) (atomic_op=iadd)
 //!
 //! 32 %1 = @atomic_counter_pre_dec_deref (&counters[i])            =>     32 %2 = imul %i, 4
-//!                                                                        32 %3 = @ssbo_atomic (n + 1, %2, -1) (atomic_op=iadd)
+//!                                                                        32 %3 = @ssbo_atomic (b, %2, -1) (atomic_op=iadd)
 //!                                                                        32 %1 = iadd %3, -1
 //! ```
 //!
-//! The counters of binding b are storage buffer n + b, where n is what the target says. Each buffer of counters gets a
-//! variable of its own instead of those of the counters. A counter that is read is a load. A decrement that gives the
-//! new value takes one from the old, also where there is no such counter and the old value reads 0.
+//! The counters of binding b become storage buffer b. Each buffer of counters gets one variable, which replaces those
+//! of the counters. Reading a counter becomes a load. A pre-decrement subtracts one from the returned old value, even
+//! if the counter does not exist and the old value reads as 0.
 //!
-//! Counters whose deref does not lead to a variable stay. Cost: linear in the accesses times the lengths of their
-//! paths.
+//! Counters with a deref that does not lead to a variable are kept. Cost: linear in the accesses times the lengths of
+//! their paths.
 
 use std::collections::BTreeMap;
 
@@ -61,17 +61,17 @@ pub fn lower_atomics_to_ssbo(shader: &mut Shader) -> bool {
     true
 }
 
-/// Whether a counter is named by a deref.
+/// Returns whether a deref names the counter.
 fn is_by_deref(op: IntrinsicOp) -> bool {
     op.info().index_slot(IndexKind::RangeBase).is_none()
 }
 
-/// Where a counter is: its binding, and the deref or the byte offset.
+/// The location of a counter: its binding, and its byte offset.
 struct Address {
     binding: u32,
-    /// Bytes.
+    /// The constant part of the byte offset.
     first: u32,
-    /// Numbers of the elements of arrays, with the bytes of an element.
+    /// Run-time array indices, each with the size of an element in bytes.
     indices: Vec<(Def, u32)>,
 }
 
@@ -92,7 +92,7 @@ fn address_of(
         match *body.inst(deref) {
             InstData::Deref { kind: DerefKind::Var(variable), .. } => {
                 let data = &variables[variable];
-                // Four bytes each.
+                // Each counter takes four bytes.
                 return Some(Address { binding: data.binding, first: data.driver_location.wrapping_mul(4), indices });
             }
             InstData::Deref { kind: DerefKind::Array, ty, .. } => {
@@ -104,7 +104,7 @@ fn address_of(
     }
 }
 
-/// Whether something is written.
+/// Lowers an access. Returns whether it writes.
 fn lower(body: &mut Body, inst: Inst, op: IntrinsicOp, address: Address) -> bool {
     use IntrinsicOp as I;
     let Some(def) = body.inst_def(inst) else { return false };
@@ -148,7 +148,7 @@ fn lower(body: &mut Body, inst: Inst, op: IntrinsicOp, address: Address) -> bool
     true
 }
 
-/// The byte offset of a counter.
+/// Emits the byte offset of a counter.
 fn offset(b: &mut Builder<'_>, address: &Address) -> Def {
     let mut known = address.first;
     let mut sum: Option<Def> = None;
@@ -174,7 +174,7 @@ fn offset(b: &mut Builder<'_>, address: &Address) -> Def {
     }
 }
 
-/// A deref that nothing uses goes, and then those that lead to it.
+/// Removes an unused deref, and then those that lead to it.
 fn remove_unused(body: &mut Body, mut deref: Inst) {
     while body.inst_block(deref).is_some()
         && let InstData::Deref { kind, .. } = *body.inst(deref)
@@ -187,7 +187,7 @@ fn remove_unused(body: &mut Body, mut deref: Inst) {
     }
 }
 
-/// For each buffer of counters a variable, instead of those of the counters that nothing uses any more.
+/// Adds a variable for each buffer of counters, and removes unused variables of counters.
 fn replace_variables(shader: &mut Shader) {
     let is_counter = |types: &TypeTable, data: &VariableData| {
         data.mode == VariableModes::UNIFORM

@@ -1,4 +1,4 @@
-//! Loads and stores of input and output variables become intrinsics that name slots.
+//! Turns loads and stores of input and output variables into intrinsics that name slots.
 //!
 //! ```text
 //! 32   %1 = deref_var &in_2 (shader_in vec4[3])
@@ -6,17 +6,17 @@
 //! 32x4 %3 = @load_deref (%2)
 //! ```
 //!
-//! `base` is the variable's `driver_location` plus the constant part of the array index, the offset source the run-time
-//! part, both in slots of four components. What an access names (`range`, `slots` and `location` of `io_semantics`) are
-//! the slots from its base on that it may be to: one element where the index is constant, the rest of the variable
-//! else. Where a constant index is beyond the variable, reads give zero, and writes are dropped. The outermost index of
-//! a variable that is addressed by vertex becomes the vertex source of `load_per_vertex_input` and its kin.
-//! `interp_deref_at_*` become `load_interpolated_input` with `load_barycentric_*` of the variable's mode (none, where
-//! there are no barycentrics of that mode); ordinary loads of fragment inputs stay `load_input`, because how a register
-//! is interpolated belongs to its declaration. Variables stay: they say what the slots mean.
+//! `base` is the variable's `driver_location` plus the constant part of the array index; the offset source is the
+//! run-time part. Both count slots of four components. `range` and the `slots` and `location` of `io_semantics`
+//! describe the slots, from the base on, that an access may reach: one element if the index is constant, otherwise the
+//! rest of the variable. With a constant index beyond the variable, reads give zero and writes are dropped. The
+//! outermost index of a per-vertex variable becomes the vertex source of `load_per_vertex_input` and similar
+//! intrinsics. `interp_deref_at_*` become `load_interpolated_input` with `load_barycentric_*` of the variable's mode
+//! (without a mode where no such barycentrics exist); ordinary loads of fragment inputs become `load_input`, because
+//! the interpolation of a register is part of its declaration. Variables are kept: they describe the meaning of the
+//! slots.
 //!
-//! Derefs that nobody reads any more are left to dead code elimination. Variables of other types than (arrays of)
-//! vectors are left alone.
+//! Unused derefs are left to dead code elimination. Variables of types other than (arrays of) vectors are left alone.
 
 use arrayvec::ArrayVec;
 
@@ -31,7 +31,7 @@ use crate::shader::{Shader, Stage};
 use crate::types::{ScalarType, TypeData, TypeTable};
 use crate::variable::{VariableData, VariableModes};
 
-/// Deepest path of derefs that is followed.
+/// Maximum number of derefs to follow.
 const MAX_PATH: usize = 16;
 
 /// Lowers accesses to variables of the given modes (`SHADER_IN`, `SHADER_OUT`). Returns whether anything changed.
@@ -57,15 +57,15 @@ pub fn lower_io(shader: &mut Shader, modes: VariableModes) -> bool {
     progress
 }
 
-/// The slots that an access designates.
+/// The slots of an access.
 struct Location {
     vertex: Option<Def>,
-    /// Slots from the start of the variable, the constant part.
+    /// Constant part of the offset, in slots from the start of the variable.
     slots: u32,
-    /// Terms of the run-time part: index and slots of an element.
+    /// Terms of the run-time part: an index and the slots of an element.
     dynamic: ArrayVec<(Def, u32), MAX_PATH>,
     base: i32,
-    /// Slots that the access may be to, from the base and those slots on; 0 if it is beyond the variable.
+    /// Number of slots, from the base plus `slots`, that the access may reach; 0 if it is beyond the variable.
     range: u32,
     component: i32,
     is_input: bool,
@@ -127,7 +127,7 @@ fn locate<'a>(
     };
     let mut semantics = IoSemantics::new((location + inside).min(127) as u8, range.clamp(1, 63) as u8);
     semantics.invariant = data.invariant;
-    // What a variable of another stage says of these means nothing there.
+    // These properties have no meaning in other stages.
     if stage == Stage::Geometry {
         semantics.gs_streams = data.streams;
     }
@@ -145,7 +145,7 @@ fn locate<'a>(
         is_input: data.mode == VariableModes::SHADER_IN,
         semantics,
         scalar,
-        // An array may begin with a register that is flat and have others after it.
+        // An array may begin with a flat register and have others after it.
         interpolation: match data.interpolation {
             InterpMode::Flat | InterpMode::Explicit => InterpMode::None.to_i32(),
             mode => mode.to_i32(),
@@ -184,7 +184,7 @@ fn lower(body: &mut Body, inst: Inst, op: IntrinsicOp, location: &Location) {
     let offset = offset.unwrap_or_else(|| builder.u32_const(0));
     let shape = shape.unwrap_or(Shape::new(4, 32));
     if location.range == 0 {
-        // Nothing is there: reads give zero, writes are dropped.
+        // Out of range: reads give zero, writes are dropped.
         if let Some(old) = builder.body.inst_def(inst) {
             let zero = builder.constant(shape.bit_size, &[0; MAX_COMPONENTS][..usize::from(shape.num_components)]);
             body.replace_all_uses(old, zero);
@@ -243,8 +243,8 @@ mod tests {
     use super::*;
     use crate::shader::Stage;
 
-    /// A vertex shader that copies element `index` of an array of inputs to a scalar output that is component z of its
-    /// register.
+    /// Builds a vertex shader that copies element `index` of an array of inputs to a scalar output in component z of
+    /// its register.
     fn shader(index: impl FnOnce(&mut Builder<'_>) -> Def) -> Shader {
         let mut shader = Shader::new(Stage::Vertex);
         let vec4 = shader.types.vector(ScalarType::Float, 4);

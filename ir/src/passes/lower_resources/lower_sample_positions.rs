@@ -1,5 +1,4 @@
-//! Positions of samples are looked up in the standard patterns by the number of samples, for targets without
-//! `sample_pos`.
+//! Computes sample positions from the number of samples with the standard patterns, for targets without `sample_pos`.
 //!
 //! ```text
 //! 32x2 %2 = (float32)sample_pos %1 (ms_index), 3 (texture)
@@ -7,7 +6,7 @@
 //! 32   %3 = (int32)texture_samples 3 (texture)
 //! 32x2 %4 = bcsel (ieq %3, 4), (0x0000a2e6, 0x0000ea62), ...     (one selection for each standard pattern)
 //! 32x2 %5 = iand (ushr %4, (ishl %1, 2)), 15
-//! 32x2 %6 = bcsel (ult %1, %3), %5, 8                            (the centre, if there is no such sample)
+//! 32x2 %6 = bcsel (ult %1, %3), %5, 8                            (the centre, if the sample does not exist)
 //! 32x2 %2 = fmul (u2f32 %6), 1/16
 //! ```
 //!
@@ -23,7 +22,7 @@ use crate::entities::{Def, Inst};
 use crate::shader::Shader;
 use tgsi_environment::sample_positions::{CENTRE, SAMPLE_POSITIONS};
 
-/// Samples whose positions one word has.
+/// Number of sample positions in a word.
 const SAMPLES_IN_WORD: u64 = 8;
 
 /// See the [module](self).
@@ -67,7 +66,7 @@ fn position(b: &mut Builder<'_>, samples: Def, number: Def) -> Def {
         let is_own = b.alu(AluOp::Ieq, &[samples, count]);
         pattern = select(b, is_own, own, pattern);
     }
-    // The shift takes its distance modulo 32.
+    // A shift uses its distance modulo 32.
     let two = b.u32_const(2);
     let distance = b.alu(AluOp::Ishl, &[number, two]);
     let shifted = b.alu_sized(AluOp::Ushr, 2, &[pattern.into(), scalar(distance)]);

@@ -1,4 +1,4 @@
-//! System values that follow from the size of the workgroup, where that is fixed, are computed.
+//! Computes system values that follow from the size of the workgroup, where that is fixed.
 //!
 //! ```text
 //! before (workgroups of 8 x 4 x 1):              after:
@@ -51,7 +51,7 @@ fn lower(body: &mut Body, inst: Inst, size: [u32; 3]) -> bool {
     true
 }
 
-/// Whether something reads a component of a local id that is always 0.
+/// Returns whether a component of a local id that is always 0 is used.
 fn reads_zero(body: &Body, id: Def, size: [u32; 3]) -> bool {
     let is_zero = |component: u8| size.get(usize::from(component)) == Some(&1);
     body.uses_of(id).any(|source| match body.user(source) {

@@ -1,4 +1,4 @@
-//! Loads of uniforms become loads of uniform buffer 0; the other uniform buffers move up by one.
+//! Turns loads of uniforms into loads of uniform buffer 0, and renumbers the other uniform buffers from 1.
 //!
 //! ```text
 //! before:                                            after:
@@ -8,11 +8,12 @@
 //!     32x4 %2 = @load_ubo (0, %b)                        32x4 %2 = @load_ubo (1, %b)
 //! ```
 //!
-//! The buffers move once: then [`ShaderInfo::first_ubo_is_default_ubo`](crate::shader::ShaderInfo) says that buffer 0
-//! is that of the uniforms, a variable stands for it, and the next run only lowers the loads that are new. An index so
-//! large that its offset in bytes would wrap around stays past the end.
+//! The buffers are renumbered once: afterwards [`ShaderInfo::first_ubo_is_default_ubo`](crate::shader::ShaderInfo)
+//! records that buffer 0 holds the uniforms, a variable declares it, and the next run lowers only new loads. An index
+//! with a byte offset that would wrap around is clamped to the end.
 //!
-//! Numbers of 64 bits lie as in a buffer, those of fewer than 32 in a word each, as uniforms do. Cost: linear.
+//! 64-bit numbers are laid out as in a buffer; smaller ones than 32 bits take a word each, as in uniforms. Cost:
+//! linear.
 
 use arrayvec::ArrayVec;
 
@@ -26,7 +27,7 @@ use crate::shader::Shader;
 use crate::types::{ScalarType, TypeData};
 use crate::variable::{VariableData, VariableModes};
 
-/// The largest alignment that is said of a known offset.
+/// Maximum alignment reported for a constant offset.
 const MOST_ALIGN: u32 = 1 << 30;
 
 /// See the [module](self).
@@ -49,7 +50,7 @@ pub fn lower_uniforms_to_ubo(shader: &mut Shader) -> bool {
     if shifts {
         for data in shader.variables.values_mut().filter(|data| data.mode == VariableModes::MEM_UBO) {
             data.binding = data.binding.saturating_add(1);
-            // All ones say that there is none.
+            // All ones mean unassigned.
             data.driver_location = data.driver_location.saturating_add(1);
         }
         shader.info.first_ubo_is_default_ubo = true;
@@ -64,7 +65,7 @@ pub fn lower_uniforms_to_ubo(shader: &mut Shader) -> bool {
     progress
 }
 
-/// The next buffer.
+/// Increments the buffer number.
 fn shift(body: &mut Body, inst: Inst) {
     let buffer = body.src(inst, 0);
     let Shape { num_components, bit_size } = body.shape(buffer);
@@ -75,7 +76,7 @@ fn shift(body: &mut Body, inst: Inst) {
             b.constant(bit_size, &[constant.wrapping_add(1) & fit])
         }
         _ => {
-            // Of what is more than a number the first component is it.
+            // The first component of a vector is the buffer number.
             let mut ones: ArrayVec<u64, MAX_COMPONENTS> = (0..num_components).map(|_| 0).collect();
             ones[0] = 1;
             let ones = b.constant(bit_size, &ones);
@@ -93,11 +94,11 @@ fn lower(body: &mut Body, inst: Inst) {
         (body.src(inst, 0), body.index(inst, IndexKind::Base), body.index(inst, IndexKind::Range) as u32);
     let mut b = Builder::new(body, Cursor::Before(inst));
     let zero = b.u32_const(0);
-    // Uniforms of fewer bits have words of their own.
+    // Uniforms of less than 32 bits take a word each.
     let shape = Shape::new(num_components, bit_size.max(32));
     let (offset, align, rest) = byte_offset(&mut b, index, base as u32);
     let bytes = u32::from(num_components) * u32::from(shape.bit_size) / 8;
-    // What begins below 0 has no extent that could be told.
+    // A negative base has no known extent.
     let extent = range.checked_mul(16).filter(|&extent| range > 0 && base >= 0 && extent <= i32::MAX as u32);
     let (range_base, range) = match extent.zip((base as u32).checked_mul(16)) {
         Some((extent, first)) => (first as i32, extent.max(bytes) as i32),
@@ -119,7 +120,7 @@ fn lower(body: &mut Body, inst: Inst) {
     body.remove_inst(inst);
 }
 
-/// The offset in bytes of a sum, with its alignment.
+/// Emits the byte offset of a sum of vec4 indices; also returns its alignment.
 fn byte_offset(b: &mut Builder<'_>, index: Def, base: u32) -> (Def, u32, u32) {
     let index = index_up_to(b, index, base, u32::MAX >> 4);
     if let Some(constant) = b.body.constant_component(index, 0) {
@@ -130,7 +131,7 @@ fn byte_offset(b: &mut Builder<'_>, index: Def, base: u32) -> (Def, u32, u32) {
     (b.alu(AluOp::Ishl, &[index, log]), 16, 0)
 }
 
-/// A sum that is no larger than `last`, after which there is nothing.
+/// Emits a sum clamped to `last`, an index beyond the end.
 fn index_up_to(b: &mut Builder<'_>, index: Def, base: u32, last: u32) -> Def {
     if let Some(constant) = b.body.constant_component(index, 0) {
         return b.u32_const((constant as u32).wrapping_add(base).min(last));
@@ -155,7 +156,7 @@ mod tests {
     use tgsi_environment::{AnalyticResources, Inputs, LaneRegisters, RunLimits};
 
     const LANES: usize = 8;
-    /// The first index that a lane uses: past the end, below 0, so that it wraps around, inside.
+    /// The first index of a lane: past the end, negative, wrapping around, in range.
     const STARTS: [u32; 5] = [40, 0xffff_fffc, 0x0fff_fffe, 0x1000_0000, 0];
 
     fn shader(shape: Shape, base: i32, by_lane: bool) -> Shader {

@@ -1,4 +1,4 @@
-//! Lowering of inputs, outputs, system values, uniforms, counters and textures.
+//! Lowers inputs, outputs, system values, uniforms, counters and textures.
 
 pub mod lower_atomics_to_ssbo;
 pub mod lower_io;

@@ -1,4 +1,4 @@
-//! Simplification of values: each instruction, whatever the control flow around it.
+//! Simplifies values: single instructions, independent of the control flow around them.
 
 pub mod opt_algebraic;
 pub mod opt_comparison_pre;

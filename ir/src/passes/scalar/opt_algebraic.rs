@@ -6,16 +6,18 @@
 //!     %3 = fsub %1, %2
 //! ```
 //!
-//! The rules stand in `rules/*.rules`; [`crate::algebra`] says how they are written and matched. [`opt_algebraic`]
-//! brings code to its normal form and simplifies it, as often as one likes; [`opt_algebraic_late`] turns that into what
-//! targets have, once at the end; [`opt_algebraic_distribute_src_mods`] pushes negation and absolute value into the
-//! operands for targets whose operands take them, after that. [`opt_algebraic_lower`] is for passes after all of them,
-//! which make instructions that the target may lack: it applies rules of the first two that ask for a `lower_` switch.
+//! The rules are in `rules/*.rules`; [`crate::algebra`] describes how they are written and matched. [`opt_algebraic`]
+//! simplifies code and brings it to its normal form; it may run any number of times. [`opt_algebraic_late`] turns the
+//! normal form into opcodes of the target, once at the end. [`opt_algebraic_distribute_src_mods`] then pushes negation
+//! and absolute value into the operands, for targets with such modifiers. [`opt_algebraic_lower`] is for passes that
+//! run after all of these and emit instructions that the target may lack: it applies those rules of the first two that
+//! require a `lower_` switch.
 //!
-//! One walk over the body, or where little has changed none, and a work list: an instruction is looked at again only
-//! when one of its operands was replaced or has lost all uses but one, by this pass or, since it last ran, by others.
-//! What a replacement leaves without uses is removed at once, so that rules that ask for a single use see the truth. A
-//! shader grows by a bounded number of replacements even if rules should undo each other.
+//! The pass walks over the body once, or not at all if few instructions have changed, and then processes a worklist: an
+//! instruction is revisited only when one of its operands has been replaced or has lost all uses except one, by this
+//! pass or by others since its last run. Unused results of a replacement are removed at once, so that rules that
+//! require a single use apply. The number of replacements is bounded, so a shader grows by a bounded amount even if
+//! rules undo each other.
 
 use std::collections::VecDeque;
 
@@ -27,16 +29,16 @@ use crate::options::CompilerOptions;
 use crate::passes::pass_manager::LOG_TARGET;
 use crate::shader::Shader;
 
-/// Replacements for each instruction of a body (and some more) after which the pass stops. What is left then stays for
-/// the next call; it is in the log.
+/// The pass stops after this number of replacements for each instruction of a body (and some more). The rest is left
+/// for the next call; the log reports it.
 const MAX_REPLACEMENTS_PER_INST: usize = 16;
 
-/// Simplifies, and brings code to the form that the other passes expect; see the [module](self).
+/// Simplifies code and brings it to the form that the other passes expect; see the [module](self).
 pub fn opt_algebraic(shader: &mut Shader, options: &CompilerOptions) -> bool {
     apply(shader, Matcher::new(&MAIN, options, shader), MAIN.file)
 }
 
-/// Turns the normal form into what targets have; see the [module](self).
+/// Turns the normal form into opcodes of the target; see the [module](self).
 pub fn opt_algebraic_late(shader: &mut Shader, options: &CompilerOptions) -> bool {
     apply(shader, Matcher::new(&LATE, options, shader), LATE.file)
 }
@@ -46,16 +48,16 @@ pub fn opt_algebraic_distribute_src_mods(shader: &mut Shader, options: &Compiler
     apply(shader, Matcher::new(&MODIFIERS, options, shader), MODIFIERS.file)
 }
 
-/// Lowers what the target lacks, and changes nothing else; see the [module](self).
+/// Lowers opcodes that the target lacks, and changes nothing else; see the [module](self).
 pub fn opt_algebraic_lower(shader: &mut Shader, options: &CompilerOptions) -> bool {
-    // What the late rules make of comparisons stays.
+    // Keeps comparisons created by the late rules.
     let options = CompilerOptions { lower_scmp: options.lower_scmp && !options.fuse_scmp, ..options.clone() };
     let main = Matcher::new(&MAIN, &options, shader).only_lowering();
     let late = Matcher::new(&LATE, &options, shader).only_lowering();
     apply(shader, main, "lowering by main rules") | apply(shader, late, "lowering by late rules")
 }
 
-/// Applies rules. Instructions that did not change since the last time under this name are not looked at.
+/// Applies rules. Skips instructions without changes since the last run under this name.
 fn apply(shader: &mut Shader, mut matcher: Matcher, name: &'static str) -> bool {
     let pass = (name, matcher.switches);
     let mut progress = false;
@@ -73,9 +75,9 @@ fn apply(shader: &mut Shader, mut matcher: Matcher, name: &'static str) -> bool 
     progress
 }
 
-/// Instructions to be looked at, each once.
+/// Instructions to visit, each once.
 struct Work {
-    /// The next one of a walk over the whole body, which comes before the queue.
+    /// The next instruction of a walk over the whole body, which precedes the queue.
     walk: Option<Inst>,
     queue: VecDeque<Inst>,
     /// Whether an instruction is ahead of the walk or in the queue.
@@ -85,13 +87,13 @@ struct Work {
 }
 
 impl Work {
-    /// All of a body.
+    /// Starts with all instructions of a body.
     fn new(body: &Body) -> Work {
         let walk = body.blocks().find_map(|block| body.first_inst(block));
         Work { walk, queue: VecDeque::new(), is_waiting: vec![true; body.num_insts()], pending: Vec::new() }
     }
 
-    /// The neighbourhood of what was touched.
+    /// Starts with the neighbourhood of changed instructions.
     fn after(body: &Body, touched: &[Inst]) -> Work {
         let is_waiting = if touched.is_empty() { Vec::new() } else { vec![false; body.num_insts()] };
         let mut work = Work { walk: None, queue: VecDeque::new(), is_waiting, pending: Vec::new() };
@@ -101,14 +103,14 @@ impl Work {
         work
     }
 
-    /// Takes the next one.
+    /// Returns the next instruction.
     fn next(&mut self, body: &Body) -> Option<Inst> {
         let Some(inst) = self.walk else {
             let inst = self.queue.pop_front()?;
             self.is_waiting[inst.as_u32() as usize] = false;
             return Some(inst);
         };
-        // Rules remove and make nothing after the instruction at hand.
+        // A replacement neither removes nor adds instructions after the current one.
         self.walk = body.next_inst(inst).or_else(|| {
             let mut block = body.inst_block(inst);
             std::iter::from_fn(|| {
@@ -134,10 +136,10 @@ impl Work {
         }
     }
 
-    /// Queues what may match now that an instruction changed: rules look a few instructions deep, and some at the
+    /// Queues instructions that may match after a change: rules match a few instructions deep, and some depend on the
     /// users.
     fn push_around(&mut self, body: &Body, inst: Inst) {
-        // It may be gone by now.
+        // It may have been removed since.
         if body.inst_block(inst).is_none() {
             return;
         }
@@ -164,20 +166,20 @@ impl Work {
         }
     }
 
-    /// Whether anything changed, and whether nothing is left to be done.
+    /// Processes all instructions. Returns whether anything changed, and whether a fixpoint was reached.
     fn run(&mut self, body: &mut Body, matcher: &mut Matcher) -> (bool, bool) {
         let mut ranges = FloatRanges::new();
         let mut left = MAX_REPLACEMENTS_PER_INST * (self.is_waiting.len() + 16);
         let mut progress = false;
         let mut users: Vec<Inst> = Vec::new();
         while let Some(inst) = self.next(body) {
-            // It may be gone by now.
+            // It may have been removed since.
             if body.inst_block(inst).is_none() {
                 continue;
             }
             let Some(m) = matcher.find(body, &mut ranges, inst) else { continue };
             if left == 0 {
-                log::warn!(target: LOG_TARGET, "rules of {} find something again and again", matcher.set().file);
+                log::warn!(target: LOG_TARGET, "the rules of {} reach no fixpoint", matcher.set().file);
                 return (progress, false);
             }
             left -= 1;
@@ -203,7 +205,7 @@ impl Work {
                 self.push(body, inst_new);
                 new = body.next_inst(inst_new);
             }
-            // Rules look a few instructions deep: users, and users of users.
+            // Rules match a few instructions deep: users, and users of users.
             for &user in &users {
                 self.push(body, user);
                 self.push_users(body, user);
@@ -213,7 +215,7 @@ impl Work {
         (progress, true)
     }
 
-    /// Removes an instruction that nobody uses, and what only it used. The last user of an operand is looked at again.
+    /// Removes an unused instruction, and operands that only it used. Revisits the last user of an operand.
     fn remove_unused(&mut self, body: &mut Body, inst: Inst) {
         let mut pending = std::mem::take(&mut self.pending);
         pending.push(inst);
@@ -230,7 +232,7 @@ impl Work {
                 if let Some(last) = body.single_use(operand) {
                     if let Some(user) = body.user(last).inst() {
                         self.push(body, user);
-                        // The rule that asks for a single use may start further down.
+                        // The root of a rule that requires a single use may be a user of it.
                         self.push_users(body, user);
                     }
                 } else if body.is_unused(operand) {

@@ -1,5 +1,5 @@
-//! A comparison whose difference is computed later anyway compares the difference with zero (partial redundancy
-//! elimination).
+//! Turns a comparison of two values into a comparison of their difference with zero if that difference is computed
+//! later anyway (partial redundancy elimination).
 //!
 //! ```text
 //! before:                          after:
@@ -11,22 +11,22 @@
 //!     }                                }
 //! ```
 //!
-//! For targets whose additions set flags: the comparison then costs nothing. (`nir_opt_comparison_pre`.) `-%y` stands
-//! for an `fneg`, or for a constant of the other sign. A comparison changes if
+//! For targets with additions that set flags: the comparison then costs nothing. (`nir_opt_comparison_pre`.) `-%y`
+//! means an `fneg`, or a constant of opposite sign. A comparison is changed if
 //!
-//! 1. it is `flt`, `fge`, `feq` or `fneu` of one component, with booleans of 1 or 32 bits, and an `if` reads it;
-//! 2. no operand of it is the constant zero: that is what it shall become;
-//! 3. an `fadd` of one component, of the same bit size, adds one operand and the negated other one, in either order.
-//!    A difference the other way round, `%y - %x`, is compared from the other side: `0.0 < %3`;
+//! 1. it is `flt`, `fge`, `feq` or `fneu` of one component, with a 1-bit or 32-bit boolean, and an `if` uses it;
+//! 2. no operand is the constant zero, which would already be the final form;
+//! 3. an `fadd` of one component, with the same bit size, adds one operand and the negated other one, in either order.
+//!    For the reversed difference, `%y - %x`, the operands of the comparison are swapped: `0.0 < %3`;
 //! 4. the comparison dominates the sum, so that nothing is computed twice;
-//! 5. neither is exact, and neither has to preserve signed zeros, infinities or NaN;
-//! 6. for `fge`, `feq` and `fneu` one operand is finite for sure: infinity minus infinity is NaN. (`flt` of equal
+//! 5. neither is exact or must preserve signed zeros, infinities or NaN;
+//! 6. for `fge`, `feq` and `fneu` one operand is known to be finite: infinity minus infinity is NaN. (`flt` of equal
 //!    infinities is false either way);
 //! 7. the shader does not flush denormals of that size: the difference of two close numbers must not become zero.
 //!
-//! Under these conditions the results are the same bits as before. The sum is computed where the comparison is, also
-//! where nobody asked for it. Each comparison changes once. Of several that fit a sum the latest that dominates it is
-//! taken; [`MAX_COMPARISONS`] are looked at, so that the pass is linear.
+//! Under these conditions the results have the same bits as before. The sum is computed at the comparison, even on
+//! paths that do not need it. Each comparison changes once. Of several that match a sum, the latest one that dominates
+//! it is used; at most [`MAX_COMPARISONS`] are tried, so that the pass is linear.
 
 use std::collections::HashMap;
 
@@ -38,10 +38,10 @@ use crate::cursor::Cursor;
 use crate::entities::{Def, Inst};
 use crate::shader::Shader;
 
-/// Most comparisons of the same two values that are looked at for a sum.
+/// Maximum number of comparisons of the same two values to try for a sum.
 pub const MAX_COMPARISONS: usize = 8;
 
-/// Negations that are looked through.
+/// Maximum number of negations to look through.
 const MAX_NEGATIONS: usize = 4;
 
 /// See the [module](self).
@@ -76,7 +76,7 @@ impl Term {
         Term { negative: !self.negative, ..self }
     }
 
-    /// Source `number` of an instruction of one component.
+    /// Returns source `number` of an instruction with one component.
     fn of(body: &Body, inst: Inst, number: usize) -> Term {
         let AluSrc { mut def, mut swizzle } = AluSrc::of(body, body.source(inst, number));
         let mut negative = false;
@@ -104,7 +104,7 @@ impl Term {
         self.magnitude == Magnitude::Constant(0)
     }
 
-    /// Makes the operand.
+    /// Emits the operand.
     fn build(self, builder: &mut Builder<'_>) -> AluSrc {
         match self.magnitude {
             Magnitude::Value(def, component) => {
@@ -130,7 +130,7 @@ fn key(terms: [Term; 2]) -> Key {
     (a.min(b), a.max(b))
 }
 
-/// A comparison that has not changed yet.
+/// A comparison that has not been changed yet.
 struct Comparison {
     inst: Inst,
     terms: [Term; 2],
@@ -180,7 +180,7 @@ impl Comparisons {
         progress
     }
 
-    /// Conditions 1, 2, 6 and 7.
+    /// Checks conditions 1, 2, 6 and 7.
     fn is_candidate(&mut self, body: &Body, inst: Inst, op: AluOp, mode: ExecutionMode) -> bool {
         let takes_infinities = match op {
             AluOp::Flt | AluOp::Flt32 => true,
@@ -200,12 +200,12 @@ impl Comparisons {
     }
 }
 
-/// The difference that a sum is.
+/// Which difference a sum computes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Way {
     /// First operand of the comparison minus the second.
     Forwards,
-    /// The other way round.
+    /// The second operand minus the first.
     Backwards,
 }
 
@@ -216,7 +216,7 @@ impl Way {
     }
 }
 
-/// Computes the sum before the comparison, and compares it.
+/// Computes the sum before the comparison, and makes the comparison use it.
 fn rewrite(body: &mut Body, comparison: &Comparison, sum: Inst, terms: [Term; 2], way: Way) {
     let Some(op) = body.alu_op(comparison.inst) else { return };
     let (Some(old), Some(result)) = (body.inst_def(sum), body.inst_def(comparison.inst)) else { return };

@@ -1,4 +1,4 @@
-//! Evaluates what depends on constants only.
+//! Evaluates instructions on constants.
 //!
 //! ```text
 //! before:                                  after:
@@ -7,21 +7,20 @@
 //!     @terminate_if (%true)                    @terminate
 //! ```
 //!
-//! - ALU: evaluated by [`crate::alu::evaluate`] under the execution mode of the shader, to the bits that executors
-//!   compute; so `exact` does not matter.
-//! - `terminate_if`, `demote_if`: dropped or made unconditional.
-//! - Derivatives of constants: what executors compute for `x - x`, which is 0, or the NaN of that difference in
-//!   components that are not finite.
-//! - Subgroup and quad operations that hand a value on, and votes, of a constant. (Not those that can name a lane that
-//!   does not exist.)
-//! - `load_constant` at a constant offset: the bytes of the shader's constant data, 0 beyond them.
-//! - Textures: a constant texture or sampler offset goes into the index; a bias of zero and an offset of zero go away.
+//! - ALU instructions: evaluated by [`crate::alu::evaluate`] under the execution mode of the shader, with the same bits
+//!   as in executors; so `exact` does not matter.
+//! - `terminate_if`, `demote_if`: removed or made unconditional.
+//! - Derivatives of constants: the executors' result for `x - x`, which is 0, or NaN in components that are not finite.
+//! - Subgroup and quad operations that forward a value, and votes, of a constant. (Not those that may select a lane
+//!   that does not exist.)
+//! - `load_constant` with a constant offset: the bytes of the shader's constant data, 0 beyond them.
+//! - Textures: a constant texture or sampler offset moves into the index; a zero bias and a zero offset are removed.
 //!
-//! - After an `if` whose condition is constant, phis that are the same constant on every way that can be taken.
+//! - After an `if` with a constant condition: phis with the same constant on every path that can be taken.
 //!
-//! One sweep in program order; what follows from a folded value folds in the same sweep (but for phis around
-//! loops), so that in a row of `if`s each of which is decided by the one before it all are decided. The `if`s
-//! themselves stay for [`opt_dead_cf`](mod@crate::passes::control_flow::opt_dead_cf).
+//! One sweep in program order; users of a folded value are folded in the same sweep (except phis around loops), so that
+//! a sequence of `if`s, each decided by the previous one, is decided as a whole. The `if`s themselves are left to
+//! [`opt_dead_cf`](mod@crate::passes::control_flow::opt_dead_cf).
 
 use arrayvec::ArrayVec;
 use cranelift_entity::EntitySet;
@@ -102,7 +101,7 @@ impl Context<'_> {
             I::VoteIeq => body.def_constant(body.src(inst, 0)).map(|_| [truth(shape.bit_size)].into_iter().collect()),
             I::VoteFeq => {
                 let bits = body.bit_size(body.src(inst, 0));
-                // A NaN does not even equal itself.
+                // A NaN is not even equal to itself.
                 body.def_constant(body.src(inst, 0))
                     .filter(|v| !v.iter().any(|&c| is_nan(c, bits)))
                     .map(|_| [truth(shape.bit_size)].into_iter().collect())
@@ -154,7 +153,7 @@ impl Context<'_> {
     }
 }
 
-/// Blocks that are never run because a condition is constant, as far as the sweep has come.
+/// Blocks found unreachable so far because of constant conditions.
 #[derive(Default)]
 struct Ways {
     never: EntitySet<Block>,
@@ -162,7 +161,7 @@ struct Ways {
 }
 
 impl Ways {
-    /// Begins with a block: phis that are constant on every way that can be taken become that constant.
+    /// Enters a block: replaces phis that have the same constant on every path that can be taken.
     fn enter(&mut self, body: &mut Body, block: Block) -> bool {
         if !self.any {
             return false;
@@ -172,7 +171,7 @@ impl Ways {
         if never == 0 || self.never.contains(block) {
             return false;
         }
-        // Ways around a loop that comes to its end further on are among the others.
+        // Back edges from blocks not visited yet count as reachable.
         if never == predecessors.len() {
             self.never.insert(block);
             return false;
@@ -190,7 +189,7 @@ impl Ways {
         progress
     }
 
-    /// The constant that a phi is on every way that can be taken.
+    /// Returns the constant of a phi on every path that can be taken.
     fn only_constant(&self, body: &Body, phi: Inst) -> Option<Values> {
         let taken = body.phi_sources(phi).filter(|&(predecessor, _)| !self.never.contains(predecessor));
         let mut values = taken.map(|(_, source)| body.def_constant(body.src_def(source)));
@@ -198,18 +197,18 @@ impl Ways {
         values.all(|other| other == Some(first)).then(|| first.iter().copied().collect())
     }
 
-    /// Is through with a block: the side of an `if` after it that is not taken is never run.
+    /// Leaves a block: the side of a following `if` that is not taken is unreachable.
     fn leave(&mut self, body: &Body, block: Block) {
         let Some(id) = body.following_if(block).filter(|_| body.structured) else { return };
         let Some(condition) = body.constant_component(body.src_def(body.if_condition(id)), 0) else { return };
-        // What is in the side follows from this, block by block.
+        // The rest of the side follows, block by block.
         let side = if condition != 0 { body.else_list(id) } else { body.then_list(id) };
         self.never.insert(side.first);
         self.any = true;
     }
 }
 
-/// All bits of a boolean of a size.
+/// Returns the bits of a true boolean of a size.
 fn truth(bit_size: u8) -> u64 {
     if bit_size >= 64 { u64::MAX } else { (1 << bit_size) - 1 }
 }
@@ -223,15 +222,15 @@ fn is_nan(bits: u64, bit_size: u8) -> bool {
     bits & exponent == exponent && bits & mantissa != 0
 }
 
-/// The derivative of a constant, which is the constant less itself: the NaN that comes out is that of executors, as
-/// integers can see its bits.
+/// Returns the derivative of a constant, which is the constant minus itself: a NaN has the executors' bits, as integer
+/// operations can observe them.
 fn derivative(bits: u64, bit_size: u8) -> u64 {
     let mut result = [0];
     alu::evaluate(AluOp::Fsub, bit_size, 1, &[&[bits], &[bits]], ExecutionMode::DEFAULT, &mut result);
     result[0]
 }
 
-/// The components of an ALU instruction whose sources are all constants.
+/// Evaluates an ALU instruction with constant operands; returns the components of its result.
 pub(crate) fn fold_alu(body: &Body, inst: Inst, mode: ExecutionMode) -> Option<Values> {
     let (op, _) = body.alu(inst)?;
     let def = body.inst_def(inst)?;
@@ -287,7 +286,7 @@ fn fold_tex(body: &mut Body, inst: Inst) -> bool {
         && body.tex(inst).is_some_and(|t| t.op == TexOp::Txb)
         && let Some(bias) = body.constant_component(body.src_def(source), 0)
     {
-        // Either zero.
+        // Zero of either sign.
         let sign = 1u64 << (body.bit_size(body.src_def(source)).max(1) - 1);
         if bias & !sign == 0 {
             body.remove_source(inst, body.source_number(source));
@@ -427,7 +426,7 @@ mod tests {
         assert_eq!((data.op, data.texture_index), (TexOp::Tex, 5));
     }
 
-    /// Each condition of a row is known once the one before it is.
+    /// Each condition of the sequence becomes known once the previous one is.
     #[test]
     fn rows_of_conditions() {
         let mut shader = Shader::new(Stage::Compute);

@@ -1,21 +1,21 @@
-//! Reads through `mov`s and vectors.
+//! Propagates copies: uses read through `mov`s and vectors.
 //!
 //! ```text
 //! before:                           after:
 //!     %1 = mov %0.wzyx
-//!     %2 = vec2 %1.x, %3.y              (both gone when nothing reads them)
+//!     %2 = vec2 %1.x, %3.y              (both are removed once unused)
 //!     %4 = fadd %1.yy, %2.xy            %4 = fadd %0.zz, %2.xy
 //!     %5 = fneg %2.yy                   %5 = fneg %3.yy
 //! ```
 //!
-//! - An ALU source that reads a `mov` reads what that reads, swizzles composed. One that reads a vector reads that
-//!   value itself if all the components it takes come from one value.
-//! - A `mov` of a vector that takes components of several values becomes a vector itself.
-//! - Everything else (intrinsics, textures, phis, derefs, `if`s) takes whole values: only copies that change neither
-//!   the order nor the number of components are looked through.
-//! - Constants keep their vectors.
+//! - An ALU source that reads a `mov` reads its operand instead, with the swizzles composed. A source that reads a
+//!   vector reads a single value instead if all the components it selects belong to that value.
+//! - A `mov` of a vector with components of several values becomes a vector.
+//! - All other uses (intrinsics, textures, phis, derefs, `if`s) read whole values: they look only through copies that
+//!   preserve the order and the number of components.
+//! - Vectors of constants are kept.
 //!
-//! One sweep in program order: a chain is followed one step a link. Linear in the uses.
+//! One sweep in program order, which follows a chain one step per copy. Linear in the uses.
 
 use crate::alu::AluOp;
 use crate::body::{AluFlags, Body, InstData, SourceSpec, Swizzle};
@@ -32,7 +32,7 @@ pub fn opt_copy_prop(shader: &mut Shader) -> bool {
     progress
 }
 
-/// The pass on one body.
+/// Runs the pass on one body.
 pub(crate) fn propagate(body: &mut Body) -> bool {
     let mut progress = false;
     let mut next_block = Some(body.start_block());
@@ -40,7 +40,7 @@ pub(crate) fn propagate(body: &mut Body) -> bool {
         next_block = body.next_block(block);
         let mut next = body.first_inst(block);
         while let Some(inst) = next {
-            // A mov may be followed by the vector that replaces it, which is then looked at in its turn.
+            // A mov may be followed by the vector that replaces it, which is visited next.
             next = body.next_inst(inst);
             if body.alu_op(inst).is_some_and(AluOp::is_vec_or_mov) {
                 progress |= propagate_copy(body, inst);
@@ -50,7 +50,7 @@ pub(crate) fn propagate(body: &mut Body) -> bool {
     progress
 }
 
-/// The value that a mov or vector copies as it is: same components, same order.
+/// Returns the value that a mov or vector copies unchanged: same components, same order.
 fn whole_copy(body: &Body, copy: Inst, def: Def) -> Option<Def> {
     let count = usize::from(body.num_components(def));
     let source = body.src(copy, 0);
@@ -72,13 +72,13 @@ fn propagate_copy(body: &mut Body, copy: Inst) -> bool {
     let whole = whole_copy(body, copy, def);
     let mut progress = false;
     if let Some(source) = whole {
-        // A phi in a loop may be fed by its own copy, but a copy never reads itself.
+        // A phi in a loop may use its own copy, but a copy never reads itself.
         progress = !body.is_unused(def);
         body.replace_all_uses(def, source);
     } else {
         let mut next = body.first_use(def);
         while let Some(source) = next {
-            // A source that is rewritten goes to another list.
+            // A rewritten source moves to another list.
             next = body.next_use(source);
             if let User::Inst(user) = body.user(source)
                 && body.alu_op(user).is_some()
@@ -119,7 +119,7 @@ fn rewrite_alu_source(body: &mut Body, copy: Inst, user: Inst, source: Use) -> b
     true
 }
 
-/// Replaces a mov of a vector by a vector of the components it takes.
+/// Replaces a mov of a vector by a vector of the components it selects.
 fn mov_to_vec(body: &mut Body, copy: Inst, user: Inst, outer: Swizzle, components: usize) -> bool {
     let (Some(op), Some(def)) = (AluOp::vec(components as u8), body.inst_def(user)) else { return false };
     let sources: arrayvec::ArrayVec<SourceSpec, 16> = (0..components)
@@ -133,7 +133,7 @@ fn mov_to_vec(body: &mut Body, copy: Inst, user: Inst, outer: Swizzle, component
     if let Some(new) = body.inst_def(vec) {
         body.replace_all_uses(def, new);
     }
-    // The mov stays, unused, until the sweep gets to it and removes it. It must not hold on to the vector.
+    // The mov is unused; the sweep removes it later. It must not keep the vector alive.
     let first = body.src(copy, 0);
     body.set_src(body.source(user, 0), first);
     true

@@ -1,4 +1,4 @@
-//! Merges instructions that compute the same thing where one dominates the other.
+//! Merges instructions that compute the same value if one dominates the other.
 //!
 //! ```text
 //! before:                        after:
@@ -8,19 +8,19 @@
 //! ```
 //!
 //! Candidates are ALU instructions, derefs, texture instructions, constants, phis (of one block), intrinsics that may
-//! be reordered, derivatives, and `terminate`/`demote` with or without condition (a second one that an equal one
-//! dominates has no effect).
-//! - The first two sources of commutative opcodes may stand in either order; only the swizzle entries that count are
-//!   compared. Constants that ALU instructions
-//!   read are equal if the components that are read have the same bits, whatever else is in their vectors.
-//! - `exact` does not matter for equality; the survivor is exact if one of them was. The same goes for fast-math bits;
-//!   overflow promises must be equal.
-//! - Undefined values are never merged. Volatile accesses are not, accesses that say that they may be reordered are.
-//! - Loads through derefs are merged where no shader writes (inputs, uniforms, constant memory).
+//! be reordered, derivatives, and `terminate`/`demote` with or without condition (a second one that is dominated by an
+//! equal one has no effect).
+//! - The first two sources of commutative opcodes may be in either order; only relevant swizzle entries are compared.
+//!   Constants that ALU instructions use are equal if the components that are read have the same bits, whatever the
+//!   other components of their vectors.
+//! - `exact` and fast-math bits do not matter for equality; the remaining instruction gets those of both. No-wrap flags
+//!   must be equal.
+//! - Undefined values are never merged. Neither are volatile accesses; accesses that are marked as reorderable are.
+//! - Loads through derefs are merged for memory that no shader writes (inputs, uniforms, constant memory).
 //!
-//! One walk in program order with a hash table. If an equal instruction in the table does not dominate, the new
-//! one takes its place. What reads a value that nobody else reads has no equal, and does not enter the table, constants
-//! aside; it does when that value takes the uses of another one over.
+//! One walk in program order with a hash table. If an equal instruction in the table does not dominate, the new one
+//! takes its place. An instruction with an operand that has no other use cannot have a duplicate, so it is not hashed
+//! (constants excepted). It is hashed later if that operand replaces another value and so gains uses.
 
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
@@ -44,21 +44,21 @@ pub fn opt_cse(shader: &mut Shader) -> bool {
     progress
 }
 
-/// The last instruction of each hash.
+/// The last instruction with each hash.
 pub(super) struct Table(HashTable<(u64, Inst)>);
 
 impl Table {
-    /// A table for about so many instructions; it grows.
+    /// Creates a table for about `count` instructions; it grows on demand.
     pub(super) fn new(count: usize) -> Table {
         Table(HashTable::with_capacity(count))
     }
 
-    /// The instruction of a hash.
+    /// Returns the instruction with a hash.
     pub(super) fn get(&self, hash: u64) -> Option<Inst> {
         self.0.find(spread(hash), |&(other, _)| other == hash).map(|&(_, inst)| inst)
     }
 
-    /// Enters an instruction, and returns the one of the same hash that was there.
+    /// Inserts an instruction, and returns the previous one with the same hash.
     pub(super) fn insert(&mut self, hash: u64, inst: Inst) -> Option<Inst> {
         match self.0.entry(spread(hash), |&(other, _)| other == hash, |&(other, _)| spread(other)) {
             Entry::Occupied(mut entry) => Some(std::mem::replace(&mut entry.get_mut().1, inst)),
@@ -70,22 +70,22 @@ impl Table {
     }
 }
 
-/// The table goes by the low and the highest bits of a hash; [`mix`] leaves the best ones high.
+/// The table uses the low and the highest bits of a hash; [`mix`] leaves the best ones high.
 fn spread(hash: u64) -> u64 {
     hash.rotate_left(26)
 }
 
-/// Most instructions that the table has room for at the beginning. Most are gone already, or read a value that nobody
-/// else reads, and never enter it.
+/// Maximum initial capacity of the table. Most instructions never enter it: they have been removed already, or have an
+/// operand without other uses.
 const MOST_EXPECTED: usize = 1 << 12;
 
-/// The pass on one body.
+/// Runs the pass on one body.
 pub(crate) fn merge_equal(body: &mut Body) -> bool {
-    // In one block what comes first dominates.
+    // In a single block, program order is dominance.
     let dominance = (!body.is_one_block()).then(|| body.dominance());
     let mut table = Table::new((body.num_insts() / 16).min(MOST_EXPECTED));
     let mut removed: Vec<Inst> = Vec::new();
-    // Those before which the walk did not stop.
+    // Instructions that the walk has skipped.
     let mut passed_over = vec![false; body.num_insts()];
     let mut next_block = Some(body.start_block());
     while let Some(block) = next_block {
@@ -126,7 +126,7 @@ pub(crate) fn merge_equal(body: &mut Body) -> bool {
     !removed.is_empty()
 }
 
-/// Whether an instruction reads a value that nobody else reads, and that no other value is equal to.
+/// Returns whether an instruction has an operand with no other use, and so cannot have a duplicate.
 #[inline]
 fn reads_a_single_use(body: &Body, inst: Inst) -> bool {
     let is_alu = body.alu_op(inst).is_some();
@@ -157,11 +157,11 @@ fn is_candidate_intrinsic(body: &Body, inst: Inst, op: IntrinsicOp) -> bool {
 }
 
 pub(super) fn mix(hash: u64, value: u64) -> u64 {
-    // The multiplier of the Fx hash; the rotation spreads what the product leaves in the low bits.
+    // The multiplier of the Fx hash; the rotation spreads the entropy that the product leaves in the low bits.
     (hash.rotate_left(5) ^ value).wrapping_mul(0x517c_c1b7_2722_0a95)
 }
 
-/// A hash of the first components that an ALU source reads: for constants, of their values.
+/// Returns a hash of the first components that an ALU source reads: for constants, of their values.
 #[inline]
 pub(super) fn source_hash(body: &Body, AluSrc { def, swizzle }: AluSrc, count: usize) -> u64 {
     match body.def_constant(def) {
@@ -173,7 +173,7 @@ pub(super) fn source_hash(body: &Body, AluSrc { def, swizzle }: AluSrc, count: u
     }
 }
 
-/// The hashes of the sources of an ALU instruction, those of a commutative one in either order.
+/// Returns a hash of the sources of an ALU instruction; for a commutative one, the order does not matter.
 #[inline]
 pub(super) fn sources_hash(op: AluOp, seed: u64, count: usize, source: impl Fn(usize) -> u64) -> u64 {
     let (first, seed) = match op.is_commutative01() {
@@ -183,14 +183,14 @@ pub(super) fn sources_hash(op: AluOp, seed: u64, count: usize, source: impl Fn(u
     (first..count).fold(seed, |hash, number| mix(hash, source(number)))
 }
 
-/// Whether the sources of two ALU instructions are the same, those of a commutative one in either order.
+/// Returns whether the sources of two ALU instructions are equal; for a commutative one, in either order.
 #[inline]
 pub(super) fn sources_match(op: AluOp, count: usize, same: impl Fn(usize, usize) -> bool) -> bool {
     let first = if op.is_commutative01() { 2 } else { 0 };
     (first == 0 || same(0, 0) && same(1, 1) || same(0, 1) && same(1, 0)) && (first..count).all(|i| same(i, i))
 }
 
-/// A hash that is the same for instructions that [`insts_equal`] finds equal.
+/// Returns a hash that is equal for instructions that [`insts_equal`] considers equal.
 #[inline]
 pub(crate) fn hash(body: &Body, inst: Inst) -> u64 {
     let shape = body.inst_def(inst).map_or(0, |d| {
@@ -228,7 +228,7 @@ pub(crate) fn hash(body: &Body, inst: Inst) -> u64 {
         }
         InstData::LoadConst { .. } => body.constant(inst).unwrap_or(&[]).iter().fold(4, |h, &v| mix(h, v)),
         InstData::Phi => {
-            // The order of the sources does not count.
+            // The order of the sources does not matter.
             let block = body.inst_block(inst).map_or(0, |b| u64::from(b.as_u32()));
             let sum = body
                 .sources(inst)
@@ -244,7 +244,7 @@ pub(crate) fn hash(body: &Body, inst: Inst) -> u64 {
     mix(hash, shape)
 }
 
-/// Whether two instructions compute the same value from the same sources, `exact` and fast-math aside.
+/// Returns whether two instructions compute the same value from the same sources, ignoring `exact` and fast-math.
 pub(crate) fn insts_equal(body: &Body, a: Inst, b: Inst) -> bool {
     let shape = |inst: Inst| body.inst_def(inst).map(|d| body.shape(d));
     if shape(a) != shape(b) || body.num_sources(a) != body.num_sources(b) {

@@ -1,4 +1,4 @@
-//! Removes instructions whose values nobody needs.
+//! Removes instructions with results that are not needed.
 //!
 //! ```text
 //! before:                           after:
@@ -7,14 +7,14 @@
 //!     @store_output (%0, ...)
 //! ```
 //!
-//! Needed are calls, jumps, intrinsics that may not be eliminated, conditions of `if`s, and what these read, and so on.
-//! One walk in reverse program order marks all that: users are met before what they use. Where that fails (phis of
-//! loops) a work list goes on from an instruction that turns out to be needed. Dead cycles of phis are found as well. A
-//! write to a register is needed if a needed instruction reads that register anywhere, so that registers that only feed
-//! themselves go as well, before phis are made of them. Control flow stays as it is (see
+//! Calls, jumps, intrinsics with side effects, conditions of `if`s and, transitively, their operands are needed. One
+//! walk in reverse program order marks these: users are visited before definitions. Where that fails (phis of loops) a
+//! worklist continues from an instruction that turns out to be needed. Dead cycles of phis are found as well. A write
+//! to a register is needed if a needed instruction reads that register anywhere, so registers that only feed themselves
+//! are removed too, before they become phis. Control flow is kept (see
 //! [`opt_dead_cf`](mod@crate::passes::control_flow::opt_dead_cf)).
 //!
-//! Without loops and registers an instruction is dead only if its value has no uses at all; there is nothing to mark.
+//! Without loops and registers an instruction is dead only if its value has no uses at all; no marking is needed.
 
 use cranelift_entity::SecondaryMap;
 
@@ -32,7 +32,7 @@ pub fn opt_dce(shader: &mut Shader) -> bool {
     progress
 }
 
-/// Whether an instruction must stay even if nothing reads its value.
+/// Returns whether an instruction must be kept even if its value is unused.
 #[inline]
 pub(crate) fn has_effect(body: &Body, inst: Inst) -> bool {
     match *body.inst(inst) {
@@ -47,7 +47,7 @@ pub(crate) fn has_effect(body: &Body, inst: Inst) -> bool {
     }
 }
 
-/// The pass on one body.
+/// Runs the pass on one body.
 pub(crate) fn remove_dead_insts(body: &mut Body) -> bool {
     if body.structured && body.num_loops() == 0 && !body.may_have_registers() {
         return remove_unused(body);
@@ -87,7 +87,7 @@ pub(crate) fn remove_dead_insts(body: &mut Body) -> bool {
     !suspects.is_empty()
 }
 
-/// Removes instructions without uses or effects, and what was only used by them.
+/// Removes instructions without uses or effects, and operands that only they used.
 fn remove_unused(body: &mut Body) -> bool {
     let is_dead =
         |body: &Body, inst: Inst| body.inst_def(inst).is_none_or(|def| body.is_unused(def)) && !has_effect(body, inst);
@@ -101,7 +101,7 @@ fn remove_unused(body: &mut Body) -> bool {
     let progress = !work.is_empty();
     let mut producers: Vec<Inst> = Vec::new();
     while let Some(inst) = work.pop() {
-        // An instruction that is read twice may be here twice.
+        // An instruction with two uses may be in the list twice.
         if body.inst_block(inst).is_none() {
             continue;
         }
@@ -118,20 +118,20 @@ fn remove_unused(body: &mut Body) -> bool {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum State {
-    /// The walk has not come here, and nobody has asked.
+    /// Not visited, and not needed so far.
     Unseen,
-    /// The walk has been here, and nobody had asked.
+    /// Visited, but not needed at that time.
     Suspect,
     /// Needed.
     Live,
 }
 
-/// The writes to registers that nobody was known to read when the walk came by: a list for each register.
+/// The writes to registers that were not known to be read when the walk visited them: a list for each register.
 #[derive(Default)]
 struct StoresSoFar {
-    /// By handle: the number of the last one plus 1.
+    /// By handle: the index of the last write plus 1.
     lasts: SecondaryMap<Def, u32>,
-    /// Each with the number of the one before plus 1.
+    /// Each with the index of the previous write plus 1.
     stores: Vec<(Inst, u32)>,
 }
 
@@ -141,7 +141,7 @@ impl StoresSoFar {
         self.lasts[handle] = self.stores.len() as u32;
     }
 
-    /// Takes the last one of a register out of its list.
+    /// Removes the last write of a register from its list.
     fn pop(&mut self, handle: Def) -> Option<Inst> {
         let (store, before) = *self.stores.get((self.lasts[handle] as usize).checked_sub(1)?)?;
         self.lasts[handle] = before;
@@ -152,7 +152,7 @@ impl StoresSoFar {
 struct Marks {
     states: Vec<State>,
     stores: StoresSoFar,
-    /// Suspects that are needed after all: their sources are to be marked.
+    /// Suspects that turned out to be needed: their sources must be marked.
     work: Vec<Inst>,
 }
 
@@ -169,7 +169,7 @@ impl Marks {
         self.states[inst.as_u32() as usize] == State::Live
     }
 
-    /// Marks what a live instruction needs.
+    /// Marks the operands of a live instruction, transitively.
     fn need_sources(&mut self, body: &Body, inst: Inst) {
         let mut next = Some(inst);
         while let Some(inst) = next {
@@ -186,7 +186,7 @@ impl Marks {
     }
 }
 
-/// Whether an instruction writes a register, the handle of which is its source 1.
+/// Returns whether an instruction writes a register; the register's handle is its source 1.
 #[inline]
 pub(crate) fn is_register_store(body: &Body, inst: Inst) -> bool {
     matches!(body.intrinsic(inst), Some(IntrinsicOp::StoreReg | IntrinsicOp::StoreRegIndirect))

@@ -1,4 +1,4 @@
-//! Divisions and remainders of integers by constants become shifts and multiplications.
+//! Turns integer divisions and remainders by constants into shifts and multiplications.
 //!
 //! ```text
 //! 32 %3 = udiv %1, 8     =>     32 %3 = ushr %1, 3
@@ -6,10 +6,10 @@
 //!                               32 %3 = ushr %4, 2
 //! ```
 //!
-//! Each component by itself, as the constants may differ. The results are exact: 0 for a division by 0, and the
-//! smallest number divided by -1 is itself. Multiplications whose high half is taken have the size of the operands;
-//! where a target has them in 32 bits only, [`lower_alu`](mod@crate::passes::lower_numbers::lower_alu) and
-//! [`lower_int64`](mod@crate::passes::lower_numbers::lower_int64) come after this pass.
+//! Components are handled separately, as the constants may differ. The results are exact: a division by 0 gives 0, and
+//! the smallest number divided by -1 gives itself. High-half multiplications have the size of the operands; for targets
+//! that have them in 32 bits only, [`lower_alu`](mod@crate::passes::lower_numbers::lower_alu) and
+//! [`lower_int64`](mod@crate::passes::lower_numbers::lower_int64) run after this pass.
 //!
 //! Cost: linear.
 
@@ -43,7 +43,7 @@ pub fn opt_idiv_const(shader: &mut Shader) -> bool {
     })
 }
 
-/// `n op d` of `bits` bits, `d` zero-extended.
+/// Emits `n op d` for operands of `bits` bits; `d` is zero-extended.
 fn divide(m: &mut Arithmetic<'_>, op: AluOp, n: Def, d: u64, bits: u32) -> Option<Def> {
     let signed = (d << (64 - bits)) as i64 >> (64 - bits);
     if d == 0 {
@@ -63,7 +63,7 @@ fn divide(m: &mut Arithmetic<'_>, op: AluOp, n: Def, d: u64, bits: u32) -> Optio
     })
 }
 
-/// `n - quotient * d`
+/// Emits `n - quotient * d`.
 fn rest(m: &mut Arithmetic<'_>, n: Def, quotient: Def, d: u64) -> Def {
     let divisor = m.constant(m.bits(n), d);
     let product = m.imul(quotient, divisor);
@@ -115,7 +115,7 @@ fn idiv(m: &mut Arithmetic<'_>, n: Def, d: i64, bits: u32) -> Def {
         quotient = m.isub(quotient, n);
     }
     quotient = m.ishr_imm(quotient, shift);
-    // Toward zero.
+    // Round toward zero.
     let sign = m.ushr_imm(quotient, bits - 1);
     m.iadd(quotient, sign)
 }
@@ -167,7 +167,7 @@ fn imod(m: &mut Arithmetic<'_>, n: Def, d: i64, bits: u32) -> Def {
     m.bcsel(stays, remainder, sum)
 }
 
-/// Division by a constant that is no power of two: shift right, add 1 without overflow if so asked, take the high
+/// Division by a constant that is not a power of two: shift right, add 1 without overflow if `increment`, take the high
 /// half of the product, shift right.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct UnsignedMagic {
@@ -177,11 +177,11 @@ struct UnsignedMagic {
     increment: bool,
 }
 
-/// The way to divide numbers of `bits` bits of which `significant` can be set.
+/// Returns the division by `d` for numbers of `bits` bits, of which only the low `significant` bits may be set.
 fn unsigned_magic(d: u64, bits: u32, significant: u32) -> UnsignedMagic {
     let divisor = u128::from(d);
     let spare = bits - significant;
-    // Rounded up, as d is no power of two.
+    // Rounded up, as d is not a power of two.
     let log2 = d.ilog2() + 1;
     // Quotient and remainder of 2^(bits + exponent) by d.
     let (mut quotient, mut remainder) = ((1 << bits) / divisor, (1 << bits) % divisor);
@@ -208,14 +208,15 @@ fn unsigned_magic(d: u64, bits: u32, significant: u32) -> UnsignedMagic {
             UnsignedMagic { increment: true, ..plain(multiplier, post_shift) }
         }
         _ => {
-            // What is odd always has one of the two above, of fewer significant bits the first.
+            // Odd divisors always have one of the two forms above; with fewer significant bits, the first.
             let pre_shift = d.trailing_zeros().max(1);
             UnsignedMagic { pre_shift, ..unsigned_magic(d >> pre_shift, bits, bits - pre_shift) }
         }
     }
 }
 
-/// Multiplier, as a signed number of so many bits, and shift to divide by `d`, whose magnitude is no power of two.
+/// Returns the multiplier, as a signed number of `bits` bits, and the shift for a division by `d`. The magnitude of `d`
+/// is not a power of two.
 fn signed_magic(d: i64, bits: u32) -> (i64, u32) {
     let magnitude = u128::from(d.unsigned_abs());
     let t = (1u128 << (bits - 1)) + u128::from(d < 0);

@@ -1,4 +1,4 @@
-//! A selection between a vector and the same vector with some components replaced selects only these.
+//! Narrows a selection between a vector and the same vector with some components replaced to these components.
 //!
 //! ```text
 //! before:                                          after:
@@ -7,10 +7,10 @@
 //!                                                      %3 = vec4 %0.x, %4, %0.z, %0.w
 //! ```
 //!
-//! Writing a component of a vector by a run-time index is a chain of such selections; afterwards they no longer depend
-//! on each other, and one instruction may do them all. Only if the vector that was put together has no other use: then
-//! no more has to be put together than before. Constants are selected along: as operands they cost nothing, as parts of
-//! a vector they do. A selection between equal vectors is that vector.
+//! Writing a component of a vector with a run-time index becomes a chain of such selections; narrowed, they no longer
+//! depend on each other, and one instruction may compute them all. This is done only if the assembled vector has no
+//! other use, so that no additional vectors are assembled. Constant components are included in the selection: they cost
+//! nothing as operands, but do as parts of a vector. A selection between equal vectors becomes that vector.
 //!
 //! Cost: linear; a component is followed through a bounded number of moves.
 
@@ -23,7 +23,7 @@ use crate::cursor::Cursor;
 use crate::entities::{Def, Inst};
 use crate::shader::Shader;
 
-/// Moves that a component is followed through.
+/// Maximum number of moves to follow a component through.
 const MAX_MOVES: usize = 8;
 
 /// See the [module](self).
@@ -35,7 +35,7 @@ pub fn opt_narrow_selects(shader: &mut Shader) -> bool {
     progress
 }
 
-/// The component that moves of a component copy.
+/// Follows a component through moves to its origin.
 pub(crate) fn chase_component(body: &Body, mut def: Def, mut component: u8) -> (Def, u8) {
     for _ in 0..MAX_MOVES {
         let inst = body.def_inst(def);
@@ -68,7 +68,7 @@ fn narrow(body: &mut Body, select: Inst) -> bool {
         kept.push((a == b && body.constant_component(a.0, a.1.into()).is_none()).then_some(a));
     }
     let differing: ArrayVec<u8, 16> = (0..count as u8).filter(|&i| kept[usize::from(i)].is_none()).collect();
-    // There are no vectors of six or seven.
+    // Vectors of six or seven components do not exist.
     if differing.len() == count || !matches!(differing.len(), 0..=5 | 8) {
         return false;
     }

@@ -1,4 +1,4 @@
-//! Phis of converted values convert after the phi, not before.
+//! Moves conversions from before phis to after them.
 //!
 //! ```text
 //! before:                              after:
@@ -10,17 +10,16 @@
 //!     %3 = phi: %2, 0                      %3 = ineg %5
 //! ```
 //!
-//! 1. Phis whose values all come from one kind of conversion out of a narrower type (or are constants of which the
-//!    narrower type has an equal, or other such phis, around loops too) become phis of the narrower type. Kinds are the
+//! 1. Phis become phis of a narrower type if all their values come from one kind of conversion from that type (or are
+//!    constants with an equal in the narrower type, or other such phis, also around loops). The kinds are the
 //!    conversions of booleans (`b2i32`, `b2f32`, and the mask `ineg (b2i32)`), widening conversions of floats and of
-//!    integers. Booleans then reach what tests them undisguised.
-//! 2. A phi of which every reader converts to one narrower type is converted before.
+//!    integers. Booleans then reach their tests without conversions.
+//! 2. If all uses of a phi convert it to one narrower type, the conversion moves before it.
 //!
-//! Both are exact: what is converted later is what was converted before. Values that only constants feed are left
-//! alone, but for masks, which cost nothing.
+//! Both are exact. Phis of constants only are left alone, except masks, which cost nothing.
 //!
-//! The phis that qualify are found by assuming all of them and withdrawing those with another source, and those that
-//! read them: linear.
+//! The set of phis is found optimistically: all are assumed to qualify, and those with another source, and their users,
+//! are withdrawn. Linear.
 
 use arrayvec::ArrayVec;
 use cranelift_entity::SecondaryMap;
@@ -45,18 +44,18 @@ pub fn opt_phi_precision(shader: &mut Shader) -> bool {
     progress
 }
 
-/// Conversions that are one instruction.
+/// Conversions by a single instruction.
 const CONVERSIONS: [AluOp; 8] = {
     use AluOp as O;
     [O::B2i32, O::B2f32, O::F2f32, O::F2f64, O::I2i32, O::I2i64, O::U2u32, O::U2u64]
 };
 
-/// A conversion out of a narrower type.
+/// A kind of conversion from a narrower type.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Kind {
-    /// 0 and all ones of a boolean.
+    /// A boolean to 0 and all ones.
     Mask,
-    /// One opcode.
+    /// A single opcode.
     Op(AluOp),
 }
 
@@ -68,7 +67,7 @@ impl Kind {
         }
     }
 
-    /// The operand of a value that this conversion makes.
+    /// Returns the operand of a value that is such a conversion.
     fn input(self, body: &Body, def: Def) -> Option<AluSrc> {
         let operand = |def: Def, op: AluOp| {
             let inst = body.def_inst(def);
@@ -85,9 +84,9 @@ impl Kind {
         }
     }
 
-    /// The bits of the narrower type that become these.
+    /// Returns the bits of the narrower type that convert to these.
     fn narrow(self, bits: u64, narrow_size: u8) -> Option<u64> {
-        // A boolean that holds is all ones.
+        // A true boolean is all ones.
         let yes = u64::MAX >> (64 - u32::from(narrow_size));
         match self {
             Kind::Mask => match bits {
@@ -108,7 +107,7 @@ impl Kind {
                 let narrow_unused = 64 - u32::from(narrow_size);
                 (value << narrow_unused >> narrow_unused == value).then_some(bits & (u64::MAX >> narrow_unused))
             }
-            // Floats of other sizes are left where they are: a NaN may not come back.
+            // Floats of other sizes are left alone: a NaN may not be preserved.
             Kind::Op(_) => None,
         }
     }
@@ -124,7 +123,7 @@ impl Kind {
     }
 }
 
-/// The kinds of conversions that feed phis. Constants that are not 0 may be masks.
+/// Returns the kinds of conversions among the sources of phis. Constants other than 0 may be masks.
 fn kinds_of_sources(body: &Body) -> ArrayVec<Kind, { CONVERSIONS.len() + 1 }> {
     let mut has_masks = false;
     let mut ops: ArrayVec<AluOp, { CONVERSIONS.len() }> = ArrayVec::new();
@@ -142,17 +141,17 @@ fn kinds_of_sources(body: &Body) -> ArrayVec<Kind, { CONVERSIONS.len() + 1 }> {
     has_masks.then_some(Kind::Mask).into_iter().chain(in_order).collect()
 }
 
-/// A phi that is assumed to qualify, and whether a conversion feeds it.
+/// Whether a phi is assumed to qualify, and whether it has a conversion as a source.
 #[derive(Clone, Copy, Default)]
 struct Candidate {
     qualifies: bool,
-    /// Or something else makes it worth while.
+    /// Also set if something else makes it worthwhile.
     converted: bool,
 }
 
-/// The first part for one kind.
+/// Runs the first part for one kind.
 fn convert_after(body: &mut Body, kind: Kind) -> bool {
-    // Most bodies have nothing to do here, and many phis.
+    // Most bodies have many phis and no work for this pass.
     let converted_inputs = |phi: Inst| {
         let def = body.inst_def(phi).filter(|&def| body.bit_size(def) == kind.bit_size())?;
         let inputs = body.sources(phi).filter_map(|s| kind.input(body, body.src_def(s)));
@@ -165,7 +164,7 @@ fn convert_after(body: &mut Body, kind: Kind) -> bool {
     }
     let phis: Vec<Inst> = all_phis().collect();
     let mut candidates: SecondaryMap<Inst, Candidate> = SecondaryMap::new();
-    // One narrower size for all phis of a run: what another needs is for the next.
+    // One narrower size for all phis of a run: phis that need another one are left to the next run.
     let mut narrow_size = 0;
     for &phi in &phis {
         let Some((size, converted)) = converted_inputs(phi) else { continue };
@@ -187,13 +186,12 @@ fn convert_after(body: &mut Body, kind: Kind) -> bool {
     rebuild(body, kind, narrow_size, &chosen)
 }
 
-/// Whether a phi of constants is worth to be a boolean: masks, if one of them is not 0.
+/// Returns whether a phi of constants is worth turning into a boolean: a mask, if one of them is not 0.
 fn is_useful_mask(body: &Body, kind: Kind, phi: Inst) -> bool {
     kind == Kind::Mask && body.sources(phi).any(|s| body.constant_component(body.src_def(s), 0).is_some_and(|v| v != 0))
 }
 
-/// Withdraws candidates with a source that is neither a conversion nor a constant nor a candidate, and those that read
-/// them.
+/// Withdraws candidates with a source that is neither a conversion nor a constant nor a candidate, and their users.
 fn withdraw(body: &Body, kind: Kind, narrow_size: u8, phis: &[Inst], candidates: &mut SecondaryMap<Inst, Candidate>) {
     let mut work: Vec<Inst> = Vec::new();
     for &phi in phis {
@@ -222,7 +220,7 @@ fn withdraw(body: &Body, kind: Kind, narrow_size: u8, phis: &[Inst], candidates:
     }
 }
 
-/// A phi that reads, or is read by, one with a conversion goes with it.
+/// Includes phis that use, or are used by, a phi with a conversion.
 fn spread_converted(body: &Body, phis: &[Inst], candidates: &mut SecondaryMap<Inst, Candidate>) {
     let mut work: Vec<Inst> =
         phis.iter().copied().filter(|&phi| candidates[phi].qualifies && candidates[phi].converted).collect();
@@ -239,7 +237,7 @@ fn spread_converted(body: &Body, phis: &[Inst], candidates: &mut SecondaryMap<In
 }
 
 fn rebuild(body: &mut Body, kind: Kind, narrow_size: u8, chosen: &[Inst]) -> bool {
-    // The new phis first, since they may read each other.
+    // The new phis come first, since they may use each other.
     let mut narrow: SecondaryMap<Inst, PackedOption<Def>> = SecondaryMap::new();
     for &phi in chosen {
         let (Some(def), Some(block)) = (body.inst_def(phi), body.inst_block(phi)) else { continue };
@@ -262,7 +260,7 @@ fn rebuild(body: &mut Body, kind: Kind, narrow_size: u8, chosen: &[Inst]) -> boo
             body.add_phi_source(body.def_inst(new), block, narrowed);
         }
     }
-    // Looked for once for all phis of a block, which stand together.
+    // Searched once for all phis of a block, which are consecutive.
     let mut last: Option<(Block, Cursor)> = None;
     for &phi in chosen {
         let (Some(def), Some(new), Some(block)) = (body.inst_def(phi), narrow[phi].expand(), body.inst_block(phi))
@@ -277,7 +275,7 @@ fn rebuild(body: &mut Body, kind: Kind, narrow_size: u8, chosen: &[Inst]) -> boo
         let wide = kind.widen(&mut Builder::new(body, cursor), new);
         body.replace_all_uses(def, wide);
     }
-    // Phis that read each other read the converted values now; the last to go are read by none.
+    // Phis that used each other now use the converted values, so the old ones are unused.
     let mut progress = false;
     for &phi in chosen {
         let Some(def) = body.inst_def(phi) else { continue };
@@ -288,7 +286,7 @@ fn rebuild(body: &mut Body, kind: Kind, narrow_size: u8, chosen: &[Inst]) -> boo
     progress
 }
 
-/// The value of the narrower type of which a source of a phi is made.
+/// Returns the value of the narrower type that corresponds to a source of a phi.
 fn narrow_value(b: &mut Builder<'_>, kind: Kind, narrow_size: u8, value: Def, count: u8) -> Def {
     if let Some(input) = kind.input(b.body, value) {
         return b.mov(input, count);
@@ -301,7 +299,7 @@ fn narrow_value(b: &mut Builder<'_>, kind: Kind, narrow_size: u8, value: Def, co
     }
 }
 
-/// The second part.
+/// Runs the second part.
 fn convert_before(body: &mut Body) -> bool {
     let mut progress = false;
     let mut phis: Vec<Inst> = Vec::new();

@@ -1,4 +1,4 @@
-//! Computes comparisons anew where they are needed, for targets whose comparisons set flags.
+//! Rematerialises comparisons at their uses, for targets with comparisons that set flags.
 //!
 //! ```text
 //! before:                          after:
@@ -13,17 +13,16 @@
 //! ```
 //!
 //! A branch or a selection right after the comparison reads the flags; one in another block needs the result in a
-//! register and a comparison of that with zero. A comparison is computed anew for a reader if
+//! register and a comparison of that with zero. A comparison is rematerialised for a use if
 //!
-//! 1. it compares two values (all comparisons of floats and integers, of whatever kind their booleans are);
-//! 2. nothing reads it but conditions of `if`s, and selections as their condition: anything else needs the value in a
-//!    register anyway;
-//! 3. the reader stands in another block. For an `if` that is the block in front of it;
+//! 1. it compares two values (all comparisons of floats and integers, with any kind of booleans);
+//! 2. all its uses are conditions of `if`s or of selections: other uses need the value in a register anyway;
+//! 3. the use is in another block. For an `if`, that is the block in front of it;
 //! 4. none of its operands is loaded from a register: the load would become a copy, or read another value.
 //!
-//! A comparison that nothing reads any more goes. What a value is does not depend on where it is computed, so that
-//! the results are the same bits. Run it last, before registers are made trivial: common subexpressions would become
-//! one again. Linear in the uses.
+//! A comparison without remaining uses is removed. A value does not depend on where it is computed, so the results have
+//! the same bits. Run the pass last, before registers are trivialised: common subexpression elimination would merge the
+//! copies again. Linear in the uses.
 
 use crate::body::Body;
 use crate::cursor::Cursor;
@@ -74,7 +73,7 @@ fn is_candidate(body: &Body, inst: Inst) -> bool {
         && body.inst_def(inst).is_some_and(|def| body.uses_of(def).all(|source| is_condition(body, source)))
 }
 
-/// Whether a source decides an `if` or a selection.
+/// Returns whether a source is the condition of an `if` or a selection.
 fn is_condition(body: &Body, source: Use) -> bool {
     match body.user(source) {
         User::If(_) => true,

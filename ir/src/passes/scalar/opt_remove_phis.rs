@@ -1,4 +1,4 @@
-//! Removes phis that choose between equal values.
+//! Removes phis of equal values.
 //!
 //! ```text
 //! before:                                         after:
@@ -7,15 +7,14 @@
 //!     %5 = fadd %3, %4
 //! ```
 //!
-//! Sources that are the phi itself or undefined do not count.
-//! - If what is left is one value that is available before the block (it may not be: `phi b1: %undef, b2: %x` with `%x`
-//!   made in `b2`), the phi is that value.
-//! - If it is constants that are equal, or ALU instructions that are equal and whose sources are constants or available
-//!   at the end of the
-//!   immediate dominator, one of them is made there anew.
-//! - If nothing is left the phi is undefined.
+//! Sources that are undefined or the phi itself are ignored.
+//! - If the others are one value that is available before the block (it may not be: `phi b1: %undef, b2: %x` with `%x`
+//!   defined in `b2`), it replaces the phi.
+//! - If they are equal constants, or equal ALU instructions with operands that are constant or available at the end of
+//!   the immediate dominator, a clone of one at the end of the immediate dominator replaces the phi.
+//! - If there are no others, the phi is undefined.
 //!
-//! Phis that read a removed phi are looked at again. Linear in the sources of phis.
+//! Phis that use a removed phi are revisited. Linear in the sources of phis.
 
 use std::collections::VecDeque;
 
@@ -35,7 +34,7 @@ pub fn opt_remove_phis(shader: &mut Shader) -> bool {
     progress
 }
 
-/// The pass on one body.
+/// Runs the pass on one body.
 pub(crate) fn remove_phis(body: &mut Body) -> bool {
     if body.is_one_block() {
         return false;
@@ -44,7 +43,7 @@ pub(crate) fn remove_phis(body: &mut Body) -> bool {
         return false;
     }
     let dominance = body.dominance();
-    // Phis that read a removed one.
+    // Phis that used a removed one.
     let mut again: VecDeque<Inst> = VecDeque::new();
     let mut progress = false;
     for block in body.blocks_vec() {
@@ -60,7 +59,7 @@ pub(crate) fn remove_phis(body: &mut Body) -> bool {
     progress
 }
 
-/// Removes a phi that always has one value. The phis that read it are pushed onto `again`.
+/// Removes a phi that always has one value. Pushes the phis that use it onto `again`.
 fn remove_phi(body: &mut Body, dominance: &Dominance, phi: Inst, again: &mut VecDeque<Inst>) -> bool {
     let (Some(block), Some(def)) = (body.inst_block(phi), body.inst_def(phi)) else { return false };
     if !dominance.is_reachable(block) {
@@ -74,7 +73,7 @@ fn remove_phi(body: &mut Body, dominance: &Dominance, phi: Inst, again: &mut Vec
     true
 }
 
-/// The value that a phi always has, made if need be.
+/// Returns the value that a phi always has, emitting it if necessary.
 fn single_value(body: &mut Body, dominance: &Dominance, phi: Inst, block: Block, def: Def) -> Option<Def> {
     if has_values_of_two_kinds(body, phi, def) {
         return None;
@@ -130,7 +129,7 @@ fn single_value(body: &mut Body, dominance: &Dominance, phi: Inst, block: Block,
         }
     }
     let data = match *body.inst(producer) {
-        // Exact if one of them was.
+        // Exact if one of them is.
         InstData::Alu { op, .. } => InstData::Alu { op, flags },
         data => data,
     };
@@ -139,7 +138,7 @@ fn single_value(body: &mut Body, dominance: &Dominance, phi: Inst, block: Block,
     body.inst_def(clone)
 }
 
-/// Whether the first two values differ so much that they cannot be equal: what most phis have.
+/// Returns whether the first two values obviously differ in kind, as in most phis, and so cannot be equal.
 fn has_values_of_two_kinds(body: &Body, phi: Inst, def: Def) -> bool {
     if body.num_sources(phi) < 2 {
         return false;
@@ -161,7 +160,7 @@ fn is_clonable(body: &Body, inst: Inst) -> bool {
     matches!(body.inst(inst), InstData::LoadConst { .. } | InstData::Alu { .. })
 }
 
-/// Replaces the phis of a block that has no more than one predecessor by what they read.
+/// Replaces the phis of a block with at most one predecessor by their operands.
 pub fn remove_single_src_phis(body: &mut Body, block: Block) -> bool {
     if body.predecessors(block).len() > 1 {
         return false;
@@ -220,7 +219,7 @@ mod tests {
         assert_eq!(body.alu_op(producer(1)), Some(AluOp::Ineg));
         assert_eq!(body.inst_block(producer(1)), Some(body.start_block()));
         assert_eq!(body.constant(producer(2)), Some(&[5u64][..]));
-        // What is made on one side only is not available after the `if`.
+        // A value defined in one side only is not available after the `if`.
         assert!(body.is_phi(producer(3)));
         assert_eq!(body.single_use(only_left).map(|u| body.user(u)), Some(User::Inst(producer(3))));
     }
@@ -248,7 +247,7 @@ mod tests {
         b.body.add_phi_source(b.body.def_inst(first), latch, second);
         b.end_loop(outer);
         let kept = b.alu(AluOp::Iabs, &[second]);
-        // The loop never ends: what is after it does not count, the phis inside do.
+        // The loop never ends: phis after it do not count, the phis inside do.
         assert!(opt_remove_phis(&mut shader));
         assert_eq!(shader.main().src(shader.main().def_inst(kept), 0), x);
     }

@@ -1,4 +1,4 @@
-//! Takes components that a wider instruction computes anyway from there.
+//! Replaces values by components that a wider instruction computes anyway.
 //!
 //! ```text
 //! before:                                     after:
@@ -7,17 +7,16 @@
 //!     32   %4 = fadd %3.x, %3.y                   32   %4 = fadd %2.z, %2.x
 //! ```
 //!
-//! Concerns ALU instructions that work by components; an equal one must stand for each component of the instruction
-//! that goes, in any order, in one instruction that dominates it.
-//! What is equal and what becomes of flags is as in [`opt_cse`](mod@crate::passes::scalar::opt_cse), which merges whole
-//! instructions. Those who read the value get a `mov` if they cannot select components.
-//! Where a phi or an instruction without a result reads it, it stays: the components would have to be copied to where
-//! it wants them. So does what targets do along with what reads it
-//! (negations, products that are added to something): with another reader it would cost an instruction. But what reads
-//! it is compared as if it read the wider value, so that the last of
-//! a row of such instructions goes, and the others are dead.
+//! Handles component-wise ALU instructions: an instruction is removed if a single instruction that dominates it
+//! computes an equal of each of its components, in any order. Equality and flags are as in
+//! [`opt_cse`](mod@crate::passes::scalar::opt_cse), which merges whole instructions. Uses that cannot select components
+//! get a `mov`. An instruction is kept if it is used by a phi or an instruction without a result: the components would
+//! have to be copied. It is also kept if targets combine it with its use (negations, products that are added to
+//! something): with another operand the use would cost an instruction. But users of a kept value are compared as if
+//! they used the wider value, so that the last of a sequence of such instructions is removed, and the others become
+//! dead.
 //!
-//! One walk in program order with a hash table that has the components of vectors; of equal ones the last.
+//! One walk in program order with a hash table of the components of vectors; of equal ones the last is kept.
 
 use crate::algebra::replace_uses;
 use cranelift_entity::SecondaryMap;
@@ -29,7 +28,7 @@ use crate::entities::{Def, Inst, Use, User};
 use crate::passes::scalar::opt_cse::{Table, WRAP, mix, source_hash, sources_hash, sources_match};
 use crate::shader::Shader;
 
-/// Vectors that the table has room for at the beginning.
+/// Initial capacity of the table, in vectors.
 const EXPECTED: usize = 16;
 
 /// See the [module](self).
@@ -77,7 +76,7 @@ fn reuse_components(body: &mut Body) -> bool {
             let only = body.single_use(value.def).and_then(|source| body.user(source).inst());
             if wants_a_copy(body, def) || costs_nothing(body, inst, op) {
                 if body.alu(other) != Some((op, flags)) {
-                    // What reads the wider value is not exact.
+                    // The wider instruction lacks a guarantee, such as exactness.
                     continue;
                 }
                 walk.aliases[def] = Some(value);
@@ -95,7 +94,7 @@ fn reuse_components(body: &mut Body) -> bool {
     !removed.is_empty()
 }
 
-/// Whether a copy in the place of what computes a value would be needed.
+/// Returns whether replacing a value requires a copy.
 fn wants_a_copy(body: &Body, def: Def) -> bool {
     body.uses_of(def).any(|source| match body.user(source) {
         User::Inst(user) => body.is_phi(user) || body.inst_def(user).is_none(),
@@ -103,7 +102,7 @@ fn wants_a_copy(body: &Body, def: Def) -> bool {
     })
 }
 
-/// Whether targets do something along with the only instruction that reads it, or with all that do.
+/// Returns whether targets combine an instruction with its only use, or with all its uses.
 fn costs_nothing(body: &Body, inst: Inst, op: AluOp) -> bool {
     let only_user = |inst: Inst| {
         let user = body.user(body.single_use(body.inst_def(inst)?)?).inst()?;
@@ -115,10 +114,10 @@ fn costs_nothing(body: &Body, inst: Inst, op: AluOp) -> bool {
     };
     match (op, only_user(inst)) {
         (AluOp::Fneg | AluOp::Fabs | AluOp::Ineg, _) => true,
-        // Products and sums of them, and what interpolates.
+        // Products in sums, and linear interpolation.
         (AluOp::Fmul, Some((_, AluOp::Fadd))) | (AluOp::Imul, Some((_, AluOp::Iadd))) => true,
         (AluOp::Fadd, Some((user, AluOp::Fmul))) => only_user(user).is_some_and(|(_, op)| op == AluOp::Fadd),
-        // Comparisons that give numbers, and selections by sign.
+        // Comparisons converted to numbers, and selections by sign.
         (AluOp::Flt | AluOp::Fge | AluOp::Feq | AluOp::Fneu, Some((_, AluOp::B2f32))) => true,
         (AluOp::Flt, Some((_, AluOp::Bcsel))) => body.sources(inst).any(is_zero),
         _ => false,
@@ -127,9 +126,9 @@ fn costs_nothing(body: &Body, inst: Inst, op: AluOp) -> bool {
 
 struct Walk {
     table: Table,
-    /// Vectors that read what nobody else reads; they enter the table when another value counts as that one.
+    /// Vectors with an operand that has no other use; they enter the table when that operand replaces another value.
     passed_over: Vec<bool>,
-    /// The same components in a wider value, of values that stay: what reads them is compared by these.
+    /// For values that are kept, the equal components of a wider value: their users are compared by these.
     aliases: SecondaryMap<Def, Option<AluSrc>>,
 }
 
@@ -138,7 +137,7 @@ impl Walk {
         Walk { table: Table::new(EXPECTED), passed_over: vec![false; body.num_insts()], aliases: SecondaryMap::new() }
     }
 
-    /// Whether an instruction reads a value that nobody else reads, and that none is equal to.
+    /// Returns whether an instruction has an operand with no other use and no alias, and so cannot have a duplicate.
     fn reads_a_single_use(&self, body: &Body, inst: Inst) -> bool {
         body.sources(inst).any(|source| {
             let def = body.src_def(source);
@@ -146,7 +145,7 @@ impl Walk {
         })
     }
 
-    /// Enters all components of a vector.
+    /// Inserts all components of a vector.
     fn insert(&mut self, body: &Body, inst: Inst) {
         let (Some(op), Some(def)) = (body.alu_op(inst), body.inst_def(inst)) else { return };
         for component in 0..body.num_components(def) {
@@ -154,7 +153,7 @@ impl Walk {
         }
     }
 
-    /// The part of source `number` that a component is computed from.
+    /// Returns the component of source `number` from which a component is computed.
     #[inline]
     fn operand(&self, body: &Body, inst: Inst, number: usize, component: u8) -> AluSrc {
         let AluSrc { def, swizzle } = AluSrc::of(body, body.source(inst, number));
@@ -165,14 +164,14 @@ impl Walk {
         }
     }
 
-    /// The same for equal components.
+    /// Returns a hash that is equal for equal components.
     fn hash(&self, body: &Body, op: AluOp, inst: Inst, component: u8) -> u64 {
         let seed = mix(op as u64, body.inst_def(inst).map_or(0, |def| body.bit_size(def)).into());
         let source = |number| source_hash(body, self.operand(body, inst, number, component), 1);
         sources_hash(op, seed, body.num_sources(inst), source)
     }
 
-    /// The components of one instruction among those of another, and the flags of both.
+    /// Returns the components of one instruction among those of another, and the flags of both.
     fn components_in(&self, body: &Body, other: Inst, inst: Inst) -> Option<(AluSrc, AluFlags)> {
         let ((op, flags), (other_op, other_flags)) = (body.alu(inst)?, body.alu(other)?);
         let (def, other_def) = (body.inst_def(inst)?, body.inst_def(other)?);
@@ -202,7 +201,7 @@ impl Walk {
     }
 }
 
-/// Whether each component of the result depends on that component of the operands alone, and is more than a copy.
+/// Returns whether an opcode is component-wise and not just a copy.
 fn works_by_components(op: AluOp) -> bool {
     let info = op.info();
     op != AluOp::Mov && info.output_size == 0 && info.input_sizes.iter().all(|&size| size == 0)

@@ -1,4 +1,4 @@
-//! Vectors lose the components that nothing needs.
+//! Removes unneeded components of vectors.
 //!
 //! ```text
 //! before:                                        after:
@@ -9,13 +9,13 @@
 //! ```
 //!
 //! A component is needed if something other than a copy needs it: components are followed backwards from instructions
-//! with effects, conditions, and whatever is not ALU, through operations that work per component, vectors and phis.
-//! What only goes around a loop is needed by nobody.
+//! with effects, conditions, and all non-ALU instructions, through component-wise operations, vectors and phis.
+//! Components that only feed themselves around a loop are not needed.
 //!
-//! - Of a phi, an operation, a constant that one component is needed of, that one is left.
-//! - Otherwise components after the last one that is needed go. Inner ones stay, so that a register machine finds the
-//!   others where they were; in a vector they become undefined.
-//! - What no component is needed of goes.
+//! - If one component of a phi, operation or constant is needed, only that one is kept.
+//! - Otherwise components after the last needed one are removed. Inner ones are kept, so that the others keep their
+//!   positions in a register; in a vector they become undefined.
+//! - A value without needed components is removed.
 //!
 //! Linear in the uses times the components.
 
@@ -45,13 +45,13 @@ fn full_mask(body: &Body, def: Def) -> u16 {
     (1u32 << body.num_components(def)).wrapping_sub(1) as u16
 }
 
-/// Whether components of the result of an instruction are needed one by one.
+/// Returns whether the components of the result of an instruction are tracked separately.
 fn is_followed(body: &Body, inst: Inst) -> bool {
     matches!(body.inst(inst), InstData::Alu { .. } | InstData::Phi | InstData::LoadConst { .. } | InstData::Undef)
 }
 
-/// Walks in reverse program order, so that an instruction is met after its users. Where that fails (phis of
-/// loops) a work list goes on.
+/// Walks in reverse program order, so that users are visited before definitions. Where that fails (phis of loops) a
+/// worklist continues.
 fn find_needed(body: &Body) -> Needed {
     let mut search = Search { needed: SecondaryMap::new(), seen: vec![false; body.num_insts()], work: Vec::new() };
     search.needed.resize(body.num_defs());
@@ -82,9 +82,9 @@ fn find_needed(body: &Body) -> Needed {
 
 struct Search {
     needed: Needed,
-    /// Instructions that the walk has passed.
+    /// Instructions that the walk has visited.
     seen: Vec<bool>,
-    /// Instructions that more components are needed of than when the walk passed them, and which.
+    /// Visited instructions of which more components turned out to be needed, and the mask of these.
     work: Vec<(Inst, u16)>,
 }
 
@@ -103,7 +103,7 @@ impl Search {
         }
     }
 
-    /// Marks what some components of the result of an instruction need.
+    /// Marks the components of operands that some components of an instruction's result need.
     fn need_sources(&mut self, body: &Body, inst: Inst, mask: u16) {
         match *body.inst(inst) {
             InstData::Phi => {
@@ -131,7 +131,7 @@ impl Search {
     }
 }
 
-/// The components that a swizzle selects for the components of a mask.
+/// Returns the components that a swizzle selects for the components of a mask.
 fn select_mask(swizzle: Swizzle, mask: u16) -> u16 {
     let (mut left, mut read) = (mask, 0);
     while left != 0 {
@@ -146,15 +146,15 @@ fn is_per_component(op: AluOp, number: usize) -> bool {
     info.output_size == 0 && info.input_sizes.get(number) == Some(&0)
 }
 
-/// The components of a value that are left.
+/// The components of a value to keep.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 enum Plan {
-    /// It stays.
+    /// All components.
     #[default]
     Keep,
-    /// One component is left.
+    /// One component.
     Scalar(u8),
-    /// The first components are left.
+    /// The first components.
     First(u8),
 }
 
@@ -172,7 +172,7 @@ impl Plan {
             return Plan::Scalar(needed.trailing_zeros() as u8);
         }
         let wanted = 16 - needed.leading_zeros() as u8;
-        // A vector exists for some numbers of components only.
+        // Vectors exist for some numbers of components only.
         match (wanted..count).find(|&n| AluOp::vec(n).is_some()) {
             Some(n) => Plan::First(n),
             None => Plan::Keep,
@@ -187,7 +187,7 @@ impl Plan {
         }
     }
 
-    /// A selection of components of the old value as one of the new value. What nobody needs may be anything.
+    /// Converts a swizzle of the old value to one of the new value. Unneeded components are arbitrary.
     fn swizzle(self, old: Swizzle) -> Swizzle {
         match self {
             Plan::Keep => old,
@@ -214,7 +214,7 @@ fn shrink(body: &mut Body) -> bool {
                 continue;
             }
             if needed == 0 {
-                // Undefined values may still stand for components that nothing needs.
+                // Undefined values may still replace unneeded components.
                 if !matches!(body.inst(inst), InstData::Undef) {
                     dead.push(inst);
                 }
@@ -245,7 +245,7 @@ fn shrink(body: &mut Body) -> bool {
         let mut next = body.first_use(def);
         while let Some(source) = next {
             next = body.next_use(source);
-            // Phis come below; nothing else reads a value of which it does not need all.
+            // Phis are handled below; of the other users, only ALU instructions may use a part of a value.
             if matches!(body.user(source), User::Inst(user) if body.alu_op(user).is_some()) {
                 body.set_swizzle(source, plan.swizzle(body.swizzle(source)));
             }
@@ -267,7 +267,7 @@ fn shrink(body: &mut Body) -> bool {
     true
 }
 
-/// Makes components of a vector undefined that nothing needs.
+/// Makes unneeded components of a vector undefined.
 fn forget_inner(body: &mut Body, inst: Inst, needed: u16) -> bool {
     if !body.alu_op(inst).is_some_and(AluOp::is_vec) {
         return false;
@@ -286,7 +286,7 @@ fn forget_inner(body: &mut Body, inst: Inst, needed: u16) -> bool {
     undef.is_some()
 }
 
-/// Leaves `count` components from `first` on of what an instruction makes. The sources of phis are for later.
+/// Keeps `count` components of an instruction's result, starting at `first`. The sources of phis are handled later.
 fn shrink_inst(body: &mut Body, inst: Inst, def: Def, first: u8, count: u8) {
     let bit_size = body.bit_size(def);
     match *body.inst(inst) {

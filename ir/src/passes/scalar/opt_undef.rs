@@ -1,4 +1,4 @@
-//! Uses the freedom that an undefined value gives, where that cannot spread.
+//! Chooses the value of undefined operands where that cannot affect other uses.
 //!
 //! ```text
 //! before:                                          after:
@@ -7,13 +7,12 @@
 //!     @store_output (%undef, ...)                      (nothing)
 //! ```
 //!
-//! - A selection one of whose values is undefined is the other.
+//! - A selection with one undefined value becomes the other value.
 //! - A `mov` or vector of undefined values is undefined.
-//! - Stores of undefined values to registers, variables and outputs do nothing; components of a stored vector that are
-//!   undefined leave the mask.
+//! - Stores of undefined values to registers, variables and outputs are removed; undefined components of a stored
+//!   vector are removed from the mask.
 //!
-//! Undefined operands of other instructions stay: their value is open, but it is one value, and the same for every
-//! reader.
+//! Undefined operands of other instructions are kept: their value is arbitrary, but the same for every use.
 
 use crate::alu::AluOp;
 use crate::body::{Body, InstData};

@@ -1,4 +1,4 @@
-//! Control over the pipelines.
+//! Tests the control over pipelines.
 
 use std::ops::ControlFlow;
 
@@ -10,7 +10,7 @@ use crate::shader::Stage;
 
 const OPTIONS: Options = Options { statements: 30, functions: 2, returns: true, kills: false };
 
-/// Keeps what it saw, and ends after the `end`th run.
+/// Records all runs, and stops after the `end`th.
 struct Recorder {
     runs: Vec<PassRun>,
     texts: Vec<String>,
@@ -57,7 +57,7 @@ fn the_list_of_passes_is_what_runs() {
         names
     };
     let passes: Vec<_> = pipeline::passes().iter().map(|pass| pass.info().name).collect();
-    // The order of the list is that in code of one block; control flow has some of them run earlier as well.
+    // The list has the order for code of one block; with control flow some passes run earlier as well.
     let (recorder, _) = recorded_of(Shader::new(Stage::Vertex), &[], Level::All, usize::MAX);
     assert_eq!(names(&recorder), passes);
     for seed in 0..20 {
@@ -85,7 +85,7 @@ fn control_changes_nothing_by_itself() {
         into_ssa(&mut plain);
         pipeline::optimize(&mut plain, &CompilerOptions { source_modifiers: true, ..CompilerOptions::default() });
         assert_eq!(print(&plain), print(&controlled), "seed {seed}");
-        // A pass that says that it changed nothing did not.
+        // A pass that reports no change has not changed the shader.
         for (run, texts) in recorder.runs[1..].iter().zip(recorder.texts.windows(2)) {
             assert!(run.changed || texts[0] == texts[1], "seed {seed}: {}", run.name);
         }

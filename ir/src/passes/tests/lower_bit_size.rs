@@ -1,5 +1,5 @@
-//! Operations on small numbers are done on wider ones, for targets that lack them in the small size. A callback says
-//! which, and how wide.
+//! Lowers operations on small numbers to wider ones, for targets that lack the small size. A callback selects the
+//! instructions and the width.
 //!
 //! ```text
 //! 8 %3 = umul_high %1, %2     =>     32 %4 = u2u32 %1
@@ -9,13 +9,13 @@
 //!                                    8  %3 = u2u8 %7
 //! ```
 //!
-//! Operands are widened as the opcode reads them, with their sign, without, or as floats; the result is cut or rounded.
-//! Where the size matters to more than the operands the form is another: high halves of products, shifts and rotations
-//! (counts are modulo the small size), saturation, carries, bits counted from the top, classes of floats. Conversions
-//! from one size to another are what everything is made of and are never changed.
+//! Operands are widened as the opcode interprets them: sign-extended, zero-extended, or as floats; the result is
+//! truncated or rounded. Where the size affects more than the operands, another form is used: high halves of products,
+//! shifts and rotations (counts are modulo the small size), saturation, carries, bits counted from the top, classes of
+//! floats. Conversions between sizes are used by all forms and are never changed.
 //!
-//! Besides ALU instructions: phis, reads of other invocations, votes of equality, and reductions of integers (with
-//! minima and maxima of floats).
+//! Besides ALU instructions, this handles phis, reads of other invocations, votes of equality, and reductions of
+//! integers (with minima and maxima of floats).
 //!
 //! All integer forms are exact. Floats are computed in the wider size and rounded once more, which is exact for sums,
 //! products, quotients and roots of 16-bit floats in 32 bits if both sizes round to the nearest.
@@ -33,7 +33,8 @@ use crate::entities::{Block, Def, Inst};
 use crate::intrinsics::{IndexKind, IntrinsicOp};
 use crate::shader::Shader;
 
-/// Says how many bits an instruction is to work on (32 or 64); 0, or no more than it does, to leave it as it is.
+/// Returns the number of bits that an instruction should work on (32 or 64); 0, or at most its current number, to leave
+/// it alone.
 pub type Callback<'a> = &'a dyn Fn(&Body, Inst) -> u8;
 
 /// See the [module](self).
@@ -54,7 +55,7 @@ pub fn lower_bit_size(shader: &mut Shader, callback: Callback<'_>) -> bool {
     progress | replace_alu(shader, |op, m| lower(m, op, callback(m.builder.body, m.inst())))
 }
 
-/// The opcode that converts to a size.
+/// Returns the opcode that converts to a size.
 fn conversion(base: BaseType, bits: u8) -> Option<AluOp> {
     Some(match (base, bits) {
         (BaseType::Int, 8) => AluOp::I2i8,
@@ -75,14 +76,11 @@ fn conversion(base: BaseType, bits: u8) -> Option<AluOp> {
     })
 }
 
-/// Whether an opcode only changes the size of a number.
+/// Returns whether an opcode only changes the size of a number.
 fn is_resizing(op: AluOp) -> bool {
     let info = op.info();
     info.numeric_conversion && info.input_types.iter().all(|ty| ty.base == info.output_type.base)
 }
-
-// ---- ALU
-// ------------------------------------------------------------------------------------------------------------------
 
 fn lower(m: &mut Arithmetic<'_>, op: AluOp, wide: u8) -> Option<Def> {
     let bits = m.small_bits();
@@ -100,7 +98,7 @@ fn lower(m: &mut Arithmetic<'_>, op: AluOp, wide: u8) -> Option<Def> {
     let mut sources: ArrayVec<Def, 16> = ArrayVec::new();
     for (number, ty) in info.input_types.iter().enumerate() {
         sources.push(if ty.is_unsized() {
-            // With its swizzle: a `mov` would be one more operation of the small size.
+            // With its swizzle: a `mov` would be another operation of the small size.
             let (operand, components) = m.operand(number);
             m.builder.alu_sized(conversion(ty.base, wide)?, components, &[operand])
         } else {
@@ -114,12 +112,12 @@ fn lower(m: &mut Arithmetic<'_>, op: AluOp, wide: u8) -> Option<Def> {
     if !info.output_type.is_unsized() {
         return Some(result);
     }
-    // With or without its sign: it is cut.
+    // The extension does not matter, as the result is truncated.
     let base = if info.output_type.base == BaseType::Int { BaseType::Uint } else { info.output_type.base };
     Some(m.builder.alu(conversion(base, bits)?, &[result]))
 }
 
-/// What cannot be done by the same opcode. The operands are wide.
+/// Lowers operations that have another form. The operands are wide.
 fn special(m: &mut Arithmetic<'_>, op: AluOp, sources: &[Def], bits: u8) -> Option<Def> {
     use AluOp as O;
     let (&a, b) = (sources.first()?, sources.get(1).copied());
@@ -128,7 +126,7 @@ fn special(m: &mut Arithmetic<'_>, op: AluOp, sources: &[Def], bits: u8) -> Opti
     let mask = (1u64 << bits) - 1;
     Some(match (op, b) {
         (O::ImulHigh | O::UmulHigh, Some(b)) => {
-            // All of the product fits.
+            // The whole product fits.
             let product = m.imul(a, b);
             m.ushr_imm(product, bits32)
         }
@@ -185,10 +183,7 @@ fn special(m: &mut Arithmetic<'_>, op: AluOp, sources: &[Def], bits: u8) -> Opti
     })
 }
 
-// ---- phis
-// -----------------------------------------------------------------------------------------------------------------
-
-/// How wide an instruction that hands bits on is to be, if another size than it is.
+/// Returns the requested width of an instruction that forwards bits, if it differs from the current one.
 fn wanted(body: &Body, inst: Inst, def: Def, callback: Callback<'_>) -> Option<u8> {
     let bits = body.bit_size(def);
     if !matches!(bits, 8 | 16 | 32) {
@@ -225,7 +220,7 @@ fn lower_phis(body: &mut Body, block: Block, callback: Callback<'_>) -> bool {
         let Some(narrow) = conversion(BaseType::Uint, builder.body.bit_size(def)) else { continue };
         let value = builder.alu(narrow, &[new]);
         builder.body.replace_all_uses(def, value);
-        // The cursor may stand after the phi that goes.
+        // The cursor may be right after the phi that is removed.
         let after = builder.body.def_inst(value);
         builder.cursor = Cursor::After(after);
         builder.body.remove_inst(phi);
@@ -233,11 +228,7 @@ fn lower_phis(body: &mut Body, block: Block, callback: Callback<'_>) -> bool {
     progress
 }
 
-// ---- intrinsics
-// ------------------------------------------------------------------------------------------------------------
-
-/// What the first source of an intrinsic is read as; none if the intrinsic is none of those that work on other
-/// invocations' numbers.
+/// Returns the type of the first operand of an intrinsic on numbers of other invocations; `None` for other intrinsics.
 fn operand_type(body: &Body, inst: Inst, op: IntrinsicOp) -> Option<AluType> {
     use IntrinsicOp as I;
     Some(match op {
@@ -255,7 +246,7 @@ fn operand_type(body: &Body, inst: Inst, op: IntrinsicOp) -> Option<AluType> {
             }
             AluOp::Imin | AluOp::Imax => AluType::INT,
             AluOp::Fmin | AluOp::Fmax => AluType::FLOAT,
-            // A sum that is rounded once is not the sum.
+            // A sum that is rounded once differs from the sum of the small size.
             _ => return None,
         },
         _ => return None,
@@ -284,7 +275,7 @@ fn lower_intrinsic(body: &mut Body, inst: Inst, op: IntrinsicOp, callback: Callb
     let made = m.builder.build(data, &sources, Some(shape));
     let Some(mut result) = m.builder.body.inst_def(made) else { return false };
     if !is_vote {
-        // The first invocation has what is neutral: the limits of the wide type are not those of the small one.
+        // The first invocation has the neutral element: the limits of the small type differ from those of the wide one.
         let most = ((1u64 << bits) - 1) >> 1;
         let limit = match scan {
             Some(AluOp::Imin) => Some((AluOp::Imin, most)),

@@ -1,6 +1,6 @@
-//! Helpers of passes that change control flow, not passes: phis of one block, or all values of it that are used
-//! elsewhere, become registers. Afterwards blocks can be moved about;
-//! [`lower_reg_intrinsics_to_ssa`](mod@crate::passes::lower_reg_intrinsics_to_ssa) leads back.
+//! Helpers for passes that change control flow, not passes themselves: they turn the phis of one block, or all its
+//! values with uses in other blocks, into registers. Afterwards blocks can be moved freely;
+//! [`lower_reg_intrinsics_to_ssa`](mod@crate::passes::lower_reg_intrinsics_to_ssa) restores SSA.
 //!
 //! ```text
 //! before:                             after (lower_phis_to_regs_block):
@@ -8,10 +8,10 @@
 //!     %3 = phi b1: %1, b2: %2             %4 = @load_reg (%r)
 //! ```
 //!
-//! - A store stands as early as it may: it climbs from the predecessor to its predecessors as long as these go nowhere
-//!   else, and stops at the block that makes the value. Each phi has a register of its own, so that the order of stores
+//! - A store is placed as early as possible: it moves from the predecessor to its predecessors as long as these have no
+//!   other successor, up to the block that defines the value. Each phi has a separate register, so the order of stores
 //!   does not matter.
-//! - A source that is undefined gets no store.
+//! - An undefined source gets no store.
 
 use cranelift_entity::SecondaryMap;
 
@@ -29,7 +29,7 @@ pub fn lower_phis_to_regs_block(body: &mut Body, block: Block) -> bool {
         let register = declare_like(body, def);
         let loaded = Builder::new(body, Cursor::after_phis(body, block)).load_reg(register, 0);
         body.replace_all_uses(def, loaded);
-        // A phi that reads itself around a loop now reads the load: the register holds it already.
+        // A phi that reads itself around a loop now reads the load: the register already holds that value.
         let sources: Vec<(Block, Def)> = body.phi_sources(phi).map(|(pred, s)| (pred, body.src_def(s))).collect();
         let mut visited: SecondaryMap<Block, bool> = SecondaryMap::new();
         visited[block] = true;
@@ -43,7 +43,7 @@ pub fn lower_phis_to_regs_block(body: &mut Body, block: Block) -> bool {
     !phis.is_empty()
 }
 
-/// A register of the shape of a value.
+/// Declares a register with the shape of a value.
 fn declare_like(body: &mut Body, def: Def) -> Def {
     let (shape, divergent) = (body.shape(def), body.is_divergent(def));
     let register = Builder::at_start(body).decl_reg(shape, 0);
@@ -57,7 +57,7 @@ fn store(body: &mut Body, cursor: Cursor, value: Def, register: Def) {
     Builder::new(body, cursor).store_reg(value, register, 0, mask);
 }
 
-/// Stores a value as early as it may be on the way to the end of `pred`.
+/// Stores a value as early as possible on the paths to the end of `pred`.
 fn place_store(body: &mut Body, pred: Block, value: Def, register: Def, visited: &mut SecondaryMap<Block, bool>) {
     let producer = body.inst_block(body.def_inst(value));
     let mut work = vec![pred];
@@ -76,14 +76,14 @@ fn place_store(body: &mut Body, pred: Block, value: Def, register: Def, visited:
     }
 }
 
-/// Turns the values of a block that are used in other blocks, by phis or by `if`s into registers. Returns whether there
-/// were any.
+/// Turns the values of a block that have uses in other blocks, in phis or in `if`s into registers. Returns whether
+/// there were any.
 ///
-/// Each use reads the register right before its user (or at the end of the predecessor, for a phi); neighbouring loads
-/// of one register are shared. Handles of registers stay what they are.
+/// Each use reads the register right before its user (or at the end of the predecessor, for a phi); adjacent loads of
+/// one register are shared. Handles of registers are left alone.
 pub fn lower_ssa_defs_to_regs_block(body: &mut Body, block: Block) -> bool {
     let mut progress = false;
-    // A snapshot: the loads that are made are none of its values.
+    // A snapshot, without the loads that are added.
     for inst in body.insts_vec(block) {
         let Some(def) = body.inst_def(inst) else { continue };
         if body.intrinsic(inst) == Some(IntrinsicOp::DeclReg) {
@@ -98,7 +98,7 @@ pub fn lower_ssa_defs_to_regs_block(body: &mut Body, block: Block) -> bool {
             let loaded = load_before(body, source, register);
             body.set_src(source, loaded);
         }
-        // What is never stored reads as zero, which is as good an undefined value as any.
+        // A register that is never stored reads as zero, a valid choice for an undefined value.
         if !matches!(body.inst(inst), InstData::Undef) {
             let cursor = Cursor::after_inst(body, inst);
             store(body, cursor, def, register);
@@ -115,7 +115,7 @@ fn leaves(body: &Body, source: Use, block: Block) -> bool {
     }
 }
 
-/// A load of a register right before a use; the one that stands there already, if there is one.
+/// Returns a load of a register right before a use, reusing one that is already there.
 fn load_before(body: &mut Body, source: Use, register: Def) -> Def {
     let cursor = Cursor::before_use(body, source);
     let previous = match cursor {
@@ -142,7 +142,7 @@ mod tests {
     use crate::shader::{Shader, Stage};
     use crate::validate::validate;
 
-    /// A loop that counts to ten and hands on the count.
+    /// A loop that counts to ten and passes the count on.
     fn counting() -> Shader {
         let mut shader = Shader::new(Stage::Compute);
         let mut b = Builder::at_end(shader.main_mut());
@@ -193,7 +193,7 @@ mod tests {
         let after = b.block();
         assert!(lower_phis_to_regs_block(b.body, after));
         validate(&shader).unwrap();
-        // Each stays in its side: the block before has two ways to go.
+        // Each store stays in its side: the block before has two successors.
         let body = shader.main();
         for side in [top, other] {
             assert!(body.insts(side).any(|i| body.intrinsic(i) == Some(IntrinsicOp::StoreReg)));

@@ -1,4 +1,4 @@
-//! Passes on random shaders: still valid, still the same meaning.
+//! Runs passes on random shaders: they must stay valid and keep their meaning.
 
 mod control;
 mod lower_bit_size;
@@ -16,7 +16,7 @@ use lower_bit_size::lower_bit_size;
 use lower_phis_to_regs_block::{lower_phis_to_regs_block, lower_ssa_defs_to_regs_block};
 use random_shaders::{Options, outcome, random_shader};
 
-/// Every phi and every value that crosses a block through registers, and back.
+/// Moves every phi and every value that crosses a block to registers, and back.
 fn through_registers(shader: &mut Shader) -> bool {
     let mut progress = false;
     for body in shader.bodies_mut() {
@@ -24,7 +24,7 @@ fn through_registers(shader: &mut Shader) -> bool {
             progress |= lower_phis_to_regs_block(body, block);
         }
     }
-    // Derefs do not go into registers.
+    // Derefs cannot be stored in registers.
     progress |= rematerialize_derefs_in_use_blocks(shader);
     for body in shader.bodies_mut() {
         for block in body.blocks_vec() {
@@ -84,7 +84,8 @@ fn copy_prop_vars_scalar(shader: &mut Shader) -> bool {
     opt_copy_prop_vars(shader, &CompilerOptions { vector_target: false, ..CompilerOptions::default() })
 }
 
-/// Integers and what hands bits on, in 64 bits, as pairs of words: the same program as before, by a long way round.
+/// Computes integers, and operations that forward bits, in 64 bits as pairs of words; the meaning of the program must
+/// not change.
 fn by_pairs_of_words(shader: &mut Shader) -> bool {
     use crate::alu::BaseType;
     use crate::body::{Body, InstData};
@@ -115,12 +116,12 @@ macro_rules! passes {
 mod shape;
 
 fn unroll(shader: &mut Shader) -> bool {
-    // Whatever it costs.
+    // Without a limit on cost.
     let options = CompilerOptions { max_unroll_growth: u32::MAX, ..CompilerOptions::default() };
     opt_loop_unroll(shader, &options)
 }
 
-/// The passes over variables, while there are many.
+/// The passes over variables, in a shader with many variables.
 const VARIABLES: &[Pass] = passes![
     opt_dead_write_vars,
     copy_prop_vars,
@@ -221,7 +222,7 @@ const STRAIGHT: &[Pass] = passes![
 fn check(seed: u64, options: Options, passes: &[Pass]) {
     let mut shader = random_shader(seed, options);
     if let Err(errors) = validate(&shader) {
-        panic!("seed {seed}: the generator made an invalid shader: {errors}\n{}", print(&shader));
+        panic!("seed {seed}: the generator emitted an invalid shader: {errors}\n{}", print(&shader));
     }
     let expected = outcome(&shader);
     for &(name, pass) in passes {
@@ -235,12 +236,12 @@ fn check(seed: u64, options: Options, passes: &[Pass]) {
             panic!("seed {seed}, {name} changed the meaning\nbefore:\n{}\nafter:\n{}", print(&before), print(&shader));
         }
         if !progress {
-            assert_eq!(print(&before), print(&shader), "seed {seed}: {name} says that it changed nothing");
+            assert_eq!(print(&before), print(&shader), "seed {seed}: {name} reported no change");
         }
     }
 }
 
-/// `TGSIC_RANDOM_SHADERS` sets the number of shaders a test makes.
+/// `TGSIC_RANDOM_SHADERS` sets the number of shaders per test.
 fn seeds() -> std::ops::Range<u64> {
     0..std::env::var("TGSIC_RANDOM_SHADERS").ok().and_then(|n| n.parse().ok()).unwrap_or(150)
 }
@@ -316,7 +317,7 @@ fn random_fragment_shaders() {
     }
 }
 
-/// And nothing if the passes find nothing.
+/// The tests above are meaningless if the passes find nothing to do.
 #[test]
 fn passes_over_variables_find_something() {
     let mut found = [0; 4];
@@ -336,7 +337,7 @@ fn passes_over_variables_find_something() {
     assert!(found.iter().zip([150, 5, 20, 100]).all(|(&n, least)| n > least), "{found:?}");
 }
 
-/// Nor if no code moves.
+/// They are also meaningless if no code moves.
 #[test]
 fn code_moves() {
     let mut found = 0;
@@ -348,7 +349,7 @@ fn code_moves() {
     assert!(found > 15, "{found}");
 }
 
-/// What is called uniform is the same in all invocations of a subgroup, which are four.
+/// A value reported as uniform is the same in all four invocations of a subgroup.
 #[test]
 fn uniform_values_are_uniform() {
     use crate::analysis::analyze_divergence;
@@ -360,7 +361,7 @@ fn uniform_values_are_uniform() {
     let (mut uniform, mut divergent, mut loops) = (0, 0, 0);
     for seed in 0..4 * seeds().end {
         let mut shader = random_shader(seed, Options { statements: 100, functions: 0, returns: false, kills: false });
-        // Most of what depends on the input depends on that of the first invocation only.
+        // Most values that depend on the input depend only on the first invocation's input.
         let body = shader.main_mut();
         let is_load = |&inst: &_| body.intrinsic(inst) == Some(IntrinsicOp::LoadDeref);
         let load = body.insts(body.start_block()).find(is_load).expect("the input is read first");
@@ -417,7 +418,7 @@ fn uniform_values_are_uniform() {
     assert!(uniform > least && divergent > 4 * least && loops > least / 40, "{uniform} {divergent} {loops}");
 }
 
-/// The tests above say nothing if the generator has no ideas.
+/// The tests above are meaningless if the random shaders lack variety.
 #[test]
 fn random_shaders_have_variety() {
     use crate::body::{CfNode, InstData, JumpKind};
@@ -446,8 +447,8 @@ fn random_shaders_have_variety() {
     assert!(found.iter().zip([100, 200, 50, 50, 50, 1000, 2000]).all(|(&n, least)| n > least), "{found:?}");
 }
 
-/// Large shaders of simple shapes: work must not be quadratic. Without validation after each pass, which is not what is
-/// counted.
+/// Large shaders of simple shapes: work must not be quadratic. They are not validated after each pass, as the
+/// validator's work is not counted.
 mod large {
     use super::*;
     use crate::alu::{AluOp, AluType};
@@ -502,7 +503,7 @@ mod large {
         shader
     }
 
-    /// A condition that no pass sees through.
+    /// A condition that no pass can determine.
     fn condition(b: &mut Builder<'_>, input: Def, i: usize) -> Def {
         let number = b.u32_const(i as u32);
         let component = b.channel(input, (i % 4) as u8);
@@ -532,7 +533,7 @@ mod large {
 
     #[test]
     fn ifs_in_a_row() {
-        measure("20,000 ifs in a row", |b, input, registers| {
+        measure("20,000 consecutive ifs", |b, input, registers| {
             for i in 0..20_000 {
                 let c = condition(b, input, i);
                 let id = b.push_if(c);
@@ -605,7 +606,7 @@ mod large {
         assert_eq!(shader.main().blocks().count(), 1);
     }
 
-    /// The passes over variables: one large array, many stores and loads of it in many ifs, next to and in each other.
+    /// The passes over variables: one large array, with many stores and loads in many consecutive or nested ifs.
     fn variables(name: &str, nested: bool) {
         let mut shader = Shader::new(Stage::Vertex);
         let vector = shader.types.vector(crate::types::ScalarType::Float, 4);
@@ -657,7 +658,7 @@ mod large {
 
     #[test]
     fn variables_in_a_row() {
-        variables("arrays in ifs in a row", false);
+        variables("arrays in consecutive ifs", false);
     }
 
     #[test]

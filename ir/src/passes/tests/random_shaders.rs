@@ -1,6 +1,6 @@
-//! Small random shaders that always end: nested ifs and loops with breaks and continues, registers, arrays of them,
-//! variables of all shapes, booleans in disguise, functions and returns; in fragment shaders derivatives and
-//! invocations that are killed.
+//! Generates small random shaders that always terminate: nested ifs and loops with breaks and continues, registers and
+//! register arrays, variables of all shapes, booleans encoded as numbers, functions and returns; in fragment shaders
+//! also derivatives and discards.
 
 use crate::alu::AluOp;
 use crate::body::{AluFlags, Body, DerefKind, InstData, JumpKind, Shape, SourceSpec, Swizzle};
@@ -18,13 +18,13 @@ const OUTPUTS: usize = 20;
 const VEC4: Shape = Shape::new(4, 32);
 const SCALAR: Shape = Shape::new(1, 32);
 
-/// What may occur.
+/// Selects the constructs to generate.
 #[derive(Clone, Copy)]
 pub struct Options {
     pub statements: usize,
     pub functions: usize,
     pub returns: bool,
-    /// A fragment shader.
+    /// Whether to generate a fragment shader.
     pub kills: bool,
 }
 
@@ -52,7 +52,7 @@ impl Random {
     }
 }
 
-/// A variable that is made of vectors.
+/// A variable that consists of vectors.
 #[derive(Clone, Copy)]
 struct Storage {
     variable: Variable,
@@ -63,7 +63,7 @@ struct Storage {
 struct Generator<'a> {
     random: &'a mut Random,
     options: Options,
-    /// Values that can be read here: the stacks are cut when a scope ends.
+    /// Values that are available here: the stacks are truncated at the end of a scope.
     vectors: Vec<Def>,
     scalars: Vec<Def>,
     booleans: Vec<Def>,
@@ -82,7 +82,7 @@ struct Generator<'a> {
     if_depth: usize,
 }
 
-/// Makes a shader from a seed.
+/// Generates a shader from a seed.
 pub fn random_shader(seed: u64, options: Options) -> Shader {
     let mut random = Random::new(seed);
     let mut shader = Shader::new(if options.kills { Stage::Fragment } else { Stage::Vertex });
@@ -175,7 +175,7 @@ pub fn random_shader(seed: u64, options: Options) -> Shader {
         generator.booleans.push(some);
         generator.block(&mut b);
         if id == main {
-            // Whatever happened, it is seen.
+            // Every effect is observable in the outputs.
             let values = generator.everything(&mut b);
             assert!(values.len() <= OUTPUTS);
             for (value, &output) in values.into_iter().zip(&outputs) {
@@ -188,7 +188,7 @@ pub fn random_shader(seed: u64, options: Options) -> Shader {
 }
 
 impl Generator<'_> {
-    /// Statements until the budget of the scope is gone; ends without a jump.
+    /// Generates statements until the budget of the scope is used up; ends without a jump.
     fn block(&mut self, b: &mut Builder<'_>) {
         let marks = (self.vectors.len(), self.scalars.len(), self.booleans.len());
         let mut count = 3 + self.random.below(8);
@@ -205,7 +205,7 @@ impl Generator<'_> {
         }
     }
 
-    /// All that there is to see at the end.
+    /// Returns all values to observe at the end.
     fn everything(&mut self, b: &mut Builder<'_>) -> Vec<Def> {
         let mut values = vec![self.vector(b)];
         for register in self.registers.clone() {
@@ -269,13 +269,13 @@ impl Generator<'_> {
         AluSrc::new(def, if self.random.one_in(2) { Swizzle::IDENTITY } else { Swizzle::new(&selectors) })
     }
 
-    /// A deref of a vector somewhere.
+    /// Returns a deref of a random vector.
     fn place(&mut self, b: &mut Builder<'_>) -> Def {
         match self.random.below(4) {
             3 => {
                 let s = self.random.pick(&self.grids);
                 let root = b.deref_var(s.variable, s.mode, s.ty);
-                // One that is indexed in one dimension only, and one that is in both.
+                // One variable is indexed in one dimension only, and one in both.
                 let index = if s.mode == VariableModes::SHADER_TEMP && self.random.one_in(6) {
                     self.scalar(b)
                 } else {
@@ -310,7 +310,7 @@ impl Generator<'_> {
     }
 
     fn element(&mut self, b: &mut Builder<'_>, array: Def) -> Def {
-        // Mostly constants: a single variable index keeps the whole variable. Some are out of range.
+        // Mostly constants: a single run-time index keeps the whole variable. Some are out of range.
         let index = if self.random.one_in(12) {
             self.scalar(b)
         } else {
@@ -412,7 +412,7 @@ impl Generator<'_> {
         }
     }
 
-    /// A derivative where all invocations are, or the end of some.
+    /// Emits a derivative where all invocations are active, or a discard of some invocations.
     fn fragment_statement(&mut self, b: &mut Builder<'_>) {
         if self.loop_depth == 0 && self.if_depth == 0 && self.random.one_in(2) {
             let value = self.vector(b);
@@ -431,7 +431,7 @@ impl Generator<'_> {
         }
     }
 
-    /// An `if` with nothing but a kill, and a phi after it.
+    /// Emits an `if` that contains only a discard, and a phi after it.
     fn killing_if(&mut self, b: &mut Builder<'_>) {
         let (condition, values) = (self.boolean(b), [self.vector(b), self.vector(b)]);
         let id = b.push_if(condition);
@@ -542,7 +542,7 @@ impl Generator<'_> {
         }
     }
 
-    /// A side of an `if`: a value of it and whether it ends in a jump.
+    /// Generates a side of an `if`: returns a value of it and whether it ends in a jump.
     fn side(&mut self, b: &mut Builder<'_>) -> (Def, bool) {
         let marks = (self.vectors.len(), self.scalars.len(), self.booleans.len());
         for _ in 0..self.random.below(5) {
@@ -618,7 +618,7 @@ fn deref_part(b: &mut Builder<'_>, parent: Def, kind: DerefKind, ty: Type) -> De
     b.body.inst_def(inst).unwrap()
 }
 
-/// Runs a shader on lanes that go different ways: its outputs, and which lanes were not killed.
+/// Runs a shader on divergent lanes: returns its outputs, and which lanes were not discarded.
 pub fn outcome(shader: &Shader) -> (LaneRegisters, Vec<bool>) {
     let mut inputs = Inputs { lanes: LANES, inputs: LaneRegisters::new(LANES, 1), ..Inputs::default() };
     for lane in 0..LANES {
@@ -629,7 +629,7 @@ pub fn outcome(shader: &Shader) -> (LaneRegisters, Vec<bool>) {
     }
     let limits = RunLimits::of_steps(1_000_000);
     let mut outputs = run(shader, &inputs, &mut AnalyticResources::default(), limits).expect("a random shader runs");
-    // One NaN is as good as another.
+    // All NaNs are equivalent.
     for register in 0..OUTPUTS {
         for component in 0..4 {
             for word in outputs.outputs.component_mut(register, component) {

@@ -1,4 +1,4 @@
-//! From vectors to scalars.
+//! Splits vectors into scalars.
 
 use super::*;
 

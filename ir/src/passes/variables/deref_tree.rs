@@ -1,17 +1,16 @@
-//! The derefs of a body as trees: shared by the passes over variables.
+//! The derefs of a body as trees, shared by the passes over variables.
 //!
-//! Each variable that is followed is the root of a tree. Below the root of an array are its elements: by constant
-//! index, by an SSA value, or all at once (a wildcard). Equal paths are one node, so that two derefs with the same node
-//! name the same memory wherever both are available.
+//! Each tracked variable is the root of a tree. Below an array are its elements: by constant index, by an SSA value, or
+//! all at once (a wildcard). Equal paths are one node, so two derefs with the same node refer to the same memory
+//! wherever both are available.
 //!
-//! To ask what may overlap without comparing paths with each other, each node knows two others:
-//! - [`Node::merged`]: the same path with run-time indices and wildcards as one kind of step ("some element"),
+//! To find possible overlaps without comparing paths, each node refers to two others:
+//! - [`Node::merged`]: the same path with run-time indices and wildcards as the same kind of step ("some element"),
 //! - [`Node::widened`]: the same path with every step as "some element".
 //!
-//! Variables that are written are followed if they are vectors or arrays of vectors, as registers of TGSI are, and all
-//! their uses are loads, stores and copies of these vectors that are not volatile: then no other code of the function
-//! can reach them through a pointer. Variables that no shader writes are followed whatever else reads them, and may be
-//! arrays of arrays.
+//! Writable variables are tracked if they are vectors or arrays of vectors, as TGSI registers are, and all their uses
+//! are non-volatile loads, stores and copies of these vectors: then no other code of the function can access them
+//! through a pointer. Variables that no shader writes are tracked whatever their uses, and may be arrays of arrays.
 
 use arrayvec::ArrayVec;
 use cranelift_entity::{PrimaryMap, SecondaryMap};
@@ -27,35 +26,35 @@ use crate::shader::Stage;
 use crate::types::{TypeData, TypeTable};
 use crate::variable::{VariableData, VariableModes};
 
-/// Longest path that is followed.
+/// Maximum length of a path.
 const MAX_PATH: usize = 3;
 
-/// Modes that no code writes and that always read the same.
+/// Modes of variables that are never written and always read the same.
 pub(crate) const CONSTANT_MODES: VariableModes =
     VariableModes(VariableModes::READ_ONLY.0 & !VariableModes::SYSTEM_VALUE.0);
-/// Modes that only the invocation itself writes.
+/// Modes of variables that only the invocation itself writes.
 const PRIVATE_MODES: VariableModes =
     VariableModes(VariableModes::FUNCTION_TEMP.0 | VariableModes::SHADER_TEMP.0 | VariableModes::SHADER_OUT.0);
 
-/// From an array to its elements.
+/// A step from an array to its elements.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) enum Step {
     Element(u32),
-    /// Element by a run-time index.
+    /// The element at a run-time index.
     Index(Def),
-    /// All elements; some element in merged and widened paths.
+    /// All elements, or some element in merged and widened paths.
     Any,
 }
 
-/// Steps from the variable on.
+/// The steps from the variable.
 pub(crate) type Path = ArrayVec<Step, MAX_PATH>;
 
 /// A variable or elements of it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Node {
-    /// None for a variable.
+    /// `None` for a variable.
     pub parent: Option<u32>,
-    /// From the parent.
+    /// The step from the parent.
     pub step: Step,
     pub root: Variable,
     pub mode: VariableModes,
@@ -66,16 +65,15 @@ pub(crate) struct Node {
     pub has_index: bool,
     pub merged: u32,
     pub widened: u32,
-    /// The first word of what [`MemoryVersions`](crate::passes::variables::memory_versions::MemoryVersions) knows of
-    /// it.
+    /// The first of its words in [`MemoryVersions`](crate::passes::variables::memory_versions::MemoryVersions).
     pub words: u32,
     depth: u8,
 }
 
-/// The memory that a deref names.
+/// The memory to which a deref refers.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(crate) enum Target {
-    /// Nothing that can be followed.
+    /// Memory that is not tracked.
     #[default]
     Unknown,
     Node(u32),
@@ -90,7 +88,7 @@ pub(crate) struct DerefTree {
     roots: SecondaryMap<Variable, Option<u32>>,
     targets: SecondaryMap<Def, Target>,
     complex: SecondaryMap<Variable, bool>,
-    /// Words that all nodes take.
+    /// Number of words of all nodes.
     pub num_words: u32,
 }
 
@@ -118,12 +116,12 @@ impl DerefTree {
         tree
     }
 
-    /// Whether code that is followed may write to one of the nodes.
+    /// Returns whether tracked code may write to one of the nodes.
     pub fn has_private(&self) -> bool {
         self.nodes.iter().any(|node| !node.mode.intersects(CONSTANT_MODES) && !self.complex[node.root])
     }
 
-    /// The memory that a deref names.
+    /// Returns the memory to which a deref refers.
     pub fn target(&self, def: Def) -> Target {
         let target = self.targets[def];
         match self.root_of(target) {
@@ -132,7 +130,7 @@ impl DerefTree {
         }
     }
 
-    /// The variable of a target.
+    /// Returns the variable of a target.
     pub fn root_of(&self, target: Target) -> Option<Variable> {
         match target {
             Target::Unknown => None,
@@ -145,22 +143,22 @@ impl DerefTree {
         &self.nodes[id as usize]
     }
 
-    /// The child by a step, if there is one.
+    /// Returns the child at a step, if it exists.
     pub fn child(&self, parent: u32, step: Step) -> Option<u32> {
         self.children.get(&(parent, step)).copied()
     }
 
-    /// The node of a variable, if any deref names it.
+    /// Returns the node of a variable, if any deref refers to it.
     pub fn root(&self, variable: Variable) -> Option<u32> {
         self.roots[variable]
     }
 
-    /// Whether all that the function does with a variable is known.
+    /// Returns whether all accesses of the function to a variable are known.
     pub fn is_followed(&self, variable: Variable) -> bool {
         self.roots[variable].is_some() && !self.complex[variable]
     }
 
-    /// The steps to a node.
+    /// Returns the steps to a node.
     pub fn path(&self, mut id: u32) -> Path {
         let mut path = Path::new();
         while let Some(parent) = self.node(id).parent {
@@ -171,14 +169,14 @@ impl DerefTree {
         path
     }
 
-    /// The nodes of a variable that is written that hold all of a node, whatever its run-time index is: the node, all
+    /// Returns the nodes of a writable variable that contain all of a node, whatever its run-time index: the node, all
     /// elements, and the variable.
     pub fn containing(&self, id: u32) -> impl Iterator<Item = u32> + use<> {
         let node = self.node(id);
         [Some(id), Some(node.widened).filter(|&widened| widened != id), node.parent].into_iter().flatten()
     }
 
-    /// The child by a step, made if there is none. None if the path gets too long.
+    /// Returns the child at a step, creating it if necessary; `None` if the path gets too long.
     fn add_child(&mut self, types: &TypeTable, parent: u32, step: Step, ty: Type) -> Option<u32> {
         if let Some(id) = self.child(parent, step) {
             return Some(id);
@@ -187,7 +185,8 @@ impl DerefTree {
         if usize::from(above.depth) >= MAX_PATH {
             return None;
         }
-        // As deep as the path is long: the merged and widened paths are their own.
+        // Recursion depth is bounded by the path length: merged and widened paths are their own merged and widened
+        // paths.
         let merged = if matches!(step, Step::Index(_)) { Step::Any } else { step };
         let is_merged = above.merged == parent && merged == step;
         let is_widened = above.widened == parent && step == Step::Any;
@@ -243,7 +242,7 @@ impl DerefTree {
         self.nodes.len() as u32 - 1
     }
 
-    /// The node that steps lead to from a variable; none if its type has no such elements.
+    /// Returns the node at a path from a variable; `None` if its type has no such elements.
     pub fn follow(&mut self, types: &TypeTable, variable: Variable, steps: &[Step]) -> Option<u32> {
         let mut node = self.root(variable)?;
         for &step in steps {
@@ -256,7 +255,7 @@ impl DerefTree {
         Some(node)
     }
 
-    /// Makes derefs that lead to a node.
+    /// Emits derefs that lead to a node.
     pub fn build(&mut self, b: &mut Builder<'_>, variables: &PrimaryMap<Variable, VariableData>, id: u32) -> Def {
         let mut nodes: ArrayVec<u32, { MAX_PATH + 1 }> = ArrayVec::new();
         let mut next = Some(id);
@@ -316,7 +315,7 @@ impl DerefTree {
                             None => Some(Step::Index(index)),
                         }
                     }
-                    // A part of something else: the use is complex at its parent.
+                    // Part of something else: the use is complex at its parent.
                     _ => None,
                 };
                 let child = step.and_then(|step| self.add_child(types, node, step, ty));
@@ -369,12 +368,12 @@ impl DerefTree {
     }
 }
 
-/// Shape of values of a vector type.
+/// Returns the shape of values of a vector type.
 pub(crate) fn vector_shape(types: &TypeTable, ty: Type) -> Option<Shape> {
     types.as_vector(ty).filter(|(scalar, _)| scalar.bit_size() > 0).map(|(s, n)| Shape::new(n, s.bit_size()))
 }
 
-/// Whether only code of this kind changes a variable.
+/// Returns whether only tracked code can change a variable.
 fn can_follow(types: &TypeTable, variable: &VariableData, stage: Stage) -> bool {
     if variable.fb_fetch_output || variable.access.contains(Access::VOLATILE) {
         return false;
@@ -389,8 +388,8 @@ fn can_follow(types: &TypeTable, variable: &VariableData, stage: Stage) -> bool 
     is_private && vector_shape(types, element).is_some() || variable.mode.intersects(CONSTANT_MODES)
 }
 
-/// Modes whose variables an instruction other than an access by deref may touch; `by_slot` are the accesses to outputs
-/// without deref that count.
+/// Returns the modes with variables that an instruction other than an access by deref may access; `by_slot` lists the
+/// relevant accesses to outputs without derefs.
 pub(crate) fn global_modes(body: &Body, inst: Inst, by_slot: &[IntrinsicOp]) -> VariableModes {
     match *body.inst(inst) {
         InstData::Call { .. } => VariableModes::SHADER_TEMP.union(VariableModes::SHADER_OUT),
@@ -398,7 +397,7 @@ pub(crate) fn global_modes(body: &Body, inst: Inst, by_slot: &[IntrinsicOp]) -> 
             (IntrinsicOp::Barrier, _) => VariableModes(body.index(inst, IndexKind::MemoryModes) as u32),
             (IntrinsicOp::EndPrimitive | IntrinsicOp::EndPrimitiveWithCounter, _) => VariableModes::NONE,
             (IntrinsicOp::SetVertexAndPrimitiveCount, _) => VariableModes::NONE,
-            // Whatever emits reads all outputs.
+            // Emitting a vertex or primitive reads all outputs.
             (_, IntrinsicKind::Geometry) => VariableModes::SHADER_OUT,
             _ if by_slot.contains(&op) => VariableModes::SHADER_OUT,
             _ => VariableModes::NONE,

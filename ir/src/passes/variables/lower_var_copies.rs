@@ -1,4 +1,4 @@
-//! Turns copies between vectors into loads and stores.
+//! Lowers copies between vectors to loads and stores.
 //!
 //! ```text
 //! before:                                  after:
@@ -7,8 +7,8 @@
 //!                                              ... the same for each element
 //! ```
 //!
-//! The two wildcards run in step over all elements. Access flags go to the load and the store. Copies of anything
-//! larger, which TGSI does not make, are left alone.
+//! The two wildcards iterate over all elements in step. Access flags move to the load and the store. Copies of anything
+//! larger, which TGSI does not contain, are left alone.
 //!
 //! The size of the result is the number of vectors that are copied.
 
@@ -63,7 +63,7 @@ fn lower(body: &mut Body, types: &TypeTable, copy: Inst) -> bool {
     true
 }
 
-/// The derefs from the root to a leaf.
+/// Returns the derefs from the root to a leaf.
 fn path(body: &Body, leaf: Def) -> Vec<Inst> {
     let mut path = Vec::new();
     let mut inst = body.def_inst(leaf);
@@ -78,7 +78,7 @@ fn path(body: &Body, leaf: Def) -> Vec<Inst> {
     path
 }
 
-/// The number of vectors that a path names, which its wildcard says. None if it has several wildcards.
+/// Returns the number of vectors that a path refers to, according to its wildcard; `None` if it has several wildcards.
 fn elements(body: &Body, types: &TypeTable, path: &[Inst]) -> Option<u32> {
     let is_wildcard = |inst| matches!(body.inst(inst), InstData::Deref { kind: DerefKind::ArrayWildcard, .. });
     let mut wildcards = path.iter().copied().filter(|&inst| is_wildcard(inst));
@@ -89,7 +89,7 @@ fn elements(body: &Body, types: &TypeTable, path: &[Inst]) -> Option<u32> {
     }
 }
 
-/// The path with the index for its wildcard; nothing is made up to the wildcard.
+/// Emits the path with an index for its wildcard; reuses the derefs above the wildcard.
 fn element(b: &mut Builder<'_>, path: &[Inst], index: u32) -> Def {
     let mut current: Option<Def> = None;
     let mut last = None;
@@ -102,7 +102,7 @@ fn element(b: &mut Builder<'_>, path: &[Inst], index: u32) -> Def {
                 let index = b.u32_const(index);
                 Some(b.deref_array(parent, index, ty))
             }
-            // After the wildcard the rest of the path is made anew.
+            // Below the wildcard the rest of the path is cloned.
             (_, Some(_)) if current.is_some() => {
                 let parent = current.unwrap_or(Def::from_u32(0));
                 let mut sources: Vec<SourceSpec> =

@@ -1,13 +1,13 @@
-//! Memory versions of variables: what the passes over them know while they walk along the code.
+//! Memory versions of variables: the state of the passes over variables during their walk over the code.
 //!
-//! What clobbers memory is up to the pass: writes for one that walks forward, reads for one that walks backward.
-//! Versions only grow. A fact that was noted of a node holds as long as nothing that may overlap the node was clobbered
-//! since; so nothing has to be searched and removed when something is clobbered, and both clobbering and asking cost
-//! the same however much is known.
+//! Each pass defines what clobbers memory: writes for one that walks forward, reads for one that walks backward.
+//! Versions only grow. A fact recorded about a node holds until a node that may overlap it is clobbered; so clobbering
+//! need not search for facts to remove, and both clobbering and queries have a constant cost, independent of the number
+//! of facts.
 //!
-//! All is words in one vector; a change within a scope is logged, and the end of the scope takes it back. Scopes are
-//! the sides of ifs and the bodies of loops, whose effects on later code are a [`ClobberSet`]: a bounded list of nodes,
-//! gathered beforehand by [`ClobberSets`], that grows coarser rather than long.
+//! All state is words in one vector; a change within a scope is logged, and undone at the end of the scope. Scopes are
+//! the sides of ifs and the bodies of loops. Their effects on later code are a [`ClobberSet`]: a bounded list of nodes,
+//! collected beforehand by [`ClobberSets`], which gets coarser instead of longer.
 
 use cranelift_entity::SecondaryMap;
 
@@ -16,21 +16,21 @@ use crate::entities::{Block, Def, If, Inst, Loop};
 use crate::passes::variables::deref_tree::DerefTree;
 use crate::variable::VariableModes;
 
-/// Words of everything and of modes.
+/// Number of words for everything and for modes.
 pub(crate) const FIRST_WORD: u32 = 2;
 const EVERYTHING: u32 = 0;
 const GLOBALS: u32 = 1;
 
-/// The words of a node besides those of its components.
+/// Number of words of a node, without those of its components.
 pub(crate) const NODE_WORDS: u32 = 3;
-/// The version in which an array was clobbered as a whole.
+/// Index of the version in which an array was clobbered as a whole.
 const CLOBBERED: u32 = 0;
 const FACT_VERSION: u32 = 1;
 const FACT: u32 = 2;
 
-/// The words of a component.
+/// Number of words of a component.
 pub(crate) const COMPONENT_WORDS: u32 = 5;
-/// The version in which it was clobbered through a merged path, and through a widened one.
+/// Indices of the versions in which it was clobbered through a merged path, and through a widened one.
 const COMPONENT_CLOBBERED: u32 = 0;
 const COMPONENT_CLOBBERED_WIDE: u32 = 1;
 const COMPONENT_FACT_VERSION: u32 = 2;
@@ -38,7 +38,8 @@ const COMPONENT_FACT: u32 = 3;
 
 /// Modes that calls clobber.
 const GLOBAL_MODES: VariableModes = VariableModes(VariableModes::SHADER_TEMP.0 | VariableModes::SHADER_OUT.0);
-/// Nodes of a set beyond which it says variables, and variables beyond which it says everything.
+/// Number of nodes beyond which a set contains variables instead, and number of variables beyond which it contains
+/// everything.
 const MAX_CLOBBERS: usize = 32;
 /// All components.
 pub(crate) const ALL: u32 = u32::MAX;
@@ -62,7 +63,7 @@ impl MemoryVersions {
 
     fn set(&mut self, word: u32, value: u32) {
         if self.words.len() <= word as usize {
-            // Nodes that were made since.
+            // Nodes created since.
             self.words.resize(word as usize + 64, 0);
         }
         if !self.scopes.is_empty() {
@@ -71,7 +72,7 @@ impl MemoryVersions {
         self.words[word as usize] = value;
     }
 
-    /// Begins a new version.
+    /// Starts a new version.
     pub fn advance(&mut self) -> u32 {
         self.now += 1;
         self.now
@@ -81,7 +82,7 @@ impl MemoryVersions {
         self.scopes.push(self.log.len());
     }
 
-    /// Forgets what happened in the scope.
+    /// Undoes the changes made in the scope.
     pub fn end_scope(&mut self) {
         let start = self.scopes.pop().unwrap_or(0);
         for (word, value) in self.log.drain(start..).rev() {
@@ -111,7 +112,7 @@ impl MemoryVersions {
         self.set(EVERYTHING, now);
     }
 
-    /// Clobbers all variables of these modes that other functions or stages see.
+    /// Clobbers all variables of these modes that other functions or stages access.
     pub fn clobber_modes(&mut self, modes: VariableModes) {
         if modes.intersects(GLOBAL_MODES) {
             let now = self.advance();
@@ -133,8 +134,8 @@ impl MemoryVersions {
         }
     }
 
-    /// The version in which one of these components of a vector that is written, or something that may overlap them,
-    /// was last clobbered; 0 if it never was.
+    /// Returns the version in which one of these components of a writable vector, or memory that may overlap it, was
+    /// last clobbered; 0 if it never was.
     pub fn last_clobber(&self, tree: &DerefTree, node: u32, mask: u32) -> u32 {
         let data = tree.node(node);
         let mut last = self.get(EVERYTHING);
@@ -156,7 +157,7 @@ impl MemoryVersions {
         last
     }
 
-    /// Notes something of a component: a value and a component of it.
+    /// Records a fact about a component: a value and a component of it.
     pub fn note_component(&mut self, tree: &DerefTree, node: u32, component: u8, fact: (Def, u8)) {
         let word = component_word(tree, node, component.into());
         let now = self.advance();
@@ -165,27 +166,27 @@ impl MemoryVersions {
         self.set(word + COMPONENT_FACT + 1, fact.1.into());
     }
 
-    /// The last fact about a component, if nothing clobbered it since.
+    /// Returns the last fact about a component, unless it was clobbered since.
     pub fn component_fact(&self, tree: &DerefTree, node: u32, component: u8) -> Option<(Def, u8)> {
         self.component_fact_version(tree, node, component)?;
         let word = component_word(tree, node, component.into()) + COMPONENT_FACT;
         Some((Def::from_u32(self.get(word)), self.get(word + 1) as u8))
     }
 
-    /// The version in which something was noted of a component, if nothing clobbered it since.
+    /// Returns the version of the last fact about a component, unless it was clobbered since.
     pub fn component_fact_version(&self, tree: &DerefTree, node: u32, component: u8) -> Option<u32> {
         let version = self.get(component_word(tree, node, component.into()) + COMPONENT_FACT_VERSION);
         (version != 0 && version > self.last_clobber(tree, node, 1 << component)).then_some(version)
     }
 
-    /// Notes a number of a whole node.
+    /// Records a number as the fact about a whole node.
     pub fn note(&mut self, tree: &DerefTree, node: u32, fact: u32) {
         let now = self.advance();
         self.set(tree.node(node).words + FACT_VERSION, now);
         self.set(tree.node(node).words + FACT, fact);
     }
 
-    /// The version in which something was last noted of a whole node, and what, whatever happened since.
+    /// Returns the version and the last fact about a whole node, even if it was clobbered since.
     pub fn fact(&self, tree: &DerefTree, node: u32) -> Option<(u32, u32)> {
         let version = self.get(tree.node(node).words + FACT_VERSION);
         (version != 0).then(|| (version, self.get(tree.node(node).words + FACT)))
@@ -196,7 +197,7 @@ fn component_word(tree: &DerefTree, node: u32, component: u32) -> u32 {
     tree.node(node).words + NODE_WORDS + COMPONENT_WORDS * component
 }
 
-/// Nodes that are clobbered somewhere within an `if` or loop.
+/// Nodes that are clobbered within an `if` or loop.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct ClobberSet {
     /// Nodes and components, sorted.
@@ -207,7 +208,7 @@ pub(crate) struct ClobberSet {
 
 impl ClobberSet {
     pub fn clobber(&mut self, tree: &DerefTree, node: u32, mask: u32) {
-        // What overlaps a node overlaps the merged one.
+        // A node that overlaps another also overlaps the merged one.
         self.insert(tree.node(node).merged, mask);
         self.bound(tree);
     }
@@ -260,13 +261,13 @@ impl ClobberSet {
 /// The clobber sets of ifs and loops.
 #[derive(Default)]
 pub(crate) struct ClobberSets {
-    /// Of the sides of an `if` after which control goes on.
+    /// Of the sides of an `if` that do not end in a jump.
     pub ifs: SecondaryMap<If, ClobberSet>,
     pub loops: SecondaryMap<Loop, ClobberSet>,
 }
 
 impl ClobberSets {
-    /// Gathers what `clobbers` says of each instruction.
+    /// Collects the clobbers that `clobbers` reports for each instruction.
     pub fn new(body: &Body, tree: &DerefTree, clobbers: impl Fn(Inst, &mut ClobberSet)) -> ClobberSets {
         let mut sets = ClobberSets::default();
         let mut open = vec![ClobberSet::default()];
@@ -296,12 +297,12 @@ impl ClobberSets {
     }
 }
 
-/// The list that begins with a block, unless it is that of the function.
+/// Returns the list that starts with a block, unless it is the function's.
 pub(crate) fn list_begun(body: &Body, block: Block) -> Option<CfParent> {
     body.block_parent(block).filter(|&parent| parent != CfParent::Function && body.node_before(block).is_none())
 }
 
-/// The list that ends with a block, unless it is that of the function.
+/// Returns the list that ends with a block, unless it is the function's.
 pub(crate) fn list_ended(body: &Body, block: Block) -> Option<CfParent> {
     let is_last = !matches!(body.node_after(block), Some(CfNode::If(_) | CfNode::Loop(_)));
     body.block_parent(block).filter(|&parent| parent != CfParent::Function && is_last)

@@ -1,4 +1,4 @@
-//! Variables and arrays that have an address, and memory that is accessed like them.
+//! Optimises variables and arrays in memory, and memory that is accessed like these.
 
 pub(crate) mod deref_tree;
 pub mod lower_var_copies;

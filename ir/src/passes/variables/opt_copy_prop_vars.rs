@@ -1,4 +1,5 @@
-//! Copy propagation over variables: what SSA cannot see, because an array is indexed at run time or copied as a whole.
+//! Propagates copies through variables that cannot become SSA values, because an array has run-time indices or is
+//! copied as a whole.
 //!
 //! ```text
 //! before:                                          after:
@@ -10,25 +11,25 @@
 //!     %3 = @load_deref (&b[%j])                        %3 = @load_deref (&a[%j])
 //! ```
 //!
-//! A walk in program order knows for each component of a vector the value that it holds, and for each vector what it
-//! was last copied from, and until when that holds (`MemoryVersions`).
-//! - A load of known values becomes these values; but what was stored by a run-time index is known only if that is
-//!   surely one of the array's. If several would have to be put together for a target whose operands are vectors, or if
-//!   not all are known, only those users that read known components of one value (or constants) get it.
+//! A walk in program order tracks the value of each component of a vector, and for each vector the source of the last
+//! copy to it, with their validity (`MemoryVersions`).
+//! - A load of known values is replaced by these values; but values stored at a run-time index are known only if it is
+//!   certainly in range. If several values would have to be assembled for a target with vector operands, or if not all
+//!   are known, only uses that read known components of one value (or constants) are replaced.
 //! - Temporaries start as zero.
-//! - A load from a copy becomes a load from the original, unless that had to be indexed at run time and the target
-//!   [cannot](crate::options::CompilerOptions::no_indirect). Wildcards of the copy become the indices of the load. The
-//!   same goes for copies from copies.
-//! - A store of what is there is dropped, so is a copy of what is there, one onto itself, and a store past the end of
-//!   an array.
+//! - A load from a copy becomes a load from the original, unless that needs a run-time index and the target [cannot
+//!   index it](crate::options::CompilerOptions::no_indirect). Wildcards of the copy become the indices of the load.
+//!   Copies from copies are handled in the same way.
+//! - A store or copy that does not change the memory is removed, and so is a store past the end of an array.
 //! - A copy of known values becomes a store.
 //!
-//! Followed are variables that only the invocation itself writes: temporaries, and outputs but those of tessellation
-//! control shaders; copies may come from inputs and uniforms as well. Calls and barriers end what is known of variables
-//! that other functions see, `emit_vertex` that of outputs. What stands in a side of an `if` or in the body of a loop
-//! holds there only, and what is written there is unknown after it, in a loop from its begin on.
+//! The pass tracks variables that only the invocation itself writes: temporaries, and outputs except those of
+//! tessellation control shaders. Copies may also come from inputs and uniforms. Calls and barriers invalidate facts
+//! about variables that other functions access, `emit_vertex` those about outputs. Facts found in a side of an `if` or
+//! in the body of a loop hold only there, and variables written there are unknown afterwards; those written in a loop
+//! are unknown from its start.
 //!
-//! Cost: linear in the accesses. (Paths and the number of values that are looked at for one access are bounded.)
+//! Cost: linear in the accesses. (The length of paths and the number of values checked per access are bounded.)
 
 use arrayvec::ArrayVec;
 use cranelift_entity::PrimaryMap;
@@ -47,13 +48,13 @@ use crate::shader::{Shader, Stage};
 use crate::types::{TypeData, TypeTable};
 use crate::variable::{Initializer, VariableData, VariableModes};
 
-/// Accesses without deref that change outputs.
+/// Accesses without derefs that change outputs.
 const STORES: [IntrinsicOp; 2] = [IntrinsicOp::StoreOutput, IntrinsicOp::StorePerVertexOutput];
 
-/// Copies of copies that one access is followed through.
+/// Maximum number of copies of copies to follow for one access.
 const MAX_COPIES: usize = 8;
-/// Added to the number of a component: it was stored by a run-time index that may lie outside of the array, so that a
-/// load would give 0. It still says what another store needs not store again.
+/// Added to the component number of a value stored at a run-time index that may be out of range, so that a load could
+/// give 0. Such a fact still shows that another store is redundant.
 const MAY_BE_OUTSIDE: u8 = 0x80;
 
 /// See the [module](self).
@@ -84,7 +85,7 @@ fn propagate(
     pass.progress
 }
 
-/// Adds what an instruction writes to a set.
+/// Adds the writes of an instruction to a set.
 fn note_writes(body: &Body, tree: &DerefTree, inst: Inst, set: &mut ClobberSet) {
     match *body.inst(inst) {
         InstData::Intrinsic { op: op @ (IntrinsicOp::StoreDeref | IntrinsicOp::CopyDeref), .. } => {
@@ -98,7 +99,7 @@ fn note_writes(body: &Body, tree: &DerefTree, inst: Inst, set: &mut ClobberSet) 
     }
 }
 
-/// The content of a component.
+/// The value of a component.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Value {
     Of(Def, u8),
@@ -154,10 +155,7 @@ impl Propagation<'_> {
         self.tree.node(node).mode.intersects(CONSTANT_MODES)
     }
 
-    // ---- what is known
-    // ------------------------------------------------------------------------------------------------
-
-    /// The content of a component of a node, if it is known.
+    /// Returns the value of a component of a node, if it is known.
     fn value(&self, node: u32, component: u8) -> Option<Value> {
         if let Some((def, number)) = self.versions.component_fact(&self.tree, node, component) {
             return (number & MAY_BE_OUTSIDE == 0).then_some(Value::Of(def, number));
@@ -168,7 +166,7 @@ impl Propagation<'_> {
         (starts_as_zero && self.versions.last_clobber(&self.tree, node, 1 << component) == 0).then_some(Value::Zero)
     }
 
-    /// Where what a node holds was copied from and still stands.
+    /// Returns the node from which the contents of a node were copied, if it is unchanged since.
     fn original(&mut self, node: u32, mask: u32) -> Option<u32> {
         let facts = self.tree.containing(node).filter_map(|id| self.versions.fact(&self.tree, id));
         let mut copies: ArrayVec<(u32, u32), 3> = facts.collect();
@@ -182,7 +180,7 @@ impl Propagation<'_> {
             if version <= clobbered {
                 return None;
             }
-            // What indexes the node stands for the wildcard of the copy.
+            // The index of the node replaces the wildcard of the copy.
             let mut steps = self.tree.path(source);
             steps.iter_mut().filter(|s| **s == Step::Any).for_each(|s| *s = index);
             let Some(original) = self.tree.follow(self.types, self.tree.node(source).root, &steps) else { continue };
@@ -195,14 +193,14 @@ impl Propagation<'_> {
         None
     }
 
-    /// Whether a run-time index on the way to a node may lie outside of its array.
+    /// Returns whether a run-time index in the path of a node may be out of range.
     fn may_be_outside(&self, node: u32) -> bool {
         let data = self.tree.node(node);
         matches!((data.step, data.parent), (Step::Index(index), Some(parent))
             if !self.is_below(index, self.tree.node(parent).ty))
     }
 
-    /// Whether a mask or a minimum keeps an index within an array.
+    /// Returns whether a mask or a minimum keeps an index within an array.
     fn is_below(&self, index: Def, array: Type) -> bool {
         let length = match *self.types.get(array) {
             TypeData::Array { length, .. } => u64::from(length),
@@ -219,7 +217,7 @@ impl Propagation<'_> {
             })
     }
 
-    /// Whether a load by a run-time index may be made there.
+    /// Returns whether the target supports a load of the node, which may have a run-time index.
     fn may_load(&self, node: u32) -> bool {
         !(self.tree.node(node).has_index && self.options.no_indirect.intersects(self.tree.node(node).mode))
     }
@@ -232,9 +230,6 @@ impl Propagation<'_> {
             constant(known).is_some() && constant(known) == constant(new)
         }
     }
-
-    // ---- accesses
-    // -----------------------------------------------------------------------------------------------------
 
     fn load(&mut self, load: Inst) {
         let Some(def) = self.body.inst_def(load) else { return };
@@ -301,7 +296,8 @@ impl Propagation<'_> {
         self.progress = true;
     }
 
-    /// Replaces a load all of whose components are known, if that is no more than a move. Whether it did.
+    /// Replaces a load of known components by a move, a constant or, for scalar targets, a new vector. Returns whether
+    /// it did.
     fn replace_known(&mut self, load: Inst, def: Def, values: &[Option<Value>]) -> bool {
         let shape = self.body.shape(def);
         let mut known: ArrayVec<Value, 16> = ArrayVec::new();
@@ -348,7 +344,7 @@ impl Propagation<'_> {
         }
     }
 
-    /// Gives users that only read known components what they read.
+    /// Replaces uses that only read known components.
     fn replace_in_users(&mut self, def: Def, values: &[Option<Value>]) {
         if values.iter().all(Option::is_none) {
             return;
@@ -432,7 +428,7 @@ impl Propagation<'_> {
         for _ in 0..MAX_COPIES {
             let Some(original) = self.original(source, ALL) else { break };
             if !self.may_load(original) || original == dest {
-                // A copy of what is there was copied from there, or from the same node.
+                // A copy changes nothing if its source was copied from its destination, or both from the same node.
                 if original == dest {
                     return self.remove(copy);
                 }
@@ -452,14 +448,14 @@ impl Propagation<'_> {
         }
         self.versions.clobber(&self.tree, dest, ALL);
         let now = self.versions.advance();
-        // What a copy changes of its own source is not what it wrote.
+        // A copy that changes its own source does not copy the new value of that.
         let overlaps = !self.is_constant(source) && self.versions.last_clobber(&self.tree, source, ALL) + 1 == now;
         if !overlaps && !self.may_be_outside(dest) {
             self.versions.note(&self.tree, dest, source);
         }
     }
 
-    /// Makes a store of a copy of one vector that is known to be one value. Whether it did.
+    /// Replaces a copy of one vector by a store if its value is known. Returns whether it did.
     fn copy_known(&mut self, copy: Inst, dest: u32, source: u32) -> bool {
         let (to, from) = (*self.tree.node(dest), *self.tree.node(source));
         if to.has_wildcard || from.has_wildcard || self.is_constant(source) {

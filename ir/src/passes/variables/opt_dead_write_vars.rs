@@ -1,4 +1,4 @@
-//! Removes stores and copies into variables that nothing reads before they are overwritten, component by component.
+//! Removes stores and copies into variables that are overwritten before they are read, component by component.
 //!
 //! ```text
 //! before:                                          after:
@@ -6,16 +6,16 @@
 //!     @store_deref (&a[0], %y) (wrmask=xyz)            @store_deref (&a[0], %y) (wrmask=xyz)
 //! ```
 //!
-//! Two parts:
-//! - Components of temporaries that no load and no copy of the function may read are not written.
-//! - A walk against the text knows what will be overwritten before anything reads it (`MemoryVersions`): what a store
-//!   writes that surely comes, and at the end of the function all its variables.
+//! The pass has two parts:
+//! - Components of temporaries that no load or copy of the function may read are not written.
+//! - A backward walk tracks the memory that is overwritten before it is read (`MemoryVersions`): by a store that
+//!   certainly follows or, for the function's own variables, by the end of the function.
 //!
-//! Followed are variables that only the invocation itself sees before the end: temporaries, and outputs but those of
-//! tessellation control shaders. Calls and barriers read variables that other functions see, `emit_vertex` reads
-//! outputs. Code after an `if` counts before it unless a side reads it or jumps elsewhere. Code after a loop counts
-//! before and in it unless the loop reads it, ends the function, or the element depends on an index that may be another
-//! one in each iteration.
+//! The pass tracks variables that only the invocation itself reads before the end: temporaries, and outputs except
+//! those of tessellation control shaders. Calls and barriers read variables that other functions access, `emit_vertex`
+//! reads outputs. Facts about the code after an `if` hold before it unless a side reads the memory or jumps elsewhere.
+//! Facts about the code after a loop hold before and in it unless the loop reads the memory or ends the function, or
+//! the element has an index that may differ between iterations.
 //!
 //! Cost: linear in the accesses.
 
@@ -30,7 +30,7 @@ use crate::shader::{Shader, Stage};
 use crate::types::TypeTable;
 use crate::variable::{VariableData, VariableModes};
 
-/// Accesses without deref that read outputs.
+/// Accesses without derefs that read outputs.
 const LOADS: [IntrinsicOp; 2] = [IntrinsicOp::LoadOutput, IntrinsicOp::LoadPerVertexOutput];
 
 /// See the [module](self).
@@ -63,7 +63,7 @@ fn remove_dead_writes(
     progress
 }
 
-/// Components that are read of a value.
+/// Returns the components of a value that are used.
 pub(crate) fn read_components(body: &Body, def: Def) -> u32 {
     let full = (1u32 << body.num_components(def)) - 1;
     let mut mask = 0;
@@ -87,7 +87,7 @@ pub(crate) fn read_components(body: &Body, def: Def) -> u32 {
     mask & full
 }
 
-/// The node that an instruction reads, and its components.
+/// Returns the node that an instruction reads, and its components.
 fn read_by(body: &Body, tree: &DerefTree, inst: Inst) -> Option<(u32, u32)> {
     let (deref, mask) = match body.intrinsic(inst)? {
         IntrinsicOp::LoadDeref => (body.src(inst, 0), body.inst_def(inst).map_or(0, |def| read_components(body, def))),
@@ -107,7 +107,7 @@ fn note_reads(body: &Body, tree: &DerefTree, inst: Inst, set: &mut ClobberSet) {
     }
 }
 
-/// Writes to components of temporaries that the function never reads.
+/// Removes writes to components of temporaries that the function never reads.
 fn remove_unread(body: &mut Body, tree: &DerefTree) -> bool {
     let mut versions = MemoryVersions::new(tree);
     let mut writes: Vec<Inst> = Vec::new();
@@ -129,7 +129,8 @@ fn remove_unread(body: &mut Body, tree: &DerefTree) -> bool {
     progress
 }
 
-/// Takes from a write what is dead. Whether that changed anything, and the components and node that it still writes.
+/// Removes dead components from a write. Returns whether that changed anything, and the node and components that it
+/// still writes.
 fn drop_components(
     body: &mut Body,
     tree: &DerefTree,
@@ -159,7 +160,7 @@ fn drop_components(
     (live != mask, Some((node, live)))
 }
 
-/// Ifs and loops with jumps to somewhere else than right after them (or the begin of the loop).
+/// Ifs and loops with jumps to targets other than the code right after them (or the start of the loop).
 struct Jumps {
     ifs: SecondaryMap<If, bool>,
     loops: SecondaryMap<Loop, bool>,
@@ -168,7 +169,8 @@ struct Jumps {
 impl Jumps {
     fn new(body: &Body) -> Jumps {
         let mut jumps = Jumps { ifs: SecondaryMap::new(), loops: SecondaryMap::new() };
-        // Of each open list: whether it leaves the innermost loop's iteration, the function.
+        // For each open list: whether it leaves the iteration of the innermost loop, and whether it leaves the
+        // function.
         let mut open = vec![(false, false)];
         for block in body.blocks() {
             if list_begun(body, block).is_some() {
@@ -197,9 +199,9 @@ impl Jumps {
     }
 }
 
-/// Whether all of these components will be overwritten before something reads one of them.
+/// Returns whether all of these components are overwritten before one of them is read.
 fn is_dead(tree: &DerefTree, versions: &MemoryVersions, loop_start: u32, node: u32, mask: u32) -> bool {
-    // The same index is another one in the next iteration.
+    // The same index may have another value in the next iteration.
     let since = |id: u32| if tree.node(id).has_index { loop_start } else { 0 };
     let mut components = (0..tree.node(node).components).filter(|c| mask >> c & 1 != 0);
     let is_overwritten =
@@ -216,7 +218,7 @@ struct Backward<'a> {
     body: &'a mut Body,
     tree: DerefTree,
     versions: MemoryVersions,
-    /// When the walk entered the loops that are open.
+    /// When the walk entered the open loops.
     loop_starts: Vec<u32>,
     progress: bool,
 }

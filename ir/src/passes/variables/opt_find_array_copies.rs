@@ -1,4 +1,4 @@
-//! Finds arrays that are copied element by element and makes one copy of it.
+//! Adds array copies where arrays are copied element by element.
 //!
 //! ```text
 //! before (b: vec4[2]):                             after:
@@ -9,17 +9,17 @@
 //!                                                      @copy_deref (&b[*], &a[*])
 //! ```
 //!
-//! The stores stay: the copy says the same once more, so that
-//! [`opt_copy_prop_vars`](mod@crate::passes::variables::opt_copy_prop_vars) can load from the original by an index that
-//! is known at run time only, and [`opt_dead_write_vars`](mod@crate::passes::variables::opt_dead_write_vars) removes
-//! what nothing reads any more. What is left of the copies becomes loads and stores again by
-//! [`lower_var_copies`](mod@crate::passes::variables::lower_var_copies).
+//! The stores are kept: the copy is redundant, but lets
+//! [`opt_copy_prop_vars`](mod@crate::passes::variables::opt_copy_prop_vars) load from the original with a run-time
+//! index, and [`opt_dead_write_vars`](mod@crate::passes::variables::opt_dead_write_vars) then removes unneeded stores.
+//! [`lower_var_copies`](mod@crate::passes::variables::lower_var_copies) turns remaining copies into loads and stores
+//! again.
 //!
 //! The elements may come in any order, within one block; both arrays have the same length. All elements of the original
-//! must still be what was loaded, all of the copy what was stored. A block that copies to the whole array anyway is left
-//! alone.
+//! must be unchanged since their loads, and all elements of the copy since their stores. A block that already copies to
+//! the whole array is left alone.
 //!
-//! Cost: linear in the stores: after as many stores as an array has elements, all are looked at once.
+//! Cost: linear in the stores: all elements are checked once per as many stores as the array has elements.
 
 use cranelift_entity::{PrimaryMap, SecondaryMap};
 
@@ -47,9 +47,9 @@ pub fn opt_find_array_copies(shader: &mut Shader) -> bool {
 /// Stores to elements of an array.
 #[derive(Clone, Copy, Default)]
 struct Progress {
-    /// Elements stored since they were last looked at.
+    /// Number of elements stored since the last check.
     stored: u32,
-    /// The block this is about, by its number in the walk.
+    /// The number of the block in the walk to which this applies.
     block: u32,
 }
 
@@ -59,12 +59,12 @@ struct Finder<'a> {
     variables: &'a PrimaryMap<Variable, VariableData>,
     tree: DerefTree,
     versions: MemoryVersions,
-    /// Of each node with a wildcard.
+    /// For each node with a wildcard.
     arrays: Vec<Progress>,
-    /// When each load was made, and the block.
+    /// The version and the block of each load.
     loads: SecondaryMap<Def, (u32, u32)>,
     block: u32,
-    /// Of each node, the last block with a copy to it.
+    /// For each node, the last block with a copy to it.
     copied: Vec<u32>,
     progress: bool,
 }
@@ -131,7 +131,7 @@ impl Finder<'_> {
                     }
                 }
             }
-            // Of the variables that are looked for, only sources can be changed by others.
+            // Of the tracked variables, others can change only sources.
             Some(
                 IntrinsicOp::EmitVertex
                 | IntrinsicOp::EmitVertexWithCounter
@@ -144,7 +144,7 @@ impl Finder<'_> {
         }
     }
 
-    /// The node that a whole vector was loaded from, and the version then.
+    /// Returns the node from which a whole vector was loaded, and the version of the load.
     fn loaded_from(&self, store: Inst, node: u32, mask: u32) -> Option<(u32, u32)> {
         let full = (1u32 << self.tree.node(node).components) - 1;
         let value = self.body.src(store, 1);
@@ -159,7 +159,7 @@ impl Finder<'_> {
         }
     }
 
-    /// An element was copied.
+    /// Records a copy of an element.
     fn element(&mut self, inst: Inst, node: u32, source: u32, version: u32) {
         if self.tree.node(node).mode != VariableModes::FUNCTION_TEMP
             || self.tree.node(node).root == self.tree.node(source).root
@@ -168,14 +168,14 @@ impl Finder<'_> {
         }
         let Node { step, parent: Some(to_array), .. } = *self.tree.node(node) else { return };
         let Node { parent: Some(from_array), .. } = *self.tree.node(source) else { return };
-        // The same element of both.
+        // Both elements have the same index.
         if !matches!(step, Step::Element(_))
             || self.tree.node(source).step != step
             || self.tree.node(node).ty != self.tree.node(source).ty
         {
             return;
         }
-        // The fact of an element: where it is from. The version of the load is before it.
+        // The fact of an element is its source. The version of the load precedes it.
         if !self.is_unchanged(source, version) {
             return;
         }
@@ -209,7 +209,7 @@ impl Finder<'_> {
         self.progress = true;
     }
 
-    /// This block copies to a whole array.
+    /// Records that this block copies to a whole array.
     fn note_copied(&mut self, to_all: u32) {
         if self.copied.len() <= to_all as usize {
             self.copied.resize(to_all as usize + 1, 0);
@@ -217,13 +217,13 @@ impl Finder<'_> {
         self.copied[to_all as usize] = self.block;
     }
 
-    /// Nothing has written to a node since.
+    /// Returns whether a node has not been written since a version.
     fn is_unchanged(&self, node: u32, version: u32) -> bool {
         self.tree.node(node).mode.intersects(CONSTANT_MODES)
             || self.versions.last_clobber(&self.tree, node, ALL) < version
     }
 
-    /// Whether an element of the copy is what that of the original is.
+    /// Returns whether an element of the copy is equal to that of the original.
     fn holds(&self, to: u32, from: u32, element: u32) -> bool {
         let find = |array| self.tree.child(array, Step::Element(element));
         let (Some(dest), Some(original)) = (find(to), find(from)) else { return false };
@@ -234,7 +234,7 @@ impl Finder<'_> {
         })
     }
 
-    /// All elements of the array that an element is in, and how many there are.
+    /// Returns the node of all elements of the array that contains an element, and their number.
     fn all_elements(&mut self, element: u32) -> Option<(u32, u32)> {
         let Node { parent, root, .. } = *self.tree.node(element);
         let TypeData::Array { length, .. } = *self.types.get(self.tree.node(parent?).ty) else { return None };

@@ -1,4 +1,4 @@
-//! Arrays that only ever hold constants become constant data of the shader.
+//! Moves arrays that contain only constants to the shader's constant data.
 //!
 //! ```text
 //! before:                                              after:
@@ -9,15 +9,15 @@
 //!     %10 = @load_deref (%9)
 //! ```
 //!
-//! Variables of a function that are arrays of vectors or scalars, no booleans, that something indexes at run time and
-//! that have at least `MIN_SIZE` bytes. Everything that is stored to them is constant, at constant indices, in
-//! the first block, before the first load; nothing else is done with them but loads of elements. What is not stored is
-//! what the initialiser says, or 0. An element of zeros after the array is what indices past the end read. Arrays
-//! with equal content share their data.
+//! The pass handles variables of a function that are arrays of vectors or scalars, except booleans, that have run-time
+//! indices and at least `MIN_SIZE` bytes. All stores to them are of constants, with constant indices, in the first
+//! block, before the first load; all other uses are loads of elements. Elements without a store have their value from
+//! the initialiser, or 0. An element of zeros after the array serves out-of-range reads. Arrays with equal contents
+//! share their data.
 //!
-//! The stores go; the variable and its derefs are left for [`opt_dce`](mod@crate::passes::scalar::opt_dce) and
-//! [`remove_dead_variables`](mod@crate::passes::variables::remove_dead_variables). For targets that have
-//! `load_constant`. Linear in the code and the arrays that change.
+//! The stores are removed; the variable and its derefs are left to [`opt_dce`](mod@crate::passes::scalar::opt_dce) and
+//! [`remove_dead_variables`](mod@crate::passes::variables::remove_dead_variables). The pass is for targets with
+//! `load_constant`. Linear in the code and the arrays that are moved.
 
 use cranelift_entity::{PrimaryMap, SecondaryMap};
 use hashbrown::HashMap;
@@ -32,9 +32,9 @@ use crate::shader::Shader;
 use crate::types::{TypeData, TypeTable};
 use crate::variable::{Initializer, VariableData};
 
-/// Fewest bytes of an array that becomes constant data.
+/// Minimum size of an array to move, in bytes.
 const MIN_SIZE: usize = 32;
-/// Most bytes of one array.
+/// Maximum size of an array to move, in bytes.
 const MAX_SIZE: u64 = 1 << 20;
 /// Arrays start at multiples of this.
 const ALIGNMENT: usize = 16;
@@ -72,12 +72,12 @@ pub fn opt_large_constants(shader: &mut Shader) -> bool {
     progress
 }
 
-/// An array that may change.
+/// An array that may be moved.
 #[derive(Clone)]
 struct Array {
     bytes: Vec<u8>,
     length: u32,
-    /// Bytes of an element.
+    /// Size of an element in bytes.
     stride: u32,
     shape: Shape,
     loads: Vec<Inst>,
@@ -90,7 +90,7 @@ fn find_arrays(body: &Body, types: &TypeTable, variables: &PrimaryMap<Variable, 
     for &variable in &body.locals {
         arrays[variable] = array_of(types, &variables[variable]);
     }
-    // A deref of the whole: derefs of elements, which are loaded and stored.
+    // A deref of the whole variable is used only by derefs of elements, which are loaded and stored.
     for block in body.blocks() {
         for inst in body.insts(block) {
             let InstData::Deref { kind: DerefKind::Var(variable), .. } = *body.inst(inst) else { continue };
@@ -118,7 +118,7 @@ fn find_arrays(body: &Body, types: &TypeTable, variables: &PrimaryMap<Variable, 
     body.locals.iter().filter_map(|&variable| arrays[variable].take()).collect()
 }
 
-/// Whether a pointer to an element is only loaded from and stored to.
+/// Returns whether all uses of a pointer to an element are loads and stores.
 fn is_loaded_or_stored(body: &Body, def: crate::entities::Def) -> bool {
     body.uses_of(def).all(|source| {
         let User::Inst(user) = body.user(source) else { return false };
@@ -130,7 +130,7 @@ fn is_loaded_or_stored(body: &Body, def: crate::entities::Def) -> bool {
     })
 }
 
-/// The element that a load or store of an array is about.
+/// Processes a load or store of an array element.
 fn access(body: &Body, inst: Inst, is_first_block: bool, arrays: &mut SecondaryMap<Variable, Option<Array>>) {
     let Some(op @ (IntrinsicOp::LoadDeref | IntrinsicOp::StoreDeref)) = body.intrinsic(inst) else { return };
     let element = body.src_inst(body.source(inst, 0));
@@ -163,7 +163,7 @@ fn access(body: &Body, inst: Inst, is_first_block: bool, arrays: &mut SecondaryM
     let size = usize::from(array.shape.bit_size) / 8;
     let mask = body.index(inst, IndexKind::WriteMask) as u32;
     for (component, bits) in body.def_constant(value).unwrap_or(&[]).iter().enumerate() {
-        // A store beyond the end does nothing.
+        // A store past the end has no effect.
         let at = start.saturating_add(component * size);
         if mask >> component & 1 != 0
             && let Some(bytes) = array.bytes.get_mut(at..at.saturating_add(size))
@@ -173,7 +173,7 @@ fn access(body: &Body, inst: Inst, is_first_block: bool, arrays: &mut SecondaryM
     }
 }
 
-/// The array that a variable is, with its initial content.
+/// Returns the array for a variable, with its initial contents.
 fn array_of(types: &TypeTable, data: &VariableData) -> Option<Array> {
     let TypeData::Array { element, length, .. } = *types.get(data.ty) else { return None };
     let (scalar, components) = types.as_vector(element)?;
@@ -208,7 +208,7 @@ fn array_of(types: &TypeTable, data: &VariableData) -> Option<Array> {
     Some(Array { bytes, length, stride, shape, loads: Vec::new(), stores: Vec::new(), is_indexed: false })
 }
 
-/// A load of an element becomes one of the data.
+/// Turns a load of an element into a load of constant data.
 fn replace(body: &mut Body, inst: Inst, base: u32, length: u32, stride: u32) {
     let (Some(def), index) = (body.inst_def(inst), body.src(body.src_inst(body.source(inst, 0)), 1)) else { return };
     let shape = body.shape(def);
@@ -244,7 +244,7 @@ mod tests {
     use crate::variable::VariableModes;
     use tgsi_environment::{AnalyticResources, Inputs, LaneRegisters, RunLimits};
 
-    /// Random arrays of constants, with masks, stores of the same element and indices beyond the end.
+    /// Random arrays of constants, with masks, repeated stores to an element, and indices out of range.
     #[test]
     fn random_arrays() {
         let mut changed = 0;

@@ -1,4 +1,4 @@
-//! Removes variables of given modes that nothing reads, with the stores and copies into them.
+//! Removes variables of given modes that are never read, with the stores and copies into them.
 //!
 //! ```text
 //! before:                                 after:
@@ -7,9 +7,9 @@
 //!     @store_deref (%0, %x)
 //! ```
 //!
-//! Alive is a variable that some code derefs; a temporary or shared one only if a deref of it, or of a part of it, is
-//! used for something other than being stored or copied to. What the initialiser of another variable points at stays. A
-//! removed variable leaves the lists of the shader and the function and has no mode any more.
+//! A variable is alive if there is a deref of it; a temporary or shared one only if a deref of it, or of a part of it,
+//! has a use other than as the destination of a store or copy. Variables that the initialiser of another one points to
+//! are kept. A removed variable is removed from the lists of the shader and the function, and its mode is cleared.
 
 use cranelift_entity::SecondaryMap;
 
@@ -20,7 +20,7 @@ use crate::passes::into_ssa::lower_global_vars_to_local::mark_pointer_targets;
 use crate::shader::Shader;
 use crate::variable::VariableModes;
 
-/// Modes of which only what is read counts.
+/// Modes in which only variables that are read are alive.
 const WRITE_ONLY_IS_DEAD: VariableModes =
     VariableModes(VariableModes::FUNCTION_TEMP.0 | VariableModes::SHADER_TEMP.0 | VariableModes::MEM_SHARED.0);
 
@@ -74,14 +74,14 @@ pub fn remove_dead_variables(shader: &mut Shader, modes: VariableModes) -> bool 
                 insts.extend(uses(body, inst).into_iter().flatten());
             }
         }
-        // A copy from one dead variable to another is met from the side it writes to only.
+        // A copy from one dead variable to another is visited only through its destination.
         body.remove_insts(&insts);
     }
     true
 }
 
-/// The deref, all that are derived from it, and the stores and copies into them; none if one of them is used in any
-/// other way.
+/// Returns the deref, all derefs derived from it, and the stores and copies into them; `None` if any of them has
+/// another use.
 fn uses(body: &Body, deref: Inst) -> Option<Vec<Inst>> {
     let mut insts = vec![deref];
     let mut next = 0;

@@ -1,4 +1,4 @@
-//! Makes vectors and arrays of vectors as small as what is both written and read of them.
+//! Shrinks vectors and arrays of vectors to the parts that are both written and read.
 //!
 //! ```text
 //! before:                                              after:
@@ -9,14 +9,14 @@
 //!     %3 = fadd %2.x, %2.z                                 %3 = fadd %2.x, %2.y
 //! ```
 //!
-//! Variables of a function that are vectors or arrays of vectors, without initialiser, and of which nothing is copied
-//! as a whole. A component that nothing reads is not stored; one that nothing writes reads as 0, which is what
-//! variables start with. An array that only constants index ends after the last element that is both read and written:
-//! past the end a load gives 0 and a store does nothing. One that is indexed at run time keeps its length: a target
-//! that has no such rule must not be made to write elsewhere.
+//! The pass handles variables of a function that are vectors or arrays of vectors, without initialiser, and are never
+//! copied as a whole. A component that is never read is not stored; one that is never written reads as 0, the initial
+//! value of variables. An array with constant indices only is cut after the last element that is both read and written:
+//! out-of-range loads give 0 and stores have no effect. An array with run-time indices keeps its length, as targets
+//! without such a rule must not be made to write elsewhere.
 //!
-//! Components stay as they are in variables of which nothing is both written and read:
-//! [`opt_dead_write_vars`](mod@crate::passes::variables::opt_dead_write_vars) does away with these.
+//! Variables in which no component is both written and read are left to
+//! [`opt_dead_write_vars`](mod@crate::passes::variables::opt_dead_write_vars), which removes their accesses.
 //!
 //! Cost: linear in the accesses.
 
@@ -49,14 +49,14 @@ pub fn shrink_vec_array_vars(shader: &mut Shader) -> bool {
 struct Extent {
     scalar: ScalarType,
     components: u8,
-    /// Of an array.
+    /// The length of an array.
     length: Option<u32>,
-    /// One more than the last element that is read, and written.
+    /// One more than the last element read, and the last one written.
     read: u32,
     written: u32,
     read_mask: u32,
     write_mask: u32,
-    /// The types that the variable and the vector become, once they are known.
+    /// The new types of the variable and of its vectors, once they are known.
     types: Option<(Type, Type)>,
 }
 
@@ -71,22 +71,22 @@ impl Extent {
         Some(Extent { scalar, components, length, read, written, read_mask, write_mask, types: None })
     }
 
-    /// Components that stay.
+    /// Returns the mask of components to keep.
     fn kept(&self) -> u32 {
         let both = self.read_mask & self.write_mask;
-        // There are no vectors of six or seven.
+        // Vectors of six or seven components do not exist.
         let exists = matches!(both.count_ones(), 1..=5 | 8 | 16);
         if both == 0 || !exists { (1 << self.components) - 1 } else { both }
     }
 
-    /// Whether the vector gets smaller.
+    /// Returns whether the vector gets smaller.
     fn is_narrowed(&self) -> bool {
         self.kept().count_ones() != u32::from(self.components)
     }
 
-    /// Finds the types that it becomes, if they are smaller.
+    /// Determines the new types, if they are smaller.
     fn decide(&mut self, types: &mut TypeTable) {
-        // An array without elements would be one without a known size.
+        // An array without elements would have unknown size.
         let length = self.length.map(|length| length.min(self.read.min(self.written).max(1)));
         let kept = self.kept().count_ones() as u8;
         if kept == self.components && length == self.length {
@@ -165,12 +165,12 @@ fn note_access(body: &Body, tree: &DerefTree, inst: Inst, extents: &mut Secondar
             let end = if is_load { &mut extent.read } else { &mut extent.written };
             *end = (*end).max(element + 1);
         }
-        // Registers of a target need not be guarded: what was inside of the array must stay so.
+        // The target may not check bounds of its registers: indices that were in range must stay in range.
         (Step::Index(_) | Step::Any, Some(length)) => (extent.read, extent.written) = (length, length),
     }
 }
 
-/// Gives derefs their new types, loads and stores their new shapes.
+/// Updates the types of derefs and the shapes of loads and stores.
 fn rewrite(body: &mut Body, tree: &DerefTree, extents: &SecondaryMap<Variable, Option<Extent>>) {
     let mut dead: Vec<Inst> = Vec::new();
     for block in body.blocks_vec() {

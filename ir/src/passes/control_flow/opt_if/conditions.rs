@@ -1,4 +1,4 @@
-//! Replaces the condition of an `if` by what it is inside its sides.
+//! Replaces the condition of an `if` by its value inside each side.
 //!
 //! ```text
 //! before:                            after:
@@ -11,11 +11,12 @@
 //!     }
 //! ```
 //!
-//! A value is known in the blocks that the first block of a side dominates: `%c` itself, what one operation makes of it
-//! (`iand`, `ior`, `inot`, conversions, selections), and the operand that an equality compares with a constant.
+//! In the blocks that the first block of a side dominates, some values are known: `%c` itself, the result of one
+//! operation on it (`iand`, `ior`, `inot`, conversions, selections), and the operand that an equality compares with a
+//! constant.
 //!
-//! The regions of one value are subtrees of the dominator tree, nested or apart. A sweep turns them into sorted
-//! stretches, in which each use is looked up: the cost of a value is its regions and its uses, times a logarithm.
+//! The regions of one value are subtrees of the dominator tree, nested or disjoint. A sweep turns them into sorted
+//! intervals, in which each use is looked up: a value costs its regions plus its uses, times a logarithm.
 
 use crate::alu::AluOp;
 use crate::analysis::Dominance;
@@ -24,10 +25,10 @@ use crate::builder::{AluSrc, Builder};
 use crate::cursor::Cursor;
 use crate::entities::{Def, Inst, Use, User};
 
-/// Blocks where something is known.
+/// Blocks in which a value is known.
 #[derive(Clone, Copy)]
 struct Region {
-    /// The value that is known, and in which component.
+    /// The known value and its component.
     def: Def,
     component: u8,
     /// Its bits.
@@ -36,15 +37,15 @@ struct Region {
     end: u32,
 }
 
-/// The regions of one value as stretches of the preorder of the dominator tree, each with the region that is innermost.
+/// The regions of one value as intervals of the dominator tree's preorder, each with its innermost region.
 struct Map<'a> {
     regions: &'a [Region],
-    /// Beginnings, with the region (none: nothing is known).
+    /// The starts of the intervals, each with its region; `None` where the value is unknown.
     stretches: Vec<(u32, Option<usize>)>,
 }
 
 impl Map<'_> {
-    /// From regions sorted by their start.
+    /// Creates a map from regions sorted by their start.
     fn new(regions: &[Region]) -> Map<'_> {
         let mut stretches: Vec<(u32, Option<usize>)> = Vec::new();
         let mut open: Vec<usize> = Vec::new();
@@ -63,13 +64,13 @@ impl Map<'_> {
     }
 
     fn lookup(&self, position: u32) -> Option<&Region> {
-        // Of stretches that begin at the same position the last one counts.
+        // The last one of the intervals that start at the same position counts.
         let number = self.stretches.partition_point(|&(start, _)| start <= position).checked_sub(1)?;
         self.stretches[number].1.map(|i| &self.regions[i])
     }
 }
 
-/// Replaces what is known. Returns whether there was anything.
+/// Replaces known values. Returns whether there were any.
 pub(super) fn evaluate_uses(body: &mut Body) -> bool {
     let dominance = body.dominance();
     let mut regions = find_regions(body, &dominance);
@@ -106,7 +107,7 @@ fn find_regions(body: &Body, dominance: &Dominance) -> Vec<Region> {
                 let (start, end) = (dominance.pre_index(head), dominance.subtree_end(head));
                 regions.push(Region { def, component, bits, start, end });
             };
-            // What `true` is in more bits is not known here; `false` is 0.
+            // A `true` of more than one bit has no known value here; `false` is 0.
             if body.is_boolean(condition) || !taken {
                 add(condition, 0, u64::from(taken));
             }
@@ -118,7 +119,7 @@ fn find_regions(body: &Body, dominance: &Dominance) -> Vec<Region> {
     regions
 }
 
-/// The value that must have certain bits if a comparison of integers with a constant gives `outcome`.
+/// Returns the operand that is known, and its bits, if a comparison of integers with a constant gives `outcome`.
 fn equality(body: &Body, comparison: Inst, outcome: bool) -> Option<(AluSrc, u64)> {
     match body.alu_op(comparison)? {
         AluOp::Ieq if outcome => {}
@@ -143,7 +144,7 @@ fn region_of<'a>(body: &Body, dominance: &Dominance, map: &'a Map<'_>, source: U
     dominance.is_reachable(block).then(|| map.lookup(dominance.pre_index(block)))?
 }
 
-/// Lets a use that reads nothing but `component` read a constant.
+/// Replaces the operand of a use that reads only `component` by a constant.
 fn replace(body: &mut Body, source: Use, component: u8, bits: u64) -> bool {
     let def = body.src_def(source);
     let alu = body.user(source).inst().filter(|&user| body.alu_op(user).is_some());
@@ -166,7 +167,7 @@ fn replace(body: &mut Body, source: Use, component: u8, bits: u64) -> bool {
     true
 }
 
-/// The result of an operation on the condition, once that is known.
+/// The result of an operation on the condition where that is known.
 enum Known {
     Bits(u64),
     Operand(usize),
@@ -217,7 +218,7 @@ fn follow(body: &mut Body, dominance: &Dominance, map: &Map<'_>, user: Inst, sou
             }
             Known::Bits(_) => None,
         };
-        // The operands are available wherever the result was.
+        // The operands are available at every use of the result.
         let mut b = Builder::new(body, Cursor::before_use(body, outer));
         let value = match (known, operand) {
             (Known::Bits(bits), _) => b.constant(shape.bit_size, &vec![bits; usize::from(shape.num_components)]),

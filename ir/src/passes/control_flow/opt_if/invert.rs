@@ -1,4 +1,4 @@
-//! An `if` with an empty first side is turned around.
+//! Inverts an `if` with an empty first side.
 //!
 //! ```text
 //! before:                     after:
@@ -13,7 +13,7 @@ use crate::body::{Body, CfList};
 use crate::builder::Builder;
 use crate::cursor::Cursor;
 
-/// Turns `if`s around. Returns whether there were any.
+/// Inverts such `if`s. Returns whether there were any.
 pub(super) fn invert_empty_sides(body: &mut Body) -> bool {
     let mut progress = false;
     let is_empty = |body: &Body, list: CfList| list.first == list.last && body.first_inst(list.first).is_none();

@@ -1,4 +1,4 @@
-//! Operations on phis in the head of a loop that has one entry and one back edge.
+//! Simplifies operations on phis in the head of a loop with one entry and one back edge.
 //!
 //! ```text
 //! before:                            after:
@@ -15,10 +15,10 @@
 //!         %4 = bcsel %1, %2, %3              %4 = phi: %a, %d
 //! ```
 //!
-//! 1. An operation is taken apart where its phis are constant or undefined at the entry, so that it can be folded
-//!    there, and no one else reads them, so that no phi is added. Copies, comparisons and conversions stay: they cost
-//!    nothing, or belong to what reads them.
-//! 2. A selection by a phi that is one constant at the entry and the other from then on is a phi.
+//! 1. An operation is split if its phis are constant or undefined at the entry, so that it can be folded there, and
+//!    have no other uses, so that no phi is added. Copies, comparisons and conversions are kept: they cost nothing, or
+//!    belong to their uses.
+//! 2. A selection by a phi that is one boolean constant at the entry and the other from then on becomes a phi.
 
 use arrayvec::ArrayVec;
 
@@ -52,7 +52,7 @@ fn heads(body: &Body) -> Vec<Head> {
 }
 
 impl Head {
-    /// The values of a phi of the head: at the entry and from the back edge.
+    /// Returns the values of a phi of the head: at the entry and from the back edge.
     fn values(&self, body: &Body, def: Def) -> Option<[Def; 2]> {
         let phi = body.def_inst(def);
         if !body.is_phi(phi) || body.inst_block(phi) != Some(self.head) {
@@ -69,7 +69,7 @@ impl Head {
     }
 }
 
-/// The first part. Returns whether anything changed.
+/// Splits operations on phis (part 1). Returns whether anything changed.
 pub(super) fn split_alu_of_phis(body: &mut Body) -> bool {
     let heads = heads(body);
     if heads.is_empty() {
@@ -137,7 +137,7 @@ fn split(body: &mut Body, dominance: &Dominance, head: Head, inst: Inst) -> bool
     true
 }
 
-/// The second part. Returns whether anything changed.
+/// Turns selections into phis (part 2). Returns whether anything changed.
 pub(super) fn select_phis(body: &mut Body) -> bool {
     let mut progress = false;
     for head in heads(body) {

@@ -1,4 +1,4 @@
-//! Two `if`s in a row with the same condition become one.
+//! Merges two consecutive `if`s with the same condition.
 //!
 //! ```text
 //! before:                              after:
@@ -8,10 +8,10 @@
 //!     %2 = phi: %x, %y
 //! ```
 //!
-//! Between the two stand phis, constants and derefs only; the latter move in front. In `C` and `D` the phis are what
-//! comes from `A` and `B`. No side of either `if` ends in a jump. A jump within the second one may leave it; the phis
-//! between the two are then needed nowhere that only such a jump leads to, since they would not be made on the way
-//! to it any more.
+//! Only phis, constants and derefs are between the two; constants and derefs move in front. In `C` and `D`, a phi is
+//! replaced by its value from `A` or `B`. No side of either `if` ends in a jump. A nested jump may leave the second;
+//! the phis between the two must then be unused in code that is reached only through such a jump, as they no longer
+//! dominate it.
 
 use std::sync::Arc;
 
@@ -22,23 +22,22 @@ use crate::body::{Body, CfNode, CfParent, InstData};
 use crate::cursor::Cursor;
 use crate::entities::{Block, Def, If, Inst, Use};
 
-/// The side of a merged `if` that a block is in. One map for all: what it says of earlier ones does not count.
+/// Maps a block to its side of a merged `if`. One map serves all: entries of earlier ones are ignored.
 struct Sides {
-    /// Twice the number of the merged `if`, and 1 more in the second side.
+    /// Twice the number of the merged `if`, plus 1 in the second side.
     of_block: SecondaryMap<Block, u32>,
     merged: u32,
 }
 
-/// Dominance as it was before the first merging that asked for it. What dominates a block in it does so later too: a
-/// merging only takes ways away.
+/// Dominance before the first merge that needed it. Merging only removes paths, so what dominated a block still does.
 type Before = Option<Arc<Dominance>>;
 
-/// The phis after `if`s that are being merged. They are nowhere until there is nothing more to merge, so that the ends
-/// of the sides may move.
+/// The phis after `if`s that are being merged. They are kept out of the body until no more `if`s are merged, so that
+/// the ends of the sides may move.
 #[derive(Default)]
 struct Waiting {
     phis: Vec<(Inst, [Def; 2])>,
-    /// Index in the list, from 1 on; 0: not in it.
+    /// Index in the list, from 1; 0: not in it.
     numbers: SecondaryMap<Inst, u32>,
 }
 
@@ -66,7 +65,7 @@ pub(super) fn merge_equal(body: &mut Body) -> bool {
     progress
 }
 
-/// Merges the `if` after `before` with the one after that. Uses of the phis after them in what was merged are left to
+/// Merges the `if` after `before` with the next one. Uses of the intermediate phis in merged code are left to
 /// [`Sides::replace_phis_inside`].
 fn merge_next(body: &mut Body, before: Block, waiting: &mut Waiting, dominance: &mut Before) -> bool {
     let Some(first) = body.following_if(before) else { return false };
@@ -114,9 +113,9 @@ fn has_jump(body: &Body, id: If) -> bool {
 }
 
 impl Waiting {
-    /// Whether what is between two `if`s, and waits, is needed in the sides of the second one and after that only, and
-    /// not where just a jump in them leads. What waits already is not looked through again for each `if` of a row: that
-    /// is for the next run.
+    /// Returns whether the phis between two `if`s, and the waiting ones, are used only in and after the second `if`,
+    /// and not where only a jump of it leads. Waiting phis are not checked again for each `if` of a sequence; the next
+    /// run of the pass handles those.
     fn may_jump_over(&self, body: &Body, between: Block, second: If, dominance: &mut Before) -> bool {
         let mut phis = body.phis(between).peekable();
         if phis.peek().is_none() {
@@ -129,8 +128,8 @@ impl Waiting {
         };
         self.phis.is_empty() && phis.filter_map(|phi| body.inst_def(phi)).all(|def| body.uses_of(def).all(is_inside))
     }
-    /// Takes out the phis of a block with their values from the ends of two sides. What waits already is what it is
-    /// from the same side.
+    /// Removes the phis of a block and records their values from the ends of two sides. A waiting phi among these
+    /// values is replaced by its own value from the same side.
     fn take_out(&mut self, body: &mut Body, block: Block, ends: [Block; 2]) {
         for phi in body.phis(block).collect::<Vec<_>>() {
             let values = ends.map(|end| body.phi_source_for(phi, end).map(|s| body.src_def(s)));
@@ -153,7 +152,7 @@ impl Waiting {
         }
     }
 
-    /// Puts all of them in after the merged `if`.
+    /// Inserts all of them after the merged `if`.
     fn put_in(&mut self, body: &mut Body, merged: If) {
         let mut cursor = Cursor::BlockStart(body.block_after_if(merged));
         let ends = [body.then_list(merged).last, body.else_list(merged).last];
@@ -169,8 +168,8 @@ impl Waiting {
 }
 
 impl Sides {
-    /// In the sides of an `if` that others were merged into, the phis after it are what comes from the same side. (In
-    /// what was in it before nothing reads them.)
+    /// Replaces uses of the phis after an `if` in its merged sides by the value from the same side. Its original
+    /// contents do not use these phis.
     fn replace_phis_inside(&mut self, body: &mut Body, merged: If) {
         let after = body.block_after_if(merged);
         if body.phis(after).next().is_none() {

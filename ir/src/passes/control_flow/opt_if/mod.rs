@@ -2,7 +2,7 @@
 //!
 //! | part | before | after |
 //! |---|---|---|
-//! | `conditions` | `if %c { .. %c .. } else { .. %c .. }` | `true` and `false` there, and what follows from it |
+//! | `conditions` | `if %c { .. %c .. } else { .. %c .. }` | `true` and `false` there, and consequences |
 //! | `conditions` | `%c = ieq %x, 3; if %c { .. %x .. }` | `3` there |
 //! | `phis` | `%1 = phi: true, false` after `if %c` | `%c` |
 //! | `phis` | `if %c {A} else {B}; %1 = phi: a, b; if %c { .. %1 .. }`, used there only | `%1 = phi: a, undef` |
@@ -11,7 +11,7 @@
 //! | `loop_phis` | `%1 = phi: 0, %n; %2 = iadd %1, 1` in the head of a loop | `%2` is a phi of `iadd 0, 1` and `iadd %n, 1` |
 //! | `loop_phis` | `%1 = phi: true, false; %2 = bcsel %1, %a, %b` in the head of a loop | `%2` is a phi |
 //!
-//! All bit for bit. Each part is one walk; what one makes possible for another is for the next run.
+//! All exact. Each part is one walk; opportunities that one part creates for another are left to the next run.
 
 mod conditions;
 mod invert;
@@ -28,10 +28,10 @@ pub fn opt_if(shader: &mut Shader) -> bool {
         if !body.structured || body.is_one_block() {
             continue;
         }
-        // What keeps the control flow comes first: dominance is computed once for all of it.
+        // Parts that keep the control flow come first, so that dominance is computed once for all of them.
         progress |= conditions::evaluate_uses(body);
         progress |= phis::simplify_phis(body);
-        // A selection that is a phi is better than one taken apart.
+        // Turning a selection into a phi is better than splitting it.
         progress |= loop_phis::select_phis(body);
         progress |= loop_phis::split_alu_of_phis(body);
         progress |= invert::invert_empty_sides(body);

@@ -1,4 +1,4 @@
-//! Phis after an `if` that its condition explains.
+//! Simplifies phis after an `if` that depend on its condition.
 //!
 //! ```text
 //! before:                           after:
@@ -10,9 +10,9 @@
 //!     }
 //! ```
 //!
-//! 1. A phi of `true` and `false` is the condition, one of `false` and `true` its complement.
-//! 2. If a second `if` with the same condition follows, a phi that is only used in one of its sides does not need what
-//!    comes from the other.
+//! 1. A phi of `true` and `false` is the condition; one of `false` and `true` is its complement.
+//! 2. If a second `if` with the same condition follows, a phi with all uses in one of its sides does not need the value
+//!    from the other side of the first `if`.
 
 use crate::alu::AluOp;
 use crate::analysis::Dominance;
@@ -21,7 +21,7 @@ use crate::builder::Builder;
 use crate::cursor::Cursor;
 use crate::entities::{Block, If, Inst};
 
-/// Both parts. Returns whether anything changed.
+/// Runs both parts. Returns whether anything changed.
 pub(super) fn simplify_phis(body: &mut Body) -> bool {
     let dominance = body.dominance();
     let mut progress = false;
@@ -67,7 +67,7 @@ fn phi_is_condition(body: &mut Body, id: If, block: Block, phi: Inst) -> bool {
     true
 }
 
-/// Makes the source of a phi undefined that no use sees.
+/// Replaces the source of a phi that reaches no use with an undefined value.
 fn forget_unused(body: &mut Body, dominance: &Dominance, first: If, second: If, phi: Inst) -> bool {
     let Some(def) = body.inst_def(phi) else { return false };
     if body.is_unused(def) {

@@ -1,4 +1,4 @@
-//! Nested `if`s become one.
+//! Merges nested `if`s.
 //!
 //! ```text
 //! before:                        after:
@@ -10,8 +10,8 @@
 //!     }
 //! ```
 //!
-//! Neither `if` has an `else` side; what is computed between them may be computed always and is within the limit;
-//! after the inner `if`, and after the outer one, no value tells whether the outer condition held or only both.
+//! Neither `if` has an `else` side. The code between them may be speculated and is within the limit. After the inner
+//! `if`, and after the outer one, no value depends on whether only the outer condition held or both did.
 
 use crate::alu::AluOp;
 use crate::analysis::Speculation;
@@ -22,7 +22,7 @@ use crate::entities::{Block, Def, If, Use};
 
 use super::side_cost;
 
-/// Collapses the `if`s that stand alone in each other, from `outer` inwards. Returns whether there were any.
+/// Collapses directly nested `if`s, from `outer` inwards. Returns whether there were any.
 pub(super) fn collapse_nested(body: &mut Body, speculation: &Speculation<'_>, outer: If, limit: u32) -> bool {
     let mut progress = false;
     while collapse_once(body, speculation, outer, limit).is_some() {
@@ -68,7 +68,7 @@ fn collapse_once(body: &mut Body, speculation: &Speculation<'_>, outer: If, limi
     }
     let both = Builder::new(body, Cursor::BlockEnd(before)).alu(AluOp::Iand, &conditions);
     body.set_src(body.if_condition(outer), both);
-    // Nothing reads the phis after the inner `if` any more.
+    // The phis after the inner `if` are now unused.
     for phi in body.phis(last).collect::<Vec<_>>() {
         body.remove_inst(phi);
     }
@@ -78,8 +78,8 @@ fn collapse_once(body: &mut Body, speculation: &Speculation<'_>, outer: If, limi
     Some(())
 }
 
-/// The new sources of the phis after the outer `if` from its first side; none if they, or others, tell the two
-/// conditions apart.
+/// Returns the new sources of the phis after the outer `if` from its first side; `None` if a value distinguishes the
+/// two conditions.
 fn phi_sources(body: &Body, outer: If, last: Block, outer_else: Block, inner_else: Block) -> Option<Vec<(Use, Def)>> {
     let Some(CfNode::If(inner)) = body.node_before(last) else { return None };
     let inner_then = body.then_list(inner).last;

@@ -1,4 +1,4 @@
-//! The cost of a side of an `if` when it is always computed, and whether it may be.
+//! Estimates the cost of speculating a side of an `if`, and checks whether it may be speculated.
 
 use crate::alu::AluOp;
 use crate::analysis::Speculation;
@@ -8,21 +8,21 @@ use crate::intrinsics::{IntrinsicKind, IntrinsicOp};
 use crate::passes::control_flow::opt_conditional_discard::conditional_discard;
 use crate::variable::VariableModes;
 
-/// The cost of a component of an operation that most hardware computes for one component at a time, or slowly.
+/// Cost per component of an operation that is scalar or slow on most hardware.
 const EXPENSIVE: u32 = 2;
 
 /// A side of an `if`.
 #[derive(Clone, Copy, Default, Debug)]
 pub(super) struct Side {
-    /// Cost of computing what was not computed before.
+    /// Cost of the code that is now always executed.
     pub computed: u32,
-    /// Instructions that conditional discards take on top of unconditional ones.
+    /// Instructions that conditional discards need in addition to unconditional ones.
     pub conditions: u32,
-    /// Whether a target makes any instruction of it.
+    /// Whether it contains instructions for which a target emits code.
     pub filled: bool,
 }
 
-/// The cost of a block; none if something in it must not be computed unasked.
+/// Returns the cost of a block; `None` if an instruction in it must not be speculated.
 pub(super) fn side_cost(body: &Body, speculation: &Speculation<'_>, block: Block, limit: u32) -> Option<Side> {
     let mut side = Side::default();
     for inst in body.insts(block) {
@@ -38,7 +38,7 @@ pub(super) fn side_cost(body: &Body, speculation: &Speculation<'_>, block: Block
     Some(side)
 }
 
-/// The cost of an instruction where it is computed unasked; none if it must not be computed unasked.
+/// Returns the cost of speculating an instruction; `None` if it must not be speculated.
 pub(crate) fn inst_cost(body: &Body, speculation: &Speculation<'_>, inst: Inst, limit: u32) -> Option<u32> {
     if !speculation.allows(body, inst) {
         return None;
@@ -48,7 +48,7 @@ pub(crate) fn inst_cost(body: &Body, speculation: &Speculation<'_>, inst: Inst, 
         InstData::Alu { op, .. } => Some(alu_cost(body, inst, op)),
         InstData::Intrinsic { op, .. } => intrinsic_cost(body, inst, op, limit),
         InstData::Tex(_) => (limit == u32::MAX).then_some(1),
-        // A side begins with a phi only if something is out of order.
+        // Only a malformed side begins with a phi.
         InstData::Phi | InstData::Call { .. } | InstData::Jump(_) | InstData::ParallelCopy(_) => None,
     }
 }
@@ -56,14 +56,14 @@ pub(crate) fn inst_cost(body: &Body, speculation: &Speculation<'_>, inst: Inst, 
 fn alu_cost(body: &Body, inst: Inst, op: AluOp) -> u32 {
     use AluOp as O;
     let Some(def) = body.inst_def(inst) else { return 0 };
-    // Few opcodes ask for it, and it is a look at all readers.
+    // Computed on demand: it visits all uses, and few opcodes need it.
     let components = || read_components(body, def);
     match op {
         _ if op.is_vec_or_mov() => 0,
-        // Halves of 64 bits are components of a register.
+        // The halves of a 64-bit value are components of a register.
         O::Pack642x32 | O::Pack642x32Split | O::Unpack642x32 | O::Unpack642x32SplitX | O::Unpack642x32SplitY => 0,
         O::Fneg | O::Fabs | O::Ineg | O::Iabs | O::Fsat if body.bit_size(def) != 64 => 0,
-        // The number is a step to the mask, which a boolean is to begin with.
+        // The conversion is a step towards the mask, which a boolean already is.
         O::B2i32 if body.uses_of(def).all(|u| body.user(u).inst().is_some_and(|i| body.alu_op(i) == Some(O::Ineg))) => {
             0
         }
@@ -78,7 +78,7 @@ fn alu_cost(body: &Body, inst: Inst, op: AluOp) -> u32 {
     }
 }
 
-/// The number of components of a value that are read.
+/// Returns the number of components of a value that are read.
 fn read_components(body: &Body, def: Def) -> u32 {
     let all = u32::from(body.num_components(def));
     let mut read: u32 = 0;
@@ -116,7 +116,7 @@ fn intrinsic_cost(body: &Body, inst: Inst, op: IntrinsicOp, limit: u32) -> Optio
     }
 }
 
-/// Indices of a path that are not constant.
+/// Returns the number of indices of a deref path that are not constant.
 fn indices(body: &Body, mut deref: Def) -> u32 {
     let mut count = 0;
     while let InstData::Deref { kind, .. } = *body.inst(body.def_inst(deref)) {

@@ -1,4 +1,4 @@
-//! Replaces an `if` whose sides are short and have no effects by selections.
+//! Replaces an `if` with short sides without effects by selections.
 //!
 //! ```text
 //! before:                                  after:
@@ -9,27 +9,26 @@
 //!     %3 = phi b1: %1, b2: %a
 //! ```
 //!
-//! An `if` becomes straight code if
-//! 1. each side is a single block that does not end in a jump and holds nothing but what may be computed without being
-//!    asked for: ALU instructions, constants, derefs, loads of inputs, uniforms, arrays of the shader and system values
-//!    by indices that are in range for sure ([`Speculation`]). Texture fetches, derivatives, accesses to memory that
-//!    others write and communication between invocations stay where they are. `terminate` and `demote` become
-//!    conditional: `terminate_if (c)`, or `terminate_if (iand c, d)` of a `terminate_if (d)`;
-//! 2. both sides together compute no more than the limit of the options says (an operation that takes long on most
-//!    targets counts for several, copies and modifiers count nothing), since now both are computed always;
-//! 3. the selections are no more instructions than what goes away: the branches, and the copies that the phis would
-//!    have been.
+//! An `if` is flattened if
+//! 1. each side is a single block that does not end in a jump and contains only code that may be speculated: ALU
+//!    instructions, constants, derefs, and loads of inputs, uniforms, arrays of the shader and system values with
+//!    indices that are known to be in range ([`Speculation`]). Texture fetches, derivatives, accesses to memory that
+//!    others write and communication between invocations are not speculated. `terminate` and `demote` become
+//!    conditional: `terminate_if (c)`, or `terminate_if (iand c, d)` for a `terminate_if (d)`;
+//! 2. the two sides, now always executed, cost at most the limit of the options (operations that are slow on most
+//!    targets count more than once, copies and modifiers not at all);
+//! 3. the selections are at most as many instructions as are saved: the branches, and the copies for the phis.
 //!
-//! A vector of which a side changes some components only is selected in these components only. Hints are followed: an
-//! `if` marked `flatten` only has to fulfil the first condition, one marked `dont_flatten` stays.
+//! A vector that differs in some components is selected in these only. Hints are followed: an `if` marked `flatten`
+//! only has to fulfil the first condition; one marked `dont_flatten` is kept.
 //!
-//! Nested `if`s without `else` become one first where what stands between them may be computed always.
+//! Nested `if`s without `else` are merged first if the code between them may be speculated.
 //!
-//! Limits ([`CompilerOptions::peephole_select_limit`]): 0 flattens only what is free; `u32::MAX`, which
-//! [`CompilerOptions::lower_control_flow`] implies, flattens whatever has no effects, texture fetches included.
+//! Limits ([`CompilerOptions::peephole_select_limit`]): 0 flattens only sides without cost; `u32::MAX`, which
+//! [`CompilerOptions::lower_control_flow`] implies, flattens all sides without effects, texture fetches included.
 //!
-//! One walk in program order: inner `if`s come before outer ones, an instruction is looked at once per `if`
-//! that it leaves.
+//! One walk in program order: inner `if`s come before outer ones, and an instruction is visited once per `if` that it
+//! moves out of.
 
 mod collapse;
 pub(crate) mod cost;
@@ -81,7 +80,7 @@ fn flatten_ifs(body: &mut Body, speculation: &Speculation<'_>, limit: u32) -> bo
     progress
 }
 
-/// Flattens an `if` if that is allowed and pays. Returns the block in which everything then is.
+/// Flattens an `if` if that is allowed and profitable. Returns the block that contains everything afterwards.
 fn flatten(body: &mut Body, speculation: &Speculation<'_>, id: If, limit: u32) -> Option<Block> {
     let control = body.if_control(id);
     let (before, after) = (body.block_before_if(id), body.block_after_if(id));
@@ -111,7 +110,7 @@ fn flatten(body: &mut Body, speculation: &Speculation<'_>, id: If, limit: u32) -
     Some(before)
 }
 
-/// Whether the selections are no more instructions than the branches and copies that they replace.
+/// Returns whether the selections are at most as many instructions as the branches and copies that they replace.
 fn pays(body: &Body, after: Block, sides: [(Block, &Side); 2]) -> bool {
     let (mut selections, mut copies) = (0, [0u32; 2]);
     for phi in body.phis(after) {
@@ -122,14 +121,14 @@ fn pays(body: &Body, after: Block, sides: [(Block, &Side); 2]) -> bool {
         if then_value == else_value || is_undef(then_value) || is_undef(else_value) {
             continue;
         }
-        // A vec4 machine selects two values of 64 bits at once.
+        // A vec4 machine selects two 64-bit values at once.
         let size = if body.bit_size(def) == 64 { u32::from(body.num_components(def)).div_ceil(2) } else { 1 };
         selections += size;
         for (number, value) in [then_value, else_value].into_iter().enumerate() {
             let producer = body.def_inst(value);
             let made_here = body.inst_block(producer) == Some(sides[number].0);
             let is_const = matches!(body.inst(producer), InstData::LoadConst { .. });
-            // What is made in the side, or dies in the phi, can be in the phi's register at once.
+            // A value that is defined in the side, or is killed by the phi, can share the phi's register.
             if is_const || !(made_here || body.single_use(value).is_some()) {
                 copies[number] += size;
             }
@@ -141,7 +140,7 @@ fn pays(body: &Body, after: Block, sides: [(Block, &Side); 2]) -> bool {
     selections + conditions <= branches + copies[0] + copies[1]
 }
 
-/// Moves the instructions of a side in front of the `if`; what kills now does so under the condition.
+/// Moves the instructions of a side in front of the `if`; discards become conditional.
 fn move_side(body: &mut Body, side: Block, before: Block, condition: Def, wanted: bool) {
     for inst in body.insts_vec(side) {
         if body.is_phi(inst) {
@@ -152,9 +151,9 @@ fn move_side(body: &mut Body, side: Block, before: Block, condition: Def, wanted
     }
 }
 
-/// One component of a value, through vectors and copies.
+/// Returns the origin of one component of a value, through vectors and copies.
 fn scalar_behind(body: &Body, mut def: Def, mut component: u8) -> AluSrc {
-    // Bounded: a chain of copies as long as a program must not cost its square.
+    // Bounded: a chain of copies as long as the program must not cost quadratic time.
     for _ in 0..8 {
         let inst = body.def_inst(def);
         let source = match body.alu_op(inst) {

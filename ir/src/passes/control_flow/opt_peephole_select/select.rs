@@ -1,4 +1,4 @@
-//! The selection that replaces a phi.
+//! Builds the selection that replaces a phi.
 
 use arrayvec::ArrayVec;
 
@@ -10,7 +10,7 @@ use crate::entities::Def;
 
 type Components = ArrayVec<AluSrc, MAX_COMPONENTS>;
 
-/// `bcsel condition, yes, no` of a scalar condition, leaving out the components that are the same in both.
+/// Emits `bcsel condition, yes, no` with a scalar condition, without the components that are equal in both.
 pub(super) fn select(b: &mut Builder<'_>, condition: Def, yes: Def, no: Def) -> Def {
     if yes == no {
         return yes;
@@ -21,21 +21,21 @@ pub(super) fn select(b: &mut Builder<'_>, condition: Def, yes: Def, no: Def) -> 
     let (yes_parts, no_parts) = (parts(b, yes), parts(b, no));
     let mut different: ArrayVec<usize, MAX_COMPONENTS> =
         (0..usize::from(count)).filter(|&i| either(b, yes_parts[i], no_parts[i]).is_none()).collect();
-    // Among constants another constant costs nothing, while it would take a copy to put it beside the result.
+    // Selecting another constant component is free; inserting an equal one into the result takes a copy.
     let is_const = |&s: &AluSrc| b.body.def_constant(s.def).is_some();
     if !different.is_empty() && different.iter().all(|&i| is_const(&yes_parts[i]) && is_const(&no_parts[i])) {
         different = (0..usize::from(count))
             .filter(|&i| different.contains(&i) || is_const(&yes_parts[i]) && is_const(&no_parts[i]))
             .collect();
     }
-    // Putting the result together costs what it saves unless one of the sides would have to be put together as well.
+    // Assembling the result costs as much as it saves, unless one of the sides is an assembled vector anyway.
     let is_vector = |def: Def| b.body.alu_op(b.body.def_inst(def)).is_some_and(AluOp::is_vec_or_mov);
-    // A vector exists for some numbers of components only.
+    // Vectors exist for some numbers of components only.
     let partial = (is_vector(yes) || is_vector(no))
         && different.len() < usize::from(count)
         && (different.len() <= 1 || AluOp::vec(different.len() as u8).is_some());
     if !partial {
-        // A side that is a vector of constants, put together from several, is one constant.
+        // A side that is a vector assembled from constants becomes one constant.
         let operand = |b: &mut Builder<'_>, def: Def, parts: &Components| match parts
             .iter()
             .all(|p| b.body.def_constant(p.def).is_some())
@@ -63,7 +63,7 @@ pub(super) fn select(b: &mut Builder<'_>, condition: Def, yes: Def, no: Def) -> 
     b.mov(whole, count)
 }
 
-/// The component that stands for both of two: the same, or the one that is defined.
+/// Returns the component that can replace both: the same one, or the one that is defined.
 fn either(b: &Builder<'_>, yes: AluSrc, no: AluSrc) -> Option<AluSrc> {
     let is_undef = |s: AluSrc| matches!(b.body.inst(b.body.def_inst(s.def)), InstData::Undef);
     let bits = |s: AluSrc| b.body.constant_component(s.def, usize::from(s.swizzle.get(0)));
@@ -74,8 +74,8 @@ fn either(b: &Builder<'_>, yes: AluSrc, no: AluSrc) -> Option<AluSrc> {
     (same || is_undef(no)).then_some(yes)
 }
 
-/// Single components as one operand: a swizzle if they are of one value, a new constant if they are constants, else a
-/// vector.
+/// Returns single components as one operand: a swizzle if they belong to one value, a new constant if they are
+/// constants, otherwise a vector.
 fn gather(b: &mut Builder<'_>, parts: Components) -> AluSrc {
     let Some(&first) = parts.first() else { return AluSrc::new(b.undef(1, 32), Swizzle::IDENTITY) };
     if parts.iter().all(|p| p.def == first.def) {

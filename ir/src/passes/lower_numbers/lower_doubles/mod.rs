@@ -1,32 +1,32 @@
-//! Operations on 64-bit floats that a target lacks become sums, products and operations on the two words of a number
+//! Lowers 64-bit float operations that a target lacks to sums, products and operations on the two words of a number
 //! ([`CompilerOptions::lower_doubles`]).
 //!
 //! ```text
 //! 64 %2 = frcp %1     =>     the mantissa of %1, in [1, 2), and its exponent
 //!                            32 %3 = frcp (f2f32 of the mantissa)
 //!                            64 %4 = f2f64 %3                       two steps of Newton's method with ffma
-//!                            64 %2 = the result times 2^-exponent; zeros, infinities and NaN apart
+//!                            64 %2 = the result times 2^-exponent; zeros, infinities and NaN are special-cased
 //! ```
 //!
 //! | option | opcode | result |
 //! |---|---|---|
 //! | `RCP`, `SQRT`, `RSQ`, `DIV` | `frcp`, `fsqrt`, `frsq`, `fdiv` | at most one unit in the last place off, over the whole range, denormals included |
 //! | `TRUNC`, `FLOOR`, `CEIL`, `FRACT`, `ROUND_EVEN` | rounding | exact, whatever the rounding of the shader |
-//! | `MOD` | `fmod`, `frem` | `a - b * floor(a / b)`, `a - b * trunc(a / b)` as it stands |
-//! | `SUB`, `MIN_MAX`, `SAT` | `fsub`, `fmin`, `fmax`, `fsat` | exact; NaN and zeros as the table says |
+//! | `MOD` | `fmod`, `frem` | `a - b * floor(a / b)`, `a - b * trunc(a / b)`, literally |
+//! | `SUB`, `MIN_MAX`, `SAT` | `fsub`, `fmin`, `fmax`, `fsat` | exact; NaN and zeros as in the opcode table |
 //!
-//! What remains are `fadd`, `fmul`, `ffma`, `fneg`, `fabs`, comparisons, selections, conversions to and from 32 bits
-//! and packing of words. One operation is made of others only if the target has these, and else of what they become.
-//! Integers of 64 bits are not used. `ffma` must round once.
+//! The remaining operations are `fadd`, `fmul`, `ffma`, `fneg`, `fabs`, comparisons, selections, conversions to and
+//! from 32 bits and packing of words. The lowered form of an operation uses another one only if the target supports
+//! that; otherwise it uses the lowered form of the other one. 64-bit integers are not used. `ffma` must round once.
 //!
-//! With [`software_doubles`](CompilerOptions::software_doubles) what remains is made of 32-bit integers: `fadd`,
-//! `fmul`, `ffma` (rounded once, as the shader says), `fneg`, `fabs`, `fsign`, comparisons and conversions, all exact.
-//! Then only selections and moves have 64 bits. (`f2f16` from 64 bits is
-//! [`lower_fp16_casts`](mod@crate::passes::lower_numbers::lower_fp16_casts)'s.)
+//! With [`software_doubles`](CompilerOptions::software_doubles) the remaining operations are computed with 32-bit
+//! integers: `fadd`, `fmul`, `ffma` (rounded once, in the shader's rounding mode), `fneg`, `fabs`, `fsign`, comparisons
+//! and conversions, all exact. Only selections and moves then have 64 bits. (`f2f16` from 64 bits is left to
+//! [`lower_fp16_casts`](mod@crate::passes::lower_numbers::lower_fp16_casts).)
 //!
-//! - `round.rs`: rounding, minima; `root.rs`: reciprocals, roots, quotients; `software.rs`: what is made of integers.
+//! - `round.rs`: rounding, minima; `root.rs`: reciprocals, roots, quotients; `software.rs`: emulation with integers.
 //!
-//! Cost: linear; no operation takes more than 140 instructions, made of integers sums take as many, `ffma` twice as
+//! Cost: linear; each operation becomes at most 140 instructions. With emulation a sum takes that many, `ffma` twice as
 //! many, and roots and quotients some 2,000.
 
 mod root;
@@ -44,7 +44,7 @@ pub fn lower_doubles(shader: &mut Shader, options: &CompilerOptions) -> bool {
     let lacking = options.lower_doubles;
     let mode = shader.info.float_controls_execution_mode;
     let by_parts = lacking != DoubleOps::NONE && lower_families(shader, lacking, mode);
-    // In a second sweep, as the first makes what this replaces.
+    // A second sweep, because the first one emits operations that this one replaces.
     let by_integers = options.software_doubles && replace_alu(shader, |op, m| software::lower(m, op, mode));
     by_parts | by_integers
 }
@@ -79,7 +79,7 @@ const fn family(op: AluOp) -> Option<DoubleOps> {
     })
 }
 
-/// The operations that the target lacks, and how the shader rounds.
+/// The operations that the target lacks, and the shader's rounding mode.
 #[derive(Clone, Copy)]
 struct Doubles {
     lacking: DoubleOps,
@@ -149,7 +149,7 @@ impl Doubles {
     }
 }
 
-/// A constant.
+/// Returns a constant.
 fn double(m: &mut Arithmetic<'_>, value: f64) -> Def {
     m.constant(64, value.to_bits())
 }
@@ -159,12 +159,12 @@ fn subtract(m: &mut Arithmetic<'_>, a: Def, b: Def) -> Def {
     m.fadd(a, negated)
 }
 
-/// The words of a number, the lower first.
+/// Returns the words of a number, the lower first.
 fn words(m: &mut Arithmetic<'_>, a: Def) -> (Def, Def) {
     (m.op(AluOp::Unpack642x32SplitX, &[a]), m.op(AluOp::Unpack642x32SplitY, &[a]))
 }
 
-/// The number of two words.
+/// Returns the number with the given words.
 fn joined(m: &mut Arithmetic<'_>, low: Def, high: Def) -> Def {
     m.op(AluOp::Pack642x32Split, &[low, high])
 }

@@ -1,15 +1,15 @@
-//! Reciprocals, roots and quotients by Newton's method from a 32-bit estimate.
+//! Emits reciprocals, roots and quotients by Newton's method from a 32-bit estimate.
 //!
-//! All work on mantissas near 1, so that nothing overflows on the way, and put the exponent back by products with
-//! powers of two, of which only the last can round.
+//! All work on mantissas near 1, so that no intermediate result overflows, and apply the exponent afterwards by
+//! products with powers of two, of which only the last can round.
 
 use super::{double, joined, words};
 use crate::alu::AluOp;
 use crate::entities::Def;
 use crate::passes::lower_numbers::arithmetic::Arithmetic;
 
-/// A number as `mantissa * 2^exponent`, the magnitude of the mantissa in [1, 2). Anything for zeros, infinities and
-/// NaN.
+/// A number as `mantissa * 2^exponent`, with the magnitude of the mantissa in [1, 2). Arbitrary for zeros, infinities
+/// and NaN.
 struct Parts {
     mantissa: Def,
     exponent: Def,
@@ -35,7 +35,7 @@ fn take_apart(m: &mut Arithmetic<'_>, a: Def) -> Parts {
     Parts { mantissa: joined(m, low, high), exponent }
 }
 
-/// A power of two whose exponent is that of a normal number.
+/// Returns a power of two with the exponent of a normal number.
 fn power(m: &mut Arithmetic<'_>, exponent: Def) -> Def {
     let biased = m.iadd_imm(exponent, 1023);
     let high = m.ishl_imm(biased, 20);
@@ -43,7 +43,7 @@ fn power(m: &mut Arithmetic<'_>, exponent: Def) -> Def {
     joined(m, zero, high)
 }
 
-/// `a * 2^exponent` of a number near 1. Two factors, as one may be out of range.
+/// Returns `a * 2^exponent` for a number near 1. Uses two factors, as a single one may be out of range.
 fn scaled(m: &mut Arithmetic<'_>, a: Def, exponent: Def) -> Def {
     let first = m.ishr_imm(exponent, 1);
     let second = m.isub(exponent, first);
@@ -53,7 +53,7 @@ fn scaled(m: &mut Arithmetic<'_>, a: Def, exponent: Def) -> Def {
     m.fmul(product, factor)
 }
 
-/// `1 / a` of a mantissa.
+/// Returns `1 / a` for a mantissa.
 fn reciprocal_of_mantissa(m: &mut Arithmetic<'_>, a: Def) -> Def {
     let single = m.op(AluOp::F2f32, &[a]);
     let single = m.frcp(single);
@@ -67,7 +67,7 @@ fn reciprocal_of_mantissa(m: &mut Arithmetic<'_>, a: Def) -> Def {
     result
 }
 
-/// The sign bit of the upper word, and whether the number is 0 and whether it is infinite.
+/// Returns the sign bit of the upper word, whether the number is 0, and whether it is infinite.
 fn classes(m: &mut Arithmetic<'_>, a: Def) -> (Def, Def, Def) {
     let (_, high) = words(m, a);
     let sign = m.iand_imm(high, 0x8000_0000);
@@ -79,7 +79,7 @@ fn classes(m: &mut Arithmetic<'_>, a: Def) -> (Def, Def, Def) {
     (sign, is_zero, is_infinite)
 }
 
-/// An infinity and a zero of a sign.
+/// Returns an infinity and a zero with the given sign.
 fn signed(m: &mut Arithmetic<'_>, sign: Def) -> (Def, Def) {
     let zero = m.int(0);
     let exponent = m.int(0x7ff0_0000);
@@ -108,13 +108,13 @@ pub(super) fn quotient(m: &mut Arithmetic<'_>, a: Def, b: Def) -> Def {
     let rest = m.ffma(negated, estimate, dividend.mantissa);
     let mantissa = m.ffma(rest, inverse, estimate);
     let exponent = m.isub(dividend.exponent, divisor.exponent);
-    // What is farther out is infinite or 0 all the same.
+    // Beyond these limits, results are infinite or 0 anyway.
     let (least, most) = (m.int(-1100i32 as u32), m.int(1100));
     let exponent = m.op(AluOp::Imax, &[exponent, least]);
     let exponent = m.op(AluOp::Imin, &[exponent, most]);
     let result = scaled(m, mantissa, exponent);
-    // Where either is a zero, an infinity or NaN, so is the product with the reciprocal, of which only the class
-    // matters.
+    // If either number is a zero, an infinity or NaN, the result is the product with the reciprocal, of which only the
+    // class matters.
     let (_, a_is_zero, _) = classes(m, a);
     let (sign, b_is_zero, b_is_infinite) = classes(m, b);
     let (infinity, zero) = signed(m, sign);
@@ -132,8 +132,8 @@ pub(super) fn quotient(m: &mut Arithmetic<'_>, a: Def, b: Def) -> Def {
     m.bcsel(is_plain, result, special)
 }
 
-/// The start of both roots: a number in [1, 4), its root and half of the reciprocal of that to about 46 bits, and
-/// the exponent of the root.
+/// Common start of both roots: a number in [1, 4), its root and half of the root's reciprocal to about 46 bits, and the
+/// exponent of the root.
 struct Root {
     number: Def,
     root: Def,
@@ -143,7 +143,7 @@ struct Root {
 
 fn root(m: &mut Arithmetic<'_>, a: Def) -> Root {
     let parts = take_apart(m, a);
-    // An even exponent: an odd one leaves a factor of 2 with the mantissa.
+    // Makes the exponent even: an odd one leaves a factor of 2 in the mantissa.
     let odd = m.iand_imm(parts.exponent, 1);
     let exponent = m.ishr_imm(parts.exponent, 1);
     let (low, high) = words(m, parts.mantissa);
@@ -162,7 +162,7 @@ fn root(m: &mut Arithmetic<'_>, a: Def) -> Root {
     Root { number, root: m.ffma(root, error, root), half_inverse, exponent }
 }
 
-/// `result`, or NaN of a negative number.
+/// Returns `result`, or NaN for a negative number.
 fn of_negative(m: &mut Arithmetic<'_>, a: Def, result: Def) -> Def {
     let zero = double(m, 0.0);
     let is_negative = m.flt(a, zero);
@@ -182,14 +182,15 @@ pub(super) fn square_root(m: &mut Arithmetic<'_>, a: Def) -> Def {
     let is_nan = m.fneu(a, a);
     let is_special = m.ior(is_zero, is_infinite);
     let is_special = m.ior(is_special, is_nan);
-    // Only minus infinity has another root than itself.
+    // Of the special numbers, only minus infinity is not its own root.
     let special = of_negative(m, a, a);
     m.bcsel(is_special, special, result)
 }
 
 pub(super) fn reciprocal_square_root(m: &mut Arithmetic<'_>, a: Def) -> Def {
     let Root { number, half_inverse, exponent, .. } = root(m, a);
-    // The product number * inverse^2 in twice the precision: what it lacks to 1 is twice what the inverse lacks.
+    // The product number * inverse^2 in twice the precision: its distance from 1 is twice the relative error of the
+    // inverse.
     let two = double(m, 2.0);
     let inverse = m.fmul(half_inverse, two);
     let product = m.fmul(number, inverse);

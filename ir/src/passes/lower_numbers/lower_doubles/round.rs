@@ -1,16 +1,16 @@
-//! Rounding to whole numbers, minima and maxima.
+//! Emits rounding to integers, minima and maxima.
 
 use super::{Doubles, double, joined, subtract, words};
 use crate::alu::AluOp;
 use crate::entities::Def;
 use crate::passes::lower_numbers::arithmetic::Arithmetic;
 
-/// Toward zero: the bits after the point are cleared.
+/// Rounds toward zero: clears the fraction bits.
 pub(super) fn truncate(m: &mut Arithmetic<'_>, a: Def) -> Def {
     let (low, high) = words(m, a);
     let biased = m.ushr_imm(high, 20);
     let biased = m.iand_imm(biased, 0x7ff);
-    // How many bits are after the point, if there are any, and not more than there are.
+    // Number of fraction bits, valid if it is from 1 to 52.
     let last = m.int(1023 + 52);
     let fraction = m.isub(last, biased);
     let ones = m.int(u32::MAX);
@@ -32,13 +32,13 @@ pub(super) fn truncate(m: &mut Arithmetic<'_>, a: Def) -> Def {
     m.bcsel(is_whole, a, result)
 }
 
-/// The minimum or maximum: the other operand of a NaN, zeros by their sign.
+/// Returns the minimum or maximum: of a NaN and another operand the latter; zeros are ordered by sign.
 pub(super) fn least_or_greatest(m: &mut Arithmetic<'_>, op: AluOp, a: Def, b: Def) -> Def {
     let is_first = if op == AluOp::Fmin { m.flt(a, b) } else { m.flt(b, a) };
     let is_nan = m.fneu(b, b);
     let first = m.ior(is_first, is_nan);
     let different = m.bcsel(first, a, b);
-    // Equal numbers have equal bits, but for zeros: of these the sign of either makes the minimum negative.
+    // Equal numbers have equal bits, except zeros: a minimum of these is negative if either is.
     let same = m.feq(a, b);
     let (low, high) = words(m, a);
     let (_, other) = words(m, b);
@@ -48,7 +48,7 @@ pub(super) fn least_or_greatest(m: &mut Arithmetic<'_>, op: AluOp, a: Def, b: De
 }
 
 impl Doubles {
-    /// Toward minus infinity.
+    /// Rounds toward minus infinity.
     pub(super) fn floor_of_parts(self, m: &mut Arithmetic<'_>, a: Def) -> Def {
         let (zero, less) = (double(m, 0.0), double(m, -1.0));
         let whole = self.truncate(m, a);
@@ -56,7 +56,7 @@ impl Doubles {
         self.beside(m, a, whole, (positive, less))
     }
 
-    /// Toward infinity.
+    /// Rounds toward infinity.
     pub(super) fn ceiling(self, m: &mut Arithmetic<'_>, a: Def) -> Def {
         let (zero, more) = (double(m, 0.0), double(m, 1.0));
         let whole = self.truncate(m, a);
@@ -64,7 +64,7 @@ impl Doubles {
         self.beside(m, a, whole, (negative, more))
     }
 
-    /// `whole` if `stays` or if that is `a`, else the number beside it.
+    /// Returns `whole` if `stays` or if it equals `a`, otherwise the next integer.
     fn beside(self, m: &mut Arithmetic<'_>, a: Def, whole: Def, (stays, step): (Def, Def)) -> Def {
         let is_whole = m.feq(a, whole);
         let stays = m.ior(stays, is_whole);
@@ -72,7 +72,7 @@ impl Doubles {
         m.bcsel(stays, whole, beside)
     }
 
-    /// To the nearest, ties to even.
+    /// Rounds to the nearest integer, ties to even.
     pub(super) fn round_even(self, m: &mut Arithmetic<'_>, a: Def) -> Def {
         let magnitude = m.fabs(a);
         let (_, high) = words(m, a);
@@ -92,7 +92,7 @@ impl Doubles {
             let step = m.bcsel(up, one, zero);
             m.fadd(whole, step)
         } else {
-            // Numbers from 2^52 on have no bits after the point: those that a sum loses it rounds.
+            // Numbers from 2^52 on have no fraction bits: the sum rounds them away.
             let large = double(m, 4_503_599_627_370_496.0);
             let sum = m.fadd(magnitude, large);
             subtract(m, sum, large)

@@ -1,8 +1,8 @@
-//! 64-bit floats by 32-bit integers.
+//! Emulates 64-bit floats with 32-bit integers.
 //!
-//! A number is taken apart into a sign, an exponent and a significand of 64 bits whose highest bit is set. Sums and
-//! products are computed with bits to spare, what is cut off on the way is gathered in the lowest bit, which stays far
-//! below the last place of the result, and everything is rounded once, in one place.
+//! A number is split into a sign, an exponent and a 64-bit significand with its highest bit set. Sums and products are
+//! computed with extra bits; lost bits are collected in the lowest bit, which is far below the last place of the
+//! result, and everything is rounded once, in one place.
 
 use crate::alu::{AluOp, ExecutionMode};
 use crate::entities::Def;
@@ -10,13 +10,13 @@ use crate::passes::lower_numbers::arithmetic::Arithmetic;
 use crate::passes::lower_numbers::lower_int64::convert::{round_up, to_float};
 use crate::passes::lower_numbers::lower_int64::pair::Pair;
 
-/// The upper word of an infinity, and of the NaN that operations make.
+/// The upper word of an infinity, and of the NaN that operations return.
 const INFINITY: u32 = 0x7ff0_0000;
 const NAN: u32 = 0x7ff8_0000;
-/// An exponent below that of every product.
+/// An exponent below the exponents of all products.
 const NOTHING: i32 = -5000;
 
-/// The value that replaces an instruction on 64-bit floats; none if it is no such.
+/// Returns the replacement of an instruction on 64-bit floats; `None` for other instructions.
 pub(super) fn lower(m: &mut Arithmetic<'_>, op: AluOp, mode: ExecutionMode) -> Option<Def> {
     use AluOp as O;
     let (makes, takes) = (m.result_bits() == 64, m.source_bits(0) == 64);
@@ -82,12 +82,9 @@ pub(super) fn lower(m: &mut Arithmetic<'_>, op: AluOp, mode: ExecutionMode) -> O
     Some(m.join(pair))
 }
 
-// ---- numbers
-// --------------------------------------------------------------------------------------------------------------
-
 fn is_nan(m: &mut Arithmetic<'_>, a: Pair) -> Def {
     let magnitude = m.iand_imm(a.hi, 0x7fff_ffff);
-    // What is in the lower word makes a NaN of an infinity.
+    // With exponent bits all ones, a lower word other than 0 makes it a NaN.
     let zero = m.int(0);
     let more = m.ine(a.lo, zero);
     let more = m.b2i32(more);
@@ -102,14 +99,14 @@ fn is_zero(m: &mut Arithmetic<'_>, a: Pair) -> Def {
     m.is_zero(any)
 }
 
-/// A number taken apart: `(-1)^sign * significand * 2^(exponent - 63)`.
+/// A number split into its parts: `(-1)^sign * significand * 2^(exponent - 63)`.
 #[derive(Clone, Copy)]
 struct Number {
     /// The sign bit of the upper word.
     sign: Def,
-    /// That of the highest bit of the significand.
+    /// The exponent of the highest bit of the significand.
     exponent: Def,
-    /// 0 if the number is 0; else its highest bit is set.
+    /// 0 if the number is 0; otherwise the highest bit is set.
     significand: Pair,
     is_zero: Def,
     is_infinite: Def,
@@ -133,7 +130,7 @@ fn take_apart(m: &mut Arithmetic<'_>, a: Pair) -> Number {
     let top = m.int(63);
     let up = m.isub(top, top_bit);
     let significand = m.shl64(plain, up);
-    // Bit 52 has the exponent.
+    // The exponent is that of bit 52.
     let exponent = m.iadd(biased_or_one, top_bit);
     let exponent = m.iadd_imm(exponent, (-1023i64 - 52) as u64);
     let any = m.ior(magnitude, a.lo);
@@ -152,7 +149,7 @@ fn take_apart(m: &mut Arithmetic<'_>, a: Pair) -> Number {
     }
 }
 
-/// 1 if any bit is set.
+/// Returns 1 if any bit is set.
 fn gathered(m: &mut Arithmetic<'_>, a: Pair) -> Def {
     let any = m.ior(a.lo, a.hi);
     let zero = m.int(0);
@@ -160,7 +157,7 @@ fn gathered(m: &mut Arithmetic<'_>, a: Pair) -> Def {
     m.b2i32(is_some)
 }
 
-/// Shifted right by 0 to 63; the lowest bit says whether anything was lost.
+/// Shifts right by 0 to 63; the lowest bit is set if a bit was lost.
 fn shift_out(m: &mut Arithmetic<'_>, a: Pair, count: Def) -> Pair {
     let shifted = m.shr64(a, count, false);
     let back = m.shl64(shifted, count);
@@ -169,7 +166,7 @@ fn shift_out(m: &mut Arithmetic<'_>, a: Pair, count: Def) -> Pair {
     Pair { lo: m.ior(shifted.lo, lost), hi: shifted.hi }
 }
 
-/// The number of bits that a number with this biased exponent must be shifted by to be denormal; 0 if it is normal.
+/// Returns the shift that makes a number with this biased exponent denormal; 0 if it is normal.
 fn denormal_shift(m: &mut Arithmetic<'_>, biased: Def) -> Def {
     let (zero, one, most) = (m.int(0), m.int(1), m.int(63));
     let down = m.isub(one, biased);
@@ -177,14 +174,14 @@ fn denormal_shift(m: &mut Arithmetic<'_>, biased: Def) -> Def {
     m.op(AluOp::Imin, &[down, most])
 }
 
-/// The exponent as it is added to a significand whose highest bit counts as one more: 0 of denormals.
+/// Returns the exponent to add to a significand with a highest bit that increments it: 0 for denormals.
 fn exponent_field(m: &mut Arithmetic<'_>, biased: Def) -> Def {
     let (zero, less) = (m.int(0), m.int(u32::MAX));
     let field = m.iadd(biased, less);
     m.op(AluOp::Imax, &[field, zero])
 }
 
-/// The nearest float, or the next toward zero, of a significand whose highest bit is set.
+/// Rounds a significand with its highest bit set to the nearest float, or toward zero.
 fn rounded(m: &mut Arithmetic<'_>, sign: Def, exponent: Def, significand: Pair, mode: ExecutionMode) -> Pair {
     let biased = m.iadd_imm(exponent, 1023);
     let down = denormal_shift(m, biased);
@@ -210,7 +207,7 @@ fn rounded(m: &mut Arithmetic<'_>, sign: Def, exponent: Def, significand: Pair, 
     Pair { lo: result.lo, hi: m.ior(result.hi, sign) }
 }
 
-/// A result with those put in that no arithmetic gives: (condition, upper word), the last that holds counts.
+/// Replaces a result in special cases, given as (condition, upper word); the last one that holds counts.
 fn with_special(m: &mut Arithmetic<'_>, mut result: Pair, cases: &[(Def, Def)]) -> Pair {
     let zero = m.int(0);
     for &(condition, hi) in cases {
@@ -219,11 +216,8 @@ fn with_special(m: &mut Arithmetic<'_>, mut result: Pair, cases: &[(Def, Def)]) 
     result
 }
 
-// ---- sums and products
-// ----------------------------------------------------------------------------------------------------
-
 fn add(m: &mut Arithmetic<'_>, a: Pair, b: Pair, mode: ExecutionMode) -> Pair {
-    // The larger first.
+    // The larger one comes first.
     let magnitudes = [a, b].map(|number| Pair { lo: number.lo, hi: m.iand_imm(number.hi, 0x7fff_ffff) });
     let is_less = m.ult64(magnitudes[0], magnitudes[1]);
     let (large, small) = (m.select64(is_less, b, a), m.select64(is_less, a, b));
@@ -231,7 +225,7 @@ fn add(m: &mut Arithmetic<'_>, a: Pair, b: Pair, mode: ExecutionMode) -> Pair {
     let distance = m.isub(large.exponent, small.exponent);
     let most = m.int(63);
     let distance = m.op(AluOp::Umin, &[distance, most]);
-    // A bit for the carry; eleven are free at the other end.
+    // One bit for the carry; eleven are free at the other end.
     let one = m.int(1);
     let first = m.shr64(large.significand, one, false);
     let second = m.shr64(small.significand, one, false);
@@ -248,7 +242,7 @@ fn add(m: &mut Arithmetic<'_>, a: Pair, b: Pair, mode: ExecutionMode) -> Pair {
     let exponent = m.iadd_imm(large.exponent, 1);
     let exponent = m.isub(exponent, up);
     let result = rounded(m, large.sign, exponent, normal, mode);
-    // Nothing left is positive unless both were negative zeros.
+    // A sum of zero is positive unless both operands were negative zeros.
     let any = m.ior(sum.lo, sum.hi);
     let is_nothing = m.is_zero(any);
     let both_signs = m.iand(large.sign, small.sign);
@@ -261,7 +255,7 @@ fn add(m: &mut Arithmetic<'_>, a: Pair, b: Pair, mode: ExecutionMode) -> Pair {
     with_special(m, result, &[(is_nothing, both_signs), (large.is_infinite, infinite), (is_nan, nan)])
 }
 
-/// The class of a product, from those of its factors.
+/// The class of a product, derived from its factors.
 struct Product {
     sign: Def,
     is_zero: Def,
@@ -283,7 +277,7 @@ fn multiply(m: &mut Arithmetic<'_>, a: Pair, b: Pair, mode: ExecutionMode) -> Pa
     let class = product_class(m, a, b);
     let high = m.umul_high64(a.significand, b.significand);
     let low = m.mul64(a.significand, b.significand);
-    // The highest bit is in the last place or the one before.
+    // The highest bit is in the last or the second to last place.
     let top_bit = m.find_msb64(high);
     let top = m.int(63);
     let up = m.isub(top, top_bit);
@@ -300,28 +294,28 @@ fn multiply(m: &mut Arithmetic<'_>, a: Pair, b: Pair, mode: ExecutionMode) -> Pa
     with_special(m, result, &[(class.is_zero, class.sign), (class.is_infinite, infinite), (class.is_nan, nan)])
 }
 
-/// 128 bits.
+/// A 128-bit integer.
 #[derive(Clone, Copy)]
 struct Wide {
     lo: Pair,
     hi: Pair,
 }
 
-/// Shifted right by 0 to 127; the lowest bit says whether anything was lost.
+/// Shifts right by 0 to 127; the lowest bit is set if a bit was lost.
 fn wide_shift_out(m: &mut Arithmetic<'_>, a: Wide, count: Def) -> Wide {
     let zero = m.int(0);
     let nothing = Pair { lo: zero, hi: zero };
     let one = m.int(1);
     let bit = m.iand_imm(count, 64);
     let is_high = m.ine(bit, zero);
-    // By count modulo 64.
+    // Shift by the count modulo 64.
     let complement = m.inot(count);
     let over = m.shl64(a.hi, one);
     let over = m.shl64(over, complement);
     let low = m.shr64(a.lo, count, false);
     let low = m.each64(AluOp::Ior, low, over);
     let high = m.shr64(a.hi, count, false);
-    // The bits that go: a mask of ones, in the lower half or in the upper with all of the lower.
+    // The lost bits: a mask of ones in the lower half, or in the upper half plus all of the lower one.
     let power = m.shl64(Pair { lo: one, hi: zero }, count);
     let mask = m.sub64(power, Pair { lo: one, hi: zero });
     let part = m.select64(is_high, a.hi, a.lo);
@@ -333,7 +327,7 @@ fn wide_shift_out(m: &mut Arithmetic<'_>, a: Wide, count: Def) -> Wide {
     Wide { lo: Pair { lo: m.ior(low.lo, lost), hi: low.hi }, hi: m.select64(is_high, nothing, high) }
 }
 
-/// The upper 64 bits after a shift left by 0 to 127, the lowest bit set if anything is below them.
+/// Returns the upper 64 bits after a left shift by 0 to 127, with the lowest bit set if any lower bit is.
 fn wide_upper(m: &mut Arithmetic<'_>, a: Wide, count: Def) -> Pair {
     let zero = m.int(0);
     let one = m.int(1);
@@ -377,18 +371,18 @@ fn wide_less(m: &mut Arithmetic<'_>, a: Wide, b: Wide) -> Def {
     m.ior(high, low)
 }
 
-/// `a * b + c`, rounded once.
+/// Emits `a * b + c`, rounded once.
 fn fuse(m: &mut Arithmetic<'_>, (a, b): (Pair, Pair), c: Pair, mode: ExecutionMode) -> Pair {
     let (a, b, c) = (take_apart(m, a), take_apart(m, b), take_apart(m, c));
     let class = product_class(m, a, b);
     let zero = m.int(0);
     let nothing = Pair { lo: zero, hi: zero };
-    // The exact product, and the summand, as 128 bits with one free for the carry; the lowest 22 bits of each are 0.
+    // The exact product and the summand, as 128 bits with one free for the carry; the lowest 22 bits of each are 0.
     let product = Wide { lo: m.mul64(a.significand, b.significand), hi: m.umul_high64(a.significand, b.significand) };
     let product_exponent = m.iadd(a.exponent, b.exponent);
     let product_exponent = m.iadd_imm(product_exponent, 1);
     let summand = Wide { lo: nothing, hi: c.significand };
-    // Zeros must not push the other away.
+    // The exponent of a zero must not displace the other operand.
     let least = m.int(NOTHING as u32);
     let product_exponent = m.bcsel(class.is_zero, least, product_exponent);
     let summand_exponent = m.bcsel(c.is_zero, least, c.exponent);
@@ -435,11 +429,8 @@ fn fuse(m: &mut Arithmetic<'_>, (a, b): (Pair, Pair), c: Pair, mode: ExecutionMo
     with_special(m, result, &cases)
 }
 
-// ---- comparisons
-// ----------------------------------------------------------------------------------------------------------
-
-/// A comparison. It asks `a < b`, `a == b`, whether either is NaN; what it says of NaN; whether the answer is
-/// negated; and the size of the boolean.
+/// Emits a comparison: an opcode tests `a < b`, `a == b` or whether either is NaN; it differs in the result for NaN, in
+/// negation, and in the size of the boolean.
 fn compare(m: &mut Arithmetic<'_>, op: AluOp) -> Option<Def> {
     let name = op.name();
     if op.info().group != "compare-float" {
@@ -475,13 +466,13 @@ fn compare(m: &mut Arithmetic<'_>, op: AluOp) -> Option<Def> {
     })
 }
 
-/// Whether neither is anything but a zero.
+/// Returns whether both are zeros.
 fn both_zero(m: &mut Arithmetic<'_>, a: Pair, b: Pair) -> Def {
     let any = m.each64(AluOp::Ior, a, b);
     is_zero(m, any)
 }
 
-/// `a < b` of what is no NaN.
+/// Returns `a < b` for numbers other than NaN.
 fn less(m: &mut Arithmetic<'_>, a: Pair, b: Pair) -> Def {
     let zeros = both_zero(m, a, b);
     let not_zeros = m.inot(zeros);
@@ -494,7 +485,7 @@ fn less(m: &mut Arithmetic<'_>, a: Pair, b: Pair) -> Def {
     m.iand(by_sign, not_zeros)
 }
 
-/// `a == b` of what is no NaN.
+/// Returns `a == b` for numbers other than NaN.
 fn equal(m: &mut Arithmetic<'_>, a: Pair, b: Pair) -> Def {
     let zeros = both_zero(m, a, b);
     let difference = m.difference(a, b);
@@ -502,10 +493,7 @@ fn equal(m: &mut Arithmetic<'_>, a: Pair, b: Pair) -> Def {
     m.ior(same, zeros)
 }
 
-// ---- conversions
-// ----------------------------------------------------------------------------------------------------------
-
-/// The whole part, the nearest there is.
+/// Returns the integral part, or the nearest integer in range.
 fn to_int64(m: &mut Arithmetic<'_>, is_signed: bool) -> Pair {
     let value = m.pair(0);
     let number = take_apart(m, value);
@@ -538,7 +526,7 @@ fn to_word(m: &mut Arithmetic<'_>, op: AluOp) -> Def {
     use AluOp as O;
     let is_signed = matches!(op, O::F2i8 | O::F2i16 | O::F2i32);
     let wide = to_int64(m, is_signed);
-    // The limits of the small type, on the wide one.
+    // Clamps the wide integer to the limits of the small type.
     let bits = m.result_bits();
     let most = if is_signed { (1u32 << (bits - 1)) - 1 } else { u32::MAX >> (32 - bits) };
     let word = if is_signed {
@@ -601,7 +589,7 @@ fn to_single(m: &mut Arithmetic<'_>, mode: ExecutionMode) -> Def {
     m.bcsel(number.is_nan, nan, result)
 }
 
-/// From 16 or 32 bits.
+/// Converts a 16-bit or 32-bit float.
 fn from_float(m: &mut Arithmetic<'_>) -> Pair {
     let value = m.source(0);
     let value = if m.bits(value) == 16 { m.op(AluOp::F2f32, &[value]) } else { value };
@@ -615,7 +603,7 @@ fn from_float(m: &mut Arithmetic<'_>) -> Pair {
     let infinity = m.int(f32::INFINITY.to_bits());
     let is_special = m.uge(magnitude, infinity);
     let plain = Pair { lo: lower, hi: m.bcsel(is_special, special, normal) };
-    // Denormals become normal: their highest bit goes to the top and is left out.
+    // Denormals become normal: their highest bit moves to the top and becomes implicit.
     let top_bit = m.op(AluOp::UfindMsb, &[magnitude]);
     let top = m.int(31);
     let up = m.isub(top, top_bit);

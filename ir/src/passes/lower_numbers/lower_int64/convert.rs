@@ -1,11 +1,11 @@
-//! Conversions between 64-bit integers and other types.
+//! Lowers conversions between 64-bit integers and other types.
 
 use super::pair::Pair;
 use crate::alu::AluOp;
 use crate::entities::Def;
 use crate::passes::lower_numbers::arithmetic::Arithmetic;
 
-/// A 64-bit integer from what the instruction reads.
+/// Converts the operand of the instruction to a 64-bit integer.
 pub(super) fn to_int64(m: &mut Arithmetic<'_>, op: AluOp) -> Pair {
     let value = m.source(0);
     match op {
@@ -23,12 +23,12 @@ pub(super) fn to_int64(m: &mut Arithmetic<'_>, op: AluOp) -> Pair {
     }
 }
 
-/// A float of the size of another, by its value.
+/// Returns a float constant of a size.
 fn float(m: &mut Arithmetic<'_>, bits: u8, value: f64) -> Def {
     m.constant(bits, if bits == 64 { value.to_bits() } else { (value as f32).to_bits().into() })
 }
 
-/// The whole part of a float; the nearest number there is if it is out of range, 0 of NaN.
+/// Returns the integral part of a float; the nearest integer in range if it is out of range, 0 for NaN.
 fn from_float(m: &mut Arithmetic<'_>, value: Def, is_signed: bool) -> Pair {
     m.exact();
     let value = if m.bits(value) == 16 { m.op(AluOp::F2f32, &[value]) } else { value };
@@ -38,7 +38,7 @@ fn from_float(m: &mut Arithmetic<'_>, value: Def, is_signed: bool) -> Pair {
     let magnitude = if is_signed { m.fabs(value) } else { value };
     // NaN becomes 0 here.
     let magnitude = m.op(AluOp::Fmax, &[magnitude, zero]);
-    // Scaling by a power of two is exact; so is the difference, as all its bits are bits of the float.
+    // Scaling by a power of two is exact, and so is the difference, as all its bits are bits of the float.
     let down = float(m, bits, 1.0 / 4_294_967_296.0);
     let up = float(m, bits, 4_294_967_296.0);
     let scaled = m.fmul(magnitude, down);
@@ -63,11 +63,11 @@ fn from_float(m: &mut Arithmetic<'_>, value: Def, is_signed: bool) -> Pair {
     m.select64(too_large, limit, signed)
 }
 
-/// The nearest float of the result's size, ties to even.
+/// Returns the nearest float of the result's size, ties to even.
 pub(crate) fn to_float(m: &mut Arithmetic<'_>, op: AluOp, value: Pair) -> Def {
     let is_signed = matches!(op, AluOp::I2f16 | AluOp::I2f32 | AluOp::I2f64);
     let magnitude = if is_signed { m.abs64(value) } else { value };
-    // The highest bit goes to the top.
+    // Moves the highest bit to the top.
     let top_bit = m.find_msb64(magnitude);
     let top = m.int(63);
     let up = m.isub(top, top_bit);
@@ -81,7 +81,7 @@ pub(crate) fn to_float(m: &mut Arithmetic<'_>, op: AluOp, value: Pair) -> Def {
             (m.shr64(shifted, shift, false), m.iand_imm(shifted.lo, 0x7ff))
         };
         let rounding = round_up(m, mantissa.lo, rest, 0x400);
-        // The highest bit of the mantissa counts as one more in the exponent, and so does what rounding carries over.
+        // The highest bit of the mantissa increments the exponent, and so does a carry from rounding.
         let exponent = m.iadd_imm(top_bit, 1022);
         let exponent = m.ishl_imm(exponent, 20);
         let zero = m.int(0);
@@ -93,7 +93,7 @@ pub(crate) fn to_float(m: &mut Arithmetic<'_>, op: AluOp, value: Pair) -> Def {
         return m.join(float);
     }
     let mantissa = m.ushr_imm(shifted.hi, 8);
-    // What is cut off; only whether there is anything matters of its low word.
+    // The lost bits; of the low word only whether it is 0 matters.
     let zero = m.int(0);
     let more = m.ine(shifted.lo, zero);
     let more = m.b2i32(more);
@@ -109,13 +109,13 @@ pub(crate) fn to_float(m: &mut Arithmetic<'_>, op: AluOp, value: Pair) -> Def {
         float = m.ior(float, sign);
     }
     if matches!(op, AluOp::I2f16 | AluOp::U2f16) {
-        // What rounds in 32 bits is infinite in 16.
+        // Values that are inexact in 32 bits are infinite in 16.
         return m.op(AluOp::F2f16, &[float]);
     }
     float
 }
 
-/// 1 if the rest is more than half, or half and the mantissa odd; else 0.
+/// Returns 1 if the rest is more than half, or half and the mantissa odd; otherwise 0.
 pub(crate) fn round_up(m: &mut Arithmetic<'_>, mantissa: Def, rest: Def, half: u32) -> Def {
     let half = m.int(half);
     let odd = m.iand_imm(mantissa, 1);

@@ -1,17 +1,18 @@
-//! Division of 64 bits by divisions of 32 bits, without control flow.
+//! Lowers 64-bit division to 32-bit divisions, without control flow.
 //!
-//! The high word of the quotient is a quotient of words, and not 0 only if the divisor is a word. What is left is at
-//! most the divisor times 2^32, so that the rest of the quotient is a word: of two words by a word if the divisor is a
-//! word, and else estimated, at most 1 too large and then taken 1 less, by the upper word of the divisor with its
-//! highest bit moved to the top. Two words by a word is long division by two digits of 16 bits, each of which is
-//! estimated by the upper digit of the divisor and corrected twice at most.
+//! The high word of the quotient is a quotient of words, and is 0 unless the divisor fits in a word. The remaining
+//! dividend is below the divisor times 2^32, so the low word of the quotient fits in a word. If the divisor fits in a
+//! word, this is a division of two words by a word. Otherwise the divisor is replaced by its upper word, with the
+//! highest bit shifted to the top; that estimate is at most 1 too large and is decremented. Division of two words by a
+//! word is long division by two 16-bit digits, each of which is estimated from the upper digit of the divisor and
+//! corrected at most twice.
 
 use super::pair::Pair;
 use crate::alu::AluOp;
 use crate::entities::Def;
 use crate::passes::lower_numbers::arithmetic::Arithmetic;
 
-/// A quotient or remainder of the first two sources.
+/// Returns a quotient or remainder of the first two sources.
 pub(super) fn divide(m: &mut Arithmetic<'_>, op: AluOp) -> Pair {
     let (n, d) = (m.pair(0), m.pair(1));
     let result = match op {
@@ -39,7 +40,7 @@ pub(super) fn divide(m: &mut Arithmetic<'_>, op: AluOp) -> Pair {
     m.select64(by_zero, Pair { lo: zero, hi: zero }, result)
 }
 
-/// The remainder that has the sign of the divisor from that which has the sign of the dividend.
+/// Converts a remainder with the sign of the dividend to one with the sign of the divisor.
 fn floored(m: &mut Arithmetic<'_>, signs_differ: Def, d: Pair, remainder: Pair) -> Pair {
     let any = m.ior(remainder.lo, remainder.hi);
     let zero = m.int(0);
@@ -49,16 +50,16 @@ fn floored(m: &mut Arithmetic<'_>, signs_differ: Def, d: Pair, remainder: Pair) 
     m.select64(adjust, adjusted, remainder)
 }
 
-/// Quotient and remainder; what is divided by 0 is anything.
+/// Returns quotient and remainder; the results of a division by 0 are arbitrary.
 fn divide_unsigned(m: &mut Arithmetic<'_>, n: Pair, d: Pair) -> (Pair, Pair) {
     let zero = m.int(0);
     let by_word = m.is_zero(d.hi);
-    // The high word of the quotient, and what it leaves.
+    // The high word of the quotient, and the remaining dividend.
     let quotient = m.op(AluOp::Udiv, &[n.hi, d.lo]);
     let high = m.bcsel(by_word, quotient, zero);
     let product = m.imul(high, d.lo);
     let left = Pair { lo: n.lo, hi: m.isub(n.hi, product) };
-    // By a word: left / d.lo. Else: (left / 2) / (the upper word of the divisor, shifted up).
+    // Divisor in one word: left / d.lo. Otherwise: (left / 2) / (upper word of the shifted divisor).
     let top_bit = m.op(AluOp::UfindMsb, &[d.hi]);
     let top = m.int(31);
     let up = m.isub(top, top_bit);
@@ -68,7 +69,7 @@ fn divide_unsigned(m: &mut Arithmetic<'_>, n: Pair, d: Pair) -> (Pair, Pair) {
     let dividend = m.select64(by_word, left, half);
     let divisor = m.bcsel(by_word, d.lo, shifted.hi);
     let quotient = divide_by_word(m, dividend, divisor);
-    // The quotient by the shifted divisor is too small by so many bits; half of the dividend is one of them.
+    // The quotient is too large by a factor of 2^top_bit, from the shifted divisor and the halved dividend.
     let estimate = m.ushr(quotient, top_bit);
     let is_some = m.ine(estimate, zero);
     let surplus = m.b2i32(is_some);
@@ -88,9 +89,9 @@ fn divide_unsigned(m: &mut Arithmetic<'_>, n: Pair, d: Pair) -> (Pair, Pair) {
     (quotient, m.select64(is_less, remainder, rest))
 }
 
-/// Two words by a word that is larger than the upper of them, so that the quotient is a word.
+/// Divides two words by a word that is larger than the upper one, so that the quotient fits in a word.
 fn divide_by_word(m: &mut Arithmetic<'_>, n: Pair, d: Def) -> Def {
-    // The highest bit of the divisor goes to the top, then its upper half estimates well.
+    // With the highest bit of the divisor at the top, its upper half gives a good estimate.
     let top_bit = m.op(AluOp::UfindMsb, &[d]);
     let top = m.int(31);
     let up = m.isub(top, top_bit);
@@ -103,7 +104,7 @@ fn divide_by_word(m: &mut Arithmetic<'_>, n: Pair, d: Def) -> Def {
     let lo = m.ishl(n.lo, up);
     let next = m.ushr_imm(lo, 16);
     let first = digit(m, hi, next, digits);
-    // What is left, with one more digit: below the divisor, so that it is right modulo 2^32.
+    // The rest, followed by the next digit: it is below the divisor, so it is correct modulo 2^32.
     let moved = m.ishl_imm(hi, 16);
     let moved = m.iadd(moved, next);
     let product = m.imul(first, d);
@@ -114,7 +115,8 @@ fn divide_by_word(m: &mut Arithmetic<'_>, n: Pair, d: Def) -> Def {
     m.ior(first, second)
 }
 
-/// A digit of the quotient of `n` and one more digit by a divisor of two digits, the upper of which is 0x8000 at least.
+/// Returns a digit of the quotient of `n`, followed by one more digit, and a two-digit divisor with an upper digit of
+/// at least 0x8000.
 fn digit(m: &mut Arithmetic<'_>, n: Def, next: Def, (upper, lower): (Def, Def)) -> Def {
     let estimate = m.op(AluOp::Udiv, &[n, upper]);
     let most = m.int(0xffff);
@@ -122,7 +124,7 @@ fn digit(m: &mut Arithmetic<'_>, n: Def, next: Def, (upper, lower): (Def, Def)) 
     let product = m.imul(digit, upper);
     let mut rest = m.isub(n, product);
     for _ in 0..2 {
-        // Too large if digit * divisor > n with its next digit; never if the rest has more than one digit.
+        // Too large if digit * divisor > n followed by its next digit; never if the rest has more than one digit.
         let product = m.imul(digit, lower);
         let moved = m.ishl_imm(rest, 16);
         let limit = m.ior(moved, next);

@@ -1,4 +1,4 @@
-//! Integers of 64 bits become pairs of 32 bits, for targets that lack operations on them
+//! Lowers operations on 64-bit integers to operations on pairs of 32-bit words, for targets that lack them
 //! ([`CompilerOptions::lower_int64`]).
 //!
 //! ```text
@@ -9,14 +9,14 @@
 //!                                32 %c = iadd %a, %b                   64 %3 = pack_64_2x32_split %8, %c
 //! ```
 //!
-//! Values stay what they are: loads, phis, moves and vectors have 64 bits, and what packs and unpacks goes away by the
-//! algebraic rules. Each component by itself; no control flow is made. Results are those of the table of opcodes: 0 of
-//! a division by 0, saturation of what a conversion cannot hold, floats rounded to the nearest, ties to even, whatever
-//! the rounding of the shader. What is made has booleans of one bit, so the pass comes before these are lowered;
-//! divisions use `udiv` of 32 bits, for which there is [`lower_idiv`](mod@crate::passes::lower_numbers::lower_idiv).
+//! Values keep their type: loads, phis, moves and vectors have 64 bits, and the algebraic rules remove the packing and
+//! unpacking between operations. Components are lowered separately; no control flow is emitted. Results are those of
+//! the opcode table: 0 for a division by 0, saturating conversions, floats rounded to the nearest, ties to even,
+//! whatever the shader's rounding mode. The emitted code has 1-bit booleans, so the pass must run before these are
+//! lowered; divisions use 32-bit `udiv`, which [`lower_idiv`](mod@crate::passes::lower_numbers::lower_idiv) lowers.
 //!
-//! - `pair.rs`: sums, products, shifts, comparisons; `divide.rs`; `convert.rs`; `subgroup.rs`: intrinsics that hand
-//!   integers among invocations.
+//! - `pair.rs`: sums, products, shifts, comparisons; `divide.rs`; `convert.rs`; `subgroup.rs`: intrinsics that exchange
+//!   integers between invocations.
 //!
 //! Cost: linear; a division takes about 150 instructions, all others fewer than 40.
 
@@ -46,7 +46,7 @@ pub fn lower_int64(shader: &mut Shader, options: &CompilerOptions) -> bool {
     subgroup | alu
 }
 
-/// The family of an instruction if it works on 64-bit integers.
+/// Returns the family of an instruction if it works on 64-bit integers.
 fn family(op: AluOp, m: &Arithmetic<'_>) -> Option<Int64Ops> {
     use AluOp as O;
     let makes = m.result_bits() == 64;
@@ -89,7 +89,7 @@ fn family(op: AluOp, m: &Arithmetic<'_>) -> Option<Int64Ops> {
     works.then_some(family)
 }
 
-/// The question that an opcode asks, and the opcode that makes a boolean of the same size of one bit.
+/// Returns the comparison that an opcode performs, and the opcode that converts a 1-bit boolean to its result size.
 const fn comparison(op: AluOp) -> Option<(AluOp, AluOp)> {
     use AluOp as O;
     Some(match op {
@@ -116,7 +116,7 @@ const fn comparison(op: AluOp) -> Option<(AluOp, AluOp)> {
     })
 }
 
-/// Whether the opcode compares whole vectors of integers.
+/// Returns whether the opcode compares whole vectors of integers.
 fn vector_comparison(op: AluOp) -> bool {
     let info = op.info();
     info.group == "compare-horizontal" && info.input_types.first() == Some(&crate::alu::AluType::INT)
@@ -130,7 +130,7 @@ fn lower(op: AluOp, m: &mut Arithmetic<'_>) -> Option<Def> {
         return Some(if widen == O::Mov { truth } else { m.op(widen, &[truth]) });
     }
     if vector_comparison(op) {
-        // Equal where no bit differs.
+        // Numbers are equal if no bit differs.
         let result = std::mem::replace(&mut m.components, op.input_components(0, 1));
         let (a, b) = (m.pair(0), m.pair(1));
         let difference = m.difference(a, b);
@@ -284,7 +284,7 @@ fn lower(op: AluOp, m: &mut Arithmetic<'_>) -> Option<Def> {
     Some(m.join(pair))
 }
 
-/// Operations whose result is no 64-bit integer.
+/// Lowers operations with a result that is not a 64-bit integer.
 fn word(m: &mut Arithmetic<'_>, op: AluOp) -> Option<Def> {
     use AluOp as O;
     let a = m.pair(0);
@@ -303,7 +303,7 @@ fn word(m: &mut Arithmetic<'_>, op: AluOp) -> Option<Def> {
             m.iadd(lo, hi)
         }
         O::FindLsb => {
-            // -1 is what the high half says if it is 0 too; with 32 added it would be 31.
+            // The high half gives -1 if it is 0 too; adding 32 to that would give 31.
             let (lo, hi) = (m.op(op, &[a.lo]), m.op(op, &[a.hi]));
             let beyond = m.iadd_imm(hi, 32);
             let none = m.is_negative(hi);
@@ -356,7 +356,7 @@ fn saturated(m: &mut Arithmetic<'_>, op: AluOp) -> Pair {
     } else {
         (m.sub64(a, b), m.ixor(a.hi, b.hi))
     };
-    // The result has another sign than both summands (or than a, of which -b has the sign).
+    // The result's sign differs from that of both summands (or from that of a, which is also the sign of -b).
     let changes = m.ixor(result.hi, a.hi);
     let both = m.iand(changes, differs);
     let overflows = m.is_negative(both);
@@ -366,12 +366,12 @@ fn saturated(m: &mut Arithmetic<'_>, op: AluOp) -> Pair {
     m.select64(overflows, limit, result)
 }
 
-/// Size of the parts that an opcode takes out or puts in.
+/// Returns the size of the part that an opcode extracts or inserts.
 const fn part_bits(op: AluOp) -> u32 {
     if matches!(op, AluOp::ExtractU8 | AluOp::ExtractI8 | AluOp::InsertU8) { 8 } else { 16 }
 }
 
-/// Where the part begins, and whether it is not beyond the number.
+/// Returns the position of the part, and whether it is within the number.
 fn part_position(m: &mut Arithmetic<'_>, bits: u32) -> (Def, Def) {
     let index = m.pair(1);
     let parts = m.int(64 / bits);
@@ -391,7 +391,7 @@ fn extract(m: &mut Arithmetic<'_>, op: AluOp) -> Pair {
         let present = m.bcsel(exists, shifted.lo, zero);
         return Pair { lo: m.iand_imm(present, (1 << bits) - 1), hi: zero };
     }
-    // Beyond the number there is its sign.
+    // Parts beyond the number are filled with its sign.
     let sign = m.ishr_imm(a.hi, 31);
     let present = m.bcsel(exists, shifted.lo, sign);
     let top = m.ishl_imm(present, 32 - bits);

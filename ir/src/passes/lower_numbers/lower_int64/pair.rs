@@ -1,4 +1,4 @@
-//! Arithmetic on pairs of words: what the lowering of every operation is made of. All of it is modulo 2^64.
+//! Emits arithmetic on pairs of words, the building blocks of all lowerings. All operations are modulo 2^64.
 
 use crate::alu::AluOp;
 use crate::entities::Def;
@@ -12,24 +12,24 @@ pub(crate) struct Pair {
 }
 
 impl Arithmetic<'_> {
-    /// The halves of a source of the instruction.
+    /// Returns the halves of a source of the instruction.
     pub(crate) fn pair(&mut self, source: usize) -> Pair {
         let value = self.source(source);
         self.split(value)
     }
 
-    /// The halves of a value.
+    /// Returns the halves of a value.
     pub(crate) fn split(&mut self, value: Def) -> Pair {
         let lo = self.op(AluOp::Unpack642x32SplitX, &[value]);
         Pair { lo, hi: self.op(AluOp::Unpack642x32SplitY, &[value]) }
     }
 
-    /// The value of two halves.
+    /// Returns the value with these halves.
     pub(crate) fn join(&mut self, pair: Pair) -> Def {
         self.op(AluOp::Pack642x32Split, &[pair.lo, pair.hi])
     }
 
-    /// An operation on each half.
+    /// Emits an operation on each half.
     pub(crate) fn each64(&mut self, op: AluOp, a: Pair, b: Pair) -> Pair {
         Pair { lo: self.op(op, &[a.lo, b.lo]), hi: self.op(op, &[a.hi, b.hi]) }
     }
@@ -39,7 +39,7 @@ impl Arithmetic<'_> {
         Pair { lo: self.bcsel(condition, a.lo, b.lo), hi: self.bcsel(condition, a.hi, b.hi) }
     }
 
-    /// A word with the bits in which the numbers differ, of both halves at once.
+    /// Returns a word with the bits in which the numbers differ, combined from both halves.
     pub(crate) fn difference(&mut self, a: Pair, b: Pair) -> Def {
         let bits = self.each64(AluOp::Ixor, a, b);
         self.ior(bits.lo, bits.hi)
@@ -53,7 +53,7 @@ impl Arithmetic<'_> {
         Pair { lo, hi: self.iadd(hi, carry) }
     }
 
-    /// The sum with a word, which counts as positive.
+    /// Emits the sum with an unsigned word.
     pub(crate) fn add_word64(&mut self, a: Pair, word: Def) -> Pair {
         let lo = self.iadd(a.lo, word);
         let overflows = self.ult(lo, word);
@@ -80,7 +80,7 @@ impl Arithmetic<'_> {
         self.select64(is_negative, negated, a)
     }
 
-    /// The low half of the product.
+    /// Returns the low half of the product.
     pub(crate) fn mul64(&mut self, a: Pair, b: Pair) -> Pair {
         let lo = self.imul(a.lo, b.lo);
         let high = self.umul_high(a.lo, b.lo);
@@ -90,7 +90,7 @@ impl Arithmetic<'_> {
         Pair { lo, hi: self.iadd(high, crossed) }
     }
 
-    /// The high half of the product of numbers without sign.
+    /// Returns the high half of the product of unsigned numbers.
     pub(crate) fn umul_high64(&mut self, a: Pair, b: Pair) -> Pair {
         // The second word of the product: three summands, of which only the carries are kept.
         let zero = self.int(0);
@@ -100,7 +100,7 @@ impl Arithmetic<'_> {
         let second = self.add_word64(second, part);
         let part = self.imul(a.hi, b.lo);
         let second = self.add_word64(second, part);
-        // The third and the fourth.
+        // The third and the fourth word.
         let mut high = Pair { lo: self.imul(a.hi, b.hi), hi: self.umul_high(a.hi, b.hi) };
         let parts = [self.umul_high(a.lo, b.hi), self.umul_high(a.hi, b.lo), second.hi];
         for part in parts {
@@ -109,8 +109,8 @@ impl Arithmetic<'_> {
         high
     }
 
-    /// The high half of the product of signed numbers from that of the same bits without sign: a negative number counts
-    /// 2^64 too much.
+    /// Converts the high half of an unsigned product to that of the signed product of the same bits: a negative number
+    /// contributed 2^64 too much.
     pub(crate) fn signed_high64(&mut self, a: Pair, b: Pair, mut high: Pair) -> Pair {
         let zero = self.int(0);
         for (factor, other) in [(a, b), (b, a)] {
@@ -121,7 +121,7 @@ impl Arithmetic<'_> {
         high
     }
 
-    /// Whether a shift count reaches into the other half. Counts are modulo 64.
+    /// Returns whether a shift count reaches into the other half. Counts are modulo 64.
     pub(crate) fn is_high(&mut self, count: Def) -> Def {
         let bit = self.iand_imm(count, 32);
         let zero = self.int(0);
@@ -129,8 +129,8 @@ impl Arithmetic<'_> {
     }
 
     pub(crate) fn shl64(&mut self, a: Pair, count: Def) -> Pair {
-        // Shifts of words count modulo 32. What goes over is shifted by 1 and by 31 - count, as 32 - 0 would be no
-        // shift at all.
+        // Shifts of words use the count modulo 32. The bits for the other half are shifted by 1 and by 31 - count, as a
+        // shift by 32 - 0 would be no shift at all.
         let complement = self.inot(count);
         let lo = self.ishl(a.lo, count);
         let hi = self.ishl(a.hi, count);
@@ -170,7 +170,7 @@ impl Arithmetic<'_> {
         self.ior(high, low)
     }
 
-    /// Number of the highest bit, -1 if there is none.
+    /// Returns the number of the highest bit, -1 for 0.
     pub(crate) fn find_msb64(&mut self, a: Pair) -> Def {
         let (lo, hi) = (self.op(AluOp::UfindMsb, &[a.lo]), self.op(AluOp::UfindMsb, &[a.hi]));
         let is_low = self.is_negative(hi);

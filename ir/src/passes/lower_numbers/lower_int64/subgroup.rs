@@ -1,7 +1,7 @@
-//! Intrinsics that hand 64-bit integers among the invocations of a subgroup: reads and votes of each half; logic of
-//! each half; sums by three pieces of 24 bits, of which 256 fit in a word.
+//! Lowers intrinsics that exchange 64-bit integers between the invocations of a subgroup: reads, votes and logic act on
+//! each half; sums act on three pieces of 24 bits, of which 256 can be added in a word.
 //!
-//! Other reductions (products, minima, maxima) cannot be taken apart; they stay.
+//! Other reductions (products, minima, maxima) cannot be split and are kept.
 
 use super::pair::Pair;
 use crate::alu::AluOp;
@@ -12,7 +12,7 @@ use crate::options::Int64Ops;
 use crate::passes::lower_numbers::arithmetic::Arithmetic;
 use crate::shader::Shader;
 
-/// Whether anything changed.
+/// Lowers all such intrinsics. Returns whether anything changed.
 pub(super) fn lower_intrinsics(shader: &mut Shader, wanted: Int64Ops) -> bool {
     let all = Int64Ops::SHUFFLE.union(Int64Ops::VOTE).union(Int64Ops::SCAN_REDUCE);
     if wanted.0 & all.0 == 0 {
@@ -35,10 +35,10 @@ pub(super) fn lower_intrinsics(shader: &mut Shader, wanted: Int64Ops) -> bool {
     progress
 }
 
-/// The way in which an intrinsic is taken apart.
+/// How to split an intrinsic.
 #[derive(Clone, Copy)]
 enum Way {
-    /// One half and the other.
+    /// Each half separately.
     Halves,
     /// Both halves must agree.
     Both,
@@ -104,7 +104,7 @@ fn lower(body: &mut Body, inst: Inst, way: Way) -> Def {
             let high = m.ushr_imm(halves.hi, 16);
             let [low, middle, high] = [low, middle, high].map(|piece| part(&mut m, piece));
             let zero = m.int(0);
-            // middle * 2^24, of which the upper 8 bits go over, and high * 2^48.
+            // middle * 2^24, with the upper 8 bits carried over, and high * 2^48.
             let (lo, over) = (m.ishl_imm(middle, 24), m.ushr_imm(middle, 8));
             let sum = m.add_word64(Pair { lo, hi: over }, low);
             let top = m.ishl_imm(high, 16);

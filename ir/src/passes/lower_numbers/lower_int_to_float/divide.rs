@@ -1,16 +1,17 @@
-//! Quotients and remainders of integers that are held by floats, right for all integers from -2^24 to 2^24.
+//! Emits quotients and remainders of integers represented as floats, correct for all integers from -2^24 to 2^24.
 //!
-//! With a division the quotient, rounded, is never the next whole number above: that is at least `1 / y` away, and half
-//! a unit in the last place is less. Without one it is estimated, and corrected by what remains:
+//! With a division, the rounded quotient never reaches the next integer above: that is at least `1 / y` away, and half
+//! a unit in the last place is less. Without one, the quotient is estimated, and corrected by the remainder:
 //!
 //! ```text
 //! estimate = floor(x * rcp(y) - 0.5)            the quotient, or one less
 //! quotient = estimate + (x - estimate * y >= y)
 //! ```
 //!
-//! `x * rcp(y)` is off by less than 0.5 for all `x` and `y` up to 2^24 if the reciprocal is the nearest float; so the
-//! estimate is never too large, and its multiple of `y` is exact. Magnitudes are divided, and get their sign after
-//! that. The result for a divisor of 0 is selected; what is not selected is finite, as some targets multiply instead.
+//! The error of `x * rcp(y)` is less than 0.5 for all `x` and `y` up to 2^24 if the reciprocal is correctly rounded; so
+//! the estimate is never too large, and its multiple of `y` is exact. Magnitudes are divided, and the sign is applied
+//! afterwards. The result for a divisor of 0 is selected; the other operand of the selection is finite, as some targets
+//! implement selections by multiplication.
 
 use crate::alu::AluOp;
 use crate::body::{Body, Swizzle};
@@ -23,11 +24,11 @@ pub(super) struct Divisor {
     pub source: AluSrc,
     /// Its value, if it is constant.
     pub constants: Option<Vec<f32>>,
-    /// No use takes the result for a divisor of 0.
+    /// Whether the result for a divisor of 0 is unused.
     pub zero_is_unused: bool,
 }
 
-/// Makes the quotient or remainder of `x` and a divisor, which `op` is of integers.
+/// Emits the quotient or remainder of `x` and a divisor, for the integer opcode `op`.
 pub(super) fn divide(
     b: &mut Builder<'_>,
     op: AluOp,
@@ -81,7 +82,7 @@ pub(super) fn divide(
     m.op(AluOp::Bcsel, &[possible, result, zero])
 }
 
-/// Whether each use of a quotient or remainder selects something else where the divisor is 0.
+/// Returns whether each use of a quotient or remainder selects another value where the divisor is 0.
 pub(super) fn zero_is_unused(body: &Body, result: Def, divisor: AluSrc) -> bool {
     let mut uses = body.uses_of(result).peekable();
     uses.peek().is_some()
@@ -126,7 +127,7 @@ impl Division<'_, '_> {
         AluSrc::component(self.b.f32_const(value), 0)
     }
 
-    /// `x * y + z`, rounded twice.
+    /// Emits `x * y + z`, rounded twice.
     fn multiply_add(&mut self, x: AluSrc, y: AluSrc, z: AluSrc) -> AluSrc {
         if self.options.fuse_mad {
             return self.op(AluOp::Fmad, &[x, y, z]);
@@ -135,13 +136,13 @@ impl Division<'_, '_> {
         self.op(AluOp::Fadd, &[product, z])
     }
 
-    /// `x - quotient * y`
+    /// Emits `x - quotient * y`.
     fn rest(&mut self, x: AluSrc, quotient: AluSrc, y: AluSrc) -> AluSrc {
         let negative = self.op(AluOp::Fneg, &[quotient]);
         self.multiply_add(negative, y, x)
     }
 
-    /// The quotient of numbers that are not negative, without a division.
+    /// Emits the quotient of nonnegative numbers without a division.
     fn quotient(&mut self, x: AluSrc, y: AluSrc, constants: Option<&[f32]>) -> AluSrc {
         let inverses: Option<Vec<f32>> = constants.map(|values| values.iter().map(|value| 1.0 / value.abs()).collect());
         let inverse = match &inverses {
@@ -173,7 +174,7 @@ impl Division<'_, '_> {
         self.op(AluOp::Bcsel, &[is_negative, negative, value])
     }
 
-    /// The remainder that has the sign of the divisor, from the one that has the sign of the dividend.
+    /// Converts a remainder with the sign of the dividend to one with the sign of the divisor.
     fn floored(&mut self, remainder: AluSrc, y: AluSrc) -> AluSrc {
         let zero = self.constant(0.0);
         let signs = self.op(AluOp::Fmul, &[remainder, y]);

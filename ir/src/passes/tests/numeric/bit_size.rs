@@ -1,4 +1,4 @@
-//! Small numbers by wider ones.
+//! Tests the lowering of small numbers to wider ones.
 
 use super::*;
 use crate::body::{Body, JumpKind};
@@ -6,7 +6,7 @@ use crate::entities::Inst;
 use crate::passes::tests::lower_bit_size::lower_bit_size;
 use tgsi_environment::SystemValue;
 
-/// The size of what an instruction works on.
+/// Returns the bit size on which an instruction works.
 fn size(body: &Body, inst: Inst) -> u8 {
     match body.inst(inst) {
         InstData::Alu { .. } => body.alu_bit_size(inst),
@@ -18,7 +18,7 @@ fn by_words(shader: &mut Shader) -> bool {
     lower_bit_size(shader, &|body, inst| if size(body, inst) < 32 { 32 } else { 0 })
 }
 
-/// All opcodes of one or two operands whose size is open, on all bytes, and on special and random numbers of 16 and 32
+/// All opcodes of one or two operands with an open size, on all bytes, and on special and random numbers of 16 and 32
 /// bits.
 #[test]
 fn every_opcode_of_one_and_two_operands() {
@@ -44,11 +44,11 @@ fn every_opcode_of_one_and_two_operands() {
                 }
                 let check = Check::new(op, bits, pass);
                 if resizes {
-                    assert!(!pass(&mut check.shader(&[])), "{op} is how sizes are changed");
+                    assert!(!pass(&mut check.shader(&[])), "{op} only changes the size");
                     continue;
                 }
                 let is_float = of(BaseType::Float);
-                // Functions that the machine's library computes, and what the table computes in 32 bits on purpose.
+                // Functions of the machine's math library, and those that the table computes in 32 bits on purpose.
                 let in_single = [
                     "fsin", "fcos", "fexp2", "flog2", "fpow", "fmod", "frem", "fdiv", "frsq", "fsqrt", "frcp", "ldexp",
                 ];
@@ -104,7 +104,7 @@ fn what_the_callback_leaves_stays() {
     assert!(!by_words(&mut Check::new(AluOp::Iadd, 32, &by_words).shader(&[])));
 }
 
-/// Phis of bytes in a loop: a sum of bytes that wraps, beside a counter.
+/// Phis of bytes in a loop: a sum of bytes that wraps, and a counter.
 #[test]
 fn phis() {
     let mut shader = Shader::new(Stage::Vertex);
@@ -125,7 +125,7 @@ fn phis() {
     b.jump(JumpKind::Break);
     b.end_if(exit);
     let next = b.alu(AluOp::Iadd, &[sum, bytes]);
-    // The phis hand their values to each other.
+    // The phis swap their values.
     let more = b.alu(AluOp::Iadd, &[count, other]);
     let latch = b.block();
     for (phi, value) in [(sum, next), (count, more)] {
@@ -162,7 +162,7 @@ fn phis() {
     assert!(!by_words(&mut shader));
 }
 
-/// Reads, votes, and reductions; what is neutral in a scan is that of the small size.
+/// Reads, votes, and reductions; the neutral element of a scan has the small size.
 #[test]
 fn subgroups() {
     use IntrinsicOp as I;
@@ -221,7 +221,7 @@ fn subgroups() {
             let data: Vec<u8> = (0..16u64)
                 .flat_map(|lane| {
                     let word = if lane / 4 == seed % 4 { 0x4142_4344 } else { words.word() as u32 };
-                    // No NaN among floats: which of several comes out is nobody's business.
+                    // No NaN among floats: which of several results is unspecified.
                     if is_float { word & 0xbbff_bbff } else { word }.to_le_bytes()
                 })
                 .collect();

@@ -1,9 +1,9 @@
-//! Numbers of one bit, which become words or floats with the booleans.
+//! Tests 1-bit numbers, which become words or floats together with booleans.
 
 use super::*;
 use crate::passes::{lower_bool_to_float, lower_bool_to_int32};
 
-/// Opcodes that work by component on sources of one size, when that is one bit.
+/// Component-wise opcodes with operands of one size, if that can be one bit.
 fn opcodes() -> impl Iterator<Item = AluOp> {
     AluOp::ALL.iter().copied().filter(|op| {
         let info = op.info();
@@ -32,13 +32,13 @@ fn every_opcode_on_one_bit() {
             cases = cases.iter().flat_map(longer).collect();
         }
         for pass in [&lower_bool_to_int32 as Pass<'_>, &lower_bool_to_float] {
-            // Some opcodes are the same for words.
+            // Some opcodes are unchanged for words.
             let mut shader = Check::new(op, 1, pass).shader(&[]);
             pass(&mut shader);
             validate(&shader).unwrap_or_else(|errors| panic!("{op}: {errors}\n{}", crate::text::print(&shader)));
-            assert!(!pass(&mut shader), "{op}: what it becomes changes again");
+            assert!(!pass(&mut shader), "{op}: lowering is not idempotent");
             let left = values_of_one_bit(&shader);
-            assert_eq!(left, 0, "{op}: values of one bit are left\n{}", crate::text::print(&shader));
+            assert_eq!(left, 0, "{op}: 1-bit values remain\n{}", crate::text::print(&shader));
             let program = Program::new(&shader).expect("a shader without control flow");
             Check::new(op, 1, pass).run_part(&program, &cases);
             count += 1;

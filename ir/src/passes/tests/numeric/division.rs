@@ -1,4 +1,4 @@
-//! Division of integers, by what is a constant and by what is none.
+//! Tests integer division by constants and by other values.
 
 use super::*;
 use crate::options::CompilerOptions;
@@ -18,7 +18,7 @@ fn by_constants(shader: &mut Shader) -> bool {
     opt_idiv_const(shader)
 }
 
-/// Pairs of 32-bit numbers whose quotients are whole numbers, or just miss one.
+/// Pairs of 32-bit numbers with quotients that are integers or just below.
 fn near_multiples(bits: u8, count: usize) -> Vec<Vec<u64>> {
     let mut words = Words::new(77);
     let mut cases = Vec::new();
@@ -84,8 +84,7 @@ fn division_by_constants() {
     }
 }
 
-/// The dividends at which a multiplier that is a little wrong shows: the largest multiples of the divisor and their
-/// neighbours.
+/// Dividends that reveal a slightly wrong multiplier: the largest multiples of the divisor and their neighbours.
 #[test]
 fn division_of_the_largest_multiples_by_constants() {
     let mut words = Words::new(9);
@@ -113,11 +112,11 @@ fn divisions_by_what_is_no_constant_stay() {
     assert!(opt_idiv_const(&mut sixteen.shader(&[None, Some([3, 5, 7, 8])])));
     assert!(!opt_idiv_const(&mut sixteen.shader(&[])));
     assert!(!opt_idiv_const(&mut sixteen.shader(&[Some([3, 5, 7, 8])])));
-    // A target that divides.
+    // A target with division.
     assert!(!lower_idiv(&mut sixteen.shader(&[]), &CompilerOptions::default()));
 }
 
-/// The pass, and then reciprocals that are the other neighbour of the exact value than the nearest.
+/// Runs the pass, and replaces each reciprocal by the other neighbour of the exact value.
 fn lower_for_poor_reciprocals(shader: &mut Shader) -> bool {
     let progress = lower(shader);
     if progress {

@@ -1,4 +1,4 @@
-//! Operations on 64-bit floats made of sums, products and 32-bit estimates.
+//! Tests 64-bit float operations computed with sums, products and 32-bit estimates.
 
 use super::*;
 use crate::options::{CompilerOptions, DoubleOps};
@@ -12,12 +12,12 @@ fn lower(shader: &mut Shader) -> bool {
     lacking(DoubleOps::ALL)(shader)
 }
 
-/// One at most between two floats, of which 0 and -0 are not the same.
+/// At most one apart among the floats, of which 0 and -0 are different.
 fn neighbours(a: u64, b: u64) -> bool {
     a >> 63 == b >> 63 && a.abs_diff(b) <= 1
 }
 
-/// Denormals and the largest numbers too.
+/// Includes denormals and the largest numbers.
 fn wide_floats(seed: u64, count: usize) -> Vec<Vec<u64>> {
     let mut words = Words::new(seed);
     let mut cases: Vec<Vec<u64>> = special_floats(64).into_iter().map(|value| vec![value]).collect();
@@ -35,7 +35,7 @@ fn reciprocals_and_roots() {
     cases.extend(wide_floats(1, 20_000));
     for op in [AluOp::Frcp, AluOp::Fsqrt, AluOp::Frsq] {
         Check { same: &neighbours, ..Check::new(op, 64, &lower) }.run(&cases);
-        // Exact where the result is a whole number.
+        // Exact where the result is an integer.
         for power in -300..300 {
             let value = match op {
                 AluOp::Frcp => 2f64.powi(power),
@@ -53,7 +53,7 @@ fn quotients() {
     cases.extend(wide.windows(2).map(|pair| vec![pair[0][0], pair[1][0]]));
     let check = Check { same: &neighbours, ..Check::new(AluOp::Fdiv, 64, &lower) };
     check.run(&cases);
-    // Exact where the quotient is a whole number.
+    // Exact where the quotient is an integer.
     let mut words = Words::new(3);
     let whole: Vec<Vec<u64>> = (0..20_000)
         .map(|_| {
@@ -99,14 +99,14 @@ fn sums_and_limits() {
     Check::new(AluOp::Fsat, 64, &lacking(DoubleOps::SAT)).run(&floats(64));
 }
 
-/// The table's remainders round the quotient to 32 bits before they take its whole part, so they are the formula only
-/// where that is exact.
+/// The table's remainders round the quotient to 32 bits before truncation, so they agree with the formula only where
+/// that is exact.
 #[test]
 fn remainders() {
     let mut words = Words::new(6);
     let mut cases = Vec::new();
     for _ in 0..30_000 {
-        // Multiples of a quarter, whose quotients are small.
+        // Multiples of a quarter, with small quotients.
         let (a, b) = ((words.word() % 4_000) as f64 * 0.25 - 500.0, (words.word() % 99) as f64 * 0.25 - 12.0);
         let quotient = a / b;
         if f64::from(quotient as f32).floor() == quotient.floor()
@@ -150,7 +150,7 @@ fn families_are_chosen_one_by_one() {
         lower(&mut shader);
         let count = values(&shader).len();
         assert!(count <= 140, "{op}: {count} instructions");
-        // Only what a target without any of them has.
+        // Only operations that remain for a target without any of the others.
         for (other, _) in families {
             assert!(!has_op(&shader, other, 64), "{op} needs {other}");
         }

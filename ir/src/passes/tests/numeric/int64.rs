@@ -1,4 +1,4 @@
-//! Integers of 64 bits as pairs of words.
+//! Tests 64-bit integers as pairs of words.
 
 use super::*;
 use crate::options::{CompilerOptions, Int64Ops};
@@ -117,14 +117,15 @@ fn conversions_among_integers() {
     }
 }
 
-/// With every rounding: the table rounds to the nearest whatever the mode, but for what 16 bits cut off.
+/// All rounding modes: the table rounds to the nearest whatever the mode, except where a conversion truncates to 16
+/// bits.
 const MODES: [ExecutionMode; 2] = [ExecutionMode::DEFAULT, ExecutionMode(7 << 18 | 7 << 12)];
 
 #[test]
 fn integers_to_floats() {
     use AluOp as O;
     let mut cases = integers(64);
-    // Ties, and what is one beside a tie, of 24 and 53 bits.
+    // Ties, and their neighbours, of 24 and 53 bits.
     let mut words = Words::new(5);
     for _ in 0..5_000 {
         let shift = words.word() % 40;
@@ -157,7 +158,7 @@ fn floats_to_integers() {
     }
 }
 
-/// A family that the target has stays; those of other sizes are none of this pass's.
+/// A family that the target supports is kept, and so are families of other sizes.
 #[test]
 fn families_are_chosen_one_by_one() {
     let chosen = |set: Int64Ops| {
@@ -200,7 +201,7 @@ fn families_are_chosen_one_by_one() {
     assert!(!chosen(Int64Ops::NONE)(&mut product.shader(&[])));
 }
 
-/// A division is no more than was said.
+/// A division has at most the documented number of instructions.
 #[test]
 fn divisions_are_not_long() {
     for (op, most) in [(AluOp::Udiv, 150), (AluOp::Imod, 200), (AluOp::Iadd, 20), (AluOp::I2f32, 60)] {
@@ -251,7 +252,7 @@ mod subgroups {
         let mut words = Words::new(seed);
         let mut bytes = Vec::new();
         for lane in 0..LANES as u64 {
-            // Lanes that agree in the low word only, in both, in none.
+            // Lanes that agree in the low word only, in both words, in neither.
             let choice = lane / 4 + seed;
             let pick = |words: &mut Words| match choice % 4 {
                 0 => 0x1234_5678_9abc_def0,
@@ -314,7 +315,7 @@ mod subgroups {
             }
             assert!(results.len() > 2, "{op:?}: the inputs make no difference");
         }
-        // What cannot be taken apart stays.
+        // Reductions that cannot be split are kept.
         let mut product = shader(I::Reduce, false, &[reduction(AluOp::Imul)]);
         assert!(!lower_int64(&mut product, &options));
     }

@@ -1,4 +1,4 @@
-//! Long code, values with many readers, blocks with many phis: work must not be quadratic in any of these.
+//! Tests long code, values with many uses, and blocks with many phis: work must not be quadratic in any of these.
 
 use super::*;
 use crate::options::{CompilerOptions, DoubleOps, Int64Ops};
@@ -9,11 +9,11 @@ use crate::work::check_linear;
 const MANY: usize = 50_000;
 
 fn measure(name: &str, shader: &mut Shader, pass: impl Fn(&mut Shader) -> bool) {
-    assert!(check_linear(name, shader, pass), "{name} finds nothing");
+    assert!(check_linear(name, shader, pass), "{name} reports no change");
     validate(shader).unwrap_or_else(|errors| panic!("{name}: {errors}"));
 }
 
-/// Many instructions on two inputs and each on the result of the one before.
+/// Many instructions, each on the result of the previous one and on two inputs.
 fn chain(op: AluOp, bits: u8) -> Shader {
     let mut shader = Shader::new(Stage::Vertex);
     let mut b = Builder::at_end(shader.main_mut());

@@ -1,7 +1,7 @@
-//! Passes that replace operations on numbers: what they make computes what the table of opcodes says.
+//! Tests passes that replace operations on numbers: their output must compute the results of the opcode table.
 //!
-//! [`Check`] makes a shader of one instruction, runs the pass, and runs the shader on every case, 4,096 at a time (four
-//! components, 1,024 lanes); each result is compared with [`evaluate`].
+//! [`Check`] builds a shader of one instruction, runs the pass, and executes the shader on every case, 4,096 at a time
+//! (four components, 1,024 lanes); each result is compared with [`evaluate`].
 
 mod bit_size;
 mod booleans;
@@ -25,10 +25,10 @@ use crate::validate::validate;
 use tgsi_environment::special;
 use tgsi_environment::{AnalyticResources, Inputs, LaneRegisters, MAX_LANES, RunLimits};
 
-/// Registers of one source: four components of 64 bits.
+/// Registers per source: four components of 64 bits.
 const REGISTERS: usize = 2;
 const COMPONENTS: u8 = 4;
-/// Cases of one run.
+/// Number of cases per run.
 const CASES: usize = COMPONENTS as usize * MAX_LANES;
 
 /// A pass with its options.
@@ -37,11 +37,11 @@ pub type Pass<'a> = &'a dyn Fn(&mut Shader) -> bool;
 /// An operation that a pass must replace.
 pub struct Check<'a> {
     pub op: AluOp,
-    /// Size of what the opcode leaves open.
+    /// The bit size that the opcode leaves open.
     pub bit_size: u8,
     pub mode: ExecutionMode,
     pub pass: Pass<'a>,
-    /// Whether a result, the second, may stand for that of the table.
+    /// Whether the second result is acceptable in place of the first, which is the table's.
     pub same: &'a dyn Fn(u64, u64) -> bool,
 }
 
@@ -60,8 +60,8 @@ impl<'a> Check<'a> {
         if ty.is_unsized() { self.bit_size } else { ty.bit_size }
     }
 
-    /// The instruction alone on four components, reversed so that swizzles count. A source that is constant has its
-    /// value in the last place.
+    /// Builds the instruction on four components, reversed so that swizzles matter. A constant source has its value in
+    /// the last place.
     pub fn shader(&self, constants: &[Option<[u64; COMPONENTS as usize]>]) -> Shader {
         let mut shader = Shader::new(Stage::Vertex);
         shader.info.float_controls_execution_mode = self.mode;
@@ -92,7 +92,7 @@ impl<'a> Check<'a> {
         shader
     }
 
-    /// Hands the result out.
+    /// Stores the result to outputs.
     fn store(&self, b: &mut Builder<'_>, zero: Def, value: Def) {
         // Outputs are words.
         let (value, ty) = match self.result_bits() {
@@ -106,20 +106,20 @@ impl<'a> Check<'a> {
         b.intrinsic(IntrinsicOp::StoreOutput, &[value, zero], &indices, None);
     }
 
-    /// The shader after the pass, which must have replaced the instruction.
+    /// Builds the shader and runs the pass, which must replace the instruction.
     fn lowered(&self, constants: &[Option<[u64; COMPONENTS as usize]>]) -> Shader {
         self.lower(self.shader(constants))
     }
 
     fn lower(&self, mut shader: Shader) -> Shader {
-        assert!((self.pass)(&mut shader), "{} of {} bits is left as it is", self.op, self.bit_size);
+        assert!((self.pass)(&mut shader), "{} of {} bits is not lowered", self.op, self.bit_size);
         validate(&shader).unwrap_or_else(|errors| panic!("{}: {errors}\n{}", self.op, crate::text::print(&shader)));
-        assert!(!(self.pass)(&mut shader), "{} of {} bits: what it becomes changes again", self.op, self.bit_size);
-        assert!(!has_op(&shader, self.op, self.bit_size), "{} of {} bits is still there", self.op, self.bit_size);
+        assert!(!(self.pass)(&mut shader), "{} of {} bits: lowering is not idempotent", self.op, self.bit_size);
+        assert!(!has_op(&shader, self.op, self.bit_size), "{} of {} bits remains", self.op, self.bit_size);
         shader
     }
 
-    /// Runs all cases. Each holds one number for each source.
+    /// Runs all cases. Each holds one number per source.
     pub fn run(&self, cases: &[Vec<u64>]) {
         assert!(!cases.is_empty());
         let shader = self.lowered(&[]);
@@ -136,7 +136,7 @@ impl<'a> Check<'a> {
             let four: [u64; 4] = std::array::from_fn(|i| four[i % four.len()]);
             let shader = self.lowered(&[None, Some(four)]);
             let program = Program::new(&shader).expect("a shader without control flow");
-            // Component i of the result reads component 3 - i of both.
+            // Component i of the result reads component 3 - i of both sources.
             for part in values.chunks(MAX_LANES) {
                 let cases: Vec<Vec<u64>> =
                     part.iter().flat_map(|&value| four.iter().rev().map(move |&d| vec![value, d])).collect();
@@ -145,8 +145,8 @@ impl<'a> Check<'a> {
         }
     }
 
-    /// Runs an opcode that takes or makes whole vectors: each case holds the components of every source, one case a
-    /// lane.
+    /// Runs an opcode with whole vectors as operands or result: each case holds the components of every source, one
+    /// case per lane.
     pub fn run_vectors(&self, cases: &[Vec<Vec<u64>>]) {
         assert!(!cases.is_empty() && self.op.info().output_size != 0);
         let shader = self.lower(self.vector_shader());
@@ -154,7 +154,7 @@ impl<'a> Check<'a> {
         self.run_vectors_of(&program, cases);
     }
 
-    /// The instruction on whole vectors.
+    /// Builds the instruction on whole vectors.
     fn vector_shader(&self) -> Shader {
         let info = self.op.info();
         let mut shader = Shader::new(Stage::Vertex);
@@ -180,7 +180,7 @@ impl<'a> Check<'a> {
         shader
     }
 
-    /// Registers of a source: those of four components, or as many as a wide vector takes.
+    /// Returns the number of registers per source: those of four components, or as many as a wide vector takes.
     fn registers(&self) -> usize {
         let info = self.op.info();
         let words = (0..info.input_types.len())
@@ -188,7 +188,7 @@ impl<'a> Check<'a> {
         words.max().unwrap_or(0).div_ceil(4).max(REGISTERS)
     }
 
-    /// Runs what replaces an instruction on whole vectors.
+    /// Runs the lowered form of an instruction on whole vectors.
     fn run_vectors_of(&self, program: &Program, cases: &[Vec<Vec<u64>>]) {
         let info = self.op.info();
         let sources = info.input_types.len();
@@ -232,7 +232,7 @@ impl<'a> Check<'a> {
         }
     }
 
-    /// A component of the result.
+    /// Returns a component of the result.
     fn get(&self, outputs: &LaneRegisters, component: usize, lane: usize) -> u64 {
         let word = |at: usize| u64::from(outputs.get(at / 4, at % 4, lane));
         match self.result_bits() {
@@ -275,7 +275,7 @@ impl<'a> Check<'a> {
     }
 }
 
-/// Whether an instruction with this opcode works on so many bits.
+/// Returns whether an instruction with this opcode works on `bit_size` bits.
 pub fn has_op(shader: &Shader, op: AluOp, bit_size: u8) -> bool {
     let body = shader.main();
     let is_it = |inst| {
@@ -287,7 +287,7 @@ pub fn has_op(shader: &Shader, op: AluOp, bit_size: u8) -> bool {
     body.blocks().any(|block| body.insts(block).any(is_it))
 }
 
-/// The values of all instructions of the main function.
+/// Returns the values of all instructions of the main function.
 pub fn values(shader: &Shader) -> Vec<Def> {
     let body = shader.main();
     body.blocks().flat_map(|block| body.insts(block)).filter_map(|inst| body.inst_def(inst)).collect()
@@ -320,7 +320,7 @@ impl Words {
         self.0.wrapping_mul(0x2545_f491_4f6c_dd1d)
     }
 
-    /// An integer of any magnitude, either sign.
+    /// Returns an integer of any magnitude and either sign.
     pub fn integer(&mut self, bits: u8) -> u64 {
         let shift = self.word() % u64::from(bits);
         let value = (self.word() & mask(bits)) >> shift;
@@ -347,18 +347,19 @@ pub fn special_integers(bits: u8) -> Vec<u64> {
     values
 }
 
-/// Every pair of two lists.
+/// All pairs of two lists.
 pub fn pairs(a: &[u64], b: &[u64]) -> Vec<Vec<u64>> {
     a.iter().flat_map(|&x| b.iter().map(move |&y| vec![x, y])).collect()
 }
 
-/// So many random pairs of integers.
+/// `count` random pairs of integers.
 pub fn random_pairs(bits: u8, count: usize, seed: u64) -> Vec<Vec<u64>> {
     let mut words = Words::new(seed);
     (0..count).map(|_| vec![words.integer(bits), words.integer(bits)]).collect()
 }
 
-/// Pairs of integers of one size: all of them in 8 bits, else the special ones with each other and many random ones.
+/// Pairs of integers of one size: all of them in 8 bits, otherwise the special ones with each other and many random
+/// ones.
 pub fn integer_pairs(bits: u8) -> Vec<Vec<u64>> {
     if bits == 8 {
         let all: Vec<u64> = (0..256).collect();
@@ -370,7 +371,7 @@ pub fn integer_pairs(bits: u8) -> Vec<Vec<u64>> {
     cases
 }
 
-/// Integers of one size: all in 8 and 16 bits.
+/// Integers of one size: all of them in 8 and 16 bits.
 pub fn integers(bits: u8) -> Vec<Vec<u64>> {
     if bits <= 16 {
         return (0..=mask(bits)).map(|value| vec![value]).collect();
@@ -380,8 +381,8 @@ pub fn integers(bits: u8) -> Vec<Vec<u64>> {
     special_integers(bits).into_iter().chain(random).map(|value| vec![value]).collect()
 }
 
-/// Floats at which operations differ: zeros, denormals, infinities, NaN, around powers of two and halves; all in 16
-/// bits.
+/// Floats at which operations differ: zeros, denormals, infinities, NaN, around powers of two and halves; all floats in
+/// 16 bits.
 pub fn special_floats(bits: u8) -> Vec<u64> {
     let (mantissa, bias) = match bits {
         16 => (10, 15),
@@ -406,7 +407,7 @@ pub fn special_floats(bits: u8) -> Vec<u64> {
         32 => values.extend(special::FLOATS.iter().map(|value| u64::from(value.abs().to_bits()))),
         _ => values.extend(special::DOUBLES.iter().map(|value| value.abs().to_bits())),
     }
-    // Numbers with a few bits after the point.
+    // Numbers with a few fraction bits.
     for quarters in 0..36u32 {
         let value = f64::from(quarters) / 4.0;
         values.push(match bits {
@@ -423,7 +424,7 @@ pub fn special_floats(bits: u8) -> Vec<u64> {
     values
 }
 
-/// A float of any exponent, more often one near 1.
+/// Returns a float of any exponent, more often one near 1.
 pub fn random_float(words: &mut Words, bits: u8) -> u64 {
     let word = words.word() & mask(bits);
     let (mantissa, bias, spread) = match bits {
@@ -439,7 +440,7 @@ pub fn random_float(words: &mut Words, bits: u8) -> u64 {
     word & 1 << (bits - 1) | exponent << mantissa | fraction
 }
 
-/// Floats of one size: all of 16 bits, else the special ones and many random ones.
+/// Floats of one size: all of 16 bits, otherwise the special ones and many random ones.
 pub fn floats(bits: u8) -> Vec<Vec<u64>> {
     if bits == 16 {
         return integers(16);

@@ -1,4 +1,4 @@
-//! Operations across components by operations on one.
+//! Tests operations across components computed by scalar operations.
 
 use super::*;
 use crate::body::AluFlags;
@@ -14,7 +14,7 @@ fn scalars_without_packing(shader: &mut Shader) -> bool {
     lower_alu_to_scalar(shader, &options)
 }
 
-/// The same of what must keep all bits.
+/// The same, for exact instructions.
 fn exact_scalars(shader: &mut Shader) -> bool {
     for def in values(shader) {
         let body = shader.main_mut();
@@ -26,7 +26,7 @@ fn exact_scalars(shader: &mut Shader) -> bool {
     scalars(shader)
 }
 
-/// Opcodes that no scalar ones replace.
+/// Opcodes that scalar ones cannot replace.
 fn stays(op: AluOp) -> bool {
     let name = op.info().name;
     op.is_vec()
@@ -36,7 +36,7 @@ fn stays(op: AluOp) -> bool {
         || name.ends_with("split")
 }
 
-/// Operands of all sources: each has much in common with the one before, so that some are equal.
+/// Operands of all sources: each is similar to the previous one, so that some are equal.
 fn operands(op: AluOp, bits: u8, count: usize) -> Vec<Vec<Vec<u64>>> {
     let info = op.info();
     let mut words = Words::new(op as u64 + 1);
@@ -68,13 +68,14 @@ fn every_opcode_across_components() {
             continue;
         }
         for &bits in if info.bit_sizes.is_empty() { &[32][..] } else { info.bit_sizes } {
-            // The registers of a test hold four components, and no bits: those are numbers that are equal to 0 or not.
+            // The registers of a test hold four components, and no booleans: those are numbers that are equal to 0 or
+            // not.
             if info.input_sizes.iter().any(|&n| n > 4) || bits == 1 {
                 continue;
             }
             let pass: Pass<'_> = match info.group {
                 "pack" => &scalars_without_packing,
-                // Sums that may differ are rounded to 16 bits after each step.
+                // Inexact sums are rounded to 16 bits after each step.
                 "float-horizontal" if bits == 16 => &exact_scalars,
                 _ => &scalars,
             };
@@ -85,7 +86,7 @@ fn every_opcode_across_components() {
     assert!(checked > 100, "{checked} opcodes and sizes");
 }
 
-/// Wide ones: each component counts.
+/// Wide ones: each component matters.
 #[test]
 fn comparisons_of_many_components() {
     for &op in AluOp::ALL {
@@ -116,7 +117,7 @@ fn comparisons_of_many_components() {
     }
 }
 
-/// Fused products only where bits may change, and never where they are not asked for.
+/// Products are fused only where bits may change and the option is set.
 #[test]
 fn dot_products() {
     let fused = CompilerOptions { fuse_ffma: true, ..CompilerOptions::default() };

@@ -1,4 +1,4 @@
-//! Bits, packing, fractions and exponents, 16-bit floats.
+//! Tests bit operations, packing, fractions and exponents, and 16-bit floats.
 
 use super::*;
 use crate::body::AluFlags;
@@ -52,7 +52,7 @@ fn nothing_is_lowered_unasked() {
     assert!(!lower_fp16_casts(&mut Check::new(AluOp::F2f16Rtz, 32, &casts).shader(&[]), &options));
 }
 
-/// Minima and maxima as a target has them that takes the second of equal operands.
+/// Emulates minima and maxima of a target that returns the second of two equal operands.
 fn careless(shader: &mut Shader) {
     let body = shader.main_mut();
     for block in body.blocks_vec() {
@@ -87,8 +87,8 @@ fn zeros_in_order() {
             let check = Check { mode, ..Check::new(op, bits, &alu) };
             let mut twice = check.shader(&[]);
             assert!(alu(&mut twice));
-            assert!(!alu(&mut twice), "what is right already changes again");
-            // Without need it stays, and an exact one does not.
+            assert!(!alu(&mut twice), "lowering is not idempotent");
+            // A plain operation is left alone, an exact one is not.
             let mut plain = Check::new(op, bits, &alu).shader(&[]);
             assert!(!alu(&mut plain));
             let body = plain.main_mut();
@@ -105,7 +105,7 @@ fn zeros_in_order() {
     }
 }
 
-/// The emulation above must be able to go wrong.
+/// The emulation above must be able to give wrong results.
 #[test]
 fn careless_minima_take_the_wrong_zero() {
     let check = Check { mode: ExecutionMode(7), ..Check::new(AluOp::Fmin, 32, &alu) };
@@ -152,7 +152,7 @@ fn packing() {
             let floats = floats(32);
             cases.extend(floats.windows(2).map(|pair| vec![vec![pair[0][0], pair[1][0]]]));
         }
-        // Packed wider than a byte, the components of `pack_uvec4_to_uint` would overlap as they do in the table.
+        // With components wider than a byte, `pack_uvec4_to_uint` would have overlapping parts, as in the table.
         for pass in [pack, bytes] {
             Check::new(op, 32, &pass).run_vectors(&cases);
         }
@@ -182,12 +182,12 @@ fn casts(shader: &mut Shader) -> bool {
     lower_fp16_casts(shader, &all())
 }
 
-/// By a 32-bit float; conversions of these stay.
+/// Converts through a 32-bit float; conversions of these are kept.
 fn split_casts(shader: &mut Shader) -> bool {
     lower_fp16_casts(shader, &CompilerOptions { lower_fp16_casts: Fp16Casts::FROM_64, ..CompilerOptions::default() })
 }
 
-/// Numbers at, just below and just above every 16-bit float and every middle between two.
+/// Numbers at, just below and just above every 16-bit float and every midpoint of two.
 fn around_halves(bits: u8) -> Vec<Vec<u64>> {
     let mut cases = floats(bits);
     for half in 0..0x7c00u64 {
@@ -223,6 +223,6 @@ fn casts_to_16_bits() {
             assert!(!split_casts(&mut Check::new(AluOp::F2f16Rtz, 32, &casts).shader(&[])));
         }
     }
-    // 16 bits to 16 bits is no conversion.
+    // A conversion from 16 to 16 bits is left alone.
     assert!(!casts(&mut Check::new(AluOp::F2f16, 16, &casts).shader(&[])));
 }

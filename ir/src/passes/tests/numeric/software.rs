@@ -1,4 +1,4 @@
-//! 64-bit floats made of 32-bit integers.
+//! Tests 64-bit floats emulated with 32-bit integers.
 
 use super::*;
 use crate::options::{CompilerOptions, DoubleOps};
@@ -13,7 +13,7 @@ fn lower(shader: &mut Shader) -> bool {
 /// To the nearest with denormals, and toward zero.
 const MODES: [ExecutionMode; 3] = [ExecutionMode::DEFAULT, ExecutionMode(7 << 18), ExecutionMode(7 << 12)];
 
-/// Floats whose exponents are close, far apart, at the ends.
+/// Floats with exponents that are close, far apart, or at the limits.
 fn triples(count: usize) -> Vec<Vec<u64>> {
     let mut words = Words::new(99);
     let special = special_floats(64);
@@ -54,7 +54,7 @@ fn sums_and_products() {
 #[test]
 fn fused_products() {
     let mut cases = triples(60_000);
-    // Products that the summand cancels but for their last bits.
+    // Products that the summand cancels except for their last bits.
     for case in triples(20_000) {
         let product = f64::from_bits(case[0]) * f64::from_bits(case[1]);
         cases.push(vec![case[0], case[1], (-product).to_bits()]);
@@ -95,7 +95,7 @@ fn conversions() {
     for mode in [0, 2 << 18, 2 << 12].map(ExecutionMode) {
         let check = Check { mode, ..Check::new(O::F2f32, 64, &lower) };
         check.run(&cases);
-        // Around every middle between 32-bit floats of random magnitude, denormals included.
+        // Around midpoints between 32-bit floats of random magnitude, denormals included.
         let mut words = Words::new(32);
         let middles: Vec<Vec<u64>> = (0..30_000)
             .map(|_| {
@@ -120,7 +120,7 @@ fn conversions() {
     }
 }
 
-/// What is made of sums and products is made of integers too, and gives what it gave.
+/// Operations composed of sums and products are emulated too, and give the same results.
 #[test]
 fn all_the_way() {
     let neighbours = |a: u64, b: u64| a >> 63 == b >> 63 && a.abs_diff(b) <= 1;
@@ -136,7 +136,7 @@ fn all_the_way() {
     for op in [AluOp::Fmin, AluOp::Fmax, AluOp::Fsub] {
         Check::new(op, 64, &lower).run(&cases);
     }
-    // Nothing but moves, selections and packing is left of 64 bits.
+    // The only remaining 64-bit operations are moves, selections and packing.
     let mut shader = Check::new(AluOp::Fdiv, 64, &lower).shader(&[]);
     lower(&mut shader);
     let body = shader.main();
@@ -146,7 +146,7 @@ fn all_the_way() {
         let is_wide = |number: usize| body.bit_size(body.src(inst, number)) == 64;
         if body.inst_def(inst).is_some_and(|def| body.bit_size(def) == 64) || (0..body.num_sources(inst)).any(is_wide) {
             let moves = op.is_vec_or_mov() || matches!(op, AluOp::Bcsel) || op.info().group == "pack";
-            assert!(moves, "{op} of 64 bits is left");
+            assert!(moves, "{op} of 64 bits remains");
             checked += 1;
         }
     }

@@ -1,16 +1,16 @@
-//! Every switch of the options that says that a target lacks something: after the optimiser, and the pass that the
-//! table names, nothing of it is left, and what replaces it computes what the table of opcodes says, within the bound
-//! of the switch.
+//! Tests every switch of the options that marks an operation as missing on the target: after the optimiser and the pass
+//! named in the table, no such operation remains, and its replacement computes the results of the opcode table, within
+//! the bound of the switch.
 
 use super::*;
 use crate::options::{Bound, CompilerOptions, SWITCHES, Switch};
 use crate::passes::pipeline::optimize;
 use crate::passes::table::PassId;
 
-/// Cases of each opcode, size and stage.
+/// Number of cases per opcode, size and stage.
 const RANDOM_CASES: usize = 2_000;
 
-/// The options of a target that lacks what a switch is about.
+/// The options of a target without the switch's operation.
 fn options_of(switch: &Switch) -> CompilerOptions {
     let mut options = CompilerOptions::default();
     assert!(options.set_switch(switch.name, switch.replacing()));
@@ -20,13 +20,13 @@ fn options_of(switch: &Switch) -> CompilerOptions {
     options
 }
 
-/// Whether an opcode takes or makes whole vectors.
+/// Returns whether an opcode has whole vectors as operands or result.
 fn is_whole(op: AluOp) -> bool {
     let info = op.info();
     info.output_size != 0 || info.input_sizes.iter().any(|&size| size != 0)
 }
 
-/// Whether the table of opcodes leaves open what an opcode gives for these operands.
+/// Returns whether the opcode table leaves the result for these operands undefined.
 fn is_open(op: AluOp, operands: &[Vec<u64>]) -> bool {
     let word = |number: usize| operands[number][0] as u32 as i32;
     let field = |offset: i32, width: i32| offset < 0 || width < 0 || i64::from(offset) + i64::from(width) > 32;
@@ -45,7 +45,7 @@ fn is_open(op: AluOp, operands: &[Vec<u64>]) -> bool {
     }
 }
 
-/// A float that is a number of ordinary magnitude, so that what is computed with a few of them is one too.
+/// Returns a float of ordinary magnitude, so that the results of a few operations are ordinary too.
 fn ordinary_float(words: &mut Words, bits: u8) -> u64 {
     let range = if bits == 16 { 2 } else { 16 };
     let exponent = (words.word() % (2 * range + 1)) as i32 - range as i32;
@@ -71,13 +71,13 @@ fn to_f64(bits: u64, size: u8) -> f64 {
     }
 }
 
-/// The size of the result of an opcode.
+/// Returns the bit size of an opcode's result.
 fn result_bits(op: AluOp, bit_size: u8) -> u8 {
     let ty = op.info().output_type;
     if ty.is_unsized() { bit_size } else { ty.bit_size }
 }
 
-/// Whether a result is near enough to that of the table.
+/// Returns whether a result is near enough to the table's.
 fn is_near(bound: Bound, size: u8, scale: f64, expected: u64, found: u64) -> bool {
     let (x, y) = (to_f64(expected, size), to_f64(found, size));
     match bound {
@@ -94,7 +94,7 @@ fn is_near(bound: Bound, size: u8, scale: f64, expected: u64, found: u64) -> boo
     }
 }
 
-/// The operands of an opcode: each source with its components.
+/// Returns operands of an opcode: each source with its components.
 fn operands(op: AluOp, bit_size: u8, bound: Bound, count: usize) -> Vec<Vec<Vec<u64>>> {
     let info = op.info();
     let mut words = Words::new(op as u64 * 64 + u64::from(bit_size));
@@ -109,7 +109,7 @@ fn operands(op: AluOp, bit_size: u8, bound: Bound, count: usize) -> Vec<Vec<Vec<
             let pool = sizes.iter().find(|pool| pool.0 == bits);
             let width = usize::from(info.input_sizes[number]).max(1);
             let components = (0..width).map(|at| {
-                // Now and then the same as in the source before.
+                // Sometimes equal to the previous source.
                 let before = sources.last().filter(|_| info.input_types[number.max(1) - 1].base == ty.base);
                 if let Some(before) =
                     before.and_then(|before| before.get(at)).filter(|_| words.word().is_multiple_of(4))
@@ -129,7 +129,7 @@ fn operands(op: AluOp, bit_size: u8, bound: Bound, count: usize) -> Vec<Vec<Vec<
                         ((pick % 17) as u64).wrapping_sub(8) & mask(bits)
                     }
                     (_, Some((_, (_, integers)))) if pick.is_multiple_of(2) => integers[pick / 2 % integers.len()],
-                    // Counts and places are small.
+                    // Counts and positions are small.
                     _ if pick % 8 == 1 => (words.word() % 33) & mask(bits),
                     _ => words.integer(bits),
                 }
@@ -166,7 +166,7 @@ fn check(switch: &Switch, op: AluOp, bit_size: u8) {
         }
         validate(&shader).unwrap_or_else(|errors| panic!("{}: {op}: {errors}", switch.name));
         let text = || crate::text::print(&shader);
-        assert!(!has_op(&shader, op, bit_size), "{}: {op} of {bit_size} bits is left\n{}", switch.name, text());
+        assert!(!has_op(&shader, op, bit_size), "{}: {op} of {bit_size} bits remains\n{}", switch.name, text());
         let program = Program::new(&shader).expect("a shader without control flow");
         // One at a time, so that the bound fits the operands.
         let magnitude = |case: &[Vec<u64>]| {
@@ -180,7 +180,7 @@ fn check(switch: &Switch, op: AluOp, bit_size: u8) {
         };
         if let Bound::Near(_) = switch.bound {
             for case in &cases {
-                // What cancels is as exact as its parts, and a quotient or power as exact as itself.
+                // After cancellation, a result is as exact as its parts; a quotient or power is as exact as itself.
                 let sums = matches!(op.info().group, "float-horizontal" | "float-ternary" | "tgsi")
                     || matches!(op, AluOp::Fmod | AluOp::Frem);
                 scale.set(if sums { magnitude(case) } else { 0.0 });
@@ -203,7 +203,7 @@ fn run(check: &Check<'_>, program: &Program, cases: &[Vec<Vec<u64>>]) {
     }
 }
 
-/// Whether [`check`] finds something wrong.
+/// Returns whether [`check`] fails.
 fn fails(switch: &Switch, op: AluOp, bit_size: u8) -> bool {
     std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| check(switch, op, bit_size))).is_err()
 }
@@ -231,7 +231,7 @@ fn nothing_is_left_of_what_a_target_lacks() {
     assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
 
-/// The test above detects an opcode that nothing replaces, and a result that is off.
+/// The test above detects an opcode that is not replaced, and a wrong result.
 #[test]
 fn what_is_left_or_wrong_is_found() {
     let of = |name: &str| *SWITCHES.iter().find(|switch| switch.name == name).expect("a switch");
@@ -240,7 +240,7 @@ fn what_is_left_or_wrong_is_found() {
     assert!(fails(&Switch { bound: Bound::Near(0), ..of("lower_fdiv") }, AluOp::Fdiv, 32));
 }
 
-/// Powers and quotients whose parts are infinite or zero.
+/// Powers and quotients of zeros and infinities.
 #[test]
 fn powers_and_quotients_of_zeros_and_infinities() {
     let infinity = f32::INFINITY;
@@ -277,7 +277,7 @@ fn powers_and_quotients_of_zeros_and_infinities() {
         let same = |x: u64, y: u64| is_near(Bound::Zeros, 32, 0.0, x, y);
         let check = Check { same: &same, ..Check::new(op, 32, &no_pass) };
         let mut shader = check.shader(&[]);
-        // With division and remainder by the reciprocal both.
+        // With both division and remainder computed by the reciprocal.
         let options = CompilerOptions { lower_fdiv: true, ..options_of(switch) };
         optimize(&mut shader, &options);
         let program = Program::new(&shader).expect("a shader without control flow");

@@ -1,4 +1,4 @@
-//! Addresses taken apart: a resource, a sum of values times constants, and a constant.
+//! Splits addresses into a resource, a sum of values times constants, and a constant.
 
 use hashbrown::HashMap;
 
@@ -9,7 +9,7 @@ use crate::intrinsics::indices::Access;
 use crate::intrinsics::{IndexKind, IntrinsicOp};
 use crate::variable::VariableModes;
 
-/// Most terms of a sum; what is left is a term as a whole.
+/// Maximum number of terms of a sum; the rest is one term.
 const MAX_TERMS: usize = 32;
 /// The alignment of a constant address.
 const FULL_ALIGNMENT: u32 = 1 << 30;
@@ -20,13 +20,13 @@ pub(super) struct Sources {
     pub(super) mode: VariableModes,
     pub(super) resource: Option<usize>,
     pub(super) offset: usize,
-    /// A store.
+    /// The number of the source with the stored value; `None` unless it is a store.
     pub(super) value: Option<usize>,
-    /// An atomic, which is only in the way.
+    /// Whether it is an atomic, which only blocks other accesses.
     pub(super) is_atomic: bool,
 }
 
-/// The sources of a memory access, if it is one of those that are looked at.
+/// Returns the sources of a memory access, if the pass handles it.
 pub(super) fn sources(op: IntrinsicOp) -> Option<Sources> {
     use IntrinsicOp as I;
     let access = |mode, resource, offset, value, is_atomic| Sources { mode, resource, offset, value, is_atomic };
@@ -44,16 +44,16 @@ pub(super) fn sources(op: IntrinsicOp) -> Option<Sources> {
     })
 }
 
-/// The part that addresses which differ by a constant have in common.
+/// The common part of addresses that differ by a constant.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 struct Key {
     mode: VariableModes,
     resource: Option<Def>,
-    /// Component of a value and factor, by value.
+    /// Value, component and factor, sorted by value.
     terms: Vec<(Def, u8, u32)>,
 }
 
-/// The keys of a body by number.
+/// The keys of a body, by number.
 #[derive(Default)]
 pub(super) struct Keys {
     numbers: HashMap<Key, u32>,
@@ -67,22 +67,22 @@ pub(super) struct Entry {
     pub(super) inst: Inst,
     pub(super) op: IntrinsicOp,
     pub(super) sources: Sources,
-    /// In the block.
+    /// Its position in the block.
     pub(super) position: u32,
     pub(super) key: u32,
     /// The number of the resource, if it is constant.
     pub(super) resource: Option<u64>,
-    /// The sum is not constant.
+    /// Whether the address is not constant.
     pub(super) has_terms: bool,
-    /// Bytes, from the sum.
+    /// The constant part of the address, in bytes.
     pub(super) offset: i64,
     pub(super) num_components: u8,
     pub(super) bit_size: u8,
     pub(super) access: Access,
-    /// The whole address is `align_offset` modulo this power of two.
+    /// The whole address is congruent to `align_offset` modulo this power of two.
     pub(super) align_mul: u32,
     pub(super) align_offset: u32,
-    /// It has not become part of another one.
+    /// It has not been merged into another access.
     pub(super) is_alive: bool,
 }
 
@@ -102,7 +102,7 @@ impl Entry {
 }
 
 impl Keys {
-    /// The entry of an access.
+    /// Returns the entry of an access.
     pub(super) fn entry(&mut self, body: &Body, inst: Inst, position: u32) -> Option<Entry> {
         let op = body.intrinsic(inst)?;
         let sources = sources(op)?;
@@ -153,7 +153,7 @@ impl Keys {
     }
 }
 
-/// A 32-bit value as a sum: components of values with their factors, and a constant.
+/// Splits a 32-bit value into a sum: components of values with their factors, and a constant.
 fn sum(body: &Body, def: Def) -> (Vec<(Def, u8, u32)>, u32) {
     let mut terms: Vec<(Def, u8, u32)> = Vec::new();
     let mut constant = 0u32;

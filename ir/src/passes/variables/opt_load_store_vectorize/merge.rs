@@ -1,4 +1,4 @@
-//! Two accesses become one.
+//! Merges two accesses.
 
 use super::MAX_WORDS;
 use super::address::Entry;
@@ -9,16 +9,16 @@ use crate::cursor::Cursor;
 use crate::entities::Def;
 use crate::intrinsics::IndexKind;
 
-/// The access that two become.
+/// The result of a merge.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Merged {
     num_components: u8,
-    /// Words from the start of the low to that of the high one.
+    /// Number of words from the start of the low access to the start of the high one.
     distance: u8,
 }
 
 impl Merged {
-    /// The access that two become of which the high one begins no later than the low one ends.
+    /// Returns the result of merging two accesses; the high one starts no later than the low one ends.
     pub(super) fn of(low: &Entry, high: &Entry) -> Option<Merged> {
         let bytes = high.offset - low.offset;
         let (distance, words) = (bytes / 4, low.bytes().max(bytes + high.bytes()) / 4);
@@ -28,7 +28,7 @@ impl Merged {
     }
 }
 
-/// The indices of the low access but for what the merger changes.
+/// Returns the indices of the low access, updated for the merge.
 fn indices(body: &Body, low: &Entry, high: &Entry, write_mask: i32) -> Vec<(IndexKind, i32)> {
     let mut indices: Vec<(IndexKind, i32)> = Vec::new();
     for &kind in low.op.info().indices {
@@ -44,7 +44,7 @@ fn indices(body: &Body, low: &Entry, high: &Entry, write_mask: i32) -> Vec<(Inde
                     (base, base + i64::from(value(entry)))
                 };
                 let ((a, b), (c, d)) = (bounds(low), bounds(high));
-                // -1 is without end.
+                // -1 means unbounded.
                 if value(low) == -1 || value(high) == -1 { -1 } else { (b.max(d) - a.min(c)) as i32 }
             }
             _ => value(low),
@@ -54,14 +54,14 @@ fn indices(body: &Body, low: &Entry, high: &Entry, write_mask: i32) -> Vec<(Inde
     indices
 }
 
-/// Two loads become one where the first of them stands.
+/// Merges two loads at the position of the first.
 pub(super) fn merge_loads(body: &mut Body, low: &Entry, high: &Entry, merged: Merged) -> Entry {
     let first = if low.position < high.position { low } else { high };
     let mut indices = indices(body, low, high, 0);
     let mut sources: Vec<Def> = body.sources(first.inst).map(|s| body.src_def(s)).collect();
     let mut b = Builder::new(body, Cursor::Before(first.inst));
     if first.position != low.position {
-        // The low address need not be there yet: what the high one has in common with it is.
+        // The low address may not be available yet: it is computed from the high one.
         let has_base = high.op.info().index_slot(IndexKind::Base).is_some();
         let base = if has_base { b.body.index(high.inst, IndexKind::Base) } else { 0 };
         let offset = &mut sources[first.sources.offset];
@@ -92,10 +92,10 @@ pub(super) fn merge_loads(body: &mut Body, low: &Entry, high: &Entry, merged: Me
     Entry { inst, position: first.position, num_components: merged.num_components, ..*low }
 }
 
-/// Two stores become one where the second of them stands.
+/// Merges two stores at the position of the second.
 pub(super) fn merge_stores(body: &mut Body, low: &Entry, high: &Entry, merged: Merged) -> Entry {
     let (first, second) = if low.position < high.position { (low, high) } else { (high, low) };
-    // For each new component: the last store that writes it, and the component of that store's value.
+    // For each new component: the last store that writes it, as a component of that store's value.
     let mut writers: Vec<Option<AluSrc>> = vec![None; usize::from(merged.num_components)];
     for entry in [first, second] {
         let start = if std::ptr::eq(entry, low) { 0 } else { merged.distance };

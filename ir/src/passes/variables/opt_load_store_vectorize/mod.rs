@@ -1,4 +1,4 @@
-//! Makes one access of several to neighbouring memory, in each block.
+//! Merges accesses to adjacent memory within each block.
 //!
 //! ```text
 //! before:                                          after:
@@ -8,24 +8,24 @@
 //!     %5 = fadd %2, %4
 //! ```
 //!
-//! Accesses to uniform and storage buffers, shared and scratch memory. Two that are alike but for their addresses,
-//! which differ by a constant, become one if
+//! Handles accesses to uniform and storage buffers, shared and scratch memory. Two accesses that differ only by a
+//! constant in their addresses are merged if
 //!
-//! 1. nothing in between may touch what moves: a load moves up to the first of both and must not pass a store that may
-//!    write what it reads, a store moves down to the second and must not pass anything that may read or write the same.
-//!    Two addresses may be the same unless they differ by a constant that is large enough, or are of different
-//!    resources one of which is said to be restricted;
-//! 2. no barrier, call or other effect on that memory is in between, and for stores no end of the invocation;
-//! 3. neither is volatile, atomic, or to be kept scalar;
-//! 4. both are of words, and the merger is a vector of at most four of them, aligned to words and without a hole: what
-//!    most targets take.
+//! 1. no access in between may conflict with the one that moves: a load moves up to the first of the two and must not
+//!    pass a store that may write its memory; a store moves down to the second and must not pass an access that may
+//!    read or write its memory. Two addresses may be equal unless they differ by a large enough constant, or belong to
+//!    different resources, one of which is marked as restricted;
+//! 2. there is no barrier, call or other effect on that memory in between, and for stores no end of the invocation;
+//! 3. neither is volatile, atomic, or marked to be kept scalar;
+//! 4. both are of words, and the result is a vector of at most four words, aligned to words and without gaps, which
+//!    most targets support.
 //!
-//! Accesses past the end of memory may read something else than before. The values of a merged load are taken apart
-//! again; of two stores that overlap the later one wins.
+//! Accesses past the end of memory may give other results than before. The value of a merged load is split again; where
+//! two stores overlap, the later one wins.
 //!
-//! Addresses are sums of values times constants; what they have in common is a key, and accesses with one key are
-//! sorted by their constants. Only neighbours are tried, at most 16 each, and only 128 accesses in between are looked
-//! at, so that the cost is that of sorting.
+//! Addresses are sums of values times constants; the common part is a key, and accesses with equal keys are sorted by
+//! their constants. Only neighbours are tried, at most 16 each, and with at most 128 accesses in between, so the cost
+//! is dominated by sorting.
 
 mod address;
 mod merge;
@@ -41,17 +41,17 @@ use crate::variable::VariableModes;
 use address::{Entry, Keys};
 use merge::Merged;
 
-/// Neighbours that an access is tried to merge with.
+/// Maximum number of neighbours to try per access.
 const MAX_PARTNERS: usize = 16;
-/// Accesses between two that are looked at before they are left as they are.
+/// Maximum number of accesses between two that are merged.
 const MAX_BETWEEN: usize = 128;
-/// Rounds over a group: vectors double with each.
+/// Maximum number of rounds over a group: vectors double with each.
 const MAX_ROUNDS: usize = 6;
 
-/// Most words of an access.
+/// Maximum size of an access in words.
 const MAX_WORDS: i64 = 4;
 
-/// Every kind of memory that is looked at.
+/// All kinds of memory that the pass handles.
 const MODES: VariableModes = VariableModes(
     VariableModes::MEM_UBO.0 | VariableModes::MEM_SSBO.0 | VariableModes::MEM_SHARED.0 | VariableModes::FUNCTION_TEMP.0,
 );
@@ -69,7 +69,7 @@ pub fn opt_load_store_vectorize(shader: &mut Shader) -> bool {
     progress
 }
 
-/// A key and whether it is about stores, as a number.
+/// A key, and whether the group contains stores, as a number.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct GroupKey(u32);
 
@@ -81,22 +81,22 @@ struct Vectorizer {
     /// Accesses since the last barrier of their mode, in program order.
     entries: Vec<Entry>,
     groups: Vec<(GroupKey, Vec<usize>)>,
-    /// Index in `groups`, + 1.
+    /// Index in `groups` plus 1.
     group_of: SecondaryMap<GroupKey, u32>,
     progress: bool,
 }
 
-/// The accesses that an instruction stands in the way of.
+/// The accesses that must not move across an instruction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Fence {
     Nothing,
     /// Stores.
     Stores,
-    /// All accesses to these.
+    /// All accesses to memory of these modes.
     All(VariableModes),
 }
 
-/// Memory that others see.
+/// Memory that other invocations access.
 const SHARED_WITH_OTHERS: VariableModes = VariableModes(VariableModes::MEM_SSBO.0 | VariableModes::MEM_SHARED.0);
 
 fn fence(body: &Body, inst: Inst) -> Fence {
@@ -125,7 +125,7 @@ fn fence(body: &Body, inst: Inst) -> Fence {
                 {
                     Fence::All(MODES)
                 }
-                // Those that are looked at themselves.
+                // Accesses that the pass checks individually.
                 _ if address::sources(op).is_some() => Fence::Nothing,
                 IntrinsicOp::StoreDeref | IntrinsicOp::CopyDeref => {
                     let modes = body.deref_modes(body.src(inst, 0));
@@ -177,7 +177,7 @@ impl Vectorizer {
         self.entries.clear();
     }
 
-    /// Merges what there is of some accesses, and forgets it.
+    /// Merges the accesses of the groups that match, and drops these groups.
     fn process(&mut self, body: &mut Body, concerns: impl Fn(&Entry) -> bool) {
         let mut kept: Vec<(GroupKey, Vec<usize>)> = Vec::new();
         for (key, mut members) in std::mem::take(&mut self.groups) {
@@ -196,7 +196,7 @@ impl Vectorizer {
         members.sort_unstable_by_key(|&number| (self.entries[number].offset, self.entries[number].position));
         for _ in 0..MAX_ROUNDS {
             let count = members.len();
-            // Members before `low` are done; those that became part of another one are dropped after it.
+            // Members before `low` are done; merged ones are dropped after it.
             for low in 0..count {
                 let mut high = low + 1;
                 let mut tried = 0;
@@ -212,7 +212,7 @@ impl Vectorizer {
                     }
                     tried += 1;
                     match self.merge(body, a, b) {
-                        // What is merged may have more neighbours, those passed over as well.
+                        // The result may have more neighbours, including skipped ones.
                         Some(merged) => {
                             members[low] = merged;
                             members[high] = if merged == a { b } else { a };
@@ -229,7 +229,7 @@ impl Vectorizer {
         }
     }
 
-    /// Makes one access of two and returns its number; none if that must not be.
+    /// Merges two accesses and returns the index of the result; `None` if that is not allowed.
     fn merge(&mut self, body: &mut Body, low: usize, high: usize) -> Option<usize> {
         let (a, b) = (self.entries[low], self.entries[high]);
         if a.op != b.op || a.access != b.access {
@@ -253,7 +253,7 @@ impl Vectorizer {
         Some(kept)
     }
 
-    /// Whether an access may pass everything between two.
+    /// Returns whether an access may pass everything between two others.
     fn may_move(&self, moves: usize, first: usize, second: usize) -> bool {
         let moved = &self.entries[moves];
         if moved.sources.mode == VariableModes::MEM_UBO {
@@ -277,7 +277,7 @@ fn may_alias(a: &Entry, b: &Entry) -> bool {
         return false;
     }
     if a.key == b.key {
-        // Of values modulo 2^32.
+        // Addresses are modulo 2^32.
         let distance = (b.offset as u32).wrapping_sub(a.offset as u32);
         let back = (a.offset as u32).wrapping_sub(b.offset as u32);
         return i64::from(distance) < a.bytes() || i64::from(back) < b.bytes();

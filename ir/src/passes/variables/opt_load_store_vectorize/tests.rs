@@ -1,4 +1,4 @@
-//! Random accesses to memory: the same before and after.
+//! Random memory accesses: the pass must not change results.
 
 use super::*;
 use crate::Builder;
@@ -21,10 +21,10 @@ impl Random {
     }
 }
 
-/// Addresses begin below.
+/// Upper bound of the addresses.
 const SIZE: u32 = 96;
 
-/// An address: a constant, or a value times a stride and a constant, aligned to so many bytes.
+/// Returns an address: a constant, or a value times a stride plus a constant, aligned to `align` bytes.
 fn address(b: &mut Builder<'_>, random: &mut Random, values: &[Def; 2], align: u32) -> Def {
     let constant = random.below(SIZE / align) * align;
     if random.below(2) == 0 {
@@ -116,7 +116,7 @@ fn random_accesses(seed: u64, memory: u32) -> Shader {
             _ => {}
         }
     }
-    // What was read is seen.
+    // Makes the loaded values observable.
     let two = b.u32_const(2);
     for (number, value) in seen.into_iter().enumerate() {
         let offset = b.u32_const(number as u32 * 4);
@@ -126,7 +126,7 @@ fn random_accesses(seed: u64, memory: u32) -> Shader {
     shader
 }
 
-/// Runs with memories of so many bytes.
+/// Runs a shader with memories of `bytes` bytes.
 fn outcome(shader: &Shader, bytes: usize, index: u32) -> Outputs {
     let words = |seed: u32| (0..bytes as u32 / 4).map(move |i| i.wrapping_mul(2_654_435_761).wrapping_add(seed));
     let buffer = |seed: u32| words(seed).flat_map(u32::to_le_bytes).collect::<Vec<u8>>();
@@ -162,7 +162,7 @@ fn random_accesses_within_bounds() {
     assert!(changed > 250, "{changed}");
 }
 
-/// Many accesses to one address, and to one buffer at unknown ones, take no time to speak of.
+/// Many accesses to one address, and to one buffer at unknown addresses, take negligible time.
 #[test]
 fn many_accesses() {
     let mut shader = Shader::new(Stage::Compute);
