@@ -1,4 +1,4 @@
-//! A file of rules, read and checked: each rule for itself, and whether it is ever reached.
+//! Parses and checks a file of rules: each rule on its own, and whether it can ever match.
 
 use std::collections::HashMap;
 
@@ -6,11 +6,11 @@ use super::infer::{self, FinishedRule, Node, Size, VariableKind, node_size, size
 use super::opcodes::Opcode;
 use super::parse::{self, RuleError};
 
-/// The finished rules of a text and all that is wrong with it, in the order of the lines.
+/// Returns the finished rules of a text and all errors, in line order.
 pub fn check(opcodes: &[Opcode], text: &str) -> (Vec<FinishedRule>, Vec<RuleError>) {
     let (rules, mut errors) = parse::parse(text);
     let mut finished = Vec::new();
-    // Rules that ask for nothing, by the opcode of their root: what they fit goes no further.
+    // Unconditional rules, by the opcode of their root: expressions that they match never reach later rules.
     let mut greedy: HashMap<usize, Vec<usize>> = HashMap::new();
     for rule in &rules {
         let instances = match infer::finish(opcodes, rule) {
@@ -21,11 +21,11 @@ pub fn check(opcodes: &[Opcode], text: &str) -> (Vec<FinishedRule>, Vec<RuleErro
             }
         };
         if rule.search.unnamed() == rule.replacement.unnamed() {
-            let message = "replaces something by itself".to_owned();
+            let message = "the replacement equals the search".to_owned();
             errors.push(RuleError { line: rule.line, column: rule.replacement.column, message });
         }
         let first = finished.len();
-        // A rule is of use if one of those that it stands for is.
+        // A rule is reachable if one of its instances is.
         let mut taken_by = None;
         let mut reached = false;
         for instance in &instances {
@@ -38,7 +38,7 @@ pub fn check(opcodes: &[Opcode], text: &str) -> (Vec<FinishedRule>, Vec<RuleErro
             }
         }
         if let Some(line) = taken_by.filter(|_| !reached) {
-            let message = format!("never reached: the rule of line {line} takes it first");
+            let message = format!("never reached: the rule in line {line} matches first");
             errors.push(RuleError { line: rule.line, column: rule.search.column, message });
         }
         finished.extend(instances);
@@ -53,15 +53,16 @@ pub fn check(opcodes: &[Opcode], text: &str) -> (Vec<FinishedRule>, Vec<RuleErro
     (finished, errors)
 }
 
-/// Class of the rules that keep all bits.
+/// Class of the rules that preserve all bits.
 const EXACT: u8 = 0;
 
-/// Class of the rules that lower.
+/// Class of the lowering rules.
 const LOWERING: u8 = 3;
 
-/// Whether a rule without conditions fits wherever a later one does.
+/// Whether an unconditional rule matches everything that a later one matches.
 fn takes_all(opcodes: &[Opcode], earlier: &FinishedRule, later: &FinishedRule) -> bool {
-    // Others leave what is exact, or where the signs of zeros are kept, to a later one.
+    // Rules of other classes do not apply to exact code, or where the sign of zero matters, and leave it to later
+    // rules.
     if !matches!(earlier.class, EXACT | LOWERING) && earlier.class != later.class {
         return false;
     }
@@ -78,8 +79,8 @@ struct Fit<'a> {
 }
 
 impl<'a> Fit<'a> {
-    /// Whether all that fits the later one of each pair fits the earlier one, from the last pair on. What it binds when
-    /// it fails is undone.
+    /// Whether each earlier node matches everything that the later node of its pair matches, starting with the last
+    /// pair. Bindings are undone on failure.
     fn covers(&mut self, mut pairs: Vec<(&'a Node, &'a Node)>) -> bool {
         let Some((earlier, later)) = pairs.pop() else { return true };
         if !self.size_covers(node_size(earlier), node_size(later)) {
@@ -101,7 +102,7 @@ impl<'a> Fit<'a> {
             }
             (Node::Literal { literal: a, .. }, Node::Literal { literal: b, .. }) => a == b && self.covers(pairs),
             (Node::Op { op, operands, .. }, Node::Op { op: other, operands: others, .. }) if op == other => {
-                // The one order may fit here and leave no way for what comes after.
+                // One order of operands may match here but prevent the rest from matching, so try both.
                 let swapped = self.opcodes[*op].commutative && operands.len() >= 2;
                 [false, true].into_iter().take(1 + usize::from(swapped)).any(|swap| {
                     let mut order: Vec<&Node> = others.iter().collect();

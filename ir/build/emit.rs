@@ -1,4 +1,4 @@
-//! Finished rules and their net as Rust text: constant arrays of the types of `src/algebra/`.
+//! Emits finished rules and their net as Rust text: constant arrays of the types in `src/algebra/`.
 
 use std::collections::HashMap;
 use std::fmt::Write;
@@ -8,20 +8,20 @@ use super::net::NetNode;
 use super::opcodes::Opcode;
 use super::parse::{Literal, SIZES};
 
-/// Writer of a set.
+/// Emits a rule set.
 pub struct Emitter<'a> {
     opcodes: &'a [Opcode],
     nodes: String,
-    /// Number of each node by its row: equal ones stand once, whatever rules they are of.
+    /// Index of each node, by its row, so that equal nodes of all rules are shared.
     node_numbers: HashMap<String, usize>,
     operands: Vec<usize>,
-    /// Where each list of operands stands in `operands`.
+    /// Position of each list of operands in `operands`.
     operand_lists: HashMap<Vec<usize>, usize>,
     conditions: String,
     condition_count: usize,
 }
 
-/// The text of the switches that rules ask for to be on and off.
+/// The text of the table of switches that rules require to be on and off.
 pub fn switches(asks: &[(u128, u128)]) -> String {
     format!(
         "/// Switches that must be on, and off, by the number that rules have.\n\
@@ -30,7 +30,7 @@ pub fn switches(asks: &[(u128, u128)]) -> String {
 }
 
 impl<'a> Emitter<'a> {
-    /// The text of `pub static NAME: RuleSet`. What rules ask of switches is added to `asks`, once each.
+    /// The text of `pub static NAME: RuleSet`. Adds the switch requirements of the rules to `asks`, without duplicates.
     pub fn set(
         opcodes: &'a [Opcode],
         name: &str,
@@ -131,7 +131,7 @@ impl<'a> Emitter<'a> {
         }
     }
 
-    /// Writes a node after its operands and gives its number. `next` numbers the commutative instructions of a search
+    /// Emits a node after its operands and returns its index. `next` numbers the commutative instructions of a search
     /// in preorder.
     fn node(&mut self, node: &Node, mut next: Option<&mut u8>) -> usize {
         let row = match node {
@@ -189,8 +189,8 @@ impl<'a> Emitter<'a> {
     }
 }
 
-/// The bits of a literal in a component of each size, if they depend on nothing else and a half can hold them. A float
-/// has none in the small sizes: no rule asks for it there.
+/// The bits of a literal in each size, if they depend on nothing else and a 16-bit float can represent them. Floats
+/// have no bits in sizes of 1 and 8, where no rule uses them.
 fn literal_bits(literal: &Literal) -> Option<[u64; 5]> {
     let cut = |value: u64| SIZES.map(|size| if size == 64 { value } else { value & ((1 << size) - 1) });
     match *literal {
@@ -205,7 +205,7 @@ fn literal_bits(literal: &Literal) -> Option<[u64; 5]> {
     }
 }
 
-/// A float of 16 bits, if it has that value exactly.
+/// Converts a value to a 16-bit float if that is exact.
 fn half(value: f64) -> Option<u64> {
     let sign = value.to_bits() >> 63 << 15;
     if value == 0.0 {

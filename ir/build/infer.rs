@@ -1,16 +1,17 @@
-//! Rules as written to rules of the engine: names resolved, sizes inferred, conversions without a size spelled out.
+//! Translates rules as written to rules of the engine: resolves names, infers sizes, and expands conversions without a
+//! size.
 //!
-//! Every value of a rule has a size that is known (`flt` gives 1 bit) or one of a few unknowns, which are unified:
-//! operands with what their opcode takes, a variable with itself, the whole search with the whole replacement. Unknown
-//! 0 is the main one: that of the first value of the search that is not fixed. A conversion without a size (`b2f`)
-//! makes one rule for every size that it can have. The engine only asks whether unknown 0 is of a size that the
-//! replacement can have as well; where another unknown would have to be asked, the rule is made once for each of its
-//! sizes.
+//! Every value of a rule has a known size (`flt` gives 1 bit) or a size variable, called an *unknown*. Unknowns are
+//! unified: the sizes of operands with the sizes that their opcode requires, all occurrences of a variable, and the
+//! whole search with the whole replacement. Unknown 0 is the main one: the size of the first value of the search
+//! without a fixed size. A conversion without a size (`b2f`) is expanded to one rule for each possible size. At run
+//! time, the engine only tests whether unknown 0 has a size that is possible in the replacement; if another unknown
+//! would need such a test, the rule is expanded to one rule for each of its sizes.
 
 use super::opcodes::{Opcode, Operand, SWITCHES, unsized_conversion};
 use super::parse::{Expression, Kind, Literal, Rule, RuleError, SIZES};
 
-/// Size of a value: of a known number of bits, or an unknown.
+/// Size of a value: a number of bits, or an unknown.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Size {
     /// Bits.
@@ -19,7 +20,7 @@ pub enum Size {
     Unknown(u8),
 }
 
-/// The sizes and kinds of operand that a variable may stand for.
+/// The kinds of operands that a variable matches.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum VariableKind {
     /// Anything (`a`).
@@ -37,18 +38,18 @@ pub enum Node {
         op: usize,
         /// Size of the result.
         size: Size,
-        /// Exact whatever was matched.
+        /// Whether the new instruction is exact even if the matched ones are not.
         exact: bool,
-        /// Number of its label.
+        /// Index of its label.
         label: Option<u8>,
         /// Operands.
         operands: Vec<Node>,
     },
     /// A variable.
     Variable {
-        /// Number in the order of the search.
+        /// Index in the order of the search.
         index: u8,
-        /// The sizes and kinds of operand that it may stand for.
+        /// The kinds of operands that it matches.
         kind: VariableKind,
         /// Size.
         size: Size,
@@ -67,44 +68,44 @@ pub enum Node {
 /// A condition.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Condition {
-    /// One of the labelled instructions has one use.
+    /// One of the labelled instructions has a single use.
     Once(Vec<u8>),
-    /// A predicate on a variable, by its name.
+    /// A named predicate on a variable.
     Variable(&'static str, u8),
-    /// A variable is not the result of an opcode.
+    /// A variable is not defined by an opcode.
     IsNot(u8, usize),
-    /// A predicate on the instruction itself, by its name.
+    /// A named predicate on the root instruction.
     Root(&'static str),
-    /// An expression of constants that must be true.
+    /// An expression of constants that must evaluate to true.
     Constant(Node),
 }
 
 /// A rule for the engine.
 #[derive(Clone, PartialEq, Debug)]
 pub struct FinishedRule {
-    /// Line in its file.
+    /// Line in the file.
     pub line: usize,
     /// Class of its tag.
     pub class: u8,
-    /// The tag's star.
+    /// Whether the tag has a star.
     pub star: bool,
-    /// Mask of the sizes that unknown 0 may have.
+    /// Mask of the possible sizes of unknown 0.
     pub sizes: u8,
-    /// The expression searched for: an [`Node::Op`].
+    /// The search expression: an [`Node::Op`].
     pub search: Node,
     /// The replacement.
     pub replacement: Node,
-    /// Conditions besides the switches.
+    /// Conditions other than switches.
     pub conditions: Vec<Condition>,
     /// Switches that must be on.
     pub on: u128,
     /// Switches that must be off.
     pub off: u128,
-    /// Sizes of the unknowns, for messages; the number of unknowns.
+    /// Number of unknowns.
     pub unknowns: u8,
 }
 
-/// Predicates on a variable, and whether it must be a constant.
+/// Predicates on variables, and whether the variable must be a constant.
 pub const VARIABLE_PREDICATES: &[(&str, bool)] = &[
     ("not_constant", false),
     ("number", false),
@@ -120,26 +121,26 @@ pub const VARIABLE_PREDICATES: &[(&str, bool)] = &[
     ("odd", true),
 ];
 
-/// Predicates on the instruction itself.
+/// Predicates on the root instruction.
 pub const ROOT_PREDICATES: &[&str] =
     &["only_float_uses", "some_use_without_modifiers", "not_only_fsat_uses", "no_sum_uses", "not_exact", "any_zero"];
 
-/// Most variables of a rule, and most labels.
+/// Maximum number of variables, and of labels, of a rule.
 pub const MAX_VARIABLES: usize = 8;
 
 type Result<T> = std::result::Result<T, (usize, String)>;
 
 struct Inference<'a> {
     opcodes: &'a [Opcode],
-    /// Unknowns: what they are bound to, and which sizes are possible.
+    /// Unknowns: their binding, and their possible sizes.
     unknowns: Vec<(Option<Size>, u8)>,
     variables: Vec<(char, Size)>,
     labels: Vec<String>,
-    /// Of every label: the sizes of the result and of the first operand.
+    /// Sizes of the result and of the first operand of each labelled instruction.
     label_sizes: Vec<(Size, Size)>,
-    /// Conversions by label that must be to more bits (or to fewer).
+    /// Labelled conversions that must widen (or narrow).
     steps: Vec<(u8, bool, usize)>,
-    /// Unknowns that must be numbers in the end, with the text that says so.
+    /// Unknowns that must be expanded to known sizes, with their columns for errors.
     concrete: Vec<(Size, usize)>,
     searching: bool,
 }
@@ -163,11 +164,13 @@ impl Inference<'_> {
     fn unify(&mut self, a: Size, b: Size, column: usize) -> Result<()> {
         let (a, b) = (self.find(a), self.find(b));
         match (a, b) {
-            (Size::Fixed(x), Size::Fixed(y)) if x != y => Err((column, format!("{x} bits where {y} bits are wanted"))),
+            (Size::Fixed(x), Size::Fixed(y)) if x != y => {
+                Err((column, format!("{x} bits where {y} bits are expected")))
+            }
             (Size::Fixed(_), Size::Fixed(_)) => Ok(()),
             (Size::Unknown(x), Size::Unknown(y)) if x == y => Ok(()),
             (Size::Unknown(x), Size::Unknown(y)) => {
-                // The older one stays, so that the main unknown is the first.
+                // Keep the older unknown, so that the main unknown stays the first one.
                 let (old, new) = (x.min(y), x.max(y));
                 let sizes = self.unknowns[new as usize].1;
                 self.unknowns[new as usize].0 = Some(Size::Unknown(old));
@@ -176,7 +179,7 @@ impl Inference<'_> {
             (Size::Unknown(x), fixed) | (fixed, Size::Unknown(x)) => {
                 let Size::Fixed(bits) = fixed else { return Ok(()) };
                 if self.unknowns[x as usize].1 & size_bit(bits) == 0 {
-                    return Err((column, format!("cannot be of {bits} bits")));
+                    return Err((column, format!("cannot have {bits} bits")));
                 }
                 self.unknowns[x as usize].0 = Some(fixed);
                 Ok(())
@@ -206,7 +209,7 @@ impl Inference<'_> {
         Ok((self.labels.len() - 1) as u8)
     }
 
-    /// The node of an expression of which its context demands a size.
+    /// The node of an expression in a context that requires a size.
     fn node(&mut self, e: &Expression, wanted: Size) -> Result<Node> {
         match &e.kind {
             Kind::Literal(literal) => Ok(Node::Literal { literal: *literal, size: wanted }),
@@ -227,7 +230,7 @@ impl Inference<'_> {
                     self.unify(size, Size::Fixed(*bits), e.column)?;
                 }
                 if self.searching && select.is_some() {
-                    return Err((e.column, "the search selects no components".to_owned()));
+                    return Err((e.column, "the search cannot select components".to_owned()));
                 }
                 self.unify(size, wanted, e.column)?;
                 let index = self.variables.iter().position(|(n, _)| n == name).unwrap_or_default() as u8;
@@ -250,9 +253,9 @@ impl Inference<'_> {
                     return Err((e.column, format!("{name} takes {wanted} operands, not {}", operands.len())));
                 }
                 if *exact && self.searching {
-                    return Err((e.column, "`!` is for replacements".to_owned()));
+                    return Err((e.column, "`!` is only valid in replacements".to_owned()));
                 }
-                // Of an instruction come two at most.
+                // Every instruction creates at most two unknowns.
                 if self.unknowns.len() + 2 > usize::from(u8::MAX) {
                     return Err((e.column, "too long".to_owned()));
                 }
@@ -270,7 +273,7 @@ impl Inference<'_> {
                 let taken = |input: &Operand| if input.bit_size == 0 { own } else { Size::Fixed(input.bit_size) };
                 let label = match label {
                     Some(_) if !self.searching => {
-                        return Err((e.column, "only what is looked for can be named".to_owned()));
+                        return Err((e.column, "only instructions of the search can be named".to_owned()));
                     }
                     Some(name) => {
                         self.label_sizes.push((size, row.inputs.first().map_or(size, taken)));
@@ -287,10 +290,10 @@ impl Inference<'_> {
         }
     }
 
-    /// The condition that an expression stands for; nothing for one that only limits sizes.
+    /// The condition of an expression; `None` if it only restricts sizes.
     fn condition(&mut self, e: &Expression) -> Result<Option<Condition>> {
         let Kind::Op { name, operands, .. } = &e.kind else {
-            return Err((e.column, "a condition expected".to_owned()));
+            return Err((e.column, "expected a condition".to_owned()));
         };
         if name == "once" {
             if operands.is_empty() {
@@ -324,19 +327,19 @@ impl Inference<'_> {
                 return Err((e.column, "is_not takes a variable and an opcode".to_owned()));
             };
             let index = self.variable_of(variable, false)?;
-            let Kind::Op { name, .. } = &op.kind else { return Err((op.column, "an opcode expected".to_owned())) };
+            let Kind::Op { name, .. } = &op.kind else { return Err((op.column, "expected an opcode".to_owned())) };
             return match self.opcodes.iter().position(|o| o.name == name) {
                 Some(op) => Ok(Some(Condition::IsNot(index, op))),
                 None => Err((op.column, format!("unknown opcode `{name}`"))),
             };
         }
         if operands.is_empty() || !self.opcodes.iter().any(|o| o.name == name) {
-            let message = format!("unknown condition `{name}` (no switch of the target, no predicate, no opcode)");
+            let message = format!("unknown condition `{name}` (not a switch, predicate or opcode)");
             return Err((e.column, message));
         }
         let node = self.node(e, Size::Fixed(1))?;
         match first_variable(&node) {
-            Some(column) if column == usize::MAX => Err((e.column, "only constants can be computed with".to_owned())),
+            Some(column) if column == usize::MAX => Err((e.column, "only constants can be evaluated".to_owned())),
             _ => Ok(Some(Condition::Constant(node))),
         }
     }
@@ -354,9 +357,9 @@ impl Inference<'_> {
     }
 
     fn variable_of(&self, e: &Expression, constant: bool) -> Result<u8> {
-        let Kind::Variable { name, .. } = &e.kind else { return Err((e.column, "a variable expected".to_owned())) };
+        let Kind::Variable { name, .. } = &e.kind else { return Err((e.column, "expected a variable".to_owned())) };
         if constant && !name.is_ascii_uppercase() {
-            return Err((e.column, "a constant (`K`) expected".to_owned()));
+            return Err((e.column, "expected a constant (`K`)".to_owned()));
         }
         match self.variables.iter().position(|(n, _)| n == name) {
             Some(index) => Ok(index as u8),
@@ -364,7 +367,7 @@ impl Inference<'_> {
         }
     }
 
-    /// The node with unknowns replaced by what they are; `numbers[n]` is the new number of unknown n.
+    /// Replaces the unknowns in a node by their bindings; `numbers[n]` is the new number of unknown n.
     fn resolve(&self, node: &Node, numbers: &[u8]) -> Node {
         let resolved = |size: Size| match self.find(size) {
             Size::Unknown(n) => Size::Unknown(numbers[n as usize]),
@@ -374,7 +377,7 @@ impl Inference<'_> {
             Node::Op { op, size, exact, label, operands } => {
                 let size = resolved(*size);
                 let mut op = *op;
-                // The opcode of an unsized conversion was a stand-in.
+                // Replaces the placeholder opcode of a conversion without a size.
                 if let Size::Fixed(bits) = size {
                     let stem = self.opcodes[op].name.trim_end_matches(|c: char| c.is_ascii_digit());
                     if unsized_conversion(self.opcodes, stem) != 0 {
@@ -393,7 +396,7 @@ impl Inference<'_> {
     }
 }
 
-/// `usize::MAX` if the node has a variable that is no constant.
+/// `usize::MAX` if the node contains a variable that is not constant.
 fn first_variable(node: &Node) -> Option<usize> {
     match node {
         Node::Variable { kind: VariableKind::Any, .. } => Some(usize::MAX),
@@ -402,17 +405,17 @@ fn first_variable(node: &Node) -> Option<usize> {
     }
 }
 
-/// The bit of a size in a mask.
+/// The bit for a size in a mask of sizes.
 pub fn size_bit(bits: u8) -> u8 {
     SIZES.iter().position(|&s| s == bits).map_or(0, |i| 1 << i)
 }
 
-/// The rules that a written rule stands for.
+/// Expands a written rule to rules of the engine.
 pub fn finish(opcodes: &[Opcode], rule: &Rule) -> std::result::Result<Vec<FinishedRule>, RuleError> {
     let mut finished = Vec::new();
-    // Choices of sizes for unknowns that must be numbers, the last one counted through.
+    // Chosen sizes of unknowns that must be known, explored depth-first.
     let mut pending = vec![Vec::new()];
-    let mut last = (rule.search.column, "there is none".to_owned());
+    let mut last = (rule.search.column, "no possible size".to_owned());
     while let Some(choices) = pending.pop() {
         match instance(opcodes, rule, &choices) {
             Ok(Instance::Finished(rule)) => finished.push(*rule),
@@ -421,7 +424,7 @@ pub fn finish(opcodes: &[Opcode], rule: &Rule) -> std::result::Result<Vec<Finish
                     pending.push([&choices[..], &[bits]].concat());
                 }
             }
-            // A size that does not fit elsewhere is no error as long as another one does.
+            // An impossible size is only an error if all others are impossible, too.
             Err(error) if !choices.is_empty() => last = error,
             Err((column, message)) => return Err(RuleError { line: rule.line, column, message }),
         }
@@ -435,7 +438,7 @@ pub fn finish(opcodes: &[Opcode], rule: &Rule) -> std::result::Result<Vec<Finish
 
 enum Instance {
     Finished(Box<FinishedRule>),
-    /// The next unknown that must be a number, with what it may be.
+    /// The possible sizes of the next unknown that must be known.
     Choose(u8),
 }
 
@@ -455,7 +458,7 @@ fn instance(opcodes: &[Opcode], rule: &Rule, choices: &[u8]) -> Result<Instance>
     if !matches!(search, Node::Op { .. }) {
         return Err((rule.search.column, "the search must be an instruction".to_owned()));
     }
-    // The main unknown: the first that is left in the order of the search.
+    // The main unknown is the first one in the order of the search.
     let main = main_unknown(&inference, &search);
     if let Some(main) = main.filter(|_| rule.sizes != 0) {
         inference.restrict(main, rule.sizes, rule.search.column)?;
@@ -493,7 +496,7 @@ fn instance(opcodes: &[Opcode], rule: &Rule, choices: &[u8]) -> Result<Instance>
             return Err((column, format!("{from} to {to} bits")));
         }
     }
-    // Unknowns in the order of the search, the main one first.
+    // Unknowns in the order of the search, starting with the main one.
     let mut order = Vec::new();
     collect(&inference, &search, &mut order);
     for &unknown in order.iter().skip(1) {
@@ -507,7 +510,7 @@ fn instance(opcodes: &[Opcode], rule: &Rule, choices: &[u8]) -> Result<Instance>
             continue;
         }
         match choices.next() {
-            // What is a number now is none of the unknowns any more: once more from the start, with the number.
+            // A chosen size replaces the unknown; the caller starts again with each choice.
             Some(&bits) => inference.unify(Size::Unknown(unknown), Size::Fixed(bits), rule.search.column)?,
             None => return Ok(Instance::Choose(sizes)),
         }
@@ -522,20 +525,20 @@ fn instance(opcodes: &[Opcode], rule: &Rule, choices: &[u8]) -> Result<Instance>
         let mut all = Vec::new();
         collect(&inference, node, &mut all);
         if all.iter().any(|n| !order.contains(n)) {
-            return Err((rule.replacement.column, "a size cannot be known from the search".to_owned()));
+            return Err((rule.replacement.column, "a size cannot be inferred from the search".to_owned()));
         }
         if main.is_none() && speaks_of_main_size(node) {
-            return Err((rule.replacement.column, "`N` and `SIGN` without a size that is left open".to_owned()));
+            return Err((rule.replacement.column, "`N` and `SIGN` need an open size".to_owned()));
         }
     }
     if order.len() > MAX_VARIABLES {
-        return Err((rule.search.column, "too many sizes are left open".to_owned()));
+        return Err((rule.search.column, "too many open sizes".to_owned()));
     }
     if let Some(index) = vector_asked_about(opcodes, &search, &conditions) {
         let name = inference.variables[usize::from(index)].0;
         return Err((
             rule.search.column,
-            format!("`{name}` has other components than the instruction, which conditions do not look at"),
+            format!("`{name}` has a different number of components than the instruction, so conditions cannot test it"),
         ));
     }
     let sizes = order.first().map_or(0b11111, |&n| inference.unknowns[n as usize].1);
@@ -561,13 +564,13 @@ fn instance(opcodes: &[Opcode], rule: &Rule, choices: &[u8]) -> Result<Instance>
     })))
 }
 
-/// A variable that stands for more or fewer components than the instruction, below an operand of a fixed number of
-/// them, and that conditions ask about.
+/// Finds a variable in an operand with a fixed number of components, which has more or fewer components than the
+/// instruction, and is tested by a condition.
 fn vector_asked_about(opcodes: &[Opcode], search: &Node, conditions: &[Condition]) -> Option<u8> {
     let mut fixed = Vec::new();
     below_fixed_operands(opcodes, search, false, &mut fixed);
     let asked = |condition: &Condition| match condition {
-        // These look at the value, not at components.
+        // These test the whole value instead of its components.
         Condition::Variable("not_constant", _) | Condition::IsNot(..) | Condition::Once(_) | Condition::Root(_) => None,
         Condition::Variable(_, index) => fixed.contains(index).then_some(*index),
         Condition::Constant(node) => {
@@ -579,7 +582,7 @@ fn vector_asked_about(opcodes: &[Opcode], search: &Node, conditions: &[Condition
     conditions.iter().find_map(asked)
 }
 
-/// The variables below operands of a fixed number of components.
+/// Collects the variables in operands with a fixed number of components.
 fn below_fixed_operands(opcodes: &[Opcode], node: &Node, is_fixed: bool, found: &mut Vec<u8>) {
     match node {
         Node::Variable { index, .. } if is_fixed => found.push(*index),
@@ -600,7 +603,7 @@ fn speaks_of_main_size(node: &Node) -> bool {
     }
 }
 
-/// `N` and `SIGN` speak of the main size; where it is a number they are numbers.
+/// Replaces `N` and `SIGN`, which refer to the main size, by numbers if the main size is known.
 fn with_main_size(node: Node, main: Option<Size>) -> Node {
     let Some(Size::Fixed(bits)) = main else { return node };
     match node {
@@ -618,7 +621,7 @@ fn with_main_size(node: Node, main: Option<Size>) -> Node {
     }
 }
 
-/// Size of the value of a node.
+/// Size of a node's value.
 pub fn node_size(node: &Node) -> Size {
     match node {
         Node::Op { size, .. } | Node::Variable { size, .. } | Node::Literal { size, .. } => *size,
@@ -634,7 +637,7 @@ fn main_unknown(inference: &Inference<'_>, node: &Node) -> Option<Size> {
     operands.iter().find_map(|o| main_unknown(inference, o))
 }
 
-/// The unknowns that are left, in order.
+/// Collects the unbound unknowns in order.
 fn collect(inference: &Inference<'_>, node: &Node, order: &mut Vec<u8>) {
     if let Size::Unknown(n) = inference.find(node_size(node))
         && !order.contains(&n)

@@ -1,7 +1,7 @@
-//! Compiles the algebraic rules of `rules/*.rules` to constant tables: the rules, and a net that finds those whose
-//! shape fits.
+//! Compiles the algebraic rules in `rules/*.rules` to constant tables: the rules, and a net that finds the rules with
+//! matching shapes.
 //!
-//! A rule that is wrong stops the build with its file, line and column.
+//! An invalid rule stops the build with its file, line and column.
 
 #[macro_use]
 #[path = "../src/alu/table.rs"]
@@ -20,7 +20,7 @@ mod reference_data;
 use std::path::Path;
 use std::{env, fs, process};
 
-/// The sets: name of the constant, file.
+/// The rule sets: name of the constant, file.
 const SETS: &[(&str, &str)] =
     &[("MAIN", "rules/main.rules"), ("LATE", "rules/late.rules"), ("MODIFIERS", "rules/modifiers.rules")];
 

@@ -1,7 +1,6 @@
-//! The search expressions of all rules of a set as one net: a trie over their nodes in preorder, with an edge for each
-//! opcode, for each literal, for each variable that stood before, one for any constant and one for anything. Walking it
-//! along an instruction finds every rule whose shape fits, for all orders of commutative operands, without looking at
-//! any rule twice.
+//! Compiles the search expressions of a rule set to a net: a trie over their nodes in preorder, with edges for each
+//! opcode, each literal, each variable bound before, any constant, and any operand. Walking it along an instruction
+//! finds every rule with a matching shape, in all orders of commutative operands, visiting no rule twice.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +8,7 @@ use super::infer::{Condition, FinishedRule, Node, Size, VariableKind};
 use super::opcodes::Opcode;
 use super::parse::Literal;
 
-/// Most commutative instructions of a rule whose operands are tried in both orders.
+/// Maximum number of commutative instructions of a rule that are tried in both operand orders.
 const MAX_COMMUTATIVE: u32 = 6;
 
 /// A node of the net.
@@ -21,15 +20,15 @@ pub struct NetNode {
     pub literals: Vec<(Literal, Size, usize)>,
     /// A constant.
     pub constant: Option<usize>,
-    /// Anything.
+    /// Any operand.
     pub any: Option<usize>,
-    /// A variable that was met before: the number of it among the variables on the way here.
+    /// A variable bound before: its index among the variables on the path to this node.
     pub same: Vec<(u8, usize)>,
-    /// Rules that end here, with the commutative instructions that are swapped as a mask.
+    /// Rules that end here, with a mask of the commutative instructions that are swapped.
     pub rules: Vec<(usize, u8)>,
 }
 
-/// The net of a set; node 0 is the start.
+/// Builds the net of a rule set; node 0 is the start.
 pub fn build(opcodes: &[Opcode], rules: &[FinishedRule]) -> Vec<NetNode> {
     let mut nodes = vec![NetNode::default()];
     for (number, rule) in rules.iter().enumerate() {
@@ -82,7 +81,7 @@ pub fn build(opcodes: &[Opcode], rules: &[FinishedRule]) -> Vec<NetNode> {
 enum Token {
     Op(usize),
     Literal(Literal, Size),
-    /// A variable by number, and whether only constants will do.
+    /// A variable by index, and whether it only matches constants.
     Variable(u8, bool),
 }
 
@@ -91,14 +90,14 @@ fn commutes(opcodes: &[Opcode], op: usize) -> bool {
     opcodes[op].commutative && opcodes[op].inputs.len() >= 2
 }
 
-/// Number of commutative instructions, which is how they are numbered in preorder.
+/// Number of commutative instructions, which are numbered in preorder.
 pub fn count_commutative(opcodes: &[Opcode], node: &Node) -> u32 {
     let Node::Op { op, operands, .. } = node else { return 0 };
     u32::from(commutes(opcodes, *op)) + operands.iter().map(|o| count_commutative(opcodes, o)).sum::<u32>()
 }
 
-/// Tokens in the order in which operands are visited when the instructions of the mask are swapped. The numbers of
-/// commutative instructions are those of the order as written.
+/// Lists the tokens in the order in which operands are visited if the instructions of the mask are swapped. Commutative
+/// instructions are numbered in the order of the written expression.
 fn flatten(opcodes: &[Opcode], node: &Node, mask: u8, next: &mut u32, tokens: &mut Vec<Token>) {
     match node {
         Node::Variable { index, kind, .. } => tokens.push(Token::Variable(*index, *kind != VariableKind::Any)),
@@ -126,7 +125,8 @@ fn flatten(opcodes: &[Opcode], node: &Node, mask: u8, next: &mut u32, tokens: &m
     }
 }
 
-/// Instructions whose operands need not be tried in the other order: equal ones, and variables that only stand here.
+/// Instructions that need not be tried in the other order: with equal operands, or with variables that occur nowhere
+/// else.
 fn useless_swaps(opcodes: &[Opcode], rule: &FinishedRule) -> u8 {
     let mut mask = 0;
     visit(opcodes, &rule.search, &mut 0, &mut |number, operands| {

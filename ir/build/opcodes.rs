@@ -1,29 +1,29 @@
-//! The parts of the tables of opcodes and switches that the build needs: they are the crate's own, included.
+//! The parts of the opcode and switch tables that the build needs, included from the crate's sources.
 
-/// Type of an operand: base type and size (0: unsized), components (0: as many as the result has).
+/// Type of an operand: base type, size (0 if unsized) and number of components (0 if the same as the result).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Operand {
     /// `FLOAT`, `INT`, `UINT` or `BOOL`.
     pub base: &'static str,
-    /// Bits, or 0.
+    /// Bit size, or 0.
     pub bit_size: u8,
-    /// Components, or 0.
+    /// Number of components, or 0.
     pub components: u8,
 }
 
 /// A row of the table of opcodes.
 pub struct Opcode {
-    /// Its name in Rust.
+    /// Name of the enum variant.
     pub variant: &'static str,
-    /// Its name.
+    /// Name in the text form.
     pub name: &'static str,
     /// Result.
     pub output: Operand,
     /// Operands.
     pub inputs: Vec<Operand>,
-    /// Sizes that the unsized types may have, as a mask.
+    /// Possible sizes of the unsized types, as a mask.
     pub sizes: u8,
-    /// The first two operands may be swapped.
+    /// Whether the first two operands may be swapped.
     pub commutative: bool,
 }
 
@@ -74,19 +74,19 @@ alu_opcodes!(rows);
 
 macro_rules! switch_names {
     ($($name:ident = $default:literal, $by:ident, [$($op:ident $(($($bits:literal)+))?)*], $bound:expr, $doc:literal;)*) => {
-        /// Names of the switches of a target, in the order of their bits.
+        /// Names of the target switches, in the order of their bits.
         pub const SWITCHES: &[&str] = &[$(stringify!($name)),*];
     };
 }
 
 compiler_switches!(switch_names);
 
-/// Conversions whose size their context decides: the name without it and the sizes that there are.
+/// The mask of possible sizes of a conversion that gets its size from the context, such as `b2f`; 0 for other names.
 pub fn unsized_conversion(opcodes: &[Opcode], name: &str) -> u8 {
     if !matches!(name, "b2f" | "b2i" | "b2b" | "i2f" | "u2f" | "f2f" | "f2i" | "f2u" | "i2i" | "u2u") {
         return 0;
     }
-    // Numbers of 1 bit are no numbers to convert: their only positive value reads as -1.
+    // 1-bit integers cannot be converted: their only nonzero value reads as -1.
     let first = usize::from(name != "b2b");
     super::parse::SIZES
         .iter()

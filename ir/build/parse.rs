@@ -1,4 +1,4 @@
-//! Text of the rules to expressions.
+//! Parses the text of rules to expressions.
 //!
 //! ```text
 //! # a group                                        a comment
@@ -6,47 +6,47 @@
 //! exact 32|64: m=imul(a, K) => ishl(a, find_lsb(K)) if pos_pow2(K), once(m), !lower_bitops
 //! ```
 //!
-//! Recursive descent with a bound on the nesting; every node knows its column. The first error of a line is reported,
-//! and the next line is read.
+//! Recursive descent with bounded nesting; every node has its column. After the first error in a line, parsing
+//! continues with the next line.
 
-/// Expressions nested deeper than this are errors.
+/// Maximum nesting of expressions.
 const MAX_DEPTH: usize = 16;
 
 /// An error and its position in the file.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct RuleError {
-    /// Line, from 1.
+    /// Line, starting at 1.
     pub line: usize,
-    /// Column in characters, from 1.
+    /// Column in characters, starting at 1.
     pub column: usize,
     /// The error.
     pub message: String,
 }
 
-/// The exactness that a rule keeps.
+/// The precision that a rule guarantees.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Tag {
-    /// Bits of the class: 0 the same bits, 1 but for the sign of zero, 2 only about the same value, 3 about the same
-    /// value and for `exact` code too.
+    /// Class: 0 for the same bits, 1 if the sign of zero may differ, 2 for approximately the same value, 3 for
+    /// approximately the same value, also in `exact` code.
     pub class: u8,
-    /// Differs in the flushing of denormals and in making signalling NaNs quiet.
+    /// Whether flushing of denormals and quieting of signalling NaNs may differ.
     pub star: bool,
 }
 
-/// Bits of the sizes in a mask: bit 0 for 1, then 8, 16, 32, 64 bits.
+/// Sizes by their bit in a mask: bit 0 for 1, then 8, 16, 32, 64 bits.
 pub const SIZES: [u8; 5] = [1, 8, 16, 32, 64];
 
 /// An expression with its column.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Expression {
-    /// Column in characters, from 1.
+    /// Column in characters, starting at 1.
     pub column: usize,
-    /// Kind of the token.
+    /// Kind of the node.
     pub kind: Kind,
 }
 
 impl Expression {
-    /// The same without positions and names.
+    /// Returns the expression without columns and labels.
     pub fn unnamed(&self) -> Expression {
         let kind = match &self.kind {
             Kind::Op { name, exact, operands, .. } => {
@@ -66,9 +66,9 @@ pub enum Kind {
     Op {
         /// Opcode, or the name of a conversion without a size.
         name: String,
-        /// The new instruction is exact.
+        /// Whether the new instruction is exact.
         exact: bool,
-        /// Name for conditions.
+        /// Label for conditions.
         label: Option<String>,
         /// Operands.
         operands: Vec<Expression>,
@@ -77,7 +77,7 @@ pub enum Kind {
     Variable {
         /// One letter.
         name: char,
-        /// Size that it must have.
+        /// Required size.
         bit_size: Option<u8>,
         /// Selected components.
         select: Option<Vec<u8>>,
@@ -86,7 +86,7 @@ pub enum Kind {
     Literal(Literal),
 }
 
-/// A constant, whose bits depend on the size that its context demands.
+/// A constant; its bits depend on the size that its context requires.
 #[derive(Clone, Copy, Debug)]
 pub enum Literal {
     /// A float.
@@ -95,13 +95,13 @@ pub enum Literal {
     Nan,
     /// An integer.
     Integer(i128),
-    /// The size of the rule's values, plus something.
+    /// The size of the rule's values, plus a number.
     Size(i64),
-    /// The top bit of the rule's values, plus something.
+    /// The top bit of the rule's values, plus a number.
     Sign(i64),
 }
 
-/// Two zeros of different signs are two constants.
+/// Zeros of different signs are different constants.
 impl PartialEq for Literal {
     fn eq(&self, other: &Literal) -> bool {
         match (self, other) {
@@ -117,21 +117,21 @@ impl PartialEq for Literal {
 /// A rule as written.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Rule {
-    /// Line, from 1.
+    /// Line, starting at 1.
     pub line: usize,
-    /// The exactness that it keeps.
+    /// The precision that it guarantees.
     pub tag: Tag,
-    /// Sizes of the first unsized values for which it holds; all of those that the opcodes have, if 0.
+    /// Possible sizes of the first unsized values; 0 for all sizes that the opcodes support.
     pub sizes: u8,
-    /// The expression searched for.
+    /// The search expression.
     pub search: Expression,
     /// The replacement.
     pub replacement: Expression,
-    /// Conditions, all of which must hold; a negated one has `true`.
+    /// Conditions, all of which must hold; `true` marks a negated one.
     pub conditions: Vec<(bool, Expression)>,
 }
 
-/// Reads a file of rules.
+/// Parses a file of rules.
 pub fn parse(text: &str) -> (Vec<Rule>, Vec<RuleError>) {
     let (mut rules, mut errors) = (Vec::new(), Vec::new());
     for (number, line) in text.lines().enumerate() {
@@ -152,7 +152,7 @@ type Result<T> = std::result::Result<T, (usize, String)>;
 struct Parser<'a> {
     text: &'a str,
     at: usize,
-    /// Words alone are names here: of switches, labels, opcodes.
+    /// A single word here is a name: of a switch, label or opcode.
     in_condition: bool,
 }
 
@@ -184,10 +184,10 @@ impl Parser<'_> {
     }
 
     fn expect(&mut self, word: &str) -> Result<()> {
-        if self.eat(word) { Ok(()) } else { self.error(format!("`{word}` expected")) }
+        if self.eat(word) { Ok(()) } else { self.error(format!("expected `{word}`")) }
     }
 
-    /// Letters, digits and underscores.
+    /// Parses letters, digits and underscores.
     fn word(&mut self) -> &str {
         self.space();
         let start = self.at;
@@ -217,7 +217,7 @@ impl Parser<'_> {
         }
         self.space();
         if !self.rest().is_empty() {
-            return self.error("the end of the rule expected");
+            return self.error("expected the end of the rule");
         }
         Ok(Rule { line, tag, sizes, search, replacement, conditions })
     }
@@ -230,7 +230,7 @@ impl Parser<'_> {
             "nsz" => 1,
             "inexact" => 2,
             "lowering" => 3,
-            other => return Err((start, format!("`{other}` is no tag (exact, nsz, inexact, lowering)"))),
+            other => return Err((start, format!("`{other}` is not a tag (exact, nsz, inexact, lowering)"))),
         };
         let star = self.rest().starts_with('*');
         self.at += usize::from(star);
@@ -250,7 +250,10 @@ impl Parser<'_> {
                 word => match SIZES.iter().position(|s| s.to_string() == word) {
                     Some(index) => 1 << index,
                     None => {
-                        return Err((start, format!("`{word}` is no size (any, float, int, bits, 1, 8, 16, 32, 64)")));
+                        return Err((
+                            start,
+                            format!("`{word}` is not a size (any, float, int, bits, 1, 8, 16, 32, 64)"),
+                        ));
                     }
                 },
             };
@@ -271,7 +274,7 @@ impl Parser<'_> {
         }
         let name = self.word().to_owned();
         if name.is_empty() {
-            return self.error("an expression expected");
+            return self.error("expected an expression");
         }
         let literal = match name.as_str() {
             "N" => Some(Literal::Size(self.addend()?)),
@@ -309,7 +312,7 @@ impl Parser<'_> {
         }
         let mut letters = op.chars();
         let (Some(name), None, None) = (letters.next(), letters.next(), &label) else {
-            return Err((column, format!("`{op}` is no variable (one letter) and has no operands")));
+            return Err((column, format!("`{op}` is not a variable (one letter) and has no operands")));
         };
         let mut bit_size = None;
         if self.rest().starts_with('@') {
@@ -318,7 +321,7 @@ impl Parser<'_> {
             let word = self.word();
             bit_size = SIZES.into_iter().find(|s| s.to_string() == word);
             if bit_size.is_none() {
-                return Err((start, format!("`{word}` is no size")));
+                return Err((start, format!("`{word}` is not a size")));
             }
         }
         let mut select = None;
@@ -330,13 +333,13 @@ impl Parser<'_> {
                 word.chars().map(|c| "xyzwefghijklmnop".find(c).map(|i| i as u8)).collect();
             match components {
                 Some(list) if !list.is_empty() && list.len() <= 16 => select = Some(list),
-                _ => return Err((start, format!("`{word}` selects no components"))),
+                _ => return Err((start, format!("`{word}` does not select components"))),
             }
         }
         Ok(Expression { column, kind: Kind::Variable { name, bit_size, select } })
     }
 
-    /// `+ n` or `- n` after a named number.
+    /// Parses `+ n` or `- n` after a named number.
     fn addend(&mut self) -> Result<i64> {
         let sign = if self.eat("+") {
             1
@@ -348,7 +351,7 @@ impl Parser<'_> {
         let column = self.column();
         match self.word().parse::<i32>() {
             Ok(value) => Ok(sign * i64::from(value)),
-            Err(_) => Err((column, "a number expected".to_owned())),
+            Err(_) => Err((column, "expected a number".to_owned())),
         }
     }
 
@@ -386,7 +389,7 @@ impl Parser<'_> {
             Some(value) => Ok(Literal::Integer(sign * value)),
             None => match text.parse::<f64>() {
                 Ok(value) if !text.starts_with('~') => Ok(Literal::Float(value)),
-                _ => Err((column, format!("`{text}` is no number"))),
+                _ => Err((column, format!("`{text}` is not a number"))),
             },
         }
     }

@@ -1,11 +1,11 @@
-//! Tells tests whether the folder of real shaders and recorded results is there, by `cfg(reference_data)`: tests that
-//! need it are ignored otherwise. It is the build script of crates with such tests.
+//! Sets `cfg(reference_data)` if the folder of real shaders and recorded results exists; tests that need it are ignored
+//! otherwise. It is the build script of crates with such tests.
 
 use std::env;
 use std::path::{Path, PathBuf};
 
-/// The folder is that of `TGSIC_SHARED`, or `shared` next to the repository. Cargo runs this again when the variable
-/// changes; a folder that appears next to the repository later is seen once this file is touched.
+/// The folder is `TGSIC_SHARED`, or `shared` next to the repository. Cargo runs this again when the variable changes; a
+/// folder that is created next to the repository later is only noticed after this file is touched.
 pub fn main() {
     println!("cargo::rustc-check-cfg=cfg(reference_data)");
     println!("cargo::rerun-if-env-changed=TGSIC_SHARED");

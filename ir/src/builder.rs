@@ -1,7 +1,7 @@
 //! Builds code: a body and a cursor in it, with a method for each kind of instruction.
 //!
-//! Everything is inserted at the cursor, which then stands after it. ALU methods of the table's shape check nothing;
-//! the validator does. [`Builder::mov`] and the helpers on top of it leave out movs that change nothing.
+//! Instructions are inserted at the cursor, which then moves after them. The ALU methods check nothing; the validator
+//! does. [`Builder::mov`] and the helpers based on it do not emit movs that change nothing.
 
 use crate::alu::AluOp;
 use crate::body::{
@@ -40,13 +40,14 @@ impl AluSrc {
         AluSrc { def, swizzle: Swizzle::replicate(component) }
     }
 
-    /// A source of an ALU instruction: a value and a swizzle.
+    /// The source of an ALU instruction: a value and a swizzle.
     #[inline]
     pub fn of(body: &Body, source: Use) -> AluSrc {
         AluSrc { def: body.src_def(source), swizzle: body.swizzle(source) }
     }
 
-    /// Whether the first `count` components of both are the same: of one value, or constants of the same bits.
+    /// Whether the first `count` components of both are the same: components of one value, or constants with equal
+    /// bits.
     #[inline]
     pub fn equals(self, body: &Body, other: AluSrc, count: usize) -> bool {
         if self.def == other.def && self.swizzle.first(count) == other.swizzle.first(count) {
@@ -62,13 +63,13 @@ impl AluSrc {
     }
 }
 
-/// A cursor in a body at which instructions are made.
+/// A body and a cursor at which instructions are inserted.
 pub struct Builder<'a> {
     /// The body.
     pub body: &'a mut Body,
     /// The cursor.
     pub cursor: Cursor,
-    /// Flags that ALU instructions get (`exact` for precise code).
+    /// Flags for new ALU instructions (`exact` for precise code).
     pub flags: AluFlags,
 }
 
@@ -78,7 +79,7 @@ impl<'a> Builder<'a> {
         Builder { body, cursor, flags: AluFlags::NONE }
     }
 
-    /// A builder at the end of a body (before nothing: the last block must not end in a jump).
+    /// A builder at the end of a body. The last block must not end in a jump.
     pub fn at_end(body: &'a mut Body) -> Builder<'a> {
         let last = body.body_list().last;
         Builder::new(body, Cursor::BlockEnd(last))
@@ -90,7 +91,7 @@ impl<'a> Builder<'a> {
         Builder::new(body, Cursor::BlockStart(first))
     }
 
-    /// The block that the cursor is in.
+    /// The block that contains the cursor.
     pub fn block(&self) -> Block {
         self.cursor.block(self.body)
     }
@@ -99,7 +100,7 @@ impl<'a> Builder<'a> {
     #[inline]
     pub fn insert(&mut self, inst: Inst) -> Inst {
         self.body.insert_inst(self.cursor, inst);
-        // A cursor before an instruction or at a block's end stays right as it is; the others would reverse the order.
+        // A cursor before an instruction or at the end of a block stays valid; the others would reverse the order.
         match self.cursor {
             Cursor::BlockStart(_) | Cursor::After(_) => self.cursor = Cursor::After(inst),
             Cursor::BlockEnd(_) | Cursor::Before(_) => {}
@@ -107,7 +108,7 @@ impl<'a> Builder<'a> {
         inst
     }
 
-    /// Makes and places an instruction.
+    /// Creates an instruction at the cursor.
     #[inline]
     pub fn build(&mut self, data: InstData, sources: &[SourceSpec], shape: Option<Shape>) -> Inst {
         let inst = self.body.create_inst(data, sources, shape);
@@ -117,10 +118,8 @@ impl<'a> Builder<'a> {
     #[inline]
     fn build_def(&mut self, data: InstData, sources: &[SourceSpec], shape: Shape) -> Def {
         let inst = self.build(data, sources, Some(shape));
-        self.body.inst_def(inst).expect("an instruction made with a shape has a value")
+        self.body.inst_def(inst).expect("an instruction created with a shape has a value")
     }
-
-    // ---- constants
 
     /// A constant from the bits of its components.
     pub fn constant(&mut self, bit_size: u8, values: &[u64]) -> Def {
@@ -150,15 +149,13 @@ impl<'a> Builder<'a> {
         self.constant(1, &[u64::from(value)])
     }
 
-    /// A value without content.
+    /// An undefined value.
     pub fn undef(&mut self, num_components: u8, bit_size: u8) -> Def {
         self.build_def(InstData::Undef, &[], Shape::new(num_components, bit_size))
     }
 
-    // ---- ALU
-
-    /// An ALU instruction with `num_components` result components (overridden by the table for sized results). The
-    /// result's bit size follows from the table, or from the first unsized source.
+    /// An ALU instruction with `num_components` result components (ignored if the table gives the result a fixed size).
+    /// The result's bit size comes from the table, or from the first unsized source.
     pub fn alu_sized(&mut self, op: AluOp, num_components: u8, sources: &[AluSrc]) -> Def {
         let info = op.info();
         let unsized_bits = info
@@ -175,7 +172,7 @@ impl<'a> Builder<'a> {
         self.build_def(InstData::Alu { op, flags }, &sources, Shape::new(num_components, bit_size))
     }
 
-    /// An ALU instruction on whole values: as many components as the first source that the table does not size.
+    /// An ALU instruction on whole values, with as many components as the first source of open size.
     pub fn alu(&mut self, op: AluOp, sources: &[Def]) -> Def {
         let info = op.info();
         let num_components = info
@@ -188,7 +185,7 @@ impl<'a> Builder<'a> {
         self.alu_sized(op, num_components, &sources)
     }
 
-    /// Selects components; nothing is made if that changes nothing.
+    /// Selects components; emits nothing if that would change nothing.
     pub fn mov(&mut self, source: AluSrc, num_components: u8) -> Def {
         if self.body.num_components(source.def) == num_components
             && source.swizzle.is_identity(usize::from(num_components))
@@ -206,13 +203,14 @@ impl<'a> Builder<'a> {
         self.mov(AluSrc::component(def, component), 1)
     }
 
-    /// A copy that stays: a mov even of the identity.
+    /// A mov, even if it is an identity.
     pub fn copy(&mut self, def: Def) -> Def {
         let num_components = self.body.num_components(def);
         self.alu_sized(AluOp::Mov, num_components, &[def.into()])
     }
 
-    /// A vector of scalars (or of single components). Their number must be that of a vector; one makes a mov.
+    /// A vector of scalars (or of single components). Their number must be a valid vector size; a single one becomes a
+    /// mov.
     pub fn vec(&mut self, sources: &[AluSrc]) -> Def {
         if sources.len() == 1 {
             return self.mov(AluSrc { swizzle: Swizzle::replicate(sources[0].swizzle.get(0)), ..sources[0] }, 1);
@@ -232,11 +230,8 @@ impl<'a> Builder<'a> {
         self.vec(&sources)
     }
 
-    // ---- intrinsics
-
-    /// An intrinsic. `shape` is that of its result, where the table leaves it open (it is ignored for intrinsics
-    /// without result); for a vectorised intrinsic without result the number of components is that of its first source
-    /// of open size.
+    /// An intrinsic. `shape` is the shape of the result where the table leaves it open (it is ignored for intrinsics
+    /// without result). A vectorised intrinsic without result has as many components as its first source of open size.
     pub fn intrinsic(
         &mut self,
         op: IntrinsicOp,
@@ -284,10 +279,11 @@ impl<'a> Builder<'a> {
         shape: Shape,
     ) -> Def {
         let inst = self.intrinsic(op, sources, indices, Some(shape));
-        self.body.inst_def(inst).expect("the table says that the intrinsic has a result")
+        self.body.inst_def(inst).expect("an intrinsic with a result in the table")
     }
 
-    /// Declares a register at the top of the body and returns its handle. `num_array_elems` 0 = no array.
+    /// Declares a register at the top of the body and returns its handle. If `num_array_elems` is 0, it is not an
+    /// array.
     pub fn decl_reg(&mut self, shape: Shape, num_array_elems: u32) -> Def {
         let op = IntrinsicOp::DeclReg;
         let indices = self.body.push_indices(Body::indices(
@@ -309,7 +305,7 @@ impl<'a> Builder<'a> {
         self.body.inst_def(inst).expect("decl_reg has a value")
     }
 
-    // Most code that comes from registers is these two; a test compares the slots with the table.
+    // These two make up most code that comes from registers; a test compares the slots with the table.
     const LOAD_REG_BASE: usize = 0;
     const STORE_REG_BASE: usize = 0;
     const STORE_REG_WRITE_MASK: usize = 1;
@@ -330,7 +326,7 @@ impl<'a> Builder<'a> {
         self.intrinsic_def(IntrinsicOp::LoadRegIndirect, &[handle, index], &[(IndexKind::Base, base as i32)], shape)
     }
 
-    /// Writes the components of `write_mask` of a register.
+    /// Writes the components in `write_mask` of a register.
     pub fn store_reg(&mut self, value: Def, handle: Def, base: u32, write_mask: u32) -> Inst {
         let mut indices = [0; MAX_INDICES];
         indices[Self::STORE_REG_BASE] = base as i32;
@@ -341,37 +337,33 @@ impl<'a> Builder<'a> {
         self.build(data, &[SourceSpec::plain(value), SourceSpec::plain(handle)], None)
     }
 
-    /// Writes the components of `write_mask` of element `base + index` of a register array.
+    /// Writes the components in `write_mask` of element `base + index` of a register array.
     pub fn store_reg_indirect(&mut self, value: Def, handle: Def, index: Def, base: u32, write_mask: u32) -> Inst {
         let indices = [(IndexKind::Base, base as i32), (IndexKind::WriteMask, write_mask as i32)];
         self.intrinsic(IntrinsicOp::StoreRegIndirect, &[value, handle, index], &indices, None)
     }
 
-    // ---- derefs
-
-    /// A deref of a variable of a given mode and type.
+    /// A deref of a variable of this mode and type.
     pub fn deref_var(&mut self, variable: Variable, modes: VariableModes, ty: Type) -> Def {
         self.build_def(InstData::Deref { kind: DerefKind::Var(variable), modes, ty }, &[], Shape::new(1, 32))
     }
 
-    /// A deref of an element, of type `ty`, of what `parent` points at.
+    /// A deref of an element of type `ty` of the array that `parent` points to.
     pub fn deref_array(&mut self, parent: Def, index: Def, ty: Type) -> Def {
         let modes = self.body.deref_modes(parent);
         let sources = [SourceSpec::plain(parent), SourceSpec::plain(index)];
         self.build_def(InstData::Deref { kind: DerefKind::Array, modes, ty }, &sources, Shape::new(1, 32))
     }
 
-    /// Loads what a deref of a vector points at.
+    /// Loads the vector that a deref points to.
     pub fn load_deref(&mut self, deref: Def, shape: Shape) -> Def {
         self.intrinsic_def(IntrinsicOp::LoadDeref, &[deref], &[], shape)
     }
 
-    /// Stores to what a deref of a vector points at.
+    /// Stores to the vector that a deref points to.
     pub fn store_deref(&mut self, deref: Def, value: Def, write_mask: u32) -> Inst {
         self.intrinsic(IntrinsicOp::StoreDeref, &[deref, value], &[(IndexKind::WriteMask, write_mask as i32)], None)
     }
-
-    // ---- textures and control flow
 
     /// A texture instruction; the shape of the result follows from the payload.
     pub fn texture(&mut self, data: TexData, sources: &[(TexSrcKind, Def)]) -> Def {
@@ -383,36 +375,36 @@ impl<'a> Builder<'a> {
         self.build_def(InstData::Tex(tex), &sources, shape)
     }
 
-    /// Opens an `if`: the cursor goes to its first side.
+    /// Opens an `if` and moves the cursor to its then side.
     pub fn push_if(&mut self, condition: Def) -> If {
         let id = self.body.insert_if(self.cursor, condition);
         self.cursor = Cursor::BlockEnd(self.body.then_list(id).last);
         id
     }
 
-    /// Goes on with the second side of an `if`.
+    /// Moves the cursor to the else side of an `if`.
     pub fn push_else(&mut self, id: If) {
         self.cursor = Cursor::BlockEnd(self.body.else_list(id).last);
     }
 
-    /// Goes on after an `if`.
+    /// Moves the cursor after an `if`.
     pub fn end_if(&mut self, id: If) {
         self.cursor = Cursor::BlockStart(self.body.block_after_if(id));
     }
 
-    /// Opens a loop: the cursor goes into it.
+    /// Opens a loop and moves the cursor into it.
     pub fn push_loop(&mut self) -> Loop {
         let id = self.body.insert_loop(self.cursor);
         self.cursor = Cursor::BlockEnd(self.body.loop_body(id).last);
         id
     }
 
-    /// Goes on after a loop.
+    /// Moves the cursor after a loop.
     pub fn end_loop(&mut self, id: Loop) {
         self.cursor = Cursor::BlockStart(self.body.block_after_loop(id));
     }
 
-    /// A jump at the end of the cursor's block; the cursor must be at its end.
+    /// Ends the cursor's block with a jump; the cursor must be at its end.
     pub fn jump(&mut self, kind: JumpKind) -> Inst {
         let block = self.block();
         let inst = self.body.insert_jump(block, kind, None);
@@ -434,7 +426,7 @@ impl<'a> Builder<'a> {
 }
 
 impl Body {
-    /// Shape of a register, by its handle; scalar 32-bit if the value is no handle.
+    /// The shape of a register, given its handle; scalar 32-bit if the value is not a handle.
     pub fn register_shape(&self, handle: Def) -> Shape {
         let decl = self.def_inst(handle);
         match self.intrinsic(decl) {
@@ -445,7 +437,7 @@ impl Body {
         }
     }
 
-    /// Modes of a deref; none if the value is no deref.
+    /// The modes of a deref, or none if the value is not a deref.
     pub fn deref_modes(&self, deref: Def) -> VariableModes {
         match self.inst(self.def_inst(deref)) {
             InstData::Deref { modes, .. } => *modes,
@@ -453,7 +445,7 @@ impl Body {
         }
     }
 
-    /// Type that a deref designates; none if the value is no deref.
+    /// The type that a deref points to, or `None` if the value is not a deref.
     pub fn deref_type(&self, deref: Def) -> Option<Type> {
         match self.inst(self.def_inst(deref)) {
             InstData::Deref { ty, .. } => Some(*ty),
@@ -463,7 +455,7 @@ impl Body {
 }
 
 impl Shader {
-    /// Shape of a value of a vector type: components and bits (1 for booleans); none for other types.
+    /// The shape of a value of a vector type: components and bits (1 for booleans); `None` for other types.
     pub fn shape_of(&self, ty: Type) -> Option<Shape> {
         match *self.types.get(ty) {
             TypeData::Vector { scalar, components } if scalar != ScalarType::Void => {

@@ -3,7 +3,7 @@
 use crate::body::Body;
 use crate::entities::{Block, Inst, Use, User};
 
-/// A position at which something can be inserted.
+/// An insertion point.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Cursor {
     /// Before the first instruction of a block.
@@ -33,8 +33,8 @@ impl Cursor {
         }
     }
 
-    /// Where a value must be at the latest for a source to read it: before its instruction, at the end of the
-    /// predecessor of a phi source, at the end of the block before an `if`.
+    /// The latest point at which the definition of a source can be inserted: before its instruction, at the end of the
+    /// predecessor of a phi source, or at the end of the block before an `if`.
     pub fn before_use(body: &Body, source: Use) -> Cursor {
         match body.user(source) {
             User::Inst(inst) if body.is_phi(inst) => Cursor::before_jump(body, body.phi_predecessor(source)),
@@ -51,12 +51,12 @@ impl Cursor {
         }
     }
 
-    /// The block of the cursor.
+    /// The block that contains the cursor.
     pub fn block(self, body: &Body) -> Block {
         match self {
             Cursor::BlockStart(block) | Cursor::BlockEnd(block) => block,
             Cursor::Before(inst) | Cursor::After(inst) => {
-                body.inst_block(inst).expect("the cursor is at a placed instruction")
+                body.inst_block(inst).expect("the instruction of a cursor is in a block")
             }
         }
     }

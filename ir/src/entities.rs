@@ -1,7 +1,7 @@
-//! Names of things: 32-bit ids into the arenas of a shader or of a function body.
+//! Entity names: 32-bit ids into the arenas of a shader or of a function body.
 //!
-//! Ids are never reused within a body. Removing something leaves its slot in the arena behind; ids of removed things
-//! must not be used.
+//! Ids are never reused within a body. Removing an entity leaves its slot in the arena unused; the id must not be used
+//! any more.
 
 use cranelift_entity::entity_impl;
 
@@ -15,11 +15,11 @@ macro_rules! entities {
 }
 
 entities! {
-    /// An SSA value. Its number is the number that prints show.
+    /// An SSA value. The text form shows its number.
     Def "%";
     /// An instruction.
     Inst "inst";
-    /// A source: one reading of a [`Def`], a node in that value's list of uses.
+    /// A source: one read of a [`Def`], a node in that value's list of uses.
     Use "use";
     /// A basic block.
     Block "b";
@@ -41,7 +41,7 @@ entities! {
     Type "type";
 }
 
-/// The reader of a source: an instruction, or the condition of an `if`.
+/// The user of a source: an instruction, or the condition of an `if`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum User {
     /// An instruction.
@@ -51,7 +51,7 @@ pub enum User {
 }
 
 impl User {
-    /// The instruction, none for an `if`.
+    /// The instruction, or `None` for an `if`.
     pub fn inst(self) -> Option<Inst> {
         match self {
             User::Inst(inst) => Some(inst),

@@ -1,7 +1,7 @@
-//! Intrinsics: their table and the kinds of constant indices they carry.
+//! Intrinsics: their table and the kinds of their constant indices.
 //!
-//! What is known about an intrinsic is declared once, in `intrinsics/table.rs`; the values stored in constant indices
-//! are in [`indices`].
+//! `intrinsics/table.rs` declares the properties of each intrinsic; [`indices`] has the types of the values stored in
+//! constant indices.
 
 pub mod indices;
 mod system_values;
@@ -13,12 +13,12 @@ use std::sync::LazyLock;
 
 pub use table::IntrinsicOp;
 
-/// Most constant indices an intrinsic has.
+/// Maximum number of constant indices of an intrinsic.
 pub const MAX_INDICES: usize = 8;
 
 macro_rules! index_kinds {
     ($($variant:ident $identifier:literal $name:literal $meaning:literal;)*) => {
-        /// Meaning of a constant index of an intrinsic; the value is an `i32`.
+        /// Kind of a constant index of an intrinsic; the value is an `i32`.
         #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
         #[repr(u8)]
         pub enum IndexKind {
@@ -26,21 +26,21 @@ macro_rules! index_kinds {
         }
 
         impl IndexKind {
-            /// Every kind.
+            /// All kinds.
             pub const ALL: &'static [IndexKind] = &[$(IndexKind::$variant),*];
 
-            /// The word in prints (`wrmask`, `base`); for `io_semantics`, `io_xfb` and `io_xfb2`, which have a form of
-            /// their own, the word that form starts with (`io`, `xfb`, `xfb2`).
+            /// The name in the text form (`wrmask`, `base`). For `io_semantics`, `io_xfb` and `io_xfb2`, which are
+            /// printed in a special form, the word at its start (`io`, `xfb`, `xfb2`).
             pub const fn name(self) -> &'static str {
                 match self { $(IndexKind::$variant => $name,)* }
             }
 
-            /// The name in the specification (`write_mask`).
+            /// The name of the index in NIR (`write_mask`).
             pub const fn identifier(self) -> &'static str {
                 match self { $(IndexKind::$variant => $identifier,)* }
             }
 
-            /// The kind whose [`name`](IndexKind::name) this is.
+            /// Returns the kind with this [`name`](IndexKind::name).
             pub fn from_name(name: &str) -> Option<IndexKind> {
                 match name {
                     $($name => Some(IndexKind::$variant),)*
@@ -68,7 +68,7 @@ index_kinds! {
     Format "format" "format" "Format of an image (a number of the format table).";
     SrcType "src_type" "src_type" "Type of the data that is written ([`crate::alu::AluType`]).";
     DestType "dest_type" "dest_type" "Type of the data that is read ([`crate::alu::AluType`]).";
-    IoSemantics "io_semantics" "io" "What a shader input or output is ([`indices::IoSemantics`]).";
+    IoSemantics "io_semantics" "io" "Semantics of a shader input or output ([`indices::IoSemantics`]).";
     IoXfb "io_xfb" "xfb" "Transform feedback of components 0 and 1 ([`indices::IoXfb`]).";
     IoXfb2 "io_xfb2" "xfb2" "Transform feedback of components 2 and 3 ([`indices::IoXfb`]).";
     InterpMode "interp_mode" "interp_mode" "Interpolation mode ([`indices::InterpMode`]).";
@@ -82,9 +82,9 @@ index_kinds! {
     Binding "binding" "binding" "Binding within a descriptor set.";
     ReductionOp "reduction_op" "reduction_op" "Operation of a reduction, the number of an [`crate::alu::AluOp`].";
     ClusterSize "cluster_size" "cluster_size" "Invocations of a cluster; 0 = the whole subgroup.";
-    LegacyFabs "legacy_fabs" "legacy_fabs" "Take the absolute value of what is read (0/1).";
-    LegacyFneg "legacy_fneg" "legacy_fneg" "Negate what is read, after the absolute value (0/1).";
-    LegacyFsat "legacy_fsat" "legacy_fsat" "Clamp what is written to [0, 1] (0/1).";
+    LegacyFabs "legacy_fabs" "legacy_fabs" "Take the absolute value of the read value (0/1).";
+    LegacyFneg "legacy_fneg" "legacy_fneg" "Negate the read value, after taking the absolute value (0/1).";
+    LegacyFsat "legacy_fsat" "legacy_fsat" "Clamp the written value to [0, 1] (0/1).";
     NumComponents "num_components" "num_components" "Components of a register.";
     NumArrayElems "num_array_elems" "num_array_elems" "Elements of a register; 0 = not an array.";
     BitSize "bit_size" "bit_size" "Bit size of a register.";
@@ -112,7 +112,7 @@ macro_rules! intrinsic_kinds {
         }
 
         impl IntrinsicKind {
-            /// Every family.
+            /// All families.
             pub const ALL: &'static [IntrinsicKind] = &[$(IntrinsicKind::$variant),*];
 
             /// Name of the family.
@@ -147,20 +147,20 @@ intrinsic_kinds! {
 /// Number of components of a source.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum SrcComponents {
-    /// Exactly so many.
+    /// This number of components.
     Fixed(u8),
     /// `num_components` of the instruction (`N`).
     NumComponents,
-    /// Unchecked.
+    /// Not checked.
     Any,
 }
 
 /// Number of components of the result.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum DestComponents {
-    /// There is no result.
+    /// No result.
     None,
-    /// Exactly so many.
+    /// This number of components.
     Fixed(u8),
     /// `num_components` of the instruction (`N`).
     NumComponents,
@@ -169,7 +169,7 @@ pub enum DestComponents {
 /// Bit size of the result.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum DestBits {
-    /// Free; also when there is no result.
+    /// Any size; also used if there is no result.
     Any,
     /// One of these.
     Sizes(&'static [u8]),
@@ -180,7 +180,7 @@ pub enum DestBits {
 /// A row of the table of intrinsics.
 #[derive(Debug, PartialEq, Eq)]
 pub struct IntrinsicInfo {
-    /// Name as printed (without `@`).
+    /// Name in the text form (without `@`).
     pub name: &'static str,
     /// Family.
     pub kind: IntrinsicKind,
@@ -194,11 +194,11 @@ pub struct IntrinsicInfo {
     pub dest_bits: DestBits,
     /// Constant indices in the order in which they are stored and printed; at most [`MAX_INDICES`].
     pub indices: &'static [IndexKind],
-    /// May be removed when the result is unused.
+    /// Whether it may be removed if the result is unused.
     pub can_eliminate: bool,
-    /// Depends on nothing but its sources (an `access` index may say otherwise).
+    /// Whether the result depends on the sources only (unless an `access` index restricts reordering).
     pub can_reorder: bool,
-    /// Loads a system value.
+    /// Whether it loads a system value.
     pub is_sysval: bool,
 }
 
@@ -213,7 +213,8 @@ impl IntrinsicInfo {
         !matches!(self.dest_components, DestComponents::None)
     }
 
-    /// Whether `num_components` of the instruction means something: the result or a source has that many components.
+    /// Whether `num_components` of the instruction is meaningful: the number of components of the result or of a
+    /// source.
     pub fn is_vectorized(&self) -> bool {
         self.dest_components == DestComponents::NumComponents
             || self.src_components.contains(&SrcComponents::NumComponents)
@@ -290,7 +291,7 @@ macro_rules! intrinsic_table {
         }
 
         impl IntrinsicOp {
-            /// Every intrinsic, in the order of the table; `ALL[op as usize] == op`.
+            /// All intrinsics, in the order of the table; `ALL[op as usize] == op`.
             pub const ALL: &'static [IntrinsicOp] = &[$(IntrinsicOp::$variant),*];
         }
 
@@ -322,7 +323,7 @@ impl IntrinsicOp {
     /// Number of intrinsics.
     pub const COUNT: usize = IntrinsicOp::ALL.len();
 
-    /// Whether it loads, stores or interpolates what its first source, a deref, points at.
+    /// Whether its first source is a deref and it loads, stores or interpolates the variable that the deref points to.
     pub fn is_deref_access(self) -> bool {
         matches!(
             self,
@@ -340,18 +341,18 @@ impl IntrinsicOp {
         &table::INFO[self as usize]
     }
 
-    /// Meaning, in a sentence. It is no part of the row, as only manuals need it.
+    /// Meaning, in a sentence. It is not part of [`IntrinsicInfo`] because only manuals need it.
     pub fn meaning(self) -> &'static str {
         table::MEANINGS[self as usize]
     }
 
-    /// Name as printed (without `@`).
+    /// Name in the text form (without `@`).
     #[inline]
     pub fn name(self) -> &'static str {
         self.info().name
     }
 
-    /// The intrinsic with this name (without `@`).
+    /// Returns the intrinsic with this name (without `@`).
     pub fn from_name(name: &str) -> Option<IntrinsicOp> {
         BY_NAME.get(name).copied()
     }

@@ -1,9 +1,10 @@
-//! Options of a target for the passes: one struct, one table.
+//! Compiler options of a target.
 //!
-//! Switches are rows of `compiler_switches!`, from which the struct, the names and the build of the algebraic rules
-//! (`build/main.rs` includes `options/table.rs`) come. A switch named `lower_x` says that the target has no `x`, one
-//! named `has_x` that it has; the default is a target that has every opcode that is no hardware's special, and lowers
-//! what only special hardware has. [`SWITCHES`] says of each what it replaces, and what does so.
+//! The switches are declared by the table `compiler_switches!`, from which the struct, the names and the build of the
+//! algebraic rules (`build/main.rs` includes `options/table.rs`) are generated. `lower_x` declares that the target
+//! lacks `x`, `has_x` that it has `x`. By default, a target has every opcode that is common in hardware, and lowers the
+//! ones that only some hardware has. [`SWITCHES`] lists the opcodes that each switch replaces and the pass or rules
+//! that replace them.
 
 mod wide;
 
@@ -15,18 +16,19 @@ include!("options/table.rs");
 
 macro_rules! declare_options {
     ($($name:ident = $default:literal, $by:ident, [$($op:ident $(($($bits:literal)+))?)*], $bound:expr, $doc:literal;)*) => {
-        /// Options of a target. Passes and algebraic rules that depend on the target take them.
+        /// Options of a target, read by passes and algebraic rules.
         #[derive(Clone, PartialEq, Eq, Debug)]
         pub struct CompilerOptions {
             $(#[doc = $doc] pub $name: bool,)*
-            /// Iterations up to which a loop may be unrolled; 0: no unrolling.
+            /// Maximum number of iterations of an unrolled loop; 0 disables unrolling.
             pub max_unroll_iterations: u32,
-            /// The same for loops that index an array or a sampler with what becomes a constant.
+            /// The same for loops that index an array or a sampler with a value that unrolling makes constant.
             pub max_unroll_iterations_aggressive: u32,
-            /// Instructions by which unrolling a loop may make the code longer, as far as can be told in advance. (NIR
-            /// has no such bound.)
+            /// Maximum number of instructions that unrolling a loop may add, as estimated in advance. (NIR has no such
+            /// bound.)
             pub max_unroll_growth: u32,
-            /// Instructions on each side up to which `opt_peephole_select` flattens an `if`; 0: only moves.
+            /// Maximum number of instructions on each side of an `if` that `opt_peephole_select` flattens; 0 allows
+            /// moves only.
             pub peephole_select_limit: u32,
             /// Operations on 64-bit integers that the target lacks.
             pub lower_int64: Int64Ops,
@@ -34,7 +36,7 @@ macro_rules! declare_options {
             pub lower_doubles: DoubleOps,
             /// Conversions to 16-bit floats that the target lacks.
             pub lower_fp16_casts: Fp16Casts,
-            /// Modes of variables that cannot be indexed at run time.
+            /// Modes of variables that the target cannot index dynamically.
             pub no_indirect: crate::variable::VariableModes,
         }
 
@@ -58,7 +60,7 @@ macro_rules! declare_options {
             /// Names of the switches, in the order of the table.
             pub const SWITCHES: &'static [&'static str] = &[$(stringify!($name)),*];
 
-            /// Whether the floats of a stage are rounded as the source says.
+            /// Whether floats in this stage keep the rounding of the source.
             pub fn keeps_rounding(&self, stage: crate::shader::Stage) -> bool {
                 self.keep_rounding || stage.may_reach_position() && !(self.free_rounding || self.fast_math)
             }
@@ -71,7 +73,7 @@ macro_rules! declare_options {
                 u128::from(word(low)) | u128::from(word(high)) << 64
             }
 
-            /// The bit of a switch; 0: there is none of this name.
+            /// The bit of a switch; 0 if no switch has this name.
             pub const fn switch(name: &str) -> u128 {
                 let mut number = 0;
                 while number < Self::SWITCHES.len() {
@@ -83,7 +85,7 @@ macro_rules! declare_options {
                 0
             }
 
-            /// Sets a switch by its name. Returns whether there is one.
+            /// Sets a switch by its name. Returns whether it exists.
             pub fn set_switch(&mut self, name: &str, on: bool) -> bool {
                 match name {
                     $(stringify!($name) => self.$name = on,)*
@@ -108,38 +110,38 @@ macro_rules! declare_options {
 /// A row of the table of switches.
 #[derive(Clone, Copy, Debug)]
 pub struct Switch {
-    /// Its name.
+    /// Name of the switch.
     pub name: &'static str,
-    /// Its value for a target that does not set it.
+    /// Default value.
     pub default: bool,
-    /// What replaces the opcodes that the target lacks: `rules` of the optimiser, or the pass of this name. `hint` if
+    /// What replaces the opcodes that the target lacks: `rules` of the optimiser, or the pass with this name. `hint` if
     /// nothing is replaced, and rules and passes only read the switch.
     pub by: &'static str,
-    /// The opcodes that are replaced if the switch is [`Switch::replacing`], each with its sizes in bits; none: all
-    /// that it has.
+    /// The opcodes that are replaced if the switch has the value [`Switch::replacing`], each with its bit sizes;
+    /// without sizes, all sizes of the opcode.
     pub replaced: &'static [(AluOp, &'static [u8])],
-    /// The bound of the replacement.
+    /// Precision of the replacement.
     pub bound: Bound,
-    /// What it says of the target.
+    /// Meaning of the switch.
     pub about: &'static str,
 }
 
 impl Switch {
-    /// The value with which the target lacks the opcodes.
+    /// The value that declares the opcodes as missing.
     pub fn replacing(&self) -> bool {
         !self.name.starts_with("has_") && !self.name.starts_with("preserve_")
     }
 }
 
-/// How near the replacement of an opcode is to its result.
+/// Precision of the replacement of an opcode, compared with the opcode.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Bound {
-    /// The same bits; any NaN for a NaN.
+    /// The same bits; any NaN may replace a NaN.
     Exact,
-    /// The same but for the sign of a zero.
+    /// The same except for the sign of zero.
     Zeros,
-    /// At most this many units in the last place of the largest number on the way, where operands and results are
-    /// normal numbers or 0.
+    /// The error is at most this many units in the last place of the largest intermediate result, if operands and
+    /// results are normal numbers or 0.
     Near(u16),
 }
 

@@ -1,4 +1,4 @@
-//! The shader: types, variables, functions, and what is known of the whole.
+//! The shader: types, variables, functions, and properties of the shader as a whole.
 
 use cranelift_entity::PrimaryMap;
 
@@ -10,7 +10,7 @@ use crate::variable::{VariableData, VariableModes};
 use tgsi_environment::named_enum;
 
 named_enum! {
-    /// Shader stages. In prints the names have the prefix `MESA_SHADER_`.
+    /// Shader stages. Their names in the text form have the prefix `MESA_SHADER_`.
     Stage {
         Vertex = 0 "VERTEX" "Vertex.",
         TessCtrl = 1 "TESS_CTRL" "Tessellation control.",
@@ -25,12 +25,12 @@ named_enum! {
 }
 
 impl Stage {
-    /// Whether what the stage computes may become a position, which other programs may have to compute alike.
+    /// Whether results of the stage may become a position, which other programs may need to compute identically.
     pub const fn may_reach_position(self) -> bool {
         !matches!(self, Stage::Fragment | Stage::Compute | Stage::Kernel)
     }
 
-    /// Stages that run as workgroups.
+    /// Whether the stage runs as workgroups.
     pub const fn has_workgroups(self) -> bool {
         matches!(self, Stage::Compute | Stage::Task | Stage::Mesh | Stage::Kernel)
     }
@@ -43,23 +43,23 @@ pub struct Shader {
     pub stage: Stage,
     /// Types of variables and derefs.
     pub types: TypeTable,
-    /// All variables, those of functions included.
+    /// All variables, including those of functions.
     pub variables: PrimaryMap<Variable, VariableData>,
     /// Variables of the shader (not of a function), in list order. Removed variables are not in any list.
     pub globals: Vec<Variable>,
     /// Functions.
     pub functions: PrimaryMap<Function, FunctionData>,
-    /// Facts about the shader as a whole.
+    /// Properties of the shader as a whole.
     pub info: ShaderInfo,
-    /// Number of inputs, outputs, uniforms in driver units.
+    /// Number of inputs, in units of the driver, as are outputs and uniforms.
     pub num_inputs: u32,
     /// See [`num_inputs`](Self::num_inputs).
     pub num_outputs: u32,
     /// See [`num_inputs`](Self::num_inputs).
     pub num_uniforms: u32,
-    /// Bytes of scratch memory.
+    /// Size of scratch memory in bytes.
     pub scratch_size: u32,
-    /// Bytes of constant data that `load_constant` reads.
+    /// Constant data for `load_constant`, in bytes.
     pub constant_data: Vec<u8>,
 }
 
@@ -72,11 +72,11 @@ pub struct Parameter {
     pub bit_size: u8,
     /// Name, empty if unnamed.
     pub name: String,
-    /// Pointer that the result goes to.
+    /// Whether it is the pointer that receives the result.
     pub is_return: bool,
 }
 
-/// The remark of a function whose calls stay.
+/// The attribute that prevents inlining of a function.
 pub const NO_INLINE: &str = "noinline";
 
 /// A function.
@@ -86,18 +86,18 @@ pub struct FunctionData {
     pub name: String,
     /// Parameters.
     pub parameters: Vec<Parameter>,
-    /// Where the shader starts.
+    /// Execution of the shader starts here.
     pub is_entry_point: bool,
     /// Visible to other shaders.
     pub is_exported: bool,
-    /// Other remarks of the declaration (`inline`, `noinline`).
+    /// Other attributes of the declaration (`inline`, `noinline`).
     pub remarks: Vec<String>,
-    /// The code; none for a declaration.
+    /// The code; `None` for a declaration.
     pub body: Option<Body>,
 }
 
 impl FunctionData {
-    /// Whether calls of it stay.
+    /// Whether calls of the function must not be inlined.
     pub fn stays(&self) -> bool {
         self.remarks.iter().any(|remark| remark == NO_INLINE)
     }
@@ -135,7 +135,7 @@ impl Shader {
         }
     }
 
-    /// The entry point, none if there is none.
+    /// The entry point, if there is one.
     pub fn entry_point(&self) -> Option<Function> {
         self.functions.iter().find(|(_, f)| f.is_entry_point).map(|(id, _)| id)
     }
@@ -143,15 +143,15 @@ impl Shader {
     /// The code of the entry point.
     ///
     /// # Panics
-    /// If the shader has no entry point with a body: not a shader that validates.
+    /// If the shader has no entry point with a body, which the validator rejects.
     pub fn main(&self) -> &Body {
         self.functions.values().find(|f| f.is_entry_point).and_then(|f| f.body.as_ref()).expect("an entry point")
     }
 
-    /// The code of the entry point, to be changed.
+    /// Like [`main`](Self::main), but mutable.
     ///
     /// # Panics
-    /// As [`main`](Self::main).
+    /// Like [`main`](Self::main).
     pub fn main_mut(&mut self) -> &mut Body {
         self.functions.values_mut().find(|f| f.is_entry_point).and_then(|f| f.body.as_mut()).expect("an entry point")
     }
@@ -161,12 +161,12 @@ impl Shader {
         self.functions.values_mut().filter_map(|f| f.body.as_mut())
     }
 
-    /// Advances with every change of the code of any function; see [`Body::inst_epoch`].
+    /// A counter that advances with every change of the code of any function; see [`Body::inst_epoch`].
     pub fn inst_epoch(&self) -> u64 {
         self.functions.values().filter_map(|f| f.body.as_ref()).map(Body::inst_epoch).sum()
     }
 
-    /// Adds a variable of the shader. (A variable of a function: [`add_local`](Self::add_local).)
+    /// Adds a global variable. (For a variable of a function, see [`add_local`](Self::add_local).)
     pub fn add_variable(&mut self, data: VariableData) -> Variable {
         let variable = self.variables.push(data);
         self.globals.push(variable);
@@ -189,13 +189,14 @@ impl Shader {
 }
 
 impl ShaderInfo {
-    /// The constant buffer that uniform buffer 0 is: the first one after that of `load_uniform`, or that itself.
+    /// The constant buffer of uniform buffer 0: the first one after the buffer of `load_uniform`, or that buffer
+    /// itself.
     pub fn first_ubo_buffer(&self) -> u32 {
         u32::from(!self.first_ubo_is_default_ubo)
     }
 }
 
-/// Facts about a shader as a whole; the header of a print. Fields that a stage does not have are at their default.
+/// Properties of a shader as a whole, printed as its header. Fields that do not apply to the stage keep their defaults.
 #[derive(Clone, PartialEq, Debug, Default)]
 #[expect(missing_docs, reason = "the names are those of the print header, which the text module documents")]
 pub struct ShaderInfo {
@@ -260,11 +261,11 @@ pub struct ShaderInfo {
     pub io_lowered: bool,
     pub writes_memory: bool,
     pub derivative_group: u32,
-    /// 0 times anything is 0 in every 32-bit float multiplication (not printed).
+    /// The product of 0 and any number is 0 in every 32-bit float multiplication (not printed).
     pub use_legacy_math_rules: bool,
-    /// Drivers may leave out user clip planes (TGSI's `VS_PROHIBIT_UCPS`; not printed).
+    /// Drivers may ignore user clip planes (TGSI's `VS_PROHIBIT_UCPS`; not printed).
     pub prohibit_ucps: bool,
-    /// The layer counts from the viewport index (not printed).
+    /// The layer is relative to the viewport index (not printed).
     pub layer_viewport_relative: bool,
     pub vs: VertexInfo,
     pub tess: TessellationInfo,
@@ -304,7 +305,7 @@ pub struct TessellationInfo {
 #[derive(Clone, PartialEq, Debug, Default)]
 #[expect(missing_docs, reason = "see ShaderInfo")]
 pub struct GeometryInfo {
-    /// Names as in prints: `POINTS`, `TRIANGLE_STRIP`, ...; empty = `UNKNOWN`.
+    /// Names as in the text form: `POINTS`, `TRIANGLE_STRIP`, ...; empty for `UNKNOWN`.
     pub output_primitive: String,
     pub input_primitive: String,
     pub vertices_out: u32,
@@ -336,7 +337,7 @@ pub struct FragmentInfo {
     pub sample_interlock_unordered: bool,
     pub untyped_color_outputs: bool,
     pub depth_layout: u32,
-    /// Interpolation of colour 0 and 1 as printed, empty if not printed.
+    /// Interpolation of colours 0 and 1 as printed; empty if not printed.
     pub color0_interp: String,
     pub color0_sample: bool,
     pub color0_centroid: bool,

@@ -1,4 +1,4 @@
-//! Slots of inputs and outputs: numbers and names, one table a kind.
+//! Slots of inputs and outputs: numbers and names, one table for each kind.
 
 macro_rules! slots {
     ($(#[$meta:meta])* $module:ident $prefix:literal { $($constant:ident = $number:literal),+ $(,)? }) => {
@@ -6,12 +6,12 @@ macro_rules! slots {
         pub mod $module {
             $(#[doc = concat!("`", $prefix, stringify!($constant), "`.")] pub const $constant: u8 = $number;)+
 
-            /// Prefix of the names in prints.
+            /// Prefix of the names in the text form.
             pub const PREFIX: &str = $prefix;
 
             const NAMED: &[(u8, &str)] = &[$(($number, stringify!($constant))),+];
 
-            /// Name without prefix, none for a number without name.
+            /// Returns the name without the prefix, or `None` for a number without a name.
             pub fn name(slot: u8) -> Option<String> {
                 let named = NAMED.iter().find(|&&(number, _)| number == slot);
                 named.map(|&(_, name)| name.to_string()).or_else(|| super::ranged_name($prefix, slot))
@@ -20,14 +20,14 @@ macro_rules! slots {
     };
 }
 
-/// Names of slots that are numbered ranges.
+/// Returns the names of slots in numbered ranges.
 fn ranged_name(prefix: &str, slot: u8) -> Option<String> {
     match (prefix, slot) {
         ("VARYING_SLOT_", 4..=11) => Some(format!("TEX{}", slot - 4)),
         ("VARYING_SLOT_", 32..=63) => Some(format!("VAR{}", slot - 32)),
         ("VARYING_SLOT_", 64..=79) => Some(format!("PATCH{}", slot - 64)),
         ("VARYING_SLOT_", 80..=95) => Some(format!("VAR{}_16BIT", slot - 80)),
-        // Patch slots beyond the sixteenth overlap nothing that has a name.
+        // Patch slots beyond the sixteenth do not overlap named slots.
         ("VARYING_SLOT_", 96..=127) => Some(format!("PATCH{}", slot - 64)),
         ("FRAG_RESULT_", 4..=11) => Some(format!("DATA{}", slot - 4)),
         ("VERT_ATTRIB_", 6..=13) => Some(format!("TEX{}", slot - 6)),

@@ -1,5 +1,4 @@
-//! Types of variables and derefs, interned: equal types of one shader have equal ids, so comparing types is comparing
-//! numbers.
+//! Types of variables and derefs. They are interned: equal types of a shader have equal ids.
 
 use hashbrown::HashMap;
 
@@ -40,7 +39,7 @@ pub enum ScalarType {
 }
 
 impl ScalarType {
-    /// Bits of a value; 1 for booleans, 0 for void.
+    /// Bit size of a value; 1 for booleans, 0 for void.
     pub const fn bit_size(self) -> u8 {
         match self {
             ScalarType::Void => 0,
@@ -65,7 +64,7 @@ pub struct Field {
     pub name: String,
     /// Type.
     pub ty: Type,
-    /// Byte offset, -1 if there is none.
+    /// Byte offset, or -1 for none.
     pub offset: i32,
 }
 
@@ -92,9 +91,9 @@ pub enum TypeData {
     Array {
         /// Element type.
         element: Type,
-        /// Number of elements, 0 = unsized.
+        /// Number of elements; 0 means unsized.
         length: u32,
-        /// Explicit stride in bytes, 0 = none.
+        /// Explicit stride in bytes; 0 means none.
         stride: u32,
     },
     /// A struct or interface block.
@@ -106,9 +105,9 @@ pub enum TypeData {
         /// Interface block.
         interface: bool,
     },
-    /// A combined sampler (`sampler2D`), or a bare one (`dim` none).
+    /// A combined sampler (`sampler2D`), or a bare one (without `dim`).
     Sampler {
-        /// Dimensionality; none for a bare sampler.
+        /// Dimensionality; `None` for a bare sampler.
         dim: Option<SamplerDim>,
         /// Array texture.
         array: bool,
@@ -137,7 +136,7 @@ pub enum TypeData {
     },
     /// An atomic counter.
     AtomicCounter,
-    /// Something known by name only.
+    /// A type known by its name only.
     Opaque(String),
 }
 
@@ -149,7 +148,7 @@ pub struct TypeTable {
 }
 
 impl TypeTable {
-    /// The id of a type; the same for equal types.
+    /// Returns the id of a type; equal types have the same id.
     pub fn intern(&mut self, data: TypeData) -> Type {
         if let Some(&ty) = self.ids.get(&data) {
             return ty;
@@ -159,17 +158,17 @@ impl TypeTable {
         ty
     }
 
-    /// The data of a type.
+    /// Returns the data of a type.
     pub fn get(&self, ty: Type) -> &TypeData {
         &self.types[ty]
     }
 
-    /// Whether the id is one of this table.
+    /// Whether this table contains the id.
     pub fn contains(&self, ty: Type) -> bool {
         self.types.get(ty).is_some()
     }
 
-    /// All types, in the order in which they were made: parts before what consists of them.
+    /// All types in order of creation: element types precede the types that contain them.
     pub fn iter(&self) -> impl Iterator<Item = &TypeData> {
         self.types.values()
     }
@@ -179,12 +178,13 @@ impl TypeTable {
         self.intern(TypeData::Vector { scalar, components })
     }
 
-    /// `float[n]`-like: an array without explicit stride.
+    /// An array without explicit stride, such as `float[n]`.
     pub fn array(&mut self, element: Type, length: u32) -> Type {
         self.intern(TypeData::Array { element, length, stride: 0 })
     }
 
-    /// Element type and length of an array; column type and number of a matrix; component type and number of a vector.
+    /// Returns the element type and length of an array, the column type and number of columns of a matrix, or the
+    /// component type and number of components of a vector.
     pub fn element(&mut self, ty: Type) -> Option<(Type, u32)> {
         match *self.get(ty) {
             TypeData::Array { element, length, .. } => Some((element, length)),
@@ -204,7 +204,7 @@ impl TypeTable {
         }
     }
 
-    /// The type below all arrays.
+    /// The element type after removing all array dimensions.
     pub fn without_arrays(&self, mut ty: Type) -> Type {
         while let TypeData::Array { element, .. } = *self.get(ty) {
             ty = element;
@@ -212,7 +212,7 @@ impl TypeTable {
         ty
     }
 
-    /// Product of all array lengths, 1 for a type that is no array. Saturates.
+    /// Product of all array lengths; 1 for other types. Saturates.
     pub fn array_elements(&self, mut ty: Type) -> u32 {
         let mut product = 1u32;
         while let TypeData::Array { element, length, .. } = *self.get(ty) {
@@ -222,8 +222,7 @@ impl TypeTable {
         product
     }
 
-    /// Number of vec4 slots that a varying of this type takes (64-bit vectors of more than two components take two).
-    /// Saturates.
+    /// Number of vec4 slots of a varying of this type (64-bit vectors of more than two components take two). Saturates.
     pub fn slots(&self, ty: Type) -> u32 {
         let elements = self.array_elements(ty);
         let per_element = match self.get(self.without_arrays(ty)) {
@@ -231,8 +230,8 @@ impl TypeTable {
             TypeData::Matrix { scalar, columns, rows } => {
                 u32::from(*columns) * (1 + u32::from(scalar.bit_size() == 64 && *rows > 2))
             }
-            // Struct types are a tree of types that the table already holds, each smaller than its parent: the depth is
-            // that of the source.
+            // Struct types form a tree of types that are already in the table, each smaller than its parent, so the
+            // recursion is as deep as the nesting in the source.
             TypeData::Struct { fields, .. } => {
                 let mut slots = 0u32;
                 let mut pending: Vec<(Type, u32)> = fields.iter().map(|f| (f.ty, 1)).collect();

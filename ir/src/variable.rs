@@ -1,10 +1,10 @@
-//! Variables: named storage that derefs point at.
+//! Variables: named storage that derefs point to.
 
 use crate::entities::{Type, Variable};
 use crate::intrinsics::indices::{Access, InterpMode};
 use tgsi_environment::PixelFormat;
 
-/// A set of variable modes, one bit a mode, in print order.
+/// A set of variable modes, one bit for each mode, in print order.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct VariableModes(pub u32);
 
@@ -46,11 +46,11 @@ modes! {
 impl VariableModes {
     /// No mode.
     pub const NONE: VariableModes = VariableModes(0);
-    /// Modes that no shader writes.
+    /// Modes that shaders cannot write.
     pub const READ_ONLY: VariableModes = VariableModes(
         Self::SHADER_IN.0 | Self::UNIFORM.0 | Self::SYSTEM_VALUE.0 | Self::MEM_CONSTANT.0 | Self::MEM_UBO.0,
     );
-    /// Modes in which a vector may be indexed by an array deref.
+    /// Modes in which an array deref may index a vector.
     pub const VECTOR_INDEXABLE: VariableModes = VariableModes(
         Self::SHADER_TEMP.0
             | Self::FUNCTION_TEMP.0
@@ -68,17 +68,17 @@ impl VariableModes {
     pub const GENERIC: VariableModes =
         VariableModes(Self::SHADER_TEMP.0 | Self::FUNCTION_TEMP.0 | Self::MEM_SHARED.0 | Self::MEM_GLOBAL.0);
 
-    /// Whether any mode of `other` is in the set.
+    /// Whether the sets have a mode in common.
     pub const fn intersects(self, other: VariableModes) -> bool {
         self.0 & other.0 != 0
     }
 
-    /// Whether all modes of `other` are in the set.
+    /// Whether the set contains all modes of `other`.
     pub const fn contains(self, other: VariableModes) -> bool {
         self.0 & other.0 == other.0
     }
 
-    /// Both sets.
+    /// The union of both sets.
     pub const fn union(self, other: VariableModes) -> VariableModes {
         VariableModes(self.0 | other.0)
     }
@@ -97,7 +97,7 @@ impl VariableModes {
 /// A constant initialiser.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Initializer {
-    /// All zero (`null`).
+    /// All zeros (`null`).
     Null,
     /// Values of a scalar or vector, as bits.
     Vector(Vec<u64>),
@@ -114,7 +114,7 @@ pub struct VariableData {
     pub name: String,
     /// Type.
     pub ty: Type,
-    /// Exactly one mode; none once the variable was removed.
+    /// Exactly one mode; [`VariableModes::NONE`] after the variable was removed.
     pub mode: VariableModes,
     /// Access flags.
     pub access: Access,
@@ -146,7 +146,7 @@ pub struct VariableData {
     pub location: i32,
     /// First component within the slot.
     pub location_frac: u8,
-    /// Number by which drivers know it: the register index in TGSI.
+    /// Number used by drivers: the register index in TGSI.
     pub driver_location: u32,
     /// Resource binding.
     pub binding: u32,
@@ -154,7 +154,7 @@ pub struct VariableData {
     pub descriptor_set: u32,
     /// Dual-source index of a fragment output.
     pub index: u32,
-    /// Vertex streams of the components of a geometry output, two bits a component.
+    /// Vertex streams of the components of a geometry output, two bits per component.
     pub streams: u8,
     /// Format of an image.
     pub image_format: PixelFormat,
@@ -163,7 +163,7 @@ pub struct VariableData {
 }
 
 impl VariableData {
-    /// A variable of a mode with everything else at its default.
+    /// A variable of this mode with default values in all other fields.
     pub fn new(name: impl Into<String>, ty: Type, mode: VariableModes) -> VariableData {
         VariableData {
             name: name.into(),

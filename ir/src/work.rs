@@ -1,5 +1,5 @@
-//! Counted work, for tests: how often instructions, operands and links between blocks are looked at. Times differ from
-//! machine to machine, this does not.
+//! Counts work for tests: how often instructions, operands and links between blocks are visited. Unlike times, the
+//! count is the same on every machine.
 
 use std::cell::Cell;
 
@@ -9,23 +9,23 @@ thread_local! {
     static STEPS: Cell<u64> = const { Cell::new(0) };
 }
 
-/// Looks most often at each thing: what is quadratic in any of tens of thousands of things does so far more often.
+/// Maximum visits per entity: quadratic work over tens of thousands of entities exceeds this by far.
 const MOST: u64 = 500;
 
-/// Something was looked at.
+/// Counts one visit of an entity.
 #[inline]
 pub(crate) fn step() {
     STEPS.set(STEPS.get() + 1);
 }
 
-/// The result of `work`, and its steps.
+/// Returns the result of `work` and the number of its steps.
 pub(crate) fn steps<R>(work: impl FnOnce() -> R) -> (R, u64) {
     let before = STEPS.get();
     let result = work();
     (result, STEPS.get() - before)
 }
 
-/// Runs a pass, which must not take many more steps than there are things in the shader before or after it.
+/// Runs a pass and checks that its steps are linear in the number of entities in the shader before or after it.
 pub(crate) fn check_linear(name: &str, shader: &mut Shader, pass: impl FnOnce(&mut Shader) -> bool) -> bool {
     let before = things(shader);
     let (progress, steps) = steps(|| pass(shader));
@@ -34,7 +34,7 @@ pub(crate) fn check_linear(name: &str, shader: &mut Shader, pass: impl FnOnce(&m
     progress
 }
 
-/// Instructions, uses and blocks that there were ever made.
+/// Counts the instructions, uses and blocks ever created.
 fn things(shader: &Shader) -> u64 {
     let of = |body: &crate::Body| body.num_insts() + body.num_uses() + body.num_blocks();
     shader.functions.values().filter_map(|function| function.body.as_ref()).map(of).sum::<usize>() as u64 + 1

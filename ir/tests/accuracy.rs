@@ -1,8 +1,7 @@
-//! The error bounds of float functions that the manual states (`manual/alu.md`), against 64-bit floats.
+//! Checks the error bounds of float functions in the manual (`manual/alu.md`) against 64-bit floats.
 //!
-//! A sample of the 32-bit operands is tried, with the operand whose error is the greatest.
-//! `TGSIC_EVERY=1 cargo test --release -p tgsi-ir --test all accuracy -- --nocapture` tries all 2^32, and prints the
-//! figures.
+//! Tests a sample of the 32-bit operands, and the operand with the greatest error. `TGSIC_EVERY=1 cargo test --release
+//! -p tgsi-ir --test all accuracy -- --nocapture` tests all 2^32, and prints the figures.
 
 #[path = "support/accuracy.rs"]
 mod measured;
@@ -62,14 +61,14 @@ fn functions_of_one_operand_are_as_accurate_as_stated() {
     assert_eq!(rows.len(), functions.len(), "a row for each");
 }
 
-/// Pairs of a power: bases of all exponents, exponents that keep the result finite more often than not.
+/// Operands of `fpow`: bases with all exponents, and exponents for which the result is mostly finite.
 fn pair(number: u64) -> (u32, u32) {
     let mut z = number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
     z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
     z ^= z >> 31;
     let base = (z >> 32) as u32 & 0x7fff_ffff;
-    // From 2^-20 to 2^12, of both signs.
+    // From 2^-20 to 2^12, with both signs.
     let exponent = (107 + (z as u32 >> 8 & 31)) << 23 | z as u32 & 0x7f_ffff | (z as u32) << 31;
     (base, exponent)
 }
@@ -92,7 +91,7 @@ fn powers_are_as_accurate_as_stated() {
         }
     }
     println!("fpow: {worst:.4} ulp at {worst_pair:#x?}, {finite} of {count} finite");
-    assert!(finite > count / 4, "{finite} of {count} are worth looking at");
+    assert!(finite > count / 4, "only {finite} of {count} are finite");
     assert!(worst <= stated, "{worst} ulp at {worst_pair:x?}");
 }
 
@@ -105,7 +104,7 @@ fn errors_are_counted() {
     assert_eq!(error(0.0, f64::NAN), f64::INFINITY);
     assert_eq!(error(f32::NEG_INFINITY, f64::INFINITY), f64::INFINITY);
     assert_eq!(error(f32::MAX, f64::INFINITY), f64::INFINITY);
-    // Above the greatest number, but below where it is rounded to infinity.
+    // Above the greatest number, but below the threshold of rounding to infinity.
     assert_eq!(error(f32::MAX, f64::from(f32::MAX) + 2f64.powi(102)), 0.25);
     assert_eq!(error(f32::INFINITY, 2f64.powi(200)), 0.0);
 }

@@ -1,8 +1,7 @@
-//! What the engine makes of a rule is what the rule says, also where it computes constants at once.
+//! The engine applies rules correctly, including constants that it folds immediately.
 //!
-//! The search of every rule is built as instructions over values of which some are constants, all components different,
-//! and others are not. What comes in its place must have the same value. Numbers are small, so that sums in another
-//! order are the same.
+//! The search of every rule is built as instructions with constant operands (all components different) and other
+//! operands. The replacement must have the same value. Numbers are small, so that reordered sums are equal.
 
 use std::collections::HashMap;
 
@@ -16,7 +15,7 @@ use tgsi_ir::entities::Def;
 use tgsi_ir::options::CompilerOptions;
 use tgsi_ir::shader::{Shader, Stage};
 
-/// Shaders of each rule.
+/// Number of shaders for each rule.
 const SHADERS: usize = 60;
 
 struct Generator<'a> {
@@ -24,7 +23,7 @@ struct Generator<'a> {
     random: &'a mut Random,
     sizes: [u8; 8],
     variables: [Option<Def>; 8],
-    /// Whether any variable that need not be is a constant.
+    /// Whether variables that match any operand may be constants.
     constants: bool,
 }
 
@@ -82,7 +81,7 @@ impl Generator<'_> {
     }
 }
 
-/// The components of a value of straight code.
+/// The components of a value in straight-line code.
 fn value(body: &Body, def: Def, known: &mut HashMap<Def, Vec<u64>>) -> Vec<u64> {
     if let Some(values) = known.get(&def) {
         return values.clone();
@@ -130,7 +129,7 @@ fn about_the_same(a: u64, b: u64, size: u8) -> bool {
     a == b || size >= 16 && near(to_f64(a, size), to_f64(b, size))
 }
 
-/// The switches that a rule asks for.
+/// Makes a target with the switches that a rule requires.
 fn target(rule: &Rule) -> CompilerOptions {
     let mut options = CompilerOptions::default();
     for (number, name) in CompilerOptions::SWITCHES.iter().enumerate() {
@@ -193,11 +192,11 @@ fn replacements_have_the_value_of_what_they_replace() {
         vectors += usize::from(applied > 0 && wide);
     }
     println!("{reached} rules applied, {vectors} to vectors\n{}", failures.join("\n"));
-    assert!(failures.is_empty(), "{} rules give another value", failures.len());
+    assert!(failures.is_empty(), "{} rules change the value", failures.len());
     assert!(reached > 1000 && vectors > 30);
 }
 
-/// Whether any instruction of an expression is such.
+/// Whether any instruction of an expression satisfies a predicate.
 fn has(set: &RuleSet, node: u16, is_such: &dyn Fn(AluOp) -> bool) -> bool {
     let Node::Op { op, operands, .. } = set.nodes[usize::from(node)] else { return false };
     is_such(op) || set.operands_of(operands).iter().any(|&o| has(set, o, is_such))
@@ -207,13 +206,13 @@ fn is_wide(op: AluOp) -> bool {
     op.info().input_sizes.iter().any(|&size| size > 1)
 }
 
-/// Whether an opcode leaves open what it gives for some operands.
+/// Whether the result of an opcode is undefined for some operands.
 fn is_partial(op: AluOp) -> bool {
     use AluOp::*;
     matches!(op, UbitfieldExtract | IbitfieldExtract | BitfieldInsert | UdivAligned4 | I2imp)
 }
 
-/// What a target says it does not have goes, also from exact code: no lowering has a class that exact code is spared.
+/// Lowerings also apply to exact code: no lowering has a class that exempts it.
 #[test]
 fn lowerings_are_for_exact_code_too() {
     let switches = CompilerOptions::SWITCHES.iter().enumerate();
@@ -231,16 +230,16 @@ fn lowerings_are_for_exact_code_too() {
     assert!(spared.is_empty(), "{spared:#?}");
 }
 
-/// A switch that nobody reads promises what no target gets.
+/// Every switch is read somewhere; otherwise it would promise something that no target gets.
 #[test]
 fn every_switch_is_read() {
-    // By the pipeline and the engine, and by passes, whose code names them.
+    // Read by the pipeline and the engine, and by passes under another name.
     let others = [
         "free_rounding",
         "source_modifiers",
         "vector_target",
         "keep_ifs",
-        // By the analysis that passes ask.
+        // Read by an analysis for passes.
         "speculate_loads",
         "division_traps",
     ];

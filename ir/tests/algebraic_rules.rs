@@ -1,18 +1,18 @@
-//! Every algebraic rule, in every size that it has, computed on both sides.
+//! Evaluates both sides of every algebraic rule, in every size that it supports.
 //!
 //! The search and the replacement of a rule are evaluated with [`evaluate`] on values that satisfy its conditions: all
-//! there are where variables have 16 bits together or fewer, else special values (zeros, ones, infinities, NaN,
+//! values if the variables have at most 16 bits in total, otherwise special values (zeros, ones, infinities, NaN,
 //! denormals, extremes, powers of two, neighbours of the rule's literals) and random ones.
 //!
-//! * `exact`: the same bits; any NaN is any NaN, as NaNs that are made quiet are what a star is about.
-//! * `nsz`: the same but for the sign of a zero.
-//! * `inexact`, `lowering`: on random floats of everyday magnitude, where the search gives a finite number: the
-//!   difference is at most [`ULPS`] units in the last place of the largest intermediate value ([`ULPS16`] where
-//!   something has 16 bits; those of 32 bits for 64-bit functions that are computed in 32 bits). One sample in
-//!   [`OUTLIERS`] may miss that, because a result that jumps (a comparison, a floor) may do so elsewhere.
+//! * `exact`: the same bits; all NaNs are equal, because a star covers the quieting of NaNs.
+//! * `nsz`: the same, except for the sign of zero.
+//! * `inexact`, `lowering`: for random floats of everyday magnitude for which the search gives a finite number, the
+//!   difference is at most [`ULPS`] units in the last place of the largest intermediate value ([`ULPS16`] if anything
+//!   has 16 bits; units of 32 bits for 64-bit functions that are computed in 32 bits). One sample in [`OUTLIERS`] may
+//!   exceed this, because the position of a jump of the result (a comparison, a floor) may differ.
 //!
-//! Values for which the tables of opcodes leave the search undefined (fields that reach beyond the word) are left out,
-//! see [`undefined`].
+//! Values for which the opcode tables leave the search undefined (bit fields out of range) are skipped; see
+//! [`undefined`].
 
 #[path = "support/rule_values.rs"]
 mod rule_values;
@@ -30,47 +30,47 @@ use tgsi_ir::options::CompilerOptions;
 use crate::rule_shapes::{Random, SIZES, node_size, own_size, size_of, sizes_fit, wanted_count, width};
 use rule_values::{careless_float, everyday_float, mask, signed, special_float, special_integer, to_f64};
 
-/// Most components of a value.
+/// Maximum number of components of a value.
 const WIDTH: usize = 16;
-/// Bits of all variables together up to which all values are tried.
+/// Total bits of all variables up to which all values are tested.
 const EXHAUSTIVE_BITS: u32 = 16;
-/// Samples of a rule and size where there are more values.
+/// Number of samples for each rule and size if there are more values.
 const SAMPLES: usize = 1000;
-/// A rule that this few values satisfy is not tested.
+/// A rule with fewer samples that satisfy its conditions counts as not tested.
 const FEWEST_SAMPLES: usize = 20;
-/// Tries for every sample.
+/// Number of attempts for every sample.
 const TRIES: usize = 300;
 /// Bound for inexact results.
 const ULPS: f64 = 256.0;
-/// The same for 16 bits, where there are not so many.
+/// The same for 16 bits, where there are fewer units.
 const ULPS16: f64 = 48.0;
-/// One of so many inexact samples may be off.
+/// One inexact sample out of this number may exceed the bound.
 const OUTLIERS: usize = 20;
-/// Failures that are printed.
+/// Number of failures that are printed.
 const SHOWN: usize = 60;
 
 type Value = [u64; WIDTH];
 
-/// An instruction of a rule, ready to be computed.
+/// An instruction of a rule, prepared for evaluation.
 enum Step {
     Variable { index: usize, select: Option<&'static [u8]>, count: usize },
     Literal(u64),
     Op { op: AluOp, bits: u8, count: usize, sources: Vec<usize>, widths: Vec<usize> },
 }
 
-/// An expression as steps; the last one is its value.
+/// An expression as a list of steps; the last one gives its value.
 #[derive(Default)]
 struct Program {
     steps: Vec<Step>,
-    /// Size of the result if it is a float, else 0, for each step.
+    /// For each step, the size of the result if it is a float, otherwise 0.
     floats: Vec<u8>,
-    /// Components of the value.
+    /// Number of components of the value.
     count: usize,
-    /// How it is computed.
+    /// Execution mode of the evaluation.
     mode: ExecutionMode,
 }
 
-/// A rule with its open sizes chosen.
+/// A rule with all sizes chosen.
 struct Instance {
     set: &'static RuleSet,
     rule: &'static Rule,
@@ -78,16 +78,16 @@ struct Instance {
     search: Program,
     replacement: Program,
     conditions: Vec<Program>,
-    /// Constants that conditions say the value of.
+    /// Constants with a value determined by a condition.
     computed: Vec<(usize, Program)>,
     predicates: Vec<(Predicate, usize)>,
-    /// Size, kind and use of the variables; a size of 0 is no variable.
+    /// Size, kind and use of the variables; size 0 if there is no such variable.
     variables: [Variable; 8],
-    /// Components of variables.
+    /// Number of components of variables.
     width: usize,
-    /// Some opcode is computed in 32 bits for 64.
+    /// Whether some opcode computes in 32 bits for a 64-bit result.
     single: bool,
-    /// Something is computed in 16 bits that is not in the other expression.
+    /// Whether one of the expressions computes in 16 bits where the other does not.
     medium: bool,
     result_size: u8,
     result_float: bool,
@@ -137,14 +137,14 @@ fn program(set: &RuleSet, node: u16, count: usize, sizes: &[u8; 8]) -> Program {
     program
 }
 
-/// Whether an opcode leaves open what it gives for these operands.
+/// Whether the result of an opcode is undefined for these operands.
 fn undefined(op: AluOp, bits: u8, operands: &[&[u64]], exact: bool) -> bool {
     let field = |offset: u64, width: u64| {
         let (offset, width) = (signed(offset, 32), signed(width, 32));
         offset < 0 || width < 0 || offset + width > 32
     };
     let info = op.info();
-    // Booleans of many bits are all zeros or all ones.
+    // Booleans of more than one bit are all zeros or all ones.
     let no_boolean = info.input_types.iter().zip(operands).any(|(kind, operand)| {
         let size = if kind.bit_size == 0 { bits } else { kind.bit_size };
         kind.base == BaseType::Bool && operand.iter().any(|&v| v != 0 && v != mask(size))
@@ -168,7 +168,7 @@ fn undefined(op: AluOp, bits: u8, operands: &[&[u64]], exact: bool) -> bool {
         }
 }
 
-/// Computes the steps into `slots`; whether everything is defined.
+/// Evaluates the steps into `slots`. Returns whether all results are defined.
 fn run(program: &Program, variables: &[Value; 8], slots: &mut Vec<Value>, exact: bool) -> bool {
     slots.clear();
     let mut defined = true;
@@ -200,7 +200,7 @@ fn run(program: &Program, variables: &[Value; 8], slots: &mut Vec<Value>, exact:
     defined
 }
 
-/// How the variables below a node are used, and the literals.
+/// Records the uses of variables in an expression, and its literals.
 fn survey(set: &RuleSet, node: u16, expected: BaseType, instance: &mut Instance) {
     match set.nodes[usize::from(node)] {
         Node::Variable { index, constant, size, .. } => {
@@ -222,7 +222,7 @@ fn survey(set: &RuleSet, node: u16, expected: BaseType, instance: &mut Instance)
             instance.medium |= info.name.ends_with("mp");
             let selects = info.name.ends_with("csel");
             for (i, &operand) in set.operands_of(operands).iter().enumerate() {
-                // What is selected is of the type that is wanted.
+                // Operands of a selection have the type expected of the result.
                 let kind = if selects && i > 0 { expected } else { info.input_types[i].base };
                 survey(set, operand, kind, instance);
             }
@@ -293,7 +293,7 @@ fn instances(set: &'static RuleSet) -> Vec<Instance> {
     list
 }
 
-/// A condition `ieq(K, ...)` gives the value of K.
+/// A condition `ieq(K, ...)` determines the value of K.
 fn solved(set: &RuleSet, node: u16, sizes: &[u8; 8]) -> Option<(usize, Program)> {
     let Node::Op { op: AluOp::Ieq, operands, .. } = set.nodes[usize::from(node)] else { return None };
     let &[left, right] = set.operands_of(operands) else { return None };
@@ -348,7 +348,7 @@ impl Instance {
         }
         match random.below(8) {
             0 if !self.literals.is_empty() => {
-                // A literal or its neighbour.
+                // A literal or a neighbouring number.
                 let literal = self.literals[random.below(self.literals.len())].bits(size, self.sizes[0]);
                 literal.wrapping_add(random.below(3) as u64).wrapping_sub(1) & mask(size)
             }
@@ -364,7 +364,7 @@ impl Instance {
         }
     }
 
-    /// Values of the variables; now and then some are equal or nearly so.
+    /// Generates values of the variables; some of them are equal or nearly equal.
     #[allow(clippy::needless_range_loop, reason = "a component of several variables at once")]
     fn sample(&self, random: &mut Random, variables: &mut [Value; 8]) {
         for index in 0..8 {
@@ -392,7 +392,7 @@ impl Instance {
         }
     }
 
-    /// Whether the conditions hold. Constants that a condition gives are set.
+    /// Whether the conditions hold. Sets constants that a condition determines.
     fn holds(&self, variables: &mut [Value; 8], slots: &mut Vec<Value>, solve: bool) -> bool {
         if solve {
             for (index, value) in &self.computed {
@@ -410,7 +410,7 @@ impl Instance {
             })
     }
 
-    /// `None` for a sample that says nothing, else whether both sides agree.
+    /// Whether both sides agree; `None` if the sample decides nothing.
     fn agrees(&self, variables: &[Value; 8], slots: &mut Vec<Value>, found: &mut (Value, Value)) -> Option<bool> {
         let exact = self.exact();
         if !run(&self.search, variables, slots, exact) {
@@ -432,7 +432,7 @@ impl Instance {
                     match self.rule.class {
                         Class::Exact => x.is_nan() && y.is_nan(),
                         Class::NoSignedZero => x.is_nan() && y.is_nan() || x == 0.0 && y == 0.0,
-                        // Without a number, or too large for one.
+                        // The result is not a finite number.
                         _ if !x.is_finite() || !scale.is_finite() => return None,
                         _ => (x - y).abs() <= self.bound(size) * scale.max(x.abs()),
                     }
@@ -522,7 +522,7 @@ impl Instance {
     }
 }
 
-/// Changes the last step of a program that can be changed such that it matters; whether there is one.
+/// Introduces an error into the last step where that matters. Returns whether there is one.
 fn spoil(program: &mut Program) -> bool {
     for step in program.steps.iter_mut().rev() {
         match step {
@@ -562,12 +562,12 @@ fn spoil(program: &mut Program) -> bool {
     false
 }
 
-/// The largest float on the way.
+/// The largest intermediate float.
 fn magnitude(program: &Program, slots: &[Value]) -> f64 {
     program.floats.iter().zip(slots).filter(|(size, _)| **size != 0).fold(0.0, |largest, (&size, value)| {
         value[..4].iter().fold(largest, |largest: f64, &v| {
             let value = to_f64(v, size).abs();
-            // NaN and infinity count as infinite.
+            // NaN counts as infinite.
             if value <= largest {
                 largest
             } else if value.is_nan() {
@@ -587,9 +587,8 @@ struct Outcome {
     failure: String,
 }
 
-/// What the other test is worth: rules with an error in the replacement do not pass. A few errors change nothing
-/// (`inot` for `ineg` of 1 bit, a bit of a shift count that does not count, operands that conditions make
-/// interchangeable).
+/// Checks the test above: rules with an error in the replacement fail. A few errors have no effect (`inot` for `ineg`
+/// of 1 bit, an ignored bit of a shift count, operands that conditions make interchangeable).
 #[test]
 fn errors_are_found() {
     let (mut spoilt, mut missed) = (0, Vec::new());
@@ -644,7 +643,7 @@ fn both_sides_of_every_rule_agree() {
     assert!(failures.is_empty(), "{} instances fail", failures.len());
 }
 
-/// Both NaN, the same infinity, or numbers that are about the same; denormals that were rounded once or twice.
+/// Whether both are NaN, the same infinity, or approximately equal numbers, including denormals rounded once or twice.
 fn about_the_same(left: f64, right: f64) -> bool {
     let usual = |v: f64| v == 0.0 || v.abs() >= f64::from(f32::MIN_POSITIVE);
     let near = (left - right).abs() <= (1e-3 * left.abs().max(right.abs())).max(1e-5);
@@ -652,8 +651,8 @@ fn about_the_same(left: f64, right: f64) -> bool {
     left == right || left.is_nan() && right.is_nan() || usual(left) && usual(right) && near || rounded
 }
 
-/// Inexact rules that the target need not ask for with `fast_math` are harmless for careless numbers as well: NaN,
-/// infinities and the signs of zeros stay what they are.
+/// Inexact rules that do not require `fast_math` are also harmless for careless numbers: they preserve NaN, infinities
+/// and the sign of zero.
 #[test]
 fn inexact_rules_keep_special_values() {
     let switches = CompilerOptions { fast_math: true, ..CompilerOptions::default() }.switches();
@@ -667,7 +666,7 @@ fn inexact_rules_keep_special_values() {
         if instance.rule.class != Class::Inexact || instance.rule.on() & fast_math != 0 || !floats || others {
             continue;
         }
-        // The order of a sum decides the sign of a zero as it does what is lost beside large terms.
+        // The order of a sum affects the sign of zero, just as it affects terms that are lost next to large ones.
         let any_zero = instance.rule.on() & fused != 0
             || instance.set.conditions_of(instance.rule).contains(&Condition::Root(RootPredicate::AnyZero));
         let (mut variables, mut slots) = ([[0; WIDTH]; 8], Vec::new());
@@ -676,7 +675,7 @@ fn inexact_rules_keep_special_values() {
         for _ in 0..SAMPLES * TRIES {
             instance.sample(&mut random, &mut variables);
             for (value, variable) in variables.iter_mut().zip(&instance.variables) {
-                // Some stay as they are: equal to another, or a literal.
+                // Some keep their values, which may equal another one or a literal.
                 if variable.float && variable.size == 32 && random.below(8) > 0 {
                     value[..instance.width].iter_mut().for_each(|v| *v = careless_float(&mut random));
                 }
@@ -686,8 +685,8 @@ fn inexact_rules_keep_special_values() {
                 continue;
             }
             let Some(&left) = slots.last() else { continue };
-            // Sums of products that become multiply-adds are summed in another order: what is small beside products
-            // that cancel may be lost.
+            // Rules that form multiply-adds change the order of sums: small terms next to cancelling products may be
+            // lost.
             let largest =
                 slots.iter().map(|slot| to_f64(slot[0], 32).abs()).filter(|v| v.is_finite()).fold(0.0, f64::max);
             let lost = if instance.rule.on() & fused != 0 { 1e-6 * largest } else { 0.0 };
@@ -717,8 +716,8 @@ fn inexact_rules_keep_special_values() {
     assert!(failures.is_empty(), "{} rules should ask for fast_math", failures.len());
 }
 
-/// Rules that have no star hold bit for bit as well where denormal results become zero, for operands that are not
-/// denormal themselves. (Those that are, float instructions of such a target read as zero.)
+/// Rules without a star are also exact bit by bit if denormal results are flushed to zero, for operands that are not
+/// denormal. (The float instructions of such a target read denormal operands as zero.)
 #[test]
 fn rules_without_star_hold_without_denormals() {
     let flush = ExecutionMode(0b111 << 12);

@@ -1,8 +1,8 @@
-//! Algebraic rules come to an end: whatever they make of an expression, nothing that is left fits any rule.
+//! Algebraic rules terminate: after a pass, nothing in the shader matches any rule.
 //!
-//! The expressions are the searches of all rules, with operands that are searches of other rules, for targets with all
-//! kinds of switches. A pass that still finds something after it has run has met rules that undo each other (it gives
-//! up after a number of replacements).
+//! The expressions are the searches of all rules, with operands that are searches of other rules, for targets with
+//! random switches. If a pass still makes progress on its second run, its rules undo each other (it stops after a
+//! number of replacements).
 
 use std::cell::RefCell;
 
@@ -17,12 +17,12 @@ use tgsi_ir::passes::{opt_algebraic, opt_algebraic_distribute_src_mods, opt_alge
 use tgsi_ir::shader::{Shader, Stage};
 use tgsi_ir::text::print;
 
-/// Shaders for each set of rules.
+/// Number of shaders for each rule set.
 const SHADERS: usize = 4000;
-/// Expressions in a shader.
+/// Number of expressions in a shader.
 const EXPRESSIONS: usize = 6;
 
-/// Operands that every expression may use: two of each size.
+/// Operands that every expression may use, two of each size.
 struct Leaves(Vec<(u8, [Def; 2])>);
 
 struct Generator<'a> {
@@ -42,7 +42,7 @@ impl Generator<'_> {
         })
     }
 
-    /// A value of some size with one component: one of the leaves, or what a rule looks for.
+    /// A value of this size with one component: a leaf or the search of a rule.
     fn value(&mut self, b: &mut Builder<'_>, set: &'static RuleSet, bits: u8, depth: usize) -> Def {
         for _ in 0..if depth == 0 { 0 } else { 8 } {
             let rule = &set.rules[self.random.below(set.rules.len())];
@@ -72,7 +72,7 @@ impl Generator<'_> {
         }
     }
 
-    #[allow(clippy::too_many_arguments, reason = "what a node is depends on all of them")]
+    #[allow(clippy::too_many_arguments, reason = "a node depends on all of them")]
     fn expression(
         &mut self,
         b: &mut Builder<'_>,
@@ -122,7 +122,7 @@ impl Generator<'_> {
     }
 }
 
-/// Switches of which some are on.
+/// Makes a target with random switches.
 fn target(random: &mut Random, number: usize) -> CompilerOptions {
     let mut options = CompilerOptions::default();
     for name in CompilerOptions::SWITCHES {
@@ -131,7 +131,7 @@ fn target(random: &mut Random, number: usize) -> CompilerOptions {
             1 => {
                 options.set_switch(name, random.next() & 1 != 0);
             }
-            // A target that has everything, and one that has nothing.
+            // A target with every opcode, and one with none of the optional ones.
             2 => {
                 options.set_switch(name, !name.starts_with("lower_"));
             }
@@ -147,7 +147,7 @@ thread_local! {
     static LOGGED: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Keeps what is logged on the thread.
+/// Records log messages of the thread.
 struct Logger;
 
 impl log::Log for Logger {
@@ -162,9 +162,9 @@ impl log::Log for Logger {
     fn flush(&self) {}
 }
 
-/// The last rules that a pass applies, which it logs.
+/// The last rules that a pass applies, according to its log.
 fn rules_of(pass: impl FnOnce()) -> String {
-    // Another test may have set it.
+    // Another test may have set it already.
     let _ = log::set_logger(&Logger);
     log::set_max_level(log::LevelFilter::Trace);
     pass();
@@ -188,7 +188,7 @@ fn comes_to_an_end(set: &'static RuleSet, pass: fn(&mut Shader, &CompilerOptions
         let leaves = Leaves(SIZES.iter().map(|&bits| (bits, [b.undef(1, bits), b.undef(1, bits)])).collect());
         let mut generator = Generator { random: &mut random, leaves };
         for place in 0..EXPRESSIONS {
-            // Every rule gets its turn.
+            // Every rule is used in turn.
             let rule = &set.rules[(number * EXPRESSIONS + place) % set.rules.len()];
             let Some(sizes) = generator.sizes(set, rule) else { continue };
             let count = wanted_count(set, rule.search).unwrap_or(1);
@@ -201,7 +201,7 @@ fn comes_to_an_end(set: &'static RuleSet, pass: fn(&mut Shader, &CompilerOptions
         changed += usize::from(pass(&mut shader, &options));
         opt_copy_prop(&mut shader);
         opt_cse(&mut shader);
-        // Once more for what equal values, moves and single uses make possible.
+        // Equal values, moves and single uses may enable more rules.
         for _ in 0..4 {
             pass(&mut shader, &options);
             opt_copy_prop(&mut shader);

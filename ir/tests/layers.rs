@@ -1,8 +1,8 @@
-//! The folders of the crate use each other in one direction.
+//! The folders of the crate depend on each other in one direction.
 
 use std::path::{Path, PathBuf};
 
-/// What no file of a folder may use.
+/// Forbidden names in the files of each folder.
 const RULES: &[(&str, &[&str])] = &[
     ("alu", &["crate::analysis", "crate::passes", "crate::algebra", "crate::run", "crate::text"]),
     ("body", &["crate::passes", "crate::algebra", "crate::run", "crate::text"]),
@@ -40,7 +40,7 @@ fn folders_use_what_is_below_them() {
                 continue;
             }
             let text = std::fs::read_to_string(file).unwrap();
-            // Unit tests may use anything, and documentation may speak of anything.
+            // Unit tests and documentation may refer to anything.
             let code = text.split("#[cfg(test)]\nmod tests").next().unwrap_or_default();
             for (line, number) in code.lines().zip(1..).filter(|(line, _)| !line.trim_start().starts_with("//")) {
                 if let Some(used) = forbidden.iter().find(|used| line.contains(*used)) {

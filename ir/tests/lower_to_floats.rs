@@ -1,4 +1,4 @@
-//! Integers and booleans as floats: the same results for small integers, and no integer opcode left.
+//! Lowering integers and booleans to floats keeps the results for small integers, and leaves no integer opcode.
 
 use tgsi_environment::Random;
 use tgsi_environment::special;
@@ -16,7 +16,7 @@ use tgsi_ir::{Def, Shape};
 const NUMBERS: [f32; 8] = [0.0, 1.0, 2.0, 3.0, 7.0, 8.0, 100.0, 255.0];
 const LANES: usize = 64;
 
-/// A target with all float opcodes, and one without those that the pass may make.
+/// A target with all float opcodes, and one without those that the pass may create.
 fn targets() -> [CompilerOptions; 2] {
     let lacking = CompilerOptions {
         lower_fdiv: true,
@@ -29,7 +29,7 @@ fn targets() -> [CompilerOptions; 2] {
     [CompilerOptions::default(), lacking]
 }
 
-/// Opcodes that the second of the targets lacks.
+/// Opcodes missing in the second target.
 const LACKING: [AluOp; 4] = [AluOp::Fdiv, AluOp::Ftrunc, AluOp::Ffloor, AluOp::Fsign];
 
 /// A shader that computes a float from two integers, the components of its input.
@@ -55,7 +55,7 @@ fn results(shader: &Shader) -> Vec<f32> {
     results_for(shader, &pairs)
 }
 
-/// The results for pairs of numbers, one a lane.
+/// The results for pairs of numbers, one per lane.
 fn results_for(shader: &Shader, pairs: &[(f32, f32)]) -> Vec<f32> {
     let program = tgsi_ir::run::Program::new(shader).unwrap();
     let run = |pairs: &[(f32, f32)]| {
@@ -71,7 +71,7 @@ fn results_for(shader: &Shader, pairs: &[(f32, f32)]) -> Vec<f32> {
     pairs.chunks(LANES).flat_map(run).collect()
 }
 
-/// Whether an instruction works on integers or booleans of one bit.
+/// Whether an instruction operates on integers or 1-bit booleans.
 fn has_integers(shader: &Shader) -> bool {
     let body = shader.main();
     body.blocks().flat_map(|block| body.insts(block)).any(|inst| {
@@ -92,7 +92,7 @@ fn same(compute: impl FnOnce(&mut Builder<'_>, Def, Def) -> Def) {
         let mut shader = source.clone();
         assert_eq!(lower_int_to_float(&mut shader, &options), Ok(true));
         validate(&shader).unwrap();
-        // As numbers: zero has two signs.
+        // Compared as numbers, because zero has two signs.
         assert_eq!(results(&shader), before, "{}", tgsi_ir::text::print(&shader));
         has_what_the_target_has(&shader, &options);
         lower_bool_to_float(&mut shader);
@@ -137,7 +137,7 @@ fn arithmetic() {
     }
 }
 
-/// Pairs of integers that a float holds: equal ones, multiples and their neighbours, large ones, both signs.
+/// Pairs of integers that a float can represent: equal ones, multiples and their neighbours, large ones, both signs.
 fn dividends_and_divisors(signed: bool) -> Vec<(f32, f32)> {
     const LARGEST: i64 = 1 << 24;
     let mut random = Random::new(1);
@@ -248,7 +248,7 @@ fn masks_are_booleans() {
             let other = b.alu(Bcsel, &[equal, ones, zero]);
             let mask = b.alu(op, &[mask, other]);
             let mask = b.alu(Inot, &[mask]);
-            // A float under a mask.
+            // A float with a bit mask.
             let half = b.f32_const(0.5);
             b.alu(Iand, &[mask, half])
         });

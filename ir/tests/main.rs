@@ -1,4 +1,4 @@
-//! The integration tests of this crate, as one program. Each module tests one subject.
+//! The integration tests of this crate, linked into one program. Each module tests one subject.
 
 #[path = "support/rule_shapes.rs"]
 mod rule_shapes;

@@ -1,5 +1,5 @@
-//! The manual (`ir/manual`) against the code: its tables have the rows of the code's tables, its examples are valid
-//! shaders, its links lead somewhere. `TGSIC_BLESS=1` rewrites the parts that are generated.
+//! Compares the manual (`ir/manual`) with the code: its tables have the rows of the code's tables, its examples are
+//! valid shaders, its links have targets. `TGSIC_BLESS=1` regenerates the generated parts.
 
 #[path = "support/manual.rs"]
 mod support;
@@ -25,7 +25,7 @@ use tgsi_ir::variable::VariableModes;
 
 const FOLDER: &str = "manual";
 
-/// Compares a table of a page; the first cells of each row are those of the code.
+/// Compares a table of a page; the first cells of each row come from the code.
 fn compare(name: &str, table: &str, key: usize, expected: impl IntoIterator<Item = Vec<String>>) {
     page(FOLDER, name).check_table(table, key, &expected.into_iter().collect::<Vec<_>>());
 }
@@ -34,7 +34,7 @@ fn numbered(number: impl ToString, name: &str) -> Vec<String> {
     vec![number.to_string(), code(name)]
 }
 
-/// A cell that must not be empty.
+/// Returns the text, or a dash if it is empty.
 fn or_dash(text: String) -> String {
     if text.is_empty() { "-".to_owned() } else { text }
 }
@@ -65,7 +65,7 @@ fn operand(ty: AluType, components: u8) -> String {
     format!("{ty}{size}{count}")
 }
 
-/// Operands, those that are alike with their number.
+/// Lists operands, merging equal ones with their number.
 fn operands(info: &AluInfo) -> String {
     let all: Vec<String> =
         info.input_types.iter().zip(info.input_sizes).map(|(&ty, &components)| operand(ty, components)).collect();
@@ -222,14 +222,14 @@ fn modes_and_stages() {
     page(FOLDER, name).check_generated("system-values", &table(&head, values));
 }
 
-/// Names with a number at the end, or in the middle.
+/// Splits a name at a number at its end or in the middle.
 fn split_name(name: &str) -> Option<(&str, u32, &str)> {
     let start = name.find(|c: char| c.is_ascii_digit())?;
     let end = name[start..].find(|c: char| !c.is_ascii_digit()).map_or(name.len(), |length| start + length);
     Some((&name[..start], name[start..end].parse().ok()?, &name[end..]))
 }
 
-/// Slots with their names; those numbered one after the other are one row.
+/// Lists slots with their names; consecutive numbers are merged into one row.
 fn slot_rows(name_of: impl Fn(u8) -> Option<String>) -> String {
     let mut ranges: Vec<(u8, u8, String, String)> = Vec::new();
     for (slot, name) in (0..128).filter_map(|slot| Some((slot, name_of(slot)?))) {
@@ -268,7 +268,7 @@ fn quoted(line: &str) -> Option<&str> {
     line.split('"').nth(1)
 }
 
-/// The table of header lines is private to the text form, so its source is read.
+/// The table of header lines is private to the text module, so this reads its source.
 #[test]
 fn header_lines() {
     let source = include_str!("../src/text/header.rs");
@@ -377,7 +377,7 @@ fn options() {
     compare("options.md", "numbers", 0, numbers.map(|(name, value)| vec![code(name), value.to_string()]));
 }
 
-/// The conditions of rules are names of the program that reads them, whose source is read here.
+/// The predicate names of rules are private to the build script, so this reads its source.
 #[test]
 fn conditions_of_rules() {
     let source = include_str!("../build/infer.rs");

@@ -65,7 +65,7 @@ fn a_shader_without_variables() {
 fn errors_have_places() {
     let cases = [
         ("fadd", "faddd", "<stdin>:10:16: error: unknown opcode `faddd` (did you mean `fadd`?) [T1004]"),
-        ("fadd %1, %1", "fadd %1, %9", "value %9 is read but never made [T1017]"),
+        ("fadd %1, %1", "fadd %1, %9", "value %9 is used but never defined [T1017]"),
         ("32x4  %2", "16x4  %2", "[T1115]"),
         (
             "MESA_SHADER_FRAGMENT",

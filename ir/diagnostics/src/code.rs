@@ -1,24 +1,23 @@
-//! Codes of errors: one table for each error type, from which the list of all codes and the code of a value come, so
-//! that neither can forget a variant.
+//! Error codes: one table for each error type, from which both the list of all codes and the code of a value are
+//! generated, so that neither can miss a variant.
 //!
-//! Ranges: T0001 texts of TGSI, T0100 limits, T0200 token streams, T0300 the check (warnings T0500), T0600 conversion
-//! and runs of TGSI, T0700 the TGSI driver, T0800 the command line, T1000 texts of the IR, T1100 the validator, T1400
-//! runs of the IR. A number is never given to anything else. What each means stands in one file,
-//! `tgsi/src/explain/catalogue.txt`.
+//! Ranges: T0001 TGSI text, T0100 limits, T0200 token streams, T0300 TGSI checks (warnings T0500), T0600 conversion and
+//! execution of TGSI, T0700 the TGSI driver, T0800 the command line, T1000 IR text, T1100 the IR validator, T1400
+//! execution of IR. Codes are never reused. `tgsi/src/explain/catalogue.txt` explains each of them.
 
 use std::fmt;
 
-/// The code of one kind of error or warning, the same in every version.
+/// The code of one kind of error or warning. It is the same in every version.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct ErrorCode {
-    /// `T` and four digits, different for each code.
+    /// `T` and four digits, unique.
     pub id: &'static str,
-    /// A name in kebab case, different for each code of a language (TGSI, IR).
+    /// A name in kebab case, unique within a language (TGSI, IR).
     pub name: &'static str,
 }
 
 impl ErrorCode {
-    /// The code with this number and name.
+    /// Makes a code from an id and a name.
     pub const fn new(id: &'static str, name: &'static str) -> ErrorCode {
         ErrorCode { id, name }
     }
@@ -30,8 +29,8 @@ impl fmt::Display for ErrorCode {
     }
 }
 
-/// Puts `CODES` and `code` into the `impl` of an error enum. Each row is a variant (without its fields), its number and
-/// its name in kebab case.
+/// Adds `CODES` and `code` to the `impl` of an error enum. Each row is a variant (without its fields), its id and its
+/// name in kebab case.
 ///
 /// ```
 /// enum Trouble { Small, Large { size: u32 } }
@@ -60,7 +59,7 @@ macro_rules! error_codes {
     };
 }
 
-/// Declares an error enum from a table. Each row is a number, a name in kebab case, a variant with its fields and the
+/// Declares an error enum from a table. Each row is an id, a name in kebab case, a variant with its fields, and the
 /// message.
 #[macro_export]
 macro_rules! error_table {
@@ -69,7 +68,7 @@ macro_rules! error_table {
     }) => {
         $(#[$attribute])*
         #[derive($crate::thiserror::Error)]
-        #[expect(missing_docs, reason = "the message says what the variant and its fields mean")]
+        #[expect(missing_docs, reason = "the message describes the variant and its fields")]
         pub enum $name {
             $(#[error($message)] $variant $(($($item),+))? $({ $($field: $ty),+ })?,)+
         }

@@ -2,11 +2,11 @@
 
 use strsim::osa_distance;
 
-/// Longer words get no suggestion: known names have fewer than 40 bytes.
+/// Words longer than this get no suggestion: known names have fewer than 40 bytes.
 const MAX_NAME: usize = 48;
 
-/// Returns the candidate closest to `word`, ignoring ASCII case, if at most about a third of the letters differ. Of
-/// equally close candidates the first one wins.
+/// Returns the candidate closest to `word`, ignoring ASCII case, if at most about a third of the letters differ. Among
+/// equally close candidates, the first one wins.
 pub fn suggest<'a>(word: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     if word.len() > MAX_NAME {
         return None;

@@ -1,12 +1,12 @@
-//! The inputs and outputs of a run: the common ground of the TGSI interpreter, the IR interpreter
-//! and every driver that can run code, so that their results can be compared word by word.
+//! The inputs and outputs of a run, shared by the TGSI interpreter, the IR interpreter and every driver that can
+//! execute code, so that their results can be compared word by word.
 //!
-//! All invocations of a run go in lock-step, as lanes. Lanes `4k .. 4k+3` form a quad (0 top left, 1 top right, 2
-//! bottom left, 3 bottom right) and also a subgroup. A compute workgroup is run as all its lanes at once, so that a
-//! barrier is passed by all of them together; a geometry shader runs one lane a primitive and invocation; a
-//! tessellation control shader one lane an output vertex.
+//! All invocations of a run execute in lock-step, as lanes. Lanes `4k .. 4k+3` form a quad (0 top left, 1 top right, 2
+//! bottom left, 3 bottom right) and also a subgroup. A compute workgroup runs with all its lanes at once, so that all
+//! of them pass a barrier together; a geometry shader runs one lane per primitive and invocation; a tessellation
+//! control shader one lane per output vertex.
 //!
-//! Everything is 32-bit words. Registers are named by their *driver location*: the register index in TGSI, the
+//! All values are 32-bit words. Registers are identified by their *driver location*: the register index in TGSI, the
 //! `driver_location` of a variable and the `base` of lowered I/O in the IR.
 
 use std::any::Any;
@@ -17,54 +17,55 @@ use std::sync::Arc;
 use crate::sampler_dim::SamplerDim;
 use crate::system_value::SystemValue;
 
-/// Most lanes of one run.
+/// Maximum number of lanes of one run.
 pub const MAX_LANES: usize = 1024;
-/// Lanes of a subgroup (votes, ballots, reads of other lanes).
+/// Number of lanes of a subgroup (votes, ballots, reads of other lanes).
 pub const SUBGROUP_SIZE: usize = 4;
 
-/// A file of 4-component registers, one word a lane: `[register][component][lane]`. Reads beyond the end give 0.
+/// A file of 4-component registers with one word per lane: `[register][component][lane]`. Reads beyond the end give 0.
 ///
-/// The words of a component end with padding: whole quads can be read up to the last lane, and components do not all
-/// fall into the same lines of a cache, as they would if their distance was a power of two.
+/// Each component ends with padding, so that whole quads can be read up to the last lane, and so that the distance
+/// between components is not a power of two, which would map them all to the same cache lines.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct LaneRegisters {
     lanes: usize,
-    /// Words from one component to the next.
+    /// Distance between components, in words.
     stride: usize,
     words: Vec<u32>,
 }
 
-/// Words of a line of a cache.
+/// Size of a cache line, in words.
 const LINE: usize = 16;
 
 fn stride_of(lanes: usize) -> usize {
-    // Few lanes take a few lines anyway.
+    // Files of few lanes fit in a few cache lines anyway.
     if lanes < 8 * LINE { lanes.next_multiple_of(4) } else { (lanes.div_ceil(LINE) | 1) * LINE }
 }
 
 impl LaneRegisters {
-    /// `registers` registers of zeros for `lanes` lanes.
+    /// Makes a file of `registers` zeroed registers for `lanes` lanes.
     pub fn new(lanes: usize, registers: usize) -> LaneRegisters {
         let stride = stride_of(lanes);
         LaneRegisters { lanes, stride, words: vec![0; stride * 4 * registers] }
     }
 
-    /// The file for `lanes` lanes that has these words: [`stride_of`](Self::stride_of) for each component, four
-    /// components for each register. Words that do not make a whole register are dropped.
+    /// Makes a file for `lanes` lanes from words laid out as four components per register,
+    /// [`stride_of`](Self::stride_of) words each. An incomplete register at the end is dropped.
     pub fn from_words(lanes: usize, mut words: Vec<u32>) -> LaneRegisters {
         let stride = stride_of(lanes);
         words.truncate(words.len() - words.len() % (4 * stride).max(1));
         LaneRegisters { lanes, stride, words }
     }
 
-    /// A file in the memory of this one. Its words are zeros, or those of this one if that has the same form.
+    /// Reuses the memory of this file for a file of another shape. The words are kept if the shape is the same and are
+    /// zero otherwise.
     pub fn reshaped(mut self, lanes: usize, registers: usize) -> LaneRegisters {
         let stride = stride_of(lanes);
         let words = stride * 4 * registers;
         if self.words.capacity() == 0 {
             return LaneRegisters::new(lanes, registers);
         }
-        // Padding is nobody's to write, so it is zero as before where it is in the same place.
+        // Nothing writes padding, so it is still zero if the shape is the same.
         if (self.lanes, self.words.len()) != (lanes, words) {
             self.words.clear();
             self.words.resize(words, 0);
@@ -72,7 +73,7 @@ impl LaneRegisters {
         LaneRegisters { lanes, stride, words: self.words }
     }
 
-    /// Makes the words of some lanes zero, in all components but those that are named.
+    /// Zeroes the words of some lanes in all components that are not marked in `except`.
     pub fn clear_lanes(&mut self, lanes: Range<usize>, except: &[bool]) {
         let components = self.words.chunks_exact_mut(self.stride.max(1));
         for (component, _) in components.zip(except).filter(|(_, is_exempt)| !**is_exempt) {
@@ -82,12 +83,12 @@ impl LaneRegisters {
         }
     }
 
-    /// All words, padding included: the memory, for [`from_words`](Self::from_words).
+    /// Returns all words, including padding, for reuse by [`from_words`](Self::from_words).
     pub fn into_words(self) -> Vec<u32> {
         self.words
     }
 
-    /// Words from one component to the next in a file for so many lanes.
+    /// Distance between components, in words, in a file for this number of lanes.
     pub fn stride_of(lanes: usize) -> usize {
         stride_of(lanes)
     }
@@ -107,7 +108,7 @@ impl LaneRegisters {
         self.words.is_empty()
     }
 
-    /// The words of all lanes of one component; empty beyond the end.
+    /// The words of all lanes of one component; empty if out of range.
     pub fn component(&self, register: usize, component: usize) -> &[u32] {
         let start = (register * 4 + component) * self.stride;
         self.words.get(start..start + self.lanes).unwrap_or(&[])
@@ -119,7 +120,7 @@ impl LaneRegisters {
         &mut self.register_mut(register)[component * stride..][..lanes]
     }
 
-    /// The components of a register, padding included; the file grows to hold it.
+    /// The components of a register, including padding; the file grows to hold it.
     fn register_mut(&mut self, register: usize) -> &mut [u32] {
         let size = 4 * self.stride;
         let (start, end) = (register * size, (register + 1) * size);
@@ -129,14 +130,14 @@ impl LaneRegisters {
         &mut self.words[start..end]
     }
 
-    /// Gives the lanes of a register four words each, from the first lane on: `words` of the rows, such as the vertices
-    /// of a buffer. The file grows to hold the register; rows beyond the last lane are ignored.
+    /// Sets the four words of a register in successive lanes, from the first lane on, to `words` of successive rows,
+    /// such as the vertices of a buffer. The file grows to hold the register; rows beyond the last lane are ignored.
     pub fn set_lanes<T>(&mut self, register: usize, rows: &[T], words: impl Fn(&T) -> Vec4) {
         let (stride, count) = (self.stride, rows.len().min(self.lanes));
         let (rows, file) = (&rows[..count], self.register_mut(register));
         let components = [0, 1, 2, 3].map(|component| component * stride..component * stride + count);
         let Ok([x, y, z, w]) = file.get_disjoint_mut(components) else { return };
-        // Four at a time, which becomes a transposition of vectors.
+        // Chunks of four rows compile to a vector transposition.
         let (quads, rest) = rows.as_chunks::<4>();
         let [(x, x_rest), (y, y_rest), (z, z_rest), (w, w_rest)] = [x, y, z, w].map(|c| c.as_chunks_mut::<4>());
         for ((((x, y), z), w), rows) in x.iter_mut().zip(y).zip(z).zip(w).zip(quads) {
@@ -151,17 +152,17 @@ impl LaneRegisters {
         }
     }
 
-    /// All words from a lane of the first component on, and the distance of components.
+    /// All words from a lane of the first component on, and the distance between components.
     pub fn words_from(&self, lane: usize) -> (&[u32], usize) {
         (self.words.get(lane..).unwrap_or(&[]), self.stride)
     }
 
-    /// The same, to change.
+    /// Like [`words_from`](Self::words_from), but mutable.
     pub fn words_from_mut(&mut self, lane: usize) -> (&mut [u32], usize) {
         (self.words.get_mut(lane..).unwrap_or(&mut []), self.stride)
     }
 
-    /// A copy of some lanes with so many registers, those that there are not as zeros.
+    /// Copies some lanes into a file of this number of registers. Missing registers become zeros.
     pub fn extended(&self, lanes: Range<usize>, registers: usize) -> LaneRegisters {
         let mut copy = LaneRegisters::new(lanes.len(), registers);
         for number in 0..registers.min(self.len()) * 4 {
@@ -172,7 +173,7 @@ impl LaneRegisters {
         copy
     }
 
-    /// One word, 0 beyond the end.
+    /// Returns one word, or 0 if out of range.
     pub fn get(&self, register: usize, component: usize, lane: usize) -> u32 {
         self.component(register, component).get(lane).copied().unwrap_or(0)
     }
@@ -185,46 +186,47 @@ impl LaneRegisters {
     }
 }
 
-/// Four words: a register of one vertex or patch.
+/// Four words: one register of a vertex or patch.
 pub type Vec4 = [u32; 4];
 
-/// The inputs of a run. Whatever is absent reads as 0.
+/// The inputs of a run. Anything absent reads as 0.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Inputs {
     /// Number of invocations, at most [`MAX_LANES`]. Fragment shaders need a multiple of 4.
     pub lanes: usize,
-    /// Per-lane inputs (fragment inputs are used as they are: already interpolated; a flat or patch input repeats the
-    /// value in every lane).
+    /// Per-lane inputs. Fragment inputs are already interpolated; a flat or patch input has the same value in every
+    /// lane.
     pub inputs: LaneRegisters,
     /// Inputs with a vertex index (geometry, tessellation): `[vertex][register]`, the same for all lanes.
     pub vertices: Vec<Vec<Vec4>>,
     /// System values, `[component][lane]`; 64-bit ones as (low, high) words, booleans as 0 / all ones.
     pub system_values: BTreeMap<SystemValue, Vec<Vec<u32>>>,
-    /// Constant buffers: words from vec4 0. A read beyond the end gives 0.
+    /// Constant buffers, as words from vec4 0 on. Reads beyond the end give 0.
     pub constants: Vec<Vec<u32>>,
-    /// Storage buffers: bytes.
+    /// Storage buffers, as bytes.
     pub buffers: Vec<Vec<u8>>,
     /// Hardware atomic counters, per buffer.
     pub counters: Vec<Vec<u32>>,
-    /// Bytes of shared memory, zero at the start.
+    /// Size of shared memory in bytes. It is zeroed at the start.
     pub shared_size: usize,
-    /// Lanes that are helper invocations from the start (fragment shaders): their memory writes have no effect.
+    /// Lanes that start as helper invocations (fragment shaders): their memory writes have no effect.
     pub helpers: Vec<bool>,
-    /// Colours already in the framebuffer, by output register (for framebuffer fetch).
+    /// Existing colours of the framebuffer, by output register (for framebuffer fetch).
     pub framebuffer: LaneRegisters,
 }
 
 /// The outputs of a run.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Outputs {
-    /// Per-lane outputs as after the last instruction. In a tessellation control shader: the patch outputs, the same in
+    /// Per-lane outputs after the last instruction. For a tessellation control shader: the patch outputs, the same in
     /// every lane.
     pub outputs: LaneRegisters,
-    /// Lanes that were neither killed nor demoted.
+    /// Lanes that were not killed or demoted.
     pub live: Vec<bool>,
     /// Per-vertex outputs of a tessellation control shader: `[vertex][register]`.
     pub vertices: Vec<Vec<Vec4>>,
-    /// Geometry shader: per stream, the primitives, each its vertices, each all output registers.
+    /// Geometry shader: for each stream its primitives, for each primitive its vertices, for each vertex all output
+    /// registers.
     pub emitted: [Vec<Vec<Vec<Vec4>>>; 4],
     /// Storage buffers after the run.
     pub buffers: Vec<Vec<u8>>,
@@ -232,16 +234,16 @@ pub struct Outputs {
     pub counters: Vec<Vec<u32>>,
     /// Shared memory after the run.
     pub shared: Vec<u8>,
-    /// Instructions executed (one for all lanes together).
+    /// Number of executed instructions (one for all lanes together).
     pub steps: u64,
 }
 
-/// Bounds of a run.
+/// Limits of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct RunLimits {
-    /// Most instructions executed before the run is given up as endless.
+    /// Maximum number of executed instructions; a run that exceeds it counts as endless.
     pub steps: u64,
-    /// Most bytes for the registers and values of all lanes.
+    /// Maximum number of bytes for the registers and values of all lanes.
     pub memory: u64,
 }
 
@@ -252,7 +254,7 @@ impl Default for RunLimits {
 }
 
 impl RunLimits {
-    /// The default ones but for the steps.
+    /// The default limits, with this limit of steps.
     pub fn of_steps(steps: u64) -> RunLimits {
         RunLimits { steps, ..RunLimits::default() }
     }
@@ -276,11 +278,11 @@ pub enum TextureLookup {
     },
     /// One texel by integer coordinates; `lod` holds the integer level (or the sample index of a multisampled texture).
     Fetch,
-    /// Level-of-detail query.
+    /// Query of the level of detail.
     QueryLod,
 }
 
-/// A lookup by the lanes of one quad. Floats and integers are bit patterns; unused values are 0.
+/// A lookup by the lanes of one quad. Floats and integers are given as bit patterns; unused operands are 0.
 #[derive(Clone, PartialEq, Debug)]
 pub struct TextureRequest {
     /// Texture (sampler view) unit.
@@ -295,25 +297,25 @@ pub struct TextureRequest {
     pub is_array: bool,
     /// Whether the result is a comparison with [`comparator`](Self::comparator).
     pub is_shadow: bool,
-    /// Coordinates, `[component][lane]`, layer last, projection done.
+    /// Coordinates, `[component][lane]`, with the layer last, after projection.
     pub coordinate: [[u32; 4]; 4],
     /// Reference value.
     pub comparator: [u32; 4],
     /// Bias (float), explicit level (float) or integer level / sample index of a fetch.
     pub lod: [u32; 4],
-    /// Derivatives by x, `[component][lane]`.
+    /// Derivatives in x, `[component][lane]`.
     pub ddx: [[u32; 4]; 3],
-    /// Derivatives by y.
+    /// Derivatives in y, `[component][lane]`.
     pub ddy: [[u32; 4]; 3],
-    /// Texel offset, `[component][lane]`, integers.
+    /// Integer texel offset, `[component][lane]`.
     pub offset: [[i32; 4]; 3],
-    /// Offsets of the four texels of a gather, `[texel][component][lane]`: result component i is then the texel at
-    /// offset i, as component w of a gather with that offset would be.
+    /// Offsets of the four texels of a gather, `[texel][component][lane]`. Result component i is the texel at offset i,
+    /// which is component w of a gather with that offset.
     pub gather_offsets: Option<[[[i32; 4]; 2]; 4]>,
 }
 
 impl TextureRequest {
-    /// A lookup in unit 0 with all operands 0, of a texture that is no array, without a comparison.
+    /// A lookup in unit 0 without comparison, with all operands 0, of a texture that is not an array.
     pub fn new(lookup: TextureLookup, dim: SamplerDim) -> TextureRequest {
         TextureRequest {
             texture: 0,
@@ -333,53 +335,53 @@ impl TextureRequest {
     }
 }
 
-/// Sizes of a texture or image at one level.
+/// Dimensions of a texture or image at one level.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct TextureSize {
-    /// Width, height, depth; layers follow the last dimension as a size query returns them.
+    /// Width, height, depth; the number of layers follows the last dimension, as a size query returns it.
     pub size: [u32; 3],
-    /// Levels.
+    /// Number of levels.
     pub levels: u32,
-    /// Samples.
+    /// Number of samples.
     pub samples: u32,
 }
 
 /// A texel of an image: unit, integer coordinates, sample.
 pub type ImageTexel = (u32, [u32; 3], u32);
 
-/// Textures and images, which a run reaches through this trait. The default, [`AnalyticResources`], needs no data.
+/// Access of a run to textures and images. The default, [`AnalyticResources`], needs no data.
 pub trait Resources {
-    /// Four result words for each lane of a quad: `[component][lane]`.
+    /// Returns four result words for each lane of a quad: `[component][lane]`.
     fn texture(&mut self, request: &TextureRequest) -> [[u32; 4]; 4];
-    /// Sizes of a texture at a level.
+    /// Returns the size of a texture at a level.
     fn texture_size(&mut self, texture: u32, level: u32, dim: SamplerDim, is_array: bool) -> TextureSize;
-    /// The texel as four words.
+    /// Loads a texel as four words.
     fn image_load(&mut self, texel: ImageTexel) -> Vec4;
     /// Stores a texel.
     fn image_store(&mut self, texel: ImageTexel, value: Vec4);
-    /// Sizes of an image.
+    /// Returns the size of an image.
     fn image_size(&mut self, image: u32, dim: SamplerDim, is_array: bool) -> TextureSize;
-    /// Every texel that was stored, for comparing runs.
+    /// Returns every texel that was stored, for comparing runs.
     fn stored_texels(&self) -> BTreeMap<ImageTexel, Vec4>;
-    /// The 64-bit handle of a texture or image unit, as bindless operands carry it.
+    /// Returns the 64-bit handle of a texture or image unit, as bindless operands carry it.
     fn handle(&mut self, unit: u32) -> u64 {
         u64::from(unit)
     }
-    /// The unit that a handle stands for.
+    /// Returns the unit of a handle.
     fn unit_of_handle(&mut self, handle: u64) -> u32 {
         handle as u32
     }
-    /// The texture and the sampler of two units in a form that machine code knows, for lookups that are made in the
-    /// code itself. It is shared and does not change. Without one, lookups come to [`texture`](Self::texture).
+    /// Returns the texture and sampler of two units in a form that machine code can access, for lookups compiled into
+    /// the code. The data is shared and does not change. Without it, lookups call [`texture`](Self::texture).
     fn known(&mut self, texture: u32, sampler: u32) -> Option<Arc<dyn Any + Send + Sync>> {
         let _ = (texture, sampler);
         None
     }
 }
 
-/// A stand-in for real textures: sampling is a linear function of its arguments, so that small rounding differences
-/// stay small, and sizes are simple functions of unit and level. Images start as a function of their coordinates and
-/// keep what is stored.
+/// A substitute for real textures. Sampling is a linear function of its arguments, so that small rounding differences
+/// stay small; sizes are simple functions of unit and level. Texels of images are initially a function of their
+/// coordinates and keep stored values.
 #[derive(Clone, Debug, Default)]
 pub struct AnalyticResources {
     stored: BTreeMap<ImageTexel, Vec4>,
@@ -399,7 +401,7 @@ impl Resources for AnalyticResources {
         for lane in 0..4 {
             let sample = analytic_sample(request, lane);
             for (component, value) in sample.into_iter().enumerate() {
-                // One NaN for all, so that no shader sees which of several was handed on.
+                // Return one canonical NaN, so that the result does not depend on which NaN was propagated.
                 result[component][lane] = if value.is_nan() { f32::NAN } else { value }.to_bits();
             }
         }
@@ -431,12 +433,12 @@ impl Resources for AnalyticResources {
     }
 }
 
-/// The linear stand-in texture for one lane. With `k = 0.0625 * (1 + (unit & 7))` and the arguments s, t, r, c0, level:
-/// `x = k + 0.5 s + 0.25 t + 0.125 r`, `y = k + 0.25 s + 0.5 t - 0.125 r`, `z = k - 0.125 s + 0.25 t + 0.5 r`,
-/// `w = k + 0.125 (s + t + r) + 0.25 level + 0.0625 c0`, computed in 32-bit floats from left to right.
+/// Samples the linear substitute texture for one lane. With `k = 0.0625 * (1 + (unit & 7))` and the arguments s, t, r,
+/// c0, level: `x = k + 0.5 s + 0.25 t + 0.125 r`, `y = k + 0.25 s + 0.5 t - 0.125 r`, `z = k - 0.125 s + 0.25 t + 0.5
+/// r`, `w = k + 0.125 (s + t + r) + 0.25 level + 0.0625 c0`, computed in 32-bit floats from left to right.
 fn analytic_sample(request: &TextureRequest, lane: usize) -> [f32; 4] {
     let fetch = request.lookup == TextureLookup::Fetch;
-    // Eight bits hold every offset that hardware takes; the recorded results have the others cut to them.
+    // Eight bits hold every offset that hardware supports; the recorded results truncate larger offsets to them.
     let offset = |component: usize| i32::from(request.offset[component][lane] as i8);
     let mut arguments = [0f32; 5];
     for (component, argument) in arguments.iter_mut().take(4).enumerate() {

@@ -1,4 +1,4 @@
-//! Enums whose values have numbers and print names, each declared by one table.
+//! Enums with numbered values and printed names, each declared by one table.
 
 /// Declares an enum. Each row is a variant, its number (rows stand in the order of the numbers, from 0), its print name
 /// and its meaning.
@@ -13,15 +13,15 @@ macro_rules! named_enum {
         }
 
         impl $enum {
-            /// Every value, in the order of the numbers.
+            /// All values, in ascending order of their numbers.
             pub const ALL: &'static [$enum] = &[$($enum::$variant),*];
 
-            /// The word in prints.
+            /// The name used in the text form.
             pub const fn name(self) -> &'static str {
                 match self { $($enum::$variant => $name,)* }
             }
 
-            /// The value with this word.
+            /// Returns the value with this name.
             pub fn from_name(name: &str) -> Option<$enum> {
                 match name {
                     $($name => Some($enum::$variant),)*

@@ -1,7 +1,7 @@
-//! Pixel formats of images: numbers and names. Only the names matter here (declarations and image instructions carry
-//! them); the class of the values (float, signed, unsigned) is derived from the name.
+//! Pixel formats of images: numbers and names. Declarations and image instructions carry the names; the class of the
+//! values (float, signed, unsigned) is derived from the name.
 
-/// A pixel format, by its number. Number 0 is "none given".
+/// A pixel format, stored as its number. Number 0 means that no format is given.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct PixelFormat(u16);
 
@@ -9,15 +9,15 @@ impl PixelFormat {
     /// No format given.
     pub const NONE: PixelFormat = PixelFormat(0);
 
-    /// Prefix of every name in text.
+    /// Prefix of every name in TGSI text.
     pub const PREFIX: &'static str = "PIPE_FORMAT_";
 
-    /// The format with this number; none beyond the table.
+    /// Returns the format with this number, or `None` if the number is out of range.
     pub fn from_value(value: u32) -> Option<PixelFormat> {
         ((value as usize) < NAMES.len()).then_some(PixelFormat(value as u16))
     }
 
-    /// The number in the token stream.
+    /// The number used in token streams.
     pub const fn value(self) -> u16 {
         self.0
     }
@@ -27,7 +27,7 @@ impl PixelFormat {
         NAMES[self.0 as usize]
     }
 
-    /// The format with this name (with the prefix `PIPE_FORMAT_`), without regard to ASCII case.
+    /// Returns the format with this name (with the prefix `PIPE_FORMAT_`), ignoring ASCII case.
     pub fn from_name(name: &str) -> Option<PixelFormat> {
         let (head, tail) = name.split_at_checked(Self::PREFIX.len())?;
         if !head.eq_ignore_ascii_case(Self::PREFIX) {
@@ -36,7 +36,7 @@ impl PixelFormat {
         Self::from_short_name(tail)
     }
 
-    /// The format with this name (without the prefix), without regard to ASCII case.
+    /// Returns the format with this name (without the prefix), ignoring ASCII case.
     pub fn from_short_name(name: &str) -> Option<PixelFormat> {
         NAMES.iter().position(|n| n.eq_ignore_ascii_case(name)).map(|i| PixelFormat(i as u16))
     }
@@ -52,7 +52,7 @@ impl PixelFormat {
     }
 }
 
-/// Names in ascending number, without the prefix.
+/// Names by number, without the prefix.
 const NAMES: &[&str] = &[
     "NONE",
     "R64_UINT",

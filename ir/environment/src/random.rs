@@ -1,19 +1,19 @@
-//! Numbers that look random: made-up inputs of runs, and what generators of programs draw.
+//! Pseudo-random numbers for generated inputs of runs and generated programs.
 //!
-//! The numbers that a seed gives never change, on no machine and in no version, so that a seed in a report or a test
-//! keeps its meaning.
+//! The sequence of a seed never changes, on any machine or in any version, so that a seed in a report or a test remains
+//! reproducible.
 
-/// A source of numbers (SplitMix64).
+/// A pseudo-random number generator (SplitMix64).
 #[derive(Clone, Debug)]
 pub struct Random(u64);
 
 impl Random {
-    /// The source that begins with a seed.
+    /// Makes a generator with this seed.
     pub fn new(seed: u64) -> Random {
         Random(seed)
     }
 
-    /// The next 64 bits.
+    /// Returns the next 64 bits.
     pub fn bits(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
@@ -27,7 +27,7 @@ impl Random {
 mod tests {
     use super::Random;
 
-    /// The first numbers of seed 0, as published with the algorithm.
+    /// The first numbers for seed 0, as published with the algorithm.
     #[test]
     fn a_seed_keeps_its_meaning() {
         let mut random = Random::new(0);

@@ -1,7 +1,8 @@
-//! The standard positions of samples in a pixel.
+//! The standard sample positions within a pixel.
 
-/// Positions of samples in a pixel, in sixteenths from the left and top edge, four bits a sample, first sample lowest,
-/// for 1, 2, 4, 8 and 16 samples (the standard patterns of Direct3D and Vulkan): numbers of samples, x, y.
+/// The standard sample patterns of Direct3D and Vulkan for 1, 2, 4, 8 and 16 samples, as (number of samples, x, y).
+/// Coordinates are in sixteenths of a pixel from the left and top edges, four bits per sample, first sample in the
+/// lowest bits.
 pub const SAMPLE_POSITIONS: [(u32, u64, u64); 5] = [
     (1, 0x8, 0x8),
     (2, 0x4c, 0x4c),
@@ -10,11 +11,11 @@ pub const SAMPLE_POSITIONS: [(u32, u64, u64); 5] = [
     (16, 0x1ef0_2486_bda3_c579, 0x0f48_c21e_3bd6_7a59),
 ];
 
-/// The centre of a pixel, in sixteenths.
+/// The centre of a pixel, in sixteenths of a pixel.
 pub const CENTRE: u64 = 8;
 
-/// The position of a sample in the standard pattern of a number of samples, x and y; the centre for a sample that does
-/// not exist, and for numbers of samples without a pattern.
+/// Returns the x and y position of a sample in the standard pattern for `samples` samples. A sample that does not exist
+/// and a sample count without a pattern give the centre.
 pub fn sample_position(samples: u32, number: u32) -> [f32; 2] {
     let pattern = SAMPLE_POSITIONS.iter().find(|&&(count, ..)| count == samples && number < count);
     let sixteenths = match pattern {

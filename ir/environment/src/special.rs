@@ -1,11 +1,11 @@
-//! Numbers at which operations differ, and at which the replacement of an operation is likely to be wrong: inputs of
-//! tests, of generated shaders and of checks that compare two executors.
+//! Edge-case numbers, for which operations differ or a replacement of an operation is likely to be wrong. They are
+//! inputs of tests, of generated shaders and of checks that compare two executors.
 //!
-//! Each list holds every number once, and nothing depends on its order. Lists may grow.
+//! Each list holds every number once. Nothing depends on the order, and lists may grow.
 
-/// Floats of 32 bits, without [NaN](NANS).
+/// 32-bit floats without [NaN](NANS).
 pub const FLOATS: &[f32] = &[
-    // Neutral and absorbing operands, of both signs.
+    // Neutral and absorbing operands of both signs.
     0.0,
     -0.0,
     1.0,
@@ -16,7 +16,7 @@ pub const FLOATS: &[f32] = &[
     -0.5,
     f32::INFINITY,
     f32::NEG_INFINITY,
-    // Beside a half and beside a whole number: a sum with 0.5 rounds to the next whole number.
+    // Next to a half or an integer: the sum with 0.5 rounds to the next integer.
     0.499_999_97,
     -0.499_999_97,
     0.500_000_06,
@@ -35,7 +35,7 @@ pub const FLOATS: &[f32] = &[
     -4_194_304.5,
     8_388_607.5,
     -8_388_606.5,
-    // Whole numbers to which 0.5 cannot be added, and around the last one to which 1 can.
+    // Integers to which 0.5 cannot be added, and integers around the last one to which 1 can.
     4_194_305.0,
     8_388_608.0,
     8_388_609.0,
@@ -45,18 +45,18 @@ pub const FLOATS: &[f32] = &[
     16_777_216.0,
     -16_777_216.0,
     16_777_218.0,
-    // Small negative numbers, whose fraction rounds to 1.
+    // Small negative numbers: the fraction rounds to 1.
     -1e-10,
     -2.980_232_2e-8,
     1e-10,
-    // Numbers that their rounded reciprocal does not take to 1, and multiples of them.
+    // Numbers that do not give 1 when multiplied by their rounded reciprocal, and multiples of them.
     41.0,
     -47.0,
     55.0,
     97.0,
     123.0,
     10_455.0,
-    // The ends of the ranges of bytes, halves of words and words.
+    // Limits of 8-bit, 16-bit and 32-bit integers.
     127.0,
     128.0,
     255.0,
@@ -68,12 +68,12 @@ pub const FLOATS: &[f32] = &[
     -2_147_483_904.0,
     4_294_967_040.0,
     4_294_967_296.0,
-    // Exponents at which powers of two become infinite, denormal and zero.
+    // Exponents at which powers of two become infinite, denormal or zero.
     -126.0,
     -127.0,
     -149.0,
     -150.5,
-    // Denormals, and the ends of the range of normal numbers.
+    // Denormals, and the limits of the range of normal numbers.
     f32::from_bits(1),
     f32::from_bits(0x8000_0001),
     f32::from_bits(0x007f_ffff),
@@ -82,26 +82,26 @@ pub const FLOATS: &[f32] = &[
     -f32::MIN_POSITIVE,
     f32::MAX,
     f32::MIN,
-    // Squares and products of these leave the range.
+    // Squares and products of these are out of range.
     1e20,
     -1e-20,
-    // Beyond the range of 16 bits, and between two numbers of 16 bits.
+    // Out of the 16-bit float range, and between two 16-bit floats.
     65_519.996,
     65_520.0,
     6.103_515_6e-5,
     1.000_488_3,
-    // Ordinary ones.
+    // Ordinary numbers.
     0.1,
     -0.75,
     core::f32::consts::PI,
 ];
 
-/// NaN of 32 bits: quiet and signalling, of both signs, with and without a payload.
+/// 32-bit NaNs: quiet and signalling, of both signs, with and without a payload.
 pub const NANS: &[u32] = &[0x7fc0_0000, 0xffc1_2345, 0x7f80_0001, 0xffff_ffff];
 
-/// Integers of 32 bits.
+/// 32-bit integers.
 pub const INTEGERS: &[u32] = &[
-    // Neutral and absorbing operands, divisors that are not allowed, and their neighbours.
+    // Neutral and absorbing operands, invalid divisors, and their neighbours.
     0,
     1,
     -1_i32 as u32,
@@ -109,7 +109,7 @@ pub const INTEGERS: &[u32] = &[
     -2_i32 as u32,
     3,
     -3_i32 as u32,
-    // Counts of shifts and widths of fields.
+    // Shift counts and bit-field widths.
     7,
     8,
     16,
@@ -118,13 +118,13 @@ pub const INTEGERS: &[u32] = &[
     33,
     63,
     64,
-    // Numbers that the rounded reciprocal of a float does not take to 1.
+    // Numbers that, as floats, do not give 1 when multiplied by their rounded reciprocal.
     41,
     -47_i32 as u32,
     55,
     97,
     123,
-    // The ends of bytes and halves of words.
+    // Limits of 8-bit and 16-bit integers.
     0x7f,
     0x80,
     0xff,
@@ -135,24 +135,24 @@ pub const INTEGERS: &[u32] = &[
     0x1_0000,
     -0x80_i32 as u32,
     -0x8000_i32 as u32,
-    // Around the numbers from which on a float does not hold every integer.
+    // Around the first integers that a float cannot represent.
     0x7f_ffff,
     0x80_0001,
     0xff_ffff,
     0x100_0000,
     0x100_0001,
     -0x100_0001_i32 as u32,
-    // The ends of the range of words, of both kinds.
+    // Limits of signed and unsigned 32-bit integers.
     0x7fff_fffe,
     0x7fff_ffff,
     0x8000_0000,
     0x8000_0001,
-    // Patterns.
+    // Bit patterns.
     0x5555_5555,
     0xaaaa_aaaa,
     0x0f0f_0f0f,
     0x1234_5678,
-    // The bits of floats.
+    // Bits of floats.
     0x3f00_0000,
     0x3f80_0000,
     0xbf80_0000,
@@ -160,7 +160,7 @@ pub const INTEGERS: &[u32] = &[
     0x7f80_0000,
 ];
 
-/// Floats of 64 bits, with NaN.
+/// 64-bit floats, with NaN.
 pub const DOUBLES: &[f64] = &[
     0.0,
     -0.0,
@@ -172,14 +172,14 @@ pub const DOUBLES: &[f64] = &[
     f64::INFINITY,
     f64::NEG_INFINITY,
     f64::NAN,
-    // Beside a half and beside a whole number.
+    // Next to a half or an integer.
     0.499_999_999_999_999_94,
     -0.499_999_999_999_999_94,
     0.500_000_000_000_000_1,
     -0.500_000_000_000_000_1,
     0.999_999_999_999_999_9,
     1.000_000_000_000_000_2,
-    // Halves, up to the last ones.
+    // Halves, up to the largest ones.
     1.5,
     -1.5,
     2.5,
@@ -187,17 +187,17 @@ pub const DOUBLES: &[f64] = &[
     2_251_799_813_685_247.5,
     -4_503_599_627_370_495.5,
     4_503_599_627_370_494.5,
-    // Whole numbers to which 0.5 cannot be added, and around the last one to which 1 can.
+    // Integers to which 0.5 cannot be added, and integers around the last one to which 1 can.
     4_503_599_627_370_497.0,
     -4_503_599_627_370_497.0,
     9_007_199_254_740_991.0,
     9_007_199_254_740_992.0,
     -1e-20,
-    // Numbers that their rounded reciprocal does not take to 1.
+    // Numbers that do not give 1 when multiplied by their rounded reciprocal.
     49.0,
     -98.0,
     103.0,
-    // The ends of the ranges of integers.
+    // Limits of integers.
     2_147_483_647.0,
     2_147_483_648.0,
     -2_147_483_648.0,
@@ -209,11 +209,11 @@ pub const DOUBLES: &[f64] = &[
     -9_223_372_036_854_775_808.0,
     18_446_744_073_709_549_568.0,
     18_446_744_073_709_551_616.0,
-    // Beyond the range of 32 bits, and denormal there.
+    // Out of the 32-bit float range, or denormal there.
     1e40,
     -1e-40,
     f32::MAX as f64,
-    // Denormals, and the ends of the range of normal numbers.
+    // Denormals, and the limits of the range of normal numbers.
     f64::from_bits(1),
     f64::from_bits(0x800f_ffff_ffff_ffff),
     f64::MIN_POSITIVE,
@@ -223,7 +223,7 @@ pub const DOUBLES: &[f64] = &[
     core::f64::consts::PI,
 ];
 
-/// A special word of 32 bits by its number, which may be any: a float, NaN or an integer.
+/// Returns the special 32-bit word (float, NaN or integer) with this number, which wraps around.
 pub fn word(number: usize) -> u32 {
     let number = number % (FLOATS.len() + NANS.len() + INTEGERS.len());
     if let Some(float) = FLOATS.get(number) {
@@ -251,7 +251,7 @@ mod tests {
         assert!(NANS.iter().all(|&bits| f32::from_bits(bits).is_nan()) && FLOATS.iter().all(|value| !value.is_nan()));
     }
 
-    /// The comments of the lists.
+    /// Checks the properties that the comments of the lists state.
     #[test]
     fn numbers_are_what_they_are_listed_for() {
         assert!([41.0f32, 47.0, 55.0, 97.0, 123.0].iter().any(|&n| n * (1.0 / n) < 1.0));

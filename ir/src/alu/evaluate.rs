@@ -1,11 +1,10 @@
 //! Constant evaluation of ALU opcodes.
 //!
-//! What an opcode computes stands in its row of the table, after `=>`: how operands are supplied, their names, and the
-//! value.
+//! The row of an opcode specifies its evaluation after `=>`: how operands are supplied, their names, and the value.
 //!
 //! | kind | operands | value |
 //! |---|---|---|
-//! | `each` | the component at hand of each source | one component of the result |
+//! | `each` | the current component of each source | one component of the result |
 //! | `each_real` | the same; the unsized type is a float | the same |
 //! | `each_bits` | the same as raw bits | bits of one component |
 //! | `whole` | each source as an array of its components | written to every component of the result |
@@ -13,11 +12,11 @@
 //! | `vector` | each source as an array of its components | array of the components of the result |
 //! | `gather` | | component i of the result is source i |
 //!
-//! The types of the row say how bits become Rust values and back: `int` is `i64`, sign-extended; `uint` is `u64`,
-//! zero-extended; `bool` is `bool` (any set bit counts); floats are `f64` in 64 bits and `f32` in 16 and 32. Results
-//! are cut to the size of the output type; floats are rounded to it and flushed when denormal, as the execution mode
-//! says. A row with unsized floats is compiled once for each float size. A name after `;` gives the value access to the
-//! [`Context`].
+//! The types of the row determine the conversion between bits and Rust values: `int` is `i64`, sign-extended; `uint` is
+//! `u64`, zero-extended; `bool` is `bool` (true if any bit is set); floats are `f64` in 64 bits and `f32` in 16 and 32.
+//! Results are truncated to the size of the output type; floats are rounded to it, and denormals are flushed, according
+//! to the execution mode. A row with unsized floats is compiled once for each float size. A name after `;` gives the
+//! value access to the [`Context`].
 
 use std::array;
 use std::f64::consts::PI;
@@ -25,7 +24,7 @@ use std::f64::consts::PI;
 use super::table::alu_opcodes;
 use super::{AluOp, ExecutionMode, half};
 
-/// The inputs of an evaluation besides the operands.
+/// The inputs of an evaluation other than the operands.
 pub(crate) struct Context<'a> {
     /// Size of the unsized types.
     pub bit_size: u32,
@@ -38,20 +37,20 @@ pub(crate) struct Context<'a> {
 }
 
 impl Context<'_> {
-    /// The same, with rounding and flushing for float results of that size (0: not a float).
+    /// The context for float results of this size (0 if the result is not a float), with rounding and flushing set.
     #[inline]
     fn for_output(&self, float_size: u8) -> Self {
         let (rtz, flush) = (self.mode.rounds_toward_zero(float_size), self.mode.flushes_denormals(float_size));
         Context { rtz, flush, ..*self }
     }
 
-    /// A shift count; only the low bits that can matter count.
+    /// Masks a shift count to the bit size.
     #[inline]
     pub fn shift(&self, count: u64) -> u32 {
         count as u32 & (self.bit_size - 1)
     }
 
-    /// Rotates a value of the unsized type left by 0 up to its size.
+    /// Rotates a value of the unsized type left by 0 up to its size, inclusive.
     #[inline]
     pub fn rotate_left(&self, value: u64, count: u32) -> u64 {
         let size = self.bit_size;
@@ -65,38 +64,38 @@ impl Context<'_> {
         value.clamp(-limit, limit - 1) as i64
     }
 
-    /// A 32-bit float that is not the last result of an opcode, flushed if it is to be.
+    /// Flushes an intermediate 32-bit float according to the execution mode.
     #[inline]
     fn flushed(&self, value: f32) -> f32 {
         if self.flush && value.is_subnormal() { 0f32.copysign(value) } else { value }
     }
 
-    /// The sum of 32-bit floats as an operation of its own.
+    /// The sum of 32-bit floats, rounded as a separate operation.
     #[inline]
     pub fn add(&self, a: f32, b: f32) -> f32 {
         self.flushed(a.rounded_add(b, self.rtz))
     }
 
-    /// The product of 32-bit floats as an operation of its own.
+    /// The product of 32-bit floats, rounded as a separate operation.
     #[inline]
     pub fn multiply(&self, a: f32, b: f32) -> f32 {
         self.flushed(a.rounded_mul(b, self.rtz))
     }
 
-    /// The same; zero times anything is zero.
+    /// Like [`multiply`](Self::multiply), but zero times anything is zero.
     #[inline]
     pub fn multiply_or_zero(&self, a: f32, b: f32) -> f32 {
         if a == 0.0 || b == 0.0 { 0.0 } else { self.multiply(a, b) }
     }
 
-    /// Sum of the products, the first one first.
+    /// Sums the products, starting with the first one.
     #[inline]
     pub fn dot<const N: usize>(&self, a: [f32; N], b: [f32; N], multiply: impl Fn(f32, f32) -> f32) -> f32 {
         let products = a.into_iter().zip(b).map(|(a, b)| multiply(a, b));
         products.reduce(|sum, product| self.add(sum, product)).unwrap_or_default()
     }
 
-    /// The 16-bit float in the low bits, denormals flushed if the execution mode flushes them in 16 bits.
+    /// Converts the 16-bit float in the low bits, with denormals flushed if the execution mode flushes them in 16 bits.
     #[inline]
     pub fn widen_half(&self, bits: u64) -> f32 {
         let bits = bits as u16;
@@ -105,33 +104,33 @@ impl Context<'_> {
     }
 }
 
-/// The low `bits` bits set; `bits` is at most 64.
+/// A mask of the low `bits` bits; `bits` is at most 64.
 #[inline]
 pub(crate) fn mask(bits: u32) -> u64 {
     if bits == 0 { 0 } else { u64::MAX >> (64 - bits) }
 }
 
-/// Reads the low `bits` bits as a signed number; `bits` is at most 64, 0 gives 0.
+/// Sign-extends the low `bits` bits; `bits` is at most 64, and 0 gives 0.
 #[inline]
 pub(crate) fn sign_extend(value: u64, bits: u32) -> i64 {
     if bits == 0 { 0 } else { ((value << (64 - bits)) as i64) >> (64 - bits) }
 }
 
-/// A type of the table: how bits are read and written.
+/// A type of the table: conversion from and to bits.
 trait Number {
-    /// The type that the value is computed in.
+    /// The Rust type of the computation.
     type Value: Copy;
-    /// Size if this is a float, else 0.
+    /// Size if this is a float, otherwise 0.
     const FLOAT_SIZE: u8 = 0;
     fn read(bits: u64, context: &Context<'_>) -> Self::Value;
     fn write(value: Self::Value, context: &Context<'_>) -> u64;
 }
 
-/// Signed integer of `SIZE` bits; 0 = unsized.
+/// Signed integer of `SIZE` bits; 0 for unsized.
 struct Int<const SIZE: u32>;
-/// Unsigned integer of `SIZE` bits; 0 = unsized.
+/// Unsigned integer of `SIZE` bits; 0 for unsized.
 struct Uint<const SIZE: u32>;
-/// Boolean of `SIZE` bits; 0 = unsized.
+/// Boolean of `SIZE` bits; 0 for unsized.
 struct Bool<const SIZE: u32>;
 /// 16-bit float, computed in 32 bits.
 struct F16;
@@ -139,7 +138,7 @@ struct F16;
 struct F32;
 /// 64-bit float.
 struct F64;
-/// Bits as they are.
+/// Raw bits.
 struct Bits;
 
 #[inline]
@@ -238,41 +237,41 @@ impl Number for Bits {
     }
 }
 
-/// Smallest 16-bit float that is not denormal.
+/// Smallest normal 16-bit float.
 const HALF_MIN_NORMAL: f32 = 1.0 / 16384.0;
 
-/// Radians of a turn as the opcodes that count in turns define them.
+/// Radians per turn, as the opcodes that count in turns define it.
 #[allow(clippy::approx_constant, reason = "results for large operands depend on the digits")]
 const TURN: f64 = 6.2831853;
 
-/// Operations of floats that rows use beyond the methods that `f32` and `f64` have in common.
+/// Float operations of the table beyond the methods that `f32` and `f64` have in common.
 trait Real: Copy {
-    /// The product in 64 bits, narrowed to 32.
+    /// The product computed in 64 bits and narrowed to 32.
     fn scaled(self, factor: f64) -> f32;
     /// Minimum; the other operand if one is NaN; -0 is less than +0.
     fn min_number(self, other: Self) -> Self;
     /// Maximum; the other operand if one is NaN; +0 is greater than -0.
     fn max_number(self, other: Self) -> Self;
-    /// -1, 1, a zero as it is, +0 for NaN.
+    /// -1, 1, the same zero, or +0 for NaN.
     fn sign(self) -> Self;
     fn rounded_add(self, other: Self, rtz: bool) -> Self;
     fn rounded_mul(self, other: Self, rtz: bool) -> Self;
     fn rounded_fma(self, factor: Self, summand: Self, context: &Context<'_>) -> Self;
-    /// Floor taken in 32 bits.
+    /// Floor computed in 32 bits.
     fn floor_single(self) -> Self;
-    /// Truncation taken in 32 bits.
+    /// Truncation computed in 32 bits.
     fn trunc_single(self) -> Self;
-    /// Whether the value is a normal number in `bit_size` bits.
+    /// Whether the value is a normal float of `bit_size` bits.
     fn is_normal_in(self, bit_size: u32) -> bool;
-    /// Rounded to a 16-bit float, denormals of which become zero.
+    /// Rounds to a 16-bit float and flushes denormals to zero.
     fn quantize_to_half(self) -> Self;
     /// Fraction of magnitude in [0.5, 1) and exponent; zero, infinity and NaN are returned with exponent 0.
     fn frexp(self) -> (Self, i64);
-    /// `self * 2^exponent` if that is a normal number, else a zero with the sign of `self`.
+    /// `self * 2^exponent` if that is a normal number, otherwise zero with the sign of `self`.
     fn ldexp_normal(self, exponent: i64) -> Self;
-    /// Narrowed to 32 bits.
+    /// Narrows to 32 bits.
     fn to_single(self, rtz: bool) -> f32;
-    /// Narrowed to 32 bits such that a second rounding to 16 bits does no harm.
+    /// Narrows to 32 bits such that a second rounding to 16 bits is correct.
     fn to_single_odd(self) -> f32;
 }
 
@@ -346,8 +345,8 @@ macro_rules! real_common {
         #[inline]
         fn ldexp_normal(self, exponent: i64) -> $float {
             let (fraction, own) = self.frexp();
-            // Far outside of the range of normal numbers the exact exponent does not matter. Half of the scaling is
-            // done exactly, so that only the last step rounds.
+            // Far out of the range of normal numbers, the exact exponent does not matter. The first half of the scaling
+            // is exact, so that only the last step rounds.
             let exponent = (own + exponent).clamp(-1100, 1100) as i32;
             let half = exponent / 2;
             let scaled = (f64::from(fraction) * 2f64.powi(half) * 2f64.powi(exponent - half)) as $float;
@@ -360,8 +359,8 @@ impl Real for f32 {
     real_common!(f32, i32);
     #[inline]
     fn rounded_add(self, other: f32, rtz: bool) -> f32 {
-        // The sum is rounded to nearest in 64 bits first: what is lost there does not pull the result toward zero. The
-        // reference does the same.
+        // The sum is first rounded to nearest in 64 bits, so bits lost there do not affect the rounding toward zero.
+        // NIR's `fadd` does the same.
         if rtz { half::single_toward_zero(f64::from(self) + f64::from(other)) } else { self + other }
     }
     #[inline]
@@ -418,7 +417,7 @@ fn unordered<T: PartialOrd>(a: T, b: T) -> bool {
     a.partial_cmp(&b).is_none()
 }
 
-/// Sum of the products, the last one first.
+/// Sums the products, starting with the last one.
 #[inline]
 fn dot<T, const N: usize>(a: [T; N], b: [T; N]) -> T
 where
@@ -428,7 +427,7 @@ where
     products.reduce(|sum, product| sum + product).unwrap_or_default()
 }
 
-/// Remainder with the sign of the divisor; 0 if that is 0.
+/// Remainder with the sign of the divisor; 0 if the divisor is 0.
 #[inline]
 fn modulo(a: i64, b: i64) -> i64 {
     if b == 0 {
@@ -438,14 +437,14 @@ fn modulo(a: i64, b: i64) -> i64 {
     if remainder == 0 || (a >= 0) == (b >= 0) { remainder } else { remainder + b }
 }
 
-/// The `index`-th group of `bits` bits; 0 beyond the value.
+/// The `index`-th group of `bits` bits; 0 if out of range.
 #[inline]
 fn extract(value: u64, index: u64, bits: u32) -> u64 {
     let shift = index.saturating_mul(u64::from(bits));
     if shift < 64 { value >> shift & mask(bits) } else { 0 }
 }
 
-/// The `index`-th group of bits of a number, as a number of its own. Beyond the last one there is the sign.
+/// The `index`-th group of bits, sign-extended. Groups out of range consist of sign bits.
 #[inline]
 fn extract_signed(value: i64, index: u64, bits: u32) -> i64 {
     let shift = index.saturating_mul(u64::from(bits)).min(63);
@@ -483,7 +482,7 @@ fn signed_halves(value: u64) -> [i64; 2] {
     halves(value).map(|half| sign_extend(half, 16))
 }
 
-/// Puts the low `bits` bits of the parts side by side, the first lowest.
+/// Concatenates the low `bits` bits of the parts, the first one lowest.
 #[inline]
 fn pack<const N: usize>(parts: [u64; N], bits: u32) -> u64 {
     parts.iter().rev().fold(0, |word, part| word << bits | part & mask(bits))
@@ -494,39 +493,39 @@ fn saturate_i32(value: i64) -> i64 {
     value.clamp(i32::MIN.into(), i32::MAX.into())
 }
 
-/// Sum with an unsigned 32-bit accumulator, which the table calls signed.
+/// Sum with an unsigned 32-bit accumulator, which the table declares as signed.
 #[inline]
 fn saturate_u32(sum: u64, accumulator: i64) -> i64 {
     (sum as i64 + i64::from(accumulator as u32)).min(u32::MAX.into())
 }
 
-/// Adds to `c` the differences of those bytes whose reference byte, in `a`, is not 0.
+/// Adds to `c` the absolute differences of the bytes of `a` and `b`, except where the byte of `a` is 0.
 #[inline]
 fn masked_absolute_differences(a: u64, b: u64, c: u64) -> u64 {
     bytes(a).iter().zip(bytes(b)).filter(|&(&a, _)| a != 0).fold(c, |sum, (a, b)| sum + a.abs_diff(b))
 }
 
-/// The same at four positions, a byte apart, of a 64-bit window.
+/// The same at four byte offsets in a 64-bit window.
 #[inline]
 fn quad_masked_absolute_differences(a: [u64; 1], b: [u64; 2], c: [u64; 4]) -> [u64; 4] {
     let window = b[1] << 32 | b[0];
     array::from_fn(|i| masked_absolute_differences(a[0], window >> (8 * i), c[i]))
 }
 
-/// Number of the highest set bit; -1 if none is set.
+/// Index of the highest set bit; -1 if no bit is set.
 #[inline]
 fn find_msb(value: u64) -> i64 {
     63 - i64::from(value.leading_zeros())
 }
 
-/// The number of a bit counted from the top of `bits` bits; -1 stays.
+/// Converts a bit index to count from the top of `bits` bits; -1 is kept.
 #[inline]
 fn from_top(bit: i64, bits: u32) -> i64 {
     if bit < 0 { -1 } else { i64::from(bits) - 1 - bit }
 }
 
-/// Bits [offset, offset + width) of a 32-bit value, sign-extended; width 32 counts as 0, a field beyond the top ends
-/// there.
+/// Bits [offset, offset + width) of a 32-bit value, sign-extended; width 32 counts as 0, and a field that exceeds the
+/// value is cut off at the top.
 #[inline]
 fn bitfield_extract_sm5(value: i64, offset: u64, width: u64) -> i64 {
     let (offset, width) = (offset as u32 & 31, width as u32 & 31);
@@ -534,13 +533,13 @@ fn bitfield_extract_sm5(value: i64, offset: u64, width: u64) -> i64 {
     if offset + width < 32 || width == 0 { sign_extend(shifted as u64, width) } else { shifted }
 }
 
-/// Bits [offset, offset + width) of a 32-bit value; 0 if they are not all there.
+/// Bits [offset, offset + width) of a 32-bit value; 0 if the field is not within the value.
 #[inline]
 fn bitfield_extract(value: u64, offset: i64, width: i64) -> u64 {
     if width <= 0 || offset < 0 || offset + width > 32 { 0 } else { value >> offset & mask(width as u32) }
 }
 
-/// Replaces bits [offset, offset + width) of `base`; 0 if they are not all there.
+/// Replaces bits [offset, offset + width) of `base`; 0 if the field is not within the value.
 #[inline]
 fn bitfield_insert(base: u64, insert: u64, offset: i64, width: i64) -> u64 {
     if width == 0 {
@@ -553,7 +552,7 @@ fn bitfield_insert(base: u64, insert: u64, offset: i64, width: i64) -> u64 {
     }
 }
 
-/// Coordinates in the face of a cube that a direction points to: s and t, twice the major axis, and the face.
+/// Coordinates on the cube face that a direction points to: s and t, twice the major axis, and the face.
 fn cube_coordinates([x, y, z]: [f32; 3]) -> [f32; 4] {
     if z.abs() >= x.abs() && z.abs() >= y.abs() {
         if z >= 0.0 { [-y, x, 2.0 * z, 4.0] } else { [-y, -x, 2.0 * z, 5.0] }
@@ -562,7 +561,7 @@ fn cube_coordinates([x, y, z]: [f32; 3]) -> [f32; 4] {
     } else if x.abs() >= y.abs() && x.abs() >= z.abs() {
         if x >= 0.0 { [-y, -z, 2.0 * x, 0.0] } else { [-y, z, 2.0 * x, 1.0] }
     } else {
-        // A NaN: no component is the largest.
+        // With a NaN, no component is the largest.
         [0.0; 4]
     }
 }
@@ -572,8 +571,8 @@ fn component(source: &[u64], index: usize) -> u64 {
     source.get(index).copied().unwrap_or(0)
 }
 
-/// A source as an array of its components. A function of its own, so that it is compiled once for each type and size
-/// and not once for each operand of the table.
+/// Reads a source as an array of its components. A separate function, so that it is compiled once for each type and
+/// size instead of once for each operand of the table.
 fn components<T: Number, const N: usize>(source: &[u64], context: &Context<'_>) -> [T::Value; N] {
     array::from_fn(|i| T::read(component(source, i), context))
 }
@@ -585,7 +584,7 @@ fn write_components<T: Number, const N: usize>(values: [T::Value; N], context: &
     }
 }
 
-/// The type that stands for a type of the table; `$float` stands for the unsized float.
+/// Maps a type of the table to a type that implements `Number`; `$float` replaces the unsized float.
 macro_rules! number {
     (FLOAT, $float:ident) => { $float };
     (FLOAT16, $float:ident) => { F16 };
@@ -612,11 +611,11 @@ macro_rules! number {
 
 /// Body of the function that evaluates one row.
 macro_rules! row {
-    // Rows that do not depend on the size of the unsized float.
+    // Rows that do not depend on the size of an unsized float.
     (each $($row:tt)*) => { row!(@each F32 $($row)*) };
     (whole $($row:tt)*) => { row!(@whole F32 $($row)*) };
     (vector $($row:tt)*) => { row!(@vector F32 $($row)*) };
-    // Rows compiled for each size.
+    // Rows compiled for each float size.
     (each_real $context:ident $($row:tt)*) => {
         match $context.bit_size {
             16 => row!(@each F16 $context $($row)*),
@@ -708,12 +707,12 @@ alu_opcodes!(declare_evaluation);
 
 /// Evaluates `op`.
 ///
-/// `bit_size` is the size of the unsized types (any number if the opcode has none), `num_components` that of the
-/// result. `sources[i]` holds the components of source i, swizzled already: as many as the input size if that is not 0,
-/// else `num_components`. Values are zero-extended bit patterns, 1-bit booleans 0 or 1. The result goes to the first
-/// `num_components` elements of `dest`, of which fewer are written if there are not so many.
+/// `bit_size` is the size of the unsized types (arbitrary if the opcode has none), `num_components` the number of
+/// components of the result. `sources[i]` holds the components of source i after swizzling: as many as the input size
+/// if that is not 0, otherwise `num_components`. Values are zero-extended bit patterns, 1-bit booleans 0 or 1. The
+/// result is written to the first `num_components` elements of `dest`, or to all if `dest` is shorter.
 ///
-/// Never panics: components that are missing read as 0, a bit size the opcode does not have evaluates to 0.
+/// Never panics: missing components read as 0, and a bit size that the opcode does not support gives 0.
 pub fn evaluate(
     op: AluOp,
     bit_size: u8,

@@ -1,22 +1,21 @@
-//! Conversions between 16-bit floats, which Rust's stable types lack, and wider ones; and arithmetic rounded toward
-//! zero.
+//! Conversions between 16-bit floats, which stable Rust lacks, and wider floats; arithmetic rounded toward zero.
 
-/// Widens a 16-bit float; exact. NaNs keep sign and payload.
+/// Widens a 16-bit float exactly. NaNs keep their sign and payload.
 #[inline]
 pub fn to_f32(bits: u16) -> f32 {
     let sign = u32::from(bits & 0x8000) << 16;
     let exponent = u32::from(bits >> 10 & 0x1f);
     let mantissa = u32::from(bits & 0x3ff);
     match exponent {
-        // Denormals are multiples of 2^-24, all of them normal in 32 bits.
+        // Denormals are multiples of 2^-24, all of them normal 32-bit floats.
         0 => f32::from_bits((mantissa as f32 * f32::from_bits(0x3380_0000)).to_bits() | sign),
         31 => f32::from_bits(sign | 0x7f80_0000 | mantissa << 13),
         _ => f32::from_bits(sign | (exponent + 112) << 23 | mantissa << 13),
     }
 }
 
-/// Rounds to a 16-bit float in one step: to nearest even, or toward zero. A finite value beyond the range becomes
-/// infinity, or the largest finite value when rounding toward zero.
+/// Rounds to a 16-bit float in one step, to nearest even or toward zero. A finite value out of range becomes infinity,
+/// or the largest finite value if rounding is toward zero.
 #[inline]
 pub fn from_f64(value: f64, toward_zero: bool) -> u16 {
     let bits = value.to_bits();
@@ -36,18 +35,18 @@ pub fn from_f64(value: f64, toward_zero: bool) -> u16 {
         return sign;
     }
     let significand = mantissa | 1 << 52;
-    // The implicit one of a normal number is added to the exponent field, hence 14 and not 15.
+    // The implicit leading one of a normal number is added to the exponent field, so the bias here is 14 instead of 15.
     let (dropped, field) =
         if exponent >= -14 { (42, ((exponent + 14) as u64) << 10) } else { ((28 - exponent) as u32, 0) };
     let kept = significand >> dropped;
     let rest = significand & ((1 << dropped) - 1);
     let tie = 1 << (dropped - 1);
     let up = !toward_zero && (rest > tie || rest == tie && kept & 1 == 1);
-    // A carry runs into the exponent, up to infinity, as it should.
+    // A carry into the exponent is correct, up to infinity.
     sign | (field + kept + u64::from(up)) as u16
 }
 
-/// Narrows to 32 bits toward zero.
+/// Rounds to 32 bits toward zero.
 #[inline]
 pub fn single_toward_zero(value: f64) -> f32 {
     let nearest = value as f32;
@@ -58,20 +57,19 @@ pub fn single_toward_zero(value: f64) -> f32 {
     }
 }
 
-/// Narrows to 32 bits, rounding inexact values to the neighbour with an odd last bit. A second rounding to 16 bits then
-/// gives what one rounding would have given.
+/// Narrows to 32 bits, rounding inexact values to the neighbour with an odd last bit, so that a second rounding to 16
+/// bits gives the same result as a single rounding.
 #[inline]
 pub fn single_to_odd(value: f64) -> f32 {
     let truncated = single_toward_zero(value);
     if f64::from(truncated) == value || value.is_nan() { truncated } else { f32::from_bits(truncated.to_bits() | 1) }
 }
 
-/// `a * b + c` with one rounding, to nearest even.
+/// Computes `a * b + c` with one rounding, to nearest even.
 ///
-/// Without the instruction `f32::mul_add` is a slow library function. Here the product is exact in 64 bits, and so is
-/// the error of the sum (Knuth's two-sum); a sum that is inexact is moved to the neighbour with an odd last bit, after
-/// which narrowing rounds as if it had seen the exact sum (Boldo and Melquiond, "Emulation of a FMA and correctly
-/// rounded sums").
+/// Without a hardware instruction, `f32::mul_add` is a slow library function. Here the product is exact in 64 bits, and
+/// so is the error of the sum (Knuth's two-sum). An inexact sum is replaced by the neighbour with an odd last bit, so
+/// that narrowing rounds like the exact sum (Boldo and Melquiond, "Emulation of a FMA and correctly rounded sums").
 #[inline]
 pub fn fma_single(a: f32, b: f32, c: f32) -> f32 {
     let product = f64::from(a) * f64::from(b);
@@ -86,13 +84,13 @@ pub fn fma_single(a: f32, b: f32, c: f32) -> f32 {
     f64::from_bits(if away { sum.to_bits() + 1 } else { sum.to_bits() - 1 }) as f32
 }
 
-/// Significand with its leading one at bit 125, and the exponent that goes with it: value = significand * 2^exponent.
+/// Significand with its leading one at bit 125, and the exponent with value = significand * 2^exponent.
 fn normalize(significand: u128, exponent: i32) -> (u128, i32) {
     let shift = significand.leading_zeros() as i32 - 2;
     if shift >= 0 { (significand << shift, exponent - shift) } else { (significand >> -shift, exponent - shift) }
 }
 
-/// Sign, significand and exponent of a finite value.
+/// Decomposes a finite value into sign, significand and exponent.
 fn decompose(value: f64) -> (bool, u64, i32) {
     let bits = value.to_bits();
     let mantissa = bits & ((1 << 52) - 1);
@@ -102,10 +100,10 @@ fn decompose(value: f64) -> (bool, u64, i32) {
     }
 }
 
-/// significand * 2^exponent, rounded toward zero; the significand is not zero.
+/// Computes significand * 2^exponent, rounded toward zero; the significand must not be zero.
 fn compose(negative: bool, significand: u128, exponent: i32) -> f64 {
     let top = 127 - significand.leading_zeros() as i32;
-    // Exponent of the last bit that is kept: 52 below the leading one, but not below that of denormals.
+    // Exponent of the last kept bit: 52 below the leading one, but not below the exponent of denormals.
     let last = (exponent + top - 52).max(-1074);
     let shift = last - exponent;
     let kept = match shift {
@@ -123,10 +121,10 @@ fn compose(negative: bool, significand: u128, exponent: i32) -> f64 {
     f64::from_bits(bits | u64::from(negative) << 63)
 }
 
-/// `a * b + c` with one rounding, toward zero.
+/// Computes `a * b + c` with one rounding, toward zero.
 ///
-/// The product is exact in 106 bits; the smaller summand is aligned with its lost bits gathered in the last one, which
-/// stays far below the last bit that is kept.
+/// The product is exact in 106 bits. The smaller summand is aligned, and its lost bits are collected in the lowest bit,
+/// which is far below the last bit of the result.
 pub fn fma_toward_zero(a: f64, b: f64, c: f64) -> f64 {
     if !(a.is_finite() && b.is_finite() && c.is_finite()) || a == 0.0 || b == 0.0 {
         return a.mul_add(b, c);
@@ -156,8 +154,8 @@ pub fn fma_toward_zero(a: f64, b: f64, c: f64) -> f64 {
     if sum == 0 { 0.0 } else { compose(sign_large, sum, large.1) }
 }
 
-/// `a * b` rounded toward zero.
+/// Computes `a * b`, rounded toward zero.
 pub fn mul_toward_zero(a: f64, b: f64) -> f64 {
-    // The sign of a zero product must not be lost in the addition of zero.
+    // Adding zero must not lose the sign of a zero product.
     if a == 0.0 || b == 0.0 { a * b } else { fma_toward_zero(a, b, 0.0) }
 }

@@ -1,7 +1,7 @@
 //! ALU opcodes: their table, their types and their constant evaluation.
 //!
-//! Values are typeless bit patterns; only the opcode of an instruction gives them a type. What is known about an opcode
-//! is declared once, in `table.rs`; [`AluOp`], [`AluInfo`] and [`evaluate`] come from that table.
+//! Values are untyped bit patterns; only the opcode of an instruction gives them a type. `table.rs` declares the
+//! properties of each opcode; [`AluOp`], [`AluInfo`] and [`evaluate`] are generated from it.
 
 mod evaluate;
 pub(crate) mod half;
@@ -30,12 +30,13 @@ named_enum! {
 
 /// Type of an operand of an ALU instruction, or of the data of an intrinsic or texture instruction.
 ///
-/// `bit_size` is 1, 8, 16, 32 or 64, or 0 for an unsized type, whose size the instruction's operands determine.
+/// `bit_size` is 1, 8, 16, 32 or 64, or 0 for an unsized type, which gets its size from the operands of the
+/// instruction.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
 pub struct AluType {
     /// Interpretation of the bits.
     pub base: BaseType,
-    /// Size of a component in bits; 0 = unsized.
+    /// Size of a component in bits; 0 if unsized.
     pub bit_size: u8,
 }
 
@@ -46,10 +47,11 @@ macro_rules! alu_types {
                 #[doc = concat!("`", $name, "`")]
                 pub const $constant: AluType = AluType { base: BaseType::$base, bit_size: $size };
             )*
-            /// Every type, the invalid one included.
+            /// All types, including the invalid one.
             pub const ALL: &'static [AluType] = &[$(AluType::$constant),*];
 
-            /// The name in prints (`float32`, `uint`, `invalid`); types that do not exist (`float7`) are `invalid`.
+            /// The name in the text form (`float32`, `uint`, `invalid`); types that do not exist (`float7`) are
+            /// `invalid`.
             pub const fn name(self) -> &'static str {
                 match (self.base, self.bit_size) {
                     $((BaseType::$base, $size) => $name,)*
@@ -57,7 +59,7 @@ macro_rules! alu_types {
                 }
             }
 
-            /// The type with this name: a base type's word, with a size or without.
+            /// Returns the type with this name: a base type, with or without a size.
             pub fn from_name(name: &str) -> Option<AluType> {
                 match name {
                     $($name => Some(AluType::$constant),)*
@@ -94,12 +96,12 @@ alu_types! {
 }
 
 impl AluType {
-    /// The type with the given base and size (0 = unsized).
+    /// The type with this base type and size (0 for unsized).
     pub const fn new(base: BaseType, bit_size: u8) -> AluType {
         AluType { base, bit_size }
     }
 
-    /// Whether the size is left to the instruction.
+    /// Whether the instruction determines the size.
     pub const fn is_unsized(self) -> bool {
         self.bit_size == 0
     }
@@ -110,7 +112,7 @@ impl AluType {
         ((self.base as i32) << 8) | self.bit_size as i32
     }
 
-    /// Inverse of [`AluType::to_i32`]; a value that is no type reads as [`AluType::INVALID`].
+    /// Inverse of [`AluType::to_i32`]; any other number gives [`AluType::INVALID`].
     pub const fn from_i32(value: i32) -> AluType {
         let base = match value >> 8 {
             1 => BaseType::Int,
@@ -135,17 +137,17 @@ impl fmt::Display for AluType {
     }
 }
 
-/// Flags of floating-point execution, the same for a whole shader.
+/// Float controls of a shader.
 ///
 /// Three bits for each property, for 16, 32 and 64 bits in this order: signed zero preserve (bits 0..3), infinity
 /// preserve (3..6), NaN preserve (6..9), denormal preserve (9..12), denormal flush to zero (12..15), round to nearest
-/// even (15..18), round toward zero (18..21). The preserve bits restrict what passes may do; only the flush and
-/// round-toward-zero bits change what [`evaluate`] computes.
+/// even (15..18), round toward zero (18..21). The preserve bits restrict passes; only the flush and round-toward-zero
+/// bits affect [`evaluate`].
 #[derive(Clone, Copy, Default, PartialEq, Eq, Hash, Debug)]
 pub struct ExecutionMode(pub u32);
 
 impl ExecutionMode {
-    /// Nothing is promised; rounding to nearest even, denormals kept.
+    /// Nothing needs to be preserved; rounding to nearest even, denormals kept.
     pub const DEFAULT: ExecutionMode = ExecutionMode(0);
 
     const fn size_bit(self, first: u32, bit_size: u8) -> bool {
@@ -158,22 +160,22 @@ impl ExecutionMode {
         self.0 >> (first + index) & 1 != 0
     }
 
-    /// Whether the sign of zero must be kept for floats of this size.
+    /// Whether the sign of zero must be preserved for floats of this size.
     pub const fn preserves_signed_zero(self, bit_size: u8) -> bool {
         self.size_bit(0, bit_size)
     }
 
-    /// Whether infinities must be kept for floats of this size.
+    /// Whether infinities must be preserved for floats of this size.
     pub const fn preserves_infinity(self, bit_size: u8) -> bool {
         self.size_bit(3, bit_size)
     }
 
-    /// Whether NaNs must be kept for floats of this size.
+    /// Whether NaNs must be preserved for floats of this size.
     pub const fn preserves_nan(self, bit_size: u8) -> bool {
         self.size_bit(6, bit_size)
     }
 
-    /// Whether results of this size that are denormal become zero.
+    /// Whether denormal results of this size are flushed to zero.
     pub const fn flushes_denormals(self, bit_size: u8) -> bool {
         self.size_bit(12, bit_size)
     }
@@ -184,13 +186,13 @@ impl ExecutionMode {
     }
 }
 
-/// Bit sizes an unsized float may have.
+/// Possible bit sizes of an unsized float.
 const FLOATS: &[u8] = &[16, 32, 64];
-/// Bit sizes an unsized integer may have.
+/// Possible bit sizes of an unsized integer.
 const INTS: &[u8] = &[1, 8, 16, 32, 64];
-/// Bit sizes an unsized boolean may have.
+/// Possible bit sizes of an unsized boolean.
 const BOOLS: &[u8] = &[1, 8, 16, 32];
-/// Every type of the opcode has a size.
+/// Every type has a size.
 const FIXED: &[u8] = &[];
 
 const COMMUTATIVE01: u8 = 1;
@@ -201,19 +203,19 @@ const NUMERIC_CONVERSION: u8 = 8;
 /// A row of the table of opcodes.
 #[derive(Debug, PartialEq, Eq)]
 pub struct AluInfo {
-    /// Name as printed.
+    /// Name in the text form.
     pub name: &'static str,
     /// Number of sources, 1 to 16.
     pub num_inputs: u8,
-    /// Components of the result; 0 = per component, as many as the destination has.
+    /// Number of components of the result; 0 means per component, as many as the instruction's result has.
     pub output_size: u8,
     /// Type of the result.
     pub output_type: AluType,
-    /// Components of each source; 0 = per component, as many as the destination has.
+    /// Number of components of each source; 0 means per component, as many as the instruction's result has.
     pub input_sizes: &'static [u8],
     /// Type of each source.
     pub input_types: &'static [AluType],
-    /// Sizes that the unsized types may have; empty when no type is unsized.
+    /// Possible sizes of the unsized types; empty if no type is unsized.
     pub bit_sizes: &'static [u8],
     /// The first two sources may be swapped.
     pub commutative01: bool,
@@ -253,7 +255,7 @@ macro_rules! declare_opcodes {
         }
 
         impl AluOp {
-            /// Every opcode, in the order of the table; `ALL[op as usize] == op`.
+            /// All opcodes, in the order of the table; `ALL[op as usize] == op`.
             pub const ALL: &'static [AluOp] = &[$(AluOp::$variant),*];
         }
 
@@ -293,29 +295,29 @@ impl AluOp {
         &INFO[self as usize]
     }
 
-    /// The result, in the notation of the specification. It is no part of the row, as only manuals need it.
+    /// The result, in the notation of `ir/manual/alu.md`. It is not part of [`AluInfo`] because only manuals need it.
     pub fn formula(self) -> &'static str {
         FORMULAS[self as usize]
     }
 
-    /// Name as printed.
+    /// Name in the text form.
     #[inline]
     pub fn name(self) -> &'static str {
         self.info().name
     }
 
-    /// The opcode with this name.
+    /// Returns the opcode with this name.
     pub fn from_name(name: &str) -> Option<AluOp> {
         BY_NAME.get(name).copied()
     }
 
-    /// Whether the opcode collects scalars into a vector (`vec2` ... `vec16`).
+    /// Whether the opcode combines scalars into a vector (`vec2` ... `vec16`).
     pub const fn is_vec(self) -> bool {
         matches!(self, AluOp::Vec2 | AluOp::Vec3 | AluOp::Vec4 | AluOp::Vec5 | AluOp::Vec8 | AluOp::Vec16)
     }
 
-    /// The opcode that collects so many scalars: `mov` for 1, else `vec2` ... `vec16`; `None` for a count no value may
-    /// have.
+    /// The opcode that combines `count` scalars: `mov` for 1, `vec2` ... `vec16` for more; `None` if no value has this
+    /// number of components.
     pub const fn vec(num_components: u8) -> Option<AluOp> {
         Some(match num_components {
             1 => AluOp::Mov,
@@ -329,13 +331,12 @@ impl AluOp {
         })
     }
 
-    /// Whether the opcode is `mov` or one of `vec2` ... `vec16`: it only moves bits.
+    /// Whether the opcode only moves bits: `mov` and `vec2` ... `vec16`.
     pub const fn is_vec_or_mov(self) -> bool {
         matches!(self, AluOp::Mov) || self.is_vec()
     }
 
-    /// Whether the opcode compares two values component by component and yields a boolean (`flt`, `ieq32`, `bitnz`,
-    /// ...).
+    /// Whether the opcode compares two values per component and returns a boolean (`flt`, `ieq32`, `bitnz`, ...).
     pub fn is_comparison(self) -> bool {
         matches!(self.info().group, "compare-float" | "compare-int" | "compare-bit")
     }
@@ -355,7 +356,7 @@ impl AluOp {
         self.info().selection
     }
 
-    /// Number of components source `input` supplies when the result has `num_components`.
+    /// Number of components that source `input` supplies if the result has `num_components`.
     pub fn input_components(self, input: usize, num_components: u8) -> u8 {
         match self.info().input_sizes.get(input) {
             Some(0) => num_components,

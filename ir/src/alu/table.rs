@@ -1,18 +1,18 @@
-//! The table of ALU opcodes, declared once.
+//! The table of ALU opcodes.
 //!
-//! [`alu_opcodes!`] hands the whole table to the macro named by its argument. `mod.rs` makes the enum, the names and
-//! the properties from it, `evaluate.rs` the constant evaluator. A row reads
+//! [`alu_opcodes!`] passes the whole table to the macro named by its argument. `mod.rs` generates the enum, the names
+//! and the properties from it, `evaluate.rs` the constant evaluator. A row reads
 //!
 //! ```text
 //! Variant "name" "group": OUTPUT = [INPUT, ...], bit sizes, [properties], "formula" => evaluation;
 //! ```
 //!
-//! * A type is a base type with its size (`FLOAT32`), or without one (`FLOAT`) when the instruction chooses the size;
-//!   `[k]` after it makes it a vector of exactly k components, otherwise the operand is per component.
-//! * Bit sizes: what an unsized type may be (`FLOATS` 16, 32, 64; `INTS` 1, 8, 16, 32, 64; `BOOLS` 1, 8, 16, 32),
-//!   `FIXED` when every type has a size.
-//! * The formula is for people; section 8 of the specification has the notation.
-//! * The evaluation is described in `evaluate.rs`.
+//! * A type is a base type with a size (`FLOAT32`), or without one (`FLOAT`) if the instruction determines the size.
+//!   `[k]` after it makes it a vector of exactly k components; without it, the operand is per component.
+//! * Bit sizes: the possible sizes of an unsized type (`FLOATS` 16, 32, 64; `INTS` 1, 8, 16, 32, 64; `BOOLS` 1, 8, 16,
+//!   32), or `FIXED` if every type has a size.
+//! * The formula documents the result, in the notation of `ir/manual/alu.md`.
+//! * `evaluate.rs` describes the evaluation.
 
 /// Calls the macro `$callback` with the table of all ALU opcodes.
 macro_rules! alu_opcodes {
@@ -874,8 +874,8 @@ macro_rules! alu_opcodes {
             CubeAmd "cube_amd" "vendor": FLOAT32[4] = [FLOAT32[3]], FIXED, [], "m = axis of largest |component| (later axis wins ties in order x,y,z); r.z = 2*m; face 0..5 = +x,-x,+y,-y,+z,-z in r.w; (r.x, r.y) = +x: (-y,-z), -x: (-y,+z), +y: (+z,+x), -y: (-z,+x), +z: (-y,+x), -z: (-y,-x)"
                 => vector |a| cube_coordinates(a);
 
-            // TGSI: its compound opcodes, with its order of operations, every operation rounded. Those in `z` multiply
-            // as `fmulz` does.
+            // TGSI's compound opcodes, with TGSI's order of operations; each operation rounds. The opcodes with `z`
+            // multiply like `fmulz`.
             Fmad "fmad" "tgsi": FLOAT32 = [FLOAT32, FLOAT32, FLOAT32], FIXED, [COMMUTATIVE01], "rnd(rnd(a * b) + c)"
                 => each |a, b, c; m| m.add(m.multiply(a, b), c);
             Fmadz "fmadz" "tgsi": FLOAT32 = [FLOAT32, FLOAT32, FLOAT32], FIXED, [COMMUTATIVE01], "rnd(fmulz(a, b) + c)"

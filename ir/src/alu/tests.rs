@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use super::*;
 
-/// The rows of a CSV file of the specification, the heading left out.
+/// The rows of a CSV file of the reference data, without the header.
 pub(crate) fn shared_csv(file: &str) -> Vec<Vec<String>> {
     let folder = std::env::var_os("TGSIC_SHARED")
         .map_or_else(|| PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../shared")), PathBuf::from);
@@ -13,7 +13,7 @@ pub(crate) fn shared_csv(file: &str) -> Vec<Vec<String>> {
     text.lines().skip(1).map(split_csv).collect()
 }
 
-/// Splits a line at commas; a field may be quoted, with quotes doubled.
+/// Splits a line at commas; fields may be quoted, with doubled quotes inside.
 fn split_csv(line: &str) -> Vec<String> {
     let mut fields = vec![String::new()];
     let mut quoted = false;
@@ -44,7 +44,7 @@ fn evaluate_mode(op: AluOp, bit_size: u8, sources: &[u64], mode: ExecutionMode) 
     dest[0]
 }
 
-/// A float as a number, if the type is one.
+/// Converts the bits of a float type to a number.
 fn float_value(bits: u64, bit_size: u8) -> Option<f64> {
     match bit_size {
         16 => Some(half::to_f32(bits as u16).into()),
@@ -58,7 +58,7 @@ fn float_value(bits: u64, bit_size: u8) -> Option<f64> {
 #[cfg_attr(not(reference_data), ignore = "there is no reference data")]
 fn table_agrees_with_the_specification() {
     let rows = shared_csv("ir-alu.csv");
-    // Those of TGSI are our own.
+    // The reference data does not have the TGSI opcodes.
     let specified = || AluOp::ALL.iter().filter(|op| op.info().group != "tgsi");
     assert_eq!(rows.len(), specified().count());
     for (row, &op) in rows.iter().zip(specified()) {
@@ -94,7 +94,7 @@ fn table_agrees_with_the_specification() {
 }
 
 /// Library functions may differ in the last bits: results within 2^-20 of each other, relative to the expected one,
-/// count as equal, and in 16 bits neighbours.
+/// count as equal, and so do neighbouring 16-bit floats.
 fn approximately_equal(expected: u64, found: u64, bit_size: u8) -> bool {
     if bit_size == 16 && expected.abs_diff(found) <= 1 {
         return true;
@@ -127,7 +127,7 @@ fn evaluation_agrees_with_the_reference() {
         let sources: Vec<&[u64]> = inputs.iter().map(Vec::as_slice).collect();
         let outputs: Vec<&str> = outputs.split_whitespace().collect();
         let mut dest = [0xdead; 16];
-        // The vectors give the size of the result for opcodes with a result of fixed size.
+        // For opcodes with a result of fixed size, the reference data gives the size of the result.
         let num_components = num_components.max(outputs.len() as u8);
         evaluate(op, bit_size, num_components, &sources, mode, &mut dest);
         let output_type = op.info().output_type;
@@ -161,7 +161,7 @@ fn names_and_numbers_round_trip() {
     }
     assert_eq!(AluType::from_name("float7"), None);
     assert_eq!(AluType::FLOAT32.to_string(), "float32");
-    // Every number reads as a type that exists.
+    // Every number decodes to a type that exists.
     for number in (-1000..3000).chain([i32::MIN, i32::MAX]) {
         assert!(AluType::ALL.contains(&AluType::from_i32(number)));
     }
@@ -183,8 +183,8 @@ fn properties_of_opcodes() {
     assert_eq!(AluOp::Fadd.input_components(2, 2), 0);
 }
 
-/// Whatever is asked, `evaluate` returns: wild opcodes, sizes, counts, missing sources, extreme operands, all modes.
-/// Results have no bits beyond their size.
+/// `evaluate` returns for any input: all opcodes, invalid sizes and counts, missing sources, extreme operands, all
+/// modes. Results have no bits beyond their size.
 #[test]
 fn evaluation_survives_everything() {
     let words =
@@ -203,7 +203,7 @@ fn evaluation_survives_everything() {
                     evaluate(op, bit_size, num_components, &sources, mode, &mut dest);
                     let size = match op.info().output_type.bit_size {
                         0 if op.info().bit_sizes.contains(&bit_size) => bit_size,
-                        // A bit size the opcode does not have.
+                        // A bit size that the opcode does not support.
                         0 => 0,
                         size => size,
                     };
@@ -238,7 +238,7 @@ fn signed_corner_cases() {
     assert_eq!(evaluate_one(AluOp::Uror, 64, &[1, 1]), 1 << 63);
     assert_eq!(evaluate_one(AluOp::UfindMsbRev, 64, &[1]), 63);
     assert_eq!(evaluate_one(AluOp::Udot4x8UaddSat, 32, &[0, 0, 0xffff_ffff]), 0xffff_ffff);
-    // A true of one bit is -1.
+    // As an integer, a 1-bit true is -1.
     assert_eq!(evaluate_one(AluOp::I2i32, 1, &[1]), 0xffff_ffff);
     assert_eq!(evaluate_one(AluOp::B2i32, 1, &[1]), 1);
 }
@@ -250,7 +250,7 @@ fn conversions_saturate_and_nan_is_zero() {
     assert_eq!(evaluate_one(AluOp::F2i32, 32, &[single(f32::NAN)]), 0);
     assert_eq!(evaluate_one(AluOp::F2u32, 32, &[single(-1.0)]), 0);
     assert_eq!(evaluate_one(AluOp::F2u8, 32, &[single(300.0)]), 0xff);
-    // 64 to 16 bits rounds once: through 32 bits this would be a tie, which goes to even, down.
+    // 64 to 16 bits rounds once: through 32 bits this would be a tie, which rounds down to even.
     let above_tie = 1.0 + 2f64.powi(-11) + 2f64.powi(-40);
     assert_eq!(evaluate_one(AluOp::F2f16, 64, &[above_tie.to_bits()]), 0x3c01);
     assert_eq!(evaluate_one(AluOp::F2f16, 64, &[1e300f64.to_bits()]), 0x7c00);
@@ -267,7 +267,7 @@ fn halves_are_exact() {
         }
         assert_eq!(half::from_f64(value.into(), false), bits);
         assert_eq!(half::from_f64(value.into(), true), bits);
-        // The two values between this one and the next one away from zero, on both sides of the middle.
+        // Two values between this float and the next one away from zero, on both sides of the middle.
         if bits & 0x7fff < 0x7bff {
             let (low, high) = (f64::from(value), f64::from(half::to_f32(bits + 1)));
             let middle = (low + high) / 2.0;
@@ -297,7 +297,7 @@ fn rounding_toward_zero_is_exact() {
     assert_eq!(half::mul_toward_zero(-tiny, 0.5).to_bits(), (-0.0f64).to_bits());
     assert_eq!(half::mul_toward_zero(tiny, 1.5), tiny);
     assert_eq!(half::mul_toward_zero(f64::MIN_POSITIVE, below_one), f64::from_bits(f64::MIN_POSITIVE.to_bits() - 1));
-    // Against the rounding to nearest: equal when that is exact or lies nearer to zero, else one step nearer to zero.
+    // Compare with rounding to nearest: equal if that is exact or closer to zero, otherwise one step closer to zero.
     let mut state = 0x9e37_79b9_7f4a_7c15u64;
     let mut random = |exponents: u64| {
         state ^= state << 13;
@@ -364,7 +364,7 @@ fn fused_multiply_add_rounds_once() {
         let word = random();
         let mut operands = [word as u32, (word >> 32) as u32, random() as u32].map(f32::from_bits);
         match round % 4 {
-            // Exponents near each other, so that all three operands matter.
+            // Similar exponents, so that all three operands affect the result.
             0 | 1 => operands = operands.map(|x| f32::from_bits(x.to_bits() & 0x87ff_ffff | 0x3800_0000)),
             2 => operands[(word % 3) as usize] = special[(word >> 8) as usize % special.len()],
             // The sum cancels.

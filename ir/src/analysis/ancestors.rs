@@ -1,8 +1,9 @@
-//! Ancestors in a tree that only grows: the nearest common one of two nodes, and the one at a depth, in O(log n) each.
+//! Ancestor queries in a growing tree: the lowest common ancestor of two nodes, and the ancestor at a depth, in O(log
+//! n) each.
 //!
-//! Every node keeps, besides its parent, one ancestor further up (Myers, "An Applicative Random-Access Stack", 1983):
-//! the distances follow the skew binary numbers, so that a node is added in O(1) and any way up takes O(log n) steps.
-//! Nodes are numbered in the order in which they are added; a parent comes before its children. Node 0 is the root.
+//! Besides its parent, every node stores one more distant ancestor (Myers, "An Applicative Random-Access Stack", 1983).
+//! The distances follow the skew binary numbers, so that adding a node takes O(1) and any walk upwards O(log n) steps.
+//! Nodes are numbered in the order in which they are added; a parent precedes its children. Node 0 is the root.
 
 use cranelift_entity::SecondaryMap;
 
@@ -23,7 +24,7 @@ pub(crate) struct Ancestors {
 }
 
 impl Ancestors {
-    /// Only the root.
+    /// A tree with only the root.
     pub(crate) fn new() -> Ancestors {
         Ancestors { nodes: vec![Node { parent: 0, jump: 0, depth: 0 }] }
     }
@@ -43,7 +44,7 @@ impl Ancestors {
         self.nodes[node as usize].depth
     }
 
-    /// The ancestor at this depth, which is not below the node.
+    /// The ancestor at this depth, which must not exceed the depth of the node.
     pub(crate) fn at_depth(&self, mut node: u32, depth: u32) -> u32 {
         while self.depth(node) > depth {
             let Node { parent, jump, .. } = self.nodes[node as usize];
@@ -52,11 +53,11 @@ impl Ancestors {
         node
     }
 
-    /// The nearest node that is above both or one of them.
+    /// The lowest common ancestor; it may be one of the nodes.
     pub(crate) fn common(&self, a: u32, b: u32) -> u32 {
         let depth = self.depth(a).min(self.depth(b));
         let (mut a, mut b) = (self.at_depth(a, depth), self.at_depth(b, depth));
-        // Nodes of one depth jump equally far.
+        // The jumps of nodes at equal depth have equal lengths.
         while a != b {
             let (x, y) = (self.nodes[a as usize], self.nodes[b as usize]);
             (a, b) = if x.jump == y.jump { (x.parent, y.parent) } else { (x.jump, y.jump) };
@@ -65,16 +66,16 @@ impl Ancestors {
     }
 }
 
-/// Loops that stand around one block and not around another, in O(log n).
+/// Finds the loops that contain one block but not another, in O(log n).
 pub(crate) struct LoopAncestors<'a> {
     loops: &'a LoopTree,
     tree: Ancestors,
-    /// 0 is no loop.
+    /// Tree nodes of the loops; 0 means no loop.
     node: SecondaryMap<Loop, u32>,
 }
 
 impl<'a> LoopAncestors<'a> {
-    /// Of these loops.
+    /// Builds the tree of these loops.
     pub(crate) fn new(loops: &'a LoopTree) -> LoopAncestors<'a> {
         let (mut tree, mut node) = (Ancestors::new(), SecondaryMap::new());
         for &id in &loops.loops {
@@ -113,7 +114,7 @@ mod tests {
         let mut state = 1u32;
         for number in 1..600u32 {
             state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-            // Long ways with some branches.
+            // Long paths with some branches.
             let parent = if number % 5 == 0 { (state >> 16) % number } else { number - 1 };
             parents.push(parent);
             assert_eq!(tree.add(parent), number);

@@ -1,8 +1,8 @@
-//! The call graph of a shader, as a graph of `petgraph`.
+//! The call graph of a shader, as a `petgraph` graph.
 //!
-//! The graph belongs to a whole shader, so no epoch watches over it as over the analyses of a body: it is computed
-//! where it is asked for, and describes the shader of that moment. Its algorithms are those of `petgraph` that do not
-//! recurse: the depth of a graph is input.
+//! The graph covers a whole shader, so unlike the analyses of a body it has no epoch: it is computed on request, and
+//! describes the shader at that time. Only non-recursive algorithms of `petgraph` are used, because the depth of a
+//! graph is controlled by the input.
 
 use cranelift_entity::{EntityRef, EntitySet, PrimaryMap};
 use petgraph::algo::kosaraju_scc;
@@ -13,15 +13,15 @@ use crate::body::{Body, InstData};
 use crate::entities::{Function, Inst};
 use crate::shader::FunctionData;
 
-/// The call graph: nodes are functions, edges the calls.
+/// The call graph: nodes are functions, edges are calls.
 #[derive(Clone, Debug)]
 pub struct CallGraph {
-    /// Node numbers are those of the functions.
+    /// Node numbers equal function numbers.
     graph: DiGraph<Function, Inst>,
 }
 
 impl CallGraph {
-    /// The graph of the calls in these functions. Calls of what is no function of the shader are left out.
+    /// The graph of the calls in these functions. Calls of functions that the shader does not have are ignored.
     pub fn new(functions: &PrimaryMap<Function, FunctionData>) -> CallGraph {
         let mut graph = DiGraph::with_capacity(functions.len(), 0);
         for function in functions.keys() {
@@ -37,12 +37,12 @@ impl CallGraph {
         CallGraph { graph }
     }
 
-    /// The functions, each after those that it calls; of functions that call one another in a circle, any may be first.
+    /// The functions in an order in which each follows its callees; functions in a cycle may be in any order.
     pub fn bottom_up(&self) -> Vec<Function> {
         kosaraju_scc(&self.graph).into_iter().flatten().map(|at| self.graph[at]).collect()
     }
 
-    /// The functions that call themselves, directly or not.
+    /// The functions that call themselves, directly or indirectly.
     pub fn recursive(&self) -> EntitySet<Function> {
         let mut component = vec![0; self.graph.node_count()];
         for (number, nodes) in kosaraju_scc(&self.graph).into_iter().enumerate() {
@@ -50,7 +50,7 @@ impl CallGraph {
                 component[node.index()] = number;
             }
         }
-        // Who calls into its own component is on a circle.
+        // A function that calls into its own strongly connected component is in a cycle.
         let edges = self.graph.edge_references();
         let circular = edges.filter(|edge| component[edge.source().index()] == component[edge.target().index()]);
         let mut found = EntitySet::new();
@@ -60,7 +60,7 @@ impl CallGraph {
         found
     }
 
-    /// These functions and all that they call, directly or not.
+    /// These functions and all their direct and indirect callees.
     pub fn reachable(&self, roots: impl IntoIterator<Item = Function>) -> EntitySet<Function> {
         let mut found = EntitySet::new();
         let mut search = Dfs::empty(&self.graph);
@@ -78,7 +78,7 @@ fn node(function: Function) -> NodeIndex {
     NodeIndex::new(function.index())
 }
 
-/// The calls of a body in the order of the code, with what each calls.
+/// The calls of a body in program order, each with its callee.
 pub fn calls(body: &Body) -> impl DoubleEndedIterator<Item = (Inst, Function)> + use<> {
     let found: Vec<(Inst, Function)> = body
         .blocks()
@@ -96,7 +96,7 @@ mod tests {
     use super::*;
     use crate::builder::Builder;
 
-    /// Functions that call these others.
+    /// Functions that call these callees.
     fn functions(callees: &[&[usize]]) -> PrimaryMap<Function, FunctionData> {
         let mut functions = PrimaryMap::new();
         for list in callees {
@@ -119,7 +119,7 @@ mod tests {
 
     #[test]
     fn callees_come_first() {
-        // 4 calls what is not there, 1 and 3 call one another.
+        // Function 4 calls a missing function; 1 and 3 call each other.
         let graph = CallGraph::new(&functions(&[&[1, 2], &[3, 2], &[], &[1], &[9]]));
         let order = graph.bottom_up();
         let position = |n: usize| order.iter().position(|f| f.index() == n).unwrap();

@@ -1,23 +1,23 @@
-//! Finds the values that may differ between the invocations that run together (divergence); the others are the same in
-//! all of them.
+//! Finds divergent values: those that may differ between invocations that execute together. All other values are
+//! uniform.
 //!
 //! Every value starts as uniform and becomes divergent if
-//! 1. what makes it says so: a source is divergent for most instructions, whatever the sources are for inputs,
-//!    identifiers of the invocation and atomics, and so on;
-//! 2. it is a phi that divergent control flow chooses for: after an `if` with a divergent condition; at the head of a
-//!    loop in which some invocations `continue` while others go on, if what comes from there is not one value; after a
-//!    loop that invocations leave at different times, if it is not one value;
-//! 3. it is read after a loop that invocations leave at different times (the *use* is divergent), unless it is
+//! 1. its instruction makes it so: most instructions are divergent if a source is; inputs, invocation ids, atomics and
+//!    others are divergent with any sources;
+//! 2. it is a phi selected by divergent control flow: after an `if` with a divergent condition; in the header of a loop
+//!    in which some invocations `continue` while others do not, if the values from the latches differ; after a loop
+//!    that invocations leave at different times, if its values differ;
+//! 3. it is used after a loop that invocations leave at different times (the *use* is divergent), unless it is
 //!    invariant in the loop.
 //!
-//! The results stand in the body: [`Body::is_divergent`], [`Body::is_loop_invariant`], [`Body::loop_divergence`], and
-//! [`is_use_divergent`] asks them about a source; the text shows them as `div` and `con`. They are as the code was when
-//! the analysis ran: of what passes make later nothing is known ([`Body::is_known_uniform`]), and
-//! [`Body::is_divergent`] says no, so that it has to run again before anyone asks that.
+//! The results are stored in the body: [`Body::is_divergent`], [`Body::is_loop_invariant`], [`Body::loop_divergence`];
+//! [`is_use_divergent`] evaluates them for a source; the text form shows them as `div` and `con`. They describe the
+//! code at the time of the analysis: values created later are unknown ([`Body::is_known_uniform`]), and
+//! [`Body::is_divergent`] returns false for them, so the analysis must run again before that query.
 //!
-//! Everything only ever goes from uniform to divergent, and a list holds what still has to be told to whom: each value,
-//! block and `if` tells its neighbours once, so that the cost is linear in sources and blocks (a value that leaves
-//! several loops at once counts for each of them). Best on loop-closed SSA
+//! Values only ever change from uniform to divergent, and a worklist holds the changes: each value, block and `if`
+//! notifies its neighbours once, so that the cost is linear in sources and blocks (a value that leaves several loops at
+//! once counts once per loop). The result is most precise on loop-closed SSA
 //! ([`convert_to_lcssa`](mod@crate::passes::into_ssa::convert_to_lcssa)), for structured code without `return`.
 
 mod rules;
@@ -31,31 +31,30 @@ use crate::entities::{Block, Def, If, Inst, Loop, Use, User};
 use crate::shader::Shader;
 use rules::Rules;
 
-/// Promises of the target.
+/// Guarantees of the target.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct DivergenceOptions {
-    /// Between the vertices of a primitive, not between the invocations of a subgroup.
+    /// Find divergence between the vertices of a primitive instead of the invocations of a subgroup.
     pub between_vertices: bool,
     /// All invocations of a subgroup belong to one primitive.
     pub single_primitive_per_subgroup: bool,
     /// All invocations of a subgroup of a tessellation control shader belong to one patch.
     pub single_patch_per_tcs_subgroup: bool,
-    /// The same for tessellation evaluation.
+    /// All invocations of a subgroup of a tessellation evaluation shader belong to one patch.
     pub single_patch_per_tes_subgroup: bool,
     /// All invocations have the same view.
     pub view_index_uniform: bool,
     /// All fragments of a subgroup have the same shading rate.
     pub single_shading_rate_per_subgroup: bool,
-    /// A subgroup has invocations of several workgroups.
+    /// A subgroup may contain invocations of several workgroups.
     pub multiple_workgroups_per_subgroup: bool,
-    /// A load from one address may give different values if another invocation writes there.
+    /// A load from one address may give different values to different invocations if another one writes there.
     pub uniform_load_tears: bool,
-    /// A phi of one value and undefined ones is that value.
+    /// A phi of one value and undefined values counts as that value.
     pub ignore_undef_in_phis: bool,
 }
 
-/// Computes the divergence of all values of a shader. See the [module](self). Returns whether anything is known that
-/// was not.
+/// Computes the divergence of all values of a shader; see the [module](self). Returns whether the results changed.
 pub fn analyze_divergence(shader: &mut Shader, options: &DivergenceOptions) -> bool {
     let mut progress = !std::mem::replace(&mut shader.info.divergence_analysis_run, true);
     let Shader { stage, functions, variables, .. } = shader;
@@ -70,23 +69,23 @@ pub fn analyze_divergence(shader: &mut Shader, options: &DivergenceOptions) -> b
     progress
 }
 
-/// Whether what a source reads may differ between invocations, as [`analyze_divergence`] has left it in the body: the
-/// value is divergent, or it is read after a loop that invocations leave at different times. (A value may be uniform
-/// where it is made and this not.) Linear in the loops that the value leaves.
+/// Whether the value of a source may differ between invocations, according to [`analyze_divergence`]: the value is
+/// divergent, or it is used after a loop that invocations leave at different times. (A value that is uniform at its
+/// definition may be divergent at such a use.) Linear in the number of loops that the value leaves.
 pub fn is_use_divergent(body: &Body, loops: &LoopTree, source: Use) -> bool {
     let def = body.src_def(source);
     body.is_divergent(def)
         || leaves_divergent_loop(body, loops, source, body.is_loop_invariant(def), |id| body.loop_divergence(id).1)
 }
 
-/// Values that have become divergent and whose uses have not been visited yet.
+/// Worklist entries: changes to divergent that still have to be propagated.
 #[derive(Clone, Copy, Debug)]
 enum Event {
     /// A value.
     Def(Def),
-    /// The condition of an `if`, as the `if` sees it.
+    /// The condition of an `if`, at the `if`.
     Condition(If),
-    /// Control flow in a block: some invocations that run the innermost loop may be elsewhere.
+    /// Control flow of a block: some invocations in the innermost loop may be in another block.
     Block(Block),
     /// Invocations leave a loop at different times.
     Break(Loop),
@@ -105,7 +104,7 @@ struct Analysis<'a> {
     continues: EntitySet<Loop>,
     /// Ifs with a divergent `continue` inside.
     left: EntitySet<If>,
-    /// Uses outside of a loop of what is made inside.
+    /// Uses outside of a loop of values defined inside it.
     escapes: SecondaryMap<Loop, Vec<Use>>,
     work: Vec<Event>,
 }
@@ -127,9 +126,7 @@ impl<'a> Analysis<'a> {
         }
     }
 
-    // ---- what does not change while the rest is found
-
-    /// Values that are the same in each iteration of their innermost loop.
+    /// Finds values that are the same in each iteration of their innermost loop.
     fn find_invariants(&mut self, body: &Body) {
         for block in body.blocks() {
             let Some(id) = self.loops.innermost(block) else { continue };
@@ -138,7 +135,7 @@ impl<'a> Analysis<'a> {
                 let Some(def) = body.inst_def(inst) else { continue };
                 let settled = |def: Def| {
                     let outside = body.inst_block(body.def_inst(def)).is_none_or(|made| !self.loops.contains(id, made));
-                    // Not of an inner loop: invariant there only.
+                    // A value of an inner loop may be invariant only there.
                     let here =
                         body.inst_block(body.def_inst(def)).and_then(|made| self.loops.innermost(made)) == Some(id);
                     outside || here && self.invariant.contains(def)
@@ -179,9 +176,7 @@ impl<'a> Analysis<'a> {
         }
     }
 
-    // ---- sources
-
-    /// Whether what a source reads is divergent where it is read.
+    /// Whether a value is divergent at a use.
     fn reads_divergent(&self, body: &Body, source: Use) -> bool {
         let def = body.src_def(source);
         if self.divergent.contains(def) {
@@ -190,8 +185,6 @@ impl<'a> Analysis<'a> {
         let invariant = self.invariant.contains(def);
         leaves_divergent_loop(body, self.loops, source, invariant, |id| self.breaks.contains(id))
     }
-
-    // ---- the work
 
     fn solve(&mut self, body: &Body) {
         for block in body.blocks() {
@@ -225,7 +218,7 @@ impl<'a> Analysis<'a> {
         }
     }
 
-    /// A source reads something divergent.
+    /// Revisits the user of a source that has become divergent.
     fn tell(&mut self, body: &Body, source: Use) {
         match body.user(source) {
             User::Inst(inst) => self.look_at(body, inst),
@@ -243,8 +236,8 @@ impl<'a> Analysis<'a> {
         }
     }
 
-    /// Control flow in a block is divergent: so it is in what follows in its list, in the sides of an `if`, and for its
-    /// jump.
+    /// Control flow in a block is divergent: propagates this to the following blocks of its list, to the sides of an
+    /// `if`, and to the target of its jump.
     fn go_on(&mut self, body: &Body, block: Block) {
         match body.node_after(block) {
             Some(CfNode::If(id)) => {
@@ -264,7 +257,7 @@ impl<'a> Analysis<'a> {
             if self.continues.insert(id) {
                 self.work.push(Event::Continue(id));
             }
-            // The rest of the body runs without those that went on.
+            // Invocations that continued do not execute the rest of the body.
             let mut parent = body.block_parent(block);
             while let Some(CfParent::Then(node) | CfParent::Else(node)) = parent {
                 if !self.left.insert(node) {
@@ -314,8 +307,6 @@ impl<'a> Analysis<'a> {
         chosen || body.sources(phi).any(|source| self.reads_divergent(body, source))
     }
 
-    // ---- results
-
     fn write(&self, body: &mut Body) -> bool {
         let mut progress = false;
         for block in body.blocks_vec() {
@@ -336,8 +327,8 @@ impl<'a> Analysis<'a> {
     }
 }
 
-/// Whether a value is read after a loop that invocations leave at different times, so that each may have it from
-/// another iteration.
+/// Whether a value is used after a loop that invocations leave at different times, so that their values may come from
+/// different iterations.
 fn leaves_divergent_loop(
     body: &Body,
     loops: &LoopTree,
@@ -350,7 +341,7 @@ fn leaves_divergent_loop(
     let inner = loops.innermost(made);
     let mut around = inner;
     while let Some(id) = around.filter(|&id| !loops.contains(id, user)) {
-        // Invariant is said of the innermost loop only.
+        // Invariance is only known for the innermost loop.
         if is_left_divergently(id) && !(around == inner && is_invariant) {
             return true;
         }
@@ -359,8 +350,8 @@ fn leaves_divergent_loop(
     false
 }
 
-/// The block from which a source reads: for a phi that of the phi, as a loop that the value leaves on the way there
-/// counts.
+/// The block that reads a source. For a phi, this is the block of the phi instead of the predecessor, so that loops
+/// left on the edge count.
 fn reading_block(body: &Body, source: Use) -> Option<Block> {
     match body.user(source) {
         User::Inst(inst) => body.inst_block(inst),
@@ -368,7 +359,7 @@ fn reading_block(body: &Body, source: Use) -> Option<Block> {
     }
 }
 
-/// Whether the sources of a phi but that of one predecessor are not all the same value.
+/// Whether the sources of a phi, except the source of one predecessor, are different values.
 fn differ(body: &Body, phi: Inst, except: Option<Block>) -> bool {
     let mut first: PackedOption<Def> = None.into();
     for (block, source) in body.phi_sources(phi) {
@@ -389,8 +380,8 @@ mod tests {
     use super::*;
     use crate::text::parse;
 
-    /// A counter is uniform in the loop that invocations leave at different times, and not after it; what is invariant
-    /// is uniform there too.
+    /// A counter is uniform in a loop that invocations leave at different times, but not after it; an invariant value
+    /// is uniform in both places.
     #[test]
     fn uses_behind_a_loop() {
         let text = "shader: MESA_SHADER_VERTEX

@@ -1,11 +1,11 @@
 //! Dominance: immediate dominators by the iterative algorithm of Cooper, Harvey and Kennedy ("A Simple, Fast Dominance
-//! Algorithm"), pre- and post-order numbers of the dominator tree for O(1) queries; dominance frontiers after Cytron et
-//! al.
+//! Algorithm"), pre- and post-order numbers of the dominator tree for O(1) queries, and dominance frontiers after
+//! Cytron et al.
 //!
-//! Blocks are taken in reverse post-order of the graph, not in program order: with `goto` a block may come
-//! before the one that dominates it.
+//! Blocks are visited in reverse post-order of the graph instead of program order, because with `goto` a block may
+//! precede its dominator.
 //!
-//! An unreachable block has no immediate dominator, and every block counts as dominating it.
+//! An unreachable block has no immediate dominator, and every block dominates it.
 
 use cranelift_entity::SecondaryMap;
 use cranelift_entity::packed_option::PackedOption;
@@ -49,8 +49,8 @@ impl Dominance {
                     continue;
                 }
                 let mut new: Option<Block> = None;
-                // The last of the order first: each step then goes up a little from where the one before has ended. In
-                // the other direction every `break` of a loop would walk all the way up.
+                // Visit predecessors in descending order: each step then only walks up a little from the result of the
+                // previous one. In ascending order, every `break` of a loop would walk all the way up.
                 preds.clear();
                 preds.extend_from_slice(body.predecessors(block));
                 if preds.len() > 2 {
@@ -65,7 +65,8 @@ impl Dominance {
                         Some(other) => {
                             let (mut a, mut b) = (pred, other);
                             while a != b {
-                                // The block that comes later in the order cannot dominate the earlier one: walk it up.
+                                // The block that is later in the order cannot dominate the earlier one, so walk up from
+                                // it.
                                 let later = if rank[a] > rank[b] { &mut a } else { &mut b };
                                 match idom[*later].expand() {
                                     Some(up) if up != *later => *later = up,
@@ -86,7 +87,7 @@ impl Dominance {
         }
 
         let mut nodes: SecondaryMap<Block, Node> = SecondaryMap::with_capacity(body.num_blocks());
-        // Each comes before its siblings.
+        // Prepending in reverse order keeps siblings in program order.
         for &block in order.blocks.iter().rev() {
             if block != start
                 && let Some(up) = idom[block].expand()
@@ -122,7 +123,7 @@ impl Dominance {
         Dominance { nodes, preorder }
     }
 
-    /// The immediate dominator; none for the start block and for unreachable blocks.
+    /// The immediate dominator; `None` for the start block and for unreachable blocks.
     pub fn idom(&self, block: Block) -> Option<Block> {
         self.nodes[block].idom.expand()
     }
@@ -142,23 +143,23 @@ impl Dominance {
         self.nodes[block].pre
     }
 
-    /// One more than the greatest [`pre_index`](Self::pre_index) among the blocks that a block dominates can be: those
-    /// are the blocks whose number lies from its own up to here. 0 if unreachable.
+    /// The end (exclusive) of the range of [`pre_index`](Self::pre_index) of the blocks that a block dominates; the
+    /// range starts at the index of the block itself. 0 if unreachable.
     pub fn subtree_end(&self, block: Block) -> u32 {
         self.nodes[block].post
     }
 
-    /// Distance of a block from the start in the dominator tree.
+    /// Depth of a block in the dominator tree.
     pub fn depth(&self, block: Block) -> u32 {
         self.nodes[block].depth
     }
 
-    /// Whether the block can be reached from the start.
+    /// Whether the block is reachable from the start.
     pub fn is_reachable(&self, block: Block) -> bool {
         self.nodes[block].post != 0
     }
 
-    /// Whether every way to `block` goes through `dominator`. A block dominates itself; every block dominates an
+    /// Whether every path to `block` contains `dominator`. A block dominates itself; every block dominates an
     /// unreachable one.
     pub fn dominates(&self, dominator: Block, block: Block) -> bool {
         let (a, b) = (&self.nodes[dominator], &self.nodes[block]);
@@ -166,10 +167,10 @@ impl Dominance {
     }
 }
 
-/// Dominance frontiers of a body: where values that are set in a block meet others.
+/// Dominance frontiers of a body: the blocks in which values defined in a block meet others.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Frontiers {
-    /// By block: the first of its own, and one past the last.
+    /// Range of each block in `blocks`.
     ranges: SecondaryMap<Block, (u32, u32)>,
     blocks: Vec<Block>,
 }
@@ -179,12 +180,12 @@ impl Frontiers {
         let dominance = body.dominance();
         let start = body.start_block();
         let mut ranges: SecondaryMap<Block, (u32, u32)> = SecondaryMap::with_capacity(body.num_blocks());
-        // What was last found to be in the frontier of a block.
+        // The last block added to the frontier of each block.
         let mut last: SecondaryMap<Block, PackedOption<Block>> = SecondaryMap::with_capacity(body.num_blocks());
         let mut found: Vec<(Block, Block)> = Vec::new();
         for block in body.blocks() {
             let preds = body.predecessors(block);
-            // The way from outside counts as a predecessor of the start.
+            // Entering the function counts as a predecessor of the start block.
             if preds.len() < 2 && block != start {
                 continue;
             }
@@ -192,8 +193,8 @@ impl Frontiers {
             for &pred in preds {
                 let mut runner = pred;
                 while dominance.is_reachable(runner) && Some(runner) != stop {
-                    // Another predecessor has been this way: what is above has the block too. Many `break`s of a loop
-                    // share most of the way.
+                    // Another predecessor has walked here already, so the rest of the path has the block, too. Many
+                    // `break`s of a loop share most of their path.
                     if std::mem::replace(&mut last[runner], block.into()) == block.into() {
                         break;
                     }
@@ -227,8 +228,8 @@ impl Frontiers {
     }
 }
 
-/// The reachable blocks in reverse post-order, and the position of each in it. Of the successors the last is gone to
-/// first, so that structured code comes in program order.
+/// The reachable blocks in reverse post-order, and the position of each. Visits the last successor first, so that
+/// structured code is in program order.
 fn reverse_postorder(body: &Body) -> (Vec<Block>, SecondaryMap<Block, u32>) {
     let start = body.start_block();
     let mut seen: SecondaryMap<Block, bool> = SecondaryMap::new();
@@ -263,7 +264,7 @@ mod tests {
     use crate::body::JumpKind;
     use crate::shader::{Shader, Stage};
 
-    /// Blocks reachable from the start without passing `removed`.
+    /// Blocks reachable from the start on paths without `removed`.
     fn reachable_without(body: &Body, removed: Option<Block>) -> Vec<Block> {
         let start = body.start_block();
         let mut seen = Vec::new();
@@ -277,7 +278,7 @@ mod tests {
         seen
     }
 
-    /// Compares with what removing each block says.
+    /// Compares dominance with reachability after removal of each block.
     fn check(body: &Body) {
         let (dominance, frontiers) = (body.dominance(), body.frontiers());
         let blocks: Vec<Block> = body.block_order().blocks.clone();
@@ -312,7 +313,7 @@ mod tests {
 
     #[test]
     fn a_block_dominates_one_before_it_in_the_text() {
-        // start -> last of the text -> then -> else -> after.
+        // start -> last in the text -> then -> else -> after.
         let mut shader = Shader::new(Stage::Kernel);
         let body = shader.main_mut();
         let mut b = Builder::at_end(body);

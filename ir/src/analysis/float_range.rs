@@ -1,9 +1,8 @@
 //! Ranges of floats: signs, zero, NaN, infinities, fractions.
 //!
-//! Facts are computed on demand from the instruction that makes a value, at most a few instructions deep, and
-//! remembered; a value that an analysis has no facts for may be anything. Every fact holds for all executions, so that
-//! rewriting code without changing its values keeps it. Whoever replaces a value by one that is only about the same
-//! calls [`FloatRanges::forget`].
+//! Ranges are computed on demand from a few of the instructions that define a value, and cached; a value without a
+//! known range may be anything. Every range holds for all executions, so rewriting code without changing its values
+//! preserves it. A pass that replaces a value by an approximately equal one must call [`FloatRanges::forget`].
 
 use cranelift_entity::SecondaryMap;
 
@@ -12,10 +11,10 @@ use crate::body::{Body, InstData, Swizzle};
 use crate::builder::AluSrc;
 use crate::entities::Def;
 
-/// Instructions looked through from a value on.
+/// Maximum depth of visited instructions.
 const MAX_DEPTH: u8 = 10;
 
-/// A set of things that a float may be.
+/// A set of properties that a float may have.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct FloatRange(u8);
 
@@ -28,18 +27,18 @@ impl FloatRange {
     pub const POSITIVE: FloatRange = FloatRange(4);
     /// NaN.
     pub const NAN: FloatRange = FloatRange(8);
-    /// Infinite, with a sign of those that are possible.
+    /// Infinite, with one of the possible signs.
     pub const INFINITE: FloatRange = FloatRange(16);
-    /// Not whole.
+    /// Not an integer.
     pub const FRACTION: FloatRange = FloatRange(32);
-    /// Anything.
+    /// Any float.
     pub const ANY: FloatRange = FloatRange(63);
 
     const SIGNS: FloatRange = FloatRange(7);
     /// 0.0 or 1.0.
     const BOOLEAN: FloatRange = FloatRange(6);
 
-    /// Either.
+    /// The union of both sets.
     #[must_use]
     pub const fn or(self, other: FloatRange) -> FloatRange {
         FloatRange(self.0 | other.0)
@@ -53,7 +52,7 @@ impl FloatRange {
         FloatRange(self.0 & !other.0)
     }
 
-    /// Whether something of `other` is possible.
+    /// Whether the sets have a property in common.
     pub const fn may_be(self, other: FloatRange) -> bool {
         self.0 & other.0 != 0
     }
@@ -73,12 +72,12 @@ impl FloatRange {
         !self.may_be(FloatRange::NEGATIVE)
     }
 
-    /// Whole, infinite or NaN.
+    /// An integer, infinite or NaN.
     pub const fn is_integral(self) -> bool {
         !self.may_be(FloatRange::FRACTION)
     }
 
-    /// Class of a number.
+    /// The properties of a number.
     pub fn of_value(value: f64) -> FloatRange {
         if value.is_nan() {
             return FloatRange::NAN;
@@ -99,7 +98,7 @@ impl FloatRange {
         }
     }
 
-    /// The same for bits of 16, 32 or 64 bits; other sizes may be anything.
+    /// The properties of a number given as bits of size 16, 32 or 64; [`ANY`](Self::ANY) for other sizes.
     pub fn of_bits(bits: u64, bit_size: u8) -> FloatRange {
         match bit_size {
             16 => FloatRange::of_value(half::to_f32(bits as u16).into()),
@@ -121,7 +120,7 @@ impl FloatRange {
         self.without(FloatRange::NEGATIVE).or(positive)
     }
 
-    /// Of a product that can underflow and overflow. `same`: a square.
+    /// The range of a product that can underflow and overflow. `same` means that it is a square.
     fn times(self, other: FloatRange, same: bool) -> FloatRange {
         use FloatRange as R;
         let mut result = R::ZERO.or(R::INFINITE);
@@ -145,7 +144,7 @@ impl FloatRange {
         result
     }
 
-    /// Of a sum that can overflow.
+    /// The range of a sum that can overflow.
     fn plus(self, other: FloatRange) -> FloatRange {
         use FloatRange as R;
         let (a, b) = (self, other);
@@ -158,13 +157,13 @@ impl FloatRange {
                 result = result.or(R::NAN);
             }
         } else if !(a.may_be(R::ZERO) && b.may_be(R::ZERO)) {
-            // Something that is not 0 is among them, and nothing cancels it.
+            // At least one operand is not 0, and nothing cancels it.
             result = result.without(R::ZERO);
         }
         result
     }
 
-    /// Of the greater of two, where a NaN gives the other.
+    /// The range of a maximum that returns the other operand of a NaN.
     fn max(self, other: FloatRange) -> FloatRange {
         use FloatRange as R;
         let mut result = self.or(other);
@@ -184,24 +183,24 @@ impl FloatRange {
     }
 }
 
-/// Facts about the values of a body.
+/// Known ranges of the values of a body.
 pub struct FloatRanges {
     known: SecondaryMap<Def, Fact>,
-    /// Facts of earlier generations are forgotten.
+    /// Entries of earlier generations are invalid.
     generation: u32,
-    /// The last result is less precise than possible, because of the limit.
+    /// The depth limit made the last result less precise.
     is_cut: bool,
 }
 
 #[derive(Clone, Copy, Default)]
 struct Fact {
     generation: u32,
-    /// Number of further instructions that were looked through for it; [`ALL`] if as many as there are.
+    /// The depth of instructions that were visited for it; [`ALL`] if no limit applied.
     levels: u8,
     range: FloatRange,
 }
 
-/// As many instructions as there are.
+/// The depth was not limited.
 const ALL: u8 = u8::MAX;
 
 impl Default for FloatRanges {
@@ -211,12 +210,12 @@ impl Default for FloatRanges {
 }
 
 impl FloatRanges {
-    /// No facts yet.
+    /// An empty cache.
     pub fn new() -> FloatRanges {
         FloatRanges::default()
     }
 
-    /// Forgets everything.
+    /// Clears the cache.
     pub fn forget(&mut self) {
         self.generation = self.generation.wrapping_add(1);
         if self.generation == 0 {
@@ -282,7 +281,7 @@ impl FloatRanges {
             let source_type = info.input_types.first().map(|t| t.base);
             match source_type {
                 Some(BaseType::Bool) => return R::BOOLEAN,
-                // 65504 is the largest number of 16 bits.
+                // 65504 is the largest 16-bit float.
                 Some(BaseType::Int) if body.bit_size(def) > 16 => return R::SIGNS,
                 Some(BaseType::Uint) if body.bit_size(def) > 16 => return R::BOOLEAN,
                 Some(BaseType::Int) => return R::SIGNS.or(R::INFINITE),
@@ -311,7 +310,7 @@ impl FloatRanges {
             A::Frsq => {
                 let a = operand(0);
                 let nan = if a.may_be(R::NEGATIVE.or(R::NAN)) { R::NAN } else { R(0) };
-                // The reciprocal root of -0 is -infinity.
+                // The reciprocal square root of -0 is -infinity.
                 let negative = if a.may_be(R::ZERO) { R::NEGATIVE } else { R(0) };
                 R::BOOLEAN.or(R::INFINITE).or(R::FRACTION).or(nan).or(negative)
             }
@@ -347,7 +346,7 @@ impl FloatRanges {
             }
             A::Ffma => {
                 let (a, b, c) = (operand(0), operand(1), operand(2));
-                // The product is not rounded, but may be too small to matter.
+                // The product is not rounded, but may be too small to affect the sum.
                 a.times(b, false).plus(c).or(R::ZERO)
             }
             A::Fmad | A::Fmadz => {
@@ -378,7 +377,7 @@ impl FloatRanges {
             A::Ftrunc | A::FroundEven => operand(0).without(R::FRACTION).or(R::ZERO),
             A::Ffract => {
                 let a = operand(0);
-                // A small negative number gives 1.
+                // The fraction of a small negative number rounds to 1.
                 let nan = if a.may_be(R::NAN.or(R::INFINITE)) { R::NAN } else { R(0) };
                 R::BOOLEAN.or(R::FRACTION).or(nan)
             }
@@ -402,7 +401,7 @@ impl FloatRanges {
     }
 }
 
-/// Whether a sum is that of a number and its negative fraction, clamped or not: the floor of the number, or NaN.
+/// Whether a sum is that of a number and its negated fraction, clamped or not: the floor of the number, or NaN.
 fn takes_fraction_off(body: &Body, sum: Def) -> bool {
     let count = usize::from(body.num_components(sum));
     let operand = |def: Def, number: usize, outer: Swizzle| {

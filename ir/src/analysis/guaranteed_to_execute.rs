@@ -1,12 +1,13 @@
-//! Blocks that are guaranteed to execute when another one does, so that code that moves up is not computed needlessly.
+//! Finds blocks that are guaranteed to execute if a dominating block does, so that hoisted code is not computed
+//! needlessly.
 //!
-//! Blocks fall into classes. If a block dominates another one of its class, an invocation that runs the first runs the
-//! second too (at least once; loops end). A side of an `if` begins a class; what follows an `if` with a jump in it that
-//! leaves the list of the `if` does so too; the body of a loop goes on with the class of the block before the loop, and
-//! so does what follows a loop or an `if` that is not left elsewhere. Invocations that are killed go on as helpers, and
-//! count as running.
+//! Blocks are divided into classes. If a block dominates another one of its class, an invocation that executes the
+//! first also executes the second (at least once, assuming that loops end). A side of an `if` starts a new class, and
+//! so does the code after an `if` that contains a jump out of the list of the `if`. The body of a loop continues the
+//! class of the block before the loop, and so does the code after a loop or `if` that is not left by another path.
+//! Killed invocations continue as helpers and count as executing.
 //!
-//! One walk; for structured code.
+//! One walk over structured code.
 
 use cranelift_entity::SecondaryMap;
 
@@ -25,8 +26,8 @@ pub struct GuaranteedToExecute {
 }
 
 impl GuaranteedToExecute {
-    /// The classes of the blocks of a structured body. `stays` says of an exit of a loop that it is not taken in the
-    /// first iteration.
+    /// Computes the classes of the blocks of a structured body. `stays` returns whether a loop exit is known not to be
+    /// taken in the first iteration.
     pub fn compute(body: &Body, stays: impl Fn(If) -> bool) -> GuaranteedToExecute {
         let mut result = GuaranteedToExecute { class: SecondaryMap::new() };
         let mut classes = 0;
@@ -60,13 +61,13 @@ impl GuaranteedToExecute {
         result
     }
 
-    /// Whether everything that runs `dominator`, which dominates `block`, runs `block` too.
+    /// Whether every invocation that executes `dominator`, which must dominate `block`, executes `block`, too.
     pub fn implies(&self, dominator: Block, block: Block) -> bool {
         self.class[dominator] == self.class[block]
     }
 }
 
-/// Marks what a jump at the end of a block leaves, up to what another jump of that kind has left.
+/// Marks the ifs and loops that a jump at the end of a block leaves, up to one already marked for this kind of jump.
 fn mark(body: &Body, block: Block, kind: u8, left: &mut SecondaryMap<If, u8>, loops: &mut SecondaryMap<Loop, bool>) {
     let mut parent = body.block_parent(block);
     while let Some(list) = parent {
@@ -133,7 +134,7 @@ mod tests {
             assert!(!guaranteed.implies(start, block), "{block}");
         }
         let guaranteed = GuaranteedToExecute::compute(body, |id| id == exit || id == leave);
-        // A `return` is left for good.
+        // `return` also leaves all surrounding lists.
         assert!(guaranteed.implies(start, rest) && !guaranteed.implies(start, last));
     }
 }

@@ -1,13 +1,13 @@
-//! Ranges of 32-bit integers: the least and the greatest value, seen as signed numbers.
+//! Ranges of 32-bit integers: the minimum and maximum value, as signed numbers.
 //!
-//! A range is computed on demand from the instructions that make a value, a few of them at most. It holds for whatever
-//! the values from outside are, so that an index whose range lies in an array is in the array wherever it is computed.
+//! A range is computed on demand from a few of the instructions that define a value. It holds for all values from
+//! outside, so an index with a range within an array is in bounds wherever it is computed.
 
 use crate::alu::AluOp;
 use crate::body::{Body, InstData};
 use crate::entities::{Def, Inst};
 
-/// Instructions that are looked at for one range.
+/// Maximum number of instructions visited for one range.
 const MOST_INSTS: u32 = 24;
 
 /// Inclusive bounds of a 32-bit number.
@@ -28,7 +28,7 @@ impl IntegerRange {
         if fits { IntegerRange { low, high } } else { IntegerRange::ANY }
     }
 
-    /// The same as unsigned numbers; none if it has numbers of both halves.
+    /// The range as unsigned numbers; `None` if it may include negative numbers.
     fn unsigned(self) -> Option<(i64, i64)> {
         (self.low >= 0).then_some((self.low, self.high))
     }
@@ -48,13 +48,13 @@ pub fn integer_range(body: &Body, def: Def, component: usize) -> IntegerRange {
 
 struct Ranges<'a> {
     body: &'a Body,
-    /// Instructions that may still be looked at. It bounds the depth of recursion too.
+    /// Remaining number of instructions to visit. It also bounds the recursion depth.
     left: u32,
 }
 
 impl Ranges<'_> {
     fn of(&mut self, def: Def, component: usize) -> IntegerRange {
-        // Constants are what masks and limits are made of: they count for nothing.
+        // Constants are cheap and typical operands of masks and limits, so they do not count.
         if let Some(word) = self.body.constant_component(def, component) {
             let value = i64::from(word as u32 as i32);
             return IntegerRange::new(value, value);
@@ -131,7 +131,7 @@ fn of_operation(op: AluOp, a: IntegerRange, b: IntegerRange) -> IntegerRange {
         _ => match (op, a.unsigned(), b.unsigned()) {
             (O::Imul, Some(a), Some(b)) => range(a.0.saturating_mul(b.0), a.1.saturating_mul(b.1)),
             (O::Iand | O::Umin, Some(a), Some(b)) => range(if op == O::Iand { 0 } else { a.0.min(b.0) }, a.1.min(b.1)),
-            // The other one may be anything above.
+            // The other operand may be any number.
             (O::Iand | O::Umin, Some(a), None) => range(0, a.1),
             (O::Iand | O::Umin, None, Some(b)) => range(0, b.1),
             (O::Umax, Some(a), Some(b)) => range(a.0.max(b.0), a.1.max(b.1)),
@@ -151,7 +151,7 @@ mod tests {
     use super::*;
     use tgsi_environment::Random;
 
-    /// Bounds that are near what operations treat specially.
+    /// Bounds near the values that operations treat specially.
     const BOUNDS: [i64; 12] = [i32::MIN as i64, -70000, -33, -1, 0, 1, 2, 5, 31, 32, 65536, i32::MAX as i64];
 
     fn computed(op: AluOp, a: i32, b: i32) -> Option<i32> {

@@ -1,10 +1,10 @@
-//! Liveness of values at the borders of blocks: from each use up to the definition, along the predecessors (Boissinot,
-//! Hack, Grund, Dupont de Dinechin, Rastello: "Fast Liveness Checking for SSA-Form Programs", 2008, section on
-//! computing live sets by path exploration).
+//! Liveness of values at block boundaries, found by walking from each use up to the definition, along the predecessors
+//! (Boissinot, Hack, Grund, Dupont de Dinechin, Rastello: "Fast Liveness Checking for SSA-Form Programs", 2008, section
+//! on computing live sets by path exploration).
 //!
-//! What a phi reads counts as used at the end of the predecessor; a phi's own value is made at the start of its block
-//! and so is not live into it. Undefined values are never live. The sets of a block hold only what crosses its borders,
-//! and computing them costs what they hold in all.
+//! The operands of a phi are used at the end of the predecessors; the result of a phi is defined at the start of its
+//! block, so it is not live into it. Undefined values are never live. The sets of a block hold only values live across
+//! its boundaries, and the cost of the analysis is proportional to the total size of the sets.
 
 use bitvec::vec::BitVec;
 use cranelift_entity::{EntityRef, SecondaryMap};
@@ -12,26 +12,26 @@ use cranelift_entity::{EntityRef, SecondaryMap};
 use crate::body::{Body, InstData};
 use crate::entities::{Block, Def, User};
 
-/// Values live into and out of each block, in ascending number.
+/// Values live into and out of each block, in ascending order.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Liveness {
     live_in: SecondaryMap<Block, Vec<Def>>,
     live_out: SecondaryMap<Block, Vec<Def>>,
 }
 
-/// One value's walk up from its uses.
+/// State of the walk of one value up from its uses.
 struct Walk<'a> {
     body: &'a Body,
     sets: &'a mut Liveness,
-    /// Blocks that the value is known to be live into, for this value only; `entered` lists them, so that clearing
-    /// costs what the walk did.
+    /// Blocks that the current value is known to be live into. `entered` lists them, so that clearing is as cheap as
+    /// the walk.
     is_entered: BitVec,
     entered: Vec<Block>,
     work: Vec<Block>,
 }
 
 impl Walk<'_> {
-    /// The value is live into a block.
+    /// Marks the value as live into a block.
     fn enter(&mut self, def: Def, block: Block) {
         if !self.is_entered.replace(block.index(), true) {
             self.entered.push(block);
@@ -40,7 +40,7 @@ impl Walk<'_> {
         }
     }
 
-    /// The value is live out of a block; into it as well unless it is made there.
+    /// Marks the value as live out of a block, and live into it unless it is defined there.
     fn leave(&mut self, def: Def, home: Block, block: Block) {
         let out = &mut self.sets.live_out[block];
         if out.last() != Some(&def) {
@@ -88,12 +88,12 @@ impl Liveness {
         Self::of_values(body, |_| true)
     }
 
-    /// The liveness of some values. What is asked about others is not answered rightly.
+    /// The liveness of some values. Queries for other values give wrong answers.
     pub fn of_values(body: &Body, is_wanted: impl Fn(Def) -> bool) -> Liveness {
         let mut sets = Liveness { live_in: SecondaryMap::new(), live_out: SecondaryMap::new() };
         let is_entered = BitVec::repeat(false, body.num_blocks());
         let mut walk = Walk { body, sets: &mut sets, is_entered, entered: Vec::new(), work: Vec::new() };
-        // Ascending numbers keep the sets sorted.
+        // Visiting values in ascending order keeps the sets sorted.
         for number in 0..body.num_defs() {
             let def = Def::from_u32(number as u32);
             if let Some(inst) = body.try_def_inst(def)
@@ -117,12 +117,12 @@ impl Liveness {
         self.live_out[block].binary_search(&def).is_ok()
     }
 
-    /// The values live into a block, in ascending number.
+    /// The values live into a block, in ascending order.
     pub fn live_in(&self, block: Block) -> impl Iterator<Item = Def> + '_ {
         self.live_in[block].iter().copied()
     }
 
-    /// The values live out of a block, in ascending number.
+    /// The values live out of a block, in ascending order.
     pub fn live_out(&self, block: Block) -> impl Iterator<Item = Def> + '_ {
         self.live_out[block].iter().copied()
     }

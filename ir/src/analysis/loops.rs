@@ -1,5 +1,4 @@
-//! The loops of a body: nesting, depth of every block, exits. (Trip counts and induction variables are the business of
-//! loop optimisation.)
+//! The loops of a body: nesting, depth of every block, exits. ([`loop_info`](super::loop_info) finds trip counts.)
 
 use cranelift_entity::SecondaryMap;
 use cranelift_entity::packed_option::PackedOption;
@@ -7,20 +6,21 @@ use cranelift_entity::packed_option::PackedOption;
 use crate::body::{Body, CfNode, CfParent, JumpKind};
 use crate::entities::{Block, Loop};
 
-/// Facts about one loop.
+/// Properties of a loop.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct LoopInfo {
-    /// The loop around it.
+    /// The loop that directly contains it.
     pub parent: PackedOption<Loop>,
-    /// Number of loops around it.
+    /// Number of loops that contain it.
     pub depth: u32,
     /// Position of the first block inside in program order.
     first: u32,
-    /// Position of the block after the loop: what is between the two is inside, inner loops included.
+    /// Position of the block after the loop. Blocks with positions between `first` and `end` are in the loop or in
+    /// loops nested in it.
     end: u32,
     /// Blocks that leave the loop by `break`.
     pub exits: Vec<Block>,
-    /// Blocks with an edge back to the head (or into the continue construct).
+    /// Blocks with a back edge to the loop header (or an edge to the continue construct).
     pub latches: Vec<Block>,
 }
 
@@ -31,7 +31,7 @@ pub struct LoopTree {
     pub loops: Vec<Loop>,
     infos: SecondaryMap<Loop, LoopInfo>,
     innermost: SecondaryMap<Block, PackedOption<Loop>>,
-    /// Position in program order, from 1 on; 0: none.
+    /// Position in program order, starting at 1; 0 if not in the tree.
     positions: SecondaryMap<Block, u32>,
 }
 
@@ -44,7 +44,7 @@ impl LoopTree {
             positions: SecondaryMap::new(),
         };
         for (block, position) in body.blocks().zip(1..) {
-            // The block before an `if` has been here already.
+            // The block before an `if` was visited already.
             let inner = match body.block_parent(block) {
                 Some(CfParent::Then(id) | CfParent::Else(id)) => tree.innermost(body.block_before_if(id)),
                 Some(CfParent::Body(id) | CfParent::Continue(id)) => Some(id),
@@ -79,17 +79,17 @@ impl LoopTree {
         tree
     }
 
-    /// Facts about a loop.
+    /// Properties of a loop.
     pub fn info(&self, id: Loop) -> &LoopInfo {
         &self.infos[id]
     }
 
-    /// The innermost loop around a block.
+    /// The innermost loop that contains a block.
     pub fn innermost(&self, block: Block) -> Option<Loop> {
         self.innermost[block].expand()
     }
 
-    /// Number of loops around a block.
+    /// Number of loops that contain a block.
     pub fn depth(&self, block: Block) -> u32 {
         self.innermost(block).map_or(0, |id| self.infos[id].depth + 1)
     }

@@ -1,12 +1,12 @@
-//! Analyses of a body, each recomputed exactly when the code that it looked at has changed.
+//! Analyses of a body, recomputed only when the code has changed.
 //!
 //! [`Body::block_order`], [`Body::dominance`], [`Body::frontiers`], [`Body::liveness`] and [`Body::loop_tree`] return
-//! shared results. Each result carries the epoch of the code it was computed from ([`Body::cfg_epoch`],
-//! [`Body::inst_epoch`]); when the epoch has moved on, asking computes anew. A result in hand stays what it was when
-//! the body changes: it describes the body of that moment.
+//! shared results. Each result is cached with the epoch of the code it was computed from ([`Body::cfg_epoch`],
+//! [`Body::inst_epoch`]) and recomputed if the epoch has advanced. A result that a caller holds does not change with
+//! the body: it describes the body at the time of the call.
 //!
-//! [`CallGraph`] is of a whole shader and not kept; neither is [`GuaranteedToExecute`]. What [`analyze_divergence`]
-//! finds stands in the body.
+//! [`CallGraph`] describes a whole shader and is not cached; neither is [`GuaranteedToExecute`]. [`analyze_divergence`]
+//! stores its results in the body.
 
 pub(crate) mod ancestors;
 mod call_graph;
@@ -36,7 +36,7 @@ pub use speculation::Speculation;
 
 use crate::body::Body;
 
-/// A result and the epoch it belongs to.
+/// A result and the epoch it was computed at.
 type Slot<T> = Option<(u64, Arc<T>)>;
 
 #[derive(Default)]
@@ -49,7 +49,7 @@ struct Slots {
     loop_tree: Slot<LoopTree>,
 }
 
-/// Where a body keeps its analyses. A clone starts empty.
+/// The cache of analyses of a body. A clone starts empty.
 #[derive(Default)]
 pub(crate) struct AnalysisCache(Mutex<Slots>);
 
@@ -75,14 +75,14 @@ macro_rules! analyses {
                 if let Some((at, result)) = slot && at == epoch {
                     return result;
                 }
-                // Not under the lock: an analysis may ask for another one.
+                // Compute without holding the lock: an analysis may request another one.
                 let result = Arc::new(<$type>::compute(self));
                 self.analyses().0.lock().unwrap_or_else(PoisonError::into_inner).$name = Some((epoch, result.clone()));
                 result
             })+
 
-            /// Names of the kept results that claim to be up to date but are not what computing them anew gives: the
-            /// code was changed unknown to the epochs.
+            /// Names of cached results that count as up to date but differ from recomputed ones: the code was changed
+            /// without advancing the epoch.
             pub(crate) fn stale_analyses(&self) -> Vec<&'static str> {
                 let mut stale = Vec::new();
                 $({
@@ -109,7 +109,7 @@ analyses! {
     dominance: Dominance, cfg_epoch;
     /// Dominance frontiers.
     frontiers: Frontiers, cfg_epoch;
-    /// Values live at the borders of blocks.
+    /// Values live at block boundaries.
     liveness: Liveness, inst_epoch;
     /// The loops, their nesting and their blocks.
     loop_tree: LoopTree, cfg_epoch;

@@ -1,14 +1,14 @@
-//! Numbers for blocks and instructions in program order.
+//! Numbering of blocks and instructions in program order.
 
 use cranelift_entity::SecondaryMap;
 
 use crate::body::Body;
 use crate::entities::{Block, Inst};
 
-/// The blocks in program order (tree walk), the end block last.
+/// The blocks in program order (pre-order of the tree), with the end block last.
 #[derive(Clone, PartialEq, Debug)]
 pub struct BlockOrder {
-    /// The blocks, end block included.
+    /// The blocks, including the end block.
     pub blocks: Vec<Block>,
     index: SecondaryMap<Block, u32>,
 }
@@ -31,8 +31,7 @@ impl BlockOrder {
     }
 }
 
-/// Numbers of instructions: ascending in program order, with a number of its own for the start and the end of
-/// each block.
+/// Numbers of instructions, ascending in program order. The start and end of each block have distinct numbers, too.
 #[derive(Clone, PartialEq, Debug)]
 pub struct InstOrder {
     index: SecondaryMap<Inst, u32>,

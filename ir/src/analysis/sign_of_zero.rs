@@ -1,9 +1,10 @@
-//! Uses of a float for which the sign of a zero decides: those through which -0 and 0 become different infinities, or
-//! different bits.
+//! Finds uses of a float for which the sign of zero matters: those through which -0 and 0 lead to different infinities
+//! or different bits.
 //!
-//! A sign of zero passes through moves, phis, selections, products, minima and roundings. It ends in a comparison, an
-//! absolute value, a sum with a constant, an exponential, a conversion to an integer, a texture coordinate, and in an
-//! output: what the next stage or the framebuffer makes of an output is not part of the shader.
+//! The sign of zero propagates through moves, phis, selections, products, minima and roundings. It is lost in a
+//! comparison, an absolute value, a sum with a constant, an exponential, a conversion to an integer, a texture
+//! coordinate, and in an output, because the use of an output by the next stage or the framebuffer is not part of the
+//! shader.
 
 use arrayvec::ArrayVec;
 
@@ -13,21 +14,21 @@ use crate::entities::{Def, Inst, Use, User};
 use crate::intrinsics::{IntrinsicKind, IntrinsicOp};
 use crate::variable::VariableModes;
 
-/// Values that are visited. With more of them, the sign is taken to matter.
+/// Maximum number of visited values; beyond it, the sign counts as relevant.
 const MAX_VALUES: usize = 32;
-/// Uses that are visited.
+/// Maximum number of visited uses.
 const MAX_USES: usize = 256;
 
 /// Components of a value.
 type Components = u16;
 
-/// What a use makes of a zero's sign.
+/// The effect of the sign of zero on a use.
 enum Effect {
-    /// Nothing.
+    /// None.
     Ends,
-    /// An infinity, or something unknown.
+    /// It decides the sign of an infinity, or the effect is unknown.
     Matters,
-    /// It is that of these components of the result.
+    /// It propagates to these components of the result.
     Passes(Components),
 }
 
@@ -68,7 +69,7 @@ fn effect(body: &Body, user: Inst, source: Use, components: Components) -> Effec
     }
 }
 
-/// Whether a source is the value that is stored to a variable for outputs.
+/// Whether a source is the value stored to an output variable.
 fn is_output(body: &Body, store: Inst, source: Use) -> bool {
     let place = body.def_inst(body.src(store, 0));
     let is_output = matches!(body.inst(place), InstData::Deref { modes, .. } if *modes == VariableModes::SHADER_OUT);
@@ -81,7 +82,7 @@ fn alu_effect(body: &Body, user: Inst, op: AluOp, source: Use, components: Compo
     let is_read = |channel: usize| components >> swizzle.get(channel) & 1 != 0;
     let info = op.info();
     let sized = info.input_sizes.get(number).copied().unwrap_or(0);
-    // Components of the result that the value decides.
+    // Result components that depend on the value.
     let results = if op.is_vec() {
         Components::from(is_read(0)) << number
     } else if sized != 0 {
@@ -93,7 +94,7 @@ fn alu_effect(body: &Body, user: Inst, op: AluOp, source: Use, components: Compo
     if results == 0 {
         return Effect::Ends;
     }
-    // Comparisons and tests of floats, conversions of floats to integers.
+    // Comparisons and tests of floats, and conversions of floats to integers.
     let is_float_source = info.input_types.get(number).is_some_and(|ty| ty.base == BaseType::Float);
     let is_converted = info.numeric_conversion && info.output_type.base != BaseType::Float;
     if is_float_source && (is_converted || matches!(info.group, "compare-float" | "compare-to-float" | "float-test")) {
@@ -109,7 +110,7 @@ fn alu_effect(body: &Body, user: Inst, op: AluOp, source: Use, components: Compo
         }
         AluOp::Fcsel | AluOp::FcselGt | AluOp::FcselGe => number == 0,
         AluOp::Fpow => number == 1,
-        // Nothing times a zero is +0.
+        // With these multiplications, the product of zero and anything is +0.
         AluOp::Fmulz | AluOp::Fdot2Madz | AluOp::Fdot3Madz | AluOp::Fdot4Madz => true,
         AluOp::Ffmaz | AluOp::Fmadz if number < 2 => true,
         // A square.
@@ -135,18 +136,18 @@ fn alu_effect(body: &Body, user: Inst, op: AluOp, source: Use, components: Compo
     }
 }
 
-/// What a constant is an operand of beside a zero.
+/// How an instruction combines zero with a constant operand.
 #[derive(Clone, Copy)]
 enum Absorbing {
-    /// Any constant but -0 makes the sign disappear.
+    /// A sum: any constant except -0 absorbs the sign.
     Sum,
-    /// Any constant but a zero, which is subtracted.
+    /// A difference with the constant as subtrahend: any constant except zero absorbs the sign.
     Difference,
-    /// A constant without a sign.
+    /// A maximum: any constant without a sign bit absorbs the sign.
     Maximum,
 }
 
-/// Whether operand `number` is a constant beside which the sign of a zero disappears.
+/// Whether operand `number` is a constant that absorbs the sign of zero in the other operand.
 fn absorbs(body: &Body, inst: Inst, number: usize, kind: Absorbing) -> bool {
     let source = body.source(inst, number);
     let Some(values) = body.def_constant(body.src_def(source)) else { return false };

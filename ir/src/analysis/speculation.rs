@@ -1,14 +1,14 @@
-//! Whether an instruction may run where the source would not have run it.
+//! Decides whether an instruction may be executed speculatively, where the source program would not have executed it.
 //!
-//! Operations, constants and derefs may (but divisions where a target [traps](CompilerOptions::division_traps)). An
-//! access may if what it reaches exists for sure: registers, inputs, constants and arrays of the shader by a constant
-//! index, or by one whose [range](super::integer_range) lies in what is declared; lookups in textures that are named
-//! directly, whatever their coordinates. What is guarded may be guarded because its index is wild otherwise: on a
-//! target that trusts indices such an access reads what does not exist, and the program dies.
+//! Operations, constants and derefs may (except divisions if the target [traps](CompilerOptions::division_traps)). An
+//! access may if its target is known to exist: registers, inputs, constants and arrays of the shader with a constant
+//! index, or an index with a [range](super::integer_range) within the declared bounds; lookups in directly named
+//! textures, with any coordinates. A guarded access may be guarded because its index is out of bounds otherwise: on a
+//! target that trusts indices, executing it crashes the program.
 //!
-//! So memory, images, texels that integers name, handles, and all that run-time indices name are left where they are
-//! unless the access itself (`speculatable`) or the target ([`CompilerOptions::speculate_loads`]) says that nothing
-//! happens. This is about accesses only: effects, order and neighbouring invocations are for the passes to see to.
+//! Therefore memory, images, texel fetches, handles, and everything indexed at run time are not speculated unless the
+//! access itself (`speculatable`) or the target ([`CompilerOptions::speculate_loads`]) declares it harmless. This
+//! covers accesses only: passes have to check effects, order and dependence on neighbouring invocations themselves.
 
 use std::cell::OnceCell;
 
@@ -25,16 +25,16 @@ use crate::shader::Shader;
 use crate::types::{TypeData, TypeTable};
 use crate::variable::{VariableData, VariableModes};
 
-/// Bytes of a register.
+/// Size of a register in bytes.
 const VEC4: u64 = 16;
 
-/// Bindings beyond which the sizes of uniform buffers are not looked at.
+/// Sizes of uniform buffers are recorded for bindings below this one.
 const MOST_BUFFERS: usize = 1024;
 
-/// No index lies so far out.
+/// Limit for indices, which keeps sums and products from overflowing.
 const FAR: u64 = 1 << 28;
 
-/// Modes whose variables have as many elements as are declared.
+/// Modes of variables that have as many elements as declared.
 const DECLARED: VariableModes = VariableModes(
     VariableModes::FUNCTION_TEMP.0
         | VariableModes::SHADER_TEMP.0
@@ -46,23 +46,23 @@ const DECLARED: VariableModes = VariableModes(
         | VariableModes::MEM_UBO.0,
 );
 
-/// The declarations of a shader, as far as they say which accesses are harmless.
+/// The declarations of a shader that decide which accesses are harmless.
 #[derive(Debug)]
 pub struct Speculation<'a> {
     types: &'a TypeTable,
     variables: &'a PrimaryMap<Variable, VariableData>,
     num_uniforms: u32,
     constant_data: usize,
-    /// Every load is harmless on the target.
+    /// Whether every load is harmless on the target.
     loads: bool,
-    /// Divisions end the program for some divisors.
+    /// Whether divisions trap for some divisors.
     division_traps: bool,
-    /// Bytes of uniform buffers by binding, 0 if unknown.
+    /// Sizes of uniform buffers in bytes, by binding; 0 if unknown.
     buffers: OnceCell<Vec<u64>>,
 }
 
 impl<'a> Speculation<'a> {
-    /// The bodies of a shader, to be changed, and what may be speculated in them.
+    /// Returns the bodies of a shader for modification, and the speculation rules for them.
     pub fn with_bodies(
         shader: &'a mut Shader,
         options: &CompilerOptions,
@@ -86,7 +86,7 @@ impl<'a> Speculation<'a> {
         self.types
     }
 
-    /// Whether an instruction may run where the source would not have run it.
+    /// Whether an instruction may be executed where the source program would not have executed it.
     pub fn allows(&self, body: &Body, inst: Inst) -> bool {
         match *body.inst(inst) {
             InstData::Alu { op, .. } => !self.division_traps || !may_trap(body, inst, op),
@@ -133,7 +133,7 @@ impl<'a> Speculation<'a> {
             _ => match info.kind {
                 IntrinsicKind::Io => allows_io(body, inst, op),
                 IntrinsicKind::Sysval => body.sources(inst).all(|s| body.def_constant(body.src_def(s)).is_some()),
-                // What a resource is asked for but its contents: the resource has to be there.
+                // Queries of a resource that do not read its contents; the resource must exist.
                 IntrinsicKind::Image | IntrinsicKind::Resource | IntrinsicKind::Memory => {
                     info.can_reorder
                         && !info.name.starts_with("load_")
@@ -146,7 +146,7 @@ impl<'a> Speculation<'a> {
         }
     }
 
-    /// Whether a path leads to a part of a variable of the shader, whatever its indices are.
+    /// Whether a deref is within a variable of the shader for any values of its indices.
     fn is_inside(&self, body: &Body, mut deref: Def) -> bool {
         loop {
             let inst = body.def_inst(deref);
@@ -169,7 +169,7 @@ impl<'a> Speculation<'a> {
         }
     }
 
-    /// Number of elements of the array that a path leads to.
+    /// Number of elements of the array that a deref points to.
     fn elements(&self, body: &Body, deref: Def) -> u64 {
         let InstData::Deref { ty, .. } = *body.inst(body.def_inst(deref)) else { return 0 };
         match *self.types.get(ty) {
@@ -195,7 +195,7 @@ impl<'a> Speculation<'a> {
         if let Some(smallest) = self.smallest_buffer(body, block) {
             return end <= smallest;
         }
-        // Nothing is declared, but the load says how far it may reach.
+        // The buffer is not declared, but the load states its range.
         let base = unsigned(body.index(inst, IndexKind::RangeBase));
         let range = unsigned(body.index(inst, IndexKind::Range));
         let constants = [block, offset].map(|def| body.def_constant(def));
@@ -212,7 +212,7 @@ impl<'a> Speculation<'a> {
         last.zip(smallest).is_some_and(|(last, smallest)| (last + 1).saturating_mul(VEC4) <= smallest)
     }
 
-    /// Bytes of the smallest of the uniform buffers that a number may name, if all are declared.
+    /// Size in bytes of the smallest uniform buffer that the index may select, if all are declared.
     fn smallest_buffer(&self, body: &Body, block: Def) -> Option<u64> {
         let buffers = self.buffers.get_or_init(|| self.buffer_sizes());
         let named = match body.constant_component(block, 0) {
@@ -222,7 +222,7 @@ impl<'a> Speculation<'a> {
         named.iter().copied().min().filter(|&smallest| smallest > 0)
     }
 
-    /// Only buffers of vectors: how others lie in memory is not said.
+    /// Records buffers of vec4 only, because the memory layout of others is not specified.
     fn buffer_sizes(&self) -> Vec<u64> {
         let mut sizes = Vec::new();
         for data in self.variables.values().filter(|data| data.mode == VariableModes::MEM_UBO) {
@@ -272,7 +272,7 @@ impl<'a> Speculation<'a> {
     }
 }
 
-/// Whether an operation is a division by what may be 0 or -1.
+/// Whether an operation is a division by a value that may be 0 or -1.
 fn may_trap(body: &Body, inst: Inst, op: AluOp) -> bool {
     if !matches!(op, AluOp::Idiv | AluOp::Irem | AluOp::Imod | AluOp::Udiv | AluOp::Umod) {
         return false;
@@ -285,7 +285,8 @@ fn may_trap(body: &Body, inst: Inst, op: AluOp) -> bool {
     })
 }
 
-/// Inputs and outputs: slots of one that is declared. How many vertices there are is not known.
+/// Inputs and outputs are safe within the declared slots. The number of vertices is unknown, so vertex indices must be
+/// constant.
 fn allows_io(body: &Body, inst: Inst, op: IntrinsicOp) -> bool {
     let info = op.info();
     let slots = match info.index_slot(IndexKind::IoSemantics) {
@@ -302,7 +303,7 @@ fn allows_io(body: &Body, inst: Inst, op: IntrinsicOp) -> bool {
     })
 }
 
-/// Bytes that a load reads.
+/// Number of bytes that a load reads.
 fn size(body: &Body, inst: Inst) -> u64 {
     body.inst_def(inst).map_or(0, |def| u64::from(body.num_components(def)) * u64::from(body.bit_size(def)).div_ceil(8))
 }
@@ -311,7 +312,7 @@ fn unsigned(index: i32) -> Option<u64> {
     u64::try_from(index).ok()
 }
 
-/// The greatest value of an index as an unsigned number; none if it may be anything.
+/// The maximum value of an index as an unsigned number; `None` if unbounded.
 fn most(body: &Body, index: Def) -> Option<u64> {
     if let Some(value) = body.constant_component(index, 0) {
         return u32::try_from(value).ok().map(u64::from);

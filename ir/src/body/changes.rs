@@ -1,27 +1,27 @@
-//! The ALU instructions that changed since a pass left a mark: new ones, and those that read something else than
-//! before, became something else, were moved, or became the only reader of a value.
+//! Records the ALU instructions that changed since a pass set a mark: new ones, and ones that got another source or
+//! opcode, were moved, or became the only use of a value.
 //!
-//! A pass that works on ALU instructions one by one leaves a mark when it has nothing left to do. Its next run then
-//! begins with what changed instead of everything: the optimiser executes 1.8 % fewer instructions for it.
+//! A pass that visits ALU instructions independently sets a mark when it reaches a fixpoint. Its next run then visits
+//! only the changed instructions instead of the whole body.
 
 use super::{Body, InstData};
 use crate::entities::{Inst, Use, User};
 
-/// Names a pass, and the switches of the target that it ran for.
+/// Identifies a pass and the target options that it ran with.
 pub(crate) type MarkKey = (&'static str, u128);
 
-/// The mark, and what changed since.
+/// The mark, and the changes since.
 #[derive(Clone, Default, Debug)]
 pub(super) struct Changes {
     mark: Option<MarkKey>,
-    /// Whether there ever was a mark: before that nothing is kept.
+    /// Whether a mark was ever set: before that, changes are not recorded.
     is_kept: bool,
-    /// Each once; its node says that it is here.
+    /// The changed instructions. Each occurs once; its node has the flag `touched`.
     insts: Vec<Inst>,
 }
 
 impl Body {
-    /// Notes that an instruction changed.
+    /// Records that an instruction changed.
     #[inline(always)]
     pub(super) fn touch(&mut self, inst: Inst) {
         if self.changes.is_kept {
@@ -37,7 +37,7 @@ impl Body {
         }
     }
 
-    /// Notes that the instruction that reads through a source changed.
+    /// Records that the user of a source changed.
     #[inline(always)]
     pub(super) fn touch_user(&mut self, source: Use) {
         if self.changes.is_kept
@@ -47,27 +47,28 @@ impl Body {
         }
     }
 
-    /// Whether changes are kept at all.
+    /// Whether changes are recorded at all.
     #[inline(always)]
     pub(super) fn keeps_changes(&self) -> bool {
         self.changes.is_kept
     }
 
-    /// Forgets the mark: all instructions got other numbers.
+    /// Clears the mark, because all instructions were renumbered.
     pub(super) fn renumber_changes(&mut self) {
         self.changes.mark = None;
         self.changes.insts.clear();
     }
 
-    /// The instructions that changed since the same pass left its mark, each once; `None` if the last mark was not its:
-    /// then it has to look at everything. The mark goes. Some of them may be gone.
+    /// Returns the instructions that changed since the same pass set its mark, each once, and clears the mark. Some of
+    /// them may have been removed. Returns `None` if another pass, or none, set the last mark: then the pass must visit
+    /// the whole body.
     pub(crate) fn take_changed(&mut self, pass: MarkKey) -> Option<Vec<Inst>> {
         let mark = self.changes.mark.take();
         let changed = self.forget_changes();
         (mark == Some(pass)).then_some(changed)
     }
 
-    /// Leaves the mark of a pass, which has nothing left to do.
+    /// Sets the mark of a pass that has reached its fixpoint.
     pub(crate) fn set_mark(&mut self, pass: MarkKey) {
         self.forget_changes();
         self.changes.is_kept = true;

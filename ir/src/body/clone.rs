@@ -1,9 +1,9 @@
-//! Copies of parts of the control tree: a part is taken down as a template, from this body or another one, and pasted
-//! any number of times.
+//! Copies parts of the control tree: a part is recorded as a template, from this body or another one, and pasted any
+//! number of times.
 //!
-//! A template does not refer to the body that it was taken from: the body may change, and be what the template is
-//! pasted into. Taking one and pasting it costs what the part is large, whatever the body; a [`Remap`] that is used for
-//! several templates costs its width only once.
+//! A template does not refer to its source body, which may change or be the body that it is pasted into. Recording and
+//! pasting cost time proportional to the part, not to the body; a [`Remap`] that is reused for several templates is
+//! allocated only once.
 
 use cranelift_entity::SecondaryMap;
 use cranelift_entity::packed_option::PackedOption;
@@ -18,8 +18,8 @@ use crate::entities::{Block, Def, If, Inst, User};
 /// The new ids of the parts of a pasted template.
 #[derive(Clone, Debug, Default)]
 pub struct Remap {
-    /// Original value -> clone. Fill in the values of the surroundings (parameters, say) before pasting what comes from
-    /// another body.
+    /// Original value -> clone. Values from outside the template (parameters, for example) must be entered before
+    /// pasting a part of another body.
     pub defs: SecondaryMap<Def, PackedOption<Def>>,
     /// Original block -> clone.
     pub blocks: SecondaryMap<Block, PackedOption<Block>>,
@@ -37,7 +37,7 @@ impl Remap {
     }
 }
 
-/// A list of the control tree with everything inside, taken down.
+/// A list of the control tree with all its content, recorded for pasting.
 #[derive(Clone, Debug)]
 pub struct ListTemplate {
     list: CfList,
@@ -48,7 +48,7 @@ pub struct ListTemplate {
     nodes: Vec<NodeTemplate>,
 }
 
-/// Where a block or node stands: in the list itself, or in a list of node number so and so.
+/// The position of a block or node: in the list itself, or in a list of the node with this number.
 #[derive(Clone, Copy, Debug)]
 enum Position {
     Top,
@@ -114,12 +114,12 @@ impl ListTemplate {
         self.blocks.len()
     }
 
-    /// The first block of what was taken down.
+    /// The first block of the recorded list.
     pub fn first_block(&self) -> Block {
         self.list.first
     }
 
-    /// Takes what the template has left in a map out of it again.
+    /// Removes the entries of the template from a map.
     pub fn forget(&self, remap: &mut Remap) {
         for block in &self.blocks {
             remap.blocks[block.block] = PackedOption::default();
@@ -143,13 +143,13 @@ impl InstTemplate {
 }
 
 impl Body {
-    /// Takes down a list, or a part of one between two of its blocks.
+    /// Records a list, or the part of a list between two of its blocks.
     pub fn template(&self, list: CfList) -> ListTemplate {
         self.template_without(list, |_| false)
     }
 
-    /// The same without some instructions. (A jump at the end of the list that is left out lets the clone go on with
-    /// what follows.)
+    /// Like [`template`](Self::template), but without some instructions. (If the jump at the end of the list is left
+    /// out, the clone continues with the code that follows it.)
     pub fn template_without(&self, list: CfList, leave_out: impl Fn(Inst) -> bool) -> ListTemplate {
         let mut template = ListTemplate {
             list,
@@ -244,11 +244,11 @@ impl Body {
         }
     }
 
-    /// Makes a clone of a template. The clone is detached: put it in with [`Body::insert_list`]. Values that the list
-    /// reads from outside are looked up in `remap` and read as they are if it does not know them. Phis keep their
-    /// sources, predecessors inside the list renamed.
+    /// Makes a clone of a template. The clone is detached; insert it with [`Body::insert_list`]. Values from outside
+    /// the list are replaced according to `remap`, or kept if they are not in it. Phis keep their sources, with
+    /// predecessors inside the list renamed.
     pub fn paste(&mut self, template: &ListTemplate, remap: &mut Remap) -> CfList {
-        // Numbers first: a phi may read what comes later.
+        // Number all values first: a phi may read a later one.
         let mut insts = template.insts.iter();
         for block in &template.blocks {
             let clone = self.blocks.push(BlockNode::default());
@@ -279,7 +279,7 @@ impl Body {
             }
         }
         self.paste_nodes(template, remap);
-        // Edges between the clones; those that leave the list follow when it is put in.
+        // Edges between the clones. Edges that leave the list are added when it is inserted.
         for block in &template.blocks {
             if block.block != template.list.last {
                 self.update_successors(remap.block(block.block));
@@ -401,7 +401,7 @@ impl Body {
         }
     }
 
-    /// Clones a list of `source` (which may be a clone of this very body) into this one: [`Body::template`] and
+    /// Clones a list of `source` (which may be a clone of this body) into this body, with [`Body::template`] and
     /// [`Body::paste`].
     pub fn clone_list(&mut self, source: &Body, list: CfList, remap: &mut Remap) -> CfList {
         self.paste(&source.template(list), remap)

@@ -1,8 +1,8 @@
-//! Numbers anew: what is left of a large body comes to stand close together, in program order.
+//! Renumbers the live entities of a large body in program order, so that they are contiguous in memory.
 //!
-//! Passes keep tables by number, and walk lists through the arenas: both cost what was ever made, in memory and in
-//! cache lines, and what was made one register after the other (phis) stands far apart. Blocks, `if`s and loops keep
-//! their numbers.
+//! Passes keep tables by number and follow lists through the arenas. The cost of both, in memory and cache lines,
+//! depends on the number of entities ever created, and entities created out of order (phis) are far apart. Blocks,
+//! `if`s and loops keep their numbers.
 
 use cranelift_entity::packed_option::{PackedOption, ReservedValue};
 use cranelift_entity::{EntityRef, PrimaryMap};
@@ -10,25 +10,27 @@ use cranelift_entity::{EntityRef, PrimaryMap};
 use super::{Body, DefNode, InstData, InstNode, UseNode};
 use crate::entities::{Def, Inst, Use};
 
-/// Bodies of fewer instructions are not [large](Body::is_large).
+/// The number of instructions from which a body is [large](Body::is_large).
 const MIN_INSTS: usize = 1 << 16;
 
 impl Body {
-    /// Whether a body does not fit the caches, so that what spares walks along it is worth its while.
+    /// Whether a body exceeds the caches, so that fewer walks over it outweigh some bookkeeping.
     pub(crate) fn is_large(&self) -> bool {
         self.insts.len() >= MIN_INSTS
     }
 
-    /// Gives new numbers to the instructions, values and uses of a large body. Returns whether it did. All numbers that
-    /// someone has noted are void then. `is_last`: little will be added to speak of.
+    /// Renumbers the instructions, values and uses of a large body. Returns whether it did; all ids that were stored
+    /// elsewhere are then invalid. With `is_last`, tables reserve little space for new entities.
     ///
-    /// One table is dropped before the next one is made, the largest first: the next one takes its room.
+    /// Each old table is dropped before the next new one is allocated, largest first, so that the new one can reuse its
+    /// memory.
     pub fn compact(&mut self, is_last: bool) -> bool {
         if !self.is_large() {
             return false;
         }
         let size = self.size();
-        // Room for more that is not used costs nothing, and to grow is to have all of it twice for a while.
+        // Reserved memory that is never touched costs nothing, while growing a table needs twice its memory for a
+        // while.
         let room = |entries: usize| entries + if is_last { entries / 8 } else { entries / 2 };
         let numbers = self.compact_uses(room(size.uses));
         self.compact_insts(&numbers, room(size.insts), room(size.defs));
@@ -56,12 +58,12 @@ impl Body {
         size
     }
 
-    /// Makes the table of uses, in program order, with the new numbers of instructions, and those of values
-    /// that they had. Returns the numbers of values.
+    /// Makes the table of uses in program order, with the new numbers of instructions and the old numbers of values.
+    /// Returns the new numbers of values.
     fn compact_uses(&mut self, room: usize) -> Vec<PackedOption<Def>> {
         let mut numbers: Vec<PackedOption<Def>> = vec![PackedOption::default(); self.defs.len()];
         let mut uses: PrimaryMap<Use, UseNode> = PrimaryMap::with_capacity(room);
-        // An `if` that is gone has no condition.
+        // A removed `if` has no condition.
         let mut conditions = vec![Use::reserved_value(); self.ifs.len()];
         let (mut num_insts, mut num_defs) = (0, 0);
         for block in self.blocks() {
@@ -86,12 +88,12 @@ impl Body {
         numbers
     }
 
-    /// Makes the tables of instructions and values, whose uses have been numbered anew.
+    /// Makes the tables of instructions and values from renumbered uses.
     fn compact_insts(&mut self, numbers: &[PackedOption<Def>], room_insts: usize, room_defs: usize) {
         let mut insts: PrimaryMap<Inst, InstNode> = PrimaryMap::with_capacity(room_insts);
         let mut defs: PrimaryMap<Def, DefNode> = PrimaryMap::with_capacity(room_defs);
         let mut first_source = 0;
-        // Blocks that are gone have no instructions.
+        // Removed blocks have no instructions.
         let mut ends = vec![(PackedOption::default(), PackedOption::default()); self.blocks.len()];
         for block in self.blocks() {
             let first = insts.next_key();
@@ -122,10 +124,10 @@ impl Body {
         }
     }
 
-    /// Makes the lists of uses of values that had other `numbers`, last in program order first: as if the code had just
-    /// been built.
+    /// Rebuilds the lists of uses after values were renumbered to `numbers`, last in program order first, as in newly
+    /// built code.
     ///
-    /// To follow the old lists would be a jump through memory for every use, and a pass goes along with any order.
+    /// Following the old lists would access memory at random for every use, and passes do not depend on the order.
     fn link_anew(&mut self, numbers: &[PackedOption<Def>]) {
         let (defs, uses) = (&mut self.defs, &mut self.uses);
         for number in 0..uses.len() {
@@ -142,7 +144,7 @@ impl Body {
         }
     }
 
-    /// The values that an instruction makes.
+    /// The values that an instruction defines.
     fn defs_of(&self, inst: Inst) -> impl Iterator<Item = Def> + '_ {
         let copies = match self.insts[inst].data {
             InstData::ParallelCopy(id) => self.copies[id].as_slice(),

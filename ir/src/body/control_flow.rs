@@ -17,14 +17,14 @@ pub enum CfNode {
     Loop(Loop),
 }
 
-/// The list that a node stands in.
+/// The list that contains a node.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum CfParent {
     /// The body of the function.
     Function,
-    /// The first side of an `if`.
+    /// The then side of an `if`.
     Then(If),
-    /// The second side of an `if`.
+    /// The else side of an `if`.
     Else(If),
     /// The body of a loop.
     Body(Loop),
@@ -32,7 +32,7 @@ pub enum CfParent {
     Continue(Loop),
 }
 
-/// A list of nodes: its first and last block (the same if it is a single block).
+/// A list of nodes, given by its first and last block (the same for a single block).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct CfList {
     /// First block.
@@ -42,16 +42,14 @@ pub struct CfList {
 }
 
 impl CfList {
-    /// Its only block, if it is a single one.
+    /// Its only block, if it has no other.
     pub fn single_block(self) -> Option<Block> {
         (self.first == self.last).then_some(self.first)
     }
 }
 
 impl Body {
-    // ---- asking
-
-    /// The list that a block stands in; none if it is not in the tree (the end block is not).
+    /// The list that contains a block; `None` if it is not in the tree (like the end block).
     pub fn block_parent(&self, block: Block) -> Option<CfParent> {
         self.blocks[block].parent
     }
@@ -83,42 +81,42 @@ impl Body {
         }
     }
 
-    /// The list that an `if` stands in.
+    /// The list that contains an `if`.
     pub fn if_parent(&self, id: If) -> Option<CfParent> {
         self.ifs[id].parent
     }
 
-    /// The list that a loop stands in.
+    /// The list that contains a loop.
     pub fn loop_parent(&self, id: Loop) -> Option<CfParent> {
         self.loops[id].parent
     }
 
     /// The block right before an `if`.
     pub fn block_before_if(&self, id: If) -> Block {
-        self.ifs[id].prev.expect("an if in the tree stands between blocks")
+        self.ifs[id].prev.expect("an if in the tree is between blocks")
     }
 
     /// The block right after an `if`.
     pub fn block_after_if(&self, id: If) -> Block {
-        self.ifs[id].next.expect("an if in the tree stands between blocks")
+        self.ifs[id].next.expect("an if in the tree is between blocks")
     }
 
     /// The block right before a loop.
     pub fn block_before_loop(&self, id: Loop) -> Block {
-        self.loops[id].prev.expect("a loop in the tree stands between blocks")
+        self.loops[id].prev.expect("a loop in the tree is between blocks")
     }
 
     /// The block right after a loop.
     pub fn block_after_loop(&self, id: Loop) -> Block {
-        self.loops[id].next.expect("a loop in the tree stands between blocks")
+        self.loops[id].next.expect("a loop in the tree is between blocks")
     }
 
-    /// The first side of an `if`.
+    /// The then side of an `if`.
     pub fn then_list(&self, id: If) -> CfList {
         self.ifs[id].then_list
     }
 
-    /// The second side of an `if`.
+    /// The else side of an `if`.
     pub fn else_list(&self, id: If) -> CfList {
         self.ifs[id].else_list
     }
@@ -138,7 +136,7 @@ impl Body {
         self.list
     }
 
-    /// The list that a parent stands for.
+    /// The list of a parent.
     pub fn list(&self, parent: CfParent) -> CfList {
         match parent {
             CfParent::Function => self.list,
@@ -149,7 +147,7 @@ impl Body {
         }
     }
 
-    /// Where `continue` goes: the continue construct, or the head.
+    /// The target of `continue`: the continue construct, or the loop header.
     pub fn continue_target(&self, id: Loop) -> Block {
         self.loops[id].continue_list.unwrap_or(self.loops[id].body).first
     }
@@ -174,18 +172,18 @@ impl Body {
         self.loops[id].control = control;
     }
 
-    /// Whether invocations may leave a loop, or go on with it, at different times: (continue, break).
+    /// Whether invocations may continue or leave a loop at different times: (continue, break).
     pub fn loop_divergence(&self, id: Loop) -> (bool, bool) {
         (self.loops[id].divergent_continue, self.loops[id].divergent_break)
     }
 
-    /// Records whether invocations may go on with a loop, or leave it, at different times.
+    /// Records whether invocations may continue or leave a loop at different times.
     pub fn set_loop_divergence(&mut self, id: Loop, divergent_continue: bool, divergent_break: bool) {
         self.loops[id].divergent_continue = divergent_continue;
         self.loops[id].divergent_break = divergent_break;
     }
 
-    /// The list that the node owning `parent` stands in itself.
+    /// The list that contains the node that owns `parent`.
     pub fn outer(&self, parent: CfParent) -> Option<CfParent> {
         match parent {
             CfParent::Function => None,
@@ -194,7 +192,7 @@ impl Body {
         }
     }
 
-    /// The innermost loop around a list. Its depth is the cost.
+    /// The innermost loop around a list. The cost is the nesting depth within it.
     pub fn innermost_loop(&self, mut parent: CfParent) -> Option<Loop> {
         loop {
             match parent {
@@ -217,7 +215,7 @@ impl Body {
         self.blocks[block].predecessors.as_slice(&self.block_lists)
     }
 
-    /// The block that follows in program order (tree walk, outer before inner), none after the last.
+    /// The next block in program order (pre-order of the tree), or `None` after the last.
     #[inline]
     pub fn next_block(&self, block: Block) -> Option<Block> {
         #[cfg(test)]
@@ -239,7 +237,7 @@ impl Body {
         }
     }
 
-    /// The block that precedes in program order, none before the first.
+    /// The previous block in program order, or `None` before the first.
     #[inline]
     pub fn prev_block(&self, block: Block) -> Option<Block> {
         match self.blocks[block].prev {
@@ -258,22 +256,22 @@ impl Body {
         }
     }
 
-    /// All blocks but the end block in program order. The tree must not change during the walk: see
+    /// All blocks except the end block, in program order. The tree must not change during the walk; see
     /// [`Body::blocks_vec`].
     pub fn blocks(&self) -> impl Iterator<Item = Block> + '_ {
         std::iter::successors(Some(self.list.first), |&b| self.next_block(b))
     }
 
-    /// All blocks but the end block in program order, as a snapshot.
+    /// A snapshot of all blocks except the end block, in program order.
     pub fn blocks_vec(&self) -> Vec<Block> {
         let mut blocks = Vec::with_capacity(self.num_blocks());
         blocks.extend(self.blocks());
         blocks
     }
 
-    /// The blocks of a list and of everything inside it, in program order.
+    /// The blocks of a list, including nested ones, in program order.
     pub fn blocks_in(&self, list: CfList) -> impl Iterator<Item = Block> + '_ {
-        // The last block of a list is the last one in program order within it: nothing can nest after it.
+        // The last block of a list is also its last block in program order, because nothing is nested after it.
         let mut done = false;
         std::iter::successors(Some(list.first), |&b| self.next_block(b)).take_while(move |&b| {
             let take = !done;
@@ -282,12 +280,10 @@ impl Body {
         })
     }
 
-    // ---- edges
-
-    /// The successors that a block should have by the tree and its jump.
+    /// The successors of a block according to the tree and its jump.
     pub fn derived_successors(&self, block: Block) -> [Option<Block>; 2] {
         let node = &self.blocks[block];
-        // A list that was taken out has no parent: edges that leave it are not known until it is put in.
+        // A detached list has no parent: the targets of edges that leave it are unknown until it is inserted.
         let innermost = || node.parent.and_then(|p| self.innermost_loop(p));
         if let Some((_, jump)) = self.block_jump(block) {
             return match jump {
@@ -310,8 +306,8 @@ impl Body {
         }
     }
 
-    /// Brings the successors of a block in line with the tree. An edge that goes away takes its phi sources along; a
-    /// new edge has none yet.
+    /// Updates the successors of a block to match the tree. The phi sources of removed edges are removed; new edges
+    /// have none yet.
     pub(crate) fn update_successors(&mut self, block: Block) {
         let wanted = self.derived_successors(block);
         let current = self.blocks[block].successors.map(PackedOption::expand);
@@ -334,7 +330,7 @@ impl Body {
         self.changed_cfg();
     }
 
-    /// Takes `pred` off the predecessors of `block`, with the phi sources of the edge.
+    /// Removes `pred` from the predecessors of `block`, with the phi sources of the edge.
     fn remove_predecessor(&mut self, block: Block, pred: Block) {
         let mut list = self.blocks[block].predecessors;
         if let Some(index) = list.as_slice(&self.block_lists).iter().position(|&p| p == pred) {
@@ -349,7 +345,7 @@ impl Body {
         }
     }
 
-    /// Takes over the outgoing edges of `from` for `to`, phi sources included; `from` has none afterwards.
+    /// Moves the outgoing edges of `from`, with their phi sources, to `to`.
     pub(super) fn move_successors(&mut self, from: Block, to: Block) {
         let successors = std::mem::take(&mut self.blocks[from].successors);
         for successor in successors.iter().filter_map(|s| s.expand()) {
@@ -371,14 +367,12 @@ impl Body {
         self.changed_cfg();
     }
 
-    // ---- growing
-
     fn new_block(&mut self, parent: Option<CfParent>) -> Block {
         self.blocks.push(super::BlockNode { parent, ..super::BlockNode::default() })
     }
 
-    /// Splits the block of `cursor` there: a new block takes what comes after, the outgoing edges included. The two
-    /// stand side by side only until the caller puts a node between them. Returns (before, after).
+    /// Splits the block of `cursor` there: a new block gets the code after it and the outgoing edges. Until the caller
+    /// links a node between the two blocks, they are adjacent. Returns (before, after).
     pub(super) fn split_block(&mut self, cursor: Cursor) -> (Block, Block) {
         let before = cursor.block(self);
         let first_moved = match cursor {
@@ -405,7 +399,7 @@ impl Body {
                 inst = self.insts[i].next.expand();
             }
         }
-        // Links of the list: the node after `before` now follows `after`.
+        // The node after `before` now follows `after`.
         let next = self.blocks[before].next;
         self.blocks[after].next = next;
         self.blocks[before].next = None;
@@ -421,7 +415,7 @@ impl Body {
         (before, after)
     }
 
-    /// If `old` is the last block of the list, `new` is from now on.
+    /// Replaces `old` by `new` if it is the last block of the list.
     fn set_list_last(&mut self, parent: CfParent, old: Block, new: Block) {
         let list = match parent {
             CfParent::Function => &mut self.list,
@@ -438,7 +432,7 @@ impl Body {
         }
     }
 
-    /// Puts a node between two neighbouring blocks and fixes their edges.
+    /// Links a node between two neighbouring blocks and updates their edges.
     fn link_between(&mut self, before: Block, node: CfNode, after: Block) {
         self.blocks[before].next = Some(node);
         self.blocks[after].prev = Some(node);
@@ -510,10 +504,10 @@ impl Body {
         id
     }
 
-    /// Gives a loop an empty continue construct; every `continue` and the end of the body go there, and it goes to the
-    /// head.
+    /// Gives a loop an empty continue construct. Every `continue` and the end of the body branch to it, and it branches
+    /// to the loop header.
     ///
-    /// The head must have no phis yet: its edges from the body are replaced by one from the construct.
+    /// The header must not have phis yet: its edges from the body are replaced by one from the construct.
     pub fn add_continue_construct(&mut self, id: Loop) -> Block {
         if let Some(list) = self.loops[id].continue_list {
             return list.first;
@@ -529,8 +523,8 @@ impl Body {
         block
     }
 
-    /// Ends a block with a jump. The block must not end in one, and nothing of its list may follow (a node after it is
-    /// unreachable and is the caller's to remove: [`Body::remove_after_jump`]).
+    /// Ends a block with a jump. The block must not end in one already, and must be the last of its list: the caller
+    /// must remove unreachable nodes after it ([`Body::remove_after_jump`]).
     pub fn insert_jump(&mut self, block: Block, kind: JumpKind, condition: Option<Def>) -> Inst {
         debug_assert!(self.block_jump(block).is_none());
         let sources: Vec<SourceSpec> = condition.into_iter().map(SourceSpec::plain).collect();

@@ -1,8 +1,7 @@
-//! Side tables for what most instructions do not have: constant indices of intrinsics, layouts of
-//! casts.
+//! Side tables for data that most instructions do not have: constant indices of intrinsics, layouts of casts.
 //!
-//! Passes walk along that arena again and again: what they walk over is kept small. Rows of constant indices never
-//! change, so that equal ones can be one: a shader has few different ones.
+//! They keep the arena of instructions small, which passes walk often. Rows of constant indices are immutable and
+//! shared between equal ones, of which a shader has few.
 
 use cranelift_entity::PrimaryMap;
 
@@ -10,7 +9,7 @@ use super::{Body, CastLayout, DerefKind, InstData, MAX_INDICES};
 use crate::entities::{Cast, Inst};
 use crate::intrinsics::{IndexKind, IntrinsicOp};
 
-/// Rows of constant indices that are found again, by a hash of their values.
+/// Size of the cache of rows, which is indexed by a hash of their values.
 const REMEMBERED: usize = 64;
 
 /// The constant indices of an intrinsic: a row in the pool of its body. The default is a row of zeros.
@@ -22,7 +21,7 @@ pub struct Indices(u32);
 pub(super) struct Details {
     /// Rows of [`MAX_INDICES`], the first one zero.
     indices: Vec<[i32; MAX_INDICES]>,
-    /// Rows by hash: the one entered last.
+    /// The row last added for each hash.
     remembered: [Indices; REMEMBERED],
     casts: PrimaryMap<Cast, CastLayout>,
 }
@@ -45,7 +44,7 @@ impl Details {
 }
 
 impl Body {
-    /// Puts constant indices, in the order of the table, into the pool; the result goes into [`InstData::Intrinsic`].
+    /// Adds constant indices, in the order of the table, to the pool, for use in [`InstData::Intrinsic`].
     #[inline]
     pub fn push_indices(&mut self, values: [i32; MAX_INDICES]) -> Indices {
         let hash =
@@ -78,7 +77,7 @@ impl Body {
         }
     }
 
-    /// Sets a constant index of an intrinsic; an index that it does not have is ignored.
+    /// Sets a constant index of an intrinsic; ignored if the intrinsic has no such index.
     pub fn set_index(&mut self, inst: Inst, kind: IndexKind, value: i32) {
         let InstData::Intrinsic { op, num_components, indices } = *self.inst(inst) else { return };
         let Some(slot) = op.info().index_slot(kind) else { return };
@@ -89,7 +88,7 @@ impl Body {
         self.changed_insts();
     }
 
-    /// Constant indices of an intrinsic from pairs; the others are 0.
+    /// Makes the constant indices of an intrinsic from pairs; the others are 0.
     pub fn indices(op: IntrinsicOp, values: &[(IndexKind, i32)]) -> [i32; MAX_INDICES] {
         let mut indices = [0; MAX_INDICES];
         for &(kind, value) in values {
@@ -101,7 +100,7 @@ impl Body {
         indices
     }
 
-    /// Puts the layout of a cast into its table; the result goes into [`DerefKind::Cast`].
+    /// Adds the layout of a cast to its table, for use in [`DerefKind::Cast`].
     pub fn push_cast(&mut self, layout: CastLayout) -> Cast {
         self.details.casts.push(layout)
     }
@@ -111,7 +110,7 @@ impl Body {
         self.details.casts.get(cast).copied().unwrap_or_default()
     }
 
-    /// Whether two kinds of derefs of this body do the same.
+    /// Whether two kinds of derefs of this body are equal.
     pub fn deref_kinds_equal(&self, a: DerefKind, b: DerefKind) -> bool {
         match (a, b) {
             (DerefKind::Cast(a), DerefKind::Cast(b)) => self.cast(a) == self.cast(b),

@@ -1,7 +1,7 @@
-//! Surgery on the control tree: removing nodes, taking lists out and putting them in, moving them about.
+//! Edits the control tree: removes nodes, detaches, inserts and moves lists.
 //!
-//! Every function keeps edges, phi predecessors and lists of uses right. What it cannot know (the value of a phi for a
-//! new edge) its documentation leaves to the caller; the validator finds what was forgotten.
+//! Every function maintains edges, phi predecessors and lists of uses. Where it cannot (the value of a phi for a new
+//! edge), its documentation leaves that to the caller, and the validator reports omissions.
 
 use cranelift_entity::SecondaryMap;
 use cranelift_entity::packed_option::PackedOption;
@@ -11,9 +11,9 @@ use crate::cursor::Cursor;
 use crate::entities::{Block, Def, If, Inst, User};
 
 impl Body {
-    /// Removes an `if` or a loop with everything inside and merges the blocks around it. Values of the inside that are
-    /// still used outside become undefined. Phis of the block after it lose the sources of the edges that go; phis left
-    /// without any source become undefined.
+    /// Removes an `if` or loop with all its content and merges the blocks around it. Values defined inside that are
+    /// still used outside become undefined. Phis of the block after it lose the sources of removed edges; phis left
+    /// without sources become undefined.
     pub fn remove_node(&mut self, node: CfNode) {
         let (before, after) = match node {
             CfNode::If(id) => (self.block_before_if(id), self.block_after_if(id)),
@@ -51,9 +51,9 @@ impl Body {
         if let CfNode::If(id) = node {
             self.unlink_use(self.ifs[id].condition);
         }
-        // Sources first, so that values that are only used inside are unused when their instruction goes. The
-        // instructions (phis among them) are gone before any edge is cut: nothing then looks for a phi source that
-        // reads nothing any more.
+        // Unlink sources first, so that values with uses only inside are unused when their instruction is removed.
+        // Instructions (including phis) are removed before edges, so that no search for a phi source meets an unlinked
+        // one.
         for &block in &blocks {
             let mut next = self.first_inst(block);
             while let Some(inst) = next {
@@ -75,8 +75,8 @@ impl Body {
                 if is_used || matches!(self.insts[inst].data, InstData::ParallelCopy(_)) {
                     self.remove_inst_with_undef(inst);
                 } else {
-                    // Its list goes as a whole. Nothing is derived from a jump in a tree that is being taken apart: its
-                    // edge is cut below.
+                    // The list of instructions is dropped as a whole. No edges are derived from jumps in a tree that is
+                    // being removed: they are cut below.
                     let node = &mut self.insts[inst];
                     node.block = PackedOption::default();
                     node.prev = PackedOption::default();
@@ -92,7 +92,7 @@ impl Body {
         }
     }
 
-    /// Cuts the outgoing edges of a block.
+    /// Removes the outgoing edges of a block.
     pub(super) fn clear_successors(&mut self, block: Block) {
         let successors = std::mem::take(&mut self.blocks[block].successors);
         for successor in successors.into_iter().filter_map(PackedOption::expand) {
@@ -111,8 +111,9 @@ impl Body {
         self.changed_cfg();
     }
 
-    /// Joins two blocks between which a node was taken out. `after` disappears: its instructions and outgoing edges go
-    /// to `before`. If `before` ends in a jump, `after` and what follows it in the list is unreachable and removed.
+    /// Joins two blocks after the node between them was removed. The instructions and outgoing edges of `after` move to
+    /// `before`, and `after` is removed. If `before` ends in a jump, `after` and the rest of its list are unreachable
+    /// and removed.
     pub(super) fn merge_blocks(&mut self, before: Block, after: Block) {
         if self.block_jump(before).is_some() {
             while let Some(node) = self.blocks[after].next {
@@ -176,8 +177,8 @@ impl Body {
         }
     }
 
-    /// Removes what follows a block in its list, which ends in a jump: it can never be reached that way. Values of it
-    /// that are used elsewhere become undefined. Returns whether there was anything.
+    /// Removes the rest of a list after a block that ends in a jump, because it is unreachable. Its values that are
+    /// used elsewhere become undefined. Returns whether there was anything to remove.
     pub fn remove_after_jump(&mut self, block: Block) -> bool {
         if self.block_jump(block).is_none() || self.blocks[block].next.is_none() {
             return false;
@@ -188,8 +189,8 @@ impl Body {
         true
     }
 
-    /// Takes the whole list of a parent (a side of an `if`, the body of a loop) out, leaving an empty block. The list
-    /// must be put in again ([`Body::insert_list`]) or removed ([`Body::drop_list`]).
+    /// Detaches the whole list of a parent (a side of an `if`, the body of a loop), leaving an empty block. The list
+    /// must be inserted again ([`Body::insert_list`]) or removed ([`Body::drop_list`]).
     pub fn detach_list(&mut self, parent: CfParent) -> CfList {
         let list = self.list(parent);
         let empty = self.blocks.push(super::BlockNode { parent: Some(parent), ..super::BlockNode::default() });
@@ -198,17 +199,17 @@ impl Body {
         for pred in preds {
             self.update_successors(pred);
         }
-        // Edges of the detached list stay as they are until it is put in: phis after it keep their sources for the
-        // caller to look at.
+        // Edges of the detached list stay until it is inserted, so that the caller can inspect the sources of phis
+        // after it.
         self.update_successors(empty);
         self.changed_cfg();
         list
     }
 
-    /// Removes a detached list. Its values that are still used become undefined.
+    /// Removes a detached list. Values of it that are still used become undefined.
     pub fn drop_list(&mut self, list: CfList) {
         let holder = self.ifs.next_key();
-        // A side of an `if` that is in no tree serves as parent, so that removal is written once.
+        // A dummy `if` serves as the parent, to reuse the code that removes nodes.
         let condition = self.uses.push(super::UseNode {
             payload: 0,
             def: PackedOption::default(),
@@ -249,24 +250,24 @@ impl Body {
         }
     }
 
-    /// Inserts a detached list at a cursor; its first and last block merge with their neighbours. The first block must
-    /// not have phis. Jumps inside get their targets anew. If the list ends in a jump, what follows in the surrounding
+    /// Inserts a detached list at a cursor; its first and last blocks merge with their neighbours. The first block must
+    /// not have phis. The targets of jumps inside are updated. If the list ends in a jump, the rest of the surrounding
     /// list is removed as unreachable.
     ///
-    /// Returns the block in which the code after the list now is; none if it was removed.
+    /// Returns the block that now contains the code after the list, or `None` if that code was removed.
     pub fn insert_list(&mut self, cursor: Cursor, list: CfList) -> Option<Block> {
         let (before, after) = self.split_block(cursor);
         let parent = self.blocks[before].parent?;
         self.adopt(list, parent);
         let inner: Vec<Block> = self.blocks_in_detached(list);
-        // `before` takes the first block in.
+        // Merges the first block of the list into `before`.
         self.merge_blocks(before, list.first);
         let last = if list.first == list.last { before } else { list.last };
         let ends_in_jump = self.block_jump(last).is_some();
         if !ends_in_jump {
             self.clear_successors(last);
         }
-        // Until now the list ended with `after`; the merge settles which block is last.
+        // Until now `after` was the last block of the list; the merge determines the new one.
         self.merge_blocks(last, after);
         for block in inner {
             if block != list.first && self.blocks[block].parent.is_some() {
@@ -278,16 +279,16 @@ impl Body {
         (!ends_in_jump).then_some(last)
     }
 
-    /// As [`Body::blocks_in`] for a list whose parent does not hold it: never looks above the list.
+    /// Like [`Body::blocks_in`], for a list that its parent does not hold: never visits anything outside of the list.
     fn blocks_in_detached(&self, list: CfList) -> Vec<Block> {
         self.blocks_in(list).collect()
     }
 
-    /// Replaces an `if` by one of its sides. Phis after it take the value of that side. If the side ends in a jump,
-    /// what follows the `if` is removed.
+    /// Replaces an `if` by one of its sides. Phis after it become the value of that side. If the side ends in a jump,
+    /// the code after the `if` is removed.
     ///
-    /// The cost is that of the blocks at the seams, of the top-level nodes of the side, and of what is removed: nothing
-    /// nested in the side is looked at, so that nests are taken apart in linear time from the outside in.
+    /// The cost is proportional to the blocks at both ends, the top-level nodes of the side, and the removed code. The
+    /// content of nested nodes is not visited, so that dissolving nests from the outside in takes linear time.
     pub fn inline_side(&mut self, id: If, then_side: bool) {
         let after = self.block_after_if(id);
         let before = self.block_before_if(id);
@@ -307,7 +308,7 @@ impl Body {
                 }
             }
         }
-        // The side that is kept leaves the `if`, which is then removed around the other one.
+        // The kept side is moved out of the `if`, which is then removed with the other one.
         let empty = self.new_block_in(if then_side { CfParent::Then(id) } else { CfParent::Else(id) });
         let kept = CfList { first: empty, last: empty };
         (self.ifs[id].then_list, self.ifs[id].else_list) = if then_side { (kept, other) } else { (other, kept) };
@@ -319,7 +320,7 @@ impl Body {
         if !ends_in_jump {
             self.clear_successors(side.last);
         }
-        // Phis after an `if` whose kept side never gets there have no way left to be reached.
+        // Phis after an `if` are unreachable if its kept side ends in a jump.
         for phi in self.phis(after).collect::<Vec<_>>() {
             self.remove_inst_with_undef(phi);
         }
@@ -329,7 +330,8 @@ impl Body {
         self.changed_cfg();
     }
 
-    /// Exchanges the sides of an `if`; the condition stays as it is. Costs the top-level nodes of both sides.
+    /// Exchanges the sides of an `if` without changing the condition. The cost is proportional to the top-level nodes
+    /// of both sides.
     pub fn swap_sides(&mut self, id: If) {
         let (then_list, else_list) = (self.ifs[id].then_list, self.ifs[id].else_list);
         self.ifs[id].then_list = else_list;
@@ -343,12 +345,12 @@ impl Body {
         self.blocks.push(super::BlockNode { parent: Some(parent), ..super::BlockNode::default() })
     }
 
-    /// Moves everything after a cursor, to the end of its list, into a side of a new `if`. Returns the `if`; what
-    /// followed the list now follows the (empty) block after the `if`.
+    /// Moves everything after a cursor, up to the end of its list, into a side of a new `if`. Returns the `if`; the
+    /// code that followed the list now follows the (empty) block after the `if`.
     ///
-    /// Values made in the part that moved no longer dominate what followed it:
-    /// [`repair_ssa`](mod@crate::passes::into_ssa::repair_ssa). Where a block after the list gets a new predecessor
-    /// (the part ended in a jump), its phis lack a source for it: [`Body::complete_phis`].
+    /// Values defined in the moved part no longer dominate the code after it; see
+    /// [`repair_ssa`](mod@crate::passes::into_ssa::repair_ssa). If a block after the list gets a new predecessor
+    /// (because the part ended in a jump), its phis lack a source for it; see [`Body::complete_phis`].
     pub fn move_tail_into_if(&mut self, cursor: Cursor, condition: Def, then_side: bool) -> Option<If> {
         let parent = self.blocks[cursor.block(self)].parent?;
         let (before, first) = self.split_block(cursor);
@@ -384,8 +386,7 @@ impl Body {
         Some(id)
     }
 
-    /// Gives every phi an undefined value for each predecessor that it has no source for. Returns whether there was
-    /// any.
+    /// Adds an undefined value to every phi for each predecessor without a source. Returns whether there was any.
     pub fn complete_phis(&mut self) -> bool {
         let mut changed = false;
         let mut seen: SecondaryMap<Block, PackedOption<Inst>> = SecondaryMap::new();
@@ -412,7 +413,7 @@ impl Body {
         changed
     }
 
-    /// Removes instructions, none of them jumps, that only use each other (dead phis around a loop, say) or nothing.
+    /// Removes instructions (not jumps) that are used at most by each other, such as dead phis of a loop.
     pub fn remove_insts(&mut self, insts: &[Inst]) {
         if insts.is_empty() {
             return;
@@ -434,7 +435,7 @@ impl Body {
         self.changed_insts();
     }
 
-    /// Clones an instruction right before itself. It must not be a jump or a phi.
+    /// Clones an instruction (not a jump or phi) right before itself.
     pub fn clone_inst_before(&mut self, inst: Inst) -> Inst {
         let sources: Vec<SourceSpec> =
             self.sources(inst).map(|s| SourceSpec { def: self.src_def(s), payload: self.payload(s) }).collect();

@@ -1,4 +1,5 @@
-//! The block graph as `petgraph` sees it: its algorithms and its DOT writer run on the body itself, without a copy.
+//! The block graph in the form that `petgraph` expects: its algorithms and its DOT writer run on the body without a
+//! copy.
 
 use std::collections::HashSet;
 
@@ -13,11 +14,11 @@ use petgraph::{Directed, Direction};
 use super::Body;
 use crate::entities::Block;
 
-/// The block graph of a body: nodes are the blocks of the tree and the end block, edges go to successors.
+/// The block graph of a body: nodes are the blocks of the tree and the end block, edges lead to successors.
 #[derive(Clone, Copy)]
 pub struct BlockGraph<'a>(pub &'a Body);
 
-/// An edge of the block graph: source and index among its successors.
+/// An edge of the block graph: its source and its index among the successors.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct BlockEdge {
     from: Block,
@@ -47,7 +48,7 @@ impl EdgeRef for BlockEdge {
     }
 }
 
-/// A node of the block graph; it weighs its own name.
+/// A node of the block graph; its weight is its id.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct BlockNodeRef(Block);
 
@@ -174,7 +175,7 @@ impl Body {
         BlockGraph(self)
     }
 
-    /// The numbers that the text form gives the blocks: in program order, the end block last.
+    /// The numbers of blocks in the text form: in program order, the end block last.
     pub(crate) fn block_numbers(&self) -> SecondaryMap<Block, u32> {
         let mut numbers = SecondaryMap::with_default(u32::MAX);
         for (number, block) in (0..).zip(self.graph().node_identifiers()) {
@@ -183,8 +184,8 @@ impl Body {
         numbers
     }
 
-    /// The block graph in DOT, under this name. Blocks are numbered as in the text form; the edges of a choice say
-    /// which side they are.
+    /// Writes the block graph in DOT under this name. Blocks are numbered as in the text form; the edges of a branch
+    /// are labelled with their side.
     pub fn to_dot(&self, name: &str) -> String {
         let numbers = self.block_numbers();
         let node = |_, node: BlockNodeRef| format!("label = \"b{}\"", numbers[node.id()]);

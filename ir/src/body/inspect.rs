@@ -1,48 +1,48 @@
-//! A view of a body that trusts none of its invariants: what the validator looks at.
+//! A view of a body for the validator, which does not rely on any invariant.
 //!
-//! Everything here answers `None` where the ordinary accessors would panic, and shows the links of lists as they are.
+//! Functions return `None` where the ordinary accessors would panic, and show the raw links of lists.
 
 use cranelift_entity::EntityRef;
 
 use super::{Body, CfNode, CfParent, CopyEntry, InstData, TexData};
 use crate::entities::{Block, Def, If, Inst, Loop, Use, User};
 
-/// A source as it stands in the arena.
+/// A source as stored in the arena.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RawUse {
-    /// The value it says it reads.
+    /// The value it reads according to its node.
     pub def: Option<Def>,
-    /// Neighbour in the list of uses.
+    /// Previous node in the list of uses.
     pub prev: Option<Use>,
-    /// Neighbour in the list of uses.
+    /// Next node in the list of uses.
     pub next: Option<Use>,
     /// Owner.
     pub user: User,
 }
 
 impl Body {
-    /// The source of this number; none beyond the arena.
+    /// The source with this number; `None` if it is not in the arena.
     pub(crate) fn raw_use(&self, source: Use) -> Option<RawUse> {
         let node = self.uses.get(source)?;
         Some(RawUse { def: node.def.expand(), prev: node.prev.expand(), next: node.next.expand(), user: node.user() })
     }
 
-    /// The value that a source reads, if it is one of this body.
+    /// The value that a source reads, if it is in this body.
     pub(crate) fn checked_src_def(&self, source: Use) -> Option<Def> {
         self.uses.get(source)?.def.expand().filter(|d| d.index() < self.defs.len())
     }
 
-    /// The head of the list of uses of a value: the newest.
+    /// The head of the list of uses of a value: the newest use.
     pub(crate) fn first_use(&self, def: Def) -> Option<Use> {
         self.defs.get(def)?.first_use.expand()
     }
 
-    /// The instruction that a value says it is made by, if it is one of this body.
+    /// The defining instruction recorded in a value, if it is in this body.
     pub(crate) fn checked_def_inst(&self, def: Def) -> Option<Inst> {
         self.defs.get(def)?.inst.expand().filter(|i| i.index() < self.insts.len())
     }
 
-    /// Payload of a texture instruction, if it is one of this body.
+    /// Payload of a texture instruction, if it is in this body.
     pub(crate) fn checked_tex(&self, inst: Inst) -> Option<&TexData> {
         match self.insts.get(inst)?.data {
             InstData::Tex(id) => self.texs.get(id),
@@ -50,7 +50,7 @@ impl Body {
         }
     }
 
-    /// Entries of a parallel copy, if it is one of this body.
+    /// Entries of a parallel copy, if they are in this body.
     pub(crate) fn checked_copies(&self, inst: Inst) -> Option<&[CopyEntry]> {
         match self.insts.get(inst)?.data {
             InstData::ParallelCopy(id) => self.copies.get(id).map(Vec::as_slice),
@@ -58,13 +58,13 @@ impl Body {
         }
     }
 
-    /// Whether the sources of an instruction lie within the arena.
+    /// Whether the sources of an instruction are within the arena.
     pub(crate) fn has_sources_in_arena(&self, inst: Inst) -> bool {
         let node = &self.insts[inst];
         (node.first_source as usize + node.num_sources as usize) <= self.uses.len()
     }
 
-    /// The list that an `if` or loop says it stands in, and its neighbours.
+    /// The list recorded in an `if` or loop, and its neighbours.
     pub(crate) fn node_links(&self, node: CfNode) -> (Option<CfParent>, Option<Block>, Option<Block>) {
         match node {
             CfNode::Block(_) => (None, None, None),
@@ -77,24 +77,23 @@ impl Body {
         }
     }
 
-    /// Whether an `if` is one of this body.
+    /// Whether the body has this `if`.
     pub(crate) fn has_if(&self, id: If) -> bool {
         id.index() < self.ifs.len()
     }
 
-    /// Whether a loop is one of this body.
+    /// Whether the body has this loop.
     pub(crate) fn has_loop(&self, id: Loop) -> bool {
         id.index() < self.loops.len()
     }
 
-    /// Whether a block is one of this body.
+    /// Whether the body has this block.
     pub(crate) fn has_block(&self, id: Block) -> bool {
         id.index() < self.blocks.len()
     }
 }
 
-/// Ways to break what the editing functions keep right, so that tests see the validator notice. Nothing here advances
-/// an epoch.
+/// Functions that break invariants, to test that the validator notices. None of them advances an epoch.
 #[cfg(test)]
 pub(crate) mod corrupt {
     use super::*;

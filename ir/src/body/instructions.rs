@@ -1,4 +1,4 @@
-//! Instructions: making, placing, moving, removing, asking.
+//! Instructions: creation, placement, moving, removal, queries.
 
 use cranelift_entity::EntityRef;
 use cranelift_entity::packed_option::{PackedOption, ReservedValue};
@@ -12,8 +12,8 @@ use crate::cursor::Cursor;
 use crate::entities::{Block, Copies, Def, Inst, Tex, Use, User};
 use crate::intrinsics::IntrinsicOp;
 
-/// Distance at which walks along the instructions prefetch: far enough for memory to answer, where a body is
-/// larger than the caches.
+/// Prefetch distance, in instructions, of walks over a body that exceeds the caches: far enough to hide the memory
+/// latency.
 const AHEAD: usize = 16;
 
 /// Components and bit size of a value.
@@ -32,7 +32,7 @@ impl Shape {
     }
 }
 
-/// A source of an instruction to be made.
+/// A source of an instruction to be created.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SourceSpec {
     /// The value that is read.
@@ -64,27 +64,25 @@ impl SourceSpec {
 }
 
 impl Body {
-    // ---- values
-
-    /// The instruction that makes a value.
+    /// The instruction that defines a value.
     ///
-    /// Every value that can be reached from code has one; numbers that a parsed text left out have none.
+    /// Every value used in code has one; numbers that a parsed text skips have none.
     #[inline]
     pub fn def_inst(&self, def: Def) -> Inst {
         self.defs[def].inst.expand().unwrap_or_else(ReservedValue::reserved_value)
     }
 
-    /// Whether a value of this number was ever made or reserved.
+    /// Whether a value with this number was ever created or reserved.
     pub fn has_def(&self, def: Def) -> bool {
         self.defs.is_valid(def)
     }
 
-    /// The instruction that makes a value; none for a number that nothing makes, of whatever origin.
+    /// The instruction that defines a value, if it has one; accepts any number.
     pub fn try_def_inst(&self, def: Def) -> Option<Inst> {
         self.defs.get(def)?.inst.expand()
     }
 
-    /// Gives a reserved number the shape that its value will have, so that code can read it before it is made.
+    /// Sets the shape of a reserved number, so that code can use the value before its definition is created.
     pub fn set_reserved_shape(&mut self, def: Def, shape: Shape) {
         if let Some(node) = self.defs.get_mut(def) {
             node.num_components = shape.num_components;
@@ -92,38 +90,38 @@ impl Body {
         }
     }
 
-    /// Whether the value is made by an instruction that is in a block.
+    /// Whether the defining instruction of a value is in a block.
     pub fn is_def_live(&self, def: Def) -> bool {
         self.defs.get(def).and_then(|d| d.inst.expand()).is_some_and(|i| self.insts[i].block.is_some())
     }
 
-    /// Components of a value.
+    /// Number of components of a value.
     #[inline]
     pub fn num_components(&self, def: Def) -> u8 {
         self.defs[def].num_components
     }
 
-    /// Bits of a component.
+    /// Bit size of a component.
     #[inline]
     pub fn bit_size(&self, def: Def) -> u8 {
         self.defs[def].bit_size
     }
 
-    /// Whether a value is a boolean of 1 bit. Conditions may have more, of which passes that compute with them know
-    /// nothing: `true` is a matter of the lowering then.
+    /// Whether a value is a 1-bit boolean. Conditions can be wider after booleans were lowered; the representation of
+    /// `true` then depends on the lowering, so passes that compute with booleans ignore them.
     #[inline]
     pub fn is_boolean(&self, def: Def) -> bool {
         self.bit_size(def) == 1
     }
 
-    /// Components and bits.
+    /// Shape of a value: components and bit size.
     #[inline]
     pub fn shape(&self, def: Def) -> Shape {
         let node = &self.defs[def];
         Shape { num_components: node.num_components, bit_size: node.bit_size }
     }
 
-    /// Changes the shape of a value; what reads it must fit afterwards.
+    /// Changes the shape of a value; its uses must fit it afterwards.
     pub fn set_shape(&mut self, def: Def, shape: Shape) {
         let node = &mut self.defs[def];
         node.num_components = shape.num_components;
@@ -134,13 +132,13 @@ impl Body {
         self.changed_insts();
     }
 
-    /// Whether divergence analysis found the value to differ between invocations. False for what it has not seen: who
-    /// has to be sure that a value is the same in all of them asks [`Body::is_known_uniform`].
+    /// Whether divergence analysis found that the value differs between invocations. Returns false for values that the
+    /// analysis has not visited; use [`Body::is_known_uniform`] where uniformity must be proven.
     pub fn is_divergent(&self, def: Def) -> bool {
         self.defs[def].divergence == Divergence::Divergent
     }
 
-    /// Whether divergence analysis saw the value and found it to be the same in all invocations.
+    /// Whether divergence analysis found that the value is the same in all invocations.
     pub fn is_known_uniform(&self, def: Def) -> bool {
         self.defs[def].divergence == Divergence::Uniform
     }
@@ -150,7 +148,7 @@ impl Body {
         self.defs[def].divergence = if divergent { Divergence::Divergent } else { Divergence::Uniform };
     }
 
-    /// Whether analysis found the value to be the same in every iteration of its loop.
+    /// Whether analysis found that the value is the same in every iteration of its loop.
     pub fn is_loop_invariant(&self, def: Def) -> bool {
         self.defs[def].loop_invariant
     }
@@ -160,8 +158,8 @@ impl Body {
         self.defs[def].loop_invariant = loop_invariant;
     }
 
-    /// Makes sure that numbers below `count` exist, so that new values get greater ones (a parsed print keeps its
-    /// numbering this way).
+    /// Reserves the numbers below `count`, so that new values get greater ones (parsed text keeps its numbering this
+    /// way).
     pub fn reserve_defs(&mut self, count: usize) {
         while self.defs.len() < count {
             self.defs.push(DefNode {
@@ -175,8 +173,6 @@ impl Body {
         }
     }
 
-    // ---- what changed
-
     #[inline]
     fn note_kind(&mut self, data: &InstData) {
         match data {
@@ -187,8 +183,6 @@ impl Body {
         }
     }
 
-    // ---- asking
-
     /// Kind and payload of an instruction.
     #[inline]
     pub fn inst(&self, inst: Inst) -> &InstData {
@@ -197,7 +191,7 @@ impl Body {
         &self.insts[inst].data
     }
 
-    /// Replaces what an instruction is, its sources and value staying as they are. The new kind must fit them.
+    /// Replaces the kind and payload of an instruction; its sources and value stay the same and must fit.
     pub fn set_inst(&mut self, inst: Inst, data: InstData) {
         self.note_kind(&data);
         self.insts[inst].data = data;
@@ -205,13 +199,13 @@ impl Body {
         self.changed_insts();
     }
 
-    /// The value that an instruction makes. (A parallel copy makes several: [`Body::copies`].)
+    /// The value that an instruction defines. (A parallel copy defines several: [`Body::copies`].)
     #[inline]
     pub fn inst_def(&self, inst: Inst) -> Option<Def> {
         self.insts[inst].def.expand()
     }
 
-    /// The block that an instruction is in; none if it is not placed.
+    /// The block that contains an instruction; `None` if it is not placed.
     #[inline]
     pub fn inst_block(&self, inst: Inst) -> Option<Block> {
         #[cfg(test)]
@@ -219,14 +213,14 @@ impl Body {
         self.insts[inst].block.expand()
     }
 
-    /// The instruction before, in the same block.
+    /// The previous instruction in the same block.
     #[inline]
     pub fn prev_inst(&self, inst: Inst) -> Option<Inst> {
         prefetch_index(self.insts.as_values_slice(), inst.index().wrapping_sub(AHEAD));
         self.insts[inst].prev.expand()
     }
 
-    /// The instruction after, in the same block.
+    /// The next instruction in the same block.
     #[inline]
     pub fn next_inst(&self, inst: Inst) -> Option<Inst> {
         #[cfg(test)]
@@ -249,20 +243,20 @@ impl Body {
         (first..first + node.num_sources).map(Use::from_u32)
     }
 
-    /// Source `number` of an instruction. It must exist.
+    /// Source `number` of an instruction, which must exist.
     #[inline]
     pub fn source(&self, inst: Inst, number: usize) -> Use {
         debug_assert!(number < self.num_sources(inst));
         Use::from_u32(self.insts[inst].first_source + number as u32)
     }
 
-    /// The value that source `number` reads. It must exist.
+    /// The value that source `number` reads. The source must exist.
     #[inline]
     pub fn src(&self, inst: Inst, number: usize) -> Def {
         self.src_def(self.source(inst, number))
     }
 
-    /// The producer of a source: the instruction that makes the value it reads.
+    /// The instruction that defines the value of a source.
     #[inline]
     pub fn src_inst(&self, source: Use) -> Inst {
         self.def_inst(self.src_def(source))
@@ -283,14 +277,14 @@ impl Body {
         self.alu(inst).map(|(op, _)| op)
     }
 
-    /// Components that an ALU source reads: how many entries of its swizzle count.
+    /// Number of components that an ALU source reads, which is the number of used entries of its swizzle.
     pub fn alu_src_components(&self, inst: Inst, number: usize) -> usize {
         let (Some(op), Some(def)) = (self.alu_op(inst), self.inst_def(inst)) else { return 0 };
         usize::from(op.input_components(number, self.num_components(def)))
     }
 
-    /// The bit size of the unsized types in an ALU instruction: that of the first such source, else of the
-    /// result; 32 if none is open.
+    /// The bit size of the unsized types in an ALU instruction: that of the first such source or else of the result; 32
+    /// if all types are sized.
     pub fn alu_bit_size(&self, inst: Inst) -> u8 {
         let Some(op) = self.alu_op(inst) else { return 32 };
         let info = op.info();
@@ -318,7 +312,7 @@ impl Body {
         }
     }
 
-    /// Payload of a texture instruction, to be changed.
+    /// Like [`tex`](Self::tex), but mutable.
     pub fn tex_mut(&mut self, inst: Inst) -> Option<&mut TexData> {
         self.changed_insts();
         match self.insts[inst].data {
@@ -327,30 +321,30 @@ impl Body {
         }
     }
 
-    /// The source of a texture instruction that has this kind.
+    /// The source of a texture instruction with this kind.
     pub fn tex_src(&self, inst: Inst, kind: TexSrcKind) -> Option<Use> {
         self.sources(inst).find(|&s| self.tex_src_kind(s) == kind)
     }
 
-    /// Components of a constant: the bits of each, zero beyond the bit size.
+    /// Components of a constant as bit patterns, zero-extended.
     pub fn constant(&self, inst: Inst) -> Option<&[u64]> {
         let InstData::LoadConst { start } = self.insts[inst].data else { return None };
         let count = usize::from(self.num_components(self.insts[inst].def.expand()?));
         self.constants.get(start as usize..start as usize + count)
     }
 
-    /// Components of a value, if it is a constant.
+    /// Components of a value if it is a constant.
     #[inline]
     pub fn def_constant(&self, def: Def) -> Option<&[u64]> {
         self.constant(self.try_def_inst(def)?)
     }
 
-    /// The constant that component `component` of a value is.
+    /// The value of a component if it is constant.
     pub fn constant_component(&self, def: Def, component: usize) -> Option<u64> {
         self.def_constant(def)?.get(component).copied()
     }
 
-    /// The jump that an instruction is.
+    /// The kind of jump, if an instruction is a jump.
     pub fn jump(&self, inst: Inst) -> Option<JumpKind> {
         match self.insts[inst].data {
             InstData::Jump(kind) => Some(kind),
@@ -377,8 +371,8 @@ impl Body {
         self.sources(inst).map(|s| (self.phi_predecessor(s), s))
     }
 
-    /// The phi source of a predecessor. It is looked for from both ends: who goes through many predecessors in order,
-    /// forward or backward, and removes their sources, finds each at once.
+    /// The phi source for a predecessor. Searches from both ends, so that finding and removing the sources of many
+    /// predecessors in order, forward or backward, takes linear time.
     pub fn phi_source_for(&self, inst: Inst, predecessor: Block) -> Option<Use> {
         let mut sources = self.sources(inst);
         while let Some(source) = sources.next() {
@@ -403,9 +397,7 @@ impl Body {
         self.insts[inst].pass_flags = flags;
     }
 
-    // ---- making
-
-    /// Makes an instruction that is in no block yet. With a shape it makes a value, numbered next.
+    /// Creates an instruction, not in any block yet. With a shape, it defines a value with the next free number.
     #[inline]
     pub fn create_inst(&mut self, data: InstData, sources: &[SourceSpec], shape: Option<Shape>) -> Inst {
         let number = self.insts.next_key();
@@ -422,8 +414,8 @@ impl Body {
         self.create_inst_for(data, sources, def)
     }
 
-    /// Makes an instruction whose value has a given number; the number must be reserved ([`Body::reserve_defs`]) and
-    /// free.
+    /// Creates an instruction that defines the value with a given number, which must be reserved
+    /// ([`Body::reserve_defs`]) and free.
     pub fn create_inst_with_def(
         &mut self,
         data: InstData,
@@ -441,7 +433,7 @@ impl Body {
         self.create_inst_for(data, sources, def)
     }
 
-    /// The instruction for a value that knows of it already.
+    /// Creates the instruction for a value that already refers to it.
     #[inline(always)]
     fn create_inst_for(&mut self, data: InstData, sources: &[SourceSpec], def: Option<Def>) -> Inst {
         self.note_kind(&data);
@@ -465,19 +457,19 @@ impl Body {
         inst
     }
 
-    /// Puts constants into the pool; the result goes into [`InstData::LoadConst`].
+    /// Adds constants to the pool, for use in [`InstData::LoadConst`].
     pub fn push_constants(&mut self, values: &[u64]) -> u32 {
         let start = self.constants.len() as u32;
         self.constants.extend_from_slice(values);
         start
     }
 
-    /// Puts the payload of a texture instruction into the arena; the result goes into [`InstData::Tex`].
+    /// Adds the payload of a texture instruction to the arena, for use in [`InstData::Tex`].
     pub fn push_tex(&mut self, data: TexData) -> Tex {
         self.texs.push(data)
     }
 
-    /// An empty parallel copy, in no block yet.
+    /// Creates an empty parallel copy, not in any block yet.
     pub fn create_parallel_copy(&mut self) -> Inst {
         let id = self.copies.push(Vec::new());
         self.create_inst(InstData::ParallelCopy(id), &[], None)
@@ -490,7 +482,7 @@ impl Body {
         }
     }
 
-    /// Adds `new value = source` to a parallel copy and returns the new value, of the shape of `source`.
+    /// Adds `new value = source` to a parallel copy and returns the new value, which has the shape of `source`.
     pub fn add_copy(&mut self, inst: Inst, source: Def) -> Def {
         let dest = Def::from_u32(self.defs.len() as u32);
         self.reserve_defs(dest.as_u32() as usize + 1);
@@ -498,7 +490,7 @@ impl Body {
         dest
     }
 
-    /// Adds `dest = source` to a parallel copy, for a value with a reserved number (which a parsed text gives).
+    /// Adds `dest = source` to a parallel copy, where `dest` is a reserved number (given by parsed text).
     pub fn add_copy_to(&mut self, inst: Inst, source: Def, dest: Def, shape: Shape) {
         let Some(id) = self.copies_id(inst) else { return };
         let node = &mut self.defs[dest];
@@ -515,7 +507,7 @@ impl Body {
         });
     }
 
-    /// Adds `register = source` to a parallel copy; the register is named by its handle.
+    /// Adds `register = source` to a parallel copy; the register is given by its handle.
     pub fn add_copy_to_register(&mut self, inst: Inst, source: Def, handle: Def) {
         let Some(id) = self.copies_id(inst) else { return };
         let source = self.push_source(inst, SourceSpec::plain(source));
@@ -529,8 +521,8 @@ impl Body {
         });
     }
 
-    /// Turns the destination of an entry of a parallel copy into a register, named by its handle. Its former value has
-    /// no producer any more.
+    /// Replaces the destination of an entry of a parallel copy by a register, given by its handle. The former value
+    /// loses its definition.
     pub fn set_copy_dest_register(&mut self, inst: Inst, entry: usize, handle: Def) {
         let Some(id) = self.copies_id(inst) else { return };
         let number = self.push_source(inst, SourceSpec::plain(handle));
@@ -541,7 +533,7 @@ impl Body {
         entry.dest_register = number;
     }
 
-    /// Turns the source of an entry of a parallel copy into a register, named by its handle.
+    /// Replaces the source of an entry of a parallel copy by a register, given by its handle.
     pub fn set_copy_source_register(&mut self, inst: Inst, entry: usize, handle: Def) {
         let Some(id) = self.copies_id(inst) else { return };
         self.copies[id][entry].source_is_register = true;
@@ -549,16 +541,14 @@ impl Body {
         self.set_src(source, handle);
     }
 
-    // ---- origins
-
-    /// The number of the instruction of the source, from 0, that an instruction was made for, as far as it is known.
-    /// What a pass makes has the origin of the instruction that it is placed next to.
+    /// The number, from 0, of the source instruction that an instruction was created for, if known. Instructions
+    /// created by a pass inherit the origin of the instruction next to them.
     pub fn origin(&self, inst: Inst) -> Option<u32> {
         u32::from(self.insts[inst].origin).checked_sub(1)
     }
 
-    /// States the origin of all that is placed from here on; with `None` it is that of the neighbour again. Numbers
-    /// beyond what 16 bits hold count as unknown.
+    /// Sets the origin of all instructions placed from now on; with `None`, they inherit it from their neighbour.
+    /// Numbers that exceed 16 bits count as unknown.
     pub fn set_origin(&mut self, number: Option<u32>) {
         self.origin = number.and_then(|number| u16::try_from(number.checked_add(1)?).ok()).unwrap_or(0);
     }
@@ -567,10 +557,7 @@ impl Body {
     pub fn set_inst_origin(&mut self, inst: Inst, number: u32) {
         self.insts[inst].origin = u16::try_from(number.saturating_add(1)).unwrap_or(0);
     }
-
-    // ---- placing
-
-    /// Places an instruction that is in no block. A jump must be placed with [`Body::insert_jump`].
+    /// Places a detached instruction at a cursor. Jumps must be placed with [`Body::insert_jump`].
     #[inline]
     pub fn insert_inst(&mut self, cursor: Cursor, inst: Inst) {
         debug_assert!(self.insts[inst].block.is_none() && self.jump(inst).is_none());
@@ -610,7 +597,7 @@ impl Body {
     }
 
     fn placed_block(&self, inst: Inst) -> Block {
-        self.insts[inst].block.expect("the cursor is at a placed instruction")
+        self.insts[inst].block.expect("the instruction of a cursor is in a block")
     }
 
     #[inline]
@@ -631,7 +618,7 @@ impl Body {
         node.next = PackedOption::default();
     }
 
-    /// Moves a placed instruction (no jump) elsewhere.
+    /// Moves a placed instruction (not a jump).
     pub fn move_inst(&mut self, cursor: Cursor, inst: Inst) {
         debug_assert!(self.jump(inst).is_none());
         debug_assert!(!matches!(cursor, Cursor::Before(other) | Cursor::After(other) if other == inst));
@@ -641,8 +628,8 @@ impl Body {
         self.changed_insts();
     }
 
-    /// Removes an instruction: out of its block, its sources out of their lists. Its value must be unused. Removing a
-    /// jump re-derives the edges.
+    /// Removes an instruction from its block, and its sources from their lists of uses. Its value must be unused.
+    /// Removing a jump updates the edges.
     #[inline]
     pub fn remove_inst(&mut self, inst: Inst) {
         debug_assert!(self.insts[inst].def.expand().is_none_or(|d| self.is_unused(d)), "a removed value is still used");
@@ -659,8 +646,7 @@ impl Body {
         }
     }
 
-    /// Removes an instruction whatever uses its value: the uses read an undefined value, made at the top of the body,
-    /// instead.
+    /// Removes an instruction, even if its value is used: the uses then read an undefined value at the top of the body.
     pub fn remove_inst_with_undef(&mut self, inst: Inst) {
         let mut values: Vec<Def> = self.inst_def(inst).into_iter().collect();
         values.extend(self.copies(inst).into_iter().flatten().filter_map(|e| e.dest.expand()));
@@ -676,8 +662,6 @@ impl Body {
         self.remove_inst(inst);
     }
 
-    // ---- walking
-
     /// First instruction of a block.
     #[inline]
     pub fn first_inst(&self, block: Block) -> Option<Inst> {
@@ -690,13 +674,13 @@ impl Body {
         self.blocks[block].last_inst.expand()
     }
 
-    /// The instructions of a block in order. The list must not change during the walk: see [`Body::insts_vec`].
+    /// The instructions of a block in order. The list must not change during the walk; see [`Body::insts_vec`].
     pub fn insts(&self, block: Block) -> impl Iterator<Item = Inst> + '_ {
         std::iter::successors(self.first_inst(block), |&i| self.next_inst(i))
     }
 
-    /// Calls something for every instruction in program order, and returns whether it was true for one. What is
-    /// called may remove the instruction at hand and make others before it; the next instruction must stay.
+    /// Calls `visit` for every instruction in program order, and returns whether it returned true for any. `visit` may
+    /// remove the current instruction and insert others before it; the next instruction must stay.
     pub fn visit_insts(&mut self, mut visit: impl FnMut(&mut Body, Inst) -> bool) -> bool {
         let mut progress = false;
         let mut next_block = Some(self.start_block());
@@ -711,7 +695,7 @@ impl Body {
         progress
     }
 
-    /// The instructions of a block as a snapshot.
+    /// A snapshot of the instructions of a block.
     pub fn insts_vec(&self, block: Block) -> Vec<Inst> {
         let mut insts = Vec::with_capacity(32);
         insts.extend(self.insts(block));

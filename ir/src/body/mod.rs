@@ -1,25 +1,25 @@
-//! The code of a function: arenas of instructions, values, uses, blocks, ifs and loops, and the only functions that
-//! edit them.
+//! The code of a function: arenas of instructions, values, uses, blocks, ifs and loops, and all functions that edit
+//! them.
 //!
 //! # Shape
 //!
-//! - A **body** is a tree. A list of it (the body itself, a side of an `if`, the body of a loop) begins and ends with a
-//!   block, and blocks alternate with ifs and loops. The lists are doubly linked through their nodes.
+//! - A **body** is a tree. Each of its lists (the body itself, a side of an `if`, the body of a loop) begins and ends
+//!   with a block, and blocks alternate with ifs and loops. The lists are doubly linked through their nodes.
 //! - A **block** holds a doubly linked list of instructions; phis come first, a jump last.
-//! - Every **source** is a [`Use`]: a node in the doubly linked list of uses of the value it reads. An instruction's
-//!   sources are a contiguous range of uses, so that a source is found by number, and the number from the use, in O(1).
-//!   What else a source carries (swizzle of an ALU source, predecessor of a phi source, kind of a texture source)
-//!   stands in 64 bits beside it.
-//! - **Edges** between blocks are derived from the tree: [`Body`]'s editing functions keep successors and predecessors
-//!   (and drop phi sources of edges that go away); nothing else may change them.
-//! - Nothing owns heap memory of its own: an instruction of any kind fits [`InstData`], bulky payloads stand in side
-//!   arenas. Cloning a body is a copy of a dozen flat vectors.
+//! - Every **source** is a [`Use`]: a node in the doubly linked list of uses of the value it reads. The sources of an
+//!   instruction are a contiguous range of uses, so that finding a source by number, and the number of a use, takes
+//!   O(1). Further data of a source (swizzle of an ALU source, predecessor of a phi source, kind of a texture source)
+//!   is stored in 64 bits next to it.
+//! - **Edges** between blocks are derived from the tree: the editing functions of [`Body`] maintain successors and
+//!   predecessors (and remove the phi sources of removed edges); no other code may change them.
+//! - Nodes do not own heap memory: an instruction of any kind fits [`InstData`], and large payloads are in side arenas.
+//!   Cloning a body copies a dozen flat vectors.
 //!
 //! # Epochs
 //!
 //! [`Body::cfg_epoch`] advances with every change of the control flow, [`Body::inst_epoch`] with every change of
-//! instructions, sources or control flow. Analyses record the epochs they saw; [`crate::analysis`] recomputes what is
-//! out of date, and no pass declares what it preserves.
+//! instructions, sources or control flow. Analyses record the epochs at which they were computed, and
+//! [`crate::analysis`] recomputes outdated ones; passes do not declare preserved analyses.
 
 mod changes;
 mod clone;
@@ -51,9 +51,9 @@ pub use details::Indices;
 pub use graph::BlockGraph;
 pub use instructions::{Shape, SourceSpec};
 
-/// Most components of a value.
+/// Maximum number of components of a value.
 pub const MAX_COMPONENTS: usize = 16;
-/// Most constant indices of an intrinsic.
+/// Maximum number of constant indices of an intrinsic.
 pub const MAX_INDICES: usize = 8;
 
 /// Component selectors of an ALU source, four bits each.
@@ -64,12 +64,12 @@ impl Swizzle {
     /// Selects every component in place.
     pub const IDENTITY: Swizzle = Swizzle(0xfedc_ba98_7654_3210);
 
-    /// Component `component` for every result component.
+    /// Selects `component` for every result component.
     pub const fn replicate(component: u8) -> Swizzle {
         Swizzle((component as u64 & 15) * 0x1111_1111_1111_1111)
     }
 
-    /// From a list of selectors; the rest select component 0.
+    /// Makes a swizzle from a list of selectors; further components select component 0.
     pub fn new(selectors: &[u8]) -> Swizzle {
         selectors.iter().take(MAX_COMPONENTS).enumerate().fold(Swizzle(0), |s, (i, &c)| s.with(i, c))
     }
@@ -79,19 +79,19 @@ impl Swizzle {
         (self.0 >> (4 * (index & 15))) as u8 & 15
     }
 
-    /// The same with another selector for component `index`.
+    /// Returns the swizzle with another selector for component `index`.
     #[must_use]
     pub const fn with(self, index: usize, selector: u8) -> Swizzle {
         let shift = 4 * (index & 15);
         Swizzle(self.0 & !(15 << shift) | (selector as u64 & 15) << shift)
     }
 
-    /// The selectors for the first `count` components, the others 0.
+    /// The selectors for the first `count` components, followed by zeros.
     pub const fn first(self, count: usize) -> u64 {
         if count >= MAX_COMPONENTS { self.0 } else { self.0 & ((1 << (4 * count)) - 1) }
     }
 
-    /// The swizzle that applies `self` to a value that `inner` has already swizzled: `result[i] = inner[self[i]]`.
+    /// Composes swizzles: applies `self` to a value that `inner` has swizzled, `result[i] = inner[self[i]]`.
     #[must_use]
     pub fn compose(self, inner: Swizzle) -> Swizzle {
         if self == Self::IDENTITY {
@@ -137,12 +137,12 @@ impl AluFlags {
     /// Shift of the nine fast-math bits (signed zero, infinity, NaN to be preserved for 16, 32, 64 bits each).
     pub const FAST_MATH_SHIFT: u32 = 3;
 
-    /// Whether all bits of `other` are set.
+    /// Whether all flags of `other` are set.
     pub const fn contains(self, other: AluFlags) -> bool {
         self.0 & other.0 == other.0
     }
 
-    /// Both sets.
+    /// The union of both sets.
     #[must_use]
     pub const fn union(self, other: AluFlags) -> AluFlags {
         AluFlags(self.0 | other.0)
@@ -167,16 +167,16 @@ pub enum DerefKind {
     PtrAsArray,
     /// A field. Source: parent.
     Struct(u32),
-    /// Any value taken as a pointer; see [`Body::cast`]. Source: the value.
+    /// Any value interpreted as a pointer; see [`Body::cast`]. Source: the value.
     Cast(Cast),
 }
 
-/// Layout of the memory that a cast points at, as far as it is known.
+/// Known layout of the memory that a cast points to.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default, Debug)]
 pub struct CastLayout {
-    /// Stride for pointer arithmetic, bytes.
+    /// Stride for pointer arithmetic, in bytes.
     pub ptr_stride: u32,
-    /// Alignment, a power of two, 0 = unknown.
+    /// Alignment, a power of two; 0 if unknown.
     pub align_mul: u32,
     /// Offset from that alignment.
     pub align_offset: u32,
@@ -187,7 +187,7 @@ pub struct CastLayout {
 pub enum JumpKind {
     /// Leave the innermost loop.
     Break,
-    /// Go on with the innermost loop's next iteration.
+    /// Continue with the next iteration of the innermost loop.
     Continue,
     /// Leave the function.
     Return,
@@ -197,9 +197,9 @@ pub enum JumpKind {
     Goto(Block),
     /// Unstructured conditional jump. Source: condition.
     GotoIf {
-        /// Where a true condition goes.
+        /// Target for a true condition.
         then_block: Block,
-        /// Where a false one goes.
+        /// Target for a false condition.
         else_block: Block,
     },
 }
@@ -226,7 +226,7 @@ named_enum! {
 }
 
 impl TexOp {
-    /// Queries of sizes, levels and samples, which do not look at texels.
+    /// Whether it queries sizes, levels or samples, without reading texels.
     pub const fn is_query(self) -> bool {
         matches!(self, TexOp::Txs | TexOp::Lod | TexOp::QueryLevels | TexOp::TextureSamples | TexOp::SamplePos)
     }
@@ -273,7 +273,7 @@ named_enum! {
     }
 }
 
-/// Texel offsets of a gather without explicit ones.
+/// Texel offsets of a gather without explicit offsets.
 pub const DEFAULT_TG4_OFFSETS: [[i8; 2]; 4] = [[0, 1], [1, 1], [1, 0], [0, 0]];
 
 /// Payload of a texture instruction.
@@ -289,9 +289,9 @@ pub struct TexData {
     pub is_array: bool,
     /// Compares.
     pub is_shadow: bool,
-    /// A comparison has one result component, not four.
+    /// A comparison has one result component instead of four.
     pub is_new_style_shadow: bool,
-    /// One more result component: residency.
+    /// The result has one more component: residency.
     pub is_sparse: bool,
     /// Gather with implicit level.
     pub is_gather_implicit_lod: bool,
@@ -301,22 +301,22 @@ pub struct TexData {
     pub texture_non_uniform: bool,
     /// The sampler index may diverge.
     pub sampler_non_uniform: bool,
-    /// Components of the coordinate, layer included.
+    /// Number of coordinate components, including the layer.
     pub coord_components: u8,
-    /// Component that is gathered.
+    /// Gathered component.
     pub component: u8,
     /// Texel offsets of the four gathered texels.
     pub tg4_offsets: [[i8; 2]; 4],
-    /// Texture unit, when no source names it.
+    /// Texture unit, if no source gives it.
     pub texture_index: u32,
-    /// Sampler unit, when no source names it.
+    /// Sampler unit, if no source gives it.
     pub sampler_index: u32,
     /// Opaque to the core.
     pub backend_flags: u32,
 }
 
 impl TexData {
-    /// A texture instruction with everything else at its default.
+    /// A texture instruction with default values in all other fields.
     pub fn new(op: TexOp, dim: SamplerDim, dest_type: AluType) -> TexData {
         TexData {
             op,
@@ -339,7 +339,7 @@ impl TexData {
         }
     }
 
-    /// Result components, residency included.
+    /// Number of result components, including residency.
     pub fn dest_components(&self) -> u8 {
         let size = match self.op {
             TexOp::Txs => {
@@ -372,13 +372,13 @@ impl TexData {
     }
 }
 
-/// An entry of a parallel copy: `dest = source`, all entries at once. A register operand stands for the register whose
-/// handle it is.
+/// An entry of a parallel copy: `dest = source`, executed for all entries at once. A register operand is represented by
+/// the register's handle.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct CopyEntry {
-    /// The value that is made; none if a register is written.
+    /// The defined value; none if a register is written.
     pub dest: PackedOption<Def>,
-    /// Number of the source that holds the handle of the written register, if `dest` is none.
+    /// Number of the source that holds the handle of the written register, if there is no `dest`.
     pub dest_register: u32,
     /// Number of the source that is copied.
     pub source: u32,
@@ -402,9 +402,9 @@ pub enum InstData {
     Deref {
         /// Kind.
         kind: DerefKind,
-        /// Modes of what it points at.
+        /// Modes of the memory it points to.
         modes: VariableModes,
-        /// Type of what it points at.
+        /// Type of the value it points to.
         ty: Type,
     },
     /// A call. Sources: the callee if `indirect`, then the parameters.
@@ -420,7 +420,7 @@ pub enum InstData {
     Intrinsic {
         /// Opcode.
         op: IntrinsicOp,
-        /// Components, for vectorised intrinsics; else 0.
+        /// Number of components of vectorised intrinsics; otherwise 0.
         num_components: u8,
         /// Constant indices; see [`Body::inst_indices`].
         indices: Indices,
@@ -432,11 +432,11 @@ pub enum InstData {
     },
     /// A jump.
     Jump(JumpKind),
-    /// A value without content.
+    /// An undefined value.
     Undef,
-    /// A choice by predecessor; see [`Body::phi_sources`].
+    /// A selection by predecessor; see [`Body::phi_sources`].
     Phi,
-    /// Copies that happen at once; only within out-of-SSA.
+    /// Copies that execute at once; only used during out-of-SSA.
     ParallelCopy(Copies),
 }
 
@@ -450,18 +450,18 @@ struct InstNode {
     def: PackedOption<Def>,
     first_source: u32,
     num_sources: u32,
-    /// Scratch of passes.
+    /// Scratch bits for passes.
     pass_flags: u8,
-    /// See [`Body::origin`]; 0 is none.
+    /// See [`Body::origin`], stored plus 1; 0 if unknown.
     origin: u16,
-    /// It is in the list of changes since a mark.
+    /// Whether it is in the list of changes since a mark.
     touched: bool,
 }
 
 /// A value in the arena.
 #[derive(Clone, Copy, Debug)]
 struct DefNode {
-    /// The instruction that makes it; none in a gap of the numbering.
+    /// The defining instruction; none in a gap of the numbering.
     inst: PackedOption<Inst>,
     first_use: PackedOption<Use>,
     num_components: u8,
@@ -473,7 +473,7 @@ struct DefNode {
 /// Result of divergence analysis for a value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 enum Divergence {
-    /// Nothing: the value was made after it, or it never ran.
+    /// The value was created after the analysis, or the analysis never ran.
     #[default]
     Unknown,
     Uniform,
@@ -485,11 +485,11 @@ enum Divergence {
 struct UseNode {
     /// Swizzle, phi predecessor or texture source kind.
     payload: u64,
-    /// None while the instruction is not in use (a removed source).
+    /// None if the source was removed.
     def: PackedOption<Def>,
     prev: PackedOption<Use>,
     next: PackedOption<Use>,
-    /// Instruction number, or `if` number with the top bit set.
+    /// Number of the instruction, or number of the `if` with the top bit set.
     user: u32,
 }
 
@@ -520,7 +520,7 @@ struct BlockNode {
 /// Hint on how to compile an `if`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum IfControl {
-    /// None.
+    /// No hint.
     #[default]
     None,
     /// Turn into selections.
@@ -534,7 +534,7 @@ pub enum IfControl {
 /// Hint on how to compile a loop.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum LoopControl {
-    /// None.
+    /// No hint.
     #[default]
     None,
     /// Unroll.
@@ -586,17 +586,17 @@ pub struct Body {
     end_block: Block,
     /// `function_temp` variables.
     pub locals: Vec<Variable>,
-    /// Control flow is a tree; false once there are `goto`s.
+    /// Whether control flow is a tree; false if there are `goto`s.
     pub structured: bool,
     cfg_epoch: u64,
     inst_epoch: u64,
-    /// An undefined value, a copy of a variable was ever made, a register since there were none.
+    /// Whether an undefined value was created since the body last had none; likewise a `copy_deref` and a register.
     made_undef: bool,
     made_copy: bool,
     made_register: bool,
     changes: changes::Changes,
     analyses: AnalysisCache,
-    /// The origin of what is placed now; 0 is that of the neighbour.
+    /// The origin for new instructions, plus 1; 0 means the origin of the neighbour.
     origin: u16,
 }
 
@@ -607,7 +607,7 @@ impl Default for Body {
 }
 
 impl Body {
-    /// An empty body: one block that goes to the end block.
+    /// An empty body: one block with an edge to the end block.
     pub fn new() -> Body {
         let mut blocks = PrimaryMap::new();
         let start = blocks.push(BlockNode { parent: Some(CfParent::Function), ..BlockNode::default() });
@@ -641,17 +641,17 @@ impl Body {
         body
     }
 
-    /// Advances with every change of the control flow.
+    /// A counter that advances with every change of the control flow.
     pub fn cfg_epoch(&self) -> u64 {
         self.cfg_epoch
     }
 
-    /// Advances with every change of instructions, sources or control flow.
+    /// A counter that advances with every change of instructions, sources or control flow.
     pub fn inst_epoch(&self) -> u64 {
         self.inst_epoch
     }
 
-    /// Where analyses are kept.
+    /// The cache of analyses.
     pub(crate) fn analyses(&self) -> &AnalysisCache {
         &self.analyses
     }
@@ -670,27 +670,28 @@ impl Body {
         self.list.first
     }
 
-    /// The block that every return goes to. It is empty and not in the tree.
+    /// The target of every return. It is empty and not in the tree.
     pub fn end_block(&self) -> Block {
         self.end_block
     }
 
-    /// Number of values ever made: every [`Def`] is below it. The width of value numbers in prints follows from it.
+    /// Number of values ever created: every [`Def`] is below it. It determines the width of value numbers in the text
+    /// form.
     pub fn num_defs(&self) -> usize {
         self.defs.len()
     }
 
-    /// Number of instructions ever made: every [`Inst`] is below it.
+    /// Number of instructions ever created: every [`Inst`] is below it.
     pub fn num_insts(&self) -> usize {
         self.insts.len()
     }
 
-    /// Number of blocks ever made, end block included.
+    /// Number of blocks ever created, including the end block.
     pub fn num_blocks(&self) -> usize {
         self.blocks.len()
     }
 
-    /// Whether no `if` and no loop was ever made: all code is one block.
+    /// Whether no `if` or loop was ever created: all code is in one block.
     pub fn is_one_block(&self) -> bool {
         self.ifs.is_empty() && self.loops.is_empty()
     }
@@ -700,7 +701,7 @@ impl Body {
         self.made_undef
     }
 
-    /// Says that there is no undefined value (any more).
+    /// Records that the body contains no undefined values.
     pub(crate) fn set_no_undefs(&mut self) {
         self.made_undef = false;
     }
@@ -715,29 +716,29 @@ impl Body {
         self.made_register
     }
 
-    /// Whether there ever was a parallel copy.
+    /// Whether a parallel copy was ever created.
     pub fn has_parallel_copies(&self) -> bool {
         !self.copies.is_empty()
     }
 
-    /// Says that there is no register (any more).
+    /// Records that the body contains no registers.
     pub(crate) fn set_no_registers(&mut self) {
         self.made_register = false;
     }
 
-    /// Makes room for so many more instructions, with as many values, and five sources for two of them.
+    /// Reserves memory for `count` more instructions, with one value each and five sources for every two of them.
     pub fn reserve_insts(&mut self, count: usize) {
         self.insts.reserve(count);
         self.defs.reserve(count);
         self.uses.reserve(5 * count / 2);
     }
 
-    /// Number of loops ever made: if it is 0, there is no loop.
+    /// Number of loops ever created; if it is 0, there is no loop.
     pub fn num_loops(&self) -> usize {
         self.loops.len()
     }
 
-    /// Number of uses ever made.
+    /// Number of uses ever created.
     pub fn num_uses(&self) -> usize {
         self.uses.len()
     }

@@ -1,4 +1,4 @@
-//! Questions about instructions and uses that analyses and passes share.
+//! Queries about instructions and uses, shared by analyses and passes.
 
 use crate::body::Body;
 use crate::entities::{Block, Inst, Use, User};
@@ -7,7 +7,7 @@ use crate::intrinsics::{IndexKind, IntrinsicOp};
 use crate::variable::VariableModes;
 
 impl Body {
-    /// Whether an intrinsic depends on nothing but its sources.
+    /// Whether the result of an intrinsic depends on its sources only.
     pub fn can_reorder(&self, inst: Inst, op: IntrinsicOp) -> bool {
         let info = op.info();
         if info.index_slot(IndexKind::Access).is_some() {
@@ -20,7 +20,7 @@ impl Body {
             }
         }
         if op == IntrinsicOp::LoadDeref {
-            // Some system values change (whether the invocation is a helper).
+            // Some system values change during execution (whether the invocation is a helper).
             let modes = self.deref_modes(self.src(inst, 0));
             return modes != VariableModes::NONE
                 && VariableModes::READ_ONLY.contains(modes)
@@ -29,7 +29,7 @@ impl Body {
         info.can_reorder
     }
 
-    /// The block at whose end, or within which, a source is read.
+    /// The block that reads a source: the block of the user, or the predecessor of a phi source.
     pub fn use_block(&self, source: Use) -> Option<Block> {
         match self.user(source) {
             User::Inst(user) if self.is_phi(user) => Some(self.phi_predecessor(source)),

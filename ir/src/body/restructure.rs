@@ -1,5 +1,5 @@
-//! Moving code between a list and the sides of an `if` in it, where one side ends in a jump: the ways through the code
-//! stay what they were.
+//! Moves code between a list and the sides of an `if` in it, where one side ends in a jump. The paths of execution stay
+//! the same.
 
 use super::{BlockNode, Body, CfList, CfNode, CfParent, InstData};
 use crate::cursor::Cursor;
@@ -10,9 +10,9 @@ impl Body {
         if then_side { CfParent::Then(id) } else { CfParent::Else(id) }
     }
 
-    /// Moves everything after an `if`, to the end of its list, to the end of one of its sides. The other side must end
-    /// in a jump, this one must not. The block after the `if` must not have phis. Returns the new, empty block after
-    /// the `if`; phis after it have undefined values for it if it cannot be reached.
+    /// Moves everything after an `if`, up to the end of its list, to the end of one of its sides. The other side must
+    /// end in a jump; this one must not. The block after the `if` must not have phis. Returns the new, empty block
+    /// after the `if`. If it is unreachable, phis after it get undefined values for it.
     pub fn move_tail_into_side(&mut self, id: If, then_side: bool) -> Option<Block> {
         let parent = self.if_parent(id)?;
         let after = self.block_after_if(id);
@@ -40,15 +40,15 @@ impl Body {
         for block in [last, empty] {
             self.update_successors(block);
         }
-        // A side that ends in a jump goes where it went; the new block may be a predecessor that there was not.
+        // A side that ends in a jump keeps its target; the new block may be an additional predecessor.
         self.complete_phis_behind(empty);
         self.changed_cfg();
         Some(empty)
     }
 
-    /// Moves the content of a side of an `if` after the `if`. The other side must end in a jump. If this side ends in
-    /// one too, the block after the `if` must be the empty end of its list. Its first block and the block after the
-    /// `if` must not have phis. What the side makes is then available in all that follows.
+    /// Moves the content of a side of an `if` after the `if`. The other side must end in a jump. If this side ends in a
+    /// jump, too, the block after the `if` must be empty and the last of its list. The first block of the side and the
+    /// block after the `if` must not have phis. Afterwards, the definitions of the side dominate all code that follows.
     pub fn move_side_behind_if(&mut self, id: If, then_side: bool) {
         let Some(parent) = self.if_parent(id) else { return };
         let (before, after) = (self.block_before_if(id), self.block_after_if(id));
@@ -70,12 +70,12 @@ impl Body {
         self.changed_cfg();
     }
 
-    /// Gives phis in the successors of a block an undefined value for it, where they have none.
+    /// Adds an undefined value to phis in the successors of a block that have no source for it.
     pub fn complete_phis_behind(&mut self, block: Block) {
         for successor in self.successors(block) {
             let predecessors = self.predecessors(successor).len();
             for phi in self.phis(successor).collect::<Vec<Inst>>() {
-                // Most are complete, which their number tells.
+                // Most phis are complete, as their number of sources shows.
                 if self.num_sources(phi) < predecessors
                     && self.phi_source_for(phi, block).is_none()
                     && let Some(def) = self.inst_def(phi)
@@ -87,7 +87,7 @@ impl Body {
         }
     }
 
-    /// An undefined value of the shape of another one, made at the top.
+    /// Creates an undefined value of the same shape at the top of the body.
     pub fn undef_like(&mut self, def: Def) -> Def {
         let undef = self.create_inst(InstData::Undef, &[], Some(self.shape(def)));
         self.insert_inst(Cursor::BlockStart(self.start_block()), undef);

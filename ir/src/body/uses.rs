@@ -1,19 +1,19 @@
-//! Sources and lists of uses: every operation is O(1) but for the walks over a list, and for an instruction that loses
-//! one of many sources.
+//! Sources and lists of uses. Every operation takes O(1), except walks over a list and removing one of many sources of
+//! an instruction.
 
 use cranelift_entity::packed_option::{PackedOption, ReservedValue};
 
 use super::{Body, SourceSpec, Swizzle, TexSrcKind, USER_IF, UseNode};
 use crate::entities::{Block, Def, If, Inst, Use, User};
 
-/// Sources from which on an instruction that grows gets room for more, and one that shrinks moves those before the gap
-/// if they are fewer.
+/// Number of sources from which on a growing instruction reserves space for more, and a shrinking one shifts the
+/// sources before the gap if they are fewer.
 const MANY_SOURCES: u32 = 8;
 
 impl Body {
     /// The value that a source reads.
     ///
-    /// A source of a removed instruction reads nothing and must not be asked.
+    /// Must not be called for a source of a removed instruction.
     #[inline]
     pub fn src_def(&self, source: Use) -> Def {
         #[cfg(test)]
@@ -21,7 +21,7 @@ impl Body {
         self.uses[source].def.expand().unwrap_or_else(Def::reserved_value)
     }
 
-    /// The user that reads through this source.
+    /// The instruction or `if` that the source belongs to.
     #[inline]
     pub fn user(&self, source: Use) -> User {
         self.uses[source].user()
@@ -41,7 +41,7 @@ impl Body {
         UseIter { body: self, next: self.defs[def].first_use }
     }
 
-    /// The use of the same value that comes after this one in its list.
+    /// The next use of the same value.
     #[inline]
     pub(crate) fn next_use(&self, source: Use) -> Option<Use> {
         self.uses[source].next.expand()
@@ -52,13 +52,13 @@ impl Body {
         self.uses_of(def).collect()
     }
 
-    /// Whether nothing reads the value.
+    /// Whether a value has no uses.
     #[inline]
     pub fn is_unused(&self, def: Def) -> bool {
         self.defs[def].first_use.is_none()
     }
 
-    /// The only use of a value; none if there is no use or more than one.
+    /// The only use of a value; `None` if it has no use or more than one.
     #[inline]
     pub fn single_use(&self, def: Def) -> Option<Use> {
         let first = self.defs[def].first_use.expand()?;
@@ -91,13 +91,13 @@ impl Body {
         self.changed_insts();
     }
 
-    /// Predecessor that a phi source belongs to.
+    /// Predecessor of a phi source.
     #[inline]
     pub fn phi_predecessor(&self, source: Use) -> Block {
         Block::from_u32(self.uses[source].payload as u32)
     }
 
-    /// Sets the predecessor that a phi source belongs to.
+    /// Sets the predecessor of a phi source.
     pub fn set_phi_predecessor(&mut self, source: Use, block: Block) {
         self.uses[source].payload = u64::from(block.as_u32());
         self.changed_insts();
@@ -109,7 +109,7 @@ impl Body {
         TexSrcKind::ALL[self.uses[source].payload as usize]
     }
 
-    /// Raw 64 bits beside a source: swizzle, predecessor or kind.
+    /// The 64 bits stored with a source: swizzle, predecessor or kind.
     pub(crate) fn payload(&self, source: Use) -> u64 {
         self.uses[source].payload
     }
@@ -144,7 +144,7 @@ impl Body {
                 None => break,
             }
         }
-        // The list goes before that of the other value.
+        // The uses are prepended to those of the replacement.
         self.uses[last].next = others;
         if let Some(other) = others.expand() {
             self.uses[other].prev = last.into();
@@ -154,7 +154,7 @@ impl Body {
         self.changed_insts();
     }
 
-    /// Makes every use of `def` but those by `except` read `replacement` instead.
+    /// Makes every use of `def`, except those by `except`, read `replacement` instead.
     pub fn replace_uses_except(&mut self, def: Def, replacement: Def, except: Inst) {
         for source in self.uses_vec(def) {
             if self.user(source) != User::Inst(except) {
@@ -163,7 +163,7 @@ impl Body {
         }
     }
 
-    /// A new source for `user`, reading `def`.
+    /// Creates a source of `user` that reads `def`.
     #[inline]
     pub(super) fn push_use(&mut self, user: User, def: Def, payload: u64) -> Use {
         let user = match user {
@@ -179,7 +179,7 @@ impl Body {
         source
     }
 
-    /// Adds a slot for one more source of an instruction: it reads nothing yet.
+    /// Adds a free slot for one more source of an instruction.
     pub(super) fn push_room(&mut self, inst: Inst) {
         self.uses.push(UseNode {
             payload: 0,
@@ -190,7 +190,7 @@ impl Body {
         });
     }
 
-    /// Enters a source at the head of the list of uses of `def`.
+    /// Adds a source at the head of the list of uses of `def`.
     #[inline]
     pub(super) fn link_use(&mut self, source: Use, def: Def) {
         let head = self.defs[def].first_use;
@@ -204,7 +204,7 @@ impl Body {
         self.defs[def].first_use = source.into();
     }
 
-    /// Takes a source out of its value's list of uses.
+    /// Removes a source from the list of uses of its value.
     #[inline(always)]
     pub(super) fn unlink_use(&mut self, source: Use) {
         let UseNode { def, prev, next, .. } = self.uses[source];
@@ -226,22 +226,20 @@ impl Body {
         node.next = PackedOption::default();
     }
 
-    /// The source of an `if`'s condition.
+    /// The source of the condition of an `if`.
     pub fn if_condition(&self, id: If) -> Use {
         self.ifs[id].condition
     }
 
-    // ---- growing and shrinking
-
     /// Appends a source to an instruction (phi, call, texture, parallel copy) and returns its number.
     ///
-    /// Sources of an instruction are contiguous: unless there is a free slot after them, or they already stand at the
-    /// end of the arena, they move there, so that [`Use`] ids of the instruction that were taken before are void. Many
-    /// that move get as much room again, so that n sources cost O(n) in whatever order instructions grow.
+    /// Sources of an instruction are contiguous. Unless there is a free slot after them, or they are already at the end
+    /// of the arena, they move there, which invalidates earlier [`Use`] ids of the instruction. When many sources move,
+    /// as many slots are reserved after them, so that n sources cost O(n) in whatever order instructions grow.
     pub fn push_source(&mut self, inst: Inst, source: SourceSpec) -> u32 {
         let node = &self.insts[inst];
         let after = Use::from_u32(node.first_source + node.num_sources);
-        // Slots that an instruction has left stand before those it has now: one of its own after them is free.
+        // Slots that an instruction moved away from precede its current ones, so a slot after these that it owns is free.
         let is_room = |node: &UseNode| node.def.is_none() && node.user() == User::Inst(inst);
         if self.uses.get(after).is_some_and(is_room) {
             self.uses[after].payload = source.payload;
@@ -266,8 +264,8 @@ impl Body {
         number
     }
 
-    /// Removes source `number` of an instruction (phi, texture); the others keep their order. [`Use`] ids of the
-    /// instruction are void. It costs the number of sources after this one, or before it if there are fewer.
+    /// Removes source `number` of an instruction (phi, texture); the others keep their order. Invalidates [`Use`] ids
+    /// of the instruction. The cost is the number of sources after this one, or before it if there are fewer.
     pub fn remove_source(&mut self, inst: Inst, number: usize) {
         let count = self.num_sources(inst);
         debug_assert!(number < count);
@@ -289,7 +287,7 @@ impl Body {
         self.changed_insts();
     }
 
-    /// Makes one source of an instruction read what another one reads.
+    /// Makes source `to` of an instruction read the value of source `from`.
     fn shift_source(&mut self, inst: Inst, from: usize, to: usize) {
         let (from, to) = (self.source(inst, from), self.source(inst, to));
         let (def, payload) = (self.src_def(from), self.uses[from].payload);
@@ -317,7 +315,7 @@ impl Body {
     }
 }
 
-/// Walk over the uses of a value.
+/// Iterator over the uses of a value.
 pub struct UseIter<'a> {
     body: &'a Body,
     next: PackedOption<Use>,
@@ -346,7 +344,7 @@ mod tests {
         body.phi_sources(phi).map(|(pred, source)| (pred.as_u32(), body.src_def(source))).collect()
     }
 
-    /// Two phis that grow by turns, and shrink again in several orders.
+    /// Two phis that grow alternately and shrink in several orders.
     #[test]
     fn sources_take_room_in_proportion() {
         let mut shader = Shader::new(Stage::Compute);
@@ -369,8 +367,8 @@ mod tests {
                     .all(|(&(pred, def), i)| { pred == i && def == if step == 1 || i % 3 == 0 { x } else { y } })
             );
         }
-        // From the front, from the back, and from the middle: the others stay in order, and in the lists of what they
-        // read.
+        // Removing from the front, the back and the middle keeps the order of the others, and the lists of uses of
+        // their values.
         let mut left: Vec<(u32, Def)> = read(body, phis[1]);
         for round in 0..3000usize {
             let number = [0, left.len() - 1, left.len() / 2, 2, left.len() - 3][round % 5];
@@ -382,7 +380,7 @@ mod tests {
         }
         assert_eq!(read(body, phis[1]), left);
         assert_eq!(body.uses_of(y).count(), left.iter().filter(|&&(_, def)| def == y).count());
-        // The slots after the last one are taken again.
+        // The slots after the last source are reused.
         let before = body.num_uses();
         body.add_phi_source(phis[1], Block::from_u32(count), y);
         left.push((count, y));

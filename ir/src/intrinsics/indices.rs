@@ -1,14 +1,14 @@
 //! Values of constant indices of intrinsics.
 //!
-//! An intrinsic stores every constant index as an `i32`; the types here are what those numbers mean, with the words in
-//! which they are printed and parsed.
+//! Every constant index of an intrinsic is stored as an `i32`. The types in this module define the meaning of these
+//! numbers and their names in the text form.
 
 use std::fmt;
 
 use crate::alu::AluType;
 use tgsi_environment::named_enum;
 
-/// Declares a [`named_enum`] whose numbers are stored in indices.
+/// Declares a [`named_enum`] with values that are stored in indices.
 macro_rules! index_enum {
     ($(#[$attribute:meta])* $enum:ident { $($variant:ident = $number:literal $name:literal $meaning:literal,)* }) => {
         named_enum! { $(#[$attribute])* $enum { $($variant = $number $name $meaning,)* } }
@@ -72,7 +72,7 @@ impl AtomicOp {
 }
 
 index_enum! {
-    /// Set of invocations a barrier speaks of (`execution_scope`, `memory_scope`).
+    /// Scope of a barrier (`execution_scope`, `memory_scope`).
     Scope {
         None = 0 "NONE" "No barrier of this kind.",
         Invocation = 1 "INVOCATION" "The invocation itself.",
@@ -87,7 +87,7 @@ index_enum! {
 index_enum! {
     /// Interpolation of a fragment input.
     InterpMode {
-        None = 0 "NONE" "Unspecified: smooth, or what the API's state says for colours.",
+        None = 0 "NONE" "Unspecified: smooth, or according to API state for colours.",
         Smooth = 1 "SMOOTH" "Perspective.",
         Flat = 2 "FLAT" "Value of the provoking vertex.",
         NoPerspective = 3 "NOPERSPECTIVE" "Linear in window space.",
@@ -96,7 +96,7 @@ index_enum! {
 }
 
 impl InterpMode {
-    /// Prefix of the word in the print of an `interp_mode` index (`interp_mode=INTERP_MODE_SMOOTH`).
+    /// Prefix of the name of an `interp_mode` index in the text form (`interp_mode=INTERP_MODE_SMOOTH`).
     pub const PRINT_PREFIX: &'static str = "INTERP_MODE_";
 }
 
@@ -112,7 +112,7 @@ index_enum! {
 }
 
 index_enum! {
-    /// Kind of a descriptor (`desc_type`); the numbers are this project's own.
+    /// Kind of a descriptor (`desc_type`); the numbers are specific to this project.
     DescType {
         Ubo = 0 "UBO" "Uniform buffer.",
         Ssbo = 1 "SSBO" "Storage buffer.",
@@ -141,13 +141,13 @@ macro_rules! access_flags {
                 pub const $constant: Access = Access(1 << $bit);
             )*
 
-            /// Every flag with its word, in the order of prints.
+            /// All flags with their names, in print order.
             pub const FLAGS: &'static [(Access, &'static str)] = &[$((Access::$constant, $name)),*];
         }
     };
 }
 
-// The rows stand in the order of prints, which is not that of the bits.
+// The rows are in print order, which differs from the order of the bits.
 access_flags! {
     COHERENT = 0 "coherent" "Visible to other invocations.";
     RESTRICT = 1 "restrict" "No other pointer to the same memory is used.";
@@ -172,22 +172,22 @@ impl Access {
     /// No flags.
     pub const NONE: Access = Access(0);
 
-    /// Whether every flag of `flags` is set.
+    /// Whether all of `flags` are set.
     pub const fn contains(self, flags: Access) -> bool {
         self.0 & flags.0 == flags.0
     }
 
-    /// The flags of both.
+    /// The union of both sets.
     pub const fn union(self, flags: Access) -> Access {
         Access(self.0 | flags.0)
     }
 
-    /// The flag with this word.
+    /// Returns the flag with this name.
     pub fn from_name(name: &str) -> Option<Access> {
         Access::FLAGS.iter().find(|(_, word)| *word == name).map(|&(flag, _)| flag)
     }
 
-    /// Reads what [`Display`](fmt::Display) writes: words joined by `|`, or `none`.
+    /// Parses the output of [`Display`](fmt::Display): names joined by `|`, or `none`.
     pub fn parse(text: &str) -> Option<Access> {
         if text == "none" {
             return Some(Access::NONE);
@@ -207,7 +207,7 @@ impl Access {
 }
 
 impl fmt::Display for Access {
-    /// Words joined by `|`, or `none`.
+    /// Writes the names joined by `|`, or `none`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut separator = "";
         for &(flag, name) in Access::FLAGS {
@@ -225,25 +225,25 @@ impl fmt::Display for Access {
 pub struct MemorySemantics(pub u32);
 
 impl MemorySemantics {
-    /// Nothing.
+    /// No constraint.
     pub const NONE: MemorySemantics = MemorySemantics(0);
     /// Later accesses stay after the barrier.
     pub const ACQUIRE: MemorySemantics = MemorySemantics(1);
     /// Earlier accesses stay before the barrier.
     pub const RELEASE: MemorySemantics = MemorySemantics(2);
-    /// Both.
+    /// Acquire and release.
     pub const ACQ_REL: MemorySemantics = MemorySemantics(3);
     /// Writes are made available to the scope.
     pub const MAKE_AVAILABLE: MemorySemantics = MemorySemantics(4);
     /// Writes that are available are made visible.
     pub const MAKE_VISIBLE: MemorySemantics = MemorySemantics(8);
 
-    /// Whether every bit of `bits` is set.
+    /// Whether all of `bits` are set.
     pub const fn contains(self, bits: MemorySemantics) -> bool {
         self.0 & bits.0 == bits.0
     }
 
-    /// Reads what [`Display`](fmt::Display) writes.
+    /// Parses the output of [`Display`](fmt::Display).
     pub fn parse(text: &str) -> Option<MemorySemantics> {
         text.split('|').try_fold(MemorySemantics::NONE, |bits, word| {
             let bit = match word {
@@ -270,7 +270,7 @@ impl MemorySemantics {
 }
 
 impl fmt::Display for MemorySemantics {
-    /// `NONE`, `ACQ`, `REL` or `ACQ|REL`, followed by `|AVAILABLE` and `|VISIBLE`.
+    /// Writes `NONE`, `ACQ`, `REL` or `ACQ|REL`, followed by `|AVAILABLE` and `|VISIBLE`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self.0 & 3 {
             0 => "NONE",
@@ -293,11 +293,12 @@ macro_rules! io_semantics {
         $(#[$attribute])*
         #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
         pub struct $struct {
-            /// Slot; what the number means depends on stage and direction. 7 bits.
+            /// Slot, interpreted according to stage and direction. 7 bits.
             pub location: u8,
-            /// Number of consecutive slots an indirect access may reach. 6 bits.
+            /// Number of consecutive slots that an indirect access may reach. 6 bits.
             pub num_slots: u8,
-            /// Vertex stream of each component of a geometry shader output, two bits a component, x lowest.
+            /// Vertex stream of each component of a geometry shader output, two bits per component, x in the lowest
+            /// bits.
             pub gs_streams: u8,
             $(#[doc = $meaning] pub $field: bool,)*
         }
@@ -320,12 +321,12 @@ macro_rules! io_semantics {
                 }
             }
 
-            /// The flags that are set, as the words of prints in their order.
+            /// The names of the set flags, in print order.
             pub fn flag_names(self) -> impl Iterator<Item = &'static str> {
                 [$((self.$field, $name)),*].into_iter().filter_map(|(set, name)| set.then_some(name))
             }
 
-            /// Sets the flag with this word; false if there is none.
+            /// Sets the flag with this name. Returns whether it exists.
             pub fn set_flag(&mut self, name: &str) -> bool {
                 match name {
                     $($name => self.$field = true,)*
@@ -337,12 +338,12 @@ macro_rules! io_semantics {
     };
 }
 
-// The rows stand in the order of prints.
+// The rows are in print order.
 io_semantics! {
     /// Semantics of a shader input or output (`io_semantics`).
     ///
-    /// Packed into the 32 bits of the index, from bit 0 on: `location` 7 bits, `num_slots` 6, `gs_streams` 8, then one
-    /// bit for each flag.
+    /// Packed into the 32 bits of the index, starting at bit 0: `location` 7 bits, `num_slots` 6, `gs_streams` 8, then
+    /// one bit for each flag.
     IoSemantics {
         interp_explicit_strict = 31 "explicit_strict" "Explicit interpolation with the vertex order kept.",
         dual_source_blend_index = 21 "dualsrc" "Second colour of dual source blending.",
@@ -375,7 +376,7 @@ pub struct IoXfbOut {
     pub num_components: u8,
     /// Transform feedback buffer. 4 bits.
     pub buffer: u8,
-    /// Offset in the buffer in 32-bit words; prints show bytes.
+    /// Offset in the buffer in 32-bit words; the text form shows bytes.
     pub offset: u8,
 }
 

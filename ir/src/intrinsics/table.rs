@@ -1,12 +1,12 @@
-//! The table of intrinsics, declared once. A row reads
+//! The table of intrinsics. A row reads
 //!
 //! ```text
 //! Variant "name" Kind: (components "role" of each source, ...) -> components [bit sizes], [constant indices], [flags],
 //!     "meaning";
 //! ```
 //!
-//! Components are a number, `N` (the `num_components` of the instruction) or `any` (unchecked); the result may be
-//! `none`. The bit sizes of the result are a list, `any`, or `src k` (those of source k).
+//! Components are a number, `N` (the `num_components` of the instruction) or `any` (not checked); the result may be
+//! `none`. The bit sizes of the result are a list, `any`, or `src k` (the size of source k).
 
 use super::intrinsic_table;
 

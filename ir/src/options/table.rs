@@ -1,8 +1,8 @@
-// The table of switches: name = default, what replaces what the target lacks, that, how near the results are, meaning.
+// The table of switches: name = default, what replaces the missing opcodes, the replaced opcodes, precision, meaning.
 // Included by `options.rs` and by the build of the algebraic rules.
 //
-// By: `rules`, the pass of a name, or `hint` if nothing is replaced. The opcodes are those that are not left with a
-// switch `lower_` on or `has_` off, with sizes in parentheses if not of all sizes.
+// The second column is `rules`, a pass name, or `hint` if nothing is replaced. The opcodes are those that do not remain
+// if a `lower_` switch is on or a `has_` switch is off, with bit sizes in parentheses unless all sizes are replaced.
 /// Calls the macro `$callback` with the table of all switches.
 macro_rules! compiler_switches {
     ($callback:ident) => {
@@ -10,8 +10,8 @@ macro_rules! compiler_switches {
             fast_imul = true, hint, [], EXACT, "Products of integers cost no more than shifts.";
             fast_idiv = true, hint, [], EXACT, "Quotients and remainders of integers cost no more than a few shifts and sums.";
             fast_math = false, hint, [], EXACT, "Rules may assume that floats are neither NaN nor infinite nor denormal nor cancel.";
-            keep_rounding = false, hint, [], EXACT, "Floats are rounded as the source says, in every stage: no inexact rules, and no multiply-add is made or taken apart. Those of vertex, tessellation and geometry shaders are in any case, unless `free_rounding` or `fast_math` is on: what reaches a position must not depend on what else a program computes.";
-            free_rounding = false, hint, [], EXACT, "Sums and products of vertex, tessellation and geometry shaders may be rounded otherwise than the source says too.";
+            keep_rounding = false, hint, [], EXACT, "Floats are rounded as written in the source, in every stage: no inexact rule applies, and no multiply-add is formed or split. Vertex, tessellation and geometry shaders always keep rounding, unless `free_rounding` or `fast_math` is on: values that reach a position must not depend on the rest of the program.";
+            free_rounding = false, hint, [], EXACT, "Sums and products of vertex, tessellation and geometry shaders need not keep the rounding of the source, either.";
             free_scaling = false, hint, [], EXACT, "Products of floats with 2, 4, 8 and their reciprocals cost nothing.";
             free_differences_from_one = false, hint, [], EXACT, "An operand can be 1 - x or 1 - 2x, and its negation.";
             has_fsub = false, rules, [Fsub], EXACT, "Subtraction of floats is an instruction.";
@@ -20,34 +20,34 @@ macro_rules! compiler_switches {
             lower_fsign = false, rules, [Fsign], ZEROS, "No sign of a float.";
             lower_isign = false, rules, [Isign], EXACT, "No sign of an integer.";
             lower_iabs = false, rules, [Iabs], EXACT, "No absolute value of an integer.";
-            lower_ineg = false, rules, [Ineg], EXACT, "No negation of an integer: subtraction from 0, which the target has then.";
+            lower_ineg = false, rules, [Ineg], EXACT, "No negation of an integer: subtraction from 0, which the target is assumed to have.";
             lower_scmp = true, rules, [Slt Sge Seq Sne], EXACT, "No `slt`, `sge`, `seq`, `sne`: comparisons and conversions, which late rules fuse again if `fuse_scmp` is on.";
             lower_uabs_sub = true, rules, [UabsUsub UabsIsub], EXACT, "No absolute difference of integers.";
-            fuse_scmp = false, hint, [], EXACT, "A comparison whose boolean becomes 1.0 or 0.0 may become `slt`, `sge`, `seq`, `sne`.";
+            fuse_scmp = false, hint, [], EXACT, "A comparison and the conversion of its result to 1.0 or 0.0 may become `slt`, `sge`, `seq`, `sne`.";
             lower_umin = false, rules, [Umin], EXACT, "No unsigned minimum: comparison and selection.";
             lower_umax = false, rules, [Umax], EXACT, "No unsigned maximum: comparison and selection.";
-            lower_bitops = false, hint, [], EXACT, "No shifts and bitwise operations: no rule makes any. Those that a shader has stay.";
-            lower_fpow = false, rules, [Fpow(16 32)], near(256), "No power: exponential of the product with the logarithm. NaN for bases below 0, and for 1 to the power of an infinity; of 64 bits with the precision of 32.";
+            lower_bitops = false, hint, [], EXACT, "No shifts and bitwise operations: rules do not create any, but keep those of the shader.";
+            lower_fpow = false, rules, [Fpow(16 32)], near(256), "No power: exponential of the product with the logarithm. Gives NaN for bases below 0, and for 1 to the power of an infinity; the precision of 64 bits is that of 32 bits.";
             lower_fdiv = false, rules, [Fdiv], near(2), "No division of floats: product with the reciprocal. The reciprocals of denormals are infinite, and those of numbers above 2^126 are denormal.";
-            lower_fmod = false, rules, [Fmod(32) Frem(32)], near(2), "No remainders of floats: `fmod`, `frem`. Of 16 and 64 bits a quotient beside a whole number may be taken for it.";
-            lower_fsqrt = false, rules, [Fsqrt], near(2), "No square root: reciprocal of the reciprocal square root, which the target has then.";
+            lower_fmod = false, rules, [Fmod(32) Frem(32)], near(2), "No remainders of floats: `fmod`, `frem`. In 16 and 64 bits, a quotient next to an integer may be rounded to it.";
+            lower_fsqrt = false, rules, [Fsqrt], near(2), "No square root: reciprocal of the reciprocal square root, which the target is assumed to have.";
             lower_frsq = false, rules, [Frsq], near(2), "No reciprocal square root: reciprocal of the square root. Not together with `lower_fsqrt`.";
             lower_ffract = false, rules, [Ffract], EXACT, "No fractional part: `ffloor`.";
-            lower_ffloor = false, rules, [Ffloor], EXACT, "No `ffloor`: `ffract`, or `ftrunc` if there is none. Not together with both `lower_ffract` and `lower_ftrunc`.";
+            lower_ffloor = false, rules, [Ffloor], EXACT, "No `ffloor`: `ffract`, or `ftrunc` if the target lacks `ffract`. Not together with both `lower_ffract` and `lower_ftrunc`.";
             lower_fceil = false, rules, [Fceil], EXACT, "No `fceil`: `ffloor`.";
             lower_ftrunc = false, rules, [Ftrunc], ZEROS, "No `ftrunc`: `ffloor` of the magnitude.";
             lower_fround_even = false, rules, [FroundEven], ZEROS, "No `fround_even`: `ffloor`, `ffract` and a comparison.";
             lower_ldexp = true, rules, [Ldexp], near(1), "No `ldexp`.";
             lower_flrp = true, rules, [Flrp], near(2), "No linear interpolation.";
             lower_ffma = false, rules, [Ffma Ffmaz], near(2), "No fused multiply-add (`ffma`, `ffmaz`): product and sum, each rounded.";
-            lower_fmulz = false, rules, [Fmulz Ffmaz Fmadz FlrpMadz Fdot2Madz Fdot3Madz Fdot4Madz], EXACT, "No `fmulz`, `fmadz`, `ffmaz`, `flrp_madz` and dot products of their kind, where 0 times anything is 0: product and selection.";
+            lower_fmulz = false, rules, [Fmulz Ffmaz Fmadz FlrpMadz Fdot2Madz Fdot3Madz Fdot4Madz], EXACT, "No `fmulz`, `fmadz`, `ffmaz`, `flrp_madz` and the corresponding dot products, in which 0 times anything is 0: product and selection.";
             fuse_ffma = false, hint, [], EXACT, "Product and sum may become a fused multiply-add.";
             fuse_mad = false, hint, [], EXACT, "Product and sum become one instruction that rounds twice.";
             lower_flrp_mad = true, rules, [FlrpMad FlrpMadz], EXACT, "No `flrp_mad`, `flrp_madz`.";
-            lower_fdot_mad = true, rules, [Fdot2Mad Fdot3Mad Fdot4Mad Fdot2Madz Fdot3Madz Fdot4Madz], EXACT, "No dot products that sum from the first component on.";
+            lower_fdot_mad = true, rules, [Fdot2Mad Fdot3Mad Fdot4Mad Fdot2Madz Fdot3Madz Fdot4Madz], EXACT, "No dot products that start the sum with the first component.";
             lower_fdot = false, rules, [Fdot2 Fdot3 Fdot4 Fdot5 Fdot8 Fdot16 Fdot2Replicated Fdot3Replicated Fdot4Replicated Fdot5Replicated Fdot8Replicated Fdot16Replicated], near(16), "No dot products.";
             lower_fdph = true, rules, [Fdph FdphReplicated], near(4), "No homogeneous dot product.";
-            fdot_replicates = false, rules, [Fdot2 Fdot3 Fdot4 Fdph], near(4), "Dot products come in every component: `fdot2_replicated` to `fdot4_replicated`, `fdph_replicated`.";
+            fdot_replicates = false, rules, [Fdot2 Fdot3 Fdot4 Fdph], near(4), "Dot products replicate the result to every component: `fdot2_replicated` to `fdot4_replicated`, `fdph_replicated`.";
             lower_vector_cmp = false, rules, [BallFequal2 BanyFnequal2 BallIequal2 BanyInequal2 FallEqual2 FanyNequal2 BallFequal3 BanyFnequal3 BallIequal3 BanyInequal3 FallEqual3 FanyNequal3 BallFequal4 BanyFnequal4 BallIequal4 BanyInequal4 FallEqual4 FanyNequal4 BallFequal5 BanyFnequal5 BallIequal5 BanyInequal5 FallEqual5 FanyNequal5 BallFequal8 BanyFnequal8 BallIequal8 BanyInequal8 FallEqual8 FanyNequal8 BallFequal16 BanyFnequal16 BallIequal16 BanyInequal16 FallEqual16 FanyNequal16], EXACT, "No comparisons over all components of a vector with a result of 1 bit, or of 0.0 and 1.0.";
             lower_hadd = true, rules, [Ihadd Uhadd Irhadd Urhadd], EXACT, "No averages of integers.";
             lower_uadd_carry = false, rules, [UaddCarry], EXACT, "No carry of an unsigned sum.";
@@ -60,7 +60,7 @@ macro_rules! compiler_switches {
             lower_bitfield_insert = false, rules, [BitfieldInsert], EXACT, "No GLSL `bitfieldInsert`.";
             lower_bitfield_extract = false, rules, [UbitfieldExtract IbitfieldExtract], EXACT, "No GLSL `bitfieldExtract`.";
             lower_ifind_msb = false, rules, [IfindMsb], EXACT, "No highest bit of a signed number.";
-            lower_ufind_msb_to_rev = false, rules, [UfindMsb], EXACT, "No `ufind_msb`: `ufind_msb_rev`, which the target has then.";
+            lower_ufind_msb_to_rev = false, rules, [UfindMsb], EXACT, "No `ufind_msb`: `ufind_msb_rev`, which the target is assumed to have.";
             lower_find_lsb = false, rules, [FindLsb], EXACT, "No lowest bit.";
             lower_extract_byte = true, rules, [ExtractU8(32) ExtractI8(32)], EXACT, "No extraction of bytes from words of 32 bits.";
             lower_extract_word = true, rules, [ExtractU16(32) ExtractI16(32)], EXACT, "No extraction of 16-bit words from words of 32 bits.";
@@ -93,22 +93,22 @@ macro_rules! compiler_switches {
             has_iadd3 = false, rules, [Iadd3], EXACT, "Sum of three is an instruction.";
             avoid_ternary_with_two_constants = false, hint, [], EXACT, "Operations on three operands may have one constant only.";
             source_modifiers = false, hint, [], EXACT, "Negation and absolute value of float operands cost nothing.";
-            preserve_mediump = false, rules, [F2fmp I2imp F2imp F2ump I2fmp U2fmp], EXACT, "Conversions to medium precision (`f2fmp` and its kin) stay. Otherwise they are to 16 bits.";
+            preserve_mediump = false, rules, [F2fmp I2imp F2imp F2ump I2fmp U2fmp], EXACT, "Conversions to medium precision (`f2fmp` and its variants) are kept. Otherwise they become conversions to 16 bits.";
             vectorize_vec2_16bit = false, hint, [], EXACT, "Two values of 16 bits are one register.";
             lower_idiv = false, lower_idiv, [Udiv(8 16 32) Idiv(8 16 32) Umod(8 16 32) Irem(8 16 32) Imod(8 16 32)], EXACT, "No quotients and remainders of integers of up to 32 bits.";
             idiv_by_fp16 = false, hint, [], EXACT, "Quotients of 8-bit integers may be taken in 16-bit floats.";
             lower_bitfield_reverse = false, lower_alu, [BitfieldReverse], EXACT, "No reversal of bits.";
             lower_bit_count = false, lower_alu, [BitCount], EXACT, "No count of bits.";
             lower_mul_high = false, lower_alu, [ImulHigh(8 16 32) UmulHigh(8 16 32)], EXACT, "No high half of a product of up to 32 bits.";
-            lower_fminmax_signed_zero = false, lower_alu, [], EXACT, "Minima and maxima of floats may take either of two different zeros.";
+            lower_fminmax_signed_zero = false, lower_alu, [], EXACT, "Minima and maxima of +0 and -0 may return either of them.";
             lower_pack_vectors = false, lower_pack, [Pack642x32 Pack322x16 Pack644x16 Pack324x8 Unpack642x32 Unpack322x16 Unpack644x16 Unpack324x8 PackHalf2x16 UnpackHalf2x16 PackUvec2ToUint PackUvec4ToUint PackUint2x16 PackSint2x16], EXACT, "No packing and unpacking of whole vectors, only of components.";
             lower_pack_32_4x8_split = false, lower_pack, [Pack324x8Split], EXACT, "No packing of four bytes into a word.";
             lower_frexp = false, lower_frexp, [FrexpExp FrexpSig], EXACT, "No fractions and exponents of floats.";
-            software_doubles = false, lower_doubles, [Fadd(64) Fmul(64) Ffma(64) Fneg(64) Fabs(64) Fsign(64) Flt(64) Fge(64) Feq(64) Fneu(64)], EXACT, "No 64-bit floats at all: what `lower_doubles` leaves is made of 32-bit integers.";
-            keep_ifs = false, hint, [], EXACT, "A selection is a sum of products, which an unselected NaN or infinity spoils: no `if` becomes one.";
-            lower_control_flow = false, hint, [], EXACT, "No branches and loops: every loop whose trip count is bounded is unrolled, and every `if` without other effects than kills becomes selections.";
-            speculate_loads = false, hint, [], EXACT, "Any load may run where the source would not have run it: what is out of range does no harm.";
-            division_traps = false, hint, [], EXACT, "Quotients and remainders of integers may end the program for divisors 0 and -1.";
+            software_doubles = false, lower_doubles, [Fadd(64) Fmul(64) Ffma(64) Fneg(64) Fabs(64) Fsign(64) Flt(64) Fge(64) Feq(64) Fneu(64)], EXACT, "No 64-bit floats at all: operations that `lower_doubles` leaves become operations on 32-bit integers.";
+            keep_ifs = false, hint, [], EXACT, "A selection is a sum of products, in which an unselected NaN or infinity spoils the result: no `if` becomes one.";
+            lower_control_flow = false, hint, [], EXACT, "No branches and loops: every loop with a bounded trip count is unrolled, and every `if` without side effects other than kills becomes selections.";
+            speculate_loads = false, hint, [], EXACT, "Any load may be executed speculatively: out-of-range accesses are harmless.";
+            division_traps = false, hint, [], EXACT, "Quotients and remainders of integers may trap for divisors 0 and -1.";
             vector_target = true, hint, [], EXACT, "Operations on up to four components cost one instruction.";
         }
     };

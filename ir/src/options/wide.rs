@@ -1,4 +1,4 @@
-//! Families of operations on 64-bit numbers, or to 16-bit floats, that a target lacks: sets with one bit for a family
+//! Families of 64-bit operations and of conversions to 16-bit floats that a target lacks: sets with one bit per family
 //! of opcodes.
 
 macro_rules! families {
@@ -9,18 +9,18 @@ macro_rules! families {
 
         impl $set {
             $(#[doc = $what] pub const $constant: $set = $set(1 << $bit);)+
-            /// None.
+            /// The empty set.
             pub const NONE: $set = $set(0);
-            /// All of them.
+            /// All families.
             pub const ALL: $set = $set($(1 << $bit)|+);
 
-            /// Whether all bits of `other` are set.
+            /// Whether the set contains all families of `other`.
             #[must_use]
             pub const fn contains(self, other: $set) -> bool {
                 self.0 & other.0 == other.0
             }
 
-            /// Both sets.
+            /// The union of both sets.
             #[must_use]
             pub const fn union(self, other: $set) -> $set {
                 $set(self.0 | other.0)
@@ -38,7 +38,7 @@ families! {
     SIGN = 3, "`isign`.";
     DIVMOD = 4, "Quotients and remainders.";
     CONVERSION = 5, "Conversions to and from other types and sizes.";
-    SELECT = 6, "Selections: `bcsel` and its kin.";
+    SELECT = 6, "Selections: `bcsel` and its variants.";
     COMPARISON = 7, "Comparisons, of single components and of whole vectors, and tests of a bit.";
     ADD = 8, "Sums and differences: `iadd`, `isub`, carries, averages, absolute differences.";
     ABS = 9, "`iabs`.";
@@ -46,7 +46,7 @@ families! {
     LOGIC = 11, "`iand`, `ior`, `ixor`, `inot`, `bitfield_select`.";
     MIN_MAX = 12, "Minima and maxima.";
     SHIFT = 13, "Shifts and rotations.";
-    EXTRACT = 14, "Bytes and words taken out and put in.";
+    EXTRACT = 14, "Extraction and insertion of bytes and words.";
     FIND_LSB = 15, "`find_lsb`.";
     BIT_COUNT = 16, "`bit_count`.";
     FIND_MSB = 17, "`ufind_msb`, `ufind_msb_rev`.";
@@ -80,8 +80,8 @@ families! {
 families! {
     /// Conversions to 16-bit floats, for [`lower_fp16_casts`](crate::passes::lower_fp16_casts()).
     Fp16Casts:
-    PLAIN = 0, "`f2f16` and `f2fmp`, which round as the shader says.";
+    PLAIN = 0, "`f2f16` and `f2fmp`, with the rounding mode of the shader.";
     RTNE = 1, "`f2f16_rtne`.";
     RTZ = 2, "`f2f16_rtz`.";
-    FROM_64 = 3, "All of them, from 64-bit floats only: by a 32-bit float.";
+    FROM_64 = 3, "All of them, from 64-bit floats only: through a 32-bit float.";
 }

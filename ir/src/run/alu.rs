@@ -1,4 +1,4 @@
-//! ALU instructions: loops over lanes for the common 32-bit ones, [`evaluate`] for each lane for all others.
+//! ALU instructions: loops over lanes for common 32-bit opcodes, [`evaluate`] per lane for all others.
 
 use super::machine::Machine;
 use super::program::Alu;
@@ -40,8 +40,8 @@ fn fmax(a: f32, b: f32) -> f32 {
     if a > b || b.is_nan() || (a == b && (a.to_bits() as i32) > b.to_bits() as i32) { a } else { b }
 }
 
-/// The opcodes with a loop over lanes. `float` ones are exact only without flushing of denormals and rounding toward
-/// zero; `word` ones are typed by 32 bits; `bits` ones work in any size up to 32 bits.
+/// The opcodes with a loop over lanes. `float` opcodes are exact only without flushing of denormals and rounding toward
+/// zero; `word` opcodes are 32-bit; `bits` opcodes work in any size up to 32 bits.
 macro_rules! fast_table {
     ($callback:ident $($argument:tt)*) => {
         $callback! { ($($argument)*)
@@ -114,7 +114,7 @@ macro_rules! fast_table {
     };
 }
 
-/// The parameters of a loop over lanes.
+/// The requirements of a loop over lanes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Needs {
     Bits,
@@ -167,12 +167,12 @@ macro_rules! apply {
     };
 }
 
-/// Whether there is a loop over lanes for an opcode whose sources and result have no 64-bit components, with unsized
-/// types of `bit_size` bits. `plain`: 32-bit floats are neither flushed nor rounded toward zero.
+/// Whether there is a loop over lanes for an opcode with unsized types of `bit_size` bits, and without 64-bit
+/// components. `plain` means that 32-bit floats are neither flushed nor rounded toward zero.
 pub(super) fn is_fast(op: AluOp, bit_size: u8, plain: bool) -> bool {
     match fast_table!(make_needs op) {
         Needs::Bits => true,
-        // A table entry with sizes of its own is given 0 or the size of a boolean.
+        // `bit_size` of an opcode without unsized types is 0 or the size of a boolean.
         Needs::Word => bit_size == 32 || bit_size == 0 || op == AluOp::B2f32,
         Needs::Float => plain && (bit_size == 32 || bit_size == 0),
     }
@@ -247,7 +247,7 @@ impl Machine<'_, '_> {
         }
     }
 
-    /// Scalar products: the last component first.
+    /// Dot products, starting with the last component.
     fn run_dot(&mut self, alu: &Alu) {
         let program = self.program;
         let width = self.width;
@@ -265,7 +265,7 @@ impl Machine<'_, '_> {
         }
     }
 
-    /// Any opcode, lane by lane.
+    /// Evaluates any opcode, lane by lane.
     fn run_general(&mut self, alu: &Alu) {
         let program = self.program;
         let width = self.width;

@@ -39,7 +39,7 @@ impl Machine<'_, '_> {
                 Op::If { condition, otherwise } => {
                     self.check_depth()?;
                     self.masks.extend_from_slice(&self.active);
-                    // The second side first: it needs the mask from before.
+                    // The else side first: it needs the mask from before.
                     for lane in 0..self.width {
                         let taken = self.get(condition, 0, lane) != 0;
                         self.masks.push(if taken { 0 } else { self.active[lane] });
@@ -94,7 +94,7 @@ impl Machine<'_, '_> {
                     self.iteration.copy_from_slice(&self.masks[first + width..first + 2 * width]);
                     self.in_loop.copy_from_slice(&self.masks[first + 2 * width..]);
                     self.masks.truncate(first);
-                    // Lanes that returned inside have left everything.
+                    // Lanes that returned inside the loop have left all constructs.
                     and(&mut self.iteration, &self.in_function);
                     and(&mut self.in_loop, &self.in_function);
                     and(&mut self.active, &self.iteration);
@@ -136,7 +136,7 @@ impl Machine<'_, '_> {
         Ok(())
     }
 
-    /// Lanes that are in the loop still come together.
+    /// Reactivates the lanes that are still in the loop.
     fn next_iteration(&mut self) {
         self.iteration.copy_from_slice(&self.in_loop);
         self.active.copy_from_slice(&self.in_loop);
@@ -165,7 +165,7 @@ impl Machine<'_, '_> {
                 super::machine::put(&mut self.words, parameter.plane + plane, &self.result, &self.active, self.full);
             }
         }
-        // Registers and variables of a function start as zero at each call.
+        // Registers and variables of a function start as zero in each call.
         self.result.fill(0);
         for plane in 0..routine.registers.1 {
             let plane = routine.registers.0 + plane;
@@ -191,7 +191,7 @@ impl Machine<'_, '_> {
         Ok(routine.start as usize)
     }
 
-    /// Goes back to the caller; none at the end of the shader.
+    /// Returns to the caller; `None` at the end of the shader.
     fn leave_call(&mut self) -> Option<usize> {
         let Some(Frame::Call { back, callee }) = self.frames.pop() else { return None };
         self.calling[callee as usize] = false;

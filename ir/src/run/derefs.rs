@@ -1,4 +1,4 @@
-//! Pointers to variables: steps along a deref chain, loads, stores and copies.
+//! Pointers to variables: steps of a deref chain, loads, stores and copies.
 
 use super::RunError;
 use super::layout::{BLOCK_SHIFT, COMMON, Leaf, MAX_CELLS, NULL, STORAGE, UNIFORM, component_bytes};
@@ -8,28 +8,28 @@ use crate::intrinsics::IntrinsicOp;
 use crate::types::ScalarType;
 use crate::variable::VariableModes;
 
-/// Modes whose memory is addressed in bytes.
+/// Modes with byte-addressed memory.
 pub(super) const BYTE_MODES: VariableModes = VariableModes(VariableModes::MEM_SSBO.0 | VariableModes::MEM_UBO.0);
 
-/// One deref instruction: from the parent's address to its own.
+/// A deref instruction: computes its address from the parent's.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct DerefStep {
-    /// The address made.
+    /// The resulting address.
     pub dest: Value,
     /// The parent's address.
     pub parent: Value,
-    /// The index; no components if there is none.
+    /// The index; has no components if absent.
     pub index: Value,
-    /// Number of elements; `u32::MAX` if there is no bound.
+    /// Number of elements; `u32::MAX` if unbounded.
     pub bound: u32,
-    /// Distance of elements.
+    /// Distance between elements.
     pub stride: u32,
-    /// Distance of the field.
+    /// Offset of the field.
     pub offset: u32,
 }
 
 impl DerefStep {
-    /// The address for a parent's address and an index.
+    /// Computes the address from the parent's address and an index.
     pub fn address(&self, parent: u32, index: i64) -> u32 {
         if parent == NULL || (self.bound != u32::MAX && !(0..i64::from(self.bound)).contains(&index)) {
             return NULL;
@@ -39,18 +39,18 @@ impl DerefStep {
     }
 }
 
-/// The plan of a `copy_deref`.
+/// The precomputed steps of a `copy_deref`.
 #[derive(Clone, Debug)]
 pub(super) struct CopyPlan {
-    /// Vectors of the type.
+    /// The vectors that the type consists of.
     pub leaves: Vec<Leaf>,
-    /// Distances of all combinations of wildcards, of the destination and the source.
+    /// Offsets in the destination and in the source for all combinations of wildcard indices.
     pub offsets: Vec<(u32, u32)>,
 }
 
 impl CopyPlan {
-    /// From the vectors of the type and the wildcards: number of elements, distance in the destination, distance in the
-    /// source.
+    /// Makes a plan from the vectors of the type and the wildcards, given as number of elements, distance in the
+    /// destination, and distance in the source.
     pub fn new(leaves: Vec<Leaf>, loops: Vec<(u32, u32, u32)>) -> Result<CopyPlan, RunError> {
         let total = loops.iter().fold(leaves.len() as u64, |n, &(count, _, _)| n.saturating_mul(count.into()));
         if total > u64::from(MAX_CELLS) {
@@ -70,16 +70,16 @@ impl CopyPlan {
     }
 }
 
-/// Image intrinsics by how they name the image, and what they do.
+/// An image intrinsic, split into how it specifies the image and its action.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ImagePlan {
-    /// Naming of the image.
+    /// How the image is specified.
     pub naming: ImageNaming,
-    /// Action on it.
+    /// The action on the image.
     pub action: ImageAction,
 }
 
-/// The way in which an image intrinsic names its image.
+/// How an image intrinsic specifies its image.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum ImageNaming {
     Deref,
@@ -101,7 +101,7 @@ pub(super) enum ImageAction {
 }
 
 impl ImagePlan {
-    /// Takes an image intrinsic apart; none if it is another one, or one without counterpart in the environment.
+    /// Splits an image intrinsic; `None` for other intrinsics and for those without counterpart in the environment.
     pub fn new(op: IntrinsicOp) -> Option<ImagePlan> {
         use ImageAction::*;
         use ImageNaming::*;
@@ -149,7 +149,7 @@ impl Machine<'_, '_> {
         });
     }
 
-    /// The address that all active lanes have, if it is the same in all.
+    /// The address in all active lanes, if it is the same in all.
     fn uniform_address(&self, pointer: Value) -> Option<u32> {
         let plane = self.plane(pointer.plane);
         let mut active = plane.iter().zip(&self.active).filter(|&(_, &mask)| mask != 0).map(|(&address, _)| address);
@@ -157,7 +157,7 @@ impl Machine<'_, '_> {
         active.all(|address| address == first).then_some(first)
     }
 
-    /// Reads a cell; buffers have no cells.
+    /// Reads a cell. (Buffers have no cells.)
     pub fn cell_word(&self, address: u32, lane: usize) -> u32 {
         if address < COMMON {
             self.private.get(address as usize * self.width + lane).copied().unwrap_or(0)
@@ -177,7 +177,7 @@ impl Machine<'_, '_> {
         }
     }
 
-    /// Component `component` of the vector that an address points at.
+    /// Loads component `component` of the vector at an address.
     fn load_component(&self, address: u32, component: u32, bits: u8, lane: usize) -> u64 {
         if address == NULL {
             return 0;
@@ -208,8 +208,7 @@ impl Machine<'_, '_> {
         }
     }
 
-    /// Stores component `component` of the vector that an address points at. Buffers change only through lanes that are
-    /// no helpers.
+    /// Stores component `component` of the vector at an address. Helper lanes do not change buffers.
     fn store_component(&mut self, address: u32, component: u32, bits: u8, lane: usize, value: u64) {
         if address == NULL || address >= UNIFORM {
             return;
@@ -231,11 +230,11 @@ impl Machine<'_, '_> {
         }
     }
 
-    /// Reads what pointers point at, `delta` cells further on.
+    /// Loads the values that pointers point to, offset by `delta` cells.
     pub fn load_pointer(&mut self, dest: Value, pointer: Value, delta: u32) {
         let planes = dest.planes();
         let width = self.width;
-        // Mostly all lanes read the same cells: whole planes are copied then.
+        // Usually all lanes read the same cells, so that whole planes are copied.
         if let Some(address) = self.uniform_address(pointer).filter(|&address| address < COMMON)
             && let address = address.wrapping_add(delta)
             && address < COMMON
@@ -269,7 +268,7 @@ impl Machine<'_, '_> {
         });
     }
 
-    /// Writes the components of `mask` to what pointers point at.
+    /// Stores the components of `mask` through pointers.
     pub fn store_pointer(&mut self, pointer: Value, value: Value, mask: u32) {
         let width = self.width;
         if let Some(address) = self.uniform_address(pointer)
@@ -301,7 +300,7 @@ impl Machine<'_, '_> {
         });
     }
 
-    /// Copies a whole value of any type.
+    /// Copies a value of any type.
     pub fn copy_deref(&mut self, intrinsic: &Intrinsic) {
         let sources = self.sources(intrinsic);
         let program = self.program;
@@ -314,7 +313,7 @@ impl Machine<'_, '_> {
                 address if address >= STORAGE => address.wrapping_add(offset).wrapping_add(leaf.byte),
                 address => address.wrapping_add(offset).wrapping_add(leaf.cell),
             };
-            // All is read before anything is written: the two may overlap.
+            // Read everything before writing, because source and destination may overlap.
             let mut values = Vec::new();
             for &(_, offset) in &plan.offsets {
                 for leaf in &plan.leaves {
@@ -337,14 +336,14 @@ impl Machine<'_, '_> {
         });
     }
 
-    /// Reads one component through a pointer and writes another value there, for atomics; the old value.
+    /// Replaces one component through a pointer, for atomics. Returns the old value.
     pub fn exchange_pointer(&mut self, address: u32, bits: u8, lane: usize, change: impl FnOnce(u64) -> u64) -> u64 {
         let old = self.load_component(address, 0, bits, lane);
         self.store_component(address, 0, bits, lane, change(old));
         old
     }
 
-    /// `deref_buffer_array_length`: elements of `stride` bytes from the pointer to the end of its buffer.
+    /// For `deref_buffer_array_length`: the number of bytes from an address to the end of its buffer.
     pub fn buffer_bytes_behind(&self, address: u32) -> u32 {
         if !(STORAGE..UNIFORM).contains(&address) {
             return 0;
@@ -358,7 +357,7 @@ fn bits_of(scalar: ScalarType) -> u8 {
     scalar.bit_size()
 }
 
-/// Block and byte of a buffer address.
+/// Block number and byte offset of a buffer address.
 fn buffer_place(address: u32) -> (u32, u32) {
     (address >> BLOCK_SHIFT & 63, address & ((1 << BLOCK_SHIFT) - 1))
 }

@@ -1,4 +1,4 @@
-//! Intrinsics: which does what, and the system values.
+//! Dispatch of intrinsics, and system values.
 
 use super::RunError;
 use super::layout::component_bytes;
@@ -35,7 +35,7 @@ impl Machine<'_, '_> {
                     machine.buffer_bytes_behind(machine.get(pointer, 0, lane) as u32) as u64 / 4
                 });
             }
-            // A unit by its number, and its handle.
+            // The handle of a unit, given by its number.
             I::VulkanResourceIndex => {
                 let (index, binding) = (self.sources(intrinsic)[0], intrinsic.index(IndexKind::Binding) as u32);
                 self.set_lanes(intrinsic.dest, 0, |machine, lane| {
@@ -66,7 +66,7 @@ impl Machine<'_, '_> {
             I::InterpDerefAtCentroid | I::InterpDerefAtSample | I::InterpDerefAtOffset => {
                 self.interpolate_deref(intrinsic);
             }
-            // A barycentric is where it is, relative to the centre of the pixel.
+            // A barycentric value is the offset from the centre of the pixel.
             I::LoadBarycentricPixel
             | I::LoadBarycentricCentroid
             | I::LoadBarycentricSample
@@ -76,10 +76,10 @@ impl Machine<'_, '_> {
             I::Terminate | I::Demote => self.kill(None),
             I::TerminateIf | I::DemoteIf => self.kill(Some(self.sources(intrinsic)[0])),
             I::IsHelperInvocation => {
-                // A lane that was terminated and still runs does so only for the derivatives of the others.
+                // A terminated lane only continues for the derivatives of the others.
                 self.set_lanes(intrinsic.dest, 0, |machine, lane| truth(!machine.may_write(lane)));
             }
-            // Lanes run in lock-step and memory is one: nothing to wait for.
+            // Lanes execute in lock-step on the same memory, so a barrier has no effect.
             I::Barrier | I::BeginInvocationInterlock | I::EndInvocationInterlock => {}
             I::IsSparseTexelsResident => {
                 let code = self.sources(intrinsic)[0];
@@ -123,7 +123,7 @@ impl Machine<'_, '_> {
         }
     }
 
-    /// Makes the active lanes (with a condition, those where it holds) helpers.
+    /// Turns the active lanes (with a condition, those where it holds) into helpers.
     fn kill(&mut self, condition: Option<Value>) {
         for lane in 0..self.lanes {
             if self.active[lane] != 0 && condition.is_none_or(|value| self.get(value, 0, lane) != 0) {
@@ -133,10 +133,8 @@ impl Machine<'_, '_> {
         }
     }
 
-    // ---- system values
-
-    /// A word of a system value, as the inputs say; 0 if they do not. Values that no front end asks for by themselves
-    /// follow from others.
+    /// A word of a system value according to the inputs; 0 if it is not given. Values that no front end provides are
+    /// derived from others.
     pub fn system_value_word(&self, value: SystemValue, word: usize, lane: usize) -> u32 {
         use SystemValue as S;
         if let Some(given) = self.inputs.system_values.get(&value) {
@@ -160,13 +158,13 @@ impl Machine<'_, '_> {
         }
     }
 
-    /// Invocations of the dispatch in a dimension.
+    /// Number of invocations of the dispatch in a dimension.
     fn global_size(&self, dimension: usize, lane: usize) -> u32 {
         let count = self.system_value_word(SystemValue::NumWorkgroups, dimension, lane);
         count.wrapping_mul(self.system_value_word(SystemValue::WorkgroupSize, dimension, lane))
     }
 
-    /// Loads a system value; false if the environment has none that corresponds.
+    /// Loads a system value; false if the environment has no corresponding value.
     fn load_system_value(&mut self, intrinsic: &Intrinsic) -> bool {
         use IntrinsicOp as I;
         let dest = intrinsic.dest;
@@ -218,7 +216,7 @@ impl Machine<'_, '_> {
                 });
                 return true;
             }
-            // Then the base vertex is the first vertex, else 0.
+            // In an indexed draw, the base vertex is the first vertex; otherwise it is 0.
             I::LoadIsIndexedDraw => {
                 self.set_lanes(dest, 0, |machine, lane| {
                     let word = |value| machine.system_value_word(value, 0, lane);
@@ -227,7 +225,7 @@ impl Machine<'_, '_> {
                 });
                 return true;
             }
-            // The workgroup is not cut off from the start of the grid.
+            // The dispatch starts at the origin of the grid.
             I::LoadBaseWorkgroupId | I::LoadBaseGlobalInvocationId => {
                 self.zero(dest);
                 return true;
@@ -244,7 +242,7 @@ impl Machine<'_, '_> {
             _ => {}
         }
         let Some(value) = intrinsic.op.system_value() else { return false };
-        // Masks come in any shape, 64 bits of them count.
+        // Masks may have any shape; their low 64 bits count.
         let masks = matches!(
             value,
             SystemValue::SubgroupEqMask

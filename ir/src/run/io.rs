@@ -1,5 +1,4 @@
-//! Shader inputs and outputs: how variables get their values at the start and leave them at the end, and lowered loads
-//! and stores.
+//! Shader inputs and outputs: initial values of variables, outputs at the end, and lowered loads and stores.
 
 use super::RunError;
 use super::layout::{COMMON, IoCell, UNSIZED_VERTICES};
@@ -14,18 +13,18 @@ use crate::variable::VariableModes;
 use tgsi_environment::SystemValue;
 use tgsi_environment::{LaneRegisters, Outputs, Vec4};
 
-/// Most output registers; a store beyond them is dropped.
+/// Maximum number of output registers; stores beyond them are dropped.
 const MAX_OUTPUT_REGISTERS: u32 = 4096;
-/// Most words that a geometry shader may emit: a loop around an emission must not fill the memory before the step limit
-/// ends it.
+/// Maximum number of words that a geometry shader may emit: a loop with an emission must not exhaust memory before the
+/// step limit ends it.
 const MAX_EMITTED_WORDS: u64 = 1 << 24;
-/// Words that a vertex or primitive takes besides its registers.
+/// Number of words that a vertex or primitive takes besides its registers.
 const EMISSION_OVERHEAD: u64 = 8;
 
-/// A cell and the register word that goes with it.
+/// A cell and its register word.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Link {
-    /// Cell, counted from the start of its memory.
+    /// Cell, relative to the start of its memory.
     cell: u32,
     /// Vertex of a per-vertex array.
     vertex: u32,
@@ -34,28 +33,28 @@ pub(super) struct Link {
     boolean: bool,
 }
 
-/// All cells that stand for inputs and outputs.
+/// All cells of inputs and outputs.
 #[derive(Debug, Default)]
 pub(super) struct IoPlan {
     inputs: Vec<Link>,
     vertex_inputs: Vec<Link>,
     uniforms: Vec<Link>,
     framebuffer: Vec<Link>,
-    /// `register` is the number of the system value, `component` the word of it.
+    /// `register` is the number of the system value, `component` its word.
     system_values: Vec<Link>,
-    /// Outputs of which every lane has its own.
+    /// Outputs with a value per lane.
     outputs: Vec<Link>,
     vertex_outputs: Vec<Link>,
-    /// Outputs that all lanes share.
+    /// Outputs shared by all lanes.
     patch_outputs: Vec<Link>,
-    /// Words that initialisers put into cells: address, word.
+    /// Words of initialisers: address, word.
     initial: Vec<(u32, u32)>,
-    /// Registers of the outputs.
+    /// Number of output registers.
     pub output_registers: u32,
 }
 
 impl IoPlan {
-    /// The links of all variables that have a allocation.
+    /// Links the cells of all allocated variables.
     pub fn new(program: &Program, shader: &Shader) -> Result<IoPlan, RunError> {
         let mut plan = IoPlan { output_registers: shader.num_outputs, ..IoPlan::default() };
         for (_, data) in shader.globals_with(VariableModes::SHADER_OUT) {
@@ -69,7 +68,7 @@ impl IoPlan {
         for intrinsic in &program.intrinsics {
             if matches!(intrinsic.op, IntrinsicOp::StoreOutput | IntrinsicOp::StorePerVertexOutput) {
                 let slots = IoSemantics::from_i32(intrinsic.index(IndexKind::IoSemantics)).num_slots;
-                // A wide value goes over into the next registers.
+                // A wide value continues in the next registers.
                 let value = program.operands.get(intrinsic.sources as usize).map_or(0, |value| value.planes());
                 let width = (value + intrinsic.index(IndexKind::Component) as u32 % 4).div_ceil(4);
                 let slots = u32::from(slots).max(intrinsic.index(IndexKind::Range) as u32).max(width);
@@ -157,16 +156,14 @@ fn written(word: u32, boolean: bool) -> u32 {
     if boolean && word != 0 { u32::MAX } else { word }
 }
 
-/// Where a lowered access goes: register and first component of a lane.
+/// The register and first component of a lowered access of a lane.
 struct Slot {
     register: u32,
     component: usize,
 }
 
 impl Machine<'_, '_> {
-    // ---- variables
-
-    /// Puts inputs, uniforms, system values and initialisers into the cells of variables.
+    /// Sets the cells of variables from inputs, uniforms, system values and initialisers.
     pub fn fill_variables(&mut self) {
         let plan = &self.program.io;
         let inputs = self.inputs;
@@ -215,14 +212,14 @@ impl Machine<'_, '_> {
         }
     }
 
-    /// In a stage with vertices, what an input without a vertex reads if there is none for each lane: the first vertex.
+    /// In a stage with vertices, an input without a vertex index reads the first vertex if it has no values per lane.
     fn first_vertex_word(&self, register: u32, component: usize) -> Option<u32> {
         let by_vertex = matches!(self.program.facts.stage, Stage::Geometry | Stage::TessCtrl | Stage::TessEval);
         let absent = by_vertex && self.inputs.inputs.component(register as usize, component).is_empty();
         absent.then(|| vertex_word(&self.inputs.vertices, 0, register, component as u8))
     }
 
-    /// Sets a cell of all lanes.
+    /// Sets a cell in all lanes.
     pub fn initialize(&mut self, address: u32, word: u32) {
         if address < COMMON {
             let at = address as usize * self.width;
@@ -260,7 +257,7 @@ impl Machine<'_, '_> {
         }
     }
 
-    /// Room for the outputs; the registers take the memory of `reused`. Each block clears its part.
+    /// Allocates the outputs; the registers reuse the memory of `reused`. Each block clears its part.
     pub fn empty_outputs(program: &Program, lanes: usize, block: usize, reused: LaneRegisters) -> Outputs {
         let registers = program.io.output_registers as usize;
         let mut outputs = Outputs { outputs: reused.reshaped(lanes, registers), ..Outputs::default() };
@@ -274,12 +271,10 @@ impl Machine<'_, '_> {
         outputs
     }
 
-    // ---- geometry
-
-    /// Makes the outputs of the active lanes the next vertex of a stream; the outputs are zero afterwards.
+    /// Emits the outputs of the active lanes as the next vertex of a stream; the outputs are zero afterwards.
     pub fn emit_vertex(&mut self, stream: u32) -> Result<(), RunError> {
         self.flush_outputs();
-        // A shader that does not say how many vertices it emits may emit any number.
+        // Without a stated number of vertices, a shader may emit any number.
         let limit = match self.program.facts.vertices_out {
             0 => usize::MAX,
             limit => limit as usize,
@@ -335,7 +330,7 @@ impl Machine<'_, '_> {
         self.check_emission()
     }
 
-    /// Ends the primitives that are open at the end, and puts those of all lanes one after the other.
+    /// Ends the open primitives, and concatenates the primitives of all lanes.
     pub fn finish_primitives(&mut self) {
         for lane in 0..self.lanes {
             for stream in 0..4 {
@@ -351,21 +346,19 @@ impl Machine<'_, '_> {
         }
     }
 
-    // ---- lowered inputs and outputs
-
     fn slot(&self, intrinsic: &Intrinsic, offset: Value, lane: usize) -> Slot {
         Self::slot_at(intrinsic, self.get(offset, 0, lane) as u32)
     }
 
     fn slot_at(intrinsic: &Intrinsic, offset: u32) -> Slot {
         let range = intrinsic.index(IndexKind::Range) as u32;
-        // Beyond what the access names there is nothing.
+        // Reads beyond the range of the access give 0.
         let inside = range == 0 || offset < range;
         let register = if inside { (intrinsic.base as u32).wrapping_add(offset) } else { u32::MAX };
         Slot { register, component: (intrinsic.index(IndexKind::Component) & 3) as usize }
     }
 
-    /// Reads the components of `dest` as consecutive words.
+    /// Reads the components of `dest` from consecutive words.
     fn read_slot(&mut self, dest: Value, lane: usize, slot: &Slot, read_word: impl Fn(&Self, u32, usize) -> u32) {
         let word = |machine: &Self, number: usize| {
             let at = slot.component + number;
@@ -381,7 +374,7 @@ impl Machine<'_, '_> {
         }
     }
 
-    /// Loads of the `load_input` family.
+    /// Executes loads of the `load_input` family.
     pub fn load_input(&mut self, intrinsic: &Intrinsic) {
         let sources = self.sources(intrinsic);
         let inputs = self.inputs;
@@ -415,7 +408,7 @@ impl Machine<'_, '_> {
         }
     }
 
-    /// Loads 32-bit components that are at the same place in all lanes: whole planes are copied.
+    /// Loads 32-bit components at the same location in all lanes by copying whole planes.
     fn load_input_planes(&mut self, intrinsic: &Intrinsic, offset: u32) {
         let slot = Self::slot_at(intrinsic, offset);
         for component in 0..u32::from(intrinsic.dest.components) {
@@ -431,7 +424,7 @@ impl Machine<'_, '_> {
         }
     }
 
-    /// Barycentrics are values relative to the pixel centre here: adds the way to another position, if there is one.
+    /// Barycentric values are offsets from the pixel centre here: interpolates where the offset is not zero.
     fn add_interpolation(&mut self, intrinsic: &Intrinsic, barycentric: Value, offset: Value) {
         let inputs = self.inputs;
         for lane in 0..self.lanes {
@@ -451,7 +444,7 @@ impl Machine<'_, '_> {
         }
     }
 
-    /// Loads of the `load_output` family: framebuffer fetch, or reading back.
+    /// Executes loads of the `load_output` family: framebuffer fetches and reads of outputs.
     pub fn load_output(&mut self, intrinsic: &Intrinsic) {
         let sources = self.sources(intrinsic);
         let Some(&offset) = sources.last() else { return };
@@ -476,7 +469,7 @@ impl Machine<'_, '_> {
         });
     }
 
-    /// Stores of the `store_output` family.
+    /// Executes stores of the `store_output` family.
     pub fn store_output(&mut self, intrinsic: &Intrinsic) {
         let sources = self.sources(intrinsic);
         let (Some(&value), Some(&offset)) = (sources.first(), sources.last()) else { return };
@@ -519,7 +512,7 @@ impl Machine<'_, '_> {
         });
     }
 
-    /// Stores 32-bit components at the same place in all lanes: whole planes are copied.
+    /// Stores 32-bit components at the same location in all lanes by copying whole planes.
     fn store_output_planes(&mut self, intrinsic: &Intrinsic, value: Value, offset: u32) {
         let slot = Self::slot_at(intrinsic, offset);
         for component in (0..u32::from(value.components)).filter(|c| intrinsic.write_mask >> c & 1 != 0) {
@@ -542,7 +535,7 @@ impl Machine<'_, '_> {
         }
     }
 
-    /// `interp_deref_at_*`: only an offset moves away from the pixel centre.
+    /// Executes `interp_deref_at_*`: only an explicit offset differs from the pixel centre.
     pub fn interpolate_deref(&mut self, intrinsic: &Intrinsic) {
         let sources = self.sources(intrinsic);
         self.load_pointer(intrinsic.dest, sources[0], 0);
@@ -564,7 +557,7 @@ impl Machine<'_, '_> {
         });
     }
 
-    /// A component as the word of a 32-bit float.
+    /// Converts a component to the word of a 32-bit float.
     pub fn float_word(&self, value: Value, component: usize, lane: usize) -> u32 {
         let bits = self.get(value, component, lane);
         if value.bits == 32 {
@@ -576,7 +569,7 @@ impl Machine<'_, '_> {
     }
 }
 
-/// The value at an offset from the centre of a pixel, from the differences between the pixels of its quad.
+/// Interpolates at an offset from the centre of a pixel, using the differences between the pixels of its quad.
 fn interpolate(value: impl Fn(usize) -> f32, lane: usize, x: f32, y: f32) -> f32 {
     let quad = lane & !3;
     let dx = value(quad + 3) - value(quad + 2);

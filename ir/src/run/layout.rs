@@ -1,9 +1,9 @@
-//! Where variables stand while a shader runs.
+//! Memory layout of variables during a run.
 //!
-//! A pointer is a 32-bit address. The top two bits name the memory: *private* cells (one copy a lane), *common* cells
-//! (one copy for all lanes: uniforms, per-vertex inputs and outputs, shared variables), bytes of storage buffers, bytes
-//! of uniform buffers. A cell is one word: a component of 32 bits or fewer, or half of a 64-bit one (low word first).
-//! For samplers, images and atomic counters the address is the unit.
+//! A pointer is a 32-bit address. The top two bits select the memory: *private* cells (one copy per lane), *common*
+//! cells (one copy for all lanes: uniforms, per-vertex inputs and outputs, shared variables), bytes of storage buffers,
+//! bytes of uniform buffers. A cell is one word: a component of up to 32 bits, or half of a 64-bit component (low word
+//! first). For samplers, images and atomic counters, the address is the unit.
 
 use cranelift_entity::EntityRef;
 
@@ -13,7 +13,7 @@ use crate::shader::{Shader, Stage};
 use crate::types::{ScalarType, TypeData};
 use crate::variable::{Initializer, VariableModes};
 
-/// The address that points nowhere: what is read there is 0, what is written there is lost.
+/// The null address: reads give 0, writes are dropped.
 pub(super) const NULL: u32 = u32::MAX;
 /// First address of the common cells.
 pub(super) const COMMON: u32 = 1 << 30;
@@ -23,16 +23,16 @@ pub(super) const STORAGE: u32 = 2 << 30;
 pub(super) const UNIFORM: u32 = 3 << 30;
 /// Shift of the block number in a buffer address.
 pub(super) const BLOCK_SHIFT: u32 = 24;
-/// Most blocks that buffer addresses tell apart.
+/// Maximum number of blocks in buffer addresses.
 const MAX_BLOCKS: u32 = 64;
-/// Elements that a per-vertex array without a length gets: as many vertices as a patch may have.
+/// Number of elements of a per-vertex array without a length: the maximum number of vertices of a patch.
 pub(super) const UNSIZED_VERTICES: u32 = 32;
-/// Most cells of each kind, and most vectors that one copy moves; beyond it a shader is refused.
+/// Maximum number of cells of each kind, and of vectors in one copy; shaders that exceed it are rejected.
 pub(super) const MAX_CELLS: u32 = 1 << 24;
-/// Counters of one buffer that a counter address tells apart.
+/// Shift of the buffer number in the address of a counter.
 pub(super) const COUNTER_SHIFT: u32 = 16;
 
-/// Modes whose memory is addressed in bytes.
+/// Modes with byte-addressed memory.
 const BYTE_MODES: VariableModes = VariableModes(VariableModes::MEM_SSBO.0 | VariableModes::MEM_UBO.0);
 
 /// The memory of a variable.
@@ -40,16 +40,16 @@ const BYTE_MODES: VariableModes = VariableModes(VariableModes::MEM_SSBO.0 | Vari
 pub(super) struct Allocation {
     /// Address.
     pub address: u32,
-    /// Cells.
+    /// Number of cells.
     pub cells: u32,
-    /// Address of the copy that framebuffer fetches read, [`NULL`] if there is none.
+    /// Address of the copy that framebuffer fetches read; [`NULL`] if absent.
     pub framebuffer: u32,
 }
 
-/// One cell of an input, output, uniform or system value: which register word it is.
+/// The register word of a cell of an input, output, uniform or system value.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct IoCell {
-    /// Register, counted from that of the variable.
+    /// Register, relative to the first register of the variable.
     pub register: u32,
     /// Component of the register.
     pub component: u8,
@@ -57,12 +57,12 @@ pub(super) struct IoCell {
     pub boolean: bool,
 }
 
-/// A vector inside a type.
+/// A vector within a type.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Leaf {
-    /// Size in cells.
+    /// Offset in cells.
     pub cell: u32,
-    /// Size in bytes, in buffers.
+    /// Offset in bytes, in buffers.
     pub byte: u32,
     /// Type of the components.
     pub scalar: ScalarType,
@@ -70,7 +70,7 @@ pub(super) struct Leaf {
     pub components: u8,
 }
 
-/// Size of a type in both measures.
+/// Size of a type in both units.
 #[derive(Clone, Copy, Debug, Default)]
 struct Size {
     cells: u32,
@@ -78,18 +78,18 @@ struct Size {
     align: u32,
 }
 
-/// Sizes of all types, and the memory of all variables that code points at.
+/// Sizes of all types, and the memory of all variables that the code refers to.
 #[derive(Debug, Default)]
 pub(super) struct Layout {
     sizes: Vec<Size>,
     allocations: Vec<Option<Allocation>>,
-    /// Private cells in all.
+    /// Total number of private cells.
     pub private_cells: u32,
-    /// Common cells in all.
+    /// Total number of common cells.
     pub common_cells: u32,
 }
 
-/// Whether a variable is known by its unit only.
+/// Whether a variable of this type is represented by its unit only.
 pub(super) fn is_opaque(shader: &Shader, ty: Type) -> bool {
     matches!(
         shader.types.get(shader.types.without_arrays(ty)),
@@ -101,12 +101,12 @@ pub(super) fn is_opaque(shader: &Shader, ty: Type) -> bool {
     )
 }
 
-/// Words of a component.
+/// Number of words of a component.
 fn words(scalar: ScalarType) -> u32 {
     if scalar.bit_size() == 64 { 2 } else { 1 }
 }
 
-/// Bytes of a component in a buffer.
+/// Number of bytes of a component in a buffer.
 pub(super) fn component_bytes(bit_size: u8) -> u32 {
     match bit_size {
         8 => 1,
@@ -121,10 +121,10 @@ fn align_up(value: u32, align: u32) -> u32 {
 }
 
 impl Layout {
-    /// Sizes of the types of a shader; no variable is allocated yet.
+    /// Computes the sizes of the types of a shader; no variable is allocated yet.
     pub fn new(shader: &Shader) -> Layout {
         let mut layout = Layout { allocations: vec![None; shader.variables.len()], ..Layout::default() };
-        // A type is interned after those that it is made of.
+        // A type is interned after its element types.
         for data in shader.types.iter() {
             let size = match data {
                 TypeData::Vector { scalar, components } => vector_size(*scalar, *components),
@@ -169,12 +169,12 @@ impl Layout {
         self.allocations.get(variable.index()).copied().flatten()
     }
 
-    /// Variables that are allocated.
+    /// All allocated variables.
     pub fn allocations(&self) -> impl Iterator<Item = (Variable, Allocation)> + '_ {
         self.allocations.iter().enumerate().filter_map(|(index, found)| Some((Variable::new(index), (*found)?)))
     }
 
-    /// Allocates a variable, unless it is allocated.
+    /// Allocates a variable if it has no memory yet.
     pub fn add(&mut self, shader: &Shader, variable: Variable) -> Result<Allocation, RunError> {
         if let Some(allocation) = self.allocation(variable) {
             return Ok(allocation);
@@ -189,7 +189,7 @@ impl Layout {
         if opaque {
             let counter = matches!(shader.types.get(shader.types.without_arrays(data.ty)), TypeData::AtomicCounter);
             allocation.address = if counter {
-                // The first of its counters in the buffer.
+                // The address of its first counter in the buffer.
                 (data.binding << COUNTER_SHIFT).wrapping_add(data.driver_location)
             } else {
                 data.binding
@@ -216,8 +216,8 @@ impl Layout {
         Ok(allocation)
     }
 
-    /// Number of elements of an array-like type (`u32::MAX` if it has no bound) and the distance between them, in the
-    /// units of `modes`.
+    /// Number of elements of an array-like type (`u32::MAX` if unbounded) and the distance between them, in the units
+    /// of `modes`.
     pub fn elements(&self, shader: &Shader, ty: Type, modes: VariableModes) -> Option<(u32, u32)> {
         let bytes = modes.intersects(BYTE_MODES);
         match *shader.types.get(ty) {
@@ -229,8 +229,8 @@ impl Layout {
                     (false, true) if stride != 0 => stride,
                     (false, true) => align_up(size.bytes, size.align),
                 };
-                // Units after those of an array of samplers or images are units, too: whether they exist is up to the
-                // resources.
+                // An index beyond an array of samplers or images still gives a unit: the resources decide whether it
+                // exists.
                 let bound = match (length, bytes) {
                     _ if is_opaque(shader, element) => u32::MAX,
                     (0, true) => u32::MAX,
@@ -251,7 +251,7 @@ impl Layout {
         }
     }
 
-    /// Distance between neighbours of a type in an array.
+    /// Distance between consecutive elements of a type in an array.
     pub fn stride(&self, ty: Type, modes: VariableModes) -> u32 {
         let size = self.size(ty);
         if modes.intersects(BYTE_MODES) { align_up(size.bytes, size.align) } else { size.cells }
@@ -296,7 +296,7 @@ impl Layout {
                 TypeData::Array { element, length, stride } => {
                     let size = self.size(*element);
                     let stride = if *stride == 0 { align_up(size.bytes, size.align) } else { *stride };
-                    // Empty structs take no cells: their arrays can be long for nothing.
+                    // Empty structs take no cells, so arrays of them may be arbitrarily long.
                     if size.cells == 0 {
                         continue;
                     }
@@ -318,7 +318,7 @@ impl Layout {
         Ok(leaves)
     }
 
-    /// Maps the cells of an input, output or uniform to register words; of one vertex if `ty` is the type of one.
+    /// Maps the cells of an input, output or uniform to register words. `ty` may be the type of one vertex.
     pub fn io_cells(&self, shader: &Shader, ty: Type, compact: bool, first: u8) -> Result<Vec<IoCell>, RunError> {
         let leaves = self.leaves(shader, ty)?;
         let mut cells = Vec::new();
@@ -338,7 +338,7 @@ impl Layout {
         Ok(cells)
     }
 
-    /// The words that an initialiser puts into the cells of a type.
+    /// The words of an initialiser, by cell of the type.
     pub fn initial_words(&self, shader: &Shader, ty: Type, initializer: &Initializer) -> Vec<(u32, u32)> {
         let mut result = Vec::new();
         let mut pending = vec![(ty, 0u32, initializer)];
@@ -393,7 +393,7 @@ impl Layout {
 fn vector_size(scalar: ScalarType, components: u8) -> Size {
     let count = u32::from(components);
     let bytes = component_bytes(scalar.bit_size());
-    // A vector of three is aligned as one of four.
+    // A vector of three components is aligned like one of four.
     Size { cells: count * words(scalar), bytes: count * bytes, align: count.next_power_of_two() * bytes }
 }
 

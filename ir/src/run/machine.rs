@@ -1,4 +1,4 @@
-//! The state of a run, and the access to it.
+//! The state of a run, and access to it.
 
 use std::ops::Range;
 
@@ -8,24 +8,24 @@ use crate::shader::Stage;
 use tgsi_environment::RunLimits;
 use tgsi_environment::{Inputs, LaneRegisters, MAX_LANES, Outputs, Resources, Vec4};
 
-/// Lanes of a quad.
+/// Number of lanes of a quad.
 const QUAD: usize = 4;
 
-/// Most words on the stack of masks.
+/// Maximum number of words on the stack of masks.
 const MAX_MASK_WORDS: usize = 1 << 26;
 
-/// A construct that is being executed; its masks stand on the stack of masks.
+/// An open construct; its masks are on the stack of masks.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Frame {
-    /// Masks: lanes before the `If`, lanes of its second side.
+    /// Masks: active lanes before the `If`, lanes of its else side.
     If,
-    /// Masks: lanes before the loop, `iteration` and `in_loop` of the surroundings.
+    /// Masks: active lanes before the loop, `iteration` and `in_loop` outside of it.
     Loop,
-    /// Masks: lanes before the call, `iteration`, `in_loop` and `in_function` of the caller.
+    /// Masks: active lanes before the call, `iteration`, `in_loop` and `in_function` of the caller.
     Call {
-        /// Where the caller goes on.
+        /// The operation at which the caller continues.
         back: u32,
-        /// The function that runs.
+        /// The called function.
         callee: u32,
     },
 }
@@ -35,37 +35,38 @@ pub(super) struct Machine<'p, 'r> {
     pub program: &'p Program,
     pub inputs: &'r Inputs,
     pub resources: &'r mut dyn Resources,
-    /// The first lane of the inputs that is run at all, which is the first of the outputs.
+    /// The first lane of the inputs that is executed, which is lane 0 of the outputs.
     pub start: usize,
-    /// The lane of the inputs that is the first of the block.
+    /// The lane of the inputs that is lane 0 of the block.
     pub first: usize,
-    /// Lanes of the block.
+    /// Number of lanes of the block.
     pub lanes: usize,
-    /// Words of a plane: the lanes of the largest block, in whole quads. Lanes beyond the block are never active.
+    /// Number of words of a plane: the lanes of the largest block, in whole quads. Lanes beyond the block are never
+    /// active.
     pub width: usize,
     /// Planes of values.
     pub words: Vec<u32>,
     /// Planes of registers.
     pub registers: Vec<u32>,
-    /// Private cells.
+    /// Private cells (one per lane).
     pub private: Vec<u32>,
-    /// Common cells.
+    /// Common cells (shared by all lanes).
     pub common: Vec<u32>,
-    /// Scratch memory, lane after lane.
+    /// Scratch memory, lane by lane.
     pub scratch: Vec<u8>,
-    /// One plane under construction.
+    /// Buffer for one plane.
     pub result: Vec<u32>,
-    /// Sources of copies that happen at once.
+    /// Sources of parallel copies.
     pub copied: Vec<u32>,
 
-    /// Mask of the lanes that there are: 0 or all ones.
+    /// Mask of the existing lanes: 0 or all ones.
     pub exists: Vec<u32>,
-    /// Mask of the lanes that execute.
+    /// Mask of the active lanes.
     pub active: Vec<u32>,
-    /// Whether any lane executes, whether all do.
+    /// Whether any lane is active, and whether all existing lanes are.
     pub any: bool,
     pub full: bool,
-    /// Lanes still in the current iteration of the innermost loop of the function (in the function, outside of loops).
+    /// Lanes still in the current iteration of the innermost loop of the function (outside of loops: in the function).
     pub iteration: Vec<u32>,
     /// Lanes that have not left the innermost loop.
     pub in_loop: Vec<u32>,
@@ -73,24 +74,24 @@ pub(super) struct Machine<'p, 'r> {
     pub in_function: Vec<u32>,
     /// Lanes that have not halted.
     pub running: Vec<u32>,
-    /// Whether lanes have left a loop, a function or the shader in this block: else the four masks above are at its end
-    /// what they were at its start.
+    /// Whether lanes have left a loop, a function or the shader in this block. If not, the four masks above are the
+    /// same at its end as at its start.
     pub has_jumped: bool,
     pub frames: Vec<Frame>,
     pub masks: Vec<u32>,
-    /// Functions that are being executed.
+    /// Functions that are executing.
     pub calling: Vec<bool>,
     pub steps: u64,
 
     pub outputs: Outputs,
-    /// Words that geometry shaders emitted.
+    /// Number of words that geometry shaders emitted.
     pub emitted_words: u64,
-    /// By lane and stream: the primitive that is open, those that are done.
+    /// By lane and stream: the open primitive, and the completed ones.
     pub open_primitives: Vec<Vec<Vec<Vec4>>>,
     pub primitives: Vec<Vec<Vec<Vec<Vec4>>>>,
 }
 
-/// Copies `source`, a plane, into a plane of `file`, in the lanes of `active`.
+/// Copies the plane `source` to a plane of `file`, in the lanes of `active`.
 #[inline]
 pub(super) fn put(file: &mut [u32], plane: u32, source: &[u32], active: &[u32], full: bool) {
     let start = plane as usize * source.len();
@@ -104,14 +105,14 @@ pub(super) fn put(file: &mut [u32], plane: u32, source: &[u32], active: &[u32], 
     }
 }
 
-/// The bits of a boolean of any size: none or all. [`Machine::set`] cuts off surplus bits.
+/// The bits of a boolean of any size. [`Machine::set`] truncates them.
 pub(super) fn truth(truth: bool) -> u64 {
     if truth { u64::MAX } else { 0 }
 }
 
 impl<'p, 'r> Machine<'p, 'r> {
-    /// A machine for the lanes `lanes` of the inputs, at most `block` of them at once. [`start_block`](Self::start_block)
-    /// comes before each block. The outputs take the memory of `reused`.
+    /// Makes a machine for the lanes `lanes` of the inputs, which executes up to `block` of them at once.
+    /// [`start_block`](Self::start_block) must be called before each block. The outputs reuse the memory of `reused`.
     pub fn new(
         program: &'p Program,
         inputs: &'r Inputs,
@@ -182,14 +183,14 @@ impl<'p, 'r> Machine<'p, 'r> {
         Ok(machine)
     }
 
-    /// Makes the state that of the start of a run, for the lanes `first..first + lanes` of the inputs.
+    /// Resets the state for a block with the lanes `first..first + lanes` of the inputs.
     pub fn start_block(&mut self, first: usize, lanes: usize) {
         let program = self.program;
         if lanes != self.lanes || self.has_jumped {
             self.exists.fill(0);
             self.exists[..lanes].fill(u32::MAX);
             for mask in [&mut self.iteration, &mut self.in_loop, &mut self.in_function, &mut self.running] {
-                // Empty where there are no planes, as nothing is left to the interpreter then.
+                // Empty without planes, because the interpreter then executes nothing.
                 let lanes = mask.len();
                 mask.copy_from_slice(&self.exists[..lanes]);
             }
@@ -203,7 +204,7 @@ impl<'p, 'r> Machine<'p, 'r> {
         self.open_primitives.resize(streams, Vec::new());
         self.primitives.resize(streams, Vec::new());
         if first != self.start {
-            // The planes of the block before: those that code may read without writing them.
+            // Clears planes of the previous block that code may read without writing them.
             for &plane in program.read_inactive.iter().filter(|_| program.needs_planes) {
                 self.words[plane as usize * self.width..][..self.width].fill(0);
             }
@@ -226,30 +227,28 @@ impl<'p, 'r> Machine<'p, 'r> {
         }
     }
 
-    /// Puts the results of a block into the outputs.
+    /// Stores the results of a block in the outputs.
     pub fn finish_block(&mut self) {
         self.finish_primitives();
         self.flush_outputs();
         self.outputs.steps += self.steps;
     }
 
-    /// The words of the lanes of an input component; empty if there is no such register.
+    /// The words of an input component for the lanes of the block; empty if there is no such register.
     pub fn input_words(&self, register: u32, component: usize) -> &'r [u32] {
         let inputs = self.inputs;
         self.lanes_of(inputs.inputs.component(register as usize, component))
     }
 
-    /// The part of one component of the inputs that is about the lanes of the block; empty if it is too short.
+    /// The words of the lanes of the block, from the words of all lanes; empty if there are too few.
     pub fn lanes_of<'w>(&self, words: &'w [u32]) -> &'w [u32] {
         words.get(self.first..self.first + self.lanes).unwrap_or(&[])
     }
 
-    /// Number of a lane in the outputs.
+    /// Converts a lane number to its number in the outputs.
     pub fn output_lane(&self, lane: usize) -> usize {
         self.first - self.start + lane
     }
-
-    // ---- values
 
     /// A plane of the values.
     #[inline]
@@ -258,7 +257,7 @@ impl<'p, 'r> Machine<'p, 'r> {
         &self.words[start..start + self.width]
     }
 
-    /// Bits of a component in a lane; 0 for a component or lane that there is not.
+    /// Bits of a component in a lane; 0 for a missing component or lane.
     #[inline]
     pub fn get(&self, value: Value, component: usize, lane: usize) -> u64 {
         if component >= usize::from(value.components) || lane >= self.lanes {
@@ -273,7 +272,7 @@ impl<'p, 'r> Machine<'p, 'r> {
         }
     }
 
-    /// The same, sign-extended.
+    /// Like [`get`](Self::get), but sign-extended.
     pub fn get_signed(&self, value: Value, component: usize, lane: usize) -> i64 {
         let bits = self.get(value, component, lane);
         match value.bits {
@@ -284,7 +283,7 @@ impl<'p, 'r> Machine<'p, 'r> {
         }
     }
 
-    /// Sets a component in a lane, whatever the mask says; surplus bits are cut off.
+    /// Sets a component in a lane, regardless of the mask, truncating the bits.
     #[inline]
     pub fn set(&mut self, value: Value, component: usize, lane: usize, bits: u64) {
         if component >= usize::from(value.components) || lane >= self.lanes {
@@ -301,12 +300,12 @@ impl<'p, 'r> Machine<'p, 'r> {
         }
     }
 
-    /// Sources of an intrinsic.
+    /// The sources of an intrinsic.
     pub fn sources(&self, intrinsic: &Intrinsic) -> &'p [Value] {
         self.program.sources_of(intrinsic)
     }
 
-    /// Calls something for every active lane. The mask stays as it is meanwhile.
+    /// Calls a function for every active lane. It must not change the mask.
     #[inline]
     pub fn each_active(&mut self, mut visit: impl FnMut(&mut Self, usize)) {
         for lane in 0..self.lanes {
@@ -316,7 +315,7 @@ impl<'p, 'r> Machine<'p, 'r> {
         }
     }
 
-    /// Gives every active lane a value computed from its number.
+    /// Sets a component in every active lane to a value computed from the lane's number.
     pub fn set_lanes(&mut self, dest: Value, component: usize, mut compute: impl FnMut(&mut Self, usize) -> u64) {
         self.each_active(|machine, lane| {
             let bits = compute(machine, lane);
@@ -324,25 +323,23 @@ impl<'p, 'r> Machine<'p, 'r> {
         });
     }
 
-    /// Whether memory writes of a lane count: it is neither killed nor a helper.
+    /// Whether memory writes of a lane have an effect: it is neither killed nor a helper.
     pub fn may_write(&self, lane: usize) -> bool {
         self.outputs.live.get(self.output_lane(lane)).copied().unwrap_or(false) && !self.is_initial_helper(lane)
     }
 
-    /// Whether a lane is a helper from the start.
+    /// Whether a lane is initially a helper.
     pub fn is_initial_helper(&self, lane: usize) -> bool {
         self.inputs.helpers.get(self.first + lane).copied().unwrap_or(false)
     }
 
-    /// The first active lane of the quad that a lane is in. Units of textures are taken from it for the whole quad.
+    /// The first active lane of the quad of a lane. It determines the texture units of the whole quad.
     pub fn leader(&self, lane: usize) -> usize {
         let quad = lane & !3;
         (quad..quad + 4).find(|&l| self.active.get(l).is_some_and(|&mask| mask != 0)).unwrap_or(lane)
     }
 
-    // ---- masks
-
-    /// Whether one more construct can be entered.
+    /// Checks that one more construct can be entered.
     pub fn check_depth(&self) -> Result<(), RunError> {
         if self.masks.len() > MAX_MASK_WORDS {
             return Err(RunError::TooLarge { words: self.masks.len() as u64 });
@@ -350,7 +347,7 @@ impl<'p, 'r> Machine<'p, 'r> {
         Ok(())
     }
 
-    /// To be called after every change of `active`.
+    /// Must be called after every change of `active`.
     pub fn mask_changed(&mut self) {
         let lanes = &self.active[..self.lanes];
         let (or, and) = lanes.iter().fold((0, u32::MAX), |(or, and), &mask| (or | mask, and & mask));

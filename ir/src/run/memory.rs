@@ -7,14 +7,14 @@ use crate::alu::{AluOp, ExecutionMode, evaluate};
 use crate::intrinsics::indices::AtomicOp;
 use crate::intrinsics::{IndexKind, IntrinsicOp};
 
-/// Reads `size` (at most 8) bytes; none if they are not all inside.
+/// Reads `size` (at most 8) bytes; `None` if they are not all in bounds.
 pub(super) fn load(memory: &[u8], at: u32, size: u32) -> Option<u64> {
     let start = at as usize;
     let bytes = memory.get(start..start.checked_add(size as usize)?)?;
     Some(bytes.iter().rev().fold(0, |value, &byte| value << 8 | u64::from(byte)))
 }
 
-/// Writes the low `size` bytes; nothing if they are not all inside.
+/// Writes the low `size` bytes if all of them are in bounds.
 pub(super) fn store(memory: &mut [u8], at: u32, size: u32, value: u64) {
     let start = at as usize;
     let Some(end) = start.checked_add(size as usize) else { return };
@@ -25,7 +25,7 @@ pub(super) fn store(memory: &mut [u8], at: u32, size: u32, value: u64) {
     }
 }
 
-/// The value that an atomic leaves. `data` is the operand (the new value of a swap), `compare` the comparand of a swap.
+/// The new value of an atomic. `data` is the operand (the new value of a swap), `compare` the comparand of a swap.
 pub(super) fn atomic_result(op: AtomicOp, bits: u8, old: u64, data: u64, compare: u64) -> u64 {
     let alu = |op: AluOp| {
         let mut result = [0];
@@ -74,10 +74,10 @@ pub(super) fn atomic_result(op: AtomicOp, bits: u8, old: u64, data: u64, compare
     }
 }
 
-/// The memory that a byte-addressed access goes to.
+/// The memory of a byte-addressed access.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Memory {
-    /// Storage buffer of this number.
+    /// Storage buffer with this number.
     Storage(u32),
     /// Workgroup memory.
     Shared,
@@ -108,12 +108,12 @@ impl Machine<'_, '_> {
         }
     }
 
-    /// The block number that an access of a lane uses.
+    /// The block number of an access of a lane.
     fn block(&self, value: Value, lane: usize) -> u32 {
         self.get(value, 0, lane) as u32
     }
 
-    /// Bytes of a constant buffer; buffers are lists of words.
+    /// Reads bytes of a constant buffer, which is a list of words.
     pub fn constant_bytes(&self, buffer: u32, at: u32, size: u32) -> Option<u64> {
         let words = self.inputs.constants.get(buffer as usize)?;
         let mut value = 0;
@@ -124,8 +124,6 @@ impl Machine<'_, '_> {
         }
         Some(value)
     }
-
-    // ---- registers
 
     fn register(&self, intrinsic: &Intrinsic) -> Register {
         self.program.registers.get(intrinsic.extra as usize).copied().unwrap_or_default()
@@ -217,9 +215,7 @@ impl Machine<'_, '_> {
         });
     }
 
-    // ---- constants
-
-    /// `load_uniform`: units of vec4, from constant buffer 0.
+    /// `load_uniform`: reads constant buffer 0 in units of vec4.
     pub fn load_uniform(&mut self, intrinsic: &Intrinsic) {
         let offset = self.sources(intrinsic)[0];
         self.load_constants(intrinsic, |machine, lane| {
@@ -228,7 +224,7 @@ impl Machine<'_, '_> {
         });
     }
 
-    /// `load_ubo_vec4`: units of vec4.
+    /// `load_ubo_vec4`: reads in units of vec4.
     pub fn load_ubo_vec4(&mut self, intrinsic: &Intrinsic) {
         let sources = self.sources(intrinsic);
         let component = intrinsic.index(IndexKind::Component) as u64 & 3;
@@ -240,7 +236,7 @@ impl Machine<'_, '_> {
         });
     }
 
-    /// Reads words of constant buffers: `locate` gives buffer and first word.
+    /// Reads words of constant buffers: `locate` gives the buffer and the first word.
     fn load_constants(&mut self, intrinsic: &Intrinsic, locate: impl Fn(&Self, usize) -> (u32, u64)) {
         let dest = intrinsic.dest;
         let words_each = if dest.bits == 64 { 2 } else { 1 };
@@ -263,8 +259,8 @@ impl Machine<'_, '_> {
         });
     }
 
-    /// `load_ubo`: byte offsets. What is read by whole vec4s gives 0 for each word beyond the end; another access, as
-    /// of a buffer, all or nothing.
+    /// `load_ubo`: reads at byte offsets. An access aligned to vec4s gives 0 for each word beyond the end; any other
+    /// access, like one of a storage buffer, gives 0 for all words.
     pub fn load_ubo(&mut self, intrinsic: &Intrinsic) {
         let sources = self.sources(intrinsic);
         let dest = intrinsic.dest;
@@ -291,7 +287,7 @@ impl Machine<'_, '_> {
         });
     }
 
-    /// `load_constant`: data that belongs to the shader.
+    /// `load_constant`: reads the constant data of the shader.
     pub fn load_constant_data(&mut self, intrinsic: &Intrinsic) {
         let offset = self.sources(intrinsic)[0];
         let data = &self.program.facts.constant_data;
@@ -305,9 +301,7 @@ impl Machine<'_, '_> {
         }
     }
 
-    // ---- buffers, shared memory, scratch
-
-    /// Memory and address of a lane's access.
+    /// Memory and address of an access of a lane.
     fn locate(&self, intrinsic: &Intrinsic, lane: usize) -> (Memory, u32) {
         use IntrinsicOp as I;
         let sources = self.sources(intrinsic);
@@ -324,7 +318,7 @@ impl Machine<'_, '_> {
         }
     }
 
-    /// `load_ssbo`, `load_shared`, `load_scratch`: all components, or zeros if not all are inside.
+    /// `load_ssbo`, `load_shared`, `load_scratch`: gives all components, or zeros if not all are in bounds.
     pub fn load_memory(&mut self, intrinsic: &Intrinsic) {
         let dest = intrinsic.dest;
         let size = component_bytes(dest.bits);
@@ -341,13 +335,13 @@ impl Machine<'_, '_> {
         });
     }
 
-    /// `store_ssbo`, `store_shared`, `store_scratch`: each component that is inside.
+    /// `store_ssbo`, `store_shared`, `store_scratch`: stores each component that is in bounds.
     pub fn store_memory(&mut self, intrinsic: &Intrinsic) {
         let value = self.sources(intrinsic)[0];
         let size = component_bytes(value.bits);
         for lane in 0..self.lanes {
             let (memory, at) = self.locate(intrinsic, lane);
-            // Scratch memory is the lane's own: nobody else sees what a helper writes there.
+            // Scratch memory is private to the lane, so helpers may write to it.
             if self.active[lane] == 0 || (memory != Memory::Scratch && !self.may_write(lane)) {
                 continue;
             }
@@ -376,7 +370,7 @@ impl Machine<'_, '_> {
         });
     }
 
-    /// Atomics on buffers and shared memory, lane after lane. A lane that must not write gets 0.
+    /// Atomics on buffers and shared memory, lane by lane. A lane that must not write gets 0.
     pub fn atomic(&mut self, intrinsic: &Intrinsic) {
         let sources = self.sources(intrinsic);
         let op = atomic_op(intrinsic);
@@ -419,11 +413,11 @@ impl Machine<'_, '_> {
         });
     }
 
-    /// `atomic_counter_*`: counters are words, numbered by byte offset.
+    /// `atomic_counter_*`: counters are words, addressed by byte offset.
     pub fn atomic_counter(&mut self, intrinsic: &Intrinsic) {
         use IntrinsicOp as I;
         let sources = self.sources(intrinsic);
-        // Operation, operand if it is not a source, whether the new value is returned.
+        // The operation, the operand if it is not a source, and whether the new value is returned.
         let (op, operand, new) = match intrinsic.op {
             I::AtomicCounterInc | I::AtomicCounterIncDeref => (AtomicOp::Iadd, Some(1), false),
             I::AtomicCounterPreDec | I::AtomicCounterPreDecDeref => (AtomicOp::Iadd, Some(u64::MAX), true),

@@ -1,16 +1,16 @@
-//! The interpreter of the IR: runs a shader on a set of lanes in lock-step, with the results that every other executor
-//! must have.
+//! The interpreter of the IR. It executes a shader on a set of lanes in lock-step, and defines the results that every
+//! other executor must have.
 //!
-//! It runs a shader as it comes out of the conversion (variables, registers), in SSA, out of SSA again, and after a
-//! driver's lowering of inputs, outputs, samplers and booleans.
+//! It executes shaders as the conversion creates them (variables, registers), in SSA form, after out-of-SSA, and after
+//! a driver's lowering of inputs, outputs, samplers and booleans.
 //!
-//! [`Program`] is the shader in executable form: one flat list of operations for all functions, made once and run any
-//! number of times. A value is a number of *planes*, one word a lane each; 64-bit components take two planes, the low
-//! words first. A lane whose mask bit is off keeps what it has: derivatives read such lanes as they are.
+//! [`Program`] is the shader in executable form: one flat list of operations for all functions, compiled once and
+//! executed any number of times. A value consists of *planes* of one word per lane; 64-bit components take two planes,
+//! with the low words first. Lanes with a cleared mask bit keep their values, which derivatives may read.
 //!
-//! What the IR leaves undefined is defined here: registers and temporaries start as zero, `undef` is zero, reads out of
-//! bounds give zero, writes out of bounds are dropped, a killed lane goes on as a helper whose memory writes have no
-//! effect.
+//! Behaviour that the IR leaves undefined is defined here: registers and temporaries start as zero, `undef` is zero,
+//! out-of-bounds reads give zero, out-of-bounds writes are dropped, and a killed lane continues as a helper without
+//! memory writes.
 
 mod alu;
 mod control;
@@ -38,7 +38,7 @@ use crate::entities::Inst;
 use crate::shader::Shader;
 
 tgsi_diagnostics::error_table! {
-    /// The reason why a shader could not be run, or not to its end.
+    /// The reason why a shader could not be executed to its end.
     #[derive(Clone, PartialEq, Eq, Debug)]
     pub enum RunError {
         "T1400" "step-limit" StepLimit { limit: u64 } "gave up after {limit} instructions";
@@ -47,18 +47,18 @@ tgsi_diagnostics::error_table! {
         "T1403" "too-much-output" TooMuchOutput { words: u64 } "more than {words} words of vertices are emitted";
         "T1404" "no-entry-point" NoEntryPoint "the shader has no entry point with code";
         "T1405" "unstructured" Unstructured { function: String } "function {function} has unstructured control flow";
-        // A function is called while it is running.
+        // The function is called while it is executing.
         "T1406" "recursion" Recursion { function: String } "function {function} is called recursively";
-        // Global memory, ray tracing and the like: `Inputs` does not describe them.
+        // Global memory, ray tracing and similar, which `Inputs` does not describe.
         "T1407" "unsupported" Unsupported { function: String, inst: Inst, name: &'static str }
             "function {function}, {inst} ({name}): nothing in the environment corresponds to it";
-        // The shader would not pass validation. `name` is the opcode.
+        // The shader is not valid. `name` is the opcode.
         "T1408" "malformed" Malformed { function: String, inst: Inst, name: &'static str, what: &'static str }
             "function {function}, {inst} ({name}): {what}";
     }
 }
 
-/// Runs a shader once. To run it several times, make a [`Program`].
+/// Executes a shader once. To execute it several times, make a [`Program`].
 pub fn run(
     shader: &Shader,
     inputs: &Inputs,

@@ -1,15 +1,15 @@
-//! Machine code in the place of stretches of a program.
+//! Machine code that replaces regions of a program.
 //!
-//! A stretch is a range of operations without a jump in or out of it: straight code, and whole `If`s and loops. A code
-//! generator reads the operations ([`Program::ops`] and the lists beside it), and gives the program [`NativeCode`] for
-//! them with [`Program::set_native`]. The interpreter then executes one [`Op::Native`] instead of the stretch. All
-//! else, such as atomics, image stores and barriers, stays with the interpreter, so effects happen in the same order as
-//! without. Code may look up textures and read buffers and shared memory: quad after quad, which nobody sees because
-//! nothing in a stretch changes them.
+//! A region (a *stretch*) is a range of operations without jumps into or out of it: straight-line code, and whole `If`s
+//! and loops. A code generator reads the operations ([`Program::ops`] and the lists they refer to), and installs
+//! [`NativeCode`] for them with [`Program::set_native`]. The interpreter then executes one [`Op::Native`] instead of
+//! the region. All other operations, such as atomics, image stores and barriers, are left to the interpreter, so the
+//! order of side effects does not change. Machine code may sample textures and read buffers and shared memory one quad
+//! at a time, which is not observable because regions do not modify them.
 //!
-//! Code must leave in memory what the operations would have left: the planes that other operations read, in the active
-//! lanes. The planes that [`Program::kept`] does not name may have any words in inactive lanes. Outputs that
-//! [`Program::always_stored`] names may have any words before, and must have zeros in inactive lanes.
+//! Machine code must leave the same memory contents as the operations: the planes that other operations read, in the
+//! active lanes. Planes not in [`Program::kept`] may have any words in inactive lanes. Outputs in
+//! [`Program::always_stored`] may have any words before, and must have zeros in inactive lanes afterwards.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -19,42 +19,42 @@ use super::machine::Machine;
 use super::program::{Op, Program};
 use tgsi_environment::{Resources, Vec4};
 
-/// What code works on.
+/// The state that machine code works on.
 pub struct NativeState<'m> {
-    /// Textures, for code that makes lookups; see [`Texture::execute`](super::program::Texture::execute).
+    /// Textures, for code that samples them; see [`Texture::execute`](super::program::Texture::execute).
     pub resources: &'m mut dyn Resources,
-    /// By lane of the block: whether it was neither killed nor demoted. Only lanes that there are.
+    /// Whether each existing lane of the block was neither killed nor demoted.
     pub live: &'m mut [bool],
     /// Planes of values, [`width`](Self::width) words each.
     pub words: &'m mut [u32],
     /// Planes of registers.
     pub registers: &'m mut [u32],
-    /// The lanes that execute: 0 or all ones.
+    /// The active lanes: 0 or all ones.
     pub active: &'m [u32],
-    /// The lanes that there are: 0 or all ones.
+    /// The existing lanes: 0 or all ones.
     pub exists: &'m [u32],
     /// Constant buffers.
     pub constants: &'m [Vec<u32>],
-    /// Registers of the vertices of the primitive, in stages that have one.
+    /// Registers of the vertices of the primitive, in stages with primitives.
     pub vertices: &'m [Vec<Vec4>],
-    /// Storage buffers, of which code may read.
+    /// Storage buffers, read-only.
     pub buffers: &'m [Vec<u8>],
-    /// Shared memory, of which code may read.
+    /// Shared memory, read-only.
     pub shared: &'m [u8],
-    /// Inputs of the block: component after component, [`input_stride`](Self::input_stride) words from one to the next.
-    /// All components of [`NativeCode::input_registers`] are there, each for whole quads.
+    /// Inputs of the block: one component after the other, [`input_stride`](Self::input_stride) words apart. All
+    /// components of [`NativeCode::input_registers`] exist, for whole quads.
     pub inputs: &'m [u32],
-    /// Distance of input components in words.
+    /// Distance between input components, in words.
     pub input_stride: usize,
-    /// Outputs of the block, in the same form, all [`Program::output_registers`] of them.
+    /// Outputs of the block in the same form, all [`Program::output_registers`] of them.
     pub outputs: &'m mut [u32],
-    /// Distance of output components in words.
+    /// Distance between output components, in words.
     pub output_stride: usize,
-    /// Words of a plane, a multiple of 4.
+    /// Number of words of a plane, a multiple of 4.
     pub width: usize,
-    /// Lanes of the block, rounded up to whole quads.
+    /// Number of lanes of the block, rounded up to whole quads.
     pub lanes: usize,
-    /// Most operations that each quad may execute.
+    /// Maximum number of operations that each quad may execute.
     pub steps: u64,
 }
 
@@ -64,25 +64,25 @@ impl std::fmt::Debug for NativeState<'_> {
     }
 }
 
-/// Code for the stretches of a program.
+/// Code for the regions of a program.
 pub trait NativeCode: Send + Sync + std::fmt::Debug {
-    /// Executes a stretch for all quads that have active lanes.
+    /// Executes a region for all quads with active lanes.
     ///
-    /// Returns the number of operations that the quad with the most of them executed (repetitions of loops only, so 0
-    /// for straight code), more than [`NativeState::steps`] if a quad was given up for that.
+    /// Returns the maximum number of operations that a quad executed (loop iterations only, so 0 for straight-line
+    /// code), or more than [`NativeState::steps`] if a quad exceeded that limit.
     fn execute(&self, stretch: u32, state: &mut NativeState<'_>) -> u64;
 
-    /// Input registers that code reads.
+    /// Number of input registers that the code reads.
     fn input_registers(&self) -> usize;
 
-    /// Whether code reads or writes planes, of values or of registers. If no stretch does, and nothing is left to the
-    /// interpreter, there are none.
+    /// Whether the code reads or writes planes of values or registers. If it does not, and the interpreter executes
+    /// nothing else, planes are not allocated.
     fn uses_planes(&self) -> bool;
 }
 
 impl Program {
-    /// Lets `code` execute the stretches, which are ranges of [`ops`](Self::ops) in ascending order; the code knows
-    /// them by their position in the list. Stretches that overlap or are empty are left out.
+    /// Lets `code` execute regions, which are ranges of [`ops`](Self::ops) in ascending order; the code identifies a
+    /// region by its position in the list. Overlapping and empty ranges are ignored.
     pub fn set_native(&mut self, stretches: &[Range<u32>], code: Arc<dyn NativeCode>) {
         let mut last = 0;
         for (stretch, range) in (0u32..).zip(stretches) {
@@ -103,21 +103,21 @@ impl Program {
         self.native = Some(code);
     }
 
-    /// Whether runs have planes. Runs without take larger blocks at less cost, as nothing but inputs and outputs has to
-    /// stay in the cache.
+    /// Whether executing needs planes. Without them, larger blocks are cheaper, because only inputs and outputs occupy
+    /// the cache.
     pub fn needs_planes(&self) -> bool {
         self.needs_planes
     }
 }
 
 impl Machine<'_, '_> {
-    /// Executes a stretch of machine code.
+    /// Executes the machine code of a region.
     pub fn run_native(&mut self, stretch: u32, limit: u64) -> Result<(), RunError> {
         let Some(code) = &self.program.native else { return Ok(()) };
         let left = limit - self.steps.min(limit);
         let inputs = &self.inputs.inputs;
-        // Code reads all registers that it knows. Where there are fewer, it gets a copy with zeros for the others; also
-        // where its quads are not those of the file.
+        // The code reads all of its input registers. If some are missing, or if the quads of the block do not match
+        // those of the file, it gets a copy with zeros for missing registers.
         let fits = self.first.is_multiple_of(4) && self.first + self.lanes <= inputs.lanes();
         let copy = (inputs.len() < code.input_registers() || !fits)
             .then(|| inputs.extended(self.first..self.first + self.lanes, code.input_registers()));

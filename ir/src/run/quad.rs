@@ -1,5 +1,5 @@
-//! A texture instruction for one quad: from the words of its lanes to a [`TextureRequest`], and back to words. Whoever
-//! executes texture instructions, interpreter or machine code, does it here.
+//! Executes a texture instruction for one quad: converts the words of its lanes to a [`TextureRequest`], and the result
+//! back to words. The interpreter and machine code share it.
 
 use super::layout::NULL;
 use super::program::{Program, Texture, Value};
@@ -8,12 +8,12 @@ use crate::body::{DEFAULT_TG4_OFFSETS, TexData, TexOp, TexSrcKind};
 use tgsi_environment::sample_positions::sample_position;
 use tgsi_environment::{Resources, TextureLookup, TextureRequest};
 
-/// Planes of words, of which one quad is meant. Lanes that there are not read as 0.
+/// Planes of words, and the position of a quad in them. Missing lanes read as 0.
 #[derive(Clone, Copy, Debug)]
 pub struct QuadWords<'w> {
-    /// The planes that [`Value::plane`] counts.
+    /// The planes that [`Value::plane`] refers to.
     pub words: &'w [u32],
-    /// Words of a plane.
+    /// Number of words of a plane.
     pub width: usize,
     /// First lane of the quad.
     pub first: usize,
@@ -22,7 +22,7 @@ pub struct QuadWords<'w> {
 }
 
 impl QuadWords<'_> {
-    /// Bits of a component in a lane of the quad; 0 for a component or lane that there is not.
+    /// Bits of a component in a lane of the quad; 0 for a missing component or lane.
     #[inline]
     fn get(self, value: Value, component: usize, lane: usize) -> u64 {
         let lane = self.first + lane;
@@ -53,9 +53,9 @@ impl QuadWords<'_> {
         result[0] as u32
     }
 
-    /// Words of a component for the lanes, floats as 32-bit floats.
+    /// Words of a component in all lanes, converted to 32-bit floats.
     ///
-    /// Nearly always they are 32-bit floats of a whole quad.
+    /// Fast path for the most common case: 32-bit floats of a whole quad.
     fn floats(self, value: Value, component: usize) -> [u32; 4] {
         let at = (value.plane as usize + component) * self.width + self.first;
         if value.bits == 32
@@ -73,7 +73,7 @@ impl QuadWords<'_> {
     }
 }
 
-/// The bits of a bindless handle: 64 bits, or fewer, or two words.
+/// The bits of a bindless handle, which has 64 bits or fewer, or two words.
 pub(super) fn handle_bits(handle: Value, mut get: impl FnMut(usize) -> u64) -> u64 {
     let low = get(0);
     if handle.bits == 32 && handle.components == 2 { low | get(1) << 32 } else { low }
@@ -83,7 +83,7 @@ fn divide(words: [u32; 4], divisor: [f32; 4]) -> [u32; 4] {
     std::array::from_fn(|lane| (f32::from_bits(words[lane]) / divisor[lane]).to_bits())
 }
 
-/// The kind of lookup that an operation is; none for queries of sizes and samples.
+/// The kind of lookup of an operation; `None` for queries of sizes and samples.
 fn lookup_of(data: &TexData) -> Option<TextureLookup> {
     Some(match data.op {
         TexOp::Tex | TexOp::TexPrefetch => TextureLookup::Implicit,
@@ -100,7 +100,7 @@ fn lookup_of(data: &TexData) -> Option<TextureLookup> {
 }
 
 impl Program {
-    /// The texture and sampler units of an instruction, if they are the same in every run.
+    /// The texture and sampler units of an instruction if they are constant.
     pub fn constant_units(&self, texture: &Texture) -> Option<(u32, u32)> {
         use TexSrcKind as K;
         let unit = |[deref, handle, offset]: [K; 3], index: u32| {
@@ -118,7 +118,7 @@ impl Program {
         Some((unit([K::TextureDeref, K::TextureHandle, K::TextureOffset], texture.data.texture_index)?, sampler?))
     }
 
-    /// The word that a value has in its first component in every lane, if it is a constant.
+    /// The word in the first component of a value if it is constant.
     pub fn constant(&self, value: Value) -> Option<u32> {
         let at = self.constants.partition_point(|&(plane, _)| plane < value.plane);
         self.constants.get(at).filter(|&&(plane, _)| plane == value.plane).map(|&(_, word)| word)
@@ -132,26 +132,26 @@ impl Texture {
         (value.components != 0).then_some(value)
     }
 
-    /// Whether no source is one that passes must have replaced before.
+    /// Whether the instruction has no source that passes should have lowered.
     pub fn is_lowered(&self) -> bool {
         let unlowered = [TexSrcKind::TextureDerefIntrinsic, TexSrcKind::SamplerDerefIntrinsic, TexSrcKind::Plane];
         unlowered.into_iter().all(|kind| self.source(kind).is_none())
     }
 
-    /// The kind of lookup; none for queries of sizes and samples.
+    /// The kind of lookup; `None` for queries of sizes and samples.
     pub fn lookup(&self) -> Option<TextureLookup> {
         lookup_of(&self.data)
     }
 
-    /// Executes the instruction for a quad with active lanes: words by component and lane. Units are taken from the
-    /// first active lane.
+    /// Executes the instruction for a quad with active lanes. Returns words by component and lane. The first active
+    /// lane determines the units.
     pub fn execute(&self, quad: QuadWords<'_>, active: [bool; 4], resources: &mut dyn Resources) -> [[u32; 4]; 5] {
         let leader = active.iter().position(|&active| active).unwrap_or(0);
         let kinds = [TexSrcKind::TextureDeref, TexSrcKind::TextureHandle, TexSrcKind::TextureOffset];
         let unit = self.unit(kinds, self.data.texture_index, quad, leader, resources);
         let kinds = [TexSrcKind::SamplerDeref, TexSrcKind::SamplerHandle, TexSrcKind::SamplerOffset];
         let sampler = self.unit(kinds, self.data.sampler_index, quad, leader, resources);
-        // A pointer beyond the end of an array of textures or samplers: all zero, and no samples.
+        // A pointer beyond the end of an array of textures or samplers gives zero for everything, and no samples.
         let (Some(unit), true) = (unit, sampler.is_some() || !self.data.op.needs_sampler()) else {
             let mut words = [[0; 4]; 5];
             if self.data.op == TexOp::SamplePos {
@@ -166,7 +166,7 @@ impl Texture {
         }
     }
 
-    /// The bits of a result's component, from a word.
+    /// Converts a word to the bits of a result component.
     pub fn result_bits(&self, word: u32) -> u64 {
         let float = self.data.dest_type.base == BaseType::Float;
         match (float, self.dest.bits) {
@@ -181,7 +181,7 @@ impl Texture {
         }
     }
 
-    /// The unit that deref, handle or index name; none for a pointer that points nowhere.
+    /// The unit given by a deref, handle or index; `None` for a null pointer.
     fn unit(
         &self,
         kinds: [TexSrcKind; 3],
@@ -295,7 +295,7 @@ impl Texture {
                     let position = sample_position(size.samples, number).map(f32::to_bits);
                     (words[0][lane], words[1][lane]) = (position[0], position[1]);
                 }
-                // That samples are identical may always be denied.
+                // It is always valid to return false for identical samples.
                 _ => {}
             }
         }
@@ -303,7 +303,7 @@ impl Texture {
     }
 }
 
-/// Raises the level of a lookup to a minimum: the level is asked for, and used explicitly.
+/// Clamps the level of a lookup to a minimum: queries the level, and uses it explicitly.
 fn clamp_lod(request: &mut TextureRequest, minimum: [u32; 4], resources: &mut dyn Resources) {
     let minimum = minimum.map(f32::from_bits);
     let bias = request.lod.map(f32::from_bits);

@@ -1,18 +1,18 @@
-//! Outputs that a block need not clear, because each of its lanes stores them in any case: one store, outside of `If`s,
-//! loops and functions, in a program that nobody leaves before its end. Executors store all lanes there are, and zeros
-//! in inactive lanes of the last quad.
+//! Finds outputs that a block need not clear, because each of its lanes stores them: there is exactly one store,
+//! outside of `If`s, loops and functions, in a program without early exits. Executors store all existing lanes, and
+//! zeros in inactive lanes of the last quad.
 
 use super::program::{Intrinsic, Op, Program};
 use crate::Stage;
 use crate::intrinsics::IntrinsicOp;
 
-/// By component of the outputs: whether every lane stores it.
+/// Whether every lane stores a component of the outputs, by component.
 pub(super) fn always_stored(program: &Program) -> Vec<bool> {
     let none = vec![false; program.output_registers() * 4];
     if !matches!(program.stage(), Stage::Vertex | Stage::TessEval | Stage::Fragment) {
         return none;
     }
-    // Stores in any place, and those in a place that every lane comes through.
+    // Number of stores to each component, and whether a store is on every path.
     let (mut stores, mut certain) = (vec![0u8; none.len()], none.clone());
     let mut depth = 0u32;
     for &op in program.ops() {
@@ -40,14 +40,13 @@ pub(super) fn always_stored(program: &Program) -> Vec<bool> {
 }
 
 impl Program {
-    /// What a store of outputs at a known place writes: planes of its value, and components of the file. Those beyond
-    /// the file are left out.
+    /// The planes and output components that a store with a constant location writes, without components out of range.
     pub fn stored(&self, intrinsic: &Intrinsic) -> impl Iterator<Item = (u32, u32)> {
         let value = self.sources_of(intrinsic).first().copied();
         let (plane, bits, components) = value.map_or((0, 0, 0), |value| (value.plane, value.bits, value.components));
         let planes = value.map_or(0, |value| value.planes());
         let end = self.output_registers() as u32 * 4;
-        // Both words of a component stand together, in planes all low words first.
+        // Both words of a component are adjacent in outputs, while a value has all planes of low words first.
         let (each, components) = (u32::from(bits / 32).max(1), u32::from(components));
         (0..planes).filter(move |word| intrinsic.write_mask >> (word / each) & 1 != 0).filter_map(move |word| {
             let at = intrinsic.component(word).filter(|&at| at < end)?;

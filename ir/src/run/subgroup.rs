@@ -6,14 +6,14 @@ use crate::alu::{AluOp, ExecutionMode, evaluate};
 use crate::intrinsics::{IndexKind, IntrinsicOp};
 use tgsi_environment::SUBGROUP_SIZE;
 
-/// Evaluates an opcode of two operands.
+/// Evaluates a binary opcode.
 fn apply(op: AluOp, bits: u8, a: u64, b: u64) -> u64 {
     let mut result = [0];
     evaluate(op, bits, 1, &[&[a], &[b]], ExecutionMode::DEFAULT, &mut result);
     result[0]
 }
 
-/// The value that leaves others as they are under an operation.
+/// The identity element of an operation.
 fn identity(op: AluOp, bits: u8) -> u64 {
     let all = if bits >= 64 { u64::MAX } else { (1 << bits) - 1 };
     let float = |half: u64, single: f32, double: f64| match bits {
@@ -34,7 +34,7 @@ fn identity(op: AluOp, bits: u8) -> u64 {
 }
 
 impl Machine<'_, '_> {
-    /// Screen-space derivatives. Lanes that are not active count with the value they have.
+    /// Screen-space derivatives. Inactive lanes contribute the values they have.
     pub fn derivative(&mut self, intrinsic: &Intrinsic) {
         use IntrinsicOp as I;
         let source = self.sources(intrinsic)[0];
@@ -55,7 +55,7 @@ impl Machine<'_, '_> {
         }
     }
 
-    /// Lanes of the subgroup of a lane that are active.
+    /// The active lanes of the subgroup of a lane.
     fn members(&self, lane: usize) -> impl Iterator<Item = usize> + '_ {
         let first = lane - lane % SUBGROUP_SIZE;
         (first..first + SUBGROUP_SIZE).filter(|&l| self.active.get(l).is_some_and(|&mask| mask != 0))
@@ -75,7 +75,7 @@ impl Machine<'_, '_> {
         })
     }
 
-    /// A mask of subgroup lanes as the components of a ballot value.
+    /// Sets the components of a ballot value from a mask of subgroup lanes.
     fn set_mask(&mut self, dest: Value, lane: usize, mask: u64) {
         for component in 0..usize::from(dest.components) {
             let shift = component as u32 * u32::from(dest.bits);
@@ -90,7 +90,7 @@ impl Machine<'_, '_> {
         })
     }
 
-    /// Votes, ballots and questions about the subgroup; false if it is none of these.
+    /// Executes votes, ballots and subgroup queries. Returns whether it is one of these.
     pub fn subgroup(&mut self, intrinsic: &Intrinsic) -> bool {
         use IntrinsicOp as I;
         let sources = self.sources(intrinsic);
@@ -142,7 +142,7 @@ impl Machine<'_, '_> {
         true
     }
 
-    /// Reads of other lanes; false if it is none of these.
+    /// Executes reads of other lanes. Returns whether it is one of these.
     pub fn shuffle(&mut self, intrinsic: &Intrinsic) -> bool {
         use IntrinsicOp as I;
         let sources = self.sources(intrinsic);
@@ -182,7 +182,7 @@ impl Machine<'_, '_> {
         true
     }
 
-    /// `reduce`, `inclusive_scan`, `exclusive_scan`.
+    /// Executes `reduce`, `inclusive_scan`, `exclusive_scan`.
     pub fn reduce(&mut self, intrinsic: &Intrinsic) {
         let source = self.sources(intrinsic)[0];
         let number = intrinsic.index(IndexKind::ReductionOp) as usize;

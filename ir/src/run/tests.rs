@@ -1,4 +1,4 @@
-//! Hand-built shaders, one for each thing that shaders do.
+//! Handwritten shaders, one for each feature.
 
 mod alu;
 mod flow;
@@ -24,7 +24,7 @@ use tgsi_environment::{
 const VEC4: Shape = Shape::new(4, 32);
 const SCALAR: Shape = Shape::new(1, 32);
 
-/// Inputs for so many lanes; register 0: x the lane number, y its double, z 100, w the lane number as a float.
+/// Inputs for `lanes` lanes; register 0: x the lane number, y its double, z 100, w the lane number as a float.
 fn lanes(lanes: usize) -> Inputs {
     let mut inputs = Inputs { lanes, inputs: LaneRegisters::new(lanes, 1), ..Inputs::default() };
     for lane in 0..lanes {
@@ -69,7 +69,7 @@ fn store_output(b: &mut Builder<'_>, register: i32, value: Def) {
     b.intrinsic(IntrinsicOp::StoreOutput, &[value, zero], &indices, None);
 }
 
-/// A shader whose `main` is built by a function; the value it returns goes to output register 0.
+/// A shader with a `main` built by a function; the returned value is stored to output register 0.
 fn shader(stage: Stage, build: impl FnOnce(&mut Builder<'_>) -> Def) -> Shader {
     let mut shader = Shader::new(stage);
     let mut b = Builder::at_end(shader.main_mut());
@@ -89,7 +89,7 @@ fn variable(
     shader.add_variable(data)
 }
 
-/// Rows become components, whole quads and the rest; what is beyond the last lane stays zero.
+/// Rows become components, for whole quads and the rest; words beyond the last lane stay zero.
 #[test]
 fn lanes_are_set_from_rows() {
     let mut file = LaneRegisters::new(6, 1);

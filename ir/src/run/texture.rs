@@ -1,4 +1,5 @@
-//! Texture and image instructions, through [`Resources`](super::Resources): lookups quad by quad, images lane by lane.
+//! Texture and image instructions, through [`Resources`](super::Resources): textures one quad at a time, images one
+//! lane at a time.
 
 use super::RunError;
 use super::derefs::{ImageAction, ImageNaming, ImagePlan};
@@ -36,13 +37,11 @@ impl Machine<'_, '_> {
         Ok(())
     }
 
-    /// The unit of a bindless handle: 64 bits, or fewer, or two words.
+    /// The unit of a bindless handle, which has 64 bits or fewer, or two words.
     fn unit_of_handle(&mut self, handle: Value, lane: usize) -> u32 {
         let bits = handle_bits(handle, |component| self.get(handle, component, lane));
         self.resources.unit_of_handle(bits)
     }
-
-    // ---- images
 
     /// Executes an image intrinsic.
     pub fn run_image(&mut self, intrinsic: &Intrinsic, plan: ImagePlan) {
@@ -111,9 +110,9 @@ impl Machine<'_, '_> {
         });
     }
 
-    /// The texel that coordinates and sample name. Only the components that the dimension has count.
+    /// The texel at coordinates and sample index. Only the components of the dimensionality count.
     fn texel(&self, sources: &[Value], unit: u32, dim: SamplerDim, is_array: bool, lane: usize) -> ImageTexel {
-        // Faces and layers of a cube array are one number.
+        // The faces and layers of a cube array form one index.
         let count = (usize::from(dim.num_coords()) + usize::from(is_array)).min(3);
         let coordinate = std::array::from_fn(|i| if i < count { self.get(sources[1], i, lane) as u32 } else { 0 });
         let sample = match dim {

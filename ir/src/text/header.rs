@@ -1,11 +1,11 @@
-//! The header of a print: one table for the printer and the parser.
+//! The header of the text form: one table for the printer and the parser.
 
 use std::fmt::Write;
 
 use crate::alu::ExecutionMode;
 use crate::shader::{Shader, ShaderInfo, Stage};
 
-/// Numbers and flags that header lines hold.
+/// Types of header fields with a numeric representation.
 trait Number: Sized {
     fn to_wide(&self) -> u128;
     fn from_wide(value: u128) -> Option<Self>;
@@ -39,22 +39,22 @@ impl Number for ExecutionMode {
     }
 }
 
-/// Form of a number.
+/// Format of a number.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Form {
-    /// Decimal, left out if 0.
+    /// Decimal, omitted if 0.
     Decimal,
-    /// Decimal, always there.
+    /// Decimal, never omitted.
     Always,
-    /// `true`, left out if false.
+    /// `true`, omitted if false.
     Flag,
-    /// Bit ranges `0,4-7`, left out if empty.
+    /// Bit ranges `0,4-7`, omitted if empty.
     Ranges,
-    /// `0x` and so many digits, left out if 0.
+    /// `0x` and this number of digits, omitted if 0.
     Hex(usize),
-    /// So many 32-bit words, most significant first, left out if 0.
+    /// This number of 32-bit words, most significant first, omitted if 0.
     Words(u32),
-    /// Hexadecimal with at least two digits, always there.
+    /// Hexadecimal with at least two digits, never omitted.
     AlwaysHex,
 }
 
@@ -64,13 +64,13 @@ enum Content {
         get: fn(&Shader) -> u128,
         set: fn(&mut Shader, u128) -> bool,
     },
-    /// A word or text; left out if empty (`UNKNOWN` instead where a third field says so).
+    /// A word or text; if empty, omitted or printed as `UNKNOWN`, according to the third field.
     Text {
         get: fn(&Shader) -> &str,
         set: fn(&mut Shader, &str),
         unknown: bool,
     },
-    /// `{%u, %u}`, left out if all are 0.
+    /// `{%u, %u}`, omitted if all are 0.
     List {
         get: fn(&Shader) -> &[u32],
         get_mut: fn(&mut Shader) -> &mut [u32],
@@ -85,7 +85,7 @@ enum Content {
 struct Line {
     key: &'static str,
     stages: fn(Stage) -> bool,
-    /// Not printed by Mesa.
+    /// Whether Mesa does not print it.
     own: bool,
     content: Content,
 }
@@ -168,7 +168,7 @@ fn task_or_mesh(stage: Stage) -> bool {
 
 use Form::{Always, AlwaysHex, Decimal, Flag, Hex, Ranges, Words};
 
-/// Every line after `shader:`, in print order.
+/// All lines after `shader:`, in print order.
 static LINES: &[Line] = &[
     list!("source_blake3", any, true, info.source_blake3),
     text!("name", any, false, info.name),
@@ -292,22 +292,22 @@ static LINES: &[Line] = &[
     number!("layer_viewport_relative", any, Flag, true, info.layer_viewport_relative),
 ];
 
-/// Most bytes of constant data that a header may announce.
+/// Maximum size of the constant data in a header, in bytes.
 const MAX_CONSTANT_DATA: usize = 1 << 24;
 
-/// Prefix of a stage's name.
+/// Prefix of the name of a stage.
 const STAGE_PREFIX: &str = "MESA_SHADER_";
 
-/// A text as a header line can hold it: control characters would end the line.
+/// Appends a text without the control characters that would end the header line.
 fn push_line_text(out: &mut String, text: &str) {
     out.extend(text.chars().map(|c| if c.is_control() { '_' } else { c }));
 }
 
-/// Appends the header; with lines of our own unless `mesa`.
+/// Appends the header, with additional lines unless `mesa`.
 pub(super) fn print_header(out: &mut String, shader: &Shader, mesa: bool) {
     let _ = writeln!(out, "shader: {STAGE_PREFIX}{}", shader.stage.name());
     for line in LINES {
-        // A field of another stage is left out as Mesa does; a shader that sets one keeps it only in our own prints.
+        // Mesa omits fields of other stages; if they are set, they are printed unless `mesa`.
         let foreign = !(line.stages)(shader.stage);
         if mesa && (line.own || foreign) {
             continue;
@@ -444,23 +444,23 @@ fn parse_wide(text: &str) -> Option<u128> {
     }
 }
 
-/// The stage that a `shader:` or `next_stage:` line names.
+/// Parses the stage in a `shader:` or `next_stage:` line.
 pub(super) fn parse_stage(text: &str) -> Option<Stage> {
     text.strip_prefix(STAGE_PREFIX).and_then(Stage::from_name)
 }
 
-/// Outcome of reading a header line.
+/// Result of parsing a header line.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum HeaderLine {
-    /// Taken in.
+    /// The line was applied.
     Known,
-    /// A key that nobody knows: left out.
+    /// The key is unknown; the line is ignored.
     Unknown,
-    /// The value cannot be read.
+    /// The value is invalid.
     BadValue,
 }
 
-/// Takes in a line after `shader:`.
+/// Parses and applies a line after `shader:`.
 pub(super) fn parse_header_line(shader: &mut Shader, key: &str, value: &str) -> HeaderLine {
     if key == "constant_data" {
         return match parse_bytes(value) {
@@ -536,7 +536,7 @@ fn parse_value(shader: &mut Shader, content: &Content, value: &str) -> Option<()
         }
         Content::Constants => {
             let size = value.parse::<usize>().ok().filter(|&s| s <= MAX_CONSTANT_DATA)?;
-            // The bytes themselves are in no foreign print: zero.
+            // Text printed by Mesa does not have the bytes, so they are zero.
             shader.constant_data = vec![0; size];
             Some(())
         }
@@ -577,7 +577,7 @@ mod tests {
         }
     }
 
-    /// Every line of the table, in every stage (a line of another stage is one of our own prints only).
+    /// Every line of the table, in every stage (lines of other stages are only in the extended form).
     #[test]
     fn every_line_reads_back() {
         for &stage in Stage::ALL {

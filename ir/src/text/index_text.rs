@@ -1,7 +1,6 @@
-//! Constant indices of intrinsics as text, both ways.
+//! Prints and parses constant indices of intrinsics.
 //!
-//! A number that has no word is printed in decimal and read back as it is, so that nothing is lost whatever an index
-//! holds.
+//! A number without a name is printed in decimal and parsed unchanged, so that no value of an index is lost.
 
 use std::fmt::Write;
 
@@ -17,12 +16,12 @@ use crate::variable::VariableModes;
 use tgsi_environment::PixelFormat;
 use tgsi_environment::SamplerDim;
 
-/// Letters of components: `xyzw` up to four components, else `a` to `p`.
+/// Letters of components: `xyzw` for up to four components, `a` to `p` for more.
 pub(super) fn component_letters(num_components: usize) -> &'static [u8; 16] {
     if num_components > 4 { b"abcdefghijklmnop" } else { b"xyzwefghijklmnop" }
 }
 
-/// The component that a letter stands for, in either alphabet.
+/// The component of a letter of either alphabet.
 pub(super) fn letter_component(letter: u8) -> Option<u8> {
     match letter {
         b'x' => Some(0),
@@ -183,7 +182,7 @@ fn push_xfb(out: &mut String, word: &str, first: u8, value: i32) {
     out.push(')');
 }
 
-/// Reads the value after `name=` for an index of a plain form.
+/// Parses the value after `name=` for an index of a plain form.
 pub(super) fn parse_index(kind: IndexKind, text: &str) -> Option<i32> {
     let word = match kind {
         IndexKind::WriteMask => return parse_write_mask(text),
@@ -223,14 +222,14 @@ fn parse_write_mask(text: &str) -> Option<i32> {
     text.bytes().try_fold(0, |mask, letter| Some(mask | 1 << letter_component(letter)?))
 }
 
-/// Mode names joined by `|`.
+/// Parses mode names joined by `|`.
 pub(super) fn parse_modes(text: &str) -> Option<VariableModes> {
     text.split('|').try_fold(VariableModes::NONE, |modes, word| {
         VariableModes::ALL.iter().find(|(_, name, _)| *name == word).map(|&(mode, ..)| modes.union(mode))
     })
 }
 
-/// Reads `location=... slots=... words [gs_streams(...)]` (the text after `io `).
+/// Parses `location=... slots=... words [gs_streams(...)]` (the text after `io `).
 pub(super) fn parse_io_semantics(text: &str) -> Option<i32> {
     let (text, streams) = match text.split_once(" gs_streams(") {
         Some((head, tail)) => (head, Some(tail.strip_suffix(')')?)),
@@ -254,7 +253,7 @@ pub(super) fn parse_io_semantics(text: &str) -> Option<i32> {
     Some(semantics.to_i32())
 }
 
-/// Reads the inside of `xfb(...)` (`first` 0) or `xfb2(...)` (`first` 2).
+/// Parses the content of `xfb(...)` (`first` 0) or `xfb2(...)` (`first` 2).
 pub(super) fn parse_xfb(first: u8, text: &str) -> Option<i32> {
     if let Some(raw) = text.strip_prefix("raw=") {
         return number(raw);
@@ -289,7 +288,7 @@ pub(super) fn parse_xfb(first: u8, text: &str) -> Option<i32> {
 mod tests {
     use super::*;
 
-    /// Every number that a kind of index may hold, words and numbers without one.
+    /// Every valid number of each kind of index, with and without a name.
     #[test]
     fn every_index_reads_back() {
         let mut seen = std::collections::HashSet::new();
@@ -311,7 +310,7 @@ mod tests {
                 }
             }
         }
-        // The kinds that no intrinsic of the table has have a plain form.
+        // Kinds of indices that no intrinsic of the table has are printed in the plain form.
         for &kind in IndexKind::ALL {
             assert!(seen.contains(&kind) || !kind.name().contains("io"), "{kind}");
         }

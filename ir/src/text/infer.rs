@@ -1,4 +1,4 @@
-//! Infers which values are floats and which integers: decides how constants are shown, and nothing else.
+//! Infers which values are floats and which are integers. This only affects how constants are printed.
 
 use bitvec::vec::BitVec;
 
@@ -35,12 +35,12 @@ impl ValueTypes {
         (if has(&self.floats) { FLOAT } else { 0 }) | (if has(&self.ints) { INT } else { 0 })
     }
 
-    /// Whether the value is read and written as a float, and as nothing else.
+    /// Whether all definitions and uses of the value are floats.
     pub(super) fn is_float_only(&self, def: Def) -> bool {
         self.get(def) == FLOAT
     }
 
-    /// Whether the value is read and written as an integer, and as nothing else.
+    /// Whether all definitions and uses of the value are integers.
     pub(super) fn is_int_only(&self, def: Def) -> bool {
         self.get(def) == INT
     }
@@ -59,7 +59,8 @@ impl ValueTypes {
         true
     }
 
-    /// Everything that can be told. Each value is looked at again at most twice: linear in the size of the body.
+    /// Infers the types of all values. Each value is revisited at most twice, so time is linear in the size of the
+    /// body.
     pub(super) fn infer(shader: &Shader, body: &Body) -> ValueTypes {
         let count = body.num_defs();
         let mut types = ValueTypes { floats: BitVec::repeat(false, count), ints: BitVec::repeat(false, count) };
@@ -75,7 +76,7 @@ impl ValueTypes {
         types
     }
 
-    /// Adds the types that the tables give the operands of one instruction.
+    /// Adds the types of the operands of one instruction according to the tables.
     fn add_declared(&mut self, shader: &Shader, body: &Body, inst: Inst, pending: &mut Vec<Def>) {
         let mut add = |def: Def, base: BaseType| {
             if self.add(def, base_flags(base)) {
@@ -127,7 +128,7 @@ impl ValueTypes {
         }
     }
 
-    /// Carries what is known of `def` over movs, selections and phis.
+    /// Propagates the types of `def` through movs, selections and phis.
     fn propagate(&mut self, body: &Body, def: Def, pending: &mut Vec<Def>) {
         let flags = self.get(def);
         let Some(inst) = body.try_def_inst(def) else { return };
@@ -136,7 +137,7 @@ impl ValueTypes {
                 pending.push(body.src_def(source));
             }
         }
-        // A constant may be read as this here and as that there.
+        // A constant may be used with different types.
         if matches!(body.inst(inst), InstData::LoadConst { .. } | InstData::Undef) {
             return;
         }
@@ -160,7 +161,7 @@ fn copies_source(op: AluOp, source: usize) -> bool {
     op.is_vec_or_mov() || matches!(op, AluOp::Bcsel | AluOp::B32csel) && source > 0
 }
 
-/// Whether source `number` of the instruction becomes (part of) its result unchanged.
+/// Whether source `number` of the instruction is copied to (part of) its result.
 fn copied(body: &Body, inst: Inst, number: usize) -> bool {
     match *body.inst(inst) {
         InstData::Alu { op, .. } => copies_source(op, number),
@@ -196,7 +197,7 @@ pub(super) fn tex_source_type(op: TexOp, kind: TexSrcKind) -> BaseType {
     }
 }
 
-/// Base type of what the deref in source 0 points at.
+/// Base type of the value that the deref in source 0 points to.
 fn deref_base(shader: &Shader, body: &Body, inst: Inst) -> BaseType {
     if body.num_sources(inst) == 0 {
         return BaseType::Invalid;
@@ -215,7 +216,7 @@ fn deref_base(shader: &Shader, body: &Body, inst: Inst) -> BaseType {
     }
 }
 
-/// Type of source `number` of an intrinsic, where anything is known.
+/// Type of source `number` of an intrinsic, if known.
 pub(super) fn intrinsic_source_type(
     shader: &Shader,
     body: &Body,

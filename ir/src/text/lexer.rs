@@ -1,4 +1,4 @@
-//! Lines and the words in them. Nothing is copied: everything points into the text.
+//! Lines and the tokens in them. All of them are slices of the text; nothing is copied.
 
 use nom::bytes::complete::{tag, take_while, take_while1};
 use nom::character::complete::{char, digit1, space0};
@@ -8,7 +8,7 @@ use nom::{IResult, Parser};
 
 use super::error::TextErrorKind;
 
-/// An error inside a line.
+/// An error in a line.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Failure {
     /// Byte offset in the text.
@@ -19,41 +19,41 @@ pub(super) struct Failure {
 
 pub(super) type Outcome<T> = Result<T, Failure>;
 
-/// A line of the text that is not blank.
+/// A non-blank line of the text.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Line<'a> {
-    /// Number, from 1.
+    /// Number, starting at 1.
     pub number: u32,
-    /// Byte offset of the line's begin.
+    /// Byte offset of the start of the line.
     pub start: usize,
     /// Byte offset of `full`.
     pub offset: usize,
     /// The line without surrounding blanks.
     pub full: &'a str,
-    /// The line up to its remark.
+    /// The line up to its comment.
     pub code: &'a str,
     /// The text after the first `//`.
     pub remark: Option<&'a str>,
 }
 
 impl<'a> Line<'a> {
-    /// Reads the code of the line.
+    /// Returns a scanner for the code of the line.
     pub(super) fn scanner(&self) -> Scanner<'a> {
         Scanner { rest: self.code, end: self.offset + self.code.len() }
     }
 
-    /// The parts of the remark: `// a  // b` has two.
+    /// The parts of the comment: `// a // b` has two.
     pub(super) fn remarks(&self) -> impl Iterator<Item = &'a str> + use<'a> {
         self.remark.into_iter().flat_map(|r| r.split("//")).map(str::trim)
     }
 
-    /// The words of all parts of the remark.
+    /// The words of all parts of the comment.
     pub(super) fn remark_words(&self) -> impl Iterator<Item = &'a str> + use<'a> {
         self.remarks().flat_map(str::split_ascii_whitespace)
     }
 }
 
-/// The lines of a text that are not blank.
+/// The non-blank lines of a text.
 pub(super) fn lines(text: &str) -> Vec<Line<'_>> {
     let mut start = 0;
     let mut lines = Vec::new();
@@ -84,17 +84,17 @@ fn decimal(input: &str) -> IResult<&str, &str> {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Scanner<'a> {
     rest: &'a str,
-    /// Offset of the end of what is read.
+    /// Offset of the end of the scanned text.
     end: usize,
 }
 
 impl<'a> Scanner<'a> {
-    /// Reads a piece of the text that starts at this offset.
+    /// Makes a scanner for a piece of the text that starts at this offset.
     pub(super) fn new(text: &'a str, offset: usize) -> Scanner<'a> {
         Scanner { rest: text, end: offset + text.len() }
     }
 
-    /// Byte offset of what comes next.
+    /// Byte offset of the next character.
     pub(super) fn offset(&self) -> usize {
         self.end - self.rest.len()
     }
@@ -104,7 +104,7 @@ impl<'a> Scanner<'a> {
         self.rest
     }
 
-    /// An error at what comes next.
+    /// Returns an error at the next character.
     pub(super) fn fail<T>(&self, kind: TextErrorKind) -> Outcome<T> {
         let blanks = self.rest.len() - self.rest.trim_start().len();
         Err(Failure { offset: self.offset() + blanks, kind, hint: None })
@@ -121,12 +121,12 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Skips `text`, blanks before it included. Whether it was there.
+    /// Skips `text` and blanks before it. Returns whether it was there.
     pub(super) fn eat(&mut self, text: &str) -> bool {
         self.run(tag(text)).is_some()
     }
 
-    /// Skips a word: `text` with no letter, digit or underscore after it.
+    /// Skips `text` if no letter, digit or underscore follows it.
     pub(super) fn eat_word(&mut self, text: &str) -> bool {
         let before = *self;
         if self.eat(text) && !self.rest.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_') {
@@ -136,22 +136,22 @@ impl<'a> Scanner<'a> {
         false
     }
 
-    /// Skips `text` or fails.
+    /// Skips `text`, or fails.
     pub(super) fn expect(&mut self, text: &str, what: &'static str) -> Outcome<()> {
         if self.eat(text) { Ok(()) } else { self.fail(TextErrorKind::Expected(what)) }
     }
 
-    /// A word of letters, digits and underscores.
+    /// Scans a word of letters, digits and underscores.
     pub(super) fn identifier(&mut self) -> Option<&'a str> {
         self.run(identifier)
     }
 
-    /// Reads up to the next blank.
+    /// Scans up to the next blank.
     pub(super) fn word(&mut self) -> Option<&'a str> {
         self.run(take_while1(|c: char| !c.is_ascii_whitespace()))
     }
 
-    /// A run of characters, possibly empty; blanks before it are not skipped.
+    /// Scans a run of characters, possibly empty, without skipping blanks before it.
     pub(super) fn letters(&mut self) -> &'a str {
         let end = self.rest.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(self.rest.len());
         let (letters, rest) = self.rest.split_at(end);
@@ -159,7 +159,7 @@ impl<'a> Scanner<'a> {
         letters
     }
 
-    /// A decimal number.
+    /// Scans a decimal number.
     pub(super) fn number<T: std::str::FromStr>(&mut self, what: &'static str) -> Outcome<T> {
         let before = *self;
         let parsed = self.run(decimal).and_then(|d| d.parse::<T>().ok());
@@ -172,19 +172,19 @@ impl<'a> Scanner<'a> {
         )
     }
 
-    /// The number of a value, `%7`.
+    /// Scans the number of a value, `%7`.
     pub(super) fn value_number(&mut self) -> Outcome<u64> {
         self.expect("%", "a value")?;
         self.number("the number of a value")
     }
 
-    /// The number of a block, `b7`.
+    /// Scans the number of a block, `b7`.
     pub(super) fn block_number(&mut self) -> Outcome<u32> {
         self.expect("b", "a block")?;
         self.number("the number of a block")
     }
 
-    /// Whether nothing is left but blanks.
+    /// Whether only blanks are left.
     pub(super) fn is_done(&self) -> bool {
         self.rest.trim_start().is_empty()
     }
@@ -194,7 +194,7 @@ impl<'a> Scanner<'a> {
         if self.is_done() { Ok(()) } else { self.fail(TextErrorKind::Trailing) }
     }
 
-    /// Skips the content of a constant after a value, `(0x1, 0x2)`. It is redundant.
+    /// Skips the value of a constant after an operand, `(0x1, 0x2)`, which is redundant.
     pub(super) fn skip_constant(&mut self) {
         let before = *self;
         if self.eat("(") {
@@ -211,7 +211,7 @@ impl<'a> Scanner<'a> {
         *self = before;
     }
 
-    /// Reads up to `text`, which is skipped too.
+    /// Scans up to `text`, which is skipped, too.
     pub(super) fn until(&mut self, text: &str, what: &'static str) -> Outcome<Scanner<'a>> {
         match self.rest.split_once(text) {
             Some((inside, rest)) => {
@@ -223,7 +223,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// The content of a parenthesis, which may hold others.
+    /// Scans the content of a pair of parentheses, which may contain others.
     pub(super) fn group(&mut self) -> Outcome<Scanner<'a>> {
         self.expect("(", "`(`")?;
         let mut depth = 1usize;
@@ -242,7 +242,7 @@ impl<'a> Scanner<'a> {
         self.fail(TextErrorKind::Expected("`)`"))
     }
 
-    /// The next of the pieces that commas outside of parentheses separate.
+    /// Scans up to the next comma outside of parentheses.
     pub(super) fn piece(&mut self) -> Option<Scanner<'a>> {
         if self.is_done() {
             return None;
@@ -265,7 +265,7 @@ impl<'a> Scanner<'a> {
         Some(inner)
     }
 
-    /// Splits what is left at the last ` (`: what stands before, and the parenthesis.
+    /// Splits the rest at the last ` (`: returns the part before it, and keeps the parentheses.
     pub(super) fn split_last_group(&mut self) -> Option<Scanner<'a>> {
         let at = self.rest.rfind(" (")?;
         let head = Scanner::new(&self.rest[..at], self.offset());
@@ -279,12 +279,12 @@ impl<'a> Scanner<'a> {
     }
 }
 
-/// The names nearest to a wrong one, as a hint.
+/// Suggests the most similar name for an unknown one.
 pub(super) fn did_you_mean<'n>(wrong: &str, names: impl Iterator<Item = &'n str>) -> Option<String> {
     tgsi_diagnostics::suggest(wrong, names).map(|name| format!("did you mean `{name}`?"))
 }
 
-/// Reads a decimal number, or a hexadecimal one after `0x`.
+/// Parses a decimal number, or a hexadecimal one after `0x`.
 pub(super) fn parse_number(text: &str) -> Option<u32> {
     match text.strip_prefix("0x") {
         Some(digits) => u32::from_str_radix(digits, 16).ok(),
@@ -292,7 +292,7 @@ pub(super) fn parse_number(text: &str) -> Option<u32> {
     }
 }
 
-/// Sets a field to the value that was read, and returns whether there was one.
+/// Sets a field to the parsed value, if any, and returns whether there was one.
 pub(super) fn set<T>(field: &mut T, value: Option<T>) -> bool {
     value.map(|value| *field = value).is_some()
 }

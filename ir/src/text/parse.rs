@@ -1,5 +1,5 @@
-//! Reads a text as a whole: the header, the order of its parts, lines and errors. Types are read in
-//! [`super::parse_types`], variables and functions in [`super::parse_declarations`], code in [`super::parse_body`].
+//! Parses a text as a whole: the header, the order of its parts, lines and errors. [`super::parse_types`] parses types,
+//! [`super::parse_declarations`] variables and functions, [`super::parse_body`] code.
 
 use hashbrown::HashMap;
 use std::ops::Range;
@@ -13,24 +13,24 @@ use crate::entities::{Function, Type, Variable};
 use crate::shader::{Shader, Stage};
 use crate::variable::{Initializer, VariableModes};
 
-/// Most errors that are listed.
+/// Maximum number of reported errors.
 const MAX_ERRORS: usize = 200;
 
-/// Reads a text. All errors are reported, as far as the text after one can be understood.
+/// Parses a text. Reports as many errors as possible, continuing after each.
 ///
-/// Any text is safe to read: time and memory are linear in its length (value numbers may exceed the length of the text
+/// Any text is safe to parse: time and memory are linear in its length (value numbers may exceed the length of the text
 /// by a million).
 ///
 /// # Errors
-/// The errors in the order of their lines, at least one.
+/// The errors in line order, at least one.
 pub fn parse(text: &str) -> Result<Shader, Vec<TextError>> {
     read(text, None).map(|(shader, _)| shader)
 }
 
-/// As [`parse`], and tells where everything stands, so that what is wrong with the shader can be shown in the text.
+/// Like [`parse`], and returns the positions of all parts, so that errors of the validator can be shown in the text.
 ///
 /// # Errors
-/// As [`parse`].
+/// Like [`parse`].
 pub fn parse_with_source_map(text: &str) -> Result<(Shader, SourceMap), Vec<TextError>> {
     read(text, Some(SourceMap::default()))
 }
@@ -47,8 +47,8 @@ fn read(text: &str, source_map: Option<SourceMap>) -> Result<(Shader, SourceMap)
     Err(parser.errors)
 }
 
-/// Where the parts of a shader stand in the text that it was read from: the bytes of their lines, without surrounding
-/// blanks and remarks.
+/// The positions of the parts of a shader in the text that it was parsed from: the byte ranges of their lines, without
+/// surrounding blanks and comments.
 #[derive(Clone, Debug, Default)]
 pub struct SourceMap {
     lines: HashMap<AnnotationTarget, Range<usize>>,
@@ -56,8 +56,8 @@ pub struct SourceMap {
 }
 
 impl SourceMap {
-    /// The line of a part. Of what has no line of its own (a value that the reader made, say) the line of its function,
-    /// of the shader the first line.
+    /// The line of a part. Parts without a line (a value created by the parser, for example) have the line of their
+    /// function; the shader has the first line.
     pub fn line_of(&self, target: AnnotationTarget) -> Range<usize> {
         let function = match target {
             AnnotationTarget::Inst(function, _)
@@ -79,13 +79,13 @@ pub(super) struct Parser<'a> {
     pub(super) errors: Vec<TextError>,
     pub(super) types: HashMap<&'a str, Type>,
     pub(super) structs: HashMap<&'a str, Type>,
-    /// Number of a field by struct and name.
+    /// Number of a field, by struct and name.
     pub(super) fields: HashMap<(Type, &'a str), u32>,
     pub(super) variables: HashMap<&'a str, Variable>,
     pub(super) functions: HashMap<&'a str, Function>,
-    /// Pointer initialisers whose target may be declared later.
+    /// Pointer initialisers with a target that may be declared later.
     pub(super) pointers: Vec<(Variable, &'a str, usize, usize)>,
-    /// Where everything stands, if somebody wants to know.
+    /// Positions of all parts, if requested.
     source_map: Option<SourceMap>,
 }
 
@@ -107,16 +107,14 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Records where something stands.
+    /// Records the position of a part.
     pub(super) fn record_line(&mut self, target: AnnotationTarget, line: usize) {
         if let (Some(source_map), Some(line)) = (&mut self.source_map, self.lines.get(line)) {
             source_map.lines.insert(target, line.offset..line.offset + line.code.len());
         }
     }
 
-    // ---- errors
-
-    /// Records an error of a line.
+    /// Reports an error in a line.
     pub(super) fn fail(&mut self, line: usize, failure: Failure) {
         if self.errors.len() > MAX_ERRORS {
             return;
@@ -128,13 +126,11 @@ impl<'a> Parser<'a> {
         self.errors.push(TextError { line: number, column: column as u32 + 1, offset, kind, hint: failure.hint });
     }
 
-    /// Records an error at the begin of a line.
+    /// Reports an error at the beginning of a line.
     pub(super) fn fail_line(&mut self, line: usize, kind: TextErrorKind) {
         let offset = self.lines.get(line).map_or(self.text.len(), |l| l.offset);
         self.fail(line, Failure { offset, kind, hint: None });
     }
-
-    // ---- the whole
 
     fn shader(&mut self) {
         while self.lines.get(self.at).is_some_and(|l| l.code.is_empty()) {
@@ -169,7 +165,7 @@ impl<'a> Parser<'a> {
                     self.shader.globals.push(variable);
                 }
             } else if line.code.starts_with("decl_function ") || is_type_line(line.code) {
-                // Read already.
+                // Parsed already.
             } else if let Some(name) = line.code.strip_prefix("impl ").and_then(|r| r.strip_suffix('{')) {
                 self.implementation(at, name.trim());
             } else if let Some((key, value)) = line.full.split_once(':') {

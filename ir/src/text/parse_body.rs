@@ -1,5 +1,6 @@
-//! Reading the code of a function: first the tree of blocks, ifs and loops with its jumps, then the instructions of the
-//! blocks, then what only the whole can tell (constant array indices, what texture instructions leave out, edges).
+//! Parses the code of a function in three steps: the tree of blocks, ifs and loops with its jumps, then the
+//! instructions, then data that depends on the whole body (constant array indices, omitted properties of texture
+//! instructions, edges).
 
 use hashbrown::HashMap;
 
@@ -15,9 +16,9 @@ use crate::cursor::Cursor;
 use crate::entities::{Block, Def, Function, If, Inst, Loop};
 use crate::variable::VariableModes;
 
-/// Deepest nesting of ifs and loops. Finding the loop around a jump costs as much as it is nested.
+/// Maximum nesting of ifs and loops. The cost of finding the loop around a jump is proportional to the nesting.
 const MAX_DEPTH: usize = 20_000;
-/// Value numbers may exceed the length of the text by this much (a print shows a gap for every value that was removed).
+/// Value numbers may exceed the length of the text by this much (removed values leave gaps in the numbering).
 const MAX_SPARE_VALUES: u64 = 1 << 20;
 
 /// A line with an instruction.
@@ -30,16 +31,16 @@ pub(super) struct InstLine<'a> {
     pub rest: Scanner<'a>,
 }
 
-/// A value that an instruction makes.
+/// The destination of an instruction.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Dest {
     pub def: Def,
     pub shape: Shape,
-    /// The divergence mark of the text, if there is one.
+    /// The divergence mark in the text, if any.
     pub divergent: Option<bool>,
 }
 
-/// The edges that the remark of a block states.
+/// The edges stated in the comment of a block.
 struct StatedEdges {
     block: Block,
     line: usize,
@@ -56,7 +57,7 @@ enum Open {
     Continue(Loop),
 }
 
-/// Reads one body.
+/// Parses one body.
 pub(super) struct BodyParser<'p, 'a> {
     pub(super) parser: &'p mut Parser<'a>,
     /// The function, if it is declared.
@@ -66,18 +67,18 @@ pub(super) struct BodyParser<'p, 'a> {
     labels: HashMap<Block, u32>,
     insts: Vec<InstLine<'a>>,
     edges: Vec<StatedEdges>,
-    /// Conditions and other values read before all destinations are known.
+    /// Conditions and other operands parsed before all destinations are known.
     conditions: Vec<(usize, usize, u32)>,
     gotos: Vec<(Block, usize)>,
-    /// Values that the text makes.
+    /// Values defined in the text.
     made: BitVec,
-    /// Digits of value numbers, as the padding of each destination tells, as long as all agree.
+    /// Number of digits of value numbers, inferred from the padding of destinations, while all of them agree.
     digits: Option<Option<usize>>,
-    /// Derefs with a constant index: value masked to the bit size of the deref.
+    /// Derefs with a constant index: the value masked to the bit size of the deref.
     pub(super) wanted: Vec<(Inst, (u8, u64))>,
-    /// Texture instructions with the line of each.
+    /// Texture instructions with their lines.
     pub(super) texs: Vec<(Inst, usize)>,
-    /// Where the list that is read goes on.
+    /// The block at which the current list continues.
     pending: Option<Block>,
     current: Option<Block>,
     open: Vec<Open>,
@@ -85,7 +86,7 @@ pub(super) struct BodyParser<'p, 'a> {
 }
 
 impl<'a> Parser<'a> {
-    /// Reads the code of a function, up to its closing brace.
+    /// Parses the code of a function, up to its closing brace.
     pub(super) fn implementation(&mut self, at: usize, name: &'a str) {
         let function = self.functions.get(name).copied();
         match function {
@@ -119,7 +120,7 @@ impl<'a> Parser<'a> {
         };
         parser.tree();
         parser.code();
-        // What follows looks at the code as a whole: with a hole in it that would only tell of the hole.
+        // The next steps depend on the whole code; if it is incomplete, they would only report consequential errors.
         if parser.parser.errors.len() == errors {
             parser.reserve_width();
             parser.complete_textures();
@@ -134,8 +135,6 @@ impl<'a> Parser<'a> {
 }
 
 impl<'a> BodyParser<'_, 'a> {
-    // ---- the tree
-
     fn tree(&mut self) {
         loop {
             let at = self.parser.at;
@@ -145,7 +144,7 @@ impl<'a> BodyParser<'_, 'a> {
                 return;
             };
             let code = line.code;
-            // The next function: the brace of this one is missing.
+            // The closing brace of this function is missing before the next function.
             if code.starts_with("impl ") || code.starts_with("decl_function ") {
                 self.parser.fail_line(at, TextErrorKind::Unclosed);
                 return;
@@ -194,14 +193,14 @@ impl<'a> BodyParser<'_, 'a> {
         self.instruction(at, s)
     }
 
-    /// Records where something of the body stands.
+    /// Records the position of a part of the body.
     fn record_line<T>(&mut self, part: T, target: impl FnOnce(Function, T) -> AnnotationTarget, line: usize) {
         if let Some(function) = self.function {
             self.parser.record_line(target(function, part), line);
         }
     }
 
-    /// The block that the code to come is put into.
+    /// The block to which new code is appended.
     fn block_to_fill(&self, s: &Scanner<'a>) -> Outcome<Block> {
         match self.current {
             Some(block) if self.body.block_jump(block).is_some() => s.fail(TextErrorKind::AfterJump),
@@ -237,7 +236,7 @@ impl<'a> BodyParser<'_, 'a> {
         self.edges_of_remark(at, block)
     }
 
-    /// `preds: b1 b2`, `preds: b1, succs: b2`, `succs: b2`; other remarks are nothing to us.
+    /// Parses `preds: b1 b2`, `preds: b1, succs: b2`, `succs: b2`; other comments are ignored.
     fn edges_of_remark(&mut self, at: usize, block: Block) -> Outcome<()> {
         let line = self.parser.lines[at];
         let Some(remark) = line.remark else { return Ok(()) };
@@ -268,7 +267,7 @@ impl<'a> BodyParser<'_, 'a> {
         let number = s.value_number()?;
         let condition = self.reserve(&start, number)?;
         s.skip_constant();
-        // The brace follows the control remark.
+        // The brace follows the comment with the hint.
         let control = match line.remark.map(|r| r.trim().strip_suffix('{').unwrap_or("").trim()) {
             None => {
                 s.expect("{", "`{`")?;
@@ -342,7 +341,7 @@ impl<'a> BodyParser<'_, 'a> {
                 self.body.block_after_loop(id)
             }
             (Open::Then(id), "}") => {
-                // Goes on after the `if`, as it was meant.
+                // Continue after the `if`, as intended.
                 self.open.pop();
                 self.pending = Some(self.body.block_after_if(id));
                 self.current = None;
@@ -385,7 +384,7 @@ impl<'a> BodyParser<'_, 'a> {
         }
         let mut rest = self.parser.lines[at].scanner();
         let dest = self.destination(&mut rest)?;
-        // A parallel copy makes further values.
+        // A parallel copy defines further values.
         if rest.rest().trim_start().starts_with(['%', '*']) {
             let mut ahead = rest;
             while ahead.until("; ", "`;`").is_ok() {
@@ -397,7 +396,7 @@ impl<'a> BodyParser<'_, 'a> {
         Ok(())
     }
 
-    /// `[div|con] 32x4 %7 =`, if the line begins like that. The value is reserved with its shape.
+    /// Parses `[div|con] 32x4 %7 =` if the line begins with it. The value is reserved with its shape.
     fn destination(&mut self, s: &mut Scanner<'a>) -> Outcome<Option<Dest>> {
         let start = *s;
         let divergent = s.eat_word("div");
@@ -440,7 +439,7 @@ impl<'a> BodyParser<'_, 'a> {
         Ok(Some(Dest { def, shape, divergent: marked.then_some(divergent) }))
     }
 
-    /// The value of this number, which from now on exists.
+    /// Reserves the value with this number.
     fn reserve(&mut self, s: &Scanner<'a>, number: u64) -> Outcome<Def> {
         if number >= MAX_SPARE_VALUES + self.parser.text.len() as u64 || number >= u64::from(u32::MAX) {
             return s.fail(TextErrorKind::ValueNumberTooLarge(number));
@@ -448,8 +447,6 @@ impl<'a> BodyParser<'_, 'a> {
         self.body.reserve_defs(number as usize + 1);
         Ok(Def::from_u32(number as u32))
     }
-
-    // ---- the code
 
     fn code(&mut self) {
         for (at, offset, number) in std::mem::take(&mut self.conditions) {
@@ -499,7 +496,7 @@ impl<'a> BodyParser<'_, 'a> {
         self.made.get(number as usize).is_some_and(|b| *b)
     }
 
-    /// A block of the text.
+    /// Parses a block name.
     pub(super) fn block_at(&mut self, s: &mut Scanner<'a>) -> Outcome<Block> {
         let start = *s;
         let number = s.block_number()?;
@@ -509,7 +506,7 @@ impl<'a> BodyParser<'_, 'a> {
         }
     }
 
-    /// A value that is read, its content skipped.
+    /// Parses an operand, skipping its constant value.
     pub(super) fn value(&mut self, s: &mut Scanner<'a>) -> Outcome<Def> {
         let start = *s;
         let number = s.value_number()?;
@@ -520,9 +517,7 @@ impl<'a> BodyParser<'_, 'a> {
         }
     }
 
-    // ---- the whole
-
-    /// Numbers that were given out and are gone still count for the width of all others.
+    /// Reserves removed numbers that affect the width of all other numbers.
     fn reserve_width(&mut self) {
         if let Some(Some(digits)) = self.digits
             && digits > super::print::digits(self.body.num_defs())
@@ -536,7 +531,7 @@ impl<'a> BodyParser<'_, 'a> {
     fn complete_textures(&mut self) {
         for (inst, at) in std::mem::take(&mut self.texs) {
             let Some(tex) = self.body.tex(inst) else { continue };
-            // What the line says holds, also of what a print would leave to the remark.
+            // Properties that the line states take precedence, even those that the printer would put into the comment.
             let mut tex = TexData {
                 component: tex.component,
                 texture_index: tex.texture_index,
@@ -577,7 +572,7 @@ impl<'a> BodyParser<'_, 'a> {
                 "backend_flags" => set(&mut tex.backend_flags, number),
                 "texture" => set(&mut tex.texture_index, number),
                 "sampler" => set(&mut tex.sampler_index, number),
-                // A remark of somebody else.
+                // An unrelated comment.
                 _ => true,
             };
             if !good {
@@ -587,7 +582,7 @@ impl<'a> BodyParser<'_, 'a> {
         Ok(())
     }
 
-    /// Gives array derefs with a constant index a constant to read.
+    /// Creates or finds the constants for array derefs with a constant index.
     fn complete_indices(&mut self) {
         let wanted = std::mem::take(&mut self.wanted);
         let found = constant_indices(&self.body, &wanted.iter().copied().collect());
@@ -623,10 +618,10 @@ impl<'a> BodyParser<'_, 'a> {
                 EdgeSide::Predecessors => self.body.predecessors(stated.block).iter().map(|&b| label(b)).collect(),
                 EdgeSide::Successors => self.body.successors(stated.block).map(label).collect(),
             };
-            // A block without a number: the end block of a text that leaves it out.
+            // A block without a number: the end block, if the text omits it.
             let Some(mut actual) = actual else { continue };
             let mut numbers = stated.numbers;
-            // An endless loop may have an edge that nobody takes, from its end to what follows it.
+            // An endless loop may have an edge that is never taken, from its end to the code after it.
             let artificial = match stated.side {
                 EdgeSide::Predecessors => self.body.node_before(stated.block).and_then(|node| match node {
                     crate::body::CfNode::Loop(id) => {
@@ -669,7 +664,7 @@ impl<'a> BodyParser<'_, 'a> {
         }
     }
 
-    /// Records what a `// succs:` line says.
+    /// Records the content of a `// succs:` line.
     fn stated_successors(&mut self, at: usize) -> Outcome<()> {
         match self.current {
             Some(block) => self.edges_of_remark(at, block),
@@ -677,7 +672,7 @@ impl<'a> BodyParser<'_, 'a> {
         }
     }
 
-    /// A source that reads a value.
+    /// Parses a source that reads a value.
     pub(super) fn plain(&mut self, s: &mut Scanner<'a>) -> Outcome<SourceSpec> {
         Ok(SourceSpec::plain(self.value(s)?))
     }

@@ -1,4 +1,4 @@
-//! Reading the declarations of variables, with their initialisers, and of functions.
+//! Parses the declarations of variables, with their initialisers, and of functions.
 
 use super::AnnotationTarget;
 use super::error::TextErrorKind;
@@ -17,7 +17,7 @@ use crate::variable::{Initializer, VariableData, VariableModes};
 use tgsi_environment::PixelFormat;
 
 impl<'a> Parser<'a> {
-    /// Reads a declaration; one without mode has mode `temporary`.
+    /// Parses a declaration; without a mode, the variable has mode `temporary`.
     pub(super) fn variable(&mut self, at: usize, temporary: VariableModes) -> Option<Variable> {
         let line = self.lines[at];
         match self.variable_line(at, &line, temporary) {
@@ -65,7 +65,7 @@ impl<'a> Parser<'a> {
         self.name_and_location(at, &mut s, &mut data, line)
     }
 
-    /// `[format] [precision] type`: only an image type may follow a format.
+    /// Parses `[format] [precision] type`: a format is only allowed before an image type.
     fn type_and_format(&mut self, s: &mut Scanner<'a>, data: &mut VariableData) -> Outcome<()> {
         let precision = |s: &mut Scanner<'a>| {
             let _ = s.eat_word("highp") || s.eat_word("mediump") || s.eat_word("lowp");
@@ -142,7 +142,7 @@ impl<'a> Parser<'a> {
         Ok(variable)
     }
 
-    /// Reads what our own prints add to a declaration. Other remarks are skipped.
+    /// Parses the comment that the printer adds to a declaration. Other comments are ignored.
     fn variable_remark(&mut self, mut s: Scanner<'a>, data: &mut VariableData) -> Outcome<()> {
         while !s.is_done() {
             if s.eat("name=") {
@@ -171,7 +171,7 @@ impl<'a> Parser<'a> {
                 "binding" => set(&mut data.binding, number),
                 "set" => set(&mut data.descriptor_set, number),
                 "index" => set(&mut data.index, number),
-                // A remark of somebody else.
+                // An unrelated comment.
                 _ => true,
             };
             if !good {
@@ -181,12 +181,10 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    // ---- initialisers
-
     fn initializer(&mut self, s: &mut Scanner<'a>, ty: Type) -> Outcome<Initializer> {
         struct Frame {
             ty: Option<Type>,
-            /// Of a matrix, whose type `ty` is then, only a column.
+            /// Whether it is only a column of the matrix type `ty`.
             is_column: bool,
             values: Vec<u64>,
             elements: Vec<Initializer>,
@@ -278,7 +276,7 @@ impl<'a> Parser<'a> {
             Some(TypeData::Array { .. } | TypeData::Struct { .. }) if values.is_empty() => {
                 Some(Initializer::Elements(elements))
             }
-            // `{ null }` around a lone element is that element, whatever its type.
+            // `{ null }` around a single element is that element, whatever its type.
             _ if elements.len() == 1 && !matches!(elements[0], Initializer::Elements(_) | Initializer::Vector(_)) => {
                 elements.pop()
             }
@@ -287,9 +285,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    // ---- functions
-
-    /// Makes all functions, so that calls find those that come later.
+    /// Creates all functions, so that calls can refer to later ones.
     pub(super) fn collect_functions(&mut self) {
         for (at, line) in self.lines.iter().enumerate() {
             if !line.code.starts_with("decl_function ") {
@@ -382,7 +378,7 @@ fn access_word(mut s: Scanner<'_>) -> Option<(Access, Scanner<'_>)> {
     Some((flag, s))
 }
 
-/// `VARYING_SLOT_VAR0.xyzw, 0, 0`
+/// Parses `VARYING_SLOT_VAR0.xyzw, 0, 0`.
 fn location(mut s: Scanner<'_>, data: &mut VariableData) -> Outcome<()> {
     let Some(mut first) = s.piece() else { return s.fail(TextErrorKind::Expected("a location")) };
     let start = first;
@@ -434,7 +430,7 @@ fn initializer_value(word: &str, scalar: Option<ScalarType>) -> Option<u64> {
     }
 }
 
-/// Reads a text in quotes with Rust's escapes. Returns it and its length in the source.
+/// Parses a quoted text with Rust's escapes. Returns it and its length in the source.
 fn unescape(text: &str) -> Option<(String, usize)> {
     let mut result = String::new();
     let mut chars = text.char_indices();

@@ -1,4 +1,4 @@
-//! Reading instructions.
+//! Parses instructions.
 
 use cranelift_entity::packed_option::ReservedValue;
 
@@ -18,14 +18,14 @@ use crate::intrinsics::{IndexKind, IntrinsicOp};
 use crate::variable::VariableModes;
 use tgsi_environment::SamplerDim;
 
-/// Most sources of an instruction. (A parallel copy has two for an entry that writes a register.)
+/// Maximum number of sources of an instruction. (A parallel copy has two for an entry that writes a register.)
 const MAX_SOURCES: usize = 30_000;
 
-const NEEDS_VALUE: &str = "this instruction must make a value";
-const MAKES_NO_VALUE: &str = "this instruction makes no value";
+const NEEDS_VALUE: &str = "this instruction must define a value";
+const MAKES_NO_VALUE: &str = "this instruction does not define a value";
 
 impl<'a> BodyParser<'_, 'a> {
-    /// Makes the instruction of a line. It is in no block yet.
+    /// Creates the instruction of a line. It is not in any block yet.
     pub(super) fn inst(&mut self, line: &InstLine<'a>) -> Outcome<Inst> {
         let mut s = line.rest;
         let start = s;
@@ -65,8 +65,6 @@ impl<'a> BodyParser<'_, 'a> {
     fn make(&mut self, data: InstData, sources: &[SourceSpec], dest: Dest) -> Inst {
         self.body.create_inst_with_def(data, sources, Some(dest.shape), Some(dest.def))
     }
-
-    // ---- ALU
 
     fn alu(
         &mut self,
@@ -138,7 +136,7 @@ impl<'a> BodyParser<'_, 'a> {
         let size = self.body.num_components(def);
         let mut selectors: arrayvec::ArrayVec<u8, MAX_COMPONENTS> = arrayvec::ArrayVec::new();
         for letter in letters.bytes() {
-            // Sources of more than four components have letters of their own.
+            // Sources of more than four components have different letters.
             let fits = (size > 4) == (letter < b'q');
             match letter_component(letter).filter(|&c| fits && c < size && selectors.len() < MAX_COMPONENTS) {
                 Some(component) => selectors.push(component),
@@ -151,12 +149,10 @@ impl<'a> BodyParser<'_, 'a> {
         Ok(Swizzle::new(&selectors))
     }
 
-    /// A hint, unless there are so many errors that nobody would read it.
+    /// Computes a hint, unless there are too many errors for hints to be useful.
     fn hint(&self, make: impl FnOnce() -> Option<String>) -> Option<String> {
         if self.parser.errors.len() < 20 { make() } else { None }
     }
-
-    // ---- constants and phis
 
     fn load_const(&mut self, dest: Dest, mut s: Scanner<'a>) -> Outcome<Inst> {
         s.expect("(", "`(`")?;
@@ -185,7 +181,7 @@ impl<'a> BodyParser<'_, 'a> {
         if found != expected {
             return start.fail(TextErrorKind::WrongConstantCount { expected, found });
         }
-        // The other readings of the same bits follow: `= 1.5 = 3)`, `) = (1.5, 2.5)`.
+        // Other interpretations of the same bits follow: `= 1.5 = 3)`, `) = (1.5, 2.5)`.
         if !s.eat("=") {
             s.expect(")", "`)`")?;
             if !s.eat("=") {
@@ -216,8 +212,6 @@ impl<'a> BodyParser<'_, 'a> {
         Ok(self.make(InstData::Phi, &sources, dest))
     }
 
-    // ---- derefs
-
     fn deref(&mut self, line: &InstLine<'a>, dest: Dest, word: &str, mut s: Scanner<'a>) -> Outcome<Inst> {
         let mut sources: arrayvec::ArrayVec<SourceSpec, 2> = arrayvec::ArrayVec::new();
         let mut index = None;
@@ -235,7 +229,7 @@ impl<'a> BodyParser<'_, 'a> {
                 }
             }
             "deref_cast" => {
-                // The type of the pointer is stated again later.
+                // The type of the pointer is repeated later.
                 s.group()?;
                 sources.push(self.plain(&mut s)?);
                 // Its layout comes last.
@@ -275,7 +269,8 @@ impl<'a> BodyParser<'_, 'a> {
                     if sign_extend(bits, masked) != value {
                         return start.fail(TextErrorKind::BadConstant(value.to_string(), bits));
                     }
-                    // Read when all constants are known; until then the deref itself stands for its index.
+                    // Resolved when all constants are known; until then the deref itself is a placeholder for its
+                    // index.
                     sources.push(SourceSpec::plain(dest.def));
                     index = Some(masked);
                 }
@@ -311,7 +306,7 @@ impl<'a> BodyParser<'_, 'a> {
         Ok(inst)
     }
 
-    /// The type that a deref that was read before points at.
+    /// The type that an already parsed deref points to.
     fn deref_type(&self, def: crate::entities::Def) -> Option<Type> {
         match *self.body.inst(self.body.try_def_inst(def)?) {
             InstData::Deref { ty, .. } => Some(ty),
@@ -319,7 +314,7 @@ impl<'a> BodyParser<'_, 'a> {
         }
     }
 
-    /// `function_temp|shared float[3]`
+    /// Parses `function_temp|shared float[3]`.
     fn modes_and_type(&mut self, s: Scanner<'a>) -> Outcome<(VariableModes, Type)> {
         let Some((modes, name)) = s.rest().split_once(' ') else {
             return s.fail(TextErrorKind::Expected("modes and a type"));
@@ -329,8 +324,6 @@ impl<'a> BodyParser<'_, 'a> {
         let ty = self.parser.type_at(&s, name)?;
         Ok((parsed, ty))
     }
-
-    // ---- calls and copies
 
     fn call(&mut self, line: &InstLine<'a>, mut s: Scanner<'a>) -> Outcome<Inst> {
         if line.dest.is_some() {
@@ -363,7 +356,7 @@ impl<'a> BodyParser<'_, 'a> {
 
     fn parallel_copy(&mut self, line: &InstLine<'a>, mut s: Scanner<'a>) -> Outcome<Inst> {
         let inst = self.body.create_parallel_copy();
-        // The first value was read off the line already.
+        // The first value of the line was parsed already.
         let mut dest = line.dest;
         let mut entries = 0usize;
         loop {
@@ -399,7 +392,7 @@ impl<'a> BodyParser<'_, 'a> {
         Ok(inst)
     }
 
-    /// `32x4 %7 =` within a parallel copy; the value was reserved with its shape when the tree was read.
+    /// Parses `32x4 %7 =` in a parallel copy; the value was reserved with its shape when the tree was parsed.
     fn copy_destination(&mut self, s: &mut Scanner<'a>) -> Outcome<Dest> {
         let divergent = s.eat_word("div");
         let marked = divergent || s.eat_word("con");
@@ -412,8 +405,6 @@ impl<'a> BodyParser<'_, 'a> {
         s.expect("=", "`=`")?;
         Ok(Dest { def, shape: self.body.shape(def), divergent: marked.then_some(divergent) })
     }
-
-    // ---- textures
 
     fn tex(&mut self, line: &InstLine<'a>, mut s: Scanner<'a>) -> Outcome<Inst> {
         let start = s;
@@ -451,8 +442,6 @@ impl<'a> BodyParser<'_, 'a> {
         self.texs.push((inst, line.line));
         Ok(inst)
     }
-
-    // ---- intrinsics
 
     fn intrinsic(&mut self, line: &InstLine<'a>, mut s: Scanner<'a>) -> Outcome<Inst> {
         let start = s;
@@ -515,7 +504,7 @@ fn with_hint<T>(outcome: Outcome<T>, hint: Option<String>) -> Outcome<T> {
     outcome.map_err(|failure| Failure { hint, ..failure })
 }
 
-/// A component of a constant: hexadecimal, `true`, or for texts by hand a number.
+/// Parses a component of a constant: hexadecimal, `true`, or (in handwritten text) a decimal number.
 fn constant_value(word: &str, bits: u8) -> Option<u64> {
     let fits = |value: u64| (mask_to(bits, value) == value).then_some(value);
     match word {
@@ -536,7 +525,7 @@ fn constant_value(word: &str, bits: u8) -> Option<u64> {
     if bits >= 16 { parse_float(word, bits) } else { None }
 }
 
-/// `(ptr_stride=0, align_mul=0, align_offset=0)`
+/// Parses `(ptr_stride=0, align_mul=0, align_offset=0)`.
 fn cast_layout(s: &mut Scanner<'_>) -> Outcome<CastLayout> {
     let mut numbers = [0u32; 3];
     if !s.is_done() {
@@ -554,7 +543,7 @@ fn cast_layout(s: &mut Scanner<'_>) -> Outcome<CastLayout> {
     Ok(CastLayout { ptr_stride, align_mul, align_offset })
 }
 
-/// Reads a property that follows the sources of a texture instruction.
+/// Parses a property after the sources of a texture instruction.
 fn tex_extra(s: &mut Scanner<'_>, tex: &mut TexData) -> Outcome<()> {
     let start = *s;
     if s.eat("implicit lod") {
@@ -594,7 +583,7 @@ fn tex_extra(s: &mut Scanner<'_>, tex: &mut TexData) -> Outcome<()> {
     Ok(())
 }
 
-/// One `name=value` of an intrinsic.
+/// Parses one `name=value` of an intrinsic.
 fn intrinsic_index(op: IntrinsicOp, s: Scanner<'_>, indices: &mut [i32; MAX_INDICES]) -> Outcome<()> {
     let text = s.rest().trim();
     let xfb = |word: &str| text.strip_prefix(word).and_then(|t| t.strip_prefix('(')).and_then(|t| t.strip_suffix(')'));

@@ -1,4 +1,4 @@
-//! Reading types: structs, those that are defined and those of which only derefs tell, and type names.
+//! Parses types: defined structs, structs that only derefs mention, and type names.
 
 use hashbrown::{HashMap, HashSet};
 
@@ -9,19 +9,19 @@ use super::type_names::{element_name, is_builtin, parse_type};
 use crate::entities::Type;
 use crate::types::{Field, TypeData};
 
-/// A struct as far as the text tells.
+/// A struct as described by the text.
 #[derive(Default)]
 struct StructText<'a> {
     /// Type, name and offset of the fields.
     fields: Vec<(&'a str, &'a str, i32)>,
     known: HashSet<&'a str>,
     interface: bool,
-    /// From a `type` line: complete.
+    /// Whether it comes from a `type` line and is complete.
     defined: bool,
 }
 
 impl<'a> Parser<'a> {
-    /// Finds the structs of the text: those that `type` lines define, and of others the fields that derefs name.
+    /// Finds the structs of the text: those defined by `type` lines, and the fields that derefs use of others.
     pub(super) fn collect_structs(&mut self) {
         let mut found: HashMap<&'a str, StructText<'a>> = HashMap::new();
         let mut order: Vec<&'a str> = Vec::new();
@@ -58,7 +58,7 @@ impl<'a> Parser<'a> {
         self.intern_structs(&found, &order);
     }
 
-    /// Makes the types of the structs, inner ones first. A struct within itself is known by name only there.
+    /// Creates the types of the structs, inner ones first. A struct nested in itself is known by its name only there.
     fn intern_structs(&mut self, found: &HashMap<&'a str, StructText<'a>>, order: &[&'a str]) {
         let mut open: HashSet<&str> = HashSet::new();
         for &root in order {
@@ -99,7 +99,7 @@ impl<'a> Parser<'a> {
                     self.fields.entry((ty, field)).or_insert(i as u32);
                 }
                 self.structs.insert(name, ty);
-                // What was read while the struct was open knew it by name only.
+                // Types parsed while the struct was open know it by its name only.
                 self.types.clear();
                 stack.pop();
                 open.remove(name);
@@ -107,7 +107,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// The type of this name.
+    /// Returns the type with this name.
     pub(super) fn ty(&mut self, name: &'a str) -> Option<Type> {
         if let Some(&ty) = self.types.get(name) {
             return Some(ty);
@@ -118,7 +118,7 @@ impl<'a> Parser<'a> {
         Some(ty)
     }
 
-    /// Reads the name of a type.
+    /// Parses the name of a type.
     pub(super) fn type_at(&mut self, scanner: &Scanner<'a>, name: &'a str) -> Outcome<Type> {
         match self.ty(name) {
             Some(ty) => Ok(ty),
@@ -129,7 +129,7 @@ impl<'a> Parser<'a> {
     /// The number of a field of a struct.
     pub(super) fn field(&self, ty: Type, name: &'a str) -> Option<u32> {
         let known = self.fields.get(&(ty, name)).copied();
-        // The printer's word for a field whose name nobody knows.
+        // The printer's name for a field with an unknown name.
         known.or_else(|| name.strip_prefix("field").and_then(|n| n.parse().ok()))
     }
 }
@@ -162,7 +162,7 @@ fn struct_definition<'a>(line: &Line<'a>) -> Outcome<(&'a str, StructText<'a>)> 
     Ok((name, data))
 }
 
-/// Of a line with a deref: the value, the name of its type, and for a field its parent and its name.
+/// The parts of a line with a deref: the value, the name of its type, and for a field its parent and its name.
 #[expect(clippy::type_complexity, reason = "three parts of one line, named at the only use")]
 fn deref_types(code: &str) -> Option<(&str, &str, Option<(&str, &str)>)> {
     let (dest, rest) = code.split_once(" = deref_")?;

@@ -1,5 +1,5 @@
-//! Printing a shader: functions and control flow. Variables are in [`super::print_variables`], instructions in
-//! [`super::print_inst`].
+//! Prints a shader: functions and control flow. [`super::print_variables`] prints variables, [`super::print_inst`]
+//! instructions.
 
 use hashbrown::HashMap;
 use std::fmt::Write;
@@ -16,10 +16,10 @@ use crate::body::{Body, CfNode, CfParent, DerefKind, IfControl, InstData, LoopCo
 use crate::entities::{Block, Def, Function, If, Inst, Loop, Variable};
 use crate::shader::{FunctionData, Shader};
 
-/// Spaces of an indentation level.
+/// Spaces per indentation level.
 const INDENT: usize = 4;
-/// Levels by which a line is indented at most. Deeper nesting prints at this depth; otherwise the size of a print would
-/// grow with the square of the nesting.
+/// Maximum indentation level. Deeper nesting is printed at this level, because the size of the text would otherwise be
+/// quadratic in the nesting depth.
 const MAX_LEVEL: usize = 128;
 
 /// Appends spaces.
@@ -32,7 +32,7 @@ pub(super) fn indent(level: usize) -> usize {
     level.min(MAX_LEVEL) * INDENT
 }
 
-/// Appends a float as C's `%f` does.
+/// Appends a float in the format of C's `%f`.
 pub(super) fn push_float(out: &mut String, bits: u64, bit_size: u8) {
     let (value, negative) = match bit_size {
         16 => (f64::from(half::to_f32(bits as u16)), bits >> 15 & 1 != 0),
@@ -43,7 +43,7 @@ pub(super) fn push_float(out: &mut String, bits: u64, bit_size: u8) {
         if value.is_nan() { out.write_str(if negative { "-nan" } else { "nan" }) } else { write!(out, "{value:.6}") };
 }
 
-/// Appends a name so that the line around it stays readable: what would end or split it becomes `_`.
+/// Appends a name, with characters that would end or split it replaced by `_`.
 pub(super) fn push_word(out: &mut String, text: &str) {
     let splits = text.contains("//") || text.contains(['(', ')', '=', ' ']);
     out.extend(text.chars().map(|c| match c {
@@ -73,17 +73,17 @@ pub(super) struct Printer<'a> {
 pub(super) struct BodyState<'a> {
     pub(super) body: &'a Body,
     function: Option<Function>,
-    /// Digits of value numbers.
+    /// Number of digits of value numbers.
     pub(super) digits: usize,
     pub(super) numbers: SecondaryMap<Block, u32>,
     pub(super) types: ValueTypes,
-    /// Constant array indices that the parser would find by itself.
+    /// Constant array indices that the parser infers.
     pub(super) constant_indices: HashMap<Inst, Def>,
-    /// Divergence is shown.
+    /// Whether divergence is printed.
     pub(super) divergence: bool,
-    /// Whether the blocks inside run divergently, for each `if` and loop around.
+    /// For each enclosing `if` and loop, whether its blocks execute divergently.
     around: Vec<bool>,
-    /// Columns before the text of an instruction without a value.
+    /// Columns before the text of an instruction without a result.
     pub(super) width: usize,
 }
 
@@ -146,8 +146,6 @@ impl<'a> Printer<'a> {
         self.out
     }
 
-    // ---- annotations
-
     pub(super) fn annotate(&mut self, target: AnnotationTarget, columns: usize) {
         if self.annotations.is_empty() {
             return;
@@ -160,7 +158,7 @@ impl<'a> Printer<'a> {
         }
     }
 
-    /// Messages about what the print does not show.
+    /// Prints the messages of subjects that were not printed.
     fn leftover_annotations(&mut self) {
         let mut left: Vec<(String, Vec<&str>)> =
             self.annotations.drain().map(|(target, texts)| (format!("{target:?}"), texts)).collect();
@@ -171,8 +169,6 @@ impl<'a> Printer<'a> {
             }
         }
     }
-
-    // ---- functions
 
     fn function(&mut self, function: Function, data: &'a FunctionData) {
         self.out.push_str("decl_function ");
@@ -228,7 +224,7 @@ impl<'a> Printer<'a> {
         if !self.options.mesa {
             state.constant_indices = constant_indices(body, &constant_index_values(body));
         }
-        // The way through the tree, with what closes each list.
+        // Walks the tree, printing the end of each list.
         let mut block = body.start_block();
         let mut level = 1;
         loop {
@@ -342,8 +338,8 @@ impl<'a> Printer<'a> {
         }
     }
 
-    /// Goes into an `if` or a loop: whether its blocks run divergently, as far as the nodes around them tell, which is
-    /// if a condition is divergent or a loop is left divergently.
+    /// Enters an `if` or a loop, recording whether its blocks execute divergently: if a condition is divergent or a
+    /// loop has a divergent exit, here or in an enclosing node.
     fn enter(state: &mut BodyState<'_>, node: CfNode) {
         let body = state.body;
         let divergent = match node {
@@ -405,7 +401,7 @@ impl<'a> Printer<'a> {
     }
 }
 
-/// The array derefs of a body that have a constant index, with bit size and value as the text tells them.
+/// The array derefs of a body with a constant index, with bit size and value as printed.
 fn constant_index_values(body: &Body) -> HashMap<Inst, (u8, u64)> {
     let mut wanted = HashMap::new();
     for block in body.blocks() {
@@ -420,18 +416,18 @@ fn constant_index_values(body: &Body) -> HashMap<Inst, (u8, u64)> {
     wanted
 }
 
-/// The low bits of a number.
+/// The low `bit_size` bits of a number.
 pub(super) fn mask_to(bit_size: u8, value: u64) -> u64 {
     if bit_size >= 64 { value } else { value & ((1 << bit_size) - 1) }
 }
 
-/// A number read as signed.
+/// Sign-extends a number.
 pub(super) fn sign_extend(bit_size: u8, value: u64) -> i64 {
     let shift = 64 - u32::from(bit_size.clamp(1, 64));
     (value << shift) as i64 >> shift
 }
 
-/// The index of an array deref, if it is a constant scalar.
+/// The index of an array deref if it is a constant scalar.
 pub(super) fn constant_index(body: &Body, inst: Inst) -> Option<i64> {
     let InstData::Deref { kind: DerefKind::Array | DerefKind::PtrAsArray, .. } = *body.inst(inst) else { return None };
     if body.num_sources(inst) < 2 {
@@ -444,7 +440,7 @@ pub(super) fn constant_index(body: &Body, inst: Inst) -> Option<i64> {
     }
 }
 
-/// The bits of a float in the form of [`push_float`].
+/// Parses a float in the format of [`push_float`].
 pub(super) fn parse_float(text: &str, bit_size: u8) -> Option<u64> {
     let (magnitude, negative) = match text.strip_prefix('-') {
         Some(rest) => (rest, true),
@@ -460,7 +456,7 @@ pub(super) fn parse_float(text: &str, bit_size: u8) -> Option<u64> {
     Some(match bit_size {
         16 => u64::from(half::from_f64(value, false)),
         64 => value.to_bits(),
-        // Rounded once, from the text.
+        // Rounds once, directly from the text.
         _ if value.is_finite() => {
             let single = magnitude.parse::<f32>().ok()?;
             u64::from(if negative { -single } else { single }.to_bits())

@@ -1,4 +1,4 @@
-//! Printing instructions.
+//! Prints instructions.
 
 use std::fmt::Write;
 
@@ -15,11 +15,11 @@ use crate::intrinsics::{IndexKind, IntrinsicOp};
 use crate::types::TypeData;
 use crate::variable::VariableModes;
 
-/// Most links of a deref path that the remark of a deref shows.
+/// Maximum number of links of a deref path that the comment of a deref shows.
 const MAX_PATH: usize = 64;
 
 impl Printer<'_> {
-    /// One instruction without indentation and line end.
+    /// Prints one instruction without indentation and line end.
     pub(super) fn inst(&mut self, state: &BodyState<'_>, inst: Inst) {
         let body = state.body;
         match body.inst_def(inst) {
@@ -63,11 +63,11 @@ impl Printer<'_> {
         }
     }
 
-    /// `32x4   %12`, with the padding that lines values up.
+    /// Prints `32x4 %12`, padded to align values.
     fn destination(&mut self, state: &BodyState<'_>, def: Def) {
         let body = state.body;
         if state.divergence {
-            // What was made after the analysis has no mark: whoever reads the text must not believe what nobody found.
+            // A value created after the analysis has no mark, because its divergence is unknown.
             self.out.push_str(match (body.is_divergent(def), body.is_known_uniform(def)) {
                 (true, _) => "div ",
                 (_, true) => "con ",
@@ -83,7 +83,7 @@ impl Printer<'_> {
         }
         let size = self.out.len() - bits_end;
         let number = def.as_u32() as usize;
-        // The width of the value's number, and of the size in bits.
+        // The width of the value number and of the bit size.
         let padding = 3usize.saturating_sub(size)
             + 1
             + usize::from(bits <= 8)
@@ -93,7 +93,7 @@ impl Printer<'_> {
         let _ = write!(self.out, "%{number}");
     }
 
-    /// A value that is read, with its content if it is a constant.
+    /// Prints an operand, with its value if it is constant.
     pub(super) fn source(&mut self, state: &BodyState<'_>, def: Def, base: BaseType) {
         let _ = write!(self.out, "%{}", def.as_u32());
         let Some(values) = state.body.def_constant(def) else { return };
@@ -134,7 +134,7 @@ impl Printer<'_> {
         let float = bits > 8 && !state.types.is_int_only(def);
         let signed = !float_only && values.iter().any(|&v| sign_extend(bits, v) < 0);
         let unsigned = !float_only && values.iter().any(|&v| v >= 10);
-        // One component: the readings stand in one pair of parentheses.
+        // For one component, all interpretations are in one pair of parentheses.
         let (open, close, next_open, next_close) =
             if values.len() == 1 { ("(", "", " = ", "") } else { ("(", ")", " = (", ")") };
         self.constant_group(values, open, close, |out, value| {
@@ -206,8 +206,6 @@ impl Printer<'_> {
         self.out.extend(swizzle.iter(used).map(|c| char::from(letters[usize::from(c)])));
     }
 
-    // ---- derefs
-
     fn deref(&mut self, state: &BodyState<'_>, inst: Inst, kind: DerefKind) {
         self.out.push_str(match kind {
             DerefKind::Var(_) => "deref_var &",
@@ -219,7 +217,7 @@ impl Printer<'_> {
         self.deref_link(state, inst, false);
     }
 
-    /// One link of a path that starts at the value of the parent.
+    /// Prints one link of a path that starts at the value of the parent.
     fn deref_link(&mut self, state: &BodyState<'_>, inst: Inst, parent_done: bool) {
         let body = state.body;
         let InstData::Deref { kind, ty, .. } = *body.inst(inst) else { return };
@@ -284,7 +282,7 @@ impl Printer<'_> {
         }
     }
 
-    /// Prints what follows the type of a deref: the layout of a cast, the whole path of the others.
+    /// Prints the part after the type of a deref: the layout of a cast, or the whole path of others.
     fn deref_tail(&mut self, state: &BodyState<'_>, inst: Inst, kind: DerefKind) {
         match kind {
             DerefKind::Var(_) => return,
@@ -307,7 +305,7 @@ impl Printer<'_> {
             path.push(parent);
             at = parent;
         }
-        // Outermost first. A cast is taken as a pointer: fields follow with an arrow, elements need its content.
+        // Outermost first. A cast is a pointer: a field follows with an arrow, an element needs a dereference.
         let mut steps = path.into_iter().rev().peekable();
         let mut first = true;
         while let Some(link) = steps.next() {
@@ -344,8 +342,6 @@ impl Printer<'_> {
             self.out.insert_str(start, "  //");
         }
     }
-
-    // ---- the other kinds
 
     fn call(&mut self, state: &BodyState<'_>, inst: Inst, callee: crate::entities::Function, indirect: bool) {
         let body = state.body;
@@ -541,7 +537,7 @@ impl Printer<'_> {
     }
 }
 
-/// The deref that a deref starts from; none for a variable, a cast, and one whose parent is no deref.
+/// The parent deref of a deref; `None` for a variable, a cast, and if the parent is not a deref.
 fn parent_deref(body: &Body, inst: Inst) -> Option<Inst> {
     if let InstData::Deref { kind: DerefKind::Var(_) | DerefKind::Cast { .. }, .. } = *body.inst(inst) {
         return None;

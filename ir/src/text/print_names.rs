@@ -1,4 +1,4 @@
-//! Names of variables in prints: a name of its own for each, their order, and the one that an I/O intrinsic
+//! Names of variables in the text form: a unique name for each, their order, and the name that an I/O intrinsic
 //! accesses.
 
 use hashbrown::{HashMap, HashSet};
@@ -13,11 +13,11 @@ use crate::shader::Shader;
 use crate::types::TypeData;
 use crate::variable::VariableModes;
 
-/// Modes whose variables are inputs or outputs.
+/// Modes of inputs and outputs.
 pub(super) const INPUTS_AND_OUTPUTS: VariableModes =
     VariableModes(VariableModes::SHADER_IN.0 | VariableModes::SHADER_OUT.0);
 
-/// The variables of the shader in the order of a print.
+/// The variables of the shader in print order.
 pub(super) fn ordered_globals(shader: &Shader) -> Vec<Variable> {
     let mut globals: Vec<Variable> =
         shader.globals.iter().copied().filter(|&v| shader.variables[v].mode.0 != 0).collect();
@@ -30,7 +30,7 @@ pub(super) fn ordered_globals(shader: &Shader) -> Vec<Variable> {
     globals
 }
 
-/// Names of variables as printed: each once.
+/// Unique names of variables in the text form.
 pub(super) struct Names {
     names: SecondaryMap<Variable, String>,
 }
@@ -39,12 +39,12 @@ impl Names {
     pub(super) fn new(shader: &Shader, globals: &[Variable]) -> Names {
         let mut names: SecondaryMap<Variable, String> = SecondaryMap::with_default(String::new());
         let mut done: HashSet<Variable> = HashSet::new();
-        // No made-up name may be the name of something else.
+        // Generated names must not collide with existing ones.
         let taken: HashSet<&str> = shader.variables.values().map(|v| v.name.as_str()).collect();
         let mut used: HashSet<String> = HashSet::new();
         let mut counter = 0usize;
         let locals = shader.functions.values().filter_map(|f| f.body.as_ref()).flat_map(|b| b.locals.iter().copied());
-        // Variables in no list come last: derefs may still name them.
+        // Variables in no list come last: derefs may still refer to them.
         let order = globals.iter().copied().chain(locals).chain(shader.variables.keys());
         for variable in order {
             let Some(data) = shader.variables.get(variable) else { continue };
@@ -79,12 +79,12 @@ impl Names {
 #[derive(Default)]
 pub(super) struct IoVariables {
     exact: HashMap<(u32, u32, u8), Variable>,
-    /// First variable with the component, wherever it is: inputs, outputs.
+    /// First variable with the component in any location: inputs, outputs.
     fallback: [[Option<Variable>; 16]; 2],
 }
 
 impl IoVariables {
-    /// Most slots of one variable that are looked up by number.
+    /// Maximum number of slots of one variable that are looked up by number.
     const MAX_SLOTS: u32 = 128;
 
     pub(super) fn new(shader: &Shader, globals: &[Variable]) -> IoVariables {
@@ -95,7 +95,7 @@ impl IoVariables {
                 continue;
             }
             if data.mode == VariableModes::UNIFORM {
-                // Counters are no uniforms that loads could name.
+                // Loads cannot access atomic counters as uniforms.
                 if matches!(shader.types.get(shader.types.without_arrays(data.ty)), TypeData::AtomicCounter) {
                     continue;
                 }
@@ -137,7 +137,7 @@ impl IoVariables {
         if !mesa || mode == VariableModes::UNIFORM {
             return found;
         }
-        // Mesa takes the first variable that has the component when nothing else is known.
+        // Without a match, Mesa takes the first variable that has the component.
         let side = usize::from(mode == VariableModes::SHADER_OUT);
         found.or_else(|| self.fallback[side].get(usize::from(component)).copied().flatten())
     }

@@ -1,4 +1,4 @@
-//! Printing structs, variables and initialisers.
+//! Prints structs, variables and initialisers.
 
 use std::fmt::Write;
 
@@ -13,7 +13,7 @@ use crate::types::{ScalarType, TypeData};
 use crate::variable::{Initializer, VariableData, VariableModes};
 use tgsi_environment::PixelFormat;
 
-/// Modes whose declarations show a location.
+/// Modes with a location in their declarations.
 pub(super) const LOCATED: VariableModes = VariableModes(
     VariableModes::SHADER_IN.0
         | VariableModes::SHADER_OUT.0
@@ -25,7 +25,7 @@ pub(super) const LOCATED: VariableModes = VariableModes(
 );
 
 impl Printer<'_> {
-    /// The structs of the shader, one a line: only so does the parser know those whose fields no deref names.
+    /// Prints the structs of the shader, one per line, so that the parser also knows fields that no deref uses.
     pub(super) fn struct_definitions(&mut self) {
         for data in self.shader.types.iter() {
             let TypeData::Struct { name, fields, interface } = data else { continue };
@@ -44,7 +44,7 @@ impl Printer<'_> {
         }
     }
 
-    /// The declaration of a variable.
+    /// Prints the declaration of a variable.
     pub(super) fn variable(&mut self, variable: Variable, level: usize) {
         let Some(data) = self.shader.variables.get(variable) else { return };
         let types = &self.shader.types;
@@ -85,7 +85,7 @@ impl Printer<'_> {
         self.annotate(AnnotationTarget::Variable(variable), indent(level));
     }
 
-    /// The location in parentheses. Returns whether it tells the first component.
+    /// Prints the location in parentheses. Returns whether it implies the first component.
     fn location(&mut self, data: &VariableData) -> bool {
         if !data.mode.intersects(LOCATED) {
             return data.location_frac == 0;
@@ -182,7 +182,7 @@ impl Printer<'_> {
         }
     }
 
-    /// The values of an initialiser, with an explicit stack: nesting is as deep as the types are.
+    /// Prints the values of an initialiser. Uses an explicit stack, because types may be deeply nested.
     fn initializer_values(&mut self, data: &VariableData, value: &Initializer) {
         enum Step<'i> {
             Value(&'i Initializer, Option<crate::entities::Type>),
@@ -215,14 +215,14 @@ impl Printer<'_> {
                     }
                 }
                 Initializer::Elements(elements) => {
-                    // Numbers of a matrix stand in one row, unless a column is none of numbers.
+                    // The numbers of a matrix are in one row, unless a column does not consist of numbers.
                     let braces = !matches!(type_data, Some(TypeData::Matrix { .. }))
                         || elements.iter().any(|element| !matches!(element, Initializer::Vector(_)));
                     for (i, element) in elements.iter().enumerate().rev() {
                         let element_type = match type_data {
                             Some(TypeData::Array { element, .. }) => Some(*element),
                             Some(TypeData::Struct { fields, .. }) => fields.get(i).map(|f| f.ty),
-                            // A column is a vector of the matrix' scalars: the matrix tells as much.
+                            // A column is a vector of the matrix's scalars, so the matrix type suffices.
                             Some(TypeData::Matrix { .. }) => ty,
                             _ => None,
                         };
@@ -258,7 +258,7 @@ fn push_access_words(out: &mut String, data: &VariableData) {
     }
 }
 
-/// One value of an initialiser. Where Mesa's form of a float loses bits, ours shows them in hexadecimal.
+/// Prints one value of an initialiser. Floats that Mesa's form would truncate are printed in hexadecimal unless `mesa`.
 fn push_initializer_value(out: &mut String, scalar: Option<ScalarType>, bits: u64, mesa: bool) {
     let _ = match scalar {
         Some(ScalarType::Bool) => out.write_str(if bits & 0xff != 0 { "true" } else { "false" }),

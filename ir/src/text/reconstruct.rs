@@ -1,5 +1,5 @@
-//! Reconstructs what a print implies without stating it. The printer uses the same rules to know what it must add as a
-//! remark, so that a text always reads back to what was printed.
+//! Reconstructs data that the text form implies without stating it. The printer uses the same rules to determine which
+//! comments it must add, so that parsing always restores the printed shader.
 
 use hashbrown::HashMap;
 
@@ -10,9 +10,8 @@ use crate::intrinsics::{DestComponents, IntrinsicOp, SrcComponents};
 use crate::types::{TypeData, TypeTable};
 use tgsi_environment::SamplerDim;
 
-/// The constants that array derefs with a constant index read, by the rule of the text: the last scalar constant of the
-/// deref's bit size and of this value among those whose instruction dominates the deref. `wanted` gives the value
-/// (masked to the bit size) by instruction.
+/// Finds the constants that array derefs with a constant index read: the last dominating scalar constant with the bit
+/// size of the deref and this value. `wanted` gives bit size and value (masked to the bit size) for each instruction.
 pub(super) fn constant_indices(body: &Body, wanted: &HashMap<Inst, (u8, u64)>) -> HashMap<Inst, Def> {
     enum Step {
         Enter(crate::entities::Block),
@@ -55,8 +54,7 @@ pub(super) fn constant_indices(body: &Body, wanted: &HashMap<Inst, (u8, u64)>) -
     found
 }
 
-/// The texture instruction that its printed line alone implies. Everything that the line does say is
-/// taken from `tex`.
+/// Infers the texture instruction from its printed line. Properties that the line states are taken from `tex`.
 pub(super) fn guess_tex(types: &TypeTable, body: &Body, inst: Inst, tex: &TexData) -> TexData {
     let mut guess = TexData {
         dim: SamplerDim::Dim2D,
@@ -126,18 +124,18 @@ fn sampled(data: Option<&TypeData>) -> Option<(SamplerDim, bool)> {
     }
 }
 
-/// Whether the line of a texture instruction shows the texture unit.
+/// Whether the texture unit is printed for a texture instruction.
 pub(super) fn prints_texture_index(op: TexOp, has_deref: bool) -> bool {
     !has_deref && op != TexOp::TxfMsFb
 }
 
-/// Whether the line of a texture instruction shows the sampler unit.
+/// Whether the sampler unit is printed for a texture instruction.
 pub(super) fn prints_sampler_index(op: TexOp, has_deref: bool) -> bool {
     !has_deref && op.needs_sampler()
 }
 
-/// `num_components` of an intrinsic, by the size of its result or of its first source of open size. `source` gives the
-/// size of a source.
+/// `num_components` of an intrinsic, from the size of its result or of its first source of open size. `source` gives
+/// the size of a source.
 pub(super) fn guess_num_components(
     op: IntrinsicOp,
     dest_components: Option<u8>,

@@ -1,4 +1,4 @@
-//! Names of slots in declarations and in I/O semantics, looked up in constant time.
+//! Names of slots in declarations and I/O semantics, with constant-time lookup.
 
 use hashbrown::HashMap;
 use std::sync::LazyLock;
@@ -59,19 +59,19 @@ fn kind_of(stage: Stage, mode: VariableModes) -> Option<SlotKind> {
     }
 }
 
-/// Name of a location with its prefix; none if it has none.
+/// Name of a location with its prefix; `None` if it has no name.
 pub(super) fn slot_name(stage: Stage, mode: VariableModes, location: i32) -> Option<&'static str> {
     let kind = kind_of(stage, mode)?;
     TABLES.names[kind as usize].get(usize::try_from(location).ok()?)?.as_deref()
 }
 
-/// The location of this name (with prefix). The prefix alone decides the kind: a name of another stage is understood as
-/// well.
+/// The location with this name (with prefix). The prefix alone determines the kind, so names of other stages are
+/// understood, too.
 pub(super) fn slot_from_name(name: &str) -> Option<i32> {
     TABLES.numbers.get(name).map(|&(_, number)| number)
 }
 
-/// Mode of the variables that an I/O intrinsic accesses, for its remark and the name of its slot.
+/// Mode of the variables that an I/O intrinsic accesses, for its comment and the name of its slot.
 pub(super) fn io_mode(op: IntrinsicOp) -> VariableModes {
     use IntrinsicOp as I;
     match op {

@@ -1,7 +1,7 @@
 //! Names of types, for the printer and the parser.
 //!
-//! A name as other tools print it loses strides of arrays and the fields of structs. The *extended* form, used in
-//! remarks and in `type` lines, keeps strides: `float[2:16]` is an array of two floats, 16 bytes apart.
+//! The names in Mesa's prints omit strides of arrays and the fields of structs. The *extended* form, used in comments
+//! and in `type` lines, keeps strides: `float[2:16]` is an array of two floats, 16 bytes apart.
 
 use hashbrown::HashMap;
 use std::fmt::Write;
@@ -28,7 +28,7 @@ const SCALARS: &[(ScalarType, &str, &str, &str)] = &[
     (ScalarType::Void, "void", "v", "v"),
 ];
 
-/// Words of the dimensions in the names of samplers, textures and images.
+/// Names of dimensions in the names of samplers, textures and images.
 const DIMS: &[(SamplerDim, &str)] = &[
     (SamplerDim::Dim1D, "1D"),
     (SamplerDim::Dim2D, "2D"),
@@ -42,7 +42,7 @@ const DIMS: &[(SamplerDim, &str)] = &[
     (SamplerDim::SubpassMs, "SubpassInputMS"),
 ];
 
-/// Most dimensions of an array type, and most structs within structs, that a text may have.
+/// Maximum number of array dimensions, and of structs nested in structs, in a text.
 pub(super) const MAX_NESTING: usize = 64;
 
 fn scalar_row(scalar: ScalarType) -> &'static (ScalarType, &'static str, &'static str, &'static str) {
@@ -65,7 +65,7 @@ fn push_dimensional(out: &mut String, word: &str, result: ScalarType, dim: Sampl
     }
 }
 
-/// Appends the name of a type that is no array.
+/// Appends the name of a type that is not an array.
 fn push_element(out: &mut String, data: &TypeData) {
     match *data {
         TypeData::Vector { scalar, components: 1 } => out.push_str(scalar_row(scalar).1),
@@ -90,18 +90,18 @@ fn push_element(out: &mut String, data: &TypeData) {
     }
 }
 
-/// The innermost element type of nested arrays; none for an id that the table does not hold (prints show broken shaders
-/// too).
+/// The innermost element type of nested arrays; `None` for an id that is not in the table (broken shaders can be
+/// printed).
 pub(super) fn element_data(types: &TypeTable, ty: Type) -> Option<&TypeData> {
     types.contains(ty).then(|| types.get(types.without_arrays(ty)))
 }
 
-/// The data of a type; none for an id that the table does not hold.
+/// The data of a type; `None` for an id that is not in the table.
 pub(super) fn type_data(types: &TypeTable, ty: Type) -> Option<&TypeData> {
     types.contains(ty).then(|| types.get(ty))
 }
 
-/// Appends the name of a type; with strides in the extended form.
+/// Appends the name of a type, with strides in the extended form.
 pub(super) fn push_type(out: &mut String, types: &TypeTable, ty: Type, extended: bool) {
     if !types.contains(ty) {
         out.push('?');
@@ -122,7 +122,7 @@ pub(super) fn push_type(out: &mut String, types: &TypeTable, ty: Type, extended:
     }
 }
 
-/// Whether the extended name says more than the plain one.
+/// Whether the extended name differs from the plain one.
 pub(super) fn has_stride(types: &TypeTable, mut ty: Type) -> bool {
     if !types.contains(ty) {
         return false;
@@ -136,7 +136,7 @@ pub(super) fn has_stride(types: &TypeTable, mut ty: Type) -> bool {
     false
 }
 
-/// Every type that has a name of its own.
+/// All predefined types.
 static BUILTIN: LazyLock<HashMap<String, TypeData>> = LazyLock::new(|| {
     let mut map = HashMap::new();
     let mut add = |data: TypeData| {
@@ -170,7 +170,7 @@ static BUILTIN: LazyLock<HashMap<String, TypeData>> = LazyLock::new(|| {
     map
 });
 
-/// Whether the name is that of a type every shader has.
+/// Whether the name is that of a predefined type.
 pub(super) fn is_builtin(name: &str) -> bool {
     BUILTIN.contains_key(name)
 }
@@ -180,8 +180,8 @@ pub(super) fn element_name(name: &str) -> &str {
     name.find('[').map_or(name, |at| &name[..at])
 }
 
-/// Reads a name, plain or extended. `named` knows the structs; an unknown name becomes an opaque type. None if the text
-/// is no type.
+/// Parses a name in plain or extended form. `named` returns the structs; an unknown name becomes an opaque type.
+/// Returns `None` if the text is not a type.
 pub(super) fn parse_type(types: &mut TypeTable, text: &str, named: &dyn Fn(&str) -> Option<Type>) -> Option<Type> {
     let base = element_name(text);
     if base.is_empty() {

@@ -8,7 +8,7 @@ impl Checker<'_> {
     pub(super) fn check_alu(&mut self, inst: Inst, op: AluOp) {
         let info = op.info();
         let dest = self.def_shape(inst);
-        // The size that the first operand of open size gives to all of them.
+        // The size of the first operand of open size, which all others must match.
         let mut open = None;
         let mut no_float = false;
         for (number, (ty, size)) in info.input_types.iter().zip(info.input_sizes).enumerate() {
@@ -44,7 +44,7 @@ impl Checker<'_> {
             self.report_inst(inst, ValidationErrorKind::AluFloatBits { found });
         }
         if let Some(found) = open.or(info.output_type.is_unsized().then_some(found)) {
-            // A size that no float has was reported as such.
+            // A size that no float has is already reported as such.
             let exists = info.bit_sizes.contains(&found) || no_float;
             self.expect(inst, exists, ValidationErrorKind::AluOpenBits { found });
         }

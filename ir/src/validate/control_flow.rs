@@ -7,16 +7,16 @@ use super::{BlockName, Location, ValidationErrorKind};
 use crate::body::{Body, CfNode, CfParent, JumpKind};
 use crate::entities::{Block, Function, If};
 
-/// Facts collected by the walk of a sound tree.
+/// Results of walking a sound tree.
 pub(super) struct Tree {
     /// The ifs of the tree.
     pub ifs: Vec<If>,
-    /// By block number: whether it is in the tree.
+    /// Whether a block is in the tree, by block number.
     pub blocks: BitVec,
 }
 
-/// Walks the tree with an explicit stack and checks every link. None if it is broken in a way that makes further walks
-/// pointless.
+/// Walks the tree with an explicit stack and checks every link. Returns `None` if the tree is too broken for further
+/// walks.
 pub(super) fn check_tree(function: Function, body: &Body, errors: &mut Collector) -> Option<Tree> {
     let mut report = |location, kind| {
         errors.push(Some(function), location, kind);
@@ -89,8 +89,7 @@ pub(super) fn check_tree(function: Function, body: &Body, errors: &mut Collector
     Some(tree)
 }
 
-/// Whether the doubly linked list of a block's instructions is one, of instructions of this block that are in no other
-/// list.
+/// Whether the instructions of a block form a doubly linked list without instructions of other blocks or lists.
 fn are_insts_sound(body: &Body, block: Block, seen: &mut BitVec) -> bool {
     let mut prev = None;
     let mut next = body.first_inst(block);
@@ -108,10 +107,10 @@ fn are_insts_sound(body: &Body, block: Block, seen: &mut BitVec) -> bool {
     body.last_inst(block) == prev
 }
 
-/// Checks that successors are what the sound tree gives, and that predecessors mirror them. Returns whether they do.
+/// Checks that successors match the tree, and that predecessors mirror them. Returns whether they do.
 ///
-/// Mirroring in linear time: every entry of a list of predecessors stands for an edge and none stands there twice; then
-/// the two sets are equal if they have the same number of members.
+/// The comparison takes linear time: every predecessor entry must be an edge and occur once; then the two sets are
+/// equal if they have the same size.
 pub(super) fn check_edges(function: Function, body: &Body, tree: &Tree, errors: &mut Collector) -> bool {
     let mut sound = true;
     let mut report = |location, kind| {
@@ -138,7 +137,7 @@ pub(super) fn check_edges(function: Function, body: &Body, tree: &Tree, errors: 
         edges += usize::from(first.is_some()) + usize::from(second.is_some() && second != first);
         if block != end {
             let derived = body.derived_successors(block);
-            // A jump out of no loop has no target; that is reported at the jump.
+            // A `break` or `continue` outside of a loop has no target; that is reported at the jump.
             let no_loop = derived == [None, None]
                 && matches!(body.block_jump(block), Some((_, JumpKind::Break | JumpKind::Continue)));
             if !no_loop && (derived != [first, second] || first.is_none()) {

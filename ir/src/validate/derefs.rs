@@ -1,4 +1,4 @@
-//! Rules 8 to 11: derefs and the types they designate.
+//! Rules 8 to 11: derefs and their types.
 
 use hashbrown::HashSet;
 
@@ -17,7 +17,7 @@ pub(super) fn num_sources(kind: DerefKind) -> usize {
     }
 }
 
-/// A deref as far as its children look at it.
+/// The properties of a deref that its children are checked against.
 struct Parent {
     kind: DerefKind,
     modes: VariableModes,
@@ -90,7 +90,7 @@ impl Checker<'_> {
                     Some(data) => self.expect(inst, data.ty == ty, ValidationErrorKind::DerefFieldType),
                     None => self.report_inst(inst, ValidationErrorKind::DerefField { field }),
                 },
-                // A struct of a printed shader is known by its name only.
+                // The text form of a struct may give its name only.
                 TypeData::Opaque(_) => {}
                 _ => self.report_inst(inst, ValidationErrorKind::DerefNotStruct),
             },
@@ -110,7 +110,7 @@ impl Checker<'_> {
         }
     }
 
-    /// A deref that a phi reads.
+    /// Checks a deref that is a source of a phi.
     pub(super) fn check_phi_deref(&mut self, inst: Inst, def: Def) {
         let unmovable = VariableModes::SHADER_IN.union(VariableModes::SHADER_OUT).union(VariableModes::UNIFORM);
         if let Some(producer) = self.body.checked_def_inst(def)
@@ -122,8 +122,7 @@ impl Checker<'_> {
     }
 }
 
-/// Whether `ty` is the type of the elements of `parent`; none if that has no elements that a deref of these modes may
-/// name.
+/// Whether `ty` is the element type of `parent`; `None` if derefs of these modes cannot index `parent`.
 fn is_element(types: &TypeTable, parent: Type, modes: VariableModes, ty: Type) -> Option<bool> {
     Some(match *types.get(parent) {
         TypeData::Array { element, .. } => element == ty,
@@ -137,11 +136,11 @@ fn is_element(types: &TypeTable, parent: Type, modes: VariableModes, ty: Type) -
     })
 }
 
-/// Whether two types are equal but for strides and offsets. Walks with an explicit stack: types nest as deep as the
-/// input says.
+/// Whether two types are equal except for strides and offsets. Uses an explicit stack, because the input determines the
+/// nesting of types.
 pub(super) fn are_bare_types_equal(types: &TypeTable, a: Type, b: Type) -> bool {
     let mut pending = vec![(a, b)];
-    // A type is a graph in which the same pair may be met on many paths.
+    // The same pair of types may be reachable on many paths.
     let mut seen = HashSet::new();
     while let Some((a, b)) = pending.pop() {
         if a == b || !seen.insert((a, b)) {

@@ -1,4 +1,4 @@
-//! Rules 12 to 23: intrinsics against their table, and what the table cannot say.
+//! Rules 12 to 23: intrinsics against their table, and constraints beyond the table.
 
 use super::derefs::are_bare_types_equal;
 use super::{Checker, ModeNames, ShapeName, ValidationErrorKind, is_component_count};
@@ -99,9 +99,7 @@ impl Checker<'_> {
         self.expect(inst, fits, ValidationErrorKind::IntrinsicDestBits { found: dest.bit_size });
     }
 
-    // ---- registers
-
-    /// Whether source `number` of an instruction is the operand that names a register.
+    /// Whether source `number` of an instruction is a register handle operand.
     pub(super) fn takes_register(&self, inst: Inst, number: usize) -> bool {
         match self.body.inst(inst) {
             InstData::Intrinsic { op: IntrinsicOp::LoadReg | IntrinsicOp::LoadRegIndirect, .. } => number == 0,
@@ -134,14 +132,12 @@ impl Checker<'_> {
         let expected = self.body.register_shape(handle);
         let kind = ValidationErrorKind::RegisterShape { expected: ShapeName(expected), found: ShapeName(found) };
         self.expect(inst, found == expected, kind);
-        // An access beyond the end of an array is allowed (reads give 0); without an array there is no telling what
-        // could be meant.
+        // An access beyond the end of an array is allowed (reads give 0); a nonzero base without an array is
+        // meaningless.
         let base = self.body.index(inst, IndexKind::Base);
         let is_array = self.body.index(self.body.def_inst(handle), IndexKind::NumArrayElems) > 0;
         self.expect(inst, base == 0 || is_array, ValidationErrorKind::RegisterBase { base });
     }
-
-    // ---- functions
 
     fn check_conversion(&mut self, inst: Inst) {
         let from = AluType::from_i32(self.body.index(inst, IndexKind::SrcType));
@@ -163,13 +159,11 @@ impl Checker<'_> {
         self.expect(inst, fits, ValidationErrorKind::ParamShape);
     }
 
-    // ---- derefs
-
-    /// Modes and type of the deref that source `number` is; reports it if it is none.
+    /// The modes and type of the deref in source `number`; reports an error if it is not a deref.
     fn src_deref(&mut self, inst: Inst, number: usize) -> Option<(VariableModes, Type)> {
         let producer = self.body.checked_def_inst(self.body.src(inst, number));
         match producer.map(|m| *self.body.inst(m)) {
-            // A deref of an unknown type was reported itself.
+            // An unknown type is reported at the deref itself.
             Some(InstData::Deref { modes, ty, .. }) => self.shader.types.contains(ty).then_some((modes, ty)),
             _ => {
                 self.report_inst(inst, ValidationErrorKind::AccessNoDeref { number });
@@ -214,8 +208,6 @@ impl Checker<'_> {
             self.check_writable(inst, modes);
         }
     }
-
-    // ---- memory
 
     fn check_memory(&mut self, inst: Inst, op: IntrinsicOp) {
         use IntrinsicOp as I;
@@ -281,8 +273,6 @@ impl Checker<'_> {
         self.expect(inst, value.bit_size >= 8, ValidationErrorKind::MemoryBits);
     }
 
-    // ---- inputs and outputs
-
     fn check_store_output(&mut self, inst: Inst, op: IntrinsicOp) {
         let found = self.src_shape(inst, 0).bit_size;
         let least = if self.shader.stage == Stage::Fragment { 8 } else { 16 };
@@ -303,7 +293,7 @@ impl Checker<'_> {
         self.expect(inst, seen, ValidationErrorKind::OutputNoEffect);
     }
 
-    /// Transform feedback of a store: whether any component is captured.
+    /// Checks transform feedback of a store. Returns whether any component is captured.
     fn check_xfb(&mut self, inst: Inst) -> bool {
         let low = IoXfb::from_i32(self.body.index(inst, IndexKind::IoXfb));
         let high = IoXfb::from_i32(self.body.index(inst, IndexKind::IoXfb2));
@@ -343,8 +333,6 @@ impl Checker<'_> {
         }
     }
 
-    // ---- images
-
     fn check_image_atomic(&mut self, inst: Inst) {
         let Some(format) = self.image_format(inst).filter(|&f| f != PixelFormat::NONE) else { return };
         let operation = AtomicOp::from_i32(self.body.index(inst, IndexKind::AtomicOp));
@@ -370,7 +358,7 @@ impl Checker<'_> {
         self.expect(inst, found == expected, ValidationErrorKind::ImageAtomicBits { expected, found });
     }
 
-    /// Format of the image that an intrinsic names: its own, or that of the variable at the root of its deref.
+    /// Format of an image: the format of the intrinsic, or of the variable at the root of its deref.
     fn image_format(&self, inst: Inst) -> Option<PixelFormat> {
         let own = PixelFormat::from_value(self.body.index(inst, IndexKind::Format) as u32)?;
         if own != PixelFormat::NONE {
@@ -378,7 +366,7 @@ impl Checker<'_> {
         }
         let body: &Body = self.body;
         let mut at = body.checked_def_inst(body.src(inst, 0))?;
-        // Bounded: a broken chain of derefs may run in a circle.
+        // Bounded, because an invalid chain of derefs may be a cycle.
         for _ in 0..64 {
             match *body.inst(at) {
                 InstData::Deref { kind: DerefKind::Var(variable), .. } => {
@@ -397,7 +385,7 @@ impl Checker<'_> {
     }
 }
 
-/// Whether fixed function may read a slot. (A slot without a name of its own counts as either kind.)
+/// Whether fixed-function hardware may read a slot. (A slot without a specific name counts for both functions.)
 fn is_system_output(slot: u8) -> bool {
     !matches!(slot, varying::COL0 | varying::COL1 | varying::BFC0 | varying::BFC1 | varying::FOGC | varying::VAR0..=127)
         && !(varying::TEX0..varying::PSIZ).contains(&slot)

@@ -1,20 +1,20 @@
-//! The validator: states what a well-formed shader is, and finds everything that is not so.
+//! The validator: defines well-formed shaders, and reports all deviations.
 //!
-//! It runs after every pass in debug and test builds. It trusts nothing but the ids: lists, edges, sources, phis and
-//! shapes may be wrong in every way, and are looked at through accessors that do not panic. Time and memory are linear
-//! in the size of the body; nothing is allocated per value or instruction.
+//! It runs after every pass in debug and test builds. It relies on ids only: lists, edges, sources, phis and shapes may
+//! be wrong in any way, and are read through accessors that do not panic. Time and memory are linear in the size of the
+//! body; nothing is allocated per value or instruction.
 //!
 //! # Rules
 //!
 //! Uses and values (`uses.rs`)
-//! 1. A value knows the instruction that makes it; exactly the kinds of instructions that make a value have one; it has
-//!    1, 2, 3, 4, 5, 8 or 16 components of 1, 8, 16, 32 or 64 bits. (That numbers are unique and below the count is so
-//!    by construction.)
-//! 2. Every entry of a value's list of uses reads that value; every source of the code is in exactly one list, once; no
-//!    list holds anything else.
-//! 3. A source knows the instruction or `if` that owns it.
-//! 4. A value is made before it is read: earlier in the block, or in a block that dominates the reader's (for a phi:
-//!    the predecessor).
+//! 1. A value records the instruction that defines it. Exactly the kinds of instructions with a result define one; it
+//!    has 1, 2, 3, 4, 5, 8 or 16 components of 1, 8, 16, 32 or 64 bits. (Numbers are unique and below the count by
+//!    construction.)
+//! 2. Every entry in the list of uses of a value reads that value; every source of the code is in exactly one list,
+//!    once; lists have no other entries.
+//! 3. A source records the instruction or `if` that owns it.
+//! 4. A definition dominates its uses: it is earlier in the block, or in a block that dominates the block of the use
+//!    (for a phi: the predecessor).
 //!
 //! ALU (`alu.rs`)
 //! 5. Sources and result have the bit sizes of the table; open sizes agree and are among those of the table; floats
@@ -23,62 +23,59 @@
 //! 7. A result of fixed size has that size.
 //!
 //! Derefs (`derefs.rs`)
-//! 8. A deref of a variable has its mode and type; the variable is declared in the shader or in this very function.
-//! 9. A cast has one mode, or several generic ones, one of them its parent's if that is a deref; its alignment is a
-//!    power of two and an offset below.
-//! 10. Other derefs have a parent of the same shape and modes; the type follows from the parent's; an index is one
-//!     component of the pointer's size;
-//!     pointer arithmetic starts from an array element, pointer arithmetic or a cast.
-//! 11. No deref is the condition of an `if`; none of an input, output or uniform goes through a phi.
+//! 8. A deref of a variable has its mode and type; the variable is declared in the shader or in the same function.
+//! 9. A cast has one mode, or several generic ones. If its parent is a deref, they have a mode in common. Its alignment
+//!    is a power of two with a smaller offset.
+//! 10. Other derefs have a parent of the same shape and modes, and a type that follows from the type of the parent. An
+//!     index is one component of the pointer's size. Pointer arithmetic starts from an array element, pointer
+//!     arithmetic or a cast.
+//! 11. A deref is not the condition of an `if`; a deref of an input, output or uniform is not a source of a phi.
 //!
 //! Intrinsics (`intrinsics.rs`)
 //! 12. Sources and result have the components and bit sizes of the table.
-//! 13. `num_components` is 0 unless the intrinsic is vectorised, else a number that a value may have.
+//! 13. `num_components` is 0 unless the intrinsic is vectorised, and a valid number of components otherwise.
 //! 14. A write mask stays within `num_components`.
-//! 15. Registers are declared in the first block; a load or store names a register of the shape of its value; a handle
-//!     is used for nothing else.
-//! 16. `convert_alu_types` names the sizes of its operands; `load_param` an existing parameter of its shape.
-//! 17. `load_deref` and `store_deref` move exactly the scalar or vector pointed at; nothing stores to read-only modes;
-//!     copies have equal types.
-//! 18. Memory accesses have a possible alignment and range, and at least 8 bits.
-//! 19. Barycentrics have mode none, smooth or noperspective.
+//! 15. Registers are declared in the first block. The register of a load or store has the shape of its value. A handle
+//!     has no other uses.
+//! 16. `convert_alu_types` gives the sizes of its operands; `load_param` gives an existing parameter of its shape.
+//! 17. `load_deref` and `store_deref` access exactly the scalar or vector that the deref points to; stores to read-only
+//!     modes do not exist; copies have equal types.
+//! 18. Memory accesses have a valid alignment and range, and at least 8 bits.
+//! 19. Barycentrics have interpolation mode none, smooth or noperspective.
 //! 20. A stored output has the bits of its type, 16 or more (8 in fragment shaders).
-//! 21. `deref_mode_is` and `addr_mode_is` ask for one mode.
-//! 22. The operation of an image atomic exists for the texel format, as far as it is known.
-//! 23. No component is captured twice; an output store has an effect; flags of I/O exist in this stage.
+//! 21. `deref_mode_is` and `addr_mode_is` test one mode.
+//! 22. The operation of an image atomic exists for the texel format, if the format is known.
+//! 23. No component is captured twice; an output store has an effect; the I/O flags exist in this stage.
 //!
 //! Texture (`texture.rs`)
-//! 24. Each kind of source at most once, of its size, and only for the operations that take it; derefs point at
-//!     textures and samplers that fit the
-//!     result; dimensionality, component, offsets, implicit level and the shape of the result fit the operation.
+//! 24. Each kind of source occurs at most once, with its size, and only in operations that support it. Derefs point to
+//!     textures and samplers that match the result. Dimensionality, component, offsets, implicit level and the shape of
+//!     the result are valid for the operation.
 //!
 //! Others (`mod.rs`)
-//! 25. A call has the parameters of its callee; only a function without code is called indirectly.
+//! 25. The arguments of a call match the parameters of the callee; only functions without code are called indirectly.
 //! 26. A constant has no bits beyond its size.
-//! 27. A phi has one source of its shape for each predecessor; phis stand at the top. (Parallel copies: every entry
-//!     names existing sources.)
-//! 28. A jump ends its block and its list; `break` and `continue` are in a loop, and none but `break` in a continue
-//!     construct; `goto`s only in
-//!     unstructured code.
+//! 27. A phi has one source of its shape for each predecessor; phis are at the top of their block. (Parallel copies:
+//!     the sources of every entry exist.)
+//! 28. A jump is the last instruction of its block and list. `break` and `continue` are in a loop; in a continue
+//!     construct, only `break` is allowed. `goto`s exist in unstructured code only.
 //!
 //! Control flow (`control_flow.rs`)
-//! 29. Every node knows its list and neighbours; blocks alternate with ifs and loops; successors are what the tree says
-//!     and differ; predecessors
-//!     mirror them; nothing leads to the first block.
-//! 30. Ifs and loops stand between blocks, their lists are not empty, a condition is one boolean component (1 bit, or
-//!     32 once lowered).
-//! 31. The end block is empty, outside the tree, without successors.
+//! 29. Every node records its list and neighbours; blocks alternate with ifs and loops; successors match the tree and
+//!     are distinct; predecessors mirror them; the first block has no predecessors.
+//! 30. Ifs and loops are between blocks, their lists are not empty, and a condition is one boolean component (1 bit, or
+//!     more if booleans were lowered).
+//! 31. The end block is empty, outside of the tree, without successors.
 //! 32. There is an entry point with code and without parameters. (Back pointers do not exist.)
 //!
 //! Variables and shader (`variables.rs`)
-//! 33. A variable is in one list, has exactly one mode that may stand there, flags that fit its type, and an
-//!     initialiser of its type.
-//!     (There are no member arrays that could contradict a struct type. Locations are free: those of 0x10000 and above
-//!     name semantics without slot.)
-//! 34. Transform feedback is for vertex, tessellation evaluation and geometry shaders.
+//! 33. A variable is in one list, has exactly one mode that is valid there, flags that are valid for its type, and an
+//!     initialiser of its type. (There are no member arrays that could contradict a struct type. Locations are
+//!     unrestricted: values from 0x10000 on are semantics without slot.)
+//! 34. Only vertex, tessellation evaluation and geometry shaders have transform feedback.
 //!
 //! Analyses (`analyses.rs`)
-//! 35. Every analysis that is kept as up to date equals what computing it anew gives.
+//! 35. Every analysis that is cached as up to date equals a recomputed one.
 
 mod alu;
 mod analyses;
@@ -110,15 +107,15 @@ use crate::types::ScalarType;
 use error::Collector;
 use variables::Declared;
 
-/// Checks every rule of [the module](self) and returns all that is wrong, up to a bound.
+/// Checks every rule of [the module](self).
 ///
 /// # Errors
-/// The errors, with their locations.
+/// All violations with their locations, up to a maximum number.
 pub fn validate(shader: &Shader) -> Result<(), ValidationErrors> {
     check_shader(shader).finish(shader)
 }
 
-/// The same without a report on the whole shader, for those who show the errors in its source.
+/// Like [`validate`], but without a report that prints the shader; for callers that show the errors in its source text.
 pub fn find_errors(shader: &Shader) -> Vec<ValidationError> {
     check_shader(shader).into_errors()
 }
@@ -144,7 +141,7 @@ fn check_body(shader: &Shader, function: Function, body: &Body, declared: &Decla
         function,
         body,
         declared,
-        // Dominance means nothing on edges that contradict each other.
+        // Dominance is undefined if edges contradict each other.
         dominance: edges_sound.then(|| body.dominance()),
         made: BitVec::repeat(false, body.num_defs()),
         stamps: vec![0; body.num_blocks()],
@@ -157,7 +154,7 @@ fn check_body(shader: &Shader, function: Function, body: &Body, declared: &Decla
     }
 }
 
-/// Whether a value may have so many components.
+/// Whether a value may have this number of components.
 fn is_component_count(count: u8) -> bool {
     matches!(count, 1..=5 | 8 | 16)
 }
@@ -169,9 +166,9 @@ struct Checker<'a> {
     body: &'a Body,
     declared: &'a Declared,
     dominance: Option<Arc<Dominance>>,
-    /// Values whose instruction was passed on the walk.
+    /// Values with a definition that the walk has passed.
     made: BitVec,
-    /// By block: when it was last marked. Lets a phi or a list check membership in O(1) without clearing.
+    /// The last stamp of each block, to check membership of a phi's or list's blocks in O(1) without clearing.
     stamps: Vec<u32>,
     stamp: u32,
     errors: &'a mut Collector,
@@ -211,7 +208,7 @@ impl Checker<'_> {
         self.check_condition(block);
     }
 
-    /// Number of sources that an instruction must have; none if any will do.
+    /// Number of sources that an instruction must have; `None` for any number.
     fn expected_sources(&self, inst: Inst) -> Option<usize> {
         match self.body.inst(inst) {
             InstData::Alu { op, .. } => Some(usize::from(op.info().num_inputs)),
@@ -219,7 +216,7 @@ impl Checker<'_> {
             InstData::Intrinsic { op, .. } => Some(op.info().num_srcs()),
             InstData::Call { callee, indirect } => {
                 let parameters = self.shader.functions.get(*callee)?.parameters.len();
-                // A wrong number of parameters has an error of its own.
+                // A wrong number of arguments has a separate error.
                 (*indirect && self.body.num_sources(inst) == 0).then_some(parameters + 1)
             }
             InstData::LoadConst { .. } | InstData::Undef => Some(0),
@@ -229,7 +226,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Whether an instruction of this kind makes a value.
+    /// Whether an instruction of this kind has a result.
     fn makes_value(&self, inst: Inst) -> bool {
         match self.body.inst(inst) {
             InstData::Alu { .. }
@@ -263,12 +260,12 @@ impl Checker<'_> {
         self.body.shape(self.body.src(inst, number))
     }
 
-    /// Shape of the value of an instruction that was checked to make one.
+    /// Shape of the result of an instruction that was checked to have one.
     fn def_shape(&self, inst: Inst) -> Shape {
         self.body.inst_def(inst).map_or(Shape::new(0, 0), |d| self.body.shape(d))
     }
 
-    /// Whether a value of scalar type `scalar` may have so many bits: booleans also have 32 once they are lowered.
+    /// Whether a value of scalar type `scalar` may have this bit size: lowered booleans may also have 32 bits.
     fn fits_scalar(scalar: ScalarType, bit_size: u8) -> bool {
         scalar.bit_size() == bit_size || (scalar == ScalarType::Bool && bit_size == 32)
     }
@@ -390,7 +387,8 @@ impl Checker<'_> {
         }
     }
 
-    /// `break` leaves any loop, also from its continue construct; `continue`, `return` and `halt` may not stand in one.
+    /// `break` leaves any loop, also from its continue construct; `continue`, `return` and `halt` are not allowed
+    /// there.
     fn check_structured_jump(&mut self, block: Block, inst: Inst, kind: JumpKind) {
         let mut parent = self.body.block_parent(block);
         let mut in_loop = false;
@@ -414,7 +412,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Remembers that the values of an instruction are available from here on in its block.
+    /// Marks the result of an instruction as available to the rest of its block.
     fn mark_made(&mut self, inst: Inst) {
         let mut mark = |def: Def| {
             if let Some(mut bit) = self.made.get_mut(def.as_u32() as usize) {

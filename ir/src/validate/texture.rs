@@ -82,7 +82,7 @@ impl Checker<'_> {
     }
 }
 
-/// Components of a source; none if any number will do.
+/// Number of components of a source; `None` for any number.
 fn source_components(tex: &TexData, kind: TexSrcKind) -> Option<u8> {
     let without_layer = tex.coord_components.saturating_sub(u8::from(tex.is_array));
     match kind {
@@ -108,7 +108,7 @@ fn source_components(tex: &TexData, kind: TexSrcKind) -> Option<u8> {
     }
 }
 
-/// Whether the operation takes a source of this kind.
+/// Whether the operation supports a source of this kind.
 fn takes_source(tex: &TexData, kind: TexSrcKind) -> bool {
     match kind {
         TexSrcKind::Comparator => tex.is_shadow,
@@ -119,7 +119,7 @@ fn takes_source(tex: &TexData, kind: TexSrcKind) -> bool {
     }
 }
 
-/// Whether the operation itself gives results of the type.
+/// Whether the operation, regardless of the texture, can have results of the type.
 fn fits_operation(tex: &TexData) -> bool {
     let base = tex.dest_type.base;
     match tex.op {
@@ -130,7 +130,7 @@ fn fits_operation(tex: &TexData) -> bool {
     }
 }
 
-/// Whether a texture of a sampled type gives results of a type: floats are floats, integers integers.
+/// Whether a texture with this sampled type can have results of a type: floats for floats, integers for integers.
 fn gives(sampled: ScalarType, dest: AluType) -> bool {
     match sampled {
         ScalarType::Void => true,

@@ -1,4 +1,4 @@
-//! Rules 1 to 4: values, their uses, and that they are made before they are read.
+//! Rules 1 to 4: values, their uses, and dominance.
 
 use bitvec::vec::BitVec;
 
@@ -9,10 +9,10 @@ use crate::entities::{Block, Def, If, Inst, Use, User};
 use crate::intrinsics::IntrinsicOp;
 
 impl Checker<'_> {
-    /// The lists of uses against the sources of the code: the same set.
+    /// Checks that the lists of uses contain exactly the sources of the code.
     ///
-    /// Every list is walked once and its entries are marked; then every source of the code must be marked and loses its
-    /// mark.
+    /// Every list is walked once, and its entries are marked. Then the mark of every source of the code must be set,
+    /// and is cleared.
     pub(super) fn check_uses(&mut self, tree: &Tree) {
         let body = self.body;
         let mut listed: BitVec = BitVec::repeat(false, body.num_uses());
@@ -26,7 +26,7 @@ impl Checker<'_> {
                     break;
                 };
                 let index = source.as_u32() as usize;
-                // An entry that was seen before means that lists are tied together or run in a circle: stop this one.
+                // An entry that was visited before means that lists are joined or cyclic: stop walking this one.
                 if raw.def != Some(def) || raw.prev != prev || listed[index] {
                     self.report(Location::Def(def), ValidationErrorKind::UseList { def, entry: source });
                     break;
@@ -67,7 +67,7 @@ impl Checker<'_> {
         }
     }
 
-    /// The sources of an instruction: number, values, dominance. Returns whether the rest may look at them.
+    /// The sources of an instruction: number, values, dominance. Returns whether further checks may read them.
     pub(super) fn check_sources(&mut self, block: Block, inst: Inst) -> bool {
         let body = self.body;
         let found = body.num_sources(inst);
@@ -114,7 +114,7 @@ impl Checker<'_> {
         self.dominance.as_ref().is_none_or(|d| d.dominates(from, to))
     }
 
-    /// The value that a source reads and its instruction, if that is in the code.
+    /// The value that a source reads and its defining instruction, if that is in the code.
     fn producer_in_code(&self, source: Use) -> Option<(Def, Inst)> {
         let def = self.body.checked_src_def(source)?;
         let producer = self.body.checked_def_inst(def)?;
@@ -141,7 +141,7 @@ impl Checker<'_> {
     }
 
     fn check_condition_value(&mut self, id: If, def: Def, producer: Inst) {
-        // 8 and 16 bits are what booleans are lowered to as well as 32.
+        // Booleans may also be lowered to 8 or 16 bits.
         let Shape { num_components, bit_size } = self.body.shape(def);
         if num_components != 1 || !matches!(bit_size, 1 | 8 | 16 | 32) {
             self.report(Location::If(id), ValidationErrorKind::Condition);
@@ -155,7 +155,7 @@ impl Checker<'_> {
         }
     }
 
-    /// The value of an instruction. Returns whether the rest may look at it.
+    /// Checks the result of an instruction. Returns whether further checks may read it.
     pub(super) fn check_def(&mut self, inst: Inst) -> bool {
         let body = self.body;
         let def = body.inst_def(inst).filter(|d| (d.as_u32() as usize) < body.num_defs());

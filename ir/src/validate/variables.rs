@@ -9,7 +9,7 @@ use crate::variable::{Initializer, VariableData, VariableModes};
 
 /// Where each variable is declared.
 pub(super) struct Declared {
-    /// By number: 0 nowhere, 1 in the shader, `f + 2` in function `f`.
+    /// By variable number: 0 if undeclared, 1 in the shader, `f + 2` in function `f`.
     owners: Vec<u32>,
 }
 
@@ -21,13 +21,13 @@ fn function_owner(function: Function) -> u32 {
 }
 
 impl Declared {
-    /// Whether code of a function may name a variable.
+    /// Whether code of a function may refer to a variable.
     pub fn is_declared_for(&self, variable: Variable, function: Function) -> bool {
         self.owners.get(variable.as_u32() as usize).is_some_and(|&o| o == SHADER || o == function_owner(function))
     }
 }
 
-/// Checks the variables of the shader and of its functions, and what the shader says of itself.
+/// Checks the variables of the shader and its functions, and the properties of the shader.
 pub(super) fn check_variables(shader: &Shader, errors: &mut Collector) -> Declared {
     let mut declared = Declared { owners: vec![NOWHERE; shader.variables.len()] };
     for &variable in &shader.globals {
@@ -105,7 +105,7 @@ fn check_variable(
     }
 }
 
-/// Whether a variable that says so can have a vertex index.
+/// Whether a variable with the flag `per_vertex` can have a vertex index.
 fn is_arrayed(shader: &Shader, data: &VariableData) -> bool {
     let is_array = matches!(shader.types.get(data.ty), TypeData::Array { .. });
     let has_vertices = match shader.stage {
@@ -126,7 +126,7 @@ fn is_compact_type(types: &TypeTable, data: &VariableData) -> bool {
     inner.and_then(array).is_some_and(|element| matches!(types.get(element), TypeData::Vector { components: 1, .. }))
 }
 
-/// Whether there are as many numbers as components, none of them with more bits than the scalar.
+/// Whether there is one number for each component, none of them with more bits than the scalar.
 fn fits_vector(values: &[u64], scalar: ScalarType, components: u8) -> bool {
     let bits = u32::from(scalar.bit_size());
     values.len() == usize::from(components) && values.iter().all(|v| v.checked_shr(bits).unwrap_or(0) == 0)
@@ -140,7 +140,7 @@ fn fits_type(shader: &Shader, ty: Type, initializer: &Initializer) -> bool {
         match (initializer, types.get(ty)) {
             (Initializer::Null, _) => {}
             (Initializer::Pointer(target), _) if shader.variables.get(*target).is_some() => {}
-            // A named type without known fields.
+            // A named type with unknown fields.
             (_, TypeData::Opaque(_)) => {}
             (Initializer::Vector(values), &TypeData::Vector { scalar, components }) => {
                 if !fits_vector(values, scalar, components) {

@@ -1,11 +1,11 @@
-//! How far results of functions on 32-bit floats are from exact, in units in the last place.
+//! Measures the error of functions on 32-bit floats, in units in the last place.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
-/// Operands that are computed at once.
+/// Number of operands computed at once.
 pub const BLOCK: usize = 1024;
-/// Distance of the operands of a sample. It is odd, so that all exponents and signs occur, and all low bits.
+/// Distance between the operands of a sample. It is odd, so that all exponents, signs and low bits occur.
 pub const SAMPLE_STEP: u64 = 4099;
 /// Number of 32-bit operands.
 pub const ALL: u64 = 1 << 32;
@@ -15,9 +15,9 @@ pub const ALL: u64 = 1 << 32;
 pub struct Worst {
     /// In units in the last place of the exact result.
     pub ulps: f64,
-    /// The operand of that.
+    /// The operand with this error.
     pub at: u32,
-    /// The greatest absolute error where the exact result is finite.
+    /// The greatest absolute error of operands with a finite exact result.
     pub absolute: f64,
 }
 
@@ -30,8 +30,8 @@ impl Worst {
     }
 }
 
-/// The error of a result in units in the last place of the exact one; infinite where one is NaN, or infinite with
-/// another sign, and the other is not. An exact result that is rounded to infinity may be infinite.
+/// The error of a result in units in the last place of the exact one. It is infinite if only one of them is NaN, or if
+/// only one is infinite with this sign. If the exact result is rounded to infinity, infinity is correct.
 pub fn error(found: f32, exact: f64) -> f64 {
     if exact.is_nan() || found.is_nan() {
         return if exact.is_nan() && found.is_nan() { 0.0 } else { f64::INFINITY };
@@ -39,7 +39,7 @@ pub fn error(found: f32, exact: f64) -> f64 {
     if exact.is_infinite() {
         return if f64::from(found) == exact { 0.0 } else { f64::INFINITY };
     }
-    // Infinity stands where the next number would be.
+    // Infinity takes the place of the next number.
     let next = power_of_two(128);
     let found = if found.is_infinite() { next.copysign(found.into()) } else { found.into() };
     let exact = exact.clamp(-next, next);
@@ -47,13 +47,13 @@ pub fn error(found: f32, exact: f64) -> f64 {
     (found - exact).abs() * power_of_two(23 - exponent.clamp(-126, 127))
 }
 
-/// 2 to a power that an `f64` has among its normal numbers.
+/// 2 to a power within the normal range of `f64`.
 fn power_of_two(exponent: i32) -> f64 {
     f64::from_bits(((exponent + 1023) as u64) << 52)
 }
 
-/// The greatest errors over the operands `0, step, 2 * step, ..`. `evaluate` computes a block of results from the bits of
-/// operands, `exact` the exact result.
+/// Measures the greatest errors over the operands `0, step, 2 * step, ..`. `evaluate` computes a block of results from
+/// the bits of operands, `exact` the exact result.
 pub fn measure(step: u64, evaluate: impl Fn(&[u32], &mut [u32]) + Sync, exact: impl Fn(f32) -> f64 + Sync) -> Worst {
     let count = ALL.div_ceil(step);
     let next = AtomicU64::new(0);
@@ -86,7 +86,7 @@ pub fn measure(step: u64, evaluate: impl Fn(&[u32], &mut [u32]) + Sync, exact: i
     })
 }
 
-/// The table of a page with this header: the cells of each row.
+/// Returns the cells of each row of a table with this header.
 pub fn table(page: &str, header: &str) -> Vec<Vec<String>> {
     let lines = page.lines().map(str::trim).skip_while(|line| *line != header);
     let lines = lines.skip(2).take_while(|line| line.starts_with('|'));
@@ -94,19 +94,19 @@ pub fn table(page: &str, header: &str) -> Vec<Vec<String>> {
     lines.map(|line| cells(line)[1..].to_vec()).collect()
 }
 
-/// The operands of a test: a sample, or all with `TGSIC_EVERY=1`.
+/// The distance between tested operands: of a sample, or 1 with `TGSIC_EVERY=1`.
 pub fn step() -> u64 {
     std::env::var("TGSIC_EVERY").ok().and_then(|every| every.parse().ok()).unwrap_or(SAMPLE_STEP).max(1)
 }
 
-/// Checks a function against its row `| name | most ulps | most absolute | at |`. Also at the operand that the row
-/// names, which is where all operands have their greatest error.
+/// Checks a function against its row `| name | most ulps | most absolute | at |`, also at the operand in the row, which
+/// has the greatest error of all operands.
 pub fn check(
     row: &[String],
     evaluate: impl Fn(&[u32], &mut [u32]) + Sync,
     exact: impl Fn(f32) -> f64 + Sync,
 ) -> Result<(), String> {
-    // A dash stands where the absolute error says nothing.
+    // A dash means that the absolute error is not bounded.
     let number = |column: usize| match row.get(column)?.as_str() {
         "-" => Some(f64::INFINITY),
         cell => cell.parse::<f64>().ok(),

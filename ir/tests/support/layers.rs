@@ -1,11 +1,12 @@
-//! What a source file names of its crate, for the tests that its folders use each other in one direction.
+//! Finds the crate-internal names that a source file uses, for tests that folders depend on each other in one
+//! direction.
 
 #![allow(dead_code, reason = "not every test uses all of it")]
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The Rust files in a folder and below.
+/// Finds the Rust files in a folder, recursively.
 pub fn files(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut folders = vec![folder.to_path_buf()];
@@ -22,15 +23,15 @@ pub fn files(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// A source without comments and unit tests.
+/// Returns a source without comments and unit tests.
 pub fn code(path: &Path) -> String {
     let text = fs::read_to_string(path).unwrap();
     let text = text.split("#[cfg(test)]\nmod ").next().unwrap_or_default();
     text.lines().map(|line| line.split("//").next().unwrap_or_default()).collect::<Vec<_>>().join("\n")
 }
 
-/// The first names of all paths that begin at the crate: of `crate::a::b` it is `a`, of `crate::{a, b::c}` they are
-/// two.
+/// Returns the first names of all paths that start at the crate: `a` for `crate::a::b`, and both `a` and `b` for
+/// `crate::{a, b::c}`.
 pub fn named(code: &str) -> Vec<String> {
     let identifier =
         |text: &str| -> String { text.trim_start().chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect() };
@@ -61,21 +62,22 @@ pub fn named(code: &str) -> Vec<String> {
     names
 }
 
-/// Names of the crate in a file that are not allowed, each as a line for people. `source` is the folder of sources.
+/// Finds the forbidden crate-internal names in a file, each formatted as a message. `source` is the source folder.
 pub fn wrong_names(source: &Path, path: &Path, is_allowed: impl Fn(&str) -> bool) -> Vec<String> {
     let shown = path.strip_prefix(source).unwrap().display().to_string();
     let names = named(&code(path)).into_iter().filter(|name| !is_allowed(name));
     names.map(|name| format!("{shown} names crate::{name}")).collect()
 }
 
-/// What breaks the order of folders: a folder may name itself, those before it in `layers`, and what is in `root`.
+/// Finds violations of the order of folders: a folder may use itself, those before it in `layers`, and the modules in
+/// `root`.
 pub fn wrong_imports(source: &Path, layers: &[&str], root: &[&str]) -> Vec<String> {
     let mut wrong = Vec::new();
     for (number, layer) in layers.iter().enumerate() {
         let folder = source.join(layer);
         for path in files(&folder) {
             wrong.extend(wrong_names(source, &path, |name| layers[..=number].contains(&name) || root.contains(&name)));
-            // `super` leads out of the folder only by as many steps as the file is deep, and one more.
+            // `super` leaves the folder only in sequences longer than the depth of the file.
             let inner = path.strip_prefix(&folder).unwrap();
             let is_module = inner.file_name().is_some_and(|name| name == "mod.rs");
             let depth = inner.components().count() - usize::from(is_module);

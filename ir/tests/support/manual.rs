@@ -1,13 +1,13 @@
-//! What the tests of the manuals share: pages, tables, examples. The tests of the crate `tgsi` include this file too.
+//! Shared code of the tests of manuals: pages, tables, examples. The tests of the crate `tgsi` include this file, too.
 #![allow(dead_code, reason = "each test program uses a part")]
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// Most columns of a line that is no row of a table.
+/// Maximum number of columns of a line that is not in a table.
 const MAX_COLUMNS: usize = 120;
 
-/// Whether files are to be rewritten.
+/// Whether files should be rewritten.
 fn blesses() -> bool {
     std::env::var_os("TGSIC_BLESS").is_some_and(|v| v != "0")
 }
@@ -19,19 +19,19 @@ pub struct Page {
     path: PathBuf,
 }
 
-/// A row of a table: its line, and what its cells hold.
+/// A row of a table: its line number and its cells.
 pub struct Row {
     pub line: usize,
     pub cells: Vec<String>,
 }
 
-/// A block of code: the line where it begins, and its lines.
+/// A code block: the number of its first line, and its text.
 pub struct Example {
     pub place: String,
     pub text: String,
 }
 
-/// The pages of a manual, in order of their names.
+/// Reads the pages of a manual, ordered by name.
 pub fn pages(folder: &str) -> Vec<Page> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
     let files = std::fs::read_dir(&folder).unwrap_or_else(|e| panic!("{}: {e}", folder.display()));
@@ -46,31 +46,31 @@ pub fn pages(folder: &str) -> Vec<Page> {
     paths.into_iter().map(page).collect()
 }
 
-/// One page of a manual.
+/// Reads one page of a manual.
 pub fn page(folder: &str, name: &str) -> Page {
     pages(folder).into_iter().find(|page| page.name == name).unwrap_or_else(|| panic!("there is no page {name}"))
 }
 
-/// The cells of a row; `\|` is no border.
+/// Splits a row into cells; `\|` does not separate cells.
 fn cells(line: &str) -> Vec<String> {
     let line = line.trim().trim_start_matches('|').replace("\\|", "\u{1}");
     let line = line.strip_suffix('|').unwrap_or(&line);
     line.split('|').map(|cell| cell.trim().replace('\u{1}', "|")).collect()
 }
 
-/// A row as it is written.
+/// Formats a row.
 fn row(cells: &[String]) -> String {
     let cells: Vec<String> = cells.iter().map(|cell| cell.replace('|', "\\|")).collect();
     format!("| {} |", cells.join(" | "))
 }
 
-/// `text` as code.
+/// Formats text as code.
 pub fn code(text: impl std::fmt::Display) -> String {
     format!("`{text}`")
 }
 
 impl Page {
-    /// The rows of all tables that follow `<!-- table: NAME -->`, heads excluded.
+    /// The rows of the table that follows `<!-- table: NAME -->`, without the header.
     pub fn rows(&self, name: &str) -> Vec<Row> {
         let marker = format!("<!-- table: {name} -->");
         let mut rows = Vec::new();
@@ -92,8 +92,8 @@ impl Page {
         rows
     }
 
-    /// Compares a table with what the code says. The first cells of a row are those expected, in any order of rows;
-    /// what follows them is prose, which must not be empty. The cell of number `key` tells the rows apart.
+    /// Compares a table with the code. The first cells of the rows must match the expected ones, in any order of rows;
+    /// the remaining cells are prose and must not be empty. The cell with index `key` identifies a row.
     pub fn check_table(&self, name: &str, key: usize, expected: &[Vec<String>]) {
         let mut found: BTreeMap<String, Row> = BTreeMap::new();
         let mut wrong = Vec::new();
@@ -120,7 +120,7 @@ impl Page {
                     wrong.push(format!("{}:{}: should begin\n    {}", self.name, found.line, row(&right)));
                 }
                 None => wrong.push(format!(
-                    "{}: table {name} lacks (say what it is)\n    {}",
+                    "{}: table {name} lacks (add a description)\n    {}",
                     self.name,
                     row(&[cells.as_slice(), &["...".to_owned()]].concat())
                 )),
@@ -131,7 +131,7 @@ impl Page {
         assert!(wrong.is_empty(), "the manual and the code differ:\n{}", wrong.join("\n"));
     }
 
-    /// Compares what stands between `<!-- generated: NAME -->` and `<!-- end -->` with a text, or puts it there if
+    /// Compares the text between `<!-- generated: NAME -->` and `<!-- end -->` with the expected one, or replaces it if
     /// `TGSIC_BLESS=1`.
     pub fn check_generated(&self, name: &str, expected: &str) {
         let marker = format!("<!-- generated: {name} -->\n");
@@ -159,13 +159,13 @@ impl Page {
         let stray = known.iter().filter(|line| !wanted.contains(line)).map(|line| format!("- {line}"));
         let difference: Vec<String> = missing.chain(stray).collect();
         panic!(
-            "{}: part {name} is not what the code says (TGSIC_BLESS=1 rewrites it):\n{}",
+            "{}: part {name} differs from the code (TGSIC_BLESS=1 rewrites it):\n{}",
             self.name,
             difference.join("\n")
         );
     }
 
-    /// The blocks of code in a language, with the language of each block that follows one directly.
+    /// The code blocks in a language, with the language of the block that directly follows each.
     pub fn examples(&self, language: &str) -> Vec<Example> {
         let mut examples = Vec::new();
         let mut lines = self.text.lines().zip(1..);
@@ -185,7 +185,7 @@ impl Page {
     }
 }
 
-/// A table with a head, as Markdown.
+/// Formats a table with a header as Markdown.
 pub fn table(head: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> String {
     let head: Vec<String> = head.iter().map(|h| (*h).to_owned()).collect();
     let mut text = format!("{}\n|{}\n", row(&head), "---|".repeat(head.len()));
@@ -196,7 +196,7 @@ pub fn table(head: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> Stri
     text
 }
 
-/// What holds for every page: lines are short, links lead somewhere, and the index names all pages.
+/// Checks every page: lines are short, links have targets, and the index lists all pages.
 pub fn check_pages(folder: &str) {
     let pages = pages(folder);
     let mut wrong = Vec::new();
@@ -218,7 +218,7 @@ pub fn check_pages(folder: &str) {
             if is_code {
                 continue;
             }
-            // What stands in backquotes is no link.
+            // Text in backquotes is not a link.
             let line: String = line.split('`').step_by(2).collect::<Vec<_>>().join("`");
             for link in line.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
                 let (file, anchor) = link.split_once('#').map_or((link, None), |(file, anchor)| (file, Some(anchor)));

@@ -1,17 +1,17 @@
-//! What tests of the algebraic rules have in common: the sizes and widths of their expressions, and random numbers.
+//! Shared code of the tests of algebraic rules: sizes and widths of expressions, and random numbers.
 
 #![allow(dead_code, reason = "not every test uses everything")]
 
 use tgsi_ir::algebra::{Node, RuleSet};
 
-/// What a size left open may be.
+/// Possible values of an open size.
 pub const SIZES: [u8; 5] = [1, 8, 16, 32, 64];
 
 /// xorshift64*.
 pub struct Random(pub u64);
 
 impl Random {
-    /// Any bits.
+    /// Returns random bits.
     pub fn next(&mut self) -> u64 {
         self.0 ^= self.0 >> 12;
         self.0 ^= self.0 << 25;
@@ -19,35 +19,35 @@ impl Random {
         self.0.wrapping_mul(0x2545_f491_4f6c_dd1d)
     }
 
-    /// From 0 to `n` - 1.
+    /// Returns a number from 0 to `n` - 1.
     pub fn below(&mut self, n: usize) -> usize {
         ((self.next() >> 32) as usize * n) >> 32
     }
 
-    /// One of a list.
+    /// Returns an element of a list.
     pub fn pick<T: Copy>(&mut self, list: &[T]) -> T {
         list[self.below(list.len())]
     }
 
-    /// From 0 to 1.
+    /// Returns a number from 0 to 1.
     pub fn unit(&mut self) -> f64 {
         (self.next() >> 11) as f64 / (1u64 << 53) as f64
     }
 }
 
-/// A size of a node as a number, when open sizes have been chosen.
+/// Size of a node in bits, with the chosen open sizes.
 pub fn size_of(size: u8, sizes: &[u8; 8]) -> u8 {
     if size & 0x80 == 0 { size } else { sizes[usize::from(size & 0x7f)] }
 }
 
-/// Size of the value of a node.
+/// Size of a node's value.
 pub fn node_size(set: &RuleSet, node: u16, sizes: &[u8; 8]) -> u8 {
     let (Node::Op { size, .. } | Node::Variable { size, .. } | Node::Literal { size, .. }) =
         set.nodes[usize::from(node)];
     size_of(size, sizes)
 }
 
-/// The size of an instruction's unsized types; `None` if the opcode does not have it or operands disagree.
+/// The size of the unsized types of an instruction; `None` if the opcode does not support it or operands disagree.
 pub fn own_size(set: &RuleSet, node: u16, sizes: &[u8; 8]) -> Option<u8> {
     let Node::Op { op, operands, .. } = set.nodes[usize::from(node)] else { return Some(0) };
     let info = op.info();
@@ -68,13 +68,13 @@ pub fn own_size(set: &RuleSet, node: u16, sizes: &[u8; 8]) -> Option<u8> {
     }
 }
 
-/// Whether the sizes fit everywhere below a node.
+/// Whether the sizes are valid everywhere in an expression.
 pub fn sizes_fit(set: &RuleSet, node: u16, sizes: &[u8; 8]) -> bool {
     let Node::Op { operands, .. } = set.nodes[usize::from(node)] else { return true };
     own_size(set, node, sizes).is_some() && set.operands_of(operands).iter().all(|&o| sizes_fit(set, o, sizes))
 }
 
-/// Components that the value of a node must have.
+/// Required number of components of a node's value.
 pub fn wanted_count(set: &RuleSet, node: u16) -> Option<usize> {
     let Node::Op { op, operands, .. } = set.nodes[usize::from(node)] else { return None };
     let info = op.info();
@@ -85,7 +85,7 @@ pub fn wanted_count(set: &RuleSet, node: u16) -> Option<usize> {
     per_component.into_iter().find_map(|(&operand, _)| wanted_count(set, operand))
 }
 
-/// Components of the variables.
+/// Number of components of the variables.
 pub fn width(set: &RuleSet, node: u16) -> usize {
     match set.nodes[usize::from(node)] {
         Node::Op { op, operands, .. } => {

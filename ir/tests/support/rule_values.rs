@@ -5,19 +5,19 @@ use tgsi_ir::alu::{AluOp, ExecutionMode, evaluate};
 
 use crate::rule_shapes::Random;
 
-/// So many ones.
+/// A mask of `bits` ones.
 pub fn mask(bits: u8) -> u64 {
     if bits >= 64 { u64::MAX } else { (1 << bits) - 1 }
 }
 
-/// What an opcode of one operand gives.
+/// Evaluates a unary opcode.
 pub fn unary(op: AluOp, bits: u8, value: u64) -> u64 {
     let mut dest = [0];
     evaluate(op, bits, 1, &[&[value]], ExecutionMode::DEFAULT, &mut dest);
     dest[0]
 }
 
-/// A float of 16, 32 or 64 bits as a number.
+/// Converts a float of 16, 32 or 64 bits to a number.
 pub fn to_f64(bits: u64, size: u8) -> f64 {
     match size {
         32 => f64::from(f32::from_bits(bits as u32)),
@@ -26,7 +26,7 @@ pub fn to_f64(bits: u64, size: u8) -> f64 {
     }
 }
 
-/// The float that is nearest to a number.
+/// Converts a number to the nearest float.
 pub fn from_f64(value: f64, size: u8) -> u64 {
     match size {
         32 => u64::from((value as f32).to_bits()),
@@ -35,12 +35,12 @@ pub fn from_f64(value: f64, size: u8) -> u64 {
     }
 }
 
-/// An integer read with its sign.
+/// Sign-extends an integer.
 pub fn signed(bits: u64, size: u8) -> i64 {
     ((bits << (64 - size)) as i64) >> (64 - size)
 }
 
-/// Special floats: as bits where a number does not say it.
+/// Special floats, given as bits where a number is not sufficient.
 pub fn special_float(random: &mut Random, size: u8) -> u64 {
     let (mantissa, exponent) = match size {
         16 => (10, 5),
@@ -105,8 +105,8 @@ pub fn everyday_float(random: &mut Random, size: u8) -> u64 {
     from_f64(if random.next() & 1 == 0 { value } else { -value }, size)
 }
 
-/// Numbers as shaders meet them, careless ones included: everyday floats, whole numbers, integers read as floats
-/// (denormals), zeros, and what divisions by zero leave behind.
+/// Numbers as they occur in shaders, including careless ones: everyday floats, integers, integers read as floats
+/// (denormals), zeros, and results of divisions by zero.
 pub fn careless_float(random: &mut Random) -> u64 {
     let value = match random.below(16) {
         0 => 0.0,
@@ -115,7 +115,7 @@ pub fn careless_float(random: &mut Random) -> u64 {
         3 => f32::NAN,
         4 => f32::NEG_INFINITY,
         5..=7 => random.below(33) as f32 - 16.0,
-        // Sums and products of the others overflow and underflow.
+        // Sums and products with the other numbers overflow or underflow.
         8 => Some(random.pick(special::FLOATS)).filter(|value| (1e-10..1e8).contains(&value.abs())).unwrap_or(0.5),
         9..=11 => f32::from_bits(random.below(17) as u32 | (random.next() as u32 & 1 << 31)),
         _ => random.unit() as f32 * 4.0 - 2.0,

@@ -12,7 +12,7 @@ use crate::shader::Stage;
 use crate::variable::{VariableData, VariableModes};
 use tgsi_environment::SystemValue;
 
-/// Pointers into these are as uniform as what they are made of.
+/// Pointers into these modes are uniform if their sources are.
 const SHARED_MODES: VariableModes = VariableModes(
     VariableModes::UNIFORM.0
         | VariableModes::IMAGE.0
@@ -23,7 +23,7 @@ const SHARED_MODES: VariableModes = VariableModes(
         | VariableModes::MEM_GLOBAL.0,
 );
 
-/// The stage and the options, as far as instructions ask for them.
+/// The stage and options that the rules depend on.
 pub(super) struct Rules<'a> {
     pub(super) stage: Stage,
     pub(super) options: &'a DivergenceOptions,
@@ -31,8 +31,8 @@ pub(super) struct Rules<'a> {
 }
 
 impl Rules<'_> {
-    /// Whether what an instruction makes is divergent. `source` says it of a source by its number. Phis are not asked
-    /// for here.
+    /// Whether the result of an instruction is divergent. `source` tells whether the source with a number is divergent.
+    /// Not for phis.
     pub(super) fn inst(&self, body: &Body, inst: Inst, source: impl Fn(usize) -> bool) -> bool {
         let any = || (0..body.num_sources(inst)).any(&source);
         match *body.inst(inst) {
@@ -60,7 +60,7 @@ impl Rules<'_> {
         }
     }
 
-    /// Whether invocations of the group belong to different primitives (patches, for tessellation).
+    /// Whether invocations of a group may belong to different primitives (patches, for tessellation).
     fn many_primitives(&self) -> bool {
         match self.stage {
             Stage::TessCtrl => !self.options.single_patch_per_tcs_subgroup,
@@ -94,7 +94,7 @@ impl Rules<'_> {
         let has_access = op.info().index_slot(IndexKind::Access).is_some();
         let access = if has_access { Access::from_i32(body.index(inst, IndexKind::Access)) } else { Access::NONE };
         let non_uniform = access.contains(Access::NON_UNIFORM);
-        // Another invocation may write between the reads of two.
+        // Another invocation may write between the loads of two invocations.
         let tears = self.options.uniform_load_tears
             && !access.contains(Access::NON_WRITEABLE)
             && !access.contains(Access::CAN_REORDER);
@@ -113,7 +113,7 @@ impl Rules<'_> {
             | I::FirstInvocation
             | I::LastInvocation => vertex,
             I::Reduce if body.index(inst, IndexKind::ClusterSize) == 0 => vertex,
-            // What is as large in all parts is so in each part.
+            // An idempotent reduction of a uniform source gives the source itself in every cluster and prefix.
             I::Reduce | I::InclusiveScan => {
                 let idempotent = [
                     AluOp::Umin,
@@ -192,7 +192,7 @@ impl Rules<'_> {
             },
             _ => match op.info().kind {
                 IntrinsicKind::Resource => any(),
-                // Loads, with and without residency, queries; stores make nothing, atomics something else for everyone.
+                // Loads, with and without residency, and queries. Stores have no result, and results of atomics differ.
                 IntrinsicKind::Image if op.info().can_eliminate => {
                     let is_query = op.info().can_reorder;
                     let others = (1..body.num_sources(inst)).any(&source);
@@ -203,7 +203,7 @@ impl Rules<'_> {
         }
     }
 
-    /// Whether a system value is divergent; none if it is none or nothing is known of it.
+    /// Whether a system value is divergent; `None` if it is unknown or not a system value.
     fn system_value(&self, op: IntrinsicOp) -> Option<bool> {
         use IntrinsicOp as I;
         let vertex = self.options.between_vertices;

@@ -1,4 +1,4 @@
-//! Arrays, samplers and textures that are accessed by an index.
+//! Indexed accesses to arrays, samplers and textures.
 
 use cranelift_entity::SecondaryMap;
 
@@ -11,13 +11,13 @@ use crate::variable::VariableModes;
 use super::{IndexedArray, LoopAnalyzer};
 
 impl LoopAnalyzer<'_> {
-    /// The arrays of the function all of whose run-time indices are known in the iterations of the loop.
+    /// The arrays of the function for which all dynamic indices are known in the iterations of the loop.
     pub(super) fn resolved_arrays(&self, body: &Body, accesses: &[(Def, IndexedArray)]) -> Vec<Variable> {
         let mut found: Vec<(Variable, u32)> = Vec::new();
         for variable in accesses.iter().filter_map(|(_, array)| local_of(body, array.inst)) {
             match found.iter().position(|f| f.0 == variable) {
                 Some(at) => found[at].1 += 1,
-                // A loop that indexes that many arrays is not one to be unrolled.
+                // A loop that indexes more arrays is not worth unrolling.
                 None if found.len() < 16 => found.push((variable, 1)),
                 None => {}
             }
@@ -27,7 +27,7 @@ impl LoopAnalyzer<'_> {
     }
 }
 
-/// The variable of the function that a deref leads to.
+/// The variable of the function that a deref is based on.
 pub(super) fn local_of(body: &Body, mut inst: Inst) -> Option<Variable> {
     loop {
         match *body.inst(inst) {
@@ -42,7 +42,7 @@ pub(super) fn local_of(body: &Body, mut inst: Inst) -> Option<Variable> {
     }
 }
 
-/// Derefs by run-time indices of each variable of the function.
+/// Counts the dynamically indexed derefs of each variable of the function.
 pub(super) fn count_indexed(body: &Body) -> SecondaryMap<Variable, u32> {
     let mut indexed = SecondaryMap::new();
     if body.locals.is_empty() {

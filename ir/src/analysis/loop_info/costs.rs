@@ -1,7 +1,7 @@
-//! The cost of the iterations of a loop if each becomes a copy of the body in which known values are constants.
+//! The cost of a completely unrolled loop, in which known values are constants.
 //!
-//! The body is a list of steps in program order, which each iteration runs through with its own values:
-//! branches that are known are not taken, and after an exit that is known to be taken nothing costs any more.
+//! The body becomes a list of steps in program order, which each iteration executes with its own values: branches with
+//! a known condition are skipped accordingly, and code after an exit that is known to be taken has no cost.
 
 use crate::body::{Body, InstData};
 use crate::entities::{Def, If, Inst, Loop, Variable};
@@ -10,30 +10,28 @@ use crate::intrinsics::IntrinsicOp;
 use super::arrays::local_of;
 use super::{LoopAnalysis, LoopAnalyzer, Outcome};
 
-/// The cost of an iteration, as a program: of all copies of the body only what is left of it when known values are
-/// constants.
+/// A step of the computation of costs.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Step {
-    /// An instruction; one whose value is computed here costs only as long as it is not known.
+    /// An instruction; free if its value is known.
     Cost(Option<Def>),
-    /// The same for one that computes the same in every iteration: of its copies one is left.
+    /// Like `Cost`, for an instruction with the same result in every iteration: only its first copy has a cost.
     Once(Option<Def>),
-    /// An access to an array of the function: nothing is left of it if all indices of the array become constants.
+    /// An access to an array of the function: free if all indices of the array become constants.
     Access(Variable),
-    /// A branch: if the condition is known to be false, go on at the second side.
+    /// A branch: if the condition is known to be false, continue at the else side.
     If { condition: Def, else_step: usize },
-    /// The end of the first side: if the condition is known to be true, go on after the second.
+    /// The end of the then side: if the condition is known to be true, continue after the else side.
     Else { condition: Def, end: usize },
-    /// After a terminator: the end, if it is known to leave.
+    /// After a terminator: the end, if it is known to leave the loop.
     Exit(usize),
 }
 
 impl LoopAnalyzer<'_> {
-    /// The cost of the body, step by step. Everything that may become constant is entered into the list of nodes.
+    /// Lists the steps of the body. Adds all values that may become constant to the list of nodes.
     pub(super) fn list_steps(&mut self, body: &Body, id: Loop, analysis: &mut LoopAnalysis) -> Vec<Step> {
         let mut steps: Vec<Step> = Vec::new();
-        // Ifs that are not complete: the number of their step, of that between the sides, and the terminator that they
-        // are.
+        // Open ifs: the `if`, the index of its last step (`If` or `Else`), and its number as a terminator.
         let mut open: Vec<(If, usize, Option<usize>)> = Vec::new();
         for block in body.blocks_in(body.loop_body(id)) {
             if let Some(&(node, step, terminator)) = open.last() {
@@ -58,7 +56,7 @@ impl LoopAnalyzer<'_> {
             }
             for inst in body.insts(block) {
                 let def = body.inst_def(inst);
-                // What is executed in every iteration, and the same in all.
+                // Executed in every iteration with the same result.
                 let is_invariant = open.is_empty() && self.is_invariant(body, id, inst);
                 if let Some(def) = def.filter(|_| is_invariant) {
                     self.invariant[def] = id.as_u32() + 1;
@@ -94,7 +92,7 @@ impl LoopAnalyzer<'_> {
         steps
     }
 
-    /// Whether an instruction depends on nothing that the loop changes.
+    /// Whether an instruction is loop-invariant.
     fn is_invariant(&self, body: &Body, id: Loop, inst: Inst) -> bool {
         let can_be = match *body.inst(inst) {
             InstData::Alu { .. } | InstData::LoadConst { .. } | InstData::Undef => true,
@@ -108,7 +106,7 @@ impl LoopAnalyzer<'_> {
             })
     }
 
-    /// The part of an iteration that is left.
+    /// The remaining cost of an iteration.
     pub(super) fn cost_of_iteration(
         &self,
         body: &Body,

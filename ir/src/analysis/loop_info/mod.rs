@@ -1,19 +1,19 @@
-//! Analysis of a loop: its exits, its counters, how often it runs, what it indexes.
+//! Analysis of a loop: its exits, counters, trip count and array accesses.
 //!
-//! Nothing is matched against forms of counting loops. The values that depend on constants and on the iteration alone
-//! are *computed*, iteration by iteration, with the evaluator that executors use: whatever a condition is made of
-//! (compound, inverted, with a float or an integer counter, with several counters, with counters that are components of
-//! vectors), it is known in an iteration or it is not. A value that is known in part (`iand` with a false operand, a
-//! comparison with the minimum of something and a constant) counts as far as it goes. So a trip count is exact to the
-//! bit, rounding of float counters included.
+//! The analysis does not match patterns of counting loops. Values that depend only on constants and on the iteration
+//! are *computed*, iteration by iteration, with the constant evaluator. A condition of any form (compound, inverted,
+//! with an integer or float counter, with several counters, with counters that are components of vectors) is either
+//! known in an iteration or not. Partially known operands count where they determine the result (`iand` with a false
+//! operand, a comparison with the minimum of an unknown value and a constant). Trip counts are therefore exact,
+//! including the rounding of float counters.
 //!
-//! The analysis looks at a loop as a sequence: the nodes of its body with *terminators* between them, ifs of the body's
-//! top level one side of which ends in `break`. A loop with any other `break`, with a `continue` before its end, or
-//! with a continue construct is *complex*, and only its cost is known.
+//! A loop is treated as a sequence: the nodes of its body with *terminators* between them, which are ifs at the top
+//! level of the body with one side that ends in `break`. A loop with any other `break`, with a `continue` before its
+//! end, or with a continue construct is *complex*, and only its cost is known.
 //!
-//! A [`LoopAnalyzer`] is used for all loops of a body and keeps its scratch. The cost for a loop is that of its
-//! instructions, plus that of the values that its conditions and indices depend on times the iterations that are looked
-//! at, which is bounded.
+//! A [`LoopAnalyzer`] is used for all loops of a body and reuses its buffers. The cost of analysing a loop is linear in
+//! its instructions, plus the number of values that its conditions and indices depend on times the number of simulated
+//! iterations, which is bounded.
 
 mod arrays;
 mod costs;
@@ -33,15 +33,15 @@ use arrays::{count_indexed, indexed_access};
 use costs::Step;
 use values::{Node, Value};
 
-/// Most evaluations of single instructions for one loop.
+/// Maximum number of evaluations of single instructions for one loop.
 const MAX_EVALUATIONS: usize = 1 << 18;
 
-/// A jump that leaves a loop.
+/// A loop exit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Terminator {
-    /// The `if`; none for a `break` at the end of the body.
+    /// The `if`; `None` for a `break` at the end of the body.
     pub node: Option<If>,
-    /// The first side of the `if` is the one that ends in `break`.
+    /// Whether the then side of the `if` ends in `break`; otherwise the else side does.
     pub break_in_then: bool,
     /// The block that ends in `break`.
     pub break_block: Block,
@@ -50,58 +50,58 @@ pub struct Terminator {
 /// Outcome of a terminator in an iteration.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Outcome {
-    /// The loop goes on.
+    /// The loop continues.
     Stays,
     /// The loop is left.
     Leaves,
-    /// One or the other.
+    /// Not known.
     Unknown,
 }
 
-/// An access to an array, sampler or texture whose index is known in the first iteration.
+/// An access to an array, sampler or texture with an index that is known in the first iteration.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct IndexedArray {
     /// The deref, register access or texture instruction.
     pub inst: Inst,
-    /// Number of elements, 0 if it is not known.
+    /// Number of elements; 0 if unknown.
     pub length: u32,
     /// Modes of the indexed variable; `function_temp` for a register, `uniform` for samplers and textures.
     pub modes: VariableModes,
-    /// It is a sampler or texture.
+    /// Whether it is a sampler or texture.
     pub is_sampler: bool,
-    /// First iteration in which the index is beyond the array.
+    /// First iteration in which the index is out of bounds.
     pub out_of_bounds: Option<u32>,
 }
 
-/// Facts about a loop.
+/// Properties of a loop.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct LoopAnalysis {
-    /// It is left or continued elsewhere than at the terminators.
+    /// The loop is left or continued at other points than the terminators.
     pub is_complex: bool,
-    /// There is a loop inside.
+    /// The loop contains another loop.
     pub has_inner_loop: bool,
-    /// The exits in program order; none if the loop is complex.
+    /// The exits in program order; empty if the loop is complex.
     pub terminators: Vec<Terminator>,
-    /// Outcomes of the terminators, iteration by iteration, up to the first that leaves for sure.
+    /// Outcomes of the terminators, iteration by iteration, up to the first one that is known to leave.
     pub outcomes: Vec<Outcome>,
-    /// When the loop is left at the latest: iteration (0 is the first) and terminator.
+    /// The latest exit: iteration (0 is the first) and terminator.
     pub exit: Option<(u32, usize)>,
-    /// Accesses with an index that counts.
+    /// Accesses with an index that depends on the iteration.
     pub indexed_arrays: Vec<IndexedArray>,
-    /// Instructions of the body that cost something; only for loops without an inner loop.
+    /// Number of instructions of the body that have a cost; only for loops without an inner loop.
     pub cost: u32,
-    /// The same for all iterations, without what becomes constant, what is not executed, all but the first of what is
-    /// the same in each, and accesses to arrays that nothing indexes at run time any more.
+    /// Number of remaining instructions after complete unrolling. Excludes instructions that become constant or are not
+    /// executed, repeated copies of invariant ones, and accesses to arrays that no longer have a dynamic index.
     pub unrolled_cost: u32,
 }
 
 impl LoopAnalysis {
-    /// Number of times that the loop starts over, at most.
+    /// Maximum number of times that the back edge is taken.
     pub fn max_trip_count(&self) -> Option<u32> {
         self.exit.map(|(iteration, _)| iteration)
     }
 
-    /// The number of terminators that may leave the loop before the limiting one.
+    /// The number of terminators with an unknown outcome before the exit.
     pub fn num_unknown_terminators(&self) -> usize {
         let count = self.terminators.len().max(1);
         (0..count).filter(|&t| self.outcomes.iter().skip(t).step_by(count).any(|&o| o == Outcome::Unknown)).count()
@@ -113,8 +113,8 @@ impl LoopAnalysis {
         self.outcomes.get(at).copied().unwrap_or(Outcome::Unknown)
     }
 
-    /// For a loop that nothing known ends: the iteration in which an index leaves its array, as a program without
-    /// errors will not.
+    /// For a loop without a known exit: the first iteration in which an index is out of bounds, which does not happen
+    /// in a correct program.
     pub fn guessed_trip_count(&self) -> Option<u32> {
         match self.exit {
             Some(_) => None,
@@ -122,7 +122,7 @@ impl LoopAnalysis {
         }
     }
 
-    /// Whether a loop counts through an array of the shader's own of as many elements as it has iterations.
+    /// Whether the loop indexes a variable of the shader that has as many elements as the loop has iterations.
     pub fn walks_array(&self) -> bool {
         let own = VariableModes::SHADER_IN
             .union(VariableModes::SHADER_OUT)
@@ -132,7 +132,7 @@ impl LoopAnalysis {
         self.arrays().any(|array| array.length != 0 && Some(array.length) == trips && own.contains(array.modes))
     }
 
-    /// Whether something counts through a variable of these modes.
+    /// Whether the loop indexes a variable with one of these modes by its iteration.
     pub fn indexes(&self, modes: VariableModes) -> bool {
         self.arrays().any(|array| modes.intersects(array.modes))
     }
@@ -142,7 +142,7 @@ impl LoopAnalysis {
     }
 }
 
-/// No number.
+/// No entry.
 const NONE: u32 = u32::MAX;
 
 /// Analyses loops of one body. See the [module](self).
@@ -151,19 +151,19 @@ pub struct LoopAnalyzer<'a> {
     types: &'a TypeTable,
     mode: ExecutionMode,
     max_iterations: u32,
-    /// Index in `nodes`, for the values of the loop at hand.
+    /// Index in `nodes` for values of the current loop.
     numbers: SecondaryMap<Def, u32>,
     nodes: Vec<(Def, Node)>,
     values: Vec<Value>,
-    /// Derefs by run-time indices of each variable of the function.
+    /// Number of dynamically indexed derefs of each variable of the function.
     indexed: SecondaryMap<Variable, u32>,
-    /// The loop in which a value is the same in each iteration, by its number + 1.
+    /// The loop in which a value is invariant, as the loop's number plus 1.
     invariant: SecondaryMap<Def, u32>,
 }
 
 impl<'a> LoopAnalyzer<'a> {
-    /// An analyser for the loops of `body` as they are now: what is inside a loop must not have changed when it is
-    /// asked about. Trip counts up to `max_iterations` are found.
+    /// An analyser for the loops of `body`. The content of a loop must not change before it is analysed. Finds trip
+    /// counts up to `max_iterations`.
     pub fn new(body: &Body, types: &'a TypeTable, mode: ExecutionMode, max_iterations: u32) -> LoopAnalyzer<'a> {
         LoopAnalyzer {
             tree: body.loop_tree(),
@@ -183,12 +183,12 @@ impl<'a> LoopAnalyzer<'a> {
         &self.tree
     }
 
-    /// Facts about a loop.
+    /// Analyses a loop.
     pub fn analyze(&mut self, body: &Body, id: Loop) -> LoopAnalysis {
         let mut analysis = LoopAnalysis::default();
         self.find_terminators(body, id, &mut analysis);
         if !analysis.is_complex {
-            // First what decides about the loop; what the copies of the rest would cost only if there may be some.
+            // Simulate the terminators first; costs of unrolling matter only if the loop may be unrolled.
             self.simulate(body, id, &mut analysis, false);
             if analysis.exit.is_some() || !analysis.indexed_arrays.is_empty() {
                 self.forget_values();

@@ -1,4 +1,4 @@
-//! Trip counts. Every loop that ends is run as well, and must start over as often as the analysis says.
+//! Trip counts. Every loop that ends is also executed, and must iterate as often as the analysis found.
 
 use super::*;
 use crate::alu::{AluOp, AluType};
@@ -12,13 +12,13 @@ use tgsi_environment::{AnalyticResources, Inputs, LaneRegisters, RunLimits};
 
 const MOST: u32 = 100;
 
-/// A loop that is left when a comparison of its counter is true.
+/// A loop with an exit if a comparison of its counter is true.
 #[derive(Clone, Copy)]
 struct Counting {
     bits: u8,
     start: u64,
     step: (AluOp, u64),
-    /// The counter is the first operand.
+    /// Comparison with the counter as its first operand, and the second operand.
     exit: (AluOp, u64),
 }
 
@@ -31,27 +31,27 @@ fn float(start: f32, step: (AluOp, f32), exit: (AluOp, f32)) -> Counting {
     word(start.to_bits(), (step.0, step.1.to_bits()), (exit.0, exit.1.to_bits()))
 }
 
-/// How the exit is written.
+/// The form of the exit condition.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Exit {
-    /// As it is.
+    /// The plain comparison.
     Then,
-    /// The second side is for when its negation does not hold.
+    /// Break in the else side of the negated comparison.
     NotElse,
-    /// The same with the opposite comparison.
+    /// Break in the else side of the opposite comparison.
     OppositeElse,
     /// Negated twice.
     NotNot,
 }
 
-/// Where: at the end the test sees the next value.
+/// Position of the test: at the end it reads the next value of the counter.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum At {
     Start,
     End,
 }
 
-/// The comparison that holds when another does not, if there is one.
+/// The comparison with the opposite result, if there is one.
 fn opposite(op: AluOp) -> Option<AluOp> {
     let pairs = [(Ige, Ilt), (Uge, Ult), (Ieq, Ine), (Feq, Fneu)];
     pairs.iter().find_map(|&(a, b)| if a == op { Some(b) } else { (b == op).then_some(a) })
@@ -62,7 +62,7 @@ impl Counting {
         let shape = Shape::new(1, self.bits);
         let constant = |b: &mut Builder<'_>, value: u64| b.constant(self.bits, &[value]);
         let step = |b: &mut Builder<'_>, value: Def| {
-            // The number of places of a shift is a word.
+            // The shift count is always 32-bit.
             let is_shift = matches!(self.step.0, AluOp::Ishl | AluOp::Ishr | AluOp::Ushr);
             let by = if is_shift { b.u32_const(self.step.1 as u32) } else { constant(b, self.step.1) };
             b.alu(self.step.0, &[value, by])
@@ -93,7 +93,7 @@ impl Counting {
         })
     }
 
-    /// When the loop is left, and that it is so however it is written.
+    /// The trip count, after checking that all forms of the exit give the same.
     fn trips(self) -> Option<u32> {
         let [at_start, at_end] = [At::Start, At::End].map(|at| {
             let mut found = Vec::new();
@@ -110,7 +110,7 @@ impl Counting {
                     assert_eq!(analysis.num_unknown_terminators(), 0);
                     assert_eq!(analysis.outcome(trips, 0), Outcome::Leaves);
                     assert!((0..trips).all(|iteration| analysis.outcome(iteration, 0) == Outcome::Stays));
-                    // Nothing is known of what is behind the end.
+                    // Outcomes after the exit are unknown.
                     assert_eq!(analysis.outcome(trips + 1, 0), Outcome::Unknown);
                 }
                 found.push(trips);
@@ -118,7 +118,7 @@ impl Counting {
             assert!(found.iter().all(|&trips| trips == found[0]), "{at:?}: {found:?}");
             found[0]
         });
-        // Behind the step it is left one iteration earlier, unless it was at once.
+        // A test after the step leaves one iteration earlier, unless the loop is left immediately.
         if let Some(trips) = at_start.filter(|&trips| trips > 0) {
             assert_eq!(at_end, Some(trips - 1));
         }
@@ -126,7 +126,7 @@ impl Counting {
     }
 }
 
-/// A shader that stores how often its loop started over. What is to be made gets the block before the loop.
+/// A shader that stores how often its loop was repeated. `make` gets the block before the loop.
 fn counting_loop(make: impl FnOnce(&mut Builder<'_>, Block) -> (Loop, Def)) -> (Shader, Loop) {
     let mut shader = Shader::new(Stage::Vertex);
     let mut b = Builder::at_end(shader.main_mut());
@@ -140,7 +140,7 @@ fn counting_loop(make: impl FnOnce(&mut Builder<'_>, Block) -> (Loop, Def)) -> (
     (shader, id)
 }
 
-/// A phi at the start of a loop: zero at first if nothing else is said.
+/// A phi at the start of a loop, initially zero unless `start` is given.
 fn start_phi(b: &mut Builder<'_>, before: Block, shape: Shape, start: Option<Def>) -> Def {
     let start = start.unwrap_or_else(|| Builder::at_start(b.body).constant(shape.bit_size, &[0]));
     b.phi(shape, &[(before, start)])
@@ -174,7 +174,7 @@ fn run_count(shader: &Shader) -> u32 {
     outputs.outputs.get(0, 0, 0)
 }
 
-/// A word that nothing is known of.
+/// A 32-bit value that the analysis does not know.
 fn unknown(b: &mut Builder<'_>) -> Def {
     let zero = b.u32_const(0);
     b.intrinsic_def(IntrinsicOp::LoadInput, &[zero], &[], Shape::new(1, 32))
@@ -188,7 +188,7 @@ fn upwards() {
     assert_eq!(word(0, (Iadd, 1), (Uge, 4)).trips(), Some(4));
     assert_eq!(word(0, (Iadd, 1), (Ieq, 4)).trips(), Some(4));
     assert_eq!(word(3, (Iadd, 1), (Ige, 4)).trips(), Some(1));
-    // The last value is one beyond.
+    // The last value is one beyond the limit.
     assert_eq!(word(-3i32 as u32, (Iadd, 1), (Ige, 4)).trips(), Some(7));
 }
 
@@ -206,7 +206,7 @@ fn other_steps() {
     assert_eq!(word(0, (Iadd, 3), (Ige, 10)).trips(), Some(4));
     assert_eq!(word(0, (Iadd, 3), (Ige, 9)).trips(), Some(3));
     assert_eq!(word(20, (Isub, 7), (Ilt, 0)).trips(), Some(3));
-    // It never is 10, not even after it has wrapped around, as far as anybody looks.
+    // It never is 10, not even after wrapping around, in all simulated iterations.
     assert_eq!(word(0, (Iadd, 3), (Ieq, 10)).trips(), None);
     assert_eq!(word(0, (Iadd, 3), (Ieq, 12)).trips(), Some(4));
     assert_eq!(word(1, (Imul, 3), (Ige, 100)).trips(), Some(5));
@@ -217,7 +217,7 @@ fn other_steps() {
 
 #[test]
 fn signed_and_unsigned() {
-    // -1 is the greatest unsigned number: at once, or five times.
+    // -1 is the greatest unsigned number: left immediately, or after five iterations.
     assert_eq!(word(-1i32 as u32, (Iadd, 1), (Uge, 4)).trips(), Some(0));
     assert_eq!(word(-1i32 as u32, (Iadd, 1), (Ige, 4)).trips(), Some(5));
     assert_eq!(word(0x7fff_fffe, (Iadd, 1), (Uge, 0x8000_0001)).trips(), Some(3));
@@ -246,7 +246,7 @@ fn without_end() {
     assert_eq!(word(0, (Iadd, 2), (Ieq, 1)).trips(), None);
     assert_eq!(float(0.0, (Fadd, 1.0), (Feq, f32::NAN)).trips(), None);
     assert_eq!(float(f32::NAN, (Fadd, 1.0), (Fge, 4.0)).trips(), None);
-    // What is added is lost.
+    // The increment is lost by rounding.
     assert_eq!(float(16_777_216.0, (Fadd, 1.0), (Fge, 16_777_217.5)).trips(), None);
 }
 
@@ -255,7 +255,7 @@ fn floats() {
     assert_eq!(float(0.0, (Fadd, 1.0), (Fge, 4.0)).trips(), Some(4));
     assert_eq!(float(4.0, (Fadd, -0.5), (Flt, 0.0)).trips(), Some(9));
     assert_eq!(float(1.0, (Fmul, 0.5), (Flt, 0.01)).trips(), Some(7));
-    // Ten tenths are more than one, in single precision; never exactly one.
+    // The sum of ten tenths exceeds one in single precision and is never exactly one.
     assert_eq!(float(0.0, (Fadd, 0.1), (Fge, 1.0)).trips(), Some(10));
     assert_eq!(float(0.0, (Fadd, 0.1), (Feq, 1.0)).trips(), None);
     assert_eq!(float(0.0, (Fadd, 0.25), (Feq, 1.0)).trips(), Some(4));
@@ -283,10 +283,10 @@ fn as_far_as_somebody_looks() {
     assert_eq!(analyze(&shader, id, 9).outcome(9, 0), Outcome::Stays);
 }
 
-/// Makes a condition of a counter.
+/// Builds a condition on a counter.
 type Condition<'a> = &'a dyn Fn(&mut Builder<'_>, Def) -> Def;
 
-/// A loop that counts words from zero and is left on conditions of its counter, one `if` each.
+/// Analyses a loop that counts from zero and has one exit for each of these conditions.
 fn with_exits(exits: &[Condition<'_>]) -> LoopAnalysis {
     let (shader, id) = counting_loop(|b, before| {
         let id = b.push_loop();
@@ -302,7 +302,7 @@ fn with_exits(exits: &[Condition<'_>]) -> LoopAnalysis {
     });
     let analysis = analyze(&shader, id, MOST);
     if let Some((iteration, _)) = analysis.exit {
-        // What is unknown is zero in a run.
+        // Unknown values are zero when the shader is executed.
         assert!(run_count(&shader) <= iteration);
     }
     analysis
@@ -322,7 +322,7 @@ fn several_exits() {
     assert_eq!((analysis.exit, analysis.num_unknown_terminators()), (Some((5, 1)), 0));
     let analysis = with_exits(&[&five, &five]);
     assert_eq!(analysis.exit, Some((5, 0)));
-    // One of which nothing is known may come first.
+    // An exit with an unknown outcome may precede the known one.
     let some = |b: &mut Builder<'_>, counter: Def| {
         let unknown = unknown(b);
         b.alu(Ult, &[counter, unknown])
@@ -335,7 +335,7 @@ fn several_exits() {
 
 #[test]
 fn what_is_known_in_part() {
-    // `counter >= umin(unknown, 6)`: not later than at 6, perhaps earlier.
+    // `counter >= umin(unknown, 6)`: at 6 or earlier.
     let bounded = |b: &mut Builder<'_>, counter: Def| {
         let (unknown, six) = (unknown(b), b.u32_const(6));
         let limit = b.alu(AluOp::Umin, &[unknown, six]);
@@ -343,7 +343,7 @@ fn what_is_known_in_part() {
     };
     let analysis = with_exits(&[&bounded]);
     assert_eq!((analysis.exit, analysis.num_unknown_terminators()), (Some((6, 0)), 1));
-    // The other way round the bound says nothing about the end.
+    // With the opposite bound, the end is unknown.
     let not_bounded = |b: &mut Builder<'_>, counter: Def| {
         let (unknown, six) = (unknown(b), b.u32_const(6));
         let limit = b.alu(AluOp::Umax, &[unknown, six]);
@@ -352,7 +352,7 @@ fn what_is_known_in_part() {
     let analysis = with_exits(&[&not_bounded]);
     assert_eq!((analysis.exit, analysis.outcome(5, 0)), (None, Outcome::Stays));
     assert_eq!(analysis.outcome(6, 0), Outcome::Unknown);
-    // Conditions that are made of one that is known and one that is not.
+    // Conditions composed of a known and an unknown one.
     for (op, exit) in [(AluOp::Ior, Some((7, 0))), (AluOp::Iand, None)] {
         let compound = |b: &mut Builder<'_>, counter: Def| {
             let unknown = unknown(b);
@@ -368,7 +368,7 @@ fn what_is_known_in_part() {
 
 #[test]
 fn components_of_vectors() {
-    // (0, 10) grows by (2, -1): equal never, crossed after four times.
+    // (0, 10) changes by (2, -1): never equal, crossed after four iterations.
     for (op, trips) in [(Ieq, None), (Uge, Some(4))] {
         let (shader, id) = counting_loop(|b, before| {
             let shape = Shape::new(2, 32);

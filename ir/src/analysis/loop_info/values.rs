@@ -1,8 +1,8 @@
-//! Values that depend on constants and on the iteration alone, computed iteration by iteration.
+//! Computes the values that depend only on constants and on the iteration, iteration by iteration.
 //!
-//! What a condition or an index depends on stands in a list, what it depends on first; evaluating the list gives the
-//! values of an iteration, and the phis of the head then take over the values of the next one. A value may be known in
-//! some components, or although not all of its operands are.
+//! The dependencies of a condition or an index are listed in topological order. Evaluating the list gives the values of
+//! an iteration; the phis of the loop header then get their values for the next one. A value may be known in some
+//! components only, or even if some of its operands are unknown.
 
 use crate::alu::{self, AluOp};
 use crate::body::{Body, CfNode, CfParent, InstData, MAX_COMPONENTS};
@@ -10,10 +10,10 @@ use crate::entities::{Block, Def, If, Inst, Loop};
 
 use super::{LoopAnalyzer, NONE};
 
-/// Most sources of an opcode that makes no vector of them.
+/// Maximum number of sources of an opcode, except for those that build vectors.
 const MAX_SOURCES: usize = 4;
 
-/// The components of a value, as far as they are known.
+/// The known components of a value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Value {
     known: u16,
@@ -31,7 +31,7 @@ impl Value {
         value
     }
 
-    /// A value that is made before the loop: a constant, or a vector of which some components are.
+    /// The value of a definition before the loop: a constant, or a vector with some constant components.
     fn before_loop(body: &Body, def: Def) -> Value {
         if let Some(constant) = body.def_constant(def) {
             return Value::of_constant(constant);
@@ -58,7 +58,7 @@ impl Value {
         (self.known >> component & 1 != 0).then(|| self.bits[component])
     }
 
-    /// The meet of two values.
+    /// The meet of two values: components that are known and equal in both.
     fn meet(&self, other: &Value) -> Value {
         let mut value = Value::UNKNOWN;
         let mut both = self.known & other.known;
@@ -73,21 +73,21 @@ impl Value {
     }
 }
 
-/// The computation of a value.
+/// How a value is computed.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Node {
-    /// It is the same in every iteration.
+    /// The value is the same in every iteration.
     Fixed,
-    /// A phi of the head: what this value was in the iteration before.
+    /// A phi of the loop header: this value of the previous iteration.
     Head(Option<Def>),
     /// An ALU instruction.
     Alu(Inst),
-    /// A phi elsewhere, and the `if` before it.
+    /// Another phi, and the `if` before it.
     Phi(Inst, Option<If>),
 }
 
 impl LoopAnalyzer<'_> {
-    /// Enters the value and everything that it depends on into the list of nodes, dependencies first.
+    /// Adds the value and all its dependencies to the list of nodes, dependencies first.
     pub(super) fn add_root(&mut self, body: &Body, id: Loop, root: Def) {
         let head = body.loop_body(id).first;
         let mut roots = vec![root];
@@ -144,7 +144,7 @@ impl LoopAnalyzer<'_> {
         }
     }
 
-    /// A component of a value: as computed, or a constant.
+    /// A component of a value, either computed or constant.
     pub(super) fn known(&self, body: &Body, def: Def, component: usize) -> Option<u64> {
         match self.values.get(self.numbers[def] as usize) {
             Some(value) => value.get(component),
@@ -152,7 +152,7 @@ impl LoopAnalyzer<'_> {
         }
     }
 
-    /// Computes all values of an iteration from those of the phis.
+    /// Computes all values of an iteration from the phis of the header.
     pub(super) fn evaluate(&mut self, body: &Body) {
         for number in 0..self.nodes.len() {
             let value = match self.nodes[number].1 {
@@ -164,7 +164,7 @@ impl LoopAnalyzer<'_> {
         }
     }
 
-    /// Goes on to the next iteration; false if nothing changes any more.
+    /// Advances to the next iteration; false if no value changes.
     pub(super) fn advance(&mut self) -> bool {
         let read = |def: Option<Def>| {
             let number = def.map_or(NONE, |def| self.numbers[def]);
@@ -266,7 +266,7 @@ impl LoopAnalyzer<'_> {
         Value::of_constant(&out[..count])
     }
 
-    /// A component that is known although not all operands are.
+    /// Evaluates a component if the known operands determine it.
     fn evaluate_partly(&self, body: &Body, inst: Inst, op: AluOp, bits: u8, component: usize) -> Option<u64> {
         let operand = |number: usize| {
             let source = body.source(inst, number);
@@ -281,7 +281,7 @@ impl LoopAnalyzer<'_> {
             AluOp::Iand => [read(0), read(1)].contains(&Some(0)).then_some(0),
             AluOp::Ior => [read(0), read(1)].contains(&Some(ones)).then_some(ones),
             _ if op.is_selection() => match read(0) {
-                // Opcodes ask different things of their conditions.
+                // Opcodes test their conditions differently.
                 Some(condition) => {
                     let mut out = [0];
                     alu::evaluate(op, bits, 1, &[&[condition], &[ones], &[0]], self.mode, &mut out);
@@ -320,8 +320,8 @@ impl LoopAnalyzer<'_> {
         out[0] != 0
     }
 
-    /// Least and greatest value of an operand of a comparison: the value itself, or the constant operand of a minimum
-    /// or maximum.
+    /// Lower and upper bound of an operand of a comparison: the value itself if known, or the constant operand of a
+    /// minimum or maximum.
     fn bounds(&self, body: &Body, comparison: AluOp, bits: u8, operand: (Def, usize)) -> (Option<u64>, Option<u64>) {
         let (def, component) = operand;
         if let Some(bits) = self.known(body, def, component) {
@@ -338,14 +338,14 @@ impl LoopAnalyzer<'_> {
             let source = body.source(producer, number);
             self.known(body, body.src_def(source), usize::from(body.swizzle(source).get(component)))
         });
-        // The minimum with NaN is the other operand.
+        // The minimum with NaN returns the other operand.
         let is_float = op == AluOp::Fmin || op == AluOp::Fmax;
         let limit = limit.filter(|&limit| !is_float || self.compare(AluOp::Feq, bits, limit, limit));
         if op == minimum { (None, limit) } else { (limit, None) }
     }
 }
 
-/// Whether a block is the head of a loop.
+/// Whether a block is a loop header.
 fn is_loop_head(body: &Body, block: Block) -> bool {
     match body.block_parent(block) {
         Some(parent @ (CfParent::Body(_) | CfParent::Continue(_))) => body.list(parent).first == block,

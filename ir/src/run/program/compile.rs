@@ -1,7 +1,7 @@
-//! From a body to the flat list of operations: planes of values and registers, and control flow.
+//! Compiles a body to the flat list of operations: assigns planes to values and registers, and flattens control flow.
 //!
-//! The way through the control tree keeps its own stack ([`Open`]), so nesting costs no native stack. Operations whose
-//! jump target is not known yet wait at the construct that ends where they go on.
+//! The walk over the control tree uses an explicit stack ([`Open`]), so nesting does not use native stack. Operations
+//! with an unknown jump target are recorded in the construct at the end of which they continue.
 
 use hashbrown::HashMap;
 
@@ -14,14 +14,14 @@ use crate::intrinsics::{IndexKind, IntrinsicOp};
 use crate::run::RunError;
 use crate::shader::Shader;
 
-/// Most planes of values and registers.
+/// Maximum number of planes of values and registers.
 const MAX_PLANES: u64 = 1 << 24;
 
-/// Adds a function and what it calls to a program.
+/// Adds a function and its callees to a program.
 pub(super) fn compile(program: Program, shader: &Shader, entry: Function) -> Result<Program, RunError> {
     let mut compiler = Compiler { program, shader, numbers: HashMap::new(), queue: Vec::new() };
     compiler.function_number(entry);
-    // Functions are found while their callers are compiled.
+    // Functions are discovered while their callers are compiled.
     let mut done = 0;
     while let Some(&function) = compiler.queue.get(done) {
         compiler.compile_function(function, done)?;
@@ -32,7 +32,7 @@ pub(super) fn compile(program: Program, shader: &Shader, entry: Function) -> Res
 
 /// An open construct of the control tree.
 struct Open {
-    /// Operations that wait for the index of the operation that closes the current list.
+    /// Operations that need the index of the operation that closes the current list.
     waiting: Vec<usize>,
     kind: OpenKind,
 }
@@ -78,7 +78,7 @@ impl<'a> Compiler<'a> {
     fn compile_function(&mut self, function: Function, number: usize) -> Result<(), RunError> {
         let shader = self.shader;
         let Some(body) = &shader.functions[function].body else {
-            // A declaration: calling it does nothing. The caller's error says so.
+            // A declaration: calling it does nothing; the caller reports the error.
             self.program.functions[number].start = u32::MAX;
             return Ok(());
         };
@@ -125,14 +125,14 @@ pub(super) struct FunctionCompiler<'c, 'a> {
     pub(super) function: Function,
     pub(super) number: usize,
     pub(super) body: &'a Body,
-    /// By value number.
+    /// Values by number.
     values: Vec<Value>,
-    /// Pointers that are known beforehand.
+    /// Pointers with a known address.
     pub(super) addresses: HashMap<Def, u32>,
-    /// Register of a handle, as its number in the program.
+    /// Register number in the program of each handle.
     pub(super) registers: HashMap<Def, u32>,
     open: Vec<Open>,
-    /// Variables of the function that code points at.
+    /// Variables of the function that the code refers to.
     pub(super) locals: Vec<Variable>,
 }
 
@@ -158,7 +158,7 @@ impl<'a> FunctionCompiler<'_, 'a> {
         Origin { function: self.function, inst }
     }
 
-    /// Gives every value that code makes its planes, every register its planes, constants their words.
+    /// Assigns planes to all values and registers, and words to constants.
     fn allocate_values(&mut self) -> Result<(), RunError> {
         let body = self.body;
         let first_register = self.compiler.program.num_register_planes;
@@ -194,7 +194,7 @@ impl<'a> FunctionCompiler<'_, 'a> {
         Ok(())
     }
 
-    /// Whether a value is read outside of the innermost loop that makes it. Loops inside that loop do not count.
+    /// Whether a value is used outside of the innermost loop that defines it. Uses in nested loops do not count.
     fn leaves_its_loop(&self, def: Def, block: Block) -> bool {
         let body = self.body;
         let loop_of = |block: Block| body.block_parent(block).and_then(|parent| body.innermost_loop(parent));
@@ -234,7 +234,7 @@ impl<'a> FunctionCompiler<'_, 'a> {
         let index = |kind| self.body.index(inst, kind);
         let (components, bits) = (index(IndexKind::NumComponents), index(IndexKind::BitSize));
         if !(1..=16).contains(&components) || !matches!(bits, 1 | 8 | 16 | 32 | 64) {
-            return Err(self.malformed(inst, "no such shape of a register"));
+            return Err(self.malformed(inst, "invalid shape of a register"));
         }
         let register = Register {
             plane: self.compiler.program.num_register_planes,
@@ -264,7 +264,7 @@ impl<'a> FunctionCompiler<'_, 'a> {
     pub(super) fn value(&self, inst: Inst, def: Def) -> Result<Value, RunError> {
         match self.values.get(def.index()) {
             Some(&value) if value.components != 0 => Ok(value),
-            _ => Err(self.malformed(inst, "a source reads a value that no code makes")),
+            _ => Err(self.malformed(inst, "a source reads a value that no code defines")),
         }
     }
 
@@ -276,8 +276,6 @@ impl<'a> FunctionCompiler<'_, 'a> {
     fn here(&self) -> u32 {
         self.compiler.program.ops.len() as u32
     }
-
-    // ---- control flow
 
     fn compile(&mut self) -> Result<(), RunError> {
         let body = self.body;
@@ -292,7 +290,7 @@ impl<'a> FunctionCompiler<'_, 'a> {
                     let condition = match self.values.get(condition.index()) {
                         Some(&value) if value.components != 0 => value,
                         _ => {
-                            let what = "the condition of an if is a value that no code makes";
+                            let what = "the condition of an if is a value that no code defines";
                             let inst = body.last_inst(block).unwrap_or(Inst::new(0));
                             return Err(self.malformed(inst, what));
                         }
@@ -313,7 +311,7 @@ impl<'a> FunctionCompiler<'_, 'a> {
                     block = first;
                     continue;
                 }
-                // After a jump nothing of the list is reached.
+                // Code after a jump is unreachable.
                 _ => {}
             }
             let Some(next) = self.close_list(block, jumped)? else { return Ok(()) };
@@ -321,7 +319,7 @@ impl<'a> FunctionCompiler<'_, 'a> {
         }
     }
 
-    /// Ends the list that `block` stands in; the block where the code goes on.
+    /// Closes the list that contains `block`. Returns the block where the code continues.
     fn close_list(&mut self, block: Block, jumped: bool) -> Result<Option<Block>, RunError> {
         let body = self.body;
         let parent = body.block_parent(block).unwrap_or(CfParent::Function);
@@ -383,7 +381,7 @@ impl<'a> FunctionCompiler<'_, 'a> {
         }
     }
 
-    /// Adds an operation that goes to the end of the current list if no lane is left.
+    /// Adds an operation that continues at the end of the current list if no lane is active.
     pub(super) fn push_waiting(&mut self, op: Op) {
         let at = self.push(op);
         if let Some(open) = self.open.last_mut() {
@@ -391,12 +389,12 @@ impl<'a> FunctionCompiler<'_, 'a> {
         }
     }
 
-    /// The copies that the phis of `to` ask for when it is reached from `from`.
+    /// Adds the copies for the phis of `to` on the edge from `from`.
     pub(super) fn copies_on_edge(&mut self, from: Block, to: Block) -> Result<(), RunError> {
         let body = self.body;
         let start = self.compiler.program.copies.len();
         for phi in body.phis(to) {
-            // A source that is missing leaves what is there.
+            // A phi without a source for the edge keeps its value.
             let Some(source) = body.phi_source_for(phi, from) else { continue };
             let Some(def) = body.inst_def(phi) else { continue };
             let (dest, source) = (self.value(phi, def)?, self.value(phi, body.src_def(source))?);

@@ -1,4 +1,4 @@
-//! Derefs as steps of an address computation; what needs no value of a lane is computed here.
+//! Compiles derefs to steps of an address computation. Constant addresses are computed here.
 
 use super::compile::FunctionCompiler;
 use super::{Op, Value};
@@ -10,7 +10,7 @@ use crate::run::layout::NULL;
 use crate::variable::VariableModes;
 
 impl FunctionCompiler<'_, '_> {
-    /// The variable that a chain of derefs starts from.
+    /// The variable at the root of a chain of derefs.
     pub(super) fn root_variable(&self, mut def: Def) -> Option<Variable> {
         let body = self.body;
         // The chain cannot be longer than the code.
@@ -44,8 +44,8 @@ impl FunctionCompiler<'_, '_> {
             if shader.variables.get(variable).is_none() {
                 return Err(self.malformed(inst, "no such variable"));
             }
-            // An allocated variable overwrites what `store_output` has put into its registers: one that nobody
-            // accesses is not allocated.
+            // Allocated output variables overwrite registers written by `store_output`, so variables that are never
+            // accessed are not allocated.
             if shader.variables[variable].mode == VariableModes::SHADER_OUT && leads_nowhere(body, inst) {
                 self.known_address(def, dest, NULL);
                 return Ok(());
@@ -95,7 +95,7 @@ impl FunctionCompiler<'_, '_> {
                 step.offset = offset;
             }
         }
-        // What needs no lane's value is computed here.
+        // Addresses with constant operands are computed here.
         let index = match step.index.components {
             0 => Some(0),
             _ => body.constant_component_of(body.src(inst, 1)),
@@ -121,7 +121,7 @@ impl FunctionCompiler<'_, '_> {
         let shader = self.compiler.shader;
         let layout = &self.compiler.program.layout;
         let ty = self.body.is_def_live(dest).then(|| self.body.deref_type(dest)).flatten();
-        let Some(ty) = ty else { return Err(self.malformed(inst, "a source that should be a deref is none")) };
+        let Some(ty) = ty else { return Err(self.malformed(inst, "a source must be a deref")) };
         let dest = self.wildcards(inst, dest)?;
         let source = self.wildcards(inst, source)?;
         if dest.len() != source.len() {
@@ -161,7 +161,7 @@ impl FunctionCompiler<'_, '_> {
 }
 
 impl Body {
-    /// First component of a value that is a constant, sign-extended to 64 bits.
+    /// The first component of a value if it is constant, sign-extended to 64 bits.
     fn constant_component_of(&self, def: Def) -> Option<i64> {
         if !self.is_def_live(def) {
             return None;
@@ -176,7 +176,7 @@ impl Body {
     }
 }
 
-/// Whether a deref is at most the start of others that nobody uses: passes leave such chains to dead code elimination.
+/// Whether a deref is used by unused derefs only, which passes leave to dead-code elimination.
 fn leads_nowhere(body: &Body, deref: Inst) -> bool {
     let mut work = vec![deref];
     while let Some(inst) = work.pop() {

@@ -1,4 +1,4 @@
-//! The instructions of a block as operations, calls and jumps among them. Derefs are in [`super::derefs`].
+//! Compiles the instructions of a block, including calls and jumps. Derefs are in [`super::derefs`].
 
 use super::compile::FunctionCompiler;
 use super::{Alu, AluSource, Call, Copy, Intrinsic, Leave, Op, Span, TEX_SOURCE_KINDS, Texture, Value};
@@ -12,7 +12,7 @@ use crate::run::derefs::ImagePlan;
 use crate::run::layout::NULL;
 
 impl FunctionCompiler<'_, '_> {
-    /// Compiles the instructions of a block; whether it ends in a jump.
+    /// Compiles the instructions of a block. Returns whether it ends in a jump.
     pub(super) fn compile_block(&mut self, block: Block) -> Result<bool, RunError> {
         let body = self.body;
         for inst in body.insts(block) {
@@ -21,7 +21,7 @@ impl FunctionCompiler<'_, '_> {
                 InstData::Deref { kind, modes, ty } => self.compile_deref(inst, kind, modes, ty)?,
                 InstData::Call { callee, indirect } => {
                     if indirect {
-                        return Err(self.malformed(inst, "calls through pointers cannot be run"));
+                        return Err(self.malformed(inst, "calls through pointers are not supported"));
                     }
                     self.compile_call(inst, callee)?;
                 }
@@ -110,7 +110,7 @@ impl FunctionCompiler<'_, '_> {
         }
         let expected = function.parameters.len();
         if self.body.num_sources(inst) != expected {
-            return Err(self.malformed(inst, "the number of arguments is not that of the parameters"));
+            return Err(self.malformed(inst, "the number of arguments differs from the number of parameters"));
         }
         let arguments = self.compiler.program.operands.len() as u32;
         for number in 0..expected {
@@ -153,12 +153,12 @@ impl FunctionCompiler<'_, '_> {
         Ok((Span { register: false, plane: value.plane }, value.planes()))
     }
 
-    /// Number of the register whose handle a source is.
+    /// Number of the register with the handle in a source.
     fn register(&self, inst: Inst, number: usize) -> Result<u32, RunError> {
         self.source(inst, number)?;
         match self.registers.get(&self.body.src(inst, number)) {
             Some(&register) => Ok(register),
-            None => Err(self.malformed(inst, "a source that should be a register handle is none")),
+            None => Err(self.malformed(inst, "a source must be a register handle")),
         }
     }
 
@@ -206,7 +206,7 @@ impl FunctionCompiler<'_, '_> {
             IntrinsicOp::LoadReg | IntrinsicOp::LoadRegIndirect => extra = self.register(inst, 0)?,
             IntrinsicOp::StoreReg | IntrinsicOp::StoreRegIndirect => extra = self.register(inst, 1)?,
             IntrinsicOp::LoadDeref => {
-                // Distance from the variable to what framebuffer fetches read instead.
+                // The distance from the variable to the copy that framebuffer fetches read.
                 extra = self
                     .root_variable(body.src(inst, 0))
                     .and_then(|variable| self.compiler.program.layout.allocation(variable))

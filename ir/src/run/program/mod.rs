@@ -1,8 +1,8 @@
 //! A shader in executable form: one flat list of operations for all functions.
 //!
 //! Control flow is flattened with explicit ends: every list of the tree is followed by an operation that closes it
-//! (`Else`, `EndIf`, `Continue`, `EndLoop`, `End`), which is where a jump goes on: a jump only takes lanes off the
-//! mask. Phis become copies on the edges.
+//! (`Else`, `EndIf`, `Continue`, `EndLoop`, `End`). A jump only clears lanes of the mask and continues there. Phis
+//! become copies on the edges.
 
 mod compile;
 mod derefs;
@@ -28,12 +28,12 @@ use crate::intrinsics::{DestComponents, IndexKind, IntrinsicKind, IntrinsicOp};
 use crate::shader::{Shader, Stage};
 use crate::variable::VariableModes;
 
-/// Where a value stands.
+/// The location of a value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Value {
     /// First plane. The high words of 64-bit components follow all low ones.
     pub plane: u32,
-    /// Components; 0 = no value.
+    /// Number of components; 0 if there is no value.
     pub components: u8,
     /// Bits of a component.
     pub bits: u8,
@@ -46,21 +46,21 @@ impl Value {
     }
 }
 
-/// A register or register array; its elements stand one after the other, each like a value.
+/// A register or register array; its elements are consecutive, each laid out like a value.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Register {
     /// First plane.
     pub plane: u32,
-    /// Elements, at least 1.
+    /// Number of elements, at least 1.
     pub elements: u32,
-    /// Components of an element.
+    /// Number of components of an element.
     pub components: u8,
     /// Bits of a component.
     pub bits: u8,
 }
 
 impl Register {
-    /// Planes of one element.
+    /// Number of planes of one element.
     pub fn stride(self) -> u32 {
         Value { plane: 0, components: self.components, bits: self.bits }.planes()
     }
@@ -82,60 +82,60 @@ pub enum Op {
     Alu(u32),
     /// [`Program::intrinsics`].
     Intrinsic(u32),
-    /// Its values: [`Program::deref_values`].
+    /// A deref; see [`Program::deref_values`].
     Deref(u32),
     /// [`Program::textures`].
     Texture(u32),
-    /// Copies that happen at once: a range of [`Program::copies`].
+    /// A parallel copy: a range of [`Program::copies`].
     Copies {
         /// First.
         start: u32,
         /// Number.
         count: u32,
     },
-    /// Its arguments: [`Program::call_values`].
+    /// A call; see [`Program::call_values`] for its arguments.
     Call(u32),
-    /// Lanes with a condition go on; if there is none, at `otherwise`, which is the `Else`.
+    /// Activates the lanes with a true condition. If no lane remains, continues at `otherwise`, which is the `Else`.
     If {
         /// The condition.
         condition: Value,
-        /// Where the `Else` is.
+        /// Index of the `Else`.
         otherwise: u32,
     },
-    /// The other lanes of the `If` go on; if there is none, at `end`, which is the `EndIf`.
+    /// Activates the other lanes of the `If`. If no lane remains, continues at `end`, which is the `EndIf`.
     Else {
-        /// Where the `EndIf` is.
+        /// Index of the `EndIf`.
         end: u32,
     },
-    /// The lanes that are left meet; if there is none, go on at the end of the enclosing list.
+    /// Activates the remaining lanes of both sides. If no lane remains, continues at the end of the enclosing list.
     EndIf {
         /// End of the enclosing list.
         nobody: u32,
     },
     /// Enters a loop.
     Loop,
-    /// Start of a continue construct: lanes that continued come back.
+    /// Start of a continue construct: activates the lanes that continued.
     Continue,
-    /// Next iteration at `head` if lanes are left, else the end of the loop; if nobody comes out of it, go on at the
-    /// end of the enclosing list.
+    /// Continues with the next iteration at `head` if lanes are left, otherwise after the loop. If no lane leaves the
+    /// loop, continues at the end of the enclosing list.
     EndLoop {
         /// First operation of the body.
         head: u32,
         /// End of the enclosing list.
         nobody: u32,
     },
-    /// Takes the lanes off, and goes on at the end of the list.
+    /// Deactivates the lanes and continues at the end of the list.
     Jump {
         /// The constructs that the lanes leave.
         kind: Leave,
         /// End of the list.
         end: u32,
     },
-    /// Machine code executes a stretch; goes on at `end`. See [`super::native`].
+    /// Executes machine code for a region and continues at `end`. See [`super::native`].
     Native {
-        /// Number of the stretch.
+        /// Number of the region.
         stretch: u32,
-        /// The operation behind the stretch.
+        /// The operation after the region.
         end: u32,
     },
     /// End of a function.
@@ -162,7 +162,7 @@ pub struct Alu {
     pub op: AluOp,
     /// Size of the unsized types.
     pub bit_size: u8,
-    /// Whether there is a loop over lanes for it.
+    /// Whether a loop over lanes implements it.
     pub fast: bool,
     /// Number of sources.
     pub num_sources: u8,
@@ -175,11 +175,11 @@ pub struct Alu {
 /// A source of an ALU instruction.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct AluSource {
-    /// Where the planes of its components stand in the program's list of planes, swizzle applied.
+    /// Start of the planes of its components in the program's list of planes, after swizzling.
     pub start: u32,
     /// Number of components.
     pub components: u8,
-    /// Distance to the planes of the high words; 0 if there are none.
+    /// Distance to the planes of the high words; 0 if there are no high words.
     pub high: u8,
 }
 
@@ -192,30 +192,30 @@ pub struct Intrinsic {
     pub num_sources: u8,
     /// First source; see [`Program::sources_of`].
     pub sources: u32,
-    /// Result; no components if there is none.
+    /// Result; has no components if absent.
     pub dest: Value,
     /// Constant indices.
     pub indices: [i32; MAX_INDICES],
-    /// Index `base`, 0 if it has none.
+    /// Index `base`; 0 if absent.
     pub base: i32,
-    /// Index `write_mask`, all components if it has none.
+    /// Index `write_mask`; all components if absent.
     pub write_mask: u32,
-    /// Precomputed: index into the list of the program that the opcode implies.
+    /// A precomputed index into a list of the program, which depends on the opcode.
     pub extra: u32,
-    /// The last source, which is the offset of loads and stores, if it is a constant.
+    /// The last source, which is the offset of loads and stores, if it is constant.
     pub offset: Option<u32>,
-    /// Origin, for errors.
+    /// Source instruction, for errors.
     pub origin: Origin,
 }
 
 impl Intrinsic {
-    /// A constant index, 0 if it has none.
+    /// A constant index; 0 if absent.
     pub fn index(&self, kind: IndexKind) -> i32 {
         self.op.info().index_slot(kind).and_then(|slot| self.indices.get(slot)).copied().unwrap_or(0)
     }
 
-    /// The component of the file, counted over all registers, that word `word` of an access to inputs or outputs is;
-    /// none if it is beyond what the access names, or at a place that is not known.
+    /// The component, counted over all registers, of word `word` of an access to inputs or outputs; `None` if it is out
+    /// of the range of the access, or if the location is not constant.
     pub fn component(&self, word: u32) -> Option<u32> {
         let offset = self.offset?;
         let range = self.index(IndexKind::Range) as u32;
@@ -228,7 +228,7 @@ impl Intrinsic {
     }
 }
 
-/// The instruction that an operation comes from.
+/// The instruction that an operation was compiled from.
 #[derive(Clone, Copy, Debug)]
 pub struct Origin {
     /// Function.
@@ -247,16 +247,16 @@ pub struct Texture {
     pub data: TexData,
     /// Result.
     pub dest: Value,
-    /// Sources by kind; no components = absent.
+    /// Sources by kind; absent ones have no components.
     pub sources: [Value; TEX_SOURCE_KINDS],
-    /// Origin, for errors.
+    /// Source instruction, for errors.
     pub origin: Origin,
 }
 
-/// One end of a copy.
+/// The source or destination of a copy.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Span {
-    /// In the register file, else among the values.
+    /// Whether it is in the register file; otherwise it is a value.
     pub register: bool,
     /// First plane.
     pub plane: u32,
@@ -265,11 +265,11 @@ pub struct Span {
 /// A copy.
 #[derive(Clone, Copy, Debug)]
 pub struct Copy {
-    /// Where to.
+    /// Destination.
     pub dest: Span,
-    /// Where from.
+    /// Source.
     pub source: Span,
-    /// Planes.
+    /// Number of planes.
     pub planes: u32,
 }
 
@@ -282,7 +282,7 @@ pub struct Call {
     pub arguments: u32,
     /// Number of arguments.
     pub num_arguments: u16,
-    /// Origin, for errors.
+    /// Source instruction, for errors.
     pub origin: Origin,
 }
 
@@ -291,20 +291,20 @@ pub struct Call {
 pub struct Routine {
     /// First operation.
     pub start: u32,
-    /// Its parameters.
+    /// Parameters.
     pub parameters: Vec<Value>,
-    /// Planes of its registers: first, number.
+    /// Planes of its registers: first, count.
     pub(super) registers: (u32, u32),
-    /// Private cells of its variables: first, number.
+    /// Private cells of its variables: first, count.
     pub locals: Vec<(u32, u32)>,
-    /// Words that initialisers put into private cells.
+    /// Words of initialisers of private cells.
     pub initial: Vec<(u32, u32)>,
 }
 
 /// Modes of variables in buffers and shared memory.
 const MEMORY_MODES: VariableModes = VariableModes(VariableModes::MEM_SSBO.0 | VariableModes::MEM_SHARED.0);
 
-/// What a shader says outside of its code.
+/// Properties of a shader outside of its code.
 #[derive(Clone, Debug)]
 pub(super) struct Facts {
     pub stage: Stage,
@@ -312,13 +312,13 @@ pub(super) struct Facts {
     pub scratch_size: u32,
     pub constant_data: Vec<u8>,
     pub first_ubo_buffer: u32,
-    /// Whether it has variables in memory that other invocations see.
+    /// Whether it has variables in memory that is visible to other invocations.
     pub has_memory_variables: bool,
-    /// Most vertices that a geometry shader emits; 0 = any number.
+    /// Maximum number of vertices that a geometry shader emits; 0 if unlimited.
     pub vertices_out: u32,
-    /// Vertices of the patch that a tessellation control shader makes; 0 = as many as there are lanes.
+    /// Number of vertices of the output patch of a tessellation control shader; 0 means the number of lanes.
     pub patch_vertices: u32,
-    /// Names, for errors.
+    /// Function names, for errors.
     pub functions: PrimaryMap<Function, String>,
 }
 
@@ -338,22 +338,22 @@ impl Facts {
     }
 }
 
-/// Whether an intrinsic may change what other blocks of lanes see.
+/// Whether an intrinsic may have an effect that is visible to other blocks of lanes.
 fn writes_memory(op: IntrinsicOp) -> bool {
     use IntrinsicOp as I;
     let info = op.info();
     match info.kind {
         IntrinsicKind::AtomicCounter => true,
-        // Loads and questions about the size change nothing.
+        // Loads and size queries have no effects.
         IntrinsicKind::Image => info.dest_components == DestComponents::None || !info.can_eliminate,
         _ => matches!(op, I::StoreSsbo | I::SsboAtomic | I::SsboAtomicSwap),
     }
 }
 
-/// A shader prepared for running. It holds data only, and may be used by several threads at once.
+/// A shader prepared for execution. It is immutable data, and may be used by several threads at once.
 #[derive(Debug)]
 pub struct Program {
-    /// What the shader says outside of its code.
+    /// Properties of the shader outside of its code.
     pub(super) facts: Facts,
     pub(super) ops: Vec<Op>,
     pub(super) alus: Vec<Alu>,
@@ -368,14 +368,14 @@ pub struct Program {
     pub(super) registers: Vec<Register>,
     pub(super) copy_plans: Vec<CopyPlan>,
     pub(super) images: Vec<ImagePlan>,
-    /// Planes that hold a constant: plane, word.
+    /// Constant planes: plane, word.
     pub(super) constants: Vec<(u32, u32)>,
-    /// Planes of which the words of inactive lanes are read, by derivatives and textures.
+    /// Planes that derivatives and textures read in inactive lanes.
     pub(super) read_inactive: Vec<u32>,
     pub(super) always_stored: Vec<bool>,
     pub(super) needs_planes: bool,
-    /// By plane of values: whether lanes that are not active must keep their words for later, because the value is read
-    /// outside of the loop that makes it.
+    /// By plane of values: whether inactive lanes must keep their words, because the value is used outside of the loop
+    /// that defines it.
     pub(super) kept: Vec<bool>,
     pub(super) functions: Vec<Routine>,
     pub(super) layout: Layout,
@@ -389,8 +389,8 @@ impl Program {
     /// Prepares a shader.
     ///
     /// # Errors
-    /// If there is nothing to run, or the shader would not pass validation in a way that makes it impossible to run.
-    /// An instruction that only some environments offer is an error when it is executed.
+    /// If there is nothing to execute, or the shader is invalid such that it cannot be executed. An instruction that
+    /// only some environments support is an error when it is executed.
     pub fn new(shader: &Shader) -> Result<Program, RunError> {
         let entry = shader.entry_point().ok_or(RunError::NoEntryPoint)?;
         let program = Program {
@@ -431,21 +431,21 @@ impl Program {
         Ok(program)
     }
 
-    /// Runs the shader.
+    /// Executes the shader.
     ///
     /// # Errors
-    /// If it does not end within the limits, or executes an instruction for which there are no surroundings.
+    /// If it does not end within the limits, or executes an instruction without a counterpart in the environment.
     pub fn run(&self, inputs: &Inputs, resources: &mut dyn Resources, limits: RunLimits) -> Result<Outputs, RunError> {
         self.run_blocks(inputs, 0..inputs.lanes, inputs.lanes, resources, limits, LaneRegisters::default())
     }
 
-    /// Runs the shader for some lanes of the inputs, which may be any number of lanes: in blocks of `block` lanes,
-    /// rounded up to whole quads, one after the other, each as if it was a run of its own. Buffers, counters and
-    /// resources are handed on from block to block. The outputs are those of the lanes `lanes`; the shared memory in
-    /// them is that of the last block. The output registers take the memory of `reused`, whatever that holds.
+    /// Executes the shader for a range of lanes of the inputs, of any size, in consecutive blocks of `block` lanes,
+    /// rounded up to whole quads. Each block executes like a separate run, but buffers, counters and resources are
+    /// passed on from block to block. The outputs are those of the range of lanes; their shared memory is that of the
+    /// last block. The output registers reuse the memory of `reused`, regardless of its content.
     ///
     /// # Errors
-    /// As of [`run`](Self::run), with the limits for each block.
+    /// Like [`run`](Self::run), with the limits applied to each block.
     pub fn run_blocks(
         &self,
         inputs: &Inputs,
@@ -465,22 +465,22 @@ impl Program {
         Ok(machine.outputs)
     }
 
-    /// The operations.
+    /// All operations.
     pub fn ops(&self) -> &[Op] {
         &self.ops
     }
 
-    /// ALU instructions, by the number in [`Op::Alu`].
+    /// ALU instructions, indexed by [`Op::Alu`].
     pub fn alus(&self) -> &[Alu] {
         &self.alus
     }
 
-    /// Intrinsics, by the number in [`Op::Intrinsic`].
+    /// Intrinsics, indexed by [`Op::Intrinsic`].
     pub fn intrinsics(&self) -> &[Intrinsic] {
         &self.intrinsics
     }
 
-    /// Texture instructions, by the number in [`Op::Texture`].
+    /// Texture instructions, indexed by [`Op::Texture`].
     pub fn textures(&self) -> &[Texture] {
         &self.textures
     }
@@ -495,23 +495,23 @@ impl Program {
         &self.registers
     }
 
-    /// Planes of values that hold a constant: plane, word. Ascending.
+    /// Constant planes of values, ascending: plane, word.
     pub fn constants(&self) -> &[(u32, u32)] {
         &self.constants
     }
 
-    /// By plane of values: whether lanes that are not active must keep their words for later, because the value is
-    /// read outside of the loop that makes it.
+    /// By plane of values: whether inactive lanes must keep their words, because the value is used outside of the loop
+    /// that defines it.
     pub fn kept(&self) -> &[bool] {
         &self.kept
     }
 
-    /// Planes of values.
+    /// Number of planes of values.
     pub fn num_value_planes(&self) -> u32 {
         self.num_value_planes
     }
 
-    /// Planes of registers.
+    /// Number of planes of registers.
     pub fn num_register_planes(&self) -> u32 {
         self.num_register_planes
     }
@@ -521,12 +521,12 @@ impl Program {
         self.facts.stage
     }
 
-    /// How floats are rounded and whether denormals count.
+    /// Rounding and denormal handling of floats.
     pub fn execution_mode(&self) -> ExecutionMode {
         self.facts.float_controls_execution_mode
     }
 
-    /// The constant buffer that uniform buffer 0 stands for.
+    /// The constant buffer that is uniform buffer 0.
     pub fn first_ubo_buffer(&self) -> u32 {
         self.facts.first_ubo_buffer
     }
@@ -536,7 +536,8 @@ impl Program {
         self.io.output_registers as usize
     }
 
-    /// By component of the outputs: whether one operation stores it in all lanes, so that it may have any words before.
+    /// By component of the outputs: whether one operation stores it in all lanes, so that it need not be cleared
+    /// before.
     pub fn always_stored(&self) -> &[bool] {
         &self.always_stored
     }
@@ -546,19 +547,19 @@ impl Program {
         self.facts.has_memory_variables || self.intrinsics.iter().any(|intrinsic| writes_memory(intrinsic.op))
     }
 
-    /// The planes of source `number` of an ALU instruction, its swizzle applied.
+    /// The planes of source `number` of an ALU instruction, after swizzling.
     pub fn alu_source_planes(&self, alu: &Alu, number: usize) -> &[u32] {
         let source = self.alu_sources[alu.sources as usize + number];
         &self.planes[source.start as usize..source.start as usize + usize::from(source.components)]
     }
 
-    /// In source `number` of an ALU instruction, the distance from the plane of a component's low word to that of its
-    /// high word; 0 if there are no high words.
+    /// For source `number` of an ALU instruction, the distance from the plane of a component's low word to the plane of
+    /// its high word; 0 if there are no high words.
     pub fn alu_source_high(&self, alu: &Alu, number: usize) -> u8 {
         self.alu_sources[alu.sources as usize + number].high
     }
 
-    /// The values that a deref reads and makes.
+    /// The operands and the result of a deref.
     pub fn deref_values(&self, number: u32) -> [Value; 3] {
         let step = self.derefs[number as usize];
         [step.dest, step.parent, step.index]
@@ -601,7 +602,7 @@ impl Program {
         self.facts.functions.get(function).cloned().unwrap_or_default()
     }
 
-    /// The error that an instruction has no counterpart in the environment.
+    /// The error for an instruction without a counterpart in the environment.
     pub(super) fn unsupported(&self, origin: Origin, name: &'static str) -> RunError {
         RunError::Unsupported { function: self.function_name(origin.function), inst: origin.inst, name }
     }

@@ -6,7 +6,7 @@ use crate::body::Swizzle;
 use crate::builder::AluSrc;
 use tgsi_environment::special;
 
-/// Values at which opcodes differ, and their neighbours in an endless sequence.
+/// Edge cases of opcodes and numbers next to them, in an endless sequence.
 fn sample(number: usize) -> u32 {
     match number % 3 {
         0 => (number as u32).wrapping_mul(0x9e37_79b9) ^ (number as u32) << 7,
@@ -14,7 +14,8 @@ fn sample(number: usize) -> u32 {
     }
 }
 
-/// Every opcode on vectors of every size that it takes: the loops over lanes give what the table's evaluation gives.
+/// Every opcode on vectors of every size that it supports: the loops over lanes give the same results as the evaluation
+/// of the table.
 #[test]
 fn opcodes_agree_with_their_evaluation() {
     const LANES: usize = 61;
@@ -36,7 +37,7 @@ fn opcodes_agree_with_their_evaluation() {
                 let shape = Shape::new(count, bits);
                 let indices = [(IndexKind::Base, 8 * number as i32)];
                 let load = b.intrinsic_def(IntrinsicOp::LoadInput, &[zero], &indices, shape);
-                // Backwards, so that swizzles count.
+                // Reversed, so that swizzles matter.
                 let swizzle = (0..count).rev().collect::<Vec<_>>();
                 sources.push(AluSrc::new(load, Swizzle::new(&swizzle)));
             }
@@ -80,7 +81,7 @@ fn opcodes_agree_with_their_evaluation() {
                         1 => u64::from(word(component) != 0),
                         _ => word(component),
                     };
-                    // Which of two NaNs comes out is up to the machine.
+                    // Which of two NaNs is propagated depends on the machine.
                     let nan = |bits: u64| result_bits == 32 && f32::from_bits(bits as u32).is_nan();
                     if info.output_type.base == BaseType::Float && nan(found) && nan(expected) {
                         continue;

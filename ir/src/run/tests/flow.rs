@@ -4,7 +4,7 @@ use super::*;
 use crate::body::InstData;
 use crate::shader::{FunctionData, Parameter};
 
-/// Adds up 0 .. lane - 1 with phis: per-lane trip counts.
+/// Sums up 0 .. lane - 1 with phis: different trip counts per lane.
 #[test]
 fn loop_with_phis() {
     let shader = shader(Stage::Vertex, |b| {
@@ -33,7 +33,7 @@ fn loop_with_phis() {
     assert_eq!(component(&ran(&shader, &lanes(7)), 0), [0, 0, 1, 3, 6, 10, 15]);
 }
 
-/// Phis read their sources all at once: a swap in each iteration.
+/// Phis read all their sources at once: a swap in each iteration.
 #[test]
 fn phis_swap() {
     let shader = shader(Stage::Vertex, |b| {
@@ -77,11 +77,11 @@ fn both_sides_of_an_if() {
         b.phi(SCALAR, &[(then_end, first), (else_end, second)])
     });
     assert_eq!(component(&ran(&shader, &lanes(4)), 0), [7, 8, 14, 21]);
-    // One side only.
+    // A one-sided `if`.
     assert_eq!(component(&ran(&shader, &lanes(2)), 0), [7, 8]);
 }
 
-/// `continue` in odd iterations, `break` at the lane's number, in a register: counts even numbers below.
+/// `continue` in odd iterations, `break` at the lane's number, in a register: counts the even numbers below it.
 #[test]
 fn continue_and_break_with_registers() {
     let shader = shader(Stage::Vertex, |b| {
@@ -112,7 +112,7 @@ fn continue_and_break_with_registers() {
     assert_eq!(component(&ran(&shader, &lanes(8)), 0), [0, 1, 1, 2, 2, 3, 3, 4]);
 }
 
-/// A continue construct runs for lanes that continued and for those that came to the end of the body.
+/// A continue construct executes for lanes that continued and for lanes that reached the end of the body.
 #[test]
 fn continue_construct() {
     let shader = shader(Stage::Vertex, |b| {
@@ -143,7 +143,7 @@ fn continue_construct() {
     assert_eq!(component(&ran(&shader, &lanes(5)), 0), [0, 1, 2, 3, 4]);
 }
 
-/// A return leaves two loops and an if; the lanes that are left go on.
+/// A return leaves two loops and an `if`; the other lanes continue.
 #[test]
 fn return_out_of_loops() {
     let mut shader = Shader::new(Stage::Vertex);
@@ -174,11 +174,11 @@ fn endless_loops_hit_the_limit() {
     b.end_loop(id);
     let error = try_run(&shader, &lanes(4)).expect_err("no end");
     assert_eq!((error.code().name, &error), ("step-limit", &RunError::StepLimit { limit: 10_000 }));
-    // Without lanes nothing runs.
+    // Nothing executes without lanes.
     assert!(try_run(&shader, &lanes(0)).is_ok());
 }
 
-/// `fn add(out *result, value)`: called by some lanes, with a local that must start as zero at each call.
+/// `fn add(out *result, value)`: called by some lanes, with a local that must start as zero in each call.
 #[test]
 fn calls_with_pointers() {
     let mut shader = Shader::new(Stage::Vertex);
@@ -214,7 +214,7 @@ fn calls_with_pointers() {
     b.store_deref(local, sum, 1);
     b.store_reg(sum, register, 0, 1);
     b.store_deref(cast, sum, 1);
-    // Some lanes leave early: that must not reach the caller.
+    // Some lanes return early, which must not affect the caller.
     let one = b.u32_const(1);
     let equal = b.alu(AluOp::Ieq, &[value, one]);
     let id = b.push_if(equal);
@@ -252,7 +252,7 @@ fn recursion_is_refused() {
     assert_eq!((error.code().name, &error), ("recursion", &RunError::Recursion { function: "main".to_string() }));
 }
 
-/// A halt inside a call ends the lane in the caller too.
+/// A halt in a callee also ends the lane in the caller.
 #[test]
 fn halt_in_a_call() {
     let mut shader = Shader::new(Stage::Vertex);
@@ -282,7 +282,7 @@ fn halt_in_a_call() {
     assert_eq!(component(&ran(&shader, &lanes(4)), 0), [0, 0, 5, 5]);
 }
 
-/// Out of SSA: a parallel copy that swaps two registers and makes a value.
+/// Out of SSA: a parallel copy that swaps two registers and defines a value.
 #[test]
 fn parallel_copies() {
     let shader = shader(Stage::Vertex, |b| {
@@ -315,19 +315,19 @@ fn broken_shaders_are_errors() {
     let start = outside.main().start_block();
     outside.main_mut().insert_jump(start, JumpKind::Break, None);
     assert_eq!(code(&outside, 1), "malformed");
-    // No entry point, no code.
+    // No entry point, or an entry point without code.
     assert_eq!(code(&Shader::without_functions(Stage::Vertex), 1), "no-entry-point");
-    // Control flow that is no tree.
+    // Unstructured control flow.
     let mut graph = Shader::new(Stage::Vertex);
     graph.main_mut().structured = false;
     assert_eq!(code(&graph, 1), "unstructured");
-    // A value of an instruction that is in no block.
+    // A use of a value with an instruction that is not in any block.
     let unplaced = shader(Stage::Vertex, |b| {
         let inst = b.body.create_inst(InstData::Undef, &[], Some(SCALAR));
         b.body.inst_def(inst).unwrap_or_else(|| panic!("an undef has a value"))
     });
     assert_eq!(code(&unplaced, 1), "malformed");
-    // Something that no surroundings correspond to, only if it is executed.
+    // An instruction without a counterpart in the environment is only an error if it is executed.
     let unsupported = shader(Stage::Vertex, |b| b.intrinsic_def(IntrinsicOp::LoadLineWidth, &[], &[], SCALAR));
     assert!(matches!(try_run(&unsupported, &lanes(1)), Err(RunError::Unsupported { name: "load_line_width", .. })));
     assert_eq!((code(&unsupported, 1), code(&unsupported, 0)), ("unsupported", "none"));
@@ -335,7 +335,7 @@ fn broken_shaders_are_errors() {
     let fine = shader(Stage::Vertex, |b| b.u32_const(1));
     assert_eq!(try_run(&fine, &lanes(MAX_LANES + 1)), Err(RunError::TooManyLanes { lanes: MAX_LANES + 1 }));
     assert_eq!(code(&fine, MAX_LANES + 1), "too-many-lanes");
-    // Registers of more memory than there is.
+    // Registers that need too much memory.
     let large = shader(Stage::Vertex, |b| {
         let register = b.decl_reg(VEC4, u32::MAX);
         b.load_reg(register, 0)

@@ -18,7 +18,7 @@ fn registers_start_as_zero_and_are_masked() {
     assert_eq!(outputs.outputs.component(0, 3), [0; 3]);
 }
 
-/// Elements of a register array by lane; what is outside reads as 0 and is not written.
+/// Elements of a register array, indexed by lane; out-of-bounds reads give 0 and such writes are dropped.
 #[test]
 fn register_arrays() {
     for bits in [32, 64] {
@@ -30,7 +30,7 @@ fn register_arrays() {
                 _ => x,
             };
             let pair = b.vec_of(&[value, value]);
-            // Lane 2 writes element 3, which there is not.
+            // Lane 2 writes element 3, which does not exist.
             b.store_reg_indirect(pair, register, x, 1, 0b10);
             let element = b.load_reg(register, 1);
             let own = b.load_reg_indirect(register, x, 1);
@@ -77,7 +77,7 @@ fn uniforms() {
         let x = lane(b);
         b.intrinsic_def(IntrinsicOp::LoadUniform, &[x], &[(IndexKind::Base, 1)], VEC4)
     });
-    // Vectors 1, 2 (which there is not), ...
+    // Vectors 1, 2 (which does not exist), ...
     assert_eq!(component(&ran(&shader, &with_constants(lanes(3))), 3), [7, 0, 0]);
 }
 
@@ -93,7 +93,7 @@ fn uniform_buffers() {
     };
     assert_eq!(load(0, 16, 16), [104, 105, 106, 107]);
     assert_eq!(load(u32::MAX, 0, 16), [0, 1, 2, 3]);
-    // The end of a buffer within a vector: word by word for whole vectors, all or nothing for others.
+    // A vector across the end of a buffer: word by word for aligned vectors, all or nothing for others.
     assert_eq!(load(1, 16, 16), [204, 205, 0, 0]);
     assert_eq!(load(1, 12, 4), [0; 4]);
     assert_eq!(load(1, 8, 4), [202, 203, 204, 205]);
@@ -123,7 +123,7 @@ fn constant_data_belongs_to_the_shader() {
     assert_eq!(component(&ran(&shader, &lanes(3)), 0), [0x0504_0302, 0x0605_0403, 0]);
 }
 
-/// Each lane stores two words, one over the end, and loads them again; helpers and killed lanes store nothing.
+/// Each lane stores two words, one across the end, and loads them again; helpers and killed lanes store nothing.
 #[test]
 fn storage_buffers() {
     let mut shader = Shader::new(Stage::Fragment);
@@ -146,7 +146,7 @@ fn storage_buffers() {
     assert_eq!(outputs.live, [true, true, false, true]);
     let words: Vec<u32> = outputs.buffers[0].chunks(4).map(|c| u32::from_le_bytes([c[0], c[1], c[2], c[3]])).collect();
     assert_eq!(words, [0xaaaa_aaaa, 0x1111_1111, 0xcccc_cccc, 0x1111_1111, 0x1111_1111]);
-    // A load of two words at byte 16 reaches over the end.
+    // A load of two words at byte 16 exceeds the buffer.
     assert_eq!(component(&outputs, 0), [0xaaaa_aaaa, 0xcccc_cccc, 0, 0]);
     assert_eq!(outputs.outputs.component(1, 0), [20; 4]);
 }
@@ -169,7 +169,7 @@ fn atomics_go_lane_by_lane() {
                 let zero = b.u32_const(0);
                 let indices = [(IndexKind::AtomicOp, op.to_i32())];
                 if shared {
-                    // Memory starts as zero: the first value is put there.
+                    // Memory starts as zero, so store the first value.
                     let ten = b.u32_const(10);
                     b.intrinsic(IntrinsicOp::StoreShared, &[ten, four], &[(IndexKind::WriteMask, 1)], None);
                     b.intrinsic_def(IntrinsicOp::SharedAtomic, &[four, x], &indices, SCALAR)

@@ -1,4 +1,4 @@
-//! Tests of one stage each: fragments, geometry, tessellation; and of communication between lanes.
+//! Tests of specific stages (fragment, geometry, tessellation) and of communication between lanes.
 
 use super::*;
 use crate::intrinsics::indices::IoSemantics;
@@ -8,7 +8,7 @@ fn floats(words: &[u32]) -> Vec<f32> {
     words.iter().map(|&word| f32::from_bits(word)).collect()
 }
 
-/// Inputs of one quad: register 0.w is the lane as a float, register 1.x is as given.
+/// Inputs of one quad: register 0.w is the lane as a float, register 1.x is given by `values`.
 fn quad(values: [f32; 4]) -> Inputs {
     let mut inputs = lanes(4);
     for (lane, value) in values.into_iter().enumerate() {
@@ -43,7 +43,7 @@ fn derivatives() {
     }
 }
 
-/// A killed lane goes on: its value counts in derivatives.
+/// A killed lane continues: its value contributes to derivatives.
 #[test]
 fn killed_lanes_go_on_as_helpers() {
     let mut shader = Shader::new(Stage::Fragment);
@@ -92,7 +92,7 @@ fn interpolation_at_an_offset() {
     }
 }
 
-/// Framebuffer fetch reads what was there before, not what was stored.
+/// Framebuffer fetch reads the previous contents, not the stored value.
 #[test]
 fn framebuffer_fetch() {
     let mut shader = Shader::new(Stage::Fragment);
@@ -120,7 +120,8 @@ fn framebuffer_fetch() {
     assert_eq!(outputs.outputs.component(2, 0), [40, 41, 42, 43]);
 }
 
-/// Outputs are zero after an emission; a full primitive takes no more; two streams; the end closes what is open.
+/// Outputs are zero after an emission; a full primitive accepts no more vertices; two streams; the end closes open
+/// primitives.
 #[test]
 fn geometry() {
     let mut shader = Shader::new(Stage::Geometry);
@@ -154,7 +155,7 @@ fn geometry() {
     assert_eq!(outputs.emitted[0], [vec![vec![[0, 10, 0, 0]], vec![[1, 11, 0, 0]]], vec![]]);
     assert_eq!(outputs.emitted[1], [vec![vec![[0, 0, 21, 0]]]]);
     assert!(outputs.emitted[2].is_empty());
-    // No number stated: no limit.
+    // Without a stated number of vertices there is no limit.
     shader.info.gs.vertices_out = 0;
     assert_eq!(ran(&shader, &inputs).emitted[0][0].len(), 3);
 }
@@ -171,7 +172,7 @@ fn emission_is_bounded() {
     assert_eq!(try_run(&shader, &lanes(4)).map_err(|error| error.code().name).err(), Some("too-much-output"));
 }
 
-/// Each lane writes its vertex, all read a neighbour's after a barrier; the patch is shared.
+/// Each lane writes its vertex, and all read a neighbour's after a barrier; the patch is shared.
 #[test]
 fn tessellation_control() {
     for lowered in [false, true] {
@@ -230,7 +231,7 @@ fn votes_and_ballots() {
     let mut b = Builder::at_end(shader.main_mut());
     let x = lane(&mut b);
     let (one, five) = (b.u32_const(1), b.u32_const(5));
-    // All but lane 0 take part.
+    // All lanes except lane 0 participate.
     let taking = b.alu(AluOp::Uge, &[x, one]);
     let id = b.push_if(taking);
     let small = b.alu(AluOp::Ult, &[x, five]);
@@ -294,7 +295,7 @@ fn system_values() {
     assert_eq!(component(&outputs, 3), [0; 4]);
 }
 
-/// 64-bit masks are two words; booleans are all ones once they have 32 bits.
+/// 64-bit masks are two words; booleans lowered to 32 bits are all ones.
 #[test]
 fn wide_and_lowered_system_values() {
     let shader = shader(Stage::Fragment, |b| {
@@ -316,8 +317,8 @@ fn wide_and_lowered_system_values() {
     assert!(component(&outputs, 3).iter().all(|&steps| u64::from(steps) < outputs.steps && steps > 0));
 }
 
-/// Register 0 is stored by every lane, register 1 by some, register 2 twice: blocks clear only the last two. The words
-/// that the memory of the outputs held before are seen nowhere.
+/// Register 0 is stored by every lane, register 1 by some, register 2 twice: blocks clear only the last two. Previous
+/// words in the memory of the outputs must not be visible.
 #[test]
 fn blocks_clear_what_lanes_may_leave() {
     let shader = shader(Stage::Vertex, |b| {

@@ -1,4 +1,4 @@
-//! Textures and images, with a texture that keeps the requests.
+//! Textures and images, with a texture that records the requests.
 
 use super::*;
 use crate::alu::AluType;
@@ -9,7 +9,7 @@ use crate::types::TypeData;
 use std::collections::BTreeMap;
 use tgsi_environment::SamplerDim;
 
-/// Keeps the requests; the result of a lookup is its number in `x`, 100 in `y`, the unit in `z`, the sampler in `w`.
+/// Records the requests; the result of a lookup is its number in `x`, 100 in `y`, the unit in `z`, the sampler in `w`.
 #[derive(Default)]
 struct Recorder {
     requests: Vec<TextureRequest>,
@@ -58,7 +58,7 @@ fn data(op: TexOp, dim: SamplerDim, coordinates: u8) -> TexData {
     }
 }
 
-/// One request for a lookup with these sources (constants), in quads.
+/// The only request for a lookup with these constant sources.
 fn request(data: TexData, sources: &[(K, &[f32])]) -> TextureRequest {
     let shader = shader(Stage::Fragment, |b| {
         let sources: Vec<(K, Def)> = sources
@@ -96,7 +96,7 @@ fn lookups() {
     assert_eq!(r.lookup, TextureLookup::QueryLod);
 }
 
-/// The projector divides coordinates and reference value, not the layer.
+/// The projector divides the coordinates and the comparator, but not the layer.
 #[test]
 fn projection() {
     let array = TexData { is_array: true, is_shadow: true, ..data(TexOp::Tex, SamplerDim::Dim1D, 2) };
@@ -129,7 +129,7 @@ fn gathers() {
     assert_eq!(r.gather_offsets.map(|offsets| offsets[2]), Some([[-5; 4], [6; 4]]));
 }
 
-/// The level is asked for first, then used if the minimum is not greater.
+/// The level is queried first, then used if the minimum is not greater.
 #[test]
 fn minimum_of_the_level() {
     let shader = shader(Stage::Fragment, |b| {
@@ -143,8 +143,8 @@ fn minimum_of_the_level() {
     assert_eq!(recorder.requests[1].lod, f(1.0));
 }
 
-/// Quads without active lanes look nothing up; the unit is that of the first active lane; inactive lanes keep their
-/// value.
+/// Quads without active lanes sample nothing; the first active lane determines the unit; inactive lanes keep their
+/// values.
 #[test]
 fn units_by_deref_and_handle() {
     for bindless in [false, true] {
@@ -178,7 +178,7 @@ fn units_by_deref_and_handle() {
         b.end_if(id);
         let (outputs, recorder) = recorded(&shader, &lanes(12));
         assert_eq!(recorder.requests.len(), 2);
-        // Units behind those of the array are units, too.
+        // Units beyond the array are valid units, too.
         let units = if bindless { [1, 4] } else { [11, 14] };
         assert_eq!(component(&outputs, 2), [0, units[0], units[0], units[0], units[1], 0, 0, 0, 0, 0, 0, 0]);
         assert_eq!(component(&outputs, 1)[..4], [0, 100, 100, 100]);
@@ -206,7 +206,7 @@ fn queries() {
     assert_eq!((component(&outputs, 2), component(&outputs, 3)), (vec![7; 4], vec![4; 4]));
 }
 
-/// Positions of samples by number, looked up and computed.
+/// Positions of samples by number, sampled and computed.
 #[test]
 fn positions_of_samples() {
     for lowered in [false, true] {
@@ -243,7 +243,8 @@ fn shapes_of_results() {
     assert_eq!(lookup(true), [1, 1]);
 }
 
-/// Loads, stores and atomics of images by pointer, number and handle; coordinates beyond the dimension do not count.
+/// Loads, stores and atomics of images by pointer, number and handle; coordinates beyond the dimensionality are
+/// ignored.
 #[test]
 fn images() {
     use IntrinsicOp as I;
@@ -271,7 +272,7 @@ fn images() {
         let dim = (IndexKind::ImageDim, SamplerDim::Dim2D.to_i32());
         let value = b.intrinsic_def(load, &[name, coord, nine, zero], &[dim], VEC4);
         store_output(&mut b, 0, value);
-        // Lane 1 is dead.
+        // Lane 1 is killed.
         let one = b.u32_const(1);
         let dead = b.alu(AluOp::Ieq, &[x, one]);
         b.intrinsic(I::TerminateIf, &[dead], &[], None);

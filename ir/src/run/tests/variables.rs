@@ -15,7 +15,8 @@ fn deref(b: &mut Builder<'_>, kind: DerefKind, parent: &[Def], modes: VariableMo
 
 const TEMP: VariableModes = VariableModes::SHADER_TEMP;
 
-/// `vec4 a[3]`, element by lane; one component of it; outside reads 0 and is not written.
+/// `vec4 a[3]`, with the element indexed by lane; one component of it; out-of-bounds reads give 0 and such writes are
+/// dropped.
 #[test]
 fn arrays_and_components() {
     let mut shader = Shader::new(Stage::Vertex);
@@ -34,7 +35,7 @@ fn arrays_and_components() {
     let last = deref(&mut b, DerefKind::Array, &[element, three], TEMP, uint);
     let seven = b.u32_const(7);
     b.store_deref(last, seven, 1);
-    // By lane, too: component 4 is outside.
+    // Also indexed by lane: component 4 is out of bounds.
     let one = b.u32_const(1);
     let next = b.alu(AluOp::Iadd, &[x, one]);
     let component_of = deref(&mut b, DerefKind::Array, &[element, next], TEMP, uint);
@@ -45,7 +46,7 @@ fn arrays_and_components() {
     let guard = b.deref_var(guard, TEMP, uint);
     let guarded = b.load_deref(guard, SCALAR);
     store_output(&mut b, 2, guarded);
-    // Outside with a constant index.
+    // Out of bounds with a constant index.
     let minus = b.u32_const(u32::MAX);
     let outside = b.deref_array(root, minus, vec4);
     b.store_deref(outside, input, 15);
@@ -102,7 +103,7 @@ fn copies_of_structs_with_wildcards() {
     let a = path(&mut b, to, Some(1), 0, uint);
     let value = b.load_deref(a, SCALAR);
     store_output(&mut b, 1, value);
-    // The whole variable, over itself shifted would overlap: here plainly.
+    // The whole variable. (A copy onto itself, shifted, would overlap.)
     let (dest, source) = (b.deref_var(to, TEMP, array), b.deref_var(from, TEMP, array));
     b.intrinsic(IntrinsicOp::CopyDeref, &[dest, source], &[], None);
     let a = path(&mut b, to, Some(1), 0, uint);
@@ -133,7 +134,7 @@ fn initializers() {
     assert_eq!(component(&ran(&shader, &lanes(3)), 1), [2, 4, 0]);
 }
 
-/// Inputs, outputs, uniforms and system values as variables; arrays by lane; a scalar output at its component.
+/// Inputs, outputs, uniforms and system values as variables; arrays indexed by lane; a scalar output at its component.
 #[test]
 fn inputs_and_outputs() {
     let mut shader = Shader::new(Stage::Fragment);
@@ -192,7 +193,7 @@ fn inputs_and_outputs() {
     assert_eq!(outputs.outputs.len(), 4);
 }
 
-/// 64-bit inputs go over into the next register; a compact array fills registers scalar by scalar.
+/// 64-bit inputs continue in the next register; a compact array fills registers scalar by scalar.
 #[test]
 fn wide_inputs_and_compact_outputs() {
     let mut shader = Shader::new(Stage::Vertex);
@@ -225,7 +226,7 @@ fn wide_inputs_and_compact_outputs() {
     assert_eq!((words(1), words(2)), (vec![50, 51, 52, 53], vec![54, 55, 0, 0]));
 }
 
-/// A storage buffer through a pointer, with a runtime array behind a header.
+/// A storage buffer accessed through a pointer, with a runtime array after a header.
 #[test]
 fn buffer_variables() {
     let mut shader = Shader::new(Stage::Compute);
@@ -255,7 +256,7 @@ fn buffer_variables() {
     let outputs = ran(&shader, &inputs);
     assert_eq!(component(&outputs, 0), [3; 4]);
     assert_eq!(outputs.outputs.component(1, 0), [0, 0, 1, 3]);
-    // Lane 3 is behind the end.
+    // Lane 3 is beyond the end.
     assert_eq!(outputs.buffers[1], [6, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0]);
 }
 

@@ -51,8 +51,6 @@ impl main {
     );
 }
 
-// ---- examples of the reference
-
 fn examples() -> Vec<(String, String)> {
     let shared = std::env::var_os("TGSIC_SHARED")
         .map(std::path::PathBuf::from)
@@ -77,7 +75,7 @@ fn parse_ok(name: &str, text: &str) -> Shader {
     }
 }
 
-/// Byte identity of whole files. The only normalisation: blank space at the end of the file.
+/// Whole files are identical, byte by byte, except for blank space at the end.
 #[test]
 #[cfg_attr(not(reference_data), ignore = "there is no reference data")]
 fn examples_print_as_they_were() {

@@ -1,4 +1,4 @@
-//! No text breaks the parser, and no shader the printer.
+//! Any text is safe to parse, and any shader is safe to print.
 
 use super::{examples, parse_ok};
 use crate::alu::AluOp;
@@ -11,7 +11,7 @@ use crate::text::{Annotation, AnnotationTarget, parse, print, print_annotated, p
 use crate::types::{ScalarType, TypeData};
 use crate::variable::{VariableData, VariableModes};
 
-/// A text with everything in it, for the tests that need no data folder.
+/// A text with all features, for tests without a data folder.
 fn sample() -> String {
     let mut shader = Shader::new(Stage::Fragment);
     let vec4 = shader.types.vector(ScalarType::Float, 4);
@@ -48,11 +48,11 @@ fn texts() -> Vec<(String, String)> {
     texts
 }
 
-/// Reads, and prints what could be read.
+/// Parses a text, and prints the result if there is any.
 fn try_text(text: &str) {
     if let Ok(shader) = parse(text) {
         let printed = print(&shader);
-        let again = parse_ok("what was printed", &printed);
+        let again = parse_ok("printed text", &printed);
         assert_eq!(print(&again), printed);
     }
 }
@@ -60,12 +60,12 @@ fn try_text(text: &str) {
 #[test]
 fn every_truncation() {
     for (name, text) in texts() {
-        // Every byte of the short ones, a sample of the long ones: prime steps meet every column.
+        // Cut short texts at every byte, and long ones at a sample: prime steps reach every column.
         let step = if text.len() < 3000 { 1 } else { 37 };
         for end in (0..text.len()).step_by(step) {
             if text.is_char_boundary(end) {
-                // The whole function is not there: it cannot be right, unless all that lacks is blank or a later
-                // function.
+                // The function is incomplete, so it cannot be valid, unless only blanks or a later function are
+                // missing.
                 let cut = &text[..end];
                 if parse(cut).is_ok() {
                     assert!(!cut.contains("impl ") || cut.trim_end().contains("\n}"), "{name} at {end}");
@@ -97,7 +97,7 @@ fn mutations() {
                     }
                     1 => bytes.insert(at, replacements[random(replacements.len())]),
                     2 => {
-                        // A line twice, or elsewhere.
+                        // Duplicates a line, here or elsewhere.
                         let start = bytes[..at].iter().rposition(|&b| b == b'\n').map_or(0, |i| i + 1);
                         let end = bytes[at..].iter().position(|&b| b == b'\n').map_or(bytes.len(), |i| at + i + 1);
                         let line = bytes[start..end].to_vec();
@@ -112,7 +112,7 @@ fn mutations() {
             try_text(&text);
         }
     }
-    // Many changes are harmless: what was printed from them was read back above.
+    // Many changes are harmless: their printed results were parsed again above.
     assert!(parsed > 10, "{parsed}");
 }
 
@@ -132,7 +132,7 @@ fn odd_texts() {
     ] {
         try_text(text);
     }
-    // A struct within itself: known by name only inside.
+    // A struct nested in itself is known by its name only inside.
     let cycle = "shader: MESA_SHADER_VERTEX\ntype A: struct {B b}\ntype B: struct {A a}\n";
     assert!(parse(cycle).is_ok_and(|s| s.types.iter().any(|t| *t == TypeData::Opaque("A".to_string()))));
     assert!(parse("shader: MESA_SHADER_VERTEX\r\nsubgroup_size: 3\r\n").is_ok_and(|s| s.info.subgroup_size == 3));
@@ -145,7 +145,7 @@ fn odd_texts() {
     try_text(&format!("shader: MESA_SHADER_VERTEX\n{chain}"));
 }
 
-/// Long texts of one thing after the other: every one takes a moment, not minutes.
+/// Long texts with many similar parts are parsed in linear time.
 #[test]
 fn long_texts() {
     let function = |code: String| {
@@ -159,13 +159,13 @@ fn long_texts() {
         text.push_str(&format!("32 %{} = fadd %{i}, %0\n", i + 1));
         text
     }));
-    // Ifs one after the other.
+    // A sequence of ifs.
     texts.push((0..count / 4).fold("1 %0 = undefined\n".to_string(), |mut text, i| {
         let n = i * 3;
         text.push_str(&format!("if %0 {{\nblock b{}:\n}} else {{\nblock b{}:\n}}\nblock b{}:\n", n + 1, n + 2, n + 3));
         text
     }));
-    // Nested as deep as may be.
+    // Maximum nesting.
     let depth = 19_000;
     let mut nested = "1 %0 = undefined\n".to_string();
     for i in 0..depth {
@@ -184,7 +184,7 @@ fn long_texts() {
     phi.push_str(&vec!["b0: %0"; 20_000].join(", "));
     phi.push('\n');
     texts.push(phi);
-    // Constant indices, all of one value.
+    // Constant indices that all refer to one value.
     texts.push((0..count / 2).fold("32 %0 = undefined\n".to_string(), |mut text, i| {
         let n = 2 * i + 1;
         text.push_str(&format!(
@@ -207,8 +207,8 @@ fn long_texts() {
     }
 }
 
-/// What a validator may have to show: values that nothing makes, types and variables that do not exist, blocks out of
-/// the tree.
+/// Broken shaders that the validator may have to print: values without definition, missing types and variables, blocks
+/// outside of the tree.
 #[test]
 fn broken_shaders_print() {
     let mut shader = Shader::new(Stage::Fragment);

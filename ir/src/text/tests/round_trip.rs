@@ -1,4 +1,4 @@
-//! What is printed reads back as it was: not only as the same text, but as the same code.
+//! Parsing printed text restores the shader: the same text and the same code.
 
 use pretty_assertions::assert_eq;
 
@@ -26,7 +26,7 @@ fn type_name(types: &TypeTable, ty: Type) -> String {
     name
 }
 
-/// Everything about a body but ids that have no meaning of their own.
+/// Describes a body without ids that have no meaning.
 fn describe(shader: &Shader, body: &Body) -> Vec<String> {
     let order: Vec<Block> = body.blocks().chain([body.end_block()]).collect();
     let number = |block: Block| order.iter().position(|&b| b == block);
@@ -100,7 +100,7 @@ fn describe_variable(shader: &Shader, data: &VariableData) -> String {
     format!("{ty} {data:?}")
 }
 
-/// That two shaders are the same, whatever text says of them.
+/// Asserts that two shaders are equal, independently of their text.
 pub(super) fn assert_same(left: &Shader, right: &Shader) {
     assert_eq!((left.stage, &left.info), (right.stage, &right.info));
     let variables = |s: &Shader| -> Vec<String> {
@@ -119,8 +119,8 @@ pub(super) fn assert_same(left: &Shader, right: &Shader) {
     }
 }
 
-/// Prints, reads, compares, prints again; in our own form, and in Mesa's as far as that is a fixed point after one
-/// reading.
+/// Prints, parses, compares, prints again; in the extended form, and in Mesa's form if that is a fixed point after
+/// parsing once.
 fn check(shader: &Shader) -> String {
     let text = print(shader);
     let again = parse_ok("our own form", &text);
@@ -158,7 +158,7 @@ fn every_alu_opcode() {
                         let ty = info.input_types[i];
                         let size = if ty.is_unsized() { bits } else { ty.bit_size };
                         let used = op.input_components(i, components);
-                        // As wide as it must be, or wider with another order of components.
+                        // As wide as necessary, or wider with another order of components.
                         let wider = if variant % 2 == 1 || i % 2 == 1 { if used > 4 { 16 } else { 5 } } else { used };
                         let def = undef(&mut b, wider, size);
                         let swizzle = if wider == used {
@@ -182,7 +182,7 @@ fn every_alu_opcode() {
     check(&shader);
 }
 
-/// A value that an index of this kind may have, different from call to call.
+/// A possible value of an index of this kind, different for each call.
 fn index_value(kind: IndexKind, seed: u32) -> i32 {
     let pick = |count: u32| (seed % count) as i32;
     match kind {
@@ -248,7 +248,7 @@ fn every_intrinsic() {
                     seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
                     indices[slot] = index_value(kind, seed >> 8);
                 }
-                // What operands tell; in the last round something else, which a remark must keep.
+                // The inferred number; in the last round another one, which a comment must preserve.
                 let num_components = match round {
                     2 => 3,
                     _ if info.is_vectorized() => components,
@@ -324,7 +324,7 @@ fn every_texture_operation() {
     let all: Vec<(TexSrcKind, Def)> = TexSrcKind::ALL.iter().map(|&kind| (kind, b.f32_const(0.5))).collect();
     b.texture(TexData::new(TexOp::Txd, SamplerDim::Dim2D, AluType::FLOAT16), &all);
     let text = check(&shader);
-    // The rules conclude what real prints leave out: a plain lookup through a deref has no remark.
+    // The rules infer properties that Mesa omits: a plain lookup through a deref has no comment.
     let plain = text.lines().find(|l| l.contains("(float32)tex ") && l.contains("texture_deref")).expect("a lookup");
     assert!(!plain.contains("//"), "{plain}");
 }
@@ -391,7 +391,8 @@ fn control_flow_and_phis() {
     }
 }
 
-/// Far deeper than lines are indented: blocks, phis and jumps on every level, before, within and behind both sides.
+/// Nesting far deeper than the maximum indentation: blocks, phis and jumps on every level, before, within and after
+/// both sides.
 #[test]
 fn a_thousand_nested_ifs_and_loops() {
     let mut shader = Shader::new(Stage::Fragment);
@@ -463,7 +464,7 @@ fn constants() {
                     })
                     .collect();
                 let constant = b.constant(bits, &values);
-                // Read as a float, as an integer, as both, as nothing: four ways to show it.
+                // Used as a float, as an integer, as both, and without use: four ways to print it.
                 match seed {
                     0 if bits >= 16 => drop(b.alu(AluOp::Fneg, &[constant])),
                     1 if bits >= 8 => drop(b.alu(AluOp::Ineg, &[constant])),
@@ -501,7 +502,7 @@ fn constants_look_as_they_do_elsewhere() {
     assert_eq!(text(16, &[0x7c00], None), "(0x7c00 = inf = 31744)");
     assert_eq!(text(16, &[0x0001], Some(AluOp::Fneg)), "(0x0001 = 0.000000)");
     assert_eq!(text(64, &[0xc002 << 48], Some(AluOp::Fneg)), "(0xc002000000000000 = -2.250000)");
-    // Ties go to the even digit: 2^-7 = 0.0078125.
+    // Ties round to the even digit: 2^-7 = 0.0078125.
     assert_eq!(text(32, &[0x3c00_0000], Some(AluOp::Fneg)), "(0x3c000000 = 0.007812)");
     assert_eq!(
         text(32, &[0, 0xffff_ffff, 20, 3], Some(AluOp::Ineg)),
@@ -642,7 +643,7 @@ fn names_of_variables() {
     for variable in all {
         b.deref_var(variable, VariableModes::MEM_SHARED, vec4);
     }
-    // A pointer's target is another id in the other shader: compared by text.
+    // The target of a pointer has another id in the other shader, so compare the text.
     let text = print(&shader);
     let again = parse_ok("names", &text);
     assert_eq!(print(&again), text);
@@ -684,7 +685,7 @@ fn derefs() {
     let index = b.undef(1, 32);
     let base = link(&mut b, DerefKind::Var(a), temp, rows, &[]);
     let mut leaf = Vec::new();
-    // The last constant of the value is what `[1]` means; the others need a remark.
+    // `[1]` means the last constant with the value; the others need a comment.
     for &i in &[again, one, minus, wide, index] {
         let row_deref = link(&mut b, DerefKind::Array, temp, row, &[base, i]);
         leaf.push(link(&mut b, DerefKind::Array, temp, float, &[row_deref, i]));
@@ -701,7 +702,7 @@ fn derefs() {
     let constant_cast = DerefKind::Cast(b.body.push_cast(CastLayout::default()));
     let strided_cast = link(&mut b, constant_cast, ssbo, strided, &[one]);
     link(&mut b, DerefKind::Array, ssbo, float, &[strided_cast, one]);
-    // A constant in a side of an `if` is not seen behind it.
+    // A constant in a side of an `if` does not dominate the code after it.
     let yes = b.bool_const(true);
     let id = b.push_if(yes);
     b.u32_const(1);
@@ -766,8 +767,8 @@ fn functions_calls_and_copies() {
     assert!(text.contains("; *%2 = %1; ") && text.contains(" = *%2\n"), "{text}");
 }
 
-/// A text that Mesa could have printed: no constant for the index, edges nobody takes, struct fields only derefs name,
-/// comments.
+/// A text in Mesa's form: no constant for the index, edges that are never taken, struct fields that only derefs
+/// mention, comments.
 #[test]
 fn texts_by_others() {
     let text = "
@@ -806,7 +807,7 @@ impl main {
     let shader = parse_ok("by hand", text);
     let printed = print(&shader);
     assert!(printed.contains("type In: struct {vec4 x}\ntype B: struct {In second, float[] first}\n"), "{printed}");
-    // The constant takes the first free number.
+    // The constant gets the first free number.
     assert!(
         printed.contains("32     %0 = load_const (0x00000002 = 0.000000)\n    32     %5 = deref_array"),
         "{printed}"

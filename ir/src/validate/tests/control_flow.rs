@@ -1,4 +1,4 @@
-//! The control tree, the block graph and analyses that do not fit the code.
+//! The control tree, the block graph and analyses that do not match the code.
 
 use super::*;
 
@@ -110,7 +110,7 @@ pub(super) fn analysis_rule() {
         b.u32_const(2);
         let inst = b.body.def_inst(x);
         b.body.inst_order();
-        // Moved without telling anybody.
+        // Moved without advancing the epoch.
         let end = Cursor::BlockEnd(b.block());
         b.body.corrupt_move_inst(end, inst);
     });

@@ -83,7 +83,7 @@ pub(super) fn deref_rules() {
         deref(b, DerefKind::Struct(0), M::SHADER_TEMP, d.array, &[parent], ONE);
     });
     deref_trips(&["deref-not-array"], |b, d| {
-        // Inputs are not indexed by component.
+        // Inputs cannot be indexed by component.
         let parent = b.deref_var(d.input, M::SHADER_IN, d.vec4);
         deref(b, DerefKind::ArrayWildcard, M::SHADER_IN, d.vec4, &[parent], ONE);
     });

@@ -1,4 +1,5 @@
-//! Every kind of error is tripped by a shader that has just that wrong. (What text can express has a fixture as well.)
+//! Every kind of error is triggered by a shader that has only this error. (Errors that text can express have a fixture,
+//! too.)
 
 mod control_flow;
 mod derefs;
@@ -39,7 +40,7 @@ thread_local! {
     static FAILURES: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Notes a failure unless exactly these codes are found.
+/// Records a failure unless exactly these codes are found.
 #[track_caller]
 fn trips(shader: &Shader, expected: &[&'static str]) {
     let found = codes(shader);
@@ -50,7 +51,7 @@ fn trips(shader: &Shader, expected: &[&'static str]) {
     TRIPPED.with_borrow_mut(|t| t.extend(found));
 }
 
-/// A shader of a stage whose `main` the closure fills, expected to trip these codes.
+/// Builds a shader with `main` filled by the closure, and expects it to trigger these codes.
 #[track_caller]
 fn body_trips(stage: Stage, expected: &[&'static str], fill: impl FnOnce(&mut Builder)) {
     let mut shader = Shader::new(stage);
@@ -68,7 +69,7 @@ fn alu(b: &mut Builder, op: AluOp, sources: &[AluSrc], shape: Shape) -> Inst {
     b.build(InstData::Alu { op, flags: AluFlags::NONE }, &sources, Some(shape))
 }
 
-/// An intrinsic without any help of the builder.
+/// Creates an intrinsic without the checks of the builder.
 fn intrinsic(
     b: &mut Builder,
     op: IntrinsicOp,
@@ -85,7 +86,7 @@ fn intrinsic(
 const ONE: Shape = Shape::new(1, 32);
 const FOUR: Shape = Shape::new(4, 32);
 
-/// An `if` whose sides make values that a phi joins. Returns the `if`, the phi, the two values.
+/// An `if` with a definition in each side, and a phi of both. Returns the `if`, the phi, the two values.
 fn diamond(b: &mut Builder) -> (If, Inst, [Def; 2], [Block; 2]) {
     let condition = b.bool_const(true);
     let id = b.push_if(condition);

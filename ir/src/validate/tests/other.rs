@@ -87,7 +87,7 @@ pub(super) fn other_rules() {
         let undef = b.body.create_inst(InstData::Undef, &[], Some(ONE));
         b.body.insert_inst(Cursor::After(jump), undef);
         let block = b.block();
-        // The edge as the tree now gives it.
+        // The edge that the tree now implies.
         b.body.update_successors(block);
     });
     code_trips(&["jump-followed"], |b| {

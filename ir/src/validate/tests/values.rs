@@ -28,7 +28,7 @@ pub(super) fn uses_and_values() {
         let x = b.u32_const(1);
         b.alu(AluOp::Iadd, &[x, x]);
         let first = b.body.uses_vec(x)[0];
-        // The list runs in a circle.
+        // The list is cyclic.
         b.body.corrupt_use(first, |u| u.next = Some(first));
     });
     code_trips(&["use-list", "use-unlisted"], |b| {
@@ -40,7 +40,7 @@ pub(super) fn uses_and_values() {
     });
     code_trips(&["use-stray"], |b| {
         let x = b.u32_const(1);
-        // Made, reading a value, and never placed.
+        // Created with a source, and never placed.
         b.body.create_inst(
             InstData::Alu { op: AluOp::Ineg, flags: AluFlags::NONE },
             &[SourceSpec::alu(x, Swizzle::IDENTITY)],
@@ -135,7 +135,7 @@ pub(super) fn alu_rules() {
         let x = b.u32_const(1);
         alu(b, AluOp::Vec2, &[x.into(), x.into()], Shape::new(3, 32));
     });
-    // Unused selectors may say anything.
+    // Unused selectors may have any value.
     code_trips(&[], |b| {
         let x = b.u32_const(1);
         alu(b, AluOp::Ineg, &[AluSrc::new(x, Swizzle::IDENTITY)], ONE);
