@@ -1,25 +1,24 @@
-//! Locations for all registers and values, without spilling, and the number of locations needed.
+//! Assigns locations to all registers and values, without spilling, and counts the locations needed.
 //!
-//! To run last, on code that is about to be selected. Hardware registers are numbered from 0; each holds one register
+//! Must be the last pass before instruction selection. Hardware registers are numbered from 0; each holds one register
 //! of the IR, one element of an array, or one SSA value, whatever its shape.
 //!
-//! 1. A register of the IR has its location from its first access to its last one in program order. An access in a loop
-//!    counts for the whole outermost loop: the content may live from one round to the next.
-//! 2. The elements of an array have consecutive locations, for the whole body.
-//! 3. A value that stays SSA has a location from its producer to its last reader. A reader in a loop that the producer
-//!    is outside of counts until the end of the outermost such loop. What is read through folded modifiers is read
-//!    where the reader of these stands, and a folded saturation is the destination of its producer.
+//! 1. A register of the IR is live from its first to its last access in program order. An access in a loop extends the
+//!    interval to the whole outermost loop: the content may be live across iterations.
+//! 2. The elements of an array have consecutive locations, live for the whole body.
+//! 3. A value in SSA form is live from its definition to its last use. A use in a loop that does not contain the
+//!    definition extends the interval to the end of the outermost such loop. A value read through folded modifiers is
+//!    used where the modifiers' result is used; a folded saturation is the destination of its producer.
 //! 4. Values that the backend does not keep in registers (constants, uniforms as operands) have no location:
-//!    `needs_location` says which do.
-//! 5. A result does not take the location of an operand of the same instruction: backends may need several instructions
-//!    for one. Nothing else that lives at the same time shares a location.
-//! 6. What is in a register of the IR before the first store is not defined: code comes from SSA, where zeros are
-//!    said.
-//! 7. If more locations are needed than there are, the error names the first instruction in program order after which
-//!    too many are in use, and the peak. Nothing is spilled.
+//!    `needs_location` selects the values that do.
+//! 5. A result does not share a location with an operand of the same instruction: backends may expand one instruction
+//!    into several. Nothing else that is live at the same time shares a location.
+//! 6. A register of the IR is undefined before its first store: the code comes from SSA, where zeros are explicit.
+//! 7. If there are not enough locations, the error names the first instruction in program order after which too many
+//!    are live, and the peak. Nothing is spilled.
 //!
-//! Linear scan over intervals (Poletto and Sarkar, "Linear Scan Register Allocation", 1999) without holes: for
-//! intervals the number of locations is the smallest possible. O(n log n).
+//! Linear scan over intervals without holes (Poletto and Sarkar, "Linear Scan Register Allocation", 1999): for
+//! intervals the number of locations is minimal. O(n log n).
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -35,49 +34,49 @@ use crate::chase::{
 use crate::modifiers::ModifierPolicy;
 use crate::registers::{reg_decls, reg_loads, reg_stores};
 
-/// Folded modifiers that are looked through: `fneg` and `fabs`.
+/// The number of folded modifiers followed: one `fneg` and one `fabs`.
 const MAX_MODIFIERS: usize = 2;
 
-/// Where everything is.
+/// The locations of all registers and values.
 #[derive(Clone, Debug, Default)]
 pub struct Assignment {
-    /// By value or handle: its location (that of element 0 for an array); none without one.
+    /// By value or handle: the location (that of element 0 for an array), if any.
     locations: SecondaryMap<Def, Option<u32>>,
     /// The number of locations in use.
     pub peak: u32,
 }
 
 impl Assignment {
-    /// The location of a value that stays SSA, or of a register by its handle.
+    /// Returns the location of an SSA value, or of a register given by its handle.
     pub fn location(&self, def: Def) -> Option<u32> {
         self.locations[def]
     }
 }
 
-/// There are not enough registers.
+/// There are too few registers.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[error("{inst} exceeds the {limit} registers, {peak} are needed")]
 pub struct TooManyRegisters {
-    /// Where they are first too many.
+    /// The first instruction after which too many registers are live.
     pub inst: Inst,
-    /// The number that the whole body needs.
+    /// The number of registers that the whole body needs.
     pub peak: u32,
-    /// The number that there are.
+    /// The number of registers available.
     pub limit: u32,
 }
 
-/// Something that needs a location, from one number to another one. Numbers are twice those of the program order, so
-/// that there is one before and one after each instruction.
+/// The live interval of a register or value. Positions are twice those of the program order, so that there is one
+/// before and one after each instruction.
 struct Interval {
     def: Def,
     start: u32,
     end: u32,
 }
 
-/// Assigns locations, see the [module](self). `needs_location` says which values are kept in registers.
+/// Assigns locations, see the [module](self). `needs_location` selects the values kept in registers.
 ///
 /// # Errors
-/// More than `limit` would be needed.
+/// The body needs more than `limit` registers.
 pub fn assign_registers(
     body: &Body,
     policy: ModifierPolicy,
@@ -126,7 +125,7 @@ pub fn assign_registers(
     }
 }
 
-/// Finds when things live.
+/// Computes live intervals.
 struct Intervals<'a> {
     body: &'a Body,
     policy: ModifierPolicy,
@@ -135,19 +134,19 @@ struct Intervals<'a> {
 }
 
 impl Intervals<'_> {
-    /// The numbers before and after an instruction.
+    /// The position before an instruction; the one after it is greater by 1.
     fn number(&self, inst: Inst) -> u32 {
         self.order.index(inst).saturating_mul(2)
     }
 
-    /// An instruction with a number, or the next one.
+    /// The instruction at a position, or the next one.
     fn inst_at(&self, number: u32) -> Option<Inst> {
         let is_after = |block: &Block| self.order.block_end(*block).saturating_mul(2) >= number;
         let block = self.body.blocks().find(is_after)?;
         self.body.insts(block).find(|&inst| self.number(inst) + 1 >= number).or_else(|| self.body.last_inst(block))
     }
 
-    /// The numbers of the outermost loop around a block that does not contain another block.
+    /// The positions of the outermost loop that contains `block` but not `without`.
     fn outermost(&self, block: Block, without: Option<Block>) -> Option<(u32, u32)> {
         let mut found = None;
         let mut around = self.loops.innermost(block);
@@ -160,8 +159,7 @@ impl Intervals<'_> {
         Some((bounds.0.saturating_mul(2), bounds.1.saturating_mul(2)))
     }
 
-    /// Where an access as a backend executes it happens: a folded load at its readers, a folded store at the
-    /// producer.
+    /// Accesses count where a backend executes them: a folded load at its uses, a folded store at the producer.
     fn of_register(&self, handle: Def) -> Option<Interval> {
         let body = self.body;
         let (mut start, mut end) = (u32::MAX, 0);
@@ -188,7 +186,8 @@ impl Intervals<'_> {
         (start <= end).then_some(Interval { def: handle, start, end })
     }
 
-    /// The block and the number at which a source is read; after an instruction, so that its result goes elsewhere.
+    /// The block and position at which a source is read; for an instruction the position after it, so that its result
+    /// gets another location.
     fn read_at(&self, source: Use) -> Option<(Block, u32)> {
         match self.body.user(source) {
             User::Inst(inst) => Some((self.body.inst_block(inst)?, self.number(inst) + 1)),
@@ -199,7 +198,7 @@ impl Intervals<'_> {
         }
     }
 
-    /// The value that an instruction leaves in SSA form.
+    /// The interval of the result of an instruction, if it is kept in SSA form.
     fn of_value(&self, inst: Inst, needs_location: &dyn Fn(&Body, Def) -> bool) -> Option<Interval> {
         let body = self.body;
         let mut def = body.inst_def(inst)?;
@@ -232,7 +231,7 @@ impl Intervals<'_> {
                 let Some(user) = body.user(source).inst() else { continue };
                 let Some(result) = body.inst_def(user) else { continue };
                 let is_modifier = is_folded(body, user, self.policy) && modifiers > 0;
-                // The index of a folded load is read where that is.
+                // The index of a folded load is read where the load is.
                 let is_index = load_reg_for_def(body, result).and_then(|load| accessed_register(body, load)).is_some();
                 if is_modifier || is_index {
                     open.push((result, modifiers - usize::from(is_modifier)));

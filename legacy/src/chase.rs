@@ -1,12 +1,12 @@
-//! Finding the register, the write mask and the modifiers of a value.
+//! Finds the register, the write mask and the modifiers of a value.
 //!
-//! To be used during instruction selection, after [`legacy_trivialize`](crate::legacy_trivialize()): only then is
-//! folding sound. A backend
+//! For use during instruction selection, after [`legacy_trivialize`](crate::legacy_trivialize()): folding is sound only
+//! then. A backend
 //!
 //! - skips `decl_reg`, `load_reg*` and `store_reg*` themselves, and every instruction for which [`is_folded`] holds;
-//! - emits nothing for values that it reads in place, such as uniforms that are operands of the machine, if
-//!   trivialisation was told of them ([`IsOperand`](crate::IsOperand)): else their stores would be lost;
-//! - asks [`chase_alu_src`] and [`chase_alu_dest`] for ALU instructions, [`chase_src`] and [`chase_dest`] for all
+//! - emits nothing for values that it reads in place, such as uniforms that are operands of the machine; trivialisation
+//!   must know of them ([`IsOperand`](crate::IsOperand)), or stores of them are lost;
+//! - uses [`chase_alu_src`] and [`chase_alu_dest`] for ALU instructions, [`chase_src`] and [`chase_dest`] for all
 //!   others.
 //!
 //! A source means `negate(absolute(value.swizzle))`; a destination means "write the components of the mask, clamped to
@@ -25,14 +25,14 @@ pub struct Register {
     pub handle: Def,
     /// Element of an array; 0 for a plain register.
     pub base: u32,
-    /// Run-time index that adds to `base`.
+    /// Run-time index, added to `base`.
     pub indirect: Option<Def>,
 }
 
 /// The register or value that a source reads, or a destination writes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Operand {
-    /// A value that lives in SSA form.
+    /// A value in SSA form.
     Ssa(Def),
     /// A register.
     Register(Register),
@@ -43,7 +43,7 @@ pub enum Operand {
 pub struct AluSource {
     /// The value or register that is read.
     pub operand: Operand,
-    /// Components selected.
+    /// The components selected.
     pub swizzle: Swizzle,
     /// Absolute value, before negation.
     pub absolute: bool,
@@ -54,8 +54,8 @@ pub struct AluSource {
 /// The destination of an ALU instruction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct AluDestination {
-    /// The value or register that is written. An SSA value may be another one than the instruction's own: that of a
-    /// folded saturation.
+    /// The value or register that is written. An SSA value may differ from the instruction's own result: it is the
+    /// result of a folded saturation.
     pub operand: Operand,
     /// Components written, bit 0 = first.
     pub write_mask: u32,
@@ -63,14 +63,14 @@ pub struct AluDestination {
     pub saturate: bool,
 }
 
-/// The `load_reg` or `load_reg_indirect` that makes a value, none if it is made otherwise.
+/// Returns the `load_reg` or `load_reg_indirect` that defines a value, if one does.
 pub fn load_reg_for_def(body: &Body, def: Def) -> Option<Inst> {
     let inst = body.def_inst(def);
     is_load_reg(body, inst).then_some(inst)
 }
 
-/// The `store_reg` or `store_reg_indirect` that is the only use of a value, none if there is no such. (Whether the two
-/// stand well enough together for folding is what trivialisation ensures.)
+/// Returns the `store_reg` or `store_reg_indirect` that is the only use of a value, if there is one. (Trivialisation
+/// ensures that the store can be folded into the producer.)
 pub fn store_reg_for_def(body: &Body, def: Def) -> Option<Inst> {
     let source = body.single_use(def)?;
     let inst = body.user(source).inst()?;
@@ -113,9 +113,9 @@ pub fn accessed_register(body: &Body, inst: Inst) -> Option<Register> {
     Some(Register { handle, base: body.index(inst, IndexKind::Base) as u32, indirect })
 }
 
-/// Whether a float modifier (`fabs` or `fneg`) can become a modifier of everything that reads it: every use is an ALU
-/// source of float type, and the value is not 64 bits wide. A value without uses folds. What the target takes besides
-/// is for the [policy](ModifierPolicy::folds_source) to say.
+/// Whether a float modifier (`fabs` or `fneg`) can become a source modifier at every use: every use is an ALU source of
+/// float type, and the value is not 64 bits wide. A value without uses folds. Whether the target supports the modifier
+/// is up to the [policy](ModifierPolicy::folds_source).
 pub fn float_mod_folds(body: &Body, modifier: Inst) -> bool {
     let Some(def) = body.inst_def(modifier) else { return false };
     if body.bit_size(def) == 64 {
@@ -129,11 +129,11 @@ pub fn float_mod_folds(body: &Body, modifier: Inst) -> bool {
     })
 }
 
-/// Whether a saturation (`fsat`) can become a flag of the instruction that makes its source.
+/// Whether a saturation (`fsat`) can become a flag of the instruction that defines its source.
 ///
-/// That instruction must be an ALU one whose result is an unsized float and which is no modifier or saturation
-/// itself, the value must have no other use and not
-/// be 64 bits wide, and the saturation must take it as it is.
+/// That instruction must be an ALU instruction other than a modifier or saturation, with a result of unsized float
+/// type. The value must have no other use and not be 64 bits wide, and the saturation must read all of it without
+/// swizzle.
 pub fn fsat_folds(body: &Body, fsat: Inst) -> bool {
     let Some(result) = body.inst_def(fsat) else { return false };
     let source = body.source(fsat, 0);
@@ -147,8 +147,8 @@ pub fn fsat_folds(body: &Body, fsat: Inst) -> bool {
         && body.swizzle(source).is_identity(usize::from(body.num_components(def)))
 }
 
-/// Whether nothing is to be emitted for an ALU instruction, because the instructions around it take it in: a modifier
-/// that folds into all its readers, a saturation that folds into its source, as the policy allows.
+/// Whether an ALU instruction needs no code, because it folds into its neighbours as the policy allows: a modifier into
+/// all its users, a saturation into its source.
 pub fn is_folded(body: &Body, inst: Inst, policy: ModifierPolicy) -> bool {
     match body.alu_op(inst) {
         Some(AluOp::Fneg | AluOp::Fabs) => modifier_is_chased(body, inst, policy),
@@ -157,9 +157,9 @@ pub fn is_folded(body: &Body, inst: Inst, policy: ModifierPolicy) -> bool {
     }
 }
 
-/// Whether every reader of a modifier that folds also looks through it. [`chase_alu_src`] follows one `fneg` and,
-/// after it, one `fabs`; a modifier that is read by another modifier which stops there must be emitted. A modifier
-/// whose value nobody reads is not needed either way.
+/// Whether every user of a foldable modifier looks through it. [`chase_alu_src`] follows one `fneg` and, after it, one
+/// `fabs`; a modifier used by another modifier that is not followed further must be emitted. A modifier without uses is
+/// never needed.
 fn modifier_is_chased(body: &Body, inst: Inst, policy: ModifierPolicy) -> bool {
     if !policy.folds_source(body, inst) {
         return false;
@@ -169,7 +169,7 @@ fn modifier_is_chased(body: &Body, inst: Inst, policy: ModifierPolicy) -> bool {
     body.uses_of(def).all(|source| {
         let Some(user) = body.user(source).inst() else { return false };
         match body.alu_op(user) {
-            // What reads this modifier through another one that is folded itself: fneg(fabs x) is followed, the other
+            // Users that read this modifier through another folded one: fneg(fabs x) is followed, the other
             // combinations are not.
             Some(AluOp::Fneg) if policy.folds_source(body, user) => !is_fneg,
             Some(AluOp::Fabs) if policy.folds_source(body, user) => false,
@@ -238,15 +238,15 @@ pub fn chase_alu_dest(body: &Body, def: Def, policy: ModifierPolicy) -> AluDesti
     AluDestination { operand: Operand::Ssa(def), write_mask: all, saturate: false }
 }
 
-/// Finds the register of a source of an instruction that is no ALU one (or of an `if`). There are no modifiers:
-/// trivialisation puts them only on loads that ALU instructions alone read.
+/// Finds the register of a source of a non-ALU instruction (or of an `if`). There are no modifiers: trivialisation puts
+/// them only on loads that ALU instructions alone read.
 pub fn chase_src(body: &Body, source: Use) -> Operand {
     let def = body.src_def(source);
     match load_operand(body, def) {
         Some((operand, load)) => {
             debug_assert!(
                 body.index(load, IndexKind::LegacyFabs) == 0 && body.index(load, IndexKind::LegacyFneg) == 0,
-                "a load with modifiers is read by something else than an ALU instruction"
+                "a load with modifiers is used by a non-ALU instruction"
             );
             operand
         }
@@ -254,15 +254,15 @@ pub fn chase_src(body: &Body, source: Use) -> Operand {
     }
 }
 
-/// Where the value of an instruction that is not an ALU one goes. Always all components, never saturated:
-/// trivialisation sees to that.
+/// Finds the destination of a non-ALU instruction. Trivialisation ensures that it writes all components, without
+/// saturation.
 pub fn chase_dest(body: &Body, def: Def) -> Operand {
     match store_reg_for_def(body, def).and_then(|store| accessed_register(body, store).map(|r| (store, r))) {
         Some((store, register)) => {
             debug_assert!(
                 body.index(store, IndexKind::LegacyFsat) == 0
                     && body.index(store, IndexKind::WriteMask) as u32 == full_mask(body, def),
-                "a partial or saturating store takes a value that no ALU instruction makes"
+                "a partial or saturating store of the result of a non-ALU instruction"
             );
             Operand::Register(register)
         }

@@ -1,17 +1,17 @@
-//! Proof from scratch that folding register accesses is sound.
+//! Proves, independently of the trivialisation, that folding register accesses is sound.
 //!
-//! The checker knows nothing of how the trivialisation works. It runs each block twice, symbolically: once as the IR
-//! means it (a load reads when it is executed, a store writes when it is executed) and once as a backend that uses the
-//! [`chase`](crate::chase) functions will execute it (a folded load reads at its reader, a folded store writes at the
-//! producer of its value). Every component of a register carries the *version* that the last store gave it. The two
-//! runs must agree on
+//! The checker assumes nothing about how the trivialisation works. It runs each block twice, symbolically: once with
+//! the semantics of the IR (a load reads when it is executed, a store writes when it is executed) and once as a backend
+//! that uses the [`chase`](crate::chase) functions executes it (a folded load reads at its use, a folded store writes
+//! at the producer of its value). Every component of a register carries the *version* that the last store gave it. The
+//! two runs must agree on
 //!
-//! - the version of each component that each reader reads,
-//! - the versions of all registers at the end of the block,
+//! - the version of each component at each use,
+//! - the versions of all registers at the end of the block.
 //!
-//! and besides every store must be folded into the producer of its value exactly once, every load be read in its own
-//! block, and modifiers and partial masks stand only where the chase functions can hand them over. Elements of an array
-//! are not told apart, so that an accepted block is right for every run-time index.
+//! In addition every store must be folded into the producer of its value exactly once, every load must be used only in
+//! its own block, and modifiers and partial masks may occur only where the chase functions can return them. Elements of
+//! an array are not distinguished, so an accepted block is correct for every run-time index.
 
 use hashbrown::HashMap;
 
@@ -30,16 +30,16 @@ use crate::trivialize_registers::IsOperand;
 /// A reason why folding is unsound.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
 pub enum Violation {
-    /// A reader of a load stands in another block.
+    /// A load is used in another block.
     #[error("{reader} reads the register load {load}, which is in another block")]
     ReaderInOtherBlock {
         /// The load.
         load: Inst,
-        /// The block of the reader.
+        /// The block of the use.
         reader: Block,
     },
-    /// A folded load would read something else than the load does.
-    #[error("the load {load} is folded into a reader in {block} behind a store that changes component {component}")]
+    /// A folded load would read another value than the load does.
+    #[error("the load {load} is folded into a reader in {block} after a store that changes component {component}")]
     StaleLoad {
         /// The load.
         load: Inst,
@@ -48,14 +48,14 @@ pub enum Violation {
         /// The block.
         block: Block,
     },
-    /// A store that no producer takes in.
+    /// A store that is not folded into a producer.
     #[error("the store {store} is not folded into the producer of its value")]
     UnfoldedStore {
         /// The store.
         store: Inst,
     },
-    /// At the end of a block a register holds something else than it should.
-    #[error("component {component} of register {register} holds something else at the end of {block}")]
+    /// At the end of a block a register holds the wrong value.
+    #[error("component {component} of register {register} holds the wrong value at the end of {block}")]
     WrongFinalValue {
         /// Handle of the register.
         register: Def,
@@ -64,46 +64,46 @@ pub enum Violation {
         /// The block.
         block: Block,
     },
-    /// A producer writes a register through an index that is made after it.
-    #[error("the store {store} is folded into a producer that stands before its index")]
+    /// A producer writes a register through an index that is defined after it.
+    #[error("the store {store} is folded into a producer that precedes its index")]
     IndexAfterProducer {
         /// The store.
         store: Inst,
     },
-    /// A modifier on a load that something else than an ALU instruction reads.
-    #[error("the load {load} has modifiers but a reader that takes none")]
+    /// A load with modifiers is used by a non-ALU instruction.
+    #[error("the load {load} has modifiers but a user that supports none")]
     ModifierOnPlainReader {
         /// The load.
         load: Inst,
     },
-    /// A partial or saturating store whose value no ALU instruction makes.
+    /// A partial or saturating store of the result of a non-ALU instruction.
     #[error("the store {store} needs a write mask or saturation that its producer does not have")]
     PlainProducer {
         /// The store.
         store: Inst,
     },
-    /// An operand reads a load with a modifier that the target does not have there.
-    #[error("the load {load} has a modifier that source {number} of its reader does not take")]
+    /// An operand reads a load with a modifier that the target does not support there.
+    #[error("the load {load} has a modifier that source {number} of its user does not support")]
     ModifierNotTaken {
         /// The load.
         load: Inst,
         /// The number of the source.
         number: u8,
     },
-    /// A store saturates what an operation makes that cannot saturate.
-    #[error("the store {store} saturates the value of an operation that cannot")]
+    /// A store saturates the result of an operation that cannot saturate.
+    #[error("the store {store} saturates the result of an operation that cannot saturate")]
     SaturationNotTaken {
         /// The store.
         store: Inst,
     },
-    /// A modifier that is looked through hides a register read, which the chase functions do not follow.
+    /// A register read through a folded modifier, which the chase functions do not follow.
     #[error("the load {load} is read through a modifier that is folded")]
     LoadBehindModifier {
         /// The load.
         load: Inst,
     },
-    /// A saturation that is folded away is stored to a register by a store that nobody emits.
-    #[error("the store {store} takes the value of a saturation that is folded away")]
+    /// A folded saturation is stored to a register, but the store has no producer to fold into.
+    #[error("the store {store} stores the value of a folded saturation")]
     StoreOfFoldedSaturation {
         /// The store.
         store: Inst,
@@ -111,7 +111,7 @@ pub enum Violation {
 }
 
 /// Checks all functions of a shader after [`legacy_trivialize`](crate::legacy_trivialize()) with the same policy and
-/// the same operands that are read in place. Returns everything that is wrong.
+/// the same operands read in place. Returns all violations.
 pub fn check(shader: &Shader, policy: ModifierPolicy, is_operand: IsOperand<'_>) -> Result<(), Vec<Violation>> {
     let mut violations = Vec::new();
     for body in shader.functions.values().filter_map(|f| f.body.as_ref()) {
@@ -120,7 +120,7 @@ pub fn check(shader: &Shader, policy: ModifierPolicy, is_operand: IsOperand<'_>)
     if violations.is_empty() { Ok(()) } else { Err(violations) }
 }
 
-/// Checks one body; appends what is wrong.
+/// Checks one body and appends its violations.
 pub fn check_body(body: &Body, policy: ModifierPolicy, is_operand: IsOperand<'_>, violations: &mut Vec<Violation>) {
     for block in body.blocks() {
         let (seen, now) = (HashMap::new(), Versions::default());
@@ -128,7 +128,7 @@ pub fn check_body(body: &Body, policy: ModifierPolicy, is_operand: IsOperand<'_>
     }
 }
 
-/// Versions of register components: the store that wrote them last, none = as at the start of the block.
+/// Versions of register components: the last store that wrote them; none for the content at the start of the block.
 #[derive(Default, Clone)]
 struct Versions(HashMap<(Def, u8), Inst>);
 
@@ -150,7 +150,7 @@ struct BlockCheck<'a> {
     is_operand: IsOperand<'a>,
     block: Block,
     violations: &'a mut Vec<Violation>,
-    /// The versions that each load of the block reads by the IR's meaning.
+    /// The versions that each load of the block reads by the semantics of the IR.
     seen: HashMap<Inst, [Option<Inst>; 16]>,
     /// State of the run as a backend executes it.
     now: Versions,
@@ -158,7 +158,7 @@ struct BlockCheck<'a> {
 
 impl BlockCheck<'_> {
     fn run(&mut self) {
-        // As the IR means it.
+        // By the semantics of the IR.
         let mut meant = Versions::default();
         for inst in self.body.insts(self.block) {
             let Some(register) = accessed_register(self.body, inst) else { continue };
@@ -170,7 +170,7 @@ impl BlockCheck<'_> {
                 meant.write(register.handle, mask, inst);
             }
         }
-        // As it will be executed.
+        // As a backend executes it.
         let mut folded: SecondaryMap<Inst, bool> = SecondaryMap::new();
         for inst in self.body.insts(self.block) {
             let silent = is_register_access(self.body, inst)
@@ -180,7 +180,7 @@ impl BlockCheck<'_> {
                 continue;
             }
             self.read_sources(inst);
-            // The backend emits nothing for what is read in place: a store into it is lost.
+            // The backend emits nothing for a value read in place: a store into it is lost.
             if self.body.inst_def(inst).is_some_and(|def| (self.is_operand)(self.body, def)) {
                 continue;
             }
@@ -252,8 +252,8 @@ impl BlockCheck<'_> {
         self.read_load(load, full_mask(self.body, def));
     }
 
-    /// A folded load: what is read now must be what the load reads. Run-time indices that are loads themselves are read
-    /// now as well.
+    /// A folded load: the current versions must be those that the load reads. Run-time indices that are loads
+    /// themselves are read at the same point.
     fn read_load(&mut self, load: Inst, mask: u32) {
         let mut next = Some((load, mask));
         while let Some((load, mask)) = next.take() {
@@ -276,7 +276,7 @@ impl BlockCheck<'_> {
         }
     }
 
-    /// Executes what an instruction writes; returns the store that it takes in.
+    /// Executes the write of an instruction; returns the store folded into it.
     fn write_destination(&mut self, inst: Inst) -> Option<Inst> {
         let def = self.body.inst_def(inst)?;
         let store = if let Some(op) = self.body.alu_op(inst) {
@@ -343,7 +343,7 @@ mod tests {
         Shape::new(1, 32)
     }
 
-    /// A value that nothing can fold away.
+    /// A value that cannot be folded away.
     fn value(b: &mut Builder) -> Def {
         let c = b.u32_const(7);
         b.alu(AluOp::Ineg, &[c])
@@ -455,7 +455,7 @@ mod tests {
 
     #[test]
     fn stores_of_operands_that_are_read_in_place_are_isolated() {
-        // The last thing in a loop: `MOV TEMP, CONST`.
+        // The last instruction of a loop: `MOV TEMP, CONST`.
         let mut shader = Shader::new(Stage::Vertex);
         let mut b = Builder::at_end(shader.main_mut());
         let r = b.decl_reg(scalar(), 0);
@@ -464,7 +464,7 @@ mod tests {
         b.store_reg(uniform, r, 0, 1);
         let is_uniform: IsOperand<'_> =
             &|body, def| body.intrinsic(body.def_inst(def)) == Some(IntrinsicOp::LoadUniform);
-        // Without the knowledge, the store folds into the load, and a backend without code for it loses it.
+        // Without the knowledge, the store folds into the load, and a backend that emits no code for the load loses it.
         let mut folded = shader.clone();
         legacy_trivialize(&mut folded, ModifierPolicy::ALL, NO_OPERANDS);
         assert_eq!(check(&folded, ModifierPolicy::ALL, NO_OPERANDS), Ok(()));
@@ -484,7 +484,7 @@ mod tests {
             make(&mut Builder::at_end(shader.main_mut()));
             let all = check(&shader, ModifierPolicy::ALL, NO_OPERANDS).err().unwrap_or_default();
             legacy_trivialize(&mut shader, ModifierPolicy::ALL, NO_OPERANDS);
-            assert_eq!(check(&shader, ModifierPolicy::ALL, NO_OPERANDS), Ok(()), "trivialisation mends it");
+            assert_eq!(check(&shader, ModifierPolicy::ALL, NO_OPERANDS), Ok(()), "trivialisation repairs it");
             all.iter()
                 .map(|v| v.to_string().split(' ').next().unwrap().to_string() + &format!("{v:?}"))
                 .collect::<String>()

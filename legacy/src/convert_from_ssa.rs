@@ -8,35 +8,34 @@
 //! ```
 //!
 //! After Boissinot, Darte, Rastello, Dupont de Dinechin, Guillon: "Revisiting Out-of-SSA Translation for Correctness,
-//! Code Quality, and Efficiency" (2009), with the copies that isolate phis not made before it is known that they are
-//! needed:
+//! Code Quality, and Efficiency" (2009), except that the copies that isolate phis are inserted only once they are known
+//! to be needed:
 //!
-//! 1. a phi, and each of its sources in turn, form a *web* where no two values of the union interfere (a linear walk in
-//!    dominance order);
-//! 2. a source that does not get into the web is copied into it at the end of its predecessor. Such a block leads
-//!    nowhere else, and of the web nothing is live there: it would be where the phi is made. Only in unstructured
-//!    control flow a block can lead elsewhere too: phis that it leads to are *isolated*, that is read as soon as they
-//!    are made, and all that they receive is copied;
-//! 3. a web becomes a register; each reading of one of its values a `load_reg` right before the reader, each definition
-//!    a `store_reg` right after;
-//! 4. what is copied at the end of one block is copied at once: it is put in sequence, a cycle with the help of one
-//!    more register.
+//! 1. A phi and each of its sources in turn are merged into a *web* if no two values of the union interfere (a linear
+//!    walk in dominance order).
+//! 2. A source that is not merged is copied into the web at the end of its predecessor. Such a block has no other
+//!    successor, and no value of the web is live there: it would be live at the phi. Only in unstructured control flow
+//!    can the block have other successors. The phis of its successors are then *isolated*: they are read as soon as
+//!    they are defined, and all their sources are copied.
+//! 3. A web becomes a register; each use of one of its values becomes a `load_reg` right before the user, each
+//!    definition a `store_reg` right after it.
+//! 4. The copies at the end of a block form a parallel copy. They are sequentialised; cycles need one more register.
 //!
-//! Only values connected to phis become registers; the others stay SSA. No phi and no parallel copy is left. Phi
-//! sources that are undefined get no copy. A constant is never part of a web: it is stored.
+//! Only values connected to phis become registers; the others stay SSA. No phi and no parallel copy is left. Undefined
+//! phi sources get no copy. A constant is never part of a web: it is stored.
 //!
 //! # Divergence
 //!
-//! A value counts as uniform if [`analyze_divergence`](mod@tgsi_ir::analysis::divergence) saw it, found it uniform, and
-//! nothing reads it after a loop that invocations leave at different times. Constants and undefined values are uniform
-//! as well. All others count as divergent, also those that were made after the analysis, or without one.
+//! A value counts as uniform if [`analyze_divergence`](mod@tgsi_ir::analysis::divergence) visited it, found it uniform,
+//! and it has no use after a loop that invocations leave at different times. Constants and undefined values are uniform
+//! as well. All others count as divergent, including those created after the analysis, or without one.
 //!
-//! 1. A register is declared uniform only if all that is ever in it is uniform: the values of its web, what is copied
-//!    into it, and what was in the registers that are copied into it.
-//! 2. With [`ConvertFromSsaOptions::consider_divergence`] a web holds uniform values only, or divergent ones only. A
-//!    copy connects the two.
-//! 3. A uniform register is then never filled from a divergent one, even if the content has been copied there: on
-//!    hardware that keeps the two apart nothing leads back.
+//! 1. A register is declared uniform only if everything it ever holds is uniform: the values of its web, the values
+//!    copied into it, and the content of registers copied into it.
+//! 2. With [`ConvertFromSsaOptions::consider_divergence`] a web holds either uniform values only or divergent values
+//!    only. A copy connects the two.
+//! 3. A uniform register is then never filled from a divergent one, even if the content has been copied there: hardware
+//!    that separates the two cannot move data back.
 
 mod sequentialize;
 
@@ -53,11 +52,11 @@ use tgsi_ir::{Block, Body, Builder, Cursor, Def, Inst, InstData, Shader, Use, Us
 use crate::merge_sets::{MergeSets, Webs};
 use sequentialize::sequentialize;
 
-/// A backend's wishes about the registers.
+/// A backend's requirements on the registers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct ConvertFromSsaOptions {
-    /// No register holds both uniform and divergent values. Divergence must have been analysed, best on loop-closed
-    /// SSA; without that everything is divergent.
+    /// No register holds both uniform and divergent values. Divergence must have been analysed, preferably on
+    /// loop-closed SSA; without the analysis all values are divergent.
     pub consider_divergence: bool,
 }
 
@@ -100,27 +99,27 @@ fn convert_body(body: &mut Body, options: ConvertFromSsaOptions) -> bool {
     true
 }
 
-/// A copy that is made together with all others of its block.
+/// A copy, executed in parallel with all others of its block.
 #[derive(Clone, Copy)]
 struct Copy {
     block: Block,
     source: Use,
-    /// A value of the web that receives it, or one that is its own.
+    /// A value of the web that is written, or a value that stays SSA.
     dest: Def,
-    /// They are handles of registers that were there before.
+    /// Whether they are handles of registers that existed before the pass.
     source_is_register: bool,
     dest_is_register: bool,
 }
 
-/// The needs of phis besides webs.
+/// The copies and isolated phis that webs do not cover.
 #[derive(Default)]
 struct Copies {
     copies: Vec<Copy>,
-    /// Phis that are read from the web where they are made, and nowhere else.
+    /// Phis that are read from the web only where they are defined.
     isolated: BTreeSet<Def>,
 }
 
-/// The values that are the same in all invocations that run together, wherever they are read.
+/// The values that are the same in all invocations that run together, at all their uses.
 fn uniform_values(body: &Body) -> EntitySet<Def> {
     let mut uniform = EntitySet::with_capacity(body.num_defs());
     let loops = body.loop_tree();
@@ -132,7 +131,7 @@ fn uniform_values(body: &Body) -> EntitySet<Def> {
     uniform
 }
 
-/// The values that an instruction makes: several only for parallel copies.
+/// The values that an instruction defines: several only for parallel copies.
 fn made_by(body: &Body, inst: Inst) -> impl Iterator<Item = Def> + '_ {
     let copies = body.copies(inst).unwrap_or(&[]).iter().filter_map(|copy| copy.dest.expand());
     body.inst_def(inst).into_iter().chain(copies)
@@ -145,8 +144,7 @@ fn is_uniform(body: &Body, loops: &LoopTree, inst: Inst, def: Def) -> bool {
     }
 }
 
-/// For each set of values whether anything in its register is divergent: its values, and what copies bring from
-/// elsewhere.
+/// For each set of values, whether anything in its register is divergent: its values, and values copied in.
 fn divergent_webs(body: &Body, webs: &Webs, copies: &[Copy], uniform: &EntitySet<Def>) -> Vec<bool> {
     let mut divergent = vec![false; webs.count];
     for block in body.blocks() {
@@ -156,7 +154,7 @@ fn divergent_webs(body: &Body, webs: &Webs, copies: &[Copy], uniform: &EntitySet
             }
         }
     }
-    // What each register is copied to.
+    // The registers that each register is copied to.
     let mut edges: Vec<(usize, usize)> = Vec::new();
     for copy in copies {
         let source = body.src_def(copy.source);
@@ -179,7 +177,7 @@ fn divergent_webs(body: &Body, webs: &Webs, copies: &[Copy], uniform: &EntitySet
     divergent
 }
 
-/// The sets of values that share registers. `apart`: values of these are not put together with others.
+/// The sets of values that share registers. Values in `apart` are not merged with others.
 fn merge_sets(body: &Body, copies: &mut Copies, apart: Option<&EntitySet<Def>>) -> MergeSets {
     let mut sets = MergeSets::new(body);
     // Structured control flow has no such edges.
@@ -187,7 +185,7 @@ fn merge_sets(body: &Body, copies: &mut Copies, apart: Option<&EntitySet<Def>>) 
         copies.isolated.extend(body.phis(block).filter_map(|phi| body.inst_def(phi)));
     }
     let dominance = body.dominance();
-    // What a loop brings back into its head comes last, when it is known what else the value is together with.
+    // Back edges of loops come last, when the sets of the values are known.
     let mut brought_back: BTreeMap<Block, Vec<Copy>> = BTreeMap::new();
     let coalesce = |sets: &mut MergeSets, copies: &mut Copies, copy: Copy| {
         let source = body.src_def(copy.source);
@@ -220,12 +218,12 @@ fn merge_sets(body: &Body, copies: &mut Copies, apart: Option<&EntitySet<Def>>) 
     sets
 }
 
-/// Whether a block is entered from one that leads elsewhere too.
+/// Whether a predecessor of a block has other successors.
 fn has_critical_edge(body: &Body, block: Block) -> bool {
     body.predecessors(block).iter().any(|&pred| body.successors(pred).nth(1).is_some())
 }
 
-/// Lets all that reads an isolated phi read a copy that is made after the phis.
+/// Replaces all uses of an isolated phi by a copy made after the phis.
 fn read_isolated(body: &mut Body, registers: &mut Registers, phi: Def) {
     let (Some(block), Some(handle)) = (body.inst_block(body.def_inst(phi)), registers.handle(body, phi)) else {
         return;
@@ -239,35 +237,35 @@ fn is_undef(body: &Body, def: Def) -> bool {
     matches!(body.inst(body.def_inst(def)), InstData::Undef)
 }
 
-/// The registers of the webs, declared on first need.
+/// The registers of the webs, declared on first use.
 struct Registers {
     webs: Webs,
     /// Handle of the register of each set.
     handles: Vec<Option<Def>>,
     /// By set: whether anything in the register is divergent.
     divergent: Vec<bool>,
-    /// Uniform and divergent registers are of different kinds.
+    /// Whether uniform and divergent registers are kept apart.
     apart: bool,
-    /// Numbers, above those of sets, of registers that were there before, as far as parallel copies name them.
+    /// Numbers, above those of sets, for registers that existed before the pass and occur in parallel copies.
     others: HashMap<Def, usize>,
     /// By number: the position of the register in the list of a parallel copy, plus one; all 0 between copies.
     positions: Vec<u32>,
 }
 
 impl Registers {
-    /// Handle of the register of a value, none if the value stays SSA.
+    /// Returns the handle of a value's register, or none if the value stays SSA.
     fn handle(&mut self, body: &mut Body, def: Def) -> Option<Def> {
         self.register(body, def).map(|register| register.1)
     }
 
-    /// The same with the number of the register.
+    /// Like `handle`, with the number of the register.
     fn register(&mut self, body: &mut Body, def: Def) -> Option<(usize, Def)> {
         let set = self.webs.get(def)?;
         let handle = *self.handles[set].get_or_insert_with(|| declare(body, def, self.divergent[set]));
         Some((set, handle))
     }
 
-    /// Number and handle of a register that was there before.
+    /// Number and handle of a register that existed before the pass.
     fn named(&mut self, handle: Def) -> (usize, Def) {
         let number = *self.others.entry(handle).or_insert_with(|| {
             self.positions.push(0);
@@ -277,7 +275,7 @@ impl Registers {
     }
 }
 
-/// A register of the shape of a value.
+/// Declares a register with the shape of a value.
 fn declare(body: &mut Body, like: Def, divergent: bool) -> Def {
     let shape = body.shape(like);
     let mut builder = Builder::at_start(body);
@@ -286,7 +284,8 @@ fn declare(body: &mut Body, like: Def, divergent: bool) -> Def {
     handle
 }
 
-/// Step 3: loads and stores, and parallel copies that were there. Returns how many extra registers these needed.
+/// Step 3: inserts loads and stores, and sequentialises existing parallel copies. Returns the number of extra registers
+/// for cycles.
 fn resolve(body: &mut Body, registers: &mut Registers) -> usize {
     let mut cycles = 0;
     let blocks = body.blocks_vec();
@@ -301,8 +300,8 @@ fn resolve(body: &mut Body, registers: &mut Registers) -> usize {
             }
         }
         while let Some(current) = inst {
-            // Instructions made below stand after `current` or right before it; what comes next is what stands before
-            // now.
+            // Instructions inserted below are after `current` or right before it; continue with the present
+            // predecessor.
             inst = body.prev_inst(current);
             if body.is_phi(current) {
                 for number in (0..body.num_sources(current)).rev() {
@@ -332,7 +331,7 @@ fn resolve(body: &mut Body, registers: &mut Registers) -> usize {
             load_sources(body, registers, current);
         }
     }
-    // Until now they could be asked for their sets.
+    // Phis are needed until here to look up their sets.
     for block in blocks {
         for phi in body.phis(block).collect::<Vec<_>>() {
             body.remove_inst_with_undef(phi);
@@ -360,8 +359,8 @@ fn load_sources(body: &mut Body, registers: &mut Registers, inst: Inst) {
     }
 }
 
-/// Removes a parallel copy whose register destinations are still read as phi sources or by loads to come: their readers
-/// are rewritten when their own turn comes, so the values must stay readable by name until then.
+/// Removes a parallel copy with register destinations that are still used by phis or by later loads: those users are
+/// rewritten when the walk reaches them, so the values must exist until then.
 fn remove_copy(body: &mut Body, copy: Inst) {
     let dests: Vec<Def> = body.copies(copy).unwrap_or(&[]).iter().filter_map(|e| e.dest.expand()).collect();
     debug_assert!(
@@ -369,10 +368,10 @@ fn remove_copy(body: &mut Body, copy: Inst) {
             User::Inst(i) => body.is_phi(i),
             User::If(_) => false,
         })),
-        "what reads the copy's values stands behind it and was rewritten"
+        "the users of the copy's values follow it and were rewritten"
     );
     for dest in dests {
-        // Only phis read these; their sources go with them.
+        // Only phis use these; their sources are removed with them.
         for source in body.uses_vec(dest) {
             if let User::Inst(phi) = body.user(source) {
                 body.remove_source(phi, body.source_number(source));
@@ -401,8 +400,8 @@ mod tests {
 
     const WORD: Shape = Shape::new(1, 32);
 
-    /// A loop of as many exits, each of which leaves with values of its own, with one that all have in common, and with
-    /// one that changes all along.
+    /// A loop with `count` exits; each leaves with its own value, with one common to all exits, and with one that
+    /// changes in every iteration.
     fn many_exits(count: u32) -> Shader {
         let mut shader = Shader::new(Stage::Compute);
         let mut b = Builder::at_end(shader.main_mut());
@@ -439,7 +438,7 @@ mod tests {
         shader
     }
 
-    /// Neither readers nor members of a set are gone through again for each copy.
+    /// Uses and members of a set are not walked again for each copy.
     #[test]
     fn merging_is_linear_in_exits() {
         let steps = |count: u32| {

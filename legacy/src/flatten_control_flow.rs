@@ -1,4 +1,4 @@
-//! All `if`s become selections, for hardware without branches, or it is said why that cannot be.
+//! Converts all `if`s to selections, for hardware without branches, or returns why that is impossible.
 //!
 //! ```text
 //! if %c {                                         32 %3 = fadd %1, %2
@@ -11,25 +11,25 @@
 //! ```
 //!
 //! Works on SSA and, later, on code with registers: a store under a condition becomes a store of a selection between
-//! the new value and the old one. What each side computes is then computed always. The conditions for that:
+//! the new value and the old one. Both sides are then always executed. The conditions for that:
 //!
-//! 1. Control flow is structured and has no loop (unroll first), no jump (lower returns first) and no call (inline
+//! 1. Control flow is structured and has no loops (unroll first), no jumps (lower returns first) and no calls (inline
 //!    first).
-//! 2. Conditions are 1-bit booleans or 32-bit ones, whose sign, value and truth do not matter as long as 0 is false.
-//! 3. ALU instructions, constants, undefined values and derefs may be in a side, and loads and texture fetches that
-//!    are harmless even where the source would not have made them ([`Speculation`]). A target whose hardware does not
-//!    mind where it reads says so with
-//!    [`CompilerOptions::speculate_loads`](tgsi_ir::options::CompilerOptions::speculate_loads).
-//! 4. Derivatives and fetches with implicit derivatives may: where some invocations would not have run them they were
-//!    undefined, and more invocations take part now.
-//! 5. `terminate` and `demote` may, with or without a condition: they get one, or one more.
-//! 6. Stores of registers and private variables may: the old value is loaded before. Stores of output variables may
-//!    if [`FlattenOptions::read_outputs`] is set, because the old value is read from the output.
-//! 7. Nothing else may: other stores, atomics, barriers, vertices that are emitted, loads of what others write.
+//! 2. Conditions are 1-bit booleans or 32-bit ones, of any representation in which 0 is false.
+//! 3. A side may contain ALU instructions, constants, undefined values and derefs, and loads and texture fetches that
+//!    may be speculated ([`Speculation`]).
+//!    [`CompilerOptions::speculate_loads`](tgsi_ir::options::CompilerOptions::speculate_loads) declares that the
+//!    target's hardware tolerates reads at any address.
+//! 4. A side may contain derivatives and fetches with implicit derivatives: they were undefined where some invocations
+//!    did not execute them, and flattening only adds invocations.
+//! 5. A side may contain `terminate` and `demote`, with or without a condition: the condition of the `if` is added.
+//! 6. A side may contain stores to registers and private variables: the old value is loaded before. Stores to output
+//!    variables are allowed if [`FlattenOptions::read_outputs`] is set, because the old value is read from the output.
+//! 7. Nothing else is allowed: other stores, atomics, barriers, emitted vertices, loads of memory that others write.
 //!
-//! The whole shader is looked at before anything is changed: after an error it is as it was. The error names the
-//! first construct in program order. An `if` that is marked `dont_flatten` is flattened like the others, since there
-//! is no other way. One walk without recursion, inner `if`s first; an instruction moves once per `if` that it leaves.
+//! The whole shader is checked before it is changed: an error leaves it unmodified. The error names the first construct
+//! in program order. An `if` marked `dont_flatten` is flattened like the others, since there is no alternative. One
+//! walk without recursion, inner `if`s first; an instruction is moved once per `if` that it leaves.
 
 use log::trace;
 use tgsi_ir::alu::AluOp;
@@ -64,7 +64,7 @@ pub enum FlattenError {
         /// The first block of its body.
         block: Block,
     },
-    /// A jump that leaves more than an `if`.
+    /// A jump other than the end of an `if`.
     #[error("{inst} jumps: {kind}")]
     Jump {
         /// The jump.
@@ -72,8 +72,8 @@ pub enum FlattenError {
         /// Its name.
         kind: &'static str,
     },
-    /// The condition of an `if` is of a kind that selections do not take.
-    #[error("the condition of the if behind {block} has {bits} bits")]
+    /// The condition of an `if` has a type that selections do not support.
+    #[error("the condition of the if after {block} has {bits} bits")]
     Condition {
         /// The block before the `if`.
         block: Block,
@@ -99,7 +99,7 @@ pub enum FlattenError {
 /// Flattens the control flow of all functions, see the [module](self). Returns whether there was any.
 ///
 /// # Errors
-/// The first construct that stands in the way. The shader is unchanged then.
+/// Returns the first construct that cannot be flattened. The shader is then unchanged.
 pub fn flatten_control_flow(
     shader: &mut Shader,
     compiler: &CompilerOptions,
@@ -125,8 +125,6 @@ pub fn flatten_control_flow(
     trace!("flatten_control_flow: {count} ifs");
     Ok(count > 0)
 }
-
-// ---- whether ----------------------------------------------------------------------------------------------
 
 fn can_flatten(body: &Body, speculation: &Speculation<'_>, options: FlattenOptions) -> Result<(), FlattenError> {
     if !body.structured {
@@ -191,8 +189,8 @@ fn can_run_always(
     }
 }
 
-/// Whether an intrinsic has no effect and sees none of others, so that the place and the number of invocations that
-/// run it do not matter.
+/// Whether an intrinsic has no effect and does not observe effects of others, so that its place and the set of
+/// invocations that execute it do not matter.
 fn is_harmless(body: &Body, inst: Inst, op: IntrinsicOp) -> bool {
     let info = op.info();
     let access = match info.index_slot(IndexKind::Access) {
@@ -254,10 +252,8 @@ fn discard(op: IntrinsicOp) -> Option<IntrinsicOp> {
     }
 }
 
-// ---- how --------------------------------------------------------------------------------------------------
-
-/// Puts both sides of an `if`, which are single blocks by now, in front of it. Returns the block in which all is
-/// then.
+/// Moves both sides of an `if`, which are single blocks by now, in front of it. Returns the block that then holds all
+/// the code.
 fn flatten_if(body: &mut Body, id: If) -> Block {
     let (before, after) = (body.block_before_if(id), body.block_after_if(id));
     let condition = body.src_def(body.if_condition(id));
@@ -283,14 +279,14 @@ fn flatten_if(body: &mut Body, id: If) -> Block {
     before
 }
 
-/// A selection by a boolean of any kind.
+/// Emits a selection by a boolean of any kind.
 fn select(builder: &mut Builder<'_>, condition: Def, yes: Def, no: Def) -> Def {
     let op = if builder.body.bit_size(condition) == 1 { AluOp::Bcsel } else { AluOp::B32csel };
     let count = builder.body.num_components(yes);
     builder.alu_sized(op, count, &[AluSrc::component(condition, 0), yes.into(), no.into()])
 }
 
-/// Lets an instruction with effects have them only where the condition is as wanted.
+/// Restricts the effects of an instruction to invocations where the condition has the wanted value.
 fn make_conditional(body: &mut Body, inst: Inst, condition: Def, wanted: bool) {
     if store_kind(body, inst).is_some() {
         return select_stored(body, inst, condition, wanted);
@@ -309,7 +305,7 @@ fn make_conditional(body: &mut Body, inst: Inst, condition: Def, wanted: bool) {
             }
             both
         }
-        // Numbers of any kind: only whether they are zero counts.
+        // Numbers of any kind: only zero and non-zero are distinguished.
         _ => {
             let own = own.unwrap_or_else(|| builder.constant(32, &[u64::from(u32::MAX)]));
             let bits = builder.body.bit_size(own);
@@ -322,7 +318,7 @@ fn make_conditional(body: &mut Body, inst: Inst, condition: Def, wanted: bool) {
     body.remove_inst(inst);
 }
 
-/// A store stores the old value where the condition is not as wanted.
+/// Makes a store write the old value back where the condition does not have the wanted value.
 fn select_stored(body: &mut Body, store: Inst, condition: Def, wanted: bool) {
     let mut builder = Builder::new(body, Cursor::Before(store));
     let (number, old) = match accessed_register(builder.body, store) {
@@ -342,7 +338,7 @@ fn select_stored(body: &mut Body, store: Inst, condition: Def, wanted: bool) {
     let source = builder.body.source(store, number);
     let mut new = builder.body.src_def(source);
     if builder.body.index(store, IndexKind::LegacyFsat) != 0 {
-        // The old value is not to be clamped.
+        // The old value must not be clamped.
         new = builder.alu(AluOp::Fsat, &[new]);
         builder.body.set_index(store, IndexKind::LegacyFsat, 0);
     }

@@ -1,34 +1,34 @@
-//! Reading the operands of an instruction later, or after part of its result has been written.
+//! Whether the operands of an instruction may be read later, or after part of its result has been written.
 //!
-//! Backends fuse instructions: a comparison into the selection or branch that reads it, a saturation into an
-//! expression, several instructions into one opcode. The operands of the earlier instruction (the *producer*) are
-//! then read where the later one (the *consumer*) stands. SSA values are still there; a register may have been
-//! written. And backends split vector instructions into one instruction per component, which may overwrite what the
-//! next one reads.
+//! Backends fuse instructions: a comparison into the selection or branch that uses it, a saturation into an expression,
+//! several instructions into one opcode. The operands of the earlier instruction (the *producer*) are then read where
+//! the later one (the *consumer*) is. SSA values are still available there; a register may have been overwritten.
+//! Backends also split vector instructions into one instruction per component, which may overwrite operands of the next
+//! one.
 //!
 //! [`LaterReads::may_read_later`] holds if
 //!
-//! 1. the producer reads no registers, whatever stands in between; or
-//! 2. the consumer stands after the producer in the same block, or is the `if` right after that block;
-//! 3. every register load that the producer reads stands in that block as well;
-//! 4. no register that the producer reads, at any element and component, is written from the producer on up to the
-//!    consumer: neither by a store, nor by an instruction that a store is folded into;
+//! 1. the producer reads no registers, whatever is between the two; or
+//! 2. the consumer is after the producer in the same block, or is the `if` right after that block, and
+//! 3. every register load that the producer reads is in that block as well, and
+//! 4. no register that the producer reads, at any element and component, is written between the producer (inclusive)
+//!    and the consumer: neither by a store, nor by an instruction that a store is folded into, and
 //! 5. the same holds for the run-time indices of these registers, where they are read from registers.
 //!
-//! It is about registers only. That the producer may be computed later (it has no side effects and reads no memory
-//! that changes) is for the caller to see to; for ALU instructions it always holds.
+//! It covers registers only. The caller must ensure that the producer may be computed later (it has no side effects and
+//! reads no memory that changes); ALU instructions always may.
 //!
 //! [`reads_own_destination`] holds if the instruction writes a register, and
 //!
-//! 1. some component of the result is computed from another component of the same register that is written, too
-//!    (`r.xy = r.yx`; `r.xy = r.xy` is fine); or
-//! 2. an operand takes several components at once (a dot product) and some of them are written; or
+//! 1. some component of the result is computed from another component of the same register that is also written (`r.xy
+//!    = r.yx`; `r.xy = r.xy` is fine); or
+//! 2. an operand reads several components at once (a dot product) and some of them are written; or
 //! 3. the run-time index of an operand, or of the destination, is read from a component that is written.
 //!
 //! Elements of an array are the same element unless both are known and differ.
 //!
-//! Building [`LaterReads`] takes time linear in the instructions, but for sorting; a question takes the logarithm of
-//! the number of writes to each register. It describes the body of the moment in which it was made.
+//! Building [`LaterReads`] takes time linear in the instructions, plus sorting; a query is logarithmic in the number of
+//! writes to each register. It describes the body at the time it was built.
 
 use cranelift_entity::SecondaryMap;
 use tgsi_ir::{Block, Body, Def, Inst, User};
@@ -38,10 +38,10 @@ use crate::chase::{
 };
 use crate::modifiers::ModifierPolicy;
 
-/// Most registers in a chain of run-time indices that are followed.
+/// The number of registers followed in a chain of run-time indices.
 const MAX_INDEX_CHAIN: usize = 8;
 
-/// Where each register is written.
+/// The positions at which each register is written.
 #[derive(Clone, Debug)]
 pub struct LaterReads {
     /// By handle: the positions in program order, ascending.
@@ -49,14 +49,14 @@ pub struct LaterReads {
 }
 
 impl LaterReads {
-    /// Finds the writes of a body.
+    /// Collects the register writes of a body.
     pub fn of(body: &Body) -> LaterReads {
         let order = body.inst_order();
         let mut writes: SecondaryMap<Def, Vec<u32>> = SecondaryMap::new();
         for block in body.blocks() {
             for inst in body.insts(block).filter(|&inst| is_store_reg(body, inst)) {
                 let Some(register) = accessed_register(body, inst) else { continue };
-                // A folded store writes where its value is made, one that is not writes where it stands.
+                // A folded store writes where its value is defined, any other one where it is.
                 let positions = [order.index(inst), order.index(body.def_inst(body.src(inst, 0)))];
                 writes[register.handle].extend(positions);
             }
@@ -67,7 +67,7 @@ impl LaterReads {
         LaterReads { writes }
     }
 
-    /// Whether `consumer` may read the operands of `producer` in its place. See the [module](self).
+    /// Whether `consumer` may read the operands of `producer` at its own position. See the [module](self).
     pub fn may_read_later(&self, body: &Body, producer: Inst, consumer: User) -> bool {
         let loads: Vec<Inst> =
             body.sources(producer).filter_map(|source| load_reg_for_def(body, body.src_def(source))).collect();
@@ -79,7 +79,7 @@ impl LaterReads {
         loads.into_iter().all(|load| self.keeps(body, block, load, range))
     }
 
-    /// Whether nothing writes what a load reads in a range of positions.
+    /// Whether the register of a load is not written in a range of positions.
     fn keeps(&self, body: &Body, block: Block, load: Inst, (first, end): (u32, u32)) -> bool {
         let mut next = Some(load);
         for _ in 0..MAX_INDEX_CHAIN {
@@ -96,7 +96,7 @@ impl LaterReads {
     }
 }
 
-/// The positions from the producer on up to the consumer; none if the consumer is not after it in the same block.
+/// The positions from the producer (inclusive) to the consumer; none if the consumer is not after it in the same block.
 fn range(body: &Body, block: Block, producer: Inst, consumer: User) -> Option<(u32, u32)> {
     let order = body.inst_order();
     let first = order.index(producer);
@@ -108,7 +108,7 @@ fn range(body: &Body, block: Block, producer: Inst, consumer: User) -> Option<(u
     (first < end).then_some((first, end))
 }
 
-/// Whether writing the result of an ALU instruction component by component would change what it has still to read.
+/// Whether writing the result of an ALU instruction component by component would overwrite operands still to be read.
 /// See the [module](self).
 pub fn reads_own_destination(body: &Body, inst: Inst, policy: ModifierPolicy) -> bool {
     let (Some(op), Some(def)) = (body.alu_op(inst), body.inst_def(inst)) else { return false };
@@ -130,7 +130,7 @@ pub fn reads_own_destination(body: &Body, inst: Inst, policy: ModifierPolicy) ->
         let is_written = |component: u8| mask & (1 << component) != 0;
         if op.is_vec() {
             let component = source.swizzle.get(0);
-            // Each source makes one component.
+            // Each source defines one component.
             return is_written(number as u8) && is_written(component) && usize::from(component) != number;
         }
         if op.info().input_sizes.get(number).is_some_and(|&size| size != 0) || op.info().output_size != 0 {

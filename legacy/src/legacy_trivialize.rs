@@ -1,4 +1,4 @@
-//! The last pass before instruction selection: float modifiers go into register accesses, then every access is made
+//! The last pass before instruction selection: folds float modifiers into register accesses, then makes every access
 //! trivial.
 //!
 //! ```text
@@ -11,13 +11,12 @@
 //!         @store_reg (%7, %r)
 //! ```
 //!
-//! A modifier of a load goes onto a clone of the load, because the load itself may have other readers. Modifiers of
-//! other values stay: the chase functions look through them. The sweep is forward, so that `fneg(fabs(load))` meets
+//! A modifier of a load is folded into a clone of the load, because the load itself may have other uses. Modifiers of
+//! other values stay: the chase functions look through them. The sweep is forward, so that `fneg(fabs(load))` folds
 //! `fabs` first and ends as one load with both.
 //!
-//! What folds depends on all readers, dead ones as well. So nothing is removed here but what was folded: a modifier
-//! that stays because of a dead reader would otherwise be looked through afterwards, to a load that it was not folded
-//! into.
+//! Folding depends on all uses, including dead ones. The pass therefore removes only folded instructions: a modifier
+//! kept because of a dead use would otherwise be looked through later, to a load that it was not folded into.
 
 use tgsi_ir::alu::AluOp;
 use tgsi_ir::intrinsics::IndexKind;
@@ -27,9 +26,9 @@ use crate::chase::{load_reg_for_def, store_reg_for_def};
 use crate::modifiers::ModifierPolicy;
 use crate::trivialize_registers::{IsOperand, trivialize_registers};
 
-/// Folds the modifiers that the policy allows and makes every register access trivial. Must be the last pass: what it
-/// establishes does not survive other changes. A store of a value that is read in place gets a mov. Returns whether
-/// anything changed.
+/// Folds the modifiers that the policy allows and makes every register access trivial. Must be the last pass: other
+/// changes invalidate its result. A store of a value that is read in place gets a mov. Returns whether anything
+/// changed.
 pub fn legacy_trivialize(shader: &mut Shader, policy: ModifierPolicy, is_operand: IsOperand<'_>) -> bool {
     let mut progress = false;
     for body in shader.bodies_mut() {

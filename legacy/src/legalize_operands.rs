@@ -1,4 +1,4 @@
-//! Instructions read no more operands of a kind than the hardware can fetch at once.
+//! Limits the operands of each kind that one instruction reads to those the hardware can fetch at once.
 //!
 //! ```text
 //! %1 and %2 are uniforms, of which an instruction can read one:
@@ -7,25 +7,24 @@
 //! ```
 //!
 //! Old hardware has few read ports: one constant per instruction, one input, a relative address in one operand only,
-//! constants in the second operand only. Which operands count, and how many there may be, stands in
-//! [`OperandLimits`]. To run after [`legacy_trivialize`](crate::legacy_trivialize()) with the same policy; the
-//! [checker](crate::check::check) accepts what it accepted before.
+//! constants in the second operand only. [`OperandLimits`] defines which operands count and how many there may be. Must
+//! run after [`legacy_trivialize`](crate::legacy_trivialize()) with the same policy; the [checker](crate::check::check)
+//! accepts the result if it accepted the input.
 //!
-//! 1. An operand is what [`chase_alu_src`](crate::chase::chase_alu_src) finds, without modifiers and swizzle. The
+//! 1. An operand is the result of [`chase_alu_src`](crate::chase::chase_alu_src), without modifiers and swizzle. The
 //!    same operand read twice counts once.
-//! 2. What most sources read stays first; of those that are read equally often the first one does. What is beyond a
-//!    limit, or stands where its class is not taken, goes through a `mov` in front of the instruction.
-//! 3. The sources of a commutative operation are exchanged if that makes a `mov` needless and all modifiers fold as
-//!    before.
-//! 4. Modifiers stay at the instruction: `fneg` and `fabs` on the way are made anew after the `mov` and fold as
-//!    before.
-//! 5. A `mov` of an SSA value serves the rest of its block. One of a register serves its instruction only.
-//! 6. A `mov` may read anything, and folded instructions are left alone. The operands of other instructions than ALU
-//!    ones are not counted: they go through a `mov` where [`OperandLimits::takes`] says no.
-//! 7. A load with a run-time index is read through its own `mov` already, unless that is the instruction right after
-//!    it; then a `mov` comes between the two.
+//! 2. The operand that most sources read is kept first; ties go to the first in order. Operands beyond a limit, or in a
+//!    source that does not support their class, are copied by a `mov` before the instruction.
+//! 3. The sources of a commutative operation are exchanged if that saves a `mov` and all modifiers still fold.
+//! 4. Modifiers stay at the instruction: `fneg` and `fabs` on the path to the operand are recreated after the `mov` and
+//!    fold as before.
+//! 5. A `mov` of an SSA value serves the rest of its block. A `mov` of a register serves its instruction only.
+//! 6. A `mov` may read anything, and folded instructions are not changed. The operands of non-ALU instructions are not
+//!    counted: they go through a `mov` where [`OperandLimits::takes`] returns false.
+//! 7. A load with a run-time index is already read through its own `mov`, unless the user is the instruction right
+//!    after it; then a `mov` is inserted between the two.
 //!
-//! One walk; each source is looked at once for each limit.
+//! One walk; each source is visited once for each limit.
 
 use hashbrown::HashMap;
 
@@ -39,7 +38,7 @@ use tgsi_ir::{Body, Builder, Cursor, Def, Inst, InstData, Shader, Use};
 use crate::chase::{accessed_register, is_folded, is_register_access, load_reg_for_def};
 use crate::modifiers::ModifierPolicy;
 
-/// Most sources of an ALU instruction.
+/// The maximum number of sources of an ALU instruction.
 const MAX_SOURCES: usize = 16;
 
 /// A set of kinds of operands.
@@ -49,24 +48,24 @@ pub struct OperandClasses(pub u8);
 impl OperandClasses {
     /// None of the others: a temporary.
     pub const NONE: OperandClasses = OperandClasses(0);
-    /// Constants of the code.
+    /// Constants in the code.
     pub const CONSTANT: OperandClasses = OperandClasses(1);
     /// Uniforms and uniform buffers.
     pub const UNIFORM: OperandClasses = OperandClasses(2);
     /// Inputs of the stage.
     pub const INPUT: OperandClasses = OperandClasses(4);
-    /// Whatever is reached through a run-time index.
+    /// Anything accessed through a run-time index.
     pub const INDEXED: OperandClasses = OperandClasses(8);
-    /// Everything that is no temporary.
+    /// Everything except temporaries.
     pub const ALL: OperandClasses = OperandClasses(15);
 
-    /// All of both.
+    /// The union of both sets.
     #[must_use]
     pub const fn union(self, other: OperandClasses) -> OperandClasses {
         OperandClasses(self.0 | other.0)
     }
 
-    /// Whether there is any of the other set.
+    /// Whether the sets intersect.
     pub const fn intersects(self, other: OperandClasses) -> bool {
         self.0 & other.0 != 0
     }
@@ -75,26 +74,26 @@ impl OperandClasses {
 /// The number of operands of some kinds that one instruction can read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct OperandLimit {
-    /// The kinds that count together.
+    /// The kinds that are counted together.
     pub classes: OperandClasses,
-    /// Most different operands.
+    /// The maximum number of different operands.
     pub most: u8,
 }
 
-/// The operands that instructions of a target can read.
+/// The operand restrictions of a target.
 #[derive(Clone, Copy, Debug)]
 pub struct OperandLimits {
-    /// All of these hold.
+    /// The limits, all of which hold.
     pub limits: &'static [OperandLimit],
     /// Whether a source can read an operand of these kinds at all.
     pub takes: fn(&Body, Use, OperandClasses) -> bool,
-    /// The kinds of a value that no register load makes. [`classes_of`] for most.
+    /// The kinds of a value that is not a register load. Most targets use [`classes_of`].
     pub classify: fn(&Body, Def) -> OperandClasses,
 }
 
 impl OperandLimits {
-    /// Constants and uniforms in one file with one read port, one input, one relative address: D3D9 vertex shader
-    /// model 2, nv30 vertex programs; etnaviv has the first.
+    /// Constants and uniforms in one file with one read port, one input, one relative address: D3D9 vertex shader model
+    /// 2, nv30 vertex programs; etnaviv has the first limit only.
     pub const ONE_OF_EACH: OperandLimits = OperandLimits {
         limits: &[
             OperandLimit { classes: OperandClasses::CONSTANT.union(OperandClasses::UNIFORM), most: 1 },
@@ -105,7 +104,7 @@ impl OperandLimits {
         classify: classes_of,
     };
 
-    /// One operand that is no temporary (PICA200).
+    /// One operand other than a temporary (PICA200).
     pub const ONE_WIDE: OperandLimits = OperandLimits {
         limits: &[OperandLimit { classes: OperandClasses::ALL, most: 1 }],
         ..OperandLimits::ONE_OF_EACH
@@ -121,7 +120,7 @@ impl OperandLimits {
             })
     }
 
-    /// Whether all sources that read an operand can.
+    /// Whether all sources that read an operand support it.
     fn takes_all(&self, body: &Body, inst: Inst, operand: &Operand) -> bool {
         operand.sources().all(|number| (self.takes)(body, body.source(inst, number), operand.classes))
     }
@@ -159,7 +158,7 @@ pub fn classes_of(body: &Body, def: Def) -> OperandClasses {
     if is_indexed { class.union(OperandClasses::INDEXED) } else { class }
 }
 
-/// Whether a path has an index that is no constant.
+/// Whether a deref path has an index that is not constant.
 fn has_run_time_index(body: &Body, deref: Def) -> bool {
     let mut next = Some(deref);
     while let Some(deref) = next {
@@ -175,7 +174,7 @@ fn has_run_time_index(body: &Body, deref: Def) -> bool {
     false
 }
 
-/// Brings all instructions within the limits, see the [module](self). Returns whether anything changed.
+/// Legalises all instructions, see the [module](self). Returns whether anything changed.
 pub fn legalize_operands(shader: &mut Shader, limits: &OperandLimits, policy: ModifierPolicy) -> bool {
     let mut movs = 0;
     for body in shader.bodies_mut() {
@@ -196,12 +195,12 @@ pub fn legalize_operands(shader: &mut Shader, limits: &OperandLimits, policy: Mo
     movs > 0
 }
 
-/// An operand of some sources, without modifiers and swizzle.
+/// An operand of one or more sources, without modifiers and swizzle.
 struct Operand {
     /// The value, or the value of the load of a register.
     value: Def,
     classes: OperandClasses,
-    /// The sources that read it.
+    /// The sources that read it, as a bit mask.
     readers: u32,
 }
 
@@ -212,7 +211,7 @@ impl Operand {
     }
 }
 
-/// The operands of an instruction that are no temporaries.
+/// The operands of an instruction that are not temporaries.
 struct Operands {
     list: ArrayVec<Operand, MAX_SOURCES>,
 }
@@ -261,7 +260,7 @@ impl Operands {
     }
 }
 
-/// The value under the modifiers that a source looks through, and these, the outermost first.
+/// The value below the modifiers that a source looks through, and these modifiers, the outermost first.
 fn behind_modifiers(body: &Body, inst: Inst, number: usize, policy: ModifierPolicy) -> (Def, ArrayVec<Inst, 2>) {
     let mut value = body.src(inst, number);
     let mut modifiers = ArrayVec::new();
@@ -275,7 +274,7 @@ fn behind_modifiers(body: &Body, inst: Inst, number: usize, policy: ModifierPoli
     (value, modifiers)
 }
 
-/// Brings an ALU instruction within the limits. Returns the number of changes.
+/// Legalises an ALU instruction. Returns the number of changes.
 fn legalize_alu(
     body: &mut Body,
     inst: Inst,
@@ -294,7 +293,7 @@ fn legalize_alu(
     if op.is_commutative01() {
         let read = [0, 1].map(|number| behind_modifiers(body, inst, number, policy));
         exchange(body, inst);
-        // A modifier may be taken by one source and not by the other.
+        // One source may support a modifier that the other does not.
         let same_modifiers = [1, 0].map(|number| behind_modifiers(body, inst, number, policy)) == read;
         let other = Operands::of(body, inst, limits, policy);
         let other_excess = other.excess(body, inst, limits);
@@ -325,16 +324,16 @@ fn exchange(body: &mut Body, inst: Inst) {
     }
 }
 
-/// A `mov` of a value that can be read by an instruction.
+/// Returns a `mov` of a value that an instruction can read.
 fn copy_of(body: &mut Body, inst: Inst, value: Def, moved: &mut HashMap<Def, Def>) -> Def {
-    // What a register holds may be another thing at the next instruction.
+    // The content of a register may have changed at the next instruction.
     if load_reg_for_def(body, value).is_some() {
         return Builder::new(body, Cursor::Before(inst)).copy(value);
     }
     *moved.entry(value).or_insert_with(|| Builder::new(body, Cursor::Before(inst)).copy(value))
 }
 
-/// Makes a source read a copy of its operand through the same modifiers as before.
+/// Replaces the operand of a source by a copy, through the same modifiers as before.
 fn read_copy(body: &mut Body, inst: Inst, number: usize, copy: Def, policy: ModifierPolicy) {
     let (_, modifiers) = behind_modifiers(body, inst, number, policy);
     let mut value = copy;
@@ -355,7 +354,7 @@ fn read_copy(body: &mut Body, inst: Inst, number: usize, copy: Def, policy: Modi
     }
 }
 
-/// The same for what is no ALU instruction.
+/// Legalises a non-ALU instruction. Returns the number of changes.
 fn legalize_plain(body: &mut Body, inst: Inst, limits: &OperandLimits, moved: &mut HashMap<Def, Def>) -> usize {
     let mut changes = 0;
     for source in body.sources(inst) {

@@ -1,4 +1,4 @@
-//! Temporaries that are still variables (arrays with run-time indices) become register arrays.
+//! Lowers temporaries that are still variables (arrays with run-time indices) to register arrays.
 //!
 //! ```text
 //! decl_var  vec4[4] arr                           32   %9 = @decl_reg (num_components=4, num_array_elems=4, bit_size=32)
@@ -7,12 +7,12 @@
 //! 32x4 %3 = @load_deref (%2)
 //! ```
 //!
-//! A register for each *shape* of access: a variable and the struct fields on the way, array indices left out; its size
-//! is the product of the array lengths. Constant indices go into the base, others are summed up. An access whose
-//! constant index lies outside the array reads 0 or does nothing; so does one with a run-time index, for which a
-//! register array sees to that itself. In an array of arrays each run-time index is compared with its own length first,
-//! because outside of its row it could still be inside the register. The derefs become dead. There must be no copies of
-//! whole variables and no initialisers left.
+//! Creates one register for each *shape* of access: a variable and the struct fields of the path, without array
+//! indices; its size is the product of the array lengths. Constant indices become the base, others are summed. An
+//! access with a constant index outside the array reads 0 or does nothing; an access with a run-time index behaves the
+//! same, as register arrays guarantee it. In an array of arrays each run-time index is compared with its own length
+//! first, because an index outside its row could still be inside the register. The derefs become dead. Requires that
+//! copies of whole variables and initialisers have been lowered.
 
 use hashbrown::HashMap;
 
@@ -42,13 +42,13 @@ pub fn lower_locals_to_regs(shader: &mut Shader, bool_bit_size: u8) -> bool {
     progress
 }
 
-/// Shape of an access: variable and fields from the root to the leaf.
+/// The shape of an access: the variable and the fields from the root to the leaf.
 type AccessShape = (Variable, Vec<u32>);
 
 struct Lowering<'a> {
     body: &'a mut Body,
     types: &'a mut TypeTable,
-    /// Handle and number of elements (0 = no array).
+    /// Handle and number of elements (0 for a register that is not an array).
     registers: HashMap<AccessShape, (Def, u32)>,
     bool_bit_size: u8,
 }
@@ -125,7 +125,7 @@ impl Lowering<'_> {
         true
     }
 
-    /// Where a deref points: a register and an element of it; `Ok(None)` for an element outside the array.
+    /// Returns the register element that a deref refers to; `Ok(None)` for an element outside the array.
     fn locate(
         &mut self,
         access: Inst,
@@ -136,7 +136,7 @@ impl Lowering<'_> {
         let InstData::Deref { kind: DerefKind::Var(variable), .. } = *self.body.inst(path[0]) else {
             return Err(NoRegister);
         };
-        // From the root to the leaf: fields of the shape, and the index of each array level with its length.
+        // From the root to the leaf: the fields of the shape, and the index and length of each array level.
         let mut fields = Vec::new();
         let mut levels: Vec<(Def, u32)> = Vec::new();
         let mut ty = variable_type(variable);
@@ -166,10 +166,10 @@ impl Lowering<'_> {
             }
         };
         if elements == 0 {
-            // One element. A constant index other than 0 is outside; a run-time one is as well unless it is 0.
+            // One element. Any index other than 0 is outside, whether constant or not.
             return self.locate_single(access, handle, &levels);
         }
-        // From the leaf to the root: strides grow.
+        // From the leaf to the root, as strides grow.
         let mut base = 0u64;
         let mut indirect: Option<Def> = None;
         let mut stride = 1u32;
@@ -192,9 +192,9 @@ impl Lowering<'_> {
         Ok(Some(Location { handle, base: base as u32, indirect }))
     }
 
-    /// The part of the element number that an index adds: `index * stride`. With other indices beside it an index
-    /// outside its own array could lead to another element of the whole, so that `beyond` (length of the array,
-    /// elements of the whole) makes it one outside everything.
+    /// The contribution of an index to the element number: `index * stride`. When there are other indices, an index
+    /// outside its own array could still select another element of the register; with `beyond` (the length of the array
+    /// and the number of elements of the register) it is replaced by one outside the register.
     fn scaled_index(&mut self, access: Inst, index: Def, stride: u32, beyond: Option<(u32, u32)>) -> Def {
         let bits = self.body.bit_size(index);
         let mut builder = Builder::new(self.body, Cursor::Before(access));
@@ -204,7 +204,7 @@ impl Lowering<'_> {
             term = builder.alu(AluOp::Imul, &[term, factor]);
         }
         let Some((length, elements)) = beyond else { return term };
-        // An index of few bits cannot even name every length: it is widened by its sign, as derefs do.
+        // A narrow index cannot represent every length: sign-extend it, as derefs do.
         let (index, bits) = if bits < 32 { (builder.alu(AluOp::I2i32, &[index]), 32) } else { (index, bits) };
         let length = builder.constant(bits, &[u64::from(length)]);
         let outside = builder.u32_const(elements);
@@ -216,8 +216,8 @@ impl Lowering<'_> {
         builder.alu(select, &[is_inside, term, outside])
     }
 
-    /// The only element of an array of one: a run-time index selects it through an array register of one element, so
-    /// that indices other than 0 are outside.
+    /// Locates the only element of an array of length 1: a run-time index selects it through an array register of one
+    /// element, so that indices other than 0 are outside.
     fn locate_single(
         &mut self,
         access: Inst,
@@ -235,8 +235,7 @@ impl Lowering<'_> {
                         index = self.scaled_index(access, index, 1, Some((1, 1)));
                     }
                     sum = Some(match sum {
-                        // Any index other than 0 makes the whole access one outside; bits are gathered so that none is
-                        // lost.
+                        // Any index other than 0 puts the whole access outside; OR keeps all bits.
                         Some(other) => Builder::new(self.body, Cursor::Before(access)).alu(AluOp::Ior, &[other, index]),
                         None => index,
                     });
@@ -268,5 +267,5 @@ impl Lowering<'_> {
     }
 }
 
-/// The access is not one of a vector in (arrays of, structs of) a variable: it stays as it is.
+/// The access is not to a vector in (arrays of, structs of) a variable and is not lowered.
 struct NoRegister;

@@ -1,4 +1,4 @@
-//! Vectors that are put together from values become masked writes of a register.
+//! Lowers `vecN` instructions to masked writes of a register.
 //!
 //! ```text
 //! 32   %3 = fadd %1, %2                           32x2 %3 = fadd %1.xx, %2.xx
@@ -9,13 +9,13 @@
 //!                                                 32x2 %6 = ineg %7
 //! ```
 //!
-//! A source of the vector whose value has no other reader and is made by an ALU instruction that works component by
-//! component is *coalesced*: the instruction is widened and stores into the register itself. Every other source is
-//! copied by a mov (one for all components that come from the same value). Undefined sources write nothing. A vector
-//! all of whose sources are one value is only a swizzle.
+//! A source of the vector is *coalesced* if the vector is the only user of its value and the value is defined by a
+//! component-wise ALU instruction: the instruction is widened and stores into the register itself. Every other source
+//! is copied by a mov (one for all components of the same value). Undefined sources write nothing. A vector of
+//! components of a single value is only a swizzle.
 //!
-//! That the early store of a coalesced instruction stands apart from the reading is no hazard: the register is new.
-//! What is, the trivialisation finds.
+//! Storing at the coalesced instruction, before the vector, is not a hazard: the register is new. The trivialisation
+//! handles the remaining hazards.
 
 use log::trace;
 use tgsi_ir::alu::AluOp;
@@ -25,8 +25,8 @@ use tgsi_ir::{Body, Builder, Cursor, Def, Inst, InstData, Shader, Shape, Swizzle
 /// Whether an instruction may be widened to write some components of a vector: `(body, instruction, write mask)`.
 pub type CoalesceFilter<'a> = &'a dyn Fn(&Body, Inst, u32) -> bool;
 
-/// Lowers every `vecN`. `filter` (none: everything) says whether an instruction may write given components of a vector
-/// directly. Returns whether there were any vectors.
+/// Lowers every `vecN`. `filter` (none: everything) decides whether an instruction may write given components of a
+/// vector directly. Returns whether there were any vectors.
 pub fn lower_vec_to_regs(shader: &mut Shader, filter: Option<CoalesceFilter<'_>>) -> bool {
     let mut progress = false;
     for body in shader.bodies_mut() {
@@ -57,7 +57,7 @@ fn lower_vec(body: &mut Body, vec: Inst, filter: Option<CoalesceFilter<'_>>) {
     }
 
     let handle = Builder::new(body, Cursor::Before(vec)).decl_reg(shape, 0);
-    // Read by the vector in the place of coalesced sources until it goes.
+    // Replaces coalesced sources of the vector until the vector is removed.
     let placeholder = Builder::new(body, Cursor::Before(vec)).undef(1, shape.bit_size);
     let mut done = 0u32;
     let mut coalesced = 0;
@@ -75,7 +75,7 @@ fn lower_vec(body: &mut Body, vec: Inst, filter: Option<CoalesceFilter<'_>>) {
             coalesce(body, vec, value, mask, (shape, handle), &sources, placeholder);
             coalesced += 1;
         } else {
-            // Components outside the mask select what is cheapest to say: component 0.
+            // Components outside the mask select component 0.
             let swizzle = Swizzle::new(
                 &(0..count).map(|i| if mask & (1 << i) != 0 { sources[i].1 } else { 0 }).collect::<Vec<_>>(),
             );
@@ -90,7 +90,7 @@ fn lower_vec(body: &mut Body, vec: Inst, filter: Option<CoalesceFilter<'_>>) {
     trace!("lower_vec_to_regs: vec{count}, {coalesced} sources written directly");
 }
 
-/// Whether the producer of a source may write components of the vector itself.
+/// Whether the producer of a source may write components of the vector directly.
 fn can_coalesce(body: &Body, vec: Inst, value: Def, mask: u32, filter: Option<CoalesceFilter<'_>>) -> bool {
     if body.uses_of(value).any(|u| body.user(u) != User::Inst(vec)) {
         return false;
@@ -107,8 +107,8 @@ fn is_replicated(op: AluOp) -> bool {
     matches!(op, AluOp::Fdot2Replicated | AluOp::Fdot3Replicated | AluOp::Fdot4Replicated | AluOp::FdphReplicated)
 }
 
-/// Widens the producer of a value to the vector's size, so that component i of the vector comes out at component i, and
-/// stores it right after.
+/// Widens the producer of a value to the size of the vector, so that component i of the vector is computed in component
+/// i, and stores the result right after.
 fn coalesce(
     body: &mut Body,
     vec: Inst,
@@ -128,7 +128,7 @@ fn coalesce(
             body.set_swizzle(source, Swizzle::new(&new));
         }
     }
-    // The vector must not read the value any more before the value changes its shape.
+    // The vector must stop using the value before the value changes its shape.
     for source in body.sources(vec) {
         if body.src_def(source) == value {
             body.set_src(source, placeholder);
@@ -139,7 +139,7 @@ fn coalesce(
     Builder::new(body, Cursor::After(producer)).store_reg(value, handle, 0, mask);
 }
 
-/// Every reader of a value reads a load right before itself instead. Readers in one instruction share the load.
+/// Replaces each use of a value by a load right before the user. Uses in one instruction share the load.
 fn replace_by_loads(body: &mut Body, value: Def, handle: Def) {
     let mut last: Option<(User, Def)> = None;
     let mut readers = body.uses_vec(value);

@@ -1,27 +1,26 @@
-//! The modifiers that the instructions of a target take, by operation and operand.
+//! The modifiers that the instructions of a target support, by operation and operand.
 //!
-//! A [`ModifierPolicy`] is handed to [`legacy_trivialize`](crate::legacy_trivialize()), to the functions of
+//! A [`ModifierPolicy`] is passed to [`legacy_trivialize`](crate::legacy_trivialize()), to the functions of
 //! [`chase`](crate::chase) and to [`check`](crate::check::check); all of them must get the same one. A modifier folds
 //! if
 //!
-//! 1. it folds as far as types and readers are concerned: [`float_mod_folds`] for `fneg` and `fabs`, [`fsat_folds`]
-//!    for `fsat`. No policy can allow more than that;
-//! 2. the policy allows it in every operand that reads it. A modifier that nobody reads folds if a `mov` could take
-//!    it;
-//! 3. an `fabs` that an `fneg` reads, which folds itself: the policy allows absolute values where the `fneg` is read,
-//!    too, since those operands then read `-|x|`;
-//! 4. for `fsat`: the policy allows saturation for the operation that makes its source;
-//! 5. a modifier that would go onto a register access: the policy allows it for a `mov` as well, because
-//!    trivialisation may have to put one between the access and the rest.
+//! 1. types and uses permit it: [`float_mod_folds`] for `fneg` and `fabs`, [`fsat_folds`] for `fsat`. No policy can
+//!    allow more than that;
+//! 2. the policy allows it in every operand that uses it. A modifier without uses folds if a `mov` supports it;
+//! 3. for an `fabs` used by an `fneg` that folds: the policy also allows absolute values where the `fneg` is used,
+//!    since those operands then read `-|x|`;
+//! 4. for `fsat`: the policy allows saturation for the operation that defines its source;
+//! 5. for a modifier that would be folded into a register access: the policy allows it for a `mov` as well, because
+//!    trivialisation may have to insert one next to the access.
 //!
-//! The presets say what an instruction set has in all its float instructions. A target with exceptions writes a
-//! function of its own:
+//! The presets describe what an instruction set supports in all its float instructions. A target with exceptions
+//! defines its own functions:
 //!
 //! ```
 //! use tgsi_ir::alu::AluOp;
 //! use tgsi_registers::modifiers::{ModifierPolicy, SourceModifiers};
 //!
-//! // Transcendental functions take no absolute value.
+//! Transcendental functions support no absolute value.
 //! const POLICY: ModifierPolicy = ModifierPolicy {
 //!     source: |op, _| match op {
 //!         AluOp::Frcp | AluOp::Frsq => SourceModifiers::NEGATE,
@@ -37,11 +36,11 @@ use tgsi_ir::{Body, Def, Inst, Use};
 
 use crate::chase::{float_mod_folds, fsat_folds, load_reg_for_def, store_reg_for_def};
 
-/// Readers of a modifier, and of the negations of an absolute value, with which it may fold. Each of them asks whether
-/// it does, which depends on all. Real shaders have fewer.
+/// Maximum number of uses of a modifier, including the uses of negations of an absolute value. The decision for one use
+/// depends on all others, so it is not attempted beyond that. Real shaders have fewer.
 const MAX_READERS: usize = 256;
 
-/// The modifiers that an operand takes. Both together mean `-|x|`.
+/// The modifiers that an operand supports. Both together mean `-|x|`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SourceModifiers {
     /// Negation.
@@ -58,7 +57,7 @@ impl SourceModifiers {
     /// Both.
     pub const ALL: SourceModifiers = SourceModifiers { negate: true, absolute: true };
 
-    /// Whether the modifier that an instruction stands for (`fneg`, `fabs`) is among them.
+    /// Whether the set contains the modifier of an instruction (`fneg`, `fabs`).
     fn has(self, modifier: AluOp) -> bool {
         match modifier {
             AluOp::Fneg => self.negate,
@@ -71,14 +70,15 @@ impl SourceModifiers {
 /// The modifiers that a target has, for each operation and operand. See the [module](self).
 #[derive(Clone, Copy, Debug)]
 pub struct ModifierPolicy {
-    /// The modifiers of an operand: operation, number of the source. Asked for operands of float type only.
+    /// The modifiers of an operand, given the operation and the number of the source. Called for operands of float type
+    /// only.
     pub source: fn(AluOp, usize) -> SourceModifiers,
     /// Whether the result of an operation can be clamped to \[0, 1\].
     pub saturate: fn(AluOp) -> bool,
 }
 
 impl ModifierPolicy {
-    /// Everything: TGSI, D3D9 shader model 3, etnaviv, a2xx, the fragment processors of lima and r300, nv40.
+    /// All modifiers: TGSI, D3D9 shader model 3, etnaviv, a2xx, the fragment processors of lima and r300, nv40.
     pub const ALL: ModifierPolicy = ModifierPolicy { source: |_, _| SourceModifiers::ALL, saturate: |_| true };
 
     /// Negation and saturation, no absolute value: ARB fragment programs, i915.
@@ -91,10 +91,10 @@ impl ModifierPolicy {
     /// Negation only: ARB vertex programs, vertex shader model 2, PICA200.
     pub const NEGATE_ONLY: ModifierPolicy = ModifierPolicy { saturate: |_| false, ..ModifierPolicy::NO_ABSOLUTE };
 
-    /// Nothing: `fneg`, `fabs` and `fsat` stay instructions. For Midgard and Intel, whose own passes fold them later.
+    /// No modifiers: `fneg`, `fabs` and `fsat` stay instructions. For Midgard and Intel, where later passes fold them.
     pub const NONE: ModifierPolicy = ModifierPolicy { source: |_, _| SourceModifiers::NONE, saturate: |_| false };
 
-    /// The modifiers of an operand.
+    /// Returns the modifiers of an operand.
     pub fn source_of(&self, op: AluOp, number: usize) -> SourceModifiers {
         (self.source)(op, number)
     }
@@ -104,8 +104,8 @@ impl ModifierPolicy {
         (self.saturate)(op)
     }
 
-    /// Whether `fneg` or `fabs` becomes a modifier of everything that reads it. One with very many readers does not, as
-    /// each of them asks about all.
+    /// Whether `fneg` or `fabs` becomes a modifier at each of its uses. One with more than `MAX_READERS` uses does
+    /// not, as the decision for each use depends on all.
     pub fn folds_source(&self, body: &Body, modifier: Inst) -> bool {
         let (Some(kind), Some(def)) = (body.alu_op(modifier), body.inst_def(modifier)) else { return false };
         if !matches!(kind, AluOp::Fneg | AluOp::Fabs)
@@ -122,7 +122,7 @@ impl ModifierPolicy {
             if !self.takes(body, source, kind) {
                 return false;
             }
-            // What a negation reads that folds is read by the readers of that.
+            // A folded negation passes the value on to its own users.
             kind != AluOp::Fabs
                 || negation_by(body, source).is_none_or(|negated| {
                     !self.folds_source(body, body.def_inst(negated))
@@ -131,7 +131,7 @@ impl ModifierPolicy {
         })
     }
 
-    /// Whether `fsat` becomes a flag of the instruction that makes its source.
+    /// Whether `fsat` becomes a flag of the instruction that defines its source.
     pub fn folds_saturation(&self, body: &Body, fsat: Inst) -> bool {
         let is_stored = || body.inst_def(fsat).is_some_and(|def| store_reg_for_def(body, def).is_some());
         fsat_folds(body, fsat)
@@ -147,13 +147,13 @@ impl ModifierPolicy {
     }
 }
 
-/// The negation that a source belongs to.
+/// The result of the negation that a source belongs to, if any.
 fn negation_by(body: &Body, source: Use) -> Option<Def> {
     let user = body.user(source).inst()?;
     (body.alu_op(user) == Some(AluOp::Fneg)).then(|| body.inst_def(user))?
 }
 
-/// Whether the readers of a modifier are within [`MAX_READERS`].
+/// Whether the uses of a modifier are within [`MAX_READERS`].
 fn has_few_readers(body: &Body, kind: AluOp, def: Def) -> bool {
     let mut left = MAX_READERS;
     body.uses_of(def).all(|source| {

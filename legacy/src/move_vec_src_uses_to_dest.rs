@@ -1,4 +1,4 @@
-//! Readers of what a vector is put together from read the vector instead.
+//! Replaces uses of the sources of a `vecN` by uses of the vector.
 //!
 //! ```text
 //! 32   %3 = fadd %1, %2                           32   %3 = fadd %1, %2
@@ -6,39 +6,39 @@
 //! 32   %5 = fmul %3, %2                           32   %5 = fmul %4.x, %2
 //! ```
 //!
-//! To run right before [`lower_vec_to_regs`](crate::lower_vec_to_regs()), which writes a source of a vector directly
-//! into the register if nothing else reads it. (`nir_move_vec_src_uses_to_dest`.)
+//! Must run right before [`lower_vec_to_regs`](crate::lower_vec_to_regs()), which writes a source of a vector directly
+//! into the register if it has no other use. (`nir_move_vec_src_uses_to_dest`.)
 //!
-//! A source of an instruction that reads a value `v` reads the vector instead if
+//! A use of a value `v` is replaced by the vector if
 //!
-//! 1. the instruction is an ALU one: intrinsics, textures, phis and `if`s take whole values;
-//! 2. the vector dominates it, and it is not the vector itself;
-//! 3. all components that it reads of `v` are in the vector. Of several components the first one is taken, and of
-//!    several such vectors the first one in program order ([`MAX_VECTORS`] are looked at);
-//! 4. the vector does not only feed a store of an output: such a vector often goes to the output directly;
-//! 5. `v` is no constant, if [`MoveVecSrcOptions::skip_constants`] is set: backends that have constants as operands
-//!    would replace one that costs nothing by a register. Undefined values are never looked for in a vector;
-//! 6. no vector makes `v`: it has a register of its own;
-//! 7. `v` has at most [`MoveVecSrcOptions::max_bit_size`] bits: a vector that is not to become a register takes no
-//!    readers from its sources.
+//! 1. the user is an ALU instruction: intrinsics, textures, phis and `if`s read whole values;
+//! 2. the vector dominates the user, and is not the user itself;
+//! 3. all components that it reads of `v` are in the vector. If a component occurs several times the first one is
+//!    taken, and of several such vectors the first one in program order (at most [`MAX_VECTORS`] are considered);
+//! 4. the vector does not only feed an output store: such a vector is often written to the output directly;
+//! 5. `v` is not a constant, if [`MoveVecSrcOptions::skip_constants`] is set: backends with constant operands would
+//!    replace a free operand by a register. Undefined values are never replaced;
+//! 6. `v` is not defined by a `vecN`: such a value already has a register;
+//! 7. `v` has at most [`MoveVecSrcOptions::max_bit_size`] bits: the uses of the sources of a vector that does not
+//!    become a register are not replaced.
 //!
-//! Meaning is kept whatever runs afterwards, since the component of the vector *is* the value. Linear in the sources,
-//! as the number of vectors looked at per reader is limited.
+//! The replacement is always correct, since the component of the vector *is* the value. Linear in the sources, as the
+//! number of vectors considered per use is limited.
 
 use tgsi_ir::analysis::{Dominance, InstOrder};
 use tgsi_ir::intrinsics::IntrinsicOp;
 use tgsi_ir::variable::VariableModes;
 use tgsi_ir::{Body, Def, Inst, InstData, Shader, Swizzle, Use, User};
 
-/// Most vectors with the same source that are looked at for a reader.
+/// The maximum number of vectors with the same source that are considered for a use.
 pub const MAX_VECTORS: usize = 8;
 
-/// The uses to leave alone.
+/// The uses that are not replaced.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct MoveVecSrcOptions {
-    /// Readers of constants stay (Intel; Midgard, where constants are kept beside the code).
+    /// Keep uses of constants (Intel; Midgard, where constants are embedded in the code).
     pub skip_constants: bool,
-    /// Readers of values of more bits stay. 32 for backends that keep two 64-bit components in a register.
+    /// Keep uses of values with more bits. 32 for backends that keep two 64-bit components in a register.
     pub max_bit_size: u8,
 }
 
@@ -48,11 +48,11 @@ impl Default for MoveVecSrcOptions {
     }
 }
 
-/// Lets readers of the sources of vectors read the vectors, see the [module](self). Returns whether anything changed.
+/// Replaces uses of the sources of vectors by the vectors, see the [module](self). Returns whether anything changed.
 pub fn move_vec_src_uses_to_dest(shader: &mut Shader, options: MoveVecSrcOptions) -> bool {
     let mut progress = false;
     for body in shader.bodies_mut() {
-        // Sources change, components do not: these stay right.
+        // Sources change, components do not: these analyses stay valid.
         let (order, dominance) = (body.inst_order(), body.dominance());
         for block in body.blocks_vec() {
             for inst in body.insts_vec(block) {
@@ -77,11 +77,11 @@ fn may_look_for(body: &Body, inst: Inst, def: Def, options: MoveVecSrcOptions) -
     !skipped && body.bit_size(def) <= options.max_bit_size
 }
 
-/// A vector that has a value among its sources.
+/// A vector and the components of a value in it.
 struct Vector {
     inst: Inst,
     result: Def,
-    /// For each component of the value the first one of the vector that it became.
+    /// For each component of the value the first component of the vector that holds it.
     components: [Option<u8>; 16],
 }
 
@@ -119,7 +119,7 @@ fn move_uses(body: &mut Body, order: &InstOrder, dominance: &Dominance, def: Def
     progress
 }
 
-/// The components of a vector that a value is; none if the vector goes to an output only.
+/// Returns the components of a vector that hold a value; none if the vector only feeds an output store.
 fn vector(body: &Body, inst: Inst, def: Def) -> Option<Vector> {
     let result = body.inst_def(inst)?;
     if let Some(only) = body.single_use(result)
@@ -147,14 +147,15 @@ fn is_output_store(body: &Body, user: User) -> bool {
     }
 }
 
-/// Whether a vector is there where a source is read.
+/// Whether a vector dominates a use.
 fn comes_before(body: &Body, order: &InstOrder, dominance: &Dominance, vector: Inst, source: Use) -> bool {
     let Some(reader) = body.user(source).inst() else { return false };
     let (Some(made), Some(read)) = (body.inst_block(vector), body.inst_block(reader)) else { return false };
     if made == read { order.index(vector) < order.index(reader) } else { dominance.dominates(made, read) }
 }
 
-/// The swizzle with which a source reads the vector; none if it reads a component that the vector does not have.
+/// Returns the swizzle for a use to read the vector instead; none if it reads a component that the vector does not
+/// have.
 fn moved(body: &Body, source: Use, vector: &Vector) -> Option<Swizzle> {
     let reader = body.user(source).inst()?;
     let old = body.swizzle(source);

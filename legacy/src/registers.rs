@@ -1,12 +1,12 @@
 //! The declarations, loads and stores of registers.
 //!
-//! For backends that want all of them at once: to assign storage before the code is walked, or to translate register
+//! For backends that need all of them at once: to assign storage before walking the code, or to translate register
 //! accesses directly. (`nir_foreach_reg_decl`, `nir_foreach_reg_load`, `nir_foreach_reg_store`.)
 //!
-//! 1. Every register is declared in the start block; [`reg_decls`] has each once, in program order.
-//! 2. [`reg_loads`] and [`reg_stores`] have each access of a handle once, direct and indirect ones, in no order. They
-//!    walk the uses of the handle and cost no more than there are.
-//! 3. A body may be asked while nothing is being changed. To change the accesses, collect them first.
+//! 1. Every register is declared in the start block; [`reg_decls`] returns each once, in program order.
+//! 2. [`reg_loads`] and [`reg_stores`] return each access to a handle once, direct and indirect ones, in no order. They
+//!    walk the uses of the handle, in linear time.
+//! 3. The iterators borrow the body. To change the accesses, collect them first.
 
 use tgsi_ir::intrinsics::{IndexKind, IntrinsicOp};
 use tgsi_ir::{Body, Def, Inst, Shape};
@@ -18,23 +18,23 @@ use crate::chase::{is_load_reg, is_store_reg};
 pub struct RegisterDecl {
     /// The instruction.
     pub inst: Inst,
-    /// The handle that loads and stores name.
+    /// The handle that loads and stores refer to.
     pub handle: Def,
     /// Components and bits of an element.
     pub shape: Shape,
-    /// Elements; 0 for a register that is no array.
+    /// The number of elements; 0 for a register that is not an array.
     pub num_array_elems: u32,
     /// Whether the content may differ between invocations that run together.
     pub divergent: bool,
 }
 
-/// The registers of a body.
+/// Returns the registers of a body.
 pub fn reg_decls(body: &Body) -> impl Iterator<Item = RegisterDecl> + '_ {
     let is_decl = |&inst: &Inst| body.intrinsic(inst) == Some(IntrinsicOp::DeclReg);
     body.insts(body.start_block()).filter(is_decl).filter_map(|inst| reg_decl(body, body.inst_def(inst)?))
 }
 
-/// The declaration of a handle; none if the value is no handle.
+/// Returns the declaration of a handle; none if the value is not a handle.
 pub fn reg_decl(body: &Body, handle: Def) -> Option<RegisterDecl> {
     let inst = body.def_inst(handle);
     (body.intrinsic(inst) == Some(IntrinsicOp::DeclReg)).then(|| RegisterDecl {
@@ -46,17 +46,17 @@ pub fn reg_decl(body: &Body, handle: Def) -> Option<RegisterDecl> {
     })
 }
 
-/// The instructions that read a register.
+/// Returns the instructions that read a register.
 pub fn reg_loads(body: &Body, handle: Def) -> impl Iterator<Item = Inst> + '_ {
     accesses(body, handle, 0, is_load_reg)
 }
 
-/// The instructions that write a register.
+/// Returns the instructions that write a register.
 pub fn reg_stores(body: &Body, handle: Def) -> impl Iterator<Item = Inst> + '_ {
     accesses(body, handle, 1, is_store_reg)
 }
 
-/// The users of a handle that have it as source `number`, if they are of a kind.
+/// The users of a given kind that have the handle as source `number`.
 fn accesses(
     body: &Body,
     handle: Def,

@@ -12,11 +12,11 @@ use crate::trivialize_registers::NO_OPERANDS;
 /// A row of the table.
 #[derive(Debug)]
 pub struct PassInfo {
-    /// Its name, the same as that of its function and its file.
+    /// The name of the pass, its function and its file.
     pub name: &'static str,
-    /// Its effect, in one sentence.
+    /// One sentence about its effect.
     pub about: &'static str,
-    /// Runs it, with the most usual choice where its function takes options.
+    /// Runs it, with the usual options where its function takes any.
     pub run: PassFn,
 }
 
@@ -24,20 +24,20 @@ const fn row(name: &'static str, about: &'static str, run: PassFn) -> PassInfo {
     PassInfo { name, about, run }
 }
 
-/// The passes into registers, in the order in which backends run them.
+/// The register passes, in the order in which backends run them.
 pub static PASSES: &[PassInfo] = &[
-    row("convert_from_ssa", "Phis become registers.", |s, _| {
+    row("convert_from_ssa", "Converts phis to registers.", |s, _| {
         crate::convert_from_ssa(s, ConvertFromSsaOptions::default())
     }),
-    row("move_vec_src_uses_to_dest", "Reads of what a vector is made of read the vector.", |s, _| {
+    row("move_vec_src_uses_to_dest", "Replaces uses of the sources of a vector by the vector.", |s, _| {
         crate::move_vec_src_uses_to_dest(s, MoveVecSrcOptions::default())
     }),
-    row("lower_vec_to_regs", "Vectors that are put together become masked writes of registers.", |s, _| {
+    row("lower_vec_to_regs", "Lowers `vecN` instructions to masked register writes.", |s, _| {
         crate::lower_vec_to_regs(s, None)
     }),
-    row("lower_locals_to_regs", "Arrays become register arrays.", |s, _| crate::lower_locals_to_regs(s, 1)),
-    row("trivialize_registers", "Register accesses can be folded into what uses or makes the value.", trivialize),
-    row("legacy_trivialize", "The same, after float modifiers went into loads and stores.", |s, _| {
+    row("lower_locals_to_regs", "Lowers arrays to register arrays.", |s, _| crate::lower_locals_to_regs(s, 1)),
+    row("trivialize_registers", "Makes register accesses trivial to fold.", trivialize),
+    row("legacy_trivialize", "Folds float modifiers, then makes accesses trivial.", |s, _| {
         crate::legacy_trivialize(s, ModifierPolicy::ALL, NO_OPERANDS)
     }),
 ];

@@ -1,4 +1,4 @@
-//! Makes every register access trivial, by putting movs between accesses and the code around them where that is needed.
+//! Makes every register access trivial, by inserting movs between accesses and their neighbours where needed.
 //!
 //! ```text
 //! 32 %3 = @load_reg (%r)                          32 %3 = @load_reg (%r)
@@ -8,20 +8,20 @@
 //!                                                 32 %5 = fadd %4, %2
 //! ```
 //!
-//! A **load** is trivial if every reader is in its block (the `if` right after the block counts) and no store to the
-//! register stands between the load and a reader: the reader may then read the register itself. A load through a
-//! run-time index is never left to other readers than a mov right after it: its index would have to stay alive as
-//! long.
+//! A **load** is trivial if every use is in its block (the `if` right after the block counts) and there is no store to
+//! the register between the load and the use: the user may then read the register itself. A load through a run-time
+//! index always gets a mov right after it: otherwise its index would have to stay live until the last use.
 //!
-//! A **store** is trivial if its value has no other reader, is made in the same block by an instruction that can write
-//! a register (no constant, no undefined value, no other load, no operand that is read in place), if nothing between
-//! that instruction and the store reads components that the store writes, or writes them, and if handle and run-time
-//! index are there before that instruction. A partial store needs an ALU instruction, the only kind with a write mask.
+//! A **store** is trivial if its value has no other use, is defined in the same block by an instruction that can write
+//! a register (not a constant, an undefined value, another load or an operand that is read in place), if nothing
+//! between that instruction and the store reads or writes components that the store writes, and if the handle and the
+//! run-time index are defined before that instruction. A partial store needs an ALU instruction, the only kind with a
+//! write mask.
 //!
-//! One forward walk makes loads trivial, one backward walk the stores. Both are linear in instructions and sources.
-//! (The reference's backward walk forgets *all* pending stores of a register when it meets the producer of one of them,
-//! so that a store of other components can be folded across a load; here only the components of that one store are
-//! settled.)
+//! A forward walk makes loads trivial, a backward walk stores. Both are linear in instructions and sources. (The
+//! backward walk of `nir_trivialize_registers` forgets *all* pending stores of a register at the producer of one of
+//! them, so that a store of other components can be folded across a load; here only the components of that one store
+//! are settled.)
 
 use arrayvec::ArrayVec;
 use cranelift_entity::SecondaryMap;
@@ -32,11 +32,11 @@ use tgsi_ir::{Block, Body, Builder, Cursor, Def, Inst, InstData, Shader, Use, Us
 
 use crate::chase::{Register, accessed_register, full_mask, is_load_reg, is_store_reg, load_reg_for_def};
 
-/// Tells whether the uses of a value read it in place, so that the backend emits no instruction for it: a uniform or an
-/// input that is an operand of the machine, say. Such a value has no instruction that could write a register as well.
+/// Whether a value is read in place, so that the backend emits no instruction for it: for example a uniform or an input
+/// that is an operand of the machine. Such a value has no instruction that could write a register either.
 pub type IsOperand<'a> = &'a dyn Fn(&Body, Def) -> bool;
 
-/// For backends that emit an instruction for every value, constants and undefined values aside.
+/// For backends that emit an instruction for every value except constants and undefined values.
 pub const NO_OPERANDS: IsOperand<'static> = &|_, _| false;
 
 /// Makes every register access of all functions trivial. There must be no phis. A store of a value that is read in
@@ -52,7 +52,7 @@ pub fn trivialize_registers(shader: &mut Shader, is_operand: IsOperand<'_>) -> b
 fn trivialize_body(body: &mut Body, is_operand: IsOperand<'_>) -> bool {
     let before = body.num_insts();
     let moved = move_declarations_up(body);
-    // The notes of both walks serve all blocks, so that a block costs what stands in it.
+    // The state of both walks is shared by all blocks, so that the cost of a block is proportional to its size.
     let registers = RegisterNumbers::of(body);
     if registers.count == 0 {
         return false;
@@ -68,7 +68,7 @@ fn trivialize_body(body: &mut Body, is_operand: IsOperand<'_>) -> bool {
     moved || made > 0
 }
 
-/// Moves the declarations to the top of the start block, in order: a handle then dominates every producer. Returns
+/// Moves the declarations to the top of the start block, in order, so that a handle dominates every producer. Returns
 /// whether any moved.
 fn move_declarations_up(body: &mut Body) -> bool {
     let start = body.start_block();
@@ -87,7 +87,7 @@ fn move_declarations_up(body: &mut Body) -> bool {
     moved
 }
 
-/// Numbers the registers from 0: notes about them are small and dense.
+/// Numbers the registers from 0, so that data about them is dense.
 struct RegisterNumbers {
     number: SecondaryMap<Def, u32>,
     count: usize,
@@ -112,15 +112,12 @@ impl RegisterNumbers {
     }
 }
 
-// ---- loads
-// --------------------------------------------------------------------------------------------------------------
-
 /// Loads that may still be trivial.
 struct TrivialLoads {
-    /// Whether a load may be folded into the reader that is being looked at: the generation of its register when it was
-    /// entered.
+    /// The generation of the register when the load was entered: the load may be folded into the current user if the
+    /// register still has it.
     entered: SecondaryMap<Inst, Option<u32>>,
-    /// Advances with every store to a register: loads entered before are trivial no more.
+    /// Advances with every store to a register: loads entered before are no longer trivial.
     generation: Vec<u32>,
 }
 
@@ -142,7 +139,7 @@ fn trivialize_loads(body: &mut Body, registers: &RegisterNumbers, loads: &mut Tr
                 loads.generation[registers.get(register)] += 1;
             } else if register.indirect.is_some() {
                 trivialize_load(body, inst);
-                // Only the mov right after reads it.
+                // Only the mov right after it reads it.
                 loads.entered[inst] = Some(loads.generation[registers.get(register)]);
             } else {
                 loads.entered[inst] = Some(loads.generation[registers.get(register)]);
@@ -155,7 +152,7 @@ fn trivialize_loads(body: &mut Body, registers: &RegisterNumbers, loads: &mut Tr
     }
 }
 
-/// Puts a mov after the load that a source reads, unless the source may read the register itself.
+/// Inserts a mov after the load that a source reads, unless the source may read the register itself.
 fn trivialize_source_load(
     body: &mut Body,
     registers: &RegisterNumbers,
@@ -170,10 +167,10 @@ fn trivialize_source_load(
     }
 }
 
-/// Puts a mov right after a load and makes every reader read that.
+/// Inserts a mov right after a load and redirects all uses to it.
 ///
-/// Readers that were looked at before and found trivial read the mov as well now: that is as right, and the mov is
-/// there anyway.
+/// Uses that were visited before and found trivial read the mov as well: that is also correct, and the mov exists
+/// anyway.
 fn trivialize_load(body: &mut Body, load: Inst) {
     let Some(def) = body.inst_def(load) else { return };
     if let Some(reader) = body.single_use(def)
@@ -188,10 +185,7 @@ fn trivialize_load(body: &mut Body, load: Inst) {
     body.replace_uses_except(def, value, mov);
 }
 
-// ---- stores
-// -------------------------------------------------------------------------------------------------------------
-
-/// For each component of a register (elements of an array are not told apart) the store that may still be trivial.
+/// For each component of a register (elements of an array are not distinguished) the store that may still be trivial.
 type Pending = ArrayVec<Option<Inst>, MAX_COMPONENTS>;
 
 /// The state of the backward walk over a block.
@@ -211,7 +205,7 @@ impl PendingStores {
         }
     }
 
-    /// Forgets the block.
+    /// Clears the state of a block.
     fn clear(&mut self) {
         for register in self.touched.drain(..) {
             self.by_register[register as usize].clear();
@@ -233,7 +227,7 @@ impl PendingStores {
         self.is_pending[store] = true;
     }
 
-    /// The pending stores to components of a register, each once.
+    /// Returns the pending stores to components of a register, each once.
     fn overlapping(&self, register: usize, mask: u32) -> ArrayVec<Inst, MAX_COMPONENTS> {
         let mut result: ArrayVec<Inst, MAX_COMPONENTS> = ArrayVec::new();
         for (component, slot) in self.by_register[register].iter().enumerate() {
@@ -247,7 +241,7 @@ impl PendingStores {
         result
     }
 
-    /// Takes a store out: it is known to be trivial, or was isolated.
+    /// Removes a store that is known to be trivial, or was isolated.
     fn settle(&mut self, register: usize, store: Inst) {
         for slot in &mut self.by_register[register] {
             if *slot == Some(store) {
@@ -274,10 +268,10 @@ fn trivialize_stores(
     is_operand: IsOperand<'_>,
 ) {
     let mut next = body.last_inst(block);
-    // A trivial load that the `if` after the block reads is read at the end of the block, after every store: nothing
-    // to do for it, as the loads' walk has put a mov in between if a store follows the load.
+    // A trivial load that the `if` after the block reads is read at the end of the block, after every store. That needs
+    // no handling here: the walk of the loads has inserted a mov if a store follows the load.
     while let Some(inst) = next {
-        // What is made below stands right before a store further down; the walk goes on before `inst`.
+        // Movs are inserted right before a store further down; the walk continues before `inst`.
         let value = body.inst_def(inst);
         if let Some(def) = value {
             settle_producer(body, registers, pending, def);
@@ -312,7 +306,7 @@ fn trivialize_stores(
     pending.clear();
 }
 
-/// An instruction makes a value: if that is the value of a pending store, the store is trivial.
+/// At a definition: if the value is that of a pending store, the store is trivial.
 fn settle_producer(body: &Body, registers: &RegisterNumbers, pending: &mut PendingStores, def: Def) {
     if let Some(source) = body.single_use(def)
         && let User::Inst(store) = body.user(source)
@@ -329,8 +323,8 @@ fn settle_producer(body: &Body, registers: &RegisterNumbers, pending: &mut Pendi
 fn must_isolate(body: &Body, block: Block, store: Inst, register: Register, is_operand: IsOperand<'_>) -> bool {
     let value = body.src(store, 0);
     let producer = body.def_inst(value);
-    // A run-time index would have to be there before the producer: such stores are always isolated. Handles always are,
-    // at the top of the body.
+    // A run-time index would have to be defined before the producer: such stores are always isolated. Handles are
+    // defined at the top of the body.
     register.indirect.is_some()
         || body.single_use(value).is_none()
         || body.inst_block(producer) != Some(block)
@@ -340,12 +334,12 @@ fn must_isolate(body: &Body, block: Block, store: Inst, register: Register, is_o
         || (body.index(store, IndexKind::WriteMask) as u32 != full_mask(body, value) && body.alu_op(producer).is_none())
 }
 
-/// Puts a mov right before a store and stores that.
+/// Inserts a mov right before a store and stores its result.
 fn isolate_store(body: &mut Body, store: Inst) {
     let source = body.source(store, 0);
     let value = body.src_def(source);
     let producer = body.def_inst(value);
-    // A mov that stands right before the store already does what is wanted.
+    // A mov right before the store already isolates it.
     if body.prev_inst(store) == Some(producer) && body.alu_op(producer).is_some() && body.single_use(value).is_some() {
         return;
     }

@@ -1,4 +1,4 @@
-//! Modifiers with very many readers: the work must not be quadratic in these.
+//! Modifiers with very many uses: the work must not be quadratic in them.
 
 use std::cell::Cell;
 
@@ -16,7 +16,7 @@ thread_local! {
     static QUESTIONS: Cell<usize> = const { Cell::new(0) };
 }
 
-/// Counts how often it is asked.
+/// Counts its calls.
 const POLICY: ModifierPolicy = ModifierPolicy {
     source: |_, _| {
         QUESTIONS.set(QUESTIONS.get() + 1);
@@ -25,7 +25,7 @@ const POLICY: ModifierPolicy = ModifierPolicy {
     saturate: |_| true,
 };
 
-/// Trivialises a chain of sums, each of which reads one of some values, and chases every operand. Returns how many
+/// Trivialises a chain of sums, each of which reads one of the given values, and chases every operand. Returns how many
 /// operands are read through modifiers.
 fn chased(operands: impl Fn(&mut Builder, Def) -> Vec<Def>) -> usize {
     let mut shader = Shader::new(Stage::Vertex);
@@ -63,9 +63,9 @@ fn chased(operands: impl Fn(&mut Builder, Def) -> Vec<Def>) -> usize {
 #[test]
 fn of_one_modifier() {
     for op in [AluOp::Fneg, AluOp::Fabs] {
-        // Of a load.
+        // A modifier of a load.
         assert_eq!(chased(|b, loaded| vec![b.alu(op, &[loaded])]), 0);
-        // Of a value.
+        // A modifier of another value.
         assert_eq!(
             chased(|b, loaded| {
                 let sum = b.alu(AluOp::Fadd, &[loaded, loaded]);

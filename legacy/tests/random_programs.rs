@@ -1,5 +1,5 @@
-//! Random programs through every pass of the way into registers: the IR interpreter must see the same results after
-//! each, the validator must accept each, and the checker must accept the last.
+//! Random programs through all register passes: the IR interpreter must produce the same results after each, the
+//! validator must accept each, and the checker must accept the last.
 
 use crate::programs::{Random, assert_same, execute, policy, program};
 use tgsi_ir::analysis::analyze_divergence;
@@ -17,7 +17,7 @@ use tgsi_registers::{
     move_vec_src_uses_to_dest, trivialize_registers,
 };
 
-/// Divergence as it is, or as it might be after passes that ran behind the analysis.
+/// Analyses divergence, or leaves it incomplete as after passes that ran since the analysis.
 fn analyze(shader: &mut Shader, seed: u64) {
     if seed.is_multiple_of(4) {
         return;
@@ -41,7 +41,7 @@ fn all_defs(shader: &Shader) -> impl Iterator<Item = Def> + '_ {
     body.blocks().flat_map(|block| body.insts(block)).filter_map(|inst| body.inst_def(inst))
 }
 
-/// Registers that are declared uniform hold nothing that is not known to be. Returns how many there are.
+/// Asserts that registers declared uniform hold only values known to be uniform. Returns their number.
 fn check_divergence(shader: &Shader, uniform: &[Def]) -> usize {
     let body = shader.main();
     let registers: Vec<_> = reg_decls(body).filter(|register| !register.divergent).collect();
@@ -74,7 +74,7 @@ fn every_pass_keeps_the_meaning() {
             validate(shader).unwrap_or_else(|e| panic!("seed {seed} after {stage}: {e}"));
             assert_same(&expected, &execute(shader), seed, stage);
         };
-        // Straight from the translator: trivialisation alone.
+        // Without SSA: trivialisation alone.
         let mut registers = shader.clone();
         trivialize_registers(&mut registers, NO_OPERANDS);
         check_stage(&registers, "trivialize_registers");

@@ -1,4 +1,4 @@
-//! Random programs through what some targets need besides: no branches, few operands, fused and split instructions.
+//! Random programs through target-specific passes: no branches, few operands, fused and split instructions.
 
 use crate::programs::{Random, assert_same, execute, policy, program, program_with};
 use tgsi_ir::alu::AluOp;
@@ -23,7 +23,7 @@ use tgsi_registers::{
     lower_vec_to_regs,
 };
 
-/// From SSA to trivial registers.
+/// Lowers SSA to trivial registers.
 fn into_registers(shader: &mut Shader, policy: ModifierPolicy) {
     convert_from_ssa(shader, ConvertFromSsaOptions::default());
     lower_locals_to_regs(shader, 32);
@@ -105,7 +105,7 @@ fn operands_are_within_the_limits() {
     assert!(movs > 1000, "the programs are too simple: {movs} movs");
 }
 
-/// A clone of an instruction that reads registers anew, at a cursor.
+/// Clones an instruction at a cursor, with new loads of the registers it reads.
 fn clone_with_loads(body: &mut Body, inst: Inst, cursor: Cursor) -> Option<Def> {
     let clone = body.clone_inst_before(inst);
     body.move_inst(cursor, clone);
@@ -198,7 +198,7 @@ fn components_may_be_written_one_by_one() {
     assert!(split > 1000 && refused > 100, "{split} {refused}");
 }
 
-/// Lets one instruction in the first side of each `if` on a comparison of floats read the difference of what is
+/// Makes one instruction in the first side of each `if` on a comparison of floats read the difference of the operands
 /// compared.
 fn read_differences(body: &mut Body) {
     for block in body.blocks_vec() {
@@ -215,7 +215,7 @@ fn read_differences(body: &mut Body) {
         let mut builder = Builder::new(body, Cursor::Before(reader));
         let negated = builder.alu_sized(AluOp::Fneg, 1, &[b]);
         let difference = builder.alu_sized(AluOp::Fadd, 1, &[a, negated.into()]);
-        // The condition holds here.
+        // The condition holds in this side.
         let condition = builder.body.src_def(builder.body.if_condition(id)).into();
         let value = builder.alu_sized(AluOp::Bcsel, 1, &[condition, difference.into(), a]);
         let source = body.source(reader, 0);
@@ -244,7 +244,7 @@ fn comparisons_may_be_computed_elsewhere() {
     assert!(differences > 100 && anew > 10, "{differences} {anew}");
 }
 
-/// Goes a way through the program at random; each operand must be where it was put.
+/// Walks a random path through the program; each operand must be where it was put.
 fn walk(body: &Body, assignment: &Assignment, policy: ModifierPolicy, random: &mut Random) {
     let mut locations: Vec<Option<Def>> = vec![None; assignment.peak as usize];
     let mut block = body.start_block();
@@ -302,7 +302,7 @@ fn check_location(body: &Body, assignment: &Assignment, locations: &[Option<Def>
 
 fn check_value(assignment: &Assignment, locations: &[Option<Def>], read: Def, is_register: bool) {
     let Some(location) = assignment.location(read) else { return };
-    // A register that was not written may hold anything.
+    // A register that was not written may hold any value.
     let found = locations[location as usize];
     assert!(
         found == Some(read) || is_register && !locations.contains(&Some(read)) && found.is_none(),

@@ -1,13 +1,12 @@
-//! The speed at which shaders are parsed, printed, converted, optimised and translated: `cargo bench -p
-//! tgsi-driver-tgsi`.
+//! Benchmarks of parsing, printing, converting, optimising and translating shaders: `cargo bench -p tgsi-driver-tgsi`.
 //!
-//! Each benchmark runs over texts of three kinds: straight code and nested branches of growing length, which show
-//! whether the time for an instruction stays the same, and all shaders of the folder with reference data
-//! (`TGSIC_SHARED`, or `shared` next to the repository); where there is none, those of the fixtures. Throughput is in
-//! TGSI instructions and in bytes of text a second. What takes longer than [`MAX_SECONDS`] runs once or twice: all
-//! takes some minutes, and 1.5 GiB for a million nested instructions, which the optimiser has as one body. `cargo bench
-//! -p tgsi-driver-tgsi -- optimising` runs one benchmark, `-- "nested 1000$"` one input, `-- --max-time 0.1` all of
-//! them shortly.
+//! Each benchmark runs over three kinds of text: straight-line code and nested branches of growing length, which show
+//! whether the time per instruction is constant, and all shaders of the folder with reference data (`TGSIC_SHARED`, or
+//! `shared` next to the repository), or else those of the fixtures. Throughput is in TGSI instructions and in bytes of
+//! text per second. Inputs that take longer than [`MAX_SECONDS`] run once or twice. The whole takes several minutes,
+//! and more than a gibibyte of memory for the largest nested input, which is optimised as one body. `cargo bench -p
+//! tgsi-driver-tgsi -- optimising` runs one benchmark, `-- "nested 1000$"` one input, `-- --max-time 0.1` all of them
+//! briefly.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -20,7 +19,7 @@ use tgsi_compiler::{Compiler, Stage};
 use tgsi_driver_tgsi::TgsiOptions;
 use tgsi_to_ir::{ToIrOptions, to_ir};
 
-/// That of the command.
+/// The allocator of the command.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
@@ -31,9 +30,9 @@ fn main() {
 /// The shaders of a benchmark.
 #[derive(Clone, Copy)]
 enum Input {
-    /// So many instructions without control flow.
+    /// Instructions without control flow: how many.
     Straight(usize),
-    /// So many instructions in branches, eight deep.
+    /// Instructions in branches, nested eight deep: how many.
     Nested(usize),
     /// All shaders of the reference data, or else of the fixtures.
     Corpus,
@@ -51,7 +50,7 @@ const INPUTS: [Input; 9] = [
     Input::Corpus,
 ];
 
-/// When no further sample of an input is taken.
+/// The time after which no further sample of an input is taken.
 const MAX_SECONDS: f64 = 3.0;
 
 impl std::fmt::Display for Input {
@@ -78,7 +77,7 @@ impl Input {
     }
 }
 
-/// One instruction of arithmetic, never the same one twice within the constants.
+/// Appends an arithmetic instruction; none occurs twice within the constants.
 fn instruction(text: &mut String, number: usize) {
     let (dst, src, constant) = (number % 13, (number * 7 + 3) % 16, (number * 5) % 64);
     let line = match number % 5 {
@@ -137,7 +136,7 @@ fn corpus() -> Vec<String> {
     folders.iter().flatten().flat_map(|text| cases(text)).filter(|case| is_translated(case)).collect()
 }
 
-/// The TGSI files below a folder, in the order of their names.
+/// Returns the TGSI files below a folder, sorted by name.
 fn texts_below(folder: PathBuf) -> Vec<String> {
     let mut files = Vec::new();
     let mut folders = vec![folder];
@@ -155,17 +154,17 @@ fn texts_below(folder: PathBuf) -> Vec<String> {
     files.iter().flat_map(std::fs::read_to_string).collect()
 }
 
-/// The inputs of a fixture file.
+/// Returns the inputs of a fixture file.
 fn cases(text: &str) -> impl Iterator<Item = String> {
     text.split("\n; case:").map(|case| {
         let input = case.split("\n; expect:").next().unwrap_or(case);
-        // Behind the title.
+        // After the title.
         let lines = input.lines().skip_while(|line| !line.starts_with(|c: char| c.is_ascii_uppercase()));
         lines.filter(|line| !line.starts_with(';')).fold(String::new(), |text, line| text + line + "\n")
     })
 }
 
-/// Fixtures are about errors too.
+/// Whether a shader translates: fixtures include errors.
 fn is_translated(text: &str) -> bool {
     let Ok(parsed) = parse(text.as_bytes()) else { return false };
     let is_sound = !tgsi::check::check(&parsed.shader).diagnostics.iter().any(|d| d.is_error());
@@ -176,7 +175,7 @@ fn parsed_text(text: &str) -> Shader {
     parse(text.as_bytes()).expect("valid text").shader
 }
 
-/// Runs over all shaders of an input, each made ready first.
+/// Runs over all shaders of an input, each prepared first.
 fn run<T>(bencher: Bencher<'_, '_>, input: Input, ready: impl Fn(String, Shader) -> T, work: impl Fn(&T)) {
     let (mut bytes, mut instructions) = (0, 0);
     let make = |text: String| {
@@ -185,7 +184,7 @@ fn run<T>(bencher: Bencher<'_, '_>, input: Input, ready: impl Fn(String, Shader)
         instructions += shader.instructions.len();
         ready(text, shader)
     };
-    // Of large shaders nothing is kept that the work does not need.
+    // Keep only the prepared values, as shaders can be large.
     let ready: Vec<T> = input.texts().into_iter().map(make).collect();
     assert!(instructions > 0, "there are shaders");
     bencher.counter(ItemsCount::new(instructions)).counter(BytesCount::new(bytes)).bench_local(|| {
@@ -248,7 +247,7 @@ fn optimising(bencher: Bencher<'_, '_>, input: Input) {
     );
 }
 
-/// From text to text.
+/// Translates text to text.
 #[divan::bench(args = INPUTS, max_time = MAX_SECONDS)]
 fn translating(bencher: Bencher<'_, '_>, input: Input) {
     let compiler = Compiler::new(TgsiOptions::default());

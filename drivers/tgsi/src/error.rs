@@ -1,4 +1,4 @@
-//! Errors of the driver, and their positions in a TGSI source.
+//! The errors of the driver, and their positions in a TGSI source.
 
 use tgsi::builder::BuildError;
 use tgsi::tables::{File, Opcode};
@@ -11,7 +11,7 @@ use tgsi_ir::shader::Stage;
 use tgsi_ir::{Body, Inst, Shader};
 use thiserror::Error;
 
-/// Why a shader has no translation.
+/// The reason why a shader cannot be translated.
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum DriverError {
     /// There is no function to translate.
@@ -28,8 +28,8 @@ pub enum DriverError {
         /// Its opcode.
         op: AluOp,
     },
-    /// Part of the interface that is read as an integer here and as a float there, where the target has no integers.
-    #[error("{inst}: what it loads is read both as an integer and as a float")]
+    /// A register used as an integer by one instruction and as a float by another, on a target without integers.
+    #[error("{inst}: the loaded value is used both as an integer and as a float")]
     IntegerAndFloat {
         /// The instruction.
         inst: Inst,
@@ -56,16 +56,16 @@ pub enum DriverError {
         /// The obstacle.
         what: &'static str,
     },
-    /// Values that TGSI has no registers for.
-    #[error("{inst}: values of {bits} bits")]
+    /// Values of a size that TGSI registers cannot hold.
+    #[error("{inst}: values of {bits} bits are not supported")]
     BitSize {
         /// The instruction.
         inst: Inst,
-        /// Bits of its result.
+        /// The size of its result in bits.
         bits: u8,
     },
-    /// Something that the lowering should have removed.
-    #[error("{inst}: {what} is left")]
+    /// A construct that lowering should have removed.
+    #[error("{inst}: {what} was not lowered")]
     NotLowered {
         /// The instruction.
         inst: Inst,
@@ -76,40 +76,40 @@ pub enum DriverError {
     #[error("a loop has a continue construct")]
     ContinueConstruct,
     /// A jump that TGSI does not have.
-    #[error("{0:?} is left")]
+    #[error("{0:?} was not lowered")]
     Jump(JumpKind),
-    /// An access by a run-time index to a file that the target cannot address so, where direct accesses would be too
-    /// many; or a constant beyond those that operands can name.
-    #[error("the target cannot address {} indirectly, and the shader cannot do without", .0.name())]
+    /// An access through a run-time index to a file that the target cannot address indirectly, where there would be too
+    /// many direct accesses; or a constant beyond the range of operands.
+    #[error("the target cannot address {} indirectly, and the accesses cannot be made direct", .0.name())]
     Indirect(File),
-    /// More temporaries than operands can name.
-    #[error("{0} temporaries are too many")]
+    /// More temporaries than operands can address.
+    #[error("too many temporaries: {0}")]
     TooManyTemporaries(u32),
-    /// An opcode that the dialect does not have.
+    /// An opcode that does not exist in the dialect.
     #[error("{} is not part of the dialect", opcode.info().name)]
     UnsupportedOpcode {
         /// The opcode.
         opcode: Opcode,
     },
-    /// A register file that the dialect does not have.
+    /// A register file that does not exist in the dialect.
     #[error("registers of {} are not part of the dialect", file.name())]
     UnsupportedFile {
         /// The file.
         file: File,
     },
-    /// More immediates than readers of the dialect have room for.
-    #[error("{0} immediates are too many")]
+    /// More immediates than consumers of the dialect support.
+    #[error("too many immediates: {0}")]
     TooManyImmediates(usize),
-    /// More declarations, units or buffers than readers of the dialect have room for.
-    #[error("hosts of virgl have {most} {what}")]
+    /// More declarations, units or buffers than consumers of the dialect support.
+    #[error("virgl hosts support at most {most} {what}")]
     HostLimit {
-        /// How many there are.
+        /// The maximum.
         most: u32,
-        /// What is counted.
+        /// The kind of object that is counted.
         what: &'static str,
     },
-    /// A register that is used but not declared where the declarations are to be kept.
-    #[error("the interface has no {}[{register}]", file.name())]
+    /// A register that is used but not declared, where the declarations are kept.
+    #[error("the interface does not declare {}[{register}]", file.name())]
     Interface {
         /// Its file.
         file: File,
@@ -119,16 +119,16 @@ pub enum DriverError {
     /// A loop, for a target without loops.
     #[error("the loop cannot be unrolled, and the target has no loops")]
     Loop {
-        /// An instruction of it.
+        /// An instruction in the loop.
         inst: Option<Inst>,
     },
-    /// An instruction that must not run unless its condition holds, for a target without branches.
+    /// An instruction that must not be executed unconditionally, for a target without branches.
     #[error("{inst} must not run unless its condition holds, and the target has no branches")]
     Conditional {
         /// The instruction.
         inst: Inst,
     },
-    /// The shader does not fit TGSI's limits.
+    /// The shader exceeds a limit of TGSI.
     #[error("{0}")]
     Build(#[from] BuildError),
 }
@@ -160,7 +160,7 @@ impl DriverError {
 }
 
 impl DriverError {
-    /// The instruction of the IR that the error is about.
+    /// The instruction of the IR at which the error occurred.
     fn inst(&self) -> Option<Inst> {
         use DriverError as E;
         match *self {
@@ -188,13 +188,13 @@ impl DriverError {
         }
     }
 
-    /// The error with the instruction of the source that it is about, which `body` knows.
+    /// Adds the source instruction of the error, found by its origin in `body`.
     pub(crate) fn in_body(self, body: &Body, native_integers: bool) -> Located {
         let instruction = self.inst().and_then(|inst| origin(body, inst));
         Located { error: self, instruction, native_integers }
     }
 
-    /// The same for the entry point of a shader.
+    /// Adds the source instruction, found in the entry point of a shader.
     pub(crate) fn in_shader(self, shader: &Shader, native_integers: bool) -> Located {
         match shader.entry_point().and_then(|entry| shader.functions[entry].body.as_ref()) {
             Some(body) => self.in_body(body, native_integers),
@@ -203,10 +203,11 @@ impl DriverError {
     }
 }
 
-/// Most instructions that are searched for an origin.
+/// The maximum number of instructions searched for an origin.
 const MOST_NEIGHBOURS: usize = 64;
 
-/// The instruction of the source that an instruction comes from, or the first one found among its users and operands.
+/// The source instruction from which an instruction originates, or else the first origin found among its users and
+/// operands.
 fn origin(body: &Body, inst: Inst) -> Option<u32> {
     let mut known = vec![inst];
     let mut next = 0;
@@ -224,13 +225,13 @@ fn origin(body: &Body, inst: Inst) -> Option<u32> {
     None
 }
 
-/// An error, and the instruction of the source that it is about.
+/// An error, and the source instruction at which it occurred.
 #[derive(Clone, PartialEq, Debug, Error)]
 #[error("{error}")]
 pub struct Located {
     /// The error.
     pub error: DriverError,
-    /// The number of the instruction of the source, from 0.
+    /// The index of the source instruction, from 0.
     pub instruction: Option<u32>,
     /// Whether the target has integers.
     native_integers: bool,
@@ -257,7 +258,7 @@ impl TargetError for Located {
         match (&self.error, self.instruction) {
             (DriverError::TooManyTemporaries(_), _) => Subject::Temporaries,
             (DriverError::Indirect(file), _) => Subject::Operand { file: *file, is_indirect: true },
-            // No source names this file in an operand: `LOAD` reads it.
+            // This file never occurs in a source operand: `LOAD` reads it.
             (DriverError::UnsupportedFile { file: File::ConstantBuffer }, _) => Subject::Opcode(Opcode::Load),
             (DriverError::UnsupportedFile { file }, _) => Subject::Operand { file: *file, is_indirect: false },
             (DriverError::UnsupportedOpcode { opcode }, _) => Subject::Opcode(*opcode),
@@ -287,7 +288,7 @@ impl TargetError for Located {
                 "{name} reads a register as an integer that is read as a float elsewhere, or the other way round, and \
                  the target has no integers"
             ),
-            E::BitSize { bits, .. } => format!("{name} takes values of {bits} bits, which the target does not have"),
+            E::BitSize { bits, .. } => format!("{name} needs values of {bits} bits, which the target does not support"),
             E::Conditional { .. } => {
                 format!("{name} must not run unless its condition holds, and the target has no branches")
             }
@@ -311,7 +312,7 @@ impl TargetError for Located {
     fn hint(&self) -> Option<String> {
         let hint = match &self.error {
             DriverError::Loop { .. } => {
-                "let a constant bound the number of iterations: at most 1024 of them, and 65536 instructions in all"
+                "bound the number of iterations by a constant: at most 1024 iterations and 65536 instructions in total"
             }
             DriverError::Conditional { .. } => "take it out of the branch",
             DriverError::IntegerAndFloat { .. } => {

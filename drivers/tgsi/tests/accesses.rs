@@ -1,13 +1,12 @@
-//! No access that the source would not have made: what a translation reaches in a run is what its source reaches with
-//! the same inputs, lane by lane.
+//! A translation makes no access that its source does not make with the same inputs, lane by lane.
 //!
-//! Each access is counted by what it reaches: a word of a buffer, a texel, a texture, a size. The translation makes
-//! none that the source does not make, and none more often. Of registers that an index names, and of constants, two
-//! things more are allowed, for no target is harmed by them: what lies in the declared range may be read whether the
-//! source does so or not, and what the source reads may be read again, since operands are not kept in temporaries. A
+//! Accesses are counted by their target: a word of a buffer, a texel, a texture, a size. The translation must not
+//! access a target that the source does not access, nor access it more often. For indexed registers, and for constants,
+//! two exceptions are harmless on all targets and allowed: registers in the declared range may be read whether or not
+//! the source does, and registers read by the source may be read again, since operands are not kept in temporaries. A
 //! lookup may become several of the same texture.
 //!
-//! `TGSIC_ONLY=text` restricts the runs to shaders whose path contains the text and prints what they become.
+//! `TGSIC_ONLY=text` restricts the runs to shaders with the text in their path, and prints their translations.
 
 #[allow(dead_code, reason = "inputs for devices are not made here")]
 #[path = "../../tgsic/src/verify/inputs.rs"]
@@ -29,20 +28,20 @@ use tgsi_smith::{Config, from_seed};
 
 const LEVELS: [Level; 3] = [Level::Finish, Level::NoGrowth, Level::All];
 
-/// Targets that differ in what becomes of accesses, by their options.
+/// Sets of options for targets that treat accesses differently.
 const TARGETS: &[&[&str]] = &[
     &[],
     &["virgl"],
     &["no_indirect_inputs", "no_indirect_outputs", "no_indirect_temporaries", "no_indirect_constants"],
 ];
 
-/// Steps of a run.
+/// The maximum number of steps of a run.
 const STEPS: u64 = 20_000;
 
-/// Kinds of inputs are five.
+/// The number of kinds of inputs.
 const SEEDS: u64 = 5;
 
-/// Indices that no register has, and what stands for negative ones: how far out they are does not matter.
+/// An index beyond all registers, which also replaces negative ones: the distance does not matter.
 const FAR: i64 = 1 << 16;
 
 fn options(names: &[&str]) -> TgsiOptions {
@@ -55,7 +54,7 @@ fn translated(source: &Shader, options: &TgsiOptions, level: Level) -> Option<Sh
     compile(source, options, level).ok()
 }
 
-/// Constants that a shader declares: (buffer, number).
+/// The constants that a shader declares: buffer and number.
 fn declared_constants(shader: &Shader) -> HashSet<(i64, i64)> {
     let constants = shader.declarations.iter().filter(|d| d.file == File::Constant);
     constants
@@ -63,19 +62,18 @@ fn declared_constants(shader: &Shader) -> HashSet<(i64, i64)> {
         .collect()
 }
 
-/// What may not be reached more often than the source does it.
+/// A target that must not be accessed more often than by the source.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 enum Reached {
     /// A register that does not exist.
     NoRegister(File),
     /// A constant that is not declared: buffer and number.
     Constant(i64, i64),
-    /// Anything else.
+    /// Any other target.
     Place(AccessTarget),
 }
 
-/// A run, as counts of what each lane reaches, with the last instruction that reached it. None if it does not end in
-/// time.
+/// The accesses of a run: by lane and target the count and the last instruction. None if the run does not end in time.
 fn reached(
     program: &Program,
     constants: &HashSet<(i64, i64)>,
@@ -92,7 +90,7 @@ fn reached(
                 Reached::Constant(buffer, if (0..FAR).contains(&index) { index } else { FAR })
             }
             AccessTarget::Register { file, outer, exists, .. } => {
-                // A target that has no index for immediates holds them in temporaries.
+                // Targets that cannot index immediates hold them in temporaries.
                 let file = if file == File::Immediate { File::Temporary } else { file };
                 let is_vertex = usize::try_from(outer.unwrap_or(0)).is_ok_and(|v| v < inputs.vertices.len().max(1));
                 if exists && is_vertex {
@@ -100,14 +98,14 @@ fn reached(
                 }
                 Reached::NoRegister(file)
             }
-            // Loads name constants by their bytes; an address between words may lead to either one.
+            // Loads address constants by bytes; an address between words may access either one.
             AccessTarget::Word { file: file @ (File::Constant | File::ConstantBuffer), unit, address } => {
                 if constants.contains(&(unit, (address / 16) as i64)) {
                     return;
                 }
                 Reached::Place(AccessTarget::Word { file, unit, address: address & !3 })
             }
-            // So far out that nothing is there, however far.
+            // Beyond all counters, at any distance.
             AccessTarget::Word { file: File::HwAtomic, unit, address } => {
                 Reached::Place(AccessTarget::Word { file: File::HwAtomic, unit, address: address.min(FAR as u64) })
             }
@@ -120,7 +118,7 @@ fn reached(
     Some(counts)
 }
 
-/// What a translation does that its source does not, for some inputs.
+/// Returns the accesses that a translation makes in excess of its source, for some inputs.
 fn excess(source: &Shader, after: &Shader) -> Vec<String> {
     let (before, after) = (Program::new(source).unwrap(), Program::new(after).unwrap());
     let constants = declared_constants(source);
@@ -131,7 +129,7 @@ fn excess(source: &Shader, after: &Shader) -> Vec<String> {
         let [Some(allowed), Some(made)] = runs else { continue };
         for (&(lane, what), &(count, access)) in &made {
             let allowed = allowed.get(&(lane, what)).map_or(0, |&(count, _)| count);
-            // Operands are read where they are used; what one lookup gathers may take four.
+            // Operands are read where they are used; one gather may become four lookups.
             let is_operand = matches!(
                 what,
                 Reached::Constant(..)
@@ -150,8 +148,8 @@ fn excess(source: &Shader, after: &Shader) -> Vec<String> {
     found
 }
 
-/// Checks shaders at all levels for the target that has everything, and at the highest for others; how many
-/// translations there are, and what is wrong by name.
+/// Checks shaders at all levels for the full target, and at the highest level for others. Returns the number of
+/// translations, and the errors by name.
 fn check(
     shaders: impl Iterator<Item = (String, Shader)>,
     targets: &[&[&str]],
@@ -182,13 +180,13 @@ fn check(
     (translations, wrong)
 }
 
-/// Nothing is wrong with any of the shaders.
+/// Asserts that no shader has errors.
 #[track_caller]
 fn check_all(shaders: impl Iterator<Item = (String, Shader)>) {
     let (translations, wrong) = check(shaders, TARGETS);
     let mut last = "";
     for (name, found) in &wrong {
-        // One line a shader.
+        // One line per shader.
         let shader = name.split(" [").next().unwrap_or(name);
         if shader != last {
             println!("{name}: {}", found.first().map_or("", String::as_str));
@@ -209,14 +207,14 @@ fn file(path: &Path) -> Option<(String, Shader)> {
         .then(|| (path.display().to_string(), shader))
 }
 
-/// What stands before the guarded access.
+/// The code before the guarded access.
 const DECLARED: &str = "FRAG\nDCL IN[0], GENERIC[0], CONSTANT\nDCL IN[1..3], ARRAY(1), GENERIC[1], PERSPECTIVE\nDCL OUT[0], COLOR\n\
     DCL CONST[0][0..3]\nDCL CONST[1][0..3]\nDCL CONST[2][0..3]\nDCL TEMP[0..2], LOCAL\nDCL TEMP[3..6], ARRAY(1), LOCAL\nDCL ADDR[0..2]\n\
     DCL SAMP[0..2]\nDCL SVIEW[0..2], 2D, FLOAT\nDCL IMAGE[0..2], 2D, PIPE_FORMAT_R32_UINT, WR\nDCL BUFFER[0..2]\nDCL MEMORY[0], SHARED\n\
     IMM[0] FLT32 {0.0, 1.0, 2.0, 3.0}\nIMM[1] UINT32 {0, 1, 2, 3}\nMOV TEMP[3], IN[1]\nMOV TEMP[4], IN[2]\nMOV TEMP[5], IN[3]\nMOV TEMP[6], IN[0]\n\
     UARL ADDR[0].x, IN[0].xxxx\nUARL ADDR[1].x, IN[0].xxxx\nUARL ADDR[2].x, IN[0].xxxx\nUSLT TEMP[0].x, IN[0].xxxx, IMM[1].zzzz\nMOV TEMP[1], IMM[0]\n";
 
-/// An access by an index that is in range where the condition in `TEMP[0].x` holds.
+/// Accesses by an index that is in range where the condition in `TEMP[0].x` holds.
 const GUARDED: &[&str] = &[
     "MOV TEMP[1], CONST[ADDR[1].x+1][0]",
     "MOV TEMP[1], CONST[ADDR[1].x+1][ADDR[0].x]",
@@ -238,7 +236,7 @@ const GUARDED: &[&str] = &[
     "RESQ TEMP[1].xy, IMAGE[ADDR[2].x+1], 2D",
 ];
 
-/// Constructs around it.
+/// Constructs around the access.
 const CONSTRUCTS: &[(&str, &str)] = &[
     ("UIF TEMP[0].xxxx\n", "\nENDIF\n"),
     ("UIF TEMP[0].xxxx\n", "\nELSE\nMOV TEMP[1], IN[1]\nENDIF\n"),
@@ -263,7 +261,7 @@ const CONSTRUCTS: &[(&str, &str)] = &[
     ),
 ];
 
-/// All of them in all constructs.
+/// All accesses in all constructs.
 fn guarded() -> impl Iterator<Item = (String, Shader)> {
     let mut all = Vec::new();
     for access in GUARDED {
@@ -280,7 +278,7 @@ fn guarded_accesses() {
     check_all(guarded());
 }
 
-/// Mesa's interpreter divides as its processor does: by 0, or the least number by -1, is the end.
+/// Mesa's interpreter divides like the CPU: division by 0, or of the least number by -1, traps.
 #[test]
 fn guarded_divisions() {
     let text = "VERT\nDCL IN[0]\nDCL OUT[0], GENERIC[0]\nDCL TEMP[0]\nIMM[0] UINT32 {0, 7, 0, 0}\nMOV TEMP[0], IN[0]\nUIF IN[0].yyyy\n\
@@ -301,7 +299,8 @@ fn guarded_divisions() {
     }
 }
 
-/// On a target that says so loads are speculated: what the other tests look for is there, and they see it.
+/// A target may allow speculation of loads: then there are accesses that the other tests forbid, and the check finds
+/// them.
 #[test]
 fn a_target_that_no_load_harms() {
     let (translations, wrong) = check(guarded(), &[&["speculate_loads"]]);
@@ -328,8 +327,7 @@ fn made_up_shaders() {
     check_all((0..500).map(|seed| (format!("seed {seed}"), from_seed(seed, &Config::default()).unwrap())));
 }
 
-/// Made-up shaders whose indices and addresses come from outside as they are, each access behind a condition of its
-/// own.
+/// Generated shaders with indices and addresses that come directly from inputs, each access under its own condition.
 fn wild() -> impl Iterator<Item = (String, Shader)> {
     (0..500).filter_map(|seed| {
         let mut shader = from_seed(seed, &Config::default()).unwrap();
@@ -339,7 +337,7 @@ fn wild() -> impl Iterator<Item = (String, Shader)> {
             _ => false,
         })?;
         let outside = Register::new(outside.file, outside.first.into());
-        // Instructions that are put in would move what calls go to.
+        // Inserted instructions would move the targets of calls.
         if shader.instructions.iter().any(|i| i.opcode == Opcode::Cal) {
             return None;
         }

@@ -1,4 +1,4 @@
-//! What single constructs become: TGSI through the IR and back, compared as text.
+//! Translations of single constructs: TGSI through the IR and back, compared as text.
 
 use crate::compile::{compile, lower, translate, translate_lowered};
 use pretty_assertions::assert_eq;
@@ -7,7 +7,7 @@ use tgsi_compiler::Target;
 use tgsi_driver_tgsi::TgsiOptions;
 use tgsi_ir::passes::pipeline::Level;
 
-/// Declarations and instructions of the translation, without numbers and properties.
+/// The declarations and instructions of the translation, without numbers and properties.
 fn translated_with(text: &str, options: &TgsiOptions) -> Vec<String> {
     let source = tgsi::text::parse(text.as_bytes()).unwrap().shader;
     let mut ir = tgsi_to_ir::to_ir(&source, &tgsi_to_ir::ToIrOptions::default()).unwrap();
@@ -128,7 +128,7 @@ fn an_output_that_is_written_elsewhere_too_is_not_taken_over() {
     let code = fragment(
         "MOV TEMP[1], IN[0]\nUIF CONST[0][0].xxxx\nMOV TEMP[1], IN[1]\nENDIF\nMOV OUT[0], TEMP[1]\nADD OUT[0].x, TEMP[1], TEMP[1]",
     );
-    // x of the output is the sum; the rest may be taken over.
+    // x of the output is the sum; the other components may be copied.
     assert!(code.iter().any(|line| line.starts_with("ADD OUT[0].x")), "{code:#?}");
 }
 
@@ -140,7 +140,7 @@ fn loops_keep_their_counter_in_one_register() {
          MOV OUT[0], TEMP[1]",
     );
     let movs = code.iter().filter(|line| line.starts_with("MOV")).count();
-    // The start of either variable, and the copy of what the loop goes on reading.
+    // The initial values of both variables, and the copy of the value that the loop still reads.
     assert_eq!(movs, 3, "{code:#?}");
     assert_eq!(code.len(), 12, "{code:#?}");
 }
@@ -204,8 +204,8 @@ fn equal_work_on_components_is_put_together() {
     );
 }
 
-/// A fetch from a buffer has its level in the last coordinate like any other: what comes out must not have chance
-/// there.
+/// A fetch from a buffer has its level in the last coordinate like any other: the translation must not have an
+/// undefined value there.
 #[test]
 fn fetches_from_buffers_keep_their_level() {
     let fetch = |fetch: &str, options: &TgsiOptions| {
@@ -217,7 +217,7 @@ fn fetches_from_buffers_keep_their_level() {
     };
     let plain = TgsiOptions::default();
     assert_eq!(fetch("TXF_LZ OUT[0], TEMP[0]", &plain), ["TXF_LZ OUT[0], CONST[0][1].yyyy, SAMP[0], BUFFER", "END"]);
-    // The part of TEMP[0] that was not written is 0.
+    // The component of TEMP[0] that was not written is 0.
     assert_eq!(fetch("TXF OUT[0], TEMP[0]", &plain), ["TXF_LZ OUT[0], CONST[0][1].yyyy, SAMP[0], BUFFER", "END"]);
     assert_eq!(fetch("TXF OUT[0], TEMP[0].xxxx", &plain), ["TXF OUT[0], CONST[0][1].yyyy, SAMP[0], BUFFER", "END"]);
     assert_eq!(fetch("TXF OUT[0], CONST[0][0]", &plain), ["TXF OUT[0], CONST[0][0], SAMP[0], BUFFER", "END"]);
@@ -231,7 +231,7 @@ fn fetches_from_buffers_keep_their_level() {
     assert!(code.contains(&"MOV TEMP[0].w, IMM[0].xxxx".to_string()), "{code:?}");
 }
 
-/// A geometry shader that states no number of vertices may emit as many as it likes.
+/// A geometry shader that declares no number of vertices may emit any number.
 #[test]
 fn no_number_of_vertices_stays_none() {
     let text = "GEOM\nPROPERTY GS_INPUT_PRIMITIVE POINTS\nPROPERTY GS_OUTPUT_PRIMITIVE POINTS\n{}DCL IN[][0], POSITION\nDCL OUT[0], POSITION\n\
@@ -246,7 +246,7 @@ fn no_number_of_vertices_stays_none() {
     }
 }
 
-/// Many values in many blocks: what comes after the lowering must not take the product of both.
+/// Many values in many blocks: the steps after lowering must not take time proportional to their product.
 #[test]
 fn many_blocks_take_linear_time() {
     let backend = |count: usize| {
@@ -274,7 +274,7 @@ fn many_blocks_take_linear_time() {
     assert!(eight < once * 30 + std::time::Duration::from_secs(1), "{once:?} for 125 branches, {eight:?} for 1000");
 }
 
-/// All lines of the translation that declare a register of the file.
+/// Returns all lines of the translation that declare a register of the file.
 fn declarations(text: &str, file: &str) -> Vec<String> {
     let source = tgsi::text::parse(text.as_bytes()).unwrap().shader;
     let mut ir = tgsi_to_ir::to_ir(&source, &tgsi_to_ir::ToIrOptions::default()).unwrap();
@@ -293,7 +293,7 @@ fn constant_buffers_keep_their_declared_size() {
                 DCL TEMP[0]\nDCL ADDR[0]\nARL ADDR[0].x, IN[0].xxxx\nMOV TEMP[0], CONST[1][ADDR[0].x+2]\n\
                 ADD OUT[0], TEMP[0], CONST[3][ADDR[0].x]\nEND\n";
     assert_eq!(declarations(text, "CONST"), ["DCL CONST[1][0..6]", "DCL CONST[3][0..41]"]);
-    // Which buffer is not known: all that there are.
+    // The buffer is unknown: all are declared.
     let text = "FRAG\nDCL IN[0], GENERIC[0], PERSPECTIVE\nDCL OUT[0], COLOR\nDCL CONST[1][0..6]\nDCL CONST[2][0..2]\n\
                 DCL ADDR[0]\nARL ADDR[0].x, IN[0].xxxx\nMOV OUT[0], CONST[ADDR[0].x+1][2]\nEND\n";
     assert_eq!(declarations(text, "CONST"), ["DCL CONST[1][0..6]", "DCL CONST[2][0..2]"]);
@@ -309,7 +309,7 @@ fn counters_keep_their_declared_ranges() {
     assert_eq!(declarations(text, "HWATOMIC"), ["DCL HWATOMIC[0][0..3], ARRAY(1)", "DCL HWATOMIC[2][5..8], ARRAY(2)"]);
 }
 
-/// Whatever target a view has: what passes the check becomes what passes it, in either family.
+/// For every target of a view: a shader that passes the check is translated to one that passes it, in either family.
 #[test]
 fn all_opcodes_with_all_targets() {
     let mut counts = [0; 3];
@@ -349,7 +349,7 @@ fn all_opcodes_with_all_targets() {
                     assert!(!report.has_errors(), "{target}, {instruction}: {:?}", report.diagnostics);
                     counts[1] += 1;
                 }
-                // There is no form for a reference value beside separate units, nor for a level of cubes in an array.
+                // There is no form for a reference value with separate units, nor for a level of cube arrays.
                 Err(error) => {
                     let formless = target.starts_with("SHADOW") || target == "CUBEARRAY";
                     assert!(formless, "{target}, {instruction}: {error}");

@@ -1,7 +1,6 @@
-//! The driver on real shaders: every one translates, what comes out passes the check, and recorded results come out of
-//! it.
+//! The driver on real shaders: each translates, the translation passes the check, and computes the recorded results.
 //!
-//! `TGSIC_ONLY=text` restricts the runs to shaders whose path contains the text and prints what they become.
+//! `TGSIC_ONLY=text` restricts the runs to shaders with the text in their path, and prints their translations.
 
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -22,7 +21,7 @@ use tgsi_run::vectors::{Agreement, UninitialisedWords, Vector, as_recorded};
 use tgsi_run::{Program, run};
 use tgsi_to_ir::{ToIrOptions, to_ir};
 
-/// The corpus by path, decoded from the reference's tokens.
+/// Returns the corpus by path, decoded from the reference tokens.
 fn corpus() -> Vec<(String, Shader)> {
     let only = std::env::var("TGSIC_ONLY").ok();
     let wanted = |file: &str| only.as_ref().is_none_or(|only| file.contains(only.as_str()));
@@ -62,7 +61,7 @@ fn through_driver(source: &Shader, options: &TgsiOptions) -> Result<Shader, Stri
 
 fn whole_through_driver(source: &Shader, options: &TgsiOptions) -> Result<Shader, String> {
     let mut ir = in_ssa(source);
-    // What the command does by default.
+    // The default of the command.
     let compiler_options = options.compiler_options(ir.stage);
     pipeline::optimize(&mut ir, &compiler_options);
     lower(&mut ir, options).map_err(|e| e.to_string())?;
@@ -156,12 +155,12 @@ fn the_corpus_translates() {
     assert!(failed.is_empty(), "{} shaders failed", failed.len());
 }
 
-/// Runs every vector whose shader `shader` finds.
+/// Runs every vector with a shader found by `shader`.
 fn run_all(name: &str, options: &TgsiOptions, vectors: PathBuf, shader: impl FnMut(&str) -> Option<Shader>) {
     run_some(name, options, vectors, |_| true, shader);
 }
 
-/// The same for the vectors that `wanted` lets pass.
+/// Runs the vectors selected by `wanted`.
 fn run_some(
     name: &str,
     options: &TgsiOptions,
@@ -254,7 +253,7 @@ fn opcode_vectors_agree_through_the_driver() {
     });
 }
 
-/// Targets that lack something, and the passes turned off: a part of the corpus through each.
+/// Targets that lack features, and disabled passes: a part of the corpus for each.
 #[test]
 #[cfg_attr(not(reference_data), ignore = "there is no reference data")]
 fn every_option_computes_the_same() {
@@ -266,7 +265,7 @@ fn every_option_computes_the_same() {
     }
 }
 
-/// Every option by itself, and some together, on top of others.
+/// Every option alone, and some combinations, on top of others.
 fn variants(all: &TgsiOptions) -> Vec<(&'static str, TgsiOptions)> {
     let all = || all.clone();
     vec![
@@ -290,7 +289,7 @@ fn variants(all: &TgsiOptions) -> Vec<(&'static str, TgsiOptions)> {
     ]
 }
 
-/// What a shader has that its options forbid.
+/// Returns a feature of a shader that its options forbid, if any.
 fn forbidden(shader: &Shader, options: &TgsiOptions) -> Option<String> {
     let has = |opcode: Opcode| shader.instructions.iter().any(|i| i.opcode == opcode);
     let absent = [
@@ -317,7 +316,7 @@ fn forbidden(shader: &Shader, options: &TgsiOptions) -> Option<String> {
     (addresses > u32::from(options.address_registers)).then(|| "has too many address registers".to_owned())
 }
 
-/// What a consumer takes stays something that it takes.
+/// Shaders that a consumer supports are translated to shaders that it supports.
 #[test]
 #[cfg_attr(not(reference_data), ignore = "there is no reference data")]
 fn no_consumer_gets_what_it_does_not_take() {
@@ -365,7 +364,7 @@ fn targets_without_integers_get_floats() {
     let mut fed: HashMap<String, (Shader, Shader, InterfaceIntegers)> = HashMap::new();
     let mut wrongly_refused = Vec::new();
     for (file, source) in &shaders {
-        // An index that does not come from an address register is an integer.
+        // An index that is not in an address register is an integer.
         let is_address = |register: &Register| {
             let outer = register.dimension.and_then(|d| d.indirect);
             register.indirect.into_iter().chain(outer).all(|i| i.file == File::Address)
@@ -383,7 +382,7 @@ fn targets_without_integers_get_floats() {
                 assert!(errors.is_empty(), "{file}: {errors:?}\n{}", show(&shader));
                 floats += usize::from(only_floats);
                 lowered += usize::from(!only_floats);
-                // Recorded runs give these integers.
+                // Recorded runs provide these integers.
                 let has_integers = source.declarations.iter().any(|d| {
                     d.file == File::SystemValue
                         && d.semantic.is_some_and(|s| !matches!(s.name, Semantic::Position | Semantic::Face))
@@ -411,15 +410,15 @@ fn targets_without_integers_get_floats() {
     println!("{floats} of floats only, {lowered} with integers lowered, {} refused", refused.values().sum::<usize>());
     println!("{refused:#?}");
     println!("wrongly refused {}: {:#?}", wrongly_refused.len(), wrongly_refused.iter().take(20).collect::<Vec<_>>());
-    // Float-like inputs.
+    // Inputs that are floats.
     let float_like = |vector: &Vector| [0, 2, 5, 7].contains(&vector.seed);
     run_some("without integers", &options, vectors.clone(), float_like, |file| kept.get(file).cloned());
     let mut files: Vec<&String> = kept.keys().collect();
     files.sort();
     for (number, (name, options)) in variants(&options).iter().enumerate() {
         let part: HashSet<&str> = files.iter().skip(number).step_by(8).map(|f| f.as_str()).collect();
-        // Without CMP either, a sum of products selects: what is not selected must be finite, and in these shaders it
-        // is not (some divide by 0 there, some take the power of a negative number).
+        // Without CMP, a sum of products selects: the unselected operand must be finite, and in these shaders it is not
+        // (some divide by 0 there, some compute the power of a negative number).
         let infinite = ["glcleartexsubimage", "spot-light"];
         let is_finite = |file: &str| options.has_cmp || !infinite.iter().any(|name| file.contains(name));
         let find = |file: &str| (part.contains(file) && is_finite(file)).then(|| kept[file].clone());
@@ -429,7 +428,7 @@ fn targets_without_integers_get_floats() {
     interface_integers_may_be_floats(vectors, &fed);
 }
 
-/// Small integers where shaders read integers: the translation that gets floats there computes the same.
+/// Small integers as interface integers: the translation computes the same if it gets floats instead.
 fn interface_integers_may_be_floats(vectors: PathBuf, fed: &HashMap<String, (Shader, Shader, InterfaceIntegers)>) {
     let (mut equal, mut different) = (0, BTreeMap::new());
     for line in lines(vectors) {
@@ -437,7 +436,7 @@ fn interface_integers_may_be_floats(vectors: PathBuf, fed: &HashMap<String, (Sha
         let Some((source, translated, interface)) = fed.get(&vector.file).filter(|_| vector.seed == 0) else {
             continue;
         };
-        // Takes the unsigned remainder of negative numbers.
+        // Computes the unsigned remainder of negative numbers.
         if vector.file.contains("vs-nonuniform-control-flow") {
             continue;
         }
@@ -463,7 +462,7 @@ fn interface_integers_may_be_floats(vectors: PathBuf, fed: &HashMap<String, (Sha
         let agrees = |expected: u32, found: u32| Agreement::of(expected, found) != Agreement::Different;
         let mut wrong = Vec::new();
         for lane in (0..expected.live.len()).filter(|&lane| expected.live[lane]) {
-            // A geometry shader's are what it emitted.
+            // The outputs of a geometry shader are the vertices it emitted.
             let count = if source.processor == Processor::Geometry { 0 } else { expected.outputs.len() };
             for register in 0..count {
                 for component in 0..4 {
@@ -500,7 +499,7 @@ fn interface_integers_may_be_floats(vectors: PathBuf, fed: &HashMap<String, (Sha
     assert!(equal > 0 && different.is_empty());
 }
 
-/// Inputs with small numbers for everything that is an integer.
+/// Inputs with small numbers for all integers.
 fn with_small_integers(mut inputs: Inputs, shader: &Shader, interface: &InterfaceIntegers) -> Inputs {
     let number = |seed: usize| [0, 1, 2, 3, 1, 0, 2][seed % 7];
     assert!(interface.constants.keys().all(|&(buffer, _)| buffer != EVERY_REGISTER), "a buffer chosen at run time");
@@ -519,12 +518,12 @@ fn with_small_integers(mut inputs: Inputs, shader: &Shader, interface: &Interfac
     inputs
 }
 
-/// Whether an operand goes through an address: of a register, or of its vertex or buffer.
+/// Whether an operand uses an address: for the register, or for its vertex or buffer.
 fn is_indirect(register: &Register) -> bool {
     register.indirect.is_some() || register.dimension.is_some_and(|d| d.indirect.is_some())
 }
 
-/// Files with an operand that goes through an address.
+/// The files of operands that use an address.
 fn indirect_files(shader: &Shader) -> BTreeSet<File> {
     let instructions = shader.instructions.iter();
     let registers =
@@ -532,8 +531,8 @@ fn indirect_files(shader: &Shader) -> BTreeSet<File> {
     registers.filter(|r| is_indirect(r)).map(|r| r.file).collect()
 }
 
-/// Targets that cannot address files indirectly: shaders that do so translate, nothing indirect of those files is left,
-/// and recorded results agree.
+/// Targets that cannot address files indirectly: shaders that do so translate, no indirect accesses to those files
+/// remain, and recorded results agree.
 #[test]
 #[cfg_attr(not(reference_data), ignore = "there is no reference data")]
 fn files_that_cannot_be_indirect() {
@@ -568,7 +567,7 @@ fn files_that_cannot_be_indirect() {
             after += result.instructions.len();
             let left = indirect_files(&result);
             assert!(!left.iter().any(|file| files.contains(file)), "{file}, {name}: {left:?}\n{}", show(&result));
-            // An address register is only there for what is left.
+            // An address register is declared only if it is still used.
             let has_address = result.declarations.iter().any(|d| d.file == File::Address);
             assert_eq!(has_address, !left.is_empty(), "{file}, {name}\n{}", show(&result));
         }

@@ -1,9 +1,9 @@
-//! Damaged shaders, as text and as tokens, in this process: every truncation and every change of a single byte. Nothing
-//! panics, every rejection has a place within the input, and what passes the check translates to what passes it again.
+//! Damaged shaders, as text and as tokens, in this process: every truncation and every change of a single byte. There
+//! must be no panic, every error must have a position within the input, and shaders that pass the check must translate
+//! to shaders that pass it.
 //!
-//! The demo shaders and small ones of the fixtures are damaged in every test run, and of all that can be done to fifty
-//! real ones a part. The whole of it, minutes long: `TGSIC_ALL_DAMAGE=1 cargo test --release -p tgsi-driver-tgsi --test
-//! damaged -- --nocapture`.
+//! The demo shaders and small ones of the fixtures are damaged in every test run, and fifty real ones in part. The full
+//! run takes minutes: `TGSIC_ALL_DAMAGE=1 cargo test --release -p tgsi-driver-tgsi --test damaged -- --nocapture`.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -18,23 +18,23 @@ use tgsi_diagnostics::Diagnostic;
 use tgsi_driver_tgsi::TgsiOptions;
 use tgsi_ir::passes::pipeline::Level;
 
-/// What a byte becomes: what means something somewhere, and what means nothing.
+/// The replacements of a byte: characters with a meaning somewhere, and meaningless ones.
 const BYTES: &[u8] = b"0915xyzwABE_[](){}.,:;-|#/ \n\0\xff";
 
-/// How much of what can be done to a shader is done.
+/// How much of the possible damage is done.
 #[derive(Clone, Copy)]
 struct Extent<'a> {
     /// Every n-th byte is changed,
     step: usize,
     /// to each of these,
     to: &'a [u8],
-    /// and of all changes every n-th is made.
+    /// and of all changes every n-th is tested.
     every: usize,
-    /// Of what passes the check one in so many is translated.
+    /// One in `sample` shaders that pass the check is translated.
     sample: usize,
 }
 
-/// What was done and what came of it.
+/// Counts of inputs and results.
 #[derive(Default)]
 struct Tally {
     inputs: usize,
@@ -44,12 +44,12 @@ struct Tally {
 }
 
 impl Tally {
-    /// Notes findings, each of which must lie within an input of this length; returns whether there is an error.
+    /// Records findings, each of which must be within an input of this length; returns whether there is an error.
     #[track_caller]
     fn note(&mut self, findings: &[Diagnostic], length: usize, what: &dyn Fn() -> String) -> bool {
         for d in findings {
             let (start, end) = (d.span.start as usize, d.span.end as usize);
-            // The end of the input is a place; of nothing at all it is the only one.
+            // The end of the input is a valid position, and the only one of an empty input.
             let inside = start <= length && end <= length + 1 && start <= end;
             let somewhere = end > 0 || length == 0;
             assert!(inside && (somewhere || !d.is_error()), "{d} at {start}..{end} of {length}\n{}", what());
@@ -61,7 +61,7 @@ impl Tally {
         findings.iter().any(Diagnostic::is_error)
     }
 
-    /// Checks a shader and, if it passes and is one of the chosen, takes it all the way.
+    /// Checks a shader and, if it passes and is chosen, compiles it.
     fn shader(&mut self, shader: &Shader, length: usize, chosen: bool, what: &dyn Fn() -> String) {
         let mut findings = check(shader).diagnostics;
         findings.extend(lint(shader));
@@ -76,7 +76,7 @@ impl Tally {
         let keeping = TgsiOptions { subroutine_size: 0, subroutine_growth: 0, ..options.clone() };
         for options in [options, keeping] {
             let compiled = compile(shader, &options, Level::All);
-            // What TGSI has no registers for is an error like any other.
+            // A missing TGSI form is an ordinary error.
             let Ok(translated) = compiled.map_err(|error| match error {
                 CompileError::ToIr(error) => panic!("{error}\n{}", what()),
                 CompileError::Target { error, .. } => error,
@@ -127,7 +127,7 @@ impl Tally {
         }
     }
 
-    /// Truncations of an input, and changes of single bytes.
+    /// Tests truncations of an input, and changes of single bytes.
     fn damage(&mut self, name: &str, bytes: &[u8], is_text: bool, extent: Extent<'_>) {
         let Extent { step, to, every, sample } = extent;
         let mut number = 0;
@@ -153,7 +153,7 @@ impl Tally {
         }
     }
 
-    /// A text and its tokens.
+    /// Damages a text and its tokens.
     fn both(&mut self, name: &str, text: &[u8], extent: Extent<'_>) {
         self.damage(name, text, true, extent);
         let Ok(parsed) = tgsi::text::parse(text) else { return };
@@ -176,7 +176,7 @@ fn demo_shaders() {
         let extent = Extent { step: 1, to: b"9x]., \n\xff", every: 1, sample: 101 };
         tally.both(&path.display().to_string(), &text, extent);
     }
-    // Whatever the fixtures of the check have, errors and old constructs among it.
+    // All fixtures of the check, including errors and old constructs.
     for path in crate::common::shaders(&folder.join("tgsi/check"))
         .into_iter()
         .chain(crate::common::shaders(&folder.join("tgsi/lint")))
@@ -191,13 +191,13 @@ fn demo_shaders() {
     assert!(tally.inputs > 20_000 && tally.accepted > 1000 && tally.translated > 30 && tally.codes.len() > 50);
 }
 
-/// Fifty real shaders, spread over all that are of moderate size.
+/// Fifty real shaders, spread over all of moderate size.
 #[test]
 #[cfg_attr(not(reference_data), ignore = "there is no reference data")]
 fn real_shaders() {
     let folder = crate::common::shared("corpus");
     let all = std::env::var_os("TGSIC_ALL_DAMAGE").is_some();
-    // A number without divisors: all places and all bytes have their turn.
+    // A prime number, so that all positions and all bytes occur.
     let (every, sample) = if all { (1, 97) } else { (23, 29) };
     let small: Vec<_> = crate::common::shaders(&folder)
         .into_iter()

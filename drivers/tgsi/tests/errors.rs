@@ -1,4 +1,4 @@
-//! Errors that the validator keeps from the driver.
+//! Errors for shaders that the validator normally rejects before the driver.
 
 use crate::compile::translate;
 use tgsi_compiler::Target;
@@ -56,5 +56,8 @@ fn an_interface_must_be_that_of_the_shader() {
     let (mut ir, mut passes, target) = (ir, Passes::default(), TgsiOptions::default());
     target.lower(&mut ir, &mut passes).unwrap();
     let error = target.emit(ir, Some(&other), &mut passes).unwrap_err();
-    assert_eq!((error.code().name, error.to_string()), ("interface", "the interface has no OUT[3]".to_string()));
+    assert_eq!(
+        (error.code().name, error.to_string()),
+        ("interface", "the interface does not declare OUT[3]".to_string())
+    );
 }

@@ -1,7 +1,6 @@
-//! Every ALU opcode of the IR on every size: what the driver makes of it computes what the IR says, and what it cannot
-//! express is an error.
+//! Every ALU opcode of the IR in every size: its translation computes the same as the IR, or there is an error.
 //!
-//! Each shader is one instruction on inputs, translated as it is and after the pipeline; one lane a case.
+//! Each shader is one instruction on inputs, translated directly and after the pipeline; each case is a lane.
 
 use std::fmt::Write;
 
@@ -13,16 +12,16 @@ use tgsi_environment::{AnalyticResources, Inputs, LaneRegisters, RunLimits};
 use tgsi_ir::alu::{AluOp, AluType, BaseType};
 use tgsi_ir::passes::pipeline;
 
-/// Registers of a source: up to four components of 64 bits.
+/// The number of registers of a source: up to four components of 64 bits.
 const REGISTERS: usize = 2;
 const LANES: usize = 96;
 
-/// Size of a type in an instruction.
+/// The size of a type in an instruction.
 fn bits(ty: AluType, size: u8) -> u8 {
     if ty.is_unsized() { size } else { ty.bit_size }
 }
 
-/// An instruction: its opcode, the size of what that leaves open, and the components of what works by component.
+/// An instruction: the opcode, the size of its unsized types, and the components of a component-wise operation.
 #[derive(Clone, Copy, Debug)]
 struct Case {
     op: AluOp,
@@ -44,7 +43,7 @@ impl Case {
         (count, bits(info.output_type, self.size))
     }
 
-    /// The shader as IR text; none if it takes more inputs or makes more than there is room for.
+    /// The shader as IR text; none if it has too many inputs or results.
     fn text(self) -> Option<String> {
         let info = self.op.info();
         let sources = info.input_types.len();
@@ -114,7 +113,7 @@ impl Case {
             });
         }
         let shape = if count == 1 { result_bits.to_string() } else { format!("{result_bits}x{count}") };
-        // What is exact has the same bits.
+        // Exact operations have the same bits.
         let result = line(&mut text, &shape, format!("{}! {}", self.op.name(), operands.join(", ")));
         let component = |at: u8| match count {
             1 => result.clone(),
@@ -145,7 +144,7 @@ impl Case {
         Some(text)
     }
 
-    /// Special and random numbers, as the opcode reads them.
+    /// Special and random numbers, in the formats of the opcode.
     fn inputs(self, random: &mut Random) -> Inputs {
         let info = self.op.info();
         let mut inputs = LaneRegisters::new(LANES, REGISTERS * info.input_types.len());
@@ -219,14 +218,14 @@ fn value(base: BaseType, size: u8, random: &mut Random) -> u64 {
     }
 }
 
-/// Opcodes whose results are approximations, or sums that may be rounded otherwise.
+/// Whether the results of an opcode are approximations, or sums that may be rounded differently.
 fn is_inexact(op: AluOp) -> bool {
     let sums = ["fdot", "fdph", "fsum"];
     matches!(op, AluOp::Flog2 | AluOp::Fexp2 | AluOp::Fpow | AluOp::Fsin | AluOp::Fcos)
         || sums.iter().any(|name| op.name().starts_with(name))
 }
 
-/// Words are equal; zeros and NaN of floats are equal to each other.
+/// Whether words are equal; for floats all zeros are equal, and all NaNs.
 fn equal(op: AluOp, size: u8, expected: &[u32], found: &[u32]) -> bool {
     if expected == found {
         return true;
@@ -241,16 +240,16 @@ fn equal(op: AluOp, size: u8, expected: &[u32], found: &[u32]) -> bool {
     };
     let (Some(a), Some(b)) = (number(expected), number(found)) else { return false };
     let close = is_inexact(op) && (a - b).abs() <= 1e-5 * a.abs().max(b.abs());
-    // What is no normal number is 0 in the evaluation, and what it is in the target.
+    // Denormals are 0 in the evaluation, and may be preserved in the target.
     let scaled = op == AluOp::Ldexp && a == 0.0 && !b.is_normal();
     a == b || a.is_nan() && b.is_nan() || close || scaled
 }
 
-/// How a case failed, if it did.
+/// Returns the failure of a case, if any.
 fn check(case: Case, options: &TgsiOptions, optimized: bool) -> Result<Option<String>, DriverError> {
     let Some(text) = case.text() else { return Ok(None) };
     let ir = tgsi_ir::text::parse(&text).unwrap_or_else(|errors| panic!("{case:?}: {errors:?}\n{text}"));
-    // Some opcodes have fewer sizes than their types.
+    // Some opcodes support fewer sizes than their types.
     if tgsi_ir::validate::validate(&ir).is_err() {
         return Ok(None);
     }

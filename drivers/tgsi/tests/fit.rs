@@ -1,8 +1,8 @@
-//! What the driver makes of shaders for a consumer has nothing that the consumer does not take, unless the source needs
-//! it; and where there is no translation, the error says in TGSI's words what part of the source needs what.
+//! Translations for a consumer use only supported constructs, unless the source needs others; and if there is no
+//! translation, the error states in TGSI's terms which part of the source needs which feature.
 //!
 //! Real shaders are those of the reference data; others are generated. `TGSIC_ONLY=text` restricts both to targets and
-//! shaders whose name contains the text, and prints the code.
+//! shaders with the text in their name, and prints the code.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -17,13 +17,13 @@ use tgsi_driver_tgsi::{DRIVER, TgsiOptions};
 use tgsi_ir::shader::Stage;
 use tgsi_smith::{Config, FLOAT_STAGES, STAGES, from_seed};
 
-/// Instructions of the longest shader: the others take most of the time.
+/// The maximum number of instructions of a shader: longer ones would take most of the time.
 const LONGEST: usize = 50;
 
-/// Generated shaders of each stage.
+/// The number of generated shaders of each stage.
 const SEEDS: u64 = 40;
 
-/// The opcodes of a source that the consumer has no other form for: lookups, memory, communication between invocations,
+/// Whether an opcode has no other form for the consumer: lookups, memory, communication between invocations,
 /// derivatives of one pixel, vertices.
 fn has_no_other_form(opcode: Opcode) -> bool {
     use Opcode::*;
@@ -58,16 +58,16 @@ fn has_no_other_form(opcode: Opcode) -> bool {
                 | Ddy
                 | DdxFine
                 | DdyFine
-                // Conversions to floats of 16 bits, rounded to even.
+                // Conversions to 16-bit floats, rounded to even.
                 | Pk2h
                 | Up2h
         )
 }
 
-/// What the consumer does not take of the code, each once.
+/// The unsupported constructs of the code, each once.
 fn not_taken(target: &TgsiOptions, code: &Shader) -> BTreeSet<String> {
     let mut rest = code.clone();
-    // Findings name instructions by their position, the first being 1; those at 0 are about declarations.
+    // Findings identify instructions by their position, the first being 1; those at 0 are about declarations.
     for (at, instruction) in (1u32..).zip(&mut rest.instructions) {
         instruction.span = Span { start: at, end: at + 1 };
     }
@@ -89,7 +89,7 @@ fn not_taken(target: &TgsiOptions, code: &Shader) -> BTreeSet<String> {
     }
 }
 
-/// Whether a source needs what a consumer does not take.
+/// Whether a source needs an unsupported construct.
 fn needs(source: &Shader, what: &str) -> bool {
     let of_interface = ["IN of semantic ", "OUT of semantic ", "inputs of semantic ", "outputs of semantic "];
     if let Some(name) = of_interface.iter().find_map(|prefix| what.strip_prefix(prefix)) {
@@ -98,7 +98,7 @@ fn needs(source: &Shader, what: &str) -> bool {
     if what.starts_with("operands in ") || what.starts_with("textures of target ") {
         return true;
     }
-    // Units, and constant buffers, are chosen by an index that no condition can replace.
+    // Units and constant buffers are selected by an index that no condition can replace.
     let chooses = |register: &Register| {
         register.is_indirect() && (register.file == File::Sampler || register.file == File::SamplerView)
             || register.dimension.is_some_and(|dimension| dimension.indirect.is_some())
@@ -108,7 +108,7 @@ fn needs(source: &Shader, what: &str) -> bool {
         return true;
     }
     let opcode = Opcode::ALL.iter().find(|opcode| opcode.name() == what);
-    // A family of lookups may have another opcode in the code.
+    // A family of lookups may use another opcode in the code.
     opcode.is_some_and(|&opcode| {
         has_no_other_form(opcode)
             && source
@@ -118,7 +118,7 @@ fn needs(source: &Shader, what: &str) -> bool {
     })
 }
 
-/// What is wrong with the translations of a shader.
+/// Returns the defects of the translations of a shader.
 fn faults(target: &TgsiOptions, compiler: &Compiler, source: &Shader) -> Vec<String> {
     match compiler.compile(source) {
         Ok(code) => {
@@ -136,7 +136,7 @@ fn faults(target: &TgsiOptions, compiler: &Compiler, source: &Shader) -> Vec<Str
                 wrong.push(format!("not in TGSI's words: {}", finding.message));
             }
             let is_of_all = matches!(finding.code.name, "too-many-temporaries" | "too-many-immediates");
-            // Spans are equal to each other, wherever they are.
+            // Spans always compare equal, so compare their starts.
             if finding.span.start == source.processor_span.start && !is_of_all {
                 wrong.push(format!("without position: {}", finding.message));
             }
@@ -145,14 +145,14 @@ fn faults(target: &TgsiOptions, compiler: &Compiler, source: &Shader) -> Vec<Str
     }
 }
 
-/// All stages that the hardware of a target has.
+/// Whether the hardware of a target has a stage.
 fn has_stage(target: &TgsiOptions, processor: Processor) -> bool {
     let empty = Shader::new(processor);
     let fit = target.fit(&Code::Tgsi(Box::new(empty), Default::default())).expect("limits");
     fit.limit("not-taken").is_none_or(|limit| limit.used == 0)
 }
 
-/// Runs all targets over the shaders, and fails with what is wrong, each kind with its number and an example.
+/// Runs all targets over the shaders, and fails with each kind of defect, its number and an example.
 fn check_all(shaders: impl Fn(&TgsiOptions) -> Vec<(String, Shader)>) {
     let only = std::env::var("TGSIC_ONLY").ok();
     let mut wrong: BTreeMap<String, (usize, String)> = BTreeMap::new();
@@ -179,7 +179,7 @@ fn check_all(shaders: impl Fn(&TgsiOptions) -> Vec<(String, Shader)>) {
     assert!(lines.is_empty(), "\n{}", lines.join("\n"));
 }
 
-/// The shaders of a folder that are read without an error and are not too long.
+/// Reads the shaders of a folder that parse without errors and are short enough.
 fn read(folder: &Path) -> Vec<(String, Shader)> {
     let read = |path: std::path::PathBuf| {
         let bytes = std::fs::read(&path).expect("a file");
@@ -210,7 +210,7 @@ fn translations_of_generated_shaders_are_taken() {
             .map(|(stage, seed)| {
                 let config = Config { stage: Some(stage), integers, vertex_flow, ..Config::default() };
                 let generated = from_seed(seed, &config).expect("a shader");
-                // Errors have a position in a text only.
+                // Errors have a position only in text.
                 let text = tgsi::text::print(&generated, Default::default());
                 let shader = tgsi::text::parse(text.as_bytes()).expect("a text").shader;
                 (format!("{} {seed}", stage.name()), shader)

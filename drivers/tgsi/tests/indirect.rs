@@ -1,4 +1,4 @@
-//! Targets that cannot address a register file by a run-time index.
+//! Targets that cannot address a register file through a run-time index.
 
 use crate::compile::translate;
 use tgsi::Shader;
@@ -23,7 +23,7 @@ fn is_indirect(register: &Register) -> bool {
     register.indirect.is_some() || register.dimension.is_some_and(|d| d.indirect.is_some())
 }
 
-/// Files of operands that go through an address.
+/// The files of operands that use an address.
 fn indirect_files(shader: &Shader) -> Vec<File> {
     let instructions = shader.instructions.iter();
     let registers =
@@ -34,7 +34,7 @@ fn indirect_files(shader: &Shader) -> Vec<File> {
     files
 }
 
-/// Uses every file indirectly, inputs and outputs by vertex as well.
+/// Uses every file indirectly, including inputs and outputs by vertex.
 const ALL: &str = "TESS_CTRL\nPROPERTY TCS_VERTICES_OUT 4\nDCL IN[][0], POSITION\nDCL IN[][1..3], ARRAY(1), GENERIC[0]\n\
     DCL OUT[][0], POSITION\nDCL OUT[][1..3], ARRAY(1), GENERIC[0]\nDCL SV[0], INVOCATIONID\nDCL CONST[0][0..3]\n\
     DCL CONST[1][0..3]\nDCL TEMP[0..3], ARRAY(1)\nDCL TEMP[4]\nDCL ADDR[0..1]\nUARL ADDR[0].x, SV[0].xxxx\n\
@@ -65,7 +65,7 @@ fn no_operand_of_such_a_file_has_an_address() {
 fn what_would_be_too_much_is_an_error() {
     let mut text =
         String::from("VERT\nDCL IN[0]\nDCL OUT[0], POSITION\nDCL CONST[0][0..4095]\nDCL TEMP[0]\nDCL ADDR[0]\n");
-    // Each its own index: equal ones would be one access.
+    // Different indices: equal ones would be merged.
     for number in 0..40 {
         text += &format!("UADD TEMP[0].x, TEMP[0].xxxx, IN[0].{}\n", ["xxxx", "yyyy"][number % 2]);
         text += "UARL ADDR[0].x, TEMP[0].xxxx\nADD TEMP[0], TEMP[0], CONST[0][ADDR[0].x]\n";
@@ -74,7 +74,7 @@ fn what_would_be_too_much_is_an_error() {
     assert!(translated(&text, &TgsiOptions::default()).is_ok());
     let error = translated(&text, &options(&["no_indirect_constants", "plain"])).unwrap_err();
     assert_eq!(error, DriverError::Indirect(File::Constant));
-    assert_eq!(error.to_string(), "the target cannot address CONST indirectly, and the shader cannot do without");
+    assert_eq!(error.to_string(), "the target cannot address CONST indirectly, and the accesses cannot be made direct");
 }
 
 #[test]

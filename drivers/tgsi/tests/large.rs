@@ -1,4 +1,4 @@
-//! Shaders with more values than operands have numbers: they compute what the source does.
+//! Shaders with more values than operands can number: the translation computes the same as the source.
 
 use std::fmt::Write;
 
@@ -16,8 +16,8 @@ use tgsi_ir::passes::pipeline::Level;
 
 const LANES: usize = 8;
 
-/// That many lines of sums and products of integers, none of which repeats another, some of them under conditions:
-/// every result is needed, and each bit of it.
+/// Generates `count` lines of integer sums and products, all different, some of them under conditions: every result is
+/// used, and each bit of it.
 fn shader(count: usize) -> Shader {
     let mut text = String::from("FRAG\nDCL IN[0..1], GENERIC[0], PERSPECTIVE\nDCL OUT[0], COLOR\nDCL TEMP[0..7]\n");
     text.push_str("IMM[0] UINT32 {3, 2654435761, 40503, 1}\n");
@@ -74,7 +74,7 @@ fn more_values_than_operands_have_numbers() {
     assert!(whole.instructions.len() > 0x8000, "{} instructions are left", whole.instructions.len());
 }
 
-/// Lines as above in subroutines of some length, each of which is called so often.
+/// The lines of [`shader`] in subroutines of the given length, each called `calls` times.
 fn in_subroutines(count: usize, length: usize, calls: usize) -> Shader {
     let mut source = shader(count);
     let end = source.instructions.pop().expect("an END");
@@ -125,11 +125,11 @@ fn subroutines_that_are_called_more_than_once_stay() {
     let result = translated(&source, &TgsiOptions::default());
     assert_eq!(run(&result), run(&source));
     let count = |shader: &Shader, opcode| shader.instructions.iter().filter(|i| i.opcode == opcode).count();
-    // The last one has only what was left over, and is small.
+    // The last one has only the remainder, and is small.
     assert_eq!(count(&result, Opcode::Cal) + 3, count(&source, Opcode::Cal));
     let (length, before) = (result.instructions.len(), source.instructions.len());
     assert!(length < before + before / 20, "{length} of {before}");
-    // Where there are none, they are copied as far as the limit lets them.
+    // Without subroutines they are inlined up to the limit.
     let small = in_subroutines(4_000, 1000, 3);
     let options = TgsiOptions { subroutines: false, ..TgsiOptions::default() };
     assert_eq!(run(&translated(&small, &options)), run(&small));

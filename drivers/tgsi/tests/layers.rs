@@ -1,13 +1,12 @@
-//! The folders of the driver stand in one order, from what the target is to the finished shader: none of them imports a
-//! later one.
+//! The folders of the driver are layered, from the target to the finished shader: no folder imports from a later one.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The folders of `src`, the first one first: each may name those before it.
+/// The folders of `src` in order: each may import from those before it.
 const LAYERS: [&str; 6] = ["target", "lower", "machine", "select", "passes", "emit"];
 
-/// What `error.rs` has, which depends on no folder.
+/// The items of `error.rs`, which depends on no folder.
 const ROOT: [&str; 2] = ["DriverError", "Located"];
 
 fn source() -> PathBuf {
@@ -28,7 +27,7 @@ fn every_folder_is_in_the_list() {
         if path.is_dir() {
             assert!(LAYERS.contains(&&*name), "{name} has no place in the order");
         } else {
-            assert!(matches!(&*name, "lib.rs" | "driver.rs" | "error.rs"), "files stand in the folders");
+            assert!(matches!(&*name, "lib.rs" | "driver.rs" | "error.rs"), "files must be in the folders");
         }
     }
 }

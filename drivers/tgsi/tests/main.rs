@@ -1,4 +1,4 @@
-//! The integration tests of this crate, as one program. Each module tests one subject.
+//! The integration tests of this crate, one module per subject.
 
 #[path = "../../../tgsi/tests/common/mod.rs"]
 mod common;

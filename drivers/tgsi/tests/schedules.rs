@@ -1,4 +1,4 @@
-//! Targets that schedule instructions get code that writes components once.
+//! Code for targets that schedule instructions writes components only once.
 
 use crate::common::references;
 use tgsi::Shader;
@@ -6,7 +6,7 @@ use tgsi::shader::Instruction;
 use tgsi::tables::{File, Processor};
 use tgsi_compiler::{Compiler, Driver};
 
-/// Components of temporaries that are written again; none of a shader with branches.
+/// The number of components of temporaries that are written again; none for a shader with branches.
 fn written_again(shader: &Shader) -> Option<u32> {
     let temporaries = |instruction: &Instruction| {
         let register = |dst: &tgsi::shader::Dst| (dst.register.file == File::Temporary).then_some(dst.register.index);
@@ -39,7 +39,7 @@ fn components_are_written_once_for_schedulers() {
         let compiler = Compiler::for_target(tgsi_driver_tgsi::DRIVER.target(&[name]).expect("a target").into());
         let (mut straight, mut failures) = (0, Vec::new());
         for (file, source) in &fragments {
-            // What the target cannot do is an error.
+            // Features that the target lacks are errors.
             let Ok(code) = compiler.compile(source) else { continue };
             match written_again(&code.into_tgsi().expect("TGSI")) {
                 None => {}

@@ -1,5 +1,5 @@
-//! Code for consumers that store more than a mask says, or before all is read: run so it computes the same. What the
-//! corpus computes so is part of `corpus.rs`.
+//! Code for consumers that store more components than the mask, or store before all operands are read, computes the
+//! same under these rules. `corpus.rs` does the same for the corpus.
 
 use crate::compile::compile;
 use tgsi::Shader;
@@ -18,8 +18,8 @@ fn words(words: &[u32]) -> Vec<u8> {
     words.iter().flat_map(|word| word.to_le_bytes()).collect()
 }
 
-/// Where masks are masks, code takes what room there is; run otherwise it computes something else: the rewriting shows
-/// it.
+/// For consumers that respect masks, code packs registers tightly; run under the other rules it computes different
+/// results, which shows that the simulation has an effect.
 #[test]
 fn what_such_a_consumer_loses_is_seen() {
     let text = "COMP\nDCL SV[0], THREAD_ID\nDCL BUFFER[0]\nDCL TEMP[0..1]\n\
@@ -45,7 +45,7 @@ fn what_such_a_consumer_loses_is_seen() {
 }
 
 /// No instruction of generated code has a destination that a 64-bit half would overwrite too early, and every atomic on
-/// memory has x in its mask, without which it does nothing there.
+/// memory has x in its mask, without which it has no effect there.
 #[test]
 fn generated_code_runs_the_same() {
     let mut atomics = 0;

@@ -1,12 +1,12 @@
-//! What a real host of virgl says to translations in its dialect: every shader that it takes as it is, it must take as
-//! it was translated.
+//! Translations in the dialect of virgl on a real host: every shader that it accepts untranslated must be accepted
+//! translated.
 //!
-//! The host is `virgl_test_server` (Debian's package `virgl-server`) on a private socket, with software rendering. Of
-//! its protocol only the few words are spoken that it takes to have a shader converted, compiled and linked with
-//! stand-ins for the other stages; nothing is drawn. A host that refuses a shader closes the connection.
+//! The host is `virgl_test_server` (Debian's package `virgl-server`) on a private socket, with software rendering. The
+//! test uses only the commands of its protocol that convert, compile and link a shader with trivial shaders for the
+//! other stages; nothing is drawn. A host that refuses a shader closes the connection.
 //!
-//! Skipped, by name, where there is no host. `TGSIC_ONLY=text` restricts the shaders to those whose path contains the
-//! text and shows what the host says to them.
+//! Skipped with a message if there is no host. `TGSIC_ONLY=text` restricts the shaders to those with the text in their
+//! path, and prints the answers of the host.
 
 #[path = "virgl_host/host.rs"]
 mod host;
@@ -22,7 +22,7 @@ use tgsi::text::{Gaps, PrintOptions};
 use tgsi_compiler::Compiler;
 use tgsi_driver_tgsi::{Dialect, TgsiOptions};
 
-/// A translation and what went into it.
+/// A translation and its source.
 struct Pair {
     name: String,
     before: String,
@@ -35,7 +35,7 @@ fn options() -> TgsiOptions {
     TgsiOptions { dialect: Dialect::Virgl, ..TgsiOptions::default() }
 }
 
-/// As the command does it. None for what the dialect has no words for.
+/// Translates like the command. None for shaders that the dialect cannot express.
 fn translated(text: &[u8], name: &str) -> Option<(Shader, Option<Shader>)> {
     let mut source = tgsi::text::parse(text).ok()?.shader;
     let compiler = Compiler::new(options());
@@ -70,7 +70,7 @@ fn pairs(folder: &Path) -> Vec<Pair> {
     pairs
 }
 
-/// A vertex shader that writes what another stage reads.
+/// A vertex shader that writes the inputs of another stage.
 fn partner(shader: &Shader) -> String {
     let mut text = String::from("VERT\nDCL IN[0]\nDCL OUT[0], POSITION\n");
     let mut body = String::from("MOV OUT[0], IN[0]\n");

@@ -1,4 +1,4 @@
-//! Copies that are made at once, put in sequence.
+//! Sequentialises parallel copies.
 
 use tgsi_ir::intrinsics::IndexKind;
 use tgsi_ir::{Body, Builder, Cursor, Def};
@@ -12,7 +12,7 @@ enum Value {
     Register(Def),
 }
 
-/// The values of a parallel copy, and for each (register) the one that it is to receive.
+/// The values of a parallel copy, and for each register the value it is to receive.
 struct Transfer {
     values: Vec<Value>,
     wanted: Vec<Option<usize>>,
@@ -27,7 +27,7 @@ impl Transfer {
         self.values.len() - 1
     }
 
-    /// Position of a register; a new one when it comes first.
+    /// Returns the position of a register, adding it on first occurrence.
     fn register(&mut self, registers: &mut Registers, (number, handle): (usize, Def)) -> usize {
         if registers.positions[number] == 0 {
             self.add(Value::Register(handle));
@@ -38,11 +38,11 @@ impl Transfer {
     }
 }
 
-/// Makes copies by loads and stores in an order that loses nothing. Returns how many extra registers cycles needed.
+/// Emits parallel copies as loads and stores in an order that loses no value. Returns the number of extra registers
+/// that cycles needed.
 ///
-/// Destinations that stay SSA values are read first of all: nothing of the sequence has been written then. Between
-/// registers it is the shell game: `location[v]` is where the
-/// content of `v` is now, a destination is ready when nobody needs what it holds any more.
+/// Destinations that stay SSA are loaded first, before any register is written. Between registers, `location[v]` tracks
+/// where the content of `v` is now; a destination is ready when its present content is no longer needed.
 pub(super) fn sequentialize(body: &mut Body, registers: &mut Registers, mut cursor: Cursor, copies: &[Copy]) -> usize {
     let mut transfer = Transfer { values: Vec::new(), wanted: Vec::new(), numbered: Vec::new() };
     let mut destinations: Vec<usize> = Vec::new();
@@ -90,7 +90,7 @@ pub(super) fn sequentialize(body: &mut Body, registers: &mut Registers, mut curs
         cursor = builder.cursor;
     };
 
-    // Whether the content of the first cannot be taken from the second once it is there.
+    // Whether the content of the first cannot be loaded from the second after a copy.
     let apart = registers.apart;
     let differ = |body: &Body, a: Value, b: Value| match (a, b) {
         (Value::Register(a), Value::Register(b)) if apart => {
@@ -111,13 +111,13 @@ pub(super) fn sequentialize(body: &mut Body, registers: &mut Registers, mut curs
             location[a] = Some(a);
         }
     }
-    // Ready: a destination whose present content nobody wants.
+    // Ready: destinations with a present content that is not needed.
     let mut ready: Vec<usize> = destinations.iter().copied().filter(|&b| location[b].is_none()).collect();
     let mut to_do = destinations.clone();
     let mut extra = 0;
     while let Some(start) = to_do.pop() {
         if wanted[start].is_some() && ready.is_empty() {
-            // Only cycles are left: move the content of one member aside.
+            // Only cycles are left: save the content of one member.
             if let Value::Register(handle) = values[start] {
                 let aside = declare_like_register(body, handle);
                 emit(body, values[start], aside);
@@ -138,13 +138,13 @@ pub(super) fn sequentialize(body: &mut Body, registers: &mut Registers, mut curs
             }
             readers[a] -= 1;
             if differ(body, values[a], values[b]) {
-                // Others still need `a` itself; when nobody does, it may be overwritten.
+                // Others still read `a` itself; it may be overwritten after the last of them.
                 if from == a && readers[a] == 0 && wanted[a].is_some() {
                     ready.push(a);
                 }
                 continue;
             }
-            // The content of `a` is in `b` now too; if `a` itself waits for something, it may be overwritten.
+            // The content of `a` is now in `b` too; if `a` itself is a destination, it may be overwritten.
             if from == a && wanted[a].is_some() {
                 ready.push(a);
             }

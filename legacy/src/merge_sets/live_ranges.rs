@@ -1,16 +1,16 @@
 //! Where values are live, among all values that can be in a set: runs of ranks.
 //!
-//! A value that lives through the arms of an `if`, or through a loop, is live in blocks whose numbers follow each
-//! other, so that a run says it for all of them: there are far fewer runs than blocks that values are live in. Between
-//! two blocks nothing has a rank, so that ranks are all that needs to be asked.
+//! A value that is live through the arms of an `if`, or through a loop, is live in blocks with consecutive numbers, so
+//! one run covers them all: there are far fewer runs than live blocks. There are no ranks between two blocks, so ranks
+//! suffice for all queries.
 
 use cranelift_entity::SecondaryMap;
 use tgsi_ir::{Block, Body, Def, User};
 
 use super::Ranks;
 
-/// Ranks of values that another value outlives: from, up to but not including. The first run begins with the
-/// instruction that makes the value.
+/// A half-open range of ranks of values that another value outlives. The first run begins with the instruction that
+/// defines the value.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct Run {
     pub(super) start: u32,
@@ -19,9 +19,9 @@ pub(super) struct Run {
 
 /// The runs of all values.
 pub(super) struct LiveRanges {
-    /// By rank: the first run; one more after the last.
+    /// By rank: index of the first run, plus one final entry.
     first: Vec<u32>,
-    /// By rank of the value, then ascending. There is something between two runs of a value.
+    /// Sorted by rank of the value, then by start. Two runs of a value are never adjacent.
     runs: Vec<Run>,
 }
 
@@ -38,7 +38,7 @@ impl LiveRanges {
             entered: Vec::new(),
             next: 0,
         };
-        // The ranks of the instruction at hand; all phis of a block are made at once.
+        // The ranks of the current instruction; all phis of a block are defined at once.
         let mut own = Run { start: 0, end: 0 };
         for (rank, &def) in ranks.defs.iter().enumerate() {
             let inst = body.def_inst(def);
@@ -63,7 +63,7 @@ impl LiveRanges {
         &self.runs[self.first[rank as usize] as usize..self.first[rank as usize + 1] as usize]
     }
 
-    /// Whether a value is live when another one has been made, or made by the same instruction.
+    /// Whether a value is live after the definition of another one, or defined by the same instruction.
     pub(super) fn outlives(&self, rank: u32, other: u32) -> bool {
         let runs = self.get(rank);
         let after = runs.partition_point(|run| run.start <= other);
@@ -71,16 +71,16 @@ impl LiveRanges {
     }
 }
 
-/// One value's walk up from its uses.
+/// The walk of one value upwards from its uses.
 struct Walk<'a> {
     body: &'a Body,
     ranks: &'a Ranks,
     /// Block of the definition, and the rank up to which the value is live there.
     home: Option<Block>,
     home_end: u32,
-    /// By block that the value is live into: one more than the rank up to which it is live there; else 0.
+    /// By block that the value is live into: one more than the rank up to which it is live there; 0 for other blocks.
     reached: SecondaryMap<Block, u32>,
-    /// The blocks that the value is live into; from `next` on their predecessors are still to be seen.
+    /// The blocks that the value is live into; the predecessors of those from `next` on are still to be visited.
     entered: Vec<Block>,
     next: usize,
 }
@@ -117,7 +117,7 @@ impl Walk<'_> {
             }
         }
         self.next = 0;
-        // What is one run becomes one.
+        // Merge adjacent runs.
         runs[first..].sort_unstable_by_key(|run| run.start);
         let mut last = first;
         for at in first + 1..runs.len() {
@@ -132,7 +132,7 @@ impl Walk<'_> {
         runs.truncate(last + 1);
     }
 
-    /// The value is live in a block up to a rank.
+    /// Records that the value is live in a block up to a rank.
     fn reach(&mut self, block: Block, end: u32) {
         if self.home == Some(block) {
             self.home_end = self.home_end.max(end);
@@ -145,7 +145,7 @@ impl Walk<'_> {
         *reached = (*reached).max(end + 1);
     }
 
-    /// The value is live out of a block.
+    /// Records that the value is live out of a block.
     fn leave(&mut self, block: Block) {
         self.reach(block, self.ranks.starts[block].end);
     }

@@ -1,15 +1,17 @@
-//! Sets of values that will share a register, and the question whether two of them may become one.
+//! Sets of values that will share a register, and the test whether two of them may be merged.
 //!
-//! The values of a set do not interfere with each other: no two are live at once. Whether those of a union would not
-//! either is decided, after Boissinot et al., by looking at each value and the nearest value of the union that
-//! dominates it: a value that lives past another one lives past everything between them.
+//! The values of a set do not interfere: no two are live at once. After Boissinot et al., a merged set is free of
+//! interference if no value outlives (is live after the definition of) another one; it suffices to test each value
+//! against the nearest value of the union that dominates it, because a value that lives past another one lives past
+//! everything between them.
 //!
-//! Values have *ranks*, in dominance order (blocks in pre-order of the dominator tree, instructions in order), in which
-//! everything that a value dominates stands in one run after it. A set is kept by rank ([`rank_set`]). The smaller of
-//! two sets is looked up in the larger one: for each value the nearest one that dominates it, and the nearest ones that
-//! it dominates; where those are more than the runs of ranks that the value outlives ([`live_ranges`]), the first one
-//! in each of these runs says all. As the values of a set are live in places of their own, a question costs no more
-//! than the body has blocks and the smaller set values, and mostly far less; what was costly to find out is noted.
+//! Values have *ranks*, in dominance order (blocks in pre-order of the dominator tree, instructions in order), so that
+//! the values a value dominates are one run after it. A set is sorted by rank ([`rank_set`]). The smaller of two sets
+//! is looked up in the larger one: for each value the nearest one that dominates it, and the nearest ones that it
+//! dominates; if there are more of those than runs of ranks that the value outlives ([`live_ranges`]), the first one in
+//! each of these runs suffices. As the values of a set are live in disjoint places, a query costs at most the number of
+//! blocks plus the number of values in the smaller set, and usually far less; the result of an expensive query is
+//! cached.
 
 mod live_ranges;
 mod rank_set;
@@ -23,10 +25,10 @@ use tgsi_ir::{Block, Body, Def, Inst, InstData};
 use live_ranges::{LiveRanges, Run};
 use rank_set::{Members, RankSet, RankSets};
 
-/// No set, no value.
+/// No set or no value.
 const NONE: u32 = u32::MAX;
 
-/// Steps from which on it is noted that two sets interfere.
+/// The number of steps from which the interference of two sets is cached.
 const MANY_STEPS: u64 = 64;
 
 /// The sets that become registers.
@@ -44,18 +46,18 @@ impl Webs {
     }
 }
 
-/// The values that can be in a set with others, in the order of dominance: those that are made or read by phis. A
-/// constant cannot be made in a register: it is stored.
+/// The values that can be in a set with others, in dominance order: those defined or used by phis. A constant cannot be
+/// defined in a register: it is stored.
 struct Ranks {
-    /// By value; [`NONE`] if it stays alone.
+    /// By value; [`NONE`] if it cannot be merged.
     rank: Vec<u32>,
     /// By rank.
     defs: Vec<Def>,
     /// By rank: one past the last value that it dominates.
     ends: Vec<u32>,
-    /// By block: the ranks of what it makes.
+    /// By block: the ranks of the values it defines.
     starts: SecondaryMap<Block, Run>,
-    /// By instruction: the first rank that neither it nor what stands before it has.
+    /// By instruction: the number of ranks assigned before it.
     before: SecondaryMap<Inst, u32>,
 }
 
@@ -75,7 +77,7 @@ impl Ranks {
         let count = body.blocks().map(|block| ranks.mark(body, block)).sum();
         ranks.defs.reserve_exact(count);
         ranks.ends.reserve_exact(count);
-        // Blocks that dominate the one at hand: end in pre-order, and the ranks.
+        // Blocks that dominate the current one: their pre-order end, and their ranks.
         let mut open: Vec<(u32, Run)> = Vec::new();
         let close = |ends: &mut [u32], own: Run, end: u32| ends[own.start as usize..own.end as usize].fill(end);
         for &block in dominance.preorder() {
@@ -90,14 +92,14 @@ impl Ranks {
         for (_, own) in open {
             close(&mut ranks.ends, own, end);
         }
-        // What is never run dominates nothing.
+        // Unreachable blocks dominate nothing.
         for block in body.blocks().filter(|&block| !dominance.is_reachable(block)) {
             ranks.enter(body, block);
         }
         ranks
     }
 
-    /// Marks what can merge in a block. Returns how many values it marked.
+    /// Marks the values of a block that can be merged. Returns the number of newly marked values.
     fn mark(&mut self, body: &Body, block: Block) -> usize {
         let mut count = 0;
         let mut mark = |def: Def| {
@@ -149,9 +151,9 @@ pub(crate) struct MergeSets {
     sets: Vec<RankSet>,
     /// Whether a set becomes a register.
     is_web: Vec<bool>,
-    /// Pairs of sets that interfere, the lower one first: they still do when they have grown.
+    /// Pairs of sets that interfere, the lower one first: they still do after they have grown.
     interfering: HashSet<(u32, u32)>,
-    /// The cost of all questions.
+    /// The cost of all queries.
     steps: Cell<u64>,
 }
 
@@ -176,13 +178,13 @@ impl MergeSets {
         self.steps.set(self.steps.get() + 1);
     }
 
-    /// The number of members and blocks that have been looked at.
+    /// The number of members and blocks visited.
     #[cfg(test)]
     pub(crate) fn steps(&self) -> u64 {
         self.steps.get()
     }
 
-    /// Forgets everything but the sets that become registers.
+    /// Drops everything except the sets that become registers.
     pub(crate) fn finish(self) -> Webs {
         let mut number = self.rank;
         for rank in number.iter_mut().filter(|rank| **rank != NONE) {
@@ -196,7 +198,7 @@ impl MergeSets {
         self.rank.get(def.as_u32() as usize).copied().filter(|&rank| rank != NONE)
     }
 
-    /// The set of a value; a new one if it is in none.
+    /// Returns the set of a value, creating one if it is in none.
     fn set(&mut self, rank: u32) -> u32 {
         let set = &mut self.set_of[rank as usize];
         if *set == NONE {
@@ -216,7 +218,7 @@ impl MergeSets {
         a == b || self.set_of[a as usize] != NONE && self.set_of[a as usize] == self.set_of[b as usize]
     }
 
-    /// The set of this value, which is that of a phi, becomes a register.
+    /// Makes the set of a phi's result a register.
     pub(crate) fn make_web(&mut self, def: Def) {
         if let Some(rank) = self.rank(def) {
             let set = self.set(rank);
@@ -224,8 +226,8 @@ impl MergeSets {
         }
     }
 
-    /// Merges the sets of two values where no value of the one interferes with one of the other. Returns whether they
-    /// are together.
+    /// Merges the sets of two values if no value of one interferes with a value of the other. Returns whether they are
+    /// in one set.
     pub(crate) fn coalesce(&mut self, a: Def, b: Def) -> bool {
         let can_merge = !self.interfere(a, b);
         if can_merge {
@@ -234,7 +236,7 @@ impl MergeSets {
         can_merge
     }
 
-    /// Joins the sets of two values, which must not interfere and not be constants.
+    /// Merges the sets of two values, which must not interfere and must not be constants.
     fn merge(&mut self, a: Def, b: Def) {
         let (Some(a), Some(b)) = (self.rank(a), self.rank(b)) else { return };
         if self.are_together(a, b) {
@@ -262,8 +264,8 @@ impl MergeSets {
         self.sets[into as usize] = all;
     }
 
-    /// Whether a copy from one value to the other cannot be saved: a value of one's set interferes with a value of the
-    /// other's, or one can be in no set.
+    /// Whether a copy between two values cannot be coalesced: the sets of the two interfere, or one of the values
+    /// cannot be in a set.
     fn interfere(&mut self, a: Def, b: Def) -> bool {
         let (Some(a), Some(b)) = (self.rank(a), self.rank(b)) else { return true };
         if self.are_together(a, b) {
@@ -272,7 +274,7 @@ impl MergeSets {
         let (large, small) = if self.len(a) >= self.len(b) { (a, b) } else { (b, a) };
         let (set, other) = (self.set_of[large as usize], self.set_of[small as usize]);
         if set == NONE {
-            // Both are alone.
+            // Both are singletons.
             let (above, below) = (a.min(b), a.max(b));
             self.step();
             return self.rank_sets.dominates(above, below) && self.ranges.outlives(above, below);
@@ -303,7 +305,7 @@ impl MergeSets {
         found
     }
 
-    /// Whether a value interferes with any of a set that it is not in.
+    /// Whether a value interferes with any member of a set that it is not in.
     fn interferes_with(&self, rank: u32, set: u32) -> bool {
         self.step();
         let set = &self.sets[set as usize];
@@ -318,7 +320,7 @@ impl MergeSets {
                 if self.ranges.outlives(rank, below) {
                     return true;
                 }
-                // On after everything that this one dominates.
+                // Continue after everything that this one dominates.
                 start = self.rank_sets.end(below).max(below + 1);
             }
             return false;

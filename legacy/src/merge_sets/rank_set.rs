@@ -1,25 +1,25 @@
-//! Sets of ranks that are asked for neighbours in the order of dominance.
+//! Sets of ranks with queries for neighbours in dominance order.
 //!
-//! Most sets are small: sorted lists. The others are binary tries over all ranks, whose nodes stand in one arena and
-//! know how far what is below them dominates. Two tries become one in as many steps as they have nodes in common, which
-//! are gone then: n values in sets that merge cost O(n log n) in all, whatever merges with what. A trie is as deep as a
-//! rank has bits but for the last six: its leaves are sets of bits.
+//! Most sets are small: sorted lists. The others are binary tries over all ranks. Their nodes are in one arena and
+//! record how far the members below them dominate. Merging two tries takes as many steps as they have nodes in common,
+//! and these nodes are used up: merging n values costs O(n log n) in total, in any order. The depth of a trie is the
+//! number of bits of a rank minus six: its leaves are bit sets.
 
 use smallvec::SmallVec;
 
-/// Most members of a set that is a sorted list.
+/// The maximum number of members of a sorted list.
 const MAX_LIST: usize = 64;
 
 /// No node.
 const NONE: u32 = 0;
 
-/// Bits of a rank that a leaf has members for.
+/// The number of low bits of a rank that select a member in a leaf.
 const LEAF_BITS: u32 = 6;
 
-/// A node of a trie: what is below it exists.
+/// A node of a trie. Nodes exist only above members.
 #[derive(Clone, Copy, Default)]
 struct Node {
-    /// With the next bit clear, and set. Of a leaf: which of its ranks are members, the lower ones first.
+    /// The children for the next bit clear and set. In a leaf: the members as a bit set, the lower half first.
     children: [u32; 2],
     /// One past the last rank that any member below dominates.
     end: u32,
@@ -32,30 +32,30 @@ impl Node {
         u64::from(high) << 32 | u64::from(low)
     }
 
-    /// More members of a leaf.
+    /// Adds members to a leaf.
     fn add_members(&mut self, members: u64) {
         let all = self.members() | members;
         self.children = [all as u32, (all >> 32) as u32];
     }
 }
 
-/// The direction to look in from a rank.
+/// The kind of neighbour to search for.
 #[derive(Clone, Copy, PartialEq)]
 enum Search {
-    /// For the first member from it on.
+    /// The first member at or after the rank.
     FirstFrom,
-    /// For the last member before it that dominates it.
+    /// The last member before the rank that dominates it.
     NearestDominator,
 }
 
-/// Members of a set, or of several. Those of a phi with two sources, and one to merge with, stand in place.
+/// Members of one or more sets. Those of a phi with two sources, plus one to merge with, are stored inline.
 pub(super) type Members = SmallVec<[u32; 4]>;
 
-/// Ranks.
+/// A set of ranks.
 pub(super) enum RankSet {
     /// Ascending.
     List(Members),
-    /// Root, and how many there are.
+    /// The root, and the number of members.
     Trie(u32, u32),
 }
 
@@ -68,7 +68,7 @@ impl RankSet {
     }
 }
 
-/// The common part of all sets: the nodes of the tries, and what each rank dominates.
+/// The data shared by all sets: the nodes of the tries, and the end of the range each rank dominates.
 pub(super) struct RankSets {
     nodes: Vec<Node>,
     /// Levels above the leaves.
@@ -80,7 +80,7 @@ pub(super) struct RankSets {
 impl RankSets {
     pub(super) fn new(ends: Vec<u32>) -> RankSets {
         let bits = u32::BITS - (ends.len() as u32).leading_zeros();
-        // The first node is none.
+        // Index 0 means no node.
         RankSets { nodes: vec![Node::default()], levels: bits.saturating_sub(LEAF_BITS), ends }
     }
 
@@ -112,7 +112,7 @@ impl RankSets {
         }
     }
 
-    /// Adds the members of a set that has none of the other's.
+    /// Adds the members of a disjoint set.
     pub(super) fn append(&mut self, into: &mut RankSet, from: RankSet) {
         match (&mut *into, from) {
             (RankSet::Trie(a, count), RankSet::Trie(b, more)) => {
@@ -133,12 +133,12 @@ impl RankSets {
         }
     }
 
-    /// Puts the members after those of a list, in ascending order.
+    /// Appends the members to a list, in ascending order.
     pub(super) fn list(&self, set: &RankSet, members: &mut Members) {
         match set {
             RankSet::List(list) => members.extend_from_slice(list),
             RankSet::Trie(root, _) => {
-                // Nodes with the levels below them, and the bits that lead to them.
+                // Nodes with the number of levels below them, and their path from the root as bits.
                 let mut open = vec![(*root, self.levels, 0u32)];
                 while let Some((number, levels, path)) = open.pop() {
                     let node = &self.nodes[number as usize];
@@ -159,7 +159,7 @@ impl RankSets {
         }
     }
 
-    /// The first member from a rank on.
+    /// Returns the first member at or after a rank.
     pub(super) fn first_from(&self, set: &RankSet, rank: u32) -> Option<u32> {
         match set {
             RankSet::List(list) => list.get(list.partition_point(|&r| r < rank)).copied(),
@@ -168,7 +168,7 @@ impl RankSets {
         }
     }
 
-    /// The last member before a rank that dominates it.
+    /// Returns the last member before a rank that dominates it.
     pub(super) fn nearest_dominator(&self, set: &RankSet, rank: u32) -> Option<u32> {
         match set {
             RankSet::List(list) => {
@@ -179,13 +179,13 @@ impl RankSets {
         }
     }
 
-    /// Walks towards a rank, and takes the last turning off the way that leads to what is looked for; from there on it
-    /// is to the nearest side each time. The rank must have no more bits than the trie.
+    /// Descends towards `rank` and remembers the last branch off the path that contains a match; if the leaf has none,
+    /// descends from that branch to the nearest matching side. `rank` must have at most as many bits as the trie.
     fn search(&self, root: u32, rank: u32, what: Search) -> Option<u32> {
         let node_at = |number: u32| &self.nodes[number as usize];
-        // What is there is good, or has something good below it.
+        // Whether a node matches, or has a match below it.
         let is_good = |number: u32| number != NONE && (what == Search::FirstFrom || node_at(number).end > rank);
-        // The side of the rank on which the others come later, or have come before.
+        // The child bit of the path at which the other child comes later, or earlier.
         let side_of_turning = usize::from(what == Search::NearestDominator);
         let (mut number, mut levels) = (root, self.levels);
         let mut turning: Option<(u32, u32)> = None;
@@ -218,7 +218,7 @@ impl RankSets {
         self.search_leaf(node_at(number).members(), path << LEAF_BITS, rank, what)
     }
 
-    /// The same among members of a leaf, whose first rank is `base`.
+    /// Searches the members of a leaf; `base` is its first rank.
     fn search_leaf(&self, mut members: u64, base: u32, rank: u32, what: Search) -> Option<u32> {
         if what == Search::FirstFrom {
             return (members != 0).then(|| base + members.trailing_zeros());
@@ -259,7 +259,7 @@ impl RankSets {
         leaf.add_members(1 << (rank & ((1 << LEAF_BITS) - 1)));
     }
 
-    /// One trie of two: the nodes of the second one are used up.
+    /// Merges two tries: the nodes of the second one are used up.
     fn join(&mut self, a: u32, b: u32) -> u32 {
         let mut open = vec![(a, b, self.levels)];
         while let Some((into, from, levels)) = open.pop() {
@@ -287,7 +287,7 @@ mod tests {
     use super::*;
     use tgsi_environment::Random;
 
-    /// Runs that lie within each other, as those of dominance do.
+    /// Properly nested runs, like those of dominance.
     fn laminar(count: u32, random: &mut Random) -> Vec<u32> {
         let mut ends = vec![0; count as usize];
         let mut open: Vec<u32> = vec![count];
@@ -309,7 +309,7 @@ mod tests {
         for count in [1, 2, 63, 64, 65, 127, 128, 500, 1024, 5000] {
             let ends = laminar(count, &mut random);
             let mut sets = RankSets::new(ends.clone());
-            // Ranks are dealt to sets, which then become one step by step.
+            // Deal ranks to sets, then merge these step by step.
             let mut dealt: Vec<(RankSet, Vec<u32>)> =
                 (0..4).map(|_| (RankSet::List(Members::new()), Vec::new())).collect();
             for rank in 0..count {

@@ -1,4 +1,4 @@
-//! Random programs on registers, and what they compute.
+//! Random programs on registers, and their results.
 
 #![allow(dead_code, reason = "each test uses some of it")]
 
@@ -12,7 +12,7 @@ use tgsi_ir::variable::{VariableData, VariableModes};
 use tgsi_ir::{Builder, Def, Shader, Shape, Stage, Swizzle};
 use tgsi_registers::modifiers::{ModifierPolicy, SourceModifiers};
 
-/// What is drawn from random numbers.
+/// A source of random choices.
 pub struct Random(pub tgsi_environment::Random);
 
 impl Random {
@@ -24,7 +24,7 @@ impl Random {
 const VEC4: Shape = Shape::new(4, 32);
 const REGISTERS: usize = 5;
 
-/// Makes a program on vec4 registers and an array, in the manner of a translator: nothing is in SSA form across
+/// Generates a program on vec4 registers and an array, as a translator would: values are not in SSA form across
 /// statements.
 struct Generator<'a> {
     random: Random,
@@ -175,7 +175,7 @@ impl Generator<'_> {
         }
     }
 
-    /// A loop of at most five rounds.
+    /// A loop of at most five iterations.
     fn counted_loop(&mut self, depth: u32) {
         let counter = self.counters[depth as usize];
         let zero = self.builder.u32_const(0);
@@ -257,7 +257,7 @@ pub fn execute(shader: &Shader) -> Outputs {
     run(shader, &inputs, &mut AnalyticResources::default(), RunLimits::default()).expect("the program ends")
 }
 
-/// The same words, any NaN being as good as another.
+/// Asserts that the words are equal; all NaNs are considered equal.
 pub fn assert_same(expected: &Outputs, found: &Outputs, seed: u64, stage: &str) {
     for register in 0..REGISTERS {
         for component in 0..4 {
@@ -274,7 +274,7 @@ pub fn assert_same(expected: &Outputs, found: &Outputs, seed: u64, stage: &str) 
     }
 }
 
-/// Policies in turn, with one that allows some operands some modifiers.
+/// Cycles through the policies, including one that allows some modifiers on some operands.
 pub fn policy(seed: u64) -> ModifierPolicy {
     const SOME: ModifierPolicy = ModifierPolicy {
         source: |op, number| SourceModifiers {

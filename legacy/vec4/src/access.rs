@@ -1,33 +1,34 @@
-//! The registers that an instruction reads and writes, found once, when it is made or changed: passes look at every
-//! instruction many times.
+//! The registers that an instruction reads and writes, computed once when it is created or changed, since passes visit
+//! every instruction many times.
 //!
 //! Registers have numbers ([`Reg`]): special registers come first, then virtual temporaries, so that tables by number
-//! are dense. Registers of a fixed location and outputs have numbers far above; few passes follow them, and those give
-//! them rows of their own.
+//! are dense. Registers of a fixed location and outputs have numbers far above; the few passes that track them use
+//! separate rows.
 
 use arrayvec::ArrayVec;
 
-/// Special registers (address registers, flags) that are told apart.
+/// The number of special registers (address registers, flags) that are distinguished.
 pub const SPECIAL_REGISTERS: u32 = 8;
 
-/// Most sources of an instruction.
+/// The maximum number of sources of an instruction.
 pub const MAX_SOURCES: usize = 5;
 
 const FIXED: u32 = 1 << 26;
 const OUTPUTS: u32 = 1 << 27;
 
-/// Most registers that an instruction can read: each source with its index registers, and what else it names.
+/// The maximum number of registers that an instruction can read: each source with its index registers, and other
+/// operands.
 const MAX_READS: usize = 20;
 
-/// Registers read that need no room elsewhere.
+/// The number of reads stored inline.
 const FEW_READS: usize = 4;
 
-/// Number of a register that is named directly.
+/// The number of a directly addressed register.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Reg(u32);
 
 impl Reg {
-    /// An address register, or flags: anything that is followed but not allocated. None from [`SPECIAL_REGISTERS`] on.
+    /// An address register or flags: a register that is tracked but not allocated. None from [`SPECIAL_REGISTERS`] on.
     #[inline]
     pub const fn special(index: u32) -> Option<Reg> {
         if index < SPECIAL_REGISTERS { Some(Reg(index)) } else { None }
@@ -39,7 +40,7 @@ impl Reg {
         Reg(SPECIAL_REGISTERS + index)
     }
 
-    /// A register that stays where it is: an element of an array, or one that functions share.
+    /// A register with a fixed location: an element of an array, or one that functions share.
     #[inline]
     pub const fn fixed(index: u32) -> Reg {
         Reg(FIXED + index)
@@ -51,31 +52,31 @@ impl Reg {
         Reg(OUTPUTS + index)
     }
 
-    /// The temporary `index` of a program whose temporaries below `first_temp` are fixed.
+    /// Temporary `index` of a program in which the temporaries below `first_temp` are fixed.
     #[inline]
     pub const fn numbered(index: u32, first_temp: u32) -> Reg {
         if index < first_temp { Reg::fixed(index) } else { Reg::temp(index - first_temp) }
     }
 
-    /// The row in tables of special registers and virtual temporaries; none if it is neither.
+    /// The row in tables of special registers and virtual temporaries; none for other registers.
     #[inline]
     pub const fn dense(self) -> Option<usize> {
         if self.0 < FIXED { Some(self.0 as usize) } else { None }
     }
 
-    /// The number of a virtual temporary, counted from 0; none for others.
+    /// The number of a virtual temporary, counted from 0; none for other registers.
     #[inline]
     pub const fn as_temp(self) -> Option<usize> {
         if self.0 >= SPECIAL_REGISTERS && self.0 < FIXED { Some((self.0 - SPECIAL_REGISTERS) as usize) } else { None }
     }
 
-    /// The number of a fixed register; none for others.
+    /// The number of a fixed register; none for other registers.
     #[inline]
     pub const fn as_fixed(self) -> Option<usize> {
         if self.0 >= FIXED && self.0 < OUTPUTS { Some((self.0 - FIXED) as usize) } else { None }
     }
 
-    /// The number of an output; none for others.
+    /// The number of an output; none for other registers.
     #[inline]
     pub const fn as_output(self) -> Option<usize> {
         if self.0 >= OUTPUTS { Some((self.0 - OUTPUTS) as usize) } else { None }
@@ -87,27 +88,27 @@ impl Reg {
 pub struct Traits(u32);
 
 impl Traits {
-    /// None.
+    /// No properties.
     pub const NONE: Traits = Traits(0);
 
-    // Of the opcode.
-    /// Each channel of the result depends on the same channel of the sources alone.
+    // Properties of the opcode.
+    /// Each channel of the result depends only on the same channel of the sources.
     pub const COMPONENTWISE: Traits = Traits(1);
     /// Every channel of the result is the same.
     pub const REPLICATED: Traits = Traits(1 << 1);
-    /// Works on values of two components, all of whose operands are such pairs.
+    /// Works on values of two components; all its operands are such pairs.
     pub const PAIRS: Traits = Traits(1 << 2);
-    /// Ends a block: [`Machine::flow`](super::Machine::flow) says how.
+    /// Ends a block: [`Machine::flow`](super::Machine::flow) returns the kind of control flow.
     pub const FLOW: Traits = Traits(1 << 3);
-    /// Something happens besides writing the destination.
+    /// Has an effect besides writing the destination.
     pub const EFFECT: Traits = Traits(1 << 4);
-    /// Says which components of its temporaries hold what.
+    /// Constrains the components of its temporaries.
     pub const CONSTRAINS: Traits = Traits(1 << 6);
-    /// May leave out components of the result that are not needed.
+    /// May omit unused components of the result.
     pub const NARROWS: Traits = Traits(1 << 7);
-    /// Copies its source. Modifiers and saturation do not count.
+    /// Copies its source, possibly with modifiers or saturation.
     pub const COPY: Traits = Traits(1 << 5);
-    // Of the operands.
+    // Properties of the operands.
     /// Reads a fixed register, or a temporary through an index register.
     pub const READS_FIXED: Traits = Traits(1 << 8);
     /// Writes a fixed register, or a temporary through an index register.
@@ -118,38 +119,38 @@ impl Traits {
     pub const READS_OUTPUT: Traits = Traits(1 << 11);
     /// Writes an output.
     pub const WRITES_OUTPUT: Traits = Traits(1 << 12);
-    /// Sees all outputs, or may write any.
+    /// Reads all outputs, or may write any.
     pub const OUTPUT_BARRIER: Traits = Traits(1 << 13);
-    /// Writes an output that it does not name directly.
+    /// Writes an output through an index register.
     pub const WRITES_OUTPUT_SOMEWHERE: Traits = Traits(1 << 14);
-    /// May store all components of its result whatever the mask says: see
+    /// May store all components of its result regardless of the mask: see
     /// [`Machine::stores_whole`](super::Machine::stores_whole).
     pub const STORES_WHOLE: Traits = Traits(1 << 15);
 
-    /// A property of a machine's own: there are 16.
+    /// A machine-specific property: there are 16.
     pub const fn own(number: u32) -> Traits {
         Traits(1 << (16 + (number & 15)))
     }
 
-    /// Whether any of `others` is there.
+    /// Whether the sets intersect.
     #[inline]
     pub const fn any(self, others: Traits) -> bool {
         self.0 & others.0 != 0
     }
 
-    /// Both.
+    /// The union.
     #[inline]
     pub const fn with(self, others: Traits) -> Traits {
         Traits(self.0 | others.0)
     }
 
-    /// These but not the others.
+    /// The difference.
     #[inline]
     pub const fn without(self, others: Traits) -> Traits {
         Traits(self.0 & !others.0)
     }
 
-    /// Adds others on a condition.
+    /// Adds `others` if `condition` holds.
     #[inline]
     pub fn add(&mut self, others: Traits, condition: bool) {
         if condition {
@@ -183,20 +184,20 @@ impl Components {
         self.0 as u8 & 0xf
     }
 
-    /// The row in tables of special registers and virtual temporaries; none if it is neither.
+    /// The row in tables of special registers and virtual temporaries; none for other registers.
     #[inline]
     pub const fn dense(self) -> Option<usize> {
         self.register().dense()
     }
 
-    /// The number of the virtual temporary; none for others.
+    /// The number of the virtual temporary; none for other registers.
     #[inline]
     pub const fn temp(self) -> Option<usize> {
         self.register().as_temp()
     }
 }
 
-/// The number of accesses to the components of a register: none, once, or more often.
+/// The number of accesses to each component of a register: none, one, or more.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct Counts {
     any: u8,
@@ -204,21 +205,21 @@ pub struct Counts {
 }
 
 impl Counts {
-    /// One more access.
+    /// Counts an access.
     #[inline]
     pub fn add(&mut self, mask: u8) {
         self.more |= self.any & mask;
         self.any |= mask;
     }
 
-    /// Whether each of the components was accessed once.
+    /// Whether each of the components was accessed exactly once.
     #[inline]
     pub fn are_one(self, mask: u8) -> bool {
         self.any & !self.more & mask == mask
     }
 }
 
-/// The reads of an instruction, in order. Few have more than there is room for inline.
+/// The reads of an instruction, in order. Few instructions have more than fit inline.
 #[derive(Clone, PartialEq, Debug)]
 enum Reads {
     Few(ArrayVec<Components, FEW_READS>),
@@ -238,7 +239,7 @@ impl Reads {
                 }
             }
             Reads::Many(many) => {
-                debug_assert!(!many.is_full(), "there is room for all that an instruction can have");
+                debug_assert!(!many.is_full(), "MAX_READS covers every instruction");
                 let _ = many.try_push(read);
             }
         }
@@ -268,13 +269,13 @@ pub struct Access<Opcode> {
     written: Components,
     channels: [u8; MAX_SOURCES],
     masks: [u8; MAX_SOURCES],
-    /// Properties.
+    /// The properties.
     pub traits: Traits,
-    /// Opcode.
+    /// The opcode.
     pub opcode: Opcode,
 }
 
-/// The components that a swizzle selects for channels.
+/// Returns the components that a swizzle selects for channels.
 #[inline]
 pub const fn swizzled(channels: u8, swizzle: [u8; 4]) -> u8 {
     (channels & 1) << (swizzle[0] & 3)
@@ -284,7 +285,7 @@ pub const fn swizzled(channels: u8, swizzle: [u8; 4]) -> u8 {
 }
 
 impl<Opcode> Access<Opcode> {
-    /// Nothing is read or written so far.
+    /// Creates an access without reads and writes.
     #[inline]
     pub fn new(opcode: Opcode, traits: Traits) -> Access<Opcode> {
         Access {
@@ -297,8 +298,8 @@ impl<Opcode> Access<Opcode> {
         }
     }
 
-    /// Says on which channels of a source the result depends, and its swizzle. Returns the components. What is read is
-    /// to be said by [`read`](Self::read).
+    /// Records the channels of a source on which the result depends, and its swizzle. Returns the components. The
+    /// register itself must be recorded by [`read`](Self::read).
     #[inline]
     pub fn source(&mut self, source: usize, channels: u8, swizzle: [u8; 4]) -> u8 {
         let mask = swizzled(channels, swizzle);
@@ -308,20 +309,20 @@ impl<Opcode> Access<Opcode> {
         mask
     }
 
-    /// Components of a register are read.
+    /// Records a read of components of a register.
     #[inline]
     pub fn read(&mut self, register: Reg, mask: u8) {
         self.reads.push(Components::new(register, mask));
     }
 
-    /// Components of a register are written: the result of the instruction.
+    /// Records the components of a register that the result is written to.
     #[inline]
     pub fn write(&mut self, register: Reg, mask: u8) {
         self.written = Components::new(register, mask);
     }
 
-    /// The access after temporaries have become others: `location` gives the new one and
-    /// where each component is. Channels and masks of sources are to be said again.
+    /// Renames temporaries: `location` returns the new temporary and the new place of each component. Channels and
+    /// masks of sources must be recorded again.
     #[inline]
     pub fn rename(&mut self, location: impl Fn(usize) -> (u32, [u8; 4])) {
         let moved = |components: Components| {
@@ -334,26 +335,26 @@ impl<Opcode> Access<Opcode> {
         self.written = moved(self.written);
     }
 
-    /// The registers read: sources, index registers and what else is named, each as often as it stands there. Registers
-    /// that are addressed by a run-time index are not among them.
+    /// The registers read: sources, index registers and other operands, one entry per occurrence. Registers addressed
+    /// by a run-time index are not included.
     #[inline]
     pub fn reads(&self) -> &[Components] {
         self.reads.get()
     }
 
-    /// The register written; none if there is none that is followed, or nothing written at all.
+    /// The register written; none if it is not tracked, or if nothing is written.
     #[inline]
     pub fn written(&self) -> Option<Components> {
         (self.written != Components::NONE).then_some(self.written)
     }
 
-    /// Channels of a source on which the result depends, before the swizzle.
+    /// The channels of a source on which the result depends, before the swizzle.
     #[inline]
     pub fn channels(&self, source: usize) -> u8 {
         self.channels.get(source).copied().unwrap_or(0)
     }
 
-    /// Components of a source on which the result depends, after the swizzle.
+    /// The components of a source on which the result depends, after the swizzle.
     #[inline]
     pub fn mask(&self, source: usize) -> u8 {
         self.masks.get(source).copied().unwrap_or(0)

@@ -1,6 +1,6 @@
-//! Blocks: runs of instructions that control goes through from the first to the last, and the edges between them.
+//! Basic blocks and the edges between them.
 //!
-//! Control flow is structured, and stands in the list itself: the blocks and edges are found by one walk over it.
+//! Control flow is structured and encoded in the instruction list: one walk finds the blocks and edges.
 
 use std::num::NonZeroU32;
 use std::ops::Range;
@@ -8,26 +8,26 @@ use std::ops::Range;
 use super::access::{Access, Traits};
 use super::{Flow, Machine, Program};
 
-/// A run of instructions `start..end`. Every flow instruction ends the block that it is in.
+/// The instructions `start..end`. Every flow instruction ends its block.
 #[derive(Clone, Debug)]
 pub struct Block {
     /// Its first instruction.
     pub start: usize,
     /// One past its last instruction.
     pub end: usize,
-    /// The first block follows none.
+    /// Non-zero, as the first block is never a successor.
     successors: [Option<NonZeroU32>; 2],
 }
 
 impl Block {
-    /// The blocks that follow.
+    /// The successors of the block.
     pub fn successors(&self) -> impl Iterator<Item = usize> + use<> {
         self.successors.into_iter().flatten().map(|block| block.get() as usize)
     }
 }
 
-/// The instructions of the block that begins at an instruction; none at the end of the program. A walk over all blocks
-/// needs no list of them.
+/// Returns the instructions of the block that begins at an instruction; none at the end of the program. A walk over all
+/// blocks needs no list of them.
 #[inline]
 pub fn block_from<M: Machine>(program: &Program<M>, start: usize) -> Option<Range<usize>> {
     let rest = program.access.get(start..)?;
@@ -35,8 +35,7 @@ pub fn block_from<M: Machine>(program: &Program<M>, start: usize) -> Option<Rang
     (count > 0).then_some(start..start + count)
 }
 
-/// Cuts a program into blocks and joins them by their edges. A program whose constructs do not nest gives edges to the
-/// end.
+/// Splits a program into blocks and connects them. Constructs that do not nest get edges to the end.
 pub fn blocks<M: Machine>(program: &Program<M>) -> Vec<Block> {
     let is_flow = |access: &&Access<M::Opcode>| access.traits.any(Traits::FLOW);
     let mut blocks: Vec<Block> = Vec::with_capacity(program.access.iter().filter(is_flow).count() + 1);
@@ -45,7 +44,7 @@ pub fn blocks<M: Machine>(program: &Program<M>) -> Vec<Block> {
         start = block.end;
         blocks.push(Block { start: block.start, end: block.end, successors: [None; 2] });
     }
-    // What jumps to the end leads somewhere.
+    // Jumps to the end need a block.
     if program.access.last().is_none_or(|access| is_flow(&access)) {
         blocks.push(Block { start, end: start, successors: [None; 2] });
     }
@@ -55,14 +54,14 @@ pub fn blocks<M: Machine>(program: &Program<M>) -> Vec<Block> {
     blocks
 }
 
-/// A construct that is not closed yet.
+/// An open construct.
 struct Open {
-    /// Block that ends in [`Flow::If`] and waits for the other side.
+    /// The block that ends in [`Flow::If`], until its second successor is known.
     condition: Option<usize>,
-    /// The last block that jumps to the end of the construct; each has the one before as its successor until the end is
-    /// known.
+    /// The last block that jumps to the end of the construct; until the end is known, each links to the previous one as
+    /// its successor.
     to_end: Option<NonZeroU32>,
-    /// First block of a loop.
+    /// The first block of a loop.
     head: Option<NonZeroU32>,
 }
 
@@ -121,19 +120,19 @@ fn join<M: Machine>(program: &Program<M>, blocks: &mut [Block]) {
     }
 }
 
-/// Gives blocks, each of which has the one before as its successor, another one.
+/// Replaces the links of a chain of blocks by the real successor.
 fn lead(blocks: &mut [Block], mut last: Option<NonZeroU32>, to: Option<NonZeroU32>) {
     while let Some(block) = last {
         last = std::mem::replace(&mut blocks[block.get() as usize].successors[0], to);
     }
 }
 
-/// A set of components, four bits to a temporary.
+/// A set of components, four bits per temporary.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct ComponentSet(Vec<u64>);
 
 impl ComponentSet {
-    /// The empty set, with room for some temporaries.
+    /// The empty set, for `temps` temporaries.
     pub fn new(temps: usize) -> ComponentSet {
         ComponentSet(vec![0; temps.div_ceil(16)])
     }
@@ -152,7 +151,7 @@ impl ComponentSet {
         }
     }
 
-    /// Takes components out.
+    /// Removes components.
     #[inline]
     pub fn remove(&mut self, temp: usize, mask: u8) {
         if let Some(word) = self.0.get_mut(temp / 16) {
@@ -160,7 +159,7 @@ impl ComponentSet {
         }
     }
 
-    /// `self |= other`; whether anything was new.
+    /// `self |= other`; returns whether the set changed.
     pub fn unite(&mut self, other: &ComponentSet) -> bool {
         let mut changed = false;
         for (a, b) in self.0.iter_mut().zip(&other.0) {

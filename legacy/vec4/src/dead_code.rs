@@ -1,15 +1,15 @@
-//! Removes instructions, and components of results, that nobody reads.
+//! Removes instructions, and components of results, without uses.
 
 use super::access::{Access, Traits};
 use super::{Machine, Program};
 
-/// The components that are live at a point of the walk backward.
+/// The components that are live at a point of the backward walk.
 struct Live {
-    /// With what was removed out of the way.
+    /// Taking removed instructions into account.
     needed: Vec<u8>,
-    /// As the liveness was computed: what is known of other blocks is this.
+    /// As computed before the pass, which is the basis of the liveness of other blocks.
     computed: Vec<u8>,
-    /// Registers for which the two may differ.
+    /// The registers for which the two may differ.
     differ: Vec<u32>,
 }
 
@@ -18,7 +18,7 @@ impl Live {
         Live { needed: vec![0; registers], computed: vec![0; registers], differ: Vec::new() }
     }
 
-    /// Goes to the end of a block from the start of the next one.
+    /// Moves from the start of a block to the end of the previous one.
     fn enter(&mut self, changes: &[(u32, u8)]) {
         for register in self.differ.drain(..) {
             self.needed[register as usize] = self.computed[register as usize];
@@ -29,7 +29,7 @@ impl Live {
         }
     }
 
-    /// An instruction that stays reads.
+    /// Adds the reads of an instruction that is kept.
     #[inline]
     fn read<Opcode>(&mut self, access: &Access<Opcode>) {
         for read in access.reads() {
@@ -40,7 +40,7 @@ impl Live {
         }
     }
 
-    /// Notes the reads of an instruction that goes, or changes.
+    /// Records the reads of an instruction that is removed or changed.
     fn forget<Opcode>(&mut self, access: &Access<Opcode>) {
         for read in access.reads() {
             if let Some(register) = read.dense() {
@@ -51,7 +51,7 @@ impl Live {
     }
 }
 
-/// Removes what is not needed. Returns whether anything changed.
+/// Removes dead instructions and components. Returns whether anything changed.
 pub fn remove_dead_code<M: Machine>(program: &mut Program<M>) -> bool {
     let liveness = program.liveness();
     let mut live = Live::new(program.registers());

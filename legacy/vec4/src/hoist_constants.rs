@@ -1,4 +1,4 @@
-//! One copy of a constant before a construct instead of copies in many of its branches.
+//! Hoists constants: one copy of a constant before a construct instead of copies in many of its branches.
 //!
 //! ```text
 //! IF a                                   MOV TEMP[1], 0
@@ -12,46 +12,46 @@
 //! ENDIF
 //! ```
 //!
-//! Such copies are what phis leave whose operand is the same constant on many sides. Phis of phis are different
-//! temporaries before registers are allocated; [`coalesce_copies`] makes them one first, so that the result is not
-//! for reading values across copies any more.
+//! Phis with the same constant as the operand of many sides leave such copies. Before register allocation, phis of phis
+//! are different temporaries; [`coalesce_copies`] merges them first. As a consequence values can no longer be
+//! propagated across copies in the result.
 //!
-//! A temporary's copy goes before all that accesses it, in the innermost body that has all of it, where it is not
-//! live: whatever reads the temporary comes by there first. The copies below whose components hold their constant
-//! already on every path are dropped then. What it costs shows only after allocation: the constants occupy their
-//! registers for longer.
+//! The copy of a temporary is inserted before all its accesses, in the innermost body that contains them all, where the
+//! temporary is not live: it dominates every read. The copies below are then dropped if their components hold the
+//! constant already on every path. The cost shows only after allocation: the constants occupy their registers for
+//! longer.
 //!
-//! A single copy is worth it where it is all that an `ELSE` has: that goes too.
+//! A single copy is hoisted if it is the only instruction of an `ELSE`, which is then removed as well.
 
 use super::access::{SPECIAL_REGISTERS, Traits};
 use super::allocate::{Allocate, coalesce_copies};
 use super::blocks::{ComponentSet, blocks};
 use super::{Constants, Flow, Program};
 
-/// Copies of constants.
+/// The copies of constants of a machine.
 pub trait HoistConstants: Allocate {
-    /// The words that a copy of a constant writes, by component; none if it is no such. It is asked of those with
+    /// The words that a copy of a constant writes, by component; none for other copies. Called for instructions with
     /// [`Traits::COPY`] only.
     fn constant_copy(&self, constants: &Constants, copy: &Self::Instruction) -> Option<[u32; 4]>;
 
-    /// A copy of words to components of a temporary (counted with the fixed ones).
+    /// Creates a copy of words to components of a temporary (numbered with the fixed ones).
     fn new_constant_copy(&self, constants: &mut Constants, temp: u32, mask: u8, words: [u32; 4]) -> Self::Instruction;
 }
 
-/// Longer programs are left alone: there would be two of them, which do not fit the caches.
+/// Longer programs are not transformed: two copies of them do not fit the caches.
 const MAX_INSTRUCTIONS: usize = 50_000;
 
-/// Bodies nested deeper are left alone, so that looking for a common one takes little time.
+/// Programs nested deeper are not transformed, which bounds the search for a common body.
 const MAX_DEPTH: u32 = 64;
 
-/// The program with constants hoisted, if that spares instructions, and how many temporaries a program that leaves
-/// them where they are needs at least.
+/// Returns the program with constants hoisted, if that saves instructions, and the minimum number of temporaries of a
+/// program without hoisting.
 pub fn hoist_constants<M: HoistConstants + Clone>(program: &mut Program<M>) -> Option<(Program<M>, u32)> {
     let branches = (0..program.access.len()).any(|index| program.flow(index) == Some(Flow::If));
     if !branches || program.access.len() > MAX_INSTRUCTIONS || !can_spare_copies(program) {
         return None;
     }
-    // The copy has it as well.
+    // Computed here so that the clone has it too.
     program.liveness();
     let mut hoisted = program.clone();
     coalesce_copies(&mut hoisted);
@@ -64,7 +64,7 @@ pub fn hoist_constants<M: HoistConstants + Clone>(program: &mut Program<M>) -> O
     changed.then(|| (hoisted, program.first_temp() + most_live_components(program).div_ceil(4)))
 }
 
-/// The most components of virtual temporaries that are live at one index.
+/// The maximum number of live components of virtual temporaries at any index.
 fn most_live_components<M: HoistConstants>(program: &mut Program<M>) -> u32 {
     let liveness = program.liveness();
     let mut live = vec![0u8; program.temps()];
@@ -96,7 +96,7 @@ fn most_live_components<M: HoistConstants>(program: &mut Program<M>) -> u32 {
     most
 }
 
-/// Whether an instruction is all that the second side of a branch has.
+/// Whether an instruction is the only one in the `ELSE` side of a branch.
 fn is_alone_in_else<M: HoistConstants>(program: &Program<M>, index: usize) -> bool {
     index > 0
         && program.flow(index - 1) == Some(Flow::Else)
@@ -104,8 +104,8 @@ fn is_alone_in_else<M: HoistConstants>(program: &Program<M>, index: usize) -> bo
         && program.flow(index + 1) == Some(Flow::EndIf)
 }
 
-/// Whether there are at least two copies of the same constant, or one that is alone in an `ELSE`: less cannot be
-/// spared.
+/// Whether there are at least two copies of the same constant, or one that is alone in an `ELSE`: otherwise nothing can
+/// be saved.
 fn can_spare_copies<M: HoistConstants>(program: &Program<M>) -> bool {
     let copies = (0..program.access.len()).filter_map(|index| Some((index, constant_copy(program, index)?)));
     let mut words: Vec<u32> = Vec::new();
@@ -113,14 +113,14 @@ fn can_spare_copies<M: HoistConstants>(program: &Program<M>) -> bool {
         if is_alone_in_else(program, index) {
             return true;
         }
-        // Any one component will do: all of a copy must be spared.
+        // Any component will do, since all components of a copy must be saved.
         words.push(row[mask.trailing_zeros() as usize & 3]);
     }
     words.sort_unstable();
     words.len() > 2 && words.windows(2).any(|pair| pair[0] == pair[1])
 }
 
-/// The virtual temporary and the components that a copy of a constant writes, and the words.
+/// The virtual temporary, the components and the words that a copy of a constant writes.
 fn constant_copy<M: HoistConstants>(program: &Program<M>, index: usize) -> Option<(usize, u8, [u32; 4])> {
     let access = &program.access[index];
     if !access.traits.any(Traits::COPY) {
@@ -131,32 +131,32 @@ fn constant_copy<M: HoistConstants>(program: &Program<M>, index: usize) -> Optio
     Some((written.temp()?, written.mask(), words))
 }
 
-/// A temporary whose components in `mask` are set to constants by several instructions.
+/// A temporary with components, in `mask`, that several instructions set to the same constants.
 struct Candidate {
     temp: usize,
     mask: u8,
     words: [u32; 4],
-    /// The new copy goes before this instruction.
+    /// The instruction before which the new copy is inserted.
     index: usize,
 }
 
-/// A run of instructions under the same conditions: the program, a branch, the body of a loop.
+/// Instructions under the same conditions: the program, a branch, the body of a loop.
 struct Region {
     parent: usize,
     depth: u32,
-    /// Where in the parent the construct begins.
+    /// The index in the parent at which the construct begins.
     construct: usize,
 }
 
-/// Knowledge about a temporary.
+/// The constants and accesses of a temporary.
 #[derive(Clone, Default)]
 struct Facts {
     words: [Option<u32>; 4],
-    /// Components with different constants.
+    /// Components that are set to different constants.
     differ: u8,
     /// Components with more than one copy, or one that is alone in an `ELSE`.
     repeated: u8,
-    /// Region and index of the first access, and the innermost region of all.
+    /// The region and index of the first access, and the innermost region of all accesses.
     accessed: Option<(usize, usize, usize)>,
 }
 
@@ -167,7 +167,7 @@ fn common(regions: &[Region], mut a: usize, mut b: usize) -> usize {
     a
 }
 
-/// Temporaries to hoist; none if the program nests too deeply.
+/// Finds temporaries to hoist; none if the program nests too deeply.
 fn find_candidates<M: HoistConstants>(program: &mut Program<M>) -> Option<Vec<Candidate>> {
     let mut facts = vec![Facts::default(); program.temps()];
     let mut regions = vec![Region { parent: 0, depth: 0, construct: 0 }];
@@ -225,7 +225,7 @@ fn find_candidates<M: HoistConstants>(program: &mut Program<M>) -> Option<Vec<Ca
     Some(candidates)
 }
 
-/// Leaves out components that are live where their copy is to go.
+/// Excludes components that are live where their copy would be inserted.
 fn leave_live_out<M: HoistConstants>(program: &mut Program<M>, candidates: &mut Vec<Candidate>) {
     if candidates.is_empty() {
         return;
@@ -256,7 +256,7 @@ fn leave_live_out<M: HoistConstants>(program: &mut Program<M>, candidates: &mut 
     candidates.retain(|candidate| candidate.mask != 0);
 }
 
-/// Inserts the new copies. Returns for each instruction whether it is one.
+/// Inserts the new copies. Returns for each instruction whether it is new.
 fn insert<M: HoistConstants>(program: &mut Program<M>, candidates: &[Candidate]) -> Vec<bool> {
     let (old, access) = program.take_all();
     program.reserve(old.len() + candidates.len());
@@ -276,20 +276,20 @@ fn insert<M: HoistConstants>(program: &mut Program<M>, candidates: &[Candidate])
     inserted
 }
 
-/// Drops copies of what is there already, and the new ones that spare nothing. Returns whether a copy was spared.
+/// Drops redundant copies, and new copies that save nothing. Returns whether a copy was saved.
 fn drop_copies<M: HoistConstants>(program: &mut Program<M>, candidates: &[Candidate], inserted: &[bool]) -> bool {
     let mut number_of = vec![usize::MAX; program.temps()];
     for (number, candidate) in candidates.iter().enumerate() {
         number_of[candidate.temp] = number;
     }
-    // Number of a candidate that an instruction writes, the components, and whether it gives them the constant.
+    // The candidate that an instruction writes, the components, and whether it sets them to the constant.
     let effect = |program: &Program<M>, index: usize| -> Option<(usize, u8, bool)> {
         let written = program.access[index].written()?;
         let number = number_of[written.temp()?];
         let mask = written.mask() & candidates.get(number)?.mask;
         Some((number, mask, constant_copy(program, index).is_some()))
     };
-    // Forward: the components that may hold something else.
+    // Forward: the components that may hold another value.
     let blocks = blocks(program);
     let mut other = vec![ComponentSet::new(candidates.len()); blocks.len()];
     for (number, candidate) in candidates.iter().enumerate() {
@@ -336,7 +336,7 @@ fn drop_copies<M: HoistConstants>(program: &mut Program<M>, candidates: &[Candid
     let mut changed = false;
     for index in 0..program.instructions.len() {
         let Some((number, _, true)) = effect(program, index) else { continue };
-        // One for one is no gain.
+        // Saving one copy for one new copy gains nothing.
         if spared[number] < 2 {
             dead[index] = inserted[index];
         } else if let Some(left) = masks[index] {

@@ -1,35 +1,35 @@
-//! Where in a block registers were last read and written: how far up an instruction may move is then a few look-ups,
-//! however far that is.
+//! The last reads and writes of registers in a block, from which the distance that an instruction may move up is found
+//! by a few lookups, independent of the distance.
 //!
-//! The instruction at index `i` leaves the stamp `i + 1`, so that 0 is never. Stamps of earlier blocks lie below the
-//! start of the block at hand and need not be cleared.
+//! The instruction at index `i` has the stamp `i + 1`; 0 means never. Stamps of earlier blocks are below the start of
+//! the current block and need not be cleared.
 
 use super::access::{Access, Components, Traits};
 use super::{Machine, Program};
 
 /// The last accesses to the components of temporaries, special registers, fixed registers and outputs.
 pub struct LastAccesses {
-    /// Rows of fixed registers, and of outputs.
+    /// The first row of fixed registers, and of outputs.
     fixed: usize,
     outputs: usize,
     rows: Vec<Row>,
     output_read: u32,
     output_written: u32,
-    /// Something that sees all outputs, or may write any.
+    /// The last instruction that reads all outputs, or may write any.
     output_barrier: u32,
     fixed_read: u32,
     fixed_written: u32,
     indirect_written: u32,
 }
 
-/// When the components of a register were last read and written.
+/// The stamps of the last reads and writes of the components of a register.
 #[derive(Clone, Copy, Default)]
 struct Row {
     read: [u32; 4],
     written: [u32; 4],
 }
 
-/// Instructions with stamps of their own, besides those of their registers.
+/// Instructions with further stamps besides those of their registers.
 const SPECIAL: Traits = Traits::READS_FIXED
     .with(Traits::WRITES_FIXED)
     .with(Traits::WRITES_INDIRECT)
@@ -38,7 +38,7 @@ const SPECIAL: Traits = Traits::READS_FIXED
     .with(Traits::OUTPUT_BARRIER);
 
 impl LastAccesses {
-    /// None so far.
+    /// Creates the state before any access.
     pub fn new<M: Machine>(program: &Program<M>) -> LastAccesses {
         let written = program.access.iter().filter_map(|access| access.written()?.register().as_output());
         let count = written.map(|output| output + 1).max().unwrap_or(0);
@@ -57,7 +57,7 @@ impl LastAccesses {
         }
     }
 
-    /// Row of a register in tables; outputs that nobody writes have none.
+    /// The row of a register in tables; outputs that are never written have none.
     #[inline]
     pub fn row_of(&self, components: Components) -> usize {
         let register = components.register();
@@ -75,7 +75,7 @@ impl LastAccesses {
         self.rows.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no rows.
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
@@ -85,7 +85,7 @@ impl LastAccesses {
         self.rows.get(self.row_of(components))
     }
 
-    /// Notes what the instruction at an index reads and writes.
+    /// Records the accesses of the instruction at an index.
     pub fn record<M: Machine>(&mut self, machine: &M, access: &Access<M::Opcode>, index: usize) {
         let stamp = index as u32 + 1;
         for &read in access.reads() {
@@ -117,10 +117,10 @@ impl LastAccesses {
         note(&mut self.indirect_written, Traits::WRITES_INDIRECT);
     }
 
-    /// The first index at which another instruction may take an instruction in without a change of what it reads, what
-    /// others read and what is there in the end.
+    /// The first index at which an instruction may be merged into another one without changing its operands, the
+    /// operands of others and the final results.
     pub fn limit<Opcode>(&self, access: &Access<Opcode>) -> usize {
-        // Beyond the last write of what it reads.
+        // After the last write of its operands.
         let mut limit = 0;
         for &read in access.reads() {
             if let Some(row) = self.row(read) {
@@ -133,7 +133,7 @@ impl LastAccesses {
         if access.traits.any(Traits::READS_FIXED) {
             limit = limit.max(self.fixed_written);
         }
-        // Not before the last read of what it writes: the instruction there may be the reader itself.
+        // Not before the last read of its destination: the instruction there may be the reader itself.
         let mut not_before = 0;
         if let Some(written) = access.written()
             && let Some(row) = self.row(written)

@@ -1,39 +1,38 @@
-//! Machines whose registers are vectors of four components: what comes after instruction selection.
+//! Passes after instruction selection for machines with registers of four components.
 //!
 //! A backend that has asked [`chase`](tgsi_registers::chase) what each operand is has instructions over virtual
 //! temporaries, with write masks, swizzles and modifiers. What is left to do is much the same for all such machines
 //! (TGSI, r300, etnaviv, Midgard, Intel's vec4), and is here, for any instruction type that implements [`Machine`]:
 //!
-//! | module | what it does | what it asks of a machine |
+//! | module | effect | trait |
 //! |---|---|---|
-//! | [`liveness`] | which components are live where blocks meet | [`Machine`] |
-//! | [`propagate_copies`] | readers of a copy read what it copies | [`PropagateCopies`] |
-//! | [`propagate_backward`] | results go where a copy puts them | [`PropagateBackward`] |
-//! | [`dead_code`] | instructions and components that nobody reads go | [`Machine`] |
-//! | [`merge`] | masked writes of one register become one | [`Merge`] |
-//! | [`vectorize`] | equal operations on values of their own become one | [`Vectorize`] |
-//! | [`hoist_constants`] | one copy of a constant before branches instead of many in them | [`HoistConstants`] |
-//! | [`allocate`] | temporaries are packed into the components of few registers | [`Allocate`] |
+//! | [`liveness`] | computes the components live at block boundaries | [`Machine`] |
+//! | [`propagate_copies`] | replaces uses of a copy by its source | [`PropagateCopies`] |
+//! | [`propagate_backward`] | writes results directly to the destination of a copy | [`PropagateBackward`] |
+//! | [`dead_code`] | removes instructions and components without uses | [`Machine`] |
+//! | [`merge`] | merges masked writes of one register | [`Merge`] |
+//! | [`vectorize`] | merges equal operations on separate values | [`Vectorize`] |
+//! | [`hoist_constants`] | replaces copies of a constant in branches by one before them | [`HoistConstants`] |
+//! | [`allocate`] | packs temporaries into the components of few registers | [`Allocate`] |
 //!
 //! # The program
 //!
-//! A [`Program`] is a list of instructions. Control flow is structured and stands in the list ([`Flow`]); the passes
-//! find blocks and edges there. Next to each instruction stands what it reads and writes, component by component
-//! ([`Access`]), found once when the instruction is made: this is most of what the passes look at, and most of what a
-//! machine has to say. Everything is generic over the machine and compiled for it: no call is dynamic.
+//! A [`Program`] is a list of instructions. Control flow is structured and part of the list ([`Flow`]); the passes
+//! derive blocks and edges from it. Each instruction has an [`Access`], its reads and writes by component, computed
+//! once when it is created. Passes mostly use accesses, and a machine mostly provides them. Everything is generic over
+//! the machine: there is no dynamic dispatch.
 //!
 //! # Registers
 //!
-//! * *Virtual temporaries* are named directly. Each has up to four components, and any number of writes.
-//! * *Special registers* (address registers, flags) are followed as temporaries are, and never allocated.
-//! * *Fixed registers* are temporaries that stay where they are: elements of arrays, and what functions share. Any
-//!   write to one of them, or through an index register, may be to any other.
-//! * *Outputs* are seen by others at the end, or where an instruction is an
-//!   [output barrier](Traits::OUTPUT_BARRIER).
+//! * *Virtual temporaries* are addressed directly. Each has up to four components, and any number of writes.
+//! * *Special registers* (address registers, flags) are tracked like temporaries, and never allocated.
+//! * *Fixed registers* are temporaries with a fixed location: elements of arrays, and registers that functions share. A
+//!   write to one of them, or through an index register, may alias any other.
+//! * *Outputs* are visible outside at the end, or at an [output barrier](Traits::OUTPUT_BARRIER).
 //!
-//! What a component of a temporary holds before it is written does not matter: passes may put something else there.
+//! The content of a component of a temporary before its first write is undefined: passes may put another value there.
 //!
-//! Whatever else an instruction reads (inputs, constants, immediates) does not change while the program runs.
+//! All other operands (inputs, constants, immediates) do not change while the program runs.
 
 pub mod access;
 pub mod allocate;
@@ -61,7 +60,7 @@ pub use propagate_backward::PropagateBackward;
 pub use propagate_copies::PropagateCopies;
 pub use vectorize::Vectorize;
 
-/// Structured control flow. Instructions that are any of it end a block.
+/// Structured control flow. Each of these instructions ends a block.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Flow {
     /// Begins a conditional construct.
@@ -72,72 +71,72 @@ pub enum Flow {
     EndIf,
     /// Begins a loop.
     Loop,
-    /// Ends it, and goes back to its beginning.
+    /// Ends it, and jumps back to its beginning.
     EndLoop,
     /// Leaves the innermost loop.
     Break,
-    /// Goes on with the next round of the innermost loop.
+    /// Continues with the next iteration of the innermost loop.
     Continue,
     /// Ends the program.
     End,
-    /// A call: it may access all that is fixed, outputs and special registers.
+    /// A call: it may access all fixed registers, outputs and special registers.
     Call,
 }
 
-/// A copy from register to register, component by component, of the bits as they are.
+/// A copy from register to register, component by component, without modifiers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RegisterCopy {
-    /// The register that is written.
+    /// The register written.
     pub to: Reg,
-    /// The register that is read.
+    /// The register read.
     pub from: Reg,
-    /// The components that are written.
+    /// The components written.
     pub mask: u8,
-    /// The component that each of them is.
+    /// The component of the source for each of them.
     pub swizzle: [u8; 4],
-    /// The result is clamped to 0..1, so that it is no copy after all.
+    /// The result is clamped to 0..1, so it is not a true copy.
     pub saturates: bool,
 }
 
 impl RegisterCopy {
-    /// The components that are written, each with the one that it is a copy of.
+    /// The components written, each with the component it is a copy of.
     pub fn components(self) -> impl Iterator<Item = (usize, usize)> {
         (0..4).filter(move |c| self.mask >> c & 1 != 0).map(move |c| (c, usize::from(self.swizzle[c] & 3)))
     }
 
-    /// Whether nothing changes.
+    /// Whether the copy has no effect.
     pub fn is_empty(self) -> bool {
         !self.saturates && self.to == self.from && self.components().all(|(to, from)| to == from)
     }
 }
 
-/// A machine's instructions: what each reads and writes, and where control goes.
+/// The instructions of a machine: their reads, writes and control flow.
 pub trait Machine: Sized {
     /// An instruction, operands included.
     type Instruction: Clone + Debug;
-    /// The operation on them.
+    /// The operation of an instruction.
     type Opcode: Copy + Eq + Debug;
 
     /// Returns the registers that an instruction reads and writes. Temporaries below `first_temp` are fixed
     /// ([`Reg::numbered`]).
     fn access(&self, instruction: &Self::Instruction, first_temp: u32) -> Access<Self::Opcode>;
 
-    /// Returns the kind of control flow of an opcode. It is asked of those with [`Traits::FLOW`] only.
+    /// Returns the kind of control flow of an opcode. Called for instructions with [`Traits::FLOW`] only.
     fn flow(opcode: Self::Opcode) -> Option<Flow>;
 
-    /// Returns the copy that an instruction is, if it copies a register without modifiers, both of them named directly.
-    /// It is asked of those with [`Traits::COPY`] only.
+    /// Returns the copy performed by an instruction, if it copies a register without modifiers, both of them addressed
+    /// directly. Called for instructions with [`Traits::COPY`] only.
     fn register_copy(&self, instruction: &Self::Instruction, first_temp: u32) -> Option<RegisterCopy>;
 
-    /// The components that an instruction may write instead of all that it writes, if only those of `needed` are read
-    /// afterwards; none if it stays as it is. It is asked of those with [`Traits::NARROWS`] only.
+    /// Returns the reduced write mask of an instruction if only the components of `needed` are used afterwards; none if
+    /// it stays unchanged. Called for instructions with [`Traits::NARROWS`] only.
     fn narrowed(&self, instruction: &Self::Instruction, needed: u8) -> Option<u8>;
 
-    /// Makes an instruction write the components of a mask, of those that it writes.
+    /// Restricts the write mask of an instruction to `mask`.
     fn set_mask(&self, instruction: &mut Self::Instruction, mask: u8);
 
-    /// Whether an instruction stores all components of its register, whatever its mask says. Before allocation masks
-    /// hold nevertheless: allocation sees to it that nothing that is needed stands there.
+    /// Whether an instruction stores all components of its register, regardless of its mask. Masks are still valid
+    /// before allocation: allocation ensures that the other components are not live.
     #[inline]
     fn stores_whole(&self, _access: &Access<Self::Opcode>) -> bool {
         false

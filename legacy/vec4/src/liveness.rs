@@ -1,10 +1,10 @@
-//! Registers that are live where blocks meet.
+//! Liveness of registers at block boundaries.
 //!
-//! A walk backward over the whole list knows what is live from what it meets, but where a block does not lead to the
-//! next one alone. What is kept is the difference there: the registers that are live otherwise at the end of a block
-//! than at the start of the next block in the list. Most registers live within a block and never differ; the others
-//! are followed one after the other, from access to access: the regions know what may be passed over in between. Time
-//! and space are those of the accesses, not of all that is live everywhere.
+//! A backward walk over the whole list tracks liveness directly, except where the next block in the list is not the
+//! only successor. Only the differences at those points are stored: the registers with a different liveness at the end
+//! of a block than at the start of the next one. Most registers are live within one block only and never differ; the
+//! others are followed one by one, from access to access, and the regions tell which blocks can be skipped in between.
+//! Time and space are proportional to the accesses, not to the live ranges.
 
 use super::blocks::{Block, blocks};
 use super::regions::Regions;
@@ -12,25 +12,25 @@ use super::{Machine, Program};
 
 const NONE: u32 = u32::MAX;
 
-/// The registers that are live where blocks meet.
+/// Liveness of registers at block boundaries.
 #[derive(Debug)]
 pub struct Liveness {
     /// The blocks.
     pub blocks: Vec<Block>,
-    /// Where the changes of each block start.
+    /// The index of the first change of each block.
     starts: Vec<u32>,
     changes: Vec<(u32, u8)>,
     at_start: Vec<(u32, u8)>,
 }
 
-/// The effect of a block on a register that is not of that block alone.
+/// The effect of a block on a register accessed in several blocks.
 struct Entry {
     block: u32,
     /// Components read before the block writes them.
     exposed: u8,
     /// Components written.
     defined: u8,
-    /// The entry of the same register in an earlier block.
+    /// The entry of the same register for an earlier block.
     earlier: u32,
 }
 
@@ -45,7 +45,7 @@ struct State {
     entry: u32,
 }
 
-/// The entries of the registers that several blocks access, or that a block reads before it writes them.
+/// The entries of the registers that several blocks access, or that a block reads before writing.
 struct Entries {
     states: Vec<State>,
     entries: Vec<Entry>,
@@ -81,7 +81,7 @@ impl Entries {
         all
     }
 
-    /// A register is accessed in a block.
+    /// Starts the access of a register in a block.
     fn enter(&mut self, register: usize, block: u32) {
         let state = &self.states[register];
         if state.block == block {
@@ -94,7 +94,7 @@ impl Entries {
         (state.block, state.exposed, state.defined) = (block, 0, 0);
     }
 
-    /// Makes an entry for the block that accessed a register last.
+    /// Creates an entry for the last block that accessed a register.
     fn close(&mut self, register: usize) {
         let state = &mut self.states[register];
         if !state.is_global {
@@ -117,7 +117,7 @@ impl Entries {
     }
 }
 
-/// The blocks that lead to each block.
+/// The predecessors of each block.
 struct Predecessors {
     starts: Vec<u32>,
     blocks: Vec<u32>,
@@ -146,8 +146,7 @@ impl Predecessors {
     }
 }
 
-/// Counts become the sums of those up to them: ends of runs, which become starts as the runs are filled from their
-/// ends.
+/// Replaces counts by their prefix sums: the ends of runs, which become starts as the runs are filled from their ends.
 fn sum_up(counts: &mut [u32]) {
     let mut sum = 0;
     for count in counts {
@@ -156,24 +155,24 @@ fn sum_up(counts: &mut [u32]) {
     }
 }
 
-/// Knowledge about the register that is followed, in a block.
+/// The state of a block for the register being followed.
 #[derive(Clone, Copy, Default)]
 struct Known {
     live_in: u8,
     live_out: u8,
     defined: u8,
     is_touched: bool,
-    /// Liveness does not change from here to some later block.
+    /// Liveness does not change from here to some later block, which skips the blocks between.
     leads_over: bool,
     /// Liveness does not change from some earlier block to here.
     is_led_to: bool,
 }
 
-/// Knowledge about the register that is followed.
+/// The state for the register being followed.
 struct Follower {
-    /// By block; there is one more, so that every block has a next one.
+    /// By block, plus one, so that every block has a next one.
     known: Vec<Known>,
-    /// The blocks of which something is known.
+    /// The blocks with a state.
     touched: Vec<u32>,
 }
 
@@ -187,7 +186,7 @@ impl Follower {
         known
     }
 
-    /// The registers live at the end of a block, if they differ from those at the start of the next one.
+    /// The components live at the end of a block, if they differ from those at the start of the next one.
     fn change(&self, block: usize) -> Option<u8> {
         let (here, next) = (&self.known[block], &self.known[block + 1]);
         let is_same = here.live_out == next.live_in || here.leads_over || next.is_led_to && !here.is_touched;
@@ -196,11 +195,11 @@ impl Follower {
 }
 
 impl Liveness {
-    /// That of a program. [`Program::liveness`] keeps it.
+    /// Computes the liveness of a program. [`Program::liveness`] caches it.
     pub fn of<M: Machine>(program: &Program<M>) -> Liveness {
         let blocks = blocks(program);
         let mut liveness = Liveness { blocks, starts: Vec::new(), changes: Vec::new(), at_start: Vec::new() };
-        // One block leads nowhere.
+        // A single block has no successors.
         if liveness.blocks.len() > 1 {
             let entries = Entries::of(program, &liveness.blocks);
             if !entries.globals.is_empty() {
@@ -210,7 +209,7 @@ impl Liveness {
         liveness
     }
 
-    /// Follows each register from where it is read to where it is written.
+    /// Follows each register from its reads to its writes.
     fn follow(&mut self, entries: &Entries, regions: &Regions) {
         let predecessors = Predecessors::of(&self.blocks);
         let mut follower = Follower { known: vec![Known::default(); self.blocks.len() + 1], touched: Vec::new() };
@@ -233,7 +232,7 @@ impl Liveness {
                 if new == 0 {
                     continue;
                 }
-                // The blocks of the accesses descend.
+                // The blocks of the accesses are in descending order.
                 let before = accesses.get(accesses.partition_point(|&access| access >= block)).copied();
                 let up = regions.way_up(block, before);
                 let over = [up];
@@ -284,8 +283,8 @@ impl Liveness {
         }
     }
 
-    /// The registers that are live at the end of a block otherwise than at the start of the one that follows it in
-    /// the list, with the components that are live at the end. At the end of the list nothing is.
+    /// The registers with a different liveness at the end of a block than at the start of the next one in the list,
+    /// with the components live at the end. After the last block nothing is live.
     pub fn changes(&self, block: usize) -> &[(u32, u8)] {
         match (self.starts.get(block), self.starts.get(block + 1)) {
             (Some(&start), Some(&end)) => &self.changes[start as usize..end as usize],

@@ -1,4 +1,4 @@
-//! Instructions that do the same to different components of a register become one.
+//! Merges instructions that do the same to different components of a register.
 //!
 //! ```text
 //! MUL TEMP[3].x, TEMP[1].yyyy, CONST[2].xxxx
@@ -6,7 +6,7 @@
 //! ```
 //!
 //! The later instruction moves up to the earlier one, past at most [`WINDOW`] others that it does not depend on;
-//! [`LastAccesses`] know how far that is.
+//! [`LastAccesses`] bounds the distance.
 
 use super::access::{Access, Traits};
 use super::blocks::block_from;
@@ -16,15 +16,15 @@ use super::{Constants, Machine, Program};
 /// The distance that an instruction may move.
 pub const WINDOW: usize = 48;
 
-/// Instructions that may be merged.
+/// Properties of instructions that may be merged.
 const MERGEABLE: Traits = Traits::COMPONENTWISE.with(Traits::REPLICATED).with(Traits::PAIRS);
 
 const NONE: u32 = u32::MAX;
 
-/// Instructions that do what two did.
+/// Merging of two instructions.
 pub trait Merge: Machine {
-    /// One instruction for two that do the same to different components of one register, to replace the first; none
-    /// if they do not fit, or if the target has no such instruction. `access` is that of the first.
+    /// Returns one instruction for two that do the same to different components of one register, to replace the first;
+    /// none if they do not match, or if the target has no such instruction. `access` is that of the first.
     fn merged(
         &self,
         constants: &mut Constants,
@@ -38,7 +38,7 @@ pub trait Merge: Machine {
 pub fn merge_instructions<M: Merge>(program: &mut Program<M>) -> bool {
     let mut dead: Vec<bool> = Vec::new();
     let mut accesses = LastAccesses::new(program);
-    // The last instruction that writes a register, and for each instruction the one before.
+    // The last instruction that writes a register, and for each instruction the previous one.
     let mut last_writer = vec![NONE; accesses.len()];
     let mut earlier_writer = vec![NONE; program.instructions.len()];
     let mut next = 0;
@@ -54,7 +54,7 @@ pub fn merge_instructions<M: Merge>(program: &mut Program<M>) -> bool {
             let mut merges = false;
             if access.traits.any(MERGEABLE) {
                 let first = block.start.max(index.saturating_sub(WINDOW));
-                // How far up it may move is asked for only if there is something there.
+                // Computed only if there is a candidate.
                 let mut limit = None;
                 let mut candidate = last_writer[row];
                 while candidate != NONE && candidate as usize >= first {

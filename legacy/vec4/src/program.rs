@@ -1,4 +1,4 @@
-//! A program over virtual temporaries: the instructions with what each reads and writes, and the constants.
+//! A program over virtual temporaries: the instructions with their accesses, and the constants.
 
 use std::rc::Rc;
 
@@ -9,7 +9,7 @@ use super::access::{Access, SPECIAL_REGISTERS, Traits};
 use super::liveness::Liveness;
 use super::{Flow, Machine};
 
-/// Constants, four words each; equal ones have equal numbers.
+/// Constants of four words each, deduplicated.
 #[derive(Clone, Debug, Default)]
 pub struct Constants {
     rows: Vec<[u32; 4]>,
@@ -17,7 +17,7 @@ pub struct Constants {
 }
 
 impl Constants {
-    /// Number of the row with these words.
+    /// Returns the number of the row with these words, adding it if needed.
     pub fn intern(&mut self, words: [u32; 4]) -> i32 {
         let next = self.rows.len() as u32;
         let number = *self.numbers.entry(words).or_insert(next);
@@ -27,7 +27,7 @@ impl Constants {
         number as i32
     }
 
-    /// Words of a row.
+    /// The words of a row.
     #[inline]
     pub fn row(&self, number: i32) -> [u32; 4] {
         usize::try_from(number).ok().and_then(|n| self.rows.get(n)).copied().unwrap_or_default()
@@ -36,25 +36,25 @@ impl Constants {
 
 /// A program over virtual temporaries.
 ///
-/// Temporaries below [`first_temp`](Program::first_temp) have a fixed location. From there on they are virtual: written
-/// and read without index registers, until allocation gives them registers. What an instruction accesses is kept beside
-/// it, so that instructions change by the functions of this type only.
+/// Temporaries below [`first_temp`](Program::first_temp) have a fixed location. The others are virtual: accessed
+/// without index registers, until allocation assigns registers. Accesses are stored next to the instructions, so
+/// instructions can be changed only by the functions of this type.
 #[derive(Clone, Debug, Default)]
 pub struct Program<M: Machine> {
-    /// The machine that it is for.
+    /// The machine.
     pub machine: M,
-    /// Constants that instructions name.
+    /// The constants that instructions refer to.
     pub constants: Constants,
     pub(super) instructions: Vec<M::Instruction>,
     pub(super) access: Vec<Access<M::Opcode>>,
     first_temp: u32,
     num_temps: u32,
-    /// The registers that are live where blocks meet, if it was asked for since the last change.
+    /// Liveness at block boundaries, if it was computed since the last change.
     liveness: Option<Rc<Liveness>>,
 }
 
 impl<M: Machine> Program<M> {
-    /// An empty program, the first `fixed` temporaries of which have a fixed location.
+    /// Creates an empty program with `fixed` temporaries of a fixed location.
     pub fn new(machine: M, fixed: u32) -> Program<M> {
         Program {
             machine,
@@ -79,13 +79,13 @@ impl<M: Machine> Program<M> {
         self.num_temps
     }
 
-    /// Says how many temporaries there are, fixed ones included, once they have other numbers.
+    /// Sets the number of temporaries, including fixed ones, after renumbering.
     pub fn set_num_temps(&mut self, count: u32) {
         self.note_change();
         self.num_temps = count;
     }
 
-    /// A new virtual temporary. It is number [`first_temp`](Self::first_temp) and up.
+    /// Creates a virtual temporary. Its number is at least [`first_temp`](Self::first_temp).
     #[inline]
     pub fn new_temp(&mut self) -> u32 {
         self.num_temps += 1;
@@ -110,24 +110,24 @@ impl<M: Machine> Program<M> {
         &self.instructions
     }
 
-    /// The registers that each instruction reads and writes.
+    /// The accesses of each instruction.
     #[inline]
     pub fn accesses(&self) -> &[Access<M::Opcode>] {
         &self.access
     }
 
-    /// The kind of control flow of an instruction; none for others.
+    /// The kind of control flow of an instruction; none for other instructions.
     #[inline]
     pub fn flow(&self, index: usize) -> Option<Flow> {
         flow::<M>(self.access.get(index)?)
     }
 
-    /// Hands the instructions out.
+    /// Returns the instructions and constants.
     pub fn into_instructions(self) -> (Vec<M::Instruction>, Constants) {
         (self.instructions, self.constants)
     }
 
-    /// Makes room for more instructions.
+    /// Reserves space for more instructions.
     pub fn reserve(&mut self, count: usize) {
         self.instructions.reserve(count);
         self.access.reserve(count);
@@ -138,7 +138,7 @@ impl<M: Machine> Program<M> {
         self.liveness = None;
     }
 
-    /// The registers that are live where blocks meet.
+    /// The liveness of registers at block boundaries.
     pub fn liveness(&mut self) -> Rc<Liveness> {
         let liveness = self.liveness.take().unwrap_or_else(|| Rc::new(Liveness::of(self)));
         self.liveness.insert(liveness).clone()
@@ -152,7 +152,7 @@ impl<M: Machine> Program<M> {
         self.instructions.push(instruction);
     }
 
-    /// Appends an instruction that has not changed since `access` was found.
+    /// Appends an instruction with a valid access.
     #[inline]
     pub(super) fn push_known(&mut self, instruction: M::Instruction, access: Access<M::Opcode>) {
         self.note_change();
@@ -160,12 +160,12 @@ impl<M: Machine> Program<M> {
         self.instructions.push(instruction);
     }
 
-    /// Replaces an instruction. Nothing happens beyond the end.
+    /// Replaces an instruction. An index beyond the end is ignored.
     pub fn set(&mut self, index: usize, instruction: M::Instruction) {
         self.edit(index, |old| *old = instruction);
     }
 
-    /// Exchanges two instructions.
+    /// Swaps two instructions.
     pub fn swap(&mut self, a: usize, b: usize) {
         if a != b {
             self.note_change();
@@ -174,7 +174,7 @@ impl<M: Machine> Program<M> {
         }
     }
 
-    /// Drops all instructions but the first ones.
+    /// Drops all instructions after the first `count`.
     pub fn truncate(&mut self, count: usize) {
         if count < self.access.len() {
             self.note_change();
@@ -183,13 +183,13 @@ impl<M: Machine> Program<M> {
         }
     }
 
-    /// Changes an instruction. Nothing happens beyond the end.
+    /// Changes an instruction. An index beyond the end is ignored.
     #[inline]
     pub fn edit(&mut self, index: usize, change: impl FnOnce(&mut M::Instruction)) {
         self.edit_with(index, |_, instruction| change(instruction));
     }
 
-    /// The same with the machine at hand.
+    /// Like `edit`, with access to the machine.
     #[inline]
     pub(super) fn edit_with(&mut self, index: usize, change: impl FnOnce(&M, &mut M::Instruction)) {
         self.note_change();
@@ -199,20 +199,20 @@ impl<M: Machine> Program<M> {
         }
     }
 
-    /// Takes all instructions out, to be put back in another form.
+    /// Removes and returns all instructions, to be pushed again in another form.
     pub fn take_instructions(&mut self) -> Vec<M::Instruction> {
         self.note_change();
         self.access.clear();
         std::mem::take(&mut self.instructions)
     }
 
-    /// The same with what each reads and writes.
+    /// Removes and returns all instructions and their accesses.
     pub(super) fn take_all(&mut self) -> (Vec<M::Instruction>, Vec<Access<M::Opcode>>) {
         self.note_change();
         (std::mem::take(&mut self.instructions), std::mem::take(&mut self.access))
     }
 
-    /// Drops instructions marked in `dead` (one flag an instruction).
+    /// Drops instructions marked in `dead` (one flag per instruction).
     pub fn remove(&mut self, dead: &[bool]) {
         self.note_change();
         let is_dead = |index: &mut usize| {
@@ -225,7 +225,7 @@ impl<M: Machine> Program<M> {
         self.access.retain(|_| !is_dead(&mut index));
     }
 
-    /// Drops instructions marked in `dead`, and puts new ones before others, in their order.
+    /// Drops instructions marked in `dead`, and inserts new ones before the given indices, in order.
     pub fn remove_and_insert(&mut self, dead: &[bool], mut new: Vec<(usize, M::Instruction)>) {
         if new.is_empty() {
             self.remove(dead);

@@ -1,4 +1,4 @@
-//! Backward propagation of copies within blocks: results go where a copy puts them.
+//! Backward copy propagation within blocks: producers write directly to the destination of a copy.
 //!
 //! ```text
 //! MUL TEMP[7].x, a, b                      MUL OUT[0].yw, a.xxxx, b.xxxx
@@ -6,10 +6,11 @@
 //! MOV_SAT OUT[0].yw, TEMP[7].xxxx          (saturated)
 //! ```
 //!
-//! A copy vanishes if it alone reads what it copies, if all of that was produced in its block, by instructions that can
-//! write the components wanted, and if nothing in between touches the destination.
+//! A copy is removed if it is the only use of its source, if all of the source was produced in its block, by
+//! instructions that can write the components wanted, and if nothing in between accesses the destination.
 //!
-//! What is copied to several outputs or fixed registers is computed for each of them, as a whole or in parts:
+//! A value copied to several outputs or fixed registers is computed separately for each of them, as a whole or in
+//! parts:
 //!
 //! ```text
 //! MAD TEMP[7].xyz, a, b, c                 MAD OUT[1].w, a.xxxx, b.xxxx, c.xxxx
@@ -24,35 +25,35 @@ use super::access::{Access, Counts, Reg, Traits};
 use super::blocks::block_from;
 use super::{Machine, Program, RegisterCopy};
 
-/// Farthest that a producer may be away from the copy; keeps the pass linear.
+/// The maximum distance between producer and copy; keeps the pass linear.
 const REACH: usize = 256;
 
-/// Results that are split in a block at most. Each is looked at for each copy after it.
+/// The maximum number of results split in a block. Each is visited for each later copy.
 const MAX_SPLITS: usize = 64;
 
-/// Results that may go elsewhere.
+/// Retargeting of results.
 pub trait PropagateBackward: Machine {
-    /// Whether an instruction can do what a copy of its result does: channel `c` of the copy, for the channels of
-    /// `mask`, is channel `from[c]` of the result. All that it writes is copied.
+    /// Whether an instruction can absorb a copy of its result: channel `c` of the copy, for the channels of `mask`, is
+    /// channel `from[c]` of the result. Everything that it writes is copied.
     fn may_take_copy(&self, producer: &Self::Instruction, copy: &Self::Instruction, mask: u8, from: [u8; 4]) -> bool;
 
-    /// Whether two instructions for parts of a result cost no more than one for all of it and a copy.
+    /// Whether two instructions for parts of a result cost no more than one for the whole result and a copy.
     fn may_split(&self, producer: &Self::Instruction) -> bool;
 
-    /// Makes it do what a copy of its result does.
+    /// Makes an instruction absorb a copy of its result.
     fn take_copy(&self, producer: &mut Self::Instruction, copy: &Self::Instruction, mask: u8, from: [u8; 4]);
 }
 
-/// Knowledge about a virtual temporary or special register.
+/// The accesses of a virtual temporary or special register.
 #[derive(Clone, Copy, Default)]
 struct State {
     reads: Counts,
     writes: Counts,
-    /// Copies to outputs and fixed registers that read each component, of those that have not vanished.
+    /// For each component the number of remaining copies to outputs and fixed registers that read it.
     copies: [u8; 4],
-    /// Components that anything else reads.
+    /// Components with other uses.
     others: u8,
-    /// The last writes to the components, as indices plus one.
+    /// The last writes to the components, as index plus one.
     last_write: [u32; 4],
 }
 
@@ -63,13 +64,13 @@ impl State {
         }
     }
 
-    /// The components of `mask` that several copies read, and nothing else.
+    /// The components of `mask` that are used only by several copies.
     fn shared(&self, mask: u8) -> u8 {
         let is_shared = |c: &usize| self.copies[*c] > 1 && self.others & 1 << c == 0;
         (0..4usize).filter(is_shared).fold(0, |shared, c| shared | 1 << c) & mask
     }
 
-    /// Whether one instruction writes each of these components, and one reads it.
+    /// Whether each of these components has exactly one write and one use.
     fn are_single(&self, mask: u8) -> bool {
         let is_copied_once = |c: usize| self.copies[c] == 1 && self.others & 1 << c == 0;
         let is_read_once = |c: usize| is_copied_once(c) || self.reads.are_one(1 << c);
@@ -115,7 +116,7 @@ pub fn propagate_backward<M: PropagateBackward>(program: &mut Program<M>) -> boo
         }
     }
     let mut dead: Vec<bool> = Vec::new();
-    // Parts of results, and before what they go.
+    // Parts of results, and the instruction before which they are inserted.
     let mut splits: Vec<(usize, M::Instruction)> = Vec::new();
     let mut next = 0;
     while let Some(block) = block_from(program, next) {
@@ -168,30 +169,30 @@ pub fn propagate_backward<M: PropagateBackward>(program: &mut Program<M>) -> boo
     !dead.is_empty()
 }
 
-/// The components of a result that a copy takes.
+/// The components of a result that a copy reads.
 fn taken(mask: u8, from: [u8; 4]) -> u8 {
     (0..4).filter(|c| mask & 1 << c != 0).fold(0, |taken, c| taken | 1 << from[c])
 }
 
-/// The components of a result that a copy leaves.
+/// The components of a result that a copy does not read.
 fn rest_of<Opcode>(access: &Access<Opcode>, mask: u8, from: [u8; 4]) -> u8 {
     access.written().map_or(0, |written| written.mask()) & !taken(mask, from)
 }
 
-/// An instruction that computes only what a copy takes.
+/// Creates an instruction that computes only the components that a copy reads.
 fn part_of<M: PropagateBackward>(program: &Program<M>, producer: usize, mask: u8, from: [u8; 4]) -> M::Instruction {
     let mut part = program.instructions[producer].clone();
     program.machine.set_mask(&mut part, taken(mask, from));
     part
 }
 
-/// The special register or virtual temporary that is written, and the components.
+/// The special register or virtual temporary that is written, and its components.
 #[inline]
 fn dense_result<Opcode>(access: &Access<Opcode>) -> Option<(usize, u8)> {
     access.written().and_then(|w| Some((w.dense()?, w.mask())))
 }
 
-/// A copy of a temporary, fixed ones included, to another one or to an output.
+/// Filters copies of a temporary (including fixed ones) to another one or to an output.
 #[inline]
 fn is_plain(copy: Option<RegisterCopy>) -> Option<RegisterCopy> {
     let is_temporary = |register: Reg| register.as_temp().is_some() || register.as_fixed().is_some();
@@ -200,21 +201,21 @@ fn is_plain(copy: Option<RegisterCopy>) -> Option<RegisterCopy> {
     })
 }
 
-/// What a copy takes of a result.
+/// The part of a producer's result that a copy reads.
 struct Part {
     producer: usize,
-    /// The channels that it is to write.
+    /// The channels to write.
     mask: u8,
-    /// The channel of the old result that each of them is.
+    /// For each of them the channel of the old result.
     from: [u8; 4],
-    /// What the producer still computes for others. If there is anything, the part is an instruction of its own.
+    /// The components that the producer still computes. If there are any, the part becomes a separate instruction.
     rest: u8,
 }
 
 /// One part for each producer.
 type Plan = ArrayVec<Part, 4>;
 
-/// Whether allocation leaves a register where it is.
+/// Whether allocation does not move a register.
 fn stays(register: Reg) -> bool {
     register.as_output().is_some() || register.as_fixed().is_some()
 }
@@ -253,7 +254,7 @@ fn plan<M: PropagateBackward>(
         let access = &program.access[producer];
         let rest = rest_of(access, mask, from) | state.shared(taken(mask, from));
         part.rest = rest;
-        // The rest is worth an instruction of its own where that makes a copy of it vanish.
+        // Splitting pays if the copies of the remaining components can be removed as well.
         let may_split = || {
             let is_copied = |c: usize| state.copies[c] != 0 && state.others & 1 << c == 0;
             stays(copy.to)

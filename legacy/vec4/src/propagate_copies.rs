@@ -1,18 +1,18 @@
-//! Forward propagation of copies within blocks: readers of a copy's result read its source.
+//! Forward copy propagation within blocks: replaces uses of a copy by its source.
 //!
 //! ```text
 //! MOV TEMP[5].xy, -CONST[1].zwzw
 //! ADD TEMP[6].xy, TEMP[5].yxyx, TEMP[2]    =>    ADD TEMP[6].xy, -CONST[1].wzwz, TEMP[2]
 //! ```
 //!
-//! The copies stay: [dead code](super::dead_code) is for another pass.
+//! The copies are kept: [dead code elimination](super::dead_code) removes them.
 
 use super::access::Reg;
 use super::blocks::block_from;
 use super::reaching_definitions::ReachingDefinitions;
 use super::{Machine, Program, Traits};
 
-/// Sources of instructions, and what may replace them.
+/// Replacement of the sources of instructions.
 pub trait PropagateCopies: Machine {
     /// A source: register, swizzle, modifiers.
     type Source: Copy;
@@ -20,14 +20,14 @@ pub trait PropagateCopies: Machine {
     /// The number of sources of an instruction.
     fn sources(&self, instruction: &Self::Instruction) -> usize;
 
-    /// The register that a source reads directly, and its swizzle, if another one may stand there.
+    /// The register that a source reads directly, and its swizzle, if it may be replaced.
     fn replaceable(&self, instruction: &Self::Instruction, source: usize, first_temp: u32) -> Option<(Reg, [u8; 4])>;
 
-    /// The component of its own source that a copy, possibly with modifiers, has in one component of its result; none
-    /// if it is no copy. It is asked of those with [`Traits::COPY`] only.
+    /// The component of its source that a copy, possibly with modifiers, reads for one component of its result; none
+    /// for other instructions. Called for instructions with [`Traits::COPY`] only.
     fn copied_component(&self, copy: &Self::Instruction, component: u8) -> Option<u8>;
 
-    /// Whether such a component still holds what the copy at `since` read.
+    /// Whether such a component still holds the value that the copy at `since` read.
     fn is_kept(
         &self,
         copy: &Self::Instruction,
@@ -37,8 +37,8 @@ pub trait PropagateCopies: Machine {
         first_temp: u32,
     ) -> bool;
 
-    /// A source that is what each of the channels is a copy of; none if there is none, or if the target does not take
-    /// it. `copies` has for each channel of the source that counts the copy, and the component of what that copies.
+    /// Returns a source that reads the copied values directly, if there is one and the target supports it. `copies`
+    /// has, for each channel of the source that matters, the copy and the component of its source.
     fn propagated(
         &self,
         constants: &mut super::Constants,
@@ -63,7 +63,7 @@ pub fn propagate_copies<M: PropagateCopies>(program: &mut Program<M>) -> bool {
         next = block.end;
         definitions.enter_block(block.start);
         for index in block {
-            // What reads no temporary has nothing to propagate to.
+            // Instructions that read no temporaries have no candidates.
             if program.access[index].reads().iter().any(|read| read.temp().is_some()) {
                 for source in 0..program.machine.sources(&program.instructions[index]) {
                     if let Some(new) = propagated(program, &definitions, index, source) {

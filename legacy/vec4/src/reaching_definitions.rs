@@ -1,7 +1,7 @@
-//! The last write to each component, within a block: what a walk forward knows at an instruction.
+//! The last write to each component within a block, at the current instruction of a forward walk.
 //!
-//! The instruction at index `i` is kept as `i + 1`, so that 0 is none. What earlier blocks have left lies below the
-//! start of the block at hand and need not be cleared.
+//! The instruction at index `i` is stored as `i + 1`; 0 means none. Entries of earlier blocks are below the start of
+//! the current block and need not be cleared.
 
 use super::access::{Access, Reg, Traits};
 use super::{Machine, Program};
@@ -16,18 +16,18 @@ pub struct ReachingDefinitions {
 }
 
 impl ReachingDefinitions {
-    /// None so far.
+    /// Creates the state before any write.
     pub fn new<M: Machine>(program: &Program<M>) -> ReachingDefinitions {
         ReachingDefinitions { last_write: vec![[0; 4]; program.registers()], fixed_write: 0, block_start: 0 }
     }
 
-    /// Goes on with the block that begins at an index.
+    /// Starts the block that begins at an index.
     #[inline]
     pub fn enter_block(&mut self, start: usize) {
         self.block_start = start;
     }
 
-    /// Notes what the instruction at an index writes.
+    /// Records the write of the instruction at an index.
     #[inline]
     pub fn record<Opcode>(&mut self, index: usize, access: &Access<Opcode>) {
         if let Some((register, mask)) = access.written().and_then(|w| Some((w.dense()?, w.mask()))) {
@@ -41,7 +41,7 @@ impl ReachingDefinitions {
         }
     }
 
-    /// Index of the last write to a component within the block.
+    /// The index of the last write to a component within the block.
     #[inline]
     pub fn definition(&self, register: Reg, component: u8) -> Option<usize> {
         let last = self.last_write.get(register.dense()?)?[usize::from(component & 3)];
@@ -49,7 +49,7 @@ impl ReachingDefinitions {
         (index >= self.block_start).then_some(index)
     }
 
-    /// Index of what wrote all of these components, if it is one instruction of the block.
+    /// The index of the instruction of the block that wrote all of these components, if it is a single one.
     pub fn single_definition(&self, register: Reg, mask: u8) -> Option<usize> {
         let mut found = None;
         for c in (0..4u8).filter(|c| mask & 1 << c != 0) {
@@ -62,8 +62,8 @@ impl ReachingDefinitions {
         found
     }
 
-    /// Whether components of a register still hold what they held when the instruction at `since` read them. Of
-    /// outputs this is not known.
+    /// Whether components of a register still hold the values that the instruction at `since` read. Returns false for
+    /// outputs.
     #[inline]
     pub fn is_kept(&self, register: Reg, mask: u8, since: usize) -> bool {
         if register.as_fixed().is_some() {
@@ -73,7 +73,7 @@ impl ReachingDefinitions {
         (0..4).filter(|c| mask & 1 << c != 0).all(|c| last[c] as usize <= since)
     }
 
-    /// Whether all fixed registers do.
+    /// Whether no fixed register has been written since `since`.
     #[inline]
     pub fn are_fixed_kept(&self, since: usize) -> bool {
         self.fixed_write as usize <= since

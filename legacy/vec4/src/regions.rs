@@ -1,8 +1,8 @@
-//! The runs of blocks under the same conditions: the program, a branch, the body of a loop.
+//! Regions of blocks under the same conditions: the program, a branch, the body of a loop.
 //!
-//! The blocks of a region that are in none of its constructs are its *spine*. Between two blocks of a spine control
-//! goes through all that stands between them, unless a jump leads away: what nothing there accesses is live all over,
-//! if it is live after.
+//! The blocks of a region that are not inside its constructs are its *spine*. Between two blocks of a spine control
+//! passes through all that is between them, unless a jump leaves: a register that is not accessed there is live
+//! throughout, if it is live afterwards.
 
 use super::blocks::Block;
 use super::{Flow, Machine, Program};
@@ -12,8 +12,8 @@ const NONE: u32 = u32::MAX;
 struct Region {
     parent: u32,
     depth: u32,
-    /// A region further out: whoever follows these where they do not lead too far, and else the parents, comes to any
-    /// region around in O(log depth) steps.
+    /// A skip link to an ancestor: following these where they do not lead too far, and the parents otherwise, reaches
+    /// any ancestor in O(log depth) steps.
     far: u32,
     /// The block of the parent's spine after the construct.
     join: u32,
@@ -22,19 +22,19 @@ struct Region {
 /// The regions of a program.
 pub(super) struct Regions {
     regions: Vec<Region>,
-    /// By block: the region, and the last block of the spine up to there that control does not come to from the spine
-    /// alone: the first one, and those after jumps and after constructs that jumps leave.
+    /// By block: the region, and the last block of the spine so far that has predecessors outside the spine: the first
+    /// block, and those after jumps and after constructs that jumps leave.
     of_block: Vec<(u32, u32)>,
 }
 
-/// A construct that is not closed yet.
+/// An open construct.
 struct Open {
     is_loop: bool,
-    /// Its regions: a loop has one, branches are two.
+    /// Its regions: one for a loop, two for a branch.
     regions: [Option<u32>; 2],
-    /// Whether a jump leads out of it.
+    /// Whether a jump leaves it.
     is_left: bool,
-    /// The continuation after it: the region, and the last block there after a jump.
+    /// The state to restore after it: the region, and the last block there after a jump.
     around: (u32, u32),
 }
 
@@ -89,10 +89,10 @@ impl Regions {
         all
     }
 
-    /// Opens a region. Returns it with the first block, which is reached from elsewhere.
+    /// Adds a region. Returns it with its first block, which has predecessors outside.
     fn add(&mut self, parent: u32, first: u32) -> (u32, u32) {
         let Region { depth, far, .. } = self.regions[parent as usize];
-        // Two leaps of equal length make one, as in numbers of base 2 whose lowest digits are equal.
+        // Two skips of equal length combine to one (skew-binary numbers).
         let leap = |from: &Region| from.depth - self.regions[from.far as usize].depth;
         let is_twice = leap(&self.regions[parent as usize]) == leap(&self.regions[far as usize]);
         let far = if is_twice { self.regions[far as usize].far } else { parent };
@@ -100,8 +100,8 @@ impl Regions {
         (self.regions.len() as u32 - 1, first)
     }
 
-    /// The first block of the same spine from which control comes to a block with no access in between, if the last
-    /// access before stands in block `access`. It may be the block itself.
+    /// The first block of the same spine from which control reaches `block` without an access in between, if the last
+    /// access before is in block `access`. It may be `block` itself.
     pub(super) fn way_up(&self, block: u32, access: Option<u32>) -> u32 {
         let (region, last) = self.of_block[block as usize];
         let depth = self.regions[region as usize].depth;
@@ -110,8 +110,8 @@ impl Regions {
         if inner == region {
             return access.max(last);
         }
-        // The construct in this region that the access is in, if it is in any. One that is not closed leads nowhere,
-        // and whatever is around it is not closed either.
+        // The construct in this region that contains the access, if any. An unclosed construct has no join, and neither
+        // have those around it.
         let construct = self.around(inner, depth + 1);
         match &self.regions[construct as usize] {
             Region { parent, join, .. } if *parent == region && *join != NONE => (*join).max(last),
@@ -119,12 +119,12 @@ impl Regions {
         }
     }
 
-    /// The region of some depth that a region is in, or itself if it is no deeper.
+    /// The ancestor of a region at some depth, or the region itself if it is at most as deep.
     fn around(&self, region: u32, depth: u32) -> u32 {
         self.outward(region, depth).last().unwrap_or(region)
     }
 
-    /// The steps to it.
+    /// The steps to that ancestor.
     fn outward(&self, region: u32, depth: u32) -> impl Iterator<Item = u32> {
         std::iter::successors(Some(region), move |&region| {
             let here = &self.regions[region as usize];
@@ -142,7 +142,7 @@ mod tests {
     fn the_way_out_of_a_deep_nest_is_short() {
         let mut all =
             Regions { regions: vec![Region { parent: NONE, depth: 0, far: 0, join: NONE }], of_block: Vec::new() };
-        // A nest, each level of which has an empty neighbour.
+        // A nest with an empty neighbour at each level.
         let mut nest = vec![0];
         for depth in 0..5000 {
             all.add(nest[depth], 0);

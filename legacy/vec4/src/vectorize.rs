@@ -1,4 +1,4 @@
-//! Instructions that do the same to values of their own are put into one, their values into one temporary.
+//! Merges instructions that do the same to separate values, and their values into one temporary.
 //!
 //! ```text
 //! UADD TEMP[4].x, CONST[0].xxxx, IMM[0].xxxx        UADD TEMP[4].xy, CONST[0].xxxx, IMM[0].xyxx
@@ -7,9 +7,9 @@
 //! I2F TEMP[7].x, TEMP[6].xxxx
 //! ```
 //!
-//! Only temporaries that one instruction writes take part, and whose components may be any. Operands must be the same
-//! registers (or constants), so that what is put together are components of vectors that something took apart. The
-//! later instruction moves up to the earlier one.
+//! Only temporaries that are written by a single instruction and may be permuted take part. Operands must be the same
+//! registers (or constants), so the merged values are components of a vector that was split. The later instruction
+//! moves up to the earlier one.
 
 use super::access::{Access, Traits};
 use super::allocate::{Allocate, Freedom, Location, freedoms};
@@ -20,14 +20,13 @@ use super::{Program, Reg};
 
 const NONE: u32 = u32::MAX;
 
-/// Operations that are the same on other components.
+/// Comparison of operations and moving of results.
 pub trait Vectorize: Merge + Allocate {
-    /// Hash of the opcode and the operands, but for swizzles and whatever else may differ between instructions that
-    /// [`Merge::merged`] takes.
+    /// A hash of the opcode and the operands, without swizzles and other differences that [`Merge::merged`] permits.
     fn hash(&self, instruction: &Self::Instruction) -> u32;
 
     /// The instruction with its result in the register that another one writes: channel `c` of it, for the channels of
-    /// `mask`, is what was channel `from[c]`. It is asked of those with [`Traits::COMPONENTWISE`] only.
+    /// `mask`, was channel `from[c]`. Called for instructions with [`Traits::COMPONENTWISE`] only.
     fn moved_to(
         &self,
         instruction: &Self::Instruction,
@@ -37,8 +36,7 @@ pub trait Vectorize: Merge + Allocate {
     ) -> Self::Instruction;
 }
 
-/// The instructions with operations that may be equal: of each bucket the last, and for each instruction the one
-/// before.
+/// Hash chains of instructions: the last instruction of each bucket, and for each instruction the previous one.
 struct Chains {
     last: Vec<u32>,
     before: Vec<u32>,
@@ -47,7 +45,7 @@ struct Chains {
 
 impl Chains {
     fn new(instructions: usize) -> Chains {
-        // More buckets than instructions within reach would not make the chains shorter.
+        // More buckets than instructions within reach would not shorten the chains.
         let buckets = instructions.next_power_of_two().clamp(16, 4 * WINDOW.next_power_of_two());
         Chains { last: vec![NONE; buckets], before: vec![NONE; instructions], hashes: vec![0; instructions] }
     }
@@ -63,7 +61,7 @@ impl Chains {
     }
 }
 
-/// Where the components of the temporaries have gone that were put into others.
+/// The new locations of the temporaries that were merged into others.
 struct Renames {
     locations: Vec<Option<Location>>,
     count: usize,
@@ -74,7 +72,7 @@ impl Renames {
         self.count != 0 && access.reads().iter().any(|r| r.temp().is_some_and(|t| self.locations[t].is_some()))
     }
 
-    /// Renames what an instruction reads.
+    /// Renames the reads of an instruction.
     fn apply<M: Vectorize>(&self, program: &mut Program<M>, index: usize) {
         if !self.concerns(&program.access[index]) {
             return;
@@ -86,7 +84,7 @@ impl Renames {
     }
 }
 
-/// Puts instructions together. Returns whether anything changed.
+/// Vectorises. Returns whether anything changed.
 pub fn vectorize<M: Vectorize>(program: &mut Program<M>) -> bool {
     let freedom = freedoms(program);
     let mut has_writer = vec![false; program.temps()];
@@ -96,7 +94,7 @@ pub fn vectorize<M: Vectorize>(program: &mut Program<M>) -> bool {
         is_own[temp] &= !has_writer[temp];
         has_writer[temp] = true;
     }
-    // The temporary that an instruction alone writes, and the components.
+    // The temporary written only by this instruction, and its components.
     let own = |access: &Access<M::Opcode>| {
         let written = access.written().filter(|_| access.traits.any(Traits::COMPONENTWISE))?;
         let temp = written.temp()?;
@@ -119,7 +117,7 @@ pub fn vectorize<M: Vectorize>(program: &mut Program<M>) -> bool {
             };
             let hash = machine.hash(&instructions[index]);
             let first = block.start.max(index.saturating_sub(WINDOW));
-            // How far up it may move is asked for only if there is something there.
+            // Computed only if there is a candidate.
             let mut limit = None;
             let mut candidate = *chains.bucket(hash);
             while candidate != NONE && candidate as usize >= first {
@@ -158,7 +156,7 @@ pub fn vectorize<M: Vectorize>(program: &mut Program<M>) -> bool {
     if dead.is_empty() {
         return false;
     }
-    // Readers that stand before, in loops.
+    // Earlier readers, in loops.
     for index in 0..program.instructions.len() {
         renames.apply(program, index);
     }
@@ -166,18 +164,18 @@ pub fn vectorize<M: Vectorize>(program: &mut Program<M>) -> bool {
     true
 }
 
-/// The free components of a register that take those of another one.
+/// The free components of a register that hold those of another one.
 struct Free {
-    /// Those that are taken now.
+    /// The components used.
     mask: u8,
-    /// The component that went to each of them.
+    /// The original component of each of them.
     from: [u8; 4],
-    /// Where each component went.
+    /// The new place of each component.
     to: [u8; 4],
 }
 
 impl Free {
-    /// Room for the components of `mask` beside those of `taken`.
+    /// Finds places for the components of `mask` beside those of `taken`.
     fn of(taken: u8, mask: u8) -> Free {
         let mut found = Free { mask: 0, from: [0; 4], to: [0; 4] };
         let mut free = (0..4u8).filter(|c| taken & 1 << c == 0);

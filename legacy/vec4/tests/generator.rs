@@ -1,9 +1,9 @@
-//! Random programs of the small machine.
+//! Random programs for the test machine.
 
 use super::interpreter::{INPUTS, OUTPUTS};
 use super::machine::{Dst, File, Instruction, Op, Program, Src, Toy};
 
-/// A small generator of random numbers.
+/// A simple random number generator.
 pub struct Random(pub u64);
 
 impl Random {
@@ -23,13 +23,13 @@ struct Generator {
     random: Random,
     program: Program,
     temps: Vec<u32>,
-    /// Components of temporaries that are written on every way here, by number.
+    /// The components of temporaries that are written on every path so far, by number.
     written: Vec<u8>,
     emits: bool,
     budget: u32,
 }
 
-/// The program of a seed.
+/// Generates the program of a seed.
 pub fn program(seed: u64) -> Program {
     let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15));
     let emits = random.one_in(3);
@@ -54,7 +54,7 @@ impl Generator {
 
     fn temp(&mut self) -> u32 {
         let number = self.random.below(self.temps.len() as u64) as usize;
-        // Values of their own are what passes look for.
+        // Passes work on separate values.
         if self.random.one_in(3) {
             self.temps[number] = self.program.new_temp();
         }
@@ -144,7 +144,7 @@ impl Generator {
                     return self.in_parts(op, dst, [a, b]);
                 }
                 self.push(op, Some(dst), &[a, b]);
-                // The same on other values.
+                // The same operation on other values.
                 for _ in 0..self.random.below(3) {
                     let again = Dst { index: self.temp(), file: File::Temp, indirect: false, mask: dst.mask };
                     let number = self.random.below(4) as usize;
@@ -206,7 +206,7 @@ impl Generator {
         self.push(Op::EndIf, None, &[]);
     }
 
-    /// A value that depends on conditions, the same constant on many sides: what phis leave.
+    /// A value that depends on conditions, with the same constant on many sides, as left by phis.
     fn choice(&mut self, dst: Dst, depth: u32) {
         if depth == 0 || self.random.one_in(6) {
             let row = Src::new(File::Constant, self.program.constants.intern([5; 4]) as u32);
@@ -221,7 +221,7 @@ impl Generator {
         self.push(Op::EndIf, None, &[]);
     }
 
-    /// A loop of a few rounds: a counter that nobody else writes ends it.
+    /// A loop of a few iterations, ended by a counter that has no other writes.
     fn rounds(&mut self, depth: u32) {
         let (counter, condition) = (self.program.new_temp(), self.program.new_temp());
         let component = self.random.below(4) as u8;
@@ -244,7 +244,7 @@ impl Generator {
         self.push(Op::EndLoop, None, &[]);
     }
 
-    /// Something is seen of what was computed.
+    /// Makes some of the results visible.
     fn end(&mut self) {
         for output in 0..OUTPUTS as u32 {
             let src = self.source();

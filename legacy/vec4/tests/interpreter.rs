@@ -1,8 +1,8 @@
-//! Runs programs of the small machine.
+//! Runs programs of the test machine.
 
 use super::machine::{Dst, File, Instruction, Op, Program, Src};
 
-/// What others see of a run.
+/// The visible effects of a run.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Seen {
     pub outputs: Vec<[u32; 4]>,
@@ -11,7 +11,7 @@ pub struct Seen {
 
 struct State<'a> {
     program: &'a Program,
-    /// Registers are real: results are stored whole, and pairs computed one after the other.
+    /// Registers are allocated: results are stored whole, and pairs are computed in sequence.
     is_allocated: bool,
     temps: Vec<[u32; 4]>,
     address: u32,
@@ -22,7 +22,7 @@ struct State<'a> {
 pub const OUTPUTS: usize = 4;
 pub const INPUTS: u32 = 3;
 
-/// Runs a program. All registers start as zero.
+/// Runs a program. All registers are initially zero.
 pub fn run(program: &Program, is_allocated: bool) -> Seen {
     let instructions = program.instructions();
     let seen = Seen { outputs: vec![[0; 4]; OUTPUTS], log: Vec::new() };
@@ -47,7 +47,7 @@ pub fn run(program: &Program, is_allocated: bool) -> Seen {
     state.seen
 }
 
-/// The instruction after the `Else`, if that is asked for, or after the `EndIf` of a construct.
+/// The index after the `Else` of a construct, if `stops_at_else`, or else after its `EndIf`.
 fn after(instructions: &[Instruction], at: usize, stops_at_else: bool) -> usize {
     let mut depth = 0;
     for (index, instruction) in instructions.iter().enumerate().skip(at + 1) {
@@ -89,7 +89,7 @@ fn loop_start(instructions: &[Instruction], at: usize) -> usize {
 }
 
 impl State<'_> {
-    /// Which temporary an operand names: indices go around within the array.
+    /// The temporary that an operand addresses: indices wrap around within the array.
     fn temp(&self, index: u32, indirect: bool) -> usize {
         let fixed = self.program.first_temp();
         (if indirect { (index.wrapping_add(self.address)) % fixed } else { index }) as usize

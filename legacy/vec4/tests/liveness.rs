@@ -1,4 +1,4 @@
-//! Liveness against the way that stands in books: block by block until nothing changes.
+//! Compares liveness with the textbook algorithm: block by block to a fixpoint.
 
 use tgsi_vec4::blocks::Block;
 use tgsi_vec4::liveness::Liveness;
@@ -64,7 +64,7 @@ fn step(access: &Access<Op>, live: &mut [u8]) {
     }
 }
 
-/// What is live at the start and at the end of each block.
+/// The registers live at the start and at the end of each block.
 fn by_iteration(program: &Program, blocks: &[Block]) -> (Vec<Vec<u8>>, Vec<Vec<u8>>) {
     let none = vec![0u8; program.registers()];
     let (mut live_in, mut live_out) = (vec![none.clone(); blocks.len()], vec![none; blocks.len()]);
@@ -86,7 +86,7 @@ fn by_iteration(program: &Program, blocks: &[Block]) -> (Vec<Vec<u8>>, Vec<Vec<u
     (live_in, live_out)
 }
 
-/// On a way from the start of the program; elsewhere nothing is promised.
+/// Whether each block is reachable; the comparison is restricted to these.
 fn reachable(blocks: &[Block]) -> Vec<bool> {
     let mut found = vec![false; blocks.len()];
     let mut work = vec![0];
@@ -111,7 +111,7 @@ fn a_walk_with_the_changes_knows_what_is_live() {
         let liveness = Liveness::of(&program);
         let (live_in, live_out) = by_iteration(&program, &liveness.blocks);
         let is_reachable = reachable(&liveness.blocks);
-        // What is live after an endless loop may be taken to be live in it.
+        // A register that is live after an endless loop may count as live in it.
         let ends_loop = |block: &Block| program.flow(block.end - 1) == Some(Flow::EndLoop);
         let last = liveness.blocks.len() - 1;
         let is_exact = (0..last).all(|b| !ends_loop(&liveness.blocks[b]) || is_reachable[b + 1]);

@@ -1,9 +1,9 @@
-//! A small machine with vectors of four words: what a backend must say of its instructions, in as few lines as
+//! A small machine with vectors of four words: the definitions that a backend must provide, in as few lines as
 //! possible.
 //!
-//! It has what makes real machines hard: write masks, swizzles, a negation and a saturation, opcodes that work
-//! channel by channel, on pairs or on what they please, results that are stored whole, pairs that are computed one
-//! after the other, arrays with an address register, and outputs that are seen before the end.
+//! It has the features that make real machines hard: write masks, swizzles, a negation and a saturation, opcodes that
+//! work channel by channel, on pairs or in other ways, results that are stored whole, pairs that are computed in
+//! sequence, arrays with an address register, and outputs that are visible before the end.
 
 use rustc_hash::FxHasher;
 use tgsi_vec4::reaching_definitions::ReachingDefinitions;
@@ -23,11 +23,11 @@ pub enum Op {
     Less,
     /// All channels are the sum of the products of all components.
     Dot,
-    /// Channel `c` is a word of memory, `c` after what x of the source says.
+    /// Channel `c` is a word of memory at x of the source plus `c`.
     Load,
-    /// x and y are made of x and y of the sources, then z and w of z and w.
+    /// x and y are computed from x and y of the sources, then z and w from z and w.
     Twist,
-    /// Adds x of the source to a counter; the result is what it was before, in x, and goes to all components.
+    /// Adds x of the source to a counter; the result, in x, is the previous value, and is stored to all components.
     Atomic,
     /// Loads the address register.
     Address,
@@ -57,7 +57,7 @@ pub enum File {
 pub struct Dst {
     pub file: File,
     pub index: u32,
-    /// The address register is added.
+    /// Whether the address register is added.
     pub indirect: bool,
     pub mask: u8,
 }
@@ -98,7 +98,7 @@ impl Instruction {
         self.dst.map_or(0, |dst| dst.mask)
     }
 
-    /// Channels of its sources on which the result depends.
+    /// The channels of its sources on which the result depends.
     fn channels(&self) -> u8 {
         match self.op {
             Op::Load | Op::Atomic | Op::If => 1,
@@ -108,7 +108,7 @@ impl Instruction {
         }
     }
 
-    /// Makes channel `c`, for those of `mask`, what channel `from[c]` was.
+    /// Moves channel `from[c]` to channel `c`, for the channels of `mask`.
     fn permute(&mut self, mask: u8, from: [u8; 4]) {
         if componentwise(self.op) {
             for src in &mut self.src {
@@ -486,7 +486,7 @@ impl fmt::Display for Instruction {
     }
 }
 
-/// A program as text, for messages.
+/// Prints a program for messages.
 pub fn text(program: &Program) -> String {
     program.instructions().iter().map(|instruction| format!("{instruction}\n")).collect()
 }

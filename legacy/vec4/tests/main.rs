@@ -1,4 +1,4 @@
-//! The generic passes of vec4 machines, on random programs of a small machine: what others see of a run stays the same.
+//! The generic vec4 passes on random programs of a test machine: the visible effects of a run stay the same.
 
 mod generator;
 mod interpreter;
@@ -18,7 +18,7 @@ use tgsi_vec4::vectorize::vectorize;
 
 const ROUNDS: u64 = 4000;
 
-/// A pass, and whether registers are real after it.
+/// A pass, and whether registers are allocated after it.
 type Pass = (&'static str, fn(&mut Program) -> bool, bool);
 
 fn hoist(program: &mut Program) -> bool {
@@ -34,7 +34,7 @@ fn sees_outputs(program: &Program) -> bool {
     program.instructions().iter().any(|instruction| instruction.op == Op::Emit)
 }
 
-/// Allocates; whether that needs fewer temporaries.
+/// Allocates; returns whether that needs fewer temporaries.
 fn pack(program: &mut Program) -> bool {
     let before = program.num_temps();
     let may_write_early = !sees_outputs(program);
@@ -85,7 +85,7 @@ fn each_pass_keeps_what_others_see() {
             );
         }
     }
-    // None of them is tested by programs that it leaves alone.
+    // Each must have changed enough programs to be tested.
     for (count, (name, ..)) in changes.iter().zip(PASSES) {
         assert!(*count > 50, "{name} has changed {count} programs");
     }
@@ -118,7 +118,7 @@ fn all_passes_one_after_the_other_keep_what_others_see() {
 #[test]
 fn allocation_needs_few_registers() {
     use machine::{Dst, File, Instruction, Src, Toy};
-    // Sums of products, each a scalar of its own: four of them fit a register.
+    // Sums of products, each a separate scalar: four of them fit a register.
     let mut program = Program::new(Toy, 0);
     let mut sums = Vec::new();
     for input in 0..4 {

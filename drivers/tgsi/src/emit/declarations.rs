@@ -1,5 +1,5 @@
-//! Declarations: of what selection has collected, and of the inputs, outputs and constants that the final instructions
-//! name, with the components that are used.
+//! Emits declarations: those collected by selection, and the inputs, outputs and constants used by the final
+//! instructions, with the components used.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -42,7 +42,7 @@ impl Declared {
         for &memory in &self.memories {
             builder.memory(memory);
         }
-        // Only what is still read is declared, but for indirect accesses, which need whole ranges.
+        // Only constants that are still used are declared, except for indirect accesses, which need whole ranges.
         let mut direct: BTreeSet<(u32, u32)> = BTreeSet::new();
         let mut indirect = false;
         for instruction in instructions.iter() {
@@ -73,12 +73,12 @@ impl Declared {
         self.declare_counters(builder, instructions);
     }
 
-    /// Declares counters, and gives accesses by run-time indices the numbers of their arrays.
+    /// Declares counters, and sets the array numbers of accesses through run-time indices.
     fn declare_counters(&self, builder: &mut ShaderBuilder, instructions: &mut [Instruction]) {
         let mut arrays: BTreeMap<(i32, i32), RegisterArray> = BTreeMap::new();
         for (&number, ranges) in &self.counters {
             let buffer = number.clamp(0, 0x7fff) as u16;
-            // A range within what is declared already says nothing.
+            // Ranges must not overlap those already declared.
             let mut declared = -1;
             for &(first, last) in ranges {
                 let (first, last) = (first.max(declared + 1).clamp(0, 0x7fff), last.clamp(0, 0x7fff));
@@ -115,7 +115,7 @@ impl Declared {
                 _ => return,
             };
             let first = match indirect {
-                // An access that names no array reaches all.
+                // An access without an array number may reach all registers.
                 Some(0) => {
                     for (_, variable) in self.variables.range((file, 0)..=(file, u32::MAX)) {
                         *masks.entry((file, variable.first)).or_insert(0) |= mask;
@@ -197,7 +197,8 @@ impl Declared {
             semantic_of(processor, file.tgsi(), data.location).unwrap_or((Semantic::Generic, u32::from(register)));
         let fragment_output = (processor, file) == (Processor::Fragment, IoFile::Output);
         if fragment_output && semantic == Semantic::Generic {
-            // A text that gave it no semantic: there is none for what nobody finds.
+            // A TGSI source without a semantic for this output: it has none in the result either, since nothing refers
+            // to it.
             return Io { usage_mask: mask, ..Io::attribute(register) };
         }
         let index = if fragment_output { index + data.index } else { index };

@@ -52,7 +52,7 @@ pub(crate) fn build(
         builder.address();
     }
     if options.one_constant {
-        // Rows that instructions read several operands from come first, so that others find their words there.
+        // Rows from which an instruction reads several operands come first, so that others find their words there.
         for words in instructions.iter().filter_map(|instruction| words_together(&immediates, instruction, options)) {
             builder.immediate(ImmediateType::Float32, &words);
         }
@@ -60,7 +60,7 @@ pub(crate) fn build(
     for instruction in &mut instructions {
         pack_immediates(&mut builder, &immediates, instruction, options);
         normalize_swizzles(instruction);
-        // What the narrow mask would leave is needed by nobody.
+        // Channels outside a narrow mask are not used.
         if options.whole_texture_writes
             && instruction.opcode.info().is_tex
             && let Some(dst) = instruction.dst.first_mut().filter(|dst| dst.register.file == File::Temporary)
@@ -68,7 +68,7 @@ pub(crate) fn build(
             dst.write_mask = 0xf;
         }
     }
-    // In front of subroutines it is there.
+    // A shader with subroutines already has it before them.
     let has_end = instructions.iter().any(|instruction| instruction.opcode == Opcode::End);
     builder.append(instructions);
     if !has_end {
@@ -77,8 +77,8 @@ pub(crate) fn build(
     Ok(builder.finish()?)
 }
 
-/// That no operand goes through an address register that the target cannot address so: what lowering had to leave is
-/// an error.
+/// Reports operands with an address register that the target does not support for the file: those that lowering could
+/// not make direct.
 pub(crate) fn check_indirect(program: &Program, options: &TgsiOptions) -> Result<(), DriverError> {
     let indirect = &options.indirect;
     let is_direct_only = |file: File| match file {
@@ -102,7 +102,7 @@ pub(crate) fn check_indirect(program: &Program, options: &TgsiOptions) -> Result
     Ok(())
 }
 
-/// The type that an immediate is shown as: floats only where they print as they are.
+/// The printed type of an immediate: float only where the value prints exactly.
 fn immediate_type(operand: OperandType, words: &[u32], counts: bool, options: &TgsiOptions) -> ImmediateType {
     if options.float_immediates {
         return ImmediateType::Float32;
@@ -144,13 +144,13 @@ fn pack_immediates(
         let is_number = matches!(opcode, Opcode::Tg4 | Opcode::Emit | Opcode::Endprim)
             || opcode == Opcode::InterpSample && number == 1;
         if is_number && options.dialect == Dialect::Virgl {
-            // Numbers, whatever the table of opcodes says.
+            // Integers, regardless of the opcode table.
             operand = OperandType::Uint;
         }
         let words = src.swizzle.map(|c| row[usize::from(c & 3)]);
         let counts = number > 1 && is_counter;
         let can_negate = options.dialect == Dialect::Mesa && takes_modifiers(opcode, number);
-        // Beside another immediate the same row counts more.
+        // With another immediate operand, prefer its row.
         let others =
             instruction.src.iter().enumerate().filter(|(other, src)| {
                 *other != number && options.one_constant && src.register.file == File::Immediate
@@ -192,8 +192,8 @@ fn pack_immediates(
     }
 }
 
-/// The words of all immediates that an instruction reads, or of some of them negated, if there are several, they fit
-/// into a row, and the target gains by that.
+/// The words of all immediates that an instruction reads, some of them possibly negated, if there are several, they fit
+/// into one row, and the target benefits.
 fn words_together(
     immediates: &Immediates,
     instruction: &Instruction,
@@ -221,8 +221,8 @@ fn words_together(
     (!all.is_empty()).then_some(all)
 }
 
-/// Finds a row for the words that channels need. Where the operand may be negated then, that may be a row that has them
-/// with the other sign.
+/// Finds or adds a row with the words that the channels need. If the operand may be negated, it can be a row with the
+/// opposite signs.
 fn pack(
     builder: &mut ShaderBuilder,
     type_of: &dyn Fn(&[u32]) -> ImmediateType,
@@ -254,7 +254,7 @@ fn pack(
     src
 }
 
-/// Channels that are not needed repeat one that is.
+/// Makes unused channels repeat a used one.
 fn normalize_swizzles(instruction: &mut Instruction) {
     for number in 0..instruction.src.len() {
         let channels = tgsi::scan::needed_channels(instruction, number);
@@ -263,7 +263,7 @@ fn normalize_swizzles(instruction: &mut Instruction) {
             continue;
         }
         let Some(first) = (0..4).find(|c| channels & 1 << c != 0) else { continue };
-        // A register as it is reads best.
+        // The identity swizzle is the most readable.
         if (0..4u8).all(|c| channels & 1 << c == 0 || src.swizzle[usize::from(c)] == c) && channels.count_ones() > 1 {
             src.swizzle = [0, 1, 2, 3];
             continue;

@@ -1,5 +1,5 @@
-//! The last word on a shader for virgl's hosts: forms of registers and immediates, declarations, properties, and that
-//! nothing is left that hosts do not know.
+//! Adapts a finished shader to virgl hosts: forms of registers and immediates, declarations, properties, and a check
+//! that nothing remains that hosts do not support.
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
@@ -14,17 +14,17 @@ use crate::target::virgl::doubles;
 use crate::target::virgl::limits::{Excess, excesses};
 use crate::target::virgl::rules::{forgets_mask, is_scalar};
 
-/// Immediates that the host has room for.
+/// The maximum number of immediates of the host.
 const MAX_IMMEDIATES: usize = 1024;
 
-/// Whether a float of these bits comes out of eight decimal digits as it is, and prints as a float wherever it stands.
+/// Whether a float with these bits survives printing with eight decimal digits, and prints as a float in all positions.
 pub(crate) fn survives_eight_digits(word: u32) -> bool {
     let value = f32::from_bits(word);
     let is_plain = word == 0 || value.is_normal();
     is_plain && format!("{value:.7e}").parse::<f32>().is_ok_and(|read| read.to_bits() == word)
 }
 
-/// Whether hosts know an opcode. (`DFRACEXP`, which they leave out too, is none of ours: reading text replaces it.)
+/// Whether hosts support an opcode. (They lack `DFRACEXP` too, but it never occurs: reading text replaces it.)
 fn is_known(opcode: Opcode) -> bool {
     use Opcode::*;
     !has_wide_integers(opcode)
@@ -86,7 +86,7 @@ fn is_refused(name: PropertyName) -> bool {
     )
 }
 
-/// Makes a finished shader one that virgl's hosts take.
+/// Adapts a finished shader to virgl hosts.
 pub(crate) fn adapt_to_hosts(shader: &mut Shader) -> Result<(), DriverError> {
     if let Some(instruction) = shader.instructions.iter().find(|i| !is_known(i.opcode)) {
         return Err(DriverError::UnsupportedOpcode { opcode: instruction.opcode });
@@ -108,7 +108,7 @@ pub(crate) fn adapt_to_hosts(shader: &mut Shader) -> Result<(), DriverError> {
     shader.properties.retain(|p| !is_refused(p.name));
     join_constants(shader);
     if !has_integers(shader) && shader.instructions.iter().any(|i| i.opcode == Opcode::Ucmp) {
-        // Selections need the host's functions of integers, which this makes it ask for.
+        // Selections need the host's integer functions; an integer immediate makes the host request them.
         shader.push_immediate(Immediate::new(ImmediateType::Uint32, [0; 4]));
     }
     if shader.immediates.len() > MAX_IMMEDIATES {
@@ -118,13 +118,13 @@ pub(crate) fn adapt_to_hosts(shader: &mut Shader) -> Result<(), DriverError> {
     Ok(())
 }
 
-/// A register file that hosts do not have.
+/// A register file that hosts do not support.
 fn unknown_file(shader: &Shader) -> Option<File> {
     let registers = shader.instructions.iter().flat_map(|i| i.src.iter().map(|s| s.register.file));
     registers.into_iter().find(|file| matches!(file, File::ConstantBuffer))
 }
 
-/// Registers of system values with three components, by number.
+/// The registers of system values with three components, by number.
 fn short_system_values(shader: &Shader) -> Vec<i32> {
     let is_short = |d: &&Declaration| {
         d.file == File::SystemValue
@@ -135,7 +135,8 @@ fn short_system_values(shader: &Shader) -> Vec<i32> {
     shader.declarations.iter().filter(is_short).map(|d| d.first.into()).collect()
 }
 
-/// Registers that are arrays of scalars there, as long as the stage before or the primitive says.
+/// The registers that are arrays of scalars in the host's GLSL, with a length given by the previous stage or the
+/// primitive.
 fn arrays_of_scalars(shader: &Shader) -> Vec<(File, RangeInclusive<i32>)> {
     let is_array = |d: &&Declaration| {
         matches!(d.file, File::Input | File::SystemValue)
@@ -145,8 +146,8 @@ fn arrays_of_scalars(shader: &Shader) -> Vec<(File, RangeInclusive<i32>)> {
     shader.declarations.iter().filter(is_array).map(|d| (d.file, d.first.into()..=d.last.into())).collect()
 }
 
-/// Hosts name an element for every letter of a swizzle, and there may be fewer than four: what nobody needs is one
-/// that somebody needs.
+/// Hosts access one array element for each letter of a swizzle, and there may be fewer than four: makes unused letters
+/// repeat a used one.
 fn elements(instruction: &mut Instruction, arrays: &[(File, RangeInclusive<i32>)]) {
     for number in 0..instruction.src.len() {
         let register = &instruction.src[number].register;
@@ -164,8 +165,8 @@ fn elements(instruction: &mut Instruction, arrays: &[(File, RangeInclusive<i32>)
     }
 }
 
-/// Where the host forgets the mask, the first letters of swizzles are for the components that are written, whichever
-/// they are.
+/// For opcodes where the host ignores the mask, the first letters of swizzles apply to the components written,
+/// whichever they are.
 fn single_component(instruction: &mut Instruction) {
     let mask = instruction.dst.first().map_or(0, |dst| dst.write_mask);
     if (forgets_mask(instruction.opcode) || is_scalar(instruction.opcode)) && mask.count_ones() == 1 {
@@ -175,7 +176,7 @@ fn single_component(instruction: &mut Instruction) {
     }
 }
 
-/// The forms of registers: the first constant buffer has one index, and system values of three components no w.
+/// Adapts register forms: the first constant buffer has one index, and system values of three components have no w.
 fn registers(instruction: &mut Instruction, short_system_values: &[i32]) {
     for src in &mut instruction.src {
         let register = &mut src.register;
@@ -188,8 +189,8 @@ fn registers(instruction: &mut Instruction, short_system_values: &[i32]) {
     }
 }
 
-/// One declaration for each constant buffer, whose range the host takes for its size. The first one is no buffer
-/// there, and stays as it is.
+/// Emits one declaration for each constant buffer, since the host takes its range for the size. The first one is not a
+/// buffer in the host, and is unchanged.
 fn join_constants(shader: &mut Shader) {
     let mut first: BTreeMap<u16, usize> = BTreeMap::new();
     let mut kept: Vec<Declaration> = Vec::with_capacity(shader.declarations.len());
@@ -213,7 +214,7 @@ fn join_constants(shader: &mut Shader) {
     shader.declarations = kept;
 }
 
-/// Whether something makes the host ask for integers.
+/// Whether the shader makes the host request integers.
 fn has_integers(shader: &Shader) -> bool {
     let is_integer = |t: OperandType| matches!(t, OperandType::Int | OperandType::Uint | OperandType::Double);
     let immediates = shader.immediates.iter().any(|i| i.data_type != ImmediateType::Float32);
@@ -226,10 +227,10 @@ fn has_integers(shader: &Shader) -> bool {
     immediates || instructions
 }
 
-/// The type that an immediate is shown as: a float only where the host reads the same.
+/// The printed type of an immediate: float only where the host reads the same value.
 pub(crate) fn immediate_type(operand: OperandType, words: &[u32], counts: bool) -> ImmediateType {
     if counts {
-        // Steps of counters are known by being signed.
+        // Hosts recognise the steps of counters by a signed type.
         ImmediateType::Int32
     } else if operand.is_float() && !operand.is_64bit() && words.iter().all(|&word| survives_eight_digits(word)) {
         ImmediateType::Float32
@@ -242,8 +243,8 @@ pub(crate) fn immediate_type(operand: OperandType, words: &[u32], counts: bool) 
 mod tests {
     use super::*;
 
-    /// Hosts have the table of opcodes of their day. A new opcode is none of them: it belongs in the list of those that
-    /// they do not know, and the IR's opcode must be lowered for them.
+    /// Hosts have a fixed table of opcodes. A new opcode belongs in the list of those that they do not support, and the
+    /// IR's opcode must be lowered for them.
     #[test]
     fn new_opcodes_are_unknown() {
         let known = Opcode::ALL.iter().filter(|&&opcode| is_known(opcode)).count();

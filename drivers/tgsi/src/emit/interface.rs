@@ -1,10 +1,10 @@
-//! The interface of a shader with others and with the driver: its declarations of registers that others see, and its
+//! Keeps the interface of a shader with other shaders and the driver: its declarations of visible registers, and its
 //! properties.
 //!
-//! The driver finds inputs, outputs and resources by what the code uses, and leaves out the rest. Between linked
-//! stages of a virgl host that is not enough: layouts of arrays, and which varyings there are, come from the
-//! declarations of both sides; stream outputs name registers. An [`Interface`] is taken of the source, and the result
-//! declares the same, line for line; only temporaries and address registers are its own.
+//! Without it, the driver derives inputs, outputs and resources from the code, and omits unused ones. For linked stages
+//! of a virgl host that is not enough: array layouts, and the set of varyings, come from the declarations of both
+//! sides; stream outputs refer to registers by number. An [`Interface`] is taken from the source, and the result has
+//! the same declarations line by line; only temporaries and address registers are new.
 
 use std::collections::BTreeMap;
 
@@ -14,22 +14,22 @@ use tgsi::tables::File;
 use crate::DriverError;
 use crate::target::virgl::rules::keeps_bits;
 
-/// Declarations and properties of a source, to be kept.
+/// The declarations and properties of a source, to be kept.
 #[derive(Clone, Debug, Default)]
 pub struct Interface {
     declarations: Vec<Declaration>,
     properties: Vec<Property>,
-    /// Outputs that the source itself writes by an opcode whose result hosts of virgl convert by value, in ascending
+    /// Outputs that the source writes with an opcode for which virgl hosts convert the result by value, in ascending
     /// order.
     converted_outputs: Vec<u32>,
 }
 
-/// Whether registers of a file are a shader's own.
+/// Whether registers of a file are not visible outside the shader.
 fn is_private(file: File) -> bool {
     matches!(file, File::Temporary | File::Address)
 }
 
-/// Where the registers of a shader stand in the other one.
+/// The numbers of a shader's registers in the other shader.
 struct Renumbering {
     system_values: BTreeMap<i32, i32>,
     /// Array numbers of inputs, outputs and counters.
@@ -37,7 +37,7 @@ struct Renumbering {
 }
 
 impl Interface {
-    /// That of a shader.
+    /// Extracts the interface of a shader.
     pub fn of(source: &Shader) -> Interface {
         let declarations = source.declarations.iter().filter(|d| !is_private(d.file)).cloned().collect();
         let by_value = source.instructions.iter().filter(|instruction| !keeps_bits(instruction));
@@ -48,12 +48,12 @@ impl Interface {
         Interface { declarations, properties: source.properties.clone(), converted_outputs }
     }
 
-    /// Outputs that need not keep bits: the source itself has them converted by value.
+    /// Outputs that need not preserve bits, because the source has them converted by value.
     pub(crate) fn converted_outputs(&self) -> &[u32] {
         &self.converted_outputs
     }
 
-    /// Gives a shader that was translated from the source the declarations and properties of it.
+    /// Applies the declarations and properties of the source to its translation.
     pub(crate) fn apply(&self, shader: &mut Shader) -> Result<(), DriverError> {
         let mut renumbering = Renumbering { system_values: BTreeMap::new(), arrays: BTreeMap::new() };
         let mut declarations = self.declarations.clone();
@@ -62,7 +62,7 @@ impl Interface {
                 file if is_private(file) => declarations.push(own),
                 File::SystemValue => self.system_value(own, &mut renumbering, &mut declarations),
                 File::Input | File::Output => self.array(&own, &mut renumbering)?,
-                // Units and ranges keep their numbers; what is new comes after them.
+                // Units and ranges keep their numbers; new ones are appended.
                 _ => match self.declarations.iter().find(|d| overlaps(d, &own)) {
                     Some(declared) => {
                         if let Some(number) = own.array() {
@@ -97,7 +97,7 @@ impl Interface {
         renumbering.system_values.insert(own.first.into(), slot.into());
     }
 
-    /// The number of an array of inputs or outputs, by its first register.
+    /// Maps the number of an array of inputs or outputs, by its first register.
     fn array(&self, own: &Declaration, renumbering: &mut Renumbering) -> Result<(), DriverError> {
         let holds = |d: &&Declaration| d.file == own.file && (d.first..=d.last).contains(&own.first);
         let Some(declared) = self.declarations.iter().find(holds) else {

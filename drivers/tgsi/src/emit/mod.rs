@@ -1,5 +1,4 @@
-//! The finished shader: declarations, properties, packed immediates, labels, and the last word of a dialect on all of
-//! it.
+//! Emits the finished shader: declarations, properties, packed immediates, labels, and adaptation to the dialect.
 
 mod declarations;
 pub(crate) mod finish;

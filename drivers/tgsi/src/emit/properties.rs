@@ -1,4 +1,4 @@
-//! Properties of the finished shader, from what is known of the IR shader. Values that are the default are not written.
+//! Emits the properties of the finished shader from the IR shader's info. Default values are omitted.
 
 use tgsi::builder::ShaderBuilder;
 use tgsi::tables::{Primitive, Processor, PropertyName};
@@ -62,7 +62,7 @@ pub(crate) fn set_properties(shader: &Shader, builder: &mut ShaderBuilder) {
             if let Some(value) = primitive(&info.gs.output_primitive) {
                 builder.property(PropertyName::GsOutputPrimitive, value);
             }
-            // None is said: as many as there are.
+            // Without the property there is no limit.
             if info.gs.vertices_out != 0 {
                 builder.property(PropertyName::GsMaxOutputVertices, info.gs.vertices_out);
             }

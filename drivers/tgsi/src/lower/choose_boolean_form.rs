@@ -1,4 +1,4 @@
-//! Booleans that are wanted as 1.0 or 0.0 are computed so, where that takes no more instructions than all ones and a
+//! Computes booleans needed as 1.0 or 0.0 in that form, where it takes no more instructions than all ones and a
 //! conversion.
 //!
 //! ```text
@@ -9,15 +9,15 @@
 //! if %5 {                               if %5 {           (also b32csel; %6 for %7)
 //! ```
 //!
-//! To be run after `lower_bool_to_int32`; `iand %6, 1.0` and `b32csel %6, 1.0, 0.0` are `b2f32 %6` too. Booleans that
-//! are made of each other (`iand`, `ior`, `ixor`, `inot`, phis, selections, vectors) have one form. As words, each
-//! `b2f32` and each `terminate_if` of them takes an instruction. As floats, each comparison of integers does, and each
-//! value that something reads bit by bit; comparisons of floats give either form, and conditions and selections test
-//! for other than 0, which 1.0 is. On targets that compare to words only, each comparison that gives a float takes one
+//! Must run after `lower_bool_to_int32`; `iand %6, 1.0` and `b32csel %6, 1.0, 0.0` count as `b2f32 %6` too. Booleans
+//! combined with each other (`iand`, `ior`, `ixor`, `inot`, phis, selections, vectors) form a class with one form. As
+//! words, each `b2f32` and each `terminate_if` of them costs an instruction. As floats, each comparison of integers
+//! does, and each value with a bitwise use; comparisons of floats can give either form, and conditions and selections
+//! test for non-zero, which 1.0 is. On targets that compare to words only, each comparison that gives a float costs one
 //! more.
 //!
-//! What is made of booleans only is found by assuming it of all and withdrawing those with another operand, and those
-//! that read them: linear.
+//! To find values computed from booleans only, it assumes that all are, and withdraws those with another operand and
+//! their users: linear.
 
 use cranelift_entity::SecondaryMap;
 use tgsi_ir::alu::{AluOp, AluType};
@@ -29,7 +29,7 @@ use tgsi_ir::{AluFlags, Body, Builder, Cursor, Def, Inst, Shader, Use, User};
 const ONES: u64 = 0xffff_ffff;
 const ONE: u64 = 0x3f80_0000;
 
-/// Chooses. `compares_to_words` says that a comparison that gives a float takes two instructions. Returns whether
+/// Chooses the forms. With `compares_to_words` a comparison that gives a float takes two instructions. Returns whether
 /// anything changed.
 pub(crate) fn choose_boolean_form(shader: &mut Shader, compares_to_words: bool) -> bool {
     let mut progress = false;
@@ -45,38 +45,38 @@ pub(crate) fn choose_boolean_form(shader: &mut Shader, compares_to_words: bool) 
     progress
 }
 
-/// The form in which a boolean is made.
+/// The form in which a boolean is defined.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 enum Kind {
-    /// It is no boolean, or a constant, which has any form.
+    /// Not a boolean, or a constant, which has any form.
     #[default]
     None,
-    /// A comparison of floats that TGSI can do in both forms, by this opcode as a float.
+    /// A comparison of floats that TGSI can do in both forms; as a float by this opcode.
     Either(AluOp),
     /// A comparison that gives a word.
     Word,
-    /// It is made of other booleans.
+    /// A combination of other booleans.
     Join,
 }
 
-/// The costs of the forms for a class of booleans, in instructions, and its representative.
+/// A class of booleans: its representative, and the cost of each form in instructions.
 #[derive(Clone, Copy, Default)]
 struct Class {
     parent: Option<Def>,
     words: u32,
     floats: u32,
-    /// Something reads one of them bit by bit, or kills by it and may need no comparison.
+    /// Whether one of them has a bitwise use, or a kill that may need no comparison.
     has_other_readers: bool,
 }
 
 struct Booleans {
     kinds: SecondaryMap<Def, Kind>,
     classes: SecondaryMap<Def, Class>,
-    /// Those with a kind, in order.
+    /// The booleans in program order.
     defs: Vec<Def>,
 }
 
-/// The operand that an instruction needs as a number, if that is a boolean.
+/// The operand that an instruction needs as a number, if it is a boolean.
 fn wanted_number(body: &Body, inst: Inst) -> Option<usize> {
     let is_all = |number: usize, word: u64| {
         let source = body.source(inst, number);
@@ -118,7 +118,7 @@ fn kind(body: &Body, inst: Inst, def: Def) -> Kind {
     }
 }
 
-/// Whether an instruction compares with 0 whether something is below or above it.
+/// Whether an instruction compares a value with 0 by less-than.
 fn is_sign(body: &Body, inst: Inst) -> bool {
     matches!(body.alu_op(inst), Some(AluOp::Flt32 | AluOp::Slt))
         && body.sources(inst).any(|s| {
@@ -127,7 +127,7 @@ fn is_sign(body: &Body, inst: Inst) -> bool {
         })
 }
 
-/// Number of the first operand that becomes the value of what is made of booleans: the others are conditions.
+/// The number of the first boolean operand of a combination: those before it are conditions.
 fn first_value(body: &Body, inst: Inst) -> usize {
     usize::from(body.alu_op(inst) == Some(AluOp::B32csel))
 }
@@ -183,7 +183,7 @@ impl Booleans {
             || matches!(body.inst(body.def_inst(def)), InstData::Undef)
     }
 
-    /// The representative of a value's class.
+    /// Returns the representative of a value's class.
     fn find(&mut self, def: Def) -> Def {
         let mut root = def;
         while let Some(parent) = self.classes[root].parent {
@@ -214,11 +214,11 @@ impl Booleans {
         }
     }
 
-    /// The effect of a use of a boolean on the choice.
+    /// Classifies a use of a boolean.
     fn reader(&self, body: &Body, source: Use) -> Reader {
         let User::Inst(user) = body.user(source) else { return Reader::Tests };
         if wanted_number(body, user) == Some(body.source_number(source)) {
-            // What is compared with 0 kills by its own sign.
+            // A kill by a comparison with 0 tests the sign of the value itself.
             let kills = body.intrinsic(user).is_some() && is_sign(body, body.def_inst(body.src_def(source)));
             return if kills { Reader::Tests } else { Reader::Number(user) };
         }
@@ -246,7 +246,7 @@ impl Booleans {
                         words += 1;
                         kills |= body.inst_def(user).is_none();
                     }
-                    // The word that an integer comparison gives is there in any case.
+                    // An integer comparison computes the word in any case.
                     Reader::Word => read_as_word = self.kinds[def] != Kind::Word,
                     Reader::Tests | Reader::Joins => {}
                 }
@@ -260,15 +260,15 @@ impl Booleans {
     }
 }
 
-/// Classifies a reader of a boolean.
+/// The kinds of uses of a boolean.
 enum Reader {
-    /// Wants 1.0 or 0.0.
+    /// Needs 1.0 or 0.0.
     Number(Inst),
-    /// Wants to know whether it is 0.
+    /// Tests for non-zero.
     Tests,
-    /// Makes another boolean of it.
+    /// Combines it to another boolean.
     Joins,
-    /// Anything else.
+    /// Any other use.
     Word,
 }
 
@@ -281,7 +281,7 @@ fn choose(body: &mut Body, compares_to_words: bool) -> bool {
         let def = booleans.defs[index];
         let root = booleans.find(def);
         let class = booleans.classes[root];
-        // Conversions right behind comparisons need no vector of words.
+        // Conversions right after comparisons need no vector of words.
         let is_tie = class.floats == class.words && class.words > 0 && !class.has_other_readers;
         if class.floats < class.words || is_tie {
             make_float(body, &booleans, def);
@@ -291,7 +291,7 @@ fn choose(body: &mut Body, compares_to_words: bool) -> bool {
     progress
 }
 
-/// Turns one boolean of a class into a float. The others will follow.
+/// Converts one boolean of a class to a float.
 fn make_float(body: &mut Body, booleans: &Booleans, def: Def) {
     let kind = booleans.kinds[def];
     let inst = body.def_inst(def);
@@ -300,7 +300,7 @@ fn make_float(body: &mut Body, booleans: &Booleans, def: Def) {
     let mut value = def;
     match kind {
         Kind::Either(op) => {
-            // Nothing is rounded, so that nothing needs to be precise.
+            // The result is never rounded, so it need not be precise.
             body.set_inst(inst, InstData::Alu { op, flags: AluFlags::NONE });
         }
         Kind::Word => value = after(body, inst).alu_sized(AluOp::B2f32, count, &[def.into()]),
@@ -342,7 +342,7 @@ fn after(body: &mut Body, inst: Inst) -> Builder<'_> {
     Builder::new(body, cursor)
 }
 
-/// The float that an instruction makes of floats. Its operands may still be words, but for constants.
+/// Combines operands as floats. The operands may still be words, except constants.
 fn join_floats(body: &mut Body, inst: Inst, def: Def) -> Def {
     for source in body.sources(inst).skip(first_value(body, inst)) {
         let operand = body.src_def(source);

@@ -1,4 +1,4 @@
-//! A sum of products of the components of two vectors is one instruction, if it has the order of `DP3` or `DP4`.
+//! Combines a sum of products of the components of two vectors to a dot product, if it has the order of `DP3` or `DP4`.
 //!
 //! ```text
 //! 32 %2 = fmul %0.y, %1.y
@@ -6,28 +6,28 @@
 //! 32 %4 = fmad %0.z, %1.z, %3            =>
 //! ```
 //!
-//! Constants need not be of one vector. The result has the same bits, and it takes the place of the last instruction
-//! whoever else reads the others: equal expressions are computed alike wherever they stand.
+//! Constants need not be components of one vector. The result has the same bits. It replaces the last instruction
+//! regardless of other uses of the others, so equal expressions are computed alike everywhere.
 
 use arrayvec::ArrayVec;
 use tgsi_ir::alu::AluOp;
 use tgsi_ir::builder::AluSrc;
 use tgsi_ir::{AluFlags, Body, Builder, Cursor, Def, Inst, Shader, Swizzle};
 
-/// Most products.
+/// The maximum number of products.
 const MAX_TERMS: usize = 4;
 
 /// A component of a value.
 type Component = (Def, u8);
 
-/// The factors of each product, the first that is added first.
+/// The factors of each product, in the order of addition.
 type Terms = ArrayVec<[Component; 2], MAX_TERMS>;
 
 /// Forms dot products. Returns whether anything changed.
 pub(crate) fn form_dot_products(shader: &mut Shader) -> bool {
     let mut progress = false;
     for body in shader.bodies_mut() {
-        // The last sum of a chain comes first: those that it adds to are not read any more then.
+        // The last sum of a chain comes first: the sums that it adds to then have no uses.
         for block in body.blocks_vec().into_iter().rev() {
             let mut next = body.last_inst(block);
             while let Some(inst) = next {
@@ -39,7 +39,7 @@ pub(crate) fn form_dot_products(shader: &mut Shader) -> bool {
     progress
 }
 
-/// Replaces a sum by a dot product, if it is one.
+/// Replaces a sum by a dot product, if possible.
 fn form(body: &mut Body, last: Inst) -> bool {
     let is_read_scalar = |&def: &Def| body.num_components(def) == 1 && body.uses_of(def).next().is_some();
     let Some(def) = body.inst_def(last).filter(is_read_scalar) else { return false };
@@ -63,7 +63,7 @@ fn operand(body: &Body, inst: Inst, number: usize, component: u8) -> Component {
     (source.def, source.swizzle.get(usize::from(component)))
 }
 
-/// The products that a scalar `fmad` is the sum of, if it is the sum of products alone.
+/// The products summed by a scalar `fmad`, if it sums products only.
 fn terms(body: &Body, last: Inst) -> Option<Terms> {
     let mut terms = Terms::new();
     let (mut inst, mut component) = (last, 0);
@@ -87,7 +87,7 @@ fn is_constant(body: &Body, (def, component): Component) -> bool {
     body.constant_component(def, usize::from(component)).is_some()
 }
 
-/// Exchanges factors so that the first ones are of one value, and the second ones, too. Returns whether they are.
+/// Exchanges factors so that all first ones are of one value, and so are the second ones. Returns whether they are.
 fn align(body: &Body, terms: &mut Terms) -> bool {
     let kind = |factor: Component| (!is_constant(body, factor)).then_some(factor.0);
     let [a, b] = terms[0].map(kind);
@@ -99,11 +99,11 @@ fn align(body: &Body, terms: &mut Terms) -> bool {
             return false;
         }
     }
-    // Components of one value are told apart by their numbers.
+    // Not for products of constants only.
     a.is_some() || b.is_some()
 }
 
-/// One of the vectors that are multiplied.
+/// Returns one of the vectors that are multiplied.
 fn vector(body: &mut Body, before: Inst, terms: &Terms, factor: usize) -> AluSrc {
     let components: ArrayVec<Component, MAX_TERMS> = terms.iter().map(|term| term[factor]).collect();
     let first = components[0].0;

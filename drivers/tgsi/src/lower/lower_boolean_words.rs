@@ -1,4 +1,4 @@
-//! 32-bit booleans that are taken through integers and back stay what they are.
+//! Removes conversions of 32-bit booleans to integers and back.
 //!
 //! ```text
 //! 32 %2 = b2i32 %1
@@ -14,7 +14,7 @@
 //! 32 %4 = b32csel %2, ~0, udiv %a, %b      is what `UDIV` computes: see the selection
 //! ```
 //!
-//! To be run after `lower_bool_to_int32`: a boolean is 0 or all ones then, and conditions test for other than 0.
+//! Must run after `lower_bool_to_int32`: a boolean is then 0 or all ones, and conditions test for non-zero.
 
 use tgsi_ir::alu::AluOp;
 use tgsi_ir::builder::AluSrc;
@@ -23,7 +23,7 @@ use tgsi_ir::{Body, Builder, Cursor, Def, Inst, Shader, Swizzle, User};
 const ONES: u64 = 0xffff_ffff;
 const ONE: u64 = 0x3f80_0000;
 
-/// Simplifies. Returns whether anything changed.
+/// Simplifies all functions. Returns whether anything changed.
 pub(crate) fn lower_boolean_words(shader: &mut Shader) -> bool {
     let mut progress = false;
     for body in shader.bodies_mut() {
@@ -38,7 +38,7 @@ pub(crate) fn lower_boolean_words(shader: &mut Shader) -> bool {
     progress
 }
 
-/// Component that source `number` reads for component `c` of the result.
+/// The operand and swizzle of source `number`.
 fn source(body: &Body, inst: Inst, number: usize) -> (Def, Swizzle) {
     let source = body.source(inst, number);
     (body.src_def(source), body.swizzle(source))
@@ -52,7 +52,7 @@ fn is_constant(body: &Body, inst: Inst, number: usize, word: u64) -> bool {
         && (0..count).all(|c| body.constant_component(def, usize::from(swizzle.get(c))) == Some(word))
 }
 
-/// Whether a value is made as a boolean: every component is 0 or all ones.
+/// Whether a value is a boolean: every component is 0 or all ones.
 fn is_boolean(body: &Body, def: Def) -> bool {
     let mut def = def;
     for _ in 0..8 {
@@ -122,7 +122,7 @@ fn simplify(body: &mut Body, inst: Inst) -> bool {
             if is_boolean(body, value) {
                 return replace(body, inst, def, AluSrc::new(value, swizzle));
             }
-            // Whoever only tests may test the integer itself.
+            // Users that only test the value may test the integer itself.
             let mut changed = false;
             for reader in body.uses_vec(def) {
                 let tests = match body.user(reader) {

@@ -1,4 +1,5 @@
-//! Straight code for targets without branches and loops ([`has_branches`](crate::TgsiOptions::has_branches)).
+//! Produces straight-line code for targets without branches and loops
+//! ([`has_branches`](crate::TgsiOptions::has_branches)).
 //!
 //! ```text
 //! loop {                                       x0 = a + x
@@ -9,10 +10,10 @@
 //! if c { y = x } else { y = 0.0 }
 //! ```
 //!
-//! The optimiser has done most of it already: [`lower_control_flow`](CompilerOptions::lower_control_flow) makes it
-//! unroll every loop whose trip count it knows, and flatten every `if` without other effects than kills. Here is what
-//! is left: all of that if the shader was not optimised; loops with nested exits, which get flags; and `if`s with
-//! derivatives. A loop that cannot be unrolled is an error.
+//! The optimiser does most of it: [`lower_control_flow`](CompilerOptions::lower_control_flow) makes it unroll every
+//! loop with a known trip count, and flatten every `if` without effects other than kills. This file handles the rest:
+//! everything if the shader was not optimised; loops with nested exits, which get flags; and `if`s with derivatives. A
+//! loop that cannot be unrolled is an error.
 
 use tgsi_ir::passes::pass_manager::Passes;
 use tgsi_ir::passes::pipeline::optimize;
@@ -24,7 +25,8 @@ use tgsi_registers::flatten_control_flow::{FlattenError, FlattenOptions};
 use crate::DriverError;
 use crate::target::options::TgsiOptions;
 
-/// Most times that the exits of loops become flags: a flag may move the exit of a loop around into an `if`.
+/// The maximum number of rounds that convert loop exits to flags: a flag may move the exit of an outer loop into an
+/// `if`.
 const MAX_ROUNDS: usize = 8;
 
 /// Unrolls all loops.
@@ -79,8 +81,8 @@ fn has_loops(shader: &Shader) -> bool {
     shader.functions.values().filter_map(|function| function.body.as_ref()).any(|body| body.num_loops() > 0)
 }
 
-/// An instruction directly in the first loop without a loop inside, a jump if possible, of the entry point. `None` if
-/// there is no loop.
+/// An instruction directly in the first innermost loop of the entry point, preferably a jump. `None` if there is no
+/// loop.
 fn innermost_loop(shader: &Shader) -> Option<Option<Inst>> {
     let body = shader.functions[shader.entry_point()?].body.as_ref()?;
     let tree = body.loop_tree();

@@ -1,4 +1,4 @@
-//! Comparisons and selections of targets without integers, as `CMP` has them.
+//! Lowers comparisons and selections to the form of `CMP`, for targets without integers.
 //!
 //! ```text
 //! 32 %3 = slt %1, 0.0                    32 %3 = fneg %1
@@ -21,8 +21,8 @@
 //! 32 %3 = fcsel_gt %1, 0.0, 1.0    =>    32 %3 = fadd 1.0, -(slt 0.0, %1)
 //! ```
 //!
-//! To be run after `lower_bool_to_float`: booleans are 0.0 and 1.0 then. Without the opcodes, comparisons with NaN may
-//! come out either way.
+//! Must run after `lower_bool_to_float`: booleans are then 0.0 and 1.0. Without comparison opcodes, the result of
+//! comparisons with NaN is undefined.
 
 use tgsi_ir::alu::AluOp;
 use tgsi_ir::body::AluFlags;
@@ -30,7 +30,7 @@ use tgsi_ir::builder::AluSrc;
 use tgsi_ir::intrinsics::IntrinsicOp;
 use tgsi_ir::{Body, Builder, Cursor, Def, Inst, Shader, User};
 
-/// Lowers. Returns whether anything changed.
+/// Lowers all functions. Returns whether anything changed.
 pub(crate) fn lower_float_comparisons(shader: &mut Shader, has_comparisons: bool) -> bool {
     let mut progress = false;
     for body in shader.bodies_mut() {
@@ -52,7 +52,7 @@ pub(crate) fn lower_float_comparisons(shader: &mut Shader, has_comparisons: bool
                     progress = true;
                     continue;
                 }
-                // Selections by what was lowered before are of the same difference.
+                // Selections by comparisons already lowered use the same difference.
                 progress |= lower_comparison(body, inst) || fuse_selection(body, inst, has_comparisons);
             }
         }
@@ -60,8 +60,8 @@ pub(crate) fn lower_float_comparisons(shader: &mut Shader, has_comparisons: bool
     progress
 }
 
-/// Turns selections by floats that may be other than 0.0 and 1.0 into such by booleans of one bit. To be run before
-/// `lower_bool_to_float`, so that selections by a float that are there afterwards are its own.
+/// Converts selections by floats that may be other than 0.0 and 1.0 to selections by 1-bit booleans. Must run before
+/// `lower_bool_to_float`, so that selections by a float that exist afterwards are its own.
 pub(crate) fn make_selections_boolean(shader: &mut Shader) -> bool {
     let mut progress = false;
     for body in shader.bodies_mut() {
@@ -91,7 +91,7 @@ pub(super) fn operand(body: &Body, inst: Inst, number: usize) -> AluSrc {
     AluSrc::new(body.src_def(source), body.swizzle(source))
 }
 
-/// Source `number` of the producer of an operand, as the operand sees it.
+/// Returns source `number` of the producer of an operand, with the swizzle of the operand.
 pub(super) fn through(body: &Body, outer: AluSrc, number: usize) -> AluSrc {
     let inner = operand(body, body.def_inst(outer.def), number);
     AluSrc::new(inner.def, outer.swizzle.compose(inner.swizzle))
@@ -104,14 +104,14 @@ pub(super) fn is_zero(body: &Body, source: AluSrc, count: usize) -> bool {
     })
 }
 
-/// The number that all components of an operand are.
+/// The number in all components of an operand, if they are one constant.
 fn constant(body: &Body, source: AluSrc, count: usize) -> Option<f32> {
     let word = |c: usize| body.constant_component(source.def, usize::from(source.swizzle.get(c)));
     let first = word(0)?;
     (1..count).all(|c| word(c) == Some(first)).then(|| f32::from_bits(first as u32))
 }
 
-/// Whether a value is 0.0 or 1.0 in every component, as far as a short look tells.
+/// Conservatively, whether a value is 0.0 or 1.0 in every component; limited in depth.
 fn is_truth(body: &Body, def: Def) -> bool {
     const DEPTH: u32 = 4;
     fn look(body: &Body, def: Def, depth: u32) -> bool {
@@ -141,7 +141,7 @@ fn is_truth(body: &Body, def: Def) -> bool {
     look(body, def, DEPTH)
 }
 
-/// A value that is above 0 where a comparison holds, or where it does not (`inverted`).
+/// A value that is greater than 0 where a comparison holds, or where it does not (`inverted`).
 struct Test {
     value: AluSrc,
     negate: bool,
@@ -149,11 +149,11 @@ struct Test {
     inverted: bool,
 }
 
-/// The test that a condition is, if one operand of its comparison is 0.
+/// The test performed by a condition, if one operand of its comparison is 0.
 fn test_of(body: &Body, condition: AluSrc, count: usize, has_comparisons: bool) -> Option<Test> {
     let op = body.alu_op(body.def_inst(condition.def))?;
     if op == AluOp::FcselGt {
-        // A comparison that was lowered before.
+        // An already lowered comparison.
         let inverted = match [1, 2].map(|number| constant(body, through(body, condition, number), count)) {
             [Some(1.0), Some(0.0)] => false,
             [Some(0.0), Some(1.0)] => true,
@@ -222,7 +222,7 @@ fn fuse_selection(body: &mut Body, inst: Inst, has_comparisons: bool) -> bool {
     true
 }
 
-/// Makes comparisons of selections of 0.0 and 1.0, or the opposites of comparisons: NaN is not above 0. For targets
+/// Replaces selections of 0.0 and 1.0 by comparisons or inverted comparisons: NaN is not greater than 0. For targets
 /// where `CMP` takes more instructions than `SLT` and `ADD`. Returns whether anything changed.
 pub(crate) fn compare_instead_of_select(shader: &mut Shader) -> bool {
     let mut progress = false;
@@ -268,7 +268,8 @@ fn compare_instead(body: &mut Body, inst: Inst) -> bool {
     true
 }
 
-/// The opposite of 0.0 and 1.0 is their difference from 1.0, unless what makes them can make the opposite as well.
+/// Replaces the inversion of 0.0 and 1.0 by the difference from 1.0, unless the inverted value can be computed
+/// directly.
 fn invert_truth(body: &mut Body, inst: Inst, has_comparisons: bool) -> bool {
     let Some(def) = body.inst_def(inst).filter(|_| body.alu_op(inst) == Some(AluOp::Seq)) else { return false };
     let count = body.num_components(def);
@@ -292,8 +293,8 @@ fn invert_truth(body: &mut Body, inst: Inst, has_comparisons: bool) -> bool {
     true
 }
 
-/// The opposite of a test, where it is the condition of an `if` and nothing else reads the test: the comparison the
-/// other way round. A difference that is tested for it alone is compared part by part.
+/// Replaces an inverted test by the opposite comparison, if it is the condition of an `if` and the test has no other
+/// uses. A difference used only by the test is compared by its operands.
 fn invert_condition(body: &mut Body, inst: Inst) -> bool {
     let Some(def) = body.inst_def(inst).filter(|_| body.alu_op(inst) == Some(AluOp::Seq)) else { return false };
     let (truth, zero) = (operand(body, inst, 0), operand(body, inst, 1));
@@ -311,7 +312,7 @@ fn invert_condition(body: &mut Body, inst: Inst) -> bool {
     let parts = is_difference.then(|| [0, 1].map(|number| through(body, value, number)));
     let mut builder = Builder::new(body, Cursor::Before(inst));
     let (least, value) = match parts {
-        // a + b is above 0 where -b is less than a.
+        // a + b is greater than 0 where -b is less than a.
         Some([a, b]) => (builder.alu_sized(AluOp::Fneg, 1, &[b]).into(), a),
         None => (zero, value),
     };
@@ -322,7 +323,7 @@ fn invert_condition(body: &mut Body, inst: Inst) -> bool {
     true
 }
 
-/// Whether a value is a condition of `terminate_if` and nothing else.
+/// Whether all uses of a value are conditions of `terminate_if`.
 fn only_kills_if(body: &Body, def: Def) -> bool {
     body.uses_of(def).all(|reader| match body.user(reader) {
         User::Inst(user) => body.intrinsic(user) == Some(IntrinsicOp::TerminateIf),
@@ -330,7 +331,8 @@ fn only_kills_if(body: &Body, def: Def) -> bool {
     })
 }
 
-/// Whether a value is just that, or its components are together: `KILL_IF` tests for less than 0 itself.
+/// Whether all uses of a value are such conditions, also through a reduction of its components: `KILL_IF` itself tests
+/// for less than 0.
 fn only_kills(body: &Body, def: Def) -> bool {
     only_kills_if(body, def)
         || body.uses_of(def).all(|reader| {
@@ -341,15 +343,15 @@ fn only_kills(body: &Body, def: Def) -> bool {
         })
 }
 
-/// Whether a comparison is the condition of the `if` behind its block and nothing else. Targets that have branches make
-/// both one instruction.
+/// Whether the only use of a comparison is the condition of the `if` after its block. Targets with branches combine
+/// both in one instruction.
 fn is_condition_of_next_if(body: &Body, inst: Inst, def: Def) -> bool {
     let mut readers = body.uses_of(def);
     let (Some(reader), None) = (readers.next(), readers.next()) else { return false };
     matches!(body.user(reader), User::If(id) if Some(body.block_before_if(id)) == body.inst_block(inst))
 }
 
-/// A comparison without an opcode of its own.
+/// Lowers a comparison without an opcode.
 fn lower_comparison(body: &mut Body, inst: Inst) -> bool {
     let Some(op) = body.alu_op(inst) else { return false };
     let Some(def) = body.inst_def(inst) else { return false };

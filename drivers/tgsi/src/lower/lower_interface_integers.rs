@@ -1,4 +1,4 @@
-//! Turns the integers of a shader's interface into floats, for targets without integers.
+//! Converts the integers of a shader's interface to floats, for targets without integers.
 //!
 //! ```text
 //! 32x4 %2 = @load_uniform (%1) (base=3)          32x4 %2 = @load_uniform (%1) (base=3)
@@ -8,13 +8,12 @@
 //!           @store_output (%6, %7)                         @store_output (%6, %7)
 //! ```
 //!
-//! To be run after [`lower_int_to_float`](mod@tgsi_ir::passes::lower_numbers::lower_int_to_float), which leaves these
-//! conversions. Who feeds the target stores floats in the constants and inputs that [`InterfaceIntegers`] lists (and in
-//! all system values that are integers), and finds floats in the outputs that it lists. A component that is read as an
-//! integer by one instruction and as a float by another cannot be both and is an error; so is one that a run-time index
-//! may reach in both ways.
+//! Must run after [`lower_int_to_float`](mod@tgsi_ir::passes::lower_numbers::lower_int_to_float), which leaves these
+//! conversions. The application must store floats in the constants and inputs listed by [`InterfaceIntegers`] (and in
+//! all integer system values), and gets floats in the listed outputs. A component that one instruction uses as an
+//! integer and another as a float is an error; so is one that a run-time index may reach both ways.
 //!
-//! Linear: what is read as a float, and where a loaded integer is handed on to, is found for all values at once.
+//! Linear: uses as floats, and forwarding of loaded integers, are computed for all values at once.
 
 use std::collections::BTreeMap;
 
@@ -29,7 +28,7 @@ use tgsi_ir::{Body, Builder, Cursor, Def, Inst, Shader, Use, User};
 use crate::DriverError;
 use crate::target::system_values;
 
-/// Most registers of a range that are listed one by one.
+/// The maximum length of a range with registers listed individually.
 const LONGEST_RANGE: u32 = 256;
 
 /// A file or a constant buffer.
@@ -38,21 +37,21 @@ enum Bank {
     Constants(u32),
     Inputs,
     Outputs,
-    /// A system value of its own.
+    /// A single system value.
     Other(Inst),
 }
 
-/// Registers that an access may reach, and the component of the first one that it begins at.
+/// The registers that an access may reach, and the first component accessed.
 struct Reach {
     bank: Bank,
     registers: std::ops::RangeInclusive<u32>,
     first: u32,
-    /// It may begin at any component.
+    /// Whether it may begin at any component.
     any: bool,
 }
 
 impl Reach {
-    /// Components of an access as components of the registers.
+    /// Converts components of an access to components of the registers.
     fn mask(&self, components: u16) -> u8 {
         if self.any && components != 0 { 0xf } else { ((components << self.first) & 0xf) as u8 }
     }
@@ -77,8 +76,8 @@ impl Masks {
         }
     }
 
-    /// The components of the registers that an access may reach. Of one that may reach any register, those that hold
-    /// for all.
+    /// The components of the registers that an access may reach. For one that may reach any register, only those that
+    /// apply to all.
     fn at(&self, reach: &Reach, unions: &BTreeMap<Bank, (u8, u8)>) -> u8 {
         let (_, every) = unions.get(&reach.bank).copied().unwrap_or_default();
         if *reach.registers.start() == EVERY_REGISTER {
@@ -88,7 +87,7 @@ impl Masks {
         registers.fold(every, |mask, r| mask | self.registers.get(&(reach.bank, r)).map_or(0, |entry| entry.0))
     }
 
-    /// The union over a bank, or of all that a bank of which only the kind is known may be.
+    /// By bank: the union of all masks, and the mask that applies to every register.
     fn unions(&self) -> BTreeMap<Bank, (u8, u8)> {
         let mut unions: BTreeMap<Bank, (u8, u8)> = BTreeMap::new();
         for (&(bank, register), &(mask, _)) in &self.registers {
@@ -104,19 +103,19 @@ fn insts_of(body: &Body) -> Vec<Inst> {
     body.blocks().flat_map(|block| body.insts(block)).collect()
 }
 
-/// The 32-bit loads of what others put there, and their values.
+/// The 32-bit loads of interface values, and their results.
 fn loads<'a>(body: &'a Body, all: &'a [Inst]) -> impl Iterator<Item = (Inst, Def)> + 'a {
     let loads = all.iter().filter(move |&&inst| body.intrinsic(inst).is_some_and(is_interface_load));
     loads.filter_map(|&inst| body.inst_def(inst).map(|def| (inst, def))).filter(|&(_, def)| body.bit_size(def) == 32)
 }
 
-/// Whether a load is that of a system value that is an integer.
+/// Whether a load reads an integer system value.
 fn is_integer_value(body: &Body, inst: Inst) -> bool {
     let value = body.intrinsic(inst).filter(|&op| system_values::semantic(op).is_some());
     value.and_then(IntrinsicOp::system_value).is_some_and(is_integer)
 }
 
-/// Lowers. The first value that is integer and float is an error.
+/// Lowers a shader. Returns an error for the first value used as both integer and float.
 pub(super) fn lower_interface_integers(shader: &mut Shader) -> Result<InterfaceIntegers, DriverError> {
     let mut found = InterfaceIntegers::default();
     let mut float_outputs = BTreeMap::new();
@@ -134,7 +133,7 @@ pub(super) fn lower_interface_integers(shader: &mut Shader) -> Result<InterfaceI
     let number_unions = numbers.unions();
     for body in shader.bodies_mut() {
         let all = insts_of(body);
-        // What is an integer to one load is one to all.
+        // A register read as an integer by one load is an integer for all.
         let integers = loads(body, &all).map(|(inst, def)| {
             let reach = reach_of(body, inst, first_buffer);
             let is_number = match reach.bank {
@@ -186,7 +185,7 @@ pub(super) fn lower_interface_integers(shader: &mut Shader) -> Result<InterfaceI
     Ok(found)
 }
 
-/// The masks that two tables of registers have in common.
+/// The intersection of two tables of masks.
 fn in_both(first: &BTreeMap<u32, u8>, second: &BTreeMap<u32, u8>) -> BTreeMap<u32, u8> {
     let at = |masks: &BTreeMap<u32, u8>, register: u32| {
         [register, EVERY_REGISTER].iter().filter_map(|key| masks.get(key)).fold(0, |all, mask| all | mask)
@@ -196,8 +195,8 @@ fn in_both(first: &BTreeMap<u32, u8>, second: &BTreeMap<u32, u8>) -> BTreeMap<u3
     common.filter(|&(_, mask)| mask != 0).collect()
 }
 
-/// The components of the value of an instruction that are floats, if it makes such: results of float operations and
-/// lookups, and constants that no small integer is.
+/// The components of an instruction's result that are floats: results of float operations and lookups, and constants
+/// that are not small integers.
 fn floats_made(body: &Body, inst: Inst) -> Option<(Def, u16)> {
     let def = body.inst_def(inst).filter(|&def| body.bit_size(def) == 32)?;
     if let Some(words) = body.def_constant(def) {
@@ -215,7 +214,7 @@ fn floats_made(body: &Body, inst: Inst) -> Option<(Def, u16)> {
     is_float.then_some((def, u16::MAX))
 }
 
-/// Whether an intrinsic loads what others put there.
+/// Whether an intrinsic loads an interface value.
 pub(crate) fn is_interface_load(op: IntrinsicOp) -> bool {
     use IntrinsicOp::*;
     let loads = matches!(
@@ -237,7 +236,7 @@ fn reach_of(body: &Body, inst: Inst, first_buffer: u32) -> Reach {
     let every = EVERY_REGISTER..=EVERY_REGISTER;
     let constant = |number: usize| body.constant_component(body.src(inst, number), 0).map(|value| value as u32);
     let direct = constant(last).map(|offset| offset.wrapping_add(base)).map(|register| register..=register);
-    // Accesses to inputs and outputs reach no further than their range.
+    // Accesses to inputs and outputs stay within their range.
     let indirect =
         if (1..=LONGEST_RANGE).contains(&range) { base..=base.saturating_add(range - 1) } else { every.clone() };
     let component = index(IndexKind::Component) as u32 & 3;
@@ -260,7 +259,7 @@ fn reach_of(body: &Body, inst: Inst, first_buffer: u32) -> Reach {
     }
 }
 
-/// The components of a value that somebody reads.
+/// The components of a value read by a use.
 fn read_by(body: &Body, source: Use) -> u16 {
     match body.user(source) {
         User::If(_) => 1,
@@ -268,7 +267,7 @@ fn read_by(body: &Body, source: Use) -> u16 {
     }
 }
 
-/// The components of a value that an ALU instruction reads for the components of its result that have a use.
+/// The components of a value that an ALU instruction reads for those components of its result that have uses.
 fn read_for_result(body: &Body, inst: Inst, source: Use, number: usize) -> u16 {
     let all = read_by(body, source);
     let Some((op, def)) = body.alu_op(inst).zip(body.inst_def(inst)) else { return all };
@@ -282,7 +281,7 @@ fn read_for_result(body: &Body, inst: Inst, source: Use, number: usize) -> u16 {
     channels.fold(0, |mask, c| mask | 1 << (swizzle.get(usize::from(c)) & 15))
 }
 
-/// The components of a loaded value that are read as integers: through conversions, and as an index.
+/// The components of a loaded value that are used as integers: through conversions, and as an index.
 fn as_number(body: &Body, def: Def) -> u16 {
     let mut mask = 0;
     for source in body.uses_of(def) {
@@ -300,7 +299,7 @@ fn as_number(body: &Body, def: Def) -> u16 {
     mask
 }
 
-/// The components of all values that are read as floats, by whatever they are handed to.
+/// The components of all values that are used as floats, directly or by forwarding.
 fn float_reads(body: &Body, all: &[Inst]) -> SecondaryMap<Def, u16> {
     let mut reads: SecondaryMap<Def, u16> = SecondaryMap::new();
     reads.resize(body.num_defs());
@@ -318,7 +317,7 @@ fn float_reads(body: &Body, all: &[Inst]) -> SecondaryMap<Def, u16> {
         }
         for (number, source) in body.sources(inst).enumerate() {
             let is_float = op.info().input_types.get(number).is_some_and(|ty| ty.base == BaseType::Float);
-            // What a selection hands on counts as what its readers take it for.
+            // A forwarding selection counts as the uses of its result.
             if is_float && (0..16).all(|c| handed_to(body, inst, source, c) == 0) {
                 pending.push((body.src_def(source), read_for_result(body, inst, source, number)));
             }
@@ -342,7 +341,7 @@ fn float_reads(body: &Body, all: &[Inst]) -> SecondaryMap<Def, u16> {
     reads
 }
 
-/// Notes the outputs that components of values are handed on to as they are.
+/// Records the outputs to which components of values are forwarded unchanged.
 fn note_handed_on(body: &Body, mut pending: Vec<(Def, u16)>, outputs: &mut BTreeMap<u32, u8>) {
     let mut known: SecondaryMap<Def, u16> = SecondaryMap::new();
     while let Some((def, mask)) = pending.pop() {
@@ -367,7 +366,7 @@ fn note_handed_on(body: &Body, mut pending: Vec<(Def, u16)>, outputs: &mut BTree
     }
 }
 
-/// Notes components of what a store writes.
+/// Records the output components of a store.
 fn note_output(body: &Body, store: Inst, components: u16, outputs: &mut BTreeMap<u32, u8>) {
     let reach = reach_of(body, store, 0);
     let mask = reach.mask(components & body.index(store, IndexKind::WriteMask) as u16);
@@ -378,14 +377,14 @@ fn note_output(body: &Body, store: Inst, components: u16, outputs: &mut BTreeMap
     }
 }
 
-/// The store of an output that a source is the value of.
+/// The output store that stores a source, if any.
 fn stores(body: &Body, source: Use) -> Option<Inst> {
     let User::Inst(inst) = body.user(source) else { return None };
     let is_store = matches!(body.intrinsic(inst), Some(IntrinsicOp::StoreOutput | IntrinsicOp::StorePerVertexOutput));
     (is_store && body.source_number(source) == 0).then_some(inst)
 }
 
-/// Whether all that reads a converted value writes it to an output, be it in a vector with others. Notes where.
+/// Whether all uses of a converted value store it to an output, possibly in a vector with others. Records the outputs.
 fn is_stored_to_interface(body: &Body, def: Def, found: &mut InterfaceIntegers) -> bool {
     let mut noted: Vec<(Inst, u16)> = Vec::new();
     for source in body.uses_of(def) {
@@ -410,7 +409,7 @@ fn is_stored_to_interface(body: &Body, def: Def, found: &mut InterfaceIntegers) 
     true
 }
 
-/// Converts a loaded value where it is an index: the number that is loaded is a float.
+/// Converts a loaded value to an integer where it is an index: the loaded number is a float.
 fn convert_indices(body: &mut Body, def: Def) {
     let indices: Vec<Use> = body.uses_of(def).filter(|&source| is_index(body, source)).collect();
     if indices.is_empty() {
@@ -422,7 +421,7 @@ fn convert_indices(body: &mut Body, def: Def) {
     indices.into_iter().for_each(|source| body.set_src(source, index));
 }
 
-/// Turns a conversion at the border into a move.
+/// Replaces a conversion at the interface by a move.
 fn lower(body: &mut Body, inst: Inst, found: &mut InterfaceIntegers) {
     let Some((op, flags)) = body.alu(inst) else { return };
     let Some(def) = body.inst_def(inst) else { return };

@@ -7,12 +7,12 @@
 //! sin x = g * (c1 + s * (c3 + s * (c5 + s * c7)))
 //! ```
 //!
-//! `sin(2 pi (g + n)) = sin(2 pi g)` and `sin(pi - x) = sin x` bring any angle to a quarter turn. The polynomial is the
-//! minimax approximation of its degree (Remez) among those that are 1 at a quarter turn: sine and cosine are exact at
-//! multiples of it, and within [-1, 1]. Its error is below 8e-7. That of the angle grows with the angle, as in
+//! `sin(2 pi (g + n)) = sin(2 pi g)` and `sin(pi - x) = sin x` reduce any angle to a quarter turn. The polynomial is
+//! the minimax approximation of its degree (Remez) among those that are 1 at a quarter turn: sine and cosine are exact
+//! at multiples of it, and within [-1, 1]. Its error is below 8e-7. The error of the angle grows with the angle, as in
 //! hardware.
 //!
-//! The operations are exact, so that rules do not take them apart. Cost: linear.
+//! The operations are exact, so that rules do not transform them. Cost: linear.
 
 use tgsi_ir::alu::AluOp;
 use tgsi_ir::body::AluFlags;
@@ -22,7 +22,7 @@ use tgsi_ir::{Body, Builder, Cursor, Inst, Shader};
 /// Coefficients of the polynomial in `s`, the constant one first, rounded so that its value at 1/16 is 4.
 const COEFFICIENTS: [f32; 4] = [6.283_161, -41.336_708, 81.324_37, -70.821_27];
 
-/// Replaces all of them. Returns whether there were any.
+/// Replaces all sines and cosines. Returns whether there were any.
 pub(super) fn lower_periodic(shader: &mut Shader) -> bool {
     let mut progress = false;
     for body in shader.bodies_mut() {

@@ -1,4 +1,4 @@
-//! Truncation of indices, for targets that have neither `TRUNC`, `FLR` nor `CMP`.
+//! Simplifies the truncation of indices, for targets without `TRUNC`, `FLR` and `CMP`.
 //!
 //! ```text
 //! 32 %2 = fabs %1                        32 %2 = fabs %1
@@ -12,9 +12,9 @@
 //! 32 %a = ffloor %9
 //! ```
 //!
-//! An address register holds the floor of what it is loaded from. So a number of which only the floor is read need not
-//! be whole: it is left as it is where it is positive, and made the next whole number above where it is negative. That
-//! has the same floor as the number truncated, NaN and infinities included.
+//! Loading an address register takes the floor. A number used only through its floor therefore need not be whole: a
+//! positive number is kept, and a negative one is rounded up to the next whole number. That has the same floor as the
+//! truncated number, including NaN and infinities.
 
 use tgsi_ir::alu::AluOp;
 use tgsi_ir::builder::AluSrc;
@@ -22,7 +22,7 @@ use tgsi_ir::{Body, Builder, Cursor, Def, Inst, Shader, User};
 
 use super::lower_float_comparisons::{is_zero, operand, through};
 
-/// Lowers. Returns whether anything changed.
+/// Lowers all functions. Returns whether anything changed.
 pub(crate) fn lower_truncated_indices(shader: &mut Shader) -> bool {
     let mut progress = false;
     for body in shader.bodies_mut() {
@@ -43,8 +43,8 @@ pub(crate) fn lower_truncated_indices(shader: &mut Shader) -> bool {
     progress
 }
 
-/// Whether a value is read, and that only by what takes its floor. A conversion to an integer truncates, which gives
-/// the same: where the result is negative it is whole.
+/// Whether a value has uses, all of which take its floor. A conversion to an integer truncates, which gives the same:
+/// negative results are whole.
 fn only_floor_is_read(body: &Body, def: Def) -> bool {
     let takes_floor = |source| match body.user(source) {
         User::Inst(user) => matches!(body.alu_op(user), Some(AluOp::Ffloor | AluOp::F2i32)),
@@ -58,7 +58,7 @@ fn op(body: &Body, source: AluSrc) -> Option<AluOp> {
     body.alu_op(body.def_inst(source.def))
 }
 
-/// The number that an instruction truncates and the fraction of its magnitude, if that is what it does.
+/// The number truncated by an instruction and the fraction of its magnitude, if it truncates.
 fn truncated(body: &Body, inst: Inst, count: usize) -> Option<(AluSrc, AluSrc)> {
     if body.alu_op(inst) != Some(AluOp::Fmad) {
         return None;
@@ -67,8 +67,8 @@ fn truncated(body: &Body, inst: Inst, count: usize) -> Option<(AluSrc, AluSrc)> 
     with_sign(body, a, b, addend, count).or_else(|| with_sign(body, b, a, addend, count))
 }
 
-/// The number of which `whole` is the truncated magnitude, if `whole * sign + addend` gives it its sign, and the
-/// fraction that was taken away.
+/// The number with the truncated magnitude `whole`, if `whole * sign + addend` restores its sign, and the fraction
+/// removed.
 fn with_sign(body: &Body, whole: AluSrc, sign: AluSrc, addend: AluSrc, count: usize) -> Option<(AluSrc, AluSrc)> {
     if op(body, sign) != Some(AluOp::Sge) || op(body, addend) != Some(AluOp::Fmad) {
         return None;
@@ -85,7 +85,7 @@ fn with_sign(body: &Body, whole: AluSrc, sign: AluSrc, addend: AluSrc, count: us
     Some((number, fraction_of_magnitude(body, whole, number, count)?))
 }
 
-/// The fraction of the magnitude of a number, if `whole` is that magnitude without it.
+/// The fraction of the magnitude of a number, if `whole` is the magnitude without it.
 fn fraction_of_magnitude(body: &Body, whole: AluSrc, number: AluSrc, count: usize) -> Option<AluSrc> {
     if op(body, whole) != Some(AluOp::Fadd) {
         return None;

@@ -11,7 +11,7 @@ use tgsi_ir::alu::AluOp;
 use tgsi_ir::builder::AluSrc;
 use tgsi_ir::{Builder, Cursor, Shader};
 
-/// Replaces all of them. Returns whether there were any.
+/// Replaces all 64-bit signs. Returns whether there were any.
 pub(super) fn lower_wide_signs(shader: &mut Shader) -> bool {
     let mut progress = false;
     for body in shader.bodies_mut() {

@@ -1,4 +1,4 @@
-//! ALU instructions on more than two 64-bit components become one instruction per component: a TGSI register holds two.
+//! Splits ALU instructions on more than two 64-bit components into one per component: a TGSI register holds two.
 //!
 //! ```text
 //! 64x3 %3 = fadd %1, %2     =>     64 %4 = fadd %1.x, %2.x
@@ -7,17 +7,17 @@
 //!                                  64x3 %3 = vec3 %4, %5, %6
 //! ```
 //!
-//! What reads components of such a vector afterwards reads the scalars.
+//! Later uses of components of such a vector read the scalars.
 
 use tgsi_ir::alu::AluOp;
 use tgsi_ir::builder::AluSrc;
 use tgsi_ir::{Body, Builder, Cursor, Def, Inst, Shader};
 
-/// Splits. Returns whether anything changed.
+/// Splits all such instructions. Returns whether anything changed.
 pub(crate) fn lower_wide_vectors(shader: &mut Shader) -> bool {
     let mut progress = false;
     for body in shader.bodies_mut() {
-        // Few shaders have values that wide at all.
+        // Few shaders have 64-bit values at all.
         let is_wide = |inst: Inst| body.inst_def(inst).is_some_and(|def| body.bit_size(def) == 64);
         if !body.blocks().any(|block| body.insts(block).any(is_wide)) {
             continue;
@@ -31,7 +31,7 @@ pub(crate) fn lower_wide_vectors(shader: &mut Shader) -> bool {
     progress
 }
 
-/// The scalar of a component, looked for through vectors.
+/// Finds the scalar of a component through vectors.
 fn scalar(body: &Body, mut def: Def, mut component: u8) -> AluSrc {
     for _ in 0..8 {
         let producer = body.def_inst(def);

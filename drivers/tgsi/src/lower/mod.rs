@@ -1,7 +1,7 @@
-//! Lowering: from optimised SSA to IR in register form of which every instruction has a TGSI form. What comes out is
-//! still IR and can be run.
+//! Lowers optimised SSA to IR in register form in which every instruction has a TGSI form. The result is valid IR and
+//! can be run.
 
-/// Runs a pass over the IR as one of the driver's.
+/// Runs a pass over the IR as a pass of the driver.
 macro_rules! run {
     ($passes:expr, $shader:expr, $name:ident) => {
         run!($passes, $shader, $name, |s| $name(s))
@@ -67,12 +67,12 @@ use reuse_vectors::reuse_vectors;
 use split_operands::{Costs, split_operands};
 use swap_inverted_sides::swap_inverted_sides;
 
-/// Longest array of temporaries of which each element becomes values: beyond it they become registers, because a write
-/// to any of them takes as many phis as the array's length has bits.
+/// The maximum length of an array of temporaries that is split into values. Longer arrays become registers, because a
+/// write through an index needs a number of phis logarithmic in the length.
 const LONGEST_SPLIT_ARRAY: u32 = 64;
 
-/// Makes accesses by run-time indices direct where the target cannot address the file otherwise. Returns whether there
-/// were any.
+/// Makes accesses through run-time indices direct where the target cannot address the file indirectly. Returns whether
+/// there were any.
 fn lower_indirect(shader: &mut Shader, files: &IndirectFiles, passes: &mut Passes<'_>) -> bool {
     let mode = |can: bool, modes: VariableModes| if can { VariableModes::NONE } else { modes };
     let inputs = mode(files.inputs, VariableModes::SHADER_IN);
@@ -93,7 +93,7 @@ fn lower_indirect(shader: &mut Shader, files: &IndirectFiles, passes: &mut Passe
 /// Lists the integers of a shader in SSA form that are floats for a target without integers.
 ///
 /// # Errors
-/// What floats cannot compute.
+/// Returns an error for operations that floats cannot compute.
 pub(crate) fn interface_integers(shader: &Shader, options: &TgsiOptions) -> Result<InterfaceIntegers, Located> {
     let mut shader = shader.clone();
     let mut passes = Passes::default();
@@ -102,8 +102,8 @@ pub(crate) fn interface_integers(shader: &Shader, options: &TgsiOptions) -> Resu
     integers.map_err(|error| error.in_shader(&shader, options.native_integers))
 }
 
-/// Accesses to inputs and outputs name slots, other variables become SSA values, indices that the target cannot use are
-/// gone.
+/// Lowers accesses to inputs and outputs to slots, other variables to SSA values, and indices that the target does not
+/// support.
 fn lower_variables(shader: &mut Shader, options: &TgsiOptions, passes: &mut Passes<'_>) {
     let files = &options.indirect;
     let unshared = run!(passes, shader, lower_global_vars_to_local) && shader.functions.len() > 1;
@@ -112,7 +112,7 @@ fn lower_variables(shader: &mut Shader, options: &TgsiOptions, passes: &mut Pass
     run!(passes, shader, lower_io, |s| lower_io(s, interface));
     run!(passes, shader, lower_vars_to_ssa);
     if direct || unshared {
-        // Conditions that are the same, elements that nobody writes, and sides that make the same.
+        // Cleans up equal conditions, elements that are never written, and sides that compute the same.
         run!(passes, shader, finish, |s| finish(s, &options.compiler_options_of_any_stage()));
     }
     run!(passes, shader, lower_wide_vectors);
@@ -125,8 +125,8 @@ fn lower_variables(shader: &mut Shader, options: &TgsiOptions, passes: &mut Pass
     }
 }
 
-/// Lowers what the target lacks: integers of 64 bits, packed numbers, roundings of 64-bit floats, positions of samples,
-/// and for virgl's hosts fractions and exponents.
+/// Lowers operations that the target lacks: 64-bit integers, packed numbers, roundings of 64-bit floats, positions of
+/// samples, and for virgl hosts fractions and exponents.
 fn lower_unknown_words(shader: &mut Shader, options: &TgsiOptions, passes: &mut Passes<'_>) -> bool {
     let rounding = DoubleOps::TRUNC.union(DoubleOps::CEIL).union(DoubleOps::ROUND_EVEN);
     let lowering = CompilerOptions {
@@ -145,14 +145,14 @@ fn lower_unknown_words(shader: &mut Shader, options: &TgsiOptions, passes: &mut 
     progress | run!(passes, shader, lower_pack, |s| lower_pack(s, &lowering))
 }
 
-/// No integers and booleans.
+/// Lowers integers and booleans to floats.
 fn lower_to_floats(
     shader: &mut Shader,
     options: &TgsiOptions,
     passes: &mut Passes<'_>,
 ) -> Result<InterfaceIntegers, DriverError> {
     let mut lowered = Ok(false);
-    // Indices are truncated numbers, and an address register takes the floor of one: truncations stay until selection.
+    // Indices are truncated numbers, and an address register takes the floor: keep truncations until selection.
     let compiler_options = CompilerOptions { lower_ftrunc: false, ..options.compiler_options_of_any_stage() };
     run!(passes, shader, lower_int_to_float, |s| {
         lowered = lower_int_to_float(s, &compiler_options);
@@ -174,25 +174,25 @@ fn lower_to_floats(
 }
 
 /// Lowers a shader in SSA form for selection, up to and including the trivialisation of register accesses. The options
-/// fit the stage. No pass is left out.
+/// must match the stage. No pass is skipped.
 ///
 /// # Errors
-/// [`DriverError`]: what a target without integers cannot compute.
+/// Returns [`DriverError`] for operations that a target without integers cannot compute.
 pub(crate) fn lower(shader: &mut Shader, options: &TgsiOptions, passes: &mut Passes<'_>) -> Result<(), DriverError> {
     if options.dialect == Dialect::Virgl {
-        // Its hosts refuse the property: what it says of products is for the code to say.
+        // Virgl hosts refuse the property: its rules for products must be in the code.
         shader.info.use_legacy_math_rules = false;
     }
     if !options.has_subroutines() && shader.functions.len() > 1 {
-        // What was made for another target.
+        // Subroutines kept for another target.
         for function in shader.functions.values_mut() {
             function.remarks.retain(|remark| remark != NO_INLINE);
         }
         run!(passes, shader, inline_functions, |s| into_ssa(s) | finish(s, &options.compiler_options_of_any_stage()));
     }
     if !options.has_branches {
-        // Before indices become trees of conditions: many are constant in straight code. Counters beside an indexed
-        // array are values only once the indices are conditions.
+        // Before indices become trees of conditions: many are constant in straight-line code. Counters next to an
+        // indexed array are values only after the indices have become conditions.
         let _ = unroll_loops(shader, options, passes);
     }
     lower_variables(shader, options, passes);
@@ -233,7 +233,7 @@ pub(crate) fn lower(shader: &mut Shader, options: &TgsiOptions, passes: &mut Pas
     {
         run!(passes, shader, opt_copy_prop);
     }
-    // Comparisons without an opcode have become differences, perhaps of constants that were negated before.
+    // Lowered comparisons have become differences, perhaps of negated constants.
     if !options.native_integers && !options.has_comparisons {
         run!(passes, shader, opt_constant_folding);
     }
@@ -257,7 +257,7 @@ pub(crate) fn lower(shader: &mut Shader, options: &TgsiOptions, passes: &mut Pas
             fuses_sums: options.fuse_mad && !options.keep_rounding,
         };
         let swizzled_lookups = !options.plain_coordinates;
-        // What shares a vector is not to be split.
+        // Vectors that are shared must not be split.
         let reused = run!(passes, shader, reuse_vectors, |s| reuse_vectors(s, swizzled_lookups));
         let mut progress = run!(passes, shader, split_operands, |s| split_operands(s, costs));
         progress |= options.costly_cmp && run!(passes, shader, compare_instead_of_select);
@@ -267,7 +267,7 @@ pub(crate) fn lower(shader: &mut Shader, options: &TgsiOptions, passes: &mut Pas
         if reused || progress {
             run!(passes, shader, reuse_vectors, |s| reuse_vectors(s, swizzled_lookups));
         }
-        // Hosts of virgl may round a dot product otherwise than its parts, and what is split depends on its readers.
+        // Virgl hosts may round a dot product differently than its parts, and splitting depends on the uses.
         let is_invariant = options.dialect != Dialect::Virgl || shader.stage == Stage::Fragment;
         if is_invariant {
             run!(passes, shader, form_dot_products);
@@ -280,7 +280,7 @@ pub(crate) fn lower(shader: &mut Shader, options: &TgsiOptions, passes: &mut Pas
     let no_divergence = ConvertFromSsaOptions::default();
     let mut progress = run!(passes, shader, convert_from_ssa, |s| convert_from_ssa(s, no_divergence));
     if options.vec_to_regs {
-        // A register holds two 64-bit values, so what works on them is not to be widened.
+        // A register holds two 64-bit values, so instructions on them must not be widened.
         let narrow = |body: &Body, producer: Inst, _: u32| {
             body.inst_def(producer)
                 .into_iter()

@@ -1,4 +1,4 @@
-//! Operations that do the same in every component do it once.
+//! Narrows operations that do the same in every component to one component.
 //!
 //! ```text
 //! 32x4 %3 = fadd %1.xxxx, %2.yyyy       32 %5 = fadd %1.x, %2.y
@@ -6,7 +6,7 @@
 //!                                       32x4 %4 = fcsel_gt %3, %a, %b
 //! ```
 //!
-//! Where operands swizzle, copies are propagated afterwards. For targets that pair instructions of three components
+//! Copy propagation must follow where operands support swizzles. For targets that pair instructions of three components
 //! with those of one.
 
 use arrayvec::ArrayVec;
@@ -14,7 +14,7 @@ use tgsi_ir::alu::AluOp;
 use tgsi_ir::builder::AluSrc;
 use tgsi_ir::{Body, Builder, Cursor, Def, Inst, Shader, Swizzle, User};
 
-/// Narrows. Returns whether anything changed.
+/// Narrows all functions. Returns whether anything changed.
 pub(crate) fn narrow_broadcasts(shader: &mut Shader) -> bool {
     let mut progress = false;
     for body in shader.bodies_mut() {
@@ -27,7 +27,7 @@ pub(crate) fn narrow_broadcasts(shader: &mut Shader) -> bool {
     progress
 }
 
-/// What a component is a copy of: what was narrowed before has copies.
+/// The source of a component through copies, which earlier narrowing leaves.
 fn copied(body: &Body, value: Def, component: u8) -> (Def, u8) {
     let producer = body.def_inst(value);
     if body.alu_op(producer) != Some(AluOp::Mov) {
@@ -45,7 +45,7 @@ fn narrow(body: &mut Body, inst: Inst) -> bool {
     if count < 2 || op.is_vec_or_mov() || !is_componentwise || body.num_sources(inst) > 4 {
         return false;
     }
-    // Others than operations take whole vectors.
+    // Instructions other than ALU operations read whole vectors.
     let swizzles = |user: User| {
         let User::Inst(user) = user else { return false };
         body.alu_op(user).is_some_and(|op| !op.is_vec())

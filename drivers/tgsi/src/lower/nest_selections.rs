@@ -1,4 +1,4 @@
-//! Selections by two conditions together become two selections, where `CMP` compares with 0 itself.
+//! Splits selections by two combined conditions into two selections, where `CMP` itself compares with 0.
 //!
 //! ```text
 //! 1 %4 = flt %0, 0.0
@@ -8,8 +8,8 @@
 //!                                       32 %7 = bcsel %4, %8, %3
 //! ```
 //!
-//! The optimiser makes one selection of two, because then it sees more of both conditions. That takes fewer
-//! instructions only where the comparisons have other readers, too, or are comparisons of two values.
+//! The optimiser combines two selections into one, which lets it simplify the conditions. That takes fewer instructions
+//! only where the comparisons have other uses, too, or compare two values.
 
 use tgsi_ir::alu::AluOp;
 use tgsi_ir::builder::AluSrc;
@@ -17,16 +17,16 @@ use tgsi_ir::{Body, Builder, Cursor, Def, Inst, Shader};
 
 use super::lower_float_comparisons::{is_zero, operand, through};
 
-/// The comparisons that a selection takes in.
+/// The comparisons that a selection absorbs.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Selections {
-    /// There are opcodes for comparisons. Otherwise `CMP` of a difference makes them.
+    /// Whether there are comparison opcodes. Otherwise a comparison is `CMP` of a difference.
     pub(crate) has_comparisons: bool,
-    /// Instructions that `CMP` takes.
+    /// The number of instructions for `CMP`.
     pub(crate) cost: usize,
 }
 
-/// Replaces. To be run while booleans have one bit. Returns whether anything changed.
+/// Replaces selections. Must run while booleans have one bit. Returns whether anything changed.
 pub(crate) fn nest_selections(shader: &mut Shader, selections: Selections) -> bool {
     let mut progress = false;
     for body in shader.bodies_mut() {
@@ -44,7 +44,7 @@ pub(crate) fn nest_selections(shader: &mut Shader, selections: Selections) -> bo
     progress
 }
 
-/// Makes two selections of one.
+/// Splits a selection into two.
 fn nest(body: &mut Body, inst: Inst, selections: Selections) -> Option<[Inst; 2]> {
     if body.alu_op(inst) != Some(AluOp::Bcsel) {
         return None;
@@ -63,7 +63,7 @@ fn nest(body: &mut Body, inst: Inst, selections: Selections) -> Option<[Inst; 2]
     }
     let [p, q] = [0, 1].map(|number| through(body, condition, number));
     let saved: usize = [p, q].map(|part| selections.saved(body, part, usize::from(count))).iter().sum();
-    // One instruction less joins conditions, and there is one selection more.
+    // One instruction less to combine conditions, and one selection more.
     if saved == 0 || saved + 1 < selections.cost {
         return None;
     }
@@ -80,7 +80,7 @@ fn nest(body: &mut Body, inst: Inst, selections: Selections) -> Option<[Inst; 2]
 }
 
 impl Selections {
-    /// The instructions that a condition takes unless a selection takes it in.
+    /// The number of instructions for a condition that a selection saves by absorbing it.
     fn saved(self, body: &Body, condition: AluSrc, count: usize) -> usize {
         if !is_read_once(body, condition.def) {
             return 0;
@@ -102,7 +102,7 @@ impl Selections {
     }
 }
 
-/// Whether an instruction alone reads a value.
+/// Whether a value has exactly one use.
 fn is_read_once(body: &Body, def: Def) -> bool {
     body.uses_of(def).count() == 1
 }

@@ -1,4 +1,4 @@
-//! Comparisons of two values of which there is a difference compare that with 0.
+//! Replaces comparisons of two values by comparisons of their difference with 0, if the difference is computed anyway.
 //!
 //! ```text
 //! 32 %3 = fadd %0, -%1                  32 %3 = fadd %0, -%1
@@ -6,10 +6,10 @@
 //! 32 %5 = bcsel %4, %2, %3              32 %5 = bcsel %4, %2, %3
 //! ```
 //!
-//! A selection by a comparison with 0 is one instruction, `CMP`, and `KILL_IF` compares with 0, too; without opcodes
-//! for comparisons each of them is `CMP` of a difference. A difference that comes later in the block is computed where
-//! the comparison is; `opt_cse` removes the later one. A difference is 0 only where both are equal, but where denormals
-//! are flushed; it is NaN for two infinities of one sign, which are not less than each other.
+//! A selection by a comparison with 0 is one instruction, `CMP`, and `KILL_IF` compares with 0, too; without comparison
+//! opcodes each comparison is `CMP` of a difference. A difference that comes later in the block is computed at the
+//! comparison; `opt_cse` removes the later one. A difference is 0 only if both are equal, except where denormals are
+//! flushed; it is NaN for two infinities of the same sign, which are not less than each other.
 
 use cranelift_entity::SecondaryMap;
 use tgsi_ir::alu::AluOp;
@@ -19,14 +19,14 @@ use tgsi_ir::{Body, Builder, Cursor, Def, Inst, Shader, Swizzle, User};
 
 use super::lower_float_comparisons::{is_zero, operand};
 
-/// Readers of a value that are looked at.
+/// The maximum number of uses considered for a value.
 const WINDOW: usize = 16;
 
-/// Replaces. To be run while booleans have one bit. Returns whether anything changed.
+/// Replaces comparisons. Must run while booleans have one bit. Returns whether anything changed.
 pub(crate) fn reuse_differences(shader: &mut Shader, has_comparisons: bool) -> bool {
     let mut progress = false;
     for body in shader.bodies_mut() {
-        // Places of instructions, from 1; 0 for those that are made here.
+        // The positions of instructions, from 1; 0 for new ones.
         let mut places: SecondaryMap<Inst, u32> = SecondaryMap::with_capacity(body.num_insts());
         let mut comparisons: Vec<Inst> = Vec::new();
         let mut place = 0;
@@ -81,7 +81,7 @@ fn reuse(body: &mut Body, inst: Inst, has_comparisons: bool, places: &SecondaryM
     let (Some((op, flags)), Some(def)) = (body.alu(inst), body.inst_def(inst)) else { return false };
     let count = usize::from(body.num_components(def));
     let [a, b] = [0, 1].map(|number| operand(body, inst, number));
-    // What else reads a comparison needs its result.
+    // Other uses of a comparison need its result.
     let are_free = || {
         body.uses_of(def).all(|reader| match body.user(reader) {
             User::Inst(user) => {
@@ -119,18 +119,18 @@ struct Difference {
     sum: Inst,
     /// The components of its result.
     swizzle: Swizzle,
-    /// The first operand is taken off the second.
+    /// The first operand is subtracted from the second.
     is_opposite: bool,
 }
 
-/// A difference of the operands of a comparison that the same block computes.
+/// Finds a difference of the operands of a comparison in the same block.
 fn difference(body: &Body, comparison: Inst, count: usize, places: &SecondaryMap<Inst, u32>) -> Option<Difference> {
     let [a, b] = [0, 1].map(|number| operand(body, comparison, number));
     let terms = |source: AluSrc| (0..count).map(move |c| Term::of(body, source, c));
     let Term::Value(value, ..) = terms(a).chain(terms(b)).find(|term| matches!(term, Term::Value(..)))? else {
         return None;
     };
-    // A difference reads the value or its negation.
+    // A difference uses the value or its negation.
     let readers = body.uses_of(value).take(WINDOW).filter_map(|reader| body.user(reader).inst());
     let sums = readers.flat_map(|reader| {
         let negation = body.inst_def(reader).filter(|_| body.alu_op(reader) == Some(AluOp::Fneg));
@@ -166,7 +166,8 @@ fn difference(body: &Body, comparison: Inst, count: usize, places: &SecondaryMap
     None
 }
 
-/// The result of a sum before a comparison: it is computed there again if it comes later, and is of what is compared.
+/// The result of a sum before a comparison: a later sum is recomputed there if its operands are those of the
+/// comparison.
 fn available(body: &mut Body, comparison: Inst, sum: Inst, places: &SecondaryMap<Inst, u32>) -> Option<Def> {
     let (def, (_, flags)) = (body.inst_def(sum)?, body.alu(sum)?);
     if places[sum] < places[comparison] {
@@ -205,7 +206,8 @@ fn available(body: &mut Body, comparison: Inst, sum: Inst, places: &SecondaryMap
     Some(builder.alu_sized(AluOp::Fadd, count, &sources))
 }
 
-/// Whether a constant is loaded before a comparison of its block, or in another block, which then comes first.
+/// Whether a constant is defined before a comparison: earlier in its block, or in another block, which must then
+/// precede it.
 fn is_early(body: &Body, constant: Def, comparison: Inst, places: &SecondaryMap<Inst, u32>) -> bool {
     let inst = body.def_inst(constant);
     body.inst_block(inst) != body.inst_block(comparison) || places[inst] < places[comparison]

@@ -1,4 +1,4 @@
-//! Vectors that share sources become one, of which each is a swizzle.
+//! Merges vectors that share sources into one; each becomes a swizzle of it.
 //!
 //! ```text
 //! 32x3 %4 = vec3 %1, %2, %3             32x3 %4 = vec3 %1, %2, %3
@@ -9,9 +9,9 @@
 //!                                       32x2 %4 = mov %5.xz
 //! ```
 //!
-//! A vector takes a copy for each value that has a register of its own, so that fewer vectors are fewer copies. Only
-//! where readers swizzle freely: what goes elsewhere is best made there. Each vector is compared with the last few of
-//! the same block that share a source.
+//! A vector takes a copy for each value in a separate register, so fewer vectors need fewer copies. Only for vectors
+//! with uses that support swizzles: vectors for other uses are best built at the use. Each vector is compared with the
+//! last few of the same block that share a source.
 
 use arrayvec::ArrayVec;
 use cranelift_entity::SecondaryMap;
@@ -20,28 +20,28 @@ use tgsi_ir::builder::AluSrc;
 use tgsi_ir::intrinsics::IntrinsicOp;
 use tgsi_ir::{Body, Builder, Cursor, Def, Inst, Shader, Swizzle, User};
 
-/// Vectors with a source in common that are looked at.
+/// The maximum number of vectors with a common source that are considered.
 const WINDOW: usize = 8;
 
 type Component = (Def, u8);
 type Components = ArrayVec<Component, 4>;
 
-/// A vector of the block at hand.
+/// A vector of the current block.
 struct Vector {
     inst: Inst,
     parts: Components,
-    /// Its place in the block.
+    /// Its position in the block.
     place: u32,
 }
 
-/// Replaces. `swizzled_lookups` says that texture instructions swizzle too. Returns whether anything changed.
+/// Merges vectors. With `swizzled_lookups` texture instructions swizzle too. Returns whether anything changed.
 pub(crate) fn reuse_vectors(shader: &mut Shader, swizzled_lookups: bool) -> bool {
     let mut progress = false;
     for body in shader.bodies_mut() {
-        // Places of values in the block at hand, from 1; 0 before it.
+        // The positions of values in the current block, from 1; 0 for values defined before it.
         let mut places: SecondaryMap<Def, u32> = SecondaryMap::new();
         for block in body.blocks_vec() {
-            // Most blocks have no two vectors to compare.
+            // Most blocks do not have two vectors to compare.
             let is_candidate = |&inst: &Inst| components(body, inst, swizzled_lookups).is_some();
             if body.insts(block).filter(is_candidate).take(2).count() < 2 {
                 continue;
@@ -93,7 +93,7 @@ pub(crate) fn reuse_vectors(shader: &mut Shader, swizzled_lookups: bool) -> bool
     progress
 }
 
-/// The components of a vector of 32 bits whose readers swizzle.
+/// The components of a 32-bit vector, if all its uses support swizzles.
 fn components(body: &Body, inst: Inst, swizzled_lookups: bool) -> Option<Components> {
     body.alu_op(inst).filter(|op| op.is_vec())?;
     let def = body.inst_def(inst)?;
@@ -111,7 +111,8 @@ fn components(body: &Body, inst: Inst, swizzled_lookups: bool) -> Option<Compone
     Some(parts.collect())
 }
 
-/// The components of both vectors, those of the first one first, if there is room and all are there where it is made.
+/// The components of both vectors, those of the first one first, if they fit and all are defined before the first
+/// vector.
 fn joined(first: &Vector, parts: &Components, place_of: impl Fn(Def) -> u32) -> Option<Components> {
     let mut all = first.parts.clone();
     for part in parts {
@@ -123,7 +124,7 @@ fn joined(first: &Vector, parts: &Components, place_of: impl Fn(Def) -> u32) -> 
     Some(all)
 }
 
-/// Whether a value is an input or constant at a place known at compile time, which can be read anywhere.
+/// Whether a value is an input or constant at a constant index, which can be read anywhere.
 fn is_movable(body: &Body, def: Def) -> bool {
     let inst = body.def_inst(def);
     body.def_constant(def).is_some()
@@ -133,9 +134,9 @@ fn is_movable(body: &Body, def: Def) -> bool {
         ) && body.sources(inst).all(|source| body.def_constant(body.src_def(source)).is_some())
 }
 
-/// Moves such a value before a vector that it comes after, and the constants that it is found by likewise.
+/// Moves such a value before a vector that precedes it, together with its constant indices.
 fn move_before(body: &mut Body, def: Def, vector: &Vector, places: &mut SecondaryMap<Def, u32>) {
-    // What was moved before another vector has the place in front of it, where a third one may be.
+    // A value moved before another vector has the position of that vector, where a third one may be.
     if places[def] < vector.place {
         return;
     }
@@ -173,8 +174,8 @@ fn join(body: &mut Body, first: &mut Vector, second: Inst, parts: &Components, a
     body.remove_inst(second);
 }
 
-/// Readers of a value read another one. Copy propagation would take the vector apart again for those that do not
-/// swizzle.
+/// Replaces a value by another one. Copy propagation would split the vector again for uses that do not support
+/// swizzles.
 fn read_instead(body: &mut Body, old: Def, new: AluSrc, count: u8, before: Inst) {
     let mut copy = None;
     for reader in body.uses_vec(old) {
@@ -204,7 +205,7 @@ mod tests {
         let [a, b1, c, c1] = [1.0, 2.0, 3.0, 4.0].map(|number| b.f32_const(number));
         let parts = |x: Def, y: Def| [AluSrc::component(x, 0), AluSrc::component(y, 0)];
         let (first, second) = (b.vec(&parts(a, b1)), b.vec(&parts(c, c1)));
-        // Goes before the second vector because of the third, then before the first because of the fourth.
+        // Moved before the second vector for the third, then before the first for the fourth.
         let d = b.f32_const(5.0);
         let (third, fourth) = (b.vec(&parts(c, d)), b.vec(&parts(a, d)));
         for (x, y) in [(first, second), (third, fourth)] {

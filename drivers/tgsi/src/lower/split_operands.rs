@@ -1,4 +1,4 @@
-//! Operations on vectors that are put together for them alone work on the parts.
+//! Splits operations on vectors that are built for them alone into operations on the parts.
 //!
 //! ```text
 //! 32x3 %4 = vec3 %1.z, %1.w, %2.x       32x2 %6 = fmul %1.zw, %3.xy
@@ -7,8 +7,8 @@
 //! ```
 //!
 //! That is two instructions instead of two copies and one: the parts write their components of the result. Parts that
-//! are computed for the vector alone need no copy; where there are such, it stays. But a sum takes products in, each
-//! its own, where product and sum are one instruction:
+//! are computed for the vector alone need no copy; such vectors are not split, except where product and sum fuse into
+//! one instruction, since each part of the sum then absorbs its product:
 //!
 //! ```text
 //! 32x2 %4 = fmul %0.xy, %1.zw           32x2 %4 = fmul %0.xy, %1.zw
@@ -24,28 +24,28 @@ use tgsi_ir::builder::AluSrc;
 use tgsi_ir::intrinsics::IntrinsicOp;
 use tgsi_ir::{Body, Builder, Cursor, Def, Inst, Shader, Swizzle};
 
-/// What instructions cost on the target.
+/// The costs of instructions on the target.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Costs {
-    /// An instruction reads one constant or immediate; others are copied.
+    /// An instruction can read only one constant or immediate; others are copied.
     pub(crate) one_constant: bool,
-    /// An instruction reads one input; others are copied.
+    /// An instruction can read only one input; others are copied.
     pub(crate) one_input: bool,
-    /// An operand negates each of its components alone: a vector of components of one value and their negations is an
+    /// An operand can negate components separately: a vector of components of one value and their negations is an
     /// operand.
     pub(crate) component_negation: bool,
-    /// The copies that make one vector are one instruction.
+    /// The copies that form one vector become one instruction.
     pub(crate) joined_copies: bool,
-    /// Instructions that `CMP` takes.
+    /// The number of instructions for `CMP`.
     pub(crate) selection: usize,
-    /// Instructions that `SEQ` and `SNE` take.
+    /// The number of instructions for `SEQ` and `SNE`.
     pub(crate) equality: usize,
-    /// A product that a sum alone reads and the sum become one instruction.
+    /// A product that is used only by a sum fuses with the sum into one instruction.
     pub(crate) fuses_sums: bool,
 }
 
 impl Costs {
-    /// The copies that operands cost.
+    /// The number of copies that operands need.
     fn copies(self, body: &Body, operands: &[Def]) -> usize {
         let beyond_one = |limited: bool, is_kind: &dyn Fn(Inst) -> bool| {
             let mut found: ArrayVec<Def, 4> = ArrayVec::new();
@@ -72,7 +72,7 @@ impl Costs {
     }
 }
 
-/// Splits. Returns whether anything changed.
+/// Splits all functions. Returns whether anything changed.
 pub(crate) fn split_operands(shader: &mut Shader, costs: Costs) -> bool {
     let mut progress = false;
     for body in shader.bodies_mut() {
@@ -87,7 +87,7 @@ pub(crate) fn split_operands(shader: &mut Shader, costs: Costs) -> bool {
     progress
 }
 
-/// Whether an operation works on each component alone, and on several at once.
+/// Whether an operation is component-wise and can process several components at once.
 fn is_vectorial(op: AluOp) -> bool {
     let info = op.info();
     let is_scalar = matches!(
@@ -114,18 +114,18 @@ fn is_free(body: &Body, vector: Inst, def: Def) -> bool {
     is_made && body.uses_of(def).all(|reader| body.user(reader) == tgsi_ir::User::Inst(vector))
 }
 
-/// The value of which a component is taken, or its negation.
+/// The value of a component, or the operand of its negation.
 fn negated_or_same(body: &Body, vector: Inst, part: usize) -> Def {
     without_negation(body, body.src(vector, part))
 }
 
-/// What a value is the negation of, or the value.
+/// The operand if a value is a negation, or else the value.
 fn without_negation(body: &Body, def: Def) -> Def {
     let producer = body.def_inst(def);
     if body.alu_op(producer) == Some(AluOp::Fneg) { body.src(producer, 0) } else { def }
 }
 
-/// The vector that source `number` of an instruction is, if nothing else reads it and all of its parts need copies.
+/// The vector in source `number` of an instruction, if it has no other use and all of its parts need copies.
 fn own_vector(body: &Body, inst: Inst, number: usize, costs: Costs) -> Option<Inst> {
     let def = body.src(inst, number);
     let vector = body.def_inst(def);
@@ -142,7 +142,7 @@ fn own_vector(body: &Body, inst: Inst, number: usize, costs: Costs) -> Option<In
     is_own.then_some(vector)
 }
 
-/// The vector of products that a value is, if one sum alone reads it, and it alone reads the products.
+/// A vector of products, if its only use is one sum, and it is the only use of the products.
 fn own_products(body: &Body, def: Def) -> Option<Inst> {
     let vector = body.def_inst(def);
     body.alu_op(vector).filter(|op| op.is_vec())?;
@@ -154,7 +154,7 @@ fn own_products(body: &Body, def: Def) -> Option<Inst> {
     is_own.then_some(vector)
 }
 
-/// The component of an operand, looked for in the vector that it is.
+/// The component of an operand, looked up in its vector.
 fn component(body: &Body, inst: Inst, number: usize, vector: Option<Inst>, channel: usize) -> (Def, u8) {
     let selected = body.swizzle(body.source(inst, number)).get(channel);
     match vector {
@@ -175,7 +175,7 @@ fn split(body: &mut Body, inst: Inst, costs: Costs) -> bool {
     let numbers = 0..body.num_sources(inst);
     let mut vectors: ArrayVec<Option<Inst>, 4> =
         numbers.clone().map(|number| own_vector(body, inst, number, costs)).collect();
-    // A sum takes in one product.
+    // A sum absorbs one product.
     let is_sum = op == AluOp::Fadd && costs.fuses_sums;
     let products =
         numbers.filter(|_| is_sum).find_map(|number| Some((number, own_products(body, body.src(inst, number))?)));
@@ -185,7 +185,7 @@ fn split(body: &mut Body, inst: Inst, costs: Costs) -> bool {
     if vectors.iter().all(Option::is_none) {
         return false;
     }
-    // Channels whose operands come from the same values.
+    // Channels with operands from the same values.
     let mut groups: ArrayVec<(ArrayVec<Def, 4>, ArrayVec<usize, 4>), 4> = ArrayVec::new();
     for channel in 0..count {
         let defs: ArrayVec<Def, 4> =
@@ -217,7 +217,7 @@ fn split(body: &mut Body, inst: Inst, costs: Costs) -> bool {
         _ => 1,
     };
     let before = weight + (0..vectors.len()).map(copies).sum::<usize>() + costs.copies(body, &whole);
-    // Products have copies of their own, whether a sum takes them in or not.
+    // Products have separate copies, whether a sum absorbs them or not.
     let beyond_product = |defs: &ArrayVec<Def, 4>| match products {
         Some((of, _)) => {
             let factors: ArrayVec<Def, 4> = body.sources(body.def_inst(defs[of])).map(|s| body.src_def(s)).collect();

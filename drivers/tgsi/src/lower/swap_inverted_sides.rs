@@ -1,4 +1,4 @@
-//! An `if` by an inverted condition has its sides exchanged instead, where both will have code.
+//! Swaps the sides of an `if` with an inverted condition instead of inverting, where both sides will have code.
 //!
 //! ```text
 //!     %2 = inot %1                           if %1 {
@@ -9,14 +9,14 @@
 //!     %4 = phi: %3, 0.0
 //! ```
 //!
-//! Such an inversion is there because the optimiser puts code on the first side and because a comparison that NaN may
-//! meet has no opposite. It is an instruction of its own. A phi leaves a copy on the empty side, so that there is an
-//! `ELSE` whichever side comes first. Without phis there would be none: those stay as they are.
+//! The inversion exists because the optimiser puts code on the first side and because a comparison has no opposite if
+//! an operand may be NaN. It costs an instruction. A phi leaves a copy on the empty side, so that there is an `ELSE`
+//! whichever side comes first. Without phis there would be no `ELSE`: such `if`s are not changed.
 
 use tgsi_ir::alu::AluOp;
 use tgsi_ir::{Body, If, Shader};
 
-/// Exchanges. Returns whether anything changed.
+/// Swaps all such sides. Returns whether anything changed.
 pub(crate) fn swap_inverted_sides(shader: &mut Shader) -> bool {
     let mut progress = false;
     for body in shader.bodies_mut() {
@@ -31,7 +31,7 @@ pub(crate) fn swap_inverted_sides(shader: &mut Shader) -> bool {
             if !is_inverted || !second_side_has_code(body, id) {
                 continue;
             }
-            // A component of a vector is no condition.
+            // A component of a vector cannot be a condition.
             let inner = body.src(inversion, 0);
             if body.num_components(inner) != 1 {
                 continue;
@@ -44,7 +44,7 @@ pub(crate) fn swap_inverted_sides(shader: &mut Shader) -> bool {
     progress
 }
 
-/// Whether code or the copies of phis stand on the second side.
+/// Whether the second side has code or copies of phis.
 fn second_side_has_code(body: &Body, id: If) -> bool {
     let side = body.else_list(id);
     side.first != side.last

@@ -12,7 +12,7 @@ use crate::target::opcodes::{
     has_effect, is_componentwise, is_flow, is_permutable, is_replicated, moves_in_pairs, reads_resource,
 };
 
-/// Reads of every source the channels that it writes.
+/// For every source, reads the channels that it writes.
 pub(super) const PLAIN: Traits = Traits::own(0);
 
 fn of_opcode(opcode: Opcode) -> Traits {
@@ -34,7 +34,7 @@ fn of_opcode(opcode: Opcode) -> Traits {
     traits.add(Traits::NARROWS, narrows && opcode != Opcode::Clock);
     let shows = matches!(opcode, Opcode::Emit | Opcode::Endprim | Opcode::Barrier | Opcode::Fbfetch | Opcode::Cal);
     traits.add(Traits::OUTPUT_BARRIER, shows);
-    // Atomic operations, of which those on buffers and on shared memory do, and narrow lookups.
+    // Atomic operations on buffers and on shared memory do, and so do narrow lookups.
     traits.add(Traits::STORES_WHOLE, info.is_tex || info.is_store && opcode != Opcode::Store);
     traits
 }
@@ -62,13 +62,14 @@ static OPCODES: LazyLock<Vec<Traits>> = LazyLock::new(|| {
     table
 });
 
-/// Channels of a source on which the result depends; `written` are those of the result, for opcodes that are [`PLAIN`].
+/// The channels of a source on which the result depends; `written` are the channels of the result, for [`PLAIN`]
+/// opcodes.
 #[inline]
 pub(super) fn channels(instruction: &Instruction, source: usize, written: Option<u8>) -> u8 {
     written.unwrap_or_else(|| needed_channels(instruction, source))
 }
 
-/// Looks at an instruction. Temporaries below `first_temp` are elements of arrays.
+/// Computes the access of an instruction. Temporaries below `first_temp` are elements of arrays.
 pub(super) fn of(instruction: &Instruction, first_temp: u32) -> Access {
     let mut access = Access::new(instruction.opcode, OPCODES[instruction.opcode as usize]);
     let resource = instruction.src.first().map(|src| src.register.file);
@@ -99,7 +100,7 @@ pub(super) fn of(instruction: &Instruction, first_temp: u32) -> Access {
     for dst in &instruction.dst {
         let register = &dst.register;
         index_registers(&mut access, register, first_temp);
-        // A handle in a register is the destination of a store.
+        // A handle in a register is the destination operand of a store.
         if instruction.opcode == Opcode::Store && register.file == File::Temporary {
             read(&mut access, File::Temporary, register.index, 0x3, first_temp);
         }

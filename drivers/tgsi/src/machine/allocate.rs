@@ -1,4 +1,4 @@
-//! TGSI for the allocator: where components of temporaries may be, and renaming them.
+//! The allocation interface of TGSI: constraints on components of temporaries, and renaming.
 
 use tgsi::shader::{Dst, Instruction, Register, Src};
 use tgsi::tables::{File, Opcode};
@@ -10,7 +10,7 @@ use super::{Access, Tgsi, access, virtual_temp};
 use crate::target::opcodes::{is_componentwise, is_permutable, is_replicated, moves_in_pairs, reads_resource};
 use crate::target::virgl::doubles;
 
-/// The file and the index of a register that a temporary has become.
+/// The file and index of a register at a location.
 #[inline]
 fn named(location: Location, first_temp: u32) -> (File, i32) {
     match location.register.as_output() {
@@ -20,13 +20,13 @@ fn named(location: Location, first_temp: u32) -> (File, i32) {
 }
 
 impl Tgsi {
-    /// Operands of opcodes of doubles that mean the same wherever the result is.
+    /// Whether an opcode of doubles reads the same operands wherever its result is.
     #[inline]
     fn spreads(&self, opcode: Opcode) -> bool {
         self.rules.is_single_double(opcode)
     }
 
-    /// Renames what an instruction writes; the channels that it computes move along.
+    /// Renames the result of an instruction; the channels that it computes move along.
     fn rename_result(&self, instruction: &mut Instruction, first_temp: u32, location: impl Fn(usize) -> Location) {
         let opcode = instruction.opcode;
         let Some(dst) = instruction.dst.first_mut().filter(|d| d.register.indirect.is_none()) else { return };
@@ -184,8 +184,8 @@ impl Allocate for Tgsi {
         Some(copy)
     }
 
-    /// What the second half of an instruction reads from where the first half may be written is live until both are.
-    /// Where each half reads the same half of its operands this is not asked for, as results often go there.
+    /// Operands of the second half in registers that the first half may write are live until both halves are done. If
+    /// each half reads the same half of its operands, they are not reported, as results often share such registers.
     #[inline]
     fn late_reads(
         &self,

@@ -1,4 +1,4 @@
-//! One instruction for several that do the same to different components.
+//! Merging of instructions that do the same to different components.
 
 use std::hash::{Hash, Hasher};
 
@@ -74,7 +74,7 @@ impl Merge for Tgsi {
 }
 
 impl Vectorize for Tgsi {
-    /// Swizzles and the words of immediates may differ.
+    /// Ignores swizzles and the words of immediates.
     fn hash(&self, instruction: &Instruction) -> u32 {
         let mut hasher = FxHasher::default();
         let flags = u64::from(instruction.saturate) | u64::from(instruction.precise) << 1;

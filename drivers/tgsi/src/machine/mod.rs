@@ -2,11 +2,11 @@
 //! temporaries and immediates.
 //!
 //! * `TEMP` below [`first_temp`](Program::first_temp) are elements of arrays or shared by functions: their location is
-//!   fixed. From there on they are virtual: written and read without index registers, allocation gives them numbers.
-//! * `IMM` names a row of [`Immediates`]; what is used of the rows is packed at the end.
-//! * `ADDR` registers are real.
+//!   fixed. The others are virtual: accessed without index registers, and numbered by allocation.
+//! * `IMM` refers to a row of [`Immediates`]; the words used are packed at the end.
+//! * `ADDR` registers are physical.
 //!
-//! Control flow is in the list itself, `END` excluded. Each function is a program until they are put together.
+//! Control flow is in the instruction list, without `END`. Each function is a separate program until they are joined.
 //!
 //! The data and most passes are those of [`tgsi_vec4`]; here stands what they ask of a machine: what
 //! instructions read and write ([`access`]), and what they may be turned into.
@@ -25,22 +25,22 @@ use tgsi_vec4::{Flow, Machine, Reg, RegisterCopy, Traits};
 use crate::target::virgl::rules::Rules;
 use operands::is_direct;
 
-/// TGSI, as a target takes it.
+/// TGSI as supported by a target.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tgsi {
-    /// The instructions that the target takes. Passes make no others.
+    /// The restrictions on instructions. Passes create no others.
     pub(crate) rules: Rules,
     /// The target [stores whole results](crate::TgsiOptions::whole_results).
     pub(crate) has_whole_results: bool,
-    /// The target [writes whole registers from textures](crate::TgsiOptions::whole_texture_writes).
+    /// The target [writes whole registers in texture instructions](crate::TgsiOptions::whole_texture_writes).
     pub(crate) has_whole_textures: bool,
     /// The target [reads texture coordinates from x on](crate::TgsiOptions::plain_coordinates).
     pub(crate) has_plain_coordinates: bool,
-    /// The target [runs 64-bit instructions half by half](crate::TgsiOptions::halves_in_turn).
+    /// The target [executes 64-bit instructions half by half](crate::TgsiOptions::halves_in_turn).
     pub(crate) has_halves_in_turn: bool,
-    /// The target [derives x and y at once](crate::TgsiOptions::derivatives_of_xy).
+    /// The target [computes derivatives of x and y together](crate::TgsiOptions::derivatives_of_xy).
     pub(crate) has_derivatives_of_xy: bool,
-    /// The target [propagates copies and allocates by itself](crate::TgsiOptions::unoptimized_ra).
+    /// The target [propagates copies and allocates registers itself](crate::TgsiOptions::unoptimized_ra).
     pub(crate) has_own_allocator: bool,
 }
 
@@ -53,7 +53,7 @@ pub(crate) type Access = tgsi_vec4::Access<Opcode>;
 /// Rows of immediates.
 pub(crate) type Immediates = tgsi_vec4::Constants;
 
-/// The register of a file that is named directly, if it is followed: temporaries, address registers, outputs.
+/// The register for a direct access to a file, if the file is tracked: temporaries, address registers, outputs.
 #[inline]
 pub(crate) fn register(file: File, index: i32, first_temp: u32) -> Option<Reg> {
     match file {
@@ -74,7 +74,7 @@ pub(crate) fn virtual_temp(file: File, index: i32, first_temp: u32) -> Option<us
 }
 
 impl Tgsi {
-    /// Whether an instruction is best where its result is in x and y.
+    /// Whether an instruction is cheapest with its result in x and y.
     pub(crate) fn prefers_xy(&self, opcode: Opcode) -> bool {
         self.has_derivatives_of_xy && matches!(opcode, Opcode::Ddx | Opcode::Ddy)
     }
@@ -122,7 +122,7 @@ impl Machine for Tgsi {
 
     fn narrowed(&self, instruction: &Instruction, mut needed: u8) -> Option<u8> {
         let mask = instruction.dst.first()?.write_mask;
-        // A load reads 0 everywhere unless all words up to its last lie in the buffer: the last stays.
+        // A load returns 0 in all components unless all words up to the last one are in the buffer: keep the last one.
         if instruction.opcode == Opcode::Load {
             needed |= 0x80u8.unbounded_shr(mask.leading_zeros());
         }

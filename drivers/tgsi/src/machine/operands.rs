@@ -1,4 +1,4 @@
-//! Operands of instructions: what they read, and changing them.
+//! Queries and changes of instruction operands.
 
 use tgsi::shader::{Instruction, Register, Src};
 use tgsi::tables::{File, Opcode, OperandType};
@@ -6,13 +6,13 @@ use tgsi::tables::{File, Opcode, OperandType};
 use super::Immediates;
 use crate::target::opcodes::{is_componentwise, is_narrowing};
 
-/// Whether a register is named without index registers or dimension.
+/// Whether a register is accessed without index registers or dimension.
 #[inline]
 pub(crate) fn is_direct(register: &Register) -> bool {
     register.indirect.is_none() && register.dimension.is_none()
 }
 
-/// Modifiers of a source applied to a source that has modifiers itself.
+/// Applies the modifiers of `outer` to a source with modifiers.
 pub(crate) fn apply_modifiers(outer: &Src, mut inner: Src) -> Src {
     if outer.absolute {
         inner.absolute = true;
@@ -37,13 +37,13 @@ pub(crate) fn is_value(src: &Src) -> bool {
     )
 }
 
-/// Whether two sources name the same register with the same modifiers.
+/// Whether two sources read the same register with the same modifiers.
 pub(crate) fn same_register(a: &Src, b: &Src) -> bool {
     a.register == b.register && a.absolute == b.absolute && a.negate == b.negate
 }
 
-/// Changes the channels of a componentwise or replicated instruction: the result that was channel `from[c]` becomes
-/// channel `c`, for the channels of `mask`.
+/// Moves channel `from[c]` of the result of a componentwise or replicated instruction to channel `c`, for the channels
+/// of `mask`.
 pub(crate) fn permute(instruction: &mut Instruction, mask: u8, from: [u8; 4]) {
     if is_componentwise(instruction.opcode) {
         let first = (0..4).find(|c| mask & 1 << c != 0).unwrap_or(0);
@@ -78,13 +78,14 @@ pub(crate) fn immediate_words(immediates: &Immediates, src: &Src) -> Option<[u32
     })
 }
 
-/// Whether source `number` of an opcode is an immediate whose modifiers, if it has any, can be made part of the words.
+/// Whether source `number` of an opcode is an immediate without modifiers, or with modifiers that can be applied to its
+/// words.
 pub(crate) fn is_immediate_value(opcode: Opcode, number: usize, src: &Src) -> bool {
     src.register.file == File::Immediate
         && (is_plain_immediate(src) || opcode.info().src_types.get(number) == Some(&OperandType::Float))
 }
 
-/// The words of such an immediate, its modifiers applied.
+/// The words of such an immediate with its modifiers applied.
 pub(crate) fn immediate_value(immediates: &Immediates, opcode: Opcode, number: usize, src: &Src) -> Option<[u32; 4]> {
     const SIGN: u32 = 0x8000_0000;
     is_immediate_value(opcode, number, src).then(|| {
@@ -97,8 +98,7 @@ pub(crate) fn immediate_value(immediates: &Immediates, opcode: Opcode, number: u
     })
 }
 
-/// Components that a 64-bit instruction which makes two values writes with the first of them; none if it makes only
-/// one.
+/// The components that a 64-bit instruction with two results writes with the first of them; none if it has only one.
 pub(crate) fn first_half(instruction: &Instruction) -> u8 {
     let info = instruction.opcode.info();
     let Some(mask) = instruction.dst.first().map(|dst| dst.write_mask & 0xf) else { return 0 };
@@ -111,14 +111,14 @@ pub(crate) fn first_half(instruction: &Instruction) -> u8 {
     if has_two && reads_wide() { mask & mask.wrapping_neg() } else { 0 }
 }
 
-/// Components of a source that such an instruction reads for the second value.
+/// The components of a source that such an instruction reads for the second result.
 pub(crate) fn read_by_second_half(instruction: &Instruction, source: usize) -> u8 {
     let Some(src) = instruction.src.get(source) else { return 0 };
     let is_wide = instruction.opcode.info().src_types.get(source).is_some_and(|t| t.is_64bit());
     src.swizzle.iter().skip(if is_wide { 2 } else { 0 }).fold(0, |mask, &c| mask | 1 << (c & 3))
 }
 
-/// Whether an instruction that is run half by half would overwrite what its second half reads.
+/// Whether an instruction executed half by half would overwrite operands of its second half.
 pub(crate) fn overwrites_itself(instruction: &Instruction) -> bool {
     let first = first_half(instruction);
     let Some(dst) = instruction.dst.first().filter(|_| first != 0) else { return false };

@@ -1,5 +1,5 @@
-//! What may replace a source that a copy has written, and which producers can do what a copy of their
-//! result does.
+//! Copy propagation for TGSI: the sources that may replace a copied one, and the producers that can absorb a copy of
+//! their result.
 
 use tgsi::shader::{Instruction, Register, Src};
 use tgsi::tables::{File, Opcode, OperandType};
@@ -10,8 +10,7 @@ use super::operands::{apply_modifiers, is_value, permute, same_register};
 use super::{Immediates, Tgsi, register};
 use crate::target::opcodes::{is_componentwise, is_narrowing, is_permutable, takes_modifiers};
 
-/// Whether components of a register, which may be indexed, still hold what they held when the instruction at `since`
-/// read them.
+/// Whether components of a register, possibly indexed, still hold the values that the instruction at `since` read.
 pub(crate) fn is_kept(
     read: &Register,
     mask: u8,
@@ -41,7 +40,7 @@ pub(crate) fn is_kept(
     }
 }
 
-/// Whether a source is a value that any register may supply.
+/// Whether a source is a value that may be in any register.
 #[inline]
 fn is_free_value(instruction: &Instruction, source: usize) -> bool {
     let info = instruction.opcode.info();
@@ -110,7 +109,7 @@ impl PropagateCopies for Tgsi {
         let src = instruction.src.get(source)?;
         let mut found: Option<Src> = None;
         let mut swizzle = [0u8; 4];
-        // Words of several immediates, which make a new one.
+        // Words of several immediates, for a new one.
         let mut row = [0u32; 4];
         let mut different_rows = false;
         let mut first = None;
@@ -153,7 +152,7 @@ impl PropagateCopies for Tgsi {
         if (from.absolute || from.negate) && !takes_modifiers(instruction.opcode, source) {
             return None;
         }
-        // Index registers are few: keep an indirect operand where an instruction with one already stands.
+        // Index registers are scarce: keep an indirect operand in the instruction that already has it.
         let mut new = apply_modifiers(src, Src { swizzle, ..from });
         new.span = src.span;
         if self.has_plain_coordinates && source == 0 && info.is_tex {
@@ -179,7 +178,7 @@ impl PropagateBackward for Tgsi {
         let in_place = mask == written && (0..4u8).all(|c| mask & 1 << c == 0 || from[usize::from(c)] == c);
         let is_one = mask.count_ones() == 1 && written.count_ones() == 1;
         let may_move = is_permutable(producer.opcode) || is_one && is_narrowing(producer.opcode);
-        // A copy is less than what z and w cost.
+        // A copy is cheaper than z and w.
         if self.prefers_xy(producer.opcode) && mask & 0b1100 != 0 && written & 0b1100 == 0 {
             return false;
         }
@@ -199,8 +198,8 @@ impl PropagateBackward for Tgsi {
         }
     }
 
-    /// What every target has as one instruction. Others are several for some: `CMP`, `LRP`, comparisons, integers.
-    /// Radeons' own compiler makes more of a result and its copies: without this its vertex programs are 0.5 % shorter.
+    /// Opcodes that are one instruction on every target. Others may take several: `CMP`, `LRP`, comparisons, integers.
+    /// Excludes Radeons, where the driver's own compiler optimises a result and its copies better.
     fn may_split(&self, producer: &Instruction) -> bool {
         use Opcode::{Add, Mad, Max, Min, Mul};
         !self.has_own_allocator && matches!(producer.opcode, Add | Mad | Max | Min | Mul)

@@ -1,4 +1,4 @@
-//! Values get the components for which the target copies the least, where its operands have few swizzles.
+//! Assigns values to the components with the fewest copies on the target, where operands support few swizzles.
 //!
 //! ```text
 //! ADD TEMP[0].xy, IN[0].yxyy, IMM[0].xxxx        ADD TEMP[0].xy, IN[0], IMM[0].xxxx
@@ -10,9 +10,9 @@
 //!                                                TEX TEMP[2], TEMP[3], SAMP[0], 2D
 //! ```
 //!
-//! Temporaries are visited in the order of their numbers. The order of the components is the one for which the target
-//! makes the fewest instructions of those that write and read the temporary. Components that are never read together
-//! become a temporary of their own where that makes fewer still.
+//! Visits temporaries in the order of their numbers. Chooses the order of components with the fewest target
+//! instructions for the accesses to the temporary. Components that are never read together are split into separate
+//! temporaries where that saves more.
 
 use rustc_hash::FxHashMap;
 use tgsi::shader::{Dst, Instruction, Register};
@@ -23,7 +23,7 @@ use tgsi_vec4::{Machine, Reg, Traits};
 use crate::machine::{Access, Program, Tgsi, virtual_temp};
 use crate::target::fit::r300::copies_of_components;
 
-/// Most instructions that access a temporary that is looked at.
+/// The maximum number of instructions that access a temporary.
 const MAX_ACCESSES: usize = 64;
 
 /// An order of components.
@@ -31,7 +31,7 @@ type Order = [u8; 4];
 
 const IN_ORDER: Order = [0, 1, 2, 3];
 
-/// All others.
+/// All other orders.
 #[rustfmt::skip]
 const ORDERS: [Order; 23] = [
     [1, 0, 2, 3], [0, 2, 1, 3], [2, 1, 0, 3], [0, 3, 2, 1], [3, 1, 2, 0], [0, 1, 3, 2], [2, 0, 1, 3], [1, 2, 0, 3],
@@ -42,11 +42,11 @@ const ORDERS: [Order; 23] = [
 /// The place of an instruction.
 #[derive(Clone, Copy)]
 enum Place {
-    /// In the program.
+    /// An instruction of the program.
     At(usize),
-    /// Among those that are put into it.
+    /// One of the instructions inserted into it.
     New(usize),
-    /// Not there yet: before an instruction of the program.
+    /// Not yet inserted: before an instruction of the program.
     Before(usize),
 }
 
@@ -58,19 +58,19 @@ struct Use {
     access: Access,
 }
 
-/// What is best for a temporary depends on others, which are looked at before and after it.
+/// The best order for a temporary depends on other temporaries, before and after it.
 const ROUNDS: usize = 4;
 
-/// How far the look goes that says whether components become values of their own.
+/// The extent of the search for components that become separate values.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Divides {
-    /// To what writes and reads the components.
+    /// The instructions that write and read the components.
     Values,
-    /// To operands that nothing else reads, too: they can be divided as well.
+    /// Also operands used only there: they can be split as well.
     Operands,
 }
 
-/// Chooses. Returns whether anything changed.
+/// Chooses components. Returns whether anything changed.
 pub(crate) fn choose_components(program: &mut Program, divides: Divides) -> bool {
     let rounds = (0..ROUNDS).take_while(|_| choose_once(program, divides)).count();
     rounds > 0
@@ -144,12 +144,12 @@ fn choose_once(program: &mut Program, divides: Divides) -> bool {
     progress
 }
 
-/// What accesses a temporary, and those that were put out of it.
+/// The accesses to a temporary, including those split off.
 #[derive(Clone)]
 struct Values<'a> {
     machine: &'a Tgsi,
     first_temp: u32,
-    /// Operands whose swizzles do not count.
+    /// Operands with swizzles that do not count.
     divisible: Option<&'a [bool]>,
     uses: Vec<Use>,
 }
@@ -159,7 +159,7 @@ impl<'a> Values<'a> {
         self.uses.iter().map(|u| self.cost_of(u, usize::MAX, IN_ORDER)).sum()
     }
 
-    /// The cost of an instruction once the components of a temporary are in another order.
+    /// The cost of an instruction after the components of a temporary are reordered.
     fn cost_of(&self, one: &Use, temp: usize, order: Order) -> u32 {
         let is_free = |of: Option<usize>| {
             let divisible = self.divisible.unwrap_or_default();
@@ -172,7 +172,7 @@ impl<'a> Values<'a> {
         self.cost() <= self.uses.iter().map(|u| least_cost(mask(&u.instruction), &u.access)).sum()
     }
 
-    /// Takes the best order of the components of a temporary. Returns whether that is another one.
+    /// Chooses the best order of the components of a temporary. Returns whether it changed.
     fn choose(&mut self, temp: usize) -> bool {
         let order = |order: &Order| self.uses.iter().map(|u| self.cost_of(u, temp, *order)).sum::<u32>();
         let Some((least, best)) = ORDERS.iter().map(|o| (order(o), *o)).min_by_key(|(cost, _)| *cost) else {
@@ -190,7 +190,7 @@ impl<'a> Values<'a> {
         true
     }
 
-    /// The same with some components in another temporary, if that costs less.
+    /// Splits some components into another temporary, if that costs less.
     fn apart(&self, temp: usize, other: usize, divisible: &'a [bool]) -> Option<Values<'a>> {
         let least = self.cost();
         let groups = self.groups(temp)?;
@@ -205,7 +205,7 @@ impl<'a> Values<'a> {
         })
     }
 
-    /// Components that are read together, where there are several such groups.
+    /// The groups of components that are read together, if there is more than one.
     fn groups(&self, temp: usize) -> Option<Vec<u8>> {
         let mut groups: Vec<u8> = Vec::new();
         let mut join = |mask: u8| {
@@ -231,7 +231,7 @@ impl<'a> Values<'a> {
                     found |= access.mask(source);
                 }
             }
-            // What writes and reads it is not taken apart, nor is what reads it otherwise.
+            // Instructions that both write and read it are not split, nor are those with other reads.
             let read = access.reads().iter().filter(|r| r.temp() == Some(temp)).fold(0, |mask, r| mask | r.mask());
             if read & !found != 0 || read != 0 && written != 0 {
                 return None;
@@ -240,7 +240,7 @@ impl<'a> Values<'a> {
         (groups.len() > 1).then_some(groups)
     }
 
-    /// Puts components into another temporary.
+    /// Moves components to another temporary.
     fn split(&self, temp: usize, other: usize, group: u8) -> Option<Values<'a>> {
         let register = Register::new(File::Temporary, (self.first_temp as usize + other) as i32);
         let mut uses = Vec::with_capacity(self.uses.len() + 1);
@@ -275,13 +275,13 @@ impl<'a> Values<'a> {
     }
 }
 
-/// Twice the instructions that the target makes of all.
+/// Twice the number of target instructions of the program.
 pub(crate) fn cost_of_swizzles(program: &Program) -> u32 {
     let all = program.instructions().iter().zip(program.accesses());
     all.map(|(instruction, access)| cost(instruction, access, program.first_temp(), |_| false, |_| None)).sum()
 }
 
-/// The same if all operands had the swizzles that they want.
+/// The same with all operands in the swizzles that need no copies.
 pub(crate) fn least_cost_of_swizzles(program: &Program) -> u32 {
     program.instructions().iter().zip(program.accesses()).map(|(i, access)| least_cost(mask(i), access)).sum()
 }
@@ -291,13 +291,13 @@ fn mask(instruction: &Instruction) -> u8 {
     instruction.dst.first().map_or(0, |dst| dst.write_mask)
 }
 
-/// The cost of an instruction whose operands have the swizzles that they want.
+/// The cost of an instruction with operands that need no copies.
 fn least_cost(written: u8, access: &Access) -> u32 {
     if access.traits.any(Traits::COMPONENTWISE) && written & 0b111 == 0 { 1 } else { 2 }
 }
 
-/// Twice the instructions that the target makes of one. One for w alone often shares another one. Operands that are
-/// free do not count; `moved` says the order of the components of temporaries.
+/// Twice the number of target instructions for an instruction. One that writes only w can often be paired with another
+/// one. Free operands do not count; `moved` returns the order of the components of temporaries.
 fn cost(
     instruction: &Instruction,
     access: &Access,
@@ -310,7 +310,7 @@ fn cost(
     let to = instruction.dst.first().and_then(|dst| temp_of(&dst.register)).and_then(&moved).unwrap_or(IN_ORDER);
     let old = mask(instruction);
     let written = (0..4).filter(|c| old & 1 << c != 0).fold(0u8, |mask, c| mask | 1 << to[c]);
-    // Immediates are put in the order in which they are read.
+    // Immediates are packed in the order in which they are read.
     let counted = instruction.src.iter().enumerate().filter(|(_, src)| src.register.file != File::Immediate);
     let sources = counted.filter_map(|(source, src)| {
         let temp = temp_of(&src.register);

@@ -1,4 +1,5 @@
-//! Instructions that take in the only producer of an operand, or one that all its readers take in.
+//! Fuses instructions with the producer of an operand, if it has no other use, or if it can be fused into all its
+//! users.
 //!
 //! ```text
 //! MUL t, a, b;  ADD d, t, c          =>  MAD d, a, b, c        (not where rounding is kept: some consumers round once)
@@ -29,7 +30,7 @@ use crate::target::options::TgsiOptions;
 /// Sign bit of a float.
 const SIGN: u32 = 0x8000_0000;
 
-/// Combines instructions. The producers stay until dead code is removed. Returns whether anything changed.
+/// Fuses instructions. The producers remain until dead code is removed. Returns whether anything changed.
 pub(crate) fn combine(program: &mut Program, options: &TgsiOptions) -> bool {
     if !program.accesses().iter().any(|access| combines(access.opcode, options)) {
         return false;
@@ -43,7 +44,7 @@ pub(crate) fn combine(program: &mut Program, options: &TgsiOptions) -> bool {
         next = block.end;
         definitions.enter_block(block.start);
         for index in block {
-            // A combined instruction may combine again: AND of NOT, UIF of USNE of a comparison.
+            // A fused instruction may fuse again: AND of NOT, UIF of USNE of a comparison.
             for _ in 0..4 {
                 if !combines(program.accesses()[index].opcode, options) {
                     break;
@@ -69,7 +70,7 @@ pub(crate) fn combine(program: &mut Program, options: &TgsiOptions) -> bool {
     changed
 }
 
-/// Whether instructions of an opcode may take in what makes an operand.
+/// Whether instructions of an opcode may fuse with the producer of an operand.
 fn combines(opcode: Opcode, options: &TgsiOptions) -> bool {
     match opcode {
         Opcode::Add => options.fuse_mad && !options.keep_rounding,
@@ -90,8 +91,8 @@ fn count_readers(program: &Program) -> Vec<Counts> {
     readers
 }
 
-/// For each register the components that only sums of one block read, which may all take in a product. Empty where a
-/// sum of three costs more than one of two.
+/// For each register the components read only by sums of one block, each of which may absorb a product. Empty where a
+/// sum of three operands costs more than one of two.
 fn find_summed(program: &Program, options: &TgsiOptions) -> Vec<u8> {
     // A third operand may be a second constant or input, which costs a copy.
     if !options.fuse_mad || options.keep_rounding || options.one_constant || options.one_input {
@@ -137,7 +138,7 @@ struct At<'a> {
     definitions: &'a ReachingDefinitions,
     first_temp: u32,
     readers: &'a [Counts],
-    /// Of [`find_summed`].
+    /// The result of [`find_summed`].
     summed: &'a [u8],
     index: usize,
     options: &'a TgsiOptions,
@@ -158,12 +159,12 @@ impl At<'_> {
         read.dense().filter(|_| src.register.indirect.is_none()).map(|_| read)
     }
 
-    /// Whether what an instruction at `since` read is there still.
+    /// Whether the operand read by an instruction at `since` is unchanged.
     fn is_kept(&self, src: &Src, mask: u8, since: usize) -> bool {
         is_kept(&src.register, mask, since, self.definitions, self.first_temp)
     }
 
-    /// The producer of everything that a source reads.
+    /// The single producer of all components that a source reads.
     fn producer(&self, source: usize) -> Option<(usize, &Instruction)> {
         let read = self.register(self.instruction().src.get(source)?)?;
         let index = self.definitions.single_definition(read, self.access().mask(source))?;
@@ -171,23 +172,23 @@ impl At<'_> {
         (!producer.saturate).then_some((index, producer))
     }
 
-    /// The same if nobody else reads it.
+    /// The same, if it has no other uses.
     fn only_producer(&self, source: usize) -> Option<(usize, &Instruction)> {
         let found = self.producer(source)?;
         let src = &self.instruction().src[source];
         self.readers.get(self.register(src)?.dense()?)?.are_one(self.access().mask(source)).then_some(found)
     }
 
-    /// Whether a source reads all that its producer gives, and is its only reader.
+    /// Whether a source reads the whole result of its producer, and is its only use.
     fn is_only_reader(&self, source: usize, producer: &Instruction) -> bool {
         let written = producer.dst.first().map_or(0, |dst| dst.write_mask);
         written & !self.access().mask(source) == 0 && self.only_producer(source).is_some()
     }
 
-    /// The producer of a source that only sums read.
+    /// The producer of a source that is used only by sums.
     fn producer_of_sums(&self, source: usize) -> Option<(usize, &Instruction)> {
         let read = self.register(&self.instruction().src[source])?;
-        // A sum of two components has no room for both products.
+        // A sum with both components cannot absorb both products.
         let other = self.instruction().src.get(1 - source).and_then(|other| self.register(other));
         if other == Some(read) {
             return None;
@@ -196,8 +197,8 @@ impl At<'_> {
         self.producer(source).filter(|_| self.summed.get(register).is_some_and(|summed| summed & mask == mask))
     }
 
-    /// Source `number` of a producer, as seen through source `source` of the instruction (without the latter's
-    /// modifiers); none if it has changed since. The producer must work channel by channel.
+    /// Source `number` of a producer, with the swizzle of source `source` of the instruction (but without its
+    /// modifiers); none if it has changed since. The producer must be componentwise.
     fn through(&self, source: usize, producer: (usize, &Instruction), number: usize) -> Option<Src> {
         let outer = &self.instruction().src[source];
         let mut inner = *producer.1.src.get(number)?;
@@ -213,7 +214,7 @@ impl At<'_> {
         self.is_kept(&inner, mask, producer.0).then_some(inner)
     }
 
-    /// Whether all channels that a source (already composed for the instruction) reads are the constant `word`.
+    /// Whether a source (already composed for the instruction) is the constant `word` in all channels read.
     fn is_constant(&self, src: &Src, channels: u8, word: u32) -> bool {
         immediate_words(self.immediates, src)
             .is_some_and(|words| (0..4).filter(|c| channels & 1 << c != 0).all(|c| words[c] == word))
@@ -243,7 +244,7 @@ impl At<'_> {
         }
     }
 
-    /// The instruction at hand with another opcode and other sources.
+    /// The current instruction with another opcode and other sources.
     fn as_opcode(&self, opcode: Opcode, sources: &[Src]) -> Instruction {
         let mut new = self.instruction().clone();
         new.opcode = opcode;
@@ -291,7 +292,7 @@ impl At<'_> {
             let (Some(a), Some(b)) = (self.through(source, producer, 0), self.through(source, producer, 1)) else {
                 continue;
             };
-            // A negation may have gone from the difference to the factor: (-a - c) * b is (a + c) * -b.
+            // A negation may have moved from the difference to the factor: (-a - c) * b is (a + c) * -b.
             let ends = [(a, b, false), (b, a, false), (a, b, true), (b, a, true)];
             let found = ends.into_iter().find(|(_, other, negates)| {
                 let other = Src { negate: other.negate != *negates, ..*other };
@@ -306,7 +307,7 @@ impl At<'_> {
         None
     }
 
-    /// Whether in all of these channels one source is the other one negated.
+    /// Whether one source is the negation of the other in all of these channels.
     fn are_opposite(&self, a: &Src, b: &Src, channels: u8) -> bool {
         let mut channels = (0..4usize).filter(|c| channels & 1 << c != 0);
         if a.register.file == File::Immediate && b.register.file == File::Immediate {
@@ -398,7 +399,7 @@ impl At<'_> {
         None
     }
 
-    /// `USEQ t, c, 0` of a truth value `c` inverts it.
+    /// `USEQ t, c, 0` of a boolean `c` inverts it.
     fn inverse_by_zero(&self) -> Option<Instruction> {
         let instruction = self.instruction();
         let channels = instruction.dst.first()?.write_mask;
@@ -443,7 +444,7 @@ impl At<'_> {
         if producer.1.opcode != Opcode::F2i {
             return None;
         }
-        // The floor that F2I reads, seen from here.
+        // The floor that F2I reads, as seen from this instruction.
         let floored = self.through(0, producer, 0)?;
         let channels = self.instruction().dst.first()?.write_mask;
         let component = |c: usize| floored.swizzle[c] & 3;

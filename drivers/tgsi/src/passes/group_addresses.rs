@@ -1,4 +1,4 @@
-//! Operands with the same run-time index are put together, so that it is loaded into the address register once.
+//! Groups operands with the same run-time index, so that it is loaded into the address register once.
 //!
 //! ```text
 //! ARL ADDR[0].x, TEMP[0].x                        ARL ADDR[0].x, TEMP[0].x
@@ -9,9 +9,9 @@
 //! MUL TEMP[3], CONST[ADDR[0].x+1], IN[0].x
 //! ```
 //!
-//! Where an index is loaded again, all readers of it move up to where it was still there, and the second load goes.
-//! They move past at most [`WINDOW`] instructions, and only if they depend on none of them. Addresses do not live
-//! beyond a block; those that do are left alone.
+//! Where an index is loaded again, its users move up to where it was still loaded, and the second load is removed. They
+//! move past at most [`WINDOW`] instructions, and only if they depend on none of them. Addresses that are live across
+//! blocks are not changed.
 
 use std::ops::Range;
 
@@ -26,10 +26,11 @@ use crate::machine::{Access, Program};
 /// The distance that an instruction may move.
 const WINDOW: usize = 64;
 
-/// Instructions that may move: they compute a value of operands.
+/// Properties of instructions that may move: they only compute a value from operands.
 const MOVABLE: Traits = Traits::COMPONENTWISE.with(Traits::REPLICATED);
 
-/// Instructions that stay, as what they access is not in [`Access::reads`] and [`Access::written`].
+/// Properties of instructions that must not move, as [`Access::reads`] and [`Access::written`] do not cover their
+/// accesses.
 const FIXED: Traits = Traits::FLOW
     .with(Traits::EFFECT)
     .with(Traits::READS_FIXED)
@@ -38,7 +39,7 @@ const FIXED: Traits = Traits::FLOW
     .with(Traits::READS_OUTPUT)
     .with(Traits::WRITES_OUTPUT);
 
-/// Groups the readers of addresses. Returns whether anything changed.
+/// Groups the users of addresses. Returns whether anything changed.
 pub(crate) fn group_addresses(program: &mut Program) -> bool {
     if program.accesses().iter().filter(|access| is_load(access)).nth(1).is_none() {
         return false;
@@ -78,13 +79,13 @@ fn reads(access: &Access, components: Components) -> bool {
     access.reads().iter().any(|&read| overlap(read, components))
 }
 
-/// What an instruction writes, with what it may store beside its mask.
+/// The components written, including those that may be clobbered outside the mask.
 fn written(access: &Access) -> Option<Components> {
     let mask = if access.traits.any(Traits::STORES_WHOLE) { 0xf } else { 0 };
     access.written().map(|w| Components::new(w.register(), w.mask() | mask))
 }
 
-/// The components of address registers that some block reads before it writes them.
+/// The components of address registers that some block reads before writing.
 fn across_blocks(program: &Program) -> [u8; SPECIAL_REGISTERS as usize] {
     let mut across = [0; SPECIAL_REGISTERS as usize];
     let mut loaded = [0; SPECIAL_REGISTERS as usize];
@@ -104,7 +105,7 @@ fn across_blocks(program: &Program) -> [u8; SPECIAL_REGISTERS as usize] {
     across
 }
 
-/// Appends the instructions of a block to `order`, as far as they are left. Returns whether the order is another one.
+/// Appends the remaining instructions of a block to `order`. Returns whether the order changed.
 fn group(program: &Program, block: Range<usize>, across_blocks: &[u8], order: &mut Vec<usize>) -> bool {
     let accesses = program.accesses();
     let start = order.len();
@@ -142,15 +143,15 @@ fn group(program: &Program, block: Range<usize>, across_blocks: &[u8], order: &m
     progress
 }
 
-/// Where an index has been loaded before.
+/// An earlier load of an index.
 enum Earlier {
-    /// It is what the register still holds.
+    /// The register still holds it.
     Current,
-    /// Another one was loaded at this position instead.
+    /// Another index was loaded at this position.
     ReplacedAt(usize),
 }
 
-/// The last load of what the instruction at `index` loads, among those that come before it.
+/// The last earlier load of the same index as the instruction at `index`.
 fn earlier_load(program: &Program, index: usize, slot: Components, before: &[usize]) -> Option<Earlier> {
     let (load, access) = (&program.instructions()[index], &program.accesses()[index]);
     let is_same = |other: &Instruction| {
@@ -173,8 +174,8 @@ fn earlier_load(program: &Program, index: usize, slot: Components, before: &[usi
     None
 }
 
-/// The instructions from `rest` on that read an address until it is loaded again, if each of them may move before those
-/// of `above`, and before what lies between.
+/// The instructions in `rest` that read an address before it is loaded again, if each of them may move past those in
+/// `above` and those in between.
 fn readers(
     accesses: &[Access],
     rest: Range<usize>,
@@ -206,7 +207,7 @@ fn readers(
     Some(readers)
 }
 
-/// Whether an instruction may move up past another one, but for the address that this may load.
+/// Whether an instruction may move up past another one, ignoring the address that this one may load.
 fn may_pass(access: &Access, other: &Access, slot: Components) -> bool {
     let changes = |written: Components| access.reads().iter().any(|&r| overlap(r, written) && !overlap(r, slot));
     let is_needed =

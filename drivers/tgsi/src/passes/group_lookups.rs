@@ -1,4 +1,4 @@
-//! Texture lookups that do not depend on each other are put together, for targets that run lookups in few phases.
+//! Groups independent texture lookups, for targets that execute lookups in few phases.
 //!
 //! ```text
 //! MOV TEMP[0].xy, IN[0].zwww            MOV TEMP[0].xy, IN[0].zwww
@@ -7,24 +7,24 @@
 //! TEX TEMP[3], TEMP[2], SAMP[1], 2D     TEX TEMP[3], TEMP[2], SAMP[1], 2D
 //! ```
 //!
-//! i915 begins a phase where the coordinate of a lookup was computed in the phase at hand, and has four of them. What a
-//! lookup reads belongs to an earlier phase than the lookup; what reads a result, to the same or a later one. The
-//! instructions are sorted by phase, lookups first, which keeps every dependency.
+//! i915 begins a phase where the coordinate of a lookup was computed in the current phase, and supports four phases.
+//! The operands of a lookup belong to an earlier phase than the lookup, uses of its result to the same or a later one.
+//! The instructions are sorted by phase, lookups first, which preserves every dependency.
 
 use tgsi::tables::{File, Opcode};
 use tgsi_vec4::Traits;
 
 use crate::machine::{Access, Program};
 
-/// Instructions beyond which nothing is grouped: such programs do not fit the targets that want it.
+/// Longer programs are not changed: they do not fit the targets that need it.
 const MAX_INSTRUCTIONS: usize = 1024;
 
-/// Whether an opcode is a lookup to the target: it also kills by one.
+/// Whether the target implements an opcode as a lookup: kills are lookups too.
 fn is_lookup(opcode: Opcode) -> bool {
     opcode.info().is_tex || matches!(opcode, Opcode::Kill | Opcode::KillIf)
 }
 
-/// The phases that the program takes in its order.
+/// The number of phases of the program in its present order.
 pub(crate) fn phases(program: &Program) -> u32 {
     let mut phase = 1;
     let mut written = vec![0u32; program.registers()];
@@ -41,7 +41,7 @@ pub(crate) fn phases(program: &Program) -> u32 {
     phase
 }
 
-/// The program with its lookups together; none if that gains no phase, or if it has control flow.
+/// Returns the program with lookups grouped; none if that saves no phase, or if it has control flow.
 pub(crate) fn group_lookups(program: &Program) -> Option<Program> {
     let accesses = program.accesses();
     let is_straight = |access: &Access| !access.traits.any(Traits::FLOW) || access.opcode == Opcode::End;
@@ -63,24 +63,24 @@ pub(crate) fn group_lookups(program: &Program) -> Option<Program> {
     (phases(&grouped) < before).then_some(grouped)
 }
 
-/// The last instructions that accessed the components of a register.
+/// The last accesses to the components of a register.
 #[derive(Clone, Copy, Default)]
 struct Last {
-    /// Phase of the last write of each component.
+    /// The phase of the last write of each component.
     write: [u32; 4],
-    /// The same of the last reads since.
+    /// The phase of the last reads since.
     read: [u32; 4],
 }
 
-/// The first phase in which each instruction can run.
+/// The first phase in which each instruction can be executed.
 fn earliest_phases(program: &Program) -> Vec<u32> {
     let mut last = vec![Last::default(); program.registers()];
-    // Outputs, and what cannot be told apart, stay in order.
+    // Accesses to outputs, and accesses that may alias, stay in order.
     let mut others = 1;
     let mut phase_of = Vec::with_capacity(program.accesses().len());
     for access in program.accesses() {
         let is_lookup = is_lookup(access.opcode);
-        // A lookup follows the phase of whatever it waits for, as others of its phase follow it.
+        // A lookup needs a later phase than its dependencies, as other instructions of a phase follow its lookups.
         let after = |phase: u32| phase + u32::from(is_lookup && phase > 0);
         let mut phase = 1;
         for read in access.reads() {

@@ -1,9 +1,7 @@
-//! Functions, each of which went through the passes by itself, as one program: the entry point, `END`, and the
-//! subroutines.
+//! Joins functions, which are optimised separately, to one program: the entry point, `END`, and the subroutines.
 //!
-//! What has a fixed location has it in all of them. Temporaries of a function that is called are others than those
-//! of the functions that it is called from; functions of which none is ever called while another one runs use the
-//! same.
+//! Fixed locations are the same in all functions. The temporaries of a called function differ from those of its
+//! callers; functions that are never active at the same time share temporaries.
 
 use tgsi::shader::{Instruction, Register};
 use tgsi::tables::{File, Opcode};
@@ -11,9 +9,9 @@ use tgsi::tables::{File, Opcode};
 use crate::machine::Program;
 use crate::select::Part;
 
-/// The one program; none if there is no function.
+/// Returns the joined program; none if there is no function.
 pub(crate) fn join(parts: Vec<Part>) -> Option<Program> {
-    // The first temporary of each depth.
+    // The first temporary of each call depth.
     let mut starts: Vec<u32> = Vec::new();
     let mut next = parts.first()?.program.first_temp();
     for depth in 0..=parts.iter().map(|part| part.depth).max()? {

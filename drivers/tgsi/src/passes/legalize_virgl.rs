@@ -1,5 +1,5 @@
-//! Rewrites a selected program so that the [rules](super::rules) allow every instruction of it, before any pass looks
-//! at it.
+//! Rewrites a selected program so that the [rules](crate::target::virgl::rules) allow every instruction of it, before
+//! any other pass.
 //!
 //! ```text
 //! DADD TEMP[3], TEMP[1], IN[0]          =>     MOV TEMP[4], IN[0]
@@ -25,7 +25,7 @@ use crate::target::opcodes::{is_flow, is_narrowing};
 use crate::target::virgl::doubles::{is_of_doubles, is_readable, pair_of};
 use crate::target::virgl::rules::{OutputForm, Rules};
 
-/// Rewrites a program that selection has made for the rules, which it has from then on.
+/// Rewrites a program that was selected for the rules, and records the rules in it.
 pub(crate) fn legalize(program: &mut Program, stage: Stage, rules: Rules) {
     rewrite(program, stage, rules);
     debug_assert!(
@@ -35,7 +35,7 @@ pub(crate) fn legalize(program: &mut Program, stage: Stage, rules: Rules) {
     );
 }
 
-/// The same for any program: what selection would have said otherwise may be left.
+/// Rewrites any program: constructs that selection for the rules would avoid may remain.
 pub(super) fn rewrite(program: &mut Program, stage: Stage, rules: Rules) {
     if rules.allow_all() {
         return;
@@ -70,7 +70,7 @@ fn temporary(number: u32) -> Register {
     Register::new(File::Temporary, number as i32)
 }
 
-/// Outputs that are written in parts and must be whole, each to be collected in a temporary.
+/// Outputs that are written in parts but must be written whole; each is collected in a temporary.
 fn collected_outputs(instructions: &[Instruction], rules: &Rules) -> BTreeSet<i32> {
     let written = instructions.iter().filter_map(|i| i.dst.first()).filter(|d| d.register.file == File::Output);
     let in_parts = written.filter(|dst| {
@@ -104,7 +104,7 @@ fn inputs_of_many_blocks(instructions: &[Instruction]) -> Vec<Register> {
     found
 }
 
-/// Whether a register holds the same throughout.
+/// Whether the content of a register never changes.
 fn is_constant(register: &Register) -> bool {
     matches!(register.file, File::Input | File::Immediate | File::SystemValue)
         && register.indirect.is_none()
@@ -117,9 +117,9 @@ struct Legalizer<'a> {
     stage: Stage,
     /// The temporary in which an output is collected.
     collected: BTreeMap<i32, u32>,
-    /// Temporaries that registers were copied to in this block.
+    /// The copies of registers made in this block.
     copies: HashMap<Register, Register>,
-    /// Temporaries that inputs were copied to before all else.
+    /// The copies of inputs made at the start of the program.
     inputs: HashMap<Register, Register>,
 }
 
@@ -135,7 +135,7 @@ impl Legalizer<'_> {
         temporary(self.program.new_temp())
     }
 
-    /// Collected outputs are stored whole.
+    /// Stores collected outputs whole.
     fn store_collected(&mut self) {
         for (register, temp) in self.collected.clone() {
             let dst = Dst::new(Register::new(File::Output, register));
@@ -157,14 +157,15 @@ impl Legalizer<'_> {
         }
     }
 
-    /// A write to an output.
+    /// Legalises a write to an output.
     fn output(&mut self, mut instruction: Instruction) {
         let Some(&dst) = instruction.dst.first() else { return };
         if let Some(&temp) = self.collected.get(&dst.register.index).filter(|_| dst.register.indirect.is_none()) {
             instruction.dst[0].register = temporary(temp);
             self.operation(instruction);
             if self.stage == Stage::TessCtrl {
-                // Every write is a store there, since other invocations read it; each writes its own vertex alone.
+                // There every write needs a store, since other invocations read the output; each invocation writes only
+                // its own vertex.
                 self.push(Opcode::Mov, Dst { write_mask: 0xf, ..dst }, &[Src::new(temporary(temp))]);
             }
             return;
@@ -184,7 +185,7 @@ impl Legalizer<'_> {
         }
     }
 
-    /// An instruction that computes something.
+    /// Legalises an instruction that computes a value.
     fn operation(&mut self, mut instruction: Instruction) {
         if is_of_doubles(instruction.opcode) && !self.rules.allows(&instruction) {
             return self.doubles(instruction);
@@ -194,7 +195,7 @@ impl Legalizer<'_> {
         if self.rules.allows_mask(&instruction, dst.write_mask) {
             return self.program.push(instruction);
         }
-        // One component at a time, past the destination if that is read.
+        // One component at a time; not directly into the destination if it is also an operand.
         let overlaps = instruction.src.iter().any(|s| s.register == dst.register) || dst.register.file == File::Output;
         let target = if overlaps { self.new_temp() } else { dst.register };
         for c in (0..4u8).filter(|c| dst.write_mask & 1 << c != 0) {
@@ -210,7 +211,7 @@ impl Legalizer<'_> {
         }
     }
 
-    /// Operands that are not allowed are copied to temporaries, their modifiers left where they are.
+    /// Copies operands that are not allowed to temporaries; their modifiers stay.
     fn copy_operands(&mut self, instruction: &mut Instruction) {
         for number in 0..instruction.src.len() {
             if instruction.opcode.info().src_types.get(number) == Some(&OperandType::Double) {
@@ -228,19 +229,19 @@ impl Legalizer<'_> {
         }
     }
 
-    /// Whether a counter goes up or down by one.
+    /// Whether a counter is incremented or decremented by one.
     fn is_step(&self, instruction: &Instruction, src: &Src) -> bool {
         let word = self.program.constants.row(src.register.index)[usize::from(src.swizzle[0] & 3)];
         src.register.file != File::Immediate || instruction.opcode == Opcode::Atomuadd && matches!(word, 1 | u32::MAX)
     }
 
-    /// An instruction with doubles: each result by itself.
+    /// Splits an instruction with doubles into one per result.
     fn doubles(&mut self, instruction: Instruction) {
         let Some(&dst) = instruction.dst.first() else { return };
         let opcode = instruction.opcode;
         let info = opcode.info();
         let is_wide = info.dst_type == OperandType::Double;
-        // Components that are written, and the half of the operands that they come from.
+        // The components written, and the half of the operands that they are computed from.
         let mut results: ArrayVec<(u8, usize), 4> = ArrayVec::new();
         if is_wide {
             results.extend((0..2).map(|half| (dst.write_mask & 3 << (2 * half), half)).filter(|r| r.0 != 0));
@@ -262,7 +263,7 @@ impl Legalizer<'_> {
             self.copy_operands(&mut one);
             made.push((mask, one));
         }
-        // The first result must not be in the way of the operands of the second.
+        // The first result must not overwrite the operands of the second.
         let is_array =
             |register: &Register| register.indirect.is_some() || register.index < self.program.first_temp() as i32;
         let overlaps = |src: &Src| {
@@ -287,7 +288,7 @@ impl Legalizer<'_> {
         }
     }
 
-    /// A temporary with all that a register holds, if nothing can change that: the same one throughout a block, or
+    /// Returns a temporary with a copy of the whole register, if it never changes: shared within a block, or
     /// everywhere.
     fn whole_copy(&mut self, register: &Register) -> Option<Register> {
         if !is_constant(register) {
@@ -302,7 +303,7 @@ impl Legalizer<'_> {
         Some(copy)
     }
 
-    /// A double where opcodes take it from, without modifiers.
+    /// Returns a double in a form that opcodes support, without modifiers.
     fn double_operand(&mut self, src: Src, [a, b]: [u8; 2]) -> Src {
         let (absolute, negate) = (src.absolute, src.negate);
         let plain = Src { absolute: false, negate: false, swizzle: [a, b, a, b], ..src };

@@ -1,4 +1,4 @@
-//! Replaces `CONT` by a loop in the loop, for targets without it.
+//! Lowers `CONT` to an inner loop, for targets without it.
 //!
 //! ```text
 //! BGNLOOP  UIF c  CONT  ENDIF                  BGNLOOP  MOV f, 0  BGNLOOP  UIF c  BRK  ENDIF
@@ -20,7 +20,7 @@ pub(crate) fn lower_continues(program: &mut Program, native_integers: bool) -> b
         return false;
     }
     let (set, test) = if native_integers { (u32::MAX, Opcode::Uif) } else { (1f32.to_bits(), Opcode::If) };
-    // For each open loop: the flag that says to leave it, if it has a `CONT`.
+    // For each open loop with a `CONT`: the flag for leaving it.
     let mut loops: Vec<Option<Register>> = Vec::new();
     for (instruction, has_continue) in program.take_instructions().into_iter().zip(with_continue) {
         match instruction.opcode {
@@ -66,7 +66,7 @@ fn set_flag(program: &mut Program, flag: Register, word: u32) {
     program.push(copy);
 }
 
-/// For each `BGNLOOP`, by index, whether a `CONT` belongs to it.
+/// Whether each `BGNLOOP`, by index, has a `CONT`.
 fn loops_with_continue(instructions: &[Instruction]) -> Vec<bool> {
     let mut found = vec![false; instructions.len()];
     let mut open: Vec<usize> = Vec::new();

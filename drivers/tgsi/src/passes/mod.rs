@@ -1,9 +1,9 @@
 //! The passes over the machine program, from what selection gives to what is emitted. Here are those that are about
 //! TGSI; the others, allocation of registers among them, are those of [`tgsi_vec4`].
 //!
-//! Every pass takes a [`Program`](crate::machine::Program), changes it in place and says whether it did. What the
-//! program computes stays the same, and what the target does not allow is not made.
-//! [`pipeline`] says which pass runs when.
+//! Every pass takes a [`Program`](crate::machine::Program), changes it in place and returns whether it did. Passes
+//! preserve the results of the program, and create only instructions that the target allows. [`pipeline`] defines their
+//! order.
 
 mod choose_components;
 mod combine;

@@ -1,4 +1,4 @@
-//! Constants that several instructions read beside another one are copied once, for targets that copy them each time.
+//! Copies a constant that several instructions read next to another one once, for targets that would copy it each time.
 //!
 //! ```text
 //! MAD TEMP[0].x, CONST[0], TEMP[0].x, CONST[1].x        MOV TEMP[2].xy, CONST[1]
@@ -6,8 +6,8 @@
 //!                                                       MAD TEMP[1].x, CONST[0], TEMP[1].x, TEMP[2].y
 //! ```
 //!
-//! An instruction of such targets reads one register of constants. The copy goes before the first instruction of the
-//! block that needs it. Immediates are not copied because of each other: they may share a register in the end.
+//! An instruction of such targets reads one constant register. The copy is inserted before the first instruction of the
+//! block that needs it. Conflicts between immediates need no copies: they may share a register in the end.
 
 use rustc_hash::FxHashMap;
 use tgsi::shader::{Dst, Instruction, Register, Src};
@@ -20,15 +20,15 @@ use crate::machine::operands::immediate_words;
 /// A register of constants: file, dimension and index.
 type Constant = (File, i32, i32);
 
-/// An instruction that reads several constants.
+/// An instruction that reads more than one constant.
 struct Conflict {
     index: usize,
     constants: Vec<Constant>,
 }
 
-/// A copy to be made.
+/// A copy to insert.
 struct Copy {
-    /// The instruction that it goes before.
+    /// The instruction before which it is inserted.
     before: usize,
     temp: u32,
     mask: u8,
@@ -49,7 +49,7 @@ fn constant(src: &Src) -> Option<Constant> {
     }
 }
 
-/// Shares constants. `free_zero_and_one` says that 0.0 and 1.0 need no register. Returns whether anything changed.
+/// Shares constants. With `free_zero_and_one` 0.0 and 1.0 need no register. Returns whether anything changed.
 pub(crate) fn share_constants(program: &mut Program, free_zero_and_one: bool) -> bool {
     let mut copies: Vec<Copy> = Vec::new();
     let mut next = 0;
@@ -92,7 +92,7 @@ fn conflict(program: &Program, index: usize, free_zero_and_one: bool) -> Option<
     has_several.then_some(Conflict { index, constants })
 }
 
-/// Takes the constant that most conflicts have, then the next one, as long as a copy spares one.
+/// Copies the constant with the most conflicts, then the next one, as long as that saves copies.
 fn share(program: &mut Program, mut conflicts: Vec<Conflict>, copies: &mut Vec<Copy>) {
     let mut readers: FxHashMap<Constant, Vec<usize>> = FxHashMap::default();
     for (number, conflict) in conflicts.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Operands that the target copies for each instruction, because it does not have their swizzles, are copied once.
+//! Copies an operand with an unsupported swizzle once, where the target would copy it for each instruction.
 //!
 //! ```text
 //!                                               MAX TEMP[2].xyz, IN[0].yzwy, IN[0].yzwy
@@ -6,9 +6,9 @@
 //! MUL TEMP[1].xyz, IN[0].yzwy, TEMP[0].xxxx =>  MUL TEMP[1].xyz, TEMP[2], TEMP[0].xxxx
 //! ```
 //!
-//! Mesa's r300 splits operations and inserts copies where R300 does not have a swizzle. A `MOV` would be propagated
-//! into its readers before that; a maximum of a value and itself is not. Inputs and constants are copied, and
-//! components of temporaries that are written once.
+//! Mesa's r300 splits operations and inserts copies where R300 does not support a swizzle. It would first propagate a
+//! `MOV` into its uses, but not the maximum of a value and itself. Copies inputs and constants, and components of
+//! temporaries with a single write.
 
 use arrayvec::ArrayVec;
 use tgsi::shader::{Dst, Instruction, Register, Src};
@@ -19,23 +19,23 @@ use tgsi_vec4::{Counts, Traits};
 use crate::machine::{Access, Program, virtual_temp};
 use crate::target::fit::r300::{copies_of_swizzle, is_in_place};
 
-/// Most different operands that are looked at in a block.
+/// The maximum number of different operands considered in a block.
 const MAX_OPERANDS: usize = 64;
 
-/// A register with components of it in some order.
+/// Components of a register in some order.
 struct Operand {
     register: Register,
     swizzle: [u8; 4],
     /// The channels for which the swizzle is known.
     channels: u8,
-    /// Instructions that would go.
+    /// The number of instructions saved.
     gain: u32,
     /// The uses: instruction and source.
     uses: Vec<(usize, usize)>,
 }
 
 impl Operand {
-    /// Whether another one can read the same copy.
+    /// Whether another operand can read the same copy.
     fn fits(&self, register: &Register, swizzle: [u8; 4], channels: u8) -> bool {
         let common = self.channels & channels;
         self.register == *register && (0..4).all(|c| common >> c & 1 == 0 || self.swizzle[c] == swizzle[c])
@@ -93,7 +93,7 @@ fn writes(program: &Program) -> Vec<Counts> {
     writes
 }
 
-/// Whether components of a register hold one value as long as they are read.
+/// Whether components of a register hold a single value wherever they are read.
 fn is_value(program: &Program, writes: &[Counts], register: &Register, components: u8) -> bool {
     if register.indirect.is_some() || register.dimension.is_some_and(|d| d.indirect.is_some()) {
         return false;
@@ -107,17 +107,17 @@ fn is_value(program: &Program, writes: &[Counts], register: &Register, component
     }
 }
 
-/// Instructions that an operand costs besides the one that reads it.
+/// The number of instructions that an operand costs besides its user.
 fn cost(access: &Access, src: &Src, channels: u8) -> u32 {
     let copies = copies_of_swizzle(src, channels);
     if access.opcode.info().is_tex {
         return if is_in_place(src, channels) { 0 } else { copies.max(1) };
     }
-    // An operation on each component alone is split.
+    // Componentwise operations are split instead.
     if access.traits.any(Traits::COMPONENTWISE) { copies.saturating_sub(1) } else { copies }
 }
 
-/// Notes the operands of an instruction that would be copied.
+/// Records the operands of an instruction that would be copied.
 fn note(program: &Program, writes: &[Counts], index: usize, operands: &mut Vec<Operand>) {
     let (access, instruction) = (&program.accesses()[index], &program.instructions()[index]);
     let is_tex = access.opcode.info().is_tex;
@@ -125,7 +125,7 @@ fn note(program: &Program, writes: &[Counts], index: usize, operands: &mut Vec<O
         .map(|source| (source, cost(access, &instruction.src[source], access.channels(source))))
         .filter(|&(_, cost)| cost > 0)
         .collect();
-    // What is split because of one operand is split for another one, too.
+    // Splitting because of one operand serves another one, too.
     if access.traits.any(Traits::COMPONENTWISE) && costs.len() > 1 {
         return;
     }

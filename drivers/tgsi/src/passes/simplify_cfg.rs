@@ -1,9 +1,9 @@
-//! Control flow that says the same with fewer instructions.
+//! Simplifies control flow.
 //!
 //! ```text
 //! UIF c  ENDIF                                  (nothing)
 //! UIF c  A  ELSE  ENDIF                   =>    UIF c  A  ENDIF
-//! UIF c  ELSE  B  ENDIF                   =>    USEQ t, c, 0  UIF t  B  ENDIF     (combines with what produces c)
+//! UIF c  ELSE  B  ENDIF                   =>    USEQ t, c, 0  UIF t  B  ENDIF     (fuses with the producer of c)
 //! UIF c  A  BRK  ELSE  B  ENDIF           =>    UIF c  A  BRK  ENDIF  B           (likewise CONT)
 //! CONT  ENDLOOP                           =>    ENDLOOP
 //! ```
@@ -14,16 +14,16 @@ use tgsi::tables::{File, Opcode};
 use crate::machine::Program;
 use crate::target::options::TgsiOptions;
 
-/// Simplifies. Without native integers no integer opcode is made, and without comparisons either no condition is
-/// negated. Returns whether anything changed.
+/// Simplifies control flow. Without native integers no integer opcode is created, and without comparisons either, no
+/// condition is negated. Returns whether anything changed.
 pub(crate) fn simplify_cfg(program: &mut Program, options: &TgsiOptions) -> bool {
     if !has_work(program) {
         return false;
     }
     let mut changed = false;
-    // What follows an ELSE that is dropped is let out of its construct: constructs whose ENDIF has come already.
+    // The code after a dropped ELSE is moved out of its construct: constructs with an ENDIF already emitted.
     let mut closed_early: Vec<bool> = Vec::new();
-    // What is kept moves to the front: for each instruction that is added another one is dropped before.
+    // Kept instructions move to the front: each added instruction is preceded by a dropped one.
     let mut kept = 0;
     for index in 0..program.accesses().len() {
         let next = program.accesses().get(index + 1).map(|a| a.opcode);
@@ -75,7 +75,7 @@ pub(crate) fn simplify_cfg(program: &mut Program, options: &TgsiOptions) -> bool
     changed
 }
 
-/// Puts a comparison with zero and a branch on that instead of a branch and the next instruction.
+/// Replaces a branch and the next instruction by a comparison with zero and a branch on its result.
 fn negate_condition(program: &mut Program, index: usize, native_integers: bool) {
     let condition = &program.instructions()[index];
     let (opcode, test) = match (native_integers, condition.opcode == Opcode::If) {
@@ -95,8 +95,7 @@ fn negate_condition(program: &mut Program, index: usize, native_integers: bool) 
     program.set(index + 1, branch);
 }
 
-/// Whether flow instructions stand side by side that say something in a roundabout way. All that is simplified begins
-/// with such a pair.
+/// Whether there are adjacent flow instructions that can be simplified. Every simplification begins with such a pair.
 fn has_work(program: &Program) -> bool {
     use Opcode::{Brk, Cont, Else, Endif, Endloop, If, Uif};
     program.accesses().windows(2).any(|pair| {

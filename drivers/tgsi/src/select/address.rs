@@ -1,10 +1,10 @@
 //! Address registers.
 //!
-//! Each component of the (up to three) address registers holds one run-time index. What is loaded stays until the block
-//! ends, the value that it was loaded from changes, or the component is needed for another index; least recently used
-//! components go first. In the dialect of virgl, where components are not told apart and constants are always indexed
-//! by `ADDR[0]`, each [`Purpose`] has one register, so that an operand that is indexed must be read before the next one
-//! of its purpose is addressed.
+//! Each component of the (up to three) address registers holds one run-time index. A loaded index stays valid until the
+//! block ends, the value that it was loaded from changes, or the component is needed for another index; the least
+//! recently used component is replaced first. In the dialect of virgl, where components are not distinguished and
+//! constants are always indexed by `ADDR[0]`, each [`Purpose`] has one register, so an indexed operand must be read
+//! before the next one of its purpose is addressed.
 
 use std::ops::Range;
 
@@ -19,28 +19,29 @@ use super::declared::IoFile;
 use super::{Selector, Unit, Value};
 use crate::target::options::Dialect;
 
-/// An address register and the component.
+/// A component of an address register.
 pub(super) type Slot = (Register, u8);
 
-/// The purpose of an address. Where each has an address register of its own, this is its number.
+/// The purpose of an address. Where purposes have separate address registers, this is the register number.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Purpose {
     /// The index of a register.
     Index,
-    /// The outer index: a vertex, a constant buffer. Operands cannot add to it where address registers have purposes.
+    /// The outer index: a vertex, a constant buffer. Operands cannot add a constant to it where address registers have
+    /// purposes.
     Dimension,
     /// A sampler, image, buffer or counter.
     Resource,
 }
 
-/// The bits of a float that is an integer as those of the integer.
+/// Converts the bits of a float with an integer value to those of the integer.
 pub(super) fn whole(word: u64) -> Option<u64> {
     let value = f32::from_bits(word as u32);
     (value.trunc() == value && value.abs() < 16_777_216.0).then_some(u64::from(value as i32 as u32))
 }
 
 impl Selector<'_> {
-    /// Forgets what was loaded and what was put together: another block begins.
+    /// Discards loaded addresses and packed vectors at the start of a block.
     pub(super) fn forget_addresses(&mut self) {
         self.packed.clear();
         for address in &mut self.addresses {
@@ -48,7 +49,7 @@ impl Selector<'_> {
         }
     }
 
-    /// A register is about to be written: what was loaded from it is not its content any more.
+    /// Discards addresses loaded from a register that is about to be written.
     pub(super) fn forget_addresses_of(&mut self, register: &Register) {
         for address in &mut self.addresses {
             let stale = address.source.is_some_and(|(_, src)| {
@@ -63,19 +64,19 @@ impl Selector<'_> {
         }
     }
 
-    /// Loads an index that an operand adds; returns where it is and a constant that belongs to it.
+    /// Loads an index that an operand adds; returns its slot and a constant for the operand.
     pub(super) fn load_address(&mut self, index: Def, purpose: Purpose) -> (Slot, i32) {
         self.note_index(index);
         self.load_number(index, purpose)
     }
 
-    /// Loads an index that an operand adds to `base`; returns where it is and the constant of the operand.
+    /// Loads an index that an operand adds to `base`; returns its slot and the constant of the operand.
     pub(super) fn load_address_beyond(&mut self, index: Def, base: i32) -> (Slot, i32) {
         self.note_index(index);
         self.load_number_beyond(index, base)
     }
 
-    /// The same for what is known to be a number, a float where there are no integers.
+    /// Like `load_address_beyond` for a known number, which is a float where there are no integers.
     pub(super) fn load_number_beyond(&mut self, index: Def, base: i32) -> (Slot, i32) {
         let constant = base.wrapping_add(self.split_index(index).2);
         if constant < 0 && !self.options.negative_offsets {
@@ -85,13 +86,13 @@ impl Selector<'_> {
         (slot, base.wrapping_add(add))
     }
 
-    /// Like [`Selector::load_address`] for what is known to be a number, a float where there are no integers.
+    /// Like [`Selector::load_address`] for a known number, which is a float where there are no integers.
     pub(super) fn load_number(&mut self, index: Def, purpose: Purpose) -> (Slot, i32) {
         self.load_number_within(index, purpose, i64::MIN..i64::MAX)
     }
 
-    /// Like [`Selector::load_address`], for an operand that adds to constants in a range; where what it names must be
-    /// one of the registers that the address may lead to, the constant that belongs to the index is in the range.
+    /// Like [`Selector::load_address`], for an operand that can add only constants in a range. Where the operand must
+    /// refer to one of the registers that the address may reach, the constant split off the index is in the range.
     pub(super) fn load_address_within(&mut self, index: Def, purpose: Purpose, range: Range<i64>) -> (Slot, i32) {
         self.note_index(index);
         self.load_number_within(index, purpose, range)
@@ -123,8 +124,8 @@ impl Selector<'_> {
         (self.load_value(value.lane(component), purpose), offset)
     }
 
-    /// The number whose floor, plus a half, is an index: `ARR` takes it. (`ARL` of a floor is the machine passes'
-    /// work.)
+    /// The number to which an index is rounded (its floor, plus a half), for `ARR`. (The machine passes form `ARL` of a
+    /// floor.)
     fn rounded(&self, mut def: Def, mut component: u8) -> Option<(Def, u8)> {
         if !self.options.has_arr {
             return None;
@@ -158,9 +159,9 @@ impl Selector<'_> {
         self.may_be_loaded(number.0).then_some(number)
     }
 
-    /// Hosts of virgl have one array of all `GENERIC` registers and one of all `PATCH` registers, and index that of the
-    /// register that an operand names: the offset from `base` of such a register, if what the operand would name is
-    /// none.
+    /// Virgl hosts have one array of all `GENERIC` registers and one of all `PATCH` registers, and index the array that
+    /// contains the operand's register. If the operand would refer to neither, returns the offset from `base` of a
+    /// register that is in one of them.
     pub(super) fn register_that_hosts_index(&self, file: IoFile, base: i32, index: Def) -> Option<i32> {
         if self.options.dialect != Dialect::Virgl {
             return None;
@@ -174,7 +175,7 @@ impl Selector<'_> {
         if is_indexed(self.split_index(index).2) {
             return None;
         }
-        // The source has most likely named what it adds.
+        // It is most likely the constant that the source added.
         let inst = self.body.def_inst(index);
         let added = self.body.sources(inst).filter_map(|source| {
             let component = usize::from(self.body.swizzle(source).get(0));
@@ -185,8 +186,8 @@ impl Selector<'_> {
         added.filter(|_| is_sum).chain(first).find(|&offset| is_indexed(offset))
     }
 
-    /// The index of a sampler or image without a constant that leads to another one of the same variable: hosts
-    /// of virgl take the array that the constant names.
+    /// The index of a sampler or image without an added constant that refers to another unit of the same variable:
+    /// virgl hosts index the array that contains the constant.
     pub(super) fn offset_of_unit(&mut self, index: Def, unit: &Unit, stride: u32) -> Option<(Value, i32)> {
         if self.options.dialect != Dialect::Virgl || stride != 1 || unit.dynamic.is_some() {
             return None;
@@ -205,7 +206,7 @@ impl Selector<'_> {
     /// Loads `index - subtracted`.
     pub(super) fn load_difference(&mut self, index: Def, subtracted: i32) -> Slot {
         self.note_index(index);
-        // What the source has added may be just that.
+        // The source may have added the same constant.
         let (def, component, left) = match self.split_index(index) {
             (def, component, offset) if offset == subtracted => (def, component, 0),
             _ => (index, 0, subtracted),
@@ -228,10 +229,10 @@ impl Selector<'_> {
         self.load_value(difference.swizzled([0; 4]), Purpose::Index)
     }
 
-    /// Whether a value can be read at the instruction at hand from where its producer left it: it is not in a register,
-    /// or in one that has been loaded in this block shortly before, and has not been written since.
+    /// Whether a value can still be read at the current instruction where its producer left it: it is not in a
+    /// register, or in one that was loaded shortly before in this block and not written since.
     pub(super) fn still_holds(&self, def: Def) -> bool {
-        /// Instructions that are looked at.
+        /// The number of instructions searched.
         const WINDOW: usize = 32;
         let body = self.body;
         let Some(load) = chase::load_reg_for_def(body, def) else { return true };
@@ -242,7 +243,7 @@ impl Selector<'_> {
             chase::is_store_reg(body, store)
                 && chase::accessed_register(body, store).is_none_or(|written| written.handle == register.handle)
         };
-        // What is stored may be written to the register where it is made.
+        // A stored value may be written to the register at its definition.
         let changes = |inst: Inst| {
             writes(inst) || body.inst_def(inst).and_then(|def| chase::store_reg_for_def(body, def)).is_some_and(writes)
         };
@@ -258,8 +259,8 @@ impl Selector<'_> {
         false
     }
 
-    /// Whether an address can be loaded from a value at the instruction at hand: it is still where its producer left
-    /// it, which is nowhere if it is a modifier of the instructions that read it.
+    /// Whether an address can be loaded from a value at the current instruction: it still is where its producer left
+    /// it, and it is not a folded modifier, which is never computed.
     fn may_be_loaded(&self, def: Def) -> bool {
         !chase::is_folded(self.body, self.body.def_inst(def), self.options.modifiers()) && self.still_holds(def)
     }
@@ -270,7 +271,7 @@ impl Selector<'_> {
         let mut component = 0u8;
         let mut offset = 0i32;
         let is_float = !self.options.native_integers;
-        // Constants that are added become part of the operand. Registers may have changed since.
+        // Added constants become part of the operand. Registers may have changed since.
         for _ in 0..16 {
             let body = self.body;
             let inst = body.def_inst(def);
@@ -304,7 +305,7 @@ impl Selector<'_> {
                     component = body.swizzle(source).get(usize::from(component));
                     def = next;
                 }
-                // `ARL` takes the floor itself.
+                // `ARL` itself takes the floor.
                 Some(op @ (AluOp::Mov | AluOp::F2i32 | AluOp::Ffloor)) if op == AluOp::Mov || is_float => {
                     let source = body.source(inst, 0);
                     let next = body.src_def(source);
@@ -320,12 +321,12 @@ impl Selector<'_> {
         (def, component, offset)
     }
 
-    /// Replaces constant indices that operands cannot hold: code that is never reached may have any. Resources are
-    /// addressed, as what they lead to is for the machine to say; there are no such registers, vertices and constant
-    /// buffers, which are read as zero and written to nowhere.
+    /// Replaces constant indices that operands cannot encode; unreachable code may have any. Resources are addressed
+    /// indirectly, as the machine defines out-of-range accesses. Other registers, vertices and constant buffers with
+    /// such indices do not exist: reads give zero, writes are dropped.
     pub(super) fn replace_what_cannot_be_named(&mut self, instruction: &mut Instruction) {
         let has_room = |index: i32| (MIN_OPERAND_INDEX..=MAX_OPERAND_INDEX).contains(&index.into());
-        // Numbers of these are not those of the result.
+        // The final numbers of these differ.
         let is_virtual = |file: File| matches!(file, File::Temporary | File::Immediate);
         let is_named = |register: &Register| {
             (register.indirect.is_some() || is_virtual(register.file) || has_room(register.index))
@@ -342,7 +343,7 @@ impl Selector<'_> {
         }
     }
 
-    /// A resource with its number in an address register.
+    /// A resource register with the number in an address register.
     fn addressed(&mut self, register: Register) -> Register {
         let number = self.number(register.index as u32);
         let (address, component) = self.load_value(number, Purpose::Resource);
@@ -354,9 +355,9 @@ impl Selector<'_> {
         self.load_address_within(self.body.src_def(source), purpose, range)
     }
 
-    /// Loads a source into a component of an address register, unless it is in one.
+    /// Loads a source into a component of an address register, unless it is already loaded.
     pub(super) fn load_value(&mut self, src: Src, purpose: Purpose) -> Slot {
-        // Without integers, indices are floats that hold integers.
+        // Without integers, indices are floats with integer values.
         let opcode = if self.options.native_integers { Opcode::Uarl } else { Opcode::Arl };
         self.load_value_by(opcode, src, purpose)
     }

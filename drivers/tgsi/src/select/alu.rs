@@ -11,7 +11,7 @@ use tgsi_registers::chase::Operand;
 use super::{Selector, Value, lane_mask};
 use crate::DriverError;
 
-/// Opcodes that compute each component by itself from 32-bit sources, with the sources in TGSI's order.
+/// Opcodes that compute each component separately from 32-bit sources, with the sources in TGSI's order.
 const fn componentwise(op: AluOp) -> Option<Opcode> {
     Some(match op {
         AluOp::Fadd => Opcode::Add,
@@ -93,7 +93,7 @@ const fn replicated(op: AluOp) -> Option<Opcode> {
     })
 }
 
-/// Operations on the vectors of their sources: opcode and components read.
+/// Operations on vectors: opcode and number of components read.
 const fn horizontal(op: AluOp) -> Option<(Opcode, usize)> {
     Some(match op {
         AluOp::Fdot2 | AluOp::Fdot2Replicated | AluOp::Fdot2Mad => (Opcode::Dp2, 2),
@@ -136,10 +136,10 @@ const fn vector_comparison(op: AluOp) -> Option<(Opcode, Opcode, usize)> {
     })
 }
 
-/// Operands of one instruction: value and swizzle of each source.
+/// The operands of an instruction: value and swizzle of each source.
 pub(super) type Sources = arrayvec::ArrayVec<(Value, Swizzle), 4>;
 
-/// Words of an operand that are known, of the components in use.
+/// The words of a constant operand, for the components in use.
 pub(super) fn known(
     immediates: &crate::machine::Immediates,
     src: &Src,
@@ -149,12 +149,12 @@ pub(super) fn known(
     Some((0..4).filter(|c| mask & 1 << c != 0).map(|c| words[c]).collect())
 }
 
-/// The operand whose channel c is component `swizzle[c]`.
+/// The operand with component `swizzle[c]` in channel c.
 pub(super) fn operand(source: &(Value, Swizzle)) -> Src {
     first_channels(source, 4)
 }
 
-/// The same of the first `count` channels; the others repeat the first one.
+/// Like `operand` for the first `count` channels; the others repeat the first one.
 fn first_channels((value, swizzle): &(Value, Swizzle), count: usize) -> Src {
     value.source([0, 1, 2, 3].map(|c| swizzle.get(if c < count { c } else { 0 }) & 3))
 }
@@ -192,7 +192,7 @@ impl Selector<'_> {
             return Ok(());
         }
         match op {
-            // Words of other words: nothing to compute if the value stays SSA.
+            // Words that consist of other words: no code if the value stays SSA.
             AluOp::UnpackHalf2x16SplitX | AluOp::UnpackHalf2x16SplitY => {
                 let (dst, saturate) = self.alu_destination(def);
                 let channel = u8::from(op == AluOp::UnpackHalf2x16SplitY);
@@ -223,8 +223,8 @@ impl Selector<'_> {
             AluOp::PackSnorm4x8 => {
                 let packed = match self.recognized_pack(inst) {
                     Some(source) => source,
-                    // NaN packs as -1 in the IR, as 0 in TGSI; nothing else is less than -1 and packs as something
-                    // else.
+                    // NaN packs as -1 in the IR, as 0 in TGSI: the maximum with -1 maps NaN to -1, and changes no other
+                    // result.
                     None => {
                         let least = self.float(-1.0);
                         self.computed(Opcode::Max, 0xf, &[operand(&sources[0]), least])
@@ -243,7 +243,7 @@ impl Selector<'_> {
         }
         let (dst, saturate) = self.alu_destination(def);
         match op {
-            // An index is the floor of a number anyway: it is not lowered before selection.
+            // Not lowered before selection, because addresses take the floor anyway.
             AluOp::Ffloor if !self.options.has_flr => {
                 self.floor(dst, operand(&sources[0]), saturate);
                 return Ok(());
@@ -281,7 +281,7 @@ impl Selector<'_> {
             }
             AluOp::Fabs => self.emit_saturated(Opcode::Max, dst, &[src(0)?, negated(src(0)?)], saturate),
             AluOp::Fsat => self.emit_saturated(Opcode::Mov, dst, &[src(0)?], true),
-            // The rules of the whole shader say how zero times anything comes out.
+            // A property of the shader selects the rule for products with zero.
             AluOp::Fmulz if self.shader.info.use_legacy_math_rules => {
                 self.emit_saturated(Opcode::Mul, dst, &[src(0)?, src(1)?], saturate);
             }
@@ -302,7 +302,7 @@ impl Selector<'_> {
                 self.multiply_or_zero_and_add(dst, [src(0)?, difference, src(2)?], saturate);
             }
             AluOp::Fdot2Madz | AluOp::Fdot3Madz | AluOp::Fdot4Madz => self.dot_or_zero(dst, op, &sources, saturate),
-            // Rounded once, as the sum; without a product the addend.
+            // Rounded once, like the sum; without a product the result is the addend.
             AluOp::Ffmaz if self.options.has_fma && (self.options.native_integers || self.options.has_cmp) => {
                 let sum = self.computed(Opcode::Fma, dst.write_mask, &[src(0)?, src(1)?, src(2)?]);
                 let counts = self.both_factors_count(src(0)?, src(1)?, dst.write_mask);
@@ -320,7 +320,8 @@ impl Selector<'_> {
                 let negative = self.computed(Opcode::Ineg, dst.write_mask, &[src(1)?]);
                 self.emit(Opcode::Uadd, dst, &[src(0)?, negative]);
             }
-            // `LRP` takes the difference of both first: another rounding, and NaN beside infinities.
+            // `LRP` computes the difference of the endpoints first: it rounds differently, and gives NaN for
+            // infinities.
             AluOp::Flrp if flags.contains(AluFlags::EXACT) => {
                 let (m, one) = (dst.write_mask, self.float(1.0));
                 let rest = self.computed(Opcode::Add, m, &[one, negated(src(2)?)]);
@@ -341,13 +342,13 @@ impl Selector<'_> {
             AluOp::Fcsel if !self.options.native_integers => {
                 self.select_by_float(dst, [src(0)?, src(1)?, src(2)?], saturate);
             }
-            // NaN is other than 0,
+            // NaN is not equal to 0.
             AluOp::Fcsel => {
                 self.select_where((Opcode::Fsne, Opcode::Sne), dst, [src(0)?, src(1)?, src(2)?], saturate);
             }
-            // not greater
+            // NaN is not greater than 0.
             AluOp::FcselGt => self.select_negative(dst, [negated(src(0)?), src(1)?, src(2)?], saturate),
-            // and not at least as much, where a comparison the other way round would take it for that.
+            // NaN is not greater or equal, so the inverted comparison would be wrong.
             AluOp::FcselGe => {
                 self.select_where((Opcode::Fsge, Opcode::Sge), dst, [src(0)?, src(1)?, src(2)?], saturate);
             }
@@ -367,7 +368,7 @@ impl Selector<'_> {
                     self.emit(opcode, dst, &operands);
                     return Ok(());
                 }
-                // Beyond the last part there is the sign, or nothing.
+                // Beyond the last part the result is the sign, or 0.
                 let count = self.word(count);
                 let part = self.computed(opcode, m, &operands);
                 let exists = self.computed(Opcode::Uslt, m, &[src(1)?, count]);
@@ -384,7 +385,7 @@ impl Selector<'_> {
                 self.emit(Opcode::Uadd, dst, &[sum, src(2)?]);
             }
             AluOp::UaddCarry => {
-                // The sum is smaller than a summand where it overflowed.
+                // On overflow the sum is less than a summand.
                 let one = self.word(1);
                 let sum = self.computed(Opcode::Uadd, dst.write_mask, &[src(0)?, src(1)?]);
                 let less = self.computed(Opcode::Uslt, dst.write_mask, &[sum, src(0)?]);
@@ -409,9 +410,9 @@ impl Selector<'_> {
         Ok(())
     }
 
-    /// An instruction per distinct source channel.
+    /// Emits an instruction per distinct source channel.
     fn per_channel(&mut self, opcode: Opcode, dst: Dst, sources: &Sources, saturate: bool) {
-        // The destination may be a register that the sources read: later parts must not see the first ones' results.
+        // The destination may be a register that the sources read: later parts must not read results of earlier ones.
         let selected = |c: usize| -> arrayvec::ArrayVec<u8, 4> { sources.iter().map(|s| s.1.get(c) & 3).collect() };
         let mut parts: arrayvec::ArrayVec<(u8, usize), 4> = arrayvec::ArrayVec::new();
         for c in (0..4).filter(|c| dst.write_mask & 1 << c != 0) {
@@ -436,13 +437,13 @@ impl Selector<'_> {
         }
     }
 
-    /// The largest integer that is not above an operand.
+    /// Emits the largest integer that is not greater than an operand.
     fn floor(&mut self, dst: Dst, src: Src, saturate: bool) {
         if self.options.has_flr {
             self.emit_saturated(Opcode::Flr, dst, &[src], saturate);
             return;
         }
-        // That of an infinity is NaN, which clamps to 0: without it the infinity stays.
+        // The fraction of an infinity is NaN, which clamps to 0, so that the infinity is kept.
         let m = dst.write_mask;
         let fraction = self.temp();
         self.emit_saturated(Opcode::Frc, Dst::new(fraction).masked(m), &[src], self.options.has_sat);
@@ -454,7 +455,7 @@ impl Selector<'_> {
         self.emit_saturated(Opcode::Add, dst, &[src, negated(fraction)], saturate);
     }
 
-    /// An operand without its fraction.
+    /// Emits an operand without its fraction.
     fn truncated(&mut self, dst: Dst, src: Src, saturate: bool) {
         let m = dst.write_mask;
         let magnitude = match self.options.fuse_fabs {
@@ -472,7 +473,7 @@ impl Selector<'_> {
         if self.options.has_cmp {
             let [a, b, c] = operands;
             if self.options.narrow_cmp && are_different_temporaries(&operands) {
-                // Added to -0, every value stays what it is.
+                // Adding -0 preserves every value.
                 let none = negated(zero);
                 let first = self.computed(Opcode::Cmp, m, &[a, b, none]);
                 let second = self.computed(Opcode::Cmp, m, &[a, none, c]);
@@ -491,8 +492,8 @@ impl Selector<'_> {
         self.select_by_float(dst, [is_negative, operands[1], operands[2]], saturate);
     }
 
-    /// The second operand where the first compares so with 0, else the third. The comparison makes an integer or a
-    /// float, as the target has them.
+    /// Emits the second operand where the first compares with 0 as given, else the third. The comparison gives an
+    /// integer or a float, depending on the target.
     fn select_where(&mut self, compare: (Opcode, Opcode), dst: Dst, [a, b, c]: [Src; 3], saturate: bool) {
         let zero = self.float(0.0);
         if self.options.native_integers {
@@ -510,7 +511,7 @@ impl Selector<'_> {
             self.select_negative(dst, [negated(factor), b, c], saturate);
             return;
         }
-        // Either product is the value or 0; `LRP` would lose a small value beside a large one.
+        // One of the products is 0; `LRP` would lose a small value next to a large one.
         let m = dst.write_mask;
         if self.is_zero(&c, m) {
             self.emit_saturated(Opcode::Mul, dst, &[factor, b], saturate);
@@ -524,7 +525,7 @@ impl Selector<'_> {
         }
         let other = self.computed(Opcode::Mul, m, &[rest, c]);
         if self.options.fuse_mad {
-            // Nothing is rounded: one of the products is 0.
+            // The result is not rounded: one of the products is 0.
             self.emit_saturated(Opcode::Mad, dst, &[factor, b, other], saturate);
         } else {
             let first = self.computed(Opcode::Mul, m, &[factor, b]);
@@ -538,7 +539,7 @@ impl Selector<'_> {
             .is_some_and(|words| (0..4).all(|c| mask & 1 << c == 0 || words[c] << 1 == 0))
     }
 
-    /// 1.0 where neither is 0, else 0.0.
+    /// Emits 1.0 where both factors are non-zero, else 0.0.
     fn both_factors_count(&mut self, a: Src, b: Src, mask: u8) -> Src {
         let zero = self.float(0.0);
         let first = self.computed(Opcode::Sne, mask, &[a, zero]);
@@ -553,8 +554,8 @@ impl Selector<'_> {
         self.emit_saturated(Opcode::Add, dst, &[Src::new(product), c], saturate);
     }
 
-    /// A dot product in which zero times anything is zero. The shader's property says that of `DP2` to `DP4`; without
-    /// it the products are summed.
+    /// Emits a dot product in which zero times anything is zero. The shader's property implies that for `DP2` to `DP4`;
+    /// without it the products are summed.
     fn dot_or_zero(&mut self, dst: Dst, op: AluOp, sources: &Sources, saturate: bool) {
         let count: usize = match op {
             AluOp::Fdot2Madz => 2,
@@ -577,7 +578,7 @@ impl Selector<'_> {
         self.emit_saturated(Opcode::Add, dst, &[sum, product(last)], saturate);
     }
 
-    /// The product, but 0 where a factor is 0, whatever the other is.
+    /// Emits a product that is 0 where a factor is 0, whatever the other factor is.
     fn multiply_or_zero(&mut self, dst: Dst, a: Src, b: Src, saturate: bool) {
         let (zero, m) = (self.float(0.0), dst.write_mask);
         let product = self.computed(Opcode::Mul, m, &[a, b]);
@@ -586,8 +587,8 @@ impl Selector<'_> {
             self.select_negative(dst, [negated(counts), product, zero], saturate);
             return;
         }
-        // The product may be NaN where it does not count, which no sum of products would forget: it is clamped, to
-        // nothing there and to infinities elsewhere.
+        // The product may be NaN where it does not count, and would make any sum NaN: clamp it, to 0 there and to
+        // infinities elsewhere.
         let one = self.float(1.0);
         let rest = self.computed(Opcode::Add, m, &[one, negated(counts)]);
         let inverse = self.temp();
@@ -596,12 +597,13 @@ impl Selector<'_> {
         }
         let most = self.computed(Opcode::Add, m, &[Src::new(inverse), negated(one)]);
         let least = self.computed(Opcode::Add, m, &[one, negated(Src::new(inverse))]);
-        // Of two zeros the first one stays, which is not negative.
+        // Of two zeros the first one is returned, which is not negative.
         let above = self.computed(Opcode::Max, m, &[least, product]);
         self.emit_saturated(Opcode::Min, dst, &[most, above], saturate);
     }
 
-    /// Without `SQRT`: the reciprocal of the reciprocal root, which is right for zero and infinity as well.
+    /// The square root without `SQRT`: the reciprocal of the reciprocal root, which is also correct for zero and
+    /// infinity.
     fn square_root(&mut self, dst: Dst, src: Src, saturate: bool) {
         let root = self.computed(Opcode::Rsq, 1, &[src]);
         self.emit_saturated(Opcode::Rcp, dst, &[root.swizzled([0; 4])], saturate);
@@ -663,7 +665,7 @@ impl Selector<'_> {
         if count > 4 || (wide && count > 2) || !matches!(body.bit_size(def), 32 | 64) {
             return Err(DriverError::BitSize { inst, bits: body.bit_size(def) });
         }
-        // Source and component of each component of the result; none if undefined.
+        // The source and component of each component of the result; none if undefined.
         let mut parts: arrayvec::ArrayVec<Option<(Value, u8, bool)>, 4> = arrayvec::ArrayVec::new();
         for c in 0..count {
             let (number, selector) = if op == AluOp::Mov { (0, c) } else { (c, 0) };
@@ -736,7 +738,7 @@ fn same(a: &Value, b: &Value) -> bool {
     a.register == b.register && a.absolute == b.absolute && a.negate == b.negate && a.lanes == b.lanes
 }
 
-/// The value that a vector is, if all of it stands in one register that does not change.
+/// The value of a vector with all components in one register that does not change.
 fn common_value(parts: &[Option<(Value, u8, bool)>], wide: bool) -> Option<Value> {
     let (first, _, _) = parts.iter().flatten().next().copied()?;
     let mut lanes = [0u8; 4];
@@ -763,7 +765,7 @@ fn common_value(parts: &[Option<(Value, u8, bool)>], wide: bool) -> Option<Value
     Some(Value { lanes, ..first })
 }
 
-/// Whether these are three temporaries.
+/// Whether the operands are three different temporaries.
 fn are_different_temporaries([a, b, c]: &[Src; 3]) -> bool {
     let is_temporary = |src: &Src| src.register.file == File::Temporary;
     let differ = |a: &Src, b: &Src| a.register != b.register;

@@ -1,6 +1,6 @@
 //! ALU instructions with 64-bit values: one or two components, each a pair of channels.
 //!
-//! | what | written |
+//! | operation | channels written |
 //! |---|---|
 //! | 64 bits to 64 bits, 32 to 64 | the pairs of the components |
 //! | 64 bits to 32 | the first channels of the mask, in order |
@@ -18,7 +18,7 @@ use super::{Selector, Value, lane_mask};
 use crate::DriverError;
 use crate::target::options::Dialect;
 
-/// The channels that operands and result of an opcode take.
+/// The channels used by the operands and the result of an opcode.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Form {
     /// Pairs to pairs.
@@ -29,7 +29,7 @@ enum Form {
     Widen,
     /// Pairs to words.
     Narrow,
-    /// Pairs to truth values.
+    /// Pairs to booleans.
     Compare,
 }
 
@@ -100,14 +100,14 @@ fn form(op: AluOp, source_bits: u8, result_bits: u8) -> Option<(Form, Opcode)> {
     })
 }
 
-/// Pairs of the components that a swizzle selects.
+/// Returns the pairs of the components selected by a swizzle.
 fn pairs(source: &(Value, Swizzle), count: usize) -> Src {
     let component = |k: usize| source.1.get(if k < count { k } else { 0 }) & 1;
     let (a, b) = (component(0), component(1));
     source.0.source([2 * a, 2 * a + 1, 2 * b, 2 * b + 1])
 }
 
-/// A 32-bit component for each pair, in both channels.
+/// Returns a 32-bit component for each pair, in both channels.
 fn words(source: &(Value, Swizzle), count: usize) -> Src {
     let component = |k: usize| source.1.get(if k < count { k } else { 0 }) & 3;
     let (a, b) = (component(0), component(1));
@@ -160,7 +160,7 @@ impl Selector<'_> {
                         })
                         .collect();
                     let remainder = matches!(op, AluOp::Udiv | AluOp::Umod | AluOp::Irem);
-                    // A partial destination of a widening would move the words that are read.
+                    // A widening with a partial destination would permute the words read.
                     let (register, _) = self.alu_destination(def);
                     let full = lane_mask((1 << count) - 1, 64);
                     let is_partial = form == Form::Widen && register.write_mask != full;
@@ -168,7 +168,7 @@ impl Selector<'_> {
                     if remainder {
                         self.divide64(opcode, dst, operands[0], operands[1], count);
                     } else if opcode == Opcode::Dsqrt && self.options.dialect == Dialect::Virgl {
-                        // Hosts write a square root of four components, whatever is written.
+                        // Hosts write all four components of a square root, regardless of the mask.
                         let root = self.computed(Opcode::Drsq, dst.write_mask, &operands);
                         self.emit(Opcode::Drcp, dst, &[root]);
                     } else {
@@ -256,7 +256,7 @@ impl Selector<'_> {
         self.emit(Opcode::Ucmp, dst, &[nonzero.swizzled([0, 0, 2, 2]), quotient, zero]);
     }
 
-    /// Binds an ALU result to where it is, or moves it to its register.
+    /// Binds an ALU result to an existing value, or moves that to its register.
     pub(super) fn bind_alu(&mut self, def: Def, value: Value) {
         let dest = chase::chase_alu_dest(self.body, def, self.options.modifiers());
         if let Operand::Ssa(result) = dest.operand
@@ -269,9 +269,9 @@ impl Selector<'_> {
         self.emit_saturated(Opcode::Mov, dst, &[value.source([0, 1, 2, 3])], saturate);
     }
 
-    /// Opcodes that put words together or take them apart: bound to the words where they stand, if they stay there.
+    /// Combines or splits words: binds the result to the existing words if it stays SSA.
     fn rearrange(&mut self, inst: Inst, def: Def, op: AluOp, sources: &Sources, count: usize) {
-        // (source, lane) of each lane of the result.
+        // The source and lane of each lane of the result.
         let mut lanes: arrayvec::ArrayVec<(usize, u8), 4> = arrayvec::ArrayVec::new();
         match op {
             AluOp::Pack642x32Split => {

@@ -1,4 +1,4 @@
-//! Bit fields: those whose offset and width count modulo 32, and those that may be as wide as the word.
+//! Bit fields: those with offset and width modulo 32, and those that may be as wide as the word.
 
 use tgsi::shader::{Dst, Src};
 use tgsi::tables::Opcode;
@@ -10,7 +10,7 @@ use super::Selector;
 use super::alu::{Sources, known, operand};
 
 impl Selector<'_> {
-    /// Bit fields with the IR's conventions: widths count modulo 32, where TGSI's opcodes know a width of 32.
+    /// Emits bit fields with the IR's conventions: widths are modulo 32, whereas TGSI's opcodes support a width of 32.
     pub(super) fn bit_field(&mut self, inst: Inst, def: Def, op: AluOp, sources: &Sources) {
         let body = self.body;
         if op == AluOp::Bfi
@@ -63,8 +63,8 @@ impl Selector<'_> {
         }
     }
 
-    /// Bit fields that are 0 as a whole where they reach beyond the word, but for those without any bits. Within it
-    /// TGSI's opcodes mean the same.
+    /// Emits bit fields that are 0 where they exceed the word, except empty ones. Within the word TGSI's opcodes are
+    /// equivalent.
     pub(super) fn bit_field_in_range(&mut self, dst: Dst, op: AluOp, sources: &Sources) {
         let operands: arrayvec::ArrayVec<Src, 4> = sources.iter().map(operand).collect();
         let [.., offset, width] = operands.as_slice() else { return };
@@ -84,7 +84,7 @@ impl Selector<'_> {
         }
         let beyond = self.word(33);
         let field = self.computed(opcode, m, &operands);
-        // The sum is that of small numbers if neither is a large one, which negative ones are.
+        // The sum cannot wrap unless one of them is large, as negative numbers are.
         let end = self.computed(Opcode::Uadd, m, &[*offset, *width]);
         let farther = self.computed(Opcode::Umax, m, &[*offset, *width]);
         let farthest = self.computed(Opcode::Umax, m, &[end, farther]);
@@ -98,7 +98,7 @@ impl Selector<'_> {
         }
     }
 
-    /// Offset and width of the `bfm` that makes the mask of a `bfi`, if they do not change.
+    /// The offset and width of the `bfm` that defines the mask of a `bfi`, if they do not change.
     fn mask_parts(&mut self, inst: Inst) -> Option<(Src, Src)> {
         let body = self.body;
         let source = body.source(inst, 0);

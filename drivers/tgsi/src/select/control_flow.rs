@@ -8,7 +8,7 @@ use tgsi_registers::chase;
 use super::Selector;
 use crate::DriverError;
 
-/// The steps that are still to be done.
+/// The pending steps.
 enum Step {
     List(CfList),
     Node(CfNode),

@@ -1,7 +1,7 @@
-//! The collection for the declarations of the finished shader: resources, system values and constants that
-//! are used, and what inputs and outputs there are.
+//! Collects the declarations of the finished shader: the resources, system values and constants that are used, and the
+//! inputs and outputs.
 //!
-//! Nothing is declared here: that takes the final instructions, too.
+//! The declarations are emitted later, as they depend on the final instructions, too.
 
 use hashbrown::{HashMap, HashSet};
 use std::collections::{BTreeMap, BTreeSet};
@@ -16,13 +16,13 @@ use tgsi_ir::types::TypeData;
 use tgsi_ir::variable::{VariableData, VariableModes};
 use tgsi_to_ir::slots::{processor_of, semantic_of};
 
-/// Counters that are declared where it is not known how far an index may reach.
+/// The number of counters declared where the reach of an index is unknown.
 const ALL_COUNTERS: i32 = 256;
 
-/// Most registers of a file of inputs or outputs that operands can name.
+/// The maximum number of input or output registers that operands can address.
 const MAX_IO_REGISTERS: u32 = 0x8000;
 
-/// Most constant buffers that a dimension can name.
+/// The maximum number of constant buffers that a dimension can address.
 const MOST_BUFFERS: u32 = 0x8000;
 
 /// Inputs or outputs.
@@ -48,7 +48,7 @@ impl IoFile {
     }
 }
 
-/// The number of an array of counters in operands until the end: the one that the counter of the operand is in.
+/// The number of an array of counters in operands before finishing: the array that contains the operand's counter.
 pub(crate) const OWN_ARRAY: u16 = 1;
 
 /// An array of inputs or outputs, by its first register.
@@ -66,7 +66,7 @@ pub(crate) struct ImageUse {
     pub(crate) writable: bool,
 }
 
-/// Registers of a variable.
+/// The registers of a variable.
 #[derive(Clone, Debug)]
 pub(crate) struct IoVariable {
     pub(crate) data: VariableData,
@@ -75,7 +75,7 @@ pub(crate) struct IoVariable {
     pub(crate) is_array: bool,
 }
 
-/// Ranges that a run-time index may reach, declared once: they may have tens of thousands of units, and every
+/// A range that a run-time index may reach, to declare it only once: it may have tens of thousands of units, and every
 /// instruction may reach all of them.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 enum Reached {
@@ -104,15 +104,14 @@ pub(crate) struct Declared {
     buffer_sizes: BTreeMap<u32, u32>,
     /// Declared ranges of counters by buffer: first and last.
     counter_ranges: BTreeMap<i32, Vec<(i32, i32)>>,
-    /// Arrays that are addressed indirectly: array `n` has number `n + 1` in operands until the end.
+    /// Arrays that are addressed indirectly: array `n` has number `n + 1` in operands before finishing.
     pub(crate) arrays: Vec<ArrayKey>,
     array_numbers: HashMap<ArrayKey, u16>,
     pub(crate) variables: BTreeMap<(IoFile, u32), IoVariable>,
     reached: HashSet<Reached>,
 }
 
-/// A number under which a resource can be declared: 0 for one that operands cannot name and reach through an address
-/// only.
+/// The number under which to declare a resource: 0 for one that operands can reach through an address only.
 fn declarable(number: u32) -> u32 {
     if i64::from(number) <= MAX_OPERAND_INDEX { number } else { 0 }
 }
@@ -156,12 +155,12 @@ impl Declared {
         declared
     }
 
-    /// First register of the array that holds a register; the register itself if none does.
+    /// The first register of the array that contains a register; the register itself if none does.
     pub(crate) fn array_of(&self, file: IoFile, register: u32) -> u32 {
         self.variable(file, register).map_or(register, |v| v.first)
     }
 
-    /// The offsets that lead from a register to those of its variable.
+    /// The range of offsets from a register to the registers of its variable.
     pub(crate) fn offsets_within(&self, file: IoFile, register: i32) -> Range<i64> {
         let variable = u32::try_from(register).ok().and_then(|r| self.variable(file, r));
         let register = i64::from(register);
@@ -181,13 +180,13 @@ impl Declared {
             .filter(|v| register - v.first < v.count)
     }
 
-    /// Whether an access from a register, over a range, leads beyond its variable.
+    /// Whether an access from a register, over a range, exceeds its variable.
     pub(crate) fn reaches_others(&self, file: IoFile, register: i32, range: i32) -> bool {
         let (Ok(register), Ok(range)) = (u32::try_from(register), u32::try_from(range)) else { return false };
         range > self.variable(file, register).map_or(1, |v| v.count)
     }
 
-    /// Whether an input register belongs to a vertex and not to the patch.
+    /// Whether an input register belongs to a vertex rather than to the patch.
     pub(crate) fn is_by_vertex(&self, stage: Stage, register: i32) -> bool {
         if !matches!(stage, Stage::Geometry | Stage::TessCtrl | Stage::TessEval) {
             return false;
@@ -206,7 +205,7 @@ impl Declared {
         semantic.filter(|_| !is_attribute).map(|(semantic, _)| semantic)
     }
 
-    /// The registers of inputs or outputs that variables have, each with what it means.
+    /// The registers of input or output variables, each with its semantic.
     pub(crate) fn semantics(&self, stage: Stage, file: IoFile) -> Vec<(u32, Semantic)> {
         let ends = |v: &IoVariable| (v.first, v.first.saturating_add(v.count).min(MAX_IO_REGISTERS));
         let variables = self.variables.range((file, 0)..=(file, u32::MAX)).map(|(_, v)| ends(v));
@@ -215,17 +214,17 @@ impl Declared {
         registers.filter_map(meaning).collect()
     }
 
-    /// Semantics of the system values so far, by register.
+    /// The semantics of the system values so far, by register.
     pub(crate) fn system_values(&self) -> &[Semantic] {
         &self.system_values
     }
 
-    /// The first constant buffer from `first` on that is declared; `first` if none is.
+    /// The first declared constant buffer from `first` on, or `first` itself.
     pub(crate) fn first_block(&self, first: u32) -> u32 {
         self.buffer_sizes.range(first..).next().map_or(first, |(&block, _)| block)
     }
 
-    /// Provisional number of an array.
+    /// The provisional number of an array.
     pub(crate) fn array_number(&mut self, key: ArrayKey) -> u16 {
         let next = self.arrays.len() as u16 + 1;
         let number = *self.array_numbers.entry(key).or_insert(next);
@@ -243,7 +242,8 @@ impl Declared {
         slot as i32
     }
 
-    /// Constants that a run-time index, or one of a buffer, may reach. What operands name is declared without this.
+    /// Declares constants that a run-time index, or a run-time buffer number, may reach. Direct accesses are declared
+    /// without this.
     pub(crate) fn indirect_constants(&mut self, buffer: u32, first: u32, last: u32) {
         self.constants.entry(declarable(buffer)).or_default().insert((first, last.max(first)));
     }
@@ -270,36 +270,36 @@ impl Declared {
         self.images.insert(unit, ImageUse { writable: usage.writable || writable, ..usage });
     }
 
-    /// So many samplers from the first on.
+    /// Declares `count` samplers from `first` on.
     pub(crate) fn samplers(&mut self, first: u32, count: u32) {
         if count == 1 || self.reached.insert(Reached::Samplers(first, count)) {
             (first..first.saturating_add(count)).for_each(|unit| self.sampler(unit));
         }
     }
 
-    /// So many views from the first on.
+    /// Declares `count` views from `first` on.
     pub(crate) fn views(&mut self, first: u32, count: u32, target: TextureTarget, returns: ReturnType) {
         if count == 1 || self.reached.insert(Reached::Views(first, count, target, returns)) {
             (first..first.saturating_add(count)).for_each(|unit| self.view(unit, target, returns));
         }
     }
 
-    /// So many views from the first on, where nothing else says what they are.
+    /// Declares `count` views from `first` on that have no other declaration.
     pub(crate) fn views_if_absent(&mut self, first: u32, count: u32, target: TextureTarget, returns: ReturnType) {
-        // Nothing is absent after the first time.
+        // They exist after the first time.
         if count == 1 || self.reached.insert(Reached::AnyViews(first, count)) {
             (first..first.saturating_add(count)).for_each(|unit| self.view_if_absent(unit, target, returns));
         }
     }
 
-    /// So many images from the first on.
+    /// Declares `count` images from `first` on.
     pub(crate) fn images(&mut self, first: u32, count: u32, usage: ImageUse) {
         if self.reached.insert(Reached::Images(first, count, usage)) {
             (first..first.saturating_add(count)).for_each(|unit| self.image(unit, usage));
         }
     }
 
-    /// So many storage buffers.
+    /// Declares `count` storage buffers.
     pub(crate) fn buffers(&mut self, count: u32, atomic: bool) {
         if self.reached.insert(Reached::Buffers(count, atomic)) {
             (0..count).for_each(|number| self.buffer(number, atomic));
@@ -318,7 +318,8 @@ impl Declared {
         self.memories.insert(memory);
     }
 
-    /// Constants of a buffer that a run-time index may reach: all that are declared, or as many as a buffer can have.
+    /// Declares the constants of a buffer that a run-time index may reach: all that are declared, or the maximum of a
+    /// buffer.
     pub(crate) fn all_constants(&mut self, buffer: u32) {
         let size = self.buffer_sizes.get(&buffer).copied().unwrap_or(MOST_CONSTANTS);
         if size > 0 {
@@ -326,7 +327,7 @@ impl Declared {
         }
     }
 
-    /// Constants of every buffer, for a run-time buffer number.
+    /// Declares the constants of every buffer, for a run-time buffer number.
     pub(crate) fn all_buffers(&mut self, shader: &Shader, reach: Option<(u32, u32)>) {
         let known = !self.buffer_sizes.is_empty();
         if !self.reached.insert(Reached::ConstantBuffers(reach.filter(|_| !known))) {
@@ -348,13 +349,13 @@ impl Declared {
         }
     }
 
-    /// The first and the last counter of the array that holds one.
+    /// The first and the last counter of the array that contains a counter.
     pub(crate) fn counter_array(&self, buffer: i32, counter: i32) -> (i32, i32) {
         let ranges = self.counter_ranges.get(&buffer).map_or(&[][..], |r| &r[..]);
         ranges.iter().find(|r| (r.0..=r.1).contains(&counter)).copied().unwrap_or((counter, counter))
     }
 
-    /// A counter, or all that a run-time index which starts at `first` may reach.
+    /// Declares a counter, or all that a run-time index starting at `first` may reach.
     pub(crate) fn counters(&mut self, buffer: i32, first: i32, dynamic: bool) {
         let is_known = self.counter_ranges.contains_key(&buffer);
         if dynamic && is_known && !self.reached.insert(Reached::Counters(buffer)) {

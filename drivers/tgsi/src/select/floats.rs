@@ -1,4 +1,4 @@
-//! Targets without integers: conversions that are none there, and the refusal of what needs integers.
+//! Targets without integers: removes conversions, and refuses operations that need integers.
 
 use tgsi::tables::{Opcode, OperandType};
 use tgsi_ir::alu::AluOp;
@@ -11,14 +11,14 @@ use crate::DriverError;
 use crate::lower::is_interface_load;
 
 impl Selector<'_> {
-    /// Whether a conversion converts nothing where there are no integers: of a number that becomes an index.
+    /// Whether a conversion is a no-op without integers: it converts a number to an index.
     pub(super) fn is_float_already(&self, def: Def, op: AluOp) -> bool {
         let body = self.body;
         op == AluOp::F2i32 && body.uses_of(def).all(|reader| is_index(body, reader))
     }
 
-    /// Remembers an index that is an integer where the target has none: only converted numbers and what the
-    /// interface has may be indices there.
+    /// Records whether an index is an integer although the target has none: only converted numbers and interface values
+    /// may be indices there.
     pub(super) fn note_index(&mut self, index: Def) {
         if self.options.native_integers {
             return;
@@ -40,8 +40,7 @@ impl Selector<'_> {
         self.integer_index |= !body.intrinsic(body.def_inst(def)).is_some_and(is_interface_load);
     }
 
-    /// An error if what was selected for an instruction, from instruction `first` on, needs integers that the target
-    /// has not.
+    /// Returns an error if the instructions selected from `first` on need integers that the target lacks.
     pub(super) fn refuse_integers(&self, inst: Inst, first: usize) -> Result<(), DriverError> {
         if self.options.native_integers {
             return Ok(());
@@ -60,7 +59,7 @@ impl Selector<'_> {
         })
     }
 
-    /// The instruction because of which a number had to be converted: the one that made an integer, or wants one.
+    /// The instruction responsible for a conversion: the one that defined or uses an integer.
     fn culprit(&self, inst: Inst) -> Inst {
         let body = self.body;
         let is_no_alu = |inst: Inst| {
@@ -94,7 +93,7 @@ impl Selector<'_> {
 
 /// Whether an opcode works on floats only.
 fn is_float_opcode(opcode: Opcode) -> bool {
-    // An address is an integer wherever there are any; what these two select and pass on has no type.
+    // An address is an integer on every target with integers; the operands of selections by these opcodes have no type.
     match opcode {
         Opcode::Arl | Opcode::Arr => return true,
         Opcode::Ucmp | Opcode::Uif | Opcode::Uarl => return false,

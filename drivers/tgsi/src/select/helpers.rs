@@ -1,6 +1,6 @@
-//! Helper invocations, where the target tells only which are helpers from the start (in the dialect of virgl).
+//! Helper invocations, where the target reports only those that are helpers from the start (in the dialect of virgl).
 //!
-//! A killed invocation is a helper, too. Where somebody asks, a temporary says who was killed.
+//! A killed invocation is a helper, too. If the shader queries helpers, a temporary records kills.
 //!
 //! ```text
 //!                                 MOV TEMP[9].x, 0
@@ -19,7 +19,7 @@ use super::{Selector, Value};
 use crate::target::options::Dialect;
 
 impl Selector<'_> {
-    /// Before all else: nobody was killed.
+    /// Initialises the record of kills.
     pub(super) fn begin_helpers(&mut self) {
         if self.options.dialect != Dialect::Virgl {
             return;
@@ -35,7 +35,7 @@ impl Selector<'_> {
         }
     }
 
-    /// The invocation is about to be killed.
+    /// Records that the invocation is about to be killed.
     pub(super) fn note_kill(&mut self) {
         if let Some(killed) = self.killed {
             let ones = self.word(u32::MAX);
@@ -43,7 +43,7 @@ impl Selector<'_> {
         }
     }
 
-    /// The same if the condition of the instruction holds.
+    /// Records a kill under the condition of the instruction.
     pub(super) fn note_kill_if(&mut self, inst: Inst) {
         if let Some(killed) = self.killed {
             let condition = self.source(inst, 0).lane(0);
@@ -51,7 +51,7 @@ impl Selector<'_> {
         }
     }
 
-    /// Whether the invocation is a helper. The system value is not 0 in helpers, but no boolean.
+    /// Emits whether the invocation is a helper. The system value is non-zero in helpers, but not a boolean.
     pub(super) fn is_helper(&mut self, register: Register) {
         let dst = Dst::new(register).masked(1);
         if self.options.dialect == Dialect::Mesa {

@@ -22,14 +22,14 @@ impl Selector<'_> {
         Value { lanes: [lane(0), lane(1), lane(2), lane(3)], ..Value::new(register) }
     }
 
-    /// Binds a value to a register that never changes, unless its address may.
+    /// Binds a value to a register that never changes; copies it if its address may change.
     fn bind_read_only(&mut self, def: Def, value: Value) {
         let indirect =
             value.register.indirect.is_some() || value.register.dimension.is_some_and(|d| d.indirect.is_some());
         if indirect { self.copy_to(def, value) } else { self.bind_or_move(def, value) }
     }
 
-    /// Puts the outer index of an access by vertex on a register.
+    /// Adds the outer index of an access by vertex to a register.
     fn by_vertex(&mut self, register: Register, vertex: Use) -> Register {
         let def = self.body.src_def(vertex);
         let dimension = match self.body.constant_component(def, 0) {
@@ -54,8 +54,8 @@ impl Selector<'_> {
             return Ok(());
         };
         match op {
-            // An access that names no vertex of a file with vertices reads vertex 0. One to the whole file says so for
-            // registers that have vertices only.
+            // An access without a vertex to a file with vertices reads vertex 0. For an access to the whole file the
+            // vertex is given only if the register has vertices.
             IntrinsicOp::LoadInput
                 if self.declared.is_by_vertex(self.shader.stage, base)
                     && (register.indirect.is_none() || !self.reaches_others(IoFile::Input, inst)) =>
@@ -67,7 +67,7 @@ impl Selector<'_> {
                 let vertex = body.constant_component(body.src(inst, 0), 0);
                 let is_missing = self.shader.stage == Stage::Geometry && vertex.is_some_and(|v| v >= vertices.into());
                 if is_missing && vertices != 0 && self.options.dialect == Dialect::Virgl {
-                    // No vertex of the primitive: GLSL refuses that.
+                    // No vertex of the primitive: GLSL does not allow that.
                     self.bind_zero(def);
                     return Ok(());
                 }
@@ -98,7 +98,7 @@ impl Selector<'_> {
         }
         let semantic = self.declared.semantic(self.shader.stage, IoFile::Input, register);
         if self.options.dialect == Dialect::Virgl && semantic.is_some_and(rules::is_integer_input) {
-            // The host converts these for opcodes of integers alone.
+            // The host converts these for integer opcodes only.
             let source = Self::at_component(register, component).source([0, 1, 2, 3]);
             let dst = Dst::new(self.destination(def)).masked(self.full_lanes(def));
             self.emit(Opcode::Imax, dst, &[source, source]);
@@ -108,7 +108,7 @@ impl Selector<'_> {
         Ok(())
     }
 
-    /// An address register with the number of a block and what is to be added to it.
+    /// Loads a block number plus a constant into an address register.
     fn block_address(&mut self, block: Def, add: u32) -> super::address::Slot {
         if add == 0 {
             return self.load_address(block, Purpose::Dimension).0;
@@ -130,7 +130,7 @@ impl Selector<'_> {
         self.values.set(def, value);
     }
 
-    /// The value of a source as something that does not change: copied if it is a register of the IR.
+    /// The value of a source, copied if it is a register of the IR, which may change.
     pub(super) fn settled(&mut self, source: Use) -> Value {
         let body = self.body;
         let value = self.operand(source);
@@ -166,7 +166,7 @@ impl Selector<'_> {
 
     pub(super) fn store_output(&mut self, inst: Inst, op: IntrinsicOp) -> Result<(), DriverError> {
         let body = self.body;
-        // Before the output is addressed, where that leaves no address register for the value.
+        // Before the output is addressed, which would leave no address register for the value.
         let value = (self.options.dialect == Dialect::Virgl).then(|| self.source(inst, 0));
         let component = body.index(inst, IndexKind::Component).clamp(0, 3) as u8;
         let offset = body.source(inst, body.num_sources(inst) - 1);
@@ -208,8 +208,8 @@ impl Selector<'_> {
         self.bind_read_only(def, Value::new(register));
     }
 
-    /// The register of a constant, without its buffer: by name, or through an address register if operands cannot name
-    /// it.
+    /// The register of a constant, without its buffer: direct, or through an address register if operands cannot encode
+    /// its index.
     fn constant_register(&mut self, buffer: u32, index: u32) -> Register {
         if index <= self.options.max_constant_index.min(0x7fff) {
             return Register::new(File::Constant, index as i32);
@@ -220,8 +220,8 @@ impl Selector<'_> {
         Register::new(File::Constant, 0).indexed_by(slot.0, slot.1, 0)
     }
 
-    /// Constant buffers are one further than blocks (block -1 is buffer 0), unless the first block is that of the
-    /// uniforms.
+    /// Emits the load of a uniform block. Constant buffer numbers are one greater than block numbers (block -1 is
+    /// buffer 0), unless the first block is that of the uniforms.
     pub(super) fn load_ubo(&mut self, inst: Inst) {
         let body = self.body;
         let Some(def) = body.inst_def(inst) else { return };
@@ -267,8 +267,8 @@ impl Selector<'_> {
             None => {
                 let first = self.shader.info.first_ubo_buffer();
                 if self.options.dialect == Dialect::Virgl {
-                    // What is indexed is the array of all blocks, whatever stands beside the address; it begins with
-                    // the first that is declared.
+                    // The host indexes the array of all blocks, whatever the constant of the operand; it begins with
+                    // the first declared block.
                     let base = self.declared.first_block(first);
                     let slot = self.block_address(block, first.wrapping_sub(base));
                     register = register.in_dimension_indexed_by(base as i32, slot.0, slot.1);
@@ -326,7 +326,7 @@ impl Selector<'_> {
                     let (value, factor) = (operand(0), known(operand(1))?);
                     let vec4s = if op == AluOp::Ishl { factor == 4 } else { factor == 16 };
                     let first = constant % 16 / 4;
-                    // The index is read where the load stands, so it must be one that does not change.
+                    // The index is read at the load, so it must not have changed.
                     let fits = vec4s
                         && constant.is_multiple_of(4)
                         && first + count <= 4
@@ -345,11 +345,11 @@ impl Selector<'_> {
         None
     }
 
-    /// The index before it is clamped so that its byte offset does not wrap around: an operand takes it as it
-    /// is, and no buffer is as long as either limit.
+    /// The index without a clamp that prevents its byte offset from wrapping around: an operand supports any index, and
+    /// no buffer is as long as either limit.
     pub(super) fn without_clamp(&self, index: Def) -> Def {
         let mut index = index;
-        // A signed index has a limit on either side.
+        // A signed index has two limits.
         for _ in 0..2 {
             match self.without_limit(index) {
                 Some(value) => index = value,
@@ -359,7 +359,7 @@ impl Selector<'_> {
         index
     }
 
-    /// The value that a minimum or maximum keeps from leaving the range of all indices.
+    /// The value clamped by a minimum or maximum beyond the range of all indices.
     fn without_limit(&self, index: Def) -> Option<Def> {
         const LONGER_THAN_ANY_BUFFER: i32 = 0x00ff_ffff;
         let body = self.body;
@@ -383,7 +383,7 @@ impl Selector<'_> {
         })
     }
 
-    /// Any other offset: a `LOAD`.
+    /// Emits a `LOAD` for any other offset.
     fn load_constant_buffer(&mut self, inst: Inst, def: Def, fixed: Option<u32>) {
         let body = self.body;
         let resource = match fixed {

@@ -27,12 +27,12 @@ fn qualifiers(access: i32) -> MemoryQualifiers {
     MemoryQualifiers(bits.iter().filter(|b| access.contains(b.0)).fold(0, |m, b| m | b.1.0))
 }
 
-/// Memory word of an access to a buffer.
+/// The memory word of an access to a buffer.
 pub(super) fn buffer_memory(access: i32) -> InstructionMemory {
     InstructionMemory { qualifiers: qualifiers(access), ..InstructionMemory::default() }
 }
 
-/// The target of images of a dimensionality.
+/// The texture target of images of a dimensionality.
 fn image_target(dim: SamplerDim, array: bool) -> TextureTarget {
     use TextureTarget::*;
     match (dim, array) {
@@ -214,7 +214,7 @@ impl Selector<'_> {
             | AtomicCounterExchange
             | AtomicCounterCompSwap => self.counter(inst, op),
             VulkanResourceIndex => {
-                // Read where it stands; its reader finds its unit.
+                // The index is read here; the unit is determined at its use.
                 if let Some(def) = body.inst_def(inst) {
                     let value = self.settled(body.source(inst, 0));
                     self.values.set(def, value);
@@ -226,7 +226,7 @@ impl Selector<'_> {
         Ok(())
     }
 
-    /// An intrinsic that is one instruction on its only source.
+    /// Emits an intrinsic that is one instruction on its only source.
     fn simple(&mut self, inst: Inst, opcode: Opcode) {
         let Some(def) = self.body.inst_def(inst) else { return };
         let value = self.source(inst, 0);
@@ -235,7 +235,8 @@ impl Selector<'_> {
         self.emit(opcode, dst, &[value.source([0, 1, 2, 3])]);
     }
 
-    /// `KILL_IF` kills where a component is negative: of what was compared with 0 if the condition is made so.
+    /// Emits a conditional kill. `KILL_IF` kills where a component is negative: it tests the compared operand directly
+    /// if the condition is a comparison with 0.
     fn terminate_if(&mut self, inst: Inst) {
         let body = self.body;
         if let Some(src) = self.compared_with_zero(body.src(inst, 0)) {
@@ -252,7 +253,7 @@ impl Selector<'_> {
         self.emit_bare(Opcode::KillIf, &[kills.swizzled([0; 4]).negated()]);
     }
 
-    /// The operand of which `condition` says that some component is below 0.
+    /// The operand, if `condition` means that some component of it is less than 0.
     fn compared_with_zero(&mut self, condition: Def) -> Option<Src> {
         let body = self.body;
         let producer = body.def_inst(condition);
@@ -310,11 +311,8 @@ impl Selector<'_> {
         Some(value.source(channels))
     }
 
-    // ---- buffers
-    // ----------------------------------------------------------------------------------------------------------
-
     fn buffer(&mut self, number: Def, atomic: bool) -> Register {
-        // A number that no operand can have leads to no buffer, and stays an index.
+        // A number that no operand can encode refers to no buffer, and remains an index.
         match self.body.constant_component(number, 0).filter(|&index| index <= MAX_OPERAND_INDEX as u64) {
             Some(index) => {
                 self.declared.buffer(index as u32, atomic);
@@ -333,7 +331,7 @@ impl Selector<'_> {
         Register::new(File::Memory, MemoryType::Shared.value().into())
     }
 
-    /// `base + offset` of an access to shared memory.
+    /// The address of an access to shared memory: `base + offset`.
     fn shared_address(&mut self, inst: Inst, number: usize) -> Src {
         let base = self.body.index(inst, IndexKind::Base);
         let address = self.source(inst, number).lane(0);
@@ -344,7 +342,7 @@ impl Selector<'_> {
         self.computed(Opcode::Uadd, 1, &[address, base]).swizzled([0; 4])
     }
 
-    /// An instruction with a memory word.
+    /// Emits an instruction with a memory word.
     fn emit_memory(&mut self, opcode: Opcode, dst: Dst, src: &[Src], memory: InstructionMemory) {
         let mut instruction = Instruction::new(opcode);
         instruction.memory = Some(memory);
@@ -375,7 +373,7 @@ impl Selector<'_> {
         self.emit_memory(Opcode::Resq, dst, &[resource], memory);
     }
 
-    /// An atomic whose data begin at source `first`.
+    /// Emits an atomic operation with its data at source `first`.
     fn atomic(
         &mut self,
         inst: Inst,
@@ -404,11 +402,8 @@ impl Selector<'_> {
         self.emit_memory(opcode, dst, sources, memory);
     }
 
-    // ---- counters
-    // ---------------------------------------------------------------------------------------------------------
-
-    /// The index that an operand with a counter at byte `base` adds, if `bytes` are four times that, cut to where there
-    /// are no counters any more: there, the index leads to none either.
+    /// The index that an operand with a counter at byte `base` adds, if `bytes` is four times the clamped index. The
+    /// clamp can be ignored: there are no counters beyond its limits.
     fn counter_index(&self, bytes: Def, base: i32) -> Option<Def> {
         let body = self.body;
         let shift = body.def_inst(bytes);
@@ -432,7 +427,7 @@ impl Selector<'_> {
             (Some(bytes), _) => {
                 let index = base.wrapping_add(bytes as i32) >> 2;
                 if !(0..=MAX_OPERAND_INDEX).contains(&i64::from(index)) {
-                    // Nothing that could be named: no access, and the result is 0.
+                    // No operand can encode it: no access, and the result is 0.
                     if let Some(def) = body.inst_def(inst) {
                         let zero = self.word(0);
                         self.bind_or_move(def, Value { lanes: zero.swizzle, ..Value::new(zero.register) });
@@ -443,7 +438,7 @@ impl Selector<'_> {
                 Register::new_2d(File::HwAtomic, buffer, index)
             }
             (None, Some(index)) => {
-                // The register that an operand names says which array is indexed.
+                // The register in the operand determines which array is indexed.
                 let first = base >> 2;
                 let range = self.declared.counter_array(buffer, first);
                 let range = i64::from(range.0 - first)..i64::from(range.1 - first) + 1;
@@ -455,7 +450,7 @@ impl Selector<'_> {
             (None, None) => {
                 let mut bytes = self.source(inst, 0).lane(0);
                 let (index, two) = (self.temp(), self.word(2));
-                // What an operand cannot say belongs to the address.
+                // The part of the base that an operand cannot encode is added to the address.
                 let fits = base & 3 == 0 && (MIN_OPERAND_INDEX..=MAX_OPERAND_INDEX).contains(&i64::from(base >> 2));
                 let (first, rest) = if fits { (base >> 2, 0) } else { (0, base) };
                 if rest != 0 {
@@ -502,7 +497,7 @@ impl Selector<'_> {
             }
         }
         if op == AtomicCounterPreDec {
-            // The new value is wanted.
+            // The result is the new value.
             let old = self.temp();
             self.emit_memory(opcode, Dst::new(old).masked(1), &sources, memory);
             if let Some(def) = body.inst_def(inst) {
@@ -514,9 +509,6 @@ impl Selector<'_> {
         }
         self.emit_atomic(inst, opcode, &sources, memory);
     }
-
-    // ---- images
-    // -----------------------------------------------------------------------------------------------------------
 
     fn image(&mut self, inst: Inst, op: IntrinsicOp) -> Result<(), DriverError> {
         use IntrinsicOp::*;
@@ -594,7 +586,7 @@ impl Selector<'_> {
         Ok(())
     }
 
-    /// Coordinates of a texel, the sample in w.
+    /// The coordinates of a texel, with the sample in w.
     fn texel(&mut self, inst: Inst, target: TextureTarget) -> Src {
         let coordinate = self.source(inst, 1);
         let count = target.coordinate_components().max(1);
@@ -613,9 +605,6 @@ impl Selector<'_> {
         self.emit(Opcode::Mov, Dst::new(temp).masked(8), &[sample.lane(0)]);
         Value::new(temp).source([0, 1, 2, 3])
     }
-
-    // ---- the rest
-    // ---------------------------------------------------------------------------------------------------------
 
     fn barrier(&mut self, inst: Inst) {
         let body = self.body;
@@ -644,7 +633,7 @@ impl Selector<'_> {
         }
     }
 
-    /// A bindless handle of a unit.
+    /// Emits a bindless handle of a unit.
     fn handle(&mut self, inst: Inst) {
         let body = self.body;
         let Some(def) = body.inst_def(inst) else { return };

@@ -44,7 +44,7 @@ use shared::{Fixed, Shared};
 pub(crate) use values::Value;
 use values::Values;
 
-/// Where a register of the IR lives.
+/// The location of a register of the IR.
 #[derive(Clone, Copy, Debug)]
 enum Home {
     Temp(u32),
@@ -52,21 +52,21 @@ enum Home {
     Array(u32, u32, u16),
 }
 
-/// The unit that a deref of a sampler or image designates.
+/// The unit that a deref of a sampler or image refers to.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Unit {
     pub(crate) variable: Variable,
-    /// Constant part of the unit number, the binding included.
+    /// The constant part of the unit number, including the binding.
     pub(crate) base: u32,
-    /// Run-time part, a scalar.
+    /// The run-time part, a scalar.
     pub(crate) dynamic: Option<Value>,
 }
 
-/// A loaded address register component.
+/// A loaded component of an address register.
 #[derive(Clone, Copy, Debug)]
 struct LoadedAddress {
     source: Option<(Opcode, Src)>,
-    /// Instruction that last needed it, for replacement.
+    /// The time of the last use, for replacement.
     used: u64,
 }
 
@@ -81,29 +81,29 @@ pub(crate) struct Selector<'a> {
     homes: SecondaryMap<Def, Option<Home>>,
     units: SecondaryMap<Def, Option<Unit>>,
     addresses: Vec<LoadedAddress>,
-    /// Copies of inputs that lookups of this block have read, each with the operand and its components.
+    /// Copies of inputs read by lookups of this block, each with the operand and its number of components.
     coordinates: ArrayVec<(Src, usize, Src), MAX_COORDINATES>,
-    /// Vectors that were put together in this block and whose parts have kept their values, each with the operand.
+    /// Vectors packed in this block with parts that have not changed, each with the operand.
     packed: ArrayVec<(Parts, Src), MAX_COORDINATES>,
     clock: u64,
-    /// An index was used that is an integer although the target has none.
+    /// Whether an integer was used as an index although the target has no integers.
     integer_index: bool,
     fixed: &'a Fixed,
-    /// The registers that derefs of shared variables designate.
+    /// The registers that derefs of shared variables refer to.
     shared: SecondaryMap<Def, Option<Shared>>,
-    /// Functions that may be called.
+    /// The functions that may be called.
     callable: &'a EntitySet<Function>,
-    /// The instruction at hand.
+    /// The current instruction.
     at: Option<Inst>,
-    /// It is exact.
+    /// Whether it is exact.
     exact: bool,
-    /// The last query of a texture's sizes: its block and index, as long as its result stays where it is.
+    /// The last query of a texture's sizes: its block and index, while its result is unchanged.
     size_query: Option<(Option<tgsi_ir::Block>, usize)>,
-    /// The temporary that says who was killed, where that is asked for.
+    /// The temporary that records kills, if needed.
     killed: Option<Register>,
 }
 
-/// The components of a vector that is put together.
+/// The components of a packed vector.
 type Parts = ArrayVec<Option<Component>, 4>;
 
 /// A component of a register.
@@ -115,11 +115,11 @@ struct Component {
     negate: bool,
 }
 
-/// Most copies of coordinates, and most packed vectors, that later lookups of a block may read, too.
+/// The maximum number of copies of coordinates, and of packed vectors, kept for later lookups of a block.
 const MAX_COORDINATES: usize = 8;
 
-/// Most registers of a file, of temporaries those in arrays: as many as operands can name. (Temporaries that are packed
-/// may be more before that.)
+/// The maximum number of registers of a file that operands can address; for temporaries, of those in arrays. (Other
+/// temporaries may be more before they are packed.)
 const MAX_REGISTERS: u32 = 0x8000;
 
 /// The selected code.
@@ -127,23 +127,23 @@ pub(crate) struct Selected {
     /// The entry point, then the subroutines.
     pub(crate) parts: Vec<Part>,
     pub(crate) declared: Declared,
-    /// Sizes of the arrays of temporaries, in order; array `n` has number `n + 1`.
+    /// The sizes of the arrays of temporaries, in order; array `n` has number `n + 1`.
     pub(crate) arrays: Vec<u32>,
 }
 
 /// A function.
 pub(crate) struct Part {
     pub(crate) function: Function,
-    /// Calls, one within another, that lead to it at most.
+    /// The maximum depth of nested calls that lead to it.
     pub(crate) depth: u32,
     pub(crate) program: Program,
 }
 
-/// The functions that can be called, and how many calls, one within another, lead to each at most.
+/// The functions that can be called, and the maximum depth of nested calls that lead to each.
 fn callable(shader: &Shader, entry: Function) -> (EntitySet<Function>, SecondaryMap<Function, u32>) {
     let mut callable = EntitySet::new();
     let mut depths: SecondaryMap<Function, u32> = SecondaryMap::new();
-    // Most shaders have nothing to call, which needs no look at their instructions.
+    // Most shaders have no calls; then their instructions need not be visited.
     if shader.functions.len() == 1 {
         return (callable, depths);
     }
@@ -161,7 +161,7 @@ fn callable(shader: &Shader, entry: Function) -> (EntitySet<Function>, Secondary
     (callable, depths)
 }
 
-/// Selects the entry point and all that it calls.
+/// Selects the entry point and its callees.
 pub(crate) fn select(shader: &Shader, options: &TgsiOptions) -> Result<Selected, Located> {
     let entry = shader.entry_point().ok_or(DriverError::NoEntryPoint)?;
     let fixed = Fixed::of(shader)?;
@@ -208,17 +208,16 @@ pub(crate) fn select(shader: &Shader, options: &TgsiOptions) -> Result<Selected,
     Ok(selected)
 }
 
-/// About how many instructions there will be, rather more than less: room that is not used costs little, but all of it
-/// must be found in one piece, and to grow is to have it twice.
+/// A generous estimate of the number of instructions: unused capacity costs little, whereas growing copies everything.
 fn expected_length(body: &Body) -> usize {
     let expected = |inst: Inst| match *body.inst(inst) {
-        // Values that are put together in another register than they are made in.
+        // Values copied to another register than their own.
         InstData::Alu { op, .. } if op.is_vec_or_mov() => 2,
         InstData::Alu { .. } | InstData::Tex(_) => 1,
         InstData::Intrinsic { op, .. } => usize::from(op != IntrinsicOp::StoreReg && body.inst_def(inst).is_none()),
         _ => 0,
     };
-    // `IF`, `ELSE` and `ENDIF` stand for blocks.
+    // `IF`, `ELSE` and `ENDIF` correspond to blocks.
     let count: usize = body.blocks().map(|block| 1 + body.insts(block).map(expected).sum::<usize>()).sum();
     count + count / 8
 }
@@ -257,16 +256,13 @@ impl Selector<'_> {
         }
     }
 
-    // ---- emission
-    // -------------------------------------------------------------------------------------------------------
-
     fn emit_instruction(&mut self, mut instruction: Instruction) {
         let info = instruction.opcode.info();
-        // Hosts of virgl take comparisons apart where they need not be precise, as if there were no NaN.
+        // Virgl hosts transform comparisons that are not precise as if there were no NaN.
         let compares = self.options.dialect == Dialect::Virgl && info.src_types.iter().any(|t| t.is_float());
         instruction.precise |= self.exact && (info.dst_type.is_float() || compares);
-        // A memory word where text has one, and none where an empty one would say nothing: readers of text make the
-        // same tokens of it.
+        // Add a memory word where the text form has one, and remove an empty one elsewhere, so that text is read to the
+        // same tokens.
         if instruction.opcode.info().has_memory {
             instruction.memory.get_or_insert_default();
         } else if instruction.memory == Some(InstructionMemory::default()) {
@@ -297,38 +293,38 @@ impl Selector<'_> {
         self.emit_instruction(instruction);
     }
 
-    /// Emits an instruction whose result is a new temporary, and returns that.
+    /// Emits an instruction with a new temporary as its result, and returns that.
     fn computed(&mut self, opcode: Opcode, mask: u8, src: &[Src]) -> Src {
         let temp = self.temp();
         self.emit(opcode, Dst::new(temp).masked(mask), src);
         Src::new(temp)
     }
 
-    /// An instruction without destination.
+    /// Emits an instruction without destination.
     fn emit_bare(&mut self, opcode: Opcode, src: &[Src]) {
         let mut instruction = Instruction::new(opcode);
         instruction.src.extend(src.iter().copied().take(5));
         self.emit_instruction(instruction);
     }
 
-    /// A new temporary.
+    /// Creates a temporary.
     fn temp(&mut self) -> Register {
         let index = self.program.new_temp();
         Register::new(File::Temporary, index as i32)
     }
 
-    /// The words of an immediate.
+    /// Creates an immediate.
     fn immediate(&mut self, words: [u32; 4]) -> Value {
         let number = self.program.constants.intern(words);
         Value::new(Register::new(File::Immediate, number))
     }
 
-    /// One word in all channels.
+    /// Creates an immediate with one word in all channels.
     fn word(&mut self, word: u32) -> Src {
         self.immediate([word; 4]).source([0, 1, 2, 3])
     }
 
-    /// A number that indices are computed with: a float where there are no integers.
+    /// Creates a number for computing indices: a float where there are no integers.
     fn number(&mut self, value: u32) -> Src {
         if self.options.native_integers { self.word(value) } else { self.float(value as f32) }
     }
@@ -336,9 +332,6 @@ impl Selector<'_> {
     fn float(&mut self, value: f32) -> Src {
         self.word(value.to_bits())
     }
-
-    // ---- values
-    // ---------------------------------------------------------------------------------------------------------
 
     /// The register that holds an SSA value.
     fn value(&mut self, def: Def) -> Value {
@@ -363,8 +356,8 @@ impl Selector<'_> {
                 self.immediate(row)
             }
             data => {
-                // Undefined, so zero will do.
-                debug_assert!(matches!(data, InstData::Undef), "{def:?} is read and was not made");
+                // Undefined: use zero.
+                debug_assert!(matches!(data, InstData::Undef), "{def:?} has uses but was not selected");
                 self.immediate([0; 4])
             }
         };
@@ -383,7 +376,7 @@ impl Selector<'_> {
         register
     }
 
-    /// The value of a register operand of the IR. The address register is loaded if need be.
+    /// The value of a register operand of the IR. Loads the address register if needed.
     fn register_value(&mut self, register: chase::Register) -> Value {
         match self.homes[register.handle] {
             Some(Home::Temp(temp)) => Value::new(Register::new(File::Temporary, temp as i32)),
@@ -391,7 +384,7 @@ impl Selector<'_> {
                 let operand = self.array_element(first, elements, array, register);
                 let value = operand.map_or_else(|| self.immediate([0; 4]), Value::new);
                 if self.options.has_single_addresses() && value.register.indirect.is_some() {
-                    // The address register is needed for the next operand.
+                    // The next operand needs the address register.
                     return Value::new(self.computed(Opcode::Mov, 0xf, &[value.source([0, 1, 2, 3])]).register);
                 }
                 value
@@ -415,7 +408,7 @@ impl Selector<'_> {
         }
     }
 
-    /// The operand of an instruction that is no ALU one.
+    /// An operand of a non-ALU instruction.
     fn operand(&mut self, source: Use) -> Value {
         match chase::chase_src(self.body, source) {
             Operand::Ssa(def) => self.value(def),
@@ -443,11 +436,8 @@ impl Selector<'_> {
         (value, chased.swizzle)
     }
 
-    // ---- destinations
-    // -----------------------------------------------------------------------------------------------------
-
-    /// Where the value of an ALU instruction goes, with a mask of lanes, and whether it is saturated. SSA values get a
-    /// temporary.
+    /// The destination of an ALU instruction's result, with a mask of lanes, and whether it is saturated. SSA values
+    /// get a temporary.
     fn alu_destination(&mut self, def: Def) -> (Dst, bool) {
         let dest = chase::chase_alu_dest(self.body, def, self.options.modifiers());
         let register = match dest.operand {
@@ -462,14 +452,14 @@ impl Selector<'_> {
             Some(Home::Temp(temp)) => Register::new(File::Temporary, temp as i32),
             Some(Home::Array(first, elements, array)) => match self.array_element(first, elements, array, register) {
                 Some(element) => element,
-                // Writes outside an array are dropped: nobody reads this temporary.
+                // Writes outside an array are dropped: the temporary is never read.
                 None => self.temp(),
             },
             None => self.temp(),
         }
     }
 
-    /// Where the value of an instruction that is no ALU one goes, and whether it goes to a register of the IR.
+    /// The destination of a non-ALU instruction's result.
     fn destination(&mut self, def: Def) -> Register {
         match chase::chase_dest(self.body, def) {
             Operand::Ssa(def) => self.bind_temp(def),
@@ -477,7 +467,7 @@ impl Selector<'_> {
         }
     }
 
-    /// Makes a value be what some register already holds: by binding if it stays SSA, by a `MOV` otherwise.
+    /// Sets a value to the content of a register: by binding if it stays SSA, by a `MOV` otherwise.
     fn bind_or_move(&mut self, def: Def, value: Value) {
         if let Operand::Ssa(_) = chase::chase_dest(self.body, def) {
             self.values.set(def, value);
@@ -488,25 +478,22 @@ impl Selector<'_> {
         self.emit(Opcode::Mov, Dst::new(register).masked(mask), &[value.source([0, 1, 2, 3])]);
     }
 
-    /// Like [`Selector::bind_or_move`] for what changes: always copied.
+    /// Like [`Selector::bind_or_move`] for a register that may change: always copies.
     fn copy_to(&mut self, def: Def, mut value: Value) {
         let mask = self.full_lanes(def);
         let is_indexed = matches!(chase::chase_dest(self.body, def), Operand::Register(r) if r.indirect.is_some());
         if self.options.has_single_addresses() && is_indexed && value.register.indirect.is_some() {
-            // The address register is needed for the destination.
+            // The destination needs the address register.
             value = Value::new(self.computed(Opcode::Mov, mask, &[value.source([0, 1, 2, 3])]).register);
         }
         let register = self.destination(def);
         self.emit(Opcode::Mov, Dst::new(register).masked(mask), &[value.source([0, 1, 2, 3])]);
     }
 
-    /// Mask of the components of a value that are read, as lanes.
+    /// The mask of the components of a value, as lanes.
     fn full_lanes(&self, def: Def) -> u8 {
         lane_mask(chase::full_mask(self.body, def), self.body.bit_size(def))
     }
-
-    // ---- instructions
-    // -------------------------------------------------------------------------------------------------------
 
     fn instruction(&mut self, inst: Inst) -> Result<(), DriverError> {
         let body = self.body;
@@ -536,7 +523,7 @@ impl Selector<'_> {
         }
     }
 
-    /// Follows derefs of samplers and images.
+    /// Selects derefs of samplers and images.
     fn deref(&mut self, inst: Inst, kind: DerefKind) {
         let body = self.body;
         let Some(def) = body.inst_def(inst) else { return };
@@ -549,8 +536,8 @@ impl Selector<'_> {
                 let Some(parent) = self.units[body.src(inst, 0)] else { return };
                 let stride = body.deref_type(def).map_or(1, |ty| self.shader.types.array_elements(ty).max(1));
                 let mut unit = parent;
-                // A constant beyond the array is an index like one that is known when the shader runs: no operand names
-                // what it leads to.
+                // A constant beyond the array is treated like a run-time index: no operand may refer to the register
+                // that it would reach.
                 let length = body.deref_type(body.src(inst, 0)).map(|ty| self.shader.types.array_elements(ty) / stride);
                 let named = body
                     .constant_component(body.src(inst, 1), 0)
@@ -589,12 +576,12 @@ impl Selector<'_> {
         }
     }
 
-    /// The unit that a deref names.
+    /// The unit that a deref refers to.
     fn unit(&self, inst: Inst, deref: Def) -> Result<Unit, DriverError> {
-        self.units[deref].ok_or(DriverError::NotLowered { inst, what: "a deref of something else than a variable" })
+        self.units[deref].ok_or(DriverError::NotLowered { inst, what: "a deref of a value other than a variable" })
     }
 
-    /// Whether an ALU opcode moves bits only.
+    /// Whether an ALU opcode only moves bits.
     fn is_move(op: AluOp) -> bool {
         op.is_vec_or_mov()
     }
@@ -609,19 +596,19 @@ impl Selector<'_> {
         self.declared.reaches_others(file, self.body.index(inst, IndexKind::Base), range)
     }
 
-    /// An input or output register: `base + offset`. If there is a run-time part it is in the array that the variable
-    /// is, or in the whole file if the access reaches further than that. None where there is no register: an access by
-    /// a constant beyond the file.
+    /// An input or output register: `base + offset`. With a run-time offset it is in the array of the variable, or in
+    /// the whole file if the access exceeds the variable. None where there is no register: an access by a constant
+    /// beyond the file.
     fn io_register(&mut self, file: IoFile, inst: Inst, offset: Use) -> Result<Option<Register>, DriverError> {
         let tgsi_file = file.tgsi();
         let base = self.body.index(inst, IndexKind::Base);
         let def = self.body.src_def(offset);
         let named = |add: i32| {
             let index = i64::from(base) + i64::from(add);
-            // What the operand of a token holds; with an address, part of the way may be below the file.
+            // The limit of an operand in a token; with an address, the constant part may be below the file.
             i16::try_from(index).map(i32::from).map_err(|_| BuildError::TooManyRegisters(tgsi_file))
         };
-        // A variable beyond what operands can name; an access that leads there from another one finds none.
+        // A variable beyond the range of operands; an access that reaches there from another one finds no register.
         if base as u32 >= MAX_REGISTERS && self.declared.has_register(file, base as u32) {
             return Err(BuildError::TooManyRegisters(tgsi_file).into());
         }
@@ -630,7 +617,7 @@ impl Selector<'_> {
                 named(constant as i32).ok().filter(|&index| index >= 0).map(|index| Register::new(tgsi_file, index))
             }
             None => {
-                // What reaches several variables names the one that the source named.
+                // An access that reaches several variables refers to the one in the source.
                 let reaches_others = self.reaches_others(file, inst);
                 let range = if reaches_others { i64::MIN..i64::MAX } else { self.declared.offsets_within(file, base) };
                 let (slot, add) = match self.register_that_hosts_index(file, base, def).filter(|_| reaches_others) {

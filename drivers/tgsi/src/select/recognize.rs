@@ -1,4 +1,4 @@
-//! Recognises code that repairs how a TGSI opcode and the IR's differ: it is that opcode.
+//! Recognises code that adapts a TGSI opcode to the IR's semantics, and selects that opcode.
 //!
 //! ```text
 //! b32csel (ieq32 b, 0), ~0, (udiv a, b)                             UDIV a, b     (likewise UMOD, MOD)
@@ -8,8 +8,7 @@
 //! fadd! (fsign a), 0.0                                              SSG a         (likewise DSSG)
 //! ```
 //!
-//! What the parts compute becomes dead if nobody else reads it. Everything that is read must be SSA: a register may
-//! have changed since.
+//! The parts become dead if they have no other uses. All operands must be SSA: a register may have changed since.
 
 use arrayvec::ArrayVec;
 use tgsi::shader::Src;
@@ -22,7 +21,7 @@ use tgsi_registers::chase::Operand;
 
 use super::{Selector, Value};
 
-/// A value and the component that each component of the result reads.
+/// A value and the component read for each component of the result.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) struct Term {
     pub(super) def: Def,
@@ -30,14 +29,14 @@ pub(super) struct Term {
 }
 
 impl Selector<'_> {
-    /// Source `number` of an instruction as the components of `outer` see it.
+    /// Source `number` of an instruction with the swizzle `outer`.
     pub(super) fn term(&self, inst: Inst, number: usize, outer: [u8; 4]) -> Term {
         let source = self.body.source(inst, number);
         let swizzle = self.body.swizzle(source);
         Term { def: self.body.src_def(source), components: outer.map(|c| swizzle.get(usize::from(c)) & 3) }
     }
 
-    /// The sources of a term if it is made by `op`.
+    /// The sources of a term if it is defined by `op`.
     pub(super) fn made_by(&self, term: Term, op: AluOp) -> Option<ArrayVec<Term, 4>> {
         let producer = self.body.def_inst(term.def);
         (self.body.alu_op(producer) == Some(op)).then(|| {
@@ -54,7 +53,7 @@ impl Selector<'_> {
         a.equals(self.body, b, count)
     }
 
-    /// The sources of a commutative operation with a constant: the other one.
+    /// The other source of a commutative operation with a constant.
     pub(super) fn with_word(&self, term: Term, op: AluOp, count: usize, word: u64) -> Option<Term> {
         let sources = self.made_by(term, op)?;
         let (a, b) = (*sources.first()?, *sources.get(1)?);
@@ -67,7 +66,7 @@ impl Selector<'_> {
         }
     }
 
-    /// Emits the opcode that a selection stands for; false if it is an ordinary one.
+    /// Emits the opcode recognised in a selection; returns false for an ordinary one.
     pub(super) fn recognized(&mut self, inst: Inst, def: Def) -> bool {
         let count = usize::from(self.body.num_components(def));
         if self.body.bit_size(def) != 32 || count > 4 {
@@ -88,13 +87,13 @@ impl Selector<'_> {
         true
     }
 
-    /// A source of an instruction that came before, if it still is what it was.
+    /// A source of an earlier instruction, if it cannot have changed.
     fn lasting_source(&mut self, inst: Inst, number: usize) -> Option<(Value, Swizzle)> {
         let chased = chase::chase_alu_src(self.body, inst, number, self.options.modifiers());
         matches!(chased.operand, Operand::Ssa(_)).then(|| self.alu_source(inst, number))
     }
 
-    /// The value that `PK4B` packs, if a `pack_snorm_4x8` packs it with 0 for NaN.
+    /// The value packed by `PK4B`, if a `pack_snorm_4x8` packs it with 0 for NaN.
     pub(super) fn recognized_pack(&mut self, inst: Inst) -> Option<Src> {
         let all = [0, 1, 2, 3];
         let packed = self.term(inst, 0, all);
@@ -109,7 +108,8 @@ impl Selector<'_> {
         Some(value.source(packed.components.map(|c| swizzle.get(usize::from(c)) & 3)))
     }
 
-    /// The operand of a sign, and the component that each of the result is the sign of, if an exact sum with 0 is that.
+    /// The operand of a sign, and its component for each component of the result, if an exact sum with 0 is such a
+    /// sign.
     pub(super) fn recognized_sign(&mut self, inst: Inst, count: usize) -> Option<(Value, Swizzle)> {
         if !self.exact {
             return None;
@@ -124,7 +124,7 @@ impl Selector<'_> {
         self.made_by(sign, AluOp::Fsign)?;
         let producer = self.body.def_inst(sign.def);
         let (value, swizzle) = self.lasting_source(producer, 0)?;
-        // What counts is whether the sign was meant to be exact.
+        // The exactness of the sign matters.
         self.exact = self.is_exact(producer);
         Some((value, Swizzle::new(&sign.components.map(|c| swizzle.get(usize::from(c)) & 3))))
     }

@@ -7,9 +7,9 @@
 //! @store_deref (%1, %2)      MOV TEMP[0], TEMP[9]
 //! ```
 //!
-//! They have temporaries of their own, the same in all functions, which are never packed with others: to the machine
-//! passes these are elements of arrays. So a load or store is a copy, which the passes make part of other
-//! instructions where nothing is written in between.
+//! They have fixed temporaries, the same in all functions, which are never packed with others: the machine passes treat
+//! them as elements of arrays. A load or store is therefore a copy, which the passes fold into other instructions if
+//! there is no write in between.
 
 use cranelift_entity::SecondaryMap;
 use tgsi::shader::{Dst, Instruction, Register, Src};
@@ -26,16 +26,15 @@ use super::address::Purpose;
 use super::{Home, MAX_REGISTERS, Selector, Value, lane_mask};
 use crate::DriverError;
 
-/// The registers that are fixed: arrays of temporaries first, of all functions, then what functions share
-/// besides.
+/// The fixed registers: first the arrays of temporaries of all functions, then shared variables.
 #[derive(Default)]
 pub(crate) struct Fixed {
-    /// Sizes of the arrays, in order; array `n` has number `n + 1`.
+    /// The sizes of the arrays, in order; array `n` has number `n + 1`.
     pub(crate) arrays: Vec<u32>,
     /// One past the last temporary.
     pub(crate) end: u32,
     variables: SecondaryMap<Variable, Option<Home>>,
-    /// Register arrays of each function: the first temporary, and the number of the first array.
+    /// The register arrays of each function: the first temporary, and the number of the first array.
     of_function: SecondaryMap<Function, (u32, u16)>,
 }
 
@@ -84,7 +83,7 @@ impl Fixed {
         Ok(Home::Array(first, elements, self.arrays.len() as u16))
     }
 
-    /// Homes of the register arrays of a function, in the order of their declarations.
+    /// The locations of the register arrays of a function, in the order of their declarations.
     pub(super) fn homes_of(&self, function: Function, body: &Body) -> impl Iterator<Item = Home> {
         let (mut first, mut number) = self.of_function[function];
         declared_arrays(body).map(move |elements| {
@@ -105,7 +104,7 @@ fn fits(types: &TypeTable, ty: Type) -> bool {
     })
 }
 
-/// Sizes of the register arrays of a body.
+/// The sizes of the register arrays of a body.
 fn declared_arrays(body: &Body) -> impl Iterator<Item = u32> + '_ {
     body.insts(body.start_block())
         .filter(|&inst| body.intrinsic(inst) == Some(IntrinsicOp::DeclReg))
@@ -113,19 +112,19 @@ fn declared_arrays(body: &Body) -> impl Iterator<Item = u32> + '_ {
         .filter(|&elements| elements > 0)
 }
 
-/// The registers that a deref of a shared variable designates.
+/// The registers that a deref of a shared variable refers to.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Shared {
     /// The variable.
     Whole(Home),
-    /// A register; none outside of an array.
+    /// A register; none outside an array.
     Register(Option<Register>),
-    /// An element of an array: its first register and its number, and what is added to the register.
+    /// An element of an array: its first register and number, the index, and the constant added to the register.
     Element(u32, u16, Src, i32),
 }
 
 impl Selector<'_> {
-    /// Follows derefs of shared variables. Returns whether it is one.
+    /// Selects derefs of shared variables. Returns whether it is one.
     pub(super) fn shared_deref(&mut self, inst: Inst, kind: DerefKind) -> Result<bool, DriverError> {
         let body = self.body;
         let Some(def) = body.inst_def(inst) else { return Ok(false) };
@@ -162,7 +161,7 @@ impl Selector<'_> {
         Ok(true)
     }
 
-    /// An index as it is now, and what is to be added. A register may change before the deref is used.
+    /// The present value of an index, and the constant to add. A register may change before the deref is used.
     fn index_of_element(&mut self, index: Def) -> (Src, i32) {
         self.note_index(index);
         let (def, component, offset) = self.split_index(index);
@@ -175,7 +174,7 @@ impl Selector<'_> {
         (self.value(def).lane(component), offset)
     }
 
-    /// The register that a deref designates; none outside of an array.
+    /// The register that a deref refers to; none outside an array.
     fn shared_register(&mut self, inst: Inst) -> Result<Option<Register>, DriverError> {
         match self.shared[self.body.src(inst, 0)] {
             Some(Shared::Register(register)) => Ok(register),
@@ -185,7 +184,7 @@ impl Selector<'_> {
                 Ok(Some(Register::new(File::Temporary, named).indexed_by(slot.0, slot.1, array)))
             }
             Some(Shared::Whole(_)) | None => {
-                Err(DriverError::NotLowered { inst, what: "a variable that no register holds" })
+                Err(DriverError::NotLowered { inst, what: "a variable without registers" })
             }
         }
     }
@@ -209,21 +208,21 @@ impl Selector<'_> {
         Ok(())
     }
 
-    /// A call. The label is the number of the function until functions have positions.
+    /// Emits a call. The label is the number of the function until functions have positions.
     pub(super) fn call(&mut self, inst: Inst, callee: Function, indirect: bool) -> Result<(), DriverError> {
         let is_plain = !indirect && self.body.sources(inst).next().is_none();
         if !is_plain || !self.callable.contains(callee) {
-            return Err(DriverError::NotLowered { inst, what: "a call that is no call of a subroutine" });
+            return Err(DriverError::NotLowered { inst, what: "a call of a function that is not a subroutine" });
         }
         let mut call = Instruction::new(Opcode::Cal);
         call.label = Some(callee.as_u32());
         self.emit_instruction(call);
-        // Its address registers are the same.
+        // The callee uses the same address registers.
         self.forget_addresses();
         Ok(())
     }
 
-    /// Arrays of a function start as zero whenever it is called.
+    /// Zeroes the arrays of a function at each call.
     pub(super) fn clear_arrays(&mut self) {
         let homes: Vec<Home> = self.fixed.homes_of(self.function, self.body).collect();
         let zero = self.word(0);

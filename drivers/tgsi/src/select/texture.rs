@@ -1,7 +1,7 @@
 //! Texture instructions.
 //!
-//! TGSI takes coordinate, reference value, bias or level, divisor and sample together in one vector, what does not fit
-//! in the first channels of a second one. Where the parts stand in one register already, a swizzle is all it needs.
+//! TGSI has coordinate, reference value, bias or level, divisor and sample in one vector, and further operands in the
+//! first channels of a second one. If the parts are already in one register, a swizzle suffices.
 
 use arrayvec::ArrayVec;
 use tgsi::shader::{Dst, Instruction, InstructionTexture, Register, Sources, Src, TextureOffset};
@@ -22,11 +22,11 @@ use crate::DriverError;
 /// A component of a packed operand.
 type Part = Option<(Value, u8)>;
 
-/// The operand that names a texture or a sampler.
+/// The operand that selects a texture or a sampler.
 #[derive(Clone, Copy)]
 enum Named {
     Unit(Unit),
-    /// A unit number and what is added at run time.
+    /// A unit number and a run-time offset.
     Number(u32, Option<Value>),
     Handle(Value),
 }
@@ -103,7 +103,7 @@ impl Selector<'_> {
                     && query.src.get(1) == Some(&sampler)
                     && query.texture.as_ref().is_some_and(|texture| texture.target == target)
                 {
-                    // The query of the sizes gives the levels too, in a channel that sizes never need.
+                    // The query of the sizes also returns the levels, in a channel that sizes never need.
                     let register = query.dst[0].register;
                     self.program.edit(index, |query| query.dst[0].write_mask |= 8);
                     self.bind_or_move(def, Value { lanes: [3; 4], ..Value::new(register) });
@@ -115,7 +115,7 @@ impl Selector<'_> {
                 }
                 return Ok(());
             }
-            // What is read as a float alone is made where it is converted.
+            // Uses as a float only: selected at the conversion.
             TexOp::TextureSamples if self.is_float_count(inst) => return Ok(()),
             TexOp::TextureSamples => {
                 let sampler = self.sampler(&data, texture, target);
@@ -138,8 +138,8 @@ impl Selector<'_> {
         self.lookup(inst, def, &data, texture, target)
     }
 
-    /// Whether a number of samples is `SAMPLE_INFO`: all that reads it converts it to a float, and its texture is named
-    /// by what does not change.
+    /// Whether a sample count can be `SAMPLE_INFO`: all its uses convert it to a float, and its texture operand does
+    /// not change.
     fn is_float_count(&self, inst: Inst) -> bool {
         use TexSrcKind::{TextureDeref, TextureHandle, TextureOffset};
         let body = self.body;
@@ -156,7 +156,7 @@ impl Selector<'_> {
             })
     }
 
-    /// Emits the conversion of a number of samples, if one opcode gives it as a float.
+    /// Emits the conversion of a sample count, if one opcode returns it as a float.
     pub(super) fn float_count(&mut self, inst: Inst) -> Result<bool, DriverError> {
         let body = self.body;
         let query = body.def_inst(body.src(inst, 0));
@@ -187,7 +187,7 @@ impl Selector<'_> {
         let part = |s: &mut Self, kind: TexSrcKind| body.tex_src(inst, kind).map(|source| (s.operand(source), 0u8));
         let coordinate = body
             .tex_src(inst, TexSrcKind::Coord)
-            .ok_or(DriverError::UnsupportedTexture { inst, what: "a lookup without coordinate" })?;
+            .ok_or(DriverError::UnsupportedTexture { inst, what: "no coordinate" })?;
         let count = usize::from(data.coord_components.min(4));
         let mut coordinate = self.operand(coordinate);
         let mut comparator = part(self, TexSrcKind::Comparator);
@@ -195,10 +195,10 @@ impl Selector<'_> {
         let mut projector = part(self, TexSrcKind::Projector);
         let sample = part(self, TexSrcKind::MsIndex);
         if body.tex_src(inst, TexSrcKind::MinLod).is_some() {
-            return Err(DriverError::UnsupportedTexture { inst, what: "a least level" });
+            return Err(DriverError::UnsupportedTexture { inst, what: "a minimum level" });
         }
 
-        // Only TXP divides, and it has no room for a divisor beside a third coordinate and a reference value.
+        // Only TXP divides, and its operand cannot hold a divisor, a third coordinate and a reference value.
         if let Some((by, lane)) = projector
             && (data.op != TexOp::Tex || data.is_array || count > 3 || (count == 3 && comparator.is_some()))
         {
@@ -212,13 +212,14 @@ impl Selector<'_> {
             projector = None;
         }
 
-        // The level of a fetch is an integer, of which there is one zero only.
+        // The level of a fetch is an integer, with only one zero.
         let sign = if data.op == TexOp::Txf { 0 } else { 1 << 31 };
         let mut zero_level = body.tex_src(inst, TexSrcKind::Lod).is_some_and(|source| {
             body.constant_component(body.src_def(source), 0).is_some_and(|word| word & !sign == 0)
         });
         if data.op == TexOp::Txf && lod.is_none() {
-            // No level is level 0, and must be said: a reader finds one in the last coordinate whatever the target.
+            // The default is level 0, which must be explicit: consumers read a level from the last coordinate for every
+            // target.
             zero_level = true;
             lod = Some((self.immediate([0; 4]), 0));
         }
@@ -242,15 +243,15 @@ impl Selector<'_> {
             while parts.len() < 3 {
                 parts.push(None);
             }
-            // Level 0 need not be said where there is an opcode for it.
+            // Level 0 is implicit where there is an opcode for it.
             let drop_level = (data.op == TexOp::Txf && zero_level && self.options.tex_lz)
                 || (data.op == TexOp::Txl && zero_level && self.options.tex_lz && parts.len() <= 3)
-                // A fetch from a cube array has its level where the layer is.
+                // A fetch from a cube array has its level in the channel of the layer.
                 || (data.op == TexOp::Txf
                     && count == 4
                     && lod.is_some_and(|(level, lane)| level.lane(lane) == coordinate.lane(3)));
             if data.op == TexOp::Txf && count == 4 && !drop_level {
-                return Err(DriverError::UnsupportedTexture { inst, what: "a level beside four coordinates" });
+                return Err(DriverError::UnsupportedTexture { inst, what: "four coordinates and a level" });
             }
             for extra in [bias, if drop_level { None } else { lod }, projector, sample].into_iter().flatten() {
                 let _ = parts.try_push(Some(extra));
@@ -286,13 +287,13 @@ impl Selector<'_> {
             for kind in [TexSrcKind::Ddx, TexSrcKind::Ddy] {
                 let source = body
                     .tex_src(inst, kind)
-                    .ok_or(DriverError::UnsupportedTexture { inst, what: "gradients that are missing" })?;
+                    .ok_or(DriverError::UnsupportedTexture { inst, what: "missing gradients" })?;
                 let size = usize::from(body.num_components(body.src_def(source))).min(4);
                 let value = self.operand(source);
                 sources.push(value.source([0, 1, 2, 3].map(|c: usize| if c < size { c as u8 } else { 0 })));
             }
             if second {
-                return Err(DriverError::UnsupportedTexture { inst, what: "gradients beside five operands" });
+                return Err(DriverError::UnsupportedTexture { inst, what: "five operands and gradients" });
             }
         } else if data.op == TexOp::Tg4 {
             if second {
@@ -322,7 +323,7 @@ impl Selector<'_> {
         Ok(())
     }
 
-    /// Texture and sampler if one unit does not do for both, which only the `SAMPLE` family can say.
+    /// The texture and sampler if they need separate units, which only the `SAMPLE` family supports.
     fn separate_units(
         &mut self,
         inst: Inst,
@@ -333,7 +334,7 @@ impl Selector<'_> {
             return Ok(None);
         }
         let sampler = self.named(inst, data, false)?;
-        // Of this the other family has no comparing target.
+        // The other family has no shadow target of this dimensionality.
         let alone = data.is_shadow && data.dim == SamplerDim::Dim3D;
         let same = match (texture, sampler) {
             (Named::Unit(a), Named::Unit(b)) => a.base == b.base && a.dynamic == b.dynamic,
@@ -344,7 +345,7 @@ impl Selector<'_> {
         Ok((!same || alone).then_some((texture, sampler)))
     }
 
-    /// The register of a texture or a sampler, and the first and the number of those that it may be.
+    /// The register of a texture or a sampler, and the first and the number of units that it may be.
     fn unit_register(&mut self, inst: Inst, file: File, named: Named) -> Result<(Register, u32, u32), DriverError> {
         let (base, dynamic, first, count) = match named {
             Named::Unit(Unit { base, dynamic: None, .. }) | Named::Number(base, None) => (base, None, base, 1),
@@ -367,8 +368,8 @@ impl Selector<'_> {
         Ok((register, first, count.max(1)))
     }
 
-    /// A lookup with separate units.
-    #[expect(clippy::too_many_arguments, reason = "what lookup has put together")]
+    /// Emits a lookup with separate units.
+    #[expect(clippy::too_many_arguments, reason = "the operands collected by `lookup`")]
     fn sample(
         &mut self,
         inst: Inst,
@@ -411,7 +412,7 @@ impl Selector<'_> {
             Opcode::Gather4 => sources[1].swizzle = [0, 1, 2, 3],
             _ => {}
         }
-        // The opcode says whether it compares, never the view.
+        // The opcode determines whether it compares, not the view.
         let target = target(data.dim, data.is_array, false);
         self.declared.samplers(first_sampler, num_samplers);
         self.declared.views(first_view, num_views, target, return_type(data.dest_type));
@@ -429,8 +430,8 @@ impl Selector<'_> {
         Ok(())
     }
 
-    /// Coordinates from x on, where the target reads no others. Lookups of a block share copies of inputs, which keep
-    /// their values.
+    /// Moves coordinates to x and following, where the target requires it. Lookups of a block share copies of inputs,
+    /// which do not change.
     fn plain_coordinates(&mut self, src: Src, count: usize) -> Src {
         let moves = |c: usize| usize::from(src.swizzle[c]) != c;
         let is_plain = !src.negate && !src.absolute && src.register.file != File::Constant;
@@ -451,7 +452,7 @@ impl Selector<'_> {
         copy
     }
 
-    /// Forgets vectors with a component of a register that is about to be written.
+    /// Discards packed vectors with a component of a register that is about to be written.
     pub(super) fn forget_packed_of(&mut self, register: &Register) {
         if self.packed.is_empty() {
             return;
@@ -463,8 +464,8 @@ impl Selector<'_> {
         self.packed.retain(|(parts, _)| !parts.iter().flatten().any(changes));
     }
 
-    /// A vector of parts: a swizzle where they are in one register, else put together in a new one, which later lookups
-    /// of the block with the same parts read, too.
+    /// Returns a vector of parts: a swizzle if they are in one register, else a new register, which is shared with
+    /// later lookups of the block with the same parts.
     fn pack(&mut self, parts: &[Part]) -> Src {
         let Some((first, lane)) = parts.iter().flatten().next().copied() else { return self.word(0) };
         let together = parts.iter().flatten().all(|(value, _)| {
@@ -534,7 +535,7 @@ impl Selector<'_> {
             let unswizzled = Value { lanes: [0, 1, 2, 3], ..value };
             self.emit(Opcode::Mov, Dst::new(temp).masked(mask), &[unswizzled.source(channels)]);
         }
-        // Channels in between that nothing needs still are read by name.
+        // Unused channels in between are still part of the swizzle.
         let mut source = Value::new(temp).source([0, 1, 2, 3]);
         let first = done.trailing_zeros() as u8 & 3;
         for c in 0..4u8 {
@@ -542,7 +543,7 @@ impl Selector<'_> {
                 source.swizzle[usize::from(c)] = first;
             }
         }
-        // What a run-time index designates may change with the index.
+        // The register that a run-time index refers to may change with the index.
         let is_direct = |part: &Component| {
             part.register.indirect.is_none() && part.register.dimension.is_none_or(|d| d.indirect.is_none())
         };
@@ -580,7 +581,7 @@ impl Selector<'_> {
         Ok(offsets)
     }
 
-    /// Finds the operand that names the texture (or the sampler) of an instruction.
+    /// Finds the operand that selects the texture (or the sampler) of an instruction.
     fn named(&mut self, inst: Inst, data: &TexData, texture: bool) -> Result<Named, DriverError> {
         let body = self.body;
         let (deref, handle, offset, index) = if texture {
@@ -598,15 +599,15 @@ impl Selector<'_> {
         Ok(Named::Number(index, dynamic))
     }
 
-    /// The sampler operand, declared.
+    /// The sampler operand; declares it.
     fn sampler(&mut self, data: &TexData, texture: Named, target: TextureTarget) -> Src {
         self.resource(File::Sampler, data, texture, target)
     }
 
-    /// The operand that names a sampler or a view, declared.
+    /// The operand that selects a sampler or a view; declares it.
     fn resource(&mut self, file: File, data: &TexData, texture: Named, target: TextureTarget) -> Src {
         let is_query = data.op.is_query();
-        // Queries do not say what the texture holds.
+        // Queries do not determine the type of the texture.
         let returns = return_type(if is_query { AluType::FLOAT32 } else { data.dest_type });
         let declare = |s: &mut Self, number: u32, count: u32| {
             let count = count.max(1);
@@ -648,7 +649,7 @@ impl Selector<'_> {
         })
     }
 
-    /// The view operand, declared.
+    /// The view operand; declares it.
     fn view(&mut self, inst: Inst, data: &TexData, texture: Named, target: TextureTarget) -> Result<Src, DriverError> {
         match texture {
             Named::Handle(_) => Err(DriverError::UnsupportedTexture { inst, what: "a handle for a view" }),
@@ -678,7 +679,7 @@ impl Selector<'_> {
     }
 }
 
-/// The first components of a value as texel offset.
+/// The first components of a value as a texel offset.
 fn offset(value: Value, size: u8) -> TextureOffset {
     let lane = |c: u8| value.lanes[usize::from(c.min(size.max(1) - 1))];
     TextureOffset {

@@ -1,4 +1,4 @@
-//! The registers that hold the SSA values: most are a temporary each, so that a table of all takes one word a value.
+//! The registers that hold the SSA values: most are temporaries, so that the table takes one word per value.
 
 use cranelift_entity::SecondaryMap;
 use tgsi::shader::{Register, Src};
@@ -20,7 +20,7 @@ impl Value {
         Value { register, lanes: [0, 1, 2, 3], absolute: false, negate: false }
     }
 
-    /// The source operand whose channel `c` is lane `channels[c]`.
+    /// The source operand with lane `channels[c]` in channel `c`.
     pub(super) fn source(&self, channels: [u8; 4]) -> Src {
         Src {
             absolute: self.absolute,
@@ -35,15 +35,15 @@ impl Value {
     }
 }
 
-/// The registers that hold the values.
+/// The registers that hold SSA values.
 pub(super) struct Values {
-    /// Of each value 0 if nothing does, `2n + 1` if temporary `n` does, `2n + 2` if entry `n` of `others` says it.
+    /// For each value 0 if it has no register, `2n + 1` for temporary `n`, `2n + 2` for entry `n` of `others`.
     holders: SecondaryMap<Def, u32>,
     others: Vec<Value>,
 }
 
 impl Values {
-    /// Nothing holds any of `count` values.
+    /// Creates a table for `count` values without registers.
     pub(super) fn new(count: usize) -> Values {
         let mut holders = SecondaryMap::new();
         holders.resize(count);
@@ -61,7 +61,7 @@ impl Values {
         self.others.get(number as usize).copied()
     }
 
-    /// Says what holds a value.
+    /// Sets the register of a value.
     pub(super) fn set(&mut self, def: Def, value: Value) {
         let index = value.register.index;
         self.holders[def] = if index >= 0 && value == Value::new(Register::new(File::Temporary, index)) {

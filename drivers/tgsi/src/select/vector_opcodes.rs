@@ -1,4 +1,4 @@
-//! Recognises vectors whose components are those of a TGSI opcode: it is that opcode.
+//! Recognises vectors with components computed by one TGSI opcode, and selects that opcode.
 //!
 //! ```text
 //! vec4 1.0, (fmax x, 0.0), (x > 0.0 ? fpow (fmax y, 0.0), (fmax (fmin w, 128.0), -128.0) : 0.0), 1.0     LIT a
@@ -7,10 +7,9 @@
 //! vec4 f, (fdiv |x|, (fexp2 f)), l, 1.0    with l = flog2 |x|, f = ffloor l                              LOG x
 //! ```
 //!
-//! The last component may be missing, and but for `DST` it may be any other value, which is copied. What the parts
-//! compute becomes dead if nothing else reads it. Operands are components of values as the source had them, with
-//! modifiers, and SSA: a register may have changed since. The operand of `LIT` is put together if it is of several
-//! values.
+//! The last component may be missing, and except for `DST` it may be any other value, which is copied. The parts become
+//! dead if they have no other uses. Operands are components of the original values, with modifiers, and must be SSA: a
+//! register may have changed since. The operand of `LIT` is packed if its components are in several values.
 
 use arrayvec::ArrayVec;
 use tgsi::shader::{Dst, Src};
@@ -42,16 +41,16 @@ impl Channel {
         Channel { negate: !self.negate, ..self }
     }
 
-    /// Whether one operand reads both.
+    /// Whether one operand can read both.
     fn is_beside(&self, other: &Channel) -> bool {
         self.term.def == other.term.def && self.absolute == other.absolute && self.negate == other.negate
     }
 }
 
-/// The channels of an operand: a component for each that is read.
+/// The channels of an operand: a component for each channel read.
 type Channels = [Option<Channel>; 4];
 
-/// An opcode, its operands, and what w of its result is if it is something else.
+/// An opcode, its operands, and w of the result if it is another value.
 struct Recognized {
     opcode: Opcode,
     operands: ArrayVec<Channels, 2>,
@@ -59,7 +58,7 @@ struct Recognized {
 }
 
 impl Selector<'_> {
-    /// Emits the opcode whose result a vector is. Returns whether there is one.
+    /// Emits the opcode recognised in a vector. Returns whether there is one.
     pub(super) fn recognized_vector(&mut self, inst: Inst, def: Def, op: AluOp) -> bool {
         let has_any = self.options.has_lit || self.options.has_exp;
         if !has_any || !matches!(op, AluOp::Vec3 | AluOp::Vec4) || self.body.bit_size(def) != 32 {
@@ -90,14 +89,14 @@ impl Selector<'_> {
         true
     }
 
-    /// Whether a register holds a value until it is read here.
+    /// Whether a register holds the value until it is read here.
     fn is_at_hand(&self, channel: &Channel) -> bool {
         let def = channel.term.def;
         chase::load_reg_for_def(self.body, def).is_none()
             && !chase::is_folded(self.body, self.body.def_inst(def), self.options.modifiers())
     }
 
-    /// The operand whose channels are components of one value.
+    /// The operand with components of one value as channels.
     fn channels(&mut self, channels: &Channels) -> Src {
         let Some(first) = channels.iter().flatten().next() else { return self.word(0) };
         let component = |channel: &Option<Channel>| channel.as_ref().unwrap_or(first).term.components[0];
@@ -106,7 +105,7 @@ impl Selector<'_> {
         Src { absolute: first.absolute, negate: first.negate, ..source }
     }
 
-    /// The operand whose channels are components of several values, which are copied together.
+    /// The operand with components of several values as channels, copied to a temporary.
     fn assembled(&mut self, channels: &Channels) -> Src {
         let temp = self.temp();
         let mut done = 0u8;
@@ -144,7 +143,7 @@ impl Selector<'_> {
         Some(Recognized { opcode, operands: [operand].into_iter().collect(), w: other() })
     }
 
-    /// A term without the modifiers that an operand has.
+    /// Splits a term into the modifiers of an operand and its source.
     fn channel(&self, term: Term) -> Channel {
         let (term, negate) = self.only(term, AluOp::Fneg).map_or((term, false), |term| (term, true));
         let inner = self.only(term, AluOp::Fabs).filter(|_| self.options.fuse_fabs);
@@ -152,7 +151,7 @@ impl Selector<'_> {
         Channel { term, absolute, negate }
     }
 
-    /// The only source of a term that `op` makes.
+    /// The only source of a term defined by `op`.
     fn only(&self, term: Term, op: AluOp) -> Option<Term> {
         self.made_by(term, op)?.first().copied()
     }
@@ -161,7 +160,7 @@ impl Selector<'_> {
         self.same_term(a, b, 1)
     }
 
-    /// The operand of `LIT`, of its results in y and z.
+    /// The operand of `LIT`, given its results in y and z.
     fn lit(&self, y: Term, z: Term) -> Option<Channels> {
         let x = self.channel(self.with_word(y, AluOp::Fmax, 1, 0)?);
         let select = |op: AluOp| self.made_by(z, op);
@@ -190,7 +189,7 @@ impl Selector<'_> {
         fits.then_some([Some(x), Some(self.channel(base)), None, Some(self.channel(exponent))])
     }
 
-    /// The operands of `DST`, of its results in y, z and w.
+    /// The operands of `DST`, given its results in y, z and w.
     fn dst(&self, y: Term, z: Term, w: Term) -> Option<[Channels; 2]> {
         let factors = self.made_by(y, AluOp::Fmul)?;
         let (mut a, mut b) = (self.channel(*factors.first()?), self.channel(*factors.get(1)?));
@@ -198,13 +197,13 @@ impl Selector<'_> {
         if !a.is_beside(&z) || !b.is_beside(&w) {
             std::mem::swap(&mut a, &mut b);
         }
-        // What is known is better as a copy or sum of its own.
+        // Constants are better as separate copies or sums.
         let is_known = |channel: &Channel| self.body.def_constant(channel.term.def).is_some();
         let fits = a.is_beside(&z) && b.is_beside(&w) && !is_known(&a) && !is_known(&b);
         fits.then_some([[None, Some(a), Some(z), None], [None, Some(b), None, Some(w)]])
     }
 
-    /// The operand of `EXP`, of its results in x, y and z.
+    /// The operand of `EXP`, given its results in x, y and z.
     fn exp(&self, x: Term, y: Term, z: Term) -> Option<Term> {
         let operand = self.only(z, AluOp::Fexp2)?;
         let whole = self.only(self.only(x, AluOp::Fexp2)?, AluOp::Ffloor)?;
@@ -212,7 +211,7 @@ impl Selector<'_> {
         (self.same(whole, operand) && self.same(fraction, operand)).then_some(operand)
     }
 
-    /// The operand of `LOG`, of its results in x, y and z.
+    /// The operand of `LOG`, given its results in x, y and z.
     fn log(&self, x: Term, y: Term, z: Term) -> Option<Term> {
         let magnitude = self.only(z, AluOp::Flog2)?;
         let operand = self.only(magnitude, AluOp::Fabs)?;

@@ -1,7 +1,6 @@
-//! The target: the options that say what it can do, facts about its opcodes and system values, and what readers
-//! of one dialect ask for.
+//! The target: its options, facts about opcodes and system values, and the requirements of consumers of one dialect.
 //!
-//! Nothing here knows of programs under translation. Everything else may look here.
+//! Nothing here depends on the program being translated. All other modules may use it.
 
 pub(crate) mod fit;
 pub(crate) mod opcodes;

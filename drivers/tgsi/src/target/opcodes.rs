@@ -1,10 +1,10 @@
-//! The effects of opcodes on components, and their other effects.
+//! Properties of opcodes: effects on components, and other effects.
 //!
-//! These are facts about TGSI, the same for every reader of it; they are derived from the table of opcodes.
+//! They are facts about TGSI, the same for every consumer, and derived from the table of opcodes.
 
 use tgsi::tables::{Opcode, OperandType, OutputMode};
 
-/// Whether each channel of the result depends on the same channel of the sources alone, and all of them have 32 bits.
+/// Whether each channel of the result depends only on the same channel of the sources, and all of them have 32 bits.
 pub(crate) fn is_componentwise(opcode: Opcode) -> bool {
     let info = opcode.info();
     info.output_mode == OutputMode::Componentwise
@@ -26,12 +26,12 @@ pub(crate) fn is_replicated(opcode: Opcode) -> bool {
     opcode.info().output_mode == OutputMode::Replicate
 }
 
-/// Whether components of the result may be moved to other components of the destination by changing swizzles and mask.
+/// Whether components of the result can be moved to other components of the destination by changing swizzles and mask.
 pub(crate) fn is_permutable(opcode: Opcode) -> bool {
     is_componentwise(opcode) || is_replicated(opcode)
 }
 
-/// Whether the operand takes float modifiers.
+/// Whether the operand supports float modifiers.
 pub(crate) fn takes_modifiers(opcode: Opcode, source: usize) -> bool {
     let info = opcode.info();
     let arithmetic = matches!(info.output_mode, OutputMode::Componentwise | OutputMode::Replicate)
@@ -44,31 +44,30 @@ pub(crate) fn takes_modifiers(opcode: Opcode, source: usize) -> bool {
         )
 }
 
-/// Whether one result of 32 bits is made of each operand of 64: of x and y the first channel of the mask, of z and w
-/// the next.
+/// Whether each 64-bit operand gives one 32-bit result: x and y the first channel of the mask, z and w the next one.
 pub(crate) fn is_narrowing(opcode: Opcode) -> bool {
     matches!(opcode, Opcode::D2f | Opcode::D2i | Opcode::D2u | Opcode::I642f | Opcode::U642f)
 }
 
-/// Whether an instruction begins, divides or ends a block of straight code.
+/// Whether an instruction begins, divides or ends a basic block.
 pub(crate) fn is_flow(opcode: Opcode) -> bool {
     use Opcode::*;
-    // A subroutine may access all that has a fixed location, and address registers.
+    // A subroutine may access all registers with a fixed location, and address registers.
     matches!(opcode, If | Uif | Else | Endif | Bgnloop | Endloop | Brk | Cont | End | Cal)
 }
 
-/// Whether something happens besides writing the destination.
+/// Whether an instruction has an effect besides writing the destination.
 pub(crate) fn has_effect(opcode: Opcode) -> bool {
     let info = opcode.info();
     info.num_dst == 0 || info.is_store || is_flow(opcode)
 }
 
-/// Whether the first source is a resource, be it a handle in a register.
+/// Whether the first source is a resource, possibly a handle in a register.
 pub(crate) fn reads_resource(opcode: Opcode) -> bool {
     matches!(opcode, Opcode::Load | Opcode::Resq) || (opcode.info().is_store && opcode != Opcode::Store)
 }
 
-/// 64-bit instructions all of whose operands are pairs: both halves of everything can be swapped together.
+/// Whether a 64-bit instruction has only pairs as operands: both halves of all of them can be swapped together.
 pub(crate) fn moves_in_pairs(opcode: Opcode) -> bool {
     let info = opcode.info();
     info.output_mode == OutputMode::Componentwise

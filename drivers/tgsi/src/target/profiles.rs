@@ -1,8 +1,8 @@
-//! Target profiles: what is known of the consumers of TGSI that exist, one row for each, with options as
-//! [`TgsiOptions`](super::options::TgsiOptions) has them.
+//! Target profiles: the known consumers of TGSI, one row for each, with their
+//! [`TgsiOptions`](super::options::TgsiOptions).
 //!
-//! A profile may set options for all stages and for some. Options that are set by name come on top of it; none of them
-//! takes back what a profile says.
+//! A profile may set options for all stages and for single stages. Options set by name apply in addition; none of them
+//! reverts a setting of a profile.
 
 use tgsi_compiler::DriverOption;
 use tgsi_ir::shader::Stage;
@@ -12,9 +12,9 @@ use super::options::{Dialect, IndirectFiles, TgsiOptions};
 /// A row of the table.
 struct Row {
     profile: Profile,
-    /// What holds in all stages.
+    /// Sets the options of all stages.
     set: fn(&mut TgsiOptions),
-    /// What holds in a stage besides.
+    /// Sets further options of a stage.
     fit: fn(Stage, &mut TgsiOptions),
 }
 
@@ -27,14 +27,14 @@ macro_rules! profiles {
         }
 
         impl Profile {
-            /// Names of the profiles.
+            /// The names of the profiles.
             pub const NAMED: &'static [DriverOption] = &[$(DriverOption { name: $name, about: $about }),+];
 
-            /// All of them, in that order.
+            /// All profiles, in the same order.
             #[cfg(test)]
             pub(crate) const ALL: [Profile; Profile::NAMED.len()] = [$(Profile::$variant),+];
 
-            /// Its name.
+            /// The name of the profile.
             pub fn name(self) -> &'static str {
                 match self {
                     $(Profile::$variant => $name,)+
@@ -47,16 +47,16 @@ macro_rules! profiles {
 }
 
 profiles! {
-    /// Consumers that have all of TGSI.
+    /// Consumers that support all of TGSI.
     #[default]
-    Generic = "generic", "Consumers that have all of TGSI.", |_| {}, |_, _| {};
-    /// Mesa's software rasteriser. It runs TGSI in Mesa's interpreter.
-    Softpipe = "softpipe", "Mesa's softpipe, which runs TGSI as it is.", interpreter, |_, _| {};
+    Generic = "generic", "Consumers that support all of TGSI.", |_| {}, |_, _| {};
+    /// Mesa's software rasteriser, which uses Mesa's interpreter.
+    Softpipe = "softpipe", "Mesa's softpipe, which interprets TGSI.", interpreter, |_, _| {};
     /// GeForce FX.
     Nv30 = "nv30", "Mesa's nouveau on GeForce FX (NV3x).", no_integers, nv30;
     /// GeForce 6 and 7.
     Nv40 = "nv40", "Mesa's nouveau on GeForce 6 and 7 (NV4x).", no_integers, nv40;
-    /// Intel 915 to G33. Vertex shaders run in Mesa's interpreter.
+    /// Intel 915 to G33. Vertex shaders use Mesa's interpreter.
     I915 = "i915", "Mesa's i915 on Intel 915 to G33.", interpreter, i915;
     /// Radeon 9500 to X600.
     R300 = "r300", "Mesa's r300 on Radeon 9500 to X600 (R300).", no_integers, r300;
@@ -71,12 +71,12 @@ profiles! {
     /// Hosts of virgl.
     Virgl = "virgl", "Hosts of virgl (virglrenderer 0.10).", |o| o.dialect = Dialect::Virgl, |_, _| {};
     /// Microsoft's sample driver interface over TGSI drivers.
-    D3d10umd = "d3d10umd", "Mesa's d3d10umd, whose drivers take what it makes.", no_level_zero, |_, _| {};
+    D3d10umd = "d3d10umd", "Mesa's d3d10umd: drivers support the opcodes that it emits.", no_level_zero, |_, _| {};
 }
 
-/// What no target of before DirectX 10 has. Mesa's `nir_to_tgsi` asks the screen for it: `PIPE_SHADER_CAP_INTEGERS`,
-/// `TGSI_SQRT_SUPPORTED`, `PIPE_CAP_TGSI_TEX_TXF_LZ`. ARR, FMA, DIV and ROUND have no case in the translators of these
-/// drivers. Their immediates are asserted to be floats.
+/// Features missing in all targets before DirectX 10. Mesa's `nir_to_tgsi` queries the screen for them:
+/// `PIPE_SHADER_CAP_INTEGERS`, `TGSI_SQRT_SUPPORTED`, `PIPE_CAP_TGSI_TEX_TXF_LZ`. The translators of these drivers do
+/// not implement ARR, FMA, DIV and ROUND. They assert that immediates are floats.
 fn no_integers(options: &mut TgsiOptions) {
     options.native_integers = false;
     options.subroutines = false;
@@ -89,13 +89,13 @@ fn no_integers(options: &mut TgsiOptions) {
     options.float_immediates = true;
 }
 
-/// Registers of no file are addressed indirectly.
+/// No file supports indirect addressing.
 const DIRECT: IndirectFiles = IndirectFiles { inputs: false, outputs: false, temporaries: false, constants: false };
 
 /// `nvfx_fragprog.c` and `nvfx_vertprog.c` of Mesa 25.0. Both copy each second input and each second constant of an
-/// instruction into a temporary; immediates are constants. `CMP` sets the condition code and moves twice:
-/// three instructions. `DDX` and `DDY` give x and y: what is to be in z or w is moved, and all of it copied. Vertex
-/// programs have no `_SAT`: the driver writes it out. They index constants and inputs, fragment programs nothing.
+/// instruction into a temporary; immediates are constants. `CMP` sets the condition code and moves twice: three
+/// instructions. `DDX` and `DDY` compute x and y: for z or w the operand is moved and the result is copied. Vertex
+/// programs have no `_SAT`: the driver expands it. They can index constants and inputs, fragment programs nothing.
 fn geforce(stage: Stage, options: &mut TgsiOptions) {
     options.one_constant = true;
     options.one_input = true;
@@ -110,7 +110,7 @@ fn geforce(stage: Stage, options: &mut TgsiOptions) {
     }
 }
 
-/// `max_temps` is 32 for fragments and 16 for vertices there. Two are left to the driver, which copies operands.
+/// The driver's `max_temps` is 32 for fragments and 16 for vertices. Two are left to the driver, which copies operands.
 /// Fragment programs have no branches.
 fn nv30(stage: Stage, options: &mut TgsiOptions) {
     geforce(stage, options);
@@ -118,7 +118,7 @@ fn nv30(stage: Stage, options: &mut TgsiOptions) {
     options.max_temporaries = Some(if stage == Stage::Fragment { 30 } else { 14 });
 }
 
-/// `max_temps` is 48 for fragments and 32 for vertices there. Fragment programs have no `CONT`.
+/// The driver's `max_temps` is 48 for fragments and 32 for vertices. Fragment programs have no `CONT`.
 fn nv40(stage: Stage, options: &mut TgsiOptions) {
     geforce(stage, options);
     options.has_continue = stage != Stage::Fragment;
@@ -126,10 +126,10 @@ fn nv40(stage: Stage, options: &mut TgsiOptions) {
 }
 
 /// `i915_fpc_translate.c` and `i915_fpc_emit.c` of Mesa 25.0. An instruction reads one constant; 0 and 1 are swizzles.
-/// `LRP` is two `MAD`, an absolute value a `MAX`, `SEQ` and `SNE` two comparisons and a product or sum. Textures are
-/// read at x and y of a register and write a whole one: what is otherwise is copied, and a coordinate that was computed
-/// in a phase begins the next of four. Temporaries are R0 to R15. There are no branches, no `SIN` and `COS`, and no
-/// indices. Vertex shaders run in Mesa's interpreter (`draw`).
+/// `LRP` is two `MAD`, an absolute value a `MAX`, `SEQ` and `SNE` two comparisons and a product or sum. Lookups read
+/// coordinates from x on and write a whole register; anything else is copied, and a coordinate computed in a phase
+/// begins the next one, of at most four. Temporaries are R0 to R15. There are no branches, no `SIN` and `COS`, and no
+/// indices. Vertex shaders use Mesa's interpreter (`draw`).
 fn i915(stage: Stage, options: &mut TgsiOptions) {
     if stage == Stage::Fragment {
         no_integers(options);
@@ -150,8 +150,8 @@ fn i915(stage: Stage, options: &mut TgsiOptions) {
 }
 
 /// Vertex programs of R300 and R400 have no saturation, no absolute value, no branches and no `CMP` (the compiler
-/// refuses the first and takes the last one as if it could not be there), and make `SEQ` and `SNE` of two comparisons.
-/// Fragment programs have the swizzles of `r300_fragprog_swizzle.c`, no branches, and no `SIN` and `COS`.
+/// rejects the first and treats the last as impossible), and expand `SEQ` and `SNE` to two comparisons. Fragment
+/// programs have the swizzles of `r300_fragprog_swizzle.c`, no branches, and no `SIN` and `COS`.
 fn r300(stage: Stage, options: &mut TgsiOptions) {
     radeon(stage, options);
     if stage == Stage::Fragment {
@@ -168,9 +168,9 @@ fn r300(stage: Stage, options: &mut TgsiOptions) {
     }
 }
 
-/// Operands of fragment shaders swizzle freely, so that the compiler makes one instruction of several copies. A branch
-/// with two sides is four instructions: one for the condition, `IF`, `ELSE`, `ENDIF`. `CMP` of vertex programs has to
-/// read less than three different temporaries (`radeon_program_alu.c`), and their loops have no `CONT`.
+/// Operands of fragment shaders support all swizzles, so that the compiler merges several copies into one instruction.
+/// A branch with two sides is four instructions: one for the condition, `IF`, `ELSE`, `ENDIF`. `CMP` of vertex programs
+/// must read less than three different temporaries (`radeon_program_alu.c`), and their loops have no `CONT`.
 fn r500(stage: Stage, options: &mut TgsiOptions) {
     radeon(stage, options);
     if stage == Stage::Fragment {
@@ -183,13 +183,13 @@ fn r500(stage: Stage, options: &mut TgsiOptions) {
     }
 }
 
-/// `r300_tgsi_to_rc.c` of Mesa 25.0, which has no `LRP`, `FLR`, `TRUNC` and `SSG`, and for fragments no comparison but
-/// `CMP`; its `A0` is x of one register, and it asserts that what is added to it is not negative. The compiler behind
-/// it allocates by itself (`unoptimized_ra`), and schedules and pairs the instructions of fragment programs: components
-/// that are written again keep it from that (`schedules`). `radeon_optimize.c` makes output modifiers of products with
-/// 2, 4, 8 and their reciprocals, and operands of `ADD 1, -x` and `MAD -x, 2, 1`. In vertex programs an instruction
-/// reads one input and one constant (`radeon_compiler.c`, conflicts of sources), and operands negate each component
-/// alone. Destinations are not indexed; fragment programs have no indices and no `POW`.
+/// `r300_tgsi_to_rc.c` of Mesa 25.0, which has no `LRP`, `FLR`, `TRUNC` and `SSG`, and for fragments no comparison
+/// except `CMP`; its `A0` is x of one register, and it asserts that the constant added to it is not negative. The
+/// compiler after it allocates registers itself (`unoptimized_ra`), and schedules and pairs the instructions of
+/// fragment programs: components that are written again hinder that (`schedules`). `radeon_optimize.c` forms output
+/// modifiers from products with 2, 4, 8 and their reciprocals, and operands from `ADD 1, -x` and `MAD -x, 2, 1`. In
+/// vertex programs an instruction reads one input and one constant (`radeon_compiler.c`, source conflicts), and
+/// operands can negate single components. Destinations are not indexed; fragment programs have no indices and no `POW`.
 fn radeon(stage: Stage, options: &mut TgsiOptions) {
     options.has_lrp = false;
     options.has_flr = false;
@@ -220,14 +220,14 @@ fn radeon(stage: Stage, options: &mut TgsiOptions) {
     }
 }
 
-/// There are no `TEX_LZ` and `TXF_LZ`: `PIPE_CAP_TGSI_TEX_TXF_LZ` is not set in Mesa 25.0. `svga_tgsi_vgpu10.c` has no
-/// case for them and gives the shader up; `tgsi_exec.c`, which runs the shaders of softpipe and the vertex shaders of
-/// i915, has none either and writes nothing. `d3d10umd` makes other opcodes, for drivers that may be either.
+/// Targets without `TEX_LZ` and `TXF_LZ`: Mesa 25.0 does not set `PIPE_CAP_TGSI_TEX_TXF_LZ`. `svga_tgsi_vgpu10.c` does
+/// not implement them and rejects the shader; `tgsi_exec.c`, which runs the shaders of softpipe and the vertex shaders
+/// of i915, does not either and writes nothing. `d3d10umd` emits other opcodes, as its driver may be either.
 fn no_level_zero(options: &mut TgsiOptions) {
     options.tex_lz = false;
 }
 
-/// `tgsi_exec.c` of Mesa 25.0 has no case for `FMA`, `DFMA`, `DTRUNC`, `DCEIL`, `DROUND` and `DSSG`, and writes
+/// `tgsi_exec.c` of Mesa 25.0 does not implement `FMA`, `DFMA`, `DTRUNC`, `DCEIL`, `DROUND` and `DSSG`, and writes
 /// nothing.
 fn interpreter(options: &mut TgsiOptions) {
     no_level_zero(options);
@@ -235,10 +235,10 @@ fn interpreter(options: &mut TgsiOptions) {
     options.has_wide_rounding = false;
 }
 
-/// `svga_tgsi_vgpu10.c` of Mesa 25.0 has no case for `ARR`, integers of 64 bits and packed numbers, and gives the
-/// shader up. Comparisons are those of Direct3D 10, behind which `SLT`, `SGE`, `SEQ`, `SNE` and `CMP` select. Its
-/// `get_temp_array_id` and `remap_temp_index` find the array of an operand by its register, whatever
-/// array the operand names.
+/// `svga_tgsi_vgpu10.c` of Mesa 25.0 does not implement `ARR`, 64-bit integers and packed numbers, and rejects the
+/// shader. Comparisons are those of Direct3D 10; `SLT`, `SGE`, `SEQ`, `SNE` and `CMP` add a selection. Its
+/// `get_temp_array_id` and `remap_temp_index` find the array of an operand by its register, whatever the operand's
+/// array number.
 fn svga(options: &mut TgsiOptions) {
     no_level_zero(options);
     options.has_wide_integers = false;
@@ -264,7 +264,7 @@ impl Profile {
         Profile::TABLE.iter().find(|row| row.profile == self)
     }
 
-    /// The profile of a name, and what it sets for all stages.
+    /// Applies the profile of a name for all stages. Returns whether it exists.
     pub(crate) fn set(name: &str, options: &mut TgsiOptions) -> bool {
         let Some(index) = Profile::NAMED.iter().position(|option| option.name == name) else { return false };
         let Some(row) = Profile::TABLE.get(index) else { return false };
@@ -273,7 +273,7 @@ impl Profile {
         true
     }
 
-    /// What it sets for a stage.
+    /// Applies the settings for a stage.
     pub(crate) fn fit(self, stage: Stage, options: &mut TgsiOptions) {
         if let Some(row) = self.row() {
             (row.fit)(stage, options);

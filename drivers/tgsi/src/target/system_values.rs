@@ -3,7 +3,7 @@
 use tgsi::tables::Semantic;
 use tgsi_ir::intrinsics::IntrinsicOp;
 
-/// The semantic of a system value intrinsic.
+/// The semantic loaded by a system value intrinsic.
 pub(crate) const fn semantic(op: IntrinsicOp) -> Option<Semantic> {
     use IntrinsicOp::*;
     Some(match op {

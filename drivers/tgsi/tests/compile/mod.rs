@@ -1,4 +1,4 @@
-//! Parts of the compiler's way, for tests that look at one of them.
+//! Parts of the compilation, for tests of one of them.
 
 #![allow(dead_code, reason = "each test program uses some of them")]
 
@@ -11,12 +11,12 @@ fn of_driver(error: CompileError) -> DriverError {
     error.of_target::<Located>().map(|located| located.error.clone()).unwrap_or_else(|| panic!("{error}"))
 }
 
-/// The code for optimised SSA.
+/// Translates optimised SSA.
 pub fn translate(ir: &tgsi_ir::Shader, options: &TgsiOptions) -> Result<Shader, DriverError> {
     emit(ir.clone(), Stage::Opt, options)
 }
 
-/// The code for what [`lower`] has lowered.
+/// Translates IR that [`lower`] has lowered.
 pub fn translate_lowered(ir: &tgsi_ir::Shader, options: &TgsiOptions) -> Result<Shader, DriverError> {
     emit(ir.clone(), Stage::Registers, options)
 }
@@ -36,7 +36,7 @@ pub fn lower(ir: &mut tgsi_ir::Shader, options: &TgsiOptions) -> Result<(), Driv
     Ok(())
 }
 
-/// The whole way.
+/// Compiles a TGSI shader.
 pub fn compile(source: &Shader, options: &TgsiOptions, level: Level) -> Result<Shader, CompileError> {
     let code = Compiler::new(options.clone()).with_level(level).compile(source)?;
     Ok(code.into_tgsi().expect("TGSI"))

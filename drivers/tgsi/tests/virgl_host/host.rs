@@ -1,4 +1,4 @@
-//! A running `virgl_test_server`, and the words of its protocol that have a shader compiled.
+//! A running `virgl_test_server`, and the commands of its protocol that compile a shader.
 
 use std::fs::File as OsFile;
 use std::io::{Read, Write};
@@ -10,25 +10,25 @@ use std::time::{Duration, Instant};
 use tgsi::Shader;
 use tgsi::tables::Processor;
 
-/// What the host says to a shader.
+/// The answer of the host to a shader.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Outcome {
     /// It compiles.
     Taken,
-    /// The connection is closed; what stands in the host's log.
+    /// The connection was closed; the message in the host's log.
     Refused(String),
 }
 
-/// Shaders that stand in for the other stages.
+/// Trivial shaders for the other stages.
 const FRAGMENT: &str =
     "FRAG\nDCL OUT[0], COLOR\nIMM[0] FLT32 {0x3f800000, 0x00000000, 0x00000000, 0x3f800000}\nMOV OUT[0], IMM[0]\nEND\n";
 const EVALUATION: &str = "TESS_EVAL\nPROPERTY TES_PRIM_MODE 4\nPROPERTY TES_SPACING 2\nPROPERTY TES_VERTEX_ORDER_CW 0\nPROPERTY TES_POINT_MODE 0\n\
 DCL OUT[0], POSITION\nIMM[0] FLT32 {0x3f800000, 0x00000000, 0x00000000, 0x3f800000}\nMOV OUT[0], IMM[0]\nEND\n";
 
-/// Longest that an answer may take.
+/// The time limit for an answer.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A host, ended when it is dropped.
+/// A host process, terminated on drop.
 pub struct Host {
     server: Child,
     folder: PathBuf,
@@ -37,7 +37,7 @@ pub struct Host {
 }
 
 impl Host {
-    /// Starts one; none if there is no such program.
+    /// Starts a host; none if the program does not exist.
     pub fn start() -> Option<Host> {
         let folder = std::env::temp_dir().join(format!("tgsic-virgl-{}", std::process::id()));
         std::fs::create_dir_all(&folder).ok()?;
@@ -55,7 +55,7 @@ impl Host {
         Some(Host { server, folder, connection: None, log_read: 0 })
     }
 
-    /// What the host has said since it was asked last.
+    /// The host's log since the last query.
     fn news(&mut self) -> String {
         let log = std::fs::read(self.folder.join("log")).unwrap_or_default();
         let new = log.get(self.log_read..).unwrap_or_default();
@@ -86,7 +86,7 @@ impl Host {
         }
     }
 
-    /// Has a shader compiled, with a vertex shader that writes what it reads.
+    /// Makes the host compile a shader, with a vertex shader that writes its inputs.
     pub fn offer(&mut self, shader: &Shader, text: &str, partner: &str) -> Outcome {
         let mut stream = match self.connection.take() {
             Some(stream) => stream,
@@ -134,7 +134,7 @@ impl Host {
         if stream.write_all(&message).is_ok() && read_words(&mut stream, 3).is_some() {
             self.connection = Some(stream);
             let news = self.news();
-            // What it does not know it leaves out.
+            // The host drops shaders that it cannot convert.
             if news.contains("failed to convert") { Outcome::Refused(news) } else { Outcome::Taken }
         } else {
             Outcome::Refused(self.news())
@@ -151,7 +151,7 @@ impl Drop for Host {
     }
 }
 
-/// The command that makes a shader, in parts if it is long.
+/// Appends the command that creates a shader, in parts if it is long.
 fn create(commands: &mut Vec<u32>, handle: u32, stage: u32, text: &str) {
     const LONGEST_PART: usize = 60_000;
     let mut bytes = text.as_bytes().to_vec();

@@ -1,27 +1,27 @@
-//! Bundles get registers and final positions.
+//! Assigns registers and final positions to bundles.
 
 use super::super::Reg;
 use super::segments::Segments;
 use super::{Allocation, IDENTITY, NONE, Permutation, permutations};
 
-/// Lists longer than this are added to what is taken in one go.
+/// Longer lists are added by one sort instead of single insertions.
 const SHORT: usize = 8;
 
-/// The segments that take a component of a register from now on: disjoint stretches, the last one first, so that the
-/// next one stands at the end.
+/// The occupied ranges of a component of a register from now on: disjoint, in descending order, so that the next one is
+/// at the end.
 type Taken = Vec<(u32, u32)>;
 
-/// A register that bundles share.
+/// A register shared by bundles.
 #[derive(Default)]
 struct Shared {
     taken: [Taken; 4],
-    /// Before the first of these no component is free, before the second not two, and so on.
+    /// Element `n - 1`: the point before which no `n` components are free.
     free_from: [u32; 4],
 }
 
 impl Shared {
-    /// Forgets what is past. Returns whether so many components are free at `now`. Where they are not, that is known
-    /// from then on: thousands of values that live at once are not compared with each other.
+    /// Drops past ranges. Returns whether `wanted` components are free at `now`. If not, caches the point from which
+    /// they can be, so that thousands of values live at once are not compared with each other.
     fn advance(&mut self, now: u32, wanted: usize) -> bool {
         if self.free_from[wanted - 1] > now {
             return false;
@@ -50,7 +50,7 @@ impl Shared {
         false
     }
 
-    /// A permutation of lists for which there is room.
+    /// Finds a permutation with which all lists fit.
     fn permutation(&self, segments: &Segments, lists: &[u32; 4], allowed: &[Permutation]) -> Option<Permutation> {
         let mut room = [0xfu8; 4];
         for (room, &list) in room.iter_mut().zip(lists) {
@@ -69,9 +69,9 @@ impl Shared {
         allowed.iter().find(|p| (0..4).all(|k| room[k] & 1 << p[k] != 0)).copied()
     }
 
-    /// Enters the segments of a list.
+    /// Marks the segments of a list as occupied.
     fn take(&mut self, position: u8, segments: &Segments, list: u32, union: &mut Taken) {
-        // Segments of one value may overlap: what is taken is their union.
+        // Segments of one value may overlap: use their union.
         union.clear();
         for s in segments.iter(list) {
             match union.last_mut() {
@@ -100,7 +100,7 @@ fn has_room(taken: &Taken, segments: &Segments, list: u32) -> bool {
     })
 }
 
-/// Gives every bundle that is no output a register and final positions; returns the number of registers.
+/// Assigns a register and final positions to every bundle that is not an output; returns the number of registers.
 pub(super) fn assign(allocation: &mut Allocation, pack: bool) -> u32 {
     let Allocation { segments, bundles, .. } = &*allocation;
     let first_start = |lists: &[u32; 4]| lists.iter().filter_map(|&list| segments.start(list)).min();

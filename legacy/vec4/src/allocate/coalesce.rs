@@ -1,4 +1,4 @@
-//! Bundles of temporaries that are copied to each other become one where nothing is in the way.
+//! Merges bundles of temporaries that are copied to each other, if they do not interfere.
 
 use arrayvec::ArrayVec;
 
@@ -6,10 +6,10 @@ use super::super::{Machine, Program, Traits};
 use super::segments::count_writes;
 use super::{Allocation, Bundle, Move, NONE, Permutation, permutations};
 
-/// Most segments of a component for which merging is tried.
+/// The maximum number of segments of a component for which merging is tried.
 const MAX_SEGMENTS: u32 = 1024;
 
-/// Merges bundles, copy by copy. With `joins_copies`, no temporary merges of which some copy stays in any case.
+/// Merges bundles, copy by copy. With `joins_copies`, skips temporaries for which some copy remains in any case.
 pub(super) fn coalesce<M: Machine>(program: &Program<M>, allocation: &mut Allocation, joins_copies: bool) {
     let assembled = joins_copies.then(|| assembled(program));
     let is_assembled = |temp: usize| assembled.as_ref().is_some_and(|assembled| assembled[temp]);
@@ -20,7 +20,7 @@ pub(super) fn coalesce<M: Machine>(program: &Program<M>, allocation: &mut Alloca
         let mut pairs: ArrayVec<(u8, u8), 4> = ArrayVec::new();
         let mut taken = 0u8;
         for (c, component) in copy.components() {
-            // A component that goes to several others can only coincide with one of them.
+            // A component copied to several others can coincide with only one of them.
             if taken & 1 << component == 0 {
                 taken |= 1 << component;
                 pairs.push((allocation.position_of[to][c], allocation.position_of[from][component]));
@@ -34,13 +34,13 @@ pub(super) fn coalesce<M: Machine>(program: &Program<M>, allocation: &mut Alloca
             }
         }
     }
-    // A scheduler moves values that share a register less freely.
+    // A scheduler has less freedom to move values that share a register.
     if let Some(assembled) = assembled.filter(|_| allocation.sources.is_none()) {
         gather_parts(program, allocation, &assembled);
     }
 }
 
-/// Puts the temporaries that a vector is assembled of into one register, so that one operand reads them.
+/// Merges the temporaries from which a vector is assembled into one register, so that one operand reads them.
 fn gather_parts<M: Machine>(program: &Program<M>, allocation: &mut Allocation, assembled: &[bool]) {
     let mut parts: Vec<Option<usize>> = vec![None; program.temps()];
     for access in program.access.iter().filter(|access| access.traits.any(Traits::COPY)) {
@@ -56,8 +56,8 @@ fn gather_parts<M: Machine>(program: &Program<M>, allocation: &mut Allocation, a
     }
 }
 
-/// The temporaries of which components are copies of something else than components of temporaries. Those that are
-/// written again, behind branches and in loops, are none.
+/// The temporaries with components that are copies of something other than components of temporaries. Excludes those
+/// written more than once, after branches and in loops.
 fn assembled<M: Machine>(program: &Program<M>) -> Vec<bool> {
     let mut assembled = vec![false; program.temps()];
     let writes = count_writes(program, &[]);
@@ -74,7 +74,7 @@ fn assembled<M: Machine>(program: &Program<M>) -> Vec<bool> {
     assembled
 }
 
-/// The positions of two bundles that cannot be one, as far as was asked.
+/// A cache of the position pairs of two bundles that interfere.
 struct Conflicts {
     bundles: (usize, usize),
     known: u16,
@@ -108,7 +108,7 @@ impl Allocation {
             return false;
         }
         let mut conflicts = Conflicts { bundles: (a, b), known: 0, found: 0 };
-        // Move the components of one bundle, or failing that of the other.
+        // Permute the components of one bundle, or else of the other.
         let found = permutations(y.freedom).iter().find(|p| {
             pairs.iter().all(|&(t, f)| p[usize::from(f)] == t)
                 && (0..4).all(|k| !conflicts.between(self, x, y, usize::from(p[k]), k))
@@ -128,7 +128,7 @@ impl Allocation {
         false
     }
 
-    /// Puts bundle `b` into `a` with its positions moved.
+    /// Merges bundle `b` into `a` with its positions permuted.
     fn join(&mut self, a: usize, b: usize, p: Permutation) {
         let writers = self.joint_writers(a, b, p);
         self.permute_members(b, p);

@@ -1,21 +1,20 @@
-//! Virtual temporaries get registers: copies are coalesced, values are packed into the components of few registers.
+//! Register allocation for virtual temporaries: coalesces copies and packs values into the components of few registers.
 //!
-//! 0. Results that the machine [stores whole](super::Machine::stores_whole) are separated from what they
-//!    would destroy.
-//! 1. Every component of a virtual temporary has *segments*: stretches of the program in which it holds something
-//!    that is still needed.
+//! 0. Results that the machine [stores whole](super::Machine::stores_whole) are separated from values that they would
+//!    overwrite.
+//! 1. Every component of a virtual temporary has *segments*: ranges of the program in which its value is live.
 //! 2. A *bundle* is a set of temporaries that share a register, with the component (*position*) of each of their
-//!    components. At first each is a bundle of its own. A copy between two bundles merges them if their components
-//!    can be assigned so that source and destination coincide and nothing else overlaps. Components that hold copies
-//!    of one value may overlap.
-//! 3. Bundles, by their first segment, go into the first register with room for them under some permutation of their
-//!    components.
+//!    components. Initially each temporary is its own bundle. A copy between two bundles merges them if their
+//!    components can be assigned so that source and destination coincide and nothing else overlaps. Components that
+//!    hold copies of one value may overlap.
+//! 3. Bundles, in order of their first segment, are assigned to the first register in which they fit under some
+//!    permutation of their components.
 //!
-//! Which permutations a bundle may have depends on the instructions that write it ([`Freedom`]): those that work
-//! channel by channel can write any component, because swizzles are free, or those of a half; pairs must stay pairs;
-//! lookups and loads write where they write.
+//! The permutations allowed for a bundle depend on the instructions that write it ([`Freedom`]): componentwise
+//! instructions can write any component, because swizzles are free, or any of a half; pairs must stay pairs; results of
+//! lookups and loads cannot move.
 //!
-//! Everything is linear in the number of segments times the number of registers in use.
+//! All steps are linear in the number of segments times the number of registers in use.
 
 mod assign;
 mod coalesce;
@@ -30,21 +29,21 @@ use super::{Machine, Program, Reg, RegisterCopy, Traits};
 use segments::Segments;
 use writers::Sources;
 
-/// The permutations that the components of a temporary allow.
+/// The permutations allowed for the components of a temporary.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Freedom {
-    /// Any component anywhere.
+    /// Any permutation.
     Any,
     /// Components may be swapped within each half.
     WithinHalves,
     /// The halves may be swapped.
     Pairs,
-    /// As they are.
+    /// No permutation.
     Fixed,
 }
 
 impl Freedom {
-    /// The permutations that both allow.
+    /// The permutations allowed by both.
     pub(super) fn and(self, other: Freedom) -> Freedom {
         match (self, other) {
             (Freedom::Any, freedom) | (freedom, Freedom::Any) => freedom,
@@ -54,19 +53,19 @@ impl Freedom {
     }
 }
 
-/// Where a virtual temporary is: the register, a virtual temporary by number or an output, and the component of it that
-/// each component is.
+/// The location of a virtual temporary: the register (a virtual temporary by number, or an output) and the component
+/// that holds each component.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Location {
     /// The register.
     pub register: Reg,
-    /// Its component for each component.
+    /// For each component the component of the register.
     pub components: [u8; 4],
 }
 
-/// Questions of allocation to a machine: how free the components of its temporaries are, and to rename them.
+/// The allocation interface of a machine: the constraints on its temporaries, and renaming.
 pub trait Allocate: Machine {
-    /// Narrows the freedom of the virtual temporaries of an instruction, by number.
+    /// Reports constraints on the virtual temporaries of an instruction, by number.
     fn constrain(
         &self,
         instruction: &Self::Instruction,
@@ -83,8 +82,8 @@ pub trait Allocate: Machine {
         location: impl FnMut(usize) -> Option<Location>,
     );
 
-    /// Renames the virtual temporaries that an instruction reads and writes, and brings its access up to date. The
-    /// channels that it computes move with the components of what it writes. Returns whether there was any.
+    /// Renames the virtual temporaries that an instruction reads and writes, and updates its access. The channels that
+    /// it computes move with the components it writes. Returns whether there was any.
     fn rename(
         &self,
         instruction: &mut Self::Instruction,
@@ -93,12 +92,12 @@ pub trait Allocate: Machine {
         location: impl Fn(usize) -> Location,
     ) -> bool;
 
-    /// Makes an instruction write the same components of a virtual temporary (counted with the fixed ones), and returns
-    /// the copy from there to where it has written before, if it has.
+    /// Makes an instruction write the same components of a virtual temporary (numbered with the fixed ones), and
+    /// returns the copy from there to the previous destination, if there was one.
     fn redirect(&self, instruction: &mut Self::Instruction, temp: u32) -> Option<Self::Instruction>;
 
-    /// Virtual temporaries and the components of them that an instruction reads after it has written a part of its
-    /// result.
+    /// Reports the virtual temporaries, and their components, that an instruction reads after it has written a part of
+    /// its result.
     #[inline]
     fn late_reads(
         &self,
@@ -109,20 +108,20 @@ pub trait Allocate: Machine {
     ) {
     }
 
-    /// Whether an instruction would overwrite what it has still to read, now that temporaries are registers.
+    /// Whether an instruction overwrites an operand before reading it, after temporaries have become registers.
     #[inline]
     fn overwrites_itself(&self, _instruction: &Self::Instruction) -> bool {
         false
     }
 
-    /// Whether the target forbids any results in outputs.
+    /// Whether the target restricts the results that may be written to outputs.
     #[inline]
     fn restricts_outputs(&self) -> bool {
         false
     }
 
-    /// How few outputs the result of an instruction may go to directly: those whose [`output_limit`] is not less. 0: to
-    /// every output.
+    /// The restriction on the result of an instruction: it may be written directly only to outputs with an
+    /// [`output_limit`] of at least this. 0 allows every output.
     ///
     /// [`output_limit`]: Self::output_limit
     #[inline]
@@ -138,22 +137,22 @@ pub trait Allocate: Machine {
     }
 }
 
-/// How much [`allocate`] does.
+/// The extent of [`allocate`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Extent {
-    /// Only numbering: one register to a temporary.
+    /// Only numbers the temporaries: one register for each.
     Number,
-    /// Copies are coalesced; values that have nothing to do with each other have registers of their own, for machines
-    /// with an allocator behind.
+    /// Coalesces copies; unrelated values have separate registers. For machines with a register allocator in their
+    /// compiler.
     Coalesce {
-        /// A component that holds a value that was written once is written by nothing else, for machines with a
-        /// scheduler behind: a second write would have to wait for the readers of the first.
+        /// No component that holds a value written once is written again, for machines with a scheduler in their
+        /// compiler: a second write would have to wait for the readers of the first.
         once: bool,
-        /// The copies that make one vector are one instruction in the end: where some of them stay, the others are no
-        /// gain if they vanish, and what then reads and writes the same register is not joined.
+        /// The copies that form one vector become one instruction in the end: if some of them remain, removing the
+        /// others gains nothing, so temporaries are not merged for their sake.
         joined: bool,
     },
-    /// All that fits shares registers.
+    /// Packs values into as few registers as possible.
     Pack,
 }
 
@@ -161,7 +160,7 @@ type Permutation = [u8; 4];
 
 const IDENTITY: Permutation = [0, 1, 2, 3];
 
-/// All of them, the identity first.
+/// All permutations, the identity first.
 const PERMUTATIONS: [Permutation; 24] = [
     [0, 1, 2, 3],
     [1, 0, 2, 3],
@@ -200,22 +199,22 @@ fn permutations(freedom: Freedom) -> &'static [Permutation] {
     }
 }
 
-/// Ends lists.
+/// Terminates lists.
 const NONE: u32 = u32::MAX;
 
-/// Temporaries that share a register.
+/// A set of temporaries that share a register.
 struct Bundle {
-    /// First segment of each position.
+    /// The first segment of each position.
     positions: [u32; 4],
     /// The number of segments of each position.
     counts: [u32; 4],
-    /// The component of a temporary by which each position is written, where it is not written by another one but by
-    /// copies of what is there.
+    /// The component of a temporary that writes each position, if it is the only writer apart from copies of the same
+    /// value.
     writers: [u32; 4],
     freedom: Freedom,
-    /// First and last member.
+    /// The first and last member.
     members: (u32, u32),
-    /// The output that the bundle is.
+    /// The output that the bundle is assigned to, if any.
     output: Option<Reg>,
 }
 
@@ -229,24 +228,24 @@ struct Allocation {
     segments: Segments,
     bundles: Vec<Bundle>,
     bundle_of: Vec<u32>,
-    /// Register of each temporary, once bundles have registers.
+    /// The register of each temporary, after assignment.
     register_of: Vec<Reg>,
-    /// Position of each component of a temporary within its bundle.
+    /// The position of each component of a temporary within its bundle.
     position_of: Vec<Permutation>,
     /// The next member of the same bundle.
     next_member: Vec<u32>,
-    /// What components are copies of, where they are to be written once.
+    /// The sources of copied components, if components are to be written only once.
     sources: Option<Sources>,
 }
 
 impl Allocation {
-    /// Where a temporary is, once bundles have registers.
+    /// The location of a temporary, after assignment.
     #[inline]
     fn location(&self, temp: usize) -> Location {
         Location { register: self.register_of[temp], components: self.position_of[temp] }
     }
 
-    /// Moves the positions of a bundle: its members are elsewhere in it then.
+    /// Permutes the positions of a bundle and updates its members.
     fn permute_members(&mut self, bundle: usize, p: Permutation) {
         let mut member = self.bundles[bundle].members.0;
         while member != NONE {
@@ -257,7 +256,8 @@ impl Allocation {
     }
 }
 
-/// Allocates. Afterwards temporaries are numbered from 0 without gaps; returns how many there are, fixed ones included.
+/// Allocates registers. Afterwards temporaries are numbered from 0 without gaps; returns their number, including fixed
+/// ones.
 pub fn allocate<M: Allocate>(program: &mut Program<M>, extent: Extent, may_write_outputs_early: bool) -> u32 {
     separate::separate_results(program);
     let mut allocation = Allocation::of(program);
@@ -282,8 +282,8 @@ pub fn allocate<M: Allocate>(program: &mut Program<M>, extent: Extent, may_write
     program.num_temps()
 }
 
-/// Makes temporaries one that can share a register with what is copied to them; nothing is packed. What then copies
-/// registers to themselves goes.
+/// Merges temporaries with their copies where they can share a register, without packing. Removes copies of a register
+/// to itself.
 pub fn coalesce_copies<M: Allocate>(program: &mut Program<M>) {
     separate::separate_results(program);
     let mut allocation = Allocation::of(program);
@@ -293,7 +293,7 @@ pub fn coalesce_copies<M: Allocate>(program: &mut Program<M>) {
     program.set_num_temps(program.first_temp() + count);
 }
 
-/// The permutations that the components of each virtual temporary allow.
+/// The permutations allowed for the components of each virtual temporary.
 pub fn freedoms<M: Allocate>(program: &Program<M>) -> Vec<Freedom> {
     let mut freedom = vec![Freedom::Any; program.temps()];
     for (access, instruction) in program.access.iter().zip(&program.instructions) {
@@ -309,14 +309,14 @@ pub fn freedoms<M: Allocate>(program: &Program<M>) -> Vec<Freedom> {
 /// A copy between virtual temporaries.
 struct Move {
     copy: RegisterCopy,
-    /// Number of the temporary that is written.
+    /// The number of the temporary written.
     to: usize,
-    /// Number of the one that is read.
+    /// The number of the temporary read.
     from: usize,
 }
 
 impl Move {
-    /// All of a program.
+    /// All such copies of a program.
     fn all<M: Machine>(program: &Program<M>) -> impl Iterator<Item = Move> {
         let copies = program.access.iter().zip(&program.instructions).filter(|(a, _)| a.traits.any(Traits::COPY));
         copies.filter_map(|(_, instruction)| {

@@ -1,4 +1,4 @@
-//! Bundles that are outputs.
+//! Assigns bundles to outputs.
 
 use super::super::access::{Counts, Traits};
 use super::super::{Flow, Program, RegisterCopy};
@@ -19,18 +19,19 @@ fn restrictions<M: Allocate>(program: &Program<M>, allocation: &Allocation) -> V
     restrictions
 }
 
-/// The readers of a bundle.
+/// The uses of a bundle.
 #[derive(Clone, Copy, PartialEq)]
 enum Reader {
     None,
-    /// One copy to an output, and which.
+    /// A single copy to an output.
     Copy(RegisterCopy),
     Other,
 }
 
-/// Bundles that are only collected to be copied to an output at the end of the program are that output.
+/// Replaces a bundle by an output if its only use is one copy to that output at the end of the program.
 ///
-/// The copy must be outside of all control flow, so that it happens in any case, and nothing else may write those
+/// The copy must be outside all control flow, so that it is always executed, and must be the only write to those
+/// components of the output.
 /// components of the output.
 pub(super) fn become_outputs<M: Allocate>(program: &Program<M>, allocation: &mut Allocation) {
     let to_output = Traits::WRITES_OUTPUT;
@@ -110,7 +111,7 @@ pub(super) fn become_outputs<M: Allocate>(program: &Program<M>, allocation: &mut
             });
         }
         if bundle.freedom != Freedom::Any {
-            // Of the permutations that it may have, one that says the same of what is there.
+            // Find an allowed permutation that agrees on the non-empty positions.
             let is_same = |q: &&Permutation| (0..4).all(|p| bundle.is_empty(p) || q[p] == permutation[p]);
             let Some(&found) = permutations(bundle.freedom).iter().find(is_same) else { continue };
             permutation = found;

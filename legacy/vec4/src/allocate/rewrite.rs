@@ -1,10 +1,10 @@
-//! Virtual temporaries are replaced by registers, and copies of a register to itself are gone.
+//! Replaces virtual temporaries by registers and removes copies of a register to itself.
 
 use super::super::dead_code::copies_to_itself;
 use super::super::{Program, Traits};
 use super::{Allocate, Allocation};
 
-/// Replaces virtual temporaries by registers. With `drop_copies`, what copies a register to itself then goes.
+/// Replaces virtual temporaries by registers. With `drop_copies`, removes copies of a register to itself.
 pub(super) fn rewrite<M: Allocate>(program: &mut Program<M>, allocation: &Allocation, drop_copies: bool) {
     let first_temp = program.first_temp();
     let mut dead: Vec<bool> = Vec::new();

@@ -1,24 +1,24 @@
-//! The stretches of the program in which components hold what is still needed.
+//! The ranges of the program in which components are live.
 //!
-//! Segments stand in one vector; those of a component are a list in ascending order, so that lists are joined without
-//! copying.
+//! All segments are in one vector; those of a component form a linked list in ascending order, so that lists are joined
+//! without copying.
 
 use super::super::access::{Counts, SPECIAL_REGISTERS};
 use super::super::liveness::Liveness;
 use super::super::{Machine, Program, Reg, Traits};
 use super::{Allocate, Allocation, Bundle, IDENTITY, Move, NONE, freedoms};
 
-/// Half-open stretch of points (two an instruction: reads at the even one, writes at the odd one), and the value held.
+/// A half-open range of points (two per instruction: reads at the even one, writes at the odd one), and the value held.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Segment {
     pub(super) start: u32,
     pub(super) end: u32,
     value: u32,
-    /// The next one of the list.
+    /// The next segment of the list.
     next: u32,
 }
 
-/// The content of the components beside a result that is stored whole: no copy of anything.
+/// The value of components that are clobbered by a result stored whole: not a copy of any value.
 const OVERWRITTEN: u32 = u32::MAX;
 
 /// All segments.
@@ -30,7 +30,7 @@ impl Segments {
         self.0.get(number as usize)
     }
 
-    /// First point of a list.
+    /// The first point of a list.
     pub(super) fn start(&self, list: u32) -> Option<u32> {
         self.get(list).map(|s| s.start)
     }
@@ -45,8 +45,8 @@ impl Segments {
         })
     }
 
-    /// Adds a segment that lies before those of a list, joining it with the first if they touch and hold the same.
-    /// Returns whether it did not.
+    /// Prepends a segment to a list, joining it with the first if they touch and hold the same value. Returns whether a
+    /// segment was added.
     fn push(&mut self, list: &mut u32, start: u32, end: u32, value: u32) -> bool {
         if let Some(first) = self.0.get_mut(*list as usize)
             && first.start <= end
@@ -73,7 +73,7 @@ impl Segments {
         false
     }
 
-    /// Joins two lists. Returns the first segment and their number.
+    /// Joins two lists. Returns the first segment and the number of segments.
     pub(super) fn unite(&mut self, a: u32, b: u32) -> (u32, u32) {
         let (mut a, mut b) = (a, b);
         let (mut first, mut last, mut count) = (NONE, NONE, 0);
@@ -103,7 +103,7 @@ impl Segments {
 }
 
 impl Allocation {
-    /// Every temporary in a bundle of its own.
+    /// Creates a bundle for every temporary.
     pub(super) fn of<M: Allocate>(program: &mut Program<M>) -> Allocation {
         let liveness = program.liveness();
         let count = program.temps();
@@ -136,14 +136,14 @@ impl Allocation {
     }
 }
 
-/// The walk backward over the program.
+/// The backward walk over the program.
 struct Walk<'a, M: Allocate> {
     program: &'a Program<M>,
     liveness: &'a Liveness,
-    /// Numbers of the values of the components of temporaries.
+    /// The value numbers of the components of temporaries.
     values: Vec<[u32; 4]>,
     live: Vec<u8>,
-    /// Ends of the segments of what is live.
+    /// The ends of the segments of live components.
     open: Vec<[u32; 4]>,
 }
 
@@ -171,7 +171,7 @@ impl<'a, M: Allocate> Walk<'a, M> {
                 if let Some(written) = access.written()
                     && let Some(temp) = written.temp()
                 {
-                    // What nobody needs is there for a moment.
+                    // An unused result still occupies its components for one point.
                     self.read(temp, written.mask(), point + 2);
                     self.close(allocation, temp, written.mask(), point + 1);
                     self.live[temp] &= !written.mask();
@@ -200,7 +200,7 @@ impl<'a, M: Allocate> Walk<'a, M> {
         }
     }
 
-    /// Components are live up to a point, if not longer.
+    /// Makes components live up to a point, unless they are live longer.
     fn read(&mut self, temp: usize, mask: u8, end: u32) {
         let new = mask & !self.live[temp];
         if new != 0 {
@@ -213,7 +213,7 @@ impl<'a, M: Allocate> Walk<'a, M> {
         }
     }
 
-    /// Segments of components start.
+    /// Starts the segments of components.
     fn close(&self, allocation: &mut Allocation, temp: usize, mask: u8, start: u32) {
         if mask != 0 {
             for c in (0..4).filter(|c| mask & 1 << c != 0) {
@@ -223,8 +223,8 @@ impl<'a, M: Allocate> Walk<'a, M> {
     }
 }
 
-/// Numbers of the values that components hold: copies of a component that is written once, by components that are
-/// written once, have its number.
+/// Numbers the values of components: copies of a component that is written once, in components that are written once,
+/// share its number.
 fn number_values<M: Allocate>(program: &Program<M>, at_start: &[(u32, u8)]) -> Vec<[u32; 4]> {
     let mut values: Vec<[u32; 4]> =
         (0..program.temps() as u32).map(|t| [4 * t, 4 * t + 1, 4 * t + 2, 4 * t + 3]).collect();
@@ -242,7 +242,7 @@ fn number_values<M: Allocate>(program: &Program<M>, at_start: &[(u32, u8)]) -> V
     values
 }
 
-/// The writes of each virtual temporary. What is live at the start counts as written more often than once.
+/// Counts the writes of each virtual temporary. Components live at the start count as written more than once.
 pub(super) fn count_writes<M: Machine>(program: &Program<M>, at_start: &[(u32, u8)]) -> Vec<Counts> {
     let mut writes = vec![Counts::default(); program.temps()];
     for written in program.access.iter().filter_map(|access| access.written()) {

@@ -1,8 +1,8 @@
-//! Results that would destroy something where they stand get temporaries of their own.
+//! Moves results that would clobber live values to separate temporaries.
 //!
-//! Before registers are given, those that the machine [stores whole](super::Machine::stores_whole), if something else
-//! of their temporary is needed afterwards, or if they go to a fixed register, an output or through an index
-//! register:
+//! Before allocation, results that the machine [stores whole](super::Machine::stores_whole), if other components of
+//! their temporary are live afterwards, or if the destination is a fixed register, an output or addressed through an
+//! index register:
 //!
 //! ```text
 //! MUL TEMP[3].y, a, b                             MUL TEMP[3].y, a, b
@@ -11,11 +11,11 @@
 //!                                                 ADD TEMP[4].x, TEMP[3].xxxx, TEMP[3].yyyy
 //! ```
 //!
-//! Whatever stores its result whole then writes a virtual temporary of which nothing else is live, and coalescing finds
-//! those for which the copy is not needed.
+//! Every result stored whole is then in a virtual temporary with no other live components, and coalescing removes the
+//! copies that are not needed.
 //!
-//! Afterwards, instructions that [overwrite](Allocate::overwrites_itself) what they have still to read: those of
-//! which a part is run after another one. [Segments](super::segments) have left few:
+//! After allocation, instructions that [overwrite](Allocate::overwrites_itself) operands they have still to read,
+//! because they execute in parts. [Segments](super::segments) leave few of them:
 //!
 //! ```text
 //! DMUL TEMP[5], TEMP[5].zwxy, TEMP[6]        =>   DMUL TEMP[9], TEMP[5].zwxy, TEMP[6]
@@ -26,10 +26,10 @@ use super::super::access::{Access, SPECIAL_REGISTERS};
 use super::super::{Machine, Program, Traits};
 use super::Allocate;
 
-/// The fate of an instruction.
+/// An instruction that needs a temporary.
 struct Separate {
     index: usize,
-    /// Somebody reads the result.
+    /// Whether the result has uses.
     is_read: bool,
 }
 
@@ -46,7 +46,7 @@ fn stores_whole<M: Machine>(machine: &M, access: &Access<M::Opcode>) -> bool {
     access.traits.any(Traits::STORES_WHOLE) && machine.stores_whole(access)
 }
 
-/// Separates results from operands that are read after them.
+/// Separates results from operands that are read after the write.
 pub(super) fn keep_operands<M: Allocate>(program: &mut Program<M>) {
     let overwrites = |(index, instruction)| program.machine.overwrites_itself(instruction).then_some(index);
     let indices = program.instructions.iter().enumerate().filter_map(overwrites);
@@ -54,7 +54,7 @@ pub(super) fn keep_operands<M: Allocate>(program: &mut Program<M>) {
     apply(program, &found);
 }
 
-/// The instructions that would destroy something by storing their result whole, the first one first.
+/// The instructions that would clobber live values by storing their result whole, in order.
 fn find<M: Machine>(program: &mut Program<M>) -> Vec<Separate> {
     let liveness = program.liveness();
     let mut live = vec![0u8; program.temps()];

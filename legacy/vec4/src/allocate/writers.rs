@@ -1,7 +1,7 @@
-//! The instruction that writes a component of a bundle, where there is but one.
+//! The only instruction that writes a component of a bundle, if there is just one.
 //!
-//! A scheduler lets a second write of a component wait for all readers of the first. Copies of one value may share a
-//! component even so: all of them but the first vanish if each copies what is there already.
+//! A scheduler makes a second write of a component wait for all readers of the first. Copies of one value may still
+//! share a component: only the first remains if each of the others copies the value already there.
 
 use super::super::access::Counts;
 use super::super::{Machine, Program};
@@ -12,7 +12,7 @@ use super::{Allocation, Move, NONE, Permutation};
 pub(super) struct Sources(Vec<[u32; 4]>);
 
 impl Sources {
-    /// What the components that are written once are copies of: themselves if of nothing.
+    /// The source of each component written once; the component itself if it is not a copy.
     fn of<M: Machine>(program: &Program<M>, writes: &[Counts]) -> Sources {
         let mut sources: Vec<[u32; 4]> =
             (0..program.temps() as u32).map(|t| [4 * t, 4 * t + 1, 4 * t + 2, 4 * t + 3]).collect();
@@ -26,7 +26,7 @@ impl Sources {
         Sources(sources)
     }
 
-    /// The temporary and the component of it that a component is a copy of.
+    /// The temporary and component that a component is a copy of.
     fn source(&self, component: u32) -> (usize, usize) {
         let source = self.0[component as usize / 4][component as usize % 4] as usize;
         (source / 4, source % 4)
@@ -34,7 +34,7 @@ impl Sources {
 }
 
 impl Allocation {
-    /// From now on bundles keep components that are written once apart, unless they are copies.
+    /// From now on keeps components that are written once in separate positions, unless they are copies of each other.
     pub(super) fn keep_writes_apart<M: Machine>(&mut self, program: &mut Program<M>) {
         let at_start = program.liveness().at_start(program);
         let writes = count_writes(program, &at_start);
@@ -48,7 +48,7 @@ impl Allocation {
         self.sources = Some(Sources::of(program, &writes));
     }
 
-    /// Whether a component that is the given positions of two bundles would be written again.
+    /// Whether merging the given positions of two bundles would write a component twice.
     pub(super) fn writes_again(&self, bundles: (usize, usize), positions: (usize, usize)) -> bool {
         let is_written = |bundle: usize, position: usize| self.bundles[bundle].writers[position] != NONE;
         self.sources.is_some()
@@ -57,7 +57,7 @@ impl Allocation {
             && self.common_writer(bundles, positions) == NONE
     }
 
-    /// The component that writes a component that is the given positions of two bundles, if it is alone.
+    /// The only component that writes the merged position of two bundles; [`NONE`] if there is more than one.
     pub(super) fn common_writer(&self, bundles: (usize, usize), positions: (usize, usize)) -> u32 {
         let writer = |bundle: usize, position: usize| self.bundles[bundle].writers[position];
         let (first, second) = (writer(bundles.0, positions.0), writer(bundles.1, positions.1));
@@ -80,7 +80,7 @@ impl Allocation {
         }
     }
 
-    /// The writers of bundle `a` once `b` is in it with its positions moved.
+    /// The writers of bundle `a` after merging `b` with its positions permuted.
     pub(super) fn joint_writers(&self, a: usize, b: usize, p: Permutation) -> [u32; 4] {
         let (into, moved) = (&self.bundles[a], &self.bundles[b]);
         let mut writers = into.writers;

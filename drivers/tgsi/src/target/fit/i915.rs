@@ -1,15 +1,16 @@
-//! Fragment programs of Intel 915 to G33, as Mesa's `i915_fpc_translate.c` and `i915_fpc_emit.c` make them of TGSI.
+//! Fragment programs of Intel 915 to G33, as Mesa's `i915_fpc_translate.c` and `i915_fpc_emit.c` translate them from
+//! TGSI.
 //!
-//! Counts are those that the compiler makes, instruction by instruction, behind its [peephole
+//! Counts the instructions that the compiler emits for each TGSI instruction, after its [peephole
 //! pass](super::i915_peephole):
 //!
-//! - An instruction reads one constant register: each other one is copied to a scratch register (`U`) first. Immediates
-//!   stand in constants, and each takes one; components that are 0, 1 or -1 are read from the swizzle.
-//! - There is no absolute value of operands: `MAX(a, -a)`.
-//! - A lookup reads whole coordinates of a register that is not a constant (else they are copied to a temporary), and
-//!   writes whole registers (else its result is copied).
-//! - A lookup from a temporary that was written in this phase begins the next one, and so does one that writes an
-//!   output. There is one phase from the start.
+//! - An instruction reads one constant register: others are first copied to a scratch register (`U`). Each immediate
+//!   takes a constant; components that are 0, 1 or -1 are read by the swizzle.
+//! - Operands do not support absolute values: `MAX(a, -a)`.
+//! - A lookup needs its coordinates unswizzled in a register that is not a constant (otherwise they are copied to a
+//!   temporary), and writes whole registers (otherwise its result is copied).
+//! - A lookup from a temporary written in the current phase begins a new phase, and so does one that writes an output.
+//!   A program begins with one phase.
 
 use tgsi::Shader;
 use tgsi::shader::{Dst, Register, Src};
@@ -35,7 +36,7 @@ pub(crate) fn coordinate_mask(opcode: Opcode, target: TextureTarget) -> u8 {
         }
 }
 
-/// What an operand is for the hardware.
+/// An operand of the hardware.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Operand {
     /// A temporary (`R`).
@@ -46,14 +47,14 @@ enum Operand {
     Constant(u32),
     /// A scratch register (`U`).
     Scratch,
-    /// Zeros and ones of a swizzle, whatever the register.
+    /// Zeros and ones of a swizzle, independent of the register.
     Swizzle {
-        /// Nothing but 0.0, not negated.
+        /// Whether all are 0.0, not negated.
         is_zero: bool,
     },
 }
 
-/// Counts what the compiler would use for a shader.
+/// Counts the resources that the compiler would use for a shader.
 pub(crate) fn count(shader: &Shader, usage: &mut Usage) {
     let constants = Declared::of(shader, File::Constant);
     let numbering = Numbering { temporaries_before: 0, immediates_after: Some(constants.count), is_renumbered: false };
@@ -77,7 +78,7 @@ pub(crate) fn count(shader: &Shader, usage: &mut Usage) {
         registers.instruction(step.instruction, emission.usage);
         emission.instruction(&step);
     }
-    // The depth goes to its component at the end.
+    // The depth is moved to its component at the end.
     let depth = shader.declarations.iter().filter(|d| d.semantic.is_some_and(|s| s.name == Semantic::Position));
     for d in depth.filter(|d| d.file == File::Output) {
         emission.span = d.span;
@@ -92,17 +93,17 @@ struct Emission<'s, 'u> {
     shader: &'s Shader,
     inputs: Semantics,
     outputs: Semantics,
-    /// Semantics that have a texture coordinate, in the order of their first use.
+    /// The semantics with a texture coordinate, in the order of their first use.
     coordinates: Vec<(Semantic, u16)>,
-    /// Temporaries that are declared.
+    /// The number of declared temporaries.
     temporaries: u32,
-    /// Constants before the first immediate.
+    /// The number of constants before the first immediate.
     immediates_after: u32,
-    /// The phase under way, from 1.
+    /// The current phase, from 1.
     phase: u32,
     /// By temporary: the phase in which it was last written.
     phases: Vec<u32>,
-    /// Scratch registers in use.
+    /// The number of scratch registers in use.
     scratch: u32,
     /// The position of the instruction.
     span: Span,
@@ -170,7 +171,7 @@ impl Emission<'_, '_> {
                 let is_plain = step.src[0].is_some_and(|src| is_plain(&src, XYZW));
                 self.lookup(None, coordinate, is_plain);
             }
-            // It kills by a coordinate of -1.
+            // The driver kills by a coordinate of -1.
             Kill => {
                 self.scratch(1);
                 self.lookup(None, Operand::Swizzle { is_zero: false }, false);
@@ -194,7 +195,7 @@ impl Emission<'_, '_> {
         let Some(src) = step.src[0] else { return };
         let coordinate = self.source(Some(&src));
         let mask = coordinate_mask(step.opcode, target);
-        // Of one dimension, y is that of x.
+        // For 1D textures, y is a copy of x.
         let is_one_dimensional = matches!(target, Texture1D | Shadow1D);
         let is_plain = is_plain(&src, mask) && !is_one_dimensional && self.is_whole(&src, mask);
         let whole = step.dst.filter(|dst| dst.write_mask == XYZW && !step.instruction.saturate);
@@ -207,7 +208,7 @@ impl Emission<'_, '_> {
         }
     }
 
-    /// Whether an input is in its register as TGSI has it: fog is in w alone, and the second colour has no w.
+    /// Whether an input is in its register as in TGSI: fog is in w alone, and the second colour has no w.
     fn is_whole(&self, src: &Src, mask: u8) -> bool {
         let semantic = (src.register.file == File::Input).then(|| self.inputs.get(&src.register)).flatten();
         semantic.is_none_or(|semantic| match semantic.name {
@@ -217,7 +218,7 @@ impl Emission<'_, '_> {
         })
     }
 
-    /// A destination that the hardware does not have.
+    /// Reports a destination that the hardware does not support.
     fn destination(&mut self, step: &Step<'_>) {
         let Some(dst) = &step.dst else { return };
         if step.opcode == Opcode::Nop {
@@ -243,7 +244,7 @@ impl Emission<'_, '_> {
         sources.iter().map(|src| self.source(Some(src))).collect()
     }
 
-    /// The operand of a source, with the instruction for its absolute value.
+    /// Returns the operand of a source, and counts the instruction for its absolute value.
     fn source(&mut self, src: Option<&Src>) -> Operand {
         let Some(src) = src else { return Operand::Scratch };
         let register = &src.register;
@@ -254,10 +255,10 @@ impl Emission<'_, '_> {
             File::Temporary => Operand::Temporary(number(register)),
             File::Input => self.input(src),
             File::Constant if buffer(register) == 0 => Operand::Constant(number(register)),
-            // The limit of constant buffers says it.
+            // Other buffers are reported by the limit of constant buffers.
             File::Constant => Operand::Constant(0),
             File::Immediate => match self.immediate(src) {
-                // What a swizzle can say is read without its absolute value.
+                // Zeros and ones of a swizzle need no instruction for their absolute value.
                 operand @ Operand::Swizzle { .. } => return operand,
                 operand => operand,
             },
@@ -279,7 +280,7 @@ impl Emission<'_, '_> {
         match semantic.name {
             Semantic::Color | Semantic::Fog => {}
             name if is_texture_coordinate(name) || matches!(name, Semantic::Position | Semantic::Face) => {
-                // There are few: they are looked at one by one.
+                // There are few, so a linear search suffices.
                 let key = (name, semantic.index);
                 if !self.coordinates.contains(&key) && self.coordinates.len() < MAX_COORDINATES {
                     self.coordinates.push(key);
@@ -291,7 +292,7 @@ impl Emission<'_, '_> {
         Operand::Interpolated
     }
 
-    /// An immediate, unless the swizzle can say all of it.
+    /// An immediate, unless the swizzle can provide all of it.
     fn immediate(&self, src: &Src) -> Operand {
         let immediate = usize::try_from(src.register.index).ok().and_then(|i| self.shader.immediates.get(i));
         let value = |swizzle: u8| match swizzle {
@@ -307,7 +308,7 @@ impl Emission<'_, '_> {
         Operand::Constant(self.immediates_after.saturating_add(number(&src.register)))
     }
 
-    /// Takes scratch registers.
+    /// Allocates scratch registers.
     fn scratch(&mut self, count: u32) {
         self.scratch = self.scratch.saturating_add(count);
         self.usage.at_least(Resource::Scratch, self.scratch, self.span);
@@ -318,7 +319,7 @@ impl Emission<'_, '_> {
         self.arithmetic(None, sources);
     }
 
-    /// An arithmetic instruction, and copies of all constants but one.
+    /// Counts an arithmetic instruction, and copies of all constants except one.
     fn arithmetic(&mut self, dst: Option<Dst>, sources: &[Operand]) {
         let constants = sources.iter().filter_map(|source| match source {
             Operand::Constant(number) => Some(*number),
@@ -345,7 +346,7 @@ impl Emission<'_, '_> {
         }
     }
 
-    /// A lookup, with a destination if it writes one whole.
+    /// Counts a lookup, with a destination if it writes a whole register.
     fn lookup(&mut self, dst: Option<Dst>, coordinate: Operand, is_plain: bool) {
         let is_copied = !is_plain || matches!(coordinate, Operand::Constant(_) | Operand::Swizzle { .. });
         let mut written_in = match coordinate {
@@ -353,7 +354,7 @@ impl Emission<'_, '_> {
             _ => None,
         };
         if is_copied {
-            // To a temporary, because scratch registers do not outlive a phase.
+            // To a temporary, because scratch registers are not live across phases.
             self.usage.at_least(Resource::Temporaries, self.temporaries.saturating_add(1), self.span);
             self.arithmetic(None, &[coordinate]);
             written_in = Some(self.phase);
@@ -371,10 +372,10 @@ impl Emission<'_, '_> {
     }
 }
 
-/// Coordinates that are told apart: more than the hardware has.
+/// The maximum number of coordinates distinguished: more than the hardware has.
 const MAX_COORDINATES: usize = 64;
 
-/// Whether the components of a mask are read as they are. An absolute value is in a scratch register of its own.
+/// Whether the components of a mask are read unswizzled. An absolute value is in a separate scratch register.
 fn is_plain(src: &Src, mask: u8) -> bool {
     let mut channels = src.swizzle.iter().zip(0u8..);
     let is_in_place = channels.all(|(&swizzle, channel)| mask & 1 << channel == 0 || swizzle == channel);

@@ -1,7 +1,7 @@
-//! The peephole pass of Mesa's i915 (`i915_fpc_optimize.c`): what it removes is not counted.
+//! The peephole pass of Mesa's i915 (`i915_fpc_optimize.c`): instructions that it removes are not counted.
 //!
-//! It looks at neighbours only, and takes every temporary for dead behind the second of them. Where that is wrong, the
-//! program is wrong, but its size is what is counted here.
+//! It considers adjacent instructions only, and assumes that every temporary is dead after the second of them. Where
+//! that is wrong, the program is wrong, but only its size matters here.
 
 use tgsi::Shader;
 use tgsi::shader::{Dst, Instruction, Register, Src};
@@ -17,10 +17,10 @@ pub(crate) const ONE: u8 = 5;
 /// All components.
 const XYZW: u8 = 0xf;
 
-/// An instruction as the pass leaves it.
+/// An instruction after the pass.
 #[derive(Clone, Copy)]
 pub(crate) struct Step<'s> {
-    /// The instruction that it was.
+    /// The original instruction.
     pub(crate) instruction: &'s Instruction,
     /// The opcode; `NOP` if it was removed.
     pub(crate) opcode: Opcode,
@@ -30,7 +30,7 @@ pub(crate) struct Step<'s> {
     pub(crate) src: [Option<Src>; 3],
 }
 
-/// The instructions behind the pass.
+/// Returns the instructions after the pass.
 pub(crate) fn peephole(shader: &Shader) -> Vec<Step<'_>> {
     let steps = shader.instructions.iter().map(|instruction| Step {
         instruction,
@@ -62,7 +62,7 @@ fn same_source(a: &Src, b: &Src) -> bool {
     same_register(&a.register, &b.register) && a.absolute == b.absolute && a.negate == b.negate
 }
 
-/// Whether the components of the mask are read where they are written.
+/// Whether the components of the mask are read unswizzled.
 fn is_unswizzled(src: &Src, mask: u8) -> bool {
     src.swizzle.iter().zip(0u8..).all(|(&swizzle, channel)| mask & 1 << channel == 0 || swizzle == channel)
 }
@@ -81,7 +81,7 @@ fn copies_itself(step: &Step<'_>) -> bool {
         && same_register(&src.register, &dst.register)
 }
 
-/// An instruction with a copy of its whole result behind it writes where the copy does.
+/// Makes an instruction followed by a copy of its whole result write the destination of the copy.
 fn write_to_destination_of_copy(current: &mut Step<'_>, next: &mut Step<'_>) {
     let (Some(dst), Some(copy), Some(src)) = (current.dst, next.dst, next.src[0]) else { return };
     if next.opcode == Opcode::Mov
@@ -98,7 +98,7 @@ fn write_to_destination_of_copy(current: &mut Step<'_>, next: &mut Step<'_>) {
     }
 }
 
-/// What an operation with one operand makes of its other one.
+/// The swizzle with which an operation returns its other operand.
 fn neutral_element(opcode: Opcode) -> Option<u8> {
     match opcode {
         Opcode::Add => Some(ZERO),
@@ -107,7 +107,7 @@ fn neutral_element(opcode: Opcode) -> Option<u8> {
     }
 }
 
-/// `MUL OUT[0].xyz, a, b` and `MOV OUT[0].w, b` become one instruction.
+/// Merges `MUL OUT[0].xyz, a, b` and `MOV OUT[0].w, b` into one instruction.
 fn absorb_copy_of_operand(current: &mut Step<'_>, next: &mut Step<'_>) {
     let (Some(neutral), Some(dst), Some(copy)) = (neutral_element(current.opcode), current.dst, next.dst) else {
         return;
@@ -139,7 +139,7 @@ fn absorb_copy_of_operand(current: &mut Step<'_>, next: &mut Step<'_>) {
     current.dst = Some(Dst { write_mask: dst.write_mask | copy.write_mask, ..dst });
 }
 
-/// Two copies of parts of one register to another become one.
+/// Merges two copies of parts of one register to another.
 fn join_copies(current: &mut Step<'_>, next: &mut Step<'_>) {
     let (Some(first), Some(second)) = (current.dst, next.dst) else { return };
     let (Some(a), Some(b)) = (current.src[0], next.src[0]) else { return };
@@ -157,7 +157,7 @@ fn join_copies(current: &mut Step<'_>, next: &mut Step<'_>) {
     }
 }
 
-/// A lookup whose coordinate was copied just before it reads what was copied.
+/// Makes a lookup read the source of a copy of its coordinate.
 fn read_source_of_copy(current: &mut Step<'_>, next: &mut Step<'_>) {
     let Some(texture) = &next.instruction.texture else { return };
     let (Some(copy), Some(src), Some(coordinate)) = (current.dst, current.src[0], next.src[0]) else { return };

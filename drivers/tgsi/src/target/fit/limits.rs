@@ -1,8 +1,7 @@
 //! The limits of the consumers of TGSI, one table for each consumer and stage, with the source of each figure.
 //!
-//! Sources are files of Mesa 25.0.7, below `src/gallium/drivers` unless a path says otherwise. Rows that are *estimates*
-//! are those where the limit is only what the driver states to its users and does not check, or where the use cannot be
-//! known without the driver's optimiser.
+//! Sources are files of Mesa 25.0.7, below `src/gallium/drivers` unless a longer path is given. Rows are *estimates* if
+//! the driver reports the limit to applications but does not check it, or if the use depends on the driver's optimiser.
 
 use tgsi::tables::Processor;
 
@@ -13,15 +12,15 @@ use crate::target::profiles::Profile;
 /// A limit.
 #[derive(Debug)]
 pub(crate) struct Limit {
-    /// What is counted.
+    /// The resource that is counted.
     pub(crate) resource: Resource,
-    /// How many there are; `None` if there is no bound.
+    /// The maximum; `None` if there is no bound.
     pub(crate) most: Option<u32>,
     /// Whether the limit or the count is an estimate.
     pub(crate) is_estimate: bool,
-    /// Where the figure comes from.
+    /// The source of the figure.
     pub(crate) source: &'static str,
-    /// What the consumer does beyond.
+    /// The consumer's behaviour beyond the limit.
     pub(crate) beyond: &'static str,
 }
 
@@ -37,7 +36,7 @@ const fn unbounded(resource: Resource, source: &'static str) -> Limit {
     Limit { resource, most: None, is_estimate: false, source, beyond: "" }
 }
 
-/// A consumer and stage with limits of its own.
+/// A consumer and stage with separate limits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Consumer {
     /// Fragment programs of Intel 915.
@@ -72,8 +71,8 @@ pub(crate) enum Consumer {
     Interpreter,
 }
 
-/// The consumer of shaders of a stage. Stages that the hardware does not have are run by the interpreter, as Mesa's
-/// `draw` does, or not at all ([`lacking_stage`]).
+/// The consumer of shaders of a stage. Stages that the hardware lacks are executed by the interpreter, as in Mesa's
+/// `draw`, or not at all ([`lacking_stage`]).
 pub(crate) fn consumer(profile: Profile, processor: Processor) -> Consumer {
     let is_fragment = processor == Processor::Fragment;
     let of_stage = |fragment, vertex| if is_fragment { fragment } else { vertex };
@@ -91,7 +90,7 @@ pub(crate) fn consumer(profile: Profile, processor: Processor) -> Consumer {
     }
 }
 
-/// The name of a stage, if the consumer has no shaders of it.
+/// The name of a stage that the consumer does not support.
 pub(crate) fn lacking_stage(profile: Profile, processor: Processor) -> Option<String> {
     let has_stage = match profile {
         Profile::Nv30 | Profile::Nv40 | Profile::R300 | Profile::R400 | Profile::R500 | Profile::Vgpu9 => {
@@ -103,7 +102,7 @@ pub(crate) fn lacking_stage(profile: Profile, processor: Processor) -> Option<St
     (!has_stage).then(|| format!("{} shaders", processor.name()))
 }
 
-/// The limits of a consumer.
+/// Returns the limits of a consumer.
 pub(crate) fn of(consumer: Consumer) -> &'static [Limit] {
     match consumer {
         Consumer::I915Fragment => I915_FRAGMENT,
@@ -131,21 +130,21 @@ const I915_FRAGMENT: &[Limit] = &[
     exact(Alu, 64, I915_REG, SUBSTITUTE),
     exact(Tex, 32, I915_REG, SUBSTITUTE),
     // The buffer has 192 words, three for each instruction: arithmetic and texture together.
-    exact(Instructions, 64, "i915/i915_fpc.h", "the driver leaves out the instructions that follow, without an error"),
+    exact(Instructions, 64, "i915/i915_fpc.h", "the driver drops the remaining instructions without an error"),
     exact(Phases, 4, I915_REG, SUBSTITUTE),
     exact(Temporaries, 16, I915_REG, SUBSTITUTE),
     exact(Scratch, 3, "i915/i915_fpc_emit.c", SUBSTITUTE),
     exact(Constants, 32, "i915/i915_context.h", SUBSTITUTE),
     exact(ConstantBuffers, 1, "i915/i915_screen.c", "the driver reads the first one instead"),
     exact(Interpolators, 8, "i915/i915_context.h", "the driver reads the first one instead, without an error"),
-    exact(Colors, 1, "i915/i915_fpc_translate.c", "all of them are written to the first"),
+    exact(Colors, 1, "i915/i915_fpc_translate.c", "all colours are written to the first one"),
     exact(Samplers, 8, "i915/i915_context.h", "there is no texture to read"),
     exact(NotTaken, 0, "i915/i915_fpc_translate.c", ""),
 ];
 
 const NV_FRAGMENT: &str = "nouveau/nv30/nvfx_fragprog.c";
 const NV_SCREEN: &str = "nouveau/nv30/nv30_screen.c";
-const STATED: &str = "the driver checks nothing; it is what it states to have";
+const STATED: &str = "the driver reports this limit but does not check it";
 const WRONG_TEMPORARY: &str = "the driver uses the first temporary instead, and the result is wrong";
 
 const NV30_FRAGMENT: &[Limit] = &[
@@ -191,7 +190,7 @@ const NV30_VERTEX: &[Limit] = &[
 
 const NV40_VERTEX: &[Limit] = &[
     exact(Instructions, 512, NV_SCREEN, SOFTWARE),
-    // The driver keeps the set of those in use in a word of 32 bits.
+    // The driver keeps the set of used temporaries in a 32-bit word.
     exact(Temporaries, 32, NV_VERTEX, WRONG_TEMPORARY),
     // Of 468 registers six are for clip planes.
     exact(Constants, 462, NV_SCREEN, SOFTWARE),
@@ -207,8 +206,8 @@ const R300_CODE: &str = "r300/compiler/radeon_code.h";
 const DUMMY: &str = "the driver draws with a dummy shader";
 
 /// Arithmetic is counted before the driver's compiler pairs instructions of three components with those of one, and
-/// removes some: what comes out is mostly less. The same holds for temporaries and constants, which it allocates itself.
-/// Phases are as few as lookups that depend on each other can have; its schedule may have more.
+/// removes some: the final number is usually lower. The same holds for temporaries and constants, which the compiler
+/// allocates itself. Phases are the minimum for dependent lookups; the compiler's schedule may have more.
 const R300_FRAGMENT: &[Limit] = &[
     about(Alu, 64, R300_CODE, DUMMY),
     exact(Tex, 32, R300_CODE, DUMMY),
@@ -279,7 +278,7 @@ const SVGA_SCREEN: &str = "svga/svga_screen.c";
 const SVGA_DEFS: &str = "svga/include/svga3d_shaderdefs.h";
 const REFUSED: &str = "the host refuses the shader";
 
-/// Hosts may have more instructions and temporaries than these, which are what the driver assumes if they do not say.
+/// Hosts may support more instructions and temporaries; these are the driver's assumptions if a host reports none.
 const VGPU9_FRAGMENT: &[Limit] = &[
     about(Instructions, 512, SVGA_SCREEN, REFUSED),
     exact(Temporaries, 32, SVGA_DEFS, REFUSED),
@@ -315,7 +314,7 @@ const VGPU10: &[Limit] = &[
     about(Outputs, 32, VGPU10_TOKENS, REFUSED),
     about(Samplers, 16, VGPU10_TOKENS, REFUSED),
     about(Nesting, 64, SVGA_SCREEN, REFUSED),
-    exact(NotTaken, 0, "svga/svga_tgsi_vgpu10.c", "the driver gives the shader up"),
+    exact(NotTaken, 0, "svga/svga_tgsi_vgpu10.c", "the driver rejects the shader"),
 ];
 
 const VREND: &str = "virglrenderer 0.10: src/vrend_shader.c";
@@ -335,12 +334,12 @@ const EXEC: &str = "src/gallium/auxiliary/tgsi/tgsi_exec.h";
 
 const INTERPRETER: &[Limit] = &[
     unbounded(Instructions, EXEC),
-    exact(Temporaries, 4096, EXEC, "the interpreter reads and writes beside its registers"),
+    exact(Temporaries, 4096, EXEC, "the interpreter reads and writes outside its registers"),
     about(Constants, 4096, EXEC, STATED),
     exact(ConstantBuffers, 32, "src/gallium/include/pipe/p_state.h", "there is no buffer to read"),
     about(Inputs, 32, EXEC, STATED),
     about(Outputs, 32, EXEC, STATED),
     about(Samplers, 32, "src/gallium/include/pipe/p_state.h", "there is no texture to read"),
-    exact(Nesting, 32, EXEC, "the interpreter writes beside its stacks"),
-    exact(NotTaken, 0, "src/gallium/auxiliary/tgsi/tgsi_exec.c", "the interpreter goes on and writes no result"),
+    exact(Nesting, 32, EXEC, "the interpreter writes outside its stacks"),
+    exact(NotTaken, 0, "src/gallium/auxiliary/tgsi/tgsi_exec.c", "the interpreter continues and writes no result"),
 ];

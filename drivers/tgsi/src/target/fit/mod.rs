@@ -1,11 +1,11 @@
-//! Whether TGSI fits the consumer that a [`Profile`] is about.
+//! Whether TGSI fits the consumer of a [`Profile`].
 //!
-//! [`limits`] has the limits, one table for each consumer and stage. The other files count what a shader uses of them,
-//! each as the compiler of one consumer does: [`i915`], [`nvfx`] (nv30 and nv40), [`r300`] (to r500), [`vgpu9`], and
-//! [`plain`] for those that take TGSI one to one. Positions are those of the shader.
+//! [`limits`] has the limits, one table for each consumer and stage. The other files count a shader's use of them, each
+//! as the compiler of one consumer does: [`i915`], [`nvfx`] (nv30 and nv40), [`r300`] (to r500), [`vgpu9`], and
+//! [`plain`] for consumers that use TGSI one to one. Positions are those of the shader.
 //!
-//! What is known of the consumers was read in Mesa 25.0.7. Its compilers are not run: counts are theirs where they
-//! translate one instruction at a time, and estimates where they optimise or schedule.
+//! The facts about the consumers are from Mesa 25.0.7. Its compilers are not run: counts are exact where they translate
+//! single instructions, and estimates where they optimise or schedule.
 
 mod i915;
 mod i915_peephole;
@@ -25,7 +25,7 @@ use super::profiles::Profile;
 use limits::{Consumer, consumer};
 use usage::Usage;
 
-/// What a shader uses of the limits of a consumer.
+/// Counts a shader's use of the limits of a consumer.
 pub(crate) fn fit(profile: Profile, shader: &Shader) -> Fit {
     let consumer = consumer(profile, shader.processor);
     let mut usage = Usage::new(limits::of(consumer));
@@ -44,7 +44,7 @@ pub(crate) fn fit(profile: Profile, shader: &Shader) -> Fit {
         Consumer::Interpreter if matches!(profile, Profile::Softpipe | Profile::I915) => {
             plain::count(shader, plain::is_interpreted, &mut usage);
         }
-        // What is made for hosts of virgl they take. Other drivers have opcodes that the interpreter lacks.
+        // Code for virgl hosts is legal for them. Other drivers have opcodes that the interpreter lacks.
         Consumer::Virgl | Consumer::Interpreter => plain::count(shader, |_| true, &mut usage),
     }
     if let Some(lacking) = limits::lacking_stage(profile, shader.processor) {

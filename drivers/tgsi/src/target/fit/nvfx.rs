@@ -1,9 +1,9 @@
-//! Programs of GeForce FX to 7, as Mesa's `nvfx_fragprog.c` and `nvfx_vertprog.c` make them of TGSI.
+//! Programs of GeForce FX to 7, as Mesa's `nvfx_fragprog.c` and `nvfx_vertprog.c` translate them from TGSI.
 //!
-//! Counts are those that the compilers make, instruction by instruction:
+//! Counts the instructions that the compilers emit for each TGSI instruction:
 //!
-//! - An instruction reads one constant or immediate and one input: each other one is copied to a temporary first.
-//! - In fragment programs a constant stands behind the instruction that reads it and takes a slot as large.
+//! - An instruction reads one constant or immediate and one input: others are first copied to a temporary.
+//! - In fragment programs a constant follows the instruction that reads it and takes a slot of the same size.
 //! - Results of fragment programs are temporaries.
 
 use tgsi::Shader;
@@ -16,7 +16,7 @@ use super::registers::{
 };
 use super::usage::{Resource, Usage};
 
-/// A generation.
+/// A hardware generation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Chip {
     /// GeForce FX.
@@ -25,7 +25,7 @@ pub(crate) enum Chip {
     Nv40,
 }
 
-/// An operand of an instruction of the hardware.
+/// An operand of a hardware instruction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Operand {
     /// A temporary, input or nothing.
@@ -36,13 +36,13 @@ enum Operand {
 
 use Operand::{Constant, Register};
 
-/// What an instruction costs: what an emission counts for it.
+/// Counts the instructions emitted for a TGSI instruction.
 struct Emission<'u> {
     /// Whether constants take slots, and lookups are texture instructions.
     is_fragment: bool,
-    /// Registers for temporary values that are taken throughout.
+    /// The number of registers for temporary values used throughout.
     taken: u32,
-    /// Scratch registers of the instruction.
+    /// The number of scratch registers of the instruction.
     scratch: u32,
     span: Span,
     usage: &'u mut Usage,
@@ -58,7 +58,7 @@ impl Emission<'_> {
         self.usage.at_least(Resource::Temporaries, self.taken.saturating_add(self.scratch), self.span);
     }
 
-    /// An instruction of the hardware.
+    /// Counts a hardware instruction.
     fn emit(&mut self, operands: &[Operand]) {
         self.emit_as(Resource::Alu, operands);
     }
@@ -78,7 +78,7 @@ impl Emission<'_> {
         self.usage.not_taken(self.span, what);
     }
 
-    /// The operands, after the copies of what an instruction cannot read at once.
+    /// Returns the operands, after counting the copies of operands that an instruction cannot read together.
     fn operands(&mut self, instruction: &Instruction, inputs: Option<&Semantics>) -> Vec<Operand> {
         let (mut input, mut constant) = (None, None);
         let mut operands = Vec::with_capacity(instruction.src.len());
@@ -86,7 +86,7 @@ impl Emission<'_> {
             let key = (src.register.file, buffer(&src.register), number(&src.register));
             let operand = match src.register.file {
                 File::Input if inputs.is_some_and(|inputs| is_fog_alpha(src, inputs)) => {
-                    // The hardware has 0 where 1 is wanted: it is added.
+                    // The hardware has 0 instead of 1: the driver adds it.
                     self.scratch();
                     self.emit(&[Constant]);
                     Register
@@ -133,7 +133,7 @@ fn is_fog_alpha(src: &Src, inputs: &Semantics) -> bool {
     inputs.name(&src.register) == Some(Semantic::Fog) && src.swizzle.contains(&3)
 }
 
-/// Counts what the compiler of fragment programs would use.
+/// Counts the resources that the compiler of fragment programs would use.
 pub(crate) fn count_fragment(shader: &Shader, chip: Chip, usage: &mut Usage) {
     let outputs = shader.declarations.iter().filter(|d| d.file == File::Output).count() as u32;
     let numbering = Numbering { temporaries_before: outputs, immediates_after: None, is_renumbered: false };
@@ -146,7 +146,7 @@ pub(crate) fn count_fragment(shader: &Shader, chip: Chip, usage: &mut Usage) {
         emission.begin(instruction.span);
         fragment_instruction(instruction, chip, &inputs, &mut emission);
     }
-    // The last one is there for branches to the end.
+    // The last slot is the target of branches to the end.
     usage.add(Resource::Slots, 1, shader.instructions.last().map_or(shader.processor_span, |last| last.span));
     if outputs > 0 {
         usage.at_least(Resource::Temporaries, outputs, shader.processor_span);
@@ -205,7 +205,7 @@ fn fragment_instruction(instruction: &Instruction, chip: Chip, inputs: &Semantic
             emission.emit(&operands);
             emission.emit(&[]);
         }
-        // It runs where other arithmetic does.
+        // It uses an arithmetic instruction.
         Kill => emission.emit(&[]),
         KillIf => {
             emission.emit(&operands);
@@ -267,7 +267,7 @@ fn fragment_instruction(instruction: &Instruction, chip: Chip, inputs: &Semantic
     }
 }
 
-/// Counts what the compiler of vertex programs would use.
+/// Counts the resources that the compiler of vertex programs would use.
 pub(crate) fn count_vertex(shader: &Shader, chip: Chip, usage: &mut Usage) {
     let is_clip_vertex = |d: &&tgsi::shader::Declaration| d.semantic.is_some_and(|s| s.name == Semantic::ClipVertex);
     let outputs = shader.declarations.iter().filter(|d| d.file == File::Output).filter(is_clip_vertex).count() as u32;
@@ -282,7 +282,7 @@ pub(crate) fn count_vertex(shader: &Shader, chip: Chip, usage: &mut Usage) {
         emission.begin(instruction.span);
         vertex_instruction(instruction, &mut emission);
         if instruction.saturate && chip == Chip::Nv30 {
-            // The bounds are in a constant; what is not in a temporary goes through one.
+            // The bounds are in a constant; results to other files use a temporary.
             let is_temporary = instruction.dst.first().is_some_and(|dst| dst.register.file == File::Temporary);
             if !is_temporary {
                 emission.scratch();

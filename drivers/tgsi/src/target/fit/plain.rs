@@ -1,5 +1,5 @@
-//! Consumers that take TGSI one to one: Mesa's interpreter, hosts of virgl, VGPU10 (whose translation adds few
-//! instructions to those of TGSI).
+//! Consumers that use TGSI one to one: Mesa's interpreter, virgl hosts, and VGPU10 (with a translation that adds few
+//! instructions).
 
 use tgsi::Shader;
 use tgsi::tables::Opcode;
@@ -8,8 +8,8 @@ use super::registers::{Numbering, RegisterCount, count_nesting};
 use super::usage::{Resource, Usage};
 use crate::target::opcodes::has_wide_integers;
 
-/// Whether no consumer has an opcode: neither `tgsi_exec.c` nor `svga_tgsi_vgpu10.c` does anything for it. Most came
-/// late; `SAMPLE_POS` and `SAMPLE_INFO` were never made by a front end.
+/// Whether no consumer has an opcode: neither `tgsi_exec.c` nor `svga_tgsi_vgpu10.c` implements it. Most were added
+/// late; no front end ever emitted `SAMPLE_POS` and `SAMPLE_INFO`.
 fn is_unknown(opcode: Opcode) -> bool {
     use Opcode::*;
     matches!(
@@ -52,7 +52,7 @@ pub(crate) fn is_of_vgpu10(opcode: Opcode) -> bool {
         && !matches!(opcode, Pk2h | Pk2us | Pk4b | Pk4ub | Up2h | Up2us | Up4b | Up4ub)
 }
 
-/// Counts instructions, registers and blocks as the shader has them. Whatever opcode `takes` denies is not taken.
+/// Counts the instructions, registers and blocks of the shader. Reports opcodes that `takes` rejects.
 pub(crate) fn count(shader: &Shader, takes: impl Fn(Opcode) -> bool, usage: &mut Usage) {
     let registers = RegisterCount::new(shader, Numbering::default());
     for instruction in &shader.instructions {

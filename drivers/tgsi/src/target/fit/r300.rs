@@ -1,14 +1,14 @@
-//! Programs of Radeon 9500 to X1000, as Mesa's compiler below `r300/compiler` makes them of TGSI.
+//! Programs of Radeon 9500 to X1000, as Mesa's compiler below `r300/compiler` translates them from TGSI.
 //!
-//! That compiler removes code, joins instructions of three components with those of one, schedules lookups and
-//! allocates temporaries. None of it is done here, so that counts of arithmetic, constants and temporaries are mostly
-//! above what comes out. What the hardware cannot read is counted:
+//! That compiler removes code, pairs instructions of three components with those of one, schedules lookups and
+//! allocates temporaries. None of that is modelled here, so counts of arithmetic, constants and temporaries are usually
+//! too high. Operands that the hardware cannot read are counted:
 //!
-//! - In fragment programs of R300 a swizzle that the hardware does not have is put together by copies, and the results
-//!   of lookups are whole registers. Coordinates are read as they are from temporaries and inputs.
-//! - In vertex programs an instruction reads one constant and one input: each other one costs a copy.
+//! - In fragment programs of R300 an unsupported swizzle is assembled by copies, and the results of lookups are whole
+//!   registers. Coordinates are read unswizzled from temporaries and inputs.
+//! - In vertex programs an instruction reads one constant and one input: others cost a copy.
 //!
-//! Fragment programs of R500 have comparisons as conditions only: `IF` and the comparison that it alone reads become
+//! Fragment programs of R500 have comparisons as conditions only: `IF` and a comparison that has no other use become
 //! one instruction (`r500_transform_IF`).
 
 use std::array::from_fn;
@@ -28,7 +28,7 @@ use super::reused::{count_constants, count_live};
 use super::usage::{Resource, Usage};
 use crate::target::opcodes::is_flow;
 
-/// A generation.
+/// A hardware generation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Chip {
     /// R300 and R400.
@@ -37,10 +37,10 @@ pub(crate) enum Chip {
     R500,
 }
 
-/// The numbers of what the driver allocates itself do not matter.
+/// The driver allocates registers itself, so their numbers do not matter.
 const RENUMBERED: Numbering = Numbering { temporaries_before: 0, immediates_after: None, is_renumbered: true };
 
-/// Counts what a fragment program would use.
+/// Counts the resources that a fragment program would use.
 pub(crate) fn count_fragment(shader: &Shader, chip: Chip, usage: &mut Usage) {
     let registers = RegisterCount::new(shader, RENUMBERED);
     let conditions = if chip == Chip::R500 { conditions(shader) } else { HashSet::new() };
@@ -59,9 +59,9 @@ pub(crate) fn count_fragment(shader: &Shader, chip: Chip, usage: &mut Usage) {
     count_semantics(shader, File::Output, Resource::Colors, |semantic| semantic == Semantic::Color, usage);
 }
 
-/// Comparisons whose result one `IF` reads and nothing else, with no control flow between them, and these `IF`s.
+/// Comparisons with an `IF` as their only use and no control flow in between, and these `IF`s.
 fn conditions(shader: &Shader) -> HashSet<usize> {
-    /// A component of a temporary that a comparison wrote.
+    /// A component of a temporary written by a comparison.
     struct Truth {
         comparison: usize,
         flows: usize,
@@ -107,11 +107,11 @@ fn conditions(shader: &Shader) -> HashSet<usize> {
     found
 }
 
-/// A fragment program under way.
+/// The state of a fragment program.
 struct Fragment<'u> {
     chip: Chip,
-    /// By temporary: the node, from 0, in which its value is made. A lookup whose coordinate is made in one is in the
-    /// next at the earliest.
+    /// By temporary: the node, from 0, in which its value is defined. A lookup with that coordinate is in the next node
+    /// at the earliest.
     nodes: Vec<u32>,
     span: Span,
     usage: &'u mut Usage,
@@ -136,13 +136,13 @@ impl Fragment<'_> {
             Tex | Txb | Txp => self.texture(instruction),
             Txl | Txd if is_r500 => self.texture(instruction),
             KillIf => self.texture(instruction),
-            // It kills by a coordinate that is put into a temporary.
+            // It kills by a coordinate in a temporary.
             Kill => {
                 self.copies(1);
                 self.lookup(1);
             }
             If | Else | Endif | Bgnloop | Endloop | Brk | Cont if is_r500 => {
-                // A condition is copied to where IF reads it, unless what makes it can write there.
+                // A condition is copied to the operand of IF, unless its producer can write there.
                 let copy = u32::from(instruction.opcode == If && !is_condition);
                 self.usage.add(Resource::Instructions, 1 + copy, self.span);
             }
@@ -174,7 +174,7 @@ impl Fragment<'_> {
         let is_swizzled = self.chip == Chip::R300 && !is_in_place(coordinate, read);
         let is_copied = !is_register || coordinate.negate || coordinate.absolute || is_swizzled;
         self.copies(u32::from(is_copied));
-        // Inputs are there from the start.
+        // Inputs are available from the start.
         let is_first = coordinate.register.file == File::Input && !is_copied;
         let node = if is_first { 0 } else { self.node_of(coordinate) + 1 };
         self.lookup(node);
@@ -212,15 +212,15 @@ pub(crate) fn is_in_place(src: &Src, read: u8) -> bool {
     src.swizzle.iter().zip(0u8..).all(|(&swizzle, channel)| read & 1 << channel == 0 || swizzle == channel)
 }
 
-/// The swizzles of x, y and z that R300 has.
+/// The swizzles of x, y and z that R300 supports.
 const SWIZZLES: [[u8; 3]; 8] = [[0, 1, 2], [0, 0, 0], [1, 1, 1], [2, 2, 2], [3, 3, 3], [1, 2, 0], [2, 0, 1], [3, 2, 1]];
 
-/// The copies that put a swizzle together: none if the hardware has it, else one for each part that it has.
+/// The copies that assemble a swizzle: none if the hardware supports it, else one for each supported part.
 pub(crate) fn copies_of_swizzle(src: &Src, read: u8) -> u32 {
     copies_of_components(src.swizzle, read)
 }
 
-/// The same of the components that x, y, z and w are.
+/// The same for the source components of x, y, z and w.
 pub(crate) fn copies_of_components(swizzle: [u8; 4], read: u8) -> u32 {
     static COPIES: LazyLock<[[u8; 8]; 64]> = LazyLock::new(|| {
         from_fn(|word| from_fn(|read| count_copies([word & 3, word >> 2 & 3, word >> 4].map(|c| c as u8), read as u8)))
@@ -245,7 +245,7 @@ fn count_copies(components: [u8; 3], read: u8) -> u8 {
     if parts > 1 { parts } else { 0 }
 }
 
-/// Counts what a vertex program would use.
+/// Counts the resources that a vertex program would use.
 pub(crate) fn count_vertex(shader: &Shader, chip: Chip, usage: &mut Usage) {
     let registers = RegisterCount::new(shader, RENUMBERED);
     for instruction in &shader.instructions {
@@ -267,7 +267,7 @@ fn vertex_instruction(instruction: &Instruction, chip: Chip, usage: &mut Usage) 
     }
     let is_address = |register: &tgsi::shader::Indirect| register.component != 0 || register.index != 0;
     if instruction.registers().filter_map(|register| register.indirect.as_ref()).any(is_address) {
-        usage.not_taken(span, "address registers besides ADDR[0].x");
+        usage.not_taken(span, "address registers other than ADDR[0].x");
     }
     if instruction.saturate && !is_r500 {
         usage.not_taken(span, "_SAT");
@@ -304,7 +304,7 @@ fn reads_three_temporaries(instruction: &Instruction) -> bool {
     numbers.len() > 2
 }
 
-/// The copies because of several constants, or several inputs.
+/// The copies needed because of several constants, or several inputs.
 fn copies_of_conflicts(instruction: &Instruction) -> u32 {
     let class = |src: &Src| match src.register.file {
         File::Constant | File::Immediate => Some(File::Constant),

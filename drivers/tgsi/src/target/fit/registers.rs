@@ -1,4 +1,4 @@
-//! What a shader declares, and the counts that are the same for all consumers.
+//! The declarations of a shader, and the counts that are the same for all consumers.
 
 use tgsi::Shader;
 use tgsi::shader::{Declaration, DeclarationSemantic, Instruction, Register};
@@ -7,19 +7,19 @@ use tgsi_diagnostics::Span;
 
 use super::usage::{Resource, Usage};
 
-/// What a shader declares of one file.
+/// The declarations of one file.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Declared {
-    /// The highest register and one.
+    /// One past the highest register.
     pub(crate) end: u32,
-    /// Different registers.
+    /// The number of different registers.
     pub(crate) count: u32,
     /// The declaration with the highest register.
     pub(crate) span: Span,
 }
 
 impl Declared {
-    /// The registers of a file; of constants those of the first buffer.
+    /// Collects the registers of a file; for constants those of the first buffer.
     pub(crate) fn of(shader: &Shader, file: File) -> Declared {
         let declarations = shader.declarations.iter().filter(|d| d.file == file && d.first <= d.last);
         let first_buffer = declarations.filter(|d| d.dimension.unwrap_or(0) == 0 || file != File::Constant);
@@ -41,7 +41,7 @@ impl Declared {
 pub(crate) struct Semantics(Vec<Option<DeclarationSemantic>>);
 
 impl Semantics {
-    /// Those of inputs or outputs.
+    /// Collects the semantics of inputs or outputs.
     pub(crate) fn of(shader: &Shader, file: File) -> Semantics {
         let end = Declared::of(shader, file).end as usize;
         let mut semantics = vec![None; end];
@@ -54,12 +54,12 @@ impl Semantics {
         Semantics(semantics)
     }
 
-    /// That of a register.
+    /// The semantic of a register.
     pub(crate) fn get(&self, register: &Register) -> Option<DeclarationSemantic> {
         usize::try_from(register.index).ok().and_then(|index| self.0.get(index).copied().flatten())
     }
 
-    /// The name of that of a register.
+    /// The name of a register's semantic.
     pub(crate) fn name(&self, register: &Register) -> Option<Semantic> {
         self.get(register).map(|semantic| semantic.name)
     }
@@ -75,18 +75,18 @@ pub(crate) fn buffer(register: &Register) -> u32 {
     register.dimension.map_or(0, |dimension| u32::try_from(dimension.index).unwrap_or(0))
 }
 
-/// How consumers number registers.
+/// The register numbering of a consumer.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Numbering {
-    /// Registers for temporary values that are taken before the first `TEMP`.
+    /// The number of registers for temporary values before the first `TEMP`.
     pub(crate) temporaries_before: u32,
-    /// Constants before the first immediate; `None` if immediates take no constants.
+    /// The number of constants before the first immediate; `None` if immediates take no constants.
     pub(crate) immediates_after: Option<u32>,
-    /// The consumer numbers temporaries and constants anew: they are not counted by their numbers.
+    /// Whether the consumer renumbers temporaries and constants, so that their numbers do not count.
     pub(crate) is_renumbered: bool,
 }
 
-/// Counts the registers that operands name, and then those that are only declared.
+/// Counts the registers used by operands, and those that are only declared.
 pub(crate) struct RegisterCount {
     numbering: Numbering,
     temporaries: Declared,
@@ -94,13 +94,13 @@ pub(crate) struct RegisterCount {
 }
 
 impl RegisterCount {
-    /// For a shader.
+    /// Prepares counting for a shader.
     pub(crate) fn new(shader: &Shader, numbering: Numbering) -> RegisterCount {
         let temporaries = Declared::of(shader, File::Temporary);
         RegisterCount { numbering, temporaries, constants: Declared::of(shader, File::Constant) }
     }
 
-    /// The registers of an instruction.
+    /// Counts the registers of an instruction.
     pub(crate) fn instruction(&self, instruction: &Instruction, usage: &mut Usage) {
         let sources = instruction.src.iter().map(|src| (&src.register, src.span));
         let operands = instruction.dst.iter().map(|dst| (&dst.register, dst.span)).chain(sources);
@@ -152,7 +152,7 @@ impl RegisterCount {
         }
     }
 
-    /// What is declared, whether or not an instruction names it.
+    /// Counts declared registers, whether or not an instruction uses them.
     pub(crate) fn declarations(&self, shader: &Shader, usage: &mut Usage) {
         let Declared { end, span, .. } = self.temporaries;
         if end > 0 && !self.numbering.is_renumbered {
@@ -183,13 +183,13 @@ impl RegisterCount {
     }
 }
 
-/// Whether the numbers of inputs are those of attributes, not of vertices.
+/// Whether the numbers of inputs are those of attributes rather than vertices.
 fn counts_inputs(shader: &Shader) -> bool {
     shader.processor != Processor::Geometry
 }
 
-/// Counts the outputs of a fragment shader that are colours, or the varyings of a vertex shader: what a
-/// declaration of this semantic adds to is `resource`.
+/// Counts declarations by semantic, for example the colour outputs of a fragment shader or the varyings of a vertex
+/// shader, as uses of `resource`.
 pub(crate) fn count_semantics(
     shader: &Shader,
     file: File,
@@ -207,12 +207,12 @@ fn registers(d: &Declaration) -> u32 {
     u32::from(d.last - d.first) + 1
 }
 
-/// Whether a value of this semantic is interpolated in a register that texture coordinates have.
+/// Whether values of this semantic are interpolated in the registers of texture coordinates.
 pub(crate) fn is_texture_coordinate(semantic: Semantic) -> bool {
     matches!(semantic, Semantic::Generic | Semantic::TexCoord | Semantic::PointCoord)
 }
 
-/// Counts blocks within each other.
+/// Counts nested blocks.
 pub(crate) fn count_nesting(shader: &Shader, usage: &mut Usage) {
     let mut depth = 0u32;
     for instruction in &shader.instructions {

@@ -1,4 +1,4 @@
-//! Estimates for consumers that allocate temporaries and constants themselves: how many are live at a time, and how many
+//! Estimates for consumers that allocate temporaries and constants themselves: how many are live at once, and how many
 //! are read.
 
 use std::collections::HashSet;
@@ -10,8 +10,8 @@ use tgsi::tables::{File, Opcode};
 use super::registers::{Declared, buffer, number};
 use super::usage::{Resource, Usage};
 
-/// Counts the constants and immediates that instructions read. Immediates of which nothing but values that are free is
-/// read take none. If constants are addressed indirectly, all that are declared count.
+/// Counts the constants and immediates that instructions read. Immediates read for free values only are not counted. If
+/// constants are addressed indirectly, all declared ones count.
 pub(crate) fn count_constants(shader: &Shader, is_free: impl Fn(f32) -> bool, usage: &mut Usage) {
     let mut read: HashSet<(File, u32, u32)> = HashSet::new();
     let declared = Declared::of(shader, File::Constant);
@@ -40,15 +40,15 @@ pub(crate) fn count_constants(shader: &Shader, is_free: impl Fn(f32) -> bool, us
     }
 }
 
-/// From the first instruction that names a register to the last.
+/// The instructions from the first to the last use of a register.
 #[derive(Clone, Copy)]
 struct Range {
     first: u32,
     last: u32,
 }
 
-/// Counts the temporaries that are live at a time: from the first to the last instruction that names them, and in all of
-/// a loop that they are named in. Of fragment programs, inputs are in temporaries from the start.
+/// Counts the temporaries that are live at once: from the first to the last instruction that uses them, and in the
+/// whole of a loop in which they are used. In fragment programs, inputs are in temporaries from the start.
 pub(crate) fn count_live(shader: &Shader, has_inputs: bool, usage: &mut Usage) {
     let mut temporaries = Ranges::new(Declared::of(shader, File::Temporary).end);
     let mut inputs = Ranges::new(if has_inputs { Declared::of(shader, File::Input).end } else { 0 });
@@ -68,7 +68,7 @@ pub(crate) fn count_live(shader: &Shader, has_inputs: bool, usage: &mut Usage) {
             }
         }
     }
-    // How many begin at an instruction, and how many end.
+    // The number of ranges that begin and end at each instruction.
     let mut changes = vec![(0u32, 0u32); shader.instructions.len() + 1];
     for range in temporaries.0.iter().chain(&inputs.0).flatten() {
         if let Some((begin, _)) = changes.get_mut(range.first as usize) {
@@ -86,7 +86,7 @@ pub(crate) fn count_live(shader: &Shader, has_inputs: bool, usage: &mut Usage) {
     }
 }
 
-/// By register: where it is named.
+/// By register: the range of its uses.
 struct Ranges(Vec<Option<Range>>);
 
 impl Ranges {
@@ -102,7 +102,7 @@ impl Ranges {
     }
 }
 
-/// The loops that are in no other.
+/// The loops that are not inside another one.
 fn outermost_loops(shader: &Shader) -> Vec<Range> {
     let mut loops = Vec::new();
     let (mut depth, mut first) = (0u32, 0);

@@ -1,4 +1,4 @@
-//! Tests of the table, and of counts against what the compilers are known to make.
+//! Tests of the limit tables, and of counts against known results of the compilers.
 
 use tgsi::tables::Processor;
 use tgsi_compiler::Verdict;
@@ -60,7 +60,7 @@ fn i915_expands() {
         ("SEQ TEMP[0], IN[0], IMM[0].yyyy", 2),
         ("SSG TEMP[0], IN[0]", 3),
         ("MOV TEMP[0], |IN[0]|", 2),
-        // Constants: one is free, the second is copied; 0, 1 and -1 are none.
+        // Constants: one is free, the second is copied; 0, 1 and -1 need none.
         ("MAD TEMP[0], CONST[0][0], CONST[0][1], IN[0]", 2),
         ("MAD TEMP[0], CONST[0][0], CONST[0][1], IMM[1]", 3),
         ("MAD TEMP[0], CONST[0][0], IMM[0], IMM[0].zzzz", 1),
@@ -86,7 +86,7 @@ fn i915_lookups() {
         ("ADD TEMP[1], IN[0], IN[1]\nTEX TEMP[0], TEMP[1], SAMP[0], 2D", 1, 2),
         ("TEX OUT[0], IN[0], SAMP[0], 2D", 0, 2),
         ("TEX TEMP[0], IN[0], SAMP[0], 2D\nTEX TEMP[1], TEMP[0], SAMP[0], 2D\nTEX TEMP[2], TEMP[1], SAMP[0], 2D", 0, 3),
-        // The copy is removed, and what it copied is read.
+        // The copy is removed, and its source is read.
         ("MOV TEMP[1].xy, IN[0]\nTEX TEMP[0], TEMP[1], SAMP[0], 2D", 0, 1),
         ("KILL", 1, 2),
     ] {

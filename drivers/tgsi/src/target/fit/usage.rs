@@ -1,4 +1,4 @@
-//! Counting: how much of each limit is used, and where one is first exceeded.
+//! Counts the use of each limit, and records where one is first exceeded.
 
 use tgsi::tables::Processor;
 use tgsi_compiler::{Excess, Fit, LimitUse};
@@ -8,7 +8,7 @@ use super::limits::Limit;
 
 macro_rules! resources {
     ($($(#[$doc:meta])+ $variant:ident = $name:literal, $about:literal;)+) => {
-        /// What consumers have a bounded number of.
+        /// A bounded resource of consumers.
         #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
         #[repr(u8)]
         pub(crate) enum Resource {
@@ -28,21 +28,21 @@ macro_rules! resources {
 }
 
 resources! {
-    /// Instructions that compute.
+    /// Arithmetic instructions.
     Alu = "alu-instructions", "ALU instructions";
-    /// Instructions that the texture unit runs, those that kill included where it runs them.
+    /// Instructions executed by the texture unit, including kills where it executes them.
     Tex = "texture-instructions", "texture instructions";
     /// All instructions.
     Instructions = "instructions", "instructions";
-    /// Instructions of 128 bits, and constants of that size that stand between them.
+    /// Instructions of 128 bits, and constants of that size between them.
     Slots = "instruction-slots", "instruction slots";
-    /// Blocks of texture instructions that do not depend on each other.
+    /// Groups of independent texture instructions.
     Phases = "texture-phases", "texture phases";
     /// Registers for temporary values.
     Temporaries = "temporaries", "temporaries";
-    /// Registers that live within one instruction of the source.
+    /// Registers that are live within one source instruction.
     Scratch = "scratch-registers", "scratch registers in one instruction";
-    /// Registers for constants, immediates included where they need one.
+    /// Registers for constants, including immediates where they need one.
     Constants = "constants", "constants";
     /// Constant buffers.
     ConstantBuffers = "constant-buffers", "constant buffers";
@@ -52,39 +52,39 @@ resources! {
     Addresses = "address-registers", "address registers";
     /// Inputs.
     Inputs = "inputs", "inputs";
-    /// Texture coordinates and other values that are interpolated like them.
+    /// Texture coordinates and other values interpolated like them.
     Interpolators = "interpolators", "interpolators";
     /// Outputs.
     Outputs = "outputs", "outputs";
-    /// Colours that are written.
+    /// Colours written.
     Colors = "colour-outputs", "colour outputs";
     /// Samplers.
     Samplers = "samplers", "samplers";
-    /// Blocks within blocks.
-    Nesting = "nesting", "blocks within each other";
-    /// What the consumer does not take at all: opcodes, semantics, targets, addressing.
-    NotTaken = "not-taken", "constructs that are not taken";
+    /// Nested blocks.
+    Nesting = "nesting", "nested blocks";
+    /// Constructs that the consumer does not support at all: opcodes, semantics, targets, addressing.
+    NotTaken = "not-taken", "unsupported constructs";
 }
 
-/// What was counted of a resource.
+/// The count of a resource.
 #[derive(Clone, Debug, Default)]
 struct Count {
     used: u32,
     first: Option<Excess>,
 }
 
-/// What was counted so far.
+/// The counts so far.
 #[derive(Debug)]
 pub(crate) struct Usage {
     limits: &'static [Limit],
     /// By resource.
     counts: Vec<Count>,
-    /// By resource: how many there are.
+    /// By resource: the maximum.
     most: Vec<u32>,
 }
 
 impl Usage {
-    /// Nothing is used of these limits.
+    /// Creates counts of zero for these limits.
     pub(crate) fn new(limits: &'static [Limit]) -> Usage {
         let most = |resource: &Resource| {
             let row = limits.iter().find(|limit| limit.resource == *resource);
@@ -105,12 +105,12 @@ impl Usage {
         }
     }
 
-    /// How many are used.
+    /// The number of uses of a resource.
     pub(crate) fn used(&self, resource: Resource) -> u32 {
         self.counts.get(resource as usize).map_or(0, |count| count.used)
     }
 
-    /// So many more are used, by what stands there.
+    /// Records `more` uses of the resource by the construct at `span`.
     pub(crate) fn add(&mut self, resource: Resource, more: u32, span: Span) {
         if more > 0 {
             let used = self.used(resource).saturating_add(more);
@@ -118,20 +118,20 @@ impl Usage {
         }
     }
 
-    /// So many are used at a time, by what stands there.
+    /// Records that the construct at `span` uses `used` of the resource at once.
     pub(crate) fn at_least(&mut self, resource: Resource, used: u32, span: Span) {
         if used > self.used(resource) {
             self.set(resource, used, || Excess { span, what: None });
         }
     }
 
-    /// The consumer does not take what stands there.
+    /// Records that the consumer does not support the construct at `span`.
     pub(crate) fn not_taken(&mut self, span: Span, what: impl Into<String>) {
         let used = self.used(Resource::NotTaken).saturating_add(1);
         self.set(Resource::NotTaken, used, || Excess { span, what: Some(what.into()) });
     }
 
-    /// The use of all limits.
+    /// Returns the use of all limits.
     pub(crate) fn into_fit(self, target: &'static str, processor: Processor) -> Fit {
         let Usage { limits, mut counts, .. } = self;
         let use_of = |limit: &Limit| {

@@ -1,7 +1,7 @@
-//! Shaders of VGPU9 (Shader Model 3), as Mesa's `svga_tgsi_insn.c` makes them of TGSI.
+//! Shaders of VGPU9 (Shader Model 3), as Mesa's `svga_tgsi_insn.c` translates them from TGSI.
 //!
 //! Counts are estimates: the driver adds instructions for the viewport, for two-sided lighting and for the formats of
-//! textures and attributes that are bound, and constants of its own.
+//! bound textures and attributes, and further constants.
 
 use tgsi::Shader;
 use tgsi::shader::{Instruction, Src};
@@ -10,7 +10,7 @@ use tgsi::tables::{File, Opcode, Processor, Semantic};
 use super::registers::{Declared, Numbering, RegisterCount, buffer, count_nesting, count_semantics, number};
 use super::usage::{Resource, Usage};
 
-/// Counts what the driver would use for a shader.
+/// Counts the resources that the driver would use for a shader.
 pub(crate) fn count(shader: &Shader, usage: &mut Usage) {
     let constants = Declared::of(shader, File::Constant).end;
     let numbering = Numbering { temporaries_before: 0, immediates_after: Some(constants), is_renumbered: false };
@@ -37,7 +37,7 @@ pub(crate) fn count(shader: &Shader, usage: &mut Usage) {
     }
 }
 
-/// Instructions that one of TGSI becomes, and temporaries within; `None` if it is not taken.
+/// The number of instructions for a TGSI instruction, and of temporaries within; `None` if it is not supported.
 fn cost(instruction: &Instruction, is_vertex: bool) -> Option<(u32, u32)> {
     use Opcode::*;
     let components = instruction.dst.first().map_or(0, |dst| u32::from(dst.write_mask).count_ones());
@@ -69,7 +69,7 @@ fn cost(instruction: &Instruction, is_vertex: bool) -> Option<(u32, u32)> {
     })
 }
 
-/// The copies because of several constants, or several inputs.
+/// The copies needed because of several constants, or several inputs.
 fn copies_of_conflicts(instruction: &Instruction) -> u32 {
     let differs = |a: &Src, b: &Src| {
         let class = |src: &Src| match src.register.file {

@@ -1,16 +1,15 @@
-//! The room that hosts of virgl have for declarations. Beyond it they close the connection, or write beside their
-//! tables.
+//! The limits of virgl hosts on declarations. Beyond them they close the connection, or write outside their tables.
 
 use tgsi::Shader;
 use tgsi::shader::Declaration;
 use tgsi::tables::File;
 
-/// How declarations of a file are counted.
+/// The way in which declarations of a file are counted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Count {
-    /// Their number.
+    /// The number of declarations.
     Declarations,
-    /// The highest unit or buffer, which they name, and one.
+    /// One past the highest unit or buffer declared.
     Units,
 }
 
@@ -19,7 +18,7 @@ struct Limit {
     file: File,
     count: Count,
     most: u32,
-    /// What is counted, in a sentence.
+    /// The counted objects, for messages.
     what: &'static str,
 }
 
@@ -27,7 +26,7 @@ const fn limit(file: File, count: Count, most: u32, what: &'static str) -> Limit
     Limit { file, count, most, what }
 }
 
-/// The limits. Those of immediates are known only of the finished code.
+/// The limits. Immediates are checked in the finished code.
 const LIMITS: [Limit; 8] = [
     limit(File::Input, Count::Declarations, 64, "declarations of IN"),
     limit(File::Output, Count::Declarations, 64, "declarations of OUT"),
@@ -39,7 +38,7 @@ const LIMITS: [Limit; 8] = [
     limit(File::Buffer, Count::Units, 32, "buffers"),
 ];
 
-/// A declaration that hosts have no room for.
+/// A declaration that exceeds a limit of hosts.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Excess<'a> {
     pub(crate) declaration: &'a Declaration,
@@ -47,7 +46,7 @@ pub(crate) struct Excess<'a> {
     pub(crate) what: &'static str,
 }
 
-/// The declarations that hosts have no room for, of each file the first.
+/// The first declaration of each file that exceeds a limit of hosts.
 pub(crate) fn excesses(shader: &Shader) -> impl Iterator<Item = Excess<'_>> {
     LIMITS.iter().filter_map(|limit| {
         let declarations = shader.declarations.iter().filter(|d| d.file == limit.file && d.first <= d.last);

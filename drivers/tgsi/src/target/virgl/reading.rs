@@ -1,4 +1,4 @@
-//! Texts as virgl's client writes them and its hosts understand them, where that is not what TGSI says.
+//! Interprets text as virgl's client writes it and its hosts understand it, where that differs from TGSI.
 //!
 //! ```text
 //! DADD TEMP[4].zw, TEMP[8], TEMP[9]         =>     DADD TEMP[4].zw, TEMP[8].xyxy, TEMP[9].xyxy    (they read x and y)
@@ -11,11 +11,11 @@
 //! ATOMUADD a, HWATOMIC[0][1], IMM[0].yyyy (4), b     =>     ATOMUADD a, HWATOMIC[0][1], IMM[0].xxxx (0), b
 //! ```
 //!
-//! Counters are named by their registers alone: the next operand repeats in bytes what the register says. They have
-//! no sign: `ATOMIMIN` and `ATOMIMAX` on them, which is what clients write, are `ATOMUMIN` and `ATOMUMAX`.
+//! Counters are selected by their registers alone: the next operand repeats the register's offset in bytes. They are
+//! unsigned: `ATOMIMIN` and `ATOMIMAX` on them, as clients write, are `ATOMUMIN` and `ATOMUMAX`.
 //!
-//! The second slip is that of tessellation control shaders that collect an output in a temporary: the name of the
-//! vertex stays with what replaces the output, and the output that is stored has lost it.
+//! The second defect occurs in tessellation control shaders that collect an output in a temporary: the vertex index
+//! stays with the temporary that replaces the output, and the stored output lacks it.
 
 use std::collections::BTreeMap;
 
@@ -24,7 +24,7 @@ use tgsi::tables::{File, ImmediateType, Opcode, OperandType, Processor};
 
 use crate::target::options::Dialect;
 
-/// Gives the instructions of a shader that was read the meaning that they have in a dialect. To be called before the
+/// Converts the instructions of a parsed shader from their meaning in a dialect to TGSI's. Must be called before the
 /// shader is checked.
 pub fn read_dialect(shader: &mut Shader, dialect: Dialect) {
     if dialect == Dialect::Mesa {
@@ -43,8 +43,8 @@ pub fn read_dialect(shader: &mut Shader, dialect: Dialect) {
     }
 }
 
-/// Operands of opcodes with doubles. Where one result is made, x and y are read for it; where two are, no client says
-/// so, and TGSI's meaning stays. Operands with a swizzle have it for all results.
+/// Converts operands of opcodes with doubles. For a single result, x and y are read; for two, the syntax is unused by
+/// clients, and TGSI's meaning is kept. A swizzle applies to all results.
 fn doubles(instruction: &mut Instruction) -> bool {
     let info = instruction.opcode.info();
     let widens = matches!(instruction.opcode, Opcode::F2d | Opcode::I2d | Opcode::U2d);
@@ -67,7 +67,7 @@ fn doubles(instruction: &mut Instruction) -> bool {
     before != instruction.src
 }
 
-/// No counter is added to the one that a register names, and counters have no sign.
+/// Removes offsets added to the counter of a register, and signed operations on counters.
 fn counters(shader: &mut Shader) -> bool {
     let is_counter =
         |i: &Instruction| i.src.first().is_some_and(|s| s.register.file == File::HwAtomic) && i.src.len() > 1;
@@ -95,7 +95,7 @@ fn counters(shader: &mut Shader) -> bool {
     true
 }
 
-/// Names of vertices that stand with temporaries go back to the outputs that these are stored to.
+/// Moves vertex indices from temporaries back to the outputs that these are stored to.
 fn vertices(shader: &mut Shader) -> bool {
     let by_vertex = |register: i32| {
         let holds = |r: u16, first: u16, last: u16| (first..=last).contains(&r);

@@ -1,6 +1,6 @@
-//! The instructions that a target takes: asked by the passes over the selected program before they change one.
+//! The instructions that a target allows. Passes over the selected program query it before they change an instruction.
 //!
-//! For Mesa everything is allowed. The rules are about single instructions, so that a pass need not know why.
+//! For Mesa everything is allowed. The rules apply to single instructions, so that passes need not know the reasons.
 
 use std::rc::Rc;
 
@@ -10,10 +10,10 @@ use tgsi_ir::shader::Stage;
 
 use super::doubles::{half_for, is_of_doubles, is_readable, pair_of};
 
-/// The ways in which an output may be written.
+/// The permitted writes of an output.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) enum OutputForm {
-    /// By anything that makes floats.
+    /// By any instruction with a float result.
     #[default]
     Any,
     /// All components at once.
@@ -22,14 +22,15 @@ pub(crate) enum OutputForm {
     OneComponent,
     /// By `MOV` only, as it holds an integer.
     Copied,
-    /// By opcodes whose result the host converts by its bits where the framebuffer gives the output an integer type.
+    /// By opcodes with results that the host converts by their bits where the framebuffer gives the output an integer
+    /// type.
     Bits,
 }
 
-/// The ways in which an input or system value may be read.
+/// The permitted reads of an input or system value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 enum InputForm {
-    /// As any register.
+    /// Like any register.
     #[default]
     Any,
     /// Without modifiers.
@@ -42,7 +43,7 @@ enum InputForm {
     Integer,
 }
 
-/// Restrictions of results, in ascending order: they may go to all outputs, to those that need not keep bits, to none.
+/// Restrictions of results, in ascending order: allowed in all outputs, in those that need not preserve bits, in none.
 const BY_BITS: u8 = 0;
 const BY_VALUE: u8 = 1;
 const NEVER: u8 = 2;
@@ -59,12 +60,12 @@ struct Registers {
     system_values: Vec<InputForm>,
 }
 
-/// Whether an input holds an integer that only opcodes of integers read rightly.
+/// Whether an input holds an integer that only integer opcodes read correctly.
 pub(crate) fn is_integer_input(semantic: Semantic) -> bool {
     matches!(semantic, Semantic::Layer | Semantic::ViewportIndex)
 }
 
-/// Whether a system value has to be copied to a temporary.
+/// Whether a system value must be copied to a temporary.
 pub(crate) fn must_be_copied(semantic: Semantic) -> bool {
     system_value_form(semantic) == InputForm::Copied
 }
@@ -98,7 +99,7 @@ fn input_form(semantic: Semantic) -> InputForm {
     }
 }
 
-/// By number, from pairs.
+/// Builds a table by number from pairs.
 fn table<T: Copy + Default>(rows: impl Iterator<Item = (u32, T)>) -> Vec<T> {
     let mut table = Vec::new();
     for (register, form) in rows {
@@ -115,9 +116,9 @@ fn at<T: Copy + Default>(table: &[T], register: i32) -> T {
     usize::try_from(register).ok().and_then(|r| table.get(r)).copied().unwrap_or_default()
 }
 
-/// Whether the bits of a result stay what they are where the output that it is written to has an integer type: the host
-/// then wraps it in `floatBitsToInt` or `floatBitsToUint`. Results of other opcodes are converted by value or do not
-/// compile; saturation, which clamps the output itself, does not compile either.
+/// Whether the bits of a result are preserved if it is written to an output of an integer type: the host then wraps it
+/// in `floatBitsToInt` or `floatBitsToUint`. Results of other opcodes are converted by value or do not compile;
+/// saturation, which clamps the output itself, does not compile either.
 pub(crate) fn keeps_bits(instruction: &Instruction) -> bool {
     use Opcode::*;
     !instruction.saturate
@@ -149,28 +150,28 @@ pub(crate) fn keeps_bits(instruction: &Instruction) -> bool {
         )
 }
 
-/// Opcodes of 32 bits whose write mask the host forgets: the results of the first components go to those that are
-/// written.
+/// Whether the host ignores the write mask of a 32-bit opcode: the results of the first components are stored to the
+/// written ones.
 pub(crate) fn forgets_mask(opcode: Opcode) -> bool {
     use Opcode::*;
     matches!(opcode, Not | Ineg | Brev | Popc | Lsb | Imsb | Umsb)
 }
 
-/// Whether the last two operands of an opcode, offset and width of a bit field, are the same for all components. The
-/// mask is forgotten, too.
+/// Whether the last two operands of an opcode, offset and width of a bit field, are shared by all components. The mask
+/// is ignored, too.
 pub(crate) fn is_scalar(opcode: Opcode) -> bool {
     matches!(opcode, Opcode::Ibfe | Opcode::Ubfe | Opcode::Bfi)
 }
 
-/// Whether they are in an instruction.
+/// Whether an instruction has equal offsets and widths in all written components.
 fn has_one_offset_and_width(instruction: &Instruction, mask: u8) -> bool {
     let last = instruction.src.len().saturating_sub(2);
     instruction.src[last..].iter().all(|src| (0..4).all(|c| mask & 1 << c == 0 || src.swizzle[c] == src.swizzle[0]))
 }
 
 impl Rules {
-    /// The rules of virgl's hosts for a shader: what its outputs and inputs mean, each by register, and its system
-    /// values. The outputs `converted` need not keep bits.
+    /// The rules of virgl hosts for a shader, given the semantics of its outputs and inputs by register, and its system
+    /// values. The outputs in `converted` need not preserve bits.
     pub(crate) fn of_virgl(
         stage: Stage,
         outputs: Vec<(u32, Semantic)>,
@@ -186,12 +187,12 @@ impl Rules {
         })))
     }
 
-    /// Whether nothing is forbidden.
+    /// Whether everything is allowed.
     pub(crate) fn allow_all(&self) -> bool {
         self.0.is_none()
     }
 
-    /// The ways in which an output may be written.
+    /// The permitted writes of an output.
     pub(crate) fn output_form(&self, register: i32) -> OutputForm {
         self.0.as_ref().map_or(OutputForm::Any, |r| at(&r.outputs, register))
     }
@@ -205,7 +206,7 @@ impl Rules {
         }
     }
 
-    /// How few outputs the result of an instruction may go to directly.
+    /// The restriction on outputs that the result of an instruction may be written to directly.
     pub(crate) fn output_restriction(&self, instruction: &Instruction) -> u8 {
         match self.may_write_outputs(instruction.opcode) {
             _ if self.allow_all() => BY_BITS,
@@ -215,7 +216,7 @@ impl Rules {
         }
     }
 
-    /// Whether results of an opcode may go to outputs directly.
+    /// Whether results of an opcode may be written to outputs directly.
     pub(crate) fn may_write_outputs(&self, opcode: Opcode) -> bool {
         let info = opcode.info();
         self.allow_all()
@@ -227,15 +228,15 @@ impl Rules {
                 && opcode != Opcode::Clock
     }
 
-    /// Whether an instruction says where the components of its temporaries stand.
+    /// Whether an instruction fixes the components of its temporaries.
     pub(crate) fn keeps_places(&self, instruction: &Instruction) -> bool {
         let opcode = instruction.opcode;
         let is_vector = || instruction.dst.first().is_some_and(|d| d.write_mask.count_ones() > 1);
         !self.allow_all() && (forgets_mask(opcode) || is_scalar(opcode)) && is_vector()
     }
 
-    /// Whether an instruction is one of doubles with one result, whose operands [mean the same](super::doubles)
-    /// wherever that result stands.
+    /// Whether an opcode is one of doubles with a single result: its operands [mean the same](super::doubles) wherever
+    /// that result is.
     pub(crate) fn is_single_double(&self, opcode: Opcode) -> bool {
         !self.allow_all() && is_of_doubles(opcode)
     }
@@ -251,13 +252,13 @@ impl Rules {
                 && (0..instruction.src.len()).all(|s| self.allows_operand(instruction, s, &instruction.src[s]))
     }
 
-    /// Whether an instruction may be made of several others. `LRP` may not: hosts take it for GLSL's `mix`, which
-    /// between equal values need not give that value, as a difference of 0 does.
+    /// Whether several instructions may be combined to an instruction. `LRP` is excluded: hosts translate it to GLSL's
+    /// `mix`, which need not return the value for equal endpoints, unlike a difference of 0.
     pub(crate) fn may_make(&self, instruction: &Instruction) -> bool {
         self.allow_all() || instruction.opcode != Opcode::Lrp && self.allows(instruction)
     }
 
-    /// Whether an instruction that is allowed may write the components of `mask` instead.
+    /// Whether an allowed instruction may write the components of `mask` instead.
     pub(crate) fn allows_mask(&self, instruction: &Instruction, mask: u8) -> bool {
         let Some(registers) = &self.0 else { return true };
         let opcode = instruction.opcode;
@@ -296,9 +297,9 @@ impl Rules {
         !forgets_mask(opcode) || is_one || is_first_ones
     }
 
-    /// Whether an operand of an instruction that is allowed may be replaced by another.
+    /// Whether an operand of an allowed instruction may be replaced by another one.
     pub(crate) fn allows_source(&self, instruction: &Instruction, source: usize, new: &Src) -> bool {
-        // Constants are counted up or down by, which selection knows; others are to be in a register.
+        // Selection handles constant steps of counters; other operands must be in a register.
         let counts = instruction.src.first().is_some_and(|s| s.register.file == File::HwAtomic);
         self.allow_all()
             || !(counts && new.register.file == File::Immediate) && self.allows_operand(instruction, source, new)
