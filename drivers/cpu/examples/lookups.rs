@@ -1,7 +1,8 @@
 //! Measures texture lookups: `cargo run --release -p tgsi-driver-cpu --example lookups`
 //!
-//! Four lookups of a fragment in a texture of 1024 x 1024 texels with all levels, as neighbouring fragments make them,
-//! by one thread: in the interpreter, through calls from machine code, and in the code itself. Prints lookups a second.
+//! Each fragment makes four lookups in a texture of 1024 x 1024 texels with all levels, with the coordinates of
+//! neighbouring fragments, in one thread: in the interpreter, by calls from machine code, and inline in machine code.
+//! Prints lookups per second.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -12,12 +13,12 @@ use tgsi_driver_cpu::sampler::{Filter, Format, MipFilter, Sampler, Shape, Size, 
 use tgsi_driver_cpu::{Limits, Options, Program, compile, compile_with};
 use tgsi_environment::{Inputs, LaneRegisters};
 
-/// Fragments of a side of the picture.
+/// Fragments on each side of the picture.
 const SIDE: usize = 256;
-/// Lookups of a fragment.
+/// Lookups of each fragment.
 const LOOKUPS: usize = 4;
 
-/// A shader with a lookup of a target; `offset` follows the target. Fetches take texels.
+/// Returns a shader with a lookup of a target; `offset` follows the target. Fetches take texel coordinates.
 fn shader(opcode: &str, target: &str, offset: &str) -> tgsi_ir::Shader {
     let mut text = format!(
         "FRAG\nDCL IN[0], GENERIC[0], PERSPECTIVE\nDCL OUT[0], COLOR\nDCL SAMP[0]\nDCL SVIEW[0], {target}, FLOAT\n\
@@ -40,7 +41,7 @@ fn shader(opcode: &str, target: &str, offset: &str) -> tgsi_ir::Shader {
     compiler.ir_at(Stage::Registers, &shader).expect("it is lowered")
 }
 
-/// Quads of a picture, `step` texels from one fragment to the next.
+/// Returns the quads of a picture, with `step` texels between neighbouring fragments.
 fn inputs(step: f32) -> Inputs {
     let lanes = SIDE * SIDE;
     let mut inputs = Inputs { lanes, inputs: LaneRegisters::new(lanes, 1), ..Inputs::default() };
@@ -74,7 +75,7 @@ fn texture(shape: Shape, format: Format) -> Texture {
     texture
 }
 
-/// Lookups a second, the best of some runs.
+/// Returns lookups per second, the best of several runs.
 fn measure(program: &Program, inputs: &Inputs, textures: &Textures) -> f64 {
     let times = (0..7).map(|_| {
         let start = Instant::now();

@@ -1,9 +1,9 @@
 //! Measures the driver on shaders: `cargo run --profile dist -p tgsi-driver-cpu --example measure -- shader.tgsi...`
 //!
-//! For each vertex and fragment shader: time from optimised SSA to machine code, and time of an invocation here and in
-//! the interpreter of the IR, on the same inputs. Prints medians; with `--each` first, a line for each shader. With
-//! `--interpreted` shaders of every stage are only compiled, and what the interpreter still executes of them is
-//! counted.
+//! For each vertex and fragment shader, measures the time from optimised SSA to machine code, and the time of an
+//! invocation in machine code and in the interpreter of the IR, on the same inputs. Prints medians; with `--each` as
+//! the first argument, a line for each shader. With `--interpreted`, only compiles shaders of every stage, and counts
+//! the operations that are still interpreted.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -16,13 +16,14 @@ use tgsi_driver_cpu::{Limits, Options, compile};
 use tgsi_environment::{AnalyticResources, Inputs, LaneRegisters, Outputs, RunLimits};
 use tgsi_ir::passes::pass_manager::Passes;
 
-/// Nanoseconds for which one thread runs tiles, each a batch of invocations: waking threads takes no part of them.
+/// The nanoseconds for which one thread runs tiles, each a batch of invocations: long enough that waking threads does
+/// not matter.
 const TILES_TAKE: f64 = 40e6;
 
-/// Parts of the tiles, one of which a thread takes at once.
+/// The number of parts of the tiles; a thread takes one part at a time.
 const PARTS: usize = 128;
 
-/// Operations of a shader that is not short.
+/// The fewest operations of a shader that is not considered short.
 const LONG: usize = 50;
 
 fn percentile(values: &mut [f64], part: f64) -> f64 {
@@ -30,7 +31,7 @@ fn percentile(values: &mut [f64], part: f64) -> f64 {
     values.get(((values.len() as f64 - 1.0) * part) as usize).copied().unwrap_or(f64::NAN)
 }
 
-/// Best time of several runs, in nanoseconds.
+/// Returns the best time of several runs, in nanoseconds.
 fn best(rounds: usize, mut run: impl FnMut()) -> f64 {
     let times = (0..rounds).map(|_| {
         let start = Instant::now();
@@ -40,7 +41,7 @@ fn best(rounds: usize, mut run: impl FnMut()) -> f64 {
     times.fold(f64::INFINITY, f64::min)
 }
 
-/// Growth from one thread to two of work that needs no memory: what the machine has at this moment.
+/// Returns the speed-up from one thread to two for work without memory accesses: the current limit of the machine.
 fn growth_of_arithmetic(one: &rayon::ThreadPool, two: &rayon::ThreadPool) -> f64 {
     let work = |seed: u64| (0..100_000u64).fold(seed, |sum, number| sum.wrapping_mul(0x5851_f42d_4c95_7f2d) ^ number);
     let time = |pool: &rayon::ThreadPool| {
@@ -119,7 +120,7 @@ fn main() {
         let mut outputs = Outputs::default();
         let run = || program.run_into(&batch, &NoResources, Limits::default(), &mut outputs).unwrap_or(());
         let single = one.install(|| best(60, run)) / batch.lanes as f64;
-        // In turns, as clocks of machines change: best time of one thread, median of the ratios.
+        // Alternates, since clock frequencies change: best time of one thread, median of the ratios.
         let mut outputs = Outputs::default();
         let mut time = |pool: &rayon::ThreadPool| {
             let run = || program.run_into(&large, &NoResources, Limits::default(), &mut outputs).unwrap_or(());
@@ -128,7 +129,7 @@ fn main() {
         time(&two);
         let turns: Vec<(f64, f64)> = (0..9).map(|_| (time(&one), time(&two))).collect();
         let at_once = turns.iter().map(|&(one, _)| one).fold(f64::INFINITY, f64::min);
-        // As a rasteriser does: tiles, each thread with results of its own.
+        // As a rasteriser does: tiles, each thread with separate results.
         let number = (TILES_TAKE / (single * batch.lanes as f64)).max(64.0) as usize;
         let part = number.div_ceil(PARTS);
         let tiles = |pool: &rayon::ThreadPool| {

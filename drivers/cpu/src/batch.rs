@@ -1,4 +1,4 @@
-//! Runs over any number of invocations: cut into blocks, on all cores.
+//! Runs over any number of invocations, split into blocks, on all cores.
 
 use std::mem::MaybeUninit;
 use std::ops::Range;
@@ -12,26 +12,27 @@ use tgsi_ir::run::RunError;
 use crate::program::Program;
 use crate::resources::{HostResources, Shared};
 
-/// Most lanes of a block of vertices or fragments. A component of it takes less than 4 KiB: in blocks of just that size
-/// the addresses of masks and outputs could end in the same twelve bits in every block, and then loads wait for stores.
+/// Most lanes of a block of vertices or fragments. A component of it takes less than 4 KiB: in blocks of exactly that
+/// size the addresses of masks and outputs could have the same low twelve bits in every block, so that loads would wait
+/// for stores.
 pub const BLOCK_LANES: usize = MAX_LANES - 32;
 
-/// Lanes of a block whose planes must stay in the cache.
+/// Lanes of a block with planes that must stay in the cache.
 const PLANE_LANES: usize = 256;
 
-/// Lanes of a task: few enough that its outputs are in the cache when they are copied to their places.
+/// Lanes of a task: few enough that its outputs are still in the cache when they are copied to their destination.
 const PART_LANES: usize = 4096;
 
-/// Bytes of buffers that may be copied for each task. If there are more, there are fewer and larger tasks.
+/// Bytes of buffers that may be copied for each task. With larger buffers, there are fewer and larger tasks.
 const PART_BYTES: usize = 4096;
 
-/// Tasks for each thread then, so that none waits long for the last.
+/// The number of such tasks per thread, so that no thread waits long for the last task.
 const PARTS_OF_THREAD: usize = 4;
 
-/// Bounds of a run of many invocations.
+/// Limits of a run of many invocations.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// Most operations that one block executes before the run is given up as endless.
+    /// Most operations that a block executes before the run is abandoned as endless.
     pub steps: u64,
     /// Most bytes for the planes of one block.
     pub memory: u64,
@@ -49,11 +50,11 @@ impl Limits {
     }
 }
 
-/// Room for the words of a component in some lanes.
+/// Uninitialised memory for the words of a component in some lanes.
 type Room<'w> = &'w mut [MaybeUninit<u32>];
 
-/// Cuts the room for a file of `lanes` lanes into parts of `size` lanes, each a list of its components. Padding is
-/// written.
+/// Splits the memory for a file of `lanes` lanes into parts of `size` lanes, each a list of its components. Initialises
+/// the padding.
 fn parts_of_file(room: Room<'_>, lanes: usize, size: usize) -> Vec<Vec<Room<'_>>> {
     let stride = LaneRegisters::stride_of(lanes);
     let components = room.len() / stride.max(1);
@@ -68,7 +69,7 @@ fn parts_of_file(room: Room<'_>, lanes: usize, size: usize) -> Vec<Vec<Room<'_>>
     parts
 }
 
-/// Writes all of a part; zeros for what the file lacks.
+/// Writes a whole part; zeros for components that the file lacks.
 fn fill(part: Vec<Room<'_>>, file: &LaneRegisters) {
     for (number, room) in part.into_iter().enumerate() {
         let words = file.component(number / 4, number % 4);
@@ -81,12 +82,12 @@ fn fill(part: Vec<Room<'_>>, file: &LaneRegisters) {
 }
 
 impl Program {
-    /// Lanes of a block of this program, if its lanes do not see each other.
+    /// Returns the lanes of a block of this program, if its lanes are independent.
     pub(crate) fn block_lanes(&self) -> usize {
         if self.program.needs_planes() { PLANE_LANES } else { BLOCK_LANES }
     }
 
-    /// Runs a vertex or tessellation evaluation shader for any number of vertices, one a lane of the inputs.
+    /// Runs a vertex or tessellation evaluation shader for any number of vertices, one for each lane of the inputs.
     ///
     /// # Errors
     /// A block exceeds a limit.
@@ -99,8 +100,8 @@ impl Program {
         self.run_blocks(inputs, resources, limits, Outputs::default())
     }
 
-    /// Runs a fragment shader for any number of quads: lanes `4k..4k + 4` of the inputs are one. A number of lanes that
-    /// is no multiple of four ends in a quad with lanes missing, which read as zero.
+    /// Runs a fragment shader for any number of quads: lanes `4k..4k + 4` of the inputs are a quad. If the number of
+    /// lanes is not a multiple of four, the missing lanes of the last quad read as zero.
     ///
     /// # Errors
     /// A block exceeds a limit.
@@ -113,16 +114,15 @@ impl Program {
         self.run_blocks(inputs, resources, limits, Outputs::default())
     }
 
-    /// Runs like [`run_vertices`](Self::run_vertices) and [`run_quads`](Self::run_quads), and puts the results in the
-    /// place of those of an earlier run, whose memory is used again: a host that draws frame after frame takes none
-    /// from the system then.
+    /// Runs like [`run_vertices`](Self::run_vertices) and [`run_quads`](Self::run_quads), and replaces the results of
+    /// an earlier run, reusing its memory: a host that draws frame after frame then allocates none.
     ///
-    /// Runs of a few thousand invocations take place in the calling thread. A host that gives each of its threads tiles
-    /// of that size, and outputs of its own, gains most from threads: results stay in the caches. Larger runs are cut
-    /// into such parts here and their results are copied to main memory, which two threads fill hardly faster than one.
+    /// Runs of a few thousand invocations execute in the calling thread. A host that gives each of its threads tiles of
+    /// that size, and separate outputs, gains most from threads: results stay in the caches. Larger runs are split into
+    /// such parts, and their results are copied to main memory, which two threads hardly fill faster than one.
     ///
     /// # Errors
-    /// A block exceeds a limit. The outputs are empty then.
+    /// A block exceeds a limit. The outputs are then empty.
     pub fn run_into(
         &self,
         inputs: &Inputs,
@@ -135,8 +135,8 @@ impl Program {
         Ok(())
     }
 
-    /// Blocks of independent lanes, in any order if the shader changes no memory, else one after the other. The results
-    /// take the memory of `reused`.
+    /// Runs blocks of independent lanes, in any order if the shader writes no memory, else in sequence. The results
+    /// reuse the memory of `reused`.
     fn run_blocks(
         &self,
         inputs: &Inputs,
@@ -155,7 +155,7 @@ impl Program {
                 reused,
             )
         };
-        // What a part needs of buffers is copied for it.
+        // The buffers that a part needs are copied for it.
         let bytes: usize = inputs.buffers.iter().map(Vec::len).sum();
         let size = if bytes > PART_BYTES {
             let parts = rayon::current_num_threads() * PARTS_OF_THREAD;
@@ -166,7 +166,7 @@ impl Program {
         if self.writes_memory() || lanes <= size || rayon::current_num_threads() == 1 {
             return run(0..lanes, reused.outputs);
         }
-        // A part that is done is copied to its place while it is in the cache. The next one takes its memory.
+        // A finished part is copied to its destination while it is in the cache. The next one reuses its memory.
         let total = LaneRegisters::stride_of(lanes) * 4 * self.output_registers();
         let mut words = reused.outputs.into_words();
         words.clear();
@@ -184,8 +184,8 @@ impl Program {
         };
         let parts = parts.into_par_iter().zip(live.par_chunks_mut(size)).enumerate();
         let steps = parts.map_init(LaneRegisters::default, run_part).try_reduce(|| 0, |a, b| Ok(a + b))?;
-        // SAFETY: every word was written: padding when the room was cut, all parts of each component behind their runs,
-        // none of which failed.
+        // SAFETY: every word was written: padding when the memory was split, all parts of each component after their
+        // runs, none of which failed.
         unsafe { words.set_len(total) };
         Ok(Outputs {
             outputs: LaneRegisters::from_words(lanes, words),
@@ -197,9 +197,9 @@ impl Program {
         })
     }
 
-    /// Runs a compute shader for a grid of workgroups, one after the other. Constants, buffers, counters and the size
-    /// of shared memory are those of `inputs`, which afterwards hold the buffers and counters that the shader left. All
-    /// invocations of a workgroup are one block, so a workgroup may have as many as a block may have lanes.
+    /// Runs a compute shader for a grid of workgroups, in sequence. Constants, buffers, counters and the size of shared
+    /// memory are those of `inputs`, which afterwards hold the buffers and counters that the shader left. All
+    /// invocations of a workgroup are one block, so a workgroup is limited to the lanes of a block.
     ///
     /// # Errors
     /// A workgroup exceeds a limit.

@@ -1,5 +1,5 @@
-//! The driver as the compiler sees it. Its code is an object file with a header for C, or one of the texts: the lowered
-//! shader, of which programs are made when it is run, and machine code for people.
+//! The driver: implements the compiler's `Driver` and `Target`. Its code is an object file with a C header, or a text:
+//! either the lowered shader, which is compiled when it is run, or machine code in readable form.
 
 use std::any::Any;
 use std::sync::OnceLock;
@@ -16,14 +16,14 @@ use crate::error::CpuError;
 use crate::lower::{compiler_options, lower};
 use crate::program::{Options, Program, compile, compile_with};
 
-/// The driver.
+/// The CPU driver.
 #[derive(Clone, Copy, Debug)]
 pub struct Cpu;
 
-/// The driver.
+/// The CPU driver's only instance.
 pub static DRIVER: Cpu = Cpu;
 
-/// The option for the lowered shader as text. Without the feature `machine-code`, that is all there is.
+/// The option for the lowered shader as text. Without the feature `machine-code`, it is the only form.
 const IR: &str = "ir";
 
 impl Driver for Cpu {
@@ -32,7 +32,7 @@ impl Driver for Cpu {
     }
 
     fn about(&self) -> &'static str {
-        "runs on the processor, many invocations side by side, as machine code"
+        "machine code for the CPU, many invocations side by side"
     }
 
     fn file_extension(&self) -> &'static str {
@@ -58,37 +58,37 @@ impl Driver for Cpu {
 
     fn options(&self) -> &'static [DriverOption] {
         &[
-            DriverOption { name: IR, about: "The code is the lowered shader as text: what is run." },
+            DriverOption { name: IR, about: "The code is the lowered shader as text, which can be run." },
             #[cfg(feature = "machine-code")]
             DriverOption { name: "code", about: "The code is text: the functions in Cranelift's IR." },
             #[cfg(feature = "machine-code")]
             DriverOption {
                 name: "assembly",
-                about: "The code is text: the functions in instructions of the processor, as Cranelift prints them.",
+                about: "The code is text: the machine instructions of the functions, as printed by Cranelift.",
             },
             #[cfg(feature = "machine-code")]
             DriverOption {
                 name: "symbol",
-                about: "`symbol=NAME`: the name of the object in C; else that of its stage (tgsic_vertex_shader).",
+                about: "`symbol=NAME`: the object's name in C; by default that of its stage (tgsic_vertex_shader).",
             },
             #[cfg(feature = "machine-code")]
             DriverOption {
                 name: "target_triple",
-                about: "`target_triple=TRIPLE`: the processor and system it is for, such as x86_64-apple-darwin.",
+                about: "`target_triple=TRIPLE`: the target processor and system, such as x86_64-apple-darwin.",
             },
             #[cfg(feature = "machine-code")]
             DriverOption {
                 name: "target_cpu",
-                about: "`target_cpu=x86-64-v3`: the object is for processors with AVX2; else x86-64-v2 is enough.",
+                about: "`target_cpu=x86-64-v3`: the object needs a processor with AVX2; the default is x86-64-v2.",
             },
-            DriverOption { name: "interpret", about: "No machine code is made." },
+            DriverOption { name: "interpret", about: "No machine code is generated." },
             DriverOption {
                 name: "keep_inactive",
-                about: "Inactive lanes keep their values, which derivatives in divergent control flow see.",
+                about: "Inactive lanes keep their values, which derivatives in divergent control flow read.",
             },
             DriverOption {
                 name: "quick",
-                about: "Code is made in less time, and is slower: its registers are allocated in a single pass.",
+                about: "Code is generated faster and runs slower: registers are allocated in a single pass.",
             },
         ]
     }
@@ -165,7 +165,7 @@ impl Default for Form {
     }
 }
 
-/// The driver with its options set.
+/// The driver with its options.
 #[derive(Clone, Debug, Default)]
 pub struct CpuTarget {
     options: Options,
@@ -227,7 +227,7 @@ impl Target for CpuTarget {
     }
 }
 
-/// The size of what is run.
+/// Returns the size of the executed program.
 fn size_of(program: &Program) -> CodeSize {
     let program = &program.program;
     let immediates = program.constants().len() as u32;
@@ -248,7 +248,7 @@ impl CpuTarget {
     }
 }
 
-/// Code that is made ahead of time.
+/// Code that is compiled ahead of time.
 #[cfg(feature = "machine-code")]
 mod made {
     use tgsi_compiler::{Code, Companion, ObjectFile};
@@ -259,20 +259,20 @@ mod made {
     use crate::object::{Extensions, header};
     use crate::program::{Options, Program, compile};
 
-    /// What it is made for.
+    /// The target of the code.
     #[derive(Clone, Default, Debug)]
     pub(super) struct Made {
         symbol: Option<String>,
-        /// The processor and system; those of this process if none is given.
+        /// The processor and system; those of this process if `None`.
         triple: Option<String>,
         extensions: Option<Extensions>,
     }
 
     impl Made {
-        /// Sets an option; whether there is one of that name.
+        /// Sets an option; returns whether the option exists.
         ///
         /// # Errors
-        /// The value is none of the option's.
+        /// The value is invalid for the option.
         pub fn set(&mut self, option: &str, form: &mut CodeForm) -> Result<bool, String> {
             let (name, value) = option.split_once('=').unwrap_or((option, ""));
             let value = Some(value).filter(|value| !value.is_empty());
@@ -280,7 +280,7 @@ mod made {
                 ("code", None) => *form = CodeForm::Made(Form::Code),
                 ("assembly", None) => *form = CodeForm::Made(Form::Assembly),
                 ("symbol", Some(symbol)) if !is_identifier(symbol) => {
-                    return Err(format!("symbol={symbol}: that is no identifier of C"));
+                    return Err(format!("symbol={symbol}: not an identifier of C"));
                 }
                 ("symbol", symbol) => self.symbol = symbol.map(str::to_owned),
                 ("target_triple", triple) => self.triple = triple.map(str::to_owned),
@@ -288,33 +288,33 @@ mod made {
                 ("target_cpu", Some("x86-64-v2")) => self.extensions = Some(Extensions::X86_64V2),
                 ("target_cpu", Some("x86-64-v3")) => self.extensions = Some(Extensions::X86_64V3),
                 ("target_cpu", Some(other)) => {
-                    return Err(format!("target_cpu={other}: there are x86-64-v2 and x86-64-v3"));
+                    return Err(format!("target_cpu={other}: the choices are x86-64-v2 and x86-64-v3"));
                 }
                 _ => return Ok(false),
             }
             Ok(true)
         }
 
-        /// Checks that code can be made for the processor.
+        /// Checks that code can be generated for the processor.
         ///
         /// # Errors
-        /// Why not.
+        /// The reason.
         pub fn check(&self) -> Result<(), String> {
             match (&self.triple, self.extensions) {
-                // This one needs no answer before code is made.
+                // This process's processor is checked when code is generated.
                 (None, None) => Ok(()),
                 (triple, extensions) => processor(triple.as_deref(), extensions).map(drop),
             }
         }
 
-        /// Makes the code. The text is that of the shader the program was made of.
+        /// Generates the code. `text` is the text of the program's shader.
         pub fn emit(&self, form: Form, text: &str, program: &Program, options: Options) -> Result<Code, CpuError> {
             let symbol = self.symbol.clone().unwrap_or_else(|| {
                 let stage = program.stage().name().to_lowercase();
                 format!("tgsic_{stage}_shader")
             });
             let processor = processor(self.triple.as_deref(), self.extensions).map_err(CpuError::NotWritten)?;
-            // What is loaded is made of the text, and must be the same to the last number.
+            // The loader compiles the text, so the code must be generated from it: all numbers must match.
             let shader = tgsi_ir::text::parse(text)
                 .map_err(|errors| CpuError::NotWritten(errors.first().map(ToString::to_string).unwrap_or_default()))?;
             let read = compile(&shader, Options { machine_code: false, ..options })?;
@@ -328,7 +328,7 @@ mod made {
         }
     }
 
-    /// Whether a name is an identifier of C and C++, and none that is reserved.
+    /// Returns whether a name is an identifier of C and C++ that is not reserved.
     fn is_identifier(name: &str) -> bool {
         let is_letter = |c: char| c.is_ascii_alphabetic() || c == '_';
         name.starts_with(|c: char| c.is_ascii_alphabetic())
@@ -336,7 +336,7 @@ mod made {
             && !KEYWORDS.split(' ').any(|keyword| keyword == name)
     }
 
-    /// Words of C and C++ that are no identifiers.
+    /// Reserved words of C and C++.
     const KEYWORDS: &str = "alignas alignof and and_eq asm auto bitand bitor bool break case catch char char8_t \
         char16_t char32_t class compl concept const consteval constexpr constinit const_cast continue co_await \
         co_return co_yield decltype default delete do double dynamic_cast else enum explicit export extern false \
@@ -346,10 +346,10 @@ mod made {
         typename typeof typeof_unqual union unsigned using virtual void volatile wchar_t while xor xor_eq";
 }
 
-/// Runs code of this driver.
+/// Returns a runner for code of this driver.
 ///
 /// # Errors
-/// The code is damaged.
+/// The code is malformed.
 pub fn runner(target: &dyn Target, code: &Code) -> Option<Result<Box<dyn Runner>, String>> {
     let target: &CpuTarget = (target as &dyn Any).downcast_ref()?;
     let made = target.shader(code)?.and_then(|shader| {
@@ -360,13 +360,13 @@ pub fn runner(target: &dyn Target, code: &Code) -> Option<Result<Box<dyn Runner>
     Some(made.map(|lanes| Box::new(lanes) as Box<dyn Runner>))
 }
 
-/// A program and how it is run for checks and pictures, by one thread at a time or several.
+/// A program for checks and pictures; several threads may use it at once.
 struct Lanes {
     shader: tgsi_ir::Shader,
-    /// The program without machine code, which says what units there are.
+    /// The program without machine code, from which the texture units are determined.
     interpreted: Program,
     options: Options,
-    /// The program as it is run, made when the first run says what textures there are.
+    /// The executed program, compiled when the first run determines the textures.
     program: OnceLock<Option<Program>>,
 }
 

@@ -7,19 +7,19 @@ use tgsi_ir::run::RunError;
 use tgsi_ir::{Inst, Shader};
 use thiserror::Error;
 
-/// The reason why a shader, or an object file with its code, cannot be made a program.
+/// The reason why a shader, or an object file with its code, cannot become a program.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 pub enum CpuError {
-    /// There is no function to translate, or it cannot be run.
+    /// The shader has no function to translate, or cannot be run.
     #[error("{0}")]
     NotRunnable(#[from] RunError),
-    /// No object file can be made.
-    #[error("the object file cannot be made: {0}")]
+    /// The object file cannot be written.
+    #[error("the object file cannot be written: {0}")]
     NotWritten(String),
-    /// NULL, or something else than the symbol of an object file.
-    #[error("that is no object of tgsic")]
+    /// NULL, or something other than the symbol of an object file.
+    #[error("this is not an object of tgsic")]
     NotAnObject,
-    /// The object has a form that this version does not know.
+    /// The object has a layout that this version does not support.
     #[error("the object has layout {found}, but this version of the library reads layout {known}")]
     OtherLayout {
         /// The layout of the object.
@@ -27,7 +27,7 @@ pub enum CpuError {
         /// The layout of this version.
         known: u32,
     },
-    /// Code and library must be of one version.
+    /// The versions of code and library differ.
     #[error("the object was made by version {found}, but this is version {known}")]
     OtherVersion {
         /// The version that made it.
@@ -35,10 +35,10 @@ pub enum CpuError {
         /// This version.
         known: &'static str,
     },
-    /// What is in the object does not belong together, or to this build of the library.
-    #[error("the object is not what it was when it was made, or not for this build of the library")]
+    /// The contents of the object do not match each other or this build of the library.
+    #[error("the object was modified, or belongs to another build of the library")]
     Changed,
-    /// The processor cannot execute the code.
+    /// The CPU cannot execute the code.
     #[error("the object needs a processor with {0}")]
     MissingExtensions(&'static str),
 }
@@ -54,7 +54,7 @@ impl CpuError {
         MissingExtensions => "T2206" "cpu-missing-extensions",
     }
 
-    /// The error with the number of the instruction of the source that it is about.
+    /// Attaches the number of the source instruction that the error concerns.
     pub fn located(self, shader: &Shader) -> Box<dyn TargetError> {
         let inst: Option<Inst> = match &self {
             CpuError::NotRunnable(RunError::Unsupported { inst, .. } | RunError::Malformed { inst, .. }) => Some(*inst),
@@ -66,7 +66,7 @@ impl CpuError {
     }
 }
 
-/// An error, and the number of the instruction of the source that it is about.
+/// An error, and the number of the source instruction that it concerns.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[error("{error}")]
 pub struct Located {

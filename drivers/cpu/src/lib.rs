@@ -1,17 +1,16 @@
-//! The driver `cpu`: shaders run on the processor, many invocations side by side.
+//! The driver `cpu`: runs shaders on the CPU, many invocations side by side.
 //!
-//! [`compile`] takes a shader of the IR and makes a [`Program`], once; the program runs any number of times, in any
-//! number of threads. It computes what the interpreter of the IR computes, bit for bit but for the payload of NaN.
+//! [`compile`] converts a shader of the IR to a [`Program`], once; the program runs any number of times, in any number
+//! of threads. Its results are those of the IR's interpreter, bit for bit except for the payload of NaN.
 //!
 //! ```text
 //! Shader ── lower ──> Shader ── tgsi_ir::run::Program ──> operations over planes ── native ──> machine code
 //! ```
 //!
 //! [`lower`](mod@lower) runs passes of the IR. The interpreter of the IR flattens the result: a list of operations over
-//! numbered planes, one word a lane each, with structured control flow. It executes an operation for all lanes of a
-//! block before it goes on to the next. `native` puts machine code in the place of the stretches of the list that
-//! change no memory; it is made with the feature `machine-code`. Code can also be made ahead of time and linked into a
-//! program: see [`object`].
+//! numbered planes, each with one word per lane, with structured control flow. It executes each operation for all lanes
+//! of a block before the next one. `native` replaces the stretches of the list that write no memory by machine code,
+//! with the feature `machine-code`. Code can also be generated ahead of time and linked into a program: see [`object`].
 
 pub mod driver;
 pub mod error;

@@ -1,4 +1,4 @@
-//! Lowering: the passes of the IR that bring optimised SSA into the form that [`crate::program`] takes.
+//! Lowering: the IR passes that convert optimised SSA to the form that [`crate::program`] expects.
 
 use tgsi_ir::Shader;
 use tgsi_ir::options::CompilerOptions;
@@ -23,7 +23,7 @@ const PASSES: &[Pass] = &[
     opt_dce,
 ];
 
-/// What the optimiser must know of the target.
+/// Returns the properties of the target for the optimiser.
 pub fn compiler_options() -> CompilerOptions {
     CompilerOptions { vector_target: false, has_bfe: true, has_bfi: true, has_bfm: true, ..CompilerOptions::default() }
 }
@@ -31,14 +31,14 @@ pub fn compiler_options() -> CompilerOptions {
 /// Lowers optimised SSA.
 pub fn lower(shader: &mut Shader, passes: &mut Passes<'_>) {
     let options = compiler_options();
-    // There are no calls here, whatever another target wanted.
+    // Calls are not supported here, so functions kept out of line for another target must be inlined.
     for function in shader.functions.values_mut() {
         function.remarks.retain(|remark| remark != NO_INLINE);
     }
     for &pass in PASSES {
         passes.run(shader, pass, &options);
     }
-    // Arrays that are left have run-time indices.
+    // The remaining arrays have dynamic indices.
     let name = "cpu:lower_locals_to_regs";
     let lowered = passes.run_driver(name, || run_pass(shader, name, |s| lower_locals_to_regs(s, 32)));
     if lowered {

@@ -1,13 +1,13 @@
-//! Object files: machine code that is made ahead of time and linked into the program that runs the shader.
+//! Object files: machine code that is compiled ahead of time and linked into the program that runs the shader.
 //!
-//! An object file has a function for each stretch of a shader, and one symbol, an [`ObjectData`], that leads to all of
-//! it. The interpreter executes the rest, as it does beside code that is made at run time, so that the lowered shader
-//! stands there too, as text. So an object is good for any shader, takes no time to compile when the program starts,
-//! and needs no memory that can be made executable. The driver writes it; [`load`] makes the same [`Program`] of it as
-//! [`compile`] makes of the shader, and needs no feature `machine-code` for that.
+//! An object file has a function for each stretch of a shader, and exports one symbol, an [`ObjectData`], that refers
+//! to all contents. The interpreter executes the rest, as it does with code compiled at run time, so the object also
+//! contains the lowered shader, as text. An object works for any shader, needs no compilation when the program starts,
+//! and no memory that can be made executable. The driver writes it; [`load`] creates from it the same [`Program`] that
+//! [`compile`] creates from the shader, without the feature `machine-code`.
 //!
-//! Code and interpreter must be of one version: offsets of the interpreter's data are part of the code. A hash of all
-//! that counts is in the object, and compared before anything is called.
+//! Code and interpreter must have the same version: offsets of the interpreter's data are part of the code. The object
+//! contains a hash of everything it depends on, which is compared before any function is called.
 
 use std::fmt::{self, Write};
 use std::ops::Range;
@@ -20,16 +20,16 @@ use crate::error::CpuError;
 use crate::native::{self, Code, Function};
 use crate::program::{Options, Program, Report, compile};
 
-/// Extensions of the processor that code uses without asking.
+/// Processor extensions that code uses unconditionally.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 #[repr(u32)]
 pub enum Extensions {
-    /// None.
+    /// No extensions.
     #[default]
     None = 0,
-    /// Those of x86-64-v2: SSE4.2 and what came before.
+    /// The extensions of x86-64-v2: up to SSE4.2.
     X86_64V2 = 2,
-    /// Those of x86-64-v3: AVX2, BMI, FMA.
+    /// The extensions of x86-64-v3: AVX2, BMI, FMA.
     X86_64V3 = 3,
 }
 
@@ -38,7 +38,7 @@ impl Extensions {
         [Extensions::None, Extensions::X86_64V2, Extensions::X86_64V3].into_iter().find(|&one| one as u32 == number)
     }
 
-    /// The name, if this processor lacks one of them.
+    /// Returns the name, if this CPU lacks one of them.
     fn missing(self) -> Option<&'static str> {
         #[cfg(target_arch = "x86_64")]
         let (v2, v3) = (
@@ -67,20 +67,19 @@ pub(crate) struct ObjectFunction {
     pub function: Option<Function>,
 }
 
-/// What the symbol of an object file names. Programs pass its address on and look at nothing in it. Pointers have 64
-/// bits.
+/// The data at the symbol of an object file. Programs only pass its address on. Pointers have 64 bits.
 #[repr(C)]
 pub struct ObjectData {
     pub(crate) magic: [u8; 8],
-    /// Version of all that follows.
+    /// The version of all following fields.
     pub(crate) layout: u32,
     pub(crate) extensions: u32,
-    /// Version of the package, zeros behind it.
+    /// The version of the package, padded with zeros.
     pub(crate) version: [u8; 16],
     pub(crate) hash: u64,
     pub(crate) num_functions: u64,
     pub(crate) functions: *const ObjectFunction,
-    /// Numbers of ALU instructions that code evaluates through calls.
+    /// Numbers of ALU instructions that code evaluates by calls.
     pub(crate) num_instructions: u64,
     pub(crate) instructions: *const u32,
     /// The lowered shader.
@@ -88,7 +87,7 @@ pub struct ObjectData {
     pub(crate) text: *const u8,
 }
 
-// SAFETY: it is data that does not change.
+// SAFETY: the data does not change.
 unsafe impl Sync for ObjectData {}
 
 impl fmt::Debug for ObjectData {
@@ -97,7 +96,7 @@ impl fmt::Debug for ObjectData {
     }
 }
 
-/// What every version of [`ObjectData`] begins with.
+/// The beginning of every version of [`ObjectData`].
 #[repr(C)]
 struct Start {
     magic: [u8; 8],
@@ -106,7 +105,7 @@ struct Start {
 
 impl ObjectData {
     pub(crate) const MAGIC: [u8; 8] = *b"tgsicobj";
-    /// To be counted up when the struct changes.
+    /// Must be incremented when the struct changes.
     pub(crate) const LAYOUT: u32 = 1;
     pub(crate) const VERSION: [u8; 16] = {
         let version = env!("CARGO_PKG_VERSION").as_bytes();
@@ -120,7 +119,7 @@ impl ObjectData {
     };
 }
 
-/// What the code of an object depends on.
+/// The dependencies of an object's code.
 pub(crate) struct Facts<'a> {
     pub extensions: Extensions,
     /// The operations of each function: first, end.
@@ -130,7 +129,7 @@ pub(crate) struct Facts<'a> {
 }
 
 impl Facts<'_> {
-    /// The hash for a program that was made of the text and has no machine code yet.
+    /// Computes the hash for a program that was compiled from the text and has no machine code yet.
     pub fn hash(&self, program: &tgsi_ir::run::Program) -> u64 {
         let mut hash = Fnv(0xcbf2_9ce4_8422_2325);
         let Facts { extensions, stretches, instructions, text } = self;
@@ -138,7 +137,7 @@ impl Facts<'_> {
         // Writing to a hash does not fail.
         let _ = write!(hash, "{version} {:?} {extensions:?} {stretches:?} {instructions:?} ", native::SIZES);
         let _ = write!(hash, "{} {} ", program.num_value_planes(), program.num_register_planes());
-        // Blocks do not clear what code is to store.
+        // Blocks do not clear outputs that code always stores.
         let _ = write!(hash, "{:?} ", program.always_stored());
         let _ = write!(hash, "{:?} {:?} {:?} ", program.ops(), program.constants(), program.registers());
         for alu in program.alus() {
@@ -166,19 +165,19 @@ impl Write for Fnv {
     }
 }
 
-/// Makes the program of an object that is linked into this process.
+/// Creates the program of an object that is linked into this process.
 ///
 /// # Errors
-/// [`CpuError`]: there is no object, it is of another version or was changed, or the processor lacks something.
+/// [`CpuError`]: there is no object, it has another version or was changed, or the CPU lacks an extension.
 ///
 /// # Safety
-/// `object` is NULL, or the address of the symbol of an object file that tgsic wrote: of this version, or of another
-/// that then says so. It stays in memory for as long as the program.
+/// `object` is NULL, or the address of the symbol of an object file that tgsic wrote, of this version or of another
+/// one, which its version field then shows. It must live as long as the program.
 pub unsafe fn load(object: *const ObjectData) -> Result<Program, CpuError> {
     if object.is_null() || !object.is_aligned() {
         return Err(CpuError::NotAnObject);
     }
-    // SAFETY: it is aligned, not NULL, and the caller says that it is an object, which begins with this.
+    // SAFETY: it is aligned, not NULL, and the caller guarantees that it is an object, which begins with this.
     let start = unsafe { &*object.cast::<Start>() };
     if start.magic != ObjectData::MAGIC {
         return Err(CpuError::NotAnObject);
@@ -192,8 +191,8 @@ pub unsafe fn load(object: *const ObjectData) -> Result<Program, CpuError> {
         let found = String::from_utf8_lossy(&object.version).trim_end_matches('\0').to_owned();
         return Err(CpuError::OtherVersion { found, known: env!("CARGO_PKG_VERSION") });
     }
-    // SAFETY: the caller says that it is an object, where each pointer has as many elements behind it as the count
-    // says.
+    // SAFETY: the caller guarantees that it is an object, in which each pointer refers to as many elements as its
+    // count.
     let functions = unsafe { elements(object.functions, object.num_functions) };
     // SAFETY: likewise.
     let instructions = unsafe { elements(object.instructions, object.num_instructions) };
@@ -219,8 +218,8 @@ pub unsafe fn load(object: *const ObjectData) -> Result<Program, CpuError> {
     let ranges: Vec<Range<u32>> = functions.iter().map(|function| function.start..function.end).collect();
     let functions = functions.iter().map(|function| function.function).collect::<Option<Vec<Function>>>();
     let functions = functions.ok_or(CpuError::Changed)?;
-    // SAFETY: the hash says that they were made for this program and this version of the crate; the caller, that they
-    // stay.
+    // SAFETY: the hash shows that they were generated for this program and this version of the crate; the caller
+    // guarantees that they live long enough.
     let code = unsafe { Code::new(&program.program, functions, instructions, Vec::new(), Vec::new(), true, None) }
         .ok_or(CpuError::Changed)?;
     program.report = Report {
@@ -233,8 +232,10 @@ pub unsafe fn load(object: *const ObjectData) -> Result<Program, CpuError> {
     Ok(program)
 }
 
+/// Returns the slice at a pointer.
+///
 /// # Safety
-/// Unless the count is 0, there are so many elements at the pointer, if it is aligned and not NULL, and they stay.
+/// Unless the count is 0, a pointer that is aligned and not NULL refers to `count` elements, which live long enough.
 unsafe fn elements<'a, T>(first: *const T, count: u64) -> Option<&'a [T]> {
     if count == 0 {
         return Some(&[]);
@@ -243,12 +244,12 @@ unsafe fn elements<'a, T>(first: *const T, count: u64) -> Option<&'a [T]> {
     if first.is_null() || !first.is_aligned() {
         return None;
     }
-    // SAFETY: it is aligned, not NULL and no longer than memory, and the caller says that they are there.
+    // SAFETY: it is aligned, not NULL and no longer than memory, and the caller guarantees that the elements exist.
     Some(unsafe { std::slice::from_raw_parts(first, count) })
 }
 
 #[cfg(feature = "machine-code")]
-/// The header in C of an object file: the name, and how the shader is run.
+/// Returns the C header of an object file: the symbol, and how to run the shader.
 pub(crate) fn header(symbol: &str, stage: Stage, triple: &str) -> String {
     let kind = stage.name().to_lowercase().replace('_', " ");
     let version = env!("CARGO_PKG_VERSION");

@@ -1,4 +1,4 @@
-//! A shader in executable form: the program of the IR's interpreter, with machine code for what can be machine code.
+//! A shader in executable form: a program of the IR's interpreter, with machine code where possible.
 
 use tgsi_environment::{Inputs, LaneRegisters, Outputs, Resources, RunLimits};
 use tgsi_ir::run::RunError;
@@ -8,15 +8,15 @@ use tgsi_ir::{Shader, Stage};
 use crate::error::CpuError;
 use crate::sampler::{Known, Sampled};
 
-/// How a program is made.
+/// Options of compilation.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
-    /// Whether inactive lanes keep their values, which derivatives in divergent control flow see.
+    /// Whether inactive lanes keep their values, which derivatives in divergent control flow read.
     pub keep_inactive: bool,
-    /// Whether machine code is made. Without it, without the feature `machine-code`, and where the system forbids it,
-    /// the interpreter executes everything.
+    /// Whether machine code is generated. Without it, without the feature `machine-code`, and where the system forbids
+    /// it, the interpreter executes everything.
     pub machine_code: bool,
-    /// Whether code is made in less time, and is slower: registers are allocated in a single pass, as they are always
+    /// Whether code is generated faster, but runs slower: registers are allocated in a single pass, as they always are
     /// in large functions.
     pub quick: bool,
 }
@@ -27,33 +27,33 @@ impl Default for Options {
     }
 }
 
-/// What has become machine code.
+/// Statistics of machine code.
 #[derive(Clone, Debug, Default)]
 pub struct Report {
-    /// Stretches, each a function.
+    /// The number of functions, one for each stretch.
     pub functions: usize,
-    /// Operations in them.
+    /// The number of operations in them.
     pub operations: usize,
-    /// Operations of the program.
+    /// The number of operations of the program.
     pub total: usize,
     /// Bytes of code.
     pub bytes: usize,
-    /// Instructions that are evaluated lane by lane through calls.
+    /// The number of instructions that are evaluated lane by lane by calls.
     pub evaluated: usize,
-    /// Why there is no machine code, if it was to be made.
+    /// The reason why there is no machine code, if it was requested.
     pub refused: Option<String>,
 }
 
-/// A shader in executable form. It is data, and may be used by several threads at once.
+/// A shader in executable form. It is immutable, and several threads may use it at once.
 #[derive(Debug)]
 pub struct Program {
     pub(crate) program: tgsi_ir::run::Program,
     pub(crate) report: Report,
-    /// Invocations of a workgroup in each dimension; 0 if the shader does not say.
+    /// Invocations of a workgroup in each dimension; 0 if the shader does not declare it.
     workgroup: [u32; 3],
 }
 
-/// Makes the program of a lowered shader; see [`lower`](crate::lower::lower).
+/// Compiles a lowered shader; see [`lower`](crate::lower::lower).
 ///
 /// # Errors
 /// [`CpuError`].
@@ -61,11 +61,11 @@ pub fn compile(shader: &Shader, options: Options) -> Result<Program, CpuError> {
     compile_with(shader, options, &[])
 }
 
-/// The same for textures and samplers of which the state is known: lookups in them are made in the code. The program
-/// runs with any others too; [`Program::known_units`] says what a host has.
+/// Compiles a shader with inline lookups for textures and samplers of known state. The program also runs with any
+/// others; [`Program::known_units`] returns the units of a host.
 ///
 /// # Errors
-/// As of [`compile`].
+/// As [`compile`].
 pub fn compile_with(shader: &Shader, options: Options, known: &[Known]) -> Result<Program, CpuError> {
     let mut program = tgsi_ir::run::Program::new(shader)?;
     let report = add_machine_code(&mut program, options, known);
@@ -98,10 +98,10 @@ impl Program {
         self.program.run(inputs, resources, limits)
     }
 
-    /// The same; lanes that do not see each other are run in blocks, of which the planes stay in the cache.
+    /// The same, except that independent lanes are split into blocks with planes that stay in the cache.
     ///
     /// # Errors
-    /// As of [`run`](Self::run), with the limits for each block.
+    /// As [`run`](Self::run), with the limits for each block.
     pub fn run_together(
         &self,
         inputs: &Inputs,
@@ -113,27 +113,27 @@ impl Program {
         self.program.run_blocks(inputs, 0..inputs.lanes, block, resources, limits, LaneRegisters::default())
     }
 
-    /// The stage of the shader.
+    /// Returns the stage of the shader.
     pub fn stage(&self) -> Stage {
         self.program.stage()
     }
 
-    /// Invocations of a workgroup in each dimension, if it is a compute shader that says so; else 0.
+    /// Returns the invocations of a workgroup in each dimension, if a compute shader declares it; else 0.
     pub fn workgroup(&self) -> [u32; 3] {
         self.workgroup
     }
 
-    /// Number of output registers.
+    /// Returns the number of output registers.
     pub fn output_registers(&self) -> usize {
         self.program.output_registers()
     }
 
-    /// Whether a run may change buffers, counters or images. Blocks of such a program run one after the other.
+    /// Returns whether a run may write buffers, counters or images. Blocks of such a program run in sequence.
     pub fn writes_memory(&self) -> bool {
         self.program.writes_memory()
     }
 
-    /// What is known of the textures and samplers that the program names, as resources have them.
+    /// Returns the known state of the textures and samplers that the program uses, from the resources.
     pub fn known_units(&self, resources: &mut dyn Resources) -> Vec<Known> {
         let mut known: Vec<Known> = Vec::new();
         let textures = self.program.textures().iter();
@@ -147,7 +147,7 @@ impl Program {
         known
     }
 
-    /// The names of the operations that the interpreter executes, control flow left out.
+    /// Returns the names of the interpreted operations, without control flow.
     pub fn interpreted(&self) -> Vec<&'static str> {
         let program = &self.program;
         let mut names = Vec::new();
@@ -167,7 +167,7 @@ impl Program {
         names
     }
 
-    /// What has become machine code.
+    /// Returns the statistics of machine code.
     pub fn report(&self) -> &Report {
         &self.report
     }

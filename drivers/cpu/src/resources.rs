@@ -1,4 +1,4 @@
-//! Textures and images as a host offers them to many threads.
+//! Textures and images that a host provides to many threads.
 
 use std::any::Any;
 use std::collections::BTreeMap;
@@ -9,40 +9,39 @@ use tgsi_environment::{ImageTexel, Resources, TextureRequest, TextureSize, Vec4}
 
 use crate::sampler::Sampled;
 
-/// Textures and images that several threads use at once. What [`Resources`] is to a run in one thread.
+/// Textures and images that several threads use at once. The counterpart of [`Resources`], which serves one thread.
 pub trait HostResources: Sync {
-    /// Four result words for each lane of a quad: `[component][lane]`.
+    /// Returns four result words for each lane of a quad: `[component][lane]`.
     fn texture(&self, request: &TextureRequest) -> [[u32; 4]; 4];
 
-    /// Sizes of a texture at a level.
+    /// Returns the sizes of a texture at a level.
     fn texture_size(&self, texture: u32, level: u32, dim: SamplerDim, is_array: bool) -> TextureSize;
 
-    /// The texel of an image as four words. Without images, zero.
+    /// Returns the texel of an image as four words. By default zero.
     fn image_load(&self, texel: ImageTexel) -> Vec4 {
         let _ = texel;
         [0; 4]
     }
 
-    /// Stores a texel. Without images, nothing.
+    /// Stores a texel. By default does nothing.
     fn image_store(&self, texel: ImageTexel, value: Vec4) {
         let _ = (texel, value);
     }
 
-    /// Sizes of an image.
+    /// Returns the sizes of an image.
     fn image_size(&self, image: u32, dim: SamplerDim, is_array: bool) -> TextureSize {
         let _ = (image, dim, is_array);
         TextureSize::default()
     }
 
-    /// The texture and the sampler of two units, for lookups that are made in a program's code; see
-    /// [`compile_with`](crate::compile_with). It must be what [`texture`](Self::texture) looks up in. Without one, all
-    /// lookups come to that function.
+    /// Returns the texture and the sampler of two units, for inline lookups; see [`compile_with`](crate::compile_with).
+    /// They must be those that [`texture`](Self::texture) uses. If this returns `None`, all lookups call that function.
     fn known(&self, texture: u32, sampler: u32) -> Option<Sampled> {
         let _ = (texture, sampler);
         None
     }
 
-    /// The unit that the handle of a bindless texture or image stands for.
+    /// Returns the unit for the handle of a bindless texture or image.
     fn unit_of_handle(&self, handle: u64) -> u32 {
         handle as u32
     }
@@ -62,7 +61,7 @@ impl HostResources for NoResources {
     }
 }
 
-/// The resources of a host as a run in one thread takes them.
+/// The resources of a host for a run in one thread.
 #[derive(Clone, Copy)]
 pub struct Shared<'a>(pub &'a dyn HostResources);
 

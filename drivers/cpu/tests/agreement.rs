@@ -1,7 +1,7 @@
-//! Machine code computes what the interpreter of the IR computes, bit for bit: for generated shaders of every
-//! stage, and for real shaders and single opcodes on recorded inputs.
+//! Compares machine code with the interpreter of the IR, bit for bit: for generated shaders of every stage, and for
+//! real shaders and single opcodes on recorded inputs.
 //!
-//! `TGSIC_COUNT=n` generates n shaders of each stage instead of 40, `TGSIC_SEED=n` starts elsewhere.
+//! `TGSIC_COUNT=n` generates n shaders of each stage instead of 40, `TGSIC_SEED=n` sets the first seed.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -35,7 +35,7 @@ fn compiler() -> Compiler {
     Compiler::for_target(tgsi_driver_cpu::DRIVER.target(&[]).expect("no options").into())
 }
 
-/// Small floats, small integers and words of all kinds.
+/// Returns small floats, small integers and arbitrary words.
 fn words(state: &mut u64) -> impl FnMut() -> u32 {
     move || {
         *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -86,7 +86,7 @@ fn inputs(processor: Processor, seed: u64) -> Inputs {
     inputs
 }
 
-/// Whether two words are the same, or both NaN.
+/// Returns whether two words are equal, or both NaN.
 fn same(a: u32, b: u32) -> bool {
     a == b || (f32::from_bits(a).is_nan() && f32::from_bits(b).is_nan())
 }
@@ -119,11 +119,11 @@ fn difference(expected: &Outputs, found: &Outputs) -> Option<String> {
     (expected.counters != found.counters).then(|| "counters".into())
 }
 
-/// Runs a lowered shader in both interpreters; whether there was something to compare.
+/// Runs a lowered shader in both interpreters; returns whether there was a result to compare.
 fn compare(lowered: &tgsi_ir::Shader, program: &Program, inputs: &Inputs) -> Result<bool, String> {
     let limits = RunLimits::of_steps(400_000);
     let mut resources = AnalyticResources::default();
-    // A shader that the interpreter of the IR gives up proves nothing.
+    // A shader that exceeds the interpreter's limits proves nothing.
     let Ok(expected) = run(lowered, inputs, &mut resources, limits) else { return Ok(false) };
     let texels = resources.stored_texels();
     let mut resources = AnalyticResources::default();
@@ -138,7 +138,7 @@ fn compare(lowered: &tgsi_ir::Shader, program: &Program, inputs: &Inputs) -> Res
     Ok(true)
 }
 
-/// Runs a shader whose lanes are independent as hosts do, with outputs in memory that holds anything.
+/// Runs a shader with independent lanes as hosts do, with outputs in memory with arbitrary contents.
 fn in_used_memory(lowered: &tgsi_ir::Shader, program: &Program, inputs: &Inputs) -> Result<(), String> {
     if !matches!(program.stage(), tgsi_ir::Stage::Vertex | tgsi_ir::Stage::Fragment) || program.writes_memory() {
         return Ok(());
@@ -160,7 +160,7 @@ fn report(failed: &BTreeMap<String, Vec<String>>, total: usize, compared: usize)
     let count: usize = failed.values().map(Vec::len).sum();
     println!("{total} runs, {compared} compared, {count} differ");
     assert!(failed.is_empty(), "{count} of {total} differ");
-    // Some generated shaders do not end.
+    // Some generated shaders do not terminate.
     assert!(total > 0 && compared * 10 >= total * 9, "{compared} of {total} compared");
 }
 
@@ -179,7 +179,7 @@ fn generated_shaders_agree() {
             let name = format!("{} {seed}", stage.name());
             let lowered = compiler.ir_at(Stage::Registers, &shader).map_err(|error| (error.to_string(), name.clone()));
             let result = lowered.and_then(|lowered| {
-                // Alternately as it is run, and as the interpreter of the IR keeps inactive lanes.
+                // Alternates between the usual mode and keeping inactive lanes as the interpreter does.
                 for keep_inactive in [true, false] {
                     let quick = keep_inactive == (seed % 2 == 0);
                     let program = compile(&lowered, Options { keep_inactive, quick, ..Options::default() })

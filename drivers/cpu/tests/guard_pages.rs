@@ -1,8 +1,8 @@
-//! Machine code touches nothing outside of its memory: generated shaders of every stage are run while each block of
-//! memory that is large enough ends where an inaccessible page begins, and another such page stands before it. An
-//! access outside ends the test with a signal.
+//! Checks that machine code accesses no memory out of bounds: runs generated shaders of every stage while each
+//! sufficiently large block of memory is between inaccessible pages, and ends at the second one. An access out of
+//! bounds ends the test with a signal.
 //!
-//! `TGSIC_COUNT=n` generates n shaders of each stage instead of 25, `TGSIC_SEED=n` starts elsewhere, `TGSIC_RUNS=n`
+//! `TGSIC_COUNT=n` generates n shaders of each stage instead of 25, `TGSIC_SEED=n` sets the first seed, `TGSIC_RUNS=n`
 //! runs each n times with each number of lanes, instead of once.
 
 #![cfg(all(feature = "machine-code", target_os = "linux"))]
@@ -28,15 +28,16 @@ use tgsi_smith::Config;
 
 /// Bytes of a page.
 const PAGE: usize = 4096;
-/// Blocks of fewer bytes are left to the system's allocator, and those of more: planes, files and buffers are between.
+/// Smaller and larger blocks are left to the system's allocator: planes, files and buffers are within this range.
 const GUARDED: std::ops::Range<usize> = 256..1 << 20;
 
 static GUARDS: AtomicUsize = AtomicUsize::new(0);
 
-/// Puts blocks at the end of their last page, with inaccessible pages around them. Released mappings are used again.
+/// Places blocks at the end of their last page, between inaccessible pages. Released mappings are reused.
 struct Guarding;
 
-/// Released mappings of so many pages: the address of the first accessible page of one, where that of the next stands.
+/// A list of released mappings with the same number of pages: the address of the first accessible page of one, which
+/// contains that of the next.
 struct Released {
     is_locked: AtomicBool,
     first: AtomicUsize,
@@ -58,17 +59,17 @@ impl Released {
             if first.is_null() {
                 return None;
             }
-            // SAFETY: only pages of mappings that nobody uses are in the list.
+            // SAFETY: the list contains only pages of unused mappings.
             self.first.store(unsafe { *first }, Ordering::Relaxed);
             Some(first.cast())
         })
     }
 
     /// # Safety
-    /// The page is the first accessible one of a mapping that nobody uses any more.
+    /// The page is the first accessible one of a mapping that is no longer used.
     unsafe fn put(&self, page: *mut u8) {
         self.with_lock(|| {
-            // SAFETY: what the caller promises.
+            // SAFETY: guaranteed by the caller.
             unsafe { *page.cast() = self.first.load(Ordering::Relaxed) };
             self.first.store(page as usize, Ordering::Relaxed);
         });
@@ -78,29 +79,29 @@ impl Released {
 static RELEASED: [Released; GUARDED.end / PAGE + 1] =
     [const { Released { is_locked: AtomicBool::new(false), first: AtomicUsize::new(0) } }; GUARDED.end / PAGE + 1];
 
-/// Accessible pages of a mapping, and bytes from the first of them to the block.
+/// Returns the number of accessible pages of a mapping, and the offset of the block from the first of them.
 fn place(layout: Layout) -> (usize, usize) {
     let size = layout.size().next_multiple_of(layout.align());
     let pages = size.div_ceil(PAGE);
     (pages, pages * PAGE - size)
 }
 
-/// A new mapping of so many accessible pages; the first of them.
+/// Maps `pages` accessible pages; returns the first of them.
 fn map(pages: usize) -> Option<*mut u8> {
-    // SAFETY: a new mapping at a place that the system chooses.
+    // SAFETY: a new mapping at an address that the system chooses.
     let start = unsafe { mmap_anonymous(null_mut(), (pages + 2) * PAGE, ProtFlags::empty(), MapFlags::PRIVATE) };
     let inner = start.ok()?.cast::<u8>().wrapping_add(PAGE);
-    // SAFETY: the pages between the first and the last are of the new mapping.
+    // SAFETY: the pages between the first and the last belong to the new mapping.
     let opened = unsafe { mprotect(inner.cast(), pages * PAGE, MprotectFlags::READ | MprotectFlags::WRITE) };
     opened.ok().map(|()| inner)
 }
 
-// SAFETY: blocks are as large and as aligned as asked for (the end of a page is aligned to anything up to a page), do
-// not overlap, and live until they are released. Layouts decide who has made a block.
+// SAFETY: blocks are as large and as aligned as requested (the end of a page is aligned to anything up to a page), do
+// not overlap, and live until they are released. The layout determines the allocator of a block.
 unsafe impl GlobalAlloc for Guarding {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         if !GUARDED.contains(&layout.size()) || layout.align() > PAGE {
-            // SAFETY: what the caller promises.
+            // SAFETY: guaranteed by the caller.
             return unsafe { System.alloc(layout) };
         }
         let (pages, offset) = place(layout);
@@ -111,11 +112,11 @@ unsafe impl GlobalAlloc for Guarding {
 
     unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
         if !GUARDED.contains(&layout.size()) || layout.align() > PAGE {
-            // SAFETY: what the caller promises; it was made there.
+            // SAFETY: guaranteed by the caller; the block was allocated there.
             return unsafe { System.dealloc(block, layout) };
         }
         let (pages, offset) = place(layout);
-        // SAFETY: the mapping was made by `alloc` for this layout, and nothing is left in it.
+        // SAFETY: the mapping was created by `alloc` for this layout, and is no longer used.
         unsafe { RELEASED[pages].put(block.wrapping_sub(offset)) };
     }
 }
@@ -127,7 +128,7 @@ fn number(variable: &str, default: u64) -> u64 {
     std::env::var(variable).ok().and_then(|value| value.parse().ok()).unwrap_or(default)
 }
 
-/// Buffers of sizes that accesses go beyond, and indices of all kinds.
+/// Returns inputs with buffers smaller than some accesses, and arbitrary indices.
 fn inputs(lanes: usize, seed: u64) -> Inputs {
     let mut state = seed;
     let mut word = || {
@@ -187,7 +188,7 @@ fn nothing_outside_is_touched() {
     assert!(guards > runs * 3);
 }
 
-/// Loads and stores by run-time indices of all kinds.
+/// Loads and stores with arbitrary dynamic indices.
 #[test]
 fn no_memory_outside_is_touched() {
     let compiler = Compiler::for_target(tgsi_driver_cpu::DRIVER.target(&[]).expect("no options").into());
@@ -213,7 +214,7 @@ fn no_memory_outside_is_touched() {
     assert_eq!(runs as u64, shaders.len() as u64 * number("TGSIC_RUNS", 20) * 4);
 }
 
-/// Lookups that code makes itself: textures end where their page does, and coordinates are of all kinds.
+/// Inline lookups: textures end at the end of a page, and coordinates are arbitrary.
 #[test]
 fn no_texel_outside_is_read() {
     let compiler = Compiler::for_target(tgsi_driver_cpu::DRIVER.target(&[]).expect("no options").into());
@@ -238,7 +239,7 @@ fn no_texel_outside_is_read() {
                 let mut inputs = inputs(256, 9);
                 for component in 0..4 {
                     for word in inputs.inputs.component_mut(0, component) {
-                        // Any bits, and places around the edges.
+                        // Arbitrary bits, and places around the edges.
                         let near = ((random.next() & 0xff) as f32 / 32.0 - 4.0).to_bits();
                         *word = if random.next() & 3 == 0 { near } else { random.next() << 1 };
                     }

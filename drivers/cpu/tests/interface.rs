@@ -1,5 +1,5 @@
-//! The interface for hosts: many lanes in blocks give what few lanes at once give, workgroups see each other's writes,
-//! runs end, and nothing outside of buffers is touched.
+//! The interface for hosts: blocks of many lanes have the results of few lanes, workgroups see each other's writes,
+//! runs terminate, and no memory outside of buffers is accessed.
 
 use tgsi_compiler::{Compiler, Driver, Stage};
 use tgsi_driver_cpu::resources::NoResources;
@@ -33,7 +33,7 @@ fn quads_in_blocks_are_whole() {
         "FRAG\nDCL IN[0], GENERIC[0], PERSPECTIVE\nDCL OUT[0], COLOR\nDCL TEMP[0]\nDDX TEMP[0], IN[0]\n\
          MOV OUT[0], TEMP[0]\nEND\n",
     );
-    // More than one block, and one that is not full.
+    // Several blocks, one of which is not full.
     let count = 3 * BLOCK_LANES + 8;
     let outputs = program.run_quads(&lanes(count), &NoResources, Limits::default()).expect("it runs");
     assert_eq!(outputs.outputs.lanes(), count);
@@ -44,7 +44,7 @@ fn quads_in_blocks_are_whole() {
     }
 }
 
-/// A last block that is not full, and not of whole quads: each vertex has what it has alone.
+/// A last block that is not full, and contains an incomplete quad: each vertex has the result of a separate run.
 #[test]
 fn any_number_of_vertices_is_run() {
     let program = program(
@@ -82,7 +82,7 @@ fn killed_lanes_are_reported_in_all_blocks() {
     }
 }
 
-/// Whatever the outputs held before: those of more lanes, of fewer, of another shader with as many outputs or others.
+/// Reuses outputs of more lanes, of fewer, of another shader with as many outputs or others.
 #[test]
 fn outputs_in_the_memory_of_earlier_ones_are_the_same() {
     let kills = program(
@@ -156,7 +156,7 @@ fn a_workgroup_of_too_many_lanes_is_refused() {
     assert_eq!(error, Err(RunError::TooManyLanes { lanes: 4096 }));
 }
 
-/// Straight code, branches and loops without outside effects are machine code, in one function.
+/// Straight-line code, branches and loops without side effects are machine code, in one function.
 #[test]
 #[cfg(feature = "machine-code")]
 fn arithmetic_becomes_one_function() {

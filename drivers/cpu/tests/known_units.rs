@@ -1,5 +1,5 @@
-//! Lookups that are made in code have the bits of the built-in sampler's: all states that code is made for, on
-//! coordinates of all kinds, and nothing else than what the code was made for is looked up in code.
+//! Inline lookups have the bits of the built-in sampler's: tests all states that code supports, with arbitrary
+//! coordinates, and that units in another state are left to the host.
 
 #![cfg(feature = "machine-code")]
 
@@ -17,7 +17,7 @@ use tgsi_driver_cpu::{HostResources, Options, Program, compile, compile_with};
 use tgsi_environment::SamplerDim;
 use tgsi_environment::{Inputs, LaneRegisters, Outputs, RunLimits, TextureRequest, TextureSize};
 
-/// Textures that count the lookups that come to them.
+/// Textures that count the lookups of the host.
 struct Counting {
     textures: Textures,
     lookups: AtomicUsize,
@@ -49,8 +49,8 @@ fn lowered(text: &str) -> tgsi_ir::Shader {
     compiler.ir_at(Stage::Registers, &shader).expect("it is lowered")
 }
 
-/// The shaders: implicit, biased, explicit and projective lookups, levels of detail that are asked for, with given
-/// derivatives, and where coordinates count texels.
+/// Shaders with implicit, biased, explicit and projective lookups, queries of the level of detail, explicit
+/// derivatives, and coordinates in texels.
 fn shaders() -> Vec<tgsi_ir::Shader> {
     let gradients = "TEMP[0].zwzw, TEMP[0].wyzx, ";
     let plain = ["TEX", "TXB", "TXL", "TXP", "LODQ"].map(|opcode| (opcode, "", "2D"));
@@ -67,7 +67,7 @@ fn shaders() -> Vec<tgsi_ir::Shader> {
     .collect()
 }
 
-/// Quads of neighbouring coordinates, and lanes with words at which something changes.
+/// Returns quads of neighbouring coordinates, and lanes with special words.
 fn inputs(lanes: usize, seed: u64) -> Inputs {
     const SPECIAL: [u32; 16] = [
         0,
@@ -179,7 +179,7 @@ fn code_has_the_bits_of_the_sampler() {
     assert_eq!(made.into_inner(), 2 * 108 * 9 * 4);
 }
 
-/// What a program is run with may be anything: then its lookups are the host's.
+/// A program runs with any unit: other states are looked up by the host.
 #[test]
 fn other_units_are_looked_up_by_the_host() {
     let shader = &shaders()[0];
@@ -202,10 +202,10 @@ fn other_units_are_looked_up_by_the_host() {
         assert_eq!(host.lookups.into_inner(), 2 * 16);
         same(&expected, &found, "another unit");
     }
-    // No texture at all.
+    // A missing texture.
     let nothing = Counting { textures: Textures::new(), lookups: AtomicUsize::new(0) };
     assert_eq!(run(&program, &inputs, &nothing).outputs.get(0, 0, 5), 0);
-    // Nor where the lookup is the same in all lanes, and could be made before any of them asks.
+    // The same for a uniform lookup, which could be hoisted before the check.
     let constant = lowered(
         "FRAG\nDCL OUT[0], COLOR\nDCL SAMP[0]\nDCL SVIEW[0], 2D, FLOAT\nIMM[0] FLT32 {0.5, 0.9, 1, 0}\n\
          TEX OUT[0], IMM[0], SAMP[0], 2D\nEND\n",
@@ -221,11 +221,11 @@ fn other_units_are_looked_up_by_the_host() {
     }
 }
 
-/// All kinds of lookups in all formats and many states. What is seldom (an offset leads across a small texture more
-/// than once, the edges of a cube's faces) is left to the host.
+/// All kinds of lookups in all formats and many states. Rare cases (an offset spans a small texture more than once, the
+/// edges of a cube's faces) are left to the host.
 #[test]
 fn all_kinds_of_lookups_have_the_bits_of_the_sampler() {
-    // Several in a shader are functions that it calls.
+    // Several lookups in a shader are out of line.
     let shaders = KINDS.map(|kind| [1, 9].map(|count| lowered(&text_of(kind, count))));
     let rounds = std::env::var("TGSIC_ROUNDS").ok().and_then(|rounds| rounds.parse().ok()).unwrap_or(1);
     let cases: Vec<(usize, Format, u32)> = (0..rounds)
@@ -264,7 +264,7 @@ fn all_kinds_of_lookups_have_the_bits_of_the_sampler() {
     assert!(by_host * 4 < all, "{by_host} of {all} are looked up by the host");
 }
 
-/// Many lookups that are alike are one function, of which the code grows by calls only.
+/// Many equal lookups are one function; each adds only a call.
 #[test]
 fn many_lookups_are_a_function() {
     let known = Known { texture: 0, sampler: 0, format: Format::Rgba8Unorm, state: Sampler::default() };

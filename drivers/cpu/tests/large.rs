@@ -1,6 +1,5 @@
-//! Large programs: many values that are live at once, and many instructions. Compilation takes time in proportion to
-//! the program (what is not tested is how long), nothing stays with the interpreter but what is cut at constructs, and
-//! the results are the interpreter's.
+//! Large programs: many live values, and many instructions. Compilation time is linear in the program (not tested
+//! here), only operations between stretches are interpreted, and the results are those of the interpreter.
 
 #![cfg(feature = "machine-code")]
 
@@ -26,8 +25,8 @@ fn run(program: &Program) -> Outputs {
     program.run(&inputs(), &mut AnalyticResources::default(), RunLimits::default()).expect("it runs")
 }
 
-/// Compiles a shader in all ways, and compares the results. Returns the program that is usual, and the one that is
-/// compiled quickly.
+/// Compiles a shader with all options, and compares the results. Returns the program with default options, and the one
+/// that is compiled quickly.
 fn check(text: &str) -> [Program; 2] {
     let compiler = Compiler::for_target(tgsi_driver_cpu::DRIVER.target(&[]).expect("no options").into());
     let shader = tgsi::text::parse(text.as_bytes()).expect("a shader").shader;
@@ -47,7 +46,7 @@ fn check(text: &str) -> [Program; 2] {
     programs
 }
 
-/// A tree of conditions, at whose leaves each temporary gets another value.
+/// Emits a tree of conditions. Each leaf assigns different values to the temporaries.
 fn tree(text: &mut String, depth: u32, first: u32, count: u32) {
     if depth == 0 {
         for temp in first..first + count {
@@ -96,7 +95,7 @@ fn many_instructions_in_a_function() {
     text.push_str("MOV OUT[0], TEMP[0]\nEND\n");
     let [usual, quick] = check(&text);
     assert_eq!((usual.report().functions, quick.report().functions), (1, 1));
-    // It is large, so the two are the same.
+    // It is large, so that both are the same.
     assert_eq!(usual.report().bytes, quick.report().bytes);
     let [usual, quick] = check(&format!("{HEADER}SIN OUT[0], IN[0]\nEND\n"));
     assert_ne!(usual.report().bytes, quick.report().bytes);

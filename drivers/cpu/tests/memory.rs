@@ -1,5 +1,5 @@
-//! Loads by run-time indices in machine code, against the interpreter: constants, buffers, shared memory and arrays,
-//! with indices that are the same in all lanes, differ, and lie at or behind the end. All of it is machine code.
+//! Compares loads with dynamic indices in machine code with the interpreter: constants, buffers, shared memory and
+//! arrays, with indices that are uniform, divergent, and at or beyond the end. All of it is machine code.
 
 #![cfg(feature = "machine-code")]
 
@@ -11,8 +11,7 @@ use tgsi_ir::run::run;
 
 const LANES: usize = 72;
 
-/// `IN[0].x` is nearly always an index inside, `.y` near the end of what there is, `.z` anything, `.w` the same in all
-/// lanes.
+/// `IN[0].x` is usually an index in bounds, `.y` near the end, `.z` arbitrary, `.w` uniform.
 fn inputs() -> Inputs {
     let mut inputs =
         Inputs { lanes: LANES, inputs: LaneRegisters::new(LANES, 5), shared_size: 100, ..Inputs::default() };
@@ -21,7 +20,7 @@ fn inputs() -> Inputs {
         let words = [number % 7, 12 + number % 5, number.wrapping_mul(0x9e37_79b9) >> (number % 32), 3];
         for (component, word) in words.into_iter().enumerate() {
             inputs.inputs.set(0, component, lane, word);
-            // The last register of the array is not there.
+            // The last register of the array does not exist.
             for register in 1..5 {
                 inputs.inputs.set(register, component, lane, number * 100 + register as u32 * 10 + component as u32);
             }
@@ -35,8 +34,8 @@ fn inputs() -> Inputs {
     inputs
 }
 
-/// Compiles a shader, checks that the interpreter executes only what is named, and compares the results of both.
-/// Returns whether there are any but zeros.
+/// Compiles a shader, checks that the interpreter executes only the listed operations, and compares the results of
+/// both. Returns whether any of them is not zero.
 fn check(text: &str, interpreted: &[&str]) -> bool {
     let compiler = Compiler::for_target(tgsi_driver_cpu::DRIVER.target(&[]).expect("no options").into());
     let shader = tgsi::text::parse(text.as_bytes()).unwrap_or_else(|errors| panic!("{errors:?}\n{text}")).shader;
@@ -60,7 +59,7 @@ fn check(text: &str, interpreted: &[&str]) -> bool {
     changed || components.flatten().any(|&word| word != 0)
 }
 
-/// Of nearly all shaders something comes out: some only read what is not there.
+/// Nearly all shaders have results other than zero: some only read out of bounds.
 fn check_all(shaders: Vec<(String, crate::indirect::Interpreted)>) {
     let with_results = shaders.iter().filter(|(text, interpreted)| check(text, interpreted)).count();
     assert!(with_results * 10 >= shaders.len() * 9, "results of {with_results} of {} shaders", shaders.len());
@@ -91,8 +90,8 @@ fn arrays() {
     check_all(crate::indirect::arrays());
 }
 
-/// What is computed of constants only is computed once for all quads, in `If`s and loops as well: through calls, of
-/// loads by indices that are constants, in 64 bits.
+/// Operations that depend only on constants are executed once for all quads, even in `If`s and loops: calls, loads by
+/// constant indices, 64-bit operations.
 #[test]
 fn what_all_lanes_compute_alike() {
     let text = "FRAG\nDCL IN[0], GENERIC[0], CONSTANT\nDCL OUT[0], COLOR\nDCL OUT[1], COLOR[1]\nDCL CONST[0][0..15]\n\
@@ -108,7 +107,7 @@ fn what_all_lanes_compute_alike() {
     assert!(check(text, &[]));
 }
 
-/// A lane that has left a loop keeps what it read of a buffer that others go on to change.
+/// A lane that has left a loop keeps the value that it read from a buffer which other lanes continue to change.
 #[test]
 fn what_was_read_before_a_loop_was_left() {
     let text = "COMP\nPROPERTY CS_FIXED_BLOCK_WIDTH 72\nPROPERTY CS_FIXED_BLOCK_HEIGHT 1\nPROPERTY CS_FIXED_BLOCK_DEPTH 1\n\

@@ -1,5 +1,5 @@
-//! Object files have a function for each stretch that is machine code at run time too, the lowered shader, and one
-//! name; options say for what they are made.
+//! Object files have the functions of code compiled at run time, the lowered shader, and one symbol; options select the
+//! target.
 
 #![cfg(feature = "machine-code")]
 
@@ -51,14 +51,14 @@ fn functions(file: &object::File<'_>) -> usize {
     file.symbols().filter(|symbol| symbol.kind() == SymbolKind::Text).count()
 }
 
-/// Names that the linker sees.
+/// Returns the global symbols.
 fn names<'d>(file: &object::File<'d>) -> Vec<&'d str> {
     let global = file.symbols().filter(|symbol| symbol.is_global());
     global.map(|symbol| symbol.name().expect("a name")).collect()
 }
 
-/// Code of a shader has as many functions as there are at run time, needs nothing that would have to be filled in, and
-/// asks for no executable stack.
+/// Checks that the object has as many functions as code compiled at run time, no relocations to fill in, and no
+/// executable stack.
 fn check(object: &ObjectFile, lowered: &tgsi_ir::Shader) {
     let file = object::File::parse(&object.bytes[..]).expect("an object file");
     let program = compile(lowered, Options::default()).expect("a program");
@@ -120,14 +120,14 @@ fn options_say_what_is_made() {
     assert!(old.contains("mulps") && !old.contains("vmulps") && new.contains("vmulps"), "{old}\n{new}");
     assert!(text(&["assembly", "target_triple=aarch64-unknown-linux-gnu"]).contains("fmul"));
     for (options, problem) in [
-        (&["symbol=1a"][..], "symbol=1a: that is no identifier of C"),
+        (&["symbol=1a"][..], "symbol=1a: not an identifier of C"),
         (&["symbol=a-b"], "no identifier"),
         (&["symbol=_Reserved"], "no identifier"),
         (&["symbol=switch"], "no identifier"),
         (&["target_triple=nonsense"], "nonsense"),
         (&["target_triple=i686-unknown-linux-gnu"], "64 bits"),
         (&["target_triple=sparc64-unknown-linux-gnu"], "sparc64"),
-        (&["target_cpu=z80"], "there are x86-64-v2 and x86-64-v3"),
+        (&["target_cpu=z80"], "the choices are x86-64-v2 and x86-64-v3"),
         (&["target_triple=aarch64-unknown-linux-gnu", "target_cpu=x86-64-v3"], "no extensions of x86-64"),
         (&["ir=1"], "no driver option `ir=1`"),
         (&["code=1"], "no driver option `code=1`"),
@@ -139,7 +139,7 @@ fn options_say_what_is_made() {
 
 #[test]
 fn what_is_no_object_is_refused() {
-    // SAFETY: NULL may be given.
+    // SAFETY: NULL is allowed.
     let error = unsafe { load(std::ptr::null()) }.expect_err("an error");
     assert_eq!(error, CpuError::NotAnObject);
 }

@@ -1,5 +1,5 @@
-//! Every ALU opcode as machine code gives what the interpreter of the IR gives, on special values in all lanes, with
-//! operands that are variable and with a last operand that is a constant.
+//! Compares every ALU opcode as machine code with the interpreter of the IR, on special values in all lanes, with
+//! variable operands, and with a constant last operand.
 
 #![cfg(feature = "machine-code")]
 
@@ -17,7 +17,7 @@ use tgsi_ir::{Shader, Stage};
 
 const LANES: usize = 64;
 
-/// Words at which opcodes differ, then others without end.
+/// Returns special words, then an endless sequence of others.
 fn sample(number: usize) -> u32 {
     // The high words of doubles.
     const HIGH_WORDS: [u32; 4] = [0x3ff0_0000, 0x43e0_0000, 0x7ff0_0000, 0xc1e0_0000];
@@ -41,7 +41,7 @@ fn inputs(registers: usize, seed: usize) -> Inputs {
     inputs
 }
 
-/// A shader of one instruction. The last operand is a constant of these words if there are any.
+/// Returns a shader with one instruction. If `constant` is given, it is the last operand.
 fn shader(op: AluOp, bit_size: u8, constant: Option<u64>) -> Shader {
     let info = op.info();
     let components = if info.output_size == 0 { 3 } else { info.output_size };
@@ -64,7 +64,7 @@ fn shader(op: AluOp, bit_size: u8, constant: Option<u64>) -> Shader {
         sources.push(AluSrc::new(value, Swizzle::new(&swizzle)));
     }
     let value = b.alu_sized(op, components, &sources);
-    // One operation alone is left to the interpreter.
+    // A single operation is left to the interpreter.
     let value = b.alu_sized(AluOp::Mov, components, &[AluSrc::from(value)]);
     b.intrinsic(IntrinsicOp::StoreOutput, &[value, zero], &[(IndexKind::WriteMask, 0xffff)], None);
     shader
@@ -74,7 +74,7 @@ fn is_nan(word: u32) -> bool {
     f32::from_bits(word).is_nan()
 }
 
-/// The same operations are code for the other processors that Cranelift makes vector code for, and for processors with
+/// Compiles the same operations for the other processors for which Cranelift has vector code, and for processors with
 /// fewer extensions than this one.
 #[test]
 fn opcodes_are_code_for_other_processors() {
@@ -94,7 +94,7 @@ fn opcodes_are_code_for_other_processors() {
                 let Code::Object(object) = code else { panic!("no object") };
                 let file = object::File::parse(&object.bytes[..]).expect("an object file");
                 let found = file.symbols().filter(|symbol| symbol.kind() == SymbolKind::Text).count();
-                // Code calls nothing by name.
+                // Code refers to no external symbols.
                 let undefined = file.symbols().filter(|symbol| symbol.is_undefined()).count();
                 if found != expected || undefined != 0 || expected == 0 {
                     refused.push(format!("{op} {bit_size} {triple}: {found} functions, {undefined} foreign names"));
@@ -139,7 +139,7 @@ fn opcodes_are_computed_alike() {
                                 words(&expected.outputs).into_iter().zip(words(&found.outputs)).enumerate()
                             {
                                 let float = info.output_type.base == BaseType::Float;
-                                // Of a NaN in 64 bits, the high word is like a NaN in 32 or near one.
+                                // The high word of a 64-bit NaN is a 32-bit NaN or near one.
                                 let nan = float && (wide && (a ^ b) & 0x7fff_ffff == 0 || is_nan(a) && is_nan(b));
                                 assert!(
                                     a == b || nan,

@@ -1,5 +1,5 @@
-//! Texture instructions in machine code: they are asked for what the interpreter asks for, loops and branches with them
-//! are machine code as a whole, and what a host does wrong stays the host's.
+//! Texture instructions in machine code: the host gets the requests of the interpreter, loops and branches with them
+//! are compiled as a whole, and panics of the host are passed on.
 
 #![cfg(feature = "machine-code")]
 
@@ -14,7 +14,7 @@ use tgsi_environment::{
     Vec4,
 };
 
-/// Keeps the requests; with `panics` set, the second one ends in a panic.
+/// Records the requests; with `panics` set, the second one panics.
 #[derive(Default)]
 struct Recorder {
     requests: Vec<TextureRequest>,
@@ -45,7 +45,7 @@ impl Resources for Recorder {
     }
 }
 
-/// Interpreted, and machine code; inactive lanes keep their words, because requests have them too.
+/// Compiles a program without and with machine code; inactive lanes keep their words, because requests contain them.
 fn programs(text: &str) -> [Program; 2] {
     let shader = tgsi::text::parse(text.as_bytes()).expect("a shader").shader;
     let compiler = Compiler::for_target(tgsi_driver_cpu::DRIVER.target(&[]).expect("no options").into());
@@ -55,7 +55,7 @@ fn programs(text: &str) -> [Program; 2] {
     })
 }
 
-/// Lanes whose first component is their number.
+/// Returns lanes with their numbers as the first component.
 fn lanes(count: usize) -> Inputs {
     let mut inputs = Inputs { lanes: count, inputs: LaneRegisters::new(count, 1), ..Inputs::default() };
     for component in 0..4 {
@@ -69,13 +69,13 @@ fn lanes(count: usize) -> Inputs {
 fn run(program: &Program, inputs: &Inputs) -> (Outputs, Vec<String>) {
     let mut recorder = Recorder::default();
     let outputs = program.run(inputs, &mut recorder, RunLimits::default()).expect("it runs");
-    // Code looks up quad by quad.
+    // Code performs the lookups quad by quad.
     let mut requests: Vec<String> = recorder.requests.iter().map(|request| format!("{request:?}")).collect();
     requests.sort_unstable();
     (outputs, requests)
 }
 
-/// Runs a shader in both ways; the program of machine code, and the number of requests.
+/// Compares both programs; returns the one with machine code, and the number of requests.
 fn compared(text: &str, count: usize) -> (Program, usize) {
     let [interpreted, code] = programs(text);
     let inputs = lanes(count);
@@ -92,7 +92,7 @@ const HEAD: &str = "FRAG\nDCL IN[0], GENERIC[0], PERSPECTIVE\nDCL OUT[0], COLOR\
 
 #[test]
 fn a_loop_with_a_texture_is_one_function() {
-    // Each lane leaves after as many iterations as its coordinate says, up to three.
+    // Each lane leaves after as many iterations as its coordinate, at most three.
     let body = "MOV TEMP[0], IMM[0].wwww\nMOV TEMP[1], IMM[0].wwww\nBGNLOOP\nSGE TEMP[2].x, TEMP[1].xxxx, IN[0].xxxx\n\
         IF TEMP[2].xxxx\nBRK\nENDIF\nSGE TEMP[2].x, TEMP[1].xxxx, IMM[0].zzzz\nIF TEMP[2].xxxx\nBRK\nENDIF\n\
         MOV TEMP[3], IN[0]\nMOV TEMP[3].w, TEMP[1].xxxx\nTXL TEMP[3], TEMP[3], SAMP[1], 2D\nADD TEMP[0], TEMP[0], TEMP[3]\n\
@@ -105,7 +105,7 @@ fn a_loop_with_a_texture_is_one_function() {
     assert_eq!(requests, 9);
 }
 
-/// Quads without lanes in a branch look nothing up there; lanes beyond the last are zero.
+/// Quads without active lanes in a branch perform no lookups there; missing lanes are zero.
 #[test]
 fn branches_and_missing_lanes_are_as_interpreted() {
     let body = "SGE TEMP[0].x, IN[0].xxxx, IMM[1].xxxx\nIF TEMP[0].xxxx\nTXL TEMP[1], IN[0], SAMP[0], 2D\nELSE\n\
@@ -127,7 +127,7 @@ fn queries_and_kills_are_code_too() {
     assert_eq!(f32::from_bits(outputs.outputs.get(0, 0, 5)), 32.0);
 }
 
-/// A panic of the resources comes out behind the code, and nothing is looked up after it.
+/// A panic of the resources is resumed after the code, and no more lookups are performed.
 #[test]
 fn panics_of_the_host_are_handed_on() {
     let body = "TEX TEMP[0], IN[0], SAMP[0], 2D\nTEX TEMP[1], IN[0], SAMP[1], 2D\nTEX TEMP[2], TEMP[0], SAMP[1], 2D\n\

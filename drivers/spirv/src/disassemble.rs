@@ -1,12 +1,12 @@
-//! Modules as text, in the form of `spirv-dis`.
+//! Disassembles modules, in the format of `spirv-dis`.
 
 use rspirv::binary::Disassemble;
 use tgsi_compiler::Code;
 
-/// The text of a module; `None` if the code is not binary.
+/// Disassembles a module; `None` if the code is not binary.
 ///
 /// # Errors
-/// The code is no module of SPIR-V.
+/// The code is not a SPIR-V module.
 pub fn disassemble(code: &Code) -> Option<Result<String, String>> {
     let Code::Binary(bytes) = code else { return None };
     if !bytes.starts_with(&spirv::MAGIC_NUMBER.to_le_bytes()) {

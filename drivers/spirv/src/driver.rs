@@ -1,4 +1,4 @@
-//! The driver as the compiler sees it.
+//! The driver: implements the compiler's `Driver` and `Target`.
 
 use tgsi_compiler::{Code, CodeSize, Driver, DriverOption, SlotLocations, Target, TargetError, UnknownOption};
 use tgsi_diagnostics::ErrorCode;
@@ -14,11 +14,11 @@ use crate::harness::lift;
 use crate::lower::lower;
 use crate::options::{Locations, SpirvOptions};
 
-/// The driver for SPIR-V.
+/// The SPIR-V driver.
 #[derive(Clone, Copy, Debug)]
 pub struct Spirv;
 
-/// The driver for SPIR-V.
+/// The SPIR-V driver's only instance.
 pub static DRIVER: Spirv = Spirv;
 
 impl Driver for Spirv {
@@ -43,13 +43,13 @@ impl Driver for Spirv {
     }
 
     fn run_options(&self) -> &'static [&'static str] {
-        // What runs the code leaves out the promises that the device does not give.
+        // The runner drops `float_controls` if the device does not support it.
         &["harness", "float_controls"]
     }
 
     fn approximate_ops(&self) -> &'static [AluOp] {
         use AluOp::*;
-        // Those to which Vulkan gives a precision in units in the last place, or which follow from such.
+        // Opcodes to which Vulkan gives a precision in ULP, and those derived from them.
         &[Frcp, Fdiv, Frsq, Fsqrt, Fexp2, Flog2, Fpow, Fsin, Fcos, Fmod, Frem, Flrp, Ffma]
     }
 
@@ -112,7 +112,7 @@ impl Target for SpirvOptions {
 
     fn reflect(&self, lowered: &tgsi_ir::Shader) -> Option<Result<String, Box<dyn TargetError>>> {
         let interface = crate::reflect(lowered, self).map_err(|error| error.located(lowered));
-        // It has neither maps nor floats, with which this could fail.
+        // Cannot fail: the interface has neither maps nor floats.
         Some(interface.map(|interface| serde_json::to_string(&interface).unwrap_or_default()))
     }
 
@@ -123,11 +123,11 @@ impl Target for SpirvOptions {
 }
 
 impl SpirvOptions {
-    /// The module for what [`lower`](Target::lower) gave, for drivers that go on from it. The source is there if its
-    /// text and lines are to be in the module.
+    /// Emits the module of a shader that [`lower`](Target::lower) has lowered, for drivers that process it further.
+    /// `source` is given if its text and lines are to be in the module.
     ///
     /// # Errors
-    /// [`SpirvError`], with the instruction that it is about.
+    /// [`SpirvError`], with the instruction it concerns.
     pub fn emit_module(
         &self,
         mut lowered: tgsi_ir::Shader,
@@ -143,7 +143,7 @@ impl SpirvOptions {
     }
 }
 
-/// Instructions within functions.
+/// Counts the instructions within functions.
 fn count_instructions(bytes: &[u8]) -> u32 {
     let words: Vec<u32> =
         bytes.chunks_exact(4).map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]])).collect();

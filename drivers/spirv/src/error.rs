@@ -11,16 +11,16 @@ use thiserror::Error;
 
 use crate::harness::Unliftable;
 
-/// What cannot be said in SPIR-V for the target.
+/// A shader that cannot be expressed in SPIR-V for the target.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 pub enum SpirvError {
-    /// There is no function to translate.
+    /// The shader has no entry point.
     #[error("the shader has no entry point")]
     NoEntryPoint,
-    /// Vulkan has no such stage, or this driver does not know it.
+    /// A stage that Vulkan or this driver does not support.
     #[error("there are no {0:?} shaders in SPIR-V for this target")]
     Stage(Stage),
-    /// An operation without a form in SPIR-V.
+    /// An ALU operation without a SPIR-V form.
     #[error("{inst}: {op} of {bits} bits has no SPIR-V form")]
     UnsupportedAlu {
         /// The instruction.
@@ -30,7 +30,7 @@ pub enum SpirvError {
         /// Bits of a component.
         bits: u8,
     },
-    /// An intrinsic without a form in SPIR-V.
+    /// An intrinsic without a SPIR-V form.
     #[error("{inst}: {op} has no SPIR-V form")]
     UnsupportedIntrinsic {
         /// The instruction.
@@ -38,55 +38,55 @@ pub enum SpirvError {
         /// Its opcode.
         op: IntrinsicOp,
     },
-    /// Something that the target lacks, or SPIR-V cannot express.
+    /// A feature that the target lacks or SPIR-V cannot express.
     #[error("{inst}: {what}")]
     Unsupported {
         /// The instruction.
         inst: Inst,
-        /// The obstacle.
+        /// The unsupported feature.
         what: &'static str,
     },
-    /// A part of the interface that the target lacks, or SPIR-V cannot express.
+    /// A part of the interface that the target lacks or SPIR-V cannot express.
     #[error("{name}: {what}")]
     Interface {
         /// The variable.
         name: String,
-        /// The obstacle.
+        /// The unsupported feature.
         what: &'static str,
     },
-    /// Two slots that have one location in shaders that are translated separately.
+    /// Two slots that share a location in separately translated shaders.
     #[error("{first} and {second} are both at location {location}, unless the shader is linked")]
     Location {
         /// A slot.
         first: String,
-        /// The other one.
+        /// The other slot.
         second: String,
         /// Their location.
         location: u32,
     },
     /// A linked shader with more slots than there are locations.
-    #[error("{name} would be at location {location}, and there are 32")]
+    #[error("{name} would be at location {location}, but there are only 32")]
     NoLocation {
         /// The slot.
         name: String,
         /// Its location.
         location: u32,
     },
-    /// Stream output of what the shader does not declare.
+    /// Stream output of outputs that the shader does not declare.
     #[error("stream output: {0}")]
     StreamOutput(String),
-    /// Something that the lowering should have removed.
-    #[error("{inst}: {what} is left")]
+    /// A construct that lowering should have removed.
+    #[error("{inst}: {what} was not lowered")]
     NotLowered {
         /// The instruction.
         inst: Inst,
         /// Its description.
         what: &'static str,
     },
-    /// More words or ids than a module can have.
+    /// A module with more words or ids than supported.
     #[error("the module would have more than {0} words")]
     TooLarge(u32),
-    /// The option `harness` has no counterpart of a part of the shader.
+    /// A part of the shader that the option `harness` does not support.
     #[error(transparent)]
     Harness(#[from] Unliftable),
 }
@@ -109,7 +109,7 @@ impl SpirvError {
 }
 
 impl SpirvError {
-    /// The instruction that it is about.
+    /// Returns the instruction that the error concerns.
     pub fn inst(&self) -> Option<Inst> {
         match *self {
             SpirvError::UnsupportedAlu { inst, .. }
@@ -127,14 +127,14 @@ impl SpirvError {
         }
     }
 
-    /// The message without the number of the instruction, which says nothing where its line is shown.
+    /// Returns the message without the number of the instruction, which is redundant where the source line is shown.
     fn message(&self) -> String {
         let text = self.to_string();
         let number = self.inst().map(|inst| format!("{inst}: "));
         number.and_then(|number| text.strip_prefix(&number).map(str::to_owned)).unwrap_or(text)
     }
 
-    /// What can be done about it.
+    /// Returns a suggestion.
     fn hint(&self) -> String {
         match self {
             SpirvError::NoEntryPoint => "declare a function as `(entrypoint)`".to_owned(),
@@ -146,30 +146,28 @@ impl SpirvError {
                 None => SHOWN.to_owned(),
             },
             SpirvError::UnsupportedAlu { bits, .. } if *bits != 32 => {
-                "`--driver-option no_int64` and `no_float64` compute with words of 32 bits".to_owned()
+                "`--driver-option no_int64` and `no_float64` lower it to 32-bit operations".to_owned()
             }
             SpirvError::UnsupportedAlu { .. } | SpirvError::UnsupportedIntrinsic { .. } => SHOWN.to_owned(),
             SpirvError::Interface { .. } => "`--reflect` shows the interface of a shader without it".to_owned(),
             SpirvError::Location { .. } => {
-                "`tgsic link` gives locations to the slots that both stages have, all of them different".to_owned()
+                "`tgsic link` assigns different locations to the slots that both stages have".to_owned()
             }
             SpirvError::NoLocation { .. } => {
-                "a shader of the pipeline must read less; `--driver glsl` finds slots by name, without locations"
+                "a shader of the pipeline must have fewer inputs; `--driver glsl` matches slots by name instead"
                     .to_owned()
             }
             SpirvError::StreamOutput(_) => {
                 "name outputs and streams as the shader declares them: `OUT[1].xy->0@16/32:1` is for stream 1"
                     .to_owned()
             }
-            SpirvError::NotLowered { .. } => {
-                "that is a mistake of the driver: please report it with the shader".to_owned()
-            }
+            SpirvError::NotLowered { .. } => "this is a bug in the driver: please report it with the shader".to_owned(),
             SpirvError::TooLarge(_) => "split the shader: devices refuse far smaller modules".to_owned(),
             SpirvError::Harness(_) => "without `--driver-option harness` the shader translates".to_owned(),
         }
     }
 
-    /// The error with the number of the instruction of the source that it is about.
+    /// Attaches the number of the source instruction that the error concerns.
     pub fn located(self, shader: &Shader) -> Box<dyn TargetError> {
         let entry = shader.entry_point().and_then(|entry| shader.functions[entry].body.as_ref());
         let instruction = entry.zip(self.inst()).and_then(|(body, inst)| body.origin(inst));
@@ -177,10 +175,10 @@ impl SpirvError {
     }
 }
 
-/// Where nothing better is known.
-const SHOWN: &str = "`tgsic ir --driver spirv --stage opt` shows what the instruction became";
+/// The default suggestion.
+const SHOWN: &str = "`tgsic ir --driver spirv --stage opt` shows the optimised code of the instruction";
 
-/// What can be done about things that a target lacks, by the start of their description.
+/// Suggestions for unsupported features, by the start of their description.
 const HINTS: &[(&str, &str)] = &[
     ("a bindless handle", "`--driver-option bindless`, for devices that can index arrays of descriptors"),
     ("elect needs SPIR-V 1.3", "`--target vulkan1.1` or later"),
@@ -189,11 +187,11 @@ const HINTS: &[(&str, &str)] = &[
     ("a position that is written in parts", "write all four components at once, or leave out the options that move it"),
     ("a clipped vertex that is written in parts", "write all four components at once, or leave out `user_clip_planes`"),
     ("the size of a constant buffer", "name the buffer by a constant number"),
-    ("a smallest level of detail", "leave the portable profile: `--target vulkan1.1`"),
+    ("a minimum level of detail", "leave the portable profile: `--target vulkan1.1`"),
     ("Vulkan has no handle", "pass the handle in a constant, with `--driver-option bindless`"),
 ];
 
-/// An error, and the number of the instruction of the source that it is about.
+/// An error, and the number of the source instruction that it concerns.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[error("{}", if instruction.is_some() { error.message() } else { error.to_string() })]
 pub struct Located {
@@ -216,7 +214,7 @@ impl TargetError for Located {
         let name = opcode.name();
         match &self.error {
             SpirvError::UnsupportedAlu { bits, .. } => {
-                Some(format!("{name} takes values of {bits} bits in a way that has no SPIR-V form"))
+                Some(format!("{name} has no SPIR-V form for values of {bits} bits"))
             }
             SpirvError::UnsupportedIntrinsic { .. } => Some(format!("{name} has no SPIR-V form")),
             SpirvError::Unsupported { .. }

@@ -1,5 +1,5 @@
-//! What was assigned to the interface of a module: locations of inputs and outputs, sets and bindings of resources,
-//! driver parameters, and the features that the module needs. A host reads it instead of guessing.
+//! The interface of a module: locations of inputs and outputs, sets and bindings of resources, driver parameters, and
+//! required features. The host reads it to set up the pipeline.
 
 use serde::Serialize;
 use tgsi_ir::Stage;
@@ -13,21 +13,21 @@ pub struct Interface {
     pub inputs: Vec<Varying>,
     /// Outputs with a location.
     pub outputs: Vec<Varying>,
-    /// Inputs that the API makes, by their names in SPIR-V.
+    /// Built-in inputs, by their names in SPIR-V.
     pub built_in_inputs: Vec<String>,
-    /// Outputs that the API takes, by their names in SPIR-V.
+    /// Built-in outputs, by their names in SPIR-V.
     pub built_in_outputs: Vec<String>,
     /// Resources with a set and a binding.
     pub resources: Vec<Resource>,
-    /// What the host puts into push constants (in OpenGL into the uniform block at binding 83).
+    /// Values that the host provides in push constants (in OpenGL in the uniform block at binding 83).
     pub driver_parameters: Vec<DriverParameter>,
-    /// What goes to buffers by stream output.
+    /// Outputs captured in buffers by stream output.
     pub stream_output: Vec<Captured>,
     /// Execution modes with their operands, as SPIR-V names them.
     pub execution_modes: Vec<String>,
-    /// Capabilities, and the feature of a Vulkan device that each needs.
+    /// Capabilities, each with the Vulkan feature that it needs.
     pub capabilities: Vec<Need>,
-    /// Extensions of SPIR-V, and the extension of Vulkan that allows each.
+    /// SPIR-V extensions, each with the Vulkan extension that permits it.
     pub extensions: Vec<Need>,
 }
 
@@ -36,24 +36,24 @@ pub struct Interface {
 pub struct Varying {
     /// The number of the register in TGSI.
     pub register: u32,
-    /// The semantic in TGSI; none for inputs of vertex shaders.
+    /// The semantic in TGSI; `None` for inputs of vertex shaders.
     pub semantic: Option<String>,
     /// The index of the semantic.
     pub index: u32,
-    /// Location.
+    /// The location.
     pub location: u32,
-    /// First component.
+    /// The first component.
     pub component: u32,
-    /// Number of components.
+    /// The number of components.
     pub components: u32,
-    /// The type of a component: `float`, `int`, `uint`. An attribute's format or an attachment's must be of this class.
+    /// The type of a component: `float`, `int`, `uint`. The format of the attribute or attachment must have this class.
     #[serde(rename = "type")]
     pub ty: &'static str,
-    /// The number of the source of blending, of fragment outputs.
+    /// The index of the blending source, for fragment outputs.
     pub source: u32,
-    /// One for the patch.
+    /// Whether it is one per patch.
     pub patch: bool,
-    /// Number of vertices, each of which has one; 0 if it is one for the invocation.
+    /// The number of vertices, if it is one per vertex; 0 if it is one per invocation.
     pub vertices: u32,
     /// How a fragment input is interpolated: `smooth`, `noperspective`, `flat`.
     pub interpolation: Option<&'static str>,
@@ -61,52 +61,53 @@ pub struct Varying {
     pub sampling: Option<&'static str>,
 }
 
-/// Components of an output that go to a buffer.
+/// Components of an output that are captured in a buffer.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Captured {
     /// The number of the register in TGSI.
     pub register: u32,
-    /// First component.
+    /// The first component.
     pub component: u32,
-    /// Number of components.
+    /// The number of components.
     pub components: u32,
     /// The buffer.
     pub buffer: u32,
-    /// Where they stand, in bytes from the start of a vertex.
+    /// The offset in bytes from the start of a vertex.
     pub offset: u32,
-    /// Bytes from a vertex to the next.
+    /// The distance in bytes between vertices.
     pub stride: u32,
     /// The vertex stream.
     pub stream: u32,
-    /// The location of the variable that has them: that of the output, or one of its own.
+    /// The location of the variable with the components: the output's, or that of a copy.
     pub location: u32,
 }
 
-/// A parameter that the host passes.
+/// A parameter that the host provides.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct DriverParameter {
-    /// `frag_height`: height of the framebuffer; `is_indexed`: all bits are set if the draw is indexed, else 0;
+    /// `frag_height`: height of the framebuffer; `is_indexed`: all bits set if the draw is indexed, else 0;
     /// `tess_inner`, `tess_outer`: tessellation levels without a control shader; `clip_planes`: user clip planes;
-    /// `window_scale`, `window_offset`: of positions in the window, the position in the clip space divided by w is
-    /// their product with the one plus the other: 1 / s and -t / s of a viewport that scales by s and moves by t;
-    /// `work_dim`: dimensions of a grid; `user_data`: data of the user for compute shaders; and where the target has no
-    /// built-ins for them `first_vertex` (of indexed draws what is added to indices), `base_instance`, `draw_id`.
+    /// `window_scale`, `window_offset`: for positions in the window; the clip-space position divided by w is the window
+    /// position times `window_scale` plus `window_offset`: 1 / s and -t / s for a viewport that scales by s and
+    /// translates by t; `work_dim`: number of dimensions of the grid; `user_data`: user data for compute shaders; and
+    /// for targets without these built-ins `first_vertex` (in indexed draws the base added to indices),
+    /// `base_instance`, `draw_id`.
     pub name: &'static str,
-    /// Offset in bytes.
+    /// The offset in bytes.
     pub offset: u32,
-    /// Size in bytes.
+    /// The size in bytes.
     pub size: u32,
     /// The type of a component: `float`, `int`, `uint`.
     #[serde(rename = "type")]
     pub ty: &'static str,
 }
 
-/// What a module needs of a device.
+/// A requirement of a module on the device.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Need {
     /// The name in SPIR-V.
     pub name: String,
-    /// The feature or extension in Vulkan; empty if every device has it.
+    /// The Vulkan feature or extension; empty if every device has it.
     pub vulkan: &'static str,
 }
 
@@ -114,7 +115,7 @@ pub struct Need {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ResourceKind {
-    /// A constant buffer; index 0 is that of `load_uniform`.
+    /// A constant buffer; index 0 is the one that `load_uniform` reads.
     ConstantBuffer,
     /// A texture with its sampler.
     CombinedTexture,
@@ -137,20 +138,20 @@ pub enum ResourceKind {
 pub struct Resource {
     /// Its kind.
     pub kind: ResourceKind,
-    /// The number in TGSI of the first.
+    /// TGSI's number of the first.
     pub index: u32,
-    /// Descriptor set.
+    /// The descriptor set.
     pub set: u32,
-    /// Binding.
+    /// The binding.
     pub binding: u32,
-    /// Number of descriptors.
+    /// The number of descriptors.
     pub count: u32,
-    /// What else is known of it (dimensionality, type, size).
+    /// A description (dimensionality, type, size).
     pub about: String,
 }
 
 impl Interface {
-    /// An empty one.
+    /// Creates an empty interface.
     pub fn new(stage: Stage) -> Interface {
         let stage = match stage {
             Stage::Vertex => "vertex",
@@ -176,9 +177,9 @@ impl Interface {
     }
 }
 
-/// The set and binding of a resource of a stage: the set is the kind, the binding the stage times 32 plus the index, so
-/// that shaders of different stages that were translated apart never meet. Samplers and counters, which share a set
-/// with others, start at 512.
+/// Returns the set and binding of a resource of a stage: the set is the kind, the binding the stage times 32 plus the
+/// index, so that separately translated shaders of different stages never collide. Samplers and counters, which share a
+/// set with others, start at 512.
 pub const fn default_binding(kind: ResourceKind, stage: Stage, index: u32) -> (u32, u32) {
     let number = match stage {
         Stage::TessCtrl => 1,

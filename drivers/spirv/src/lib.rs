@@ -1,6 +1,6 @@
-//! SPIR-V by direct translation: SSA values become result ids, phis become `OpPhi`, and what is left of registers
-//! becomes variables of the function. There is no copy propagation and no structurizer here: the optimiser has run, and
-//! the tree of blocks, ifs and loops already is the structure that SPIR-V asks for.
+//! SPIR-V by direct translation: SSA values become result ids, phis become `OpPhi`, and remaining registers become
+//! variables of the function. There is no copy propagation and no structurizer here: the optimiser has already run, and
+//! the tree of blocks, ifs and loops is already the structured control flow that SPIR-V requires.
 //!
 //! ```text
 //! optimised SSA ──lower──> SSA without what SPIR-V lacks ──plan──> classes of values ──emit──> sections of words
@@ -8,27 +8,28 @@
 //!
 //! | folder | holds |
 //! |---|---|
-//! | [`options`] | what a target has, and the interface that a host wants: one table |
-//! | `lower` | IR passes of this driver, and the list of those of the IR that run |
+//! | [`options`] | the features of the target and the interface for the host, in one table |
+//! | `lower` | this driver's IR passes, and the list of IR passes that run |
 //! | `plan` | the class (float, signed, unsigned, boolean) of every value, decided before anything is emitted |
-//! | `emit` | the walk over the tree that appends words; a file for each subject |
+//! | `emit` | the walk over the tree that emits words, one file for each subject |
 //! | `module` | the writer of words: sections, types, constants, capabilities |
-//! | [`stream_output`] | which outputs go to buffers |
-//! | [`interface`] | what was assigned to locations, sets and bindings |
+//! | [`stream_output`] | the outputs that are captured in buffers |
+//! | [`interface`] | the assigned locations, sets and bindings |
 //!
 //! # Invariants
 //!
-//! - **Values are typeless in the IR, typed in SPIR-V.** A value is made in one class. A reader that wants another
-//!   takes an `OpBitcast`, which is made once for each scope. Operands and results of a signed operation are signed,
-//!   those of an unsigned one unsigned: some translators of SPIR-V rely on it.
+//! - **Values are typeless in the IR, typed in SPIR-V.** A value has one class. A use in another class takes an
+//!   `OpBitcast`, emitted once for each scope. Operands and results of a signed operation are signed, those of an
+//!   unsigned one unsigned: some translators of SPIR-V rely on it.
 //! - **Defined where the IR is defined.** Division by zero, shift counts, conversions of floats out of range, minima
-//!   with NaN, and accesses out of range are written out where SPIR-V leaves them open.
-//! - **Minimal.** A capability, extension, variable or constant is there only if an instruction needs it.
-//! - **Errors are values.** What a target lacks is lowered, or an error that names instruction and feature.
+//!   with NaN, and accesses out of range get explicit code where SPIR-V leaves them undefined.
+//! - **Minimal.** A capability, extension, variable or constant is declared only if an instruction needs it.
+//! - **Errors are values.** A feature that the target lacks is lowered, or is an error that names instruction and
+//!   feature.
 //!
-//! # What is left to the device
+//! # Implementation-defined results
 //!
-//! Vulkan bounds errors in units in the last place (ulp). Within them results are the device's:
+//! Vulkan bounds errors in units in the last place (ulp). Within these bounds results depend on the device:
 //!
 //! | operation of the IR | bound |
 //! |---|---|
@@ -40,27 +41,21 @@
 //! | `fpow` | that of `fexp2(y * flog2(x))` |
 //! | `fsin`, `fcos` | 2^-11 from -pi to pi; beyond, none |
 //! | `fmod`, `frem`, `flrp` | those of the quotient and of the products |
-//! | `ffma` | rounded once or twice, unless the option `fused_fma` says that the target rounds once |
+//! | `ffma` | rounded once or twice; once with the option `fused_fma`, for targets that do |
 //!
-//! Denormals may be taken for zeros, also where they are only negated, or where a minimum or an absolute value is
-//! taken. Keeping them may cost speed, so that only code of the harness asks for it, of devices that promise it. NaN
-//! and infinities need not be kept, unless the option `float_controls` says that the target keeps them. The payload of
-//! a NaN is open, and so are the words of a 64-bit NaN. An address that is no multiple of four is rounded down.
-//! lavapipe of Mesa 22.3 differs beyond that, and that of 25.0 does not: it gives 0 for `0 * NaN` and a number for
-//! `pow(NaN, y)`, and has wrong derivatives in two of four lanes. Both give -127 for the logarithm of every denormal.
+//! Denormals may be flushed to zero, even by negation, minimum, maximum and absolute value. Preserving them may be
+//! slow, so only harness code requests it, from devices that support it. NaN and infinities need not be preserved,
+//! unless the option `float_controls` states that the target does. The payload of a NaN is unspecified, and so are the
+//! words of a 64-bit NaN. Addresses are rounded down to a multiple of four. lavapipe of Mesa 22.3 deviates further,
+//! that of 25.0 does not: it gives 0 for `0 * NaN` and a number for `pow(NaN, y)`, and has wrong derivatives in two of
+//! four lanes. Both give -127 for the logarithm of every denormal.
 //!
 //! # Size
 //!
-//! Real shaders of piglit, in all stages, by this driver and, from the GLSL of the same test, by Mesa 22.3's zink (what
-//! it hands to Vulkan) and by glslang 12 (`-G`). Instructions, names and lines not counted:
-//!
-//! | compared with | shaders | ours | theirs | both after `spirv-opt -O` | bytes, ours / theirs |
-//! |---|---|---|---|---|---|
-//! | zink | 374 | 51,334 | 110,388 | 50,585 and 85,552 | 0.51 |
-//! | glslang | 168 | 25,431 | 15,914 | 25,068 and 12,897 | 1.78 |
-//!
-//! glslang keeps matrices and calls of functions whole, leaves open what is out of range, and indexes arrays where TGSI
-//! has chains of comparisons; at the median ours are 1.18 times as long.
+//! Modules of real shaders have about half the instructions that Mesa's zink generates from the GLSL of the same test,
+//! and somewhat more than glslang's at the median. On average glslang's are considerably smaller, since it keeps
+//! matrices and function calls whole, leaves out-of-range cases undefined, and indexes arrays where TGSI has chains of
+//! comparisons.
 
 mod disassemble;
 mod driver;
@@ -80,10 +75,10 @@ pub use emit::Emitted;
 pub use error::SpirvError;
 pub use options::SpirvOptions;
 
-/// What the module of a lowered shader gives its inputs, outputs and resources, and what it needs.
+/// Returns the interface of a lowered shader's module.
 ///
 /// # Errors
-/// [`SpirvError`]: there is no such module.
+/// [`SpirvError`]: the shader cannot be translated.
 pub fn reflect(lowered: &tgsi_ir::Shader, options: &SpirvOptions) -> Result<interface::Interface, SpirvError> {
     emit::emit(lowered, options, None, None).map(|emitted| emitted.interface)
 }

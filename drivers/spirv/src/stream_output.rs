@@ -1,17 +1,17 @@
-//! Stream output: which components of outputs go to which buffers. TGSI's shaders do not say it; it is state.
+//! Stream output: the assignment of output components to buffers. It is API state, not part of a TGSI shader.
 //!
-//! As text, an entry is `OUT[1].xyz->0@16/32`: components `xyz` of output register 1 go to buffer 0, 16 bytes from the
-//! start of each vertex, of which the buffer has one every 32 bytes. `:2` behind it names the vertex stream of a
-//! geometry shader. Without components all four go; without `/32` the distance is that of another entry of the buffer.
+//! As text, an entry is `OUT[1].xyz->0@16/32`: components `xyz` of output register 1 are captured in buffer 0, at byte
+//! 16 of each vertex; the buffer has one vertex every 32 bytes. A suffix `:2` selects the vertex stream of a geometry
+//! shader. Without components all four are captured; without `/32` the stride is that of another entry for the buffer.
 
 use thiserror::Error;
 
-/// Buffers, and vertex streams.
+/// The number of buffers, and of vertex streams.
 const MOST: u32 = 4;
-/// Bytes that a vertex takes at most, as devices have it.
+/// Most bytes of a vertex, as devices allow.
 const MOST_BYTES: u32 = 2048;
 
-/// Components that go to a buffer.
+/// Output components that are captured in a buffer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Capture {
     /// The output register.
@@ -22,36 +22,36 @@ pub struct Capture {
     pub components: u8,
     /// The buffer.
     pub buffer: u32,
-    /// Where the components stand, in bytes from the start of a vertex.
+    /// The offset in bytes from the start of a vertex.
     pub offset: u32,
     /// The vertex stream.
     pub stream: u32,
 }
 
-/// What goes to buffers.
+/// The captured components.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct StreamOutput {
-    /// The components.
+    /// The entries.
     pub captures: Vec<Capture>,
-    /// Bytes from a vertex to the next, by buffer.
+    /// The stride in bytes between vertices, by buffer.
     pub strides: [u32; MOST as usize],
 }
 
-/// What is wrong with the text of stream output.
+/// A malformed text of stream output.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[error("stream output `{entry}`: {what} (as in `OUT[1].xyz->0@16/32`)")]
 pub struct StreamOutputError {
     /// The entry.
     pub entry: String,
-    /// What is wrong with it.
+    /// The problem.
     pub what: &'static str,
 }
 
 impl StreamOutput {
-    /// Reads entries with commas between.
+    /// Parses entries separated by commas.
     ///
     /// # Errors
-    /// [`StreamOutputError`]: the first entry that is none, or that contradicts one before.
+    /// [`StreamOutputError`]: the first malformed entry, or one that contradicts an earlier one.
     pub fn parse(text: &str) -> Result<StreamOutput, StreamOutputError> {
         let mut output = StreamOutput::default();
         for entry in text.split(',').map(str::trim).filter(|entry| !entry.is_empty()) {
@@ -61,28 +61,28 @@ impl StreamOutput {
         match without {
             Some(capture) => Err(StreamOutputError {
                 entry: format!("OUT[{}]", capture.register),
-                what: "no entry of its buffer says how far vertices are apart",
+                what: "no entry of its buffer has a stride",
             }),
             None => Ok(output),
         }
     }
 
     fn add(&mut self, entry: &str) -> Result<(), &'static str> {
-        let (source, place) = entry.split_once("->").ok_or("there is no `->`")?;
+        let (source, place) = entry.split_once("->").ok_or("`->` is missing")?;
         let (register, components) = match source.trim().split_once('.') {
             Some((register, components)) => (register, components),
             None => (source.trim(), "xyzw"),
         };
         let register = register.trim().strip_prefix("OUT[").and_then(|rest| rest.strip_suffix(']'));
-        let register = number(register.ok_or("it begins with `OUT[`, a number, `]`")?)?;
+        let register = number(register.ok_or("it must begin with `OUT[`, a number, `]`")?)?;
         let component = "xyzw".find(components).filter(|_| !components.is_empty());
-        let component = component.ok_or("components follow each other: x, xy, yzw, ...")? as u8;
+        let component = component.ok_or("components must be consecutive: x, xy, yzw, ...")? as u8;
         let (place, stream) = place.split_once(':').map_or((place, "0"), |(place, stream)| (place, stream));
         let (place, stride) = match place.split_once('/') {
             Some((place, stride)) => (place, Some(number(stride)?)),
             None => (place, None),
         };
-        let (buffer, offset) = place.split_once('@').ok_or("a buffer and an offset have `@` between")?;
+        let (buffer, offset) = place.split_once('@').ok_or("`@` between buffer and offset is missing")?;
         let capture = Capture {
             register,
             component,
@@ -92,21 +92,21 @@ impl StreamOutput {
             stream: number(stream)?,
         };
         if capture.buffer >= MOST || capture.stream >= MOST {
-            return Err("there are four buffers and four streams");
+            return Err("buffers and streams are numbered 0 to 3");
         }
         let is_word = |bytes: u32| bytes.is_multiple_of(4);
         if !is_word(capture.offset) || stride.is_some_and(|stride| !is_word(stride) || stride == 0) {
-            return Err("offsets and distances are multiples of four");
+            return Err("offsets and strides must be multiples of four");
         }
         let own = &mut self.strides[capture.buffer as usize];
         let stride = stride.unwrap_or(*own);
         if *own != 0 && stride != *own {
-            return Err("the distance differs from that of an entry before");
+            return Err("the stride differs from that of an earlier entry");
         }
         *own = stride;
         let end = capture.offset.saturating_add(4 * u32::from(capture.components));
         if end > MOST_BYTES || stride > MOST_BYTES || (stride != 0 && end > stride) {
-            return Err("it goes beyond the end of a vertex");
+            return Err("it exceeds the end of a vertex");
         }
         let overlaps = |other: &Capture| {
             other.buffer == capture.buffer
@@ -114,10 +114,10 @@ impl StreamOutput {
                 && other.offset < end
         };
         if self.captures.iter().any(overlaps) {
-            return Err("it goes where an entry before goes");
+            return Err("it overlaps an earlier entry");
         }
         if self.captures.iter().any(|other| other.buffer == capture.buffer && other.stream != capture.stream) {
-            return Err("a buffer has vertices of one stream");
+            return Err("a buffer can only hold vertices of one stream");
         }
         self.captures.push(capture);
         Ok(())

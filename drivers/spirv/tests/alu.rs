@@ -1,5 +1,5 @@
-//! Every opcode of the table of ALU opcodes is emitted, in every size and with every number of components, or is one of
-//! those that have no form in SPIR-V; and `spirv-val` accepts what comes out.
+//! Emits every opcode of the ALU table in every size and with every number of components. Each must either have code
+//! that `spirv-val` accepts, or be listed as having no SPIR-V form.
 
 use std::process::Command;
 
@@ -20,7 +20,7 @@ fn emit(compiler: &Compiler, cases: &[Case]) -> Result<Vec<u8>, String> {
     compiler.resume(shader(cases), Stage::Registers).finish().map(|code| code.into_bytes()).map_err(|e| e.to_string())
 }
 
-/// Checks one target; returns what is wrong.
+/// Checks one target; returns the failures.
 fn check(options: &[&str], environment: &str, bits: &[u8]) -> Vec<String> {
     let (compiler, portable) = (compiler(options), options.contains(&"portable"));
     let folder = tempfile::tempdir().expect("a folder");
@@ -78,7 +78,7 @@ fn every_opcode_is_emitted_for_other_targets() {
     assert_eq!(check(&["portable"], "vulkan1.1", &[1, 32]), Vec::<String>::new());
 }
 
-/// The opcodes of a module in order, of a compute shader that stores what is made of two words.
+/// Returns the opcodes, in order, of a compute shader that stores the result of `make` for two words.
 fn opcodes(options: &[&str], make: impl FnOnce(&mut Builder<'_>, Def, Def) -> Def) -> Vec<Op> {
     let ir = crate::alu_cases::shader_of(make);
     let code = compiler(options).resume(ir, Stage::Registers).finish().expect("code").into_bytes();
@@ -141,7 +141,7 @@ fn constants_leave_guards_out() {
 fn numbers_in_range_are_converted_at_once() {
     let extended = |make: fn(&mut Builder<'_>, Def) -> Def| count(&opcodes(&[], |b, x, _| make(b, x)), Op::ExtInst);
     let plain = extended(|_, x| x);
-    // The saturation alone, but the clamp of any number.
+    // One instruction each: the saturation of a bounded number, or the clamp of any other.
     let saturated = extended(|b, x| {
         let x = b.alu(AluOp::Fsat, &[x]);
         b.alu(AluOp::F2i32, &[x])

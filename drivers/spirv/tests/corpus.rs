@@ -1,6 +1,6 @@
-//! The driver on real shaders: every one translates, and `spirv-val` accepts every module for its target.
+//! Runs the driver on real shaders: all must translate, and `spirv-val` must accept every module for its target.
 //!
-//! `TGSIC_ONLY=text` restricts the runs to shaders whose path contains the text, `TGSIC_EVERY=n` to every n-th.
+//! `TGSIC_ONLY=text` restricts the runs to paths that contain the text, `TGSIC_EVERY=n` to every n-th shader.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -11,7 +11,7 @@ use rayon::prelude::*;
 use tgsi_compiler::front_end::{Reading, TGSI_TEXT};
 use tgsi_compiler::{Compiler, Driver};
 
-/// The corpus, or the part of it that the environment asks for.
+/// Returns the corpus, or the part selected by the environment.
 fn corpus() -> Vec<PathBuf> {
     let only = std::env::var("TGSIC_ONLY").unwrap_or_default();
     let every = std::env::var("TGSIC_EVERY").ok().and_then(|n| n.parse().ok()).unwrap_or(1);
@@ -19,7 +19,7 @@ fn corpus() -> Vec<PathBuf> {
     all.into_iter().filter(|path| path.to_string_lossy().contains(&only)).step_by(every).collect()
 }
 
-/// The first line of what is wrong with a module, without its ids and numbers, so that the same fault reads the same.
+/// Returns the first line of an error message, without ids and numbers, so that equal faults have equal texts.
 fn kind(message: &str) -> String {
     let line = message.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
     let line = line.split_once(": ").filter(|(start, _)| start.starts_with("error")).map_or(line, |(_, rest)| rest);
@@ -33,7 +33,7 @@ fn kind(message: &str) -> String {
     kind
 }
 
-/// Translates all for a target and validates. Prints what is wrong, by kind, and returns how many are.
+/// Translates all shaders for a target and validates them. Prints the failures by kind, and returns their number.
 fn validate(options: &[&str], environment: &str) -> usize {
     let target = tgsi_driver_spirv::DRIVER.target(options).expect("known options");
     let compiler = Compiler::for_target(target.into());
@@ -73,8 +73,7 @@ fn validate(options: &[&str], environment: &str) -> usize {
     results.len()
 }
 
-/// Tessellation evaluation shaders that read 60 slots, of vertices and of the patch, for which devices have 32
-/// locations.
+/// Tessellation evaluation shaders that read 60 slots of vertices and patch; devices have 32 locations.
 const WITHOUT_LOCATIONS: usize = 4;
 
 #[test]
@@ -90,7 +89,7 @@ fn every_module_is_valid_for_every_target() {
         (&["vulkan1.0"][..], "vulkan1.0", WITHOUT_LOCATIONS),
         (&["vulkan1.2"], "vulkan1.2", WITHOUT_LOCATIONS),
         (&["vulkan1.3"], "vulkan1.3", WITHOUT_LOCATIONS),
-        // One reads and writes an image without a format, which the languages behind this target do not have.
+        // One reads and writes an image without a format, which the target languages of this profile lack.
         (&["portable"], "vulkan1.1", 1 + WITHOUT_LOCATIONS),
         (&["vulkan1.2", "vulkan_memory_model"], "vulkan1.2", WITHOUT_LOCATIONS),
         (&["vulkan1.3", "vulkan_memory_model"], "vulkan1.3", WITHOUT_LOCATIONS),
@@ -99,7 +98,7 @@ fn every_module_is_valid_for_every_target() {
     }
 }
 
-/// Instructions of functions, without labels, lines and variables.
+/// Counts the instructions in functions by opcode, without labels, lines and variables.
 fn instructions(bytes: &[u8]) -> BTreeMap<u32, usize> {
     let words: Vec<u32> =
         bytes.chunks_exact(4).map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]])).collect();
@@ -116,8 +115,8 @@ fn instructions(bytes: &[u8]) -> BTreeMap<u32, usize> {
     counts
 }
 
-/// What `spirv-opt -O` still finds: nearly nothing. Prints the opcodes that it takes away most, and the shaders from
-/// which.
+/// Checks that `spirv-opt -O` finds next to nothing. Prints the opcodes that it removes most, and the shaders
+/// concerned.
 #[test]
 #[ignore = "minutes"]
 fn little_is_left_for_spirv_opt() {

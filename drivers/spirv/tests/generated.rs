@@ -1,6 +1,6 @@
 //! Generated shaders of every stage: each translates for every target, and `spirv-val` accepts the module.
 //!
-//! `TGSIC_COUNT=n` generates n shaders of each stage instead of 60, `TGSIC_SEED=n` starts elsewhere.
+//! `TGSIC_COUNT=n` generates n shaders of each stage instead of 60, `TGSIC_SEED=n` sets the first seed.
 
 use std::collections::BTreeMap;
 use std::process::Command;
@@ -48,7 +48,7 @@ fn every_module_is_valid() {
             let name = format!("{} {seed} for {environment}", stage.name());
             let code = match compiler.compile(&shader) {
                 Ok(code) => code,
-                // Handles of textures that are bound, and comparisons with textures of three dimensions.
+                // Handles of bound textures, and comparisons with 3D textures.
                 Err(error) if error.to_string().contains("Vulkan ") => return None,
                 Err(error) => return Some((error.to_string(), name)),
             };

@@ -1,6 +1,6 @@
-//! The lifted shader in the interpreter of the IR, against the original.
+//! Runs lifted shaders in the interpreter of the IR, and compares with the originals.
 //!
-//! `TGSIC_ONLY=text` restricts it to shaders whose path contains the text, and prints what they become.
+//! `TGSIC_ONLY=text` restricts the runs to paths that contain the text, and prints the lifted shaders.
 
 use std::path::PathBuf;
 
@@ -12,7 +12,7 @@ use tgsi_environment::SystemValue;
 use tgsi_environment::{AnalyticResources, Inputs, Outputs, Resources, RunLimits};
 use tgsi_ir::shader::Shader;
 
-/// Runs a lifted shader in the interpreter; every second quad is idle with a distance of eight.
+/// Runs a lifted shader in the interpreter; with a distance of eight, every second quad is idle.
 fn run_lifted(
     shader: &Shader,
     layout: &Layout,
@@ -45,7 +45,7 @@ fn run_lifted(
     decode(layout, inputs, &words, after.buffers, resources)
 }
 
-/// Which NaN it is does not matter.
+/// All NaNs are equal.
 fn same(expected: u32, found: u32) -> bool {
     expected == found || (f32::from_bits(expected).is_nan() && f32::from_bits(found).is_nan())
 }
@@ -76,7 +76,7 @@ fn compare(shader: &Shader, seeds: u64) -> Result<(), String> {
     Ok(())
 }
 
-/// Compares the shaders of files; those whose path contains `TGSIC_ONLY`.
+/// Compares the shaders of files selected by `TGSIC_ONLY`.
 fn compare_files(files: &[PathBuf]) -> (usize, Vec<String>) {
     let (mut count, mut wrong) = (0, Vec::new());
     for file in files.iter().filter(|file| is_wanted(file)) {

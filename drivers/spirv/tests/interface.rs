@@ -1,4 +1,5 @@
-//! Inputs, outputs, system values and stage modes: what each becomes, and that `spirv-val` takes it for every version.
+//! Inputs, outputs, system values and stage modes: checks the code of each, and that `spirv-val` accepts it for every
+//! version.
 
 use std::process::Command;
 
@@ -15,7 +16,7 @@ fn tool(name: &str, arguments: &[&str], module: &[u8]) -> (bool, String) {
     (output.status.success(), String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned())
 }
 
-/// The assembly of a shader for a target with options. It is valid.
+/// Returns the assembly of a shader for a target with options, after validating it.
 fn assembly(source: &str, environment: &str, options: &[&str]) -> String {
     let options: Vec<&str> = [environment].iter().chain(options).copied().collect();
     let compiler = Compiler::for_target(tgsi_driver_spirv::DRIVER.target(&options).expect("options").into());
@@ -28,7 +29,7 @@ fn assembly(source: &str, environment: &str, options: &[&str]) -> String {
     text
 }
 
-/// Checks a shader for every target: each of the texts is there.
+/// Checks for every target that the assembly of a shader contains each of the texts.
 fn check(source: &str, options: &[&str], wanted: &[&str]) {
     for target in TARGETS {
         let text = assembly(source, target, options);
@@ -220,7 +221,7 @@ fn conventions_of_points_windows_and_domains() {
     check(&window, &["user_clip_planes"], &["OpVectorTimesScalar", "OpFDiv", "window_scale", "window_offset"]);
 }
 
-/// Checks stream output: what is decorated, and how many outputs there are.
+/// Checks the decorations of stream output, and the number of outputs.
 fn check_stream_output(source: &str, entries: &str, wanted: &[&str], outputs: usize) {
     let option = format!("stream_output={entries}");
     for target in TARGETS {
@@ -236,16 +237,16 @@ fn check_stream_output(source: &str, entries: &str, wanted: &[&str], outputs: us
 #[test]
 fn stream_output_decorates_or_copies() {
     let source = vertex("DCL OUT[1], GENERIC[3]\n", "ADD OUT[1], IN[0], IN[0]\n");
-    // A whole output is captured as it is.
+    // A whole output is captured without a copy.
     check_stream_output(&source, "OUT[1]->1@16/32", &["XfbBuffer 1", "XfbStride 32", "Offset 16", "Location 3"], 2);
-    // A part, a built-in, or what is captured before has a variable of its own.
+    // A part, a built-in, or an output captured before is copied to a separate variable.
     check_stream_output(&source, "OUT[1].yz->0@0/8", &["Location 4", "Offset 0", "XfbStride 8"], 3);
     check_stream_output(&source, "OUT[0]->0@0/16", &["Location 4"], 3);
     check_stream_output(&source, "OUT[1]->0@0/16,OUT[1]->1@0/16", &["XfbBuffer 0", "XfbBuffer 1", "Location 4"], 3);
-    // An output that is declared and not written is zero.
+    // An output that is declared but not written is zero.
     let unwritten = vertex("DCL OUT[1], GENERIC[3]\nDCL OUT[5], GENERIC[7]\n", "ADD OUT[1], IN[0], IN[0]\n");
     check_stream_output(&unwritten, "OUT[5].x->0@0/4", &["Offset 0", "XfbStride 4"], 4);
-    // A position is captured before it is moved for the rasteriser.
+    // A position is captured before it is transformed for the rasteriser.
     let text = assembly(&source, "vulkan1.1", &["flip_y", "stream_output=OUT[0].y->0@0/4"]);
     let stores = text.lines().filter(|line| line.starts_with("OpStore")).count();
     assert_eq!(stores, 3, "{text}");
@@ -309,7 +310,7 @@ fn the_memory_model_of_vulkan_speaks_of_accesses() {
     }
     let text = assembly(&compute(", COHERENT", "BARRIER\n"), "vulkan1.2", &[]);
     assert!(text.contains("Logical GLSL450") && text.contains(" Coherent") && !text.contains("NonPrivate"), "{text}");
-    // Outputs of a patch are seen behind a barrier.
+    // Outputs of a patch are visible after a barrier.
     let control = "TESS_CTRL\nPROPERTY TCS_VERTICES_OUT 3\nDCL IN[][0], POSITION\nDCL OUT[][0], POSITION\nDCL SV[0], \
                    INVOCATIONID\nDCL ADDR[0]\nUARL ADDR[0].x, SV[0].xxxx\nMOV OUT[ADDR[0].x][0], \
                    IN[ADDR[0].x][0]\nBARRIER\nEND\n";
@@ -319,7 +320,7 @@ fn the_memory_model_of_vulkan_speaks_of_accesses() {
     assert!(text.contains(&format!("OpConstant %uint {semantics}")), "{text}");
 }
 
-/// What no device has room for is an error, and not two variables at one location.
+/// Too many slots are an error, rather than two variables at one location.
 #[test]
 fn two_slots_at_one_location_are_an_error() {
     let error = |options: &[&str], source: &str| {
@@ -349,7 +350,7 @@ fn two_slots_at_one_location_are_an_error() {
     assert!(error(&["two_sided"], back).is_err());
 }
 
-/// Which of several inputs is read must be asked on robust devices, too.
+/// A dynamic index into several inputs is compared on robust devices, too.
 #[test]
 fn an_input_at_a_run_time_index_is_selected() {
     let source = "FRAG\nDCL IN[0..1], ARRAY(1), GENERIC[0], PERSPECTIVE\nDCL OUT[0], COLOR\nDCL CONST[0][0]\nDCL ADDR[0]\n\

@@ -1,14 +1,13 @@
-//! The folders of the driver stand in one order, from words to the walk over a shader: none of them imports a later
-//! one.
+//! Checks the layering of the driver's folders, from words to the walk over a shader: no folder imports a later one.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The folders of `src`, the first one first: each may name those before it.
+/// The folders of `src` in order: each may import from earlier ones.
 const LAYERS: [&str; 5] = ["module", "plan", "harness", "lower", "emit"];
 
-/// Files of `src` that folders may name. They name no folder but `module` (for classes of values) and `harness` (for
-/// its error).
+/// Files of `src` that folders may import from. They import from no folder except `module` (for classes of values) and
+/// `harness` (for its error).
 const ROOT: [&str; 4] = ["error", "options", "interface", "stream_output"];
 
 fn source() -> PathBuf {
@@ -35,7 +34,7 @@ fn every_folder_is_in_the_list() {
             assert!(LAYERS.contains(&&*name), "{name} has no place in the order");
         } else {
             let is_known = ROOT.contains(&&*name) || matches!(&*name, "lib" | "driver" | "disassemble");
-            assert!(is_known, "{name}.rs stands beside the folders");
+            assert!(is_known, "{name}.rs is not in the list of files");
         }
     }
 }

@@ -1,9 +1,9 @@
-//! Linked shaders: `spirv-val` accepts both sides, and a vertex shader and a fragment shader behind it compute what
-//! they did, in the interpreter of the IR.
+//! Linked shaders: `spirv-val` must accept both, and a vertex shader followed by a fragment shader must compute the
+//! same as before linking, in the interpreter of the IR.
 //!
-//! Of real shaders few are there with their partner. So every fragment, geometry and tessellation shader gets the
-//! shader of the stage before that writes most of what it reads: what is missing is zero, what is too much goes.
-//! `TGSIC_ONLY=text` restricts the runs to readers whose path contains the text.
+//! Few real shaders are available with their counterpart. Every fragment, geometry and tessellation shader is therefore
+//! paired with the shader of the previous stage that writes most of its inputs: missing outputs are zero, superfluous
+//! ones are removed. `TGSIC_ONLY=text` restricts the runs to readers with paths that contain the text.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -23,7 +23,7 @@ use tgsi_ir::{Shader, run};
 
 const LANES: usize = 4;
 
-/// Registers of inputs or outputs by slot.
+/// Returns the registers of inputs or outputs by slot.
 fn registers(shader: &Shader, mode: VariableModes) -> BTreeMap<(bool, i32), usize> {
     let mut registers = BTreeMap::new();
     for (_, data) in shader.globals_with(mode) {
@@ -41,7 +41,7 @@ fn registers(shader: &Shader, mode: VariableModes) -> BTreeMap<(bool, i32), usiz
     registers
 }
 
-/// A float that looks random, of a few numbers.
+/// Returns a pseudo-random float derived from some numbers.
 fn made_up(numbers: [usize; 4]) -> u32 {
     let mut state = 0x9e37_79b9_7f4a_7c15u64;
     for number in numbers {
@@ -52,7 +52,7 @@ fn made_up(numbers: [usize; 4]) -> u32 {
 }
 
 fn inputs_of(seed: usize) -> Inputs {
-    // Of both stages, so that it does not matter which one loads them.
+    // Shared by both stages, so that it does not matter which one loads them.
     let constants = (0..4).map(|buffer| (0..1024).map(|word| made_up([7, seed, buffer, word])).collect()).collect();
     Inputs {
         lanes: LANES,
@@ -69,8 +69,8 @@ fn execute(shader: &Shader, inputs: &Inputs) -> Result<Outputs, String> {
     run::run(shader, inputs, &mut resources, RunLimits::of_steps(200_000)).map_err(|error| error.to_string())
 }
 
-/// Runs a vertex shader with made-up attributes, and a fragment shader with its outputs. Returns what the rasteriser
-/// and the framebuffer get.
+/// Runs a vertex shader with generated attributes, and a fragment shader with its outputs. Returns the inputs of the
+/// rasteriser and of the framebuffer.
 fn run_both(vertex: &Shader, fragment: &Shader, seed: usize) -> Result<(BTreeMap<i32, Vec<u32>>, Outputs), String> {
     let mut inputs = inputs_of(seed);
     for register in 0..40 {
@@ -107,13 +107,13 @@ fn run_both(vertex: &Shader, fragment: &Shader, seed: usize) -> Result<(BTreeMap
     Ok((fixed, execute(fragment, &inputs)?))
 }
 
-/// Whether two words are the same, or floats that are nearly so.
+/// Returns whether two words are equal, or nearly equal floats.
 fn is_close(a: u32, b: u32) -> bool {
     let (x, y) = (f32::from_bits(a), f32::from_bits(b));
     a == b || (x.is_nan() && y.is_nan()) || (x - y).abs() <= 1e-4 * x.abs().max(y.abs()).max(1e-3)
 }
 
-/// What differs between two runs.
+/// Compares two runs.
 fn compare(a: &(BTreeMap<i32, Vec<u32>>, Outputs), b: &(BTreeMap<i32, Vec<u32>>, Outputs)) -> Result<(), String> {
     for (slot, words) in &a.0 {
         let other = b.0.get(slot).ok_or_else(|| format!("slot {slot} has gone"))?;
@@ -142,7 +142,7 @@ fn compare(a: &(BTreeMap<i32, Vec<u32>>, Outputs), b: &(BTreeMap<i32, Vec<u32>>,
 struct Real {
     path: PathBuf,
     shader: tgsi::Shader,
-    /// As it is translated alone.
+    /// The result of translating it alone.
     lowered: Shader,
 }
 
@@ -154,7 +154,7 @@ fn read(compiler: &Compiler, text: &[u8], path: PathBuf) -> Option<Real> {
     Some(Real { path, shader, lowered })
 }
 
-/// What linking made of pairs, in sums.
+/// Totals over the linked pairs.
 #[derive(Default, Debug)]
 struct Totals {
     pairs: usize,
@@ -255,7 +255,7 @@ fn real_shaders_compute_the_same_and_are_valid() {
     assert!(!only.is_empty() || every > 1 || (totals.run > 500 && totals.not_run < 40), "{totals:?}");
 }
 
-/// Gives the outputs of a vertex shader the semantics of the inputs of a fragment shader, as far as there are any.
+/// Gives the outputs of a vertex shader the semantics of a fragment shader's inputs, until either run out.
 fn meet(vertex: &mut tgsi::Shader, fragment: &tgsi::Shader) {
     let inputs = fragment.declarations.iter().filter(|d| d.file == File::Input);
     let free = inputs.filter_map(|d| d.semantic.map(|semantic| (semantic.name, semantic.index, d.last - d.first)));
@@ -270,7 +270,7 @@ fn meet(vertex: &mut tgsi::Shader, fragment: &tgsi::Shader) {
             Some((name, index, more)) if more >= output.last - output.first => {
                 (semantic.name, semantic.index) = (name, index);
             }
-            // Those that do not meet must not be two of one semantic.
+            // The others need distinct semantics.
             _ => {
                 (semantic.name, semantic.index) = (Semantic::Generic, next);
                 next += output.last - output.first + 1;
@@ -279,7 +279,7 @@ fn meet(vertex: &mut tgsi::Shader, fragment: &tgsi::Shader) {
     }
 }
 
-/// Generated vertex and fragment shaders, each pair linked: equal results.
+/// Links pairs of generated vertex and fragment shaders: their results must not change.
 #[test]
 fn generated_shaders_compute_the_same() {
     let count = std::env::var("TGSIC_COUNT").ok().and_then(|n| n.parse().ok()).unwrap_or(150u64);
@@ -295,7 +295,7 @@ fn generated_shaders_compute_the_same() {
             let (mut vertex, fragment) = (made(Processor::Vertex, seed), made(Processor::Fragment, seed + 7919));
             meet(&mut vertex, &fragment);
             let alone = |shader: &tgsi::Shader| compiler.ir_at(Stage::Registers, shader);
-            // What SPIR-V cannot express is no matter of linking.
+            // Shaders that SPIR-V cannot express are not the subject of this test.
             let (Ok(first), Ok(second)) = (alone(&vertex), alone(&fragment)) else { return None };
             let options = LinkOptions { shares_constants: seed % 3 == 0, ..LinkOptions::default() };
             let sources = vec![Source::from(&vertex), Source::from(&fragment)];
@@ -325,7 +325,7 @@ fn generated_shaders_compute_the_same() {
     assert!(results.len() as u64 > count / 2 && slots.1 < slots.0, "{} pairs, {slots:?}", results.len());
 }
 
-/// What is indexed at run time, and written only in part, reads zero where nobody writes.
+/// Unwritten parts of a dynamically indexed array read as zero.
 #[test]
 fn parts_of_arrays_that_nobody_writes_have_no_location() {
     let target = tgsi_driver_spirv::DRIVER.target(&["vulkan1.1"]).expect("known options");
@@ -355,7 +355,7 @@ fn parts_of_arrays_that_nobody_writes_have_no_location() {
     }
 }
 
-/// Generated shaders of all stages, in pipelines of three and more: each translates, and `spirv-val` accepts it.
+/// Links pipelines of three and more generated shaders: each must translate, and `spirv-val` must accept it.
 #[test]
 fn generated_pipelines_are_valid() {
     use Processor::{Fragment, Geometry, TessControl, TessEval, Vertex};
@@ -389,7 +389,7 @@ fn generated_pipelines_are_valid() {
                 let module = folder.path().join(format!("{seed}-{place}.spv"));
                 std::fs::write(&module, shader.code.into_bytes()).expect("a file");
                 let output = Command::new("spirv-val").args(["--target-env", "vulkan1.3"]).arg(&module).output();
-                // The tests of single shaders say that the program is missing.
+                // The tests of single shaders report a missing program.
                 let output = output.ok()?;
                 (!output.status.success()).then(|| format!("{seed}: {}", String::from_utf8_lossy(&output.stderr)))
             })

@@ -1,11 +1,11 @@
-//! Buffers, shared memory, counters, local variables, subgroups: the shape of each construct, and that `spirv-val` takes
-//! it for every version.
+//! Buffers, shared memory, counters, local variables, subgroups: checks the code of each construct, and that
+//! `spirv-val` accepts it for every version.
 
 use std::process::Command;
 
 use tgsi_compiler::Driver;
 
-/// Versions with the environment that `spirv-val` knows them by.
+/// Versions, each with its environment for `spirv-val`.
 const TARGETS: &[(&str, &str)] = &[
     ("vulkan1.0", "vulkan1.0"),
     ("vulkan1.1", "vulkan1.1"),
@@ -24,7 +24,7 @@ fn tool(name: &str, arguments: &[&str], module: &[u8]) -> (bool, String) {
     (output.status.success(), String::from_utf8_lossy(&text).into_owned())
 }
 
-/// Emits IR as it stands, without the passes before.
+/// Emits IR without running earlier passes.
 fn emit(source: &str, options: &[&str]) -> Result<Vec<u8>, String> {
     let target = tgsi_driver_spirv::DRIVER.target(options).expect("known options");
     let shader = tgsi_ir::text::parse(source).expect("IR");
@@ -34,14 +34,14 @@ fn emit(source: &str, options: &[&str]) -> Result<Vec<u8>, String> {
     Ok(code.into_bytes())
 }
 
-/// The disassembly of a function without the ids of results.
+/// Returns the disassembly of a function without result ids.
 fn assembly(source: &str, options: &[&str]) -> String {
     let module = emit(source, options).expect("code");
     let (_, text) = tool("spirv-dis", &["--no-header", "--raw-id", "--no-indent"], &module);
     text
 }
 
-/// Opcodes of a function in their order.
+/// Returns the opcodes of a function in order.
 fn opcodes(assembly: &str) -> Vec<&str> {
     let word = |line: &'_ str| line.split_whitespace().find(|word| word.starts_with("Op")).map(str::len);
     assembly
@@ -58,7 +58,7 @@ fn count(assembly: &str, text: &str) -> usize {
     assembly.lines().filter(|line| line.split_whitespace().any(|word| word == text)).count()
 }
 
-/// A compute shader with this body, in which `%0` is 0, `%1` is 16 and `%2` is a word of buffer 0.
+/// Returns a compute shader with this body, in which `%0` is 0, `%1` is 16 and `%2` is a word of buffer 0.
 fn compute(header: &str, code: &str) -> String {
     format!(
         "shader: MESA_SHADER_COMPUTE\nworkgroup_size: 64, 1, 1\nnum_ssbos: 1\n{header}decl_function main () \
@@ -85,7 +85,7 @@ fn constants_in_range_need_no_guard() {
     assert_eq!(count(&text, "OpSelect"), 0, "{text}");
     is_valid_everywhere(&source, &[]);
 
-    // Beyond what is declared and known to be read there is nothing.
+    // The buffer ends after the declared and accessed part.
     let dynamic =
         "    32x4 %3 = @load_uniform (%2) (base=0, range=2, dest_type=float32)\n    32 %4 = fadd %3.y, %3.z\n";
     let source = compute("uniforms: 2\n", &format!("{dynamic}    @store_ssbo (%4, %0, %1) ({STORE})\n"));
@@ -100,7 +100,7 @@ fn a_component_that_is_read_alone_is_loaded_alone() {
     let code = "    32x4 %3 = @load_uniform (%0) (base=1, range=1, dest_type=float32)\n    32 %4 = fadd %3.y, %3.y\n";
     let source = compute("uniforms: 2\n", &format!("{code}    @store_ssbo (%4, %0, %1) ({STORE})\n"));
     let text = assembly(&source, &[]);
-    // Neither a vector is loaded nor a component taken of one.
+    // Neither is a vector loaded nor a component extracted.
     assert_eq!(count(&text, "OpCompositeExtract"), 0, "{text}");
     is_valid_everywhere(&source, &[]);
 }
@@ -247,7 +247,7 @@ fn words_are_signed_if_atomics_want_it() {
     let signed = |text: &str| text.lines().any(|line| line.contains("OpTypeInt 32 1"));
     assert!(signed(&assembly(&of(&["imin"]), &[])));
     assert!(!signed(&assembly(&of(&["umin"]), &[])));
-    // Where both are wanted, the portable form of the signed one is a loop.
+    // If both are used, the portable form of the signed one is a loop.
     let both = of(&["imin", "umin"]);
     assert_eq!(count(&assembly(&both, &[]), "OpLoopMerge"), 0);
     assert_eq!(count(&assembly(&both, &["portable"]), "OpLoopMerge"), 1);
@@ -276,7 +276,7 @@ fn shared_memory_starts_as_zero() {
     assert_eq!((count(&new, "OpLoopMerge"), count(&new, "OpControlBarrier")), (0, 0), "{new}");
     is_valid_everywhere(&source, &[]);
 
-    // What is accessed at known places only has no more than those.
+    // Memory that is accessed at constant places only has just these.
     let source =
         compute("shared_size: 32768\n", "    32x2 %3 = @load_shared (%1) (base=0, align_mul=4, align_offset=0)\n");
     let text = assembly(&source, &[]);
@@ -295,7 +295,7 @@ fn counters_are_words_of_a_buffer() {
     let header = "num_abos: 1\ndecl_var uniform INTERP_MODE_NONE none atomic_uint[2] counters_0_0 (~0, 0, 0)\n";
     let source = compute(header, &code);
     let text = assembly(&source, &[]);
-    // A declared counter at a known place needs no guard.
+    // A declared counter at a constant place needs no guard.
     let first = opcodes(&text).iter().position(|&op| op == "OpAtomicLoad").expect("a load");
     let guards = opcodes(&text)[..first].iter().filter(|&&op| op == "OpSelectionMerge").count();
     assert_eq!(guards, 1, "that of the word of buffer 0: {text}");
@@ -334,7 +334,7 @@ fn barriers() {
     assert_eq!((count(&text, "OpControlBarrier"), count(&text, "OpMemoryBarrier")), (2, 1), "{text}");
     is_valid_everywhere(&source, &[]);
 
-    // Fragments are in no workgroup: only memory is ordered.
+    // Fragment shaders have no workgroup: only memory is ordered.
     let source = format!(
         "shader: MESA_SHADER_FRAGMENT\ndecl_function main () (entrypoint)\n\nimpl main {{\n    block b0:\n{code}    \
          @barrier (execution_scope=NONE, memory_scope=WORKGROUP, mem_semantics=ACQ|REL, mem_modes=shared)\n}}\n"
@@ -359,7 +359,7 @@ fn registers_are_variables() {
     for (word, times) in [("FAbs", 1), ("OpFNegate", 1), ("NClamp", 1)] {
         assert_eq!(count(&text, word), times, "{word}: {text}");
     }
-    // The array is read at a clamped place, and stored to under a condition.
+    // Reads of the array clamp the index, stores are conditional.
     assert_eq!((count(&text, "UMin"), count(&text, "OpSelect")), (1, 1), "{text}");
     assert_eq!(count(&text, "OpSelectionMerge"), 3, "two of the buffer, one of the register: {text}");
     is_valid_everywhere(&source, &[]);

@@ -1,5 +1,5 @@
-//! One lookup each: every operation with every dimensionality, layers, comparison, offset and type of result, with
-//! samplers combined and separate. The instruction is the expected one, and `spirv-val` accepts the module.
+//! One lookup each: every operation with every dimensionality, layers, comparison, offset and result type, with
+//! combined and separate samplers. Each must have the expected instruction, and `spirv-val` must accept the module.
 
 use std::fmt::Write as _;
 use std::process::Command;
@@ -8,7 +8,7 @@ use rayon::prelude::*;
 use tgsi_compiler::front_end::{Reading, TGSI_TEXT};
 use tgsi_compiler::{Code, Compiler, Driver};
 
-/// A target: its name in TGSI, components of a coordinate with layer, whether it compares, has layers, takes offsets.
+/// A texture target: its name in TGSI, coordinate components with the layer, whether it compares and accepts offsets.
 struct Target {
     name: &'static str,
     coordinates: u8,
@@ -20,7 +20,7 @@ const fn target(name: &'static str, coordinates: u8, shadow: bool, offsets: bool
     Target { name, coordinates, shadow, offsets }
 }
 
-/// Those with a sampler.
+/// The targets that are sampled.
 const SAMPLED: &[Target] = &[
     target("1D", 1, false, true),
     target("2D", 2, false, true),
@@ -39,11 +39,11 @@ const SAMPLED: &[Target] = &[
     target("SHADOWCUBEARRAY", 4, true, false),
 ];
 
-/// Those that are only fetched from.
+/// The targets that are only fetched from.
 const FETCHED: &[&str] =
     &["1D", "2D", "3D", "RECT", "1D_ARRAY", "2D_ARRAY", "2D_MSAA", "2D_ARRAY_MSAA", "BUFFER", "CUBE"];
 
-/// A shader and the instruction that it must have.
+/// A shader and its expected instruction.
 struct Case {
     name: String,
     source: String,
@@ -69,7 +69,7 @@ fn cases() -> Vec<Case> {
         let Target { name, coordinates, shadow, offsets } = *target;
         let implicit = if shadow { "OpImageSampleDrefImplicitLod" } else { "OpImageSampleImplicitLod" };
         let explicit = if shadow { "OpImageSampleDrefExplicitLod" } else { "OpImageSampleExplicitLod" };
-        // Where the comparator leaves no room, there is a second operand.
+        // If the coordinates fill the operand, the comparator is in a second one.
         let second = shadow && coordinates == 4 || name == "CUBEARRAY";
         let third = shadow && coordinates == 3 || second;
         let types = if shadow { &plain[2..] } else { plain };
@@ -185,7 +185,7 @@ fn has_tool(tool: &str) -> bool {
     Command::new(tool).arg("--version").output().is_ok()
 }
 
-/// What `spirv-val` says; nothing if it accepts the module or is not there.
+/// Returns the error of `spirv-val`; `None` if it accepts the module or is not installed.
 fn rejected(bytes: &[u8], environment: &str) -> Option<String> {
     let file = tempfile::NamedTempFile::new().expect("a file");
     std::fs::write(file.path(), bytes).expect("a file");
@@ -242,7 +242,7 @@ fn portable() {
     check(&["portable"], "vulkan1.1", false);
 }
 
-/// A module of a fragment shader as text.
+/// Disassembles a fragment shader's module.
 fn text_of(view: &str, instructions: &str, options: &[&str]) -> String {
     let bytes = translate(&fragment(view, "FLOAT", instructions), options).expect("a module");
     assert_eq!(rejected(&bytes, "vulkan1.1"), None);

@@ -64,8 +64,8 @@ fn options_make_text() {
         assert_eq!(folder.list("out"), [format!("a.{extension}")]);
     }
     for (option, message) in [
-        ("symbol=a-b", "no identifier of C"),
-        ("symbol=a,b", "no identifier of C"),
+        ("symbol=a-b", "not an identifier of C"),
+        ("symbol=a,b", "not an identifier of C"),
         ("target_triple=nonsense", "nonsense"),
         ("interpret=1", "no driver option `interpret=1`"),
         ("no_such=1", "no_such"),

@@ -1,7 +1,7 @@
 //! ALU opcodes as machine code: a value is four 32-bit lanes of type `i32x4`.
 //!
-//! The rules here compute what [`tgsi_ir::alu::evaluate`] says, bit for bit but for the payload of NaN. Opcodes without
-//! a rule are evaluated lane by lane through a call; see [`super::calls`].
+//! The rules have the results of [`tgsi_ir::alu::evaluate`], bit for bit except for the payload of NaN. Opcodes without
+//! a rule are evaluated lane by lane by a call; see [`super::calls`].
 
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::types::{F32X4, I8X16, I32, I32X4, I64};
@@ -11,26 +11,26 @@ use tgsi_ir::alu::AluOp;
 
 use super::calls::Function;
 
-/// Makes code for an opcode from its operands.
+/// Emits code for an opcode from its operands.
 pub(super) type Rule = fn(&mut Lanes<'_, '_>, &[Value]) -> Value;
 
-/// How an opcode becomes code.
+/// The translation of an opcode.
 #[derive(Clone, Copy)]
 pub(super) enum Form {
-    /// A rule for operands of 32 bits.
+    /// A rule for 32-bit operands.
     Rule(Rule),
-    /// The same; it computes floats, and holds where these are neither flushed nor rounded toward zero.
+    /// The same for floats; valid unless the execution mode flushes denormals or rounds toward zero.
     Float(Rule),
-    /// A function of the library for each lane, with the same condition.
+    /// A library function called for each lane, under the same condition.
     Call(Function),
 }
 
-/// Makes code for operations on four lanes.
+/// Emits code for operations on four lanes.
 pub(super) struct Lanes<'b, 'f> {
     pub builder: &'b mut FunctionBuilder<'f>,
 }
 
-/// How vectors are read as vectors of other lanes.
+/// Returns the flags for bitcasts between vectors with different lanes.
 pub(super) fn flags() -> MemFlags {
     MemFlags::new().with_endianness(Endianness::Little)
 }
@@ -44,7 +44,7 @@ impl Lanes<'_, '_> {
         self.builder.ins().bitcast(I32X4, flags(), value)
     }
 
-    /// The same word in all lanes.
+    /// Emits the same word in all lanes.
     pub fn splat(&mut self, word: u32) -> Value {
         let bytes: Vec<u8> = (0..4).flat_map(|_| word.to_le_bytes()).collect();
         let constant = self.builder.func.dfg.constants.insert(bytes.into());
@@ -68,7 +68,7 @@ impl Lanes<'_, '_> {
         self.word(result)
     }
 
-    /// All ones where a comparison of floats holds.
+    /// Emits all ones where a comparison of floats holds.
     fn compare(&mut self, condition: FloatCC, operands: &[Value]) -> Value {
         let (a, b) = (self.float(operands[0]), self.float(operands[1]));
         self.builder.ins().fcmp(condition, a, b)
@@ -78,24 +78,24 @@ impl Lanes<'_, '_> {
         self.builder.ins().icmp(condition, operands[0], operands[1])
     }
 
-    /// All ones where a word is not 0.
+    /// Emits all ones where a word is not 0.
     pub fn is_set(&mut self, value: Value) -> Value {
         let zero = self.splat(0);
         self.builder.ins().icmp(IntCC::NotEqual, value, zero)
     }
 
-    /// `a` where a mask of all ones or zeros is set, else `b`.
+    /// Emits `a` where a mask of all ones or zeros is set, else `b`.
     pub fn select(&mut self, mask: Value, a: Value, b: Value) -> Value {
         self.builder.ins().bitselect(mask, a, b)
     }
 
-    /// A float where a mask is set, else +0.
+    /// Emits a float where a mask is set, else +0.
     fn where_set(&mut self, mask: Value, value: f32) -> Value {
         let one = self.splat(value.to_bits());
         self.builder.ins().band(mask, one)
     }
 
-    /// The smaller (with `FloatCC::LessThan`) or larger number of two; -0 is below +0.
+    /// Emits the smaller (with `FloatCC::LessThan`) or larger of two numbers; -0 is below +0.
     fn extreme(&mut self, condition: FloatCC, order: IntCC, operands: &[Value]) -> Value {
         let (a, b) = (operands[0], operands[1]);
         let better = self.compare(condition, operands);
@@ -108,7 +108,7 @@ impl Lanes<'_, '_> {
         self.select(mask, a, b)
     }
 
-    /// At least +0 and at most 1; NaN becomes 0.
+    /// Clamps to 0..1; NaN becomes +0.
     pub fn saturate(&mut self, value: Value) -> Value {
         let (zero, one) = (self.splat(0), self.splat(1f32.to_bits()));
         let above = self.compare(FloatCC::GreaterThan, &[value, zero]);
@@ -117,7 +117,7 @@ impl Lanes<'_, '_> {
         self.select(below, value, one)
     }
 
-    /// Computes lane by lane with scalars.
+    /// Emits an operation lane by lane with scalars.
     fn by_lane(&mut self, operands: &[Value], make: fn(&mut FunctionBuilder<'_>, Value, Value) -> Value) -> Value {
         let mut result = operands[0];
         let second = operands.last().copied().unwrap_or(operands[0]);
@@ -130,7 +130,7 @@ impl Lanes<'_, '_> {
         result
     }
 
-    /// The lanes of a vector in another order.
+    /// Permutes the lanes of a vector.
     pub fn shuffle(&mut self, value: Value, lanes: [u8; 4]) -> Value {
         let bytes = self.builder.ins().bitcast(I8X16, flags(), value);
         let mask: Vec<u8> = lanes.iter().flat_map(|&lane| (0..4).map(move |byte| lane * 4 + byte)).collect();
@@ -139,7 +139,7 @@ impl Lanes<'_, '_> {
         self.word(shuffled)
     }
 
-    /// Columns of four rows.
+    /// Transposes four rows.
     pub fn transpose(&mut self, [a, b, c, d]: [Value; 4]) -> [Value; 4] {
         const LOW: [u8; 4] = [0, 4, 1, 5];
         const HIGH: [u8; 4] = [2, 6, 3, 7];
@@ -152,12 +152,12 @@ impl Lanes<'_, '_> {
         [x, y, z, w]
     }
 
-    /// The difference of two floats.
+    /// Emits the difference of two floats.
     pub fn difference(&mut self, a: Value, b: Value) -> Value {
         self.binary(&[a, b], |builder, a, b| builder.ins().fsub(a, b))
     }
 
-    /// A scalar in all lanes.
+    /// Emits a scalar in all lanes.
     pub fn splat_value(&mut self, value: Value) -> Value {
         debug_assert_eq!(self.builder.func.dfg.value_type(value), I32);
         self.builder.ins().splat(I32X4, value)
@@ -176,7 +176,7 @@ fn fmul(lanes: &mut Lanes<'_, '_>, o: &[Value]) -> Value {
     lanes.binary(o, |builder, a, b| builder.ins().fmul(a, b))
 }
 
-/// A product and a sum that are rounded once, where the processor can.
+/// Emits a product and a sum that are rounded once, on processors with that instruction.
 pub(super) fn fma(lanes: &mut Lanes<'_, '_>, o: &[Value]) -> Value {
     let [a, b, c] = [0, 1, 2].map(|operand| lanes.float(o[operand]));
     let result = lanes.builder.ins().fma(a, b, c);
@@ -188,7 +188,7 @@ fn negated(lanes: &mut Lanes<'_, '_>, condition: FloatCC, o: &[Value]) -> Value 
     lanes.builder.ins().bnot(mask)
 }
 
-/// How an opcode becomes code; none if it is evaluated lane by lane. Its operands and result have 32 bits.
+/// Returns the translation of an opcode with 32-bit operands and result; `None` if it is evaluated lane by lane.
 pub(super) fn form(op: AluOp) -> Option<Form> {
     use AluOp as A;
     use FloatCC as F;
@@ -374,7 +374,7 @@ pub(super) fn form(op: AluOp) -> Option<Form> {
             })
         }),
         A::Bfi => Rule(|l, o| {
-            // The lowest bit of the mask says how far the second operand moves.
+            // The second operand is shifted to the lowest set bit of the mask.
             let moved = l.by_lane(&[o[0], o[1]], |builder, mask, value| {
                 let zeros = builder.ins().ctz(mask);
                 builder.ins().ishl(value, zeros)
@@ -402,8 +402,8 @@ pub(super) fn form(op: AluOp) -> Option<Form> {
     })
 }
 
-/// Bits of the first operand from the place of the second, as many as the third says, both modulo 32; those that there
-/// are, if that is beyond the end.
+/// Extracts a bit field: the second operand is the offset, the third the width, both modulo 32. A field ends with the
+/// word.
 fn bitfield_extract(lanes: &mut Lanes<'_, '_>, o: &[Value], signed: bool) -> Value {
     let mut result = o[0];
     for lane in 0..4 {
@@ -414,7 +414,7 @@ fn bitfield_extract(lanes: &mut Lanes<'_, '_>, o: &[Value], signed: bool) -> Val
         let end = builder.ins().iadd(offset, width);
         let most = builder.ins().iconst(I32, 32);
         let end = builder.ins().umin(end, most);
-        // Shifted to the top and down again, in 64 bits because a shift may be as far as the word is wide.
+        // Shifts to the top and down again, in 64 bits because the shift count may equal the width of the word.
         let value = builder.ins().uextend(I64, value);
         let up = builder.ins().irsub_imm(end, 64);
         let value = builder.ins().ishl(value, up);
@@ -430,7 +430,7 @@ fn bitfield_extract(lanes: &mut Lanes<'_, '_>, o: &[Value], signed: bool) -> Val
     result
 }
 
-/// A quotient; 0 where the divisor is 0. No division is made that could trap.
+/// Emits a quotient; 0 where the divisor is 0. The division cannot trap.
 fn divide(builder: &mut FunctionBuilder<'_>, a: Value, b: Value, unsigned: bool) -> Value {
     let zero = builder.ins().iconst(I32, 0);
     let one = builder.ins().iconst(I32, 1);
@@ -448,10 +448,10 @@ fn divide(builder: &mut FunctionBuilder<'_>, a: Value, b: Value, unsigned: bool)
     builder.ins().select(by_zero, zero, quotient)
 }
 
-/// A remainder; 0 where the divisor is 0.
+/// Emits a remainder; 0 where the divisor is 0.
 fn remainder(builder: &mut FunctionBuilder<'_>, a: Value, b: Value, signed: bool) -> Value {
     let one = builder.ins().iconst(I32, 1);
-    // What is divided by 1 leaves nothing.
+    // Replaces the divisor by 1, which leaves 0.
     let by_zero = builder.ins().icmp_imm(IntCC::Equal, b, 0);
     let divisor = builder.ins().select(by_zero, one, b);
     if !signed {
@@ -462,7 +462,7 @@ fn remainder(builder: &mut FunctionBuilder<'_>, a: Value, b: Value, signed: bool
     builder.ins().srem(a, divisor)
 }
 
-/// A shift of all lanes by a constant, if an opcode is one.
+/// Emits a shift of all lanes by a constant, if the opcode is a shift.
 pub(super) fn shift_by_constant(lanes: &mut Lanes<'_, '_>, op: AluOp, value: Value, count: u32) -> Option<Value> {
     if !matches!(op, AluOp::Ishl | AluOp::Ishr | AluOp::Ushr) {
         return None;
@@ -475,7 +475,7 @@ pub(super) fn shift_by_constant(lanes: &mut Lanes<'_, '_>, op: AluOp, value: Val
     })
 }
 
-/// The sum of products, the last component first.
+/// Emits a sum of products, the last component first.
 pub(super) fn dot(lanes: &mut Lanes<'_, '_>, a: &[Value], b: &[Value]) -> Option<Value> {
     let mut sum = None;
     for (&a, &b) in a.iter().zip(b).rev() {

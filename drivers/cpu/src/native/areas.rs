@@ -1,5 +1,5 @@
-//! Calls from code. Operands and results stand in an area of the stack, which is the same for all calls of a function:
-//! nothing stays there.
+//! Calls from code. Operands and results are passed in an area of the stack, shared by all calls of a function; nothing
+//! is kept there between calls.
 
 use cranelift_codegen::ir::types::{I32X4, I64};
 use cranelift_codegen::ir::{AbiParam, InstBuilder, Signature, StackSlot, StackSlotData, StackSlotKind, Value as Ir};
@@ -7,7 +7,7 @@ use cranelift_codegen::ir::{AbiParam, InstBuilder, Signature, StackSlot, StackSl
 use super::emit::{Emitter, VECTOR, fixed};
 
 impl Emitter<'_, '_> {
-    /// The area, of so many vectors at least.
+    /// Returns the area, enlarged to `vectors` vectors if needed.
     pub(super) fn area(&mut self, vectors: usize) -> StackSlot {
         let size = vectors as u32 * VECTOR as u32;
         let slot = match self.area {
@@ -22,8 +22,8 @@ impl Emitter<'_, '_> {
         slot
     }
 
-    /// Calls a function with some numbers or addresses and the address of the area, where it finds operands among
-    /// `vectors` vectors. Returns the first of what it leaves there.
+    /// Calls a function with some numbers or addresses and the address of the area, which contains the operands in the
+    /// first of `vectors` vectors. Returns the first of the vectors that it leaves there.
     pub(super) fn call_with_area(
         &mut self,
         callee: Ir,
@@ -45,7 +45,7 @@ impl Emitter<'_, '_> {
         (0..results as i32).map(|at| self.builder.ins().stack_load(I32X4, slot, at * VECTOR as i32)).collect()
     }
 
-    /// A function whose address is at a place of the context.
+    /// Returns the address of a function from an offset in the context.
     pub(super) fn function_at(&mut self, offset: usize) -> Ir {
         self.builder.ins().load(I64, fixed(), self.context, offset as i32)
     }

@@ -1,5 +1,5 @@
-//! Arrays of planes that are accessed by run-time indices: registers, and inputs. Such registers stay in memory, in the
-//! planes of the interpreter: others are variables of the code generator.
+//! Arrays of planes with dynamic indices: registers, and inputs. Such registers stay in memory, in the planes of the
+//! interpreter; others are variables of the code generator.
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I32X4, I64};
@@ -11,7 +11,7 @@ use super::context::offsets;
 use super::emit::{Emitter, trusted};
 use super::stretches::written_planes;
 
-/// By plane of registers: whether it stays in memory.
+/// Returns for each plane of registers whether it stays in memory.
 pub(super) fn planes_in_memory(program: &Program) -> Vec<bool> {
     let mut in_memory = vec![false; program.num_register_planes() as usize];
     let indirect = |op: IntrinsicOp| matches!(op, IntrinsicOp::LoadRegIndirect | IntrinsicOp::StoreRegIndirect);
@@ -27,12 +27,12 @@ pub(super) fn planes_in_memory(program: &Program) -> Vec<bool> {
 
 /// The element of an array that each lane accesses.
 struct Element {
-    /// Whether there is such an element.
+    /// Whether the element exists.
     exists: [Ir; 4],
-    /// Whether all lanes access the same one, and there is one.
+    /// Whether all lanes access the same existing element.
     same: Ir,
-    /// Addresses of the first plane: of the first element for the quad, of the element of lane 0, and of the word in
-    /// the element of each lane.
+    /// Addresses in the first plane: of the quad in the first element, of the quad in the element of lane 0, and of
+    /// each lane's word in its element.
     of_first: Ir,
     of_lanes: [Ir; 4],
     /// Bytes of a plane.
@@ -40,8 +40,8 @@ struct Element {
 }
 
 impl Emitter<'_, '_> {
-    /// The element `index + base` of an array of so many: `start` is the address of the quad in the first plane of the
-    /// first one, an element has `planes` planes of `stride` bytes.
+    /// Returns the element `index + base` of an array with `elements` elements. `start` is the address of the quad in
+    /// the array's first plane; an element has `planes` planes of `stride` bytes.
     fn element(&mut self, index: Value, base: u32, elements: u32, start: Ir, planes: u32, stride: Ir) -> Element {
         let (index, base) = (self.read(index.plane), self.lanes().splat(base));
         let index = self.builder.ins().iadd(index, base);
@@ -62,7 +62,7 @@ impl Emitter<'_, '_> {
         Element { exists, same, of_first: rows[0], of_lanes, stride }
     }
 
-    /// The element of a register that an access names by one of its sources.
+    /// Returns the element of a register that an access selects by one of its sources.
     fn element_of_register(&mut self, intrinsic: &Intrinsic, index_source: usize) -> Element {
         let program = self.program;
         let register = program.registers()[intrinsic.extra as usize];
@@ -72,7 +72,7 @@ impl Emitter<'_, '_> {
         self.element(index, intrinsic.base as u32, register.elements, start, register.stride(), stride)
     }
 
-    /// Makes code for two cases, the second of which is rare.
+    /// Emits code for two cases, the second of which is rare.
     fn either(&mut self, condition: Ir, first: impl FnOnce(&mut Self), second: impl FnOnce(&mut Self)) {
         let (then, otherwise, merge) =
             (self.builder.create_block(), self.builder.create_block(), self.builder.create_block());
@@ -89,7 +89,7 @@ impl Emitter<'_, '_> {
         self.builder.seal_block(merge);
     }
 
-    /// `load_reg_indirect`: planes of the element; zeros for an element or plane that there is not.
+    /// Emits `load_reg_indirect`: the planes of the element; zeros for missing elements or planes.
     pub(super) fn load_element(&mut self, intrinsic: &Intrinsic) -> Vec<Ir> {
         let element = self.element_of_register(intrinsic, 1);
         let planes = self.program.registers()[intrinsic.extra as usize].stride();
@@ -99,7 +99,7 @@ impl Emitter<'_, '_> {
         values
     }
 
-    /// `load_input` by a run-time index: components of the register; zeros for one beyond what the access names.
+    /// Emits `load_input` with a dynamic index: the components of the register; zeros beyond the range of the access.
     pub(super) fn load_input_element(&mut self, intrinsic: &Intrinsic) -> Vec<Ir> {
         let Some(&index) = self.program.sources_of(intrinsic).last() else { return Vec::new() };
         let range = intrinsic.index(IndexKind::Range) as u32;
@@ -109,7 +109,7 @@ impl Emitter<'_, '_> {
         self.load_planes(&element, intrinsic.dest.components.into())
     }
 
-    /// The first planes of an element.
+    /// Loads the first planes of an element.
     fn load_planes(&mut self, element: &Element, planes: u32) -> Vec<Ir> {
         let results: Vec<_> = (0..planes).map(|_| self.builder.declare_var(I32X4)).collect();
         let distance = |emitter: &mut Self, address: Ir, plane: usize| {
@@ -137,8 +137,8 @@ impl Emitter<'_, '_> {
         results.into_iter().map(|result| self.builder.use_var(result)).collect()
     }
 
-    /// `store_reg_indirect`: the written planes of the element in the active lanes; nothing for an element that there
-    /// is not.
+    /// Emits `store_reg_indirect`: the written planes of the element in the active lanes; nothing if the element does
+    /// not exist.
     pub(super) fn store_element(&mut self, intrinsic: &Intrinsic) {
         let program = self.program;
         let element = self.element_of_register(intrinsic, 2);
@@ -162,7 +162,7 @@ impl Emitter<'_, '_> {
                 }
             },
             |emitter| {
-                // What is not to be written goes to a place that nobody reads.
+                // Lanes that must not be written are redirected to a location that is never read.
                 let slot = emitter.area(1);
                 let nowhere = emitter.builder.ins().stack_addr(I64, slot, 0);
                 for lane in 0..4 {

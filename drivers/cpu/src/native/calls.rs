@@ -1,8 +1,8 @@
-//! What machine code calls: functions of the library for four lanes, and the evaluation of any other opcode. Code finds
-//! them in the table [`FUNCTIONS`], which the context of a call leads to: it holds no addresses.
+//! Functions called by machine code: library functions for four lanes, and the evaluation of any other opcode. Code
+//! finds them in the table [`FUNCTIONS`] through the context of a call, so that it contains no addresses.
 //!
-//! Arguments and results are in one area of memory, a vector of four words for each component: first the sources, the
-//! low words of all components before the high ones, then in the same place the result.
+//! Arguments and results share an area of memory, with a vector of four words for each component: first the sources,
+//! the low words of all components before the high ones, then in the same location the result.
 
 use std::mem::offset_of;
 
@@ -10,7 +10,7 @@ use tgsi_ir::alu::{AluOp, ExecutionMode, evaluate};
 use tgsi_ir::body::MAX_COMPONENTS;
 use tgsi_ir::run::program::{Alu, Program};
 
-/// A function of the library.
+/// A library function.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Function {
     Exp2,
@@ -24,8 +24,8 @@ pub(super) enum Function {
 /// Four lanes.
 type Quad = [f32; 4];
 
-/// The functions. Those of the library have one argument, a pointer to the operands in vectors of four words; the first
-/// becomes the result.
+/// The table of functions. Library functions have one argument, a pointer to the operands in vectors of four words; the
+/// result replaces the first operand.
 #[repr(C)]
 pub(super) struct Functions {
     exp2: extern "C" fn(*mut Quad),
@@ -37,14 +37,14 @@ pub(super) struct Functions {
     general: extern "C" fn(*const General, u64, *mut [u32; 4]),
 }
 
-/// The functions.
+/// The table of functions.
 pub(super) static FUNCTIONS: Functions = Functions { exp2, log2, sin, cos, pow, fma, general };
 
-/// The place of [`general`] in the table.
+/// The offset of [`general`] in the table.
 pub(super) const GENERAL: usize = offset_of!(Functions, general);
 
 impl Function {
-    /// Its place in the table, in bytes.
+    /// Returns its offset in the table, in bytes.
     pub fn offset(self) -> usize {
         match self {
             Function::Exp2 => offset_of!(Functions, exp2),
@@ -60,7 +60,7 @@ impl Function {
 macro_rules! unary {
     ($($name:ident)*) => {$(
         extern "C" fn $name(lanes: *mut Quad) {
-            // SAFETY: code passes the address of a stack slot of its own with room for the operands.
+            // SAFETY: code passes the address of its stack slot, which has space for the operands.
             let lanes = unsafe { &mut *lanes };
             for value in lanes {
                 *value = value.$name();
@@ -72,7 +72,7 @@ macro_rules! unary {
 unary! { exp2 log2 sin cos }
 
 extern "C" fn pow(lanes: *mut [Quad; 2]) {
-    // SAFETY: as above; the slot has room for two operands.
+    // SAFETY: as above; the slot has space for two operands.
     let [base, exponent] = unsafe { &mut *lanes };
     for (base, exponent) in base.iter_mut().zip(exponent) {
         *base = base.powf(*exponent);
@@ -80,7 +80,7 @@ extern "C" fn pow(lanes: *mut [Quad; 2]) {
 }
 
 extern "C" fn fma(lanes: *mut [Quad; 3]) {
-    // SAFETY: as above; the slot has room for three operands.
+    // SAFETY: as above; the slot has space for three operands.
     let [a, b, c] = unsafe { &mut *lanes };
     for ((a, b), c) in a.iter_mut().zip(b).zip(c) {
         *a = a.mul_add(*b, *c);
@@ -94,7 +94,7 @@ pub(super) struct General {
     bit_size: u8,
     mode: ExecutionMode,
     components: u8,
-    /// Components of each source, and whether they have high words.
+    /// The components of each source, and whether they have high words.
     sources: Vec<(u8, bool)>,
     dest_bits: u8,
 }
@@ -115,7 +115,7 @@ impl General {
         }
     }
 
-    /// Vectors of four words that operands and result take.
+    /// Returns the number of four-word vectors needed for operands and result.
     pub fn vectors(&self) -> usize {
         let sources = self.sources.iter().map(|&(components, wide)| usize::from(components) << u8::from(wide)).sum();
         let result = usize::from(self.components) << u8::from(self.dest_bits == 64);
@@ -123,7 +123,7 @@ impl General {
     }
 
     fn evaluate(&self, words: &mut [[u32; 4]]) {
-        // Nearly all instructions have few and small operands: no need to clear what they do not use.
+        // Nearly all instructions have few and small operands: a small buffer avoids clearing unused elements.
         match self.sources.iter().all(|&(components, _)| components <= 4) && self.sources.len() <= 4 {
             true => self.evaluate_in::<4>(words),
             false => self.evaluate_in::<MAX_COMPONENTS>(words),
@@ -177,7 +177,7 @@ extern "C" fn general(instructions: *const General, number: u64, words: *mut [u3
     let instruction = unsafe { instructions.add(number as usize) };
     // SAFETY: the owner keeps the list for as long as the code.
     let instruction = unsafe { &*instruction };
-    // SAFETY: code passes the address of a stack slot of its own of `vectors` vectors.
+    // SAFETY: code passes the address of its stack slot, which has `vectors` vectors.
     let words = unsafe { std::slice::from_raw_parts_mut(words, instruction.vectors()) };
     instruction.evaluate(words);
 }

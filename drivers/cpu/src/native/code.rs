@@ -1,5 +1,5 @@
-//! Machine code as the interpreter of the IR calls it, wherever it stands: in memory that was made executable for it,
-//! or in an object file that is part of the program.
+//! Machine code in the form that the interpreter of the IR calls, whether it is in memory allocated for it at run time,
+//! or in an object file linked into the program.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use super::sampling::{Host, LookUp, Plan};
 use super::slots;
 use crate::sampler::{Known, Sampled};
 
-/// A function of a stretch: returns the operations that the longest quad executed.
+/// The function of a stretch: returns the number of operations that the longest quad executed.
 pub(crate) type Function = unsafe extern "C" fn(*const Context) -> u64;
 
 /// The functions of a program.
@@ -20,30 +20,29 @@ pub(crate) struct Code {
     functions: Vec<Function>,
     /// Texture instructions by their numbers.
     plans: Vec<Plan>,
-    /// Units that code looks up in by itself.
+    /// Units with inline lookups.
     known: Vec<Known>,
-    /// Lookups that are functions.
+    /// Out-of-line lookup functions.
     lookups: Vec<LookUp>,
-    /// Instructions that are evaluated through calls.
+    /// Instructions that are evaluated by calls.
     generals: Vec<General>,
-    /// What functions may touch: planes of values, of registers, components of inputs and outputs.
+    /// What functions may access: planes of values and of registers, components of inputs and outputs.
     planes: (usize, usize),
     uses_planes: bool,
     inputs: usize,
     outputs: usize,
-    /// The memory that the functions stand in, if it is released with them.
+    /// The memory that contains the functions, if it is released with them.
     _memory: Option<Box<dyn Send + Sync>>,
 }
 
 impl Code {
-    /// The code of a program. `instructions` has the numbers of the ALU instructions that code evaluates through calls;
-    /// `None` if the program lacks one. Code looks up in the `known` units by itself, through
-    /// `lookups` where these are functions. Without `uses_planes` no function
-    /// touches a plane.
+    /// Creates the code of a program. `instructions` are the numbers of the ALU instructions that code evaluates by
+    /// calls; `None` if the program lacks one. Code looks up in the `known` units itself, by `lookups` where these are
+    /// out of line. Without `uses_planes` no function accesses a plane.
     ///
     /// # Safety
-    /// The functions were made for the stretches of this program, with these lists of instructions and units, by this
-    /// version of the crate. They can be called for as long as `memory` is there.
+    /// The functions were generated for the stretches of this program, with these lists of instructions and units, by
+    /// this version of the crate. They can be called as long as `memory` lives.
     pub unsafe fn new(
         program: &Program,
         functions: Vec<Function>,
@@ -102,7 +101,7 @@ impl NativeCode for Code {
         }
         let tables = Tables::new(state);
         let mut context = Context::new(state, &tables, &self.generals, &self.lookups);
-        // What is there must be what the code was made for. It lives, and nobody changes it, until the code returns.
+        // The units must be those that the code was generated for. They live unchanged until the code returns.
         let mut sampled: Vec<Arc<Sampled>> = Vec::new();
         for (number, known) in self.known.iter().enumerate() {
             let found = state.resources.known(known.texture, known.sampler);
@@ -116,7 +115,7 @@ impl NativeCode for Code {
             Host { plans: &self.plans, resources: &mut *state.resources, live: &mut *state.live, panic: None };
         context.set_host(&raw mut host);
         // SAFETY: the function takes this argument; the planes have the lengths that it relies on, and `state` is
-        // borrowed until it returns. The host is used by what the function calls only.
+        // borrowed until it returns. The host is only used by functions that the code calls.
         let steps = unsafe { function(&raw const context) };
         if let Some(panic) = host.panic.take() {
             std::panic::resume_unwind(panic);
@@ -125,7 +124,7 @@ impl NativeCode for Code {
     }
 }
 
-/// Whether a file of so many words has room for so many components of `lanes` lanes.
+/// Returns whether a file of `words` words can hold `components` components of `lanes` lanes.
 fn holds(words: usize, stride: usize, components: usize, lanes: usize) -> bool {
     components == 0 || (components - 1) * stride + lanes <= words
 }

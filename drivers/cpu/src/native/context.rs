@@ -1,5 +1,5 @@
-//! What machine code gets from its caller: one structure of addresses and lengths. [`super::emit`] reads its fields by
-//! the offsets here; this is all that code can reach, besides its own stack.
+//! The context of machine code: one structure of addresses and lengths. [`super::emit`] reads its fields by the offsets
+//! defined here; apart from its stack, code can access nothing else.
 
 use tgsi_ir::run::native::NativeState;
 
@@ -10,7 +10,7 @@ use super::uniforms::{MAX_CONSTANTS, MAX_VERTICES};
 use crate::sampler::format::srgb;
 use crate::sampler::{Level, Texture};
 
-/// Bytes that may be read at once.
+/// Bytes that one load may read.
 pub(super) const ZEROS: usize = 32;
 
 /// Most known units of a program.
@@ -19,17 +19,17 @@ pub(super) const MAX_KNOWN: usize = 16;
 /// Memory that code reads.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) enum Memory {
-    /// The constant buffer of this number.
+    /// The constant buffer with this number.
     Constants(u32),
-    /// The registers of this vertex of the primitive.
+    /// The registers of the primitive's vertex with this number.
     Vertex(u32),
-    /// The storage buffer of this number.
+    /// The storage buffer with this number.
     Storage(u32),
     /// Shared memory.
     Shared,
 }
 
-/// A piece of memory that code reads: its start, and its length in bytes.
+/// A memory range that code reads: its start, and its length in bytes.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub(super) struct Buffer {
@@ -45,14 +45,14 @@ impl Buffer {
     }
 }
 
-/// Storage buffers and the vertices of a primitive, which few shaders have: beside the context, where there are any.
+/// Storage buffers and the vertices of a primitive. Few shaders have them, so they are separate from the context.
 pub(super) struct Tables {
     storage: Option<[Buffer; MAX_STORAGE as usize]>,
     vertices: Option<[Buffer; MAX_VERTICES as usize]>,
 }
 
 impl Tables {
-    /// The tables for a call.
+    /// Creates the tables for a call.
     pub fn new(state: &NativeState<'_>) -> Tables {
         Tables {
             storage: table(state.buffers.iter().map(|buffer| Buffer::of(buffer))),
@@ -61,7 +61,7 @@ impl Tables {
     }
 }
 
-/// The first `N` of some buffers; the others are empty. None if there is none at all.
+/// Returns the first `N` of some buffers; the others are empty. `None` if there are no buffers.
 fn table<const N: usize>(buffers: impl ExactSizeIterator<Item = Buffer>) -> Option<[Buffer; N]> {
     (buffers.len() > 0).then(|| {
         let mut table = [Buffer::NONE; N];
@@ -70,7 +70,7 @@ fn table<const N: usize>(buffers: impl ExactSizeIterator<Item = Buffer>) -> Opti
     })
 }
 
-/// The address of a table.
+/// Returns the address of a table.
 fn table_address<const N: usize>(table: &Option<[Buffer; N]>) -> *const Buffer {
     table.as_ref().unwrap_or(&const { [Buffer::NONE; N] }).as_ptr()
 }
@@ -79,17 +79,17 @@ fn table_address<const N: usize>(table: &Option<[Buffer; N]>) -> *const Buffer {
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub(super) struct KnownUnit {
-    /// Whether it is what the code was made for.
+    /// Whether the texture is the one that the code was generated for.
     is_there: u64,
     texels: *const u8,
     levels: *const Level,
-    /// Number of the last level, and of layers.
+    /// The number of the last level, and the number of layers.
     last: u32,
     layers: u32,
 }
 
 impl KnownUnit {
-    /// In the place of one that is not there: code may load from it before it asks, and does nothing with that.
+    /// A placeholder for missing textures: code may load from it before its check, and discards the result.
     const NONE: KnownUnit = {
         static TEXEL: [u8; 16] = [0; 16];
         static LEVEL: Level = Level { start: 0, width: 1, height: 1, images: 1, image_bytes: TEXEL.len() };
@@ -104,31 +104,31 @@ pub(crate) struct Context {
     registers: *mut u32,
     inputs: *const u32,
     outputs: *mut u32,
-    /// Bytes from one component of the inputs to the next, and of the outputs.
+    /// The distance in bytes between components of the inputs, and of the outputs.
     input_stride: u64,
     output_stride: u64,
     active: *const u32,
     exists: *const u32,
     /// Bytes of a plane.
     stride: u64,
-    /// Bytes of the part of a plane that the block has.
+    /// Bytes of the block's part of a plane.
     end: u64,
     /// Most operations of a quad.
     steps: u64,
-    /// What is read in the place of what is not inside.
+    /// Read in place of memory out of bounds.
     zero: [u64; ZEROS / 8],
-    /// What the functions work on.
+    /// The data of the called functions.
     host: *mut (),
     look_up: LookUp,
     kill: Kill,
-    /// What code calls.
+    /// The functions that code calls.
     functions: *const Functions,
-    /// Instructions that are evaluated through calls; code has their numbers.
+    /// Instructions that are evaluated by calls; code contains their numbers.
     generals: *const General,
     storage: *const Buffer,
     vertices: *const Buffer,
     shared: Buffer,
-    /// Lookups that are functions.
+    /// Out-of-line lookup functions.
     lookups: *const LookUp,
     /// Linear values of bytes on the sRGB curve.
     srgb: *const [f32; 256],
@@ -137,7 +137,7 @@ pub(crate) struct Context {
 }
 
 impl Context {
-    /// Lets code look up in a texture by itself, which must live and stay as it is until the call ends.
+    /// Sets a texture that code reads itself; it must live and stay unchanged until the call ends.
     pub fn set_known(&mut self, number: usize, texture: &Texture) {
         if let Some(unit) = self.known.get_mut(number) {
             let (texels, levels) = (texture.texels(), texture.levels());
@@ -151,18 +151,18 @@ impl Context {
         }
     }
 
-    /// The host of the call.
+    /// Returns the host of the call.
     pub(super) fn host<'h>(&self) -> *mut Host<'h> {
         self.host.cast()
     }
 
-    /// Gives the call a host, which must live and be left alone until it ends.
+    /// Sets the host of the call, which must live and not be used elsewhere until it ends.
     pub(super) fn set_host(&mut self, host: *mut Host<'_>) {
         self.host = host.cast();
     }
 
-    /// The context of a call. It holds addresses into `state`, its `tables`, `generals` and `lookups`, which must stay
-    /// borrowed until the call ends.
+    /// Creates the context of a call. It contains addresses into `state`, its `tables`, `generals` and `lookups`, which
+    /// must stay borrowed until the call ends.
     pub(super) fn new(
         state: &mut NativeState<'_>,
         tables: &Tables,
@@ -220,7 +220,7 @@ pub(super) mod offsets {
     pub const STEPS: usize = offset_of!(Context, steps);
     pub const ZERO: usize = offset_of!(Context, zero);
     pub const KNOWN: usize = offset_of!(Context, known);
-    /// Bytes of a known unit, and the places of its fields.
+    /// The size of a known unit, and the offsets of its fields.
     pub const KNOWN_UNIT: usize = size_of::<KnownUnit>();
     pub const KNOWN_IS_THERE: usize = offset_of!(KnownUnit, is_there);
     pub const KNOWN_TEXELS: usize = offset_of!(KnownUnit, texels);
@@ -237,7 +237,7 @@ pub(super) mod offsets {
     pub const STORAGE: usize = offset_of!(Context, storage);
     pub const VERTICES: usize = offset_of!(Context, vertices);
     pub const SHARED: usize = offset_of!(Context, shared);
-    /// Bytes of a buffer's entry, and the place of the length in it.
+    /// The size of a buffer's entry, and the offset of its length.
     pub const BUFFER: usize = size_of::<Buffer>();
     pub const BUFFER_LENGTH: usize = offset_of!(Buffer, length);
 }

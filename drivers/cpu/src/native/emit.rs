@@ -1,8 +1,8 @@
 //! The machine code of a stretch: a loop over the quads of a block, in which every plane is a variable of the code
-//! generator. The quads do not see each other.
+//! generator. Quads are independent.
 //!
-//! Control flow is as in the interpreter: masks say which lanes take part. A side of an `If` that no lane of the quad
-//! takes is jumped over, a loop ends with its last lane.
+//! Control flow is as in the interpreter: masks represent the active lanes. A side of an `If` is skipped if no lane of
+//! the quad takes it; a loop ends with its last lane.
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I32, I32X4, I64};
@@ -26,28 +26,28 @@ use crate::sampler::Known;
 /// Bytes of a vector of four words.
 pub(super) const VECTOR: i64 = 16;
 
-/// A construct that is open.
+/// An open construct.
 enum Open {
     If { outer: Ir, otherwise: Ir, else_block: Block, merge: Block, in_else: bool },
     Loop { outer: Ir, outer_iteration: Option<Ir>, outer_in_loop: Option<Ir>, head: Block, exit: Block, start: usize },
 }
 
-/// Makes the code of one stretch.
+/// Emits the code of one stretch.
 pub(super) struct Emitter<'a, 'f> {
     pub program: &'a Program,
     pub builder: FunctionBuilder<'f>,
     pub keep_inactive: bool,
-    /// Words of planes that are constant.
+    /// Words of constant planes.
     pub constants: &'a FxHashMap<Plane, u32>,
-    /// Numbers of the ALU instructions that are evaluated through calls, in the order in which code counts them.
+    /// Numbers of the ALU instructions evaluated by calls, in the order in which code counts them.
     pub generals: &'a mut Vec<u32>,
-    /// Units that code may look up in by itself.
+    /// Units that code may read itself.
     pub known: &'a [Known],
-    /// The functions of lookups that have one, by the numbers of the texture instructions.
+    /// Indices of the out-of-line lookup functions, by the numbers of the texture instructions.
     pub outlined: &'a FxHashMap<u32, usize>,
-    /// By plane of registers: whether it stays in memory.
+    /// For each plane of registers, whether it stays in memory.
     pub in_memory: &'a [bool],
-    /// Whether the processor rounds a product and a sum once.
+    /// Whether the processor has fused multiply-add.
     pub has_fma: bool,
     /// Whether the code is for x86-64.
     pub is_x86: bool,
@@ -56,38 +56,38 @@ pub(super) struct Emitter<'a, 'f> {
     memories: FxHashMap<Memory, (Ir, Ir)>,
     uniforms: FxHashMap<(Memory, u32, u32), Ir>,
     pub call_conv: CallConv,
-    /// Memory of the stack for calls.
+    /// The stack memory for calls.
     pub area: Option<StackSlot>,
     pub context: Ir,
     words: Ir,
     registers: Ir,
     stride: Ir,
-    /// Whether what is made stands before the loop over the quads.
+    /// Whether code is being emitted before the loop over the quads.
     pub before_quads: bool,
-    /// Byte offset of the quad in a plane.
+    /// The byte offset of the quad in a plane.
     pub quad: Ir,
     pub active: Variable,
     iteration: Variable,
     in_loop: Variable,
     steps: Variable,
     open: Vec<Open>,
-    /// Loops among them.
+    /// The number of loops among them.
     open_loops: usize,
     has_loops: bool,
 }
 
-/// Flags of all accesses: their addresses are right, and not aligned to vectors.
+/// Returns the flags of all accesses: their addresses are valid, but not aligned to vectors.
 pub(super) fn trusted() -> MemFlags {
     MemFlags::new().with_notrap()
 }
 
-/// Flags of loads of what stays as it is while the code runs: they may be made anywhere, once for all quads.
+/// Returns the flags of loads from memory that is constant while the code runs: they may be hoisted.
 pub(super) fn fixed() -> MemFlags {
     trusted().with_readonly().with_can_move()
 }
 
 impl<'a, 'f> Emitter<'a, 'f> {
-    /// An emitter for a function without blocks.
+    /// Creates an emitter for a function without blocks.
     pub fn new(
         program: &'a Program,
         mut builder: FunctionBuilder<'f>,
@@ -138,12 +138,10 @@ impl<'a, 'f> Emitter<'a, 'f> {
         Lanes { builder: &mut self.builder }
     }
 
-    /// A field of the context.
+    /// Loads a field of the context.
     fn field(&mut self, offset: usize) -> Ir {
         self.builder.ins().load(I64, fixed(), self.context, offset as i32)
     }
-
-    // ---- planes
 
     fn variable(&mut self, plane: Plane) -> Variable {
         if let Some(&variable) = self.variables.get(&plane) {
@@ -171,7 +169,7 @@ impl<'a, 'f> Emitter<'a, 'f> {
         register.and_then(|register| self.in_memory.get(register as usize)).copied().unwrap_or(false)
     }
 
-    /// Gives a plane a new vector: in the active lanes if it must keep the others, else in all.
+    /// Writes a vector to a plane: only in the active lanes if the others must be kept, else in all.
     pub fn write(&mut self, plane: Plane, value: Ir, masked: bool) {
         if self.is_in_memory(plane) {
             let (active, old, address) = (self.builder.use_var(self.active), self.read(plane), self.address(plane));
@@ -195,7 +193,7 @@ impl<'a, 'f> Emitter<'a, 'f> {
         self.builder.def_var(variable, value);
     }
 
-    /// The address of the quad in a plane.
+    /// Returns the address of the quad in a plane.
     pub fn address(&mut self, plane: Plane) -> Ir {
         let values = self.program.num_value_planes();
         let (file, plane) = if plane < values { (self.words, plane) } else { (self.registers, plane - values) };
@@ -204,14 +202,12 @@ impl<'a, 'f> Emitter<'a, 'f> {
         self.builder.ins().iadd(address, self.quad)
     }
 
-    /// Bytes of a plane.
+    /// Returns the bytes of a plane.
     pub fn stride(&self) -> Ir {
         self.stride
     }
 
-    // ---- the function
-
-    /// Makes the whole function.
+    /// Emits the whole function.
     pub fn function(mut self, stretch: &Stretch) {
         let entry = self.builder.create_block();
         self.builder.append_block_params_for_function_params(entry);
@@ -237,7 +233,7 @@ impl<'a, 'f> Emitter<'a, 'f> {
         self.builder.def_var(most, zero);
         self.builder.def_var(quad, zero);
         self.builder.ins().jump(head, &[]);
-        // A quad without active lanes has nothing to do.
+        // A quad without active lanes is skipped.
         self.builder.switch_to_block(head);
         self.quad = self.builder.use_var(quad);
         let address = self.builder.ins().iadd(active_plane, self.quad);
@@ -286,7 +282,7 @@ impl<'a, 'f> Emitter<'a, 'f> {
         self.builder.finalize();
     }
 
-    /// Start and length in bytes of memory.
+    /// Returns start and length in bytes of memory.
     pub fn memory(&mut self, memory: Memory) -> (Ir, Ir) {
         if let Some(&found) = self.memories.get(&memory) {
             return found;
@@ -303,10 +299,10 @@ impl<'a, 'f> Emitter<'a, 'f> {
         (start, length)
     }
 
-    /// A word of those at a place in all lanes; 0 if it is not inside.
+    /// Loads word `number` of a place in all lanes; 0 if it is out of bounds.
     pub fn uniform(&mut self, place: Place, number: u32) -> Ir {
         let word = place.word + number;
-        // The end of the words that must be inside.
+        // The end of the words that must be in bounds.
         let end = place.word + (number / place.together + 1) * place.together;
         let key = (place.memory, word, end);
         if let Some(&value) = self.uniforms.get(&key) {
@@ -337,12 +333,10 @@ impl<'a, 'f> Emitter<'a, 'f> {
             Op::Continue => self.next_iteration(),
             Op::EndLoop { .. } => self.end_loop(at, limit),
             Op::Jump { kind, .. } => self.jump(kind),
-            // No stretch holds others.
+            // Stretches contain no other operations.
             Op::Deref(_) | Op::Call(_) | Op::Native { .. } | Op::End => {}
         }
     }
-
-    // ---- control flow
 
     fn any(&mut self, mask: Ir) -> Ir {
         self.builder.ins().vany_true(mask)
@@ -462,8 +456,6 @@ impl<'a, 'f> Emitter<'a, 'f> {
         self.builder.def_var(self.active, nobody);
     }
 
-    // ---- operations
-
     fn copies(&mut self, copies: &[Copy]) {
         let program = self.program;
         let mut values = Vec::new();
@@ -523,7 +515,7 @@ impl<'a, 'f> Emitter<'a, 'f> {
         }
     }
 
-    /// Opcodes that only give words other places; false if it is none of these.
+    /// Emits opcodes that only move words; returns false for others.
     fn moved(&mut self, alu: &Alu) -> bool {
         let program = self.program;
         let planes = |source: usize| program.alu_source_planes(alu, source);
@@ -545,7 +537,7 @@ impl<'a, 'f> Emitter<'a, 'f> {
         true
     }
 
-    /// Opcodes with 64-bit operands or results; false if there is no rule for it.
+    /// Emits opcodes with 64-bit operands or results; returns false if there is no rule for the opcode.
     fn wide(&mut self, alu: &Alu, by_component: bool) -> bool {
         let program = self.program;
         let highs: Vec<u32> =
@@ -616,7 +608,7 @@ impl<'a, 'f> Emitter<'a, 'f> {
         }
     }
 
-    /// An instruction without a rule: evaluated lane by lane.
+    /// Emits an instruction without a rule: a call that evaluates it lane by lane.
     fn general(&mut self, number: u32) {
         let program = self.program;
         let alu = &program.alus()[number as usize];
@@ -640,8 +632,9 @@ impl<'a, 'f> Emitter<'a, 'f> {
         }
     }
 
-    /// Calls the function at a place of the table with operands in `vectors` vectors of memory; what it leaves there.
-    /// What evaluates an instruction also gets the list of them, and a position in it.
+    /// Calls the function at an offset of the table with operands in `vectors` vectors of memory; returns the vectors
+    /// that it leaves there. A call that evaluates an instruction also passes the list of instructions, and an index in
+    /// it.
     fn call(&mut self, function: usize, instruction: Option<usize>, operands: &[Ir], vectors: usize) -> Vec<Ir> {
         let mut numbers = Vec::with_capacity(2);
         if let Some(position) = instruction {
@@ -679,7 +672,7 @@ impl<'a, 'f> Emitter<'a, 'f> {
         } else {
             return;
         };
-        // In memory both words of a component stand together, in planes all low words first.
+        // In memory the two words of a component are adjacent; in planes all low words come first.
         let each = dest.bits as usize / 32;
         for (at, word) in words.into_iter().enumerate() {
             let plane = at / each + at % each * usize::from(dest.components);
@@ -735,7 +728,7 @@ impl<'a, 'f> Emitter<'a, 'f> {
         }
     }
 
-    /// The address of the quad in a component of inputs or outputs, and the distance of components.
+    /// Returns the address of the quad in a component of inputs or outputs, and the stride of components.
     pub fn component_address(&mut self, file: usize, stride: usize, component: u32) -> (Ir, Ir) {
         let (file, stride) = (self.field(file), self.field(stride));
         let distance = self.builder.ins().imul_imm(stride, i64::from(component));
@@ -778,7 +771,7 @@ impl<'a, 'f> Emitter<'a, 'f> {
         }
     }
 
-    /// Differences of floats in the quad. Lanes that there are not count as 0.
+    /// Emits differences of floats in the quad. Missing lanes count as 0.
     fn derivative(&mut self, intrinsic: &Intrinsic) {
         use IntrinsicOp as I;
         let Some(&source) = self.program.sources_of(intrinsic).first() else { return };
@@ -798,7 +791,7 @@ impl<'a, 'f> Emitter<'a, 'f> {
         }
     }
 
-    /// All ones in the lanes of the quad that there are.
+    /// Emits all ones in the existing lanes of the quad.
     pub fn exists(&mut self) -> Ir {
         let start = self.field(offsets::EXISTS);
         let address = self.builder.ins().iadd(start, self.quad);
@@ -806,7 +799,7 @@ impl<'a, 'f> Emitter<'a, 'f> {
     }
 }
 
-/// The signature of a stretch's function: the context in, operations executed out.
+/// Returns the signature of a stretch's function: takes the context, returns the number of executed operations.
 pub(super) fn signature(call_conv: CallConv) -> Signature {
     let mut signature = Signature::new(call_conv);
     signature.params.push(AbiParam::new(I64));

@@ -1,7 +1,7 @@
-//! Loads from places that differ by lane: constant buffers by run-time indices, storage buffers, shared memory.
+//! Loads from places that differ by lane: constant buffers with dynamic indices, storage buffers, shared memory.
 //!
-//! Each lane's address is checked against the length of the memory before anything is read there; what is not inside is
-//! read from the zeros of the context.
+//! Each lane's address is checked against the length of the memory before it is read; lanes out of bounds read the
+//! zeros of the context.
 
 use tgsi_ir::intrinsics::{IndexKind, IntrinsicOp};
 use tgsi_ir::run::program::{Intrinsic, Program, Value};
@@ -9,27 +9,27 @@ use tgsi_ir::run::program::{Intrinsic, Program, Value};
 use super::context::{Memory, ZEROS};
 use super::uniforms;
 
-/// Storage buffers that code can reach. Others are left to the interpreter.
+/// The number of storage buffers that code can access. Others are left to the interpreter.
 pub(super) const MAX_STORAGE: u32 = 16;
 
 /// A load from a place that differs by lane.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Gather {
-    /// What it reads.
+    /// The memory it reads.
     pub memory: Memory,
-    /// Where each lane reads, in units of `1 << shift` bytes: `index + base`, in 32 bits.
+    /// The place that each lane reads, in units of `1 << shift` bytes: `index + base`, in 32 bits.
     pub index: Value,
     pub base: u32,
     pub shift: u32,
     /// Bytes to add.
     pub first: u32,
-    /// Words that it reads.
+    /// The number of words.
     pub words: u32,
-    /// Words of them that are zero together if not all of them are inside.
+    /// The number of words that are zero together unless all of them are in bounds.
     pub together: u32,
 }
 
-/// The load that an intrinsic makes, if code can make it.
+/// Returns the load of an intrinsic, if code can perform it.
 pub(super) fn gather(program: &Program, intrinsic: &Intrinsic) -> Option<Gather> {
     use IntrinsicOp as I;
     let sources = program.sources_of(intrinsic);
@@ -66,7 +66,7 @@ mod code {
     const VECTOR: u32 = 4;
 
     impl Emitter<'_, '_> {
-        /// The words that a load reads, one vector for each.
+        /// Emits a load; returns one vector for each word.
         pub(in crate::native) fn gather(&mut self, gather: &Gather) -> Vec<Ir> {
             let (start, length) = self.memory(gather.memory);
             let index = self.read(gather.index.plane);
@@ -76,7 +76,7 @@ mod code {
                 let base = self.lanes().splat(gather.base);
                 self.builder.ins().iadd(index, base)
             };
-            // Bytes from the start, without overflow: 32 bits, a shift by four, and a few bytes more.
+            // Bytes from the start. They cannot overflow: 32 bits, shifted by four, and a few more bytes.
             let places = [0, 1, 2, 3].map(|lane| {
                 let index = self.builder.ins().extractlane(index, lane);
                 let place = self.builder.ins().uextend(I64, index);
@@ -93,7 +93,7 @@ mod code {
                 let addresses = self.or_zeros(inside, addresses);
                 return self.words_at(addresses, 0, gather.words);
             }
-            // Nearly always all that is read is inside. Else each group of words is looked at by itself.
+            // Usually everything is in bounds. Otherwise each group of words is checked separately.
             let results: Vec<_> = (0..gather.words).map(|_| self.builder.declare_var(I32X4)).collect();
             let all = inside.into_iter().reduce(|a, b| self.builder.ins().band(a, b)).unwrap_or(start);
             let (whole, parts, merge) =
@@ -122,13 +122,13 @@ mod code {
             results.into_iter().map(|result| self.builder.use_var(result)).collect()
         }
 
-        /// The addresses where a condition holds, else that of the zeros.
+        /// Returns the addresses where a condition holds, else the address of the zeros.
         pub(in crate::native) fn or_zeros(&mut self, inside: [Ir; 4], addresses: [Ir; 4]) -> [Ir; 4] {
             let zeros = self.builder.ins().iadd_imm(self.context, offsets::ZERO as i64);
             std::array::from_fn(|lane| self.builder.ins().select(inside[lane], addresses[lane], zeros))
         }
 
-        /// Words `first..first + count` behind an address of each lane.
+        /// Loads words `first..first + count` from an address of each lane.
         fn words_at(&mut self, addresses: [Ir; 4], first: u32, count: u32) -> Vec<Ir> {
             let mut words = Vec::with_capacity(count as usize);
             let mut at = first;
@@ -143,7 +143,7 @@ mod code {
             words
         }
 
-        /// The word so many bytes behind an address of each lane.
+        /// Loads the word at a byte offset from an address of each lane.
         pub(in crate::native) fn word_at(&mut self, addresses: [Ir; 4], bytes: i32) -> Ir {
             let [first, rest @ ..] = addresses.map(|address| self.builder.ins().load(I32, trusted(), address, bytes));
             let mut word = self.builder.ins().scalar_to_vector(I32X4, first);

@@ -1,8 +1,8 @@
-//! What a stretch computes of constants and uniforms only: the same for all lanes of all quads. It is computed once,
-//! before the loop over the quads, as LICM would do it, also where it stands in an `If` or a loop of the shader:
-//! nothing of it has an effect, and reads are checked.
+//! Loop-invariant code motion for a stretch: operations that depend only on constants and uniforms have the same result
+//! in all lanes of all quads. They are executed once, before the loop over the quads, even if they are in an `If` or a
+//! loop of the shader: they have no side effects, and reads are checked.
 //!
-//! Cranelift hoists what it knows to be pure. That leaves calls, and loads by run-time indices.
+//! Cranelift hoists operations that it knows to be pure. This adds calls, and loads with dynamic indices.
 
 use std::ops::Range;
 
@@ -14,7 +14,7 @@ use super::emit::Emitter;
 use super::stretches::{Mention, Plane, Stretch, mentions};
 use super::{gathers, uniforms};
 
-/// By plane: how many operations of the program write it, at most 2.
+/// Returns for each plane how many operations of the program write it, at most 2.
 pub(super) fn writes(program: &Program) -> Vec<u8> {
     let mut writes = vec![0u8; (program.num_value_planes() + program.num_register_planes()) as usize];
     for &op in program.ops() {
@@ -28,8 +28,9 @@ pub(super) fn writes(program: &Program) -> Vec<u8> {
     writes
 }
 
-/// The operations of a range that are invariant, given what [`writes`] counts, and which planes are constant. Each is
-/// the only one to write its planes, with the same words in the whole run, so inactive lanes may have them as well.
+/// Returns the invariant operations of a range, given the counts of [`writes`], and which planes are constant. Each is
+/// the only one to write its planes, with the same words in the whole run, so that inactive lanes may have them as
+/// well.
 pub(super) fn find(program: &Program, writes: &[u8], constant: &[bool], range: Range<u32>) -> FxHashSet<u32> {
     let mut planes: FxHashSet<Plane> = FxHashSet::default();
     let mut found = FxHashSet::default();
@@ -40,7 +41,8 @@ pub(super) fn find(program: &Program, writes: &[u8], constant: &[bool], range: R
                 let intrinsic = &program.intrinsics()[number as usize];
                 let place = uniforms::place(program, intrinsic).map(|place| place.memory);
                 let memory = place.or_else(|| gathers::gather(program, intrinsic).map(|gather| gather.memory));
-                // What a run may change may differ when the stretch is executed again, for lanes that are still there.
+                // Memory that a run may write may differ when the stretch is executed again, for lanes that are still
+                // active.
                 let is_fixed = memory.is_some_and(|memory| matches!(memory, Memory::Constants(_) | Memory::Vertex(_)));
                 (is_fixed, intrinsic.dest)
             }
@@ -65,8 +67,8 @@ fn written(value: Value) -> Range<Plane> {
 }
 
 impl Emitter<'_, '_> {
-    /// Makes what stands before the loop over the quads: uniforms and what is computed of them, and where other memory
-    /// is.
+    /// Emits the code before the loop over the quads: uniforms, operations that depend on them, and the addresses of
+    /// other memory.
     pub(super) fn invariants(&mut self, stretch: &Stretch) {
         self.before_quads = true;
         let program = self.program;

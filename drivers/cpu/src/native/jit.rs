@@ -1,5 +1,5 @@
-//! Machine code that is made at run time, in memory that is made executable for it. Pages of code are never writable
-//! and executable at once.
+//! Machine code compiled at run time, in memory made executable for it. Pages of code are never writable and executable
+//! at once.
 
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
@@ -18,21 +18,21 @@ use super::stretches;
 use crate::program::{Options, Report};
 use crate::sampler::Known;
 
-/// Memory with code. It is taken only when it is released.
+/// Memory with code. It is released when dropped.
 struct Memory(Mutex<Option<JITModule>>);
 
 impl Drop for Memory {
     fn drop(&mut self) {
         let module = self.0.get_mut().ok().and_then(Option::take);
         if let Some(module) = module {
-            // SAFETY: the functions are reached through the `Code` that has this memory only, and none runs while that
-            // is dropped.
+            // SAFETY: the functions are only reachable through the `Code` that owns this memory, and none runs while
+            // that is dropped.
             unsafe { module.free_memory() };
         }
     }
 }
 
-/// Makes machine code for a program, if the system allows it.
+/// Compiles a program to machine code, if the system allows it.
 pub(crate) fn compile(program: &mut Program, options: Options, known: &[Known]) -> Report {
     let mut report = Report { total: program.ops().len(), ..Report::default() };
     match stretches::in_parts(|most| translate(program, most, options, known)) {
@@ -57,7 +57,7 @@ struct Made {
     /// The operations of each function.
     ranges: Vec<Range<u32>>,
     bytes: usize,
-    /// Instructions that are evaluated through calls.
+    /// Instructions that are evaluated by calls.
     evaluated: usize,
 }
 
@@ -65,7 +65,8 @@ fn unsupported(what: impl ToString) -> Box<ModuleError> {
     Box::new(ModuleError::Compilation(CodegenError::Unsupported(what.to_string())))
 }
 
-/// The code of a program whose stretches weigh so much at most, if there are any; and whether all of them are code.
+/// Returns the code of a program with stretches of weight at most `most`, if there are any; and whether all of them
+/// became code.
 fn translate(
     program: &Program,
     most: u32,
@@ -108,7 +109,7 @@ fn translate(
         .into_iter()
         .map(|id| {
             let address = module.get_finalized_function(id);
-            // SAFETY: the function at this address was made with the signature of `Function`.
+            // SAFETY: the function at this address was generated with the signature of `Function`.
             unsafe { std::mem::transmute::<*const u8, Function>(address) }
         })
         .collect();
@@ -116,14 +117,14 @@ fn translate(
         .into_iter()
         .map(|id| {
             let address = module.get_finalized_function(id);
-            // SAFETY: the function at this address was made with the signature of `LookUp`.
+            // SAFETY: the function at this address was generated with the signature of `LookUp`.
             unsafe { std::mem::transmute::<*const u8, LookUp>(address) }
         })
         .collect();
     let is_complete = ranges.len() == stretches.len();
     let uses_planes = !is_complete || stretches::use_planes(program, &stretches);
     let memory: Option<Box<dyn Send + Sync>> = Some(Box::new(Memory(Mutex::new(Some(module)))));
-    // SAFETY: they were made above, for this program, and stand in this memory.
+    // SAFETY: they were generated above, for this program, and are in this memory.
     let code = unsafe { Code::new(program, functions, &instructions, known, lookups, uses_planes, memory) };
     let code = code.ok_or_else(|| unsupported("an instruction that the program lacks"))?;
     Ok((Some(Made { code, ranges, bytes, evaluated: instructions.len() }), is_complete))

@@ -1,27 +1,26 @@
-//! Machine code, by Cranelift: the stretches of a program that change nothing but planes and outputs. The interpreter
+//! Machine code, by Cranelift: compiles the stretches of a program that write only planes and outputs. The interpreter
 //! of the IR executes the rest, in the same order as without machine code; see [`tgsi_ir::run::native`].
 //!
-//! A value is one vector of four 32-bit lanes for each quad. There are no wider vectors in Cranelift, and no operation
-//! that can trap is ever made.
+//! A value is one vector of four 32-bit lanes for each quad. Cranelift has no wider vectors. No operation that can trap
+//! is ever emitted.
 //!
-//! Code is made at run time (`jit`), or ahead of time for an object file (`write`). It holds no addresses. What it can
-//! reach is in `context`: planes at offsets that are known when it is made, buffers behind a check of the length,
-//! texels of textures that a run was asked for behind a clamp (`lookups`), and what it calls (`calls`,
-//! `sampling`).
-//! `code` calls it, with or without the feature `machine-code`, which is needed to make it.
+//! Code is compiled at run time (`jit`), or ahead of time for an object file (`write`). It contains no addresses. All
+//! memory that it can access is in `context`: planes at offsets known at compile time, buffers behind a check of their
+//! length, texels of known textures behind a clamp (`lookups`), and the functions that it calls (`calls`, `sampling`).
+//! `code` calls it, with or without the feature `machine-code`, which is only needed to compile it.
 
-#[cfg_attr(not(feature = "machine-code"), allow(dead_code, reason = "only what makes code needs all of it"))]
+#[cfg_attr(not(feature = "machine-code"), allow(dead_code, reason = "only code generation uses all of it"))]
 mod calls;
 mod code;
-#[cfg_attr(not(feature = "machine-code"), allow(dead_code, reason = "only what makes code needs all of it"))]
+#[cfg_attr(not(feature = "machine-code"), allow(dead_code, reason = "only code generation uses all of it"))]
 mod context;
-#[cfg_attr(not(feature = "machine-code"), allow(dead_code, reason = "only what makes code needs all of it"))]
+#[cfg_attr(not(feature = "machine-code"), allow(dead_code, reason = "only code generation uses all of it"))]
 mod gathers;
-#[cfg_attr(not(feature = "machine-code"), allow(dead_code, reason = "only what makes code needs all of it"))]
+#[cfg_attr(not(feature = "machine-code"), allow(dead_code, reason = "only code generation uses all of it"))]
 mod sampling;
-#[cfg_attr(not(feature = "machine-code"), allow(dead_code, reason = "only what makes code needs all of it"))]
+#[cfg_attr(not(feature = "machine-code"), allow(dead_code, reason = "only code generation uses all of it"))]
 mod slots;
-#[cfg_attr(not(feature = "machine-code"), allow(dead_code, reason = "only what makes code needs all of it"))]
+#[cfg_attr(not(feature = "machine-code"), allow(dead_code, reason = "only code generation uses all of it"))]
 mod uniforms;
 
 #[cfg(feature = "machine-code")]
@@ -55,7 +54,7 @@ pub(crate) use jit::compile;
 #[cfg(feature = "machine-code")]
 pub(crate) use write::{Form, make, processor};
 
-/// Sizes of what code finds at offsets that are part of it.
+/// Sizes of structures with offsets that are part of code.
 pub(crate) const SIZES: [usize; 2] = [size_of::<context::Context>(), size_of::<calls::Functions>()];
 
 #[cfg(feature = "machine-code")]
@@ -72,13 +71,13 @@ use {
     tgsi_ir::run::program::Program,
 };
 
-/// Whether an extension of a processor may be used, by Cranelift's name.
+/// Returns whether an extension of a processor may be used, by Cranelift's name.
 #[cfg(feature = "machine-code")]
 fn has(isa: &dyn TargetIsa, extension: &str) -> bool {
     isa.isa_flags().iter().any(|flag| flag.name == extension && flag.as_bool() == Some(true))
 }
 
-/// Whether a processor multiplies and adds vectors with one rounding.
+/// Returns whether a processor has fused multiply-add for vectors.
 #[cfg(feature = "machine-code")]
 fn has_fma(isa: &dyn TargetIsa) -> bool {
     match isa.triple().architecture {
@@ -88,7 +87,7 @@ fn has_fma(isa: &dyn TargetIsa) -> bool {
     }
 }
 
-/// What the functions of a program are made with.
+/// The state for the translation of a program's functions.
 #[cfg(feature = "machine-code")]
 struct FunctionTranslator<'a> {
     program: &'a Program,
@@ -100,7 +99,7 @@ struct FunctionTranslator<'a> {
     has_fma: bool,
     is_x86: bool,
     builder_context: FunctionBuilderContext,
-    /// Numbers of the ALU instructions that functions evaluate through calls.
+    /// Numbers of the ALU instructions that functions evaluate by calls.
     instructions: Vec<u32>,
 }
 
@@ -126,7 +125,7 @@ impl<'a> FunctionTranslator<'a> {
         }
     }
 
-    /// Makes a function in the place of that of a context.
+    /// Translates a function into a context, replacing the previous one.
     fn make(
         &mut self,
         context: &mut Context,
@@ -157,7 +156,7 @@ impl<'a> FunctionTranslator<'a> {
     }
 
     /// Calls `visit` with each function before it is compiled: lookups that stretches call, and the stretches. Returns
-    /// the numbers of the ALU instructions that they evaluate through calls.
+    /// the numbers of the ALU instructions that they evaluate by calls.
     fn for_each<E>(
         mut self,
         stretches: &[Stretch],

@@ -1,16 +1,15 @@
-//! The processor that code is for, and how a function becomes its instructions.
+//! The target processor of code, and the compilation of functions for it.
 
 use cranelift_codegen::isa::{self, OwnedTargetIsa, TargetIsa};
 use cranelift_codegen::settings::{self, Configurable};
 use cranelift_codegen::{CodegenError, CodegenResult, Context};
 use cranelift_module::{FuncId, Module, ModuleError, ModuleReloc};
 
-/// Most instructions and parameters of blocks of a function for which registers are allocated by backtracking. That
-/// takes more than linear time: a tenth of a second at this size, 15 seconds at six times of it. Allocation in a single
-/// pass takes a tenth of that, and a fiftieth.
+/// Most instructions and block parameters of a function with register allocation by backtracking, which takes more than
+/// linear time. Larger functions use a single pass, which is many times faster.
 const MAX_BACKTRACKING: usize = 8000;
 
-/// Most bytes of the stack that a function may take. Threads have two megabytes usually, and some systems give 128 KiB.
+/// Most bytes of the stack that a function may use. Threads usually have two megabytes, on some systems only 128 KiB.
 const MAX_FRAME: u32 = 64 << 10;
 
 /// A processor, with each of Cranelift's register allocators.
@@ -20,10 +19,10 @@ pub(crate) struct Processor {
 }
 
 impl Processor {
-    /// The processor that a builder describes.
+    /// Creates a processor from a builder.
     ///
     /// # Errors
-    /// Cranelift makes no code for it.
+    /// Cranelift does not support it.
     pub fn new(builder: isa::Builder) -> CodegenResult<Processor> {
         let with = |algorithm: &str| {
             let flags = flags(algorithm).map_err(|error| CodegenError::Unsupported(error.to_string()))?;
@@ -32,16 +31,16 @@ impl Processor {
         Ok(Processor { backtracking: with("backtracking")?, single_pass: with("single_pass")? })
     }
 
-    /// What Cranelift must know of it.
+    /// Returns Cranelift's description of it.
     pub fn isa(&self) -> &OwnedTargetIsa {
         &self.backtracking
     }
 
-    /// Compiles the function of a context. If it shall be `quick`, or is large, its registers are allocated in a single
-    /// pass.
+    /// Compiles the function of a context. If `quick` is set, or the function is large, registers are allocated in a
+    /// single pass.
     ///
     /// # Errors
-    /// Cranelift refuses it, or it would take too much of the stack.
+    /// Cranelift rejects it, or it would use too much of the stack.
     pub fn compile(&self, context: &mut Context, quick: bool) -> CodegenResult<()> {
         let function = &context.func;
         let parameters = function.layout.blocks().map(|block| function.dfg.block_params(block).len()).sum::<usize>();
@@ -55,10 +54,10 @@ impl Processor {
         Ok(())
     }
 
-    /// Gives a function of a module the code that was compiled in a context.
+    /// Defines a function of a module with the code that was compiled in a context.
     ///
     /// # Errors
-    /// The module refuses it.
+    /// The module rejects it.
     pub fn define(&self, module: &mut impl Module, id: FuncId, context: &Context) -> Result<(), Box<ModuleError>> {
         let Some(code) = context.compiled_code() else { return Ok(()) };
         let relocations = code.buffer.relocs().iter().map(|one| ModuleReloc::from_mach_reloc(one, &context.func, id));
@@ -73,7 +72,7 @@ fn flags(algorithm: &str) -> Result<settings::Flags, settings::SetError> {
     flags.set("opt_level", "speed")?;
     flags.set("regalloc_algorithm", algorithm)?;
     flags.set("enable_verifier", if cfg!(debug_assertions) { "true" } else { "false" })?;
-    // A large frame touches each of its pages, lest it reach beyond the one that ends the stack.
+    // A large frame touches each of its pages, so that it cannot skip the guard page of the stack.
     flags.set("enable_probestack", "true")?;
     flags.set("probestack_strategy", "inline")?;
     flags.set("unwind_info", "false")?;
@@ -88,7 +87,7 @@ mod tests {
 
     use super::*;
 
-    /// Compiles a function with a stack slot of so many bytes. Returns the size of its code.
+    /// Compiles a function with a stack slot of `bytes` bytes. Returns the size of its code.
     fn compiled(bytes: u32) -> CodegenResult<usize> {
         let processor = Processor::new(cranelift_native::builder().expect("code can be made")).expect("a processor");
         let mut context = Context::new();

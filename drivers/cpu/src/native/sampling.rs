@@ -1,9 +1,9 @@
 //! Texture instructions and kills in machine code: calls back to the host of a run.
 //!
-//! A texture instruction's operands stand in one area of the stack, a vector of four words for each plane behind the
-//! mask of the active lanes, and its result comes back in the same place. The interpreter's own code makes the request
-//! from them ([`Texture::execute`]). Code reaches the functions here through the context, and instructions by their
-//! number, so it holds no addresses.
+//! The operands of a texture instruction are passed in an area of the stack, a vector of four words for each plane
+//! after the mask of the active lanes; the result is returned in the same place. The interpreter itself builds the
+//! request from them ([`Texture::execute`]). Code finds these functions through the context, and instructions by their
+//! number, so that it contains no addresses.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -14,17 +14,17 @@ use tgsi_ir::run::quad::QuadWords;
 
 use super::context::Context;
 
-/// Makes the lookups of a texture instruction, by its number, for one quad.
+/// Performs the lookups of a texture instruction, by its number, for one quad.
 pub(super) type LookUp = extern "C" fn(*const Context, u64, *mut [u32; 4]);
 
 /// Kills the lanes of a mask in the quad at a byte offset of a plane.
 pub(super) type Kill = extern "C" fn(*const Context, u64, *mut [u32; 4]);
 
-/// A texture instruction whose values are numbered as they stand in its area.
+/// A texture instruction with values numbered by their position in its area.
 #[derive(Clone, Debug)]
 pub(super) struct Plan {
     texture: Texture,
-    /// Vectors of the area.
+    /// The number of vectors in the area.
     pub vectors: usize,
 }
 
@@ -39,7 +39,7 @@ impl Plan {
         Plan { vectors: next.max(texture.dest.planes()) as usize, texture }
     }
 
-    /// The plans of a program's texture instructions, by their numbers.
+    /// Returns the plans of a program's texture instructions, by their numbers.
     pub fn all(program: &Program) -> Vec<Plan> {
         program.textures().iter().map(Plan::new).collect()
     }
@@ -69,23 +69,24 @@ impl Plan {
     }
 }
 
-/// What functions that code calls work on.
+/// The data of the functions that code calls.
 pub(super) struct Host<'h> {
     pub plans: &'h [Plan],
     pub resources: &'h mut dyn Resources,
     pub live: &'h mut [bool],
-    /// What the resources panicked with. No lookup is made afterwards, and the panic goes on behind the code.
+    /// The payload of a panic of the resources. No more lookups are performed, and the panic is resumed after the code
+    /// returns.
     pub panic: Option<Box<dyn Any + Send>>,
 }
 
-/// Makes a lookup.
+/// Performs a lookup.
 pub(super) extern "C" fn look_up(context: *const Context, number: u64, area: *mut [u32; 4]) {
     // SAFETY: code passes the context that it was called with, which lives until it returns.
     let host = unsafe { (*context).host() };
     // SAFETY: the host lives as long as the context, and nothing else uses it while code runs; see `Code::execute`.
     let host: &mut Host<'_> = unsafe { &mut *host };
     let Some(plan) = host.plans.get(number as usize) else { return };
-    // SAFETY: code passes the address of a stack slot of its own with room for the vectors of this instruction.
+    // SAFETY: code passes the address of its stack slot, which has space for the vectors of this instruction.
     let area = unsafe { std::slice::from_raw_parts_mut(area, plan.vectors) };
     if host.panic.is_none() {
         let resources = &mut *host.resources;
@@ -99,7 +100,7 @@ pub(super) extern "C" fn kill(context: *const Context, quad: u64, mask: *mut [u3
     let host = unsafe { (*context).host() };
     // SAFETY: as above.
     let host: &mut Host<'_> = unsafe { &mut *host };
-    // SAFETY: code passes the address of a stack slot of its own with one vector.
+    // SAFETY: code passes the address of its stack slot, which has one vector.
     let mask = unsafe { *mask };
     let lanes = host.live.iter_mut().skip(quad as usize / 4);
     for (live, _) in lanes.zip(mask).filter(|(_, mask)| *mask != 0) {

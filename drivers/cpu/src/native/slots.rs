@@ -4,18 +4,18 @@ use tgsi_ir::Stage;
 use tgsi_ir::intrinsics::{IndexKind, IntrinsicOp};
 use tgsi_ir::run::program::{Intrinsic, Program};
 
-/// Input registers that code reaches. Others are left to the interpreter.
+/// The number of input registers that code can access. Others are left to the interpreter.
 const MAX_INPUTS: u32 = 256;
 
-/// Whether code is made for a load or store.
+/// Returns whether code is generated for a load or store.
 pub(super) fn is_native(program: &Program, intrinsic: &Intrinsic) -> bool {
     // In other stages inputs may come from vertices.
     let simple = matches!(program.stage(), Stage::Vertex | Stage::Fragment);
-    // What tessellation control shaders write is shared by all invocations.
+    // Outputs of tessellation control shaders are shared by all invocations.
     let own_outputs = program.stage() != Stage::TessCtrl;
     match intrinsic.op {
         IntrinsicOp::LoadInput => {
-            // What is read by a run-time index is named by a range.
+            // A dynamic index requires a range.
             let is_named = intrinsic.offset.is_some()
                 || (intrinsic.index(IndexKind::Range) != 0
                     && program.sources_of(intrinsic).last().is_some_and(|offset| offset.bits == 32));
@@ -32,7 +32,7 @@ pub(super) fn is_native(program: &Program, intrinsic: &Intrinsic) -> bool {
     }
 }
 
-/// The last component of the file that a load of inputs can read; none if it reads none.
+/// Returns the last component of the file that a load of inputs can read; `None` if it reads none.
 fn last_component(intrinsic: &Intrinsic) -> Option<u64> {
     let range = u64::from(intrinsic.index(IndexKind::Range) as u32);
     let offset = match intrinsic.offset {
@@ -45,7 +45,7 @@ fn last_component(intrinsic: &Intrinsic) -> Option<u64> {
     is_inside.then(|| (u64::from(intrinsic.base as u32) + offset) * 4 + first + last)
 }
 
-/// Input registers that loads of a program reach, as far as code is made for them.
+/// Returns the number of input registers accessed by the program's loads that become code.
 pub(super) fn input_registers(program: &Program) -> usize {
     let loads = program
         .intrinsics()

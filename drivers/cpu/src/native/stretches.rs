@@ -1,8 +1,8 @@
-//! Which operations become machine code: stretches, and the planes that go in and out of each.
+//! Selection of the operations that become machine code: stretches, and the planes that are inputs and outputs of each.
 //!
-//! A stretch is as many operations as can stand together: ALU instructions, copies, accesses to registers, loads from
-//! constants, buffers and shared memory, derivatives, texture instructions, kills, and the `If`s and loops that hold
-//! nothing else. A loop is inside only with all of its jumps, so nothing jumps into a stretch or out of it.
+//! A stretch is a maximal sequence of ALU instructions, copies, accesses to registers, loads from constants, buffers
+//! and shared memory, derivatives, texture instructions, kills, and `If`s and loops that contain nothing else. A loop
+//! is included only with all of its jumps, so no jump enters or leaves a stretch.
 
 use std::ops::Range;
 
@@ -16,32 +16,32 @@ use super::{arrays, gathers, invariants, slots, uniforms};
 /// Fewest operations that are worth a call.
 const FEWEST: u32 = 2;
 
-/// Most that the operations of a stretch weigh, see [`weights`]: what is done for a whole function takes more than
-/// linear time. The smaller ones are tried where a function needs too much stack for its values.
+/// Most weight of a stretch's operations, see [`weights`]: some steps of compilation take more than linear time in the
+/// size of the function. The smaller limits are tried if a function needs too much stack for its values.
 const MOST: [u32; 3] = [4000, 1000, 250];
 
-/// A plane of values, or behind these of registers.
+/// A plane of values, or, numbered after these, of registers.
 pub(super) type Plane = u32;
 
-/// A stretch.
+/// A sequence of operations that becomes a function.
 #[derive(Clone, Debug)]
 pub(super) struct Stretch {
     /// Its operations.
     pub range: Range<u32>,
-    /// Planes to load before.
+    /// Planes to load before it.
     pub inputs: Vec<Plane>,
-    /// Planes to store behind.
+    /// Planes to store after it.
     pub outputs: Vec<Plane>,
-    /// Operations that give all quads the same; see [`invariants`].
+    /// Operations with the same result in all quads; see [`invariants`].
     pub invariants: FxHashSet<u32>,
 }
 
-/// The number of a plane of a file.
+/// Returns the number of a plane of a file.
 pub(super) fn plane_of(program: &Program, span: Span) -> Plane {
     if span.register { program.num_value_planes() + span.plane } else { span.plane }
 }
 
-/// Whether code is made for an intrinsic.
+/// Returns whether code is generated for an intrinsic.
 fn is_native(program: &Program, intrinsic: &Intrinsic) -> bool {
     use IntrinsicOp as I;
     match intrinsic.op {
@@ -65,18 +65,18 @@ fn is_native(program: &Program, intrinsic: &Intrinsic) -> bool {
     }
 }
 
-/// A construct of which the end is not reached yet.
+/// A construct that has not been closed yet.
 struct Open {
     start: usize,
     is_loop: bool,
-    /// All inside is native.
+    /// All operations inside are native.
     good: bool,
     /// A jump inside leaves it.
     escapes: bool,
 }
 
-/// For each operation, where the item that begins there ends, if all of it is native; else 0. An item is an operation,
-/// or a construct with all it holds.
+/// Returns for each operation the end of the item that begins there, if all of it is native; else 0. An item is an
+/// operation, or a construct with its contents.
 fn items(program: &Program) -> Vec<u32> {
     let ops = program.ops();
     let mut ends = vec![0u32; ops.len()];
@@ -120,15 +120,15 @@ fn items(program: &Program) -> Vec<u32> {
     ends
 }
 
-/// By plane, whether it stays in memory.
+/// Returns for each plane whether it stays in memory.
 fn in_memory(program: &Program) -> impl Fn(Plane) -> bool + use<> {
     let in_memory = arrays::planes_in_memory(program);
     let values = program.num_value_planes();
     move |plane| plane.checked_sub(values).is_some_and(|register| in_memory[register as usize])
 }
 
-/// For each operation, what those before it weigh: each plane that is written becomes a value, and another one at the
-/// end of each construct around it.
+/// Returns for each operation the total weight of those before it: each written plane becomes a value, and another one
+/// at the end of each construct around it.
 fn weights(program: &Program) -> Vec<u32> {
     let stays = in_memory(program);
     let (mut depth, mut sum) = (1u32, 0u32);
@@ -150,7 +150,7 @@ fn weights(program: &Program) -> Vec<u32> {
     weights
 }
 
-/// Makes something of stretches that weigh so much at most. If they do not all become code, smaller ones are tried.
+/// Calls `make` with a maximum weight of stretches. If not all of them become code, tries smaller ones.
 pub(super) fn in_parts<T, E>(mut make: impl FnMut(u32) -> Result<(T, bool), E>) -> Result<T, E> {
     let [first, rest @ ..] = MOST;
     let (mut made, mut is_complete) = make(first)?;
@@ -163,7 +163,7 @@ pub(super) fn in_parts<T, E>(mut make: impl FnMut(u32) -> Result<(T, bool), E>) 
     Ok(made)
 }
 
-/// The stretches of a program, in order, which weigh so much at most.
+/// Returns the stretches of a program with weight at most `most`, in order.
 pub(super) fn find(program: &Program, keep_inactive: bool, most: u32) -> Vec<Stretch> {
     let ends = items(program);
     let weights = weights(program);
@@ -183,7 +183,7 @@ pub(super) fn find(program: &Program, keep_inactive: bool, most: u32) -> Vec<Str
         {
             at = end;
         }
-        // Operations that are too large by themselves are not many, but constructs are looked into.
+        // If a single item is too heavy, a construct is entered; too heavy operations are rare.
         if weight(start, at) > most && at - start > 1 {
             at = start + 1;
         } else if at - start >= FEWEST {
@@ -193,16 +193,16 @@ pub(super) fn find(program: &Program, keep_inactive: bool, most: u32) -> Vec<Str
     planes(program, ranges, keep_inactive)
 }
 
-/// Whether any of the stretches of a program reads or writes planes in memory.
+/// Returns whether any of the stretches of a program reads or writes planes in memory.
 pub(super) fn use_planes(program: &Program, stretches: &[Stretch]) -> bool {
     arrays::planes_in_memory(program).contains(&true)
         || stretches.iter().any(|stretch| !stretch.inputs.is_empty() || !stretch.outputs.is_empty())
 }
 
-/// What an operation does with planes.
+/// The access of an operation to a plane.
 pub(super) enum Mention {
     Read(Plane),
-    /// The plane gets a value in the active lanes; whether it must keep the others.
+    /// Writes the plane in the active lanes; `masked` if it must keep the others.
     Write {
         plane: Plane,
         masked: bool,
@@ -217,8 +217,8 @@ fn write_value(value: Value, visit: &mut dyn FnMut(Mention)) {
     (value.plane..value.plane + value.planes()).for_each(|plane| visit(Mention::Write { plane, masked: false }));
 }
 
-/// Calls `visit` for the planes of an operation, reads first. Values that other functions pass as arguments are not
-/// mentioned: programs with calls have no stretches in the functions that are called.
+/// Calls `visit` for the planes of an operation, reads first. Arguments passed by other functions are not visited:
+/// programs with calls have no stretches in the called functions.
 pub(super) fn mentions(program: &Program, op: Op, visit: &mut dyn FnMut(Mention)) {
     match op {
         Op::Alu(number) => {
@@ -310,7 +310,7 @@ pub(super) fn mentions(program: &Program, op: Op, visit: &mut dyn FnMut(Mention)
     }
 }
 
-/// Planes that a store to a register writes: the plane of the value, and the plane of the element for it.
+/// Returns the planes that a store to a register writes: the plane of the value, and the plane of the element for it.
 pub(super) fn written_planes(program: &Program, intrinsic: &Intrinsic) -> impl Iterator<Item = (Plane, u32)> {
     let value = program.sources_of(intrinsic)[0];
     let register = program.registers()[intrinsic.extra as usize];
@@ -323,17 +323,17 @@ pub(super) fn written_planes(program: &Program, intrinsic: &Intrinsic) -> impl I
     })
 }
 
-/// No stretch, and several or the interpreter.
+/// Used by no stretch; used by several, or by the interpreter.
 const NOBODY: u32 = u32::MAX;
 const MANY: u32 = u32::MAX - 1;
 
-/// Finds the planes that go in and out.
+/// Computes the inputs and outputs of stretches.
 fn planes(program: &Program, ranges: Vec<Range<u32>>, keep_inactive: bool) -> Vec<Stretch> {
     let values = program.num_value_planes() as usize;
     let count = values + program.num_register_planes() as usize;
-    // What stays in memory goes neither in nor out.
+    // Planes that stay in memory are neither inputs nor outputs.
     let stays = in_memory(program);
-    // Who mentions a plane.
+    // The stretch that uses each plane.
     let mut user = vec![NOBODY; count];
     let mut next = 0;
     for (at, &op) in (0u32..).zip(program.ops()) {
@@ -355,7 +355,7 @@ fn planes(program: &Program, ranges: Vec<Range<u32>>, keep_inactive: bool) -> Ve
         constant[plane as usize] = true;
     }
     let writes = invariants::writes(program);
-    // By plane: the stretch that has it among its inputs, that has written it, plus one each.
+    // By plane: one plus the number of the stretch that last had it as an input, or wrote it.
     let (mut is_input, mut is_written) = (vec![0u32; count], vec![0u32; count]);
     let mut stretches = Vec::with_capacity(ranges.len());
     for (number, range) in (1u32..).zip(ranges) {
@@ -379,7 +379,7 @@ fn planes(program: &Program, ranges: Vec<Range<u32>>, keep_inactive: bool) -> Ve
                         let kept = keep_inactive
                             || plane >= program.num_value_planes()
                             || program.kept().get(plane as usize).copied().unwrap_or(true);
-                        // What is copied where the stretch begins may be one side of a phi that is not inside.
+                        // A masked copy at the top level may be one side of a phi outside of the stretch.
                         (plane, (kept && !found.contains(&at)) || (masked && depth == 0))
                     }
                 };

@@ -1,5 +1,5 @@
-//! Texture instructions and kills become calls of the functions of [`super::sampling`], or lookups in the code, which
-//! may be functions of their own.
+//! Translates texture instructions and kills to calls of the functions of [`super::sampling`], or texture instructions
+//! to lookups in code, which may be out of line.
 
 use cranelift_codegen::ir::types::I64;
 use cranelift_codegen::ir::{InstBuilder, Value as Ir};
@@ -11,13 +11,13 @@ use super::lookups::known_unit;
 use super::sampling::{LookUp, Plan};
 use super::stretches::Plane;
 
-/// The planes that a texture instruction reads, in the order of its area.
+/// Returns the planes that a texture instruction reads, in the order of its area.
 fn operands(texture: &Texture) -> impl Iterator<Item = Plane> + '_ {
     texture.sources.iter().flat_map(|value| value.plane..value.plane + value.planes())
 }
 
 impl Emitter<'_, '_> {
-    /// A texture instruction.
+    /// Emits a texture instruction.
     pub(super) fn texture(&mut self, number: u32) {
         let program = self.program;
         let texture = &program.textures()[number as usize];
@@ -26,7 +26,7 @@ impl Emitter<'_, '_> {
         let mut area = vec![self.builder.use_var(self.active)];
         for plane in operands(texture) {
             let value = self.read(plane);
-            // Lanes that there are not read as zero.
+            // Missing lanes read as zero.
             area.push(self.builder.ins().band(value, exists));
         }
         let dest = texture.dest;
@@ -55,7 +55,7 @@ impl Emitter<'_, '_> {
         }
     }
 
-    /// `terminate`, `demote` and those with a condition: lanes become helpers.
+    /// Emits `terminate`, `demote` and their conditional forms: lanes become helpers.
     pub(super) fn kill(&mut self, intrinsic: &Intrinsic) {
         let program = self.program;
         let mut killed = self.builder.use_var(self.active);

@@ -1,18 +1,17 @@
-//! Loads that give all lanes the same words, from places that are the same in every run of a shader: constant buffers,
-//! and vertices of the primitive.
+//! Loads that give all lanes the same words, from constant places: constant buffers, and vertices of the primitive.
 
 use tgsi_ir::intrinsics::{IndexKind, IntrinsicOp};
 use tgsi_ir::run::program::{Intrinsic, Program};
 
 use super::context::Memory;
 
-/// Constant buffers that code can reach. Others are left to the interpreter.
+/// The number of constant buffers that code can access. Others are left to the interpreter.
 pub(super) const MAX_CONSTANTS: u32 = 16;
 
-/// Vertices of a primitive that code can reach, as many as a patch has.
+/// The number of vertices of a primitive that code can access: as many as a patch has.
 pub(super) const MAX_VERTICES: u32 = 32;
 
-/// Most words behind the start of a buffer that code reaches.
+/// The greatest word of a buffer that code accesses.
 const MAX_WORD: u64 = 1 << 26;
 
 /// Words of a buffer.
@@ -22,11 +21,11 @@ pub(super) struct Place {
     pub memory: Memory,
     /// The first word.
     pub word: u32,
-    /// Words that are zero together if not all of them are inside.
+    /// The number of words that are zero together unless all of them are in bounds.
     pub together: u32,
 }
 
-/// The words that a load reads, if their place is known and code can read them.
+/// Returns the words that a load reads, if their place is constant and code can read them.
 pub(super) fn place(program: &Program, intrinsic: &Intrinsic) -> Option<Place> {
     let sources = program.sources_of(intrinsic);
     let offset = intrinsic.offset?;
@@ -51,7 +50,7 @@ pub(super) fn place(program: &Program, intrinsic: &Intrinsic) -> Option<Place> {
     (word < MAX_WORD).then_some(Place { memory, word: word as u32, together })
 }
 
-/// Words of a load that are zero together if not all of them are inside.
+/// Returns the number of words of a load that are zero together unless all of them are in bounds.
 pub(super) fn together(intrinsic: &Intrinsic) -> u32 {
     let each = u32::from(intrinsic.dest.bits / 32);
     match intrinsic.op {
@@ -66,13 +65,13 @@ pub(super) fn together(intrinsic: &Intrinsic) -> u32 {
     }
 }
 
-/// The constant buffer that a load of the `load_ubo` family names, if it is the same in every run.
+/// Returns the constant buffer of a load of the `load_ubo` family, if it is constant.
 pub(super) fn ubo(program: &Program, intrinsic: &Intrinsic) -> Option<Memory> {
     let block = program.constant(*program.sources_of(intrinsic).first()?)?;
     constant_buffer(block.wrapping_add(program.first_ubo_buffer()))
 }
 
-/// A constant buffer by its number.
+/// Returns the constant buffer with a number.
 pub(super) fn constant_buffer(number: u32) -> Option<Memory> {
     (number < MAX_CONSTANTS).then_some(Memory::Constants(number))
 }

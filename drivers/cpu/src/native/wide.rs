@@ -17,11 +17,11 @@ pub(super) enum Operand {
     Wide([Value; 2]),
 }
 
-/// Makes code for an opcode; none if an operand has not the size that it should have.
+/// Emits code for an opcode; `None` if an operand has the wrong size.
 pub(super) type WideRule = fn(&mut Lanes<'_, '_>, &[Operand]) -> Option<Operand>;
 
 impl Lanes<'_, '_> {
-    /// Lanes of two vectors of words in any order: 0 to 3 are those of `a`, 4 to 7 those of `b`.
+    /// Permutes the lanes of two vectors of words: 0 to 3 are those of `a`, 4 to 7 those of `b`.
     pub fn shuffle_two(&mut self, a: Value, b: Value, lanes: [u8; 4]) -> Value {
         let (a, b) = (self.builder.ins().bitcast(I8X16, flags(), a), self.builder.ins().bitcast(I8X16, flags(), b));
         let mask: Vec<u8> = lanes.iter().flat_map(|&lane| (0..4).map(move |byte| lane * 4 + byte)).collect();
@@ -30,7 +30,7 @@ impl Lanes<'_, '_> {
         self.builder.ins().bitcast(I32X4, flags(), shuffled)
     }
 
-    /// 64-bit lanes from their low and high words.
+    /// Builds 64-bit lanes from their low and high words.
     pub fn join(&mut self, low: Value, high: Value) -> [Value; 2] {
         [[0, 4, 1, 5], [2, 6, 3, 7]].map(|lanes| {
             let words = self.shuffle_two(low, high, lanes);
@@ -38,13 +38,13 @@ impl Lanes<'_, '_> {
         })
     }
 
-    /// Low and high words of 64-bit lanes.
+    /// Splits 64-bit lanes into low and high words.
     pub fn split(&mut self, value: [Value; 2]) -> [Value; 2] {
         let [a, b] = value.map(|half| self.builder.ins().bitcast(I32X4, flags(), half));
         [[0, 2, 4, 6], [1, 3, 5, 7]].map(|lanes| self.shuffle_two(a, b, lanes))
     }
 
-    /// The same 64 bits in both lanes.
+    /// Emits the same 64 bits in both lanes.
     fn splat_wide(&mut self, bits: u64) -> Value {
         let bytes: Vec<u8> = (0..2).flat_map(|_| bits.to_le_bytes()).collect();
         let constant = self.builder.func.dfg.constants.insert(bytes.into());
@@ -101,7 +101,7 @@ fn binary(
     Some(Operand::Wide(value))
 }
 
-/// Products and sums that are rounded once, where the processor can.
+/// Emits products and sums that are rounded once, on processors with that instruction.
 pub(super) fn fma(lanes: &mut Lanes<'_, '_>, o: &[Operand]) -> Option<Operand> {
     let [a, b, c] = [wide(o.first()?)?, wide(o.get(1)?)?, wide(o.get(2)?)?];
     let value = [0, 1].map(|half| {
@@ -121,7 +121,7 @@ fn integers(
     Some(Operand::Wide([0, 1].map(|half| make(lanes.builder, a[half], b[half]))))
 }
 
-/// Comparisons give all ones or zeros in 64 bits, of which 32 are taken.
+/// Converts the 64-bit masks of a comparison to 32 bits.
 fn truth(lanes: &mut Lanes<'_, '_>, mask: [Value; 2]) -> Option<Operand> {
     Some(Operand::Word(lanes.split(mask)[0]))
 }
@@ -141,7 +141,7 @@ fn compare_integers(lanes: &mut Lanes<'_, '_>, o: &[Operand], condition: IntCC) 
     truth(lanes, mask)
 }
 
-/// Computes lane by lane with 64-bit scalars. The second operand may be words, which are extended with zeros.
+/// Computes lane by lane with 64-bit scalars. The second operand may be words, which are zero-extended.
 fn scalars(
     lanes: &mut Lanes<'_, '_>,
     o: &[Operand],
@@ -166,7 +166,7 @@ fn scalars(
     Some(Operand::Wide(result))
 }
 
-/// Each 64-bit lane becomes a word.
+/// Converts each 64-bit lane to a word.
 fn by_lane(
     lanes: &mut Lanes<'_, '_>,
     operand: &Operand,
@@ -182,7 +182,7 @@ fn by_lane(
     Some(Operand::Word(result))
 }
 
-/// Makes a 64-bit value of the first two lanes of a vector, and another of the last two.
+/// Converts the first two lanes of a vector to a 64-bit vector, and the last two to another.
 fn widen(
     lanes: &mut Lanes<'_, '_>,
     o: &[Operand],
@@ -197,7 +197,7 @@ fn widen(
     Some(Operand::Wide(halves))
 }
 
-/// How an opcode becomes code, and whether it computes floats; none if it is evaluated lane by lane.
+/// Returns the translation of an opcode, and whether it computes floats; `None` if it is evaluated lane by lane.
 pub(super) fn form(op: AluOp) -> Option<(WideRule, bool)> {
     use AluOp as A;
     use FloatCC as F;
@@ -343,7 +343,7 @@ fn integer_form(op: AluOp) -> Option<WideRule> {
     })
 }
 
-/// A shift of 64-bit lanes by a constant, if an opcode is one.
+/// Emits a shift of 64-bit lanes by a constant, if the opcode is a shift.
 pub(super) fn shift_by_constant(lanes: &mut Lanes<'_, '_>, op: AluOp, value: &Operand, count: u32) -> Option<Operand> {
     let make: fn(&mut FunctionBuilder<'_>, Value, Value) -> Value = match op {
         AluOp::Ishl => |builder, half, count| builder.ins().ishl(half, count),

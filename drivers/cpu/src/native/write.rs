@@ -1,6 +1,7 @@
-//! Machine code that is made ahead of time: an object file, or the code as text.
+//! Machine code compiled ahead of time: an object file, or the code as text.
 //!
-//! Every processor for which Cranelift is built will do. What cannot be code for it stays with the interpreter.
+//! Supports every processor that Cranelift is built for. Operations that cannot be compiled for it stay with the
+//! interpreter.
 
 use std::fmt::Write;
 use std::mem::offset_of;
@@ -28,15 +29,15 @@ pub(crate) enum Form {
     Object,
     /// Cranelift's IR.
     Code,
-    /// The instructions of the processor, in Cranelift's form.
+    /// Machine instructions, in Cranelift's notation.
     Assembly,
 }
 
-/// A processor, by its triple (`aarch64-unknown-linux-gnu`); `None` for this one. Code may
-/// use these extensions; `None` for as few as there is vector code for.
+/// Creates a processor from its triple (`aarch64-unknown-linux-gnu`); `None` for this one. Code may use these
+/// extensions; with `None` the fewest that vector code needs.
 ///
 /// # Errors
-/// There is no such triple, no object files for it, or Cranelift was built without it.
+/// The triple does not exist, has no object files, or is not supported by this build of Cranelift.
 pub(crate) fn processor(triple: Option<&str>, extensions: Option<Extensions>) -> Result<Processor, String> {
     let triple = match triple {
         Some(name) => Triple::from_str(name).map_err(|error| format!("`{name}`: {error}"))?,
@@ -48,7 +49,7 @@ pub(crate) fn processor(triple: Option<&str>, extensions: Option<Extensions>) ->
     let is_x86 = triple.architecture == Architecture::X86_64;
     let mut builder = isa::lookup(triple.clone()).map_err(|error| format!("{triple}: {error}"))?;
     if is_x86 {
-        // Cranelift makes vector code for that, and not for less.
+        // Cranelift's minimum for vector code.
         builder.enable("x86-64-v2").map_err(|error| error.to_string())?;
         if extensions == Some(Extensions::X86_64V3) {
             for name in ["has_avx", "has_avx2", "has_bmi1", "has_bmi2", "has_fma", "has_lzcnt"] {
@@ -71,8 +72,8 @@ struct Placed {
     id: FuncId,
 }
 
-/// Makes the code of a program, an object file or text; `text` is what the program was made of. An object file has it
-/// under the name `symbol`.
+/// Compiles a program to an object file or text; `text` is the text of its shader. The object file exports it under the
+/// name `symbol`.
 ///
 /// # Errors
 /// The object file cannot be written.
@@ -87,7 +88,7 @@ pub(crate) fn make(
     stretches::in_parts(|most| make_in_parts(program, text, processor, symbol, form, options, most))
 }
 
-/// The same, of stretches that weigh so much at most; and whether all of them are code.
+/// The same, with stretches of weight at most `most`; also returns whether all of them became code.
 fn make_in_parts(
     program: &Program,
     text: &str,
@@ -137,7 +138,7 @@ fn make_in_parts(
     Ok((bytes, is_complete))
 }
 
-/// Bytes of a struct as the processor has them.
+/// The bytes of a struct in the layout of the processor.
 struct Fields {
     bytes: Vec<u8>,
     is_little: bool,
@@ -157,7 +158,7 @@ impl Fields {
     }
 }
 
-/// Puts the [`ObjectData`] and what it points to into an object file.
+/// Adds the [`ObjectData`] and the data it points to to an object file.
 fn define_data(
     module: &mut ObjectModule,
     program: &Program,
@@ -231,7 +232,7 @@ fn define(
     Ok(Some(id))
 }
 
-/// The extensions that code of a module may use.
+/// Returns the extensions that code of a module may use.
 fn extensions_of(module: &ObjectModule) -> Extensions {
     let isa = module.isa();
     match isa.triple().architecture {

@@ -1,7 +1,7 @@
-//! Cubes: from directions to places on faces, and what lies beyond a face's edges.
+//! Cubes: from directions to places on faces, and the texels beyond a face's edges.
 
-/// The face that a direction points to, the coordinates on it and the length along its axis, as the tables of OpenGL
-/// and Vulkan say. Where magnitudes are equal z wins over y, and y over x.
+/// Returns the face that a direction points to, by the tables of the OpenGL and Vulkan specifications. If magnitudes
+/// are equal, z takes precedence over y, and y over x.
 #[inline]
 pub(super) fn face_of([x, y, z]: [f32; 3]) -> usize {
     let (ax, ay, az) = (x.abs(), y.abs(), z.abs());
@@ -14,7 +14,7 @@ pub(super) fn face_of([x, y, z]: [f32; 3]) -> usize {
     }
 }
 
-/// Components of a direction along a face's s and t and its axis.
+/// Returns the components of a direction along a face's s and t and its axis.
 #[inline]
 pub(super) fn on_face([x, y, z]: [f32; 3], face: usize) -> [f32; 3] {
     match face {
@@ -27,7 +27,7 @@ pub(super) fn on_face([x, y, z]: [f32; 3], face: usize) -> [f32; 3] {
     }
 }
 
-/// The direction that has these components on a face.
+/// Returns the direction with these components on a face.
 fn direction([s, t, axis]: [i32; 3], face: usize) -> [i32; 3] {
     match face {
         0 => [axis, -t, -s],
@@ -39,21 +39,21 @@ fn direction([s, t, axis]: [i32; 3], face: usize) -> [i32; 3] {
     }
 }
 
-/// Coordinates on a face, from 0 to 1.
+/// Returns the coordinates on a face, from 0 to 1.
 #[inline]
 pub(super) fn coordinates([s, t, axis]: [f32; 3]) -> [f32; 2] {
     [s, t].map(|component| 0.5 * (component / axis + 1.0))
 }
 
-/// The derivative of the coordinates on a face by a change of the direction.
+/// Returns the derivative of the coordinates on a face for a change of the direction.
 #[inline]
 pub(super) fn derivative([s, t, axis]: [f32; 3], [ds, dt, daxis]: [f32; 3]) -> [f32; 2] {
     let square = axis * axis;
     [(s, ds), (t, dt)].map(|(component, change)| 0.5 * (axis * change - component * daxis) / square)
 }
 
-/// The texel that a number beyond the edges of a face stands for: face, column, row. None at a corner, where three
-/// faces meet and there is no fourth texel.
+/// Returns the texel for a number beyond the edges of a face: face, column, row. `None` at a corner, where three faces
+/// meet and there is no fourth texel.
 pub(super) fn beyond(face: usize, column: i32, row: i32, size: i32) -> Option<(usize, i32, i32)> {
     let inside = |at: i32| (0..size).contains(&at);
     match (inside(column), inside(row)) {
@@ -61,8 +61,8 @@ pub(super) fn beyond(face: usize, column: i32, row: i32, size: i32) -> Option<(u
         (false, false) => return None,
         _ => {}
     }
-    // In units of half a texel with the origin in the middle, the faces lie at `size`; behind an edge the cube goes on
-    // half a texel below the face that was left.
+    // In units of half a texel with the origin in the middle, the faces lie at `size`; beyond an edge, the cube
+    // continues half a texel below the previous face.
     let place = |at: i32| (2 * at.clamp(-1, size) + 1 - size).clamp(-size, size);
     let [x, y, z] = direction([place(column), place(row), size - 1], face);
     let next = if x.abs() == size {

@@ -1,12 +1,12 @@
-//! Formats of texels: how many bytes a texel has, and what they say.
+//! Formats of texels: their size, and their decoding.
 //!
-//! Texels of normalised formats are decoded to whole numbers first, which a filter weights as they are; one division by
-//! [`Format::divisor`] at the end gives the value. So a single texel is exactly what its format says, and a lookup in
-//! four bytes costs no division for each texel that takes part.
+//! Texels of normalised formats are first decoded to integers, which a filter weights directly; one division by
+//! [`Format::divisor`] at the end gives the value. A single texel therefore has its exact value, and a lookup in four
+//! bytes needs no division for each texel.
 
 use std::sync::LazyLock;
 
-/// Encoding of a texel. Multi-byte numbers are little-endian, components in the order of the name from the lowest
+/// The encoding of a texel. Multi-byte numbers are little-endian, components in the order of the name from the lowest
 /// address or the lowest bit on.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Format {
@@ -44,7 +44,7 @@ pub enum Format {
     Rg32Float,
     /// Four 32-bit floats.
     Rgba32Float,
-    /// One 32-bit integer, signed or not.
+    /// One 32-bit integer, signed or unsigned.
     R32Int,
     /// Two 32-bit integers.
     Rg32Int,
@@ -71,12 +71,12 @@ static SRGB: LazyLock<[f32; 256]> = LazyLock::new(|| {
     })
 });
 
-/// The table of these values.
+/// Returns the table of linear values of bytes on the sRGB curve.
 pub(crate) fn srgb() -> &'static [f32; 256] {
     &SRGB
 }
 
-/// The value of a 16-bit float.
+/// Converts a 16-bit float.
 fn half(bits: u16) -> f32 {
     let sign = u32::from(bits & 0x8000) << 16;
     let rest = u32::from(bits & 0x7fff);
@@ -134,7 +134,7 @@ impl Format {
         Format::D32Float,
     ];
 
-    /// Bytes of a texel.
+    /// Returns the bytes of a texel.
     #[inline]
     pub fn bytes(self) -> usize {
         use Format as F;
@@ -149,14 +149,14 @@ impl Format {
         }
     }
 
-    /// Whether texels are integers, which are not filtered.
+    /// Returns whether texels are integers, which are not filtered.
     #[inline]
     pub fn is_integer(self) -> bool {
         use Format as F;
         matches!(self, F::Rgba8Uint | F::Rgba8Sint | F::R32Int | F::Rg32Int | F::Rgba32Int)
     }
 
-    /// Components of a texel.
+    /// Returns the components of a texel.
     pub fn components(self) -> usize {
         use Format as F;
         match self {
@@ -168,13 +168,13 @@ impl Format {
         }
     }
 
-    /// Whether texels are normalised depths, to which reference values are clamped.
+    /// Returns whether texels are normalised depths, for which reference values are clamped.
     #[inline]
     pub fn is_normalized_depth(self) -> bool {
         matches!(self, Format::D16Unorm)
     }
 
-    /// What [`numbers`](Self::numbers) are divided by to be values.
+    /// Returns the divisor that converts [`numbers`](Self::numbers) to values.
     #[inline]
     pub fn divisor(self) -> f32 {
         use Format as F;
@@ -186,7 +186,7 @@ impl Format {
         }
     }
 
-    /// The components of a texel, times the divisor; components that it does not have are 0, 0, 0 and 1.
+    /// Decodes the components of a texel, times the divisor; missing components are 0, 0, 0 and 1.
     #[inline(always)]
     pub fn numbers(self, bytes: &[u8]) -> [f32; 4] {
         use Format as F;
@@ -235,7 +235,7 @@ impl Format {
         }
     }
 
-    /// The components of a texel of integers; those that it does not have are 0, 0, 0 and 1.
+    /// Decodes the components of an integer texel; missing ones are 0, 0, 0 and 1.
     fn integers(self, bytes: &[u8]) -> [u32; 4] {
         use Format as F;
         let components = match self {
@@ -251,7 +251,7 @@ impl Format {
         })
     }
 
-    /// The components of a texel as a lookup returns them: bits of floats, or integers.
+    /// Decodes the components of a texel as a lookup returns them: bits of floats, or integers.
     #[inline]
     pub fn words(self, bytes: &[u8]) -> [u32; 4] {
         if self.is_integer() {

@@ -1,4 +1,4 @@
-//! Levels of detail: how far coordinates change from pixel to pixel, and which levels that asks for.
+//! Levels of detail: the change of coordinates from pixel to pixel, and the corresponding mip levels.
 
 use tgsi_environment::SamplerDim;
 use tgsi_environment::{TextureLookup, TextureRequest};
@@ -10,12 +10,12 @@ use super::texture::Texture;
 /// Coefficients of the logarithm's series: 2 / ((2 n + 1) ln 2).
 pub(crate) const SERIES: [f32; 4] = [2.885_39, 0.961_796_7, 0.577_078, 0.412_198_58];
 
-/// The bits of the square root of a half: mantissas are taken from there to the double of it.
+/// The bits of the square root of a half: mantissas are normalised to the range from there to its double.
 pub(crate) const ROOT: i32 = 0x3f35_04f3;
 
-/// The logarithm of a positive float to base 2, exact for powers of 2; for 0 and what is no number some other number.
+/// Returns the logarithm of a positive float to base 2, exact for powers of 2; for 0 and NaN some other number.
 ///
-/// The error is below a millionth. It consists of operations that machine code does for four lanes at once.
+/// The error is below a millionth. It consists of operations that machine code executes for four lanes at once.
 #[inline]
 pub(super) fn log2(value: f32) -> f32 {
     let bits = (value.to_bits() & 0x7fff_ffff) as i32;
@@ -31,14 +31,14 @@ fn words(row: &[u32; 4]) -> [f32; 4] {
     [f32::from_bits(row[0]), f32::from_bits(row[1]), f32::from_bits(row[2]), f32::from_bits(row[3])]
 }
 
-/// The differences from left to right and from top to bottom that each lane of a quad sees.
+/// Returns the differences from left to right and from top to bottom for each lane of a quad.
 #[inline]
 fn differences(row: [f32; 4]) -> [[f32; 4]; 2] {
     let [a, b, c, d] = row;
     [[b - a, b - a, d - c, d - c], [c - a, d - b, c - a, d - b]]
 }
 
-/// Derivatives of the coordinates by x and y: `[direction][component][lane]`.
+/// Returns the derivatives of the coordinates by x and y: `[direction][component][lane]`.
 fn derivatives(request: &TextureRequest, components: usize) -> [[[f32; 4]; 3]; 2] {
     if request.lookup == TextureLookup::Gradient {
         return [&request.ddx, &request.ddy].map(|rows| std::array::from_fn(|component| words(&rows[component])));
@@ -51,8 +51,8 @@ fn derivatives(request: &TextureRequest, components: usize) -> [[[f32; 4]; 3]; 2
     result
 }
 
-/// The levels of detail of the lanes without biases and limits: the logarithm of the texels of the largest level from
-/// one pixel to the next, in the direction in which they are more.
+/// Returns the levels of detail of the lanes without biases and limits: the logarithm of the distance between pixels in
+/// texels of the largest level, in the direction in which it is larger.
 pub(super) fn natural(request: &TextureRequest, texture: &Texture, unnormalized: bool) -> [f32; 4] {
     let base = texture.base();
     let one = |size: u32| if unnormalized { 1.0 } else { size as f32 };
@@ -89,21 +89,21 @@ pub(super) fn natural(request: &TextureRequest, texture: &Texture, unnormalized:
     result
 }
 
-/// A level of detail within limits; what is no number is the lower one.
+/// Limits a level of detail; NaN becomes the lower limit.
 #[inline]
 pub(super) fn limited(lod: f32, low: f32, high: f32) -> f32 {
     let lod = if lod > low { lod } else { low };
     if lod < high { lod } else { high }
 }
 
-/// The levels that a level of detail means: the larger one, and the weight of the one below.
+/// Returns the mip levels for a level of detail: the larger one, and the weight of the next.
 #[inline]
 pub(super) fn levels(lod: f32, mip: MipFilter, last: usize) -> (usize, f32) {
     let lod = limited(lod, 0.0, last as f32);
     match mip {
         MipFilter::None => (0, 0.0),
         MipFilter::Nearest => {
-            // Halves go to the larger level.
+            // Halves are rounded to the larger level.
             let above = lod + 0.5;
             let whole = above as i32;
             ((whole - i32::from(whole as f32 == above)) as usize, 0.0)
@@ -115,7 +115,7 @@ pub(super) fn levels(lod: f32, mip: MipFilter, last: usize) -> (usize, f32) {
     }
 }
 
-/// The levels of detail of a lookup's lanes, biased but not limited.
+/// Returns the levels of detail of a lookup's lanes, biased but not limited.
 pub(super) fn unlimited(
     request: &TextureRequest,
     texture: &Texture,

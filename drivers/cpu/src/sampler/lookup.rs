@@ -1,7 +1,7 @@
 //! Lookups by the four lanes of a quad.
 //!
-//! The dimension of a lookup is the instruction's. A texture of another shape is seen as if it had that shape: its
-//! first row in one dimension, each image as any layer or face that it lacks.
+//! The instruction determines the dimensionality of a lookup. A texture of another shape is used as if it had that
+//! shape: its first row in one dimension, each image in place of missing layers or faces.
 
 use tgsi_environment::SamplerDim;
 use tgsi_environment::{TextureLookup, TextureRequest};
@@ -13,16 +13,16 @@ use super::state::{Filter, MipFilter, Sampler, Wrap};
 use super::texture::{Level, Texture};
 use super::wrap::{around, fold, nearest, wrapped};
 
-/// Between two numbers. Compiled lookups compute it with the same steps.
+/// Interpolates between two numbers. Compiled lookups compute it with the same steps.
 ///
-/// Here and in the rest of the way of a filtered lookup arrays are spelt out: the closures of `map` would be calls.
+/// Here and in all code for filtered lookups arrays are written out: the closures of `map` would become calls.
 #[inline(always)]
 fn mix(a: [f32; 4], b: [f32; 4], weight: f32) -> [f32; 4] {
     let mix = |a: f32, b: f32| a + (b - a) * weight;
     [mix(a[0], b[0]), mix(a[1], b[1]), mix(a[2], b[2]), mix(a[3], b[3])]
 }
 
-/// A format that is known when this code is compiled, or when it runs.
+/// A format, constant or dynamic in the generic code.
 trait AnyFormat: Copy {
     fn get(self) -> Format;
 }
@@ -56,13 +56,13 @@ impl AnyFormat for FourFloats {
     }
 }
 
-/// What a lookup works on.
+/// The data of a lookup.
 struct View<'a, F> {
     texture: &'a Texture,
     sampler: &'a Sampler,
     request: &'a TextureRequest,
     format: F,
-    /// Coordinates in an image, of 3D textures one more.
+    /// The number of coordinates in an image, plus one for 3D textures.
     axes: usize,
     wrap: [Wrap; 3],
     /// Whether texels beyond the edges of a face are those of its neighbours.
@@ -70,7 +70,7 @@ struct View<'a, F> {
     unnormalized: bool,
 }
 
-/// Where a lane looks.
+/// The place that a lane looks up.
 #[derive(Clone, Copy)]
 struct Place {
     /// Folded coordinates.
@@ -80,7 +80,7 @@ struct Place {
     reference: f32,
 }
 
-/// The number of a layer that a coordinate names.
+/// Returns the number of the layer for a coordinate.
 #[inline]
 fn layer(coordinate: f32, layers: u32) -> u32 {
     (coordinate.round_ties_even() as u32).min(layers - 1)
@@ -134,9 +134,7 @@ impl<'a, F: AnyFormat> View<'a, F> {
         place
     }
 
-    // ---- texels
-
-    /// The bytes of a texel inside a level, if it is there.
+    /// Returns the bytes of a texel inside a level, if it exists.
     #[inline(always)]
     fn bytes(&self, level: &Level, image: u32, column: i32, row: i32) -> Option<&'a [u8]> {
         if column as u32 >= level.width || row as u32 >= level.height {
@@ -152,7 +150,7 @@ impl<'a, F: AnyFormat> View<'a, F> {
         self.sampler.border.map(|word| f32::from_bits(word) * self.format.get().divisor())
     }
 
-    /// The numbers of a wrapped texel, or how it compares.
+    /// Returns the numbers of a wrapped texel, or the result of its comparison.
     #[inline(always)]
     fn tap(&self, level: &Level, image: u32, column: i32, row: i32, reference: f32) -> [f32; 4] {
         let numbers = match self.bytes(level, image, column, row) {
@@ -172,7 +170,7 @@ impl<'a, F: AnyFormat> View<'a, F> {
     }
 
     /// The same for a texel that may lie beyond the edges of a cube's face. In a corner it is the mean of the three
-    /// that meet there.
+    /// texels that meet there.
     #[inline(never)]
     fn tap_of_cube(&self, level: &Level, place: &Place, column: i32, row: i32) -> [f32; 4] {
         let size = level.width as i32;
@@ -190,9 +188,7 @@ impl<'a, F: AnyFormat> View<'a, F> {
         std::array::from_fn(|component| (three[0][component] + three[1][component] + three[2][component]) / 3.0)
     }
 
-    // ---- filters
-
-    /// The texel at a place of a level.
+    /// Returns the texel at a place of a level.
     #[inline(always)]
     fn nearest(&self, level: &Level, place: &Place) -> [f32; 4] {
         let (image, column, row) = self.nearest_texel(level, place);
@@ -210,14 +206,14 @@ impl<'a, F: AnyFormat> View<'a, F> {
         match self.axes {
             3 => {
                 let slice = texel(2, level.images);
-                // A slice outside is the border, as a column outside is.
+                // A slice out of bounds is the border, like a column out of bounds.
                 if slice as u32 >= level.images { (0, -1, row) } else { (slice as u32, column, row) }
             }
             _ => (place.image, column, row),
         }
     }
 
-    /// Columns and rows that take part, wrapped, and the weights of the second ones.
+    /// Returns the columns and rows to filter, wrapped, and the weights of the second ones.
     #[inline(always)]
     fn footprint(&self, level: &Level, place: &Place) -> ([[i32; 2]; 2], [f32; 2]) {
         let along = |axis: usize, size: u32| {
@@ -237,7 +233,7 @@ impl<'a, F: AnyFormat> View<'a, F> {
         ([columns, rows], [s, t])
     }
 
-    /// The four texels around a place, as the corners (0, 0), (1, 0), (0, 1), (1, 1).
+    /// Returns the four texels around a place, as the corners (0, 0), (1, 0), (0, 1), (1, 1).
     #[inline(always)]
     fn corners(&self, level: &Level, place: &Place, image: u32, [columns, rows]: [[i32; 2]; 2]) -> [[f32; 4]; 4] {
         let ([left, right], [above, below]) = (columns, rows);
@@ -255,7 +251,7 @@ impl<'a, F: AnyFormat> View<'a, F> {
         }
     }
 
-    /// The texels around a place, weighted.
+    /// Returns the weighted mean of the texels around a place.
     #[inline(always)]
     fn linear(&self, level: &Level, place: &Place) -> [f32; 4] {
         let (texels, [s, t]) = self.footprint(level, place);
@@ -292,9 +288,7 @@ impl<'a, F: AnyFormat> View<'a, F> {
         }
     }
 
-    // ---- lookups
-
-    /// Filtered lookups.
+    /// Performs a filtered lookup.
     #[inline(always)]
     fn sample(&self) -> [[u32; 4]; 4] {
         let sampler = self.sampler;
@@ -333,7 +327,7 @@ impl<'a, F: AnyFormat> View<'a, F> {
         result
     }
 
-    /// The words of a wrapped texel, or how it compares.
+    /// Returns the words of a wrapped texel, or the result of its comparison.
     fn words(&self, level: &Level, image: u32, column: i32, row: i32, place: &Place) -> [u32; 4] {
         let words = match self.bytes(level, image, column, row) {
             Some(bytes) => self.format.get().words(bytes),
@@ -347,7 +341,7 @@ impl<'a, F: AnyFormat> View<'a, F> {
         [if holds { 1f32 } else { 0.0 }.to_bits(); 4]
     }
 
-    /// One component of the four texels around each place, from the lower left one on against the clock.
+    /// Returns one component of the four texels around each place, counter-clockwise from the lower left one.
     fn gather(&self, component: u8) -> [[u32; 4]; 4] {
         let component = usize::from(component & 3);
         let level = self.texture.base();
@@ -383,7 +377,7 @@ impl<'a, F: AnyFormat> View<'a, F> {
         result
     }
 
-    /// The level of detail as the filter uses it, and as it is without limits.
+    /// Returns the level of detail that the filter uses, and the one without limits.
     fn query(&self) -> [[u32; 4]; 4] {
         let sampler = self.sampler;
         let last = self.texture.levels().len() - 1;
@@ -396,7 +390,7 @@ impl<'a, F: AnyFormat> View<'a, F> {
         [used.map(f32::to_bits), lod.map(f32::to_bits), [0; 4], [0; 4]]
     }
 
-    /// Texels by their numbers; zero outside.
+    /// Returns texels by their numbers; zero out of bounds.
     fn fetch(&self) -> [[u32; 4]; 4] {
         let request = self.request;
         let is_array = request.is_array;
@@ -431,7 +425,7 @@ pub(super) fn look_up(texture: &Texture, sampler: &Sampler, request: &TextureReq
         TextureLookup::Fetch => View::new(texture, sampler, request, format).fetch(),
         TextureLookup::Gather { component } => View::new(texture, sampler, request, format).gather(component),
         TextureLookup::QueryLod => View::new(texture, sampler, request, format).query(),
-        // The usual formats have code of their own.
+        // The usual formats have specialised code.
         _ => match format {
             Format::Rgba8Unorm => View::new(texture, sampler, request, FourBytes).sample(),
             Format::Rgba32Float => View::new(texture, sampler, request, FourFloats).sample(),

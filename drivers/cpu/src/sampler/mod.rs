@@ -1,22 +1,22 @@
-//! The built-in sampler: textures and samplers by unit, and every lookup that shaders make in them, in safe Rust.
+//! The built-in sampler: textures and samplers by unit, and all lookups of shaders in them, in safe Rust.
 //!
-//! Meanings are those of OpenGL's and Vulkan's specifications; where these leave a choice it is said at the function.
-//! Results are floats of full precision: weights are not rounded to a number of bits as hardware does.
+//! Implements the OpenGL and Vulkan specifications; where these leave a choice, the function documents it. Results are
+//! floats of full precision: unlike in hardware, weights are not rounded to a number of bits.
 //!
 //! | file | holds |
 //! |---|---|
 //! | `texture` | textures and their levels in memory |
-//! | `format` | what the bytes of a texel say |
+//! | `format` | decoding of texels |
 //! | `state` | the state of samplers |
 //! | `wrap` | from coordinates to numbers of texels |
-//! | `cube` | faces, and what lies beyond their edges |
-//! | `level_of_detail` | derivatives, and the levels that they ask for |
+//! | `cube` | faces, and the texels beyond their edges |
+//! | `level_of_detail` | derivatives, and the corresponding levels |
 //! | `lookup` | lookups by quads |
-//! | `known` | units of which the state is known when a shader is compiled |
+//! | `known` | units with a state that is known when a shader is compiled |
 //!
 //! - Lookups are total: any coordinate, level, offset and unit has a result. A unit without a texture reads as zero.
-//! - Levels of detail are those of each lane, by its own row and column of the quad.
-//! - A shadow lookup gives its result in all components.
+//! - Each lane has its own level of detail, computed from its row and column of the quad.
+//! - A shadow lookup returns its result in all components.
 
 #![forbid(unsafe_code)]
 
@@ -45,7 +45,7 @@ pub use texture::{Level, Shape, Size, Texture};
 
 use crate::resources::HostResources;
 
-/// Textures and samplers by unit. Textures are shared, so that one may be in several units and sets.
+/// Textures and samplers by unit. Textures are shared, so one may be in several units and sets.
 #[derive(Clone, Debug, Default)]
 pub struct Textures {
     textures: BTreeMap<u32, Arc<Texture>>,
@@ -54,32 +54,32 @@ pub struct Textures {
 }
 
 impl Textures {
-    /// No textures.
+    /// Creates an empty set.
     pub fn new() -> Textures {
         Textures::default()
     }
 
-    /// Gives a unit a texture.
+    /// Sets the texture of a unit.
     pub fn set_texture(&mut self, unit: u32, texture: Arc<Texture>) {
         self.textures.insert(unit, texture);
     }
 
-    /// Gives a unit a sampler.
+    /// Sets the sampler of a unit.
     pub fn set_sampler(&mut self, unit: u32, sampler: Sampler) {
         self.samplers.insert(unit, sampler);
     }
 
-    /// What units have to which nothing was given.
+    /// Sets the texture and sampler of all units without one.
     pub fn set_default(&mut self, texture: Arc<Texture>, sampler: Sampler) {
         self.default = Some((texture, sampler));
     }
 
-    /// The texture of a unit.
+    /// Returns the texture of a unit.
     pub fn texture_of(&self, unit: u32) -> Option<&Arc<Texture>> {
         self.textures.get(&unit).or(self.default.as_ref().map(|(texture, _)| texture))
     }
 
-    /// The sampler of a unit.
+    /// Returns the sampler of a unit.
     pub fn sampler_of(&self, unit: u32) -> Sampler {
         let default = || self.default.as_ref().map_or_else(Sampler::default, |&(_, sampler)| sampler);
         self.samplers.get(&unit).copied().unwrap_or_else(default)

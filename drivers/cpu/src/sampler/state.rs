@@ -1,34 +1,34 @@
-//! The state of a sampler: how texels are chosen and weighted.
+//! The state of a sampler: the choice and weights of texels.
 
-/// How the texels of a level make a value.
+/// The filter within a level.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Filter {
     /// The texel at the place.
     Nearest,
-    /// The texels around the place, by their distances.
+    /// The texels around the place, weighted by distance.
     #[default]
     Linear,
 }
 
-/// How levels make a value.
+/// The filter between levels.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum MipFilter {
-    /// Only the largest counts.
+    /// Uses only the largest level.
     None,
-    /// The nearest.
+    /// Uses the nearest level.
     Nearest,
-    /// The two around the level of detail, by their distances.
+    /// Uses the two levels around the level of detail, weighted by distance.
     #[default]
     Linear,
 }
 
-/// What lies beyond the edges of a texture.
+/// The continuation beyond the edges of a texture.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Wrap {
-    /// The texture again.
+    /// Repeats the texture.
     #[default]
     Repeat,
-    /// The texture, each second time mirrored.
+    /// Repeats the texture, mirrored every second time.
     MirroredRepeat,
     /// The outermost texels.
     ClampToEdge,
@@ -41,7 +41,7 @@ pub enum Wrap {
 /// A comparison of the reference value, on the left, with a texel.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Compare {
-    /// Does not hold.
+    /// Never holds.
     Never,
     /// `<`
     Less,
@@ -56,12 +56,12 @@ pub enum Compare {
     NotEqual,
     /// `>=`
     GreaterOrEqual,
-    /// Holds.
+    /// Always holds.
     Always,
 }
 
 impl Compare {
-    /// Whether it holds.
+    /// Returns whether it holds.
     #[inline]
     pub fn holds(self, reference: f32, texel: f32) -> bool {
         match self {
@@ -80,27 +80,27 @@ impl Compare {
 /// The state of a sampler. The default is trilinear, repeats, and compares with `<=`.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Sampler {
-    /// Filter where the texture is minified.
+    /// The filter for minification.
     pub min_filter: Filter,
-    /// Filter where it is magnified, that is where the level of detail is 0 or less.
+    /// The filter for magnification, when the level of detail is 0 or less.
     pub mag_filter: Filter,
-    /// Filter between levels.
+    /// The filter between levels.
     pub mip_filter: MipFilter,
-    /// Wrap modes of the three coordinates.
+    /// The wrap modes of the three coordinates.
     pub wrap: [Wrap; 3],
-    /// The border colour: floats, or integers for textures of integers.
+    /// The border colour: floats, or integers for integer textures.
     pub border: [u32; 4],
     /// The comparison of shadow lookups.
     pub compare: Compare,
-    /// What is added to every level of detail.
+    /// The bias added to every level of detail.
     pub lod_bias: f32,
-    /// Smallest level of detail.
+    /// The smallest level of detail.
     pub min_lod: f32,
-    /// Largest level of detail.
+    /// The largest level of detail.
     pub max_lod: f32,
-    /// Whether lookups go on across the edges of a cube's faces; else these are clamped.
+    /// Whether filters cross the edges of a cube's faces; otherwise they are clamped.
     pub seamless: bool,
-    /// Whether coordinates count texels.
+    /// Whether coordinates are in texels.
     pub unnormalized: bool,
 }
 

@@ -1,12 +1,12 @@
-//! Textures: mip levels in memory, each texel in its own format.
+//! Textures: mip levels in memory, each texel in its format.
 //!
 //! A level is a number of two-dimensional images: the slices of a 3D texture, else the layers, with six faces each for
-//! cubes. Rows follow each other without gaps, images and levels too. All sizes are at least 1 and there is at least
-//! one level; nothing changes that after a texture is made, which compiled lookups rely on.
+//! cubes. Rows, images and levels follow each other without gaps. All sizes are at least 1 and there is at least one
+//! level; these properties never change, and compiled lookups rely on them.
 
 use super::format::Format;
 
-/// Most texels of a side. Coordinates of this size are still exact to a small part of a texel.
+/// Most texels of a side. Coordinates of this size are still exact to a small fraction of a texel.
 pub const MAX_SIDE: u32 = 1 << 15;
 /// Most texels of a buffer.
 pub const MAX_BUFFER: u32 = 1 << 27;
@@ -15,12 +15,12 @@ pub const MAX_LAYERS: u32 = 1 << 15;
 /// Most bytes of a texture.
 const MAX_BYTES: usize = 1 << 32;
 
-/// How texels are arranged.
+/// The arrangement of texels.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Shape {
     /// A row.
     D1,
-    /// Rows; also what rectangles and multisampled textures of one sample are.
+    /// Rows; also rectangles and multisampled textures of one sample.
     D2,
     /// Slices of rows.
     D3,
@@ -39,12 +39,12 @@ pub struct Size {
     pub height: u32,
     /// Slices.
     pub depth: u32,
-    /// Layers; cubes count, not their faces.
+    /// Layers; for cubes, the number of cubes rather than faces.
     pub layers: u32,
 }
 
 impl Size {
-    /// Of one image.
+    /// Returns the size of a single 2D image.
     pub fn of_image(width: u32, height: u32) -> Size {
         Size { width, height, depth: 1, layers: 1 }
     }
@@ -53,13 +53,13 @@ impl Size {
 /// A mip level.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Level {
-    /// The byte of its first texel.
+    /// The offset in bytes of its first texel.
     pub start: usize,
     /// Texels of a row.
     pub width: u32,
     /// Rows.
     pub height: u32,
-    /// Slices of a 3D texture, else layers or faces of them.
+    /// Slices of a 3D texture, else layers or their faces.
     pub images: u32,
     /// Bytes of an image.
     pub image_bytes: usize,
@@ -76,10 +76,11 @@ pub struct Texture {
 }
 
 impl Texture {
-    /// A texture of zeros. Its first level has the size; each other half of it, at least 1. There are at most as many
-    /// levels as it takes to reach a single texel, and at least one.
+    /// Creates a texture of zeros. Its first level has the given size; each other one half of the previous, at least 1.
+    /// There are at most as many levels as it takes to reach a single texel, and at least one.
     ///
-    /// What a shape does not have must be 1. `None` if a size is 0 or too large, or a cube has no square faces.
+    /// Sizes that a shape lacks must be 1. Returns `None` if a size is 0 or too large, or the faces of a cube are not
+    /// square.
     pub fn new(shape: Shape, format: Format, size: Size, levels: u32) -> Option<Texture> {
         let Size { width, height, depth, layers } = size;
         let side = 1..=MAX_SIDE;
@@ -110,7 +111,8 @@ impl Texture {
         Some(Texture { shape, format, layers, levels: all, texels: vec![0; start] })
     }
 
-    /// The same, with the texels of the levels, in order; `None` also if their number of bytes is not the texture's.
+    /// Creates a texture with the texels of the levels, in order; also returns `None` if their number of bytes does not
+    /// match.
     pub fn with_texels(shape: Shape, format: Format, size: Size, levels: u32, texels: Vec<u8>) -> Option<Texture> {
         let mut texture = Texture::new(shape, format, size, levels)?;
         if texels.len() != texture.texels.len() {
@@ -120,61 +122,61 @@ impl Texture {
         Some(texture)
     }
 
-    /// Texels of a level, image after image; none if there is no such level.
+    /// Returns the texels of a level, image after image; empty if the level does not exist.
     pub fn level_texels(&self, level: usize) -> &[u8] {
         self.levels.get(level).and_then(|level| self.texels.get(range(level))).unwrap_or(&[])
     }
 
-    /// The same, to change.
+    /// Returns the texels of a level as mutable.
     pub fn level_texels_mut(&mut self, level: usize) -> &mut [u8] {
         let level = self.levels.get(level).copied();
         level.and_then(|level| self.texels.get_mut(range(&level))).unwrap_or(&mut [])
     }
 
-    /// Drops the levels from number `count` on; the largest stays.
+    /// Removes the levels from number `count` on; keeps at least the largest.
     pub fn keep_levels(&mut self, count: usize) {
         self.levels.truncate(count.max(1));
         let end = self.levels.last().map_or(0, |level| range(level).end);
         self.texels.truncate(end);
     }
 
-    /// Its shape.
+    /// Returns its shape.
     pub fn shape(&self) -> Shape {
         self.shape
     }
 
-    /// The format of its texels.
+    /// Returns the format of its texels.
     pub fn format(&self) -> Format {
         self.format
     }
 
-    /// Layers; cubes count, not their faces.
+    /// Returns the number of layers; for cubes, the number of cubes rather than faces.
     pub fn layers(&self) -> u32 {
         self.layers
     }
 
-    /// Its levels, the largest first.
+    /// Returns its levels, the largest first.
     pub fn levels(&self) -> &[Level] {
         &self.levels
     }
 
-    /// The texels of all levels.
+    /// Returns the texels of all levels.
     pub fn texels(&self) -> &[u8] {
         &self.texels
     }
 
-    /// The largest level.
+    /// Returns the largest level.
     pub(super) fn base(&self) -> &Level {
         self.level(0)
     }
 
-    /// A level, the last if there is none of that number.
+    /// Returns a level, or the last if there is no level with that number.
     pub(super) fn level(&self, number: usize) -> &Level {
         &self.levels[number.min(self.levels.len() - 1)]
     }
 }
 
-/// The bytes of a level.
+/// Returns the byte range of a level.
 fn range(level: &Level) -> std::ops::Range<usize> {
     level.start..level.start + level.image_bytes * level.images as usize
 }

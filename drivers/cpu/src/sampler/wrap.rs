@@ -1,19 +1,19 @@
 //! From coordinates to numbers of texels.
 //!
-//! A coordinate is first *folded* into the part that its wrap mode repeats, which keeps it exact however large it is,
-//! then scaled by the size of a level, and its texels are numbered; numbers outside are brought inside as the mode
-//! says. Every step is defined for all floats: what is no number is the start of the texture. Compiled lookups take the
-//! same steps in the same order, so that both give the same bits.
+//! A coordinate is first *folded* into the period of its wrap mode, which keeps it exact however large it is, then
+//! scaled by the size of a level, and its texels are numbered; the wrap mode brings numbers out of bounds inside. Every
+//! step is defined for all floats: NaN is the start of the texture. Compiled lookups use the same steps in the same
+//! order, so that both give the same bits.
 
 use super::state::Wrap;
 
-/// Positions in a level are kept within this distance, which is more than any level's size with all offsets.
+/// Positions in a level are clamped to this distance, which is more than any level's size with all offsets.
 pub(crate) const FARTHEST: f32 = 1_048_576.0;
 
-/// Below this magnitude floats have places behind the point.
+/// Floats below this magnitude may have a fraction.
 const WHOLE: f32 = 8_388_608.0;
 
-/// The largest whole number that is not above a float.
+/// Returns the greatest integer that is not above a float.
 #[inline]
 pub(super) fn floor(value: f32) -> f32 {
     let towards_zero = value as i32 as f32;
@@ -21,7 +21,7 @@ pub(super) fn floor(value: f32) -> f32 {
     if value.abs() < WHOLE { below } else { value }
 }
 
-/// A coordinate in the part that repeats: one texture, or two for mirrored ones.
+/// Folds a coordinate into its period: one texture, or two for mirrored ones.
 #[inline]
 pub(super) fn fold(coordinate: f32, wrap: Wrap) -> f32 {
     let folded = match wrap {
@@ -29,11 +29,11 @@ pub(super) fn fold(coordinate: f32, wrap: Wrap) -> f32 {
         Wrap::MirroredRepeat => coordinate - 2.0 * floor(coordinate * 0.5),
         _ => return coordinate,
     };
-    // Also for what is no number.
+    // Also for NaN.
     if folded > 0.0 { folded } else { 0.0 }
 }
 
-/// The texel that a position is in, and how far behind its start.
+/// Returns the texel that contains a position, and the distance from its start.
 #[inline]
 pub(super) fn split(position: f32) -> (i32, f32) {
     let position = if position > -FARTHEST { position } else { -FARTHEST };
@@ -43,7 +43,7 @@ pub(super) fn split(position: f32) -> (i32, f32) {
     (texel, position - texel as f32)
 }
 
-/// The position of a folded coordinate in a level, in texels.
+/// Returns the position of a folded coordinate in a level, in texels.
 #[inline]
 fn position(folded: f32, size: u32, wrap: Wrap, unnormalized: bool) -> f32 {
     match (unnormalized, wrap) {
@@ -53,19 +53,19 @@ fn position(folded: f32, size: u32, wrap: Wrap, unnormalized: bool) -> f32 {
     }
 }
 
-/// Which of the texels of a row or column take part, before they are wrapped: the first, and the weight of the second.
+/// Returns the texels of a row or column to filter, before wrapping: the first, and the weight of the second.
 #[inline]
 pub(super) fn around(folded: f32, size: u32, wrap: Wrap, unnormalized: bool) -> (i32, f32) {
     split(position(folded, size, wrap, unnormalized) - 0.5)
 }
 
-/// The texel at a coordinate, before it is wrapped.
+/// Returns the texel at a coordinate, before wrapping.
 #[inline]
 pub(super) fn nearest(folded: f32, size: u32, wrap: Wrap, unnormalized: bool) -> i32 {
     split(position(folded, size, wrap, unnormalized)).0
 }
 
-/// A texel's number brought inside; one that stays outside is the border.
+/// Brings a texel's number inside; one that stays outside is the border.
 #[inline]
 pub(super) fn wrapped(texel: i32, size: u32, wrap: Wrap) -> i32 {
     let size = size as i32;

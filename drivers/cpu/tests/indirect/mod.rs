@@ -1,5 +1,5 @@
-//! Shaders that load and store by run-time indices: constants, buffers, shared memory and arrays. Each comes with the
-//! names of what the interpreter executes of it.
+//! Shaders that load and store with dynamic indices: constants, buffers, shared memory and arrays. Each is listed with
+//! the names of the operations that the interpreter executes.
 
 fn vertex(declarations: &str, body: &str) -> String {
     format!("VERT\nDCL IN[0]\nDCL OUT[0], POSITION\nDCL OUT[1], GENERIC[0]\n{declarations}\n{body}\nEND\n")
@@ -82,7 +82,7 @@ pub fn arrays() -> Vec<(String, Interpreted)> {
              MOV OUT[0], TEMP[ADDR[0].x](1)\nUADD OUT[1], TEMP[ADDR[1].x](1), TEMP[2]"
         );
         shaders.push((vertex(declarations, &body), &[][..]));
-        // Lanes take sides and leave the loop at different times.
+        // Lanes diverge, and leave the loop at different times.
         let body = format!(
             "{fill}MOV TEMP[7], IMM[0].xxxx\nBGNLOOP\nUSGE TEMP[8].x, TEMP[7].xxxx, IMM[0].zzzz\nUIF TEMP[8].xxxx\nBRK\n\
              ENDIF\nUSGE TEMP[8].x, TEMP[7].xxxx, IN[0].xxxx\nUIF TEMP[8].xxxx\nBRK\nENDIF\n\

@@ -2,7 +2,7 @@
 
 use tgsi_driver_cpu::sampler::{Compare, Filter, Format, MipFilter, Sampler, Shape, Size, Texture, Wrap};
 
-/// Pseudo-random words.
+/// A generator of pseudo-random words.
 pub struct Random(pub u64);
 
 impl Random {
@@ -12,8 +12,8 @@ impl Random {
     }
 }
 
-/// A kind of lookup: the shape of textures it is made for, its instruction with `$` for what follows the coordinates,
-/// and its target.
+/// A kind of lookup: the shape of its textures, its instruction with `$` for the operands after the coordinates, and
+/// its target.
 pub type Kind = (Shape, &'static str, &'static str);
 
 /// Kinds of lookups.
@@ -71,8 +71,8 @@ pub const KINDS: [Kind; 48] = {
     ]
 };
 
-/// A shader with so many lookups, each of which takes what the one before gave. `TEMP[0]` is the input, `TEMP[1]` small
-/// integers.
+/// Returns a shader with `count` lookups, each of which uses the result of the previous one. `TEMP[0]` is the input,
+/// `TEMP[1]` small integers.
 pub fn text_of((_, instruction, target): Kind, count: usize) -> String {
     let operands = format!("SAMP[0], {target}");
     format!(
@@ -83,7 +83,7 @@ pub fn text_of((_, instruction, target): Kind, count: usize) -> String {
     )
 }
 
-/// A texture of a shape, of one of some sizes.
+/// Returns a texture of a shape, with one of several sizes.
 pub fn texture_of(shape: Shape, format: Format, number: u32) -> Texture {
     let size = match shape {
         Shape::Buffer => Size::of_image(11, 1),
@@ -97,7 +97,7 @@ pub fn texture_of(shape: Shape, format: Format, number: u32) -> Texture {
     filled(Texture::new(shape, format, size, 1 + number % 5).expect("a texture"))
 }
 
-/// Any state of a sampler.
+/// Returns a random state of a sampler.
 pub fn random_state(random: &mut Random) -> Sampler {
     let mut one_of = |count: u32| random.next() as usize % count as usize;
     let filters = [Filter::Nearest, Filter::Linear, Filter::Linear];
@@ -129,7 +129,7 @@ const COMPARES: [Compare; 8] = [
     Compare::Always,
 ];
 
-/// The texture with texels of all kinds; those of 32-bit floats are numbers of usual size.
+/// Fills a texture with arbitrary texels; those of 32-bit floats have ordinary magnitudes.
 pub fn filled(mut texture: Texture) -> Texture {
     use Format as F;
     let is_float = matches!(texture.format(), F::R32Float | F::Rg32Float | F::Rgba32Float);

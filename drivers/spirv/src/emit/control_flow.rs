@@ -1,4 +1,4 @@
-//! Control flow: the tree is the structure that SPIR-V asks for.
+//! Control flow: the tree of the IR is already the structured control flow that SPIR-V requires.
 //!
 //! | IR | SPIR-V |
 //! |---|---|
@@ -6,9 +6,9 @@
 //! | loop, block E after it | `OpBranch H`; H: phis, `OpLoopMerge E C`, `OpBranch B`; B: the body; C: phis of several back edges, `OpBranch H` |
 //! | `break`, `continue` | `OpBranch E`, `OpBranch C` |
 //!
-//! A phi has an operand for each edge. The values of an edge are taken at its start, before the branch, so that their
-//! casts stand there. Operands of back edges are patched in when the loop ends: their places are known, as the phis of H
-//! have two operands each, whatever the number of `continue`s.
+//! A phi has an operand for each edge. The values of an edge are evaluated at its source, before the branch, so that
+//! their casts are emitted there. Operands of back edges are patched in when the loop ends: their positions are known,
+//! since the phis of H have two operands each, however many `continue`s there are.
 
 use spirv::{LoopControl as SpirvLoopControl, Op, SelectionControl};
 use tgsi_ir::body::{CfNode, CfParent, IfControl, JumpKind, LoopControl};
@@ -18,25 +18,25 @@ use super::Emitter;
 use crate::error::SpirvError;
 use crate::module::{Class, Id};
 
-/// An edge to a block with phis: where it comes from, and the values of the phis in their order.
+/// An edge to a block with phis: its source, and the values of the phis in order.
 #[derive(Clone, Debug, Default)]
 pub struct Edge {
     label: Option<Id>,
     values: Vec<Id>,
 }
 
-/// A loop whose end has not come.
+/// A loop that has not been closed yet.
 #[derive(Clone, Debug)]
 pub struct OpenLoop {
     header: Id,
     /// The label of the continue construct.
     continues: Id,
-    /// Positions in the code of the two words (value, label) for the back edge, a pair for each phi.
+    /// For each phi, the position in the code of the two words (value, label) of the back edge.
     patches: Vec<usize>,
 }
 
 impl Emitter<'_> {
-    /// Emits all blocks. `first` is the label of the first one, which stands before the variables already.
+    /// Emits all blocks. `first` is the label of the first one, already emitted before the variables.
     pub(super) fn walk(&mut self, first: Id) -> Result<(), SpirvError> {
         let body = self.body;
         self.label = Some(first);
@@ -50,7 +50,7 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// The label that branches to a block name.
+    /// Returns the label of a block as a branch target.
     fn label_of(&mut self, block: Block) -> Id {
         if let Some(label) = self.labels[block] {
             return label;
@@ -60,7 +60,7 @@ impl Emitter<'_> {
         label
     }
 
-    /// Opens a block with a label. The block before must have ended.
+    /// Opens a block with a label. The previous block must have ended.
     pub fn open(&mut self, label: Id) {
         self.push(Op::Label, &[label.0]);
         self.label = Some(label);
@@ -88,7 +88,7 @@ impl Emitter<'_> {
             Some(CfParent::Body(id)) if starts_list => self.start_loop(id, block)?,
             Some(CfParent::Function) if starts_list => {}
             Some(CfParent::Then(_) | CfParent::Else(_)) if starts_list && self.is_direct(block) => {
-                // Its edge was drawn where the `if` is.
+                // The edge was recorded at the `if`.
                 self.known.leave();
                 return Ok(());
             }
@@ -111,8 +111,8 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// Whether a side of an `if` is one block without instructions, for which nothing is emitted. Of two such sides
-    /// only the first is.
+    /// Returns whether a side of an `if` is a single block without instructions, for which nothing is emitted. If both
+    /// sides are, only the first counts.
     fn is_direct(&self, block: Block) -> bool {
         let body = self.body;
         let is_empty = |block: Block| body.first_inst(block).is_none();
@@ -214,7 +214,7 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// Goes to the continue construct of a loop.
+    /// Branches to the continue construct of a loop.
     fn branch_back(&mut self, from: Block, id: Loop) -> Result<(), SpirvError> {
         let to = self.body.continue_target(id);
         self.edge(from, to)?;
@@ -225,7 +225,7 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// Draws an edge from the open block, which is the end of `from`, to another. Takes the values of its phis.
+    /// Records an edge from the open block, which is the end of `from`, and evaluates the phi operands.
     fn edge(&mut self, from: Block, to: Block) -> Result<(), SpirvError> {
         let body = self.body;
         if self.label.is_none() {
@@ -238,12 +238,12 @@ impl Emitter<'_> {
             };
             values.push(self.value(body.src_def(source), self.classes.get(def))?);
         }
-        // Casts do not end blocks, so that the label is the same.
+        // Casts do not end blocks, so the label is unchanged.
         self.edges[to].push(Edge { label: self.label, values });
         Ok(())
     }
 
-    /// The phis of a block that is no loop header, of the edges that were drawn.
+    /// Emits the phis of a block other than a loop header, from its recorded edges.
     fn phis(&mut self, block: Block) -> Result<(), SpirvError> {
         let body = self.body;
         let edges = std::mem::take(&mut self.edges[block]);
@@ -261,7 +261,7 @@ impl Emitter<'_> {
     fn phi(&mut self, ty: Id, edges: &[Edge], number: usize) -> Id {
         let operands: Vec<u32> =
             edges.iter().filter_map(|edge| Some([edge.values.get(number)?.0, edge.label?.0])).flatten().collect();
-        // Nothing reaches the block.
+        // The block is unreachable.
         if operands.is_empty() { self.module.null(ty) } else { self.result(Op::Phi, ty, &operands) }
     }
 
@@ -286,7 +286,7 @@ impl Emitter<'_> {
             let value = entry.values.get(number).copied().unwrap_or(null);
             let phi = match entry.label {
                 Some(label) => self.result(Op::Phi, ty, &[value.0, label.0, null.0, continues.0]),
-                // Nothing reaches the loop.
+                // The loop is unreachable.
                 None => self.result(Op::Phi, ty, &[null.0, continues.0]),
             };
             patches.push(self.code.len() - 2);
@@ -305,7 +305,7 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// The continue construct, if the IR has none, and the values of the back edge.
+    /// Emits the continue construct, if the IR has none, and patches the operands of the back edge.
     fn finish_loop(&mut self, id: Loop) -> Result<(), SpirvError> {
         let body = self.body;
         let Some(open) = self.loops[id].take() else { return Ok(()) };

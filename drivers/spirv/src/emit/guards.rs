@@ -1,4 +1,4 @@
-//! Small pieces of control flow and selection that the emitter adds: guarded reads and writes.
+//! Small control flow that the emitter adds: guarded reads and writes, loops over arrays.
 
 use smallvec::SmallVec;
 use spirv::{LoopControl, Op, SelectionControl};
@@ -8,15 +8,15 @@ use super::buffers::Chunks;
 use crate::error::SpirvError;
 use crate::module::{Id, ValueType};
 
-/// Elements of an array that has an initializer. Compilers expand initializers to a store for each element, and
-/// optimise those in more than linear time; text languages write each element.
+/// Most elements of an array with an initializer. Compilers expand initializers to a store for each element, and
+/// optimise those in superlinear time; text languages list each element.
 const MOST_INITIALIZED: u32 = 64;
 
 impl Emitter<'_> {
-    /// Code under a condition. What it makes is not known after it.
+    /// Emits code under a condition. Values computed inside are not reused after it.
     ///
     /// # Errors
-    /// Those of `inner`.
+    /// The errors of `inner`.
     pub fn if_then(
         &mut self,
         condition: Id,
@@ -34,10 +34,10 @@ impl Emitter<'_> {
         result
     }
 
-    /// A value that is made only under a condition, and is zero otherwise.
+    /// Emits a value that is computed only under a condition, and is zero otherwise.
     ///
     /// # Errors
-    /// Those of `inner`.
+    /// The errors of `inner`.
     pub fn if_then_value(
         &mut self,
         condition: Id,
@@ -56,10 +56,10 @@ impl Emitter<'_> {
         Ok(self.result(Op::Phi, ty, &[value.0, from.0, zero.0, before.0]))
     }
 
-    /// Several values that are made only under a condition, and are zero otherwise.
+    /// Emits several values that are computed only under a condition, and are zero otherwise.
     ///
     /// # Errors
-    /// Those of `inner`.
+    /// The errors of `inner`.
     pub fn if_then_values(
         &mut self,
         condition: Id,
@@ -82,7 +82,7 @@ impl Emitter<'_> {
         Ok(results)
     }
 
-    /// `condition ? a : b`, of scalars or vectors of one type, with a scalar condition.
+    /// Emits `condition ? a : b` of scalars or vectors of one type, with a scalar condition.
     pub fn select(&mut self, ty: ValueType, condition: Id, a: Id, b: Id) -> Id {
         let condition = if ty.components > 1 && !self.module.at_least(1, 4) {
             self.repeat(condition, ValueType::BOOL, ty.components)
@@ -92,12 +92,12 @@ impl Emitter<'_> {
         self.pure_of(Op::Select, ty, &[condition, a, b])
     }
 
-    /// `index < length`, of unsigned scalars.
+    /// Emits `index < length` of unsigned scalars.
     pub fn is_below(&mut self, index: Id, length: Id) -> Id {
         self.pure_of(Op::ULessThan, ValueType::BOOL, &[index, length])
     }
 
-    /// A loop over `first`, `first + step` and so on below `length`, which are unsigned.
+    /// Emits a loop over `first`, `first + step`, ... below `length`, all unsigned.
     pub fn for_each(&mut self, first: Id, step: u32, length: u32, inner: impl FnOnce(&mut Self, Id)) {
         let Some(before) = self.label else { return };
         let uint = self.module.value_type(ValueType::UINT);
@@ -122,7 +122,7 @@ impl Emitter<'_> {
         self.open(merge);
     }
 
-    /// An array of the function that starts as zero.
+    /// Declares a zero-initialised array of the function.
     pub fn function_array(&mut self, element: Id, length: u32, name: &str) -> Id {
         let ty = self.module.array_type(element, length, None);
         if length <= MOST_INITIALIZED || self.options.wgsl {
@@ -133,8 +133,8 @@ impl Emitter<'_> {
         id
     }
 
-    /// The code that clears arrays without initializer, from behind the variables up to the block with a label. None if
-    /// there is no such array.
+    /// Emits the code that clears arrays without initializer, from after the variables up to the block labelled
+    /// `first`. None if there are no such arrays.
     pub fn clear_arrays(&mut self, entry: Id, first: Id) -> Option<Vec<u32>> {
         let cleared = std::mem::take(&mut self.cleared);
         if cleared.is_empty() {
@@ -157,7 +157,8 @@ impl Emitter<'_> {
         Some(std::mem::replace(&mut self.code, code))
     }
 
-    /// A variable of the function that starts as zero, unless it has another initializer. `ty` is what it holds.
+    /// Declares a variable of the function, initialised to zero if there is no initializer. `ty` is the type of its
+    /// value.
     pub fn function_variable(&mut self, ty: Id, initializer: Option<Id>, name: &str) -> Id {
         let initializer = initializer.unwrap_or_else(|| self.module.null(ty));
         self.declare_variable(ty, Some(initializer), name)

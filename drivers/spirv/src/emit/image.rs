@@ -2,13 +2,13 @@
 //!
 //! | IR | SPIR-V |
 //! |---|---|
-//! | load | `OpImageRead` under a condition that the texel exists |
-//! | store | `OpImageWrite` under that condition |
+//! | load | `OpImageRead` if the texel exists |
+//! | store | `OpImageWrite` if the texel exists |
 //! | atomic | `OpImageTexelPointer`, and an atomic on it |
 //! | size, samples | `OpImageQuerySize`, `OpImageQuerySamples` |
 //!
-//! Coordinates are the first components of a vector of four: the face of a cube, and of a cube array layer times six plus
-//! face, is the third.
+//! Coordinates are the first components of a vector of four. The third is the face of a cube; of a cube array, six
+//! times the layer plus the face.
 
 mod atomic;
 mod block;
@@ -28,7 +28,7 @@ use crate::module::{Class, Id, ValueType};
 
 pub use variables::{ImageShape, Images, Seen};
 
-/// An access that is being emitted: what it names, and the type of that.
+/// The access that is being emitted: its image and the shape of it.
 #[derive(Clone, Copy, Debug)]
 struct Access {
     inst: Inst,
@@ -67,7 +67,7 @@ impl<'a> Emitter<'a> {
         }
     }
 
-    /// Coordinates of a texel in a class.
+    /// Returns the coordinates of a texel in a class.
     fn texel(&mut self, access: &Access, class: Class) -> Result<Id, SpirvError> {
         let coordinate = self.body.src(access.inst, 1);
         if access.shape.seen == Seen::Row {
@@ -82,7 +82,7 @@ impl<'a> Emitter<'a> {
         self.swizzled(coordinate, Swizzle::IDENTITY, access.shape.coordinates(), class)
     }
 
-    /// The sample of an access to a multisampled image.
+    /// Returns the sample of an access to a multisampled image.
     fn sample_of(&mut self, access: &Access, class: Class) -> Result<Option<Id>, SpirvError> {
         if !access.shape.is_multisampled() {
             return Ok(None);
@@ -90,7 +90,7 @@ impl<'a> Emitter<'a> {
         self.component(self.body.src(access.inst, 2), 0, class).map(Some)
     }
 
-    /// Whether the texel of an access exists.
+    /// Emits whether the texel of an access exists.
     fn image_texel_exists(&mut self, access: &Access, element: Element) -> Result<Id, SpirvError> {
         let shape = access.shape;
         self.module.need(Capability::ImageQuery);
@@ -120,7 +120,7 @@ impl<'a> Emitter<'a> {
         Ok(exists)
     }
 
-    /// A value of the texel of an access, zero if it does not exist.
+    /// Emits a value of the texel of an access, zero if it does not exist.
     fn of_texel(
         &mut self,
         access: &Access,
@@ -186,7 +186,7 @@ impl<'a> Emitter<'a> {
         Ok(())
     }
 
-    /// Emits code with effects for the image that a unit names, if it exists.
+    /// Emits code with side effects for the image of a unit, if it exists.
     fn at_image(
         &mut self,
         unit: &Unit,
@@ -230,7 +230,7 @@ impl<'a> Emitter<'a> {
                 let parts = [width, last, last];
                 return Ok(e.pure_of(Op::CompositeConstruct, ty, &parts[..usize::from(ty.components)]));
             }
-            // A cube is no array, cubes are a sixth of their layers.
+            // A single cube has no layers to count; for cube arrays, the number of cubes is a sixth of the layers.
             let parts: SmallVec<[Id; 3]> =
                 (0..3).map(|component| e.take(size, ty, Swizzle::replicate(component), 1)).collect();
             let (one, six) = (e.module.int(1), e.module.int(6));

@@ -1,5 +1,5 @@
-//! Pure instructions that a scope has: value numbering over what the emitter adds (casts, components, pointers,
-//! guards). The optimiser has done it for the instructions of the IR.
+//! Value numbering of pure instructions, scoped by dominance, for instructions that the emitter adds (casts,
+//! components, pointers, guards). The optimiser has done it for the instructions of the IR.
 
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -13,7 +13,7 @@ type Key = SmallVec<[u32; 8]>;
 #[derive(Debug, Default)]
 pub struct Known {
     ids: FxHashMap<Key, Id>,
-    /// Keys in the order in which they came.
+    /// Keys in order of insertion.
     order: Vec<Key>,
     /// Length of `order` at the start of each scope.
     scopes: Vec<usize>,
@@ -24,12 +24,12 @@ impl Known {
         [op as u32, ty.0].into_iter().chain(operands.iter().copied()).collect()
     }
 
-    /// The result of an instruction, if a scope has it.
+    /// Returns the result of an instruction, if a scope contains it.
     pub fn get(&self, op: Op, ty: Id, operands: &[u32]) -> Option<Id> {
         self.ids.get(&Self::key(op, ty, operands)).copied()
     }
 
-    /// Adds an instruction that no scope has to the innermost one.
+    /// Adds an instruction that no scope contains to the innermost one.
     pub fn insert(&mut self, op: Op, ty: Id, operands: &[u32], id: Id) {
         let key = Self::key(op, ty, operands);
         self.ids.insert(key.clone(), id);
@@ -41,7 +41,7 @@ impl Known {
         self.scopes.push(self.order.len());
     }
 
-    /// Closes the innermost scope, and forgets what it added.
+    /// Closes the innermost scope and forgets its instructions.
     pub fn leave(&mut self) {
         let start = self.scopes.pop().unwrap_or(0);
         for key in self.order.drain(start..) {

@@ -1,5 +1,5 @@
-//! Lines of the source: `OpLine` before what an instruction of TGSI became. The source is the text of the shader as it
-//! is printed, which the module holds (`OpSource`), so that positions are right whatever the shader was read from.
+//! Source lines: `OpLine` before the code of each TGSI instruction. The source is the printed text of the shader,
+//! embedded as `OpSource`, so that positions are right whatever form the shader was read from.
 
 use spirv::Op;
 use tgsi::text::PrintOptions;
@@ -8,21 +8,21 @@ use tgsi_ir::Inst;
 use super::Emitter;
 use crate::module::{Id, Module};
 
-/// The name of the text.
+/// The file name of the text.
 const FILE: &str = "shader.tgsi";
 
-/// The positions of the instructions of a source.
+/// The positions of the instructions in a source.
 #[derive(Debug, Default)]
 pub struct Lines {
     file: Option<Id>,
-    /// Line, from 1, of each instruction.
+    /// The line of each instruction, from 1.
     lines: Vec<u32>,
-    /// The line that holds now.
+    /// The current line.
     current: u32,
 }
 
 impl Lines {
-    /// Puts the text of a source into the module.
+    /// Embeds the text of a source in the module.
     pub fn of(source: &tgsi::Shader, module: &mut Module) -> Lines {
         let text = tgsi::text::print(source, PrintOptions::default());
         // Instructions begin with their number and a colon, in order.
@@ -39,7 +39,7 @@ impl Lines {
 }
 
 impl Emitter<'_> {
-    /// Notes the origin of an instruction, and states its line, unless it holds already.
+    /// Records the origin of an instruction, and emits its line if it differs from the current one.
     pub(super) fn line(&mut self, inst: Inst) {
         if let Some(origin) = self.body.origin(inst) {
             self.origins.push((self.code.len() as u32, origin));
@@ -52,7 +52,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// A line holds up to the end of its block.
+    /// Resets the line: `OpLine` applies up to the end of its block.
     pub(super) fn forget_line(&mut self) {
         self.lines.current = 0;
     }

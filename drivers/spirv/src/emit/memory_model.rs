@@ -1,10 +1,10 @@
-//! The memory model. That of GLSL says by decorations of variables what others see; that of Vulkan says it at each
-//! access: which are of memory that others use (`NonPrivate`), and which make what they wrote available, or what others
-//! wrote visible.
+//! The memory model. GLSL's declares visibility by decorations of variables; Vulkan's declares it at each access:
+//! whether the memory is shared (`NonPrivate`), and whether the access makes its writes available, or writes of others
+//! visible.
 //!
-//! With Vulkan's, every access to storage buffers, images and shared memory is one of memory that others use, so that
-//! barriers order it; `coherent` and `volatile` accesses are made available and visible to the queue family, which
-//! needs no feature of a device as its whole would.
+//! With Vulkan's model, every access to storage buffers, images and shared memory is `NonPrivate`, so that barriers
+//! order it. `coherent` and `volatile` accesses are made available and visible to the queue family: the scope `Device`
+//! would need a device feature.
 
 use smallvec::SmallVec;
 use spirv::{ImageOperands, MemoryAccess, MemorySemantics, Op, Scope, StorageClass};
@@ -12,27 +12,27 @@ use spirv::{ImageOperands, MemoryAccess, MemorySemantics, Op, Scope, StorageClas
 use super::Emitter;
 use crate::module::Id;
 
-/// What a variable is declared as.
+/// The memory qualifiers of a variable.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Qualifiers {
-    /// Others see what is written, and the reverse.
+    /// Writes are visible to other invocations, and theirs to this one.
     pub coherent: bool,
-    /// Others may write at any time.
+    /// Other invocations may write at any time.
     pub volatile: bool,
 }
 
 impl Emitter<'_> {
-    /// The scope in which memory is shared by all.
+    /// Returns the widest scope available.
     pub(super) fn widest_scope(&self) -> Scope {
         if self.options.vulkan_memory_model { Scope::QueueFamily } else { Scope::Device }
     }
 
-    /// The same for a scope that was asked for.
+    /// Limits a scope to the widest one available.
     pub(super) fn known_scope(&self, scope: Scope) -> Scope {
         if scope == Scope::Device { self.widest_scope() } else { scope }
     }
 
-    /// What barriers make of what was written, beside ordering it.
+    /// Adds the availability and visibility operations that barriers with an order need.
     pub(super) fn with_visibility(&self, semantics: MemorySemantics) -> MemorySemantics {
         let orders = [MemorySemantics::ACQUIRE, MemorySemantics::RELEASE, MemorySemantics::ACQUIRE_RELEASE];
         if !self.options.vulkan_memory_model || !orders.iter().any(|order| semantics.contains(*order)) {
@@ -49,7 +49,7 @@ impl Emitter<'_> {
         all
     }
 
-    /// The operands of a load or store behind its pointer and value.
+    /// Returns the memory operands of a load or store.
     fn pointer_operands(&mut self, storage: StorageClass, qualifiers: Qualifiers, stores: bool) -> SmallVec<[u32; 2]> {
         let is_shared = matches!(storage, StorageClass::StorageBuffer | StorageClass::Workgroup);
         if !self.options.vulkan_memory_model || !is_shared {
@@ -68,21 +68,21 @@ impl Emitter<'_> {
         operands
     }
 
-    /// Loads from memory that others may use.
+    /// Loads from memory that other invocations may access.
     pub(super) fn load_shared(&mut self, ty: Id, pointer: Id, storage: StorageClass, qualifiers: Qualifiers) -> Id {
         let mut words: SmallVec<[u32; 3]> = SmallVec::from_slice(&[pointer.0]);
         words.extend(self.pointer_operands(storage, qualifiers, false));
         self.result(Op::Load, ty, &words)
     }
 
-    /// Stores to memory that others may use.
+    /// Stores to memory that other invocations may access.
     pub(super) fn store_shared(&mut self, pointer: Id, value: Id, storage: StorageClass, qualifiers: Qualifiers) {
         let mut words: SmallVec<[u32; 4]> = SmallVec::from_slice(&[pointer.0, value.0]);
         words.extend(self.pointer_operands(storage, qualifiers, true));
         self.push(Op::Store, &words);
     }
 
-    /// The operands of an access to a texel: the sample, if there is one, and what the memory model asks for.
+    /// Returns the image operands of a texel access: the sample, if there is one, and those of the memory model.
     pub(super) fn texel_operands(
         &mut self,
         sample: Option<Id>,

@@ -1,8 +1,8 @@
-//! The walk over a body that appends words.
+//! The walk over a body that emits the code.
 //!
-//! Blocks are emitted in program order, which is an order in which what dominates comes first. [`control_flow`] makes
-//! labels, merges, branches and phis of the tree; the other files emit instructions, one file for each subject.
-//! An IR block can become several SPIR-V blocks (guarded accesses); phis name the last of them.
+//! Blocks are emitted in program order, in which dominators precede the blocks they dominate. [`control_flow`] emits
+//! labels, merges, branches and phis from the tree; the other files emit instructions, one file for each subject. An IR
+//! block can become several SPIR-V blocks (guarded accesses); phis name the last of them.
 
 mod alu;
 mod buffers;
@@ -36,14 +36,14 @@ use crate::plan::Classes;
 use control_flow::{Edge, OpenLoop};
 use known::Known;
 
-/// The words of a module, and what was assigned to its interface.
+/// The words of a module, and its interface.
 #[derive(Debug)]
 pub struct Emitted {
     /// The module.
     pub words: Vec<u32>,
     /// Locations, sets and bindings.
     pub interface: Interface,
-    /// By the index of a word: the number of the instruction of the source that the code from there on comes from.
+    /// Pairs of a word index and the number of the source instruction that the code from that word on comes from.
     pub origins: Vec<(u32, u32)>,
 }
 
@@ -55,31 +55,31 @@ pub struct Emitter<'a> {
     pub body: &'a Body,
     /// The target.
     pub options: &'a SpirvOptions,
-    /// In which class values are made.
+    /// The classes of values.
     pub classes: Classes,
-    /// The module but for the code.
+    /// The module without its code.
     pub module: Module,
     /// The id of the function.
     pub main: Id,
-    /// What was assigned.
+    /// The assigned interface.
     pub interface: Interface,
-    /// Code behind the label of the first block and the variables.
+    /// Code after the label of the first block and the variables.
     code: Vec<u32>,
     /// Variables of the function.
     variables: Vec<u32>,
-    /// Arrays of the function that a loop clears: variable, type of an element, length.
+    /// Arrays of the function that a loop clears: variable, element type, length.
     cleared: Vec<(Id, Id, u32)>,
-    /// The ids of values, with the class they were made in.
+    /// The ids of values, each with its class.
     values: SecondaryMap<Def, Option<(Id, Class)>>,
-    /// Values that are one scalar in all their components.
+    /// Values that repeat one scalar in all components.
     repeated: rustc_hash::FxHashSet<Def>,
     known: Known,
-    /// A private variable that is zero, if there is one.
+    /// A private variable that holds zero, if one was created.
     opaque_zero: Option<Id>,
     lines: lines::Lines,
-    /// By the index of a word of the code: the instruction of the source that it comes from.
+    /// Pairs of a word index in the code and the number of the source instruction.
     origins: Vec<(u32, u32)>,
-    /// The label of the SPIR-V block that is open; none after its end.
+    /// The label of the open SPIR-V block; `None` after its end.
     label: Option<Id>,
     labels: SecondaryMap<Block, Option<Id>>,
     edges: SecondaryMap<Block, Vec<Edge>>,
@@ -94,11 +94,11 @@ pub struct Emitter<'a> {
     images: image::Images,
 }
 
-/// Translates a lowered shader. The source is there if its text and lines are to be in the module; the note becomes a
-/// string of the module.
+/// Translates a lowered shader. `source` is given if its text and lines are to be in the module; the note is embedded
+/// as a string.
 ///
 /// # Errors
-/// [`SpirvError`]: the target cannot express it.
+/// [`SpirvError`]: the target cannot express the shader.
 pub fn emit(
     shader: &Shader,
     options: &SpirvOptions,
@@ -179,14 +179,14 @@ pub fn emit(
     push(&mut function, Op::FunctionEnd, &[]);
     let behind = function.len() - before - of_code;
     let words = module.finish(model, main, &function)?;
-    // The function is the last part of a module.
+    // The function is at the end of the module.
     let first = (words.len() - of_code - behind) as u32;
     origins.iter_mut().for_each(|(at, _)| *at += first);
     Ok(Emitted { words, interface, origins })
 }
 
 impl Emitter<'_> {
-    /// Emits an instruction that is neither phi nor jump.
+    /// Emits an instruction other than a phi or jump.
     fn instruction(&mut self, inst: Inst) -> Result<(), SpirvError> {
         if !matches!(self.body.inst(inst), InstData::LoadConst { .. } | InstData::Undef | InstData::Deref { .. }) {
             self.line(inst);
@@ -195,7 +195,7 @@ impl Emitter<'_> {
             InstData::Alu { op, flags } => self.alu(inst, op, flags),
             InstData::Tex(_) => self.texture(inst),
             InstData::Intrinsic { op, .. } => self.intrinsic(inst, op),
-            // Constants are made where they are read, pointers where they are used.
+            // Constants and pointers are emitted at their uses.
             InstData::LoadConst { .. } | InstData::Undef | InstData::Deref { .. } => Ok(()),
             InstData::Call { .. } => Err(SpirvError::NotLowered { inst, what: "a call" }),
             InstData::ParallelCopy(_) => Err(SpirvError::NotLowered { inst, what: "a parallel copy" }),
@@ -246,7 +246,7 @@ impl Emitter<'_> {
             Ballot | VoteAny | VoteAll | VoteIeq | VoteFeq | ReadInvocation | ReadFirstInvocation | Elect
             | ShaderClock | Barrier => self.subgroup(inst, op),
             VulkanResourceIndex | LoadVulkanDescriptor => {
-                Err(SpirvError::Unsupported { inst, what: "Vulkan has no handle of a texture or image that is bound" })
+                Err(SpirvError::Unsupported { inst, what: "Vulkan has no handles of bound textures and images" })
             }
             op => self.system_value(inst, op),
         }

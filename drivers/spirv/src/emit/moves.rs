@@ -1,4 +1,4 @@
-//! Moves, vectors and selections: what has the class of the value that it makes.
+//! Moves, vectors and selections: instructions with operands of the class of their result.
 
 use smallvec::SmallVec;
 use spirv::Op;
@@ -10,7 +10,7 @@ use crate::error::SpirvError;
 use crate::module::{Class, Id};
 
 impl Emitter<'_> {
-    /// `mov`, `vecN`, `bcsel`.
+    /// Emits `mov`, `vecN`, `bcsel`.
     pub(super) fn move_or_select(&mut self, inst: Inst, op: AluOp, def: Def) -> Result<(), SpirvError> {
         let body = self.body;
         let class = self.classes.get(def);
@@ -36,8 +36,7 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// A vector of scalars: a shuffle where they are components of one or two values, else a construction whose parts
-    /// are as long as they can be.
+    /// Emits a vector of scalars: a shuffle if they are components of one or two vectors, else a construction.
     fn vector(&mut self, inst: Inst, def: Def, class: Class) -> Result<Id, SpirvError> {
         let body = self.body;
         let ty = self.type_of(def, class);
@@ -64,7 +63,7 @@ impl Emitter<'_> {
                 vectors.push(def);
             }
         }
-        // Values of one component cannot be shuffled, and constants are cheaper as parts.
+        // Scalars cannot be shuffled, and constants are cheaper as parts.
         let shuffles = |def: &Def| {
             body.num_components(*def) > 1 && body.def_constant(*def).is_none() && !self.repeated.contains(def)
         };
@@ -91,7 +90,7 @@ impl Emitter<'_> {
         let ty = self.module.value_type(ty);
         Ok(self.pure(Op::CompositeConstruct, ty, &ids))
     }
-    /// The component of a value of 64 bits whose words the parts of a vector are.
+    /// Returns the 64-bit component that the parts of a vector are the words of, if any.
     fn words_of_number(&self, parts: &[(Def, u8)]) -> Option<(Def, u8)> {
         let &[(low, 0), (high, 0)] = parts else { return None };
         let body = self.body;

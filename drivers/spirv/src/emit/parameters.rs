@@ -1,5 +1,5 @@
-//! Driver parameters: what TGSI's shaders know of the state of their pipeline, and Vulkan's do not. They are push
-//! constants, in OpenGL a uniform block. A parameter is always at the same offset, so that stages can share the range.
+//! Driver parameters: pipeline state that TGSI shaders can read and Vulkan shaders cannot. They are push constants, in
+//! OpenGL a uniform block. A parameter has a fixed offset, so that stages can share the range.
 
 use spirv::{Decoration, Op, StorageClass};
 
@@ -10,7 +10,7 @@ use crate::module::{Class, Id, ValueType};
 /// The binding of the block in OpenGL.
 const OPENGL_BINDING: u32 = 83;
 
-/// The binding of the block in set 0 for the portable profile, where it is a uniform block.
+/// The binding of the uniform block in the portable profile, in set 0.
 const PORTABLE_BINDING: u32 = 255;
 
 /// A parameter.
@@ -26,19 +26,20 @@ pub enum Parameter {
     TessOuter,
     /// User clip planes.
     ClipPlanes,
-    /// What makes a position of one in the window: the factor. Without clipping and tessellation, whose places it has.
+    /// The scale from window to clip-space positions. Overlaps the offsets of parameters for tessellation and clipping,
+    /// which window-space positions exclude.
     WindowScale,
-    /// What is added behind that.
+    /// The offset from window to clip-space positions, added after scaling.
     WindowOffset,
-    /// The first vertex of the draw, or what is added to its indices.
+    /// The first vertex of the draw, or the base added to its indices.
     FirstVertex,
     /// The first instance of the draw.
     BaseInstance,
     /// The number of the draw.
     DrawId,
-    /// Dimensions of the grid.
+    /// The number of dimensions of the grid.
     WorkDim,
-    /// Data of the user for compute shaders.
+    /// User data for compute shaders.
     UserData,
 }
 
@@ -75,7 +76,7 @@ impl Parameter {
         }
     }
 
-    /// Offset in bytes. Those of compute shaders lie where those of the other stages do.
+    /// Returns the offset in bytes. Offsets of compute parameters overlap those of other stages.
     const fn offset(self) -> u32 {
         match self {
             Parameter::FragmentHeight | Parameter::WorkDim => 0,
@@ -102,7 +103,7 @@ impl Parameter {
         }
     }
 
-    /// Number of elements, 0 if it is no array.
+    /// Returns the number of elements, 0 if it is not an array.
     fn elements(self, user_clip_planes: u8) -> u32 {
         match self {
             Parameter::ClipPlanes => u32::from(user_clip_planes.clamp(1, 8)),
@@ -112,13 +113,13 @@ impl Parameter {
     }
 }
 
-/// State.
+/// The emitter's state for parameters.
 #[derive(Debug, Default)]
 pub struct Parameters {
     variable: Option<Id>,
-    /// The members in their order.
+    /// The members in order of declaration.
     members: Vec<Parameter>,
-    /// Those that the shader reads, each once.
+    /// The parameters that the shader reads, without duplicates.
     used: Vec<Parameter>,
 }
 
@@ -129,14 +130,14 @@ impl Emitter<'_> {
         if uniform { StorageClass::Uniform } else { StorageClass::PushConstant }
     }
 
-    /// Number of elements of a parameter, 0 if it is no array.
+    /// Returns the number of elements of a parameter, 0 if it is not an array.
     fn parameter_elements(&self, parameter: Parameter) -> u32 {
-        // Where there are no gaps the place of what follows does not depend on options.
+        // In a block without gaps, a fixed length keeps the offsets of later members independent of options.
         parameter.elements(if self.options.portable { 8 } else { self.options.user_clip_planes })
     }
 
-    /// The number of the member that is a parameter. In the portable profile the block has no gaps, which not every
-    /// language can say: it has all parameters up to the last that is used.
+    /// Returns the member index of a parameter. In the portable profile the block contains all parameters up to the
+    /// last one used, since some languages cannot declare a block with gaps.
     fn parameter_member(&mut self, parameter: Parameter) -> usize {
         let all = if self.shader.stage == tgsi_ir::Stage::Compute { OF_COMPUTE } else { OF_GRAPHICS };
         let number = all.iter().position(|&member| member == parameter).filter(|_| self.options.portable);
@@ -157,7 +158,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// The value of a parameter, or of an element of it.
+    /// Loads a parameter, or an element of it.
     pub(super) fn parameter(&mut self, parameter: Parameter, element: u32) -> Id {
         let variable = *self.parameters.variable.get_or_insert_with(|| self.module.id());
         let member = self.parameter_member(parameter);
@@ -172,7 +173,7 @@ impl Emitter<'_> {
         self.pure(Op::Load, ty, &[pointer.0])
     }
 
-    /// Declares the block, when all its members are known.
+    /// Declares the block, once all members are known.
     pub(super) fn declare_parameters(&mut self) {
         let Some(variable) = self.parameters.variable else { return };
         let Parameters { members, used, .. } = std::mem::take(&mut self.parameters);

@@ -1,4 +1,4 @@
-//! What the interface says of the module as a whole, when everything is emitted.
+//! The part of the interface that describes the whole module, added at the end.
 
 use spirv::Capability;
 
@@ -6,7 +6,7 @@ use super::Emitter;
 use crate::interface::Need;
 
 impl Emitter<'_> {
-    /// Adds capabilities and extensions to the interface, and puts its lists in order.
+    /// Adds capabilities and extensions to the interface, and sorts its lists.
     pub(super) fn reflect_module(&mut self) {
         let interface = &mut self.interface;
         interface.capabilities = self
@@ -31,7 +31,7 @@ impl Emitter<'_> {
     }
 }
 
-/// The feature of a Vulkan device that a capability needs; empty if every device has it.
+/// Returns the Vulkan feature that a capability needs; empty if every device has it.
 const fn feature(capability: Capability) -> &'static str {
     use Capability as C;
     match capability {
@@ -92,7 +92,7 @@ const fn feature(capability: Capability) -> &'static str {
     }
 }
 
-/// The extension of Vulkan that allows an extension of SPIR-V.
+/// Returns the Vulkan extension that permits a SPIR-V extension.
 fn vulkan_extension(name: &str) -> &'static str {
     match name {
         "SPV_KHR_shader_draw_parameters" => "VK_KHR_shader_draw_parameters",

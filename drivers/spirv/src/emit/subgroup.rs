@@ -93,7 +93,8 @@ impl Emitter<'_> {
         if self.body.bit_size(def) == 1 { Class::Bool } else { self.classes.get(def) }
     }
 
-    /// An operation of `GroupNonUniform` over the subgroup. It depends on who runs, so it is made where it stands.
+    /// Emits a `GroupNonUniform` operation over the subgroup. It depends on the active invocations, so it is not shared
+    /// between blocks.
     fn subgroup_operation(&mut self, op: Op, ty: ValueType, operands: &[Id]) -> Id {
         let scope = self.module.uint(Scope::Subgroup as u32);
         let ty = self.module.value_type(ty);
@@ -101,7 +102,7 @@ impl Emitter<'_> {
         self.result(op, ty, &operands)
     }
 
-    /// The words of a ballot, as many as the result has.
+    /// Emits a ballot with as many words as the result has.
     fn ballot(&mut self, inst: Inst, def: Def, condition: Id) -> Result<(), SpirvError> {
         let four = ValueType::UINT.with_components(4);
         let mask = if self.module.at_least(1, 3) {
@@ -136,7 +137,7 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// Whether a condition holds in all active invocations, or in any.
+    /// Emits whether a condition holds in all active invocations, or in any.
     fn vote(&mut self, all: bool, condition: Id) -> Id {
         if self.module.at_least(1, 3) {
             self.module.need(Capability::GroupNonUniformVote);
@@ -150,7 +151,7 @@ impl Emitter<'_> {
         self.result(op, ty, &[condition.0])
     }
 
-    /// Whether a value is the same in all active invocations.
+    /// Emits whether a value is the same in all active invocations.
     fn vote_equal(&mut self, inst: Inst, def: Def, class: Class, compare: Op) -> Result<(), SpirvError> {
         let source = self.body.src(inst, 0);
         let components = self.body.num_components(source);
@@ -171,13 +172,13 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// A value of another invocation: of the one with a number, or of the first that is active.
+    /// Reads a value of another invocation: of the given lane, or of the first active one.
     fn read_lane(&mut self, inst: Inst, source: Def, class: Class, lane: Option<Id>) -> Result<Id, SpirvError> {
         let ty = self.type_of(source, class);
         let value = self.value(source, class)?;
         let extension = !self.module.at_least(1, 3);
         if class == Class::Bool && (extension || self.options.portable) {
-            // Booleans go as words.
+            // Booleans are read as words.
             let words = ValueType::new(Class::Uint, 32, ty.components);
             let (ones, zeros) = (self.module.splat(words, 1), self.module.splat(words, 0));
             let word = self.pure_of(Op::Select, words, &[value, ones, zeros]);
@@ -221,7 +222,7 @@ impl Emitter<'_> {
         Ok(self.result(Op::CompositeConstruct, ty, &parts))
     }
 
-    /// `barrier`: a control barrier where invocations run in workgroups, a memory barrier otherwise.
+    /// Emits `barrier`: a control barrier where invocations run in workgroups, otherwise a memory barrier.
     fn barrier(&mut self, inst: Inst) {
         let body = self.body;
         let scope = |kind| IrScope::from_i32(body.index(inst, kind)).unwrap_or(IrScope::None);
@@ -251,10 +252,10 @@ impl Emitter<'_> {
             (false, true) => MemorySemantics::RELEASE,
             (false, false) => MemorySemantics::RELAXED,
         };
-        // An order is one of some memory, and the reverse.
+        // Memory semantics need both an order and a storage class.
         let orders_memory = memory != IrScope::None && !bits.is_empty() && !order.is_empty();
         let memory_scope = match memory {
-            // Outside of workgroups an invocation is alone in its own.
+            // Outside of workgroups, this scope contains only one invocation.
             IrScope::Invocation => None,
             IrScope::Workgroup if !has_workgroups && stage != Stage::TessCtrl => None,
             IrScope::None => None,
@@ -282,7 +283,7 @@ impl Emitter<'_> {
             return;
         };
         let (scope, semantics) = match ordered {
-            // Who waits expects to see what the others wrote.
+            // Invocations expect to see all writes made before the barrier.
             _ if has_workgroups => {
                 let all = MemorySemantics::ACQUIRE_RELEASE
                     | MemorySemantics::WORKGROUP_MEMORY
@@ -295,7 +296,7 @@ impl Emitter<'_> {
             None if stage == Stage::TessCtrl && self.options.vulkan_memory_model => {
                 (Scope::Workgroup, MemorySemantics::ACQUIRE_RELEASE | MemorySemantics::OUTPUT_MEMORY)
             }
-            // Outputs of tessellation control shaders are seen behind a barrier by themselves.
+            // Outputs of tessellation control shaders are visible after a barrier without memory semantics.
             None => (Scope::Invocation, MemorySemantics::RELAXED),
         };
         let execution = self.module.uint(execution_scope as u32);

@@ -16,7 +16,7 @@ const VEC2: ValueType = ValueType::FLOAT.with_components(2);
 const VEC3: ValueType = ValueType::FLOAT.with_components(3);
 const VEC4: ValueType = ValueType::FLOAT.with_components(4);
 
-/// The built-in that a system value is as it stands.
+/// Returns the built-in that equals a system value.
 fn plain(op: IntrinsicOp) -> Option<(BuiltIn, ValueType)> {
     use IntrinsicOp::*;
     Some(match op {
@@ -47,7 +47,7 @@ fn plain(op: IntrinsicOp) -> Option<(BuiltIn, ValueType)> {
     })
 }
 
-/// Whether a stage has a built-in input; others read zero.
+/// Returns whether a stage has a built-in input; in other stages it reads as zero.
 fn has(stage: Stage, built_in: BuiltIn) -> bool {
     use Stage::{Compute, Fragment, Geometry, TessCtrl, TessEval, Vertex};
     match built_in {
@@ -105,7 +105,7 @@ impl Emitter<'_> {
             }
             LoadInstanceId => {
                 let index = self.instance_index();
-                // The number of OpenGL has no base.
+                // OpenGL's instance number does not include the base.
                 let is_zero = self.options.base_instance_is_zero || self.options.opengl;
                 (self.without_base(index, BuiltIn::BaseInstance, is_zero), ValueType::INT)
             }
@@ -115,7 +115,7 @@ impl Emitter<'_> {
                 if self.options.opengl {
                     (base, ValueType::INT)
                 } else {
-                    // Vulkan's is the first vertex of a draw without indices.
+                    // In Vulkan, `BaseVertex` is the first vertex if the draw is not indexed; in TGSI it is zero then.
                     let base = self.pure_of(Op::Bitcast, ValueType::UINT, &[base]);
                     let is_indexed = self.parameter(Parameter::IsIndexed, 0);
                     (self.pure_of(Op::BitwiseAnd, ValueType::UINT, &[base, is_indexed]), ValueType::UINT)
@@ -161,7 +161,7 @@ impl Emitter<'_> {
         self.define_value(inst, def, value, ty)
     }
 
-    /// Defines a value that a built-in has, with the components and bits of the value.
+    /// Defines a value from a built-in, converted to its components and bits.
     fn define_value(&mut self, inst: Inst, def: Def, value: Id, ty: ValueType) -> Result<(), SpirvError> {
         let (bits, count) = (self.body.bit_size(def), self.body.num_components(def));
         let count = count.min(4);
@@ -174,7 +174,7 @@ impl Emitter<'_> {
         }
         match (ty.bits, bits) {
             (from, to) if from == to => {}
-            // A boolean of 32 bits.
+            // A 32-bit boolean.
             (1, 32) => {
                 let scalar = ValueType::new(Class::Uint, 32, 1);
                 let (all, none) = (self.module.scalar(scalar, u64::from(u32::MAX)), self.module.scalar(scalar, 0));
@@ -191,7 +191,7 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// The value of a built-in input that is a scalar or vector; zero in stages that do not have it.
+    /// Returns the value of a scalar or vector built-in input; zero in stages that lack it.
     pub(super) fn built_in_value(&mut self, built_in: BuiltIn, ty: ValueType) -> Id {
         let ty_id = self.module.value_type(ty);
         if !has(self.shader.stage, built_in) {
@@ -199,13 +199,13 @@ impl Emitter<'_> {
         }
         let variable = self.built_in(built_in, ty);
         if built_in == BuiltIn::HelperInvocation {
-            // A demotion changes it.
+            // A demotion changes the value, so the load is not pure.
             return self.result(Op::Load, ty_id, &[variable.0]);
         }
         self.pure(Op::Load, ty_id, &[variable.0])
     }
 
-    /// An element of a built-in input that is an array.
+    /// Returns an element of an array built-in input; zero in stages that lack it.
     fn element_value(&mut self, built_in: BuiltIn, ty: ValueType, length: u32, element: u32) -> Id {
         let ty_id = self.module.value_type(ty);
         if !has(self.shader.stage, built_in) {
@@ -234,7 +234,7 @@ impl Emitter<'_> {
         self.built_in_value(built_in, ValueType::INT)
     }
 
-    /// With which vertex, instance, or number a draw starts.
+    /// Returns the first vertex, first instance or number of the draw.
     fn draw_value(&mut self, built_in: BuiltIn) -> Id {
         if self.options.draw_built_ins || self.shader.stage != Stage::Vertex {
             return self.built_in_value(built_in, ValueType::INT);
@@ -255,7 +255,7 @@ impl Emitter<'_> {
         self.pure_of(Op::ISub, ValueType::INT, &[index, base])
     }
 
-    /// Eight words: an array, of which only components are taken.
+    /// Defines the eight words of user data as an array, from which only components are taken.
     fn user_data(&mut self, def: Def) -> Result<(), SpirvError> {
         let words: SmallVec<[Id; 2]> = (0..2).map(|element| self.parameter(Parameter::UserData, element)).collect();
         let four = ValueType::UINT.with_components(4);
@@ -272,7 +272,7 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// A mask of the invocations of the subgroup that compare with this one.
+    /// Emits a mask of the invocations that compare with this one by number.
     fn subgroup_mask(&mut self, inst: Inst, op: IntrinsicOp, def: Def) -> Result<(), SpirvError> {
         let built_in = match op {
             IntrinsicOp::LoadSubgroupEqMask => BuiltIn::SubgroupEqMask,
@@ -298,7 +298,7 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// The first two words of a mask from the number of the invocation, which is below 64.
+    /// Computes the first two words of a mask from the number of the invocation, which is below 64.
     fn computed_mask(&mut self, built_in: BuiltIn) -> Id {
         let number = self.built_in_value(BuiltIn::SubgroupLocalInvocationId, ValueType::UINT);
         let uint = ValueType::UINT;
@@ -307,7 +307,7 @@ impl Emitter<'_> {
         for (word, first) in words.iter_mut().zip([0, 32]).take(2) {
             let first_id = self.module.uint(first);
             let end = self.module.uint(first + 32);
-            // What is below the invocation: all, some, or nothing of the word.
+            // The mask of lower invocations within this word: all bits, some, or none.
             let number_within = self.pure_of(Op::ISub, uint, &[number, first_id]);
             let within = self.module.uint(31);
             let shift = self.pure_of(Op::BitwiseAnd, uint, &[number_within, within]);

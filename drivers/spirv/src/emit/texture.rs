@@ -5,11 +5,11 @@
 //! | `tex`, `txb` | `OpImageSample[Dref]ImplicitLod`, with `Bias`; fragment shaders only |
 //! | `txl`, `txd` | `OpImageSample[Dref]ExplicitLod` with `Lod` or `Grad` |
 //! | `tg4` | `OpImageGather`, `OpImageDrefGather` |
-//! | `txf`, `txf_ms` | `OpImageFetch` under a condition that the texel exists |
+//! | `txf`, `txf_ms` | `OpImageFetch` if the texel exists |
 //! | `txs`, `query_levels`, `texture_samples`, `lod` | `OpImageQuery*` |
 //!
-//! Passes of this driver have divided by projectors, scaled coordinates of rectangles, added offsets that are not
-//! constant, and given levels to lookups outside of fragment shaders.
+//! Earlier passes of this driver divide by projectors, scale coordinates of rectangles, add offsets that are not
+//! constant, and give an explicit level to lookups outside of fragment shaders.
 
 mod fetch;
 mod lookup;
@@ -31,7 +31,7 @@ impl Emitter<'_> {
         let body = self.body;
         let (Some(tex), Some(def)) = (body.tex(inst).copied(), body.inst_def(inst)) else { return Ok(()) };
         if tex.is_sparse {
-            return Err(SpirvError::Unsupported { inst, what: "a lookup that says what is resident" });
+            return Err(SpirvError::Unsupported { inst, what: "a lookup that returns residency" });
         }
         if body.bit_size(def) != 32 {
             return Err(SpirvError::Unsupported { inst, what: "texels that are not of 32 bits" });

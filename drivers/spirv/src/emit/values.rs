@@ -1,7 +1,7 @@
-//! Values: how what was made is read, in the class and with the components that a reader wants.
+//! Values: reads of emitted values in the class and with the components of a use.
 //!
-//! Pure instructions are made once for each scope ([`Emitter::pure`]): what a block makes is known in the lists nested
-//! after it and in what follows in its own list, because that is what it dominates.
+//! Pure instructions are emitted once for each scope ([`Emitter::pure`]). Instructions of a block are visible in the
+//! lists nested after it and in the rest of its list, because the block dominates these.
 
 use spirv::{GlslStd450Op, Op};
 use tgsi_ir::body::Swizzle;
@@ -26,7 +26,7 @@ impl Emitter<'_> {
         id
     }
 
-    /// Appends an instruction whose result depends on nothing but its operands, unless the scope has it already.
+    /// Appends an instruction without dependencies other than its operands, unless the scope already contains it.
     pub fn pure(&mut self, op: Op, ty: Id, operands: &[u32]) -> Id {
         if let Some(id) = self.known.get(op, ty, operands) {
             return id;
@@ -36,14 +36,14 @@ impl Emitter<'_> {
         id
     }
 
-    /// A pure operation on values of the same type as its result.
+    /// Emits a pure operation on values of the same type as its result.
     pub fn pure_of(&mut self, op: Op, ty: ValueType, operands: &[Id]) -> Id {
         let ty = self.module.value_type(ty);
         let words: smallvec::SmallVec<[u32; 8]> = operands.iter().map(|id| id.0).collect();
         self.pure(op, ty, &words)
     }
 
-    /// An instruction of `GLSL.std.450`.
+    /// Emits a `GLSL.std.450` instruction.
     pub fn glsl(&mut self, op: GlslStd450Op, ty: ValueType, operands: &[Id]) -> Id {
         let ty = self.module.value_type(ty);
         let set = self.module.glsl();
@@ -52,30 +52,30 @@ impl Emitter<'_> {
         self.pure(Op::ExtInst, ty, &words)
     }
 
-    /// Says that a value is this id, which has this class (and the bits and components of the value).
+    /// Defines a value by an id of the given class, with the bits and components of the value.
     pub fn define(&mut self, def: Def, id: Id, class: Class) {
         self.values[def] = Some((id, if self.body.bit_size(def) == 1 { Class::Bool } else { class }));
     }
 
-    /// Says that a value, of which one component is read, is this scalar in all of them.
+    /// Defines a value of which one component is used by a scalar, repeated in all components.
     pub fn define_repeated(&mut self, def: Def, id: Id, class: Class) {
         self.define(def, id, class);
         self.repeated.insert(def);
     }
 
-    /// The type of a value in a class.
+    /// Returns the type of a value in a class.
     pub fn type_of(&self, def: Def, class: Class) -> ValueType {
         ValueType::new(class, self.body.bit_size(def), self.body.num_components(def))
     }
 
-    /// A constant from the bits of its components.
+    /// Returns a constant with the given bits of its components.
     pub fn constant(&mut self, ty: ValueType, bits: &[u64]) -> Id {
         let spelled = |&bits: &u64| crate::module::is_plain_float(bits as u32);
         if self.options.portable && ty.class == Class::Float && ty.bits == 32 && !bits.iter().all(spelled) {
             let uint = ValueType { class: Class::Uint, ..ty };
             let mut words = self.module.constant(uint, bits);
             if self.options.wgsl && bits.iter().any(|&bits| !f32::from_bits(bits as u32).is_finite()) {
-                // WGSL computes what is constant when it compiles, and takes infinities and NaN there for errors.
+                // WGSL evaluates constant expressions at compile time and rejects infinities and NaN in them.
                 let zero = self.opaque_zero(uint);
                 words = self.pure_of(Op::BitwiseOr, uint, &[words, zero]);
             }
@@ -84,7 +84,7 @@ impl Emitter<'_> {
         self.module.constant(ty, bits)
     }
 
-    /// Zeros that no compiler of a language may take for constants.
+    /// Emits zeros that compilers of text languages cannot take for constants.
     fn opaque_zero(&mut self, ty: ValueType) -> Id {
         let uint = self.module.value_type(ValueType::UINT);
         let variable = match self.opaque_zero {
@@ -104,10 +104,10 @@ impl Emitter<'_> {
         self.pure_of(Op::CompositeConstruct, ty, &parts)
     }
 
-    /// A whole value in a class.
+    /// Returns a value in a class.
     ///
     /// # Errors
-    /// [`SpirvError::NotLowered`]: nothing has made it.
+    /// [`SpirvError::NotLowered`]: the value was not emitted.
     pub fn value(&mut self, def: Def, class: Class) -> Result<Id, SpirvError> {
         let ty = self.type_of(def, class);
         if let Some(bits) = self.body.def_constant(def) {
@@ -119,7 +119,7 @@ impl Emitter<'_> {
                 let ty = self.module.value_type(ty);
                 return Ok(self.module.null(ty));
             }
-            return Err(SpirvError::NotLowered { inst, what: "a value that nothing makes" });
+            return Err(SpirvError::NotLowered { inst, what: "a value without a definition" });
         };
         if self.repeated.contains(&def) {
             return self.swizzled(def, Swizzle::replicate(0), ty.components, class);
@@ -130,7 +130,7 @@ impl Emitter<'_> {
         Ok(self.pure_of(Op::Bitcast, ty, &[id]))
     }
 
-    /// Component `component` of a value in a class.
+    /// Returns component `component` of a value in a class.
     ///
     /// # Errors
     /// As [`value`](Self::value).
@@ -138,7 +138,7 @@ impl Emitter<'_> {
         self.swizzled(def, Swizzle::replicate(component), 1, class)
     }
 
-    /// Components of a value, in a class.
+    /// Returns components of a value, in a class.
     ///
     /// # Errors
     /// As [`value`](Self::value).
@@ -158,7 +158,7 @@ impl Emitter<'_> {
         if from == count && swizzle.is_identity(usize::from(count)) && !is_repeated {
             return self.value(def, class);
         }
-        // The components are taken first, so that a cast is one of what is needed.
+        // Takes the components first, so that only these are cast.
         let Some((id, made)) = self.values[def] else {
             return self.value(def, class);
         };
@@ -174,7 +174,7 @@ impl Emitter<'_> {
         Ok(self.pure_of(Op::Bitcast, ty, &[taken]))
     }
 
-    /// Components of an id of a type.
+    /// Takes components of an id of type `from`.
     pub fn take(&mut self, id: Id, from: ValueType, swizzle: Swizzle, count: u8) -> Id {
         let ty = from.with_components(count);
         let ty_id = self.module.value_type(ty);
@@ -182,7 +182,7 @@ impl Emitter<'_> {
             (1, 1) => id,
             (1, _) => self.pure(Op::CompositeConstruct, ty_id, &[id.0; 4][..usize::from(count)]),
             (_, 1) => self.pure(Op::CompositeExtract, ty_id, &[id.0, u32::from(swizzle.get(0))]),
-            // More components than a vector has are an array.
+            // A value with more than four components is an array.
             (5.., _) => {
                 let parts: smallvec::SmallVec<[Id; 4]> = swizzle
                     .iter(usize::from(count))
@@ -199,12 +199,12 @@ impl Emitter<'_> {
         }
     }
 
-    /// A scalar repeated.
+    /// Repeats a scalar.
     pub fn repeat(&mut self, id: Id, scalar: ValueType, count: u8) -> Id {
         self.take(id, scalar, Swizzle::replicate(0), count)
     }
 
-    /// An ALU source as the instruction reads it: swizzled, in a class.
+    /// Returns an ALU operand as the instruction reads it: swizzled, in a class.
     ///
     /// # Errors
     /// As [`value`](Self::value).
@@ -218,7 +218,7 @@ impl Emitter<'_> {
         self.swizzled(self.body.src_def(source), self.body.swizzle(source), count, class)
     }
 
-    /// The constant bits of the components of an ALU source, if it is one.
+    /// Returns the bits of the components of an ALU source, if it is constant.
     pub fn constant_operand(&self, source: Use, count: usize) -> Option<smallvec::SmallVec<[u64; 4]>> {
         let bits = self.body.def_constant(self.body.src_def(source))?;
         let swizzle = self.body.swizzle(source);

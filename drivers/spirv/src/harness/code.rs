@@ -1,4 +1,4 @@
-//! Writes code that reaches into the harness buffer.
+//! Builds code that accesses the harness buffer.
 
 use tgsi_ir::alu::AluOp;
 use tgsi_ir::body::{AluFlags, Body, JumpKind, Shape};
@@ -9,16 +9,15 @@ use tgsi_ir::intrinsics::{IndexKind, IntrinsicOp};
 
 use super::layout::{ABSENT_WORDS, BUFFER, HEADER_WORDS, Header};
 
-/// An address outside of every buffer of a shader and of shared memory: what is read there is 0, and writes have no
-/// effect.
+/// An address outside of all buffers of a shader and of shared memory: reads give 0, and writes have no effect.
 pub(super) const OUTSIDE: u32 = 0x7fff_f000;
 
-/// Values that are made at the start of the shader.
+/// Values computed at the start of the shader.
 #[derive(Clone, Debug)]
 pub(super) struct Frame {
     buffer: Def,
     header: [Def; HEADER_WORDS],
-    /// The number of the invocation, which is no system value of the shader.
+    /// The index of the invocation, which is not a system value of the original shader.
     invocation: Def,
     /// The lane.
     pub lane: Def,
@@ -26,28 +25,28 @@ pub(super) struct Frame {
     pub lane_bytes: Def,
     /// Four times the number of lanes.
     pub row_bytes: Def,
-    /// The place of an access without effect to a buffer of the shader or to shared memory.
+    /// The address of an access without effect to a buffer of the shader or to shared memory.
     outside: Def,
-    /// The place in the harness buffer of a read of nothing, which gives 0. Some words may be added.
+    /// The address in the harness buffer of reads that give 0. Offsets of a few words may be added.
     absent: Def,
-    /// The place in the harness buffer of a write without effect. Some words may be added.
+    /// The address in the harness buffer of writes without effect. Offsets of a few words may be added.
     dropped: Def,
 }
 
 impl Frame {
-    /// Whether an instruction belongs to the start of the shader and stays.
+    /// Returns whether an instruction belongs to the prologue, and must not be replaced.
     pub fn is_own(&self, body: &Body, inst: Inst) -> bool {
         body.inst_def(inst) == Some(self.invocation)
     }
 }
 
-/// Code at a cursor.
+/// A builder of code at a cursor.
 pub(super) struct Code<'a> {
     pub b: Builder<'a>,
     pub frame: &'a Frame,
 }
 
-/// Writes the start of the shader: words of the buffer, the lane, and the end of invocations that are none.
+/// Emits the prologue: loads the header and the lane, and ends surplus invocations.
 pub(super) fn prologue(body: &mut Body) -> Frame {
     let mut b = Builder::at_start(body);
     let buffer = b.u32_const(BUFFER);
@@ -85,39 +84,39 @@ fn load_word(b: &mut Builder<'_>, buffer: Def, at: Def) -> Def {
 }
 
 impl<'a> Code<'a> {
-    /// At a cursor. Arithmetic is exact.
+    /// Creates a builder at a cursor. Arithmetic is exact.
     pub fn new(body: &'a mut Body, cursor: Cursor, frame: &'a Frame) -> Code<'a> {
         let mut b = Builder::new(body, cursor);
         b.flags = AluFlags::EXACT;
         Code { b, frame }
     }
 
-    /// A constant.
+    /// Returns a constant.
     pub fn word(&mut self, word: u32) -> Def {
         self.b.u32_const(word)
     }
 
-    /// A word of the start of the buffer.
+    /// Returns a word of the buffer's header.
     pub fn header(&self, word: Header) -> Def {
         self.frame.header[word as usize]
     }
 
-    /// An operation of one operand.
+    /// Emits a unary operation.
     pub fn op1(&mut self, op: AluOp, a: Def) -> Def {
         self.b.alu(op, &[a])
     }
 
-    /// An operation of two operands.
+    /// Emits a binary operation.
     pub fn op2(&mut self, op: AluOp, a: Def, b: Def) -> Def {
         self.b.alu(op, &[a, b])
     }
 
-    /// `a + b`.
+    /// Emits `a + b`.
     pub fn add(&mut self, a: Def, b: Def) -> Def {
         self.op2(AluOp::Iadd, a, b)
     }
 
-    /// `a + word`.
+    /// Emits `a + word`.
     pub fn add_word(&mut self, a: Def, word: u32) -> Def {
         if word == 0 {
             return a;
@@ -126,23 +125,23 @@ impl<'a> Code<'a> {
         self.add(a, word)
     }
 
-    /// `a * b`.
+    /// Emits `a * b`.
     pub fn mul(&mut self, a: Def, b: Def) -> Def {
         self.op2(AluOp::Imul, a, b)
     }
 
-    /// `a * word`.
+    /// Emits `a * word`.
     pub fn mul_word(&mut self, a: Def, word: u32) -> Def {
         let word = self.word(word);
         self.mul(a, word)
     }
 
-    /// `condition ? a : b`.
+    /// Emits `condition ? a : b`.
     pub fn select(&mut self, condition: Def, a: Def, b: Def) -> Def {
         self.b.alu(AluOp::Bcsel, &[condition, a, b])
     }
 
-    /// `condition ? a : b` where the condition may be none, which holds.
+    /// Emits `condition ? a : b`; `a` without a condition.
     pub fn select_if(&mut self, condition: Option<Def>, a: Def, b: Def) -> Def {
         match condition {
             Some(condition) => self.select(condition, a, b),
@@ -150,7 +149,7 @@ impl<'a> Code<'a> {
         }
     }
 
-    /// Both conditions.
+    /// Emits the conjunction of two conditions.
     pub fn both(&mut self, a: Option<Def>, b: Def) -> Option<Def> {
         Some(match a {
             Some(a) => self.op2(AluOp::Iand, a, b),
@@ -158,20 +157,21 @@ impl<'a> Code<'a> {
         })
     }
 
-    /// The address in a buffer of the shader, or in shared memory, if a condition holds, else one without effect.
+    /// Returns an address in a buffer of the shader or in shared memory, or one without effect if the condition is
+    /// false.
     pub fn address_if(&mut self, condition: Option<Def>, address: Def) -> Def {
         let outside = self.frame.outside;
         self.select_if(condition, address, outside)
     }
 
-    /// The address in the harness buffer of a read if a condition holds, else one of a zero.
+    /// Returns an address for reading the harness buffer, or that of a zero if the condition is false.
     pub fn read_if(&mut self, condition: Option<Def>, address: Def) -> Def {
         let absent = self.frame.absent;
         self.select_if(condition, address, absent)
     }
 
-    /// The address in the harness buffer of a write if a condition holds, else one without effect. What an atomic reads
-    /// there is no zero.
+    /// Returns an address for writing the harness buffer, or one without effect if the condition is false. Atomics do
+    /// not read zero at the latter.
     pub fn write_if(&mut self, condition: Option<Def>, address: Def) -> Def {
         let dropped = self.frame.dropped;
         self.select_if(condition, address, dropped)
@@ -190,7 +190,7 @@ impl<'a> Code<'a> {
         self.b.intrinsic(IntrinsicOp::StoreSsbo, &[value, buffer, address], &indices, None);
     }
 
-    /// An atomic on a word of the buffer.
+    /// Emits an atomic on a word of the buffer.
     pub fn atomic(&mut self, op: tgsi_ir::intrinsics::indices::AtomicOp, address: Def, operands: &[Def]) -> Def {
         let intrinsic = if op.is_swap() { IntrinsicOp::SsboAtomicSwap } else { IntrinsicOp::SsboAtomic };
         let mut sources = vec![self.frame.buffer, address];
@@ -198,14 +198,14 @@ impl<'a> Code<'a> {
         self.b.intrinsic_def(intrinsic, &sources, &[(IndexKind::AtomicOp, op.to_i32())], Shape::new(1, 32))
     }
 
-    /// The address of the lane's word of a row of one word for each lane.
+    /// Returns the address of the lane's word in a row with one word per lane.
     pub fn lane_address(&mut self, place: Header) -> Def {
         let place = self.header(place);
         let lane = self.frame.lane_bytes;
         self.add(place, lane)
     }
 
-    /// Whether memory writes of the lane have an effect.
+    /// Emits whether memory writes of the lane have an effect.
     pub fn may_write(&mut self) -> Def {
         let address = self.lane_address(Header::MayWrite);
         let word = self.load(address);
@@ -213,7 +213,7 @@ impl<'a> Code<'a> {
         self.op2(AluOp::Ine, word, zero)
     }
 
-    /// A value from the words of its components, two each if they have 64 bits.
+    /// Builds a value from the words of its components, two for each 64-bit component.
     pub fn compose(&mut self, shape: Shape, mut word: impl FnMut(&mut Self, u32) -> Def) -> Def {
         let mut components = Vec::with_capacity(shape.num_components.into());
         for component in 0..u32::from(shape.num_components) {
@@ -231,7 +231,7 @@ impl<'a> Code<'a> {
         self.b.vec_of(&components)
     }
 
-    /// A word as a value of at most 32 bits.
+    /// Converts a word to a value of at most 32 bits.
     pub fn resize(&mut self, word: Def, bits: u8) -> Def {
         match bits {
             1 => {
@@ -244,7 +244,7 @@ impl<'a> Code<'a> {
         }
     }
 
-    /// The words of a component: true is all ones.
+    /// Returns the words of a component; true is all ones.
     pub fn words_of(&mut self, value: Def, component: u8) -> Vec<Def> {
         let channel = self.b.channel(value, component);
         match self.b.body.bit_size(value) {

@@ -6,11 +6,11 @@ use tgsi_ir::shader::Stage;
 use super::encode::{Encoded, out_vertices};
 use super::layout::{FLAG_ENDLESS, Header, Layout, TAG_VERTEX, TEXEL_HASH, TEXEL_KEY, TEXEL_VALUE, TEXEL_WORDS};
 
-/// Reads the outputs from the buffer after the run, and stores the texels that were stored. `buffers` are the storage
-/// buffers after the run.
+/// Reads the outputs from the buffer after the run, and stores the stored texels in `resources`. `buffers` are the
+/// storage buffers after the run.
 ///
 /// # Errors
-/// The run did not end by itself, or gave more than there was room for.
+/// The run did not terminate, or its results exceeded the buffer.
 pub fn decode(
     layout: &Layout,
     inputs: &Inputs,
@@ -73,7 +73,7 @@ pub fn decode(
     Ok(outputs)
 }
 
-/// The buffer after a run. Words beyond its end are 0.
+/// The buffer after a run. Words beyond its end read as 0.
 struct After<'a> {
     words: &'a [u32],
 }
@@ -87,7 +87,7 @@ impl After<'_> {
         Encoded::header(self.words, word)
     }
 
-    /// The first word of a part.
+    /// Returns the index of the first word of a part.
     fn place(&self, word: Header) -> usize {
         self.header(word) / 4
     }
@@ -96,13 +96,13 @@ impl After<'_> {
         std::array::from_fn(|component| self.word(at + component))
     }
 
-    /// The primitives that a lane emitted to a stream.
+    /// Reads the primitives that a lane emitted to a stream.
     fn emissions(&self, layout: &Layout, number: usize, done: &mut Vec<Vec<Vec<Vec4>>>) -> Result<(), String> {
         let size = self.header(Header::EmissionBytes) / 4;
         let area = self.place(Header::Emissions) + number * size;
         let used = self.word(area) as usize;
         if used + 1 > size {
-            return Err("more vertices are emitted than the harness has room for".to_owned());
+            return Err("more vertices are emitted than the harness can hold".to_owned());
         }
         let limit = if layout.vertices_out == 0 { usize::MAX } else { layout.vertices_out as usize };
         let registers = layout.output_registers as usize;

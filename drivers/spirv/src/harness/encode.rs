@@ -9,14 +9,14 @@ use super::layout::{
 };
 use super::system_values;
 
-/// Slots of the table of texels, if a shader stores any.
+/// Slots of the table of texels, for shaders that store any.
 const TEXEL_SLOTS: usize = 1 << 12;
-/// Words of the emissions of one lane to one stream.
+/// Words for the emissions of one lane to one stream.
 const EMISSION_WORDS: usize = 1 << 16;
 /// Most words of the buffer.
 const MAX_WORDS: usize = 1 << 27;
 
-/// The buffer, and where its parts are.
+/// The buffer, with its parts.
 #[derive(Clone, Debug)]
 pub struct Encoded {
     /// Its words.
@@ -29,8 +29,8 @@ impl Encoded {
     }
 }
 
-/// Writes the buffer for a run with so many invocations between the first ones of two quads, a power of two of at least
-/// four.
+/// Writes the buffer for a run in which `quad_distance` invocations lie between the first ones of two quads, a power of
+/// two of at least four.
 ///
 /// # Errors
 /// The inputs are too large.
@@ -125,7 +125,8 @@ pub fn encode(
     Ok(Encoded { words: buffer.words })
 }
 
-/// Registers of per-lane inputs. Where there are vertices, an input without one is that of the first.
+/// Returns the number of registers of per-lane inputs. Where there are vertices, an input without a vertex index reads
+/// the first vertex.
 fn input_registers(layout: &Layout, inputs: &Inputs) -> usize {
     let own = of_lanes(&inputs.inputs, inputs.lanes);
     if has_vertices(layout) { own.max(inputs.vertices.first().map_or(0, Vec::len)) } else { own }
@@ -144,12 +145,12 @@ fn input_word(layout: &Layout, inputs: &Inputs, row: usize, lane: usize) -> u32 
     inputs.inputs.get(register, component, lane)
 }
 
-/// Registers of a file, none if it is for other lanes.
+/// Returns the number of registers of a file, 0 if it is for another number of lanes.
 fn of_lanes(file: &LaneRegisters, lanes: usize) -> usize {
     if lanes == 0 || file.lanes() == 0 { 0 } else { file.len() }
 }
 
-/// Vertices of the outputs of a tessellation control shader.
+/// Returns the number of output vertices of a tessellation control shader.
 pub(super) fn out_vertices(layout: &Layout, lanes: usize) -> usize {
     match (layout.stage, layout.patch_vertices) {
         (Stage::TessCtrl, 0) => lanes,
@@ -193,7 +194,7 @@ impl Buffer {
         self.words[word as usize] = value as u32;
     }
 
-    /// Adds a part of zeros, whose place is in a word of the header.
+    /// Adds a zeroed part and stores its address in a word of the header.
     fn part(&mut self, place: Header, words: usize) -> Result<(), String> {
         let first = self.words.len();
         if first.saturating_add(words) > MAX_WORDS {
@@ -204,7 +205,7 @@ impl Buffer {
         Ok(())
     }
 
-    /// Fills rows of one word for each lane.
+    /// Fills rows with one word per lane.
     fn fill_rows(&mut self, place: Header, lanes: usize, rows: usize, word: impl Fn(usize, usize) -> u32) {
         let first = self.words[place as usize] as usize / 4;
         for row in 0..rows {

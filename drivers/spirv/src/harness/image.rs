@@ -1,8 +1,7 @@
-//! Images: a table of the texels that were stored, in the harness buffer. Other texels are what the analytic images
-//! have.
+//! Images: a hash table of stored texels in the harness buffer. Other texels have the values of the analytic images.
 //!
-//! A texel is found by a hash of its unit, coordinates and sample, of which all 32 bits are compared; the slots after
-//! that of the hash are looked through in order. The first store takes an empty slot by an atomic exchange.
+//! The key of a texel is its unit, coordinates and sample; it is found by a hash of them, all 32 bits of which are
+//! compared. Collisions are resolved by linear probing. The first store claims an empty slot by an atomic exchange.
 
 use tgsi_environment::SamplerDim;
 use tgsi_ir::alu::AluOp;
@@ -16,12 +15,12 @@ use super::layout::{Header, TEXEL_HASH, TEXEL_KEY, TEXEL_VALUE, TEXEL_WORDS};
 use super::texture::{Unit, unit_path};
 use super::{Site, Unliftable};
 
-/// The hash of a texel's key; never 0.
+/// Returns the hash of a texel's key; never 0.
 pub(super) fn hash(key: [u32; 5]) -> u32 {
     key.into_iter().fold(HASH_START, |hash, word| (hash ^ word).wrapping_mul(HASH_FACTOR).rotate_left(HASH_TURN)).max(1)
 }
 
-/// The slot at which the search for a hash begins.
+/// Returns the slot at which the search for a hash starts.
 pub(super) fn first_slot(hash: u32, mask: u32) -> u32 {
     hash >> 7 & mask
 }
@@ -30,7 +29,7 @@ const HASH_START: u32 = 0x9e37_79b9;
 const HASH_FACTOR: u32 = 0x85eb_ca6b;
 const HASH_TURN: u32 = 13;
 
-/// A texel: unit, coordinates, sample.
+/// The key of a texel: unit, coordinates, sample.
 type Key = [Def; 5];
 
 impl Code<'_> {
@@ -47,8 +46,8 @@ impl Code<'_> {
         self.op2(AluOp::Umax, hash, one)
     }
 
-    /// Looks for a texel: the address of its slot, and what was in its first word. `claim` takes an empty slot. If the
-    /// table is full, the address is one that has no effect.
+    /// Searches for a texel; returns the address of its slot, and the previous hash there. `claim` takes an empty slot.
+    /// If the table is full, the address is one without effect.
     fn find(&mut self, hash: Def, claim: bool) -> (Def, Def) {
         let mask = self.header(Header::TexelMask);
         let seven = self.word(7);
@@ -85,7 +84,7 @@ impl Code<'_> {
         (address, old)
     }
 
-    /// The value of a texel that was not stored.
+    /// Returns the value of a texel that was not stored.
     fn analytic_texel(&mut self, key: Key) -> [Def; 4] {
         let [unit, x, y, z, sample] = key;
         [x, y, z, self.add(sample, unit)]
@@ -106,7 +105,7 @@ impl Code<'_> {
         words
     }
 
-    /// Takes the slot of a texel: its address, and whether it is new.
+    /// Claims the slot of a texel; returns its address, and whether it is new.
     fn claim_texel(&mut self, key: Key) -> (Def, Def) {
         let hash = self.hash(key);
         let (address, old) = self.find(hash, true);
@@ -156,7 +155,7 @@ impl Site<'_> {
         Ok(Unit { number, exists: None, constant: None })
     }
 
-    /// The texel that the instruction names, of the components that the dimension has.
+    /// Returns the key of the accessed texel, from the coordinates that the dimensionality has.
     fn key(&mut self, unit: Unit) -> Key {
         let body = self.shader.main();
         let dim = SamplerDim::from_i32(body.index(self.inst, IndexKind::ImageDim)).unwrap_or(SamplerDim::Dim2D);
@@ -196,7 +195,7 @@ impl Site<'_> {
         Ok(())
     }
 
-    /// The condition under which the lane changes an image.
+    /// Emits the condition under which the lane writes an image.
     fn image_condition(&mut self, unit: Unit) -> Option<Def> {
         let kills = self.kills;
         let mut code = self.code();
@@ -287,7 +286,7 @@ impl Site<'_> {
     }
 }
 
-/// What is asked of an image.
+/// An image query.
 #[derive(Clone, Copy)]
 enum Query {
     Size,

@@ -1,4 +1,4 @@
-//! Inputs and outputs: words of the harness buffer. Emitted vertices are written behind one another.
+//! Inputs and outputs: words of the harness buffer. Emitted vertices are appended.
 
 use tgsi_ir::alu::AluOp;
 use tgsi_ir::body::{JumpKind, Shape};
@@ -12,13 +12,13 @@ use super::code::Code;
 use super::layout::{Header, TAG_END, TAG_VERTEX};
 use super::{Site, Unliftable};
 
-/// Registers in the buffer.
+/// A register file in the buffer.
 #[derive(Clone, Copy)]
 struct File {
     place: Header,
-    /// Number of registers, known at run time or now.
+    /// The number of registers, constant or read from the header.
     registers: Bound,
-    /// Whether every lane has its own.
+    /// Whether every lane has its own registers.
     by_lane: bool,
 }
 
@@ -32,7 +32,7 @@ const INPUTS: File = File { place: Header::Inputs, registers: Bound::Header(Head
 const FRAMEBUFFER: File =
     File { place: Header::Framebuffer, registers: Bound::Header(Header::FramebufferRegisters), by_lane: true };
 
-/// What an access names.
+/// The target of an access.
 #[derive(Clone, Copy)]
 struct Slot {
     register: Def,
@@ -46,7 +46,7 @@ struct Slot {
 /// A word of a register.
 #[derive(Clone, Copy)]
 struct Place {
-    /// Whether it is there; it is if this is none.
+    /// Whether it is in range; always if `None`.
     inside: Option<Def>,
     address: Def,
 }
@@ -59,7 +59,7 @@ impl Code<'_> {
         }
     }
 
-    /// The address of a word of a register file, and whether it is there.
+    /// Returns the address of a word of a register file, and whether it is in range.
     fn register_address(&mut self, file: File, slot: &Slot, number: u32) -> Place {
         let at = slot.component + number;
         let register = self.add_word(slot.register, at / 4);
@@ -81,7 +81,7 @@ impl Code<'_> {
         Place { inside, address }
     }
 
-    /// The address of a word of a register of a vertex, and whether it is there.
+    /// Returns the address of a word of a vertex's register, and whether it is in range.
     fn vertex_address(&mut self, file: File, vertices: Header, slot: &Slot, vertex: Def, number: u32) -> Place {
         let at = slot.component + number;
         let register = self.add_word(slot.register, at / 4);
@@ -127,7 +127,7 @@ impl Site<'_> {
         Slot { register, component, inside, vertex }
     }
 
-    /// Puts a value in the place of the instruction's.
+    /// Replaces the instruction's value, and removes the instruction.
     pub(super) fn replace(&mut self, value: Def) {
         let body = self.shader.main_mut();
         if let Some(def) = body.inst_def(self.inst) {
@@ -141,18 +141,18 @@ impl Site<'_> {
         self.shader.main_mut().remove_inst(self.inst);
     }
 
-    /// Code before the instruction.
+    /// Returns a builder of code before the instruction.
     pub(super) fn code(&mut self) -> Code<'_> {
         Code::new(self.shader.main_mut(), Cursor::Before(self.inst), self.frame)
     }
 
-    /// The shape of the instruction's value.
+    /// Returns the shape of the instruction's value.
     pub(super) fn shape(&self) -> Shape {
         let body = self.shader.main();
         body.inst_def(self.inst).map_or(Shape::new(1, 32), |def| body.shape(def))
     }
 
-    /// A source of the instruction.
+    /// Returns a source of the instruction.
     pub(super) fn source(&self, number: usize) -> Def {
         self.shader.main().src(self.inst, number)
     }
@@ -210,8 +210,8 @@ impl Site<'_> {
         self.replace(value);
     }
 
-    /// A barycentric is the way from the pixel centre: the value there, plus the way times the difference between the
-    /// pixels of the quad.
+    /// Emits `load_interpolated_input`. A barycentric is the offset from the pixel centre: the result is the value
+    /// there, plus the offset times the difference between the pixels of the quad.
     fn load_interpolated(&mut self) {
         let slot = self.slot(1, None);
         let (shape, way) = (self.shape(), self.source(0));
@@ -224,7 +224,7 @@ impl Site<'_> {
             if shape.bit_size != 32 || code.b.body.bit_size(way) != 32 {
                 return value;
             }
-            // The addresses of the quad's lanes, from that of this lane.
+            // Computes the addresses of the quad's lanes from that of this lane.
             let three = code.word(3);
             let lane = code.frame.lane;
             let number = code.op2(AluOp::Iand, lane, three);
@@ -276,7 +276,7 @@ impl Site<'_> {
         self.remove();
     }
 
-    /// `emit_vertex` and `end_primitive`: a tag, and for a vertex the outputs, which are zero afterwards.
+    /// Replaces `emit_vertex` and `end_primitive`: writes a tag, and for a vertex the outputs, which are then zeroed.
     pub(super) fn lift_geometry(&mut self) -> Result<(), Unliftable> {
         use IntrinsicOp as I;
         let is_vertex = match self.op {
@@ -306,7 +306,7 @@ impl Site<'_> {
         let size = 1 + if is_vertex { words } else { 0 };
         let next = code.add_word(used, size);
         code.store(area, next);
-        // What does not fit is left out; the number of words shows it.
+        // Drops what does not fit; the number of words reveals that.
         let end = code.mul_word(next, 4);
         let fits = code.op2(AluOp::Ult, end, bytes);
         let start = code.mul_word(used, 4);
@@ -318,11 +318,11 @@ impl Site<'_> {
         if !is_vertex {
             return;
         }
-        // A loop, as shaders may emit a hundred words at a hundred places.
+        // A loop keeps the code small: a shader may emit a hundred words at a hundred places.
         let (outputs, lane, row) = (code.header(Header::Outputs), code.frame.lane_bytes, code.frame.row_bytes);
         let first = code.add(outputs, lane);
         let (zero, four) = (code.word(0), code.word(4));
-        // Without room all words go to one place.
+        // Without space, all words are written to the same address.
         let step = code.select(fits, four, zero);
         let start = code.add(address, four);
         let before = code.b.block();

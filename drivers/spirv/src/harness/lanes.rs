@@ -11,13 +11,13 @@ use super::layout::Header;
 use super::{Site, Unliftable};
 
 impl Code<'_> {
-    /// A value of a lane of the quad.
+    /// Emits a value of a lane of the quad.
     fn of_quad(&mut self, value: Def, lane: u32) -> Def {
         let (number, shape) = (self.word(lane), self.b.body.shape(value));
         self.b.intrinsic_def(IntrinsicOp::ReadInvocation, &[value, number], &[], shape)
     }
 
-    /// The difference between two lanes of the quad.
+    /// Emits the difference between two lanes of the quad.
     fn difference(&mut self, value: Def, plus: u32, minus: u32) -> Def {
         let (plus, minus) = (self.of_quad(value, plus), self.of_quad(value, minus));
         self.op2(AluOp::Fsub, plus, minus)
@@ -65,7 +65,7 @@ impl Site<'_> {
         self.remove();
     }
 
-    /// The coarse forms are the differences in the bottom row and the left column.
+    /// Replaces a derivative. The coarse forms are the differences in the bottom row and the left column.
     fn derivative(&mut self) {
         use IntrinsicOp as I;
         let (op, value) = (self.op, self.source(0));
@@ -96,7 +96,7 @@ impl Site<'_> {
         self.replace(result);
     }
 
-    /// Outputs and images are in a storage buffer.
+    /// Adapts a barrier: outputs and images are in a storage buffer.
     fn barrier(&mut self) {
         let inst = self.inst;
         let body = self.shader.main_mut();

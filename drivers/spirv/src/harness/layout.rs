@@ -1,4 +1,4 @@
-//! The words of the harness buffer.
+//! The layout of the harness buffer.
 
 use std::fmt::Write as _;
 
@@ -9,28 +9,28 @@ use tgsi_ir::shader::{Shader, Stage};
 use tgsi_ir::types::TypeData;
 use tgsi_ir::variable::VariableModes;
 
-/// The number of the storage buffer that is the harness buffer: beyond those that shaders have.
+/// The number of the storage buffer that is the harness buffer; shaders do not use it.
 pub const BUFFER: u32 = 31;
 
 /// Most output registers, as in the interpreter.
 const MAX_OUTPUT_REGISTERS: u32 = 4096;
 
-/// Bit of `Header::Flags`: a loop was left because it had run too long.
+/// Bit of `Header::Flags`: a loop exceeded the limit of iterations.
 pub const FLAG_ENDLESS: u32 = 1;
 
 macro_rules! header {
     ($($(#[$meta:meta])* $variant:ident,)*) => {
-        /// The words at the start of the buffer. Places are offsets in bytes.
+        /// The words of the header. Addresses are offsets in bytes.
         #[derive(Clone, Copy, PartialEq, Eq, Debug)]
         pub(super) enum Header { $($(#[$meta])* $variant,)* }
 
-        /// Number of words at the start of the buffer.
+        /// The number of words of the header.
         pub(super) const HEADER_WORDS: usize = [$(Header::$variant),*].len();
     };
 }
 
 header! {
-    /// Lanes.
+    /// Number of lanes.
     Lanes,
     /// Binary logarithm of the distance between the first invocations of two quads.
     QuadShift,
@@ -40,44 +40,44 @@ header! {
     Flags,
     /// Per-lane inputs: `[register][component][lane]`.
     Inputs,
-    /// Registers there.
+    /// Number of input registers.
     InputRegisters,
     /// Words of system values: `[word][lane]`.
     SystemValues,
     /// Inputs with a vertex: `[vertex][register][component]`.
     Vertices,
-    /// Vertices there.
+    /// Number of vertices.
     VertexCount,
-    /// Registers of each.
+    /// Number of registers of each vertex.
     VertexRegisters,
     /// Colours in the framebuffer: `[register][component][lane]`.
     Framebuffer,
-    /// Registers there.
+    /// Number of framebuffer registers.
     FramebufferRegisters,
-    /// Outputs: `[register][component][lane]`; of a tessellation control shader, which all lanes share,
+    /// Outputs: `[register][component][lane]`. All lanes of a tessellation control shader share them:
     /// `[register][component]`.
     Outputs,
     /// Outputs with a vertex: `[vertex][register][component]`.
     OutVertices,
-    /// Vertices there.
+    /// Number of output vertices.
     OutVertexCount,
     /// Whether a lane is alive.
     Live,
     /// Whether memory writes of a lane have an effect.
     MayWrite,
-    /// Iterations of a lane in all loops.
+    /// Iterations of a lane, over all loops.
     Count,
-    /// Words of the emissions of a lane to a stream: `[lane][stream]`. The first is the number of words used.
+    /// Words emitted by a lane to a stream: `[lane][stream]`. The first is the number of words used.
     Emissions,
-    /// Bytes of each.
+    /// Bytes of each of these.
     EmissionBytes,
-    /// The table of texels.
+    /// The hash table of texels.
     Texels,
-    /// Number of its slots less one.
+    /// The number of its slots minus one.
     TexelMask,
     /// Offset and number of words of each buffer of counters.
     Counters,
-    /// Buffers of counters.
+    /// Number of counter buffers.
     CounterBuffers,
     /// Shared memory after the run.
     Shared,
@@ -85,26 +85,26 @@ header! {
     SharedSize,
 }
 
-/// Words after those at the start that stay zero: what is read in place of a word that is not there.
+/// Words after the header that stay zero: the target of reads without effect.
 pub(super) const ABSENT_WORDS: usize = 16;
-/// Words after those that nobody reads: what is written in place of a word that is not there.
+/// Words after these that are never read: the target of writes without effect.
 pub(super) const DROPPED_WORDS: usize = 16;
 
-/// Words of a slot of the table of texels.
+/// Words of a slot of the texel table.
 pub(super) const TEXEL_WORDS: u32 = 12;
-/// The word of a slot that says which texel it has; 0 if none.
+/// The word of a slot with the texel's hash; 0 if the slot is empty.
 pub(super) const TEXEL_HASH: u32 = 0;
-/// The words of a slot that name the texel: unit, three coordinates, sample.
+/// The words of a slot with the texel's key: unit, three coordinates, sample.
 pub(super) const TEXEL_KEY: u32 = 1;
-/// The words of a slot that have the texel's value.
+/// The words of a slot with the texel's value.
 pub(super) const TEXEL_VALUE: u32 = 6;
 
-/// Tags of emissions.
+/// Tag of an emitted vertex.
 pub(super) const TAG_VERTEX: u32 = 1;
-/// See [`TAG_VERTEX`].
+/// Tag of the end of a primitive.
 pub(super) const TAG_END: u32 = 2;
 
-/// A system value that the shader loads: so many words from the next on, component after component.
+/// A system value that the shader loads: [`words`](Self::words) consecutive words, component by component.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SystemSlot {
     /// The intrinsic that loads it.
@@ -118,28 +118,28 @@ pub struct SystemSlot {
 }
 
 impl SystemSlot {
-    /// Words of the slot for one lane.
+    /// Returns the number of words of the slot for one lane.
     pub fn words(&self) -> u32 {
         u32::from(self.components) * if self.bit_size == 64 { 2 } else { 1 }
     }
 }
 
-/// What a lifted shader puts into the harness buffer, besides what the inputs say.
+/// The parts of the harness buffer that depend on the lifted shader rather than the inputs.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Layout {
-    /// The stage that the shader was of.
+    /// The original stage of the shader.
     pub stage: Stage,
-    /// Registers of the outputs.
+    /// Number of output registers.
     pub output_registers: u32,
     /// System values in the order of their words.
     pub system_values: Vec<SystemSlot>,
     /// Whether a geometry shader emits to each stream.
     pub streams: [bool; 4],
-    /// Most vertices of a primitive, 0 if the shader does not say.
+    /// Most vertices of a primitive, 0 if the shader does not declare it.
     pub vertices_out: u32,
-    /// Vertices of the outputs of a tessellation control shader, 0 if there are as many as lanes.
+    /// Number of output vertices of a tessellation control shader, 0 if one per lane.
     pub patch_vertices: u32,
-    /// Whether it stores texels.
+    /// Whether the shader stores texels.
     pub stores_texels: bool,
     /// Whether lanes of a quad communicate.
     pub quads: bool,
@@ -148,7 +148,8 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// That of a shader with lowered inputs and outputs. [`super::lift`] adds system values as it finds them.
+    /// Returns the layout of a shader with lowered inputs and outputs. [`super::lift`] adds system values as it finds
+    /// them.
     pub(super) fn of(shader: &Shader) -> Layout {
         let body = shader.main();
         let mut layout = Layout {
@@ -180,12 +181,12 @@ impl Layout {
         layout
     }
 
-    /// Words of all system values for one lane.
+    /// Returns the number of words of all system values for one lane.
     pub fn system_words(&self) -> u32 {
         self.system_values.iter().map(SystemSlot::words).sum()
     }
 
-    /// The number of the first word of a system value, which is added if it is new.
+    /// Returns the index of the first word of a system value, which is added if it is new.
     pub(super) fn system_word(&mut self, slot: SystemSlot) -> u32 {
         let mut first = 0;
         for other in &self.system_values {
@@ -198,7 +199,7 @@ impl Layout {
         first
     }
 
-    /// The layout as JSON, from which a program that only has the code can run it.
+    /// Serialises the layout to JSON, with which a program that has only the code can run it.
     pub fn to_json(&self) -> String {
         let mut json = format!(
             "{{\"tgsic_harness\":1,\"buffer\":{BUFFER},\"stage\":\"{}\",\"outputs\":{},\"streams\":[{}],\
@@ -223,7 +224,7 @@ impl Layout {
     }
 }
 
-/// Registers of the outputs, as the interpreter counts them.
+/// Returns the number of output registers, counted as in the interpreter.
 fn output_registers(shader: &Shader) -> u32 {
     let mut count = shader.num_outputs;
     for (_, data) in shader.globals_with(VariableModes::SHADER_OUT) {

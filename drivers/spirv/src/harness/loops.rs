@@ -1,4 +1,4 @@
-//! Bounds on loops: a lane that has gone through too many iterations leaves all loops.
+//! Bounds on loops: a lane that exceeds the limit of iterations leaves all loops.
 
 use tgsi_ir::alu::AluOp;
 use tgsi_ir::body::{Body, JumpKind};
@@ -7,7 +7,7 @@ use tgsi_ir::cursor::Cursor;
 use super::code::{Code, Frame};
 use super::layout::{FLAG_ENDLESS, Header};
 
-/// Bounds every loop. The values that leave a loop early are undefined.
+/// Bounds every loop. Values on the edges that leave a loop early are undefined.
 pub(super) fn bound(body: &mut Body, frame: &Frame) {
     let loops: Vec<_> = body.blocks().filter_map(|block| body.following_loop(block)).collect();
     for id in loops {

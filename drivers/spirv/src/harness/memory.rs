@@ -1,5 +1,5 @@
-//! Storage buffers, shared memory and atomic counters. Accesses of lanes without effect on memory go nowhere; atomic
-//! counters are words of the harness buffer.
+//! Storage buffers, shared memory and atomic counters. Accesses by lanes without effect on memory are redirected to
+//! addresses without effect; atomic counters are words of the harness buffer.
 
 use tgsi_ir::alu::AluOp;
 use tgsi_ir::body::{Body, JumpKind, Shape};
@@ -47,7 +47,7 @@ impl Site<'_> {
         Ok(())
     }
 
-    /// Bytes that the instruction reads or writes.
+    /// Returns the number of bytes that the instruction accesses.
     fn access_size(&self) -> u32 {
         let body = self.shader.main();
         let value = match self.op {
@@ -86,7 +86,7 @@ impl Site<'_> {
         let (kills, this) = (self.kills, self.op);
         let mut code = self.code();
         let code = &mut code;
-        // The buffer's row in the list of buffers.
+        // The counter buffer's row in the list of buffers.
         let (buffer, count) = (code.word(base), code.header(Header::CounterBuffers));
         let exists = code.op2(AluOp::Ult, buffer, count);
         let list = code.header(Header::Counters);

@@ -1,4 +1,4 @@
-//! The harness: any shader as a compute shader, so that its code can be run and compared.
+//! The harness: translates any shader as a compute shader, so that its code can be run and compared.
 //!
 //! [`lift`] turns a shader of any stage into a compute shader of one workgroup, one invocation for each lane of a run.
 //! What a shader takes from its surroundings and gives to them is in one storage buffer, [`BUFFER`]: inputs, system
@@ -12,14 +12,15 @@
 //!   [`Outputs`](tgsi_environment::Outputs) from it.
 //! - `io`, `system_values`, `texture`, `image`, `memory`, `lanes` and `loops` replace instructions of their subject.
 //!
-//! What holds:
-//! - The lifted shader is valid IR, and the interpreter of the IR runs it with the results that the original has.
-//! - Quads are subgroups. If a subgroup has more than four invocations, all but its first four end at once.
-//! - An address out of range reads as 0 and writes nothing, as everywhere in the IR; so accesses to a shader's own buffers
-//!   and to shared memory that must have no effect go to `OUTSIDE`, without control flow. Those to the harness buffer go
-//!   to words that stay zero and to words that nobody reads, because a device with robust access may still read back what
-//!   was written out of range.
-//! - Every loop ends: after so many iterations of a lane as the buffer says, all loops are left, which is noted there.
+//! Invariants:
+//! - The lifted shader is valid IR, and the IR's interpreter runs it with the results of the original.
+//! - Quads are subgroups. If a subgroup has more than four invocations, all except its first four end immediately.
+//! - As everywhere in the IR, out-of-range reads give 0 and writes are dropped. Accesses to a shader's own buffers and
+//!   to shared memory that must have no effect are therefore redirected to `OUTSIDE`, without control flow. Accesses to
+//!   the harness buffer are redirected to words that stay zero and to words that are never read, because a device with
+//!   robust access may still read back values written out of range.
+//! - Every loop ends: a lane that exceeds the limit of iterations in the buffer leaves all loops, and sets a flag
+//!   there.
 
 mod code;
 mod decode;
@@ -46,9 +47,9 @@ use thiserror::Error;
 
 use code::{Frame, prologue};
 
-/// The error for an instruction that the harness has no counterpart for.
+/// The error for an instruction without a counterpart in the harness.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
-#[error("the option `harness` has no counterpart of {what}")]
+#[error("the option `harness` does not support {what}")]
 pub struct Unliftable {
     /// The instruction, or another part of the shader.
     pub what: &'static str,
@@ -60,10 +61,10 @@ impl Unliftable {
     }
 }
 
-/// Turns a shader in SSA form into the compute shader of the harness. Its entry point must call nothing.
+/// Turns a shader in SSA form into the compute shader of the harness. Its entry point must not contain calls.
 ///
 /// # Errors
-/// The shader has something that the harness has no counterpart for. It is then no longer to be used.
+/// The shader has a part without a counterpart in the harness. It is then unusable.
 pub fn lift(shader: &mut Shader) -> Result<Layout, Unliftable> {
     let io = VariableModes(VariableModes::SHADER_IN.0 | VariableModes::SHADER_OUT.0);
     passes::lower_io(shader, io);
@@ -85,7 +86,7 @@ pub fn lift(shader: &mut Shader) -> Result<Layout, Unliftable> {
                 InstData::Tex(_) => texture::lift(shader, &frame, inst)?,
                 InstData::Call { .. } => return Unliftable::new("a call"),
                 InstData::Deref { modes, .. } if modes.intersects(io) => {
-                    return Unliftable::new("a pointer to an input or output that is no vector");
+                    return Unliftable::new("a pointer to an input or output that is not a vector");
                 }
                 _ => {}
             }
@@ -98,7 +99,7 @@ pub fn lift(shader: &mut Shader) -> Result<Layout, Unliftable> {
     Ok(layout)
 }
 
-/// Whether lanes may be without effect on memory.
+/// Returns whether the memory writes of lanes may lose their effect.
 fn kills(shader: &Shader) -> bool {
     use IntrinsicOp as I;
     let body = shader.main();
@@ -107,7 +108,7 @@ fn kills(shader: &Shader) -> bool {
         || body.blocks().any(|block| body.insts(block).any(|inst| body.intrinsic(inst).is_some_and(is_kill)))
 }
 
-/// Makes it a compute shader, and removes what nothing needs any more.
+/// Turns the shader into a compute shader, and removes unused variables.
 fn finish(shader: &mut Shader) {
     shader.stage = Stage::Compute;
     shader.info.workgroup_size = [4, 1, 1];
@@ -150,7 +151,7 @@ fn finish(shader: &mut Shader) {
     passes::remove_dead_variables(shader, gone);
 }
 
-/// An intrinsic that is being replaced.
+/// The intrinsic that is being replaced.
 struct Site<'a> {
     shader: &'a mut Shader,
     frame: &'a Frame,

@@ -1,4 +1,4 @@
-//! System values: words that the inputs give for each lane.
+//! System values: words that the inputs specify for each lane.
 
 use tgsi_environment::SystemValue;
 use tgsi_environment::{Inputs, SUBGROUP_SIZE};
@@ -31,7 +31,7 @@ impl Site<'_> {
     }
 }
 
-/// Whether the inputs of a run have something that the intrinsic loads.
+/// Returns whether the inputs of a run specify the value that the intrinsic loads.
 fn is_known(op: IntrinsicOp) -> bool {
     use IntrinsicOp as I;
     let derived = matches!(
@@ -51,7 +51,7 @@ fn is_known(op: IntrinsicOp) -> bool {
     derived || op.system_value().is_some()
 }
 
-/// A component of a system value in a lane, as the interpreter has it.
+/// Returns a component of a system value in a lane, as the interpreter computes it.
 pub(super) fn value(inputs: &Inputs, slot: &SystemSlot, component: usize, lane: usize) -> u64 {
     use IntrinsicOp as I;
     use SystemValue as S;
@@ -102,7 +102,7 @@ fn truth(truth: bool) -> u64 {
     if truth { u64::MAX } else { 0 }
 }
 
-/// A word of a system value; some follow from others if they are not given.
+/// Returns a word of a system value; some are derived from others if they are not specified.
 fn word(inputs: &Inputs, value: SystemValue, number: usize, lane: usize) -> u32 {
     use SystemValue as S;
     let given = |value: SystemValue, number: usize| {

@@ -15,13 +15,13 @@ use super::{Site, Unliftable};
 /// Most steps from a pointer to its variable.
 const MAX_PATH: usize = 16;
 
-/// A unit that a pointer names: a number, and indices with the distance of what they count.
+/// The unit of a pointer: a first unit, and dynamic indices with their strides.
 pub(super) struct UnitPath {
     first: u32,
     terms: Vec<(Def, u32)>,
 }
 
-/// The unit that a pointer to a texture, sampler or image names.
+/// Returns the unit of a pointer to a texture, sampler or image.
 pub(super) fn unit_path(shader: &Shader, deref: Def) -> Result<UnitPath, Unliftable> {
     let body = shader.main();
     let mut path = UnitPath { first: 0, terms: Vec::new() };
@@ -50,12 +50,12 @@ pub(super) fn unit_path(shader: &Shader, deref: Def) -> Result<UnitPath, Unlifta
     Unliftable::new("a pointer to a texture or image that does not lead to a variable")
 }
 
-/// A unit, and whether there is one.
+/// A unit, and whether it exists.
 #[derive(Clone, Copy)]
 pub(super) struct Unit {
     pub number: Def,
     pub exists: Option<Def>,
-    /// The number, if it is known now.
+    /// The number, if it is constant.
     pub constant: Option<u32>,
 }
 
@@ -76,13 +76,13 @@ impl Code<'_> {
             let term = if stride == 1 { index } else { self.mul_word(index, stride) };
             sum = self.add(sum, term);
         }
-        // Before the first one there is nothing.
+        // Negative units do not exist.
         let zero = self.word(0);
         let exists = self.op2(AluOp::Ige, sum, zero);
         Unit { number: sum, exists: Some(exists), constant: None }
     }
 
-    /// The same for all lanes of the quad: that of its first active lane.
+    /// Returns the unit of the quad's first active lane, for all its lanes.
     fn of_first_lane(&mut self, unit: Unit) -> Unit {
         if unit.constant.is_some() {
             return unit;
@@ -104,7 +104,7 @@ impl Code<'_> {
         Unit { number, exists: None, constant: None }
     }
 
-    /// A component as a 32-bit float.
+    /// Returns a component as a 32-bit float.
     fn float(&mut self, value: Def, component: u8) -> Option<Def> {
         if component >= self.b.body.num_components(value) {
             return None;
@@ -113,7 +113,7 @@ impl Code<'_> {
         Some(if self.b.body.bit_size(value) == 32 { channel } else { self.op1(AluOp::F2f32, channel) })
     }
 
-    /// A component as a 32-bit integer.
+    /// Returns a component as a 32-bit integer.
     fn integer(&mut self, value: Def, component: u8) -> Option<Def> {
         if component >= self.b.body.num_components(value) {
             return None;
@@ -127,14 +127,14 @@ impl Code<'_> {
         self.op2(AluOp::Fmul, factor, value)
     }
 
-    /// `sum + factor * value`; a value that is none is 0.
+    /// Emits `sum + factor * value`; a missing value counts as 0.
     fn plus(&mut self, sum: Def, factor: f32, value: Option<Def>) -> Def {
         let Some(value) = value else { return sum };
         let product = self.scaled(factor, value);
         self.op2(AluOp::Fadd, sum, product)
     }
 
-    /// The sizes of a texture or image at a level.
+    /// Emits the size of a texture or image at a level.
     pub(super) fn analytic_size(&mut self, unit: Unit, level: Option<Def>) -> [Def; 3] {
         let four = self.word(4);
         let layers = self.add(four, unit.number);
@@ -147,7 +147,7 @@ impl Code<'_> {
     }
 }
 
-/// What a lookup computes from. What is none is 0.
+/// The operands of a lookup. Missing ones count as 0.
 #[derive(Clone, Copy)]
 struct Request {
     op: TexOp,
@@ -218,7 +218,7 @@ fn tex_source(body: &Body, inst: Inst, kind: TexSrcKind) -> Option<Def> {
     body.tex_src(inst, kind).map(|source| body.src_def(source))
 }
 
-/// The value of the instruction from words; zeros if there is no texture.
+/// Builds the value of the instruction from words; zeros if the texture does not exist.
 fn result(code: &mut Code<'_>, inst: Inst, data: &TexData, words: &[Def], exists: Option<Def>) -> Def {
     let shape = code.b.body.inst_def(inst).map_or(Shape::new(4, 32), |def| code.b.body.shape(def));
     let zero = code.word(0);
@@ -240,7 +240,7 @@ fn result(code: &mut Code<'_>, inst: Inst, data: &TexData, words: &[Def], exists
     code.b.vec_of(&components)
 }
 
-/// The words of a lookup.
+/// Emits the words of a lookup.
 fn look_up(code: &mut Code<'_>, inst: Inst, data: &TexData, unit: Unit) -> Vec<Def> {
     let source = |code: &Code<'_>, kind| tex_source(code.b.body, inst, kind);
     let fetch = matches!(data.op, TexOp::Txf | TexOp::TxfMs | TexOp::TxfMsFb);
@@ -287,7 +287,7 @@ fn look_up(code: &mut Code<'_>, inst: Inst, data: &TexData, unit: Unit) -> Vec<D
     sample(code, data, &request).to_vec()
 }
 
-/// Raises the level of a lookup to a minimum: the level is asked for, and used explicitly.
+/// Clamps the level of a lookup to a minimum: queries the level, and uses it explicitly.
 fn clamp_level(code: &mut Code<'_>, data: &TexData, request: &mut Request, minimum: Def) {
     let zero = code.b.f32_const(0.0);
     let bias = request.level.unwrap_or(zero);
@@ -303,7 +303,7 @@ fn clamp_level(code: &mut Code<'_>, data: &TexData, request: &mut Request, minim
     request.level = Some(code.op2(AluOp::Fmax, level, minimum));
 }
 
-/// The linear stand-in texture, as `analytic_sample` of the interpreter's environment computes it.
+/// Emits the linear analytic texture, as `analytic_sample` of the interpreter's environment computes it.
 fn sample(code: &mut Code<'_>, data: &TexData, request: &Request) -> [Def; 4] {
     let words = raw_sample(code, data, request);
     words.map(|word| {
@@ -314,7 +314,7 @@ fn sample(code: &mut Code<'_>, data: &TexData, request: &Request) -> [Def; 4] {
 
 fn raw_sample(code: &mut Code<'_>, data: &TexData, request: &Request) -> [Def; 4] {
     let fetch = matches!(request.op, TexOp::Txf | TexOp::TxfMs | TexOp::TxfMsFb);
-    // Eight bits of an offset count.
+    // Offsets have eight significant bits.
     let offsets = request.offsets.map(|offset| {
         offset.map(|offset| {
             let shift = code.word(24);
@@ -346,7 +346,7 @@ fn raw_sample(code: &mut Code<'_>, data: &TexData, request: &Request) -> [Def; 4
             (SamplerDim::Cube, false) | (SamplerDim::Dim2D, true) => 3,
             _ => 2,
         };
-        // The offset is added to the reference as to a coordinate.
+        // The offset is added to the reference value as if it were a coordinate.
         arguments[position] = match (position, request.comparator, offsets.get(position).copied().flatten()) {
             (2, comparator, Some(offset)) => {
                 let (offset, zero) = (code.op1(AluOp::I2f32, offset), code.b.f32_const(0.0));
@@ -395,7 +395,7 @@ fn raw_sample(code: &mut Code<'_>, data: &TexData, request: &Request) -> [Def; 4
 }
 
 impl Site<'_> {
-    /// Handles, which are numbers of units; residency; the scale of rectangles.
+    /// Replaces operations on handles, which are numbers of units; residency queries; the scale of rectangles.
     pub(super) fn lift_resource(&mut self) -> Result<(), Unliftable> {
         let (op, shape) = (self.op, self.shape());
         let sources: Vec<Def> =
@@ -441,7 +441,7 @@ impl Site<'_> {
 }
 
 impl Code<'_> {
-    /// A number as a value of a shape: in its first component, or its low half.
+    /// Extends a number to a shape: in the first component, or the low half.
     fn padded(&mut self, number: Def, shape: Shape) -> Def {
         let bits = self.b.body.bit_size(number);
         let number = match (bits, shape.bit_size) {

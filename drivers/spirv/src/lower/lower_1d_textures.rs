@@ -1,5 +1,5 @@
-//! Makes textures of one dimension textures of two whose second coordinate is the middle of their only row: WGSL has no
-//! arrays of the former and no levels of them, Metal neither.
+//! Lowers 1D textures to 2D textures, sampled in the middle of their only row: WGSL and Metal have neither 1D arrays
+//! nor 1D textures with levels.
 //!
 //! ```text
 //! before: %1 = tex %0 (coord)                   ; 1D
@@ -7,8 +7,8 @@
 //!         %1 = tex %2 (coord)                   ; 2D
 //! ```
 //!
-//! Fetches take row 0, gradients and offsets are 0 there, and sizes lose their second component. Variables keep their
-//! types: what a lookup says counts. The host binds a texture of two dimensions of height 1.
+//! Fetches read row 0, gradients and offsets are 0 in the second dimension, and sizes lose their second component.
+//! Variables keep their types: the lookup determines the dimensionality. The host binds a 2D texture of height 1.
 //!
 //! Cost: linear in the instructions.
 

@@ -1,5 +1,5 @@
-//! Gives a level to lookups outside of fragment shaders, where there are no derivatives: the first, or the bias. A
-//! smallest level beside a level becomes a maximum.
+//! Adds an explicit level to lookups outside of fragment shaders, where there are no derivatives: level 0, or the bias.
+//! A minimum level of a lookup with an explicit level becomes a maximum of the two.
 //!
 //! ```text
 //! before: %1 = tex %0 (coord)

@@ -7,8 +7,8 @@
 //!         %1 = tex %2 (coord), %3 (comparator)
 //! ```
 //!
-//! Layers are not divided. SPIR-V has lookups that divide, but not of arrays and cubes, and not every translator knows
-//! them.
+//! Layers are not divided. SPIR-V has projective lookups, but not for arrays and cubes, and not every translator
+//! supports them.
 //!
 //! Cost: linear in the instructions.
 

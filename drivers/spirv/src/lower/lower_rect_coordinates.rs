@@ -1,5 +1,4 @@
-//! Scales the coordinates of lookups in rectangles, which count texels, to 0..1: what Vulkan has are textures of two
-//! dimensions.
+//! Scales the coordinates of lookups in rectangle textures, which count texels, to 0..1: Vulkan has only 2D textures.
 //!
 //! ```text
 //! before: %1 = tex %0 (coord)              ; Rect
@@ -9,7 +8,7 @@
 //!         %1 = tex %4 (coord)              ; 2D
 //! ```
 //!
-//! Gradients are scaled as well. Fetches and queries stay as they are.
+//! Gradients are scaled as well. Fetches and queries are unchanged.
 //!
 //! Cost: linear in the instructions.
 
@@ -29,7 +28,7 @@ pub fn lower_rect_coordinates(shader: &mut Shader) -> bool {
     progress
 }
 
-/// The size of a texture at a level, as floats: of the coordinates without a layer.
+/// Emits the size of a texture at a level as floats, without the layers.
 pub fn size_of(body: &mut Body, edit: &TextureEdit, level: Option<Def>) -> Def {
     let mut b = edit.before(body);
     let level = level.unwrap_or_else(|| b.u32_const(0));

@@ -12,10 +12,9 @@
 //!         %1 = txl %4 (coord), %l (lod)
 //! ```
 //!
-//! Lookups take an offset as a constant in -8..7, gathers as any value, but not in the portable profile. In the harness
-//! they take any, because an offset of its stand-in textures is no distance in texels. The size is that
-//! of the level that is nearest to the level of detail, which is exact where levels are not mixed. Layers get no
-//! offset.
+//! SPIR-V lookups accept a constant offset in -8..7; gathers accept any value, except in the portable profile. The
+//! harness accepts any offset, because an offset of its analytic textures is not a distance in texels. The size is that
+//! of the level nearest to the level of detail, which is exact where levels are not mixed. Layers get no offset.
 //!
 //! Cost: linear in the instructions.
 
@@ -29,8 +28,8 @@ use super::lower_rect_coordinates::size_of;
 use super::texture_edit::TextureEdit;
 use crate::options::SpirvOptions;
 
-/// See the [module](self). In the profile [`portable`](SpirvOptions::portable), gathers take only constants, and the
-/// level of a lookup cannot be asked for.
+/// See the [module](self). In the profile [`portable`](SpirvOptions::portable), gathers accept only constants, and the
+/// level of a lookup cannot be queried.
 pub fn lower_texture_offsets(shader: &mut Shader, options: &SpirvOptions) -> bool {
     let mut progress = false;
     let asks_for_level = shader.stage == Stage::Fragment && !options.portable;
@@ -50,7 +49,8 @@ fn lower(body: &mut Body, inst: Inst, options: &SpirvOptions, asks_for_level: bo
     let fetches = matches!(edit.data.op, TexOp::Txf | TexOp::TxfMs);
     let has_form = match edit.data.op {
         _ if is_zero => false,
-        // What fetches add is the same for all textures, but stand-in textures cut off large offsets.
+        // Fetches add the offset in the same way for all textures, except that analytic textures truncate large
+        // offsets.
         _ if fetches => options.harness && !is_small,
         _ if options.harness => true,
         TexOp::Tg4 => !options.portable || is_small,
@@ -88,7 +88,7 @@ fn lower(body: &mut Body, inst: Inst, options: &SpirvOptions, asks_for_level: bo
     true
 }
 
-/// The level that a lookup takes, as near as one can know it; none for the first.
+/// Estimates the level of a lookup; `None` for the first.
 fn level_of(body: &mut Body, edit: &TextureEdit, asks_for_level: bool) -> Option<Def> {
     if matches!(edit.data.dim, SamplerDim::Rect | SamplerDim::Ms | SamplerDim::Buf) {
         return None;
@@ -114,7 +114,7 @@ fn level_of(body: &mut Body, edit: &TextureEdit, asks_for_level: bool) -> Option
         }
         _ => return None,
     };
-    // The level is within the levels that there are.
+    // Clamps the level to the existing ones.
     let mut data = TexData::new(TexOp::QueryLevels, edit.data.dim, AluType::INT32);
     data.is_array = edit.data.is_array;
     data.texture_index = edit.data.texture_index;

@@ -1,4 +1,4 @@
-//! Masks of invocations of 64 bits become two words.
+//! Lowers 64-bit invocation masks to two words.
 //!
 //! ```text
 //! before: 64   %1 = @ballot %0
@@ -6,7 +6,7 @@
 //!         64   %1 = pack_64_2x32 %2
 //! ```
 //!
-//! For targets without 64-bit integers: what is done with the words is narrowed elsewhere.
+//! For targets without 64-bit integers. The uses of the mask are narrowed by another pass.
 //!
 //! Cost: linear in the instructions.
 

@@ -1,7 +1,7 @@
-//! Finds which values differ between invocations, if the shader chooses among textures or images when it runs: what
-//! differs has to be said of such a choice.
+//! Runs the divergence analysis if the shader indexes textures or images dynamically: divergent indices must be
+//! decorated.
 //!
-//! Cost: linear in the instructions, and that of the analysis if there is such a choice.
+//! Cost: linear in the instructions, plus the analysis if there is such an index.
 
 use tgsi_ir::analysis::analyze_divergence;
 use tgsi_ir::analysis::divergence::DivergenceOptions;

@@ -1,4 +1,4 @@
-//! Lowering: the passes of the IR that take away what the target lacks, and those of this driver.
+//! Lowering: the IR passes that remove constructs the target lacks, and the passes of this driver.
 
 mod lower_1d_textures;
 mod lower_implicit_lod;
@@ -27,7 +27,7 @@ use lower_texture_offsets::lower_texture_offsets;
 use lower_wide_masks::lower_wide_masks;
 use mark_divergence::mark_divergence;
 
-/// Lowers optimised SSA to what [`emit`](crate::emit) takes.
+/// Lowers optimised SSA to the form that [`emit`](crate::emit) expects.
 ///
 /// # Errors
 /// [`SpirvError`].
@@ -51,11 +51,11 @@ pub fn lower(shader: &mut Shader, options: &SpirvOptions, passes: &mut Passes<'_
     Ok(())
 }
 
-/// Lookups become what SPIR-V has.
+/// Lowers texture instructions to those of SPIR-V.
 fn lower_textures(shader: &mut Shader, options: &SpirvOptions, passes: &mut Passes<'_>) {
     passes.run_driver("lower_sample_positions", || lower_sample_positions(shader));
     passes.run_driver("lower_projectors", || lower_projectors(shader));
-    // The harness looks rectangles up by texels: its stand-in textures have no sizes that coordinates are scaled by.
+    // In the harness, rectangle lookups keep texel coordinates: its analytic textures have no size to scale by.
     if !options.harness {
         passes.run_driver("lower_rect_coordinates", || lower_rect_coordinates(shader));
     }

@@ -1,4 +1,5 @@
-//! A texture instruction taken apart, changed and put in place of the old one: what the passes on textures share.
+//! Editing of texture instructions, shared by the texture passes: takes one apart, changes it, and replaces the
+//! original.
 
 use smallvec::SmallVec;
 use tgsi_ir::body::{TexData, TexSrcKind};
@@ -6,7 +7,7 @@ use tgsi_ir::builder::Builder;
 use tgsi_ir::cursor::Cursor;
 use tgsi_ir::{Body, Def, Inst};
 
-/// A texture instruction.
+/// A texture instruction being edited.
 #[derive(Clone, Debug)]
 pub struct TextureEdit {
     /// Its payload.
@@ -16,14 +17,14 @@ pub struct TextureEdit {
 }
 
 impl TextureEdit {
-    /// Takes an instruction apart; none for others.
+    /// Takes an instruction apart; `None` if it is not a texture instruction.
     pub fn of(body: &Body, inst: Inst) -> Option<TextureEdit> {
         let data = *body.tex(inst)?;
         let sources = body.sources(inst).map(|s| (body.tex_src_kind(s), body.src_def(s))).collect();
         Some(TextureEdit { data, sources, inst })
     }
 
-    /// A source.
+    /// Returns a source.
     pub fn get(&self, kind: TexSrcKind) -> Option<Def> {
         self.sources.iter().find(|(own, _)| *own == kind).map(|&(_, def)| def)
     }
@@ -36,13 +37,13 @@ impl TextureEdit {
         }
     }
 
-    /// Takes a source away.
+    /// Removes a source.
     pub fn take(&mut self, kind: TexSrcKind) -> Option<Def> {
         let position = self.sources.iter().position(|(own, _)| *own == kind)?;
         Some(self.sources.remove(position).1)
     }
 
-    /// Sources that name texture and sampler.
+    /// Returns the sources that identify texture and sampler.
     pub fn names(&self) -> impl Iterator<Item = (TexSrcKind, Def)> + '_ {
         use TexSrcKind::*;
         self.sources.iter().copied().filter(|(kind, _)| {
@@ -50,12 +51,12 @@ impl TextureEdit {
         })
     }
 
-    /// Builds code before the instruction.
+    /// Returns a builder before the instruction.
     pub fn before<'a>(&self, body: &'a mut Body) -> Builder<'a> {
         Builder::new(body, Cursor::Before(self.inst))
     }
 
-    /// Builds the changed instruction, in place of which the old one may be taken away.
+    /// Builds the changed instruction, which may replace the old one.
     pub fn build(&self, body: &mut Body) -> Def {
         let sources = self.sources.clone();
         self.before(body).texture(self.data, &sources)

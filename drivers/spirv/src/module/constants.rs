@@ -1,11 +1,11 @@
-//! Constants, each made once for each type in which it is read.
+//! Constants, each declared once per type.
 
 use spirv::Op;
 
 use super::{Class, Id, Key, Module, ValueType, push};
 
 impl Module {
-    /// A constant of an instruction without operands but its type, or with literals or parts as operands.
+    /// Declares a constant with the given opcode, type and operands (literals or parts).
     pub fn constant_of(&mut self, op: Op, ty: Id, operands: &[u32]) -> Id {
         let key: Key = [op as u32, ty.0].into_iter().chain(operands.iter().copied()).collect();
         if let Some(&id) = self.constants.get(&key) {
@@ -18,32 +18,32 @@ impl Module {
         id
     }
 
-    /// A constant of all zeros, of any type.
+    /// Declares a constant of all zeros, of any type.
     pub fn null(&mut self, ty: Id) -> Id {
         self.constant_of(Op::ConstantNull, ty, &[])
     }
 
-    /// A 32-bit unsigned integer.
+    /// Declares a 32-bit unsigned integer.
     pub fn uint(&mut self, value: u32) -> Id {
         self.scalar(ValueType::UINT, u64::from(value))
     }
 
-    /// A 32-bit signed integer.
+    /// Declares a 32-bit signed integer.
     pub fn int(&mut self, value: i32) -> Id {
         self.scalar(ValueType::INT, u64::from(value as u32))
     }
 
-    /// A 32-bit float.
+    /// Declares a 32-bit float.
     pub fn float(&mut self, value: f32) -> Id {
         self.scalar(ValueType::FLOAT, u64::from(value.to_bits()))
     }
 
-    /// A boolean.
+    /// Declares a boolean.
     pub fn bool(&mut self, value: bool) -> Id {
         self.scalar(ValueType::BOOL, u64::from(value))
     }
 
-    /// A scalar of the class and size of a type, from its bits.
+    /// Declares a scalar of the class and size of a type, from its bits.
     pub fn scalar(&mut self, ty: ValueType, bits: u64) -> Id {
         let scalar = ty.scalar();
         let id = self.value_type(scalar);
@@ -61,7 +61,7 @@ impl Module {
         }
     }
 
-    /// A scalar or vector from the bits of its components.
+    /// Declares a scalar or vector from the bits of its components.
     pub fn constant(&mut self, ty: ValueType, bits: &[u64]) -> Id {
         if ty.components <= 1 {
             return self.scalar(ty, bits.first().copied().unwrap_or(0));
@@ -74,13 +74,13 @@ impl Module {
         self.constant_of(Op::ConstantComposite, id, &parts)
     }
 
-    /// A scalar of a type repeated in all its components.
+    /// Declares a constant with the same bits in all components.
     pub fn splat(&mut self, ty: ValueType, bits: u64) -> Id {
         self.constant(ty, &[bits; 4][..usize::from(ty.components).clamp(1, 4)])
     }
 }
 
-/// Whether the float of these bits can be spelled in decimal in every language: neither NaN nor infinite nor denormal.
+/// Returns whether the float with these bits has a decimal literal in every language: not NaN, infinite or denormal.
 pub fn is_plain_float(bits: u32) -> bool {
     let value = f32::from_bits(bits);
     value == 0.0 || value.is_normal()

@@ -1,7 +1,7 @@
-//! The writer of a module: one vector of words for each section that the specification orders, joined at the end.
+//! The writer of a module: one vector of words for each section of a SPIR-V module, concatenated at the end.
 //!
-//! Types and constants are made once: the key is their words, and for types that carry decorations (arrays with a
-//! stride, blocks) those words too, as a decorated and an undecorated array are two types.
+//! Types and constants are unique: the key is their words. For types with decorations (arrays with a stride, blocks)
+//! the key includes the decorations, since a decorated and an undecorated array are two types.
 
 mod constants;
 mod types;
@@ -24,13 +24,13 @@ use crate::error::SpirvError;
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Id(pub u32);
 
-/// Most words of a module: what 32-bit offsets of readers can hold, far beyond what a driver takes.
+/// Most words of a module: 32-bit offsets of readers can hold them, and drivers accept far fewer.
 pub const MAX_WORDS: u32 = 1 << 28;
 
-/// Most bytes of a literal string that leave room in an instruction, whose words are counted in 16 bits.
+/// Most bytes of a literal string: an instruction counts its words in 16 bits.
 const MAX_STRING: usize = 4 * 0xfff0;
 
-/// Words of a key: an opcode and its operands.
+/// The words of a key: an opcode and its operands.
 type Key = SmallVec<[u32; 8]>;
 
 /// A module that is being written.
@@ -61,7 +61,7 @@ pub fn push(out: &mut Vec<u32>, op: Op, operands: &[u32]) {
     out.extend_from_slice(operands);
 }
 
-/// The words of a literal string: UTF-8, little-endian, with a zero at the end.
+/// Returns the words of a literal string: UTF-8, little-endian, terminated by zero.
 pub fn string_words(text: &str) -> impl Iterator<Item = u32> + '_ {
     let bytes = text.as_bytes();
     (0..=bytes.len() / 4).map(move |word| {
@@ -69,14 +69,14 @@ pub fn string_words(text: &str) -> impl Iterator<Item = u32> + '_ {
     })
 }
 
-/// What fits into a literal string, and the rest.
+/// Splits a string into a part that fits into a literal string, and the rest.
 fn split_string(text: &str) -> (&str, &str) {
     let end = (0..=text.len().min(MAX_STRING)).rev().find(|&end| text.is_char_boundary(end));
     text.split_at(end.unwrap_or(0))
 }
 
 impl Module {
-    /// An empty module of a version of SPIR-V, as (major, minor).
+    /// Creates an empty module for a version of SPIR-V, as (major, minor).
     pub fn new(version: (u8, u8)) -> Module {
         Module {
             version: u32::from(version.0) << 16 | u32::from(version.1) << 8,
@@ -98,12 +98,12 @@ impl Module {
         }
     }
 
-    /// Whether the version is at least this one.
+    /// Returns whether the version is at least this one.
     pub fn at_least(&self, major: u8, minor: u8) -> bool {
         self.version >= u32::from(major) << 16 | u32::from(minor) << 8
     }
 
-    /// A new id.
+    /// Allocates an id.
     pub fn id(&mut self) -> Id {
         let id = Id(self.next_id);
         self.next_id += 1;
@@ -115,21 +115,21 @@ impl Module {
         self.capabilities.insert(capability);
     }
 
-    /// The memory model is Vulkan's.
+    /// Selects Vulkan's memory model.
     pub fn use_vulkan_memory_model(&mut self) {
         self.memory_model = MemoryModel::Vulkan;
         self.need(Capability::VulkanMemoryModel);
         self.need_extension("SPV_KHR_vulkan_memory_model", Some((1, 5)));
     }
 
-    /// Declares an extension, unless the version has it in its core.
+    /// Declares an extension, unless it is part of the version.
     pub fn need_extension(&mut self, name: &'static str, core_since: Option<(u8, u8)>) {
         if !core_since.is_some_and(|(major, minor)| self.at_least(major, minor)) {
             self.extensions.insert(name);
         }
     }
 
-    /// The id of the instruction set `GLSL.std.450`.
+    /// Returns the id of the instruction set `GLSL.std.450`.
     pub fn glsl(&mut self) -> Id {
         if let Some(id) = self.glsl {
             return id;
@@ -139,7 +139,7 @@ impl Module {
         id
     }
 
-    /// Adds an execution mode to the entry point `main`, whose id is given.
+    /// Adds an execution mode to the entry point `main`.
     pub fn execution_mode(&mut self, main: Id, mode: ExecutionMode, operands: &[u32]) {
         let words: Key = [main.0, mode as u32].into_iter().chain(operands.iter().copied()).collect();
         push(&mut self.execution_modes, Op::ExecutionMode, &words);
@@ -153,7 +153,7 @@ impl Module {
         }
     }
 
-    /// A string that debug instructions refer to, or that is there to be found by who knows of it.
+    /// Adds a string, for debug instructions to refer to, or as an embedded note.
     pub fn string(&mut self, text: &str) -> Id {
         let id = self.id();
         let words: Vec<u32> = [id.0].into_iter().chain(string_words(text)).collect();
@@ -161,7 +161,7 @@ impl Module {
         id
     }
 
-    /// The text of the source, and the string that is its name.
+    /// Sets the text of the source, and the string with its file name.
     pub fn source(&mut self, file: Id, text: String) {
         self.source = Some((file, text));
     }
@@ -184,15 +184,15 @@ impl Module {
         push(&mut self.annotations, Op::MemberDecorate, &words);
     }
 
-    /// A variable outside of functions. `ty` is what it holds. It stands in the interface of the entry point where the
-    /// version wants that.
+    /// Declares a variable outside of functions; `ty` is the type of its value. It is listed in the interface of the
+    /// entry point where the version requires that.
     pub fn global_variable(&mut self, ty: Id, class: StorageClass, initializer: Option<Id>) -> Id {
         let id = self.id();
         self.declare_variable(id, ty, class, initializer);
         id
     }
 
-    /// The same with an id that code refers to already.
+    /// Declares a variable with an id that code already refers to.
     pub fn declare_variable(&mut self, id: Id, ty: Id, class: StorageClass, initializer: Option<Id>) {
         let pointer = self.pointer_type(class, ty);
         let words: Key = [pointer.0, id.0, class as u32].into_iter().chain(initializer.map(|id| id.0)).collect();
@@ -200,7 +200,7 @@ impl Module {
         self.interface.push((id, class));
     }
 
-    /// A constant that a pipeline may set, which is therefore its own.
+    /// Declares a specialization constant, which is therefore not merged with others.
     pub fn specialization_constant(&mut self, op: Op, ty: Id, operands: &[u32]) -> Id {
         let id = self.id();
         let words: Key = [ty.0, id.0].into_iter().chain(operands.iter().copied()).collect();
@@ -208,17 +208,17 @@ impl Module {
         id
     }
 
-    /// The capabilities, in the order of their numbers.
+    /// Returns the capabilities, ordered by number.
     pub fn capabilities(&self) -> impl Iterator<Item = Capability> + '_ {
         self.capabilities.iter().copied()
     }
 
-    /// The extensions, by name.
+    /// Returns the extensions, ordered by name.
     pub fn extensions(&self) -> impl Iterator<Item = &'static str> + '_ {
         self.extensions.iter().copied()
     }
 
-    /// The input variable of a built-in that is a scalar or vector, made if there is none: an entry point may have each
+    /// Returns the input variable of a scalar or vector built-in, declaring it if needed: an entry point may have each
     /// built-in only once.
     pub fn built_in_input(&mut self, built_in: BuiltIn, ty: ValueType) -> Id {
         if let Some(&id) = self.built_in_inputs.get(&(built_in as u32)) {
@@ -231,12 +231,12 @@ impl Module {
         id
     }
 
-    /// The built-ins that are inputs, made by whoever asked for them.
+    /// Returns the built-ins that are inputs.
     pub fn built_ins(&self) -> impl Iterator<Item = BuiltIn> + '_ {
         self.built_in_inputs.keys().filter_map(|&number| BuiltIn::from_u32(number))
     }
 
-    /// Joins the sections. `function` is the one function of the module, from `OpFunction` to `OpFunctionEnd`.
+    /// Concatenates the sections. `function` is the only function of the module, from `OpFunction` to `OpFunctionEnd`.
     ///
     /// # Errors
     /// [`SpirvError::TooLarge`].

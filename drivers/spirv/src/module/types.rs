@@ -1,13 +1,13 @@
-//! Types, each made once.
+//! Types, each declared once.
 
 use spirv::{Capability, Decoration, Op, StorageClass};
 
 use super::{Id, Key, Module, push};
 
-/// The reading of the bits of a value that an operation wants.
+/// The interpretation of a value's bits that an operation needs.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Class {
-    /// Booleans; only of one bit, and one bit is only this.
+    /// Booleans: exactly the 1-bit values.
     Bool,
     /// Floats.
     Float,
@@ -20,11 +20,11 @@ pub enum Class {
 /// The type of a scalar or vector.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct ValueType {
-    /// The reading of the bits.
+    /// The interpretation of the bits.
     pub class: Class,
     /// Bits of a component: 1, 8, 16, 32, 64.
     pub bits: u8,
-    /// Components, 1 to 4.
+    /// The number of components, 1 to 4.
     pub components: u8,
 }
 
@@ -38,40 +38,40 @@ impl ValueType {
     /// A boolean.
     pub const BOOL: ValueType = ValueType::new(Class::Bool, 1, 1);
 
-    /// The type; of one bit it is a boolean whatever the class.
+    /// Creates a type; 1-bit types are booleans whatever the class.
     pub const fn new(class: Class, bits: u8, components: u8) -> ValueType {
         let class = if bits == 1 { Class::Bool } else { class };
         ValueType { class, bits, components }
     }
 
-    /// The same with other components.
+    /// Returns the type with another number of components.
     #[must_use]
     pub const fn with_components(self, components: u8) -> ValueType {
         ValueType { components, ..self }
     }
 
-    /// The type of a component.
+    /// Returns the type of a component.
     #[must_use]
     pub const fn scalar(self) -> ValueType {
         self.with_components(1)
     }
 }
 
-/// A decoration of a type, or with a member of that member.
+/// A decoration of a type, or of one of its members.
 pub type TypeDecoration<'a> = (Option<u32>, Decoration, &'a [u32]);
 
 impl Module {
-    /// The type of these words, made if there is none.
+    /// Returns the type with these words, declaring it if needed.
     pub fn plain_type(&mut self, op: Op, operands: &[u32]) -> Id {
         self.decorated_type(op, operands, &[])
     }
 
-    /// Whether there is a type of 32-bit floats.
+    /// Returns whether there is a type of 32-bit floats.
     pub fn has_floats(&self) -> bool {
         self.types.contains_key([Op::TypeFloat as u32, 32].as_slice())
     }
 
-    /// The type of these words and decorations, made if there is none.
+    /// Returns the type with these words and decorations, declaring it if needed.
     pub fn decorated_type(&mut self, op: Op, operands: &[u32], decorations: &[TypeDecoration<'_>]) -> Id {
         let mut key: Key = [op as u32].into_iter().chain(operands.iter().copied()).collect();
         for &(member, decoration, literals) in decorations {
@@ -94,12 +94,12 @@ impl Module {
         id
     }
 
-    /// `void`.
+    /// Returns `void`.
     pub fn void_type(&mut self) -> Id {
         self.plain_type(Op::TypeVoid, &[])
     }
 
-    /// The type of a scalar or vector, with the capability that its size needs.
+    /// Returns the type of a scalar or vector, and requires the capability of its size.
     pub fn value_type(&mut self, ty: ValueType) -> Id {
         let scalar = match (ty.class, u32::from(ty.bits)) {
             (Class::Bool, _) => self.plain_type(Op::TypeBool, &[]),
@@ -127,12 +127,12 @@ impl Module {
         }
     }
 
-    /// A pointer type.
+    /// Returns a pointer type.
     pub fn pointer_type(&mut self, class: StorageClass, ty: Id) -> Id {
         self.plain_type(Op::TypePointer, &[class as u32, ty.0])
     }
 
-    /// An array of a constant length, with a stride in bytes if it lies in a buffer.
+    /// Returns an array type of a constant length, with a stride in bytes if it is used in a buffer.
     pub fn array_type(&mut self, element: Id, length: u32, stride: Option<u32>) -> Id {
         let length = self.uint(length);
         match stride {
@@ -145,7 +145,7 @@ impl Module {
         }
     }
 
-    /// An array whose length the bound buffer says.
+    /// Returns an array type with the length of the bound buffer.
     pub fn runtime_array_type(&mut self, element: Id, stride: u32) -> Id {
         self.decorated_type(Op::TypeRuntimeArray, &[element.0], &[(None, Decoration::ArrayStride, &[stride])])
     }

@@ -1,12 +1,13 @@
-//! The class in which every value is made.
+//! The class of every value.
 //!
-//! Operations with a type make their results in it. What only moves bits (`mov`, `vec`, `bcsel`, phis, loads) takes the
-//! class that most of its readers want: such values that pass on to each other are joined (union-find) and vote
-//! together, so that a chain of phis and selections needs no casts. What is stored in a local variable or register
-//! votes with what is loaded from it. A tie is a float. Without votes varyings are floats, other values unsigned.
+//! Typed operations define their results in the class of the operation. Instructions that only move bits (`mov`, `vec`,
+//! `bcsel`, phis, loads) take the class of most of their uses: values connected by such instructions are joined
+//! (union-find) and vote together, so that a chain of phis and selections needs no casts. Values stored to a local
+//! variable or register vote together with the values loaded from it. A tie gives floats. Without votes varyings are
+//! floats, other values unsigned.
 //!
-//! Operations on integers that do not depend on the sign (sums, logic) are signed or unsigned as their operands and
-//! readers are. They are joined too, with each other and with what moves integers.
+//! Integer operations that do not depend on the sign (sums, logic) are signed or unsigned like their operands and uses.
+//! They are joined with each other and with instructions that move integers, too.
 
 use cranelift_entity::{EntityRef, SecondaryMap};
 use rustc_hash::FxHashMap;
@@ -25,7 +26,7 @@ pub struct Classes {
 }
 
 impl Classes {
-    /// Decides for all values.
+    /// Computes the classes of all values.
     pub fn of(body: &Body) -> Classes {
         let mut votes =
             Votes { kinds: Groups::new(body.num_defs()), signs: Groups::new(body.num_defs()), ..Votes::default() };
@@ -49,28 +50,28 @@ impl Classes {
         Classes { classes }
     }
 
-    /// The class that a value is best made in.
+    /// Returns the preferred class of a value.
     pub fn get(&self, def: Def) -> Class {
         self.classes[def].unwrap_or(Class::Uint)
     }
 }
 
-/// How an instruction takes or gives bits.
+/// The class requirement of an instruction's source or result.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Kind {
-    /// In a class.
+    /// This class.
     Of(Class),
-    /// As integers, signed or not.
+    /// Integers, signed or unsigned.
     Integer,
-    /// As they are.
+    /// Any class: the bits are moved unchanged.
     Any,
 }
 
-/// Sets of values (union-find), with counts of votes for each.
+/// Sets of values (union-find), with vote counts for each.
 #[derive(Default)]
 struct Groups {
     parents: Vec<u32>,
-    /// For option 0, option 1, and option 0 if nobody votes.
+    /// Votes for option 0, for option 1, and for option 0 as the default without other votes.
     votes: Vec<[u32; 3]>,
 }
 
@@ -82,7 +83,7 @@ impl Groups {
     fn root(&mut self, def: Def) -> usize {
         let mut at = def.index();
         while self.parents[at] as usize != at {
-            // Path halving: no recursion, and linear in all but name.
+            // Path halving: no recursion, and nearly linear.
             let grandparent = self.parents[self.parents[at] as usize];
             self.parents[at] = grandparent;
             at = grandparent as usize;
@@ -113,11 +114,11 @@ impl Groups {
 
 #[derive(Default)]
 struct Votes {
-    /// What moves bits: float (0) or integer (1).
+    /// Instructions that move bits: float (0) or integer (1).
     kinds: Groups,
-    /// What moves bits or computes with integers: unsigned (0) or signed (1).
+    /// Instructions that move bits or compute with integers: unsigned (0) or signed (1).
     signs: Groups,
-    /// A value that votes with a variable: the first deref of it.
+    /// The value that represents a variable in the votes: its first deref.
     variables: FxHashMap<Variable, Def>,
 }
 
@@ -148,7 +149,7 @@ impl Votes {
         if floats > 0 && floats >= integers || hints > 0 && integers == 0 { Class::Float } else { self.sign(def) }
     }
 
-    /// What is known of an access to memory: that it is to a varying, or to which variable or register.
+    /// Records an access to memory: whether it is to a varying, or to which variable or register.
     fn visit_access(&mut self, body: &Body, inst: Inst) {
         use IntrinsicOp::*;
         let Some(op) = body.intrinsic(inst) else { return };
@@ -196,7 +197,7 @@ impl Votes {
         }
     }
 
-    /// The value that votes with a variable.
+    /// Returns the value that represents a variable in the votes.
     fn memory(&mut self, root: Option<(Variable, Def)>) -> Option<Def> {
         let (variable, def) = root?;
         Some(*self.variables.entry(variable).or_insert(def))
@@ -208,7 +209,7 @@ impl Votes {
         let made = def.map(|def| result(body, inst, def));
         for (number, source) in body.sources(inst).enumerate() {
             let read = body.src_def(source);
-            // Constants are made in every class in which they are read.
+            // Constants are emitted in every class in which they are used.
             if body.def_constant(read).is_some() || body.bit_size(read) == 1 {
                 continue;
             }
@@ -216,7 +217,7 @@ impl Votes {
             let given = result(body, body.def_inst(read), read);
             self.vote(read, wanted);
             let Some((def, made)) = def.zip(made) else { continue };
-            // What hands its sources on as they are, or computes with integers of either sign, hears of their class.
+            // Instructions that forward their operands, or compute with integers of either sign, join them.
             let passes = match wanted {
                 Kind::Any => made == Kind::Any && passes_on(body, inst),
                 Kind::Integer => made == Kind::Integer,
@@ -240,7 +241,7 @@ impl Votes {
     }
 }
 
-/// The variable that a deref is in, with the deref of the whole; and its modes.
+/// Returns the variable of a deref with the variable's deref, and its modes.
 fn root(body: &Body, mut def: Def) -> (Option<(Variable, Def)>, VariableModes) {
     loop {
         match *body.inst(body.def_inst(def)) {
@@ -256,7 +257,7 @@ fn root(body: &Body, mut def: Def) -> (Option<(Variable, Def)>, VariableModes) {
     }
 }
 
-/// Whether an instruction hands the bits of its sources on as its result.
+/// Returns whether an instruction forwards the bits of its sources as its result.
 fn passes_on(body: &Body, inst: Inst) -> bool {
     match body.inst(inst) {
         InstData::Phi => true,
@@ -266,7 +267,7 @@ fn passes_on(body: &Body, inst: Inst) -> bool {
     }
 }
 
-/// How an instruction gives its result.
+/// Returns the class requirement of an instruction's result.
 fn result(body: &Body, inst: Inst, def: Def) -> Kind {
     if body.bit_size(def) == 1 {
         return Kind::Of(Class::Bool);
@@ -284,7 +285,7 @@ fn result(body: &Body, inst: Inst, def: Def) -> Kind {
     }
 }
 
-/// Whether an opcode takes source `number`, or gives its result, as it is.
+/// Returns whether an opcode moves the bits of source `number`, or of its result, unchanged.
 fn moves(op: AluOp, number: Option<usize>) -> bool {
     use AluOp::*;
     op.is_vec_or_mov()
@@ -300,7 +301,7 @@ fn moves(op: AluOp, number: Option<usize>) -> bool {
 
 fn alu_kind(op: AluOp, base: BaseType) -> Kind {
     match base {
-        // Positions of bits are made by unsigned instructions.
+        // Bit searches are unsigned instructions.
         BaseType::Int if matches!(op, AluOp::UfindMsb | AluOp::UfindMsbRev | AluOp::FindLsb | AluOp::Bfm) => {
             Kind::Of(Class::Uint)
         }
@@ -309,8 +310,8 @@ fn alu_kind(op: AluOp, base: BaseType) -> Kind {
     }
 }
 
-/// Whether the result of an operation on signed integers is another one on unsigned ones of the same bits, or has to be
-/// made as if it were.
+/// Returns whether a signed integer operation differs from the unsigned one on the same bits, or has to be emitted as
+/// if it did.
 fn depends_on_sign(op: AluOp) -> bool {
     use AluOp::*;
     !matches!(
@@ -355,12 +356,12 @@ fn class_of_base(base: BaseType) -> Class {
     match base {
         BaseType::Float => Class::Float,
         BaseType::Int => Class::Int,
-        // Those of one bit are no matter of classes.
+        // 1-bit values have no other class.
         BaseType::Bool | BaseType::Uint | BaseType::Invalid => Class::Uint,
     }
 }
 
-/// How an instruction reads a source.
+/// Returns the class requirement of a source.
 fn source_kind(body: &Body, inst: Inst, number: usize) -> Kind {
     match body.inst(inst) {
         InstData::Alu { op, .. } => alu_source_kind(*op, number),
@@ -374,7 +375,7 @@ fn alu_source_kind(op: AluOp, number: usize) -> Kind {
         return Kind::Any;
     }
     match op {
-        // Counts of shifts; searches for bits.
+        // Shift counts; bit searches.
         Ishl | Ishr | Ushr | Urol | Uror | Bitnz | Bitz | Bitnz32 | Bitz32 if number == 1 => Kind::Of(Class::Uint),
         BitCount | FindLsb | UfindMsb | UfindMsbRev | Bfm | Ubfe | UbitfieldExtract | BitfieldInsert => {
             Kind::Of(Class::Uint)
@@ -385,7 +386,7 @@ fn alu_source_kind(op: AluOp, number: usize) -> Kind {
     }
 }
 
-/// The class in which an instruction that is no arithmetic reads a source; `None` if it takes any.
+/// Returns the class in which a non-ALU instruction reads a source; `None` if it accepts any.
 fn source_class(body: &Body, inst: Inst, number: usize) -> Option<Class> {
     match body.inst(inst) {
         InstData::Tex(_) => {
@@ -416,14 +417,14 @@ fn source_class(body: &Body, inst: Inst, number: usize) -> Option<Class> {
             }
         }
         InstData::Deref { kind: DerefKind::Array, .. } if number == 1 => Some(Class::Uint),
-        // Local variables are made in the class of what is stored.
+        // Local variables have the class of the stored values.
         InstData::Intrinsic { op: IntrinsicOp::StoreDeref, .. } if !is_output(body, inst) => None,
         InstData::Intrinsic { op, .. } => intrinsic_source_class(*op, number),
         _ => None,
     }
 }
 
-/// Whether an access through a deref is one of an output.
+/// Returns whether an access through a deref is to an output.
 fn is_output(body: &Body, inst: Inst) -> bool {
     match body.inst(body.def_inst(body.src(inst, 0))) {
         InstData::Deref { modes, .. } => modes.intersects(VariableModes::SHADER_OUT),
@@ -434,7 +435,7 @@ fn is_output(body: &Body, inst: Inst) -> bool {
 fn intrinsic_source_class(op: IntrinsicOp, number: usize) -> Option<Class> {
     use IntrinsicOp::*;
     match (op, number) {
-        // Varyings are floats; what goes through other memory are words.
+        // Varyings are floats; other memory holds words.
         (StoreDeref, 1) | (StoreOutput | StorePerVertexOutput, 0) => Some(Class::Float),
         (Ddx | Ddy | DdxFine | DdyFine | DdxCoarse | DdyCoarse, 0) => Some(Class::Float),
         (SsboAtomic | SsboAtomicSwap | SharedAtomic | SharedAtomicSwap, _) => Some(Class::Uint),

@@ -1,4 +1,4 @@
-//! What is decided before anything is emitted.
+//! Decisions made before anything is emitted.
 
 mod classes;
 

@@ -1,5 +1,5 @@
-//! Every opcode of the table of ALU opcodes as a compute shader: what it reads from one buffer, and what it writes to
-//! another. [`evaluate`] says what has to come out.
+//! Every opcode of the ALU table as a compute shader that reads its operands from one buffer and writes its results to
+//! another. [`evaluate`] computes the expected results.
 
 #![allow(dead_code, reason = "not every test reads everything")]
 
@@ -14,13 +14,13 @@ pub const STRIDE: u32 = 256;
 const SOURCE: u32 = 32;
 const COMPONENT: u32 = 8;
 
-/// An opcode with the sizes that it leaves open.
+/// An opcode, with values for the sizes that it leaves open.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Case {
     pub op: AluOp,
-    /// Size of what has no size.
+    /// The size of operands without a fixed size.
     pub bits: u8,
-    /// Components of what has as many as the result.
+    /// The number of components of operands with as many as the result.
     pub components: u8,
     pub exact: bool,
 }
@@ -30,7 +30,7 @@ fn bits_of(ty: AluType, bits: u8) -> u8 {
 }
 
 impl Case {
-    /// All cases of an opcode, of those sizes that TGSI has.
+    /// Returns all cases of an opcode, in the sizes that TGSI has.
     pub fn of(op: AluOp) -> Vec<Case> {
         let info = op.info();
         let sizes: Vec<u8> = match info.bit_sizes {
@@ -48,34 +48,34 @@ impl Case {
         cases
     }
 
-    /// Components and bits of source `number`.
+    /// Returns components and bits of source `number`.
     pub fn source(self, number: usize) -> Shape {
         let bits = bits_of(self.op.info().input_types[number], self.bits);
         Shape::new(self.op.input_components(number, self.components), bits)
     }
 
-    /// The base type of source `number`.
+    /// Returns the base type of source `number`.
     pub fn source_base(self, number: usize) -> BaseType {
         self.op.info().input_types[number].base
     }
 
-    /// Components and bits of the result.
+    /// Returns components and bits of the result.
     pub fn result(self) -> Shape {
         Shape::new(self.components, bits_of(self.op.info().output_type, self.bits))
     }
 
-    /// Number of sources.
+    /// Returns the number of sources.
     pub fn num_sources(self) -> usize {
         usize::from(self.op.info().num_inputs)
     }
 
-    /// Whether all sizes are such that a shader can have them.
+    /// Returns whether a shader can have all of these sizes.
     pub fn has_sizes(self) -> bool {
         let fits = |shape: Shape| matches!(shape.bit_size, 1 | 32 | 64) && shape.num_components <= 4;
         fits(self.result()) && (0..self.num_sources()).all(|number| fits(self.source(number)))
     }
 
-    /// What comes out for sources of these components.
+    /// Returns the expected result for sources with these components.
     pub fn expected(self, sources: &[Vec<u64>]) -> Vec<u64> {
         let mut result = vec![0; usize::from(self.components)];
         let sources: Vec<&[u64]> = sources.iter().map(Vec::as_slice).collect();
@@ -83,23 +83,23 @@ impl Case {
         result
     }
 
-    /// The text that names a case.
+    /// Returns a text that identifies the case.
     pub fn name(self) -> String {
         let exact = if self.exact { "!" } else { "" };
         format!("{}{exact} {}x{}", self.op, self.bits, self.components)
     }
 }
 
-/// Opcodes that TGSI does not make and that are errors, with those sizes that are.
+/// Opcodes without a SPIR-V form, which TGSI does not use, with the sizes concerned.
 pub const WITHOUT_FORM: &[(&str, &[u8])] = &[
-    // SPIR-V has these in 32 bits only, and so has TGSI.
+    // SPIR-V and TGSI have these in 32 bits only.
     ("fsin", &[64]),
     ("fcos", &[64]),
     ("fpow", &[64]),
     ("fquantize2f16", &[64]),
     ("pack_snorm_2x16", &[64]),
     ("pack_unorm_2x16", &[64]),
-    // Special hardware's.
+    // Opcodes of particular hardware.
     ("fsin_amd", &[32, 64]),
     ("fcos_amd", &[32, 64]),
     ("fsin_mdg", &[32, 64]),
@@ -117,22 +117,22 @@ pub const WITHOUT_FORM: &[(&str, &[u8])] = &[
     ("sdot_2x16_iadd_sat", &[32]),
     ("udot_2x16_uadd", &[32]),
     ("udot_2x16_uadd_sat", &[32]),
-    // Scaled exponents become products when the optimiser has run.
+    // Scaled exponents become products in the optimiser.
     ("ldexp", &[32, 64]),
-    // There is no packing that rounds toward zero.
+    // SPIR-V has no packing that rounds toward zero.
     ("pack_half_2x16_rtz_split", &[32]),
 ];
 
-/// Whether a case has code.
+/// Returns whether a case has code.
 pub fn has_form(case: Case, portable: bool) -> bool {
-    // What `lower_mul_high` has taken away.
+    // Lowered by `lower_mul_high`.
     let is_lowered = portable && matches!(case.op, AluOp::ImulHigh | AluOp::UmulHigh) && case.bits > 1;
     case.has_sizes()
         && !is_lowered
         && !WITHOUT_FORM.iter().any(|&(name, sizes)| name == case.op.name() && sizes.contains(&case.bits))
 }
 
-/// One shader of several cases, each in its region of both buffers.
+/// Builds a shader of several cases, each in its region of both buffers.
 pub fn shader(cases: &[Case]) -> Shader {
     let mut shader = Shader::new(Stage::Compute);
     shader.info.workgroup_size = [1, 1, 1];
@@ -153,7 +153,7 @@ pub fn shader(cases: &[Case]) -> Shader {
     shader
 }
 
-/// A shader that stores what is made of two words that it loads.
+/// Builds a shader that stores the result of `make` for two words that it loads.
 pub fn shader_of(make: impl FnOnce(&mut Builder<'_>, Def, Def) -> Def) -> Shader {
     let mut shader = shader(&[]);
     let mut b = Builder::at_end(shader.main_mut());
@@ -164,7 +164,7 @@ pub fn shader_of(make: impl FnOnce(&mut Builder<'_>, Def, Def) -> Def) -> Shader
     shader
 }
 
-/// The bytes of the sources of one case.
+/// Encodes the sources of a case as bytes.
 pub fn encode(case: Case, sources: &[Vec<u64>]) -> Vec<u8> {
     let mut bytes = vec![0; STRIDE as usize];
     for (number, source) in sources.iter().enumerate().take(case.num_sources()) {
@@ -176,7 +176,7 @@ pub fn encode(case: Case, sources: &[Vec<u64>]) -> Vec<u8> {
     bytes
 }
 
-/// The components of the result of one case, from the bytes of its region.
+/// Decodes the components of a case's result from the bytes of its region.
 pub fn decode(case: Case, bytes: &[u8]) -> Vec<u64> {
     let shape = case.result();
     let mask = if shape.bit_size == 64 { u64::MAX } else { (1 << shape.bit_size) - 1 };
@@ -193,7 +193,7 @@ fn word(b: &mut Builder<'_>, buffer: Def, offset: u32) -> Def {
     b.intrinsic_def(IntrinsicOp::LoadSsbo, &[buffer, offset], &indices, Shape::new(1, 32))
 }
 
-/// A value of a shape; what a buffer cannot hold is a constant.
+/// Loads a value of a shape; shapes that a buffer cannot hold give a constant.
 fn load(b: &mut Builder<'_>, buffer: Def, at: u32, shape: Shape) -> Def {
     if !matches!(shape.bit_size, 1 | 32 | 64) || shape.num_components > 4 {
         return b.constant(shape.bit_size, &vec![1; usize::from(shape.num_components)]);

@@ -1,4 +1,4 @@
-//! Shaders, inputs and the comparison of runs: for tests of the harness, in the interpreter and on Vulkan.
+//! Shaders, inputs and the comparison of runs, for tests of the harness in the interpreter and on Vulkan.
 #![allow(dead_code, reason = "each test program uses a part")]
 
 use std::path::{Path, PathBuf};
@@ -11,10 +11,10 @@ use tgsi_ir::passes::pipeline;
 use tgsi_ir::shader::{Shader, Stage};
 use tgsi_run::vectors::Agreement;
 
-/// Enough for every shader that ends.
+/// Sufficient for every shader that terminates.
 pub const LIMITS: RunLimits = RunLimits { steps: 400_000, memory: 1 << 28 };
 
-/// Made-up inputs for shaders of a stage.
+/// Generates inputs for shaders of a stage.
 pub fn inputs(shader: &Shader, seed: u64) -> Inputs {
     let mut random = Random::new(seed);
     let mut word = move || {
@@ -78,31 +78,31 @@ pub fn inputs(shader: &Shader, seed: u64) -> Inputs {
     inputs
 }
 
-/// Words of approximate functions agree as those of recorded results do. Devices need not keep NaN and infinities; a
-/// small negative integer is none.
+/// Compares words with the tolerance for recorded results of approximate functions. Devices need not preserve NaN and
+/// infinities; a small negative integer is not considered one.
 pub fn close(expected: u32, found: u32) -> bool {
     let is_kept = f32::from_bits(expected).is_finite() || expected >= 0xffff_ff00;
     !is_kept || Agreement::of(expected, found) != Agreement::Different
 }
 
-/// The same for devices that take denormals for zeros.
+/// Compares as [`close`], for devices that flush denormals.
 pub fn close_but_denormals(expected: u32, found: u32) -> bool {
     let flushed = |word: u32| if f32::from_bits(word).is_subnormal() { 0 } else { word };
     close(expected, found) || close(flushed(expected), flushed(found))
 }
 
-/// Devices need not keep NaN, or its payload: what is given as a small negative integer may be read as a float, and
-/// becomes positive.
+/// Replaces NaN, which devices need not preserve: a small negative integer may be read as a float, and becomes
+/// positive.
 pub fn without_nan(inputs: Inputs) -> Inputs {
     mapped(inputs, |word| if word > 0xff80_0000 { word.wrapping_neg() & 0xff } else { word })
 }
 
-/// Zeros for denormals, which small integers are too.
+/// Replaces denormals, which include small integers, by zero.
 pub fn without_denormals(inputs: Inputs) -> Inputs {
     mapped(inputs, |word| if f32::from_bits(word).is_subnormal() { 0 } else { word })
 }
 
-/// Inputs with other words for those that a shader may read as floats.
+/// Maps the words that a shader may read as floats.
 fn mapped(mut inputs: Inputs, map: impl Fn(u32) -> u32) -> Inputs {
     let change = |word: &mut u32| *word = map(*word);
     for registers in [&mut inputs.inputs, &mut inputs.framebuffer] {
@@ -121,7 +121,7 @@ fn mapped(mut inputs: Inputs, map: impl Fn(u32) -> u32) -> Inputs {
     inputs
 }
 
-/// Inputs and constants that are declared: what an index beyond them reads is nobody's business.
+/// Limits inputs and constants to the declared ones: accesses beyond them are undefined.
 pub fn declared(source: &tgsi::Shader, mut inputs: Inputs) -> Inputs {
     let end = |file: File, dimension: Option<u16>| {
         let declarations = source.declarations.iter().filter(|d| d.file == file);
@@ -143,7 +143,7 @@ pub fn declared(source: &tgsi::Shader, mut inputs: Inputs) -> Inputs {
     inputs
 }
 
-/// What differs in words that do not agree, leaving out lanes that are dead.
+/// Describes the words that do not agree, ignoring dead lanes.
 pub fn difference(
     stage: Stage,
     expected: &Outputs,
@@ -201,7 +201,7 @@ impl Flattened for [Vec<[u32; 4]>] {
     }
 }
 
-/// As the compiler has it before a driver lowers it; none if it is no valid shader.
+/// Returns the optimised shader before lowering; `None` if the source is invalid.
 pub fn optimized(source: &tgsi::Shader) -> Option<Shader> {
     if tgsi::check::check(source).has_errors() {
         return None;
@@ -216,7 +216,7 @@ pub fn parsed(text: &[u8]) -> Option<tgsi::Shader> {
     tgsi::text::parse(text).ok().map(|parsed| parsed.shader)
 }
 
-/// The TGSI texts in a folder and the folders in it, in order.
+/// Returns the TGSI texts in a folder and its subfolders, sorted.
 pub fn texts(folder: PathBuf) -> Vec<PathBuf> {
     let (mut found, mut folders) = (Vec::new(), vec![folder]);
     while let Some(folder) = folders.pop() {
@@ -233,24 +233,24 @@ pub fn texts(folder: PathBuf) -> Vec<PathBuf> {
     found
 }
 
-/// The root of the repository.
+/// Returns the root of the repository.
 pub fn repository() -> &'static Path {
     let crate_folder = Path::new(env!("CARGO_MANIFEST_DIR"));
     crate_folder.ancestors().find(|folder| folder.join("Cargo.lock").exists()).unwrap_or(crate_folder)
 }
 
-/// The folder of real shaders.
+/// Returns the folder of real shaders.
 pub fn corpus() -> PathBuf {
     let shared = std::env::var_os("TGSIC_SHARED").map_or_else(|| repository().join("../shared"), PathBuf::from);
     shared.join("corpus")
 }
 
-/// Whether a file is wanted: its path contains `TGSIC_ONLY`.
+/// Returns whether a file's path contains `TGSIC_ONLY`.
 pub fn is_wanted(file: &Path) -> bool {
     file.to_string_lossy().contains(&std::env::var("TGSIC_ONLY").unwrap_or_default())
 }
 
-/// Whether all files are wanted.
+/// Returns whether `TGSIC_ONLY` is unset.
 pub fn all_are_wanted() -> bool {
     std::env::var_os("TGSIC_ONLY").is_none()
 }

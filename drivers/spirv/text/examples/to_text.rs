@@ -18,7 +18,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let bytes = std::fs::read(path)?;
     let compiler = Compiler::for_target(driver.target(&options)?.into());
     let source = compiler.read(&TGSI_TEXT, &bytes).source;
-    let code = compiler.compile(source.ok_or("this is no shader")?)?;
+    let code = compiler.compile(source.ok_or("not a shader")?)?;
     print!("{}", String::from_utf8_lossy(&code.into_bytes()));
     Ok(())
 }

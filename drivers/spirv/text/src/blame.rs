@@ -1,5 +1,5 @@
-//! What of the source is to blame for an instruction of a module that a language lacks: the instruction of TGSI that
-//! the first code comes from which uses what is declared there, or a property.
+//! Finds the source of an error: for an instruction of a module that a language does not support, the TGSI property
+//! that caused it, or the TGSI instruction of the first code that uses its result.
 
 use std::collections::{HashMap, HashSet};
 
@@ -20,10 +20,10 @@ impl Instruction<'_> {
         self.opcode == op as u32
     }
 
-    /// Whether an operand that may be an id is one of these.
+    /// Returns whether an operand that may be an id is one of these.
     fn names(&self, ids: &HashSet<u32>) -> bool {
         let is_any = |ops: &[Op]| ops.iter().any(|&op| self.is(op));
-        // Where literals begin, and which single one stands before ids.
+        // The index of the first literal, and of a single literal that precedes ids.
         let (ids_end, literal) = match () {
             () if is_any(&[Op::Store]) => (2, None),
             () if is_any(&[Op::Load, Op::CompositeExtract]) => (3, None),
@@ -49,7 +49,7 @@ impl Instruction<'_> {
     }
 }
 
-/// The instructions of a module.
+/// Iterates over the instructions of a module.
 fn instructions(words: &[u32]) -> impl Iterator<Item = Instruction<'_>> {
     let mut at = 5;
     std::iter::from_fn(move || {
@@ -62,8 +62,8 @@ fn instructions(words: &[u32]) -> impl Iterator<Item = Instruction<'_>> {
     })
 }
 
-/// What is to blame for the instruction at an index of a module's words. The origins are those of the module: by the
-/// index of a word, the number of the instruction of the source.
+/// Returns the source of the instruction at an index of a module's words. `origins` are the module's: pairs of a word
+/// index and the number of the source instruction.
 pub fn blamed(words: &[u32], at: usize, origins: &[(u32, u32)]) -> Subject {
     let Some(refused) = instructions(words).find(|instruction| instruction.at == at) else { return Subject::Shader };
     if let Some(property) = property_of(refused) {
@@ -95,7 +95,7 @@ pub fn blamed(words: &[u32], at: usize, origins: &[(u32, u32)]) -> Subject {
     Subject::Shader
 }
 
-/// What is to blame for what the library that writes a language finds lacking: the first operation of subgroups, or the
+/// Returns the source of a feature that the writing library does not support: the first subgroup operation, or the
 /// first query of sizes.
 pub fn blamed_by_library(words: &[u32], what: &str, origins: &[(u32, u32)]) -> Subject {
     let communicates = Op::GroupNonUniformElect as u32..=Op::GroupNonUniformQuadSwap as u32;
@@ -109,14 +109,14 @@ pub fn blamed_by_library(words: &[u32], what: &str, origins: &[(u32, u32)]) -> S
     instructions(words).find(is_blamed).map_or(Subject::Shader, |found| subject_at(origins, found.at))
 }
 
-/// The instruction of the source that the code at an index comes from.
+/// Returns the source instruction of the code at an index.
 fn subject_at(origins: &[(u32, u32)], at: usize) -> Subject {
     let behind = origins.partition_point(|&(first, _)| first as usize <= at);
     let origin = behind.checked_sub(1).and_then(|last| origins.get(last));
     origin.map_or(Subject::Shader, |&(_, number)| Subject::Instruction(number))
 }
 
-/// The property that an instruction follows from.
+/// Returns the property that caused an instruction.
 fn property_of(refused: Instruction<'_>) -> Option<PropertyName> {
     let is_mode = |mode: ExecutionMode| refused.is(Op::ExecutionMode) && refused.operand(1) == Some(mode as u32);
     let needs = |capability: Capability| refused.is(Op::Capability) && refused.operand(0) == Some(capability as u32);
@@ -131,7 +131,7 @@ fn property_of(refused: Instruction<'_>) -> Option<PropertyName> {
     }
 }
 
-/// The variable that an instruction makes a built-in, and which.
+/// Returns the variable that an instruction decorates as a built-in, and the built-in.
 fn built_in_of(instruction: Instruction<'_>) -> Option<(u32, BuiltIn)> {
     match *instruction.operands {
         [id, decoration, built_in] if instruction.is(Op::Decorate) && decoration == Decoration::BuiltIn as u32 => {
@@ -141,7 +141,7 @@ fn built_in_of(instruction: Instruction<'_>) -> Option<(u32, BuiltIn)> {
     }
 }
 
-/// The semantic of a declaration in TGSI that becomes a built-in; none for those that opcodes ask for.
+/// Returns the semantic of the TGSI declaration that becomes a built-in; `None` for built-ins that opcodes require.
 const fn semantic_of(built_in: BuiltIn) -> Option<Semantic> {
     Some(match built_in {
         BuiltIn::PointSize => Semantic::PointSize,
@@ -158,7 +158,7 @@ const fn semantic_of(built_in: BuiltIn) -> Option<Semantic> {
     })
 }
 
-/// The id that a declaration gives, if it is the refused one or made of what is named already.
+/// Returns the id that a declaration defines, if it is the refused one or depends on ids in `named`.
 fn declared(instruction: Instruction<'_>, refused: Instruction<'_>, named: &HashSet<u32>) -> Option<u32> {
     let Instruction { operands, .. } = instruction;
     let is_refused = instruction.at == refused.at;
@@ -189,7 +189,7 @@ fn declared(instruction: Instruction<'_>, refused: Instruction<'_>, named: &Hash
     operands.get(id).copied().filter(|_| is_named)
 }
 
-/// The built-ins that need a capability or an execution mode.
+/// Returns the built-ins that need a capability or an execution mode.
 fn built_ins_of(refused: Instruction<'_>) -> &'static [BuiltIn] {
     let is = |op: Op, number: usize, word: u32| refused.is(op) && refused.operand(number) == Some(word);
     let needs = |capability: Capability| is(Op::Capability, 0, capability as u32);
@@ -204,7 +204,7 @@ fn built_ins_of(refused: Instruction<'_>) -> &'static [BuiltIn] {
     }
 }
 
-/// Whether code needs a capability that is refused.
+/// Returns whether code needs the refused capability.
 fn needs(instruction: Instruction<'_>, refused: Instruction<'_>) -> bool {
     if !refused.is(Op::Capability) {
         return false;

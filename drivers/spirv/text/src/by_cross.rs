@@ -1,17 +1,16 @@
-//! By SPIRV-Cross: GLSL, ESSL, MSL, HLSL.
+//! Translation by SPIRV-Cross: GLSL, ESSL, MSL, HLSL.
 //!
-//! The bindings of GLSL, ESSL and MSL count from 0 for each kind of resource, in the order of sets and bindings; a
-//! comment at the start of the text has a line for each. In GLSL and ESSL the stages of a program share bindings: those
-//! of shaders that are linked go on from stage to stage, and each resource has a name that begins with the stage, by
-//! which a host can bind those of shaders that were translated separately. HLSL has spaces and registers of the numbers
-//! of the module.
+//! The bindings of GLSL, ESSL and MSL count from 0 for each kind of resource, in the order of sets and bindings;
+//! comments at the start of the text list them. In GLSL and ESSL the stages of a program share bindings: those of
+//! linked shaders continue from stage to stage. The name of each resource begins with the stage, by which a host can
+//! bind resources of separately translated shaders. HLSL keeps the module's numbers as spaces and registers.
 //!
-//! | language | what else is asked for |
+//! | language | additional requirements |
 //! |---|---|
-//! | GLSL | `layout(origin_upper_left)` where the module counts from there |
+//! | GLSL | `layout(origin_upper_left)` if the module has that origin |
 //! | GLSL, ESSL | inputs and outputs of patches, and those at locations of 32 or more, which no implementation has, have no location: both sides have the same name |
-//! | GLSL, ESSL | names of resources begin with the stage, as a program has them in common |
-//! | GLSL, ESSL | a texture and a sampler that are apart become one variable for each pair that the shader uses |
+//! | GLSL, ESSL | names of resources begin with the stage, since the stages of a program share them |
+//! | GLSL, ESSL | a separate texture and sampler become one variable for each pair that the shader uses |
 //! | HLSL | the number of workgroups is a constant buffer, space 0, register 254 |
 
 use std::collections::BTreeSet;
@@ -36,7 +35,7 @@ const CROSS: &str = "SPIRV-Cross";
 /// Words before the first instruction.
 const HEADER: usize = 5;
 
-/// Locations between stages: the usual limit, and the most that Mesa has.
+/// Locations between stages: the usual limit, and Mesa's maximum.
 const LOCATIONS: u32 = 32;
 
 /// The register of the number of workgroups in HLSL, in space 0.
@@ -50,7 +49,8 @@ fn writer(error: SpirvCrossError) -> TextError {
     TextError::Writer(CROSS, message(&error))
 }
 
-/// What GLSL has only for Vulkan is nothing that SPIRV-Cross gets wrong.
+/// Classifies an error: features that GLSL has only for Vulkan are lacking in the language, others are faults of the
+/// writer.
 fn lacks_or(error: SpirvCrossError, language: Language) -> TextError {
     if message(&error).contains("only supported in Vulkan semantics") {
         return TextError::Lacks(language.name(), "such operation of subgroups, except for Vulkan".to_owned());
@@ -58,12 +58,12 @@ fn lacks_or(error: SpirvCrossError, language: Language) -> TextError {
     writer(error)
 }
 
-/// What SPIRV-Cross says, without what the crate says that it did.
+/// Returns the message of SPIRV-Cross, without the context added by the crate.
 fn message(error: &SpirvCrossError) -> String {
     error.to_string().trim().to_owned()
 }
 
-/// The text of a module.
+/// Translates a module.
 ///
 /// # Errors
 /// [`TextError`].
@@ -88,7 +88,7 @@ fn literal<T>(compiler: &Compiler<T>, id: Handle<VariableId>, decoration: Decora
     Ok(value.as_ref().and_then(DecorationValue::as_literal).unwrap_or(0))
 }
 
-/// The variables of a kind in the order of sets and bindings.
+/// Returns the variables of a kind in the order of sets and bindings.
 fn bound<'a, T>(
     compiler: &Compiler<T>,
     resources: impl IntoIterator<Item = &'a Resource<'static>>,
@@ -147,7 +147,7 @@ fn to_glsl(module: Module<'_>, target: &TextTarget) -> Result<String, TextError>
             let set = literal(&compiler, pair.image_id, Decoration::DescriptorSet)?;
             let binding = literal(&compiler, pair.image_id, Decoration::Binding)?;
             let _ = write!(comment, "// texture {texture}: set {set}, binding {binding}");
-            // The others are that which fetches get.
+            // Fetches are paired with a dummy sampler instead.
             if samplers.contains(&pair.sampler_id.id()) {
                 let set = literal(&compiler, pair.sampler_id, Decoration::DescriptorSet)?;
                 let binding = literal(&compiler, pair.sampler_id, Decoration::Binding)?;
@@ -173,7 +173,7 @@ fn to_glsl(module: Module<'_>, target: &TextTarget) -> Result<String, TextError>
     if target.language == Language::Glsl && compiler.declared_capabilities().map_err(reader)?.contains(&layers) {
         compiler.require_extension("GL_ARB_shader_viewport_layer_array").map_err(writer)?;
     }
-    // Not part of GLSL ES: point sizes of other stages than the vertex shader's.
+    // GLSL ES does not include point sizes of stages other than the vertex shader.
     let model = compiler.execution_model().map_err(reader)?;
     let outputs = resources.builtin_outputs.iter().chain(&resources.builtin_inputs);
     let has_size = outputs.into_iter().any(|built_in| built_in.builtin == spirv::BuiltIn::PointSize);
@@ -203,11 +203,11 @@ fn to_glsl(module: Module<'_>, target: &TextTarget) -> Result<String, TextError>
     options.es_default_float_precision_highp = true;
     options.es_default_int_precision_highp = true;
     let text = compiler.compile(&options).map_err(|error| lacks_or(error, target.language))?.to_string();
-    // The version stands first.
+    // `#version` must be the first line.
     let (first, rest) = text.split_once('\n').unwrap_or((&text, ""));
     // Part of the language since 4.20.
     let rest = rest.replace("#extension GL_ARB_conservative_depth : require\n", "");
-    // The name of the extension is another.
+    // SPIRV-Cross uses a wrong name for this extension.
     let rest = rest.replace("GL_ARB_texture_query_samples", "GL_ARB_shader_texture_image_samples");
     let is_distance =
         |built_in: spirv::BuiltIn| matches!(built_in, spirv::BuiltIn::ClipDistance | spirv::BuiltIn::CullDistance);
@@ -223,9 +223,9 @@ fn to_glsl(module: Module<'_>, target: &TextTarget) -> Result<String, TextError>
     Ok(format!("{first}\n{comment}{rest}"))
 }
 
-/// A text of a tessellation control shader without the block of built-in outputs, which SPIRV-Cross declares for the
-/// lengths of clip and cull distances. Linkers want the same declaration in the next stage, which may read less. The
-/// indices are constants, from which the lengths follow.
+/// Removes the block of built-in outputs from a tessellation control shader. SPIRV-Cross declares it with the lengths
+/// of clip and cull distances. Linkers require the same declaration in the next stage, which may read fewer of them.
+/// The lengths follow from the constant indices.
 fn without_output_block(text: String) -> String {
     let Some(start) = text.find("out gl_PerVertex\n{\n") else { return text };
     let Some(length) = text[start..].find("} gl_out[") else { return text };
@@ -233,8 +233,8 @@ fn without_output_block(text: String) -> String {
     format!("{}{}", &text[..start], &text[start + length + rest + 2..])
 }
 
-/// A text without the lengths of clip and cull distances, which SPIRV-Cross declares for outputs where it is inputs
-/// that have them.
+/// Removes the lengths of clip and cull distances that SPIRV-Cross declares for outputs, although they are those of
+/// inputs.
 fn without_distances(text: &str) -> String {
     let declares = |line: &&str| {
         !line.starts_with("out float gl_ClipDistance[") && !line.starts_with("out float gl_CullDistance[")
@@ -242,8 +242,8 @@ fn without_distances(text: &str) -> String {
     text.split_inclusive('\n').filter(declares).collect()
 }
 
-/// Names the inputs and outputs that both sides must find by name: those of patches, which share locations with those
-/// of vertices, and those at a location that there is not.
+/// Names the inputs and outputs that are matched by name: those of patches, which share locations with those of
+/// vertices, and those at unsupported locations.
 fn name_varyings(compiler: &mut Compiler<Glsl>, resources: &AllResources<'static>) -> Result<(), TextError> {
     let model = compiler.execution_model().map_err(reader)?;
     let inputs = resources.stage_inputs.iter().filter(|_| model != ExecutionModel::Vertex);
@@ -260,8 +260,8 @@ fn name_varyings(compiler: &mut Compiler<Glsl>, resources: &AllResources<'static
     Ok(())
 }
 
-/// Names a resource by its stage and by what it was made of: in a program, resources of one name are one resource,
-/// which both stages must declare alike.
+/// Names a resource after its stage and its variable: in a program, resources with the same name are one resource,
+/// which both stages must declare identically.
 fn name_resource(
     compiler: &mut Compiler<Glsl>,
     id: Handle<VariableId>,
@@ -287,7 +287,7 @@ fn rebind(compiler: &mut Compiler<Glsl>, id: Handle<VariableId>, number: u32) ->
     compiler.set_decoration(id, Decoration::Binding, Some(number)).map_err(reader)
 }
 
-/// The variables of images that a module has atomics on.
+/// Returns the image variables that a module has atomics on.
 fn atomic_images(words: &[u32]) -> BTreeSet<u32> {
     let mut images = BTreeSet::new();
     let mut rest = words.get(HEADER..).unwrap_or_default();
@@ -326,7 +326,7 @@ fn to_msl(module: Module<'_>, atomics: &BTreeSet<u32>, target: &TextTarget) -> R
                 }
                 "texture" => {
                     place.texture = number;
-                    // Metal has its texels in a buffer, too, which is at the same memory.
+                    // In Metal such an image additionally needs a buffer that aliases its memory.
                     if atomics.contains(&variable.id.id()) {
                         place.buffer = num_buffers;
                         let _ = writeln!(comment, "// buffer {num_buffers}: the texels of texture {number}");
@@ -365,10 +365,10 @@ fn to_hlsl(module: Module<'_>, target: &TextTarget) -> Result<String, TextError>
         607 => HlslShaderModel::ShaderModel6_7,
         _ => HlslShaderModel::ShaderModel6_0,
     };
-    // The sizes of points are the rasteriser's business, as all of Direct3D has it.
+    // In Direct3D the rasteriser sets the size of points.
     options.point_size_compat = true;
     options.point_coord_compat = true;
-    // What the module does not write it may still read.
+    // The module may read buffers that it does not write.
     options.force_storage_buffer_as_uav = true;
     let text = compiler.compile(&options).map_err(writer)?.to_string();
     match lacking_of_hlsl(&text) {
@@ -377,13 +377,13 @@ fn to_hlsl(module: Module<'_>, target: &TextTarget) -> Result<String, TextError>
     }
 }
 
-/// What makes a text no HLSL.
+/// Returns the reason why a text is invalid HLSL, if it is.
 fn lacking_of_hlsl(text: &str) -> Option<&'static str> {
-    // The parameter of geometry shaders has its type even if there is no such.
+    // SPIRV-Cross declares the parameter of a geometry shader with this type even if it does not define the type.
     if text.contains("SPIRV_Cross_Input stage_input[") && !text.contains("struct SPIRV_Cross_Input\n") {
         return Some("geometry shaders without inputs by way of SPIRV-Cross");
     }
-    // Functions that differ only in what a type is not distinguished by.
+    // Function overloads must differ in more than the normalisation of the format.
     let mut sizes = BTreeSet::new();
     let mut functions =
         text.lines().filter(|line| line.contains(" spvImageSize(") && line.ends_with("out uint Param)"));

@@ -1,5 +1,5 @@
-//! By naga: its reader of SPIR-V, its validator, its writer of WGSL. Groups and bindings are sets and bindings of the
-//! module.
+//! Translation by naga: its SPIR-V reader, its validator, its WGSL writer. Groups and bindings are the sets and
+//! bindings of the module.
 
 use std::error::Error;
 use std::fmt::Write as _;
@@ -15,12 +15,12 @@ use crate::spell::{respell, spell};
 
 const NAGA: &str = "naga";
 
-/// The text of a module.
+/// Translates a module.
 ///
 /// # Errors
 /// [`TextError`].
 pub fn translate(words: &[u32], target: &TextTarget) -> Result<String, TextError> {
-    // The position is that of the source: which way y points is the host's business.
+    // Keeps positions as in the source: the host determines the direction of y.
     let options = spv::Options { adjust_coordinate_space: false, ..spv::Options::default() };
     let words = spell(words, target.contract);
     let mut module = spv::Frontend::new(words.into_iter(), &options)
@@ -38,15 +38,14 @@ pub fn translate(words: &[u32], target: &TextTarget) -> Result<String, TextError
     Ok(with_directives(with_workgroup_size(text)))
 }
 
-/// The text with directives for what naga does not say: subgroups are an extension, and lookups with derivatives and
-/// subgroup operations may stand where the source has them, though WGSL cannot prove that control flow is uniform
-/// there.
+/// Adds directives that naga omits: subgroups are an extension, and lookups with derivatives and subgroup operations
+/// must be allowed where WGSL cannot prove that control flow is uniform.
 fn with_directives(text: String) -> String {
     let mut directives = String::new();
     if text.contains("subgroup") {
         directives.push_str("enable subgroups;\n");
     }
-    // All `enable` come before all else, and naga writes those that it knows.
+    // All `enable` directives must come first; naga writes those that it supports.
     let (enables, rest) = text.split_at(
         text.rfind("enable ")
             .map_or(0, |at| text.get(at..).and_then(|rest| rest.find('\n')).map_or(at, |end| at + end + 1)),
@@ -61,7 +60,7 @@ fn with_directives(text: String) -> String {
     directives + rest
 }
 
-/// The text with a workgroup size of the constants 0, 1, 2 if there are such: naga writes only numbers.
+/// Inserts a workgroup size of the constants 0, 1, 2 if there are such constants: naga writes only literals.
 fn with_workgroup_size(text: String) -> String {
     let name = |id: u32| {
         let (_, rest) = text.split_once(&format!("@id({id}) override "))?;
@@ -75,7 +74,7 @@ fn with_workgroup_size(text: String) -> String {
     }
 }
 
-/// A message with those of its causes.
+/// Concatenates the message of an error with those of its causes.
 fn chain(error: &dyn Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();

@@ -36,7 +36,7 @@ pub static MSL: Text = Text(Language::Msl);
 #[cfg(feature = "spirv-cross")]
 pub static HLSL: Text = Text(Language::Hlsl);
 
-/// Options of the driver for SPIR-V that mean the same here.
+/// Options shared with the SPIR-V driver.
 const SHARED: &[&str] = &[
     "robust",
     "no_names",
@@ -146,29 +146,29 @@ pub struct TextTarget {
     pub language: Language,
     /// Its version.
     pub version: u16,
-    /// Sums of products may be fused wherever they stand.
+    /// Sums of products may be fused anywhere.
     pub contract: bool,
-    /// What is asked of the driver for SPIR-V.
+    /// The options for the SPIR-V driver.
     pub spirv: SpirvOptions,
-    /// The first bindings of GLSL and ESSL: those before are of other stages of the program.
+    /// The first bindings of GLSL and ESSL: lower ones belong to other stages of the program.
     pub first_bindings: FirstBindings,
 }
 
-/// Numbers of resources by kind: the first that a shader may have.
+/// The first binding of a shader for each kind of resource.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct FirstBindings {
-    /// Of uniform buffers.
+    /// Uniform buffers.
     pub uniform_buffer: u32,
-    /// Of storage buffers.
+    /// Storage buffers.
     pub storage_buffer: u32,
-    /// Of images.
+    /// Images.
     pub image: u32,
-    /// Of textures.
+    /// Textures.
     pub texture: u32,
 }
 
 impl FirstBindings {
-    /// The number of a kind, by the words that the comment of a text has for it.
+    /// Returns the binding of a kind, by its name in the comments of a text.
     pub fn of(&mut self, kind: &str) -> Option<&mut u32> {
         match kind {
             "uniform buffer" => Some(&mut self.uniform_buffer),
@@ -179,7 +179,7 @@ impl FirstBindings {
         }
     }
 
-    /// The numbers behind those of a text, which its comment lists.
+    /// Returns the bindings after those of a text, which its comments list.
     fn behind(mut self, text: &str) -> FirstBindings {
         for line in text.lines().skip(1).map_while(|line| line.strip_prefix("// ")) {
             let entry = line.split_once(": ").and_then(|(entry, _)| entry.rsplit_once(' '));
@@ -218,7 +218,7 @@ impl Target for TextTarget {
     }
 
     fn lower(&self, shader: &mut tgsi_ir::Shader, passes: &mut Passes<'_>) -> Result<(), Box<dyn TargetError>> {
-        // The harness makes a compute shader of each.
+        // The harness turns every shader into a compute shader.
         if !self.spirv.harness && !self.language.has_stage(shader.stage) {
             return Err(TextError::Stage(shader.stage, self.language.name()).into());
         }
@@ -253,7 +253,7 @@ impl Target for TextTarget {
 }
 
 impl TextTarget {
-    /// The text of a module that the language can say.
+    /// Translates a module that the language supports.
     fn written(&self, words: &[u32]) -> Result<String, TextError> {
         match self.language {
             Language::Wgsl => caught("naga", || crate::by_naga::translate(words, self)),
@@ -265,9 +265,9 @@ impl TextTarget {
     }
 }
 
-/// Runs a library. A panic becomes an error.
+/// Runs a library, turning a panic into an error.
 fn caught(library: &'static str, run: impl FnOnce() -> Result<String, TextError>) -> Result<String, TextError> {
-    // What a panic leaves behind is nothing that anyone sees again.
+    // No state that a panic leaves behind is used again.
     catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|payload| {
         let message = payload
             .downcast_ref::<String>()

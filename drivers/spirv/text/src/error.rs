@@ -6,26 +6,26 @@ use tgsi_ir::Stage;
 
 use thiserror::Error;
 
-/// Why there is no text.
+/// A failed translation.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 pub enum TextError {
-    /// The language, or the library on the way, has no such stage.
-    #[error("there is no way to {1} for {0:?} shaders")]
+    /// A stage that the language or the library lacks.
+    #[error("{0:?} shaders cannot be translated to {1}")]
     Stage(Stage, &'static str),
-    /// Something that the language or the library lacks, found before it was asked.
+    /// A feature that the language or the library lacks, found before the library is called.
     #[error("{0} has no {1}")]
     Lacks(&'static str, String),
-    /// The library does not read the module.
-    #[error("{0} does not read the module: {1}")]
+    /// The library cannot read the module.
+    #[error("{0} cannot read the module: {1}")]
     Reader(&'static str, String),
-    /// The library's validator refuses what it has read.
-    #[error("{0} refuses the module: {1}")]
+    /// The library's validator rejects the module.
+    #[error("{0} rejects the module: {1}")]
     Validator(&'static str, String),
-    /// The library does not write the language.
-    #[error("{0} does not write the shader: {1}")]
+    /// The library cannot write the language.
+    #[error("{0} cannot write the shader: {1}")]
     Writer(&'static str, String),
-    /// The library has panicked.
-    #[error("{0} gave up: {1}")]
+    /// The library panicked.
+    #[error("{0} panicked: {1}")]
     Panic(&'static str, String),
 }
 
@@ -47,23 +47,23 @@ impl TargetError for TextError {
 
     fn hint(&self) -> Option<String> {
         Some(match self {
-            TextError::Stage(..) => "`--driver spirv` has all stages".to_owned(),
-            TextError::Lacks(..) => "`--driver spirv` may have it; so may another language".to_owned(),
+            TextError::Stage(..) => "`--driver spirv` supports all stages".to_owned(),
+            TextError::Lacks(..) => "`--driver spirv` or another language may support it".to_owned(),
             TextError::Reader(..) | TextError::Validator(..) | TextError::Writer(..) => {
-                "`--driver spirv --target portable` gives the module that was to be read".to_owned()
+                "`--driver spirv --target portable` writes the module".to_owned()
             }
             TextError::Panic(..) => "please report it with the shader".to_owned(),
         })
     }
 }
 
-/// An error, and the part of the source that it is about.
+/// An error, and the part of the source that it concerns.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[error("{error}")]
 pub struct Located {
     /// The error.
     pub error: TextError,
-    /// What it is about.
+    /// The part of the source.
     pub subject: Subject,
 }
 

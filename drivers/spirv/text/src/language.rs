@@ -13,14 +13,14 @@ pub enum Language {
     Glsl,
     /// GLSL of OpenGL ES.
     Essl,
-    /// The language of Metal.
+    /// Metal's language.
     Msl,
-    /// The language of Direct3D.
+    /// Direct3D's language.
     Hlsl,
 }
 
 impl Language {
-    /// Its name in messages.
+    /// Returns its name in messages.
     pub const fn name(self) -> &'static str {
         match self {
             Language::Wgsl => "WGSL",
@@ -31,7 +31,7 @@ impl Language {
         }
     }
 
-    /// The profile of the driver for SPIR-V whose modules get there.
+    /// Returns the SPIR-V driver's profile for modules to translate.
     pub const fn profile(self) -> &'static str {
         match self {
             Language::Wgsl => "portable",
@@ -42,7 +42,7 @@ impl Language {
         }
     }
 
-    /// Its versions, as hundreds: the default is the first.
+    /// Returns its versions, multiplied by 100; the first is the default.
     pub const fn versions(self) -> &'static [(DriverOption, u16)] {
         macro_rules! versions {
             ($($name:literal $about:literal $number:literal),*) => {
@@ -60,11 +60,11 @@ impl Language {
         }
     }
 
-    /// Whether the way to the language takes shaders of a stage.
+    /// Returns whether shaders of a stage can be translated to the language.
     pub const fn has_stage(self, stage: Stage) -> bool {
         match stage {
             Stage::Vertex | Stage::Fragment | Stage::Compute => true,
-            // SPIRV-Cross prints geometry shaders of Metal, which has none, as functions that do nothing.
+            // Metal has no geometry shaders; SPIRV-Cross would print them as functions without effect.
             Stage::Geometry => matches!(self, Language::Glsl | Language::Essl | Language::Hlsl),
             Stage::TessCtrl | Stage::TessEval => matches!(self, Language::Glsl | Language::Essl | Language::Msl),
             _ => false,

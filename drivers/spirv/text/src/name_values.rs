@@ -1,17 +1,17 @@
 //! Names for values, so that naga's writer writes each once.
 //!
-//! The writer puts an expression where it is used, again for each use, unless it has a name or more than one expression
-//! uses it. A part of a value (`a.x`, `a[i]`) never gets a variable, and counts as one use of the value and of the index
-//! however often it is used. So text and time would grow exponentially with chains of vectors that are taken apart and
-//! put together, and the stack with chains of operations. With a name for each value that is taken apart, for each
-//! index and for every so many operations, the text grows with the module.
+//! The writer inlines an expression at each use, unless it has a name or more than one expression uses it. A part of a
+//! value (`a.x`, `a[i]`) never gets a variable, and counts as one use of the value and of the index however often it is
+//! used. Without names, text and time would grow exponentially with chains of vectors that are taken apart and put
+//! together, and the stack with chains of operations. With a name for each value that is taken apart, for each index
+//! and for every [`MAX_DEPTH`] nested operations, the text is linear in the module.
 
 use naga::{Expression, Function, Handle, Module};
 
-/// Operations inside each other before one gets a name.
+/// Nested operations before one gets a name.
 const MAX_DEPTH: u32 = 32;
 
-/// Gives names to values of all functions. See the [module](self).
+/// Names values in all functions. See the [module](self).
 pub fn name_values(module: &mut Module) {
     let functions = module.functions.iter_mut().map(|(_, function)| function);
     functions.chain(module.entry_points.iter_mut().map(|entry| &mut entry.function)).for_each(name_in);
@@ -21,7 +21,7 @@ fn name_in(function: &mut Function) {
     let mut depths: Vec<u32> = Vec::with_capacity(function.expressions.len());
     let mut named: Vec<Handle<Expression>> = Vec::new();
     for (handle, expression) in function.expressions.iter() {
-        // Operands come before what uses them.
+        // Operands precede their uses.
         let mut depth = 0;
         operands(expression, &mut |operand| {
             depth = depth.max(depths.get(operand.index()).map_or(0, |depth| depth + 1));
@@ -39,7 +39,7 @@ fn name_in(function: &mut Function) {
     }
 }
 
-/// The operands that are written again for each use: of parts the whole and the index.
+/// Returns the operands that are inlined at each use: the whole and the index of a part.
 fn repeated(expression: &Expression) -> [Option<Handle<Expression>>; 2] {
     match *expression {
         Expression::Access { base, index } => [Some(base), Some(index)],
@@ -49,7 +49,7 @@ fn repeated(expression: &Expression) -> [Option<Handle<Expression>>; 2] {
     }
 }
 
-/// Whether an expression is computed where it stands. Pointers, constants and arguments are not.
+/// Returns whether an expression is computed where it is written. Pointers, constants and arguments are not.
 fn is_computed(expression: &Expression) -> bool {
     matches!(
         expression,
@@ -69,7 +69,7 @@ fn is_computed(expression: &Expression) -> bool {
     )
 }
 
-/// The operands that are written inside an expression.
+/// Visits the operands that are written inside an expression.
 fn operands(expression: &Expression, each: &mut impl FnMut(Handle<Expression>)) {
     match expression {
         Expression::Compose { components, .. } => components.iter().copied().for_each(each),
@@ -87,7 +87,7 @@ fn operands(expression: &Expression, each: &mut impl FnMut(Handle<Expression>)) 
         &Expression::Math { arg, arg1, arg2, arg3, .. } => {
             [Some(arg), arg1, arg2, arg3].into_iter().flatten().for_each(each);
         }
-        // Lookups have names of their own; the rest has no operands.
+        // Lookups have separate names; other expressions have no operands.
         _ => {}
     }
 }
@@ -102,7 +102,7 @@ mod tests {
     #[cfg(feature = "spirv-cross")]
     use crate::{ESSL, GLSL, HLSL, MSL};
 
-    /// The length of the text of a chain of vectors that are taken apart and put together.
+    /// Returns the length of the text for a chain of vectors that are taken apart and put together.
     fn length(driver: &dyn Driver, links: usize) -> usize {
         let mut text =
             "FRAG\nDCL IN[0], GENERIC[0], PERSPECTIVE\nDCL OUT[0], COLOR\nDCL TEMP[0..2]\nMOV TEMP[0], IN[0]\n"
@@ -113,7 +113,7 @@ mod tests {
             );
             text.push_str("MUL TEMP[0].xz, TEMP[1].wxyz, TEMP[1].zzxx\nADD TEMP[0].yw, TEMP[1].xxyy, TEMP[1].zwxz\n");
         }
-        // Logic of comparisons, four at once.
+        // Logic operations on four comparisons at a time.
         text.push_str("FSLT TEMP[1], TEMP[0], IN[0].xxxx\n");
         for _ in 0..links {
             text.push_str("FSGE TEMP[2], TEMP[0].yzwx, IN[0].yyyy\nOR TEMP[1], TEMP[1], TEMP[2]\n");
@@ -143,7 +143,7 @@ mod tests {
             let (short, long) = (length(*driver, 20), length(*driver, 200));
             assert!(long < 12 * short, "{}: {short} bytes, then {long}", driver.name());
         }
-        // So deep in each other operations would end on the stack.
+        // Operations nested this deeply would overflow the stack.
         length(&WGSL, 4000);
     }
 }

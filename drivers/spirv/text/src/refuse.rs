@@ -1,5 +1,5 @@
-//! What a language lacks, or a library on the way would get wrong without a word, found in the module before it is
-//! asked.
+//! Rejects modules with features that a language lacks, or that a library would silently mistranslate, before the
+//! library is called.
 
 use std::collections::{HashMap, HashSet};
 
@@ -11,13 +11,13 @@ use crate::driver::TextTarget;
 use crate::error::TextError;
 use crate::language::Language;
 
-/// Most blocks inside each other. Libraries recurse into them, and indent what is in them, so that texts grow with the
-/// square of the depth.
+/// Most nested blocks. Libraries recurse into them and indent their contents, so that texts grow with the square of the
+/// depth.
 const MAX_NESTING: usize = 256;
-/// Most blocks inside each other in WGSL: the limit that it has for what every implementation takes.
+/// Most nested blocks in WGSL: the limit that every implementation must support.
 const MAX_NESTING_WGSL: usize = 127;
 
-/// Refuses a module that the language cannot say, or that would not mean the same there.
+/// Rejects a module that the language cannot express, or that would have another meaning there.
 ///
 /// # Errors
 /// [`TextError::Lacks`], and the index of the instruction in the words.
@@ -37,7 +37,7 @@ pub fn refuse(words: &[u32], target: &TextTarget) -> Result<(), (TextError, usiz
     Ok(())
 }
 
-/// What is known of the module so far.
+/// The declarations of the module so far.
 #[derive(Debug, Default)]
 struct Module {
     language: Language,
@@ -45,19 +45,19 @@ struct Module {
     is_geometry: bool,
     /// Variables of built-ins.
     built_ins: HashMap<u32, u32>,
-    /// Where the constructs end that are open.
+    /// The merge labels of the open constructs.
     merges: Vec<u32>,
     /// Depth is tested before the shader runs.
     is_early: bool,
     version: u16,
-    /// Pointer types, and what they point at.
+    /// Pointer types, and their pointees.
     pointers: HashMap<u32, u32>,
     integers: HashSet<u32>,
-    /// Image types: dimensionality, whether integers are sampled, format.
+    /// Image types: dimensionality, whether texels are integers, format.
     images: HashMap<u32, (u32, bool, u32)>,
-    /// Types of sampled images of integers.
+    /// Types of sampled integer images.
     sampled_integers: HashSet<u32>,
-    /// Such images with a sampler, where the language gathers from them only.
+    /// Sampled integer images, for languages that only allow gathers from them.
     integer_lookups: HashSet<u32>,
     storage_images: HashSet<u32>,
     zeros: HashSet<u32>,
@@ -66,7 +66,7 @@ struct Module {
 }
 
 impl Module {
-    /// What an instruction asks for that there is not.
+    /// Returns the feature of an instruction that the language lacks.
     fn lacking(&mut self, opcode: u32, operands: &[u32]) -> Option<String> {
         let is = |op: Op| opcode == op as u32;
         let what: &str = match *operands {
@@ -183,10 +183,10 @@ impl Module {
         let capability = Capability::from_u32(capability)?;
         let here = |languages: &[Language]| self.language == Language::Wgsl || languages.contains(&self.language);
         match capability {
-            Capability::InterpolationFunction if here(&[]) => Some("interpolation at a place that the shader says"),
+            Capability::InterpolationFunction if here(&[]) => Some("interpolation at a position given by the shader"),
             Capability::StencilExportEXT if here(&[Essl, Hlsl]) => Some("output of stencil values"),
             Capability::MultiViewport | Capability::ShaderViewportIndexLayerEXT if here(&[Essl]) => {
-                Some("viewports and layers that the shader chooses")
+                Some("viewports and layers selected by the shader")
             }
             Capability::SampleMaskPostDepthCoverage if here(&[Hlsl]) => Some("sample masks after the depth test"),
             Capability::ShaderViewportMaskNV => Some("viewport masks"),
@@ -204,29 +204,25 @@ impl Module {
         let built_in = BuiltIn::from_u32(built_in)?;
         let here = |languages: &[Language]| self.language == Language::Wgsl || languages.contains(&self.language);
         match built_in {
-            // The sizes of points are the rasteriser's business, as all of Direct3D has it.
+            // In Direct3D the rasteriser sets the size of points.
             BuiltIn::PointSize if self.language == Language::Wgsl => {
-                Some("point sizes: points are one pixel wide, so leave the output away")
+                Some("point sizes: points are one pixel wide, so remove the output")
             }
-            BuiltIn::PointCoord if self.language == Language::Wgsl => Some("coordinates in points"),
+            BuiltIn::PointCoord if self.language == Language::Wgsl => Some("point coordinates"),
             BuiltIn::ClipDistance if self.language == Language::Wgsl && !self.is_vertex => {
                 Some("clip distances as inputs")
             }
             BuiltIn::CullDistance if self.language == Language::Wgsl => Some("cull distances"),
             BuiltIn::SamplePosition if here(&[Hlsl]) => Some("positions of samples"),
-            BuiltIn::HelperInvocation if self.language == Language::Wgsl => {
-                Some("helper invocations that know that they are")
-            }
+            BuiltIn::HelperInvocation if self.language == Language::Wgsl => Some("built-in for helper invocations"),
             BuiltIn::HelperInvocation if self.language == Language::Glsl && self.version < 450 => {
-                Some("helper invocations that know that they are, before GLSL 4.50")
+                Some("built-in for helper invocations before GLSL 4.50")
             }
             BuiltIn::HelperInvocation if self.language == Language::Hlsl && self.version < 607 => {
-                Some("helper invocations that know that they are, before shader model 6.7")
+                Some("built-in for helper invocations before shader model 6.7")
             }
-            BuiltIn::Layer | BuiltIn::ViewportIndex if here(&[]) => {
-                Some("viewports and layers that the shader chooses")
-            }
-            BuiltIn::ViewportIndex if here(&[Essl, Hlsl]) => Some("viewports and layers that the shader chooses"),
+            BuiltIn::Layer | BuiltIn::ViewportIndex if here(&[]) => Some("viewports and layers selected by the shader"),
+            BuiltIn::ViewportIndex if here(&[Essl, Hlsl]) => Some("viewports and layers selected by the shader"),
             _ => None,
         }
     }
@@ -271,10 +267,12 @@ impl Module {
         let format = ImageFormat::from_u32(format).unwrap_or(ImageFormat::Unknown);
         let is_word = matches!(format, ImageFormat::R32f | ImageFormat::R32i | ImageFormat::R32ui);
         let both = format != ImageFormat::Unknown && !self.unwritten.contains(&id) && !self.unread.contains(&id);
-        // WGSL says the same of read-write storage textures.
+        // WGSL has the same restriction for read-write storage textures.
         let limited = self.language == Language::Essl || self.language == Language::Wgsl;
         (limited && both && !is_word).then(|| {
-            format!("image of the format {format:?} that is both read and written, only of one 32-bit component")
+            format!(
+                "image of the format {format:?} that is both read and written: use one with a single 32-bit component"
+            )
         })
     }
 
@@ -315,10 +313,10 @@ impl Module {
     }
 }
 
-/// SPIRV-Cross writes each geometry shader of HLSL as if it had one invocation.
+/// SPIRV-Cross writes HLSL geometry shaders as if they had one invocation.
 const INVOCATIONS: &str = "invocations of geometry shaders by way of SPIRV-Cross";
 
-/// What geometry shaders of HLSL cannot read by way of SPIRV-Cross.
+/// Returns the error for inputs of HLSL geometry shaders that SPIRV-Cross cannot read.
 const fn lacking_input_of_hlsl(built_in: BuiltIn) -> Option<&'static str> {
     match built_in {
         BuiltIn::PointSize => Some("point sizes as inputs"),
@@ -330,7 +328,7 @@ const fn lacking_input_of_hlsl(built_in: BuiltIn) -> Option<&'static str> {
     }
 }
 
-/// Whether images of GLSL ES may have a format.
+/// Returns whether GLSL ES supports an image format.
 fn is_essl_format(format: ImageFormat) -> bool {
     use ImageFormat::*;
     matches!(
@@ -357,7 +355,7 @@ mod tests {
 
     use crate::Text;
 
-    /// What is said of a shader with so many conditions inside each other.
+    /// Translates a shader with `depth` nested conditions.
     fn nested(driver: &'static Text, depth: usize) -> Result<(), String> {
         let mut text = "FRAG\nDCL IN[0], GENERIC[0], PERSPECTIVE\nDCL OUT[0], COLOR\nDCL CONST[0]\nDCL TEMP[0]\n\
             MOV TEMP[0], IN[0]\n"

@@ -1,17 +1,17 @@
-//! Spells a module so that naga says the same in every language.
+//! Rewrites a module so that naga translates it correctly.
 //!
-//! | module | spelt | because naga |
+//! | module | rewritten as | because naga |
 //! |---|---|---|
-//! | `OpFMul` that is `NoContraction` | `Fma(a, b, -0)` | drops the decoration; a product by `fma` is not part of a sum |
-//! | `OpSNegate` of unsigned integers | `0 - a` | refuses it |
-//! | `OpLogicalOr`, `OpLogicalAnd` of vectors | `OpSelect` | knows them of scalars only |
-//! | `OpImageQuerySize`, `OpImageQuerySizeLod` of an image with layers | the size without them, and `OpImageQuerySamples` | has one query for both; [`respell`] makes a query of layers of the number of samples, which no image with layers has |
-//! | a workgroup size of specialization constants | a value that is made at the start | knows none of composites of them |
-//! | `SampleMask` | an unsigned integer instead of an array of one | wants what WGSL has |
-//! | `Coherent`, `Volatile` of images | nothing | takes them for those of buffers |
-//! | an initializer of an output | a store at the start | knows none of built-ins |
+//! | `OpFMul` with `NoContraction` | `Fma(a, b, -0)` | drops the decoration; a product by `fma` is not part of a sum |
+//! | `OpSNegate` of unsigned integers | `0 - a` | rejects it |
+//! | `OpLogicalOr`, `OpLogicalAnd` of vectors | `OpSelect` | supports them for scalars only |
+//! | `OpImageQuerySize`, `OpImageQuerySizeLod` of an image with layers | the size without them, and `OpImageQuerySamples` | has one query for both; [`respell`] turns queries of the number of samples, which images with layers lack, into queries of layers |
+//! | a workgroup size of specialization constants | a value computed at the start | does not support composites of them |
+//! | `SampleMask` | an unsigned integer instead of an array of one | expects WGSL's type |
+//! | `Coherent`, `Volatile` of images | removed | applies them to buffers |
+//! | an initializer of an output | a store at the start | does not support those of built-ins |
 //!
-//! `fma(a, b, -0)` is the product, rounded once, with the sign that it has, whether a device fuses it or not.
+//! `fma(a, b, -0)` is the product, rounded once, with its sign, whether a device fuses it or not.
 
 use std::collections::{HashMap, HashSet};
 
@@ -35,17 +35,17 @@ impl Instruction {
     }
 }
 
-/// What is known of the module.
+/// The declarations of the module so far.
 #[derive(Debug, Default)]
 struct Known {
     bound: u32,
-    /// Types by id: opcode and operands behind the id.
+    /// Types by id: opcode, and operands after the id.
     types: HashMap<u32, (u32, Vec<u32>)>,
     /// Types of loaded images, by their ids.
     images: HashMap<u32, u32>,
     /// Sample masks.
     masks: HashSet<u32>,
-    /// Pointers to their only element, and the variable.
+    /// Pointers to the only element of a sample mask, and the variable.
     mask_pointers: HashMap<u32, u32>,
     exact: HashSet<u32>,
     glsl: Option<u32>,
@@ -65,7 +65,7 @@ impl Known {
         self.types.get(&id).is_some_and(|(opcode, _)| *opcode == op as u32)
     }
 
-    /// Type of a component, and the number of components.
+    /// Returns the type of a component, and the number of components.
     fn scalar(&self, ty: u32) -> (u32, u32) {
         match self.types.get(&ty) {
             Some((opcode, operands)) if *opcode == Op::TypeVector as u32 && operands.len() == 2 => {
@@ -75,7 +75,7 @@ impl Known {
         }
     }
 
-    /// A constant of the bits in every component. Booleans are true or false.
+    /// Returns a constant with these bits in every component. Booleans are true or false.
     fn constant(&mut self, ty: u32, bits: u32) -> u32 {
         if let Some(&id) = self.constants.get(&(ty, bits)) {
             return id;
@@ -102,7 +102,7 @@ impl Known {
         id
     }
 
-    /// A type of these operands, one that there is or a new one.
+    /// Returns a type with these operands, existing or new.
     fn type_of(&mut self, op: Op, operands: &[u32]) -> u32 {
         let found = self.types.iter().find(|(_, (opcode, own))| *opcode == op as u32 && own == operands);
         if let Some((&id, _)) = found {
@@ -115,7 +115,7 @@ impl Known {
         id
     }
 
-    /// Whether an id is a loaded image with layers and without samples.
+    /// Returns whether an id is a loaded image with layers and without samples.
     fn has_layers(&self, image: u32) -> bool {
         // Texel, dimensionality, depth, layers, samples, ...
         let ty = self.images.get(&image).and_then(|ty| self.types.get(ty));
@@ -134,7 +134,7 @@ impl Known {
             .is_some_and(|(opcode, operands)| *opcode == Op::TypeInt as u32 && operands.get(1) == Some(&0))
     }
 
-    /// An instruction as naga takes it. `fuses`: products may be part of sums.
+    /// Rewrites an instruction for naga. With `fuses`, products may be part of sums.
     fn spell(&mut self, instruction: Instruction, fuses: bool, out: &mut Vec<Instruction>) {
         let Instruction { opcode, operands } = &instruction;
         let (Some(&ty), Some(&id)) = (operands.first(), operands.get(1)) else { return out.push(instruction) };
@@ -198,7 +198,8 @@ impl Known {
     }
 }
 
-/// Makes of the number of samples of images that have layers, and so no samples, the number of layers.
+/// Replaces queries of the number of samples by queries of layers, for images with layers and therefore without
+/// samples.
 pub fn respell(module: &mut Module) {
     let has_layers = |ty| {
         let TypeInner::Image { arrayed, class, .. } = module.types[ty].inner else { return false };
@@ -225,14 +226,14 @@ pub fn respell(module: &mut Module) {
     }
 }
 
-/// Whether an instruction of a function comes before the first that does something.
+/// Returns whether an instruction of a function precedes the first one with an effect.
 fn is_before_code(instruction: &Instruction) -> bool {
     [Op::Function, Op::FunctionParameter, Op::Label, Op::Variable, Op::Line, Op::NoLine]
         .iter()
         .any(|&op| instruction.is(op))
 }
 
-/// The words of a module, spelt. `fuses`: products may be part of sums.
+/// Rewrites the words of a module. With `fuses`, products may be part of sums.
 pub fn spell(words: &[u32], fuses: bool) -> Vec<u32> {
     let mut instructions = Vec::new();
     let mut at = 5;
@@ -246,7 +247,7 @@ pub fn spell(words: &[u32], fuses: bool) -> Vec<u32> {
     let mut masks = HashSet::new();
     let mut sizes = HashSet::new();
     let mut descriptors = HashSet::new();
-    // Elements of constant arrays of one.
+    // The elements of constant one-element arrays.
     let mut elements = HashMap::new();
     for instruction in &instructions {
         let operands = &instruction.operands;
@@ -296,7 +297,7 @@ pub fn spell(words: &[u32], fuses: bool) -> Vec<u32> {
             function = Some(spelt.len());
         }
         if function.is_some() {
-            // Variables of a function come before everything else in its first block.
+            // Variables of a function precede all other instructions of its first block.
             if !stores.is_empty() && !is_before_code(&instruction) {
                 spelt.append(&mut stores);
             }
@@ -309,7 +310,7 @@ pub fn spell(words: &[u32], fuses: bool) -> Vec<u32> {
             (instruction.is(Op::Variable), instruction.operands.as_slice())
             && known.masks.contains(&id)
         {
-            // naga itself gives outputs zeros.
+            // naga itself initialises outputs to zero.
             let uint = known.type_of(Op::TypeInt, &[32, 0]);
             let pointer = known.type_of(Op::TypePointer, &[storage, uint]);
             spelt.append(&mut known.added);

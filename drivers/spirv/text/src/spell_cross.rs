@@ -1,11 +1,11 @@
-//! Spells a module so that SPIRV-Cross writes what it means.
+//! Rewrites a module so that SPIRV-Cross translates it correctly.
 //!
-//! | module | spelt | because |
+//! | module | rewritten as | because |
 //! |---|---|---|
 //! | `OpBitcast` of a 64-bit float to two words, and back | `UnpackDouble2x32`, `PackDouble2x32` | SPIRV-Cross writes nothing for it in GLSL |
-//! | an unsigned `InvocationId` | a signed one, and `OpBitcast` | GLSL's is signed, and its outputs of an invocation are written at this very index, not at `uint(gl_InvocationID)` |
-//! | an output at a copy of `InvocationId` | at the number itself | as above: not at a variable of the same value |
-//! | `Invariant` outputs of tessellation control | nothing | SPIRV-Cross writes `invariant gl_Position`, which GLSL has only in blocks there; what must be exact is `precise` |
+//! | an unsigned `InvocationId` | a signed one, and `OpBitcast` | GLSL's is signed, and outputs of an invocation must be indexed by `gl_InvocationID` itself, not by `uint(gl_InvocationID)` |
+//! | an output indexed by a copy of `InvocationId` | indexed by `InvocationId` | as above: a variable with the same value is not allowed |
+//! | `Invariant` outputs of tessellation control | removed | SPIRV-Cross writes `invariant gl_Position`, which GLSL has only in blocks there; exact values are `precise` |
 
 use std::collections::{HashMap, HashSet};
 
@@ -16,7 +16,7 @@ use crate::language::Language;
 /// Words before the first instruction.
 const HEADER: usize = 5;
 
-/// The words of a module, spelt.
+/// Rewrites the words of a module.
 pub fn spell_cross(words: &[u32], language: Language) -> Vec<u32> {
     let mut speller = Speller {
         out: words.get(..HEADER).unwrap_or_default().to_vec(),
@@ -37,25 +37,25 @@ pub fn spell_cross(words: &[u32], language: Language) -> Vec<u32> {
     speller.out
 }
 
-/// What is known of the module so far, and what was written.
+/// The declarations of the module so far, and the output.
 #[derive(Default)]
 struct Speller {
     out: Vec<u32>,
     bound: u32,
     is_glsl: bool,
     imports: bool,
-    /// The set of instructions.
+    /// The id of the instruction set.
     glsl: Option<u32>,
     is_control: bool,
-    /// 64-bit floats, vectors of two integers, and what is of these types.
+    /// 64-bit float types, types of vectors of two integers, and the types of values.
     doubles: HashSet<u32>,
     pairs: HashSet<u32>,
     types: HashMap<u32, u32>,
     unsigned: HashSet<u32>,
-    /// What pointers point at.
+    /// The pointees of pointer types.
     pointers: HashMap<u32, u32>,
     outputs: HashSet<u32>,
-    /// The variable of the number of the invocation, its signed type, and what is its value.
+    /// The variable `InvocationId`, its signed type, and the ids with its value.
     invocation: Option<u32>,
     signed: Option<u32>,
     numbers: HashSet<u32>,
@@ -73,7 +73,7 @@ impl Speller {
         id
     }
 
-    /// The number of the invocation, read anew.
+    /// Loads `InvocationId` again.
     fn number(&mut self, variable: u32, ty: u32) -> u32 {
         let id = self.id();
         self.push(Op::Load, &[ty, id, variable]);
@@ -185,7 +185,7 @@ impl Speller {
         true
     }
 
-    /// An output at the number of the invocation.
+    /// Emits a pointer to an output indexed by `InvocationId`.
     fn output(&mut self, operands: &[u32], index: u32) -> bool {
         let (Some(variable), Some(signed), true) = (self.invocation, self.signed, self.numbers.contains(&index)) else {
             return false;
@@ -200,7 +200,7 @@ impl Speller {
     }
 }
 
-/// Whether the module imports a set of instructions.
+/// Returns whether the module imports an instruction set.
 fn has_import(words: &[u32]) -> bool {
     let mut at = HEADER;
     while let Some(&first) = words.get(at) {

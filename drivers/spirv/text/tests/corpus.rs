@@ -1,8 +1,9 @@
-//! How many shaders of the corpus get to each language and are accepted there, and what becomes of the others.
+//! Counts the shaders of the corpus that translate to each language and are accepted by a checker, and the errors of
+//! the others.
 //!
-//! WGSL is read and validated by naga with what every WebGPU has, GLSL and ESSL by glslang, HLSL by its front end for
-//! that. `TGSIC_ONLY=text` restricts the runs to shaders whose path contains the text, `TGSIC_EVERY=n` to every n-th,
-//! which is every 16th unless `TGSIC_LONG` is set; numbers are then only bounds.
+//! WGSL is read and validated by naga with the features of every WebGPU implementation, GLSL and ESSL by glslang, HLSL
+//! by glslang's HLSL front end. `TGSIC_ONLY=text` restricts the runs to paths that contain the text, `TGSIC_EVERY=n` to
+//! every n-th shader, which is every 16th unless `TGSIC_LONG` is set; numbers are then only upper bounds.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -23,7 +24,7 @@ fn corpus(every: usize) -> Vec<PathBuf> {
     all.into_iter().filter(|path| path.to_string_lossy().contains(&only)).step_by(every).collect()
 }
 
-/// A message without ids, numbers and names in quotes, so that the same fault reads the same.
+/// Removes ids, numbers and quoted names from a message, so that equal faults have equal texts.
 fn kind(message: &str) -> String {
     let message = message.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
     let mut kind = String::new();
@@ -38,7 +39,7 @@ fn kind(message: &str) -> String {
     kind.chars().take(160).collect()
 }
 
-/// The suffix by which glslang knows the stage of a TGSI text.
+/// Returns glslang's file suffix for the stage of a TGSI text.
 fn stage_of(source: &[u8]) -> Option<&'static str> {
     let text = String::from_utf8_lossy(source);
     let word = text.split_whitespace().next().unwrap_or_default();
@@ -53,15 +54,16 @@ fn stage_of(source: &[u8]) -> Option<&'static str> {
     stages.iter().find(|(name, _)| word.starts_with(name)).map(|(_, stage)| *stage)
 }
 
-/// What naga says of a text of WGSL that it refuses.
+/// Returns naga's error for a WGSL text, if it rejects it.
 fn refused_by_naga(text: &str) -> Option<String> {
     use naga::valid::{Capabilities, ValidationFlags, Validator};
-    // naga's reader knows what this enables, but not the word.
+    // naga's reader supports the feature, but not the directive.
     let module = match naga::front::wgsl::parse_str(&text.replace("enable subgroups;\n", "")) {
         Ok(module) => module,
         Err(error) => return Some(error.message().to_owned()),
     };
-    // What every WebGPU has, and the features clip-distances, primitive-index, subgroups, texture-formats-tier1.
+    // The features of every WebGPU implementation, and clip-distances, primitive-index, subgroups,
+    // texture-formats-tier1.
     let basic = Capabilities::default()
         | Capabilities::SHADER_FLOAT16_IN_FLOAT32
         | Capabilities::CLIP_DISTANCES
@@ -78,7 +80,7 @@ fn refused_by_naga(text: &str) -> Option<String> {
     Some(text)
 }
 
-/// What glslang says of texts, by number, that it refuses. Its arguments decide how many it takes at once.
+/// Returns glslang's errors for the texts that it rejects, by number. Some arguments restrict a call to a single text.
 fn refused_by_glslang(texts: &[(usize, &'static str, &str)], arguments: &[&str]) -> Vec<(usize, String)> {
     let folder = tempfile::tempdir().expect("a folder");
     let files: Vec<PathBuf> = texts
@@ -91,7 +93,7 @@ fn refused_by_glslang(texts: &[(usize, &'static str, &str)], arguments: &[&str])
         .collect();
     let output = Command::new("glslangValidator").args(arguments).args(&files).output().expect("glslangValidator");
     let output = String::from_utf8_lossy(&output.stdout).into_owned();
-    // The name of each file stands before what is said of it.
+    // The name of each file precedes its messages.
     let mut refused: Vec<(usize, String)> = Vec::new();
     let mut current = None;
     let mut seen = 0;
@@ -102,7 +104,7 @@ fn refused_by_glslang(texts: &[(usize, &'static str, &str)], arguments: &[&str])
         } else if let (Some(number), Some(message)) = (current, line.strip_prefix("ERROR: "))
             && refused.last().is_none_or(|(last, _)| *last != number)
         {
-            // Where: the name of the file and the line.
+            // Removes the file name and the line.
             refused.push((number, message.splitn(3, ':').last().unwrap_or_default().trim().to_owned()));
         }
     }
@@ -110,10 +112,10 @@ fn refused_by_glslang(texts: &[(usize, &'static str, &str)], arguments: &[&str])
     refused
 }
 
-/// What became of a shader: its text, or why there is none.
+/// The text of a shader, or its error.
 type Result = std::result::Result<String, String>;
 
-/// What checkers say of texts, by number, that they refuse.
+/// Returns the checker's errors for the texts that it rejects, by number.
 fn refused(driver: &Text, results: &[(&'static str, Result, PathBuf)]) -> Vec<(usize, String)> {
     let texts: Vec<(usize, &'static str, &str)> = results
         .iter()
@@ -134,8 +136,8 @@ fn refused(driver: &Text, results: &[(&'static str, Result, PathBuf)]) -> Vec<(u
     }
 }
 
-/// Counts what becomes of shaders. What does not arrive does so for one of the causes, and for each as often as stands
-/// there: a number that changes is a change of what the language is given.
+/// Counts the results for all shaders. Every failure must have one of the listed causes, as often as listed: a
+/// different number indicates a change in the emitted modules.
 fn measure(driver: &'static Text, causes: &[(usize, &str)]) {
     let every = every(16, 1);
     let compiler = Compiler::for_target(driver.target(&[]).expect("no options").into());
@@ -177,7 +179,7 @@ fn measure(driver: &'static Text, causes: &[(usize, &str)]) {
     }
     let found: BTreeMap<&str, usize> = kinds.iter().map(|(kind, paths)| (*kind, paths.len())).collect();
     let expected: BTreeMap<&str, usize> = causes.iter().map(|&(count, cause)| (cause, count)).collect();
-    assert_eq!(expected.len(), causes.len(), "a cause stands twice");
+    assert_eq!(expected.len(), causes.len(), "a cause is listed twice");
     let all_are_wanted = every == 1 && std::env::var_os("TGSIC_ONLY").is_none();
     for cause in found.keys().chain(expected.keys()) {
         let (found, expected) = (found.get(cause).unwrap_or(&0), expected.get(cause).unwrap_or(&0));
@@ -186,7 +188,7 @@ fn measure(driver: &'static Text, causes: &[(usize, &str)]) {
     }
 }
 
-/// What WGSL lacks.
+/// Expected errors for WGSL.
 const WGSL_CAUSES: &[(usize, &str)] = &[
     (
         1,
@@ -196,32 +198,35 @@ const WGSL_CAUSES: &[(usize, &str)] = &[
     (2, "T2101 WGSL has no clip distances as inputs"),
     (2, "T2101 WGSL has no clocks"),
     (14, "T2101 WGSL has no comparing lookups with a bias, gradients, or a level that is not #"),
-    (4, "T2101 WGSL has no coordinates in points"),
+    (4, "T2101 WGSL has no point coordinates"),
     (5, "T2101 WGSL has no cull distances"),
     (1, "T2101 WGSL has no framebuffer fetch"),
-    (4, "T2101 WGSL has no helper invocations that know that they are"),
-    (11, "T2101 WGSL has no image of the format Rgba#f that is both read and written, only of one #-bit component"),
-    (20, "T2101 WGSL has no interpolation at a place that the shader says"),
+    (4, "T2101 WGSL has no built-in for helper invocations"),
+    (
+        11,
+        "T2101 WGSL has no image of the format Rgba#f that is both read and written: use one with a single #-bit component",
+    ),
+    (20, "T2101 WGSL has no interpolation at a position given by the shader"),
     (2, "T2101 WGSL has no lookups of integer textures by a sampler"),
     (5, "T2101 WGSL has no multisampled images"),
     (13, "T2101 WGSL has no multisampled textures with layers"),
     (1, "T2101 WGSL has no operations of subgroups in vertex shaders"),
     (16, "T2101 WGSL has no output of stencil values"),
-    (6, "T2101 WGSL has no point sizes: points are one pixel wide, so leave the output away"),
+    (6, "T2101 WGSL has no point sizes: points are one pixel wide, so remove the output"),
     (7, "T2101 WGSL has no queries of the level of a lookup"),
     (2, "T2101 WGSL has no sample masks after the depth test"),
-    (17, "T2101 WGSL has no viewports and layers that the shader chooses"),
+    (17, "T2101 WGSL has no viewports and layers selected by the shader"),
     (15, "T2101 WGSL has no writes to memory in vertex shaders"),
 ];
 
-/// What GLSL lacks; framebuffer fetch is no core part of it.
+/// Expected errors for GLSL; framebuffer fetch is not part of core GLSL.
 const GLSL_CAUSES: &[(usize, &str)] = &[
     (1, "T2004 the target has no framebuffer fetch"),
     (1, "T2101 GLSL has no such operation of subgroups, except for Vulkan"),
     (2, "T2101 GLSL has no viewport masks"),
 ];
 
-/// What GLSL ES lacks; the extensions are some that this glslang does not know.
+/// Expected errors for GLSL ES, including extensions that this version of glslang does not support.
 const ESSL_CAUSES: &[(usize, &str)] = &[
     (
         1,
@@ -230,7 +235,10 @@ const ESSL_CAUSES: &[(usize, &str)] = &[
     (1, "T2004 the target has no framebuffer fetch"),
     (2, "T2101 ESSL has no clocks"),
     (7, "T2101 ESSL has no fine derivatives"),
-    (11, "T2101 ESSL has no image of the format Rgba#f that is both read and written, only of one #-bit component"),
+    (
+        11,
+        "T2101 ESSL has no image of the format Rgba#f that is both read and written: use one with a single #-bit component",
+    ),
     (4, "T2101 ESSL has no images of the format R#"),
     (5, "T2101 ESSL has no images of the format R#Snorm"),
     (3, "T2101 ESSL has no images of the format R#f"),
@@ -253,7 +261,7 @@ const ESSL_CAUSES: &[(usize, &str)] = &[
     (6, "T2101 ESSL has no queries of the number of samples"),
     (5, "T2101 ESSL has no streams of vertices"),
     (1, "T2101 ESSL has no such operation of subgroups, except for Vulkan"),
-    (14, "T2101 ESSL has no viewports and layers that the shader chooses"),
+    (14, "T2101 ESSL has no viewports and layers selected by the shader"),
     (6, "not accepted: #' : No extensions available to emulate requested subgroup feature ."),
     (22, "not accepted: #' : extension not supported: GL_EXT_clip_cull_distance"),
     (3, "not accepted: #' : extension not supported: GL_EXT_conservative_depth"),
@@ -261,7 +269,7 @@ const ESSL_CAUSES: &[(usize, &str)] = &[
     (2, "not accepted: #' : extension not supported: GL_EXT_texture_shadow_lod"),
 ];
 
-/// What Metal lacks.
+/// Expected errors for Metal.
 const MSL_CAUSES: &[(usize, &str)] = &[
     (4, "T2009 GENERIC[#] and PATCH[#] are both at location #, unless the shader is linked"),
     (2, "T2101 MSL has no clocks"),
@@ -269,13 +277,13 @@ const MSL_CAUSES: &[(usize, &str)] = &[
     (2, "T2101 MSL has no viewport masks"),
 ];
 
-/// What HLSL lacks, and what SPIRV-Cross does not write in it.
+/// Expected errors for HLSL, including features that SPIRV-Cross cannot write.
 const HLSL_CAUSES: &[(usize, &str)] = &[
     (4, "T2101 HLSL has no clip and cull distances as inputs of geometry shaders by way of SPIRV-Cross"),
     (2, "T2101 HLSL has no clocks"),
     (1, "T2101 HLSL has no framebuffer fetch"),
     (11, "T2101 HLSL has no geometry shaders without inputs by way of SPIRV-Cross"),
-    (4, "T2101 HLSL has no helper invocations that know that they are, before shader model #.#"),
+    (4, "T2101 HLSL has no built-in for helper invocations before shader model #.#"),
     (10, "T2101 HLSL has no invocations of geometry shaders by way of SPIRV-Cross"),
     (2, "T2101 HLSL has no lookups of integer textures by a sampler"),
     (8, "T2101 HLSL has no multisampled images before shader model #.#"),
@@ -286,7 +294,7 @@ const HLSL_CAUSES: &[(usize, &str)] = &[
     (1, "T2101 HLSL has no sizes of images of normalised and of other formats by way of SPIRV-Cross"),
     (5, "T2101 HLSL has no streams of vertices by way of SPIRV-Cross"),
     (2, "T2101 HLSL has no viewport masks"),
-    (8, "T2101 HLSL has no viewports and layers that the shader chooses"),
+    (8, "T2101 HLSL has no viewports and layers selected by the shader"),
 ];
 
 #[test]

@@ -1,11 +1,10 @@
-//! Texts compute what the shader does: they are read back as SPIR-V and run on Vulkan, against the interpreter of the
-//! IR and recorded results. WGSL is read by naga, GLSL, ESSL and HLSL by glslang. All are compute shaders, by the
-//! option `harness`; so what is tested is arithmetic, control flow, memory and communication, not textures and
-//! varyings.
+//! Checks that texts compute the same as their shaders: reads them back as SPIR-V, runs them on Vulkan, and compares
+//! with the interpreter of the IR and with recorded results. WGSL is read by naga, GLSL, ESSL and HLSL by glslang. All
+//! are compute shaders, by the option `harness`; arithmetic, control flow, memory and communication are tested, not
+//! textures and varyings.
 //!
 //! Of real shaders and recorded results every 96th shader runs, every 32nd with `TGSIC_LONG`, or every n-th with
-//! `TGSIC_EVERY=n`.
-//! `TGSIC_ONLY=text` restricts it to shaders whose path contains the text.
+//! `TGSIC_EVERY=n`. `TGSIC_ONLY=text` restricts the runs to paths that contain the text.
 
 #[path = "../../tests/runs/mod.rs"]
 mod runs;
@@ -28,8 +27,8 @@ use tgsi_environment::SamplerDim;
 use tgsi_ir::shader::Shader;
 use tgsi_run::vectors::{Agreement, UninitialisedWords, Vector, as_recorded};
 
-/// Shaders whose code a device compiles for longer than a minute, and such as need not compute the same on every
-/// device: as those of the tests of modules.
+/// Shaders that take a device longer than a minute to compile, or that may give different results on different devices;
+/// the same as in the tests of modules.
 const LEFT_OUT: &[&str] = &[
     "max-input-components.geom",
     "tes-input-mat2_2.tesc",
@@ -39,20 +38,20 @@ const LEFT_OUT: &[&str] = &[
     "frag-lit.frag",
 ];
 
-/// A shader that takes longer is named.
+/// The names of slower shaders are printed.
 const SLOW: Duration = Duration::from_secs(10);
 
-/// A language whose texts are read back.
+/// A language that is read back.
 struct Way {
     text: Compiler,
     module: Compiler,
     reader: Reader,
-    /// Textures of one dimension stay such.
+    /// 1D textures are not lowered.
     one_dimensional: bool,
 }
 
 impl Way {
-    /// The profile is that of the driver for SPIR-V whose modules the texts are made of.
+    /// `profile` is the SPIR-V driver's profile for the text's modules.
     fn new(text: &'static Text, profile: &str, reader: Reader) -> Way {
         let mut options = SpirvOptions::default();
         options.set(profile).expect("a profile");
@@ -64,7 +63,7 @@ impl Way {
         }
     }
 
-    /// A shader as it is before its code is made, and what runs the text that was read back.
+    /// Returns a lowered shader, and the runner of its text read back.
     fn made(&self, source: &tgsi::Shader) -> Result<Result<Made, String>, String> {
         let mut compilation = self.text.start(source).map_err(|error| error.to_string())?;
         compilation.advance(Stage::Registers).map_err(|error| error.to_string())?;
@@ -82,20 +81,20 @@ impl Way {
     }
 }
 
-/// A lowered shader, and what runs its text.
+/// A lowered shader, and the runner of its text.
 type Made = (Shader, Box<dyn Runner>);
 
-/// What became of shaders.
+/// The results for a number of shaders.
 #[derive(Debug, Default)]
 struct Outcome {
     equal: usize,
-    /// What the language has not, and how many shaders have it.
+    /// Features that the language lacks, with the number of shaders that use them.
     refused: BTreeMap<String, usize>,
     wrong: Vec<String>,
 }
 
 impl Outcome {
-    /// Of many.
+    /// Adds up results.
     fn sum(all: Vec<Outcome>) -> Outcome {
         let mut sum = Outcome::default();
         for one in all {
@@ -108,7 +107,7 @@ impl Outcome {
         sum
     }
 
-    /// One shader with so many results.
+    /// The result for one shader with `count` runs.
     fn of(file: &str, count: usize, start: Instant, result: Result<Result<(), String>, String>) -> Outcome {
         if start.elapsed() > SLOW {
             println!("{file}: {:.1?}", start.elapsed());
@@ -128,7 +127,7 @@ impl Outcome {
     }
 }
 
-/// Runs the texts of files with made-up inputs against the interpreter.
+/// Runs the texts of files with generated inputs, and compares with the interpreter.
 fn run_files(way: &Way, files: &[PathBuf], seeds: u64) -> Outcome {
     let one = |path: &PathBuf| {
         let source = parsed(&std::fs::read(path).expect("a file"))?;
@@ -157,7 +156,7 @@ fn run_files(way: &Way, files: &[PathBuf], seeds: u64) -> Outcome {
     Outcome::sum(files.par_iter().filter(|path| is_wanted(path)).filter_map(one).collect())
 }
 
-/// Whether a shader has operations that a device may round otherwise, or shows bits of a NaN.
+/// Returns whether a shader has operations that devices may round differently, or exposes the bits of a NaN.
 fn depends_on_device(shader: &Shader) -> bool {
     shader.functions.values().filter_map(|function| function.body.as_ref()).any(|body| {
         body.blocks().flat_map(|block| body.insts(block)).any(|inst| {
@@ -167,19 +166,19 @@ fn depends_on_device(shader: &Shader) -> bool {
     })
 }
 
-/// Whether a shader has textures of one dimension.
+/// Returns whether a shader has 1D textures.
 fn has_one_dimension(source: &tgsi::Shader) -> bool {
     let views = source.declarations.iter().filter_map(|declaration| Some(declaration.sampler_view.as_ref()?.target));
     let lookups = source.instructions.iter().filter_map(|instruction| Some(instruction.texture.as_ref()?.target));
     views.chain(lookups).any(|target| target.sampler_dim() == SamplerDim::Dim1D)
 }
 
-/// Runs texts with recorded inputs, and compares with what was recorded.
+/// Runs texts with recorded inputs, and compares with the recorded results.
 fn run_vectors(way: &Way, file: &str, root: &Path, every: usize) -> Outcome {
     let mut by_shader: BTreeMap<String, Vec<Vector>> = BTreeMap::new();
     for line in crate::common::lines(crate::common::shared(file)) {
         let vector = Vector::parse(&line).expect("a recorded result");
-        // Special values bind the interpreter only.
+        // Special values are only guaranteed in the interpreter.
         if !vector.has_special_values() {
             by_shader.entry(vector.file.clone()).or_default().push(vector);
         }
@@ -190,7 +189,7 @@ fn run_vectors(way: &Way, file: &str, root: &Path, every: usize) -> Outcome {
         if LEFT_OUT.iter().any(|name| file.contains(name)) {
             return None;
         }
-        // The texels of the recording depend on all coordinates, also on those that a texture of height 1 ignores.
+        // The recorded texels depend on all coordinates, including those that a texture of height 1 ignores.
         if !way.one_dimensional && has_one_dimension(&source) {
             return None;
         }
@@ -242,7 +241,7 @@ fn every() -> usize {
     crate::common::every(96, 32)
 }
 
-/// The languages that can be run here.
+/// Returns the languages that can be run here.
 fn ways() -> impl Iterator<Item = &'static (&'static str, Way)> {
     let lacking = tgsi_spirv_vulkan::unavailable();
     let no_glslang = std::process::Command::new("glslangValidator").arg("--version").output().is_err();

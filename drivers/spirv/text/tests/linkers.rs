@@ -1,4 +1,4 @@
-//! Whether the stages of a pipeline link, translated separately and together, by linkers that are not of this project.
+//! Checks that the stages of a pipeline link, translated separately and together, using linkers of other projects.
 //!
 //! | target | linker |
 //! |---|---|
@@ -7,9 +7,9 @@
 //! | SPIR-V for Vulkan | `spirv-val`, and the rules for interfaces; lavapipe draws pairs |
 //! | WGSL | naga's reader, and the rules for interfaces |
 //!
-//! All that a language can state must link: a shader that it cannot state is an error of the driver. Real shaders are
-//! every 48th, every 8th with `TGSIC_LONG`, or every n-th with `TGSIC_EVERY=n`. `TGSIC_ONLY=text` restricts pipelines
-//! to those with the text in their name.
+//! All pipelines that a language can express must link; the driver must reject the others with an error. Real shaders
+//! are every 48th, every 8th with `TGSIC_LONG`, or every n-th with `TGSIC_EVERY=n`. `TGSIC_ONLY=text` restricts
+//! pipelines to those with the text in their name.
 
 #[cfg(feature = "spirv-cross")]
 #[path = "linkers/gl.rs"]
@@ -33,22 +33,22 @@ use tgsi_compiler::{Compiler, Driver, Source, Target};
 use tgsi_driver_spirv_text::WGSL;
 use tgsi_ir::passes::linking::LinkOptions;
 
-/// Bytes of code that Mesa compiles in less than a second. More is arithmetic.
+/// Bytes of code that Mesa compiles quickly. Larger texts are mostly arithmetic.
 #[cfg(feature = "spirv-cross")]
 const MOST_BYTES: usize = 50_000;
 
-/// What Mesa says of extensions that it does not have.
+/// Mesa's messages for unsupported extensions.
 #[cfg(feature = "spirv-cross")]
 const LACKING: &[&str] = &["No extensions available", "' unsupported in"];
 
-/// Code of each stage of a pipeline, with the reflected interface.
+/// The code of each stage of a pipeline, with the reflected interface.
 type Translated = Vec<(Processor, Vec<u8>, String)>;
 
 fn target(driver: &dyn Driver, options: &[&str]) -> Arc<dyn Target> {
     driver.target(options).expect("known options").into()
 }
 
-/// Each shader translated without the others.
+/// Translates each shader separately.
 fn separately(compiler: &Compiler, pipeline: &Pipeline) -> Result<Translated, String> {
     let one = |shader: &tgsi::Shader| {
         let reflected = compiler.start(shader).and_then(|mut compilation| compilation.reflect());
@@ -75,7 +75,7 @@ fn wanted(pipelines: impl Iterator<Item = Pipeline>) -> Vec<Pipeline> {
     pipelines.filter(|pipeline| pipeline.name.contains(&only)).collect()
 }
 
-/// Pipelines around real shaders.
+/// Builds pipelines around real shaders.
 fn real() -> Vec<Pipeline> {
     let every = crate::common::every(48, 8);
     let compiler = Compiler::for_target(target(&tgsi_driver_spirv::DRIVER, &[]));
@@ -99,7 +99,7 @@ fn made() -> Vec<Pipeline> {
     wanted(pipelines::made().into_iter())
 }
 
-/// What did not link, and how often the driver refused a shader.
+/// The link failures, and how often the driver rejected a shader.
 #[derive(Default)]
 struct Report {
     linked: usize,
@@ -108,7 +108,7 @@ struct Report {
 }
 
 impl Report {
-    /// Fails if something does not link, or if fewer pipelines than a share are left to be linked.
+    /// Fails if a pipeline does not link, or if fewer than the share `least` remain to be linked.
     fn assert(&self, name: &str, least: f64) {
         let all = self.linked + self.refused.values().sum::<usize>() + self.wrong.len();
         println!("{name}: {} of {all} link, {} do not; refused: {:#?}", self.linked, self.wrong.len(), self.refused);
@@ -119,7 +119,7 @@ impl Report {
     }
 }
 
-/// What pipelines become, in both ways, and the name of each. What the driver refuses is counted.
+/// Translates pipelines separately and together, and names each. Pipelines that the driver rejects are counted.
 fn translate(compiler: &Compiler, pipelines: &[Pipeline], report: &mut Report) -> Vec<(String, Translated)> {
     let both = |(number, pipeline): (usize, &Pipeline)| {
         let separate = pipeline.is_complete.then(|| separately(compiler, pipeline));
@@ -150,7 +150,7 @@ const fn suffix(stage: Processor) -> &'static str {
     }
 }
 
-/// Mesa's linkers; none where they are missing, which is said.
+/// Returns Mesa's linkers; prints a message if they are missing.
 #[cfg(feature = "spirv-cross")]
 fn mesa() -> Option<&'static gl::Linkers> {
     static LINKERS: std::sync::LazyLock<Result<gl::Linkers, String>> = std::sync::LazyLock::new(gl::Linkers::new);
@@ -267,7 +267,7 @@ fn pipelines_of_real_shaders_link_in_vulkan() {
     }
 }
 
-/// Pairs that are drawn on Vulkan, where the sum of all slots is the colour.
+/// Draws pairs on Vulkan; the colour is the sum of all slots.
 #[test]
 fn made_pairs_draw_what_they_should() {
     use tgsi_spirv_vulkan::draw::{Drawing, PixelFormat, Uniform, draw};

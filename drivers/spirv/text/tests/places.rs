@@ -1,10 +1,10 @@
-//! The places of what languages lack: the part of the source that needs it.
+//! Tests the places of errors for features that languages lack: the part of the source that needs them.
 #![cfg(feature = "spirv-cross")]
 
 use tgsi_compiler::{Compiler, Driver};
 use tgsi_driver_spirv_text::{ESSL, HLSL, MSL, Text, WGSL};
 
-/// What a driver says of a shader that the language has not all for, and the line that it says it of.
+/// Returns the error of a driver for an unsupported shader, and the line that it concerns.
 fn refused(driver: &Text, text: &str) -> (String, String) {
     let source = tgsi::text::parse(text.as_bytes()).unwrap_or_else(|findings| panic!("{findings:?}\n{text}")).shader;
     let compiler = Compiler::for_target(driver.target(&[]).expect("no options").into());
@@ -100,9 +100,9 @@ fn what_needs_it_is_named() {
             "cull distances",
             "PROPERTY NUM_CULLDIST_ENABLED",
         ),
-        (&WGSL, fragment("DCL IN[1], PCOORD, LINEAR", "ADD OUT[0], IN[0], IN[1]"), "coordinates in points", "DCL IN[1]"),
+        (&WGSL, fragment("DCL IN[1], PCOORD, LINEAR", "ADD OUT[0], IN[0], IN[1]"), "point coordinates", "DCL IN[1]"),
         (&WGSL, fragment("DCL IN[1], CLIPDIST, LINEAR", "ADD OUT[0], IN[0], IN[1]"), "clip distances", "DCL IN[1]"),
-        (&WGSL, lookup("", "INTERP_CENTROID TEMP[0], IN[0]"), "interpolation at a place", "INTERP_CENTROID"),
+        (&WGSL, lookup("", "INTERP_CENTROID TEMP[0], IN[0]"), "interpolation at a position", "INTERP_CENTROID"),
         (&WGSL, lookup("", "READ_HELPER TEMP[0].x"), "helper invocations", "READ_HELPER"),
         (
             &WGSL,
@@ -175,7 +175,7 @@ fn what_needs_it_is_named() {
     assert_eq!(wrong, Vec::<String>::new());
 }
 
-/// The innermost of too many blocks.
+/// The error is at the innermost of too many nested blocks.
 #[test]
 fn blocks_that_are_too_deep() {
     let mut text = "FRAG\nDCL IN[0], GENERIC[0], PERSPECTIVE\nDCL OUT[0], COLOR\nDCL CONST[0]\nDCL TEMP[0]\n\

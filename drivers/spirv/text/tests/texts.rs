@@ -1,4 +1,4 @@
-//! Texts of GLSL and ESSL: what is declared, numbered and named.
+//! Tests the declarations, bindings and names in texts of GLSL and ESSL.
 #![cfg(feature = "spirv-cross")]
 
 use std::collections::BTreeSet;
@@ -20,7 +20,7 @@ fn translate(driver: &Text, options: &[&str], text: &str) -> String {
     String::from_utf8(code.into_bytes()).expect("a text")
 }
 
-/// The shaders of a program, linked.
+/// Links the shaders of a program.
 fn link(driver: &Text, texts: &[&str]) -> Vec<String> {
     let shaders: Vec<tgsi::Shader> = texts.iter().map(|text| parse(text)).collect();
     let sources = shaders.iter().map(Source::from).collect();
@@ -28,7 +28,7 @@ fn link(driver: &Text, texts: &[&str]) -> Vec<String> {
     program.shaders.into_iter().map(|shader| String::from_utf8(shader.code.into_bytes()).expect("a text")).collect()
 }
 
-/// The numbers of bindings in declarations, of the kind that has such a word, sorted.
+/// Returns the sorted bindings in declarations that contain `word`.
 fn bindings(text: &str, word: &str) -> Vec<u32> {
     let of = |line: &str| {
         let (_, rest) = line.split_once("binding = ")?;
@@ -75,7 +75,7 @@ const TWO_STAGES: [&str; 2] = [
      ADD OUT[0], CONST[0][1], TEMP[0]\nEND\n",
 ];
 
-/// In a program, resources of one name are one resource, and bindings are those of all stages.
+/// In a program, resources with the same name are one resource, and all stages share the bindings.
 #[test]
 fn stages_of_a_program_have_resources_of_their_own() {
     for driver in [&GLSL, &ESSL] {
@@ -91,20 +91,20 @@ fn stages_of_a_program_have_resources_of_their_own() {
         assert_eq!(bindings(&linked[0], "sampler"), [0], "{name}: {}", linked[0]);
         assert_eq!(bindings(&linked[1], "sampler"), [1], "{name}: {}", linked[1]);
         assert!(linked[1].contains("// uniform buffer 2: set 0, binding 130"), "{name}: {}", linked[1]);
-        // Names of variables are no option for resources.
+        // Resources keep their names without the option for names of variables.
         let text = translate(driver, &["no_names"], TWO_STAGES[1]);
         assert!(text.contains("uniform fs_uniform_buffer0") && text.contains(" fs_texture0;"), "{name}: {text}");
     }
 }
 
-/// ESSL compares how both sides interpolate.
+/// ESSL compares the interpolation of both sides.
 #[test]
 fn linked_outputs_are_interpolated_as_they_are_read() {
     for driver in [&GLSL, &ESSL] {
         let linked = link(driver, &TWO_STAGES);
         assert!(linked[0].contains("flat out vec4"), "{}", linked[0]);
         assert!(linked[1].contains("flat in vec4"), "{}", linked[1]);
-        // What the source says of an output counts where nothing else is known.
+        // The interpolation of the source's output applies if nothing else is known.
         let declared = TWO_STAGES[0].replace("DCL OUT[1], GENERIC[0]", "DCL OUT[1], GENERIC[0], CONSTANT");
         assert!(translate(driver, &[], &declared).contains("flat out vec4"));
         assert!(!translate(driver, &[], TWO_STAGES[0]).contains("flat out vec4"));
@@ -120,7 +120,7 @@ fn inputs_at_samples_are_declared_as_their_outputs() {
     }
 }
 
-/// Slots that an array has on one side only are variables on both.
+/// Slots that form an array on one side only are variables on both.
 #[test]
 fn arrays_between_stages_are_variables() {
     let fragment = "FRAG\nDCL IN[0..2], ARRAY(1), GENERIC[0], PERSPECTIVE\nDCL OUT[0], COLOR\nDCL CONST[0][0]\nDCL ADDR[0]\n\
@@ -131,7 +131,7 @@ fn arrays_between_stages_are_variables() {
             for location in 0..3 {
                 assert!(text.contains(&format!("layout(location = {location}) in vec4 in_0")), "{text}");
             }
-            // Which one it is must be asked on robust devices, too.
+            // A dynamic index is compared on robust devices, too.
             for element in ["== 0u", "== 1u", "== 2u"] {
                 assert!(text.contains(element), "{options:?}: {text}");
             }
@@ -165,7 +165,7 @@ fn distances_are_declared_by_their_writers_alone() {
     }
 }
 
-/// What a fetch must not exceed is asked for by what ESSL has.
+/// The bounds of a fetch are computed from the queries that ESSL has.
 #[test]
 fn fetches_of_essl() {
     let fetch = |target: &str, coordinate: &str| {
@@ -182,7 +182,7 @@ fn fetches_of_essl() {
         assert!(!levels.contains(target) || text.contains("textureSize("), "{target}: {text}");
     }
     let text = fetch("2D_ARRAY", "IN[0]");
-    // A level has as many layers as the texture.
+    // All levels have the same number of layers.
     assert!(text.contains("findMSB(max(_") && !text.contains(".z)"), "{text}");
 }
 
@@ -197,7 +197,7 @@ fn large_arrays_are_cleared_by_a_loop() {
     }
 }
 
-/// Metal has the texels of images with atomics in a buffer, too.
+/// In Metal, images with atomics have an additional buffer for their texels.
 #[test]
 fn buffers_of_metal_have_different_numbers() {
     let text = "FRAG\nDCL OUT[0], COLOR\nDCL CONST[0][0..1]\nDCL BUFFER[0]\nDCL IMAGE[0], 2D, PIPE_FORMAT_R32_UINT, WR\n\

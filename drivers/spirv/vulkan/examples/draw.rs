@@ -5,7 +5,7 @@
 //! cargo run --release -p tgsi-spirv-vulkan --example draw -- picture.png VERTEX.tgsi FRAGMENT.tgsi
 //! ```
 //!
-//! Where things are bound is what `tgsic translate --driver spirv --reflect` says.
+//! `tgsic translate --driver spirv --reflect` shows the bindings.
 
 use std::fs;
 use std::io::BufWriter;
@@ -36,7 +36,7 @@ fn picture_to_file() -> Result<(), String> {
     write(&output, &pixels).map_err(|error| format!("{}: {error}", output.display()))
 }
 
-/// The pixels of a square that these shaders, or those of the demo, draw.
+/// Draws a square with these shaders, or those of the demo, and returns its pixels.
 pub fn picture(vertex: Option<PathBuf>, fragment: Option<PathBuf>) -> Result<Vec<u8>, String> {
     let demo = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../fixtures/drivers/spirv/picture");
     let vertex = translate(&vertex.unwrap_or_else(|| demo.join("textured.tgsi")))?;
@@ -64,7 +64,7 @@ fn translate(path: &Path) -> Result<Vec<u8>, String> {
     compiler.compile(source).map(|code| code.into_bytes()).map_err(|error| format!("{name}: {error}"))
 }
 
-/// A square of two triangles: positions, and coordinates from -1 to 1.
+/// Returns a square of two triangles: positions, and coordinates from -1 to 1.
 fn square() -> Vec<Vec<[f32; 4]>> {
     let corners = [[-1.0, -1.0], [1.0, -1.0], [-1.0, 1.0], [-1.0, 1.0], [1.0, -1.0], [1.0, 1.0]];
     let positions = corners.map(|[x, y]| [x, y, 0.5, 1.0]).to_vec();
@@ -80,7 +80,7 @@ fn uniform(binding: u32, values: &[[f32; 4]]) -> Uniform {
     Uniform { set: 0, binding, bytes }
 }
 
-/// Colours from blue over white and orange to black, as a texture of one row.
+/// Returns a one-row texture with colours from blue over white and orange to black.
 fn palette() -> Texture {
     let stops: [[f32; 3]; 5] = [[0.0, 0.03, 0.4], [0.1, 0.4, 0.8], [0.95, 1.0, 1.0], [1.0, 0.65, 0.0], [0.0, 0.0, 0.0]];
     let mut texels = Vec::new();

@@ -1,4 +1,4 @@
-//! Code for workgroups of one size, and what runs it: the device of this process, or a process of its own.
+//! Code for workgroups of one size, run either by the device of this process or by a separate process.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -10,13 +10,13 @@ use crate::module::Binding;
 use crate::pipeline::Pipeline;
 use crate::processes;
 
-/// Seconds after which a run is given up, unless the variable says otherwise. Loops are bounded, so that this is only
-/// for drivers that hang, or that need too long to compile.
+/// Seconds after which a run is abandoned by default. Loops are bounded, so only drivers that hang or compile very
+/// slowly exceed it.
 const SECONDS: u64 = 60;
-/// The variable.
+/// The variable that overrides it.
 const SECONDS_VARIABLE: &str = "TGSIC_VULKAN_SECONDS";
 
-/// What must be known of a device to make code and inputs for it.
+/// Properties of a device needed to generate code and inputs for it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Facts {
     /// Its name, with the driver's.
@@ -27,17 +27,17 @@ pub struct Facts {
     pub max_invocations: u32,
     /// Most bytes of a constant buffer.
     pub max_uniform_bytes: u64,
-    /// Whether 32-bit floats may be promised to keep signed zeros, infinities and NaN.
+    /// Whether code may require that 32-bit floats preserve signed zeros, infinities and NaN.
     pub keeps_special: bool,
-    /// Whether 32-bit floats may be promised to keep denormals, whatever those of other sizes do.
+    /// Whether code may require that 32-bit floats preserve denormals, independently of other sizes.
     pub keeps_denormals: bool,
 }
 
 impl Facts {
-    /// Those of the device that runs code.
+    /// Returns the properties of the device that runs code.
     ///
     /// # Errors
-    /// There is none.
+    /// There is no device.
     pub fn get() -> Result<&'static Facts, String> {
         static FACTS: OnceLock<Result<Facts, String>> = OnceLock::new();
         let facts = FACTS.get_or_init(|| match processes::are_used() {
@@ -48,7 +48,7 @@ impl Facts {
     }
 }
 
-/// How long a run may take.
+/// Returns the time limit of a run.
 pub fn time_limit() -> Duration {
     static LIMIT: OnceLock<Duration> = OnceLock::new();
     *LIMIT.get_or_init(|| {
@@ -57,12 +57,12 @@ pub fn time_limit() -> Duration {
     })
 }
 
-/// Why there is no result of code.
+/// A failed run.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Failure {
-    /// What happened.
+    /// The message.
     pub message: String,
-    /// The device is at work still, and is not to be used again.
+    /// The device is still busy and must not be used again.
     pub is_unended: bool,
 }
 
@@ -73,37 +73,37 @@ impl From<String> for Failure {
 }
 
 impl Failure {
-    /// For a run that takes too long.
+    /// Creates the failure of a run that exceeds the time limit.
     pub fn unended() -> Failure {
         let message = format!("did not end within {} s on Vulkan", time_limit().as_secs());
         Failure { message, is_unended: true }
     }
 }
 
-/// Code that can be given to a device.
+/// Code for a device.
 pub struct SizedCode {
-    /// Tells it from other code of this process.
+    /// Identifies the code within this process.
     pub id: u64,
     /// Its words.
     pub words: Vec<u32>,
-    /// What is bound to it.
+    /// Its bindings.
     pub bindings: Vec<Binding>,
-    /// The same made ready for the device of this process.
+    /// The pipeline for the device of this process, once created.
     pipeline: Mutex<Option<Pipeline>>,
 }
 
 impl SizedCode {
-    /// Code with these bindings.
+    /// Creates code with these bindings.
     pub fn new(words: Vec<u32>, bindings: Vec<Binding>) -> SizedCode {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let id = NEXT.fetch_add(1, Ordering::Relaxed);
         SizedCode { id, words, bindings, pipeline: Mutex::default() }
     }
 
-    /// Runs it once. Returns the parts as they are after it.
+    /// Runs it once. Returns the buffers after the run.
     ///
     /// # Errors
-    /// The device fails, or does not end in time.
+    /// The device fails, or does not finish in time.
     pub fn run(&self, parts: Vec<Part>) -> Result<Vec<Part>, Failure> {
         if processes::are_used() { processes::run(self, parts) } else { self.run_here(parts) }
     }
@@ -111,7 +111,7 @@ impl SizedCode {
     /// Runs it once on the device of this process.
     ///
     /// # Errors
-    /// The same.
+    /// As [`run`](Self::run).
     pub fn run_here(&self, parts: Vec<Part>) -> Result<Vec<Part>, Failure> {
         let device = Device::get()?;
         let mut pipeline = self.pipeline.lock().unwrap_or_else(PoisonError::into_inner);

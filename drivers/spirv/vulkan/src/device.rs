@@ -1,4 +1,4 @@
-//! The device: one for the process, made when it is first needed.
+//! The device: one per process, opened on first use.
 
 use std::ffi::{CStr, c_void};
 use std::ptr;
@@ -10,17 +10,17 @@ use ash::vk;
 use crate::code::Facts;
 use crate::dispatch::Session;
 
-/// What must be installed.
-const HINT: &str = "to run SPIR-V, install a driver for Vulkan, such as lavapipe (apt-get install mesa-vulkan-drivers \
+/// The required installation.
+const HINT: &str = "to run SPIR-V, install a Vulkan driver, such as lavapipe (apt-get install mesa-vulkan-drivers \
                     libvulkan1)";
 
-/// Extensions that are used where the device has them.
+/// Extensions that are enabled if available.
 const EXTENSIONS: [&CStr; 3] =
     [ash::ext::robustness2::NAME, ash::ext::shader_atomic_float::NAME, ash::khr::shader_clock::NAME];
 
 /// The device.
 pub struct Device {
-    /// What must be known to make code and inputs for it.
+    /// Properties needed to generate code and inputs for it.
     pub facts: Facts,
     /// Its functions.
     pub handle: ash::Device,
@@ -30,48 +30,48 @@ pub struct Device {
     pub family: u32,
     /// Whether the queue draws.
     pub can_draw: bool,
-    /// A kind of memory that the host can see.
+    /// A type of memory that is visible to the host.
     pub memory_type: u32,
     /// Alignment of buffers within memory.
     pub alignment: u64,
-    /// Whether nothing may be bound: then it has no bytes.
+    /// Whether null descriptors are allowed; they have size 0.
     pub has_null_descriptors: bool,
-    /// What runs share, one after the other.
+    /// The state shared by consecutive runs.
     pub session: Mutex<Session>,
     is_lost: AtomicBool,
-    // They must live as long as the device.
+    // They must outlive the device.
     _instance: ash::Instance,
     _entry: ash::Entry,
 }
 
 impl Device {
-    /// The device.
+    /// Returns the device.
     ///
     /// # Errors
-    /// There is none, or it was given up.
+    /// There is no device, or it was abandoned.
     pub fn get() -> Result<&'static Device, String> {
         static DEVICE: OnceLock<Result<Device, String>> = OnceLock::new();
         let device = DEVICE.get_or_init(Device::new).as_ref().map_err(Clone::clone)?;
         if device.is_lost.load(Ordering::Relaxed) {
-            return Err("the device for Vulkan did not end an earlier run and is given up".to_owned());
+            return Err("the Vulkan device did not finish an earlier run and was abandoned".to_owned());
         }
         Ok(device)
     }
 
-    /// Gives the device up. Nothing of it is destroyed, because it may still be at work.
+    /// Abandons the device. It may still be busy, so none of its objects is destroyed.
     pub fn give_up(&self) {
         self.is_lost.store(true, Ordering::Relaxed);
     }
 
-    /// Whether the device was given up.
+    /// Returns whether the device was abandoned.
     pub fn is_lost(&self) -> bool {
         self.is_lost.load(Ordering::Relaxed)
     }
 
     fn new() -> Result<Device, String> {
-        // SAFETY: loading a library runs its initialisers. That of the system's loader of Vulkan is trusted.
+        // SAFETY: loading a library runs its initialisers. Those of the system's Vulkan loader are trusted.
         let entry = unsafe { ash::Entry::load() }.map_err(|error| format!("no Vulkan: {error}; {HINT}"))?;
-        // SAFETY: the entry is alive; no pointers are given.
+        // SAFETY: the entry is alive; no pointers are passed.
         let version = unsafe { entry.try_enumerate_instance_version() };
         let version = version.ok().flatten().unwrap_or(vk::API_VERSION_1_0).min(vk::API_VERSION_1_3);
         if version < vk::API_VERSION_1_1 {
@@ -81,36 +81,36 @@ impl Device {
         let info = vk::InstanceCreateInfo::default().application_info(&application);
         // SAFETY: the structures live until after the call.
         let instance = unsafe { entry.create_instance(&info, None) }
-            .map_err(|error| format!("no instance of Vulkan: {error}; {HINT}"))?;
+            .map_err(|error| format!("no Vulkan instance: {error}; {HINT}"))?;
         // SAFETY: the instance is alive.
         let devices = unsafe { instance.enumerate_physical_devices() }
-            .map_err(|error| format!("no devices for Vulkan: {error}; {HINT}"))?;
+            .map_err(|error| format!("no Vulkan devices: {error}; {HINT}"))?;
         let (physical, properties) = choose(&instance, &devices)?;
         open(entry, instance, physical, &properties, version)
     }
 }
 
-/// The name of a device.
+/// Returns the name of a device.
 fn name(properties: &vk::PhysicalDeviceProperties) -> String {
     properties.device_name_as_c_str().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
 }
 
-/// The device that the variable names, or else a processor, or else the first one.
+/// Chooses the device: the one named by the variable, else a CPU device, else the first one.
 fn choose(
     instance: &ash::Instance,
     devices: &[vk::PhysicalDevice],
 ) -> Result<(vk::PhysicalDevice, vk::PhysicalDeviceProperties), String> {
-    // SAFETY: the devices are of the instance.
+    // SAFETY: the devices belong to the instance.
     let with_properties = devices.iter().map(|&d| (d, unsafe { instance.get_physical_device_properties(d) }));
     let all: Vec<_> = with_properties.filter(|(_, p)| p.api_version >= vk::API_VERSION_1_1).collect();
     if let Ok(wanted) = std::env::var("TGSIC_VULKAN_DEVICE") {
         return all.iter().copied().find(|(_, properties)| name(properties).contains(&wanted)).ok_or_else(|| {
             let names: Vec<String> = all.iter().map(|(_, properties)| name(properties)).collect();
-            format!("no device for Vulkan is called `{wanted}`; there are {}", names.join(", "))
+            format!("no Vulkan device is named `{wanted}`; available: {}", names.join(", "))
         });
     }
     let processor = all.iter().find(|(_, properties)| properties.device_type == vk::PhysicalDeviceType::CPU);
-    processor.or(all.first()).copied().ok_or_else(|| format!("no device for Vulkan; {HINT}"))
+    processor.or(all.first()).copied().ok_or_else(|| format!("no Vulkan device; {HINT}"))
 }
 
 /// Opens a device with all features that it has.
@@ -122,7 +122,7 @@ fn open(
     version: u32,
 ) -> Result<Device, String> {
     let version = version.min(properties.api_version);
-    // SAFETY: the device is of the instance, here and below.
+    // SAFETY: the device belongs to the instance, here and below.
     let extensions = unsafe { instance.enumerate_device_extension_properties(physical) }.unwrap_or_default();
     let has = |name: &CStr| extensions.iter().any(|extension| extension.extension_name_as_c_str() == Ok(name));
     let names: Vec<*const std::ffi::c_char> =
@@ -134,7 +134,7 @@ fn open(
     let mut robustness = vk::PhysicalDeviceRobustness2FeaturesEXT::default();
     let mut atomic_float = vk::PhysicalDeviceShaderAtomicFloatFeaturesEXT::default();
     let mut clock = vk::PhysicalDeviceShaderClockFeaturesKHR::default();
-    // The structures of the features, as a chain: first filled by the device, then given back as they are. Each link is
+    // The structures of the features, as a chain: first filled by the device, then passed back unchanged. Each link is
     // set here, so that no structure is in two chains.
     let mut links: Vec<(*mut c_void, *mut *mut c_void)> = Vec::new();
     if version >= vk::API_VERSION_1_2 {
@@ -167,14 +167,14 @@ fn open(
     let families = unsafe { instance.get_physical_device_queue_family_properties(physical) };
     let find = |flags| families.iter().position(|family| family.queue_flags.contains(flags));
     let drawing = find(vk::QueueFlags::COMPUTE | vk::QueueFlags::GRAPHICS);
-    let family = drawing.or(find(vk::QueueFlags::COMPUTE)).ok_or("the device for Vulkan computes nothing")? as u32;
+    let family = drawing.or(find(vk::QueueFlags::COMPUTE)).ok_or("the Vulkan device has no compute queue")? as u32;
     let queues = [vk::DeviceQueueCreateInfo::default().queue_family_index(family).queue_priorities(&[1.0])];
     let mut info = vk::DeviceCreateInfo::default().queue_create_infos(&queues).enabled_extension_names(&names);
     info.p_next = ptr::from_ref(&features).cast();
-    // SAFETY: the structures and the names live until after the call; what is enabled, the device has.
+    // SAFETY: the structures and the names live until after the call; the device supports all enabled features.
     let handle = unsafe { instance.create_device(physical, &info, None) }
-        .map_err(|error| format!("the device for Vulkan cannot be opened: {error}"))?;
-    // SAFETY: the family and its first queue were asked for above.
+        .map_err(|error| format!("the Vulkan device cannot be opened: {error}"))?;
+    // SAFETY: the family and its first queue were requested above.
     let queue = unsafe { handle.get_device_queue(family, 0) };
 
     // SAFETY: as above.
@@ -186,7 +186,7 @@ fn open(
         .iter()
         .position(|ty| ty.property_flags.contains(cached))
         .or_else(|| types.iter().position(|ty| ty.property_flags.contains(wanted)))
-        .ok_or("the device for Vulkan has no memory that the host can see")? as u32;
+        .ok_or("the Vulkan device has no host-visible memory")? as u32;
 
     let mut subgroup = vk::PhysicalDeviceSubgroupProperties::default();
     let mut float_controls = vk::PhysicalDeviceFloatControlsProperties::default();
@@ -206,7 +206,7 @@ fn open(
             max_invocations: limits.max_compute_work_group_invocations.min(limits.max_compute_work_group_size[0]),
             max_uniform_bytes: limits.max_uniform_buffer_range.into(),
             keeps_special: float_controls.shader_signed_zero_inf_nan_preserve_float32 != 0,
-            // Code says what becomes of denormals of 32 bits alone.
+            // Code specifies the handling of 32-bit denormals separately.
             keeps_denormals: float_controls.shader_denorm_preserve_float32 != 0
                 && float_controls.denorm_behavior_independence != vk::ShaderFloatControlsIndependence::NONE,
         },

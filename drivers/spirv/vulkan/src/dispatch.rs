@@ -1,4 +1,4 @@
-//! A run: buffers are filled, one workgroup runs, buffers are read.
+//! A run: fills buffers, runs one workgroup, reads buffers.
 
 use std::sync::PoisonError;
 
@@ -9,10 +9,10 @@ use crate::device::Device;
 use crate::module::BindingKind;
 use crate::pipeline::{Pipeline, descriptor_type};
 
-/// Least bytes of the buffer that all parts are in.
+/// Least bytes of the buffer that contains all parts.
 const MIN_BYTES: u64 = 1 << 22;
 
-/// The place of a part.
+/// The binding of a part.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Bound {
     /// Descriptor set.
@@ -25,10 +25,10 @@ pub struct Bound {
     pub kind: BindingKind,
 }
 
-/// A buffer that a run uses.
+/// A buffer used by a run.
 #[derive(Clone, Debug)]
 pub struct Part {
-    /// Its place.
+    /// Its binding.
     pub bound: Bound,
     /// Its number among the buffers of its kind.
     pub index: u32,
@@ -36,7 +36,7 @@ pub struct Part {
     pub bytes: Vec<u8>,
 }
 
-/// What runs share: memory that grows, and objects to give work to the device.
+/// State shared by runs: memory that grows, and objects for submitting work to the device.
 pub struct Session {
     pool: vk::CommandPool,
     commands: vk::CommandBuffer,
@@ -47,7 +47,7 @@ pub struct Session {
 }
 
 impl Session {
-    /// One without memory.
+    /// Creates a session without memory.
     ///
     /// # Errors
     /// The device has too little memory.
@@ -55,10 +55,10 @@ impl Session {
         let info = vk::CommandPoolCreateInfo::default()
             .queue_family_index(family)
             .flags(vk::CommandPoolCreateFlags::RESET_COMMAND_BUFFER);
-        // SAFETY: the device is alive; the structures live until after the calls. So below.
+        // SAFETY: the device is alive; the structures live until after the calls. The same holds below.
         let pool = unsafe { device.create_command_pool(&info, None) }.map_err(failed("no command pool"))?;
         let info = vk::CommandBufferAllocateInfo::default().command_pool(pool).command_buffer_count(1);
-        // SAFETY: the pool is of this device.
+        // SAFETY: the pool belongs to this device.
         let commands = unsafe { device.allocate_command_buffers(&info) }.map_err(failed("no command buffer"))?;
         // SAFETY: as above.
         let fence =
@@ -73,7 +73,7 @@ impl Session {
         })
     }
 
-    /// Makes room.
+    /// Grows the memory.
     fn reserve(&mut self, device: &Device, bytes: u64) -> Result<(), String> {
         if bytes <= self.bytes {
             return Ok(());
@@ -83,9 +83,9 @@ impl Session {
         let info = vk::BufferCreateInfo::default()
             .size(bytes)
             .usage(vk::BufferUsageFlags::STORAGE_BUFFER | vk::BufferUsageFlags::UNIFORM_BUFFER);
-        // SAFETY: the device is never destroyed; the structures live until after the calls. So below.
+        // SAFETY: the device is never destroyed; the structures live until after the calls. The same holds below.
         self.buffer = unsafe { device.handle.create_buffer(&info, None) }.map_err(failed("no buffer"))?;
-        // SAFETY: the buffer is of this device.
+        // SAFETY: the buffer belongs to this device.
         let needs = unsafe { device.handle.get_buffer_memory_requirements(self.buffer) };
         let info = vk::MemoryAllocateInfo::default().allocation_size(needs.size).memory_type_index(device.memory_type);
         // SAFETY: the type is one of the device's.
@@ -96,10 +96,10 @@ impl Session {
         Ok(())
     }
 
-    /// Waits for the end of the run. A device that does not end it is given up.
+    /// Waits for the end of the run. Abandons a device that does not finish it.
     fn wait(&self, device: &Device) -> Result<(), Failure> {
         let nanoseconds = u64::try_from(time_limit().as_nanos()).unwrap_or(u64::MAX);
-        // SAFETY: the fence is of this device.
+        // SAFETY: the fence belongs to this device.
         unsafe { device.handle.wait_for_fences(&[self.fence], true, nanoseconds) }.map_err(|error| {
             device.give_up();
             match error {
@@ -110,8 +110,8 @@ impl Session {
     }
 
     fn free(&mut self, device: &Device) {
-        // SAFETY: no run is under way, as each waits for its end and has the session for itself. Null handles are
-        // allowed.
+        // SAFETY: no run is in progress, since each waits for its end and has exclusive use of the session. Null
+        // handles are allowed.
         unsafe {
             device.handle.destroy_buffer(self.buffer, None);
             device.handle.free_memory(self.memory, None);
@@ -121,15 +121,15 @@ impl Session {
         self.bytes = 0;
     }
 
-    /// The mapped memory, for a short while.
+    /// Maps the memory during a call of `inner`.
     fn with_memory<T>(&mut self, device: &Device, inner: impl FnOnce(&mut [u8]) -> T) -> Result<T, String> {
         // SAFETY: the memory can be mapped, is not mapped, and is as large as the buffer.
         let start = unsafe { device.handle.map_memory(self.memory, 0, self.bytes, vk::MemoryMapFlags::empty()) }
             .map_err(failed("memory cannot be read"))?;
-        // SAFETY: so many bytes are mapped there, zero or whatever was written; the device does not use them now.
+        // SAFETY: this number of bytes is mapped there, zero or written before; the device does not use them now.
         let bytes = unsafe { std::slice::from_raw_parts_mut(start.cast::<u8>(), self.bytes as usize) };
         let result = inner(bytes);
-        // SAFETY: it was mapped above, and no reference to it is left.
+        // SAFETY: it was mapped above, and there are no more references to it.
         unsafe { device.handle.unmap_memory(self.memory) };
         Ok(result)
     }
@@ -139,14 +139,14 @@ fn failed(what: &'static str) -> impl Fn(vk::Result) -> String {
     move |error| format!("{what} on Vulkan: {error}")
 }
 
-/// Runs a pipeline once. Returns the parts as they are after it.
+/// Runs a pipeline once. Returns the parts after the run.
 ///
 /// # Errors
-/// The device fails, or does not end in time.
+/// The device fails, or does not finish in time.
 pub fn run(device: &'static Device, pipeline: &Pipeline, mut parts: Vec<Part>) -> Result<Vec<Part>, Failure> {
     let mut session = device.session.lock().unwrap_or_else(PoisonError::into_inner);
     if device.is_lost() {
-        return Err("the device for Vulkan is given up".to_owned().into());
+        return Err("the Vulkan device was abandoned".to_owned().into());
     }
     let mut offsets = Vec::with_capacity(parts.len());
     let mut end = 0u64;
@@ -163,7 +163,7 @@ pub fn run(device: &'static Device, pipeline: &Pipeline, mut parts: Vec<Part>) -
     let pool = descriptor_pool(device, pipeline, &parts)?;
     let result = dispatch(device, pipeline, &session, pool, &parts, &offsets);
     if !device.is_lost() {
-        // SAFETY: the run has ended, or never began; nobody else has the pool. One that was given up keeps it.
+        // SAFETY: the run has ended, or never began; the pool is not shared. An abandoned run keeps its pool.
         unsafe { device.handle.destroy_descriptor_pool(pool, None) };
     }
     result?;
@@ -201,7 +201,7 @@ fn dispatch(
 ) -> Result<(), Failure> {
     let handle = &device.handle;
     let info = vk::DescriptorSetAllocateInfo::default().descriptor_pool(pool).set_layouts(&pipeline.sets);
-    // SAFETY: pool and layouts are of this device; the structures live until after the call. So below.
+    // SAFETY: pool and layouts belong to this device; the structures live until after the call. The same holds below.
     let sets = unsafe { handle.allocate_descriptor_sets(&info) }.map_err(failed("no descriptor sets"))?;
     let buffers: Vec<[vk::DescriptorBufferInfo; 1]> = parts
         .iter()
@@ -210,7 +210,7 @@ fn dispatch(
             let info = vk::DescriptorBufferInfo::default();
             [match part.bytes.len() as u64 {
                 0 if device.has_null_descriptors => info.range(vk::WHOLE_SIZE),
-                // Fewer bytes than a word are no word.
+                // A range shorter than a word contains no word.
                 range => info.buffer(session.buffer).offset(offset).range(range.max(1)),
             }]
         })
@@ -235,8 +235,8 @@ fn dispatch(
     let barrier = [vk::MemoryBarrier::default()
         .src_access_mask(vk::AccessFlags::SHADER_WRITE)
         .dst_access_mask(vk::AccessFlags::HOST_READ)];
-    // SAFETY: sets, buffers, pipeline and commands are of this device and alive until the fence is signalled. The
-    // session is this run's alone, so that the commands are not pending and the queue is used by nobody else.
+    // SAFETY: sets, buffers, pipeline and commands belong to this device and live until the fence is signalled. This
+    // run has exclusive use of the session, so the commands are not pending and the queue is not used concurrently.
     unsafe {
         handle.update_descriptor_sets(&writes, &[]);
         handle.begin_command_buffer(commands, &begin).map_err(failed("no commands"))?;

@@ -1,7 +1,8 @@
-//! Draws a picture off screen: a vertex and a fragment shader, triangles, textures, uniform buffers, and the pixels back.
+//! Draws a picture off screen: a vertex and a fragment shader, triangles, textures, uniform buffers; reads the pixels
+//! back.
 //!
-//! It is what a host does with translated shaders, as small as it can be, and it runs the stages natively: interfaces,
-//! interpolation, derivatives and real textures, which the harness replaces.
+//! A minimal host for translated shaders. It runs the stages natively: interfaces, interpolation, derivatives and real
+//! textures, which the harness replaces.
 
 use std::sync::PoisonError;
 use std::time::{Duration, Instant};
@@ -10,12 +11,12 @@ use ash::vk;
 
 use crate::device::Device;
 
-/// Format of textures.
+/// The format of textures.
 const TEXTURE_FORMAT: vk::Format = vk::Format::R8G8B8A8_UNORM;
-/// Nanoseconds after which drawing is given up.
+/// Nanoseconds after which drawing is abandoned.
 const TIMEOUT: u64 = 60_000_000_000;
 
-/// Format of the pixels that are drawn.
+/// The format of the drawn pixels.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum PixelFormat {
     /// Red, green, blue, alpha, a byte each: 0 is 0.0, 255 is 1.0.
@@ -33,7 +34,7 @@ impl PixelFormat {
         }
     }
 
-    /// Bytes of a pixel.
+    /// Returns the bytes of a pixel.
     fn bytes(self) -> u64 {
         match self {
             PixelFormat::Rgba8 => 4,
@@ -45,13 +46,13 @@ impl PixelFormat {
 /// A picture to draw.
 #[derive(Clone, Debug)]
 pub struct Drawing<'a> {
-    /// The vertex shader, SPIR-V in bytes.
+    /// The vertex shader, a SPIR-V module in bytes.
     pub vertex: &'a [u8],
     /// The fragment shader.
     pub fragment: &'a [u8],
     /// Width and height in pixels.
     pub size: (u32, u32),
-    /// Format of the pixels.
+    /// The format of the pixels.
     pub format: PixelFormat,
     /// Vertex inputs by location, four floats for each vertex. Every three vertices are a triangle.
     pub attributes: &'a [Vec<[f32; 4]>],
@@ -61,14 +62,14 @@ pub struct Drawing<'a> {
     pub textures: &'a [Texture],
 }
 
-/// A uniform buffer of both stages.
+/// A uniform buffer for both stages.
 #[derive(Clone, Debug)]
 pub struct Uniform {
     /// Descriptor set.
     pub set: u32,
     /// Binding.
     pub binding: u32,
-    /// Content.
+    /// Its content.
     pub bytes: Vec<u8>,
 }
 
@@ -85,30 +86,30 @@ pub struct Texture {
     pub texels: Vec<u8>,
 }
 
-/// Draws. Returns the pixels in their format, rows from the top; what nothing covers is (0, 0, 0, 1).
+/// Draws. Returns the pixels in their format, rows from the top; uncovered pixels are (0, 0, 0, 1).
 ///
 /// # Errors
-/// There is no device that draws, or it does not take the shaders.
+/// There is no device that draws, or it rejects the shaders.
 pub fn draw(drawing: &Drawing<'_>) -> Result<Vec<u8>, String> {
     drawn(drawing, 1).map(|(pixels, _)| pixels)
 }
 
-/// The time that the device takes to draw the second time, when shaders are compiled and memory is there. It does not
-/// include that pixels are copied.
+/// Returns the time that the device takes to draw the second time, after shaders are compiled and memory is allocated.
+/// It excludes the copying of pixels.
 ///
 /// # Errors
-/// Those of [`draw`].
+/// The errors of [`draw`].
 pub fn time_of(drawing: &Drawing<'_>) -> Result<Duration, String> {
     drawn(drawing, 2).map(|(_, time)| time)
 }
 
-/// Draws so many times. Returns the pixels, and how long it took last.
+/// Draws `times` times. Returns the pixels, and the time of the last drawing.
 fn drawn(drawing: &Drawing<'_>, times: u32) -> Result<(Vec<u8>, Duration), String> {
     let device = Device::get()?;
     if !device.can_draw {
-        return Err("the device for Vulkan does not draw".to_owned());
+        return Err("the Vulkan device has no graphics queue".to_owned());
     }
-    // One user of the queue at a time.
+    // The queue must not be used concurrently.
     let _session = device.session.lock().unwrap_or_else(PoisonError::into_inner);
     let mut objects = Objects::new(device);
     let (width, height) = drawing.size;
@@ -148,8 +149,8 @@ fn drawn(drawing: &Drawing<'_>, times: u32) -> Result<(Vec<u8>, Duration), Strin
         .framebuffer(framebuffer)
         .render_area(area)
         .clear_values(&clear);
-    // SAFETY: all objects are of this device and live in `objects` until the fence is signalled or the device is given
-    // up; the commands are recorded by nobody else.
+    // SAFETY: all objects belong to this device and live in `objects` until the fence is signalled or the device is
+    // abandoned; the commands are not recorded concurrently.
     unsafe {
         handle.begin_command_buffer(commands, &begin).map_err(failed("no commands"))?;
         for upload in &uploads {
@@ -198,7 +199,7 @@ fn failed(what: &'static str) -> impl Fn(vk::Result) -> String {
     move |error| format!("{what} on Vulkan: {error}")
 }
 
-/// All of an image, and a buffer with its texels one after the other.
+/// Returns the copy region of a whole image, and of a buffer with its texels in order.
 fn copy_region((width, height): (u32, u32)) -> vk::BufferImageCopy {
     vk::BufferImageCopy::default().image_subresource(layers()).image_extent(vk::Extent3D { width, height, depth: 1 })
 }
@@ -211,7 +212,7 @@ fn range() -> vk::ImageSubresourceRange {
     vk::ImageSubresourceRange::default().aspect_mask(vk::ImageAspectFlags::COLOR).level_count(1).layer_count(1)
 }
 
-/// A buffer that the host sees.
+/// A host-visible buffer.
 #[derive(Clone, Copy)]
 struct Buffer {
     handle: vk::Buffer,
@@ -219,14 +220,14 @@ struct Buffer {
     bytes: u64,
 }
 
-/// An image of one level.
+/// An image with one level.
 #[derive(Clone, Copy)]
 struct Image {
     handle: vk::Image,
     view: vk::ImageView,
 }
 
-/// A texture and the texels that go into it.
+/// A texture, and a buffer with its texels.
 struct Upload {
     image: Image,
     staging: vk::Buffer,
@@ -261,7 +262,7 @@ impl Upload {
         ];
         let flags = vk::DependencyFlags::empty();
         let region = [copy_region(self.size)];
-        // SAFETY: what the caller promises.
+        // SAFETY: guaranteed by the caller.
         unsafe {
             device.handle.cmd_pipeline_barrier(commands, top, transfer, flags, &[], &[], &first);
             device.handle.cmd_copy_buffer_to_image(commands, self.staging, self.image.handle, copied, &region);
@@ -270,7 +271,7 @@ impl Upload {
     }
 }
 
-/// What a drawing has made, destroyed with it.
+/// The objects created for a drawing, destroyed with it.
 struct Objects {
     device: &'static Device,
     buffers: Vec<Buffer>,
@@ -306,16 +307,16 @@ impl Objects {
         }
     }
 
-    /// A buffer with a content.
+    /// Creates a buffer with a content.
     fn buffer(&mut self, bytes: u64, usage: vk::BufferUsageFlags, content: &[u8]) -> Result<Buffer, String> {
         let handle = &self.device.handle;
         let info = vk::BufferCreateInfo::default().size(bytes.max(4)).usage(usage);
-        // SAFETY: the device is never destroyed, and the structures live until after the calls. So in all functions of
-        // this file.
+        // SAFETY: the device is never destroyed, and the structures live until after the calls. The same holds in all
+        // functions of this file.
         let buffer = unsafe { handle.create_buffer(&info, None) }.map_err(failed("no buffer"))?;
-        // It is in the list at once, so that it is destroyed if what follows fails.
+        // It is listed immediately, so that it is destroyed if a later step fails.
         self.buffers.push(Buffer { handle: buffer, memory: vk::DeviceMemory::null(), bytes: bytes.max(4) });
-        // SAFETY: the buffer is of this device.
+        // SAFETY: the buffer belongs to this device.
         let needs = unsafe { handle.get_buffer_memory_requirements(buffer) };
         let info =
             vk::MemoryAllocateInfo::default().allocation_size(needs.size).memory_type_index(self.device.memory_type);
@@ -333,17 +334,17 @@ impl Objects {
         Ok(made)
     }
 
-    /// The mapped memory of a buffer, for a short while.
+    /// Maps the memory of a buffer during a call of `inner`.
     fn with_memory<T>(&self, buffer: &Buffer, inner: impl FnOnce(&mut [u8]) -> T) -> Result<T, String> {
         let handle = &self.device.handle;
         let none = vk::MemoryMapFlags::empty();
         // SAFETY: the memory can be mapped, is not mapped, and is at least as large as the buffer.
         let start = unsafe { handle.map_memory(buffer.memory, 0, buffer.bytes, none) };
         let start = start.map_err(failed("memory cannot be read"))?;
-        // SAFETY: so many bytes are mapped there; the device does not use them now.
+        // SAFETY: this number of bytes is mapped there; the device does not use them now.
         let bytes = unsafe { std::slice::from_raw_parts_mut(start.cast::<u8>(), buffer.bytes as usize) };
         let result = inner(bytes);
-        // SAFETY: it was mapped above, and no reference to it is left.
+        // SAFETY: it was mapped above, and there are no more references to it.
         unsafe { handle.unmap_memory(buffer.memory) };
         Ok(result)
     }
@@ -370,11 +371,11 @@ impl Objects {
         // SAFETY: as in `buffer`.
         let image = unsafe { handle.create_image(&info, None) }.map_err(failed("no image"))?;
         self.images.push((Image { handle: image, view: vk::ImageView::null() }, vk::DeviceMemory::null()));
-        // SAFETY: the image is of this device.
+        // SAFETY: the image belongs to this device.
         let needs = unsafe { handle.get_image_memory_requirements(image) };
         let kind = needs.memory_type_bits.trailing_zeros();
         let info = vk::MemoryAllocateInfo::default().allocation_size(needs.size).memory_type_index(kind);
-        // SAFETY: the type is one that the image may be in.
+        // SAFETY: the type is one that the image supports.
         let memory = unsafe { handle.allocate_memory(&info, None) }.map_err(failed("no memory"))?;
         if let Some(last) = self.images.last_mut() {
             last.1 = memory;
@@ -386,7 +387,7 @@ impl Objects {
             .view_type(vk::ImageViewType::TYPE_2D)
             .format(format)
             .subresource_range(range());
-        // SAFETY: the image is of this device and has memory.
+        // SAFETY: the image belongs to this device and has memory.
         let view = unsafe { handle.create_image_view(&info, None) }.map_err(failed("no view"))?;
         if let Some(last) = self.images.last_mut() {
             last.0.view = view;
@@ -436,13 +437,13 @@ impl Objects {
             .width(width)
             .height(height)
             .layers(1);
-        // SAFETY: pass and view are of this device.
+        // SAFETY: pass and view belong to this device.
         let made = unsafe { self.device.handle.create_framebuffer(&info, None) }.map_err(failed("no framebuffer"))?;
         self.framebuffers.push(made);
         Ok(made)
     }
 
-    /// Layouts of the sets up to the last one that is used.
+    /// Creates the layouts of the sets up to the last used one.
     fn set_layouts(&mut self, drawing: &Drawing<'_>) -> Result<Vec<vk::DescriptorSetLayout>, String> {
         let uniforms = drawing.uniforms.iter().map(|u| (u.set, u.binding, vk::DescriptorType::UNIFORM_BUFFER));
         let textures = drawing.textures.iter().map(|t| (t.set, t.binding, vk::DescriptorType::COMBINED_IMAGE_SAMPLER));
@@ -470,7 +471,7 @@ impl Objects {
 
     fn pipeline_layout(&mut self, layouts: &[vk::DescriptorSetLayout]) -> Result<vk::PipelineLayout, String> {
         let info = vk::PipelineLayoutCreateInfo::default().set_layouts(layouts);
-        // SAFETY: the layouts are of this device.
+        // SAFETY: the layouts belong to this device.
         let layout = unsafe { self.device.handle.create_pipeline_layout(&info, None) };
         let layout = layout.map_err(failed("no pipeline layout"))?;
         self.layouts.push(layout);
@@ -503,7 +504,7 @@ impl Objects {
         let pool = pool.map_err(failed("no descriptor pool"))?;
         self.descriptor_pools.push(pool);
         let info = vk::DescriptorSetAllocateInfo::default().descriptor_pool(pool).set_layouts(layouts);
-        // SAFETY: pool and layouts are of this device.
+        // SAFETY: pool and layouts belong to this device.
         let sets = unsafe { self.device.handle.allocate_descriptor_sets(&info) };
         let sets = sets.map_err(failed("no descriptor sets"))?;
         for uniform in drawing.uniforms {
@@ -515,7 +516,7 @@ impl Objects {
                 .dst_binding(uniform.binding)
                 .descriptor_type(vk::DescriptorType::UNIFORM_BUFFER)
                 .buffer_info(&info);
-            // SAFETY: set and buffer are of this device, and the set is not in use.
+            // SAFETY: set and buffer belong to this device, and the set is not in use.
             unsafe { self.device.handle.update_descriptor_sets(&[write], &[]) };
         }
         for (texture, upload) in drawing.textures.iter().zip(uploads) {
@@ -538,7 +539,7 @@ impl Objects {
     fn shader(&mut self, bytes: &[u8]) -> Result<vk::ShaderModule, String> {
         let words = ash::util::read_spv(&mut std::io::Cursor::new(bytes)).map_err(|error| error.to_string())?;
         let info = vk::ShaderModuleCreateInfo::default().code(&words);
-        // SAFETY: the code is valid SPIR-V as far as the driver for it is right, which other tests check.
+        // SAFETY: the code is valid SPIR-V if its driver is correct, which other tests check.
         let shader = unsafe { self.device.handle.create_shader_module(&info, None) };
         let shader = shader.map_err(failed("no shader module"))?;
         self.shaders.push(shader);
@@ -575,7 +576,7 @@ impl Objects {
             .vertex_attribute_descriptions(&attributes);
         let assembly =
             vk::PipelineInputAssemblyStateCreateInfo::default().topology(vk::PrimitiveTopology::TRIANGLE_LIST);
-        // GL's window has y upwards: a negative height turns the picture.
+        // OpenGL's window has y upwards: a negative height flips the picture.
         let viewports = [vk::Viewport {
             x: 0.0,
             y: height as f32,
@@ -602,7 +603,7 @@ impl Objects {
             .color_blend_state(&blend)
             .layout(layout)
             .render_pass(pass);
-        // SAFETY: modules, layout and pass are of this device; the layout has what the drawing binds.
+        // SAFETY: modules, layout and pass belong to this device; the layout contains the bindings of the drawing.
         let made = unsafe { self.device.handle.create_graphics_pipelines(vk::PipelineCache::null(), &[info], None) };
         let made = made.map_err(|(_, error)| failed("no pipeline")(error))?;
         self.pipelines.extend(&made);
@@ -611,17 +612,17 @@ impl Objects {
 
     fn commands(&mut self) -> Result<vk::CommandBuffer, String> {
         let info = vk::CommandPoolCreateInfo::default().queue_family_index(self.device.family);
-        // SAFETY: the family is the one that the device was opened with.
+        // SAFETY: the device was opened with this family.
         let pool = unsafe { self.device.handle.create_command_pool(&info, None) };
         let pool = pool.map_err(failed("no command pool"))?;
         self.command_pools.push(pool);
         let info = vk::CommandBufferAllocateInfo::default().command_pool(pool).command_buffer_count(1);
-        // SAFETY: the pool is of this device.
+        // SAFETY: the pool belongs to this device.
         let made = unsafe { self.device.handle.allocate_command_buffers(&info) };
         made.map_err(failed("no command buffer"))?.first().copied().ok_or_else(|| "no command buffer".to_owned())
     }
 
-    /// Runs the commands to their end.
+    /// Submits the commands and waits for their end.
     fn submit(&mut self, commands: vk::CommandBuffer) -> Result<(), String> {
         let handle = &self.device.handle;
         // SAFETY: as in `buffer`.
@@ -630,9 +631,9 @@ impl Objects {
         self.fences.push(fence);
         let commands = [commands];
         let submits = [vk::SubmitInfo::default().command_buffers(&commands)];
-        // SAFETY: the caller holds the session, so that nobody else uses the queue; the objects live on until the end.
+        // SAFETY: the caller holds the session, so the queue is not used concurrently; the objects live until the end.
         unsafe { handle.queue_submit(self.device.queue, &submits, fence) }.map_err(failed("no drawing"))?;
-        // SAFETY: the fence is of this device.
+        // SAFETY: the fence belongs to this device.
         unsafe { handle.wait_for_fences(&[fence], true, TIMEOUT) }.map_err(|error| {
             self.device.give_up();
             format!("drawing did not end on Vulkan: {error}")
@@ -642,13 +643,13 @@ impl Objects {
 
 impl Drop for Objects {
     fn drop(&mut self) {
-        // A device that was given up may still be at work with them.
+        // An abandoned device may still use them.
         if self.device.is_lost() {
             return;
         }
         let handle = &self.device.handle;
-        // SAFETY: the commands have ended or never began, so that the device does nothing with these objects, which
-        // nobody else has. Null handles are allowed.
+        // SAFETY: the commands have ended or never began, so the device does not use these objects, which are not
+        // shared. Null handles are allowed.
         unsafe {
             self.fences.iter().for_each(|&fence| handle.destroy_fence(fence, None));
             self.command_pools.iter().for_each(|&pool| handle.destroy_command_pool(pool, None));

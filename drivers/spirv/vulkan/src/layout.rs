@@ -1,22 +1,22 @@
-//! The layout of the harness buffer, from the JSON that the code has in a string.
+//! The layout of the harness buffer, from the JSON embedded in the code as a string.
 
 use serde_json::Value;
 use tgsi_driver_spirv::harness::{Layout, SystemSlot};
 use tgsi_ir::intrinsics::IntrinsicOp;
 use tgsi_ir::shader::Stage;
 
-/// What the string begins with.
+/// The beginning of the string.
 pub const START: &str = "{\"tgsic_harness\":";
-/// The form of the JSON that is understood.
+/// The supported version of the JSON.
 const VERSION: u64 = 1;
 
-/// Reads the JSON.
+/// Parses the JSON.
 ///
 /// # Errors
-/// It is not of the form that this program knows.
+/// It is not in the supported form.
 pub fn parse(json: &str) -> Result<Layout, String> {
     let value: Value = serde_json::from_str(json).map_err(|error| format!("the layout of the harness: {error}"))?;
-    read(&value).ok_or_else(|| "the layout of the harness is of another version of this program".to_owned())
+    read(&value).ok_or_else(|| "the layout of the harness was written by another version of this program".to_owned())
 }
 
 fn read(value: &Value) -> Option<Layout> {

@@ -1,27 +1,27 @@
-//! Runs SPIR-V on Vulkan, as a runner of the driver for SPIR-V.
+//! Runs SPIR-V on Vulkan, as the runner of the SPIR-V driver.
 //!
-//! The code is that of the driver's option `harness`: a compute shader whose surroundings are a storage buffer, and
-//! which has the layout of that buffer in a string. So the code alone is enough to run it.
+//! The code must be emitted with the driver's option `harness`: a compute shader with its environment in a storage
+//! buffer, and the layout of that buffer in a string. The code alone is thus sufficient to run it.
 //!
 //! | file | holds |
 //! |---|---|
-//! | `module` | what of the code must be known: bindings, the size of the workgroup, the layout |
+//! | `module` | parsing of the code: bindings, workgroup size, layout |
 //! | `layout` | the layout from its JSON |
 //! | `device` | the one device of the process |
-//! | `code` | code for one size of workgroups, the facts of the device, the time limit |
-//! | `pipeline` | code made ready for the device |
+//! | `code` | code for one size of workgroups, the properties of the device, the time limit |
+//! | `pipeline` | pipelines for the device |
 //! | `dispatch` | buffers, and a run |
-//! | `processes`, `messages` | runs in processes of their own |
+//! | `processes`, `messages` | runs in separate processes |
 //! | [`draw`] | a picture by a vertex and a fragment shader, without the harness |
 //!
-//! - The library of Vulkan is loaded when the first code is run. Where there is none, that is an error with the way to
-//!   install one, and no failure of the program.
-//! - The variable `TGSIC_VULKAN_DEVICE` names the device by a part of its name. Without it a device that is the
-//!   processor is taken, or else the first one.
-//! - A run that does not end within a minute, or within as many seconds as the variable `TGSIC_VULKAN_SECONDS` says, is
-//!   an error. The device is then given up, as it is still at work. No later run in this process uses it.
-//! - A program that calls [`run_in_processes`] loses no device: runs are made by processes that it starts, as many as
-//!   run at once. Those that hang are killed, and later runs have new ones.
+//! - The Vulkan library is loaded on the first run. If it is missing, the run fails with an error that explains how to
+//!   install one.
+//! - The variable `TGSIC_VULKAN_DEVICE` selects the device by a part of its name. The default is a CPU device, or else
+//!   the first device.
+//! - A run that does not end within a minute, or within `TGSIC_VULKAN_SECONDS` seconds, is an error. The device, still
+//!   busy, is then abandoned: later runs in this process do not use it.
+//! - A program that calls [`run_in_processes`] loses no device: it starts separate processes for its runs, one for each
+//!   concurrent run. Processes that hang are killed, and later runs start new ones.
 
 mod code;
 mod device;
@@ -48,20 +48,21 @@ use code::{Facts, SizedCode};
 use dispatch::{Bound, Part};
 use module::{BindingKind, Module};
 
-/// Most iterations of loops of one lane, whatever the limits say.
+/// Most iterations of all loops of a lane, whatever the limits are.
 const MAX_ITERATIONS: u64 = 1 << 20;
-/// Bytes that are bound of every constant buffer, if the device allows it: what shaders may declare.
+/// Bytes bound for every constant buffer, if the device allows it: the most that shaders may declare.
 const CONSTANT_BYTES: u64 = 1 << 16;
-/// Set of constant buffers and of storage buffers.
+/// The sets of constant buffers and of storage buffers.
 const CONSTANT_SET: u32 = 0;
 const STORAGE_SET: u32 = 2;
 
-/// What runs code of the driver for SPIR-V. `None` if the target is of another driver, or makes code for real use.
+/// Returns a runner for code of the SPIR-V driver. `None` if the target belongs to another driver, or lacks the option
+/// `harness`.
 ///
-/// Vulkan is looked for when the code is run.
+/// Vulkan is initialised on the first run.
 ///
 /// # Errors
-/// The code is none of the harness.
+/// The code is not code of the harness.
 pub fn runner(target: &dyn Target, code: &Code) -> Option<Result<Box<dyn Runner>, String>> {
     let options: &SpirvOptions = (target as &dyn Any).downcast_ref()?;
     let Code::Binary(bytes) = code else { return None };
@@ -71,12 +72,12 @@ pub fn runner(target: &dyn Target, code: &Code) -> Option<Result<Box<dyn Runner>
     Some(VulkanRunner::new(bytes).map(|runner| Box::new(runner) as Box<dyn Runner>))
 }
 
-/// Why nothing can be run here; `None` if it can.
+/// Returns the reason why no code can be run here; `None` if it can.
 pub fn unavailable() -> Option<String> {
     Facts::get().err()
 }
 
-/// The name of the device, its driver with its version.
+/// Returns the name of the device, and of its driver with its version.
 ///
 /// # Errors
 /// There is no device.
@@ -84,12 +85,12 @@ pub fn device_name() -> Result<String, String> {
     Facts::get().map(|facts| facts.name.clone())
 }
 
-/// Code made ready.
+/// A runner for a module.
 struct VulkanRunner {
     module: Module,
-    /// Code by the number of invocations.
+    /// Code by number of invocations.
     codes: Mutex<HashMap<u32, Arc<SizedCode>>>,
-    /// The error of a run that did not end. It is that of all later ones, which are not tried.
+    /// The error of a run that did not end. Later runs fail with the same error without being tried.
     unended: OnceLock<String>,
 }
 
@@ -120,7 +121,7 @@ impl Runner for VulkanRunner {
         }
         let facts = Facts::get()?;
         let layout = &self.module.layout;
-        // Quads are subgroups where lanes communicate; else there is no need for idle invocations.
+        // Quads are subgroups if lanes communicate; otherwise idle invocations are unnecessary.
         let distance = if layout.quads { facts.subgroup_size } else { 4 };
         let invocations = inputs.lanes.div_ceil(4) as u32 * distance;
         if invocations > facts.max_invocations {
@@ -145,7 +146,7 @@ impl Runner for VulkanRunner {
                     (BindingKind::Storage, STORAGE_SET) => {
                         inputs.buffers.get(index as usize).cloned().unwrap_or_default()
                     }
-                    _ => return Err(format!("nothing is known of set {} binding {index}", binding.set)),
+                    _ => return Err(format!("unknown resource: set {} binding {index}", binding.set)),
                 };
                 let bound = Bound { set: binding.set, binding: binding.binding, element, kind: binding.kind };
                 parts.push(Part { bound, index, bytes });
@@ -153,7 +154,7 @@ impl Runner for VulkanRunner {
         }
         let parts = self.code(facts, invocations).run(parts).map_err(|failure| {
             if failure.is_unended {
-                // Another thread may have found the same.
+                // Another thread may have set it first.
                 let _ = self.unended.set(failure.message.clone());
             }
             failure.message
@@ -173,7 +174,7 @@ impl Runner for VulkanRunner {
     }
 }
 
-/// The bytes of a constant buffer, zeros behind it.
+/// Returns the bytes of a constant buffer, padded with zeros.
 fn constants(facts: &Facts, inputs: &Inputs, index: u32) -> Vec<u8> {
     let words = inputs.constants.get(index as usize).map_or(&[][..], |words| words);
     let mut bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();

@@ -1,5 +1,5 @@
-//! The messages between a process that has code to run and one that runs it: words of 32 bits, little-endian, and bytes
-//! after their number.
+//! The messages between a process that requests runs and one that executes them: 32-bit words, little-endian, and byte
+//! strings preceded by their length.
 
 use crate::code::{Facts, Failure, SizedCode};
 use crate::dispatch::{Bound, Part};
@@ -10,7 +10,7 @@ use crate::module::{Binding, BindingKind};
 pub enum Answer {
     /// The bytes of the storage buffers, in the order of the parts.
     Parts(Vec<Vec<u8>>),
-    /// There is no result.
+    /// The run failed.
     Failure(Failure),
 }
 
@@ -21,7 +21,7 @@ const DONE: u32 = 0;
 const FAILED: u32 = 1;
 const UNENDED: u32 = 2;
 
-/// Writes what is known of a device, or why there is none.
+/// Encodes the properties of a device, or the error.
 pub fn write_facts(facts: &Result<Facts, String>) -> Vec<u8> {
     let mut out = Writer::default();
     match facts {
@@ -40,10 +40,10 @@ pub fn write_facts(facts: &Result<Facts, String>) -> Vec<u8> {
     out.0
 }
 
-/// Reads it.
+/// Decodes them.
 ///
 /// # Errors
-/// There is no device, or the message is damaged.
+/// There is no device, or the message is malformed.
 pub fn read_facts(message: &[u8]) -> Result<Facts, String> {
     let mut from = Reader(message);
     if from.word()? != DONE {
@@ -55,7 +55,7 @@ pub fn read_facts(message: &[u8]) -> Result<Facts, String> {
     Ok(Facts { name: from.text()?, subgroup_size, max_invocations, max_uniform_bytes, keeps_special, keeps_denormals })
 }
 
-/// Writes a run of new code, or of that of the job before.
+/// Encodes a run of new code, or of the code of the previous job.
 pub fn write_job(code: Option<&SizedCode>, parts: &[Part]) -> Vec<u8> {
     let mut out = Writer::default();
     out.word(u32::from(code.is_some()));
@@ -75,10 +75,10 @@ pub fn write_job(code: Option<&SizedCode>, parts: &[Part]) -> Vec<u8> {
     out.0
 }
 
-/// Reads it.
+/// Decodes it.
 ///
 /// # Errors
-/// The message is damaged.
+/// The message is malformed.
 pub fn read_job(message: &[u8]) -> Result<(Option<NewCode>, Vec<Part>), String> {
     let mut from = Reader(message);
     let mut code = None;
@@ -101,7 +101,7 @@ pub fn read_job(message: &[u8]) -> Result<(Option<NewCode>, Vec<Part>), String> 
     Ok((code, parts))
 }
 
-/// Writes the result of a job.
+/// Encodes the result of a job.
 pub fn write_answer(result: &Result<Vec<Part>, Failure>) -> Vec<u8> {
     let mut out = Writer::default();
     match result {
@@ -119,10 +119,10 @@ pub fn write_answer(result: &Result<Vec<Part>, Failure>) -> Vec<u8> {
     out.0
 }
 
-/// Reads it.
+/// Decodes it.
 ///
 /// # Errors
-/// The message is damaged.
+/// The message is malformed.
 pub fn read_answer(message: &[u8]) -> Result<Answer, String> {
     let mut from = Reader(message);
     let status = from.word()?;
@@ -152,7 +152,7 @@ struct Reader<'a>(&'a [u8]);
 impl<'a> Reader<'a> {
     fn take(&mut self, length: usize) -> Result<&'a [u8], String> {
         let (first, rest) =
-            self.0.split_at_checked(length).ok_or("a message of the processes for Vulkan is damaged")?;
+            self.0.split_at_checked(length).ok_or("a message between the Vulkan processes is malformed")?;
         self.0 = rest;
         Ok(first)
     }

@@ -1,4 +1,4 @@
-//! What of a module must be known to run it: its bindings, where the size of its workgroup stands, its layout.
+//! The parts of a module needed to run it: its bindings, the position of its workgroup size, its layout.
 
 use std::collections::HashMap;
 
@@ -12,7 +12,7 @@ const HEADER: usize = 5;
 /// The magic number of SPIR-V.
 const MAGIC: u32 = 0x0723_0203;
 
-// Numbers of SPIR-V.
+// SPIR-V's numbers of opcodes, modes, decorations etc.
 const OP_STRING: u32 = 7;
 const OP_EXTENSION: u32 = 10;
 const OP_EXECUTION_MODE: u32 = 16;
@@ -38,7 +38,7 @@ const CLASS_STORAGE_BUFFER: u32 = 12;
 /// Most descriptors of one binding.
 const MAX_COUNT: u32 = 64;
 
-/// What is bound.
+/// The kind of a buffer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum BindingKind {
     /// A constant buffer.
@@ -52,11 +52,11 @@ pub enum BindingKind {
 pub struct Binding {
     /// Descriptor set.
     pub set: u32,
-    /// Number in the set.
+    /// The number in the set.
     pub binding: u32,
-    /// Descriptors.
+    /// The number of descriptors.
     pub count: u32,
-    /// What they are.
+    /// Their kind.
     pub kind: BindingKind,
 }
 
@@ -82,15 +82,15 @@ struct Ids {
 }
 
 impl Module {
-    /// Reads code.
+    /// Parses code.
     ///
     /// # Errors
-    /// It is no SPIR-V of the harness.
+    /// The code is not SPIR-V of the harness.
     pub fn new(bytes: &[u8]) -> Result<Module, String> {
         let words: Vec<u32> =
             bytes.chunks_exact(4).map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]])).collect();
         if words.first() != Some(&MAGIC) {
-            return Err("the code is no SPIR-V".to_owned());
+            return Err("the code is not SPIR-V".to_owned());
         }
         let (mut ids, mut has_size, mut found) = (Ids::default(), false, None);
         let mut at = HEADER;
@@ -109,14 +109,16 @@ impl Module {
             }
             at += length;
         }
-        let layout = found.ok_or("the code has no layout of the harness: it was made without the option `harness`")?;
+        let layout =
+            found.ok_or("the code has no layout of the harness: it was emitted without the option `harness`")?;
         if !has_size {
-            return Err("the code has no size of a workgroup".to_owned());
+            return Err("the code has no workgroup size".to_owned());
         }
         Ok(Module { bindings: ids.all()?, layout, words })
     }
 
-    /// The code for workgroups of so many invocations. Of floats it asks for nothing that the device does not promise.
+    /// Returns the code for workgroups with this number of invocations, without float controls that the device does not
+    /// support.
     pub fn with_invocations(&self, invocations: u32, facts: &Facts) -> Vec<u32> {
         let (keeps_special, keeps_denormals) = (facts.keeps_special, facts.keeps_denormals);
         let (header, mut rest) = self.words.split_at(HEADER.min(self.words.len()));
@@ -192,7 +194,7 @@ impl Ids {
     }
 }
 
-/// A literal string.
+/// Decodes a literal string.
 fn string(words: &[u32]) -> String {
     let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).take_while(|&byte| byte != 0).collect();
     String::from_utf8_lossy(&bytes).into_owned()

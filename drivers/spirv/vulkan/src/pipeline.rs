@@ -1,4 +1,4 @@
-//! Code made ready for the device.
+//! Pipelines: code prepared for the device.
 
 use ash::vk;
 
@@ -17,10 +17,10 @@ pub struct Pipeline {
 }
 
 impl Pipeline {
-    /// Makes code with these bindings ready.
+    /// Creates the pipeline of code with these bindings.
     ///
     /// # Errors
-    /// The device does not take it.
+    /// The device rejects it.
     pub fn new(device: &'static Device, words: &[u32], bindings: &[Binding]) -> Result<Pipeline, String> {
         let failed = |what: &str, error: vk::Result| format!("{what} on Vulkan: {error}");
         let mut pipeline =
@@ -39,16 +39,16 @@ impl Pipeline {
                 })
                 .collect();
             let info = vk::DescriptorSetLayoutCreateInfo::default().bindings(&bindings);
-            // SAFETY: the device is never destroyed; the structures live until after the call. So below.
+            // SAFETY: the device is never destroyed; the structures live until after the call. The same holds below.
             let layout = unsafe { device.handle.create_descriptor_set_layout(&info, None) };
             pipeline.sets.push(layout.map_err(|error| failed("no descriptor set layout", error))?);
         }
         let info = vk::PipelineLayoutCreateInfo::default().set_layouts(&pipeline.sets);
-        // SAFETY: the layouts are of this device.
+        // SAFETY: the layouts belong to this device.
         let layout = unsafe { device.handle.create_pipeline_layout(&info, None) };
         pipeline.layout = layout.map_err(|error| failed("no pipeline layout", error))?;
         let info = vk::ShaderModuleCreateInfo::default().code(words);
-        // SAFETY: the code is valid SPIR-V as far as the driver for it is right, which other tests check.
+        // SAFETY: the code is valid SPIR-V if its driver is correct, which other tests check.
         let shader = unsafe { device.handle.create_shader_module(&info, None) };
         let shader = shader.map_err(|error| failed("no shader module", error))?;
         let stage = vk::PipelineShaderStageCreateInfo::default()
@@ -56,9 +56,9 @@ impl Pipeline {
             .module(shader)
             .name(c"main");
         let info = vk::ComputePipelineCreateInfo::default().stage(stage).layout(pipeline.layout);
-        // SAFETY: module and layout are of this device and match each other: both are made of the code's bindings.
+        // SAFETY: module and layout belong to this device and match: both are derived from the code's bindings.
         let made = unsafe { device.handle.create_compute_pipelines(vk::PipelineCache::null(), &[info], None) };
-        // SAFETY: the module is not needed once the pipeline is made, and nobody else has it.
+        // SAFETY: the module is not needed once the pipeline exists, and is not shared.
         unsafe { device.handle.destroy_shader_module(shader, None) };
         let made = made.map_err(|(_, error)| failed("no pipeline", error))?;
         pipeline.handle = made.first().copied().unwrap_or_default();
@@ -66,7 +66,7 @@ impl Pipeline {
     }
 }
 
-/// The type of a binding's descriptors.
+/// Returns the descriptor type of a binding.
 pub fn descriptor_type(kind: BindingKind) -> vk::DescriptorType {
     match kind {
         BindingKind::Constant => vk::DescriptorType::UNIFORM_BUFFER,
@@ -76,12 +76,12 @@ pub fn descriptor_type(kind: BindingKind) -> vk::DescriptorType {
 
 impl Drop for Pipeline {
     fn drop(&mut self) {
-        // A device that was given up may still be at work with it.
+        // An abandoned device may still use it.
         if self.device.is_lost() {
             return;
         }
-        // SAFETY: every other run has ended, so that the device does nothing with these objects, which nobody else
-        // has. Null handles are allowed.
+        // SAFETY: every other run has ended, so the device does not use these objects, which are not shared. Null
+        // handles are allowed.
         unsafe {
             self.device.handle.destroy_pipeline(self.handle, None);
             self.device.handle.destroy_pipeline_layout(self.layout, None);

@@ -1,9 +1,8 @@
-//! Runs in processes of their own: code that hangs the device, or that makes its driver crash, takes only its process
-//! with it.
+//! Runs in separate processes: code that hangs the device, or crashes its driver, terminates only its process.
 //!
-//! A process answers one message after the other, each a number of bytes and the bytes. Its first message, which answers
-//! nothing, has the facts of its device. One that does not answer in time is killed, and so is one whose device is still
-//! at work with a run that was given up. A process ends by itself when its standard input does.
+//! A process answers messages in sequence; each is a length in bytes, and the bytes. Its first message is unsolicited
+//! and contains the properties of its device. A process is killed if it does not answer in time, or if its device is
+//! still busy with an abandoned run. A process ends when its standard input is closed.
 
 use std::io::{self, Read, Write};
 use std::process::{Child, ChildStdin, Command, Stdio};
@@ -17,32 +16,32 @@ use crate::dispatch::Part;
 use crate::messages::{self, Answer};
 use crate::module::BindingKind;
 
-/// What a process may take longer than a run: it opens the device first.
+/// The additional time allowed to a process, which opens the device first.
 const GRACE: Duration = Duration::from_secs(20);
 /// Most bytes of a message.
 const MAX_BYTES: u64 = 1 << 30;
 
-/// Makes the command that calls [`serve`].
+/// Returns the command that calls [`serve`].
 static COMMAND: OnceLock<fn() -> io::Result<Command>> = OnceLock::new();
 
-/// Processes without work.
+/// Idle processes.
 static IDLE: Mutex<Vec<Worker>> = Mutex::new(Vec::new());
 
-/// Lets later runs be made by processes of this command, which calls [`serve`]. To be called once, at the start.
+/// Makes later runs use processes of this command, which calls [`serve`]. Must be called once, at the start.
 pub fn run_in_processes(command: fn() -> io::Result<Command>) {
-    // A second call could only come from this program itself.
+    // A second call is ignored.
     let _ = COMMAND.set(command);
 }
 
-/// Whether runs are made by processes.
+/// Returns whether runs use processes.
 pub(crate) fn are_used() -> bool {
     COMMAND.get().is_some()
 }
 
-/// The facts of a process's device.
+/// Returns the properties of a process's device.
 pub(crate) fn facts() -> Result<Facts, String> {
     let mut worker = Worker::start()?;
-    let facts = worker.facts.take().ok_or("no facts of the device for Vulkan")?;
+    let facts = worker.facts.take().ok_or("the process did not report the properties of its Vulkan device")?;
     idle().push(worker);
     Ok(facts)
 }
@@ -80,9 +79,9 @@ fn idle() -> std::sync::MutexGuard<'static, Vec<Worker>> {
 struct Worker {
     child: Child,
     stdin: ChildStdin,
-    /// Its messages, which a thread reads.
+    /// Its messages, read by a thread.
     answers: mpsc::Receiver<Vec<u8>>,
-    /// The code that it has.
+    /// The code that it holds.
     code: Option<u64>,
     facts: Option<Facts>,
 }
@@ -94,7 +93,7 @@ impl Worker {
         let mut command = command().map_err(failed)?;
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().map_err(failed)?;
         let (Some(stdin), Some(mut stdout)) = (child.stdin.take(), child.stdout.take()) else {
-            return Err("no way to a process that runs code on Vulkan".to_owned());
+            return Err("no pipes to the process that runs code on Vulkan".to_owned());
         };
         let (sender, answers) = mpsc::channel();
         std::thread::spawn(move || {
@@ -124,7 +123,7 @@ impl Worker {
         })
     }
 
-    /// The failure of a process that ended.
+    /// Returns the failure of a process that ended.
     fn ended(&mut self) -> Failure {
         let status = self.child.wait().map_or_else(|error| error.to_string(), |status| status.to_string());
         Failure::from(format!("the process that ran it on Vulkan ended ({status})"))
@@ -139,10 +138,10 @@ impl Drop for Worker {
     }
 }
 
-/// Runs code as messages of standard input ask for, until that ends. This is what such a process does.
+/// Runs code as requested by messages on standard input, until it is closed. The main function of such a process.
 ///
 /// # Errors
-/// Nothing can be written to standard output.
+/// Standard output cannot be written.
 pub fn serve() -> io::Result<()> {
     static IS_BUSY: AtomicBool = AtomicBool::new(false);
     let mut output = io::stdout().lock();
@@ -155,7 +154,7 @@ pub fn serve() -> io::Result<()> {
                 return;
             }
         }
-        // Nobody waits for the run. Not even the end of a process may wait for it, as the driver's threads would.
+        // Nothing waits for the run, and the process must not wait for it while exiting, as the driver's threads would.
         if IS_BUSY.load(Ordering::Acquire) {
             std::process::abort();
         }
@@ -169,9 +168,9 @@ pub fn serve() -> io::Result<()> {
             let code = code.as_ref().ok_or_else(|| "no code to run".to_owned())?;
             code.run_here(parts)
         });
-        // The driver may be at work still, so that this must not end in an orderly way.
+        // The driver may still be busy, so an orderly exit must be avoided.
         let is_lost = Device::get().is_err();
-        // Before the answer, after which the next message may come.
+        // This precedes the answer, after which the next message may arrive.
         IS_BUSY.store(is_lost, Ordering::Release);
         let written = write(&mut output, &messages::write_answer(&answer));
         if is_lost && written.is_err() {
@@ -188,7 +187,7 @@ fn write(to: &mut impl Write, message: &[u8]) -> io::Result<()> {
     to.flush()
 }
 
-/// The next message, none at the end.
+/// Reads the next message; `None` at the end.
 fn read(from: &mut impl Read) -> io::Result<Option<Vec<u8>>> {
     let mut length = [0; 8];
     match from.read_exact(&mut length) {

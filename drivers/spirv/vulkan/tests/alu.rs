@@ -1,8 +1,8 @@
-//! Every opcode of the table of ALU opcodes computes on Vulkan what the table says, in every size.
+//! Runs every opcode of the ALU table in every size on Vulkan, and compares with the table's evaluation.
 //!
-//! Scalars and vectors of four components are tried, exact ones; with `TGSIC_EVERY=1` those of two and three as well,
-//! and such as may be rounded otherwise. `TGSIC_ONLY=name` restricts it to one opcode, `TGSIC_SETS=n` takes n sets of
-//! operands for each case instead of 12.
+//! Tries exact opcodes on scalars and vectors of four components; with `TGSIC_EVERY=1` also vectors of two and three,
+//! and inexact ones. `TGSIC_ONLY=name` restricts the test to one opcode, `TGSIC_SETS=n` uses n sets of operands for
+//! each case instead of 12.
 
 #[path = "../../tests/alu_cases/mod.rs"]
 mod alu_cases;
@@ -15,7 +15,7 @@ use tgsi_driver_spirv::DRIVER;
 use tgsi_environment::{AnalyticResources, Inputs, LaneRegisters, RunLimits};
 use tgsi_ir::alu::{AluOp, BaseType};
 
-/// Numbers with something special about them, and some without.
+/// Returns a special or an ordinary number.
 fn values(base: BaseType, bits: u8, random: &mut impl FnMut() -> u64) -> u64 {
     const FLOATS: &[f64] = &[
         0.0,
@@ -103,7 +103,7 @@ fn values(base: BaseType, bits: u8, random: &mut impl FnMut() -> u64) -> u64 {
     }
 }
 
-/// Whether a result may stand for another one: NaN is NaN, and some functions are not exact.
+/// Returns whether a result is acceptable: all NaNs are equal, and some functions are not exact.
 fn is_close(case: Case, sources: &[Vec<u64>], component: usize, got: u64, want: u64) -> bool {
     use AluOp::*;
     if got == want {
@@ -111,7 +111,7 @@ fn is_close(case: Case, sources: &[Vec<u64>], component: usize, got: u64, want: 
     }
     let first = sources[0].get(component).map_or(0.0, |&bits| f32::from_bits(bits as u32));
     let is_open = match case.op {
-        // Devices are exact near 0.
+        // Devices are precise near 0.
         Fsin | Fcos => first.abs() > 1000.0,
         Fpow => {
             !first.is_finite()
@@ -125,7 +125,7 @@ fn is_close(case: Case, sources: &[Vec<u64>], component: usize, got: u64, want: 
     }
     let ty = case.op.info().output_type;
     if matches!(case.op, PackHalf2x16 | PackHalf2x16Split) {
-        // A NaN is one with any payload.
+        // A NaN may have any payload.
         let is_nan = |half: u64| half & 0x7fff > 0x7c00;
         return [got, got >> 16].into_iter().zip([want, want >> 16]).all(|(got, want)| {
             let (got, want) = (got & 0xffff, want & 0xffff);
@@ -147,14 +147,14 @@ fn is_close(case: Case, sources: &[Vec<u64>], component: usize, got: u64, want: 
         64 => (f64::from_bits(got), f64::from_bits(want)),
         _ => (f32::from_bits(got as u32).into(), f32::from_bits(want as u32).into()),
     };
-    // Which zero a minimum is, and whether 0 + -0 is 0, is open without a promise of the target.
+    // Without float controls, the sign of a zero minimum and of 0 + -0 is undefined.
     let any_zero = matches!(case.op, Fmin | Fmax | Fsat | FsatSigned | FclampPos | Ffmaz) || case.bits == 1;
     if a.is_nan() && b.is_nan() || a == 0.0 && b == 0.0 && any_zero {
         return true;
     }
     match case.op {
         Fsin | Fcos => (a - b).abs() < 1e-3,
-        // What is denormal may be flushed.
+        // Denormals may be flushed.
         Fpow => (a - b).abs() <= b.abs() * 1e-4 + 1.2e-38 || a == b,
         Fexp2 | Flog2 | Frsq | Frcp | Fdiv | Fsqrt => (a - b).abs() <= b.abs() * 2e-6 + 1e-6,
         UnpackSnorm2x16 | UnpackSnorm4x8 | UnpackUnorm2x16 | UnpackUnorm4x8 => (a - b).abs() < 1e-6,
@@ -163,8 +163,8 @@ fn is_close(case: Case, sources: &[Vec<u64>], component: usize, got: u64, want: 
     }
 }
 
-/// The remainders that follow from the quotients of devices, which are off by up to 2.5 units in the last place. Those
-/// of large quotients are far from each other.
+/// Returns the remainders that follow from the quotients of devices, which are off by up to 2.5 ULP. Those of large
+/// quotients differ widely.
 fn remainders(op: AluOp, a: f32, b: f32) -> impl Iterator<Item = f32> {
     let quotient = a / b;
     let most = if quotient.is_normal() { 3 } else { 0 };
@@ -174,15 +174,15 @@ fn remainders(op: AluOp, a: f32, b: f32) -> impl Iterator<Item = f32> {
     })
 }
 
-/// What runs a shader of these cases.
+/// Returns the runner of a shader with these cases.
 fn runner(cases: &[Case]) -> Result<Box<dyn Runner>, String> {
     let compiler = Compiler::for_target(DRIVER.target(DRIVER.run_options()).expect("the options").into());
-    // Nothing is optimised, so that each opcode stays what it is, or becomes what the driver makes of it.
+    // Nothing is optimised, so that each opcode reaches the driver or its lowering.
     let code = compiler.resume(shader(cases), Stage::Opt).finish().map_err(|error| error.to_string())?;
     tgsi_spirv_vulkan::runner(compiler.target(), &code).expect("code of the harness")
 }
 
-/// Runs the cases of an opcode. Returns what is wrong.
+/// Runs the cases of an opcode. Returns the failures.
 fn wrong_results(op: AluOp, sets: usize) -> Vec<String> {
     let all = std::env::var("TGSIC_EVERY").as_deref() == Ok("1");
     let is_tried = |case: &Case| all || case.exact && !matches!(case.components, 2 | 3) || op.info().output_size != 0;

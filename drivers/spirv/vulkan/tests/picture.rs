@@ -1,4 +1,4 @@
-//! The picture of the example is the one that the README shows.
+//! Checks that the example draws the picture that the README shows.
 
 #[allow(dead_code, reason = "the example writes a file, the test does not")]
 #[path = "../examples/draw.rs"]

@@ -1,5 +1,5 @@
-//! Pictures by the rasteriser and the interpreter, against the same drawn on Vulkan: equal within 1 of 255 but on
-//! edges.
+//! Compares pictures by the rasteriser and the interpreter with the same pictures drawn on Vulkan: equal within 1/255,
+//! except at edges.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use tgsi_spirv_vulkan::draw::{Drawing, PixelFormat, Texture as VulkanTexture, Un
 
 /// Pixels of each side.
 const SIZE: u32 = 96;
-/// A channel that changes by more than this from a pixel to its neighbours makes an edge.
+/// A channel that differs by more than this between neighbouring pixels indicates an edge.
 const EDGE: u8 = 8;
 
 const VERTEX: &str = "VERT\nDCL IN[0]\nDCL IN[1]\nDCL OUT[0], POSITION\nDCL OUT[1], GENERIC[0]\nDCL OUT[2], COLOR\n\
@@ -96,7 +96,7 @@ fn translated(source: &tgsi::Shader) -> Vec<u8> {
     compiler.start(source).and_then(|compilation| compilation.finish()).expect("SPIR-V").into_bytes()
 }
 
-/// A square in perspective: its right side is farther away.
+/// Returns a square in perspective: its right side is farther away.
 fn mesh() -> Mesh {
     let corners = [(-0.8, -0.9, 1.0), (0.9, -0.7, 2.0), (0.8, 0.9, 2.5), (-0.9, 0.7, 1.25)];
     let coordinates = [[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0]];
@@ -107,7 +107,7 @@ fn mesh() -> Mesh {
     Mesh { vertices, triangles: vec![[0, 1, 2], [0, 2, 3]] }
 }
 
-/// 16 x 16 texels, rows from the top.
+/// Returns 16 x 16 texels, rows from the top.
 fn texels() -> Vec<u8> {
     (0..256u32).flat_map(|at| [(at % 16 * 17) as u8, (at / 16 * 17) as u8, (at * 37 % 256) as u8, 255]).collect()
 }
@@ -140,7 +140,7 @@ fn by_rasteriser(vertex: &tgsi::Shader, shader: &tgsi::Shader) -> Vec<u8> {
 
 fn by_device(vertex: &[u8], fragment: &[u8]) -> Vec<u8> {
     let mesh = mesh();
-    // On Vulkan the first vertex provokes. The code turns y, as clip space is OpenGL's.
+    // On Vulkan the first vertex is the provoking one. The code flips y, since clip space is OpenGL's.
     let order = mesh.triangles.iter().flat_map(|&[a, b, c]| [c, a, b]).map(|index| mesh.vertices[index as usize]);
     let vertices: Vec<Vertex> = order.collect();
     let attributes = [
@@ -162,7 +162,7 @@ fn by_device(vertex: &[u8], fragment: &[u8]) -> Vec<u8> {
     .expect("a picture")
 }
 
-/// Whether the picture changes much around a pixel.
+/// Returns whether the picture changes much around a pixel.
 fn is_edge(pixels: &[u8], at: usize) -> bool {
     let (x, y, size) = ((at as u32 % SIZE) as i64, (at as u32 / SIZE) as i64, i64::from(SIZE));
     let channel =

@@ -1,10 +1,10 @@
-//! Code of the driver for SPIR-V on Vulkan, against the interpreter of the IR.
+//! Runs code of the SPIR-V driver on Vulkan, and compares with the interpreter of the IR.
 //!
 //! Of real shaders every 32nd runs, every eighth with `TGSIC_LONG`, and every one with `TGSIC_EVERY=1`.
-//! `TGSIC_ONLY=text` restricts it to shaders whose path contains the text.
+//! `TGSIC_ONLY=text` restricts the runs to paths that contain the text.
 //!
-//! Many inputs are small integers, which shaders may read as floats: denormals. Where the device takes those for zeros,
-//! a shader that computes something else is tried with zeros for them.
+//! Many inputs are small integers, which are denormals for shaders that read them as floats. If the device flushes
+//! denormals, a shader with other results is tried again with zeros in their place.
 
 use std::path::PathBuf;
 use std::sync::OnceLock;
@@ -18,14 +18,14 @@ use tgsi_driver_spirv::DRIVER;
 use tgsi_environment::{AnalyticResources, Inputs, Resources};
 use tgsi_ir::shader::Shader;
 
-/// Shaders whose code lavapipe compiles for longer than a minute: arrays of hundreds of vectors in registers.
+/// Shaders that take lavapipe longer than a minute to compile: arrays of hundreds of vectors in registers.
 const SLOW: &[&str] = &["max-input-components.geom"];
-/// Shaders that need not compute the same on every device, and why.
+/// Shaders that may give different results on different devices, with the reason.
 const OTHERWISE: &[(&str, &str)] = &[
     ("tes-input-mat2_2.tesc", "invocations that write the same output"),
     ("trivial.compute-4.comp", "invocations that write one word of shared memory without a barrier"),
     ("storage_buffer_object.execution.indirect", "invocations that write one word of a buffer without a barrier"),
-    ("r600_query.comp", "addresses that are no multiples of four"),
+    ("r600_query.comp", "addresses that are not multiples of four"),
     ("glsl-fs-log2.frag", "the logarithm of a denormal"),
     ("frag-lit.frag", "a power that is a denormal"),
 ];
@@ -34,10 +34,10 @@ fn compiler() -> Compiler {
     Compiler::for_target(DRIVER.target(DRIVER.run_options()).expect("the options").into())
 }
 
-/// A lowered shader, and what runs its code.
+/// A lowered shader, and the runner of its code.
 type Made = (Shader, Box<dyn Runner>);
 
-/// A shader as it is before its code is made, and what runs the code; none if it is no valid shader.
+/// Returns a lowered shader, and the runner of its code; `None` if the source is invalid.
 fn made(compiler: &Compiler, source: &tgsi::Shader) -> Option<Result<Made, String>> {
     if tgsi::check::check(source).has_errors() {
         return None;
@@ -83,7 +83,7 @@ fn compare_run(
     Ok(())
 }
 
-/// Whether the device takes denormals for zeros, as it may.
+/// Returns whether the device flushes denormals, as it may.
 fn flushes_denormals() -> bool {
     static FLUSHES: OnceLock<bool> = OnceLock::new();
     *FLUSHES.get_or_init(|| {
@@ -96,7 +96,7 @@ fn flushes_denormals() -> bool {
     })
 }
 
-/// The number of shaders, and what is wrong with some.
+/// Returns the number of shaders, and the failures.
 fn compare_files(files: &[PathBuf]) -> (usize, Vec<String>) {
     let compiler = compiler();
     let (mut count, mut wrong) = (0, Vec::new());
@@ -111,7 +111,7 @@ fn compare_files(files: &[PathBuf]) -> (usize, Vec<String>) {
     (count, wrong)
 }
 
-/// Whether there is no Vulkan, which is said.
+/// Returns whether Vulkan is unavailable; prints the reason.
 fn is_skipped() -> bool {
     let reason = tgsi_spirv_vulkan::unavailable();
     if let Some(reason) = &reason {

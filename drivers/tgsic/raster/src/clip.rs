@@ -1,13 +1,14 @@
-//! Triangles are cut at the planes of clip space and where clip distances are negative (Sutherland and Hodgman,
-//! Reentrant polygon clipping, 1974).
+//! Clips triangles at the planes of clip space and where clip distances are negative (Sutherland and Hodgman, Reentrant
+//! polygon clipping, 1974).
 //!
-//! Sides are cut only far outside the picture, so that coordinates fit the fixed-point numbers of the set-up.
+//! The sides are clipped only far outside of the picture, so that coordinates fit the fixed-point numbers of the
+//! set-up.
 
 /// Most clip distances of a vertex.
 pub(crate) const MAX_DISTANCES: usize = 8;
-/// Cut at so many times the width of the picture.
+/// The distance of the side planes, relative to the width of the picture.
 const GUARD_BAND: f32 = 32.0;
-/// Smallest w that is divided by.
+/// The smallest w to divide by.
 const SMALLEST_W: f32 = 1e-6;
 
 /// A vertex after the vertex stage.
@@ -15,14 +16,14 @@ const SMALLEST_W: f32 = 1e-6;
 pub(crate) struct ShadedVertex {
     /// Position in clip space.
     pub position: [f32; 4],
-    /// Clip distances; zero where there are none.
+    /// Clip distances; zero for missing ones.
     pub distances: [f32; MAX_DISTANCES],
     /// The inputs of the fragment shader, in the order of their slots.
     pub varyings: Vec<[f32; 4]>,
 }
 
 impl ShadedVertex {
-    /// The vertex on the way from one to another.
+    /// Interpolates between two vertices.
     fn between(a: &ShadedVertex, b: &ShadedVertex, part: f32) -> ShadedVertex {
         let mix = |a: f32, b: f32| a + (b - a) * part;
         let varyings = a.varyings.iter().zip(&b.varyings);
@@ -33,7 +34,7 @@ impl ShadedVertex {
         }
     }
 
-    /// The distance from plane number `plane`; negative outside.
+    /// Returns the distance from plane number `plane`; negative outside.
     fn distance(&self, plane: usize) -> f32 {
         let [x, y, z, w] = self.position;
         match plane {
@@ -49,11 +50,11 @@ impl ShadedVertex {
     }
 }
 
-/// The part of a triangle that is inside, as a convex polygon; empty if nothing is.
+/// Returns the part of a triangle that is inside, as a convex polygon; empty if it is outside.
 pub(crate) fn clip(triangle: [&ShadedVertex; 3]) -> Vec<ShadedVertex> {
     let mut polygon: Vec<ShadedVertex> = triangle.into_iter().cloned().collect();
     for plane in 0..7 + MAX_DISTANCES {
-        // What is not a number is outside.
+        // NaN counts as outside.
         let is_inside = |vertex: &ShadedVertex| vertex.distance(plane) >= 0.0;
         if polygon.iter().all(is_inside) {
             continue;

@@ -1,4 +1,4 @@
-//! The fragment stage: quads of a tile are gathered, shaded together, and written in order.
+//! The fragment stage: collects quads of a tile, shades them together, and writes them in order.
 
 use tgsi::tables::{CoordOrigin, File, PixelCenter, PropertyName, Semantic};
 use tgsi_driver_cpu::resources::Shared;
@@ -11,7 +11,7 @@ use crate::scene::{Scene, Stage};
 use crate::texture::units;
 use crate::triangle::{Triangle, Weights};
 
-/// Quads of a run.
+/// Quads in a run.
 const MAX_QUADS: usize = MAX_LANES / 4;
 
 /// A part of the picture: its colours and depths.
@@ -30,14 +30,14 @@ impl Tile {
         Tile { left, top, width, height, colors: vec![background; count], depths: vec![1.0; count] }
     }
 
-    /// The index of a pixel; none outside.
+    /// Returns the index of a pixel; `None` outside.
     fn index(&self, x: i64, y: i64) -> Option<usize> {
         let (x, y) = (x - self.left, y - self.top);
         ((0..self.width).contains(&x) && (0..self.height).contains(&y)).then_some((y * self.width + x) as usize)
     }
 }
 
-/// What is the same for all quads.
+/// The data shared by all quads.
 pub(crate) struct Fragments<'a> {
     scene: &'a Scene<'a>,
     stage: &'a Stage<'a>,
@@ -79,8 +79,8 @@ struct Quad<'t> {
 /// The pixels of a quad in the order of lanes.
 const OFFSETS: [[i64; 2]; 4] = [[0, 0], [1, 0], [0, 1], [1, 1]];
 
-/// Draws triangles, in order, into a tile. Of runs that failed the pixels stay as they were; returned is why the first
-/// one failed.
+/// Draws triangles, in order, into a tile. Failed runs leave their pixels unchanged; returns the error of the first
+/// one.
 pub(crate) fn draw<'t>(
     fragments: &Fragments<'_>,
     tile: &mut Tile,
@@ -100,7 +100,7 @@ pub(crate) fn draw<'t>(
                 let weights = OFFSETS.map(|[dx, dy]| triangle.weights(x + dx, y + dy));
                 for (lane, [dx, dy]) in OFFSETS.into_iter().enumerate() {
                     let is_visible = tile.index(x + dx, y + dy).is_some_and(|index| {
-                        // What lies behind is not shaded, unless the shader says where it lies.
+                        // Hidden pixels are not shaded, unless the shader writes the depth.
                         fragments.depth.is_some() || (weights[lane].depth as f32) < tile.depths[index]
                     });
                     if !is_visible {
@@ -124,7 +124,7 @@ pub(crate) fn draw<'t>(
     error
 }
 
-/// Shades quads and writes them; why that failed, if it did.
+/// Shades quads and writes them; returns the error, if any.
 fn shade(fragments: &Fragments<'_>, tile: &mut Tile, quads: &[Quad<'_>]) -> Option<String> {
     let inputs = inputs(fragments, quads);
     match (fragments.stage.run)(&inputs, &mut Shared(&fragments.textures)) {
@@ -212,7 +212,7 @@ fn write(fragments: &Fragments<'_>, tile: &mut Tile, quads: &[Quad<'_>], outputs
             if let Some(register) = fragments.color {
                 tile.colors[index] = std::array::from_fn(|component| {
                     let value = f32::from_bits(outputs.outputs.get(register.into(), component, at));
-                    // A NaN becomes zero.
+                    // NaN becomes zero.
                     (value.clamp(0.0, 1.0) * 255.0).round() as u8
                 });
             }

@@ -1,4 +1,4 @@
-//! What of a shader's declarations the pipeline must know.
+//! The declarations of a shader that the pipeline uses.
 
 use tgsi::Shader;
 use tgsi::tables::{File, Interpolation, Semantic};
@@ -12,7 +12,7 @@ pub(crate) struct Slot {
     pub interpolation: Interpolation,
 }
 
-/// The registers of a file, each with its semantic, in order.
+/// Returns the registers of a file, each with its semantic, in order.
 pub(crate) fn slots(shader: &Shader, file: File) -> Vec<Slot> {
     let declarations = shader.declarations.iter().filter(|declaration| declaration.file == file);
     let slots = declarations.flat_map(|declaration| {
@@ -32,7 +32,7 @@ pub(crate) fn slots(shader: &Shader, file: File) -> Vec<Slot> {
     slots
 }
 
-/// The register of a semantic.
+/// Returns the register of a semantic.
 pub(crate) fn find(slots: &[Slot], semantic: Semantic, index: u16) -> Option<u16> {
     slots.iter().find(|slot| (slot.semantic, slot.index) == (semantic, index)).map(|slot| slot.register)
 }

@@ -1,6 +1,6 @@
-//! A small rasteriser: pictures by a vertex and a fragment shader, on the processor.
+//! A small rasteriser: draws pictures with a vertex and a fragment shader, on the CPU.
 //!
-//! It is for looking at what shaders do, and for comparing that with a driver. The pipeline is that of OpenGL:
+//! It serves to inspect the effect of shaders, and to compare it with a driver. The pipeline is that of OpenGL:
 //!
 //! ```text
 //! mesh ──vertices──> clip space ──clip──> triangles ──set up, binned into tiles──> quads ──fragments──> depth, colour
@@ -10,13 +10,13 @@
 //! |---|---|
 //! | `mesh` | triangles with positions, texture coordinates, normals and colours; Wavefront OBJ |
 //! | `texture` | images with mip levels, as textures of the built-in sampler |
-//! | `vertex` | the vertex stage: a shader, or the built-in one, which hands the mesh on |
-//! | `clip` | triangles cut at the near and far planes and where clip distances are negative |
+//! | `vertex` | the vertex stage: a shader, or the built-in one, which forwards the mesh |
+//! | `clip` | clipping at the near and far planes and where clip distances are negative |
 //! | `triangle` | set-up: edges with the top-left rule, depth, interpolation |
 //! | `fragment` | the fragment stage over many quads at once |
-//! | `scene` | all of it in order, tile by tile |
+//! | `scene` | the whole pipeline, tile by tile |
 //!
-//! - Who runs a shader is a parameter ([`Run`]): an interpreter, or code of a driver.
+//! - The executor of shaders is a parameter ([`Run`]): an interpreter, or code of a driver.
 //! - Window coordinates have their origin in the upper left corner. In clip space, as in OpenGL, y points up and z is
 //!   between -w and w. Triangles that are counter-clockwise on the screen face the viewer. No face is culled.
 //! - Lanes of a run are quads in the order of [`tgsi_environment`]; uncovered pixels of a quad are helpers.

@@ -1,4 +1,4 @@
-//! Triangles: a built-in square, or a file in Wavefront's OBJ format.
+//! Triangles: a built-in square or sphere, or a file in Wavefront's OBJ format.
 
 use std::io::BufRead;
 
@@ -13,16 +13,16 @@ pub enum Attribute {
     TextureCoordinate,
     /// Normal: x, y, z, 0.
     Normal,
-    /// Colour: red, green, blue, 1; white where the file has none.
+    /// Colour: red, green, blue, 1; white if the file has none.
     Color,
 }
 
 impl Attribute {
-    /// All of them, in the order of the inputs of vertex shaders unless another one is asked for.
+    /// All of them, in the default order of the inputs of vertex shaders.
     pub const ALL: [Attribute; 4] =
         [Attribute::Position, Attribute::TextureCoordinate, Attribute::Normal, Attribute::Color];
 
-    /// The name on the command line.
+    /// Returns the name on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Attribute::Position => "position",
@@ -41,7 +41,7 @@ pub struct Vertex {
 }
 
 impl Vertex {
-    /// The value of an attribute.
+    /// Returns the value of an attribute.
     pub fn get(&self, attribute: Attribute) -> [f32; 4] {
         self.attributes[attribute as usize]
     }
@@ -52,23 +52,23 @@ impl Vertex {
 pub struct Mesh {
     /// Vertices.
     pub vertices: Vec<Vertex>,
-    /// Three indices of vertices for each triangle; all are less than the number of vertices.
+    /// Three vertex indices for each triangle, all in bounds.
     pub triangles: Vec<[u32; 3]>,
 }
 
-/// A file that is no mesh.
+/// A file that is not a mesh.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 pub enum MeshError {
-    /// The reader of OBJ files refuses it.
+    /// The OBJ parser rejects it.
     #[error("not a mesh in Wavefront OBJ format: {0}")]
     Format(String),
-    /// There are no triangles.
+    /// It has no triangles.
     #[error("the mesh has no triangles")]
     Empty,
 }
 
 impl Mesh {
-    /// A square from -1 to 1 in x and y at z = 0, with texture coordinates from 0 to 1.
+    /// Returns a square from -1 to 1 in x and y at z = 0, with texture coordinates from 0 to 1.
     pub fn quad() -> Mesh {
         let corners = [[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]];
         let vertex = |[x, y]: [f32; 2]| Vertex {
@@ -77,7 +77,8 @@ impl Mesh {
         Mesh { vertices: corners.map(vertex).to_vec(), triangles: vec![[0, 1, 2], [0, 2, 3]] }
     }
 
-    /// A sphere of radius 1 around the origin, seen from outside, with texture coordinates by longitude and latitude.
+    /// Returns a sphere of radius 1 around the origin, seen from outside, with texture coordinates by longitude and
+    /// latitude.
     pub fn sphere() -> Mesh {
         const ROWS: u32 = 32;
         const COLUMNS: u32 = 64;
@@ -85,7 +86,7 @@ impl Mesh {
             let (u, v) = (column as f32 / COLUMNS as f32, row as f32 / ROWS as f32);
             let (longitude, latitude) = (u * std::f32::consts::TAU, (v - 0.5) * std::f32::consts::PI);
             let (x, z) = (-latitude.cos() * longitude.cos(), latitude.cos() * longitude.sin());
-            // The front is at positive z, as the normal of the square; clip space has what is near at negative z.
+            // The front is at positive z, like the normal of the square; in clip space, near is at negative z.
             let (y, normal) = (latitude.sin(), [x, latitude.sin(), z, 0.0]);
             Vertex { attributes: [[x, y, -z, 1.0], [u, v, 0.0, 1.0], normal, [1.0; 4]] }
         };
@@ -96,11 +97,11 @@ impl Mesh {
         Mesh { vertices: rows.collect(), triangles: triangles.collect() }
     }
 
-    /// Reads Wavefront OBJ. Polygons become triangles, materials are not read. Normals that the file does not have are
-    /// those of the faces around a vertex.
+    /// Parses Wavefront OBJ. Polygons become triangles, materials are ignored. Missing normals are computed from the
+    /// faces around a vertex.
     ///
     /// # Errors
-    /// The text is no OBJ file, or has no faces.
+    /// The text is not an OBJ file, or has no faces.
     pub fn from_obj(text: &mut impl BufRead) -> Result<Mesh, MeshError> {
         let options = tobj::LoadOptions { triangulate: true, single_index: true, ..tobj::LoadOptions::default() };
         let no_materials = |_: &std::path::Path| Ok((Vec::new(), Default::default()));
@@ -152,7 +153,7 @@ impl Mesh {
         }
     }
 
-    /// Moves and scales the mesh so that it fits the cube from -1 to 1 and keeps its proportions.
+    /// Moves and scales the mesh to fit the cube from -1 to 1, keeping its proportions.
     pub fn fit(&mut self) {
         let (mut low, mut high) = ([f32::INFINITY; 3], [f32::NEG_INFINITY; 3]);
         for vertex in &self.vertices {
@@ -194,7 +195,7 @@ mod tests {
         assert_eq!(corners, [[-1, -1, 0, 1], [-1, 1, 0, 1], [1, -1, 0, 1], [1, 1, 0, 1]]);
     }
 
-    /// On the screen each triangle of the front half is counter-clockwise.
+    /// Each triangle of the front half is counter-clockwise on the screen.
     #[test]
     fn spheres_are_seen_from_outside() {
         let mesh = Mesh::sphere();

@@ -1,4 +1,4 @@
-//! A scene and its picture: vertices, triangles, and tiles on all processors.
+//! A scene and its picture: vertices, triangles, and tiles on all cores.
 
 use std::collections::BTreeMap;
 
@@ -26,29 +26,29 @@ pub type Run<'a> = dyn Fn(&Inputs, &mut dyn Resources) -> Result<Outputs, String
 pub struct Stage<'a> {
     /// The shader, for its declarations and properties.
     pub source: &'a Shader,
-    /// What runs it.
+    /// The executor.
     pub run: &'a Run<'a>,
     /// Constant buffers: words from vec4 0.
     pub constants: &'a [Vec<u32>],
 }
 
-/// What is to be drawn.
+/// A scene to draw.
 #[derive(Clone, Copy)]
 pub struct Scene<'a> {
     /// Width and height in pixels.
     pub size: (u32, u32),
-    /// The vertex shader. Without one positions are those of the mesh, and what the fragment shader reads is, by its
-    /// semantic, an attribute of the mesh.
+    /// The vertex shader. Without one, positions are those of the mesh, and inputs of the fragment shader are
+    /// attributes of the mesh, selected by semantic.
     pub vertex: Option<Stage<'a>>,
     /// The fragment shader; output `COLOR[0]` is drawn.
     pub fragment: Stage<'a>,
     /// The triangles.
     pub mesh: &'a Mesh,
-    /// What the inputs of the vertex shader are, from `IN[0]` on.
+    /// The attributes for the inputs of the vertex shader, from `IN[0]` on.
     pub attributes: &'a [Attribute],
     /// Textures by unit.
     pub textures: &'a BTreeMap<u32, Texture>,
-    /// Colour of pixels that nothing covers: red, green, blue, alpha.
+    /// The colour of uncovered pixels: red, green, blue, alpha.
     pub background: [u8; 4],
 }
 
@@ -59,11 +59,11 @@ pub struct Picture {
     pub size: (u32, u32),
     /// Red, green, blue, alpha of each pixel, rows from the top.
     pub pixels: Vec<u8>,
-    /// Why some pixels, or all, are not drawn, each reason once.
+    /// The reasons why some pixels, or all, are not drawn, without duplicates.
     pub errors: Vec<String>,
 }
 
-/// Draws a scene. It never fails: what cannot be run is not drawn, and is among the picture's errors.
+/// Draws a scene. Always returns a picture: parts with failed runs are not drawn, and their errors are in the picture.
 pub fn draw(scene: &Scene<'_>) -> Picture {
     let (width, height) = (scene.size.0 as usize, scene.size.1 as usize);
     let mut pixels = scene.background.repeat(width * height);
@@ -78,7 +78,7 @@ pub fn draw(scene: &Scene<'_>) -> Picture {
         let corners = indices.map(|index| vertices.get(index as usize));
         let [Some(a), Some(b), Some(c)] = corners else { continue };
         let mut polygon = clip([a, b, c]);
-        // What is not interpolated comes from the last vertex, as in OpenGL.
+        // Flat inputs come from the last vertex, as in OpenGL.
         for (slot, _) in read.iter().enumerate().filter(|(_, slot)| slot.interpolation == Interpolation::Constant) {
             polygon.iter_mut().for_each(|vertex| vertex.varyings[slot] = c.varyings[slot]);
         }
@@ -87,7 +87,7 @@ pub fn draw(scene: &Scene<'_>) -> Picture {
         }
     }
 
-    // Triangles of each tile, in order.
+    // The triangles of each tile, in order.
     let columns = width.div_ceil(TILE);
     let mut bins: Vec<Vec<u32>> = vec![Vec::new(); columns * height.div_ceil(TILE)];
     for (number, triangle) in triangles.iter().enumerate() {

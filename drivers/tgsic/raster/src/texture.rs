@@ -1,24 +1,24 @@
 //! Images with mip levels, as textures of the built-in sampler.
 //!
-//! An image is two-dimensional. As a 1D texture it is its first row, as a 3D texture or an array one slice, as a cube
-//! each of the six faces. Filtering is linear between texels and between levels, or neither.
+//! An image is two-dimensional. A 1D texture is its first row, a 3D texture or an array has it as the only slice, a
+//! cube has it on each of the six faces. Filtering is linear between texels and between levels, or neither.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use tgsi_driver_cpu::sampler::{self, Filter, Format, MipFilter, Sampler, Shape, Size, Textures};
 
-/// What lies beyond the edges of a texture.
+/// The continuation beyond the edges of a texture.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Wrap {
-    /// The texture again.
+    /// Repeats the texture.
     #[default]
     Repeat,
-    /// Its outermost texels.
+    /// Repeats the outermost texels.
     Clamp,
 }
 
-/// An image of one level.
+/// An image with one level.
 struct Level {
     width: usize,
     height: usize,
@@ -26,7 +26,7 @@ struct Level {
 }
 
 impl Level {
-    /// Half the size, each texel the mean of the four below it.
+    /// Returns an image of half the size; each texel is the mean of four.
     fn half(&self) -> Level {
         let (width, height) = ((self.width / 2).max(1), (self.height / 2).max(1));
         let mean = |x: usize, y: usize| {
@@ -44,15 +44,15 @@ impl Level {
 #[derive(Clone, PartialEq, Debug)]
 pub struct Texture {
     levels: Arc<sampler::Texture>,
-    /// What lies beyond the edges.
+    /// The continuation beyond the edges.
     pub wrap: Wrap,
-    /// Whether the nearest texel of the nearest level is taken instead of a mean.
+    /// Whether to use the nearest texel of the nearest level instead of a mean.
     pub nearest: bool,
 }
 
 impl Texture {
-    /// From texels of four bytes, rows from the top; row 0 has the texture coordinate 1, as pictures of OBJ files want.
-    /// `None` if there are too few bytes, or none, or a side is longer than
+    /// Creates a texture from texels of four bytes, rows from the top; row 0 has the texture coordinate 1, as OBJ files
+    /// expect. `None` if there are too few bytes, or none, or a side is longer than
     /// [`MAX_SIDE`](tgsi_driver_cpu::sampler::texture::MAX_SIDE).
     pub fn from_rgba8(width: u32, height: u32, bytes: &[u8]) -> Option<Texture> {
         let count = (width as usize).checked_mul(height as usize).filter(|&count| count > 0)?;
@@ -63,7 +63,7 @@ impl Texture {
         Texture::from_level(Level { width: width as usize, height: height as usize, texels })
     }
 
-    /// A texture with all levels, which keep their means as floats. `None` if it is too large.
+    /// Creates a texture with all levels, computed as floats. `None` if it is too large.
     fn from_level(mut level: Level) -> Option<Texture> {
         let size = Size::of_image(level.width as u32, level.height as u32);
         let mut texture = sampler::Texture::new(Shape::D2, Format::Rgba32Float, size, u32::MAX)?;
@@ -79,12 +79,12 @@ impl Texture {
         Some(Texture { levels: Arc::new(texture), wrap: Wrap::Repeat, nearest: false })
     }
 
-    /// Drops the levels from number `count` on; the largest stays.
+    /// Removes the levels from number `count` on; keeps at least the largest.
     pub fn keep_levels(&mut self, count: usize) {
         Arc::make_mut(&mut self.levels).keep_levels(count);
     }
 
-    /// Squares of light and dark grey: the texture where none was given.
+    /// Returns squares of light and dark grey: the default texture.
     pub fn checkerboard() -> Option<Texture> {
         let value =
             |at: usize| if (at % 8 + at / 8).is_multiple_of(2) { [0.8, 0.8, 0.8, 1.0] } else { [0.3, 0.3, 0.3, 1.0] };
@@ -103,8 +103,8 @@ impl Texture {
     }
 }
 
-/// The textures of a picture by unit; a texture's sampler is the one of its unit. Units without one have a
-/// checkerboard. Images read as zero, what is stored to them is dropped.
+/// Returns the textures of a picture by unit, each with its sampler. Units without a texture have a checkerboard.
+/// Images read as zero, stores to them are dropped.
 pub(crate) fn units(textures: &BTreeMap<u32, Texture>) -> Textures {
     let mut units = Textures::new();
     if let Some(texture) = Texture::checkerboard() {
@@ -133,7 +133,7 @@ mod tests {
         units(&BTreeMap::from([(0, texture)])).texture(request).map(|row| f32::from_bits(row[0]))
     }
 
-    /// Two columns, black and white, two rows, the lower one green.
+    /// Two columns, black and white; two rows, the lower one green.
     fn small() -> Texture {
         let bytes = [[0, 0, 0, 255], [255, 255, 255, 255], [0, 255, 0, 255], [0, 255, 0, 255]].concat();
         Texture::from_rgba8(2, 2, &bytes).expect("a texture")

@@ -1,25 +1,25 @@
-//! Triangles ready to be rasterised: edges in fixed-point numbers, and what interpolation needs.
+//! Triangle set-up for rasterisation: edges in fixed-point numbers, and the data for interpolation.
 //!
-//! Window coordinates have 8 bits below the point. A pixel belongs to a triangle if its centre is inside; a centre on
-//! an edge belongs to the triangle whose top or left edge it is, so that neighbours cover each pixel once (Pineda, A
-//! parallel algorithm for polygon rasterization, 1988).
+//! Window coordinates have 8 fractional bits. A pixel belongs to a triangle if its centre is inside; a centre on an
+//! edge belongs to the triangle that has it as a top or left edge, so that adjacent triangles cover each pixel once
+//! (Pineda, A parallel algorithm for polygon rasterization, 1988).
 
 use tgsi::tables::Interpolation;
 
 use crate::clip::ShadedVertex;
 use crate::interface::Slot;
 
-/// Bits below the point.
+/// The number of fractional bits.
 const SUBPIXEL: u32 = 8;
 
 /// An edge: a function of the pixel that is not negative inside.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Edge {
-    /// Change from a pixel to the next in x and y.
+    /// The change from a pixel to the next in x and y.
     step: [i64; 2],
     /// The value at the centre of pixel (0, 0).
     origin: i64,
-    /// What is taken away on edges that do not own the pixels on them.
+    /// Subtracted on edges that do not own the pixels on them.
     bias: i64,
 }
 
@@ -47,26 +47,26 @@ pub(crate) struct Triangle {
     edges: [Edge; 3],
     /// Twice the area, in fixed-point units.
     area: i64,
-    /// First and last pixel in x and y, cut to the picture.
+    /// The first and last pixel in x and y, limited to the picture.
     pub bounds: [[i64; 2]; 2],
-    /// Depth in the window, 0 to 1.
+    /// Depths in the window, 0 to 1.
     depth: [f64; 3],
     /// 1 / w.
     inverse_w: [f64; 3],
     /// Inputs of the fragment shader at the vertices: `[slot][vertex]`.
     varyings: Vec<[[f32; 4]; 3]>,
-    /// Whether it faces the viewer.
+    /// Whether it is front-facing.
     pub is_front: bool,
-    /// The number of the triangle of the mesh.
+    /// The index of the triangle in the mesh.
     pub primitive: u32,
 }
 
 /// Weights of the three vertices at a pixel.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub(crate) struct Weights {
-    /// In the window.
+    /// Linear in the window.
     linear: [f64; 3],
-    /// In the scene.
+    /// Perspective-correct.
     perspective: [f64; 3],
     /// 1 / w.
     pub inverse_w: f64,
@@ -75,7 +75,7 @@ pub(crate) struct Weights {
 }
 
 impl Triangle {
-    /// A triangle of three clipped vertices; none if it covers no area of the picture.
+    /// Creates a triangle from three clipped vertices; `None` if it covers no area of the picture.
     pub(crate) fn new(vertices: [&ShadedVertex; 3], size: (u32, u32), primitive: u32) -> Option<Triangle> {
         let (width, height) = (f64::from(size.0), f64::from(size.1));
         let scale = f64::from(1u32 << SUBPIXEL);
@@ -86,7 +86,7 @@ impl Triangle {
         let cross =
             |a: [i64; 2], b: [i64; 2], c: [i64; 2]| (b[0] - a[0]) * (c[1] - a[1]) - (c[0] - a[0]) * (b[1] - a[1]);
         let area = cross(window[0], window[1], window[2]);
-        // Counter-clockwise is negative, as y points down. The order below is clockwise.
+        // Counter-clockwise is negative, since y points down. The order below is clockwise.
         let order = match area {
             0 => return None,
             1.. => [0, 1, 2],
@@ -113,7 +113,7 @@ impl Triangle {
         })
     }
 
-    /// The pixels of a quad that are covered, a bit each in the order of lanes.
+    /// Returns the covered pixels of a quad, one bit each in the order of lanes.
     pub(crate) fn coverage(&self, x: i64, y: i64) -> u8 {
         let mut mask = 0xf;
         for edge in &self.edges {
@@ -126,7 +126,7 @@ impl Triangle {
         mask
     }
 
-    /// The weights at the centre of a pixel, inside or not.
+    /// Returns the weights at the centre of a pixel, inside or not.
     pub(crate) fn weights(&self, x: i64, y: i64) -> Weights {
         let linear = [0, 1, 2].map(|v| self.edges[v].at(x, y) as f64 / self.area as f64);
         let scaled = [0, 1, 2].map(|v| linear[v] * self.inverse_w[v]);
@@ -135,7 +135,7 @@ impl Triangle {
         Weights { linear, perspective: scaled.map(|part| part / inverse_w), inverse_w, depth }
     }
 
-    /// A component of an input at a pixel.
+    /// Returns a component of an input at a pixel.
     pub(crate) fn interpolate(&self, slot: &Slot, number: usize, component: usize, weights: &Weights) -> f32 {
         let values = self.varyings[number].map(|value| value[component]);
         let weights = match slot.interpolation {
@@ -143,7 +143,7 @@ impl Triangle {
             Interpolation::Linear => &weights.linear,
             Interpolation::Perspective | Interpolation::Color => &weights.perspective,
         };
-        // Differences keep what is equal at all vertices.
+        // Interpolating differences preserves values that are equal at all vertices.
         let [a, b, c] = values.map(f64::from);
         (a + (b - a) * weights[1] + (c - a) * weights[2]) as f32
     }
@@ -182,7 +182,7 @@ mod tests {
                 (0..4).filter_map(|i| Triangle::new([&middle, &corners[i], &corners[(i + 1) % 4]], (16, 16), 0));
             let triangles: Vec<Triangle> = sides.collect();
             assert_eq!(count(&triangles, 16), vec![1; 256]);
-            // The other way round they face away and cover the same.
+            // With reversed winding they are back-facing and cover the same pixels.
             let back = (0..4).filter_map(|i| Triangle::new([&middle, &corners[(i + 1) % 4], &corners[i]], (16, 16), 0));
             let back: Vec<Triangle> = back.collect();
             assert!(triangles.iter().all(|t| t.is_front) && back.iter().all(|t| !t.is_front));

@@ -1,6 +1,6 @@
-//! The vertex stage: a shader, or the built-in one, which hands the attributes of the mesh on.
+//! The vertex stage: a shader, or the built-in one, which forwards the attributes of the mesh.
 //!
-//! Of its outputs are kept the position, clip distances, and what the fragment shader reads by semantic.
+//! Keeps the position, clip distances, and the outputs that the fragment shader reads by semantic.
 
 use tgsi::tables::{File, PropertyName, Semantic};
 use tgsi_driver_cpu::resources::Shared;
@@ -13,10 +13,10 @@ use crate::mesh::{Attribute, Vertex};
 use crate::scene::{Scene, Stage};
 use crate::texture::units;
 
-/// What a fragment shader reads where nothing was written.
+/// The value of fragment inputs that were not written.
 const UNWRITTEN: [f32; 4] = [0.0, 0.0, 0.0, 1.0];
 
-/// The vertices of the scene's mesh, with values for the slots of the fragment shader.
+/// Processes the vertices of the scene's mesh; returns them with values for the slots of the fragment shader.
 ///
 /// # Errors
 /// A run of the shader failed.
@@ -34,8 +34,8 @@ pub(crate) fn process(scene: &Scene<'_>, fragment_slots: &[Slot]) -> Result<Vec<
     }
 }
 
-/// Without a vertex shader: the position is that of the mesh, coordinates and colours go by their names, and generic
-/// varyings are texture coordinates, normal and position, in this order and again from the start.
+/// The built-in vertex shader: the position is that of the mesh, coordinates and colours are matched by name, and
+/// generic varyings are texture coordinates, normal and position, cyclically in this order.
 fn built_in(vertex: &Vertex, fragment_slots: &[Slot]) -> ShadedVertex {
     let value = |slot: &Slot| match slot.semantic {
         Semantic::Color | Semantic::BackColor => vertex.get(Attribute::Color),

@@ -1,25 +1,25 @@
-//! The faces of cubes in code: as the sampler's functions of the same names.
+//! The faces of cubes in code: mirrors the sampler's functions of the same names.
 
 use cranelift_codegen::ir::condcodes::FloatCC;
 use cranelift_codegen::ir::{InstBuilder, Value as Ir};
 
 use super::LookupEmitter;
 
-/// A direction, by the face that it points to.
+/// A direction, relative to the face that it points to.
 pub(super) struct Direction {
     /// The number of the face in each lane.
     pub face: Ir,
-    /// Set where the face is the first or second of its axis: x, y; else it is z.
+    /// Set where the face belongs to the axis x, or y; else it belongs to z.
     is_x: Ir,
     is_y: Ir,
-    /// Set where it is the second face of its axis.
+    /// Set where it is the negative face of its axis.
     is_negative: Ir,
     /// Components along the face's s and t and its axis.
     along: [Ir; 3],
 }
 
 impl LookupEmitter<'_, '_> {
-    /// As `face_of` of the sampler.
+    /// Emits `face_of` of the sampler.
     pub(super) fn direction(&mut self, direction: [Ir; 3]) -> Direction {
         let [x, y, z] = direction;
         let [ax, ay, az] = direction.map(|component| self.lanes.builder.ins().fabs(component));
@@ -46,7 +46,7 @@ impl LookupEmitter<'_, '_> {
         result
     }
 
-    /// As `on_face` of the sampler: components of a direction along a face's s and t and its axis.
+    /// Emits `on_face` of the sampler: the components of a direction along a face's s and t and its axis.
     fn along(&mut self, face: &Direction, [x, y, z]: [Ir; 3]) -> [Ir; 3] {
         let [minus_x, minus_y, minus_z] = [x, y, z].map(|component| self.lanes.builder.ins().fneg(component));
         let s_of_x = self.choose(face.is_negative, z, minus_z);
@@ -61,7 +61,7 @@ impl LookupEmitter<'_, '_> {
         [s, t, self.choose(face.is_negative, minus_axis, axis)]
     }
 
-    /// As `coordinates` of the sampler.
+    /// Emits `coordinates` of the sampler.
     pub(super) fn on_face(&mut self, direction: &Direction) -> [Ir; 2] {
         let [s, t, axis] = direction.along;
         let (half, one) = (self.number(0.5), self.number(1.0));
@@ -72,7 +72,7 @@ impl LookupEmitter<'_, '_> {
         })
     }
 
-    /// As `derivative` of the sampler, for the change of a direction.
+    /// Emits `derivative` of the sampler, for the change of a direction.
     pub(super) fn derivative(&mut self, direction: &Direction, change: [Ir; 3]) -> [Ir; 2] {
         let [s, t, axis] = direction.along;
         let [ds, dt, daxis] = self.along(direction, change);

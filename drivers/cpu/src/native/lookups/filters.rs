@@ -1,7 +1,7 @@
 //! The texels of a lookup in code, and their weighted sums.
 //!
-//! Two texels of a row that lie side by side are loaded together where they are four bytes each. Only where one of them
-//! is at an end of its row, and so wrapped to the other end or clamped, each is loaded by itself.
+//! Two adjacent texels of a row are loaded together if they have four bytes each. Only where one of them is at an end
+//! of its row, and therefore wrapped to the other end or clamped, each is loaded separately.
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{F32X4, F64, I32X4};
@@ -14,29 +14,29 @@ use crate::native::emit::trusted;
 use crate::sampler::wrap::FARTHEST;
 use crate::sampler::{Filter, Format, MipFilter, Wrap};
 
-/// Bytes stay where they are in a word when they become numbers, which are then the larger by this factor. It is a
-/// power of two, so that all sums of them are as well. The last byte is shifted.
+/// Bytes keep their position in a word when they are converted to numbers, which are then too large by this factor. It
+/// is a power of two, so that all their sums are exactly scaled, too. The last byte is shifted.
 const SCALES: [f32; 4] = [1.0, 256.0, 65_536.0, 1.0];
 
-/// The number of a texel of a row or a column. It is inside.
+/// The number of a texel in a row or column, in bounds.
 #[derive(Clone, Copy)]
 struct Texel {
     number: Ir,
-    /// Set where it is there; else it is the border.
+    /// Set where the texel exists; elsewhere it is the border.
     is_there: Option<Ir>,
 }
 
-/// The two texels that a filter takes of a row or a column.
+/// The two texels of a row or column that a filter uses.
 struct Neighbours {
     texels: [Texel; 2],
-    /// Set where the second does not follow the first, if that may be.
+    /// Set where the second does not follow the first, if that is possible.
     apart: Option<Ir>,
     /// The weight of the second.
     weight: Ir,
 }
 
 impl LookupEmitter<'_, '_> {
-    /// As `fold` of the sampler.
+    /// Emits `fold` of the sampler.
     pub(super) fn fold(&mut self, coordinate: Ir, wrap: Wrap) -> Ir {
         let folded = match wrap {
             Wrap::Repeat => {
@@ -56,7 +56,7 @@ impl LookupEmitter<'_, '_> {
         self.at_least(folded, zero)
     }
 
-    /// As `position` of the sampler.
+    /// Emits `position` of the sampler.
     fn position(&mut self, folded: Ir, scale: Ir, wrap: Wrap) -> Ir {
         if !self.unnormalized {
             return self.mul(folded, scale);
@@ -69,11 +69,11 @@ impl LookupEmitter<'_, '_> {
         self.mul(part, scale)
     }
 
-    /// As `split` of the sampler: texels, and the distances from their starts.
+    /// Emits `split` of the sampler: texels, and the distances from their starts.
     fn split(&mut self, position: Ir, wrap: Wrap) -> (Ir, Ir) {
         let mut position = position;
         if !matches!(wrap, Wrap::Repeat | Wrap::MirroredRepeat) {
-            // Folded ones are near already.
+            // Folded ones are within bounds already.
             let (low, high) = (self.number(-FARTHEST), self.number(FARTHEST));
             position = self.at_least(position, low);
             position = self.at_most(position, high);
@@ -83,8 +83,8 @@ impl LookupEmitter<'_, '_> {
         (texel, self.sub(position, start))
     }
 
-    /// As `wrapped` of the sampler. The numbers are those that folded coordinates give: from -1 to the size, or twice
-    /// the size for mirrored ones; or they were `moved`.
+    /// Emits `wrapped` of the sampler. The numbers are those of folded coordinates: from -1 to the size, or twice the
+    /// size for mirrored ones; or they have been `moved`.
     fn wrapped(&mut self, texel: Ir, size: Ir, wrap: Wrap, moved: bool) -> Texel {
         let (zero, one) = (self.word(0), self.word(1));
         let last = self.lanes.builder.ins().isub(size, one);
@@ -115,11 +115,11 @@ impl LookupEmitter<'_, '_> {
                 self.lanes.builder.ins().bxor(texel, sign)
             }
         };
-        // Negative ones are the largest as unsigned numbers.
+        // As unsigned numbers, negative ones are the largest.
         Texel { number: self.lanes.builder.ins().umin(number, last), is_there }
     }
 
-    /// Numbers that are less than a period outside of one, brought inside. Others are left to the host.
+    /// Wraps numbers that are less than a period outside of one. Others are left to the host.
     fn brought_back(&mut self, texel: Ir, period: Ir) -> Ir {
         let zero = self.word(0);
         let b = &mut *self.lanes.builder;
@@ -134,12 +134,12 @@ impl LookupEmitter<'_, '_> {
         texel
     }
 
-    /// Texels with an offset added, if there is one.
+    /// Adds an offset, if there is one.
     fn moved(&mut self, texel: Ir, offset: Option<[Ir; 3]>, axis: usize) -> Ir {
         offset.map_or(texel, |offset| self.lanes.builder.ins().iadd(texel, offset[axis]))
     }
 
-    /// The texel at a place along an axis, which has so many.
+    /// Returns the texel at a place along an axis of `size` texels.
     fn texel_along(&mut self, place: &Place, axis: usize, size: Ir) -> Texel {
         let (wrap, scale) = (self.wrap[axis], self.floats_of(size));
         let position = self.position(place.at[axis], scale, wrap);
@@ -148,7 +148,7 @@ impl LookupEmitter<'_, '_> {
         self.wrapped(texel, size, wrap, place.offset.is_some())
     }
 
-    /// The two texels around a place along an axis, which has so many.
+    /// Returns the two texels around a place along an axis of `size` texels.
     fn neighbours_along(&mut self, place: &Place, axis: usize, size: Ir) -> Neighbours {
         let (wrap, scale) = (self.wrap[axis], self.floats_of(size));
         let position = self.position(place.at[axis], scale, wrap);
@@ -183,46 +183,46 @@ impl LookupEmitter<'_, '_> {
         Neighbours { texels: [first, second], apart: Some(apart), weight }
     }
 
-    /// Leaves a lookup in faces that are no squares to the host.
+    /// Leaves lookups in non-square faces to the host.
     pub(super) fn leave_unless_square(&mut self) {
         let [width, height] = self.level_of_all(None).size;
         let different = self.lanes.builder.ins().icmp(IntCC::NotEqual, width, height);
         self.leave_if(different);
     }
 
-    /// Four bytes of each lane at its texel, and those of the next one. The caller makes sure that there is one in the
+    /// Loads four bytes of each lane's texel, and of the next one. The caller guarantees that the next one is in the
     /// row.
     fn pairs(&mut self, levels: &Levels, texel: Ir) -> [Ir; 2] {
         let addresses = self.addresses(levels, texel, 2);
-        // Not loads that may be made elsewhere: they are right under a condition only.
+        // These loads must not be hoisted: they are valid only under a condition.
         let longs = addresses.map(|address| self.lanes.builder.ins().load(F64, trusted(), address, 0));
         self.pairs_of_words(longs)
     }
 
-    /// The components of the lanes' rows.
+    /// Returns the components of the lanes' rows.
     fn components(&mut self, rows: [Ir; 4]) -> Vec<Ir> {
         let rows = rows.map(|row| self.bits(row));
         let columns = self.lanes.transpose(rows);
         columns.into_iter().take(self.components).map(|column| self.float(column)).collect()
     }
 
-    /// Whether all taps are texels, and numbers as they are: the usual lookup, in two dimensions or more.
+    /// Returns whether all taps are texels, without conversion: the usual lookup, in two dimensions or more.
     fn is_plain(&self) -> bool {
         let is_border = self.wrap.iter().take(self.axes).any(|&wrap| wrap == Wrap::ClampToBorder);
         self.axes > 1 && !self.is_shadow && !is_border
     }
 
-    /// Whether numbers are bytes at their places in a word, see [`SCALES`].
+    /// Returns whether numbers are bytes at their positions in a word, see [`SCALES`].
     fn has_scaled_bytes(&self) -> bool {
         matches!(self.known.format, Format::Rgba8Unorm | Format::Bgra8Unorm) && self.is_plain()
     }
 
-    /// The byte of a component.
+    /// Returns the byte of a component.
     fn byte_of(&self, component: usize) -> usize {
         if self.known.format == Format::Bgra8Unorm && component < 3 { 2 - component } else { component }
     }
 
-    /// A component of four bytes as a number, see [`SCALES`].
+    /// Converts a component of four bytes to a number, see [`SCALES`].
     fn unpacked(&mut self, words: Ir, component: usize) -> Ir {
         let byte = self.byte_of(component);
         let part = if byte < 3 {
@@ -234,7 +234,7 @@ impl LookupEmitter<'_, '_> {
         self.floats_of(part)
     }
 
-    /// What the numbers of a component are divided by at last.
+    /// Returns the divisor for the numbers of a component.
     pub(super) fn divisor(&self, component: usize) -> f32 {
         if self.is_shadow {
             return 1.0;
@@ -243,8 +243,8 @@ impl LookupEmitter<'_, '_> {
         self.known.format.divisor() * if is_scaled { SCALES[self.byte_of(component) & 3] } else { 1.0 }
     }
 
-    /// Numbers of scaled bytes as they are filtered further. Between levels, weights can be so small that products with
-    /// them are denormal, which are rounded otherwise without the scale.
+    /// Prepares scaled numbers for further filtering. Between levels, weights can be so small that products with them
+    /// are denormal, and would be rounded differently without the scale.
     fn finished(&mut self, mut values: Vec<Ir>) -> Vec<Ir> {
         if self.known.state.mip_filter == MipFilter::Linear {
             for (component, value) in values.iter_mut().enumerate() {
@@ -258,14 +258,14 @@ impl LookupEmitter<'_, '_> {
         values
     }
 
-    /// The number of a texel in its image.
+    /// Returns the number of a texel in its image.
     fn texel_at(&mut self, levels: &Levels, column: Ir, row: Option<Ir>) -> Ir {
         let Some(row) = row else { return column };
         let start = self.lanes.builder.ins().imul(row, levels.size[0]);
         self.lanes.builder.ins().iadd(start, column)
     }
 
-    /// A mask that is set where two are, of those that there are.
+    /// Returns the conjunction of two masks; a missing one counts as set.
     fn both(&mut self, a: Option<Ir>, b: Option<Ir>) -> Option<Ir> {
         match (a, b) {
             (Some(a), Some(b)) => Some(self.lanes.builder.ins().band(a, b)),
@@ -273,14 +273,14 @@ impl LookupEmitter<'_, '_> {
         }
     }
 
-    /// The number of the texel in its image, and where it is there.
+    /// Returns the number of the texel in its image, and where it exists.
     fn texel_in_image(&mut self, levels: &Levels, column: Texel, row: Option<Texel>) -> Texel {
         let number = self.texel_at(levels, column.number, row.map(|row| row.number));
         Texel { number, is_there: self.both(column.is_there, row.and_then(|row| row.is_there)) }
     }
 
-    /// The words of the four texels around the lanes' places, as the corners (0, 0), (1, 0), (0, 1), (1, 1), and the
-    /// weights of the second columns and rows.
+    /// Loads the words of the four texels around the lanes' places, as the corners (0, 0), (1, 0), (0, 1), (1, 1); also
+    /// returns the weights of the second columns and rows.
     fn corner_words(&mut self, levels: &Levels, columns: &Neighbours, rows: &Neighbours) -> ([Ir; 4], [Ir; 2]) {
         let pairs = |emitter: &mut Self| {
             let [above, below] = rows.texels.map(|row| {
@@ -293,7 +293,7 @@ impl LookupEmitter<'_, '_> {
         let b = &mut *self.lanes.builder;
         let (together, single, merge) = (b.create_block(), b.create_block(), b.create_block());
         let words = [I32X4; 4].map(|ty| b.append_block_param(merge, ty));
-        // Weights are parameters lest they be computed once more, after what is computed with them on the way.
+        // Passing the weights as parameters prevents their rematerialisation in the merge block.
         let weights = [F32X4; 2].map(|ty| b.append_block_param(merge, ty));
         let any = b.ins().vany_true(apart);
         b.ins().brif(any, single, &[], together, &[]);
@@ -318,7 +318,7 @@ impl LookupEmitter<'_, '_> {
         (words, weights)
     }
 
-    /// The weighted sums of the texels around the lanes' places, in an image. There are no rows in one dimension.
+    /// Emits the weighted sums of the texels around the lanes' places, in an image. 1D images have no rows.
     fn linear(
         &mut self,
         levels: &Levels,
@@ -346,7 +346,7 @@ impl LookupEmitter<'_, '_> {
         self.finished(sums)
     }
 
-    /// Each lane by itself, all components at once.
+    /// Filters each lane separately, all components at once.
     fn linear_of_floats(&mut self, levels: &Levels, columns: &Neighbours, rows: &Neighbours) -> Vec<Ir> {
         let corners = rows.texels.map(|row| {
             columns.texels.map(|column| {
@@ -367,7 +367,7 @@ impl LookupEmitter<'_, '_> {
         self.components(sums)
     }
 
-    /// Any format, with borders and comparisons.
+    /// Filters any format, with borders and comparisons.
     fn linear_of_any(
         &mut self,
         levels: &Levels,
@@ -385,7 +385,7 @@ impl LookupEmitter<'_, '_> {
         let below = rows.map(|rows| (taps(self, Some(rows.texels[1])), rows.weight));
         let has_border = columns.texels[0].is_there.or(rows.and_then(|rows| rows.texels[0].is_there)).is_some();
         let sums = (0..self.computed()).map(|component| {
-            // All taps are the same there.
+            // All taps have the same value there.
             if self.lacking(component).is_some() && !has_border && reference.is_none() {
                 return above[0][component];
             }
@@ -397,7 +397,7 @@ impl LookupEmitter<'_, '_> {
         sums.collect()
     }
 
-    /// The filtered numbers in levels.
+    /// Emits the filtered numbers in levels.
     pub(super) fn filtered(&mut self, place: &Place, levels: &Levels, filter: Filter) -> Vec<Ir> {
         let [width, height] = levels.size;
         let levels = self.with_image(levels, place.image);
@@ -432,7 +432,7 @@ impl LookupEmitter<'_, '_> {
         first.into_iter().zip(second).map(|(first, second)| self.mix(first, second, slices.weight)).collect()
     }
 
-    /// The numbers of the lanes' texels.
+    /// Emits the numbers of the lanes' texels.
     fn nearest(&mut self, levels: &Levels, texel: Ir, is_there: Option<Ir>, reference: Option<Ir>) -> Vec<Ir> {
         if self.has_scaled_bytes() {
             let words = self.load(levels, texel)[0];
@@ -442,7 +442,7 @@ impl LookupEmitter<'_, '_> {
         self.tap(levels, texel, is_there, reference)
     }
 
-    /// As `gather` of the sampler: words of one component of four texels.
+    /// Emits `gather` of the sampler: words of one component of four texels.
     pub(super) fn gather(&mut self, place: &Place, component: usize, offsets: Option<[[i8; 2]; 4]>) -> Vec<Ir> {
         let levels = self.level_of_all(None);
         let levels = self.with_image(&levels, place.image);
@@ -469,7 +469,7 @@ impl LookupEmitter<'_, '_> {
         words.into_iter().take(self.components).collect()
     }
 
-    /// As `fetch` of the sampler: words of texels by their numbers.
+    /// Emits `fetch` of the sampler: words of texels by their numbers.
     pub(super) fn fetch(&mut self, operands: &Operands) -> Vec<Ir> {
         let is_multisampled = matches!(self.dim, SamplerDim::Ms | SamplerDim::SubpassMs);
         let zero = self.word(0);

@@ -1,4 +1,4 @@
-//! Which texture instructions can be lookups in code.
+//! Selection of the texture instructions that become inline lookups.
 
 use tgsi_environment::SamplerDim;
 use tgsi_environment::TextureLookup;
@@ -8,14 +8,14 @@ use tgsi_ir::run::program::{Program, Texture};
 use crate::native::context::MAX_KNOWN;
 use crate::sampler::Known;
 
-/// The number among known units of those that a texture instruction names, if code can be made for it.
+/// Returns the index of the known unit that a texture instruction uses, if code can be generated for it.
 pub(in crate::native) fn known_unit(program: &Program, texture: &Texture, known: &[Known]) -> Option<usize> {
     let (unit, sampler) = program.constant_units(texture).filter(|_| has_code(texture))?;
     let known = known.iter().take(MAX_KNOWN);
     known.enumerate().find(|(_, known)| (known.texture, known.sampler) == (unit, sampler)).map(|(number, _)| number)
 }
 
-/// Whether code can be made for a texture instruction.
+/// Returns whether code can be generated for a texture instruction.
 fn has_code(texture: &Texture) -> bool {
     use TexSrcKind as K;
     let data = &texture.data;

@@ -1,4 +1,4 @@
-//! Levels of detail of a lookup in code, and the levels that these mean.
+//! Levels of detail of a lookup in code, and the corresponding mip levels.
 
 use std::mem::offset_of;
 
@@ -13,28 +13,28 @@ use crate::native::emit::fixed;
 use crate::sampler::level_of_detail::{ROOT, SERIES};
 use crate::sampler::{Level, MipFilter};
 
-/// The level that each lane reads.
+/// The mip level that each lane reads.
 #[derive(Clone, Copy)]
 pub(super) struct Levels {
-    /// Size in texels, as integers.
+    /// The size in texels, as integers.
     pub size: [Ir; 2],
     /// The address of the first texel for each lane.
     pub start: [Ir; 4],
-    /// What is known of its images, where more than the first is read.
+    /// Its images, if images other than the first are read.
     pub images: Option<Images>,
 }
 
 /// The images of a level.
 #[derive(Clone, Copy)]
 pub(super) struct Images {
-    /// How many there are, as integers.
+    /// Their number, as integers.
     pub count: Ir,
-    /// Bytes of one for each lane.
+    /// The bytes of each, by lane.
     pub bytes: [Ir; 4],
 }
 
 impl LookupEmitter<'_, '_> {
-    /// As `log2` of the sampler.
+    /// Emits `log2` of the sampler.
     fn log2(&mut self, value: Ir) -> Ir {
         let bits = self.bits(value);
         let rest = self.word(0x7fff_ffff);
@@ -60,7 +60,7 @@ impl LookupEmitter<'_, '_> {
         self.add(exponent, fraction)
     }
 
-    /// As `differences` of the sampler.
+    /// Emits `differences` of the sampler.
     fn differences(&mut self, coordinate: Ir) -> [Ir; 2] {
         [([1, 1, 3, 3], [0, 0, 2, 2]), ([2, 3, 2, 3], [0, 1, 0, 1])].map(|(plus, minus)| {
             let bits = self.bits(coordinate);
@@ -70,7 +70,7 @@ impl LookupEmitter<'_, '_> {
         })
     }
 
-    /// As `natural` of the sampler.
+    /// Emits `natural` of the sampler.
     fn natural(&mut self, operands: &Operands) -> Ir {
         let axes = usize::from(self.dim.num_coords());
         let coordinates = operands.coordinates;
@@ -118,7 +118,7 @@ impl LookupEmitter<'_, '_> {
         self.mul(half, logarithm)
     }
 
-    /// As `unlimited` of the sampler.
+    /// Emits `unlimited` of the sampler.
     pub(super) fn unlimited(&mut self, operands: &Operands) -> Ir {
         let bias = self.number(self.known.state.lod_bias);
         let given = match operands.lod {
@@ -138,7 +138,7 @@ impl LookupEmitter<'_, '_> {
         }
     }
 
-    /// As `limited` of the sampler.
+    /// Emits `limited` of the sampler.
     pub(super) fn limited(&mut self, lod: Ir) -> Ir {
         let state = self.known.state;
         let (low, high) = (self.number(state.min_lod), self.number(state.max_lod));
@@ -146,7 +146,7 @@ impl LookupEmitter<'_, '_> {
         self.at_most(lod, high)
     }
 
-    /// As `query` of the sampler: words of the components.
+    /// Emits `query` of the sampler: words of the components.
     pub(super) fn query(&mut self, operands: &Operands) -> Vec<Ir> {
         let lod = self.unlimited(operands);
         let limited = self.limited(lod);
@@ -162,7 +162,7 @@ impl LookupEmitter<'_, '_> {
         [used, lod, zero, zero].into_iter().take(self.components).map(|value| self.bits(value)).collect()
     }
 
-    /// As `levels` of the sampler: numbers of levels, and weights of the next ones if there are two.
+    /// Emits `levels` of the sampler: numbers of levels, and weights of the next ones if there are two.
     pub(super) fn levels_of(&mut self, lod: Ir) -> (Option<Ir>, Option<Ir>) {
         if self.known.state.mip_filter == MipFilter::None {
             return (None, None);
@@ -184,14 +184,12 @@ impl LookupEmitter<'_, '_> {
         (Some(whole), Some(weight))
     }
 
-    // ---- levels
-
-    /// Whether more than the first image of a level may be read.
+    /// Returns whether images of a level other than the first may be read.
     fn has_images(&self) -> bool {
         self.is_array || matches!(self.dim, SamplerDim::Dim3D | SamplerDim::Cube)
     }
 
-    /// A field of a level at an address.
+    /// Loads a field of a level at an address.
     fn field_at(&mut self, level: Ir, ty: Type, field: usize) -> Ir {
         self.lanes.builder.ins().load(ty, fixed(), level, field as i32)
     }
@@ -201,20 +199,20 @@ impl LookupEmitter<'_, '_> {
         self.lanes.builder.ins().iadd(self.texels, start)
     }
 
-    /// The address of a level by its number, which is at most that of the last.
+    /// Returns the address of a level by its number, which is at most that of the last.
     fn level_address(&mut self, number: Ir) -> Ir {
         let number = self.lanes.builder.ins().uextend(I64, number);
         let distance = self.lanes.builder.ins().imul_imm(number, size_of::<Level>() as i64);
         self.lanes.builder.ins().iadd(self.levels, distance)
     }
 
-    /// The number of images of the largest level, in all lanes.
+    /// Returns the number of images of the largest level, in all lanes.
     pub(super) fn base_images(&mut self) -> Ir {
         let images = self.field_at(self.levels, I32, offset_of!(Level, images));
         self.lanes.splat_value(images)
     }
 
-    /// The same level in all lanes: one by its number, or the largest.
+    /// Returns the same level for all lanes: the one with a number, or the largest.
     pub(super) fn level_of_all(&mut self, number: Option<Ir>) -> Levels {
         let level = number.map_or(self.levels, |number| self.level_address(number));
         let size = [offset_of!(Level, width), offset_of!(Level, height)].map(|field| {
@@ -230,7 +228,7 @@ impl LookupEmitter<'_, '_> {
         Levels { size, start: [start; 4], images }
     }
 
-    /// The levels of the lanes by their numbers, or the largest. Nearly always they are the same.
+    /// Returns the levels of the lanes by their numbers, or the largest. Usually they are the same.
     pub(super) fn level_of_each(&mut self, numbers: Option<Ir>) -> Levels {
         let Some(numbers) = numbers else { return self.level_of_all(None) };
         let numbers = self.lanes.builder.ins().umin(numbers, self.last);
@@ -287,7 +285,7 @@ impl LookupEmitter<'_, '_> {
         Levels { size: [width, height], start: [a, b, c, d], images }
     }
 
-    /// Levels of which the first image is one by its number, which may be too large.
+    /// Selects the image with the given index in each level; the index may be out of range.
     pub(super) fn with_image(&mut self, levels: &Levels, image: Option<Ir>) -> Levels {
         let (Some(images), Some(image)) = (levels.images, image) else { return *levels };
         let one = self.word(1);

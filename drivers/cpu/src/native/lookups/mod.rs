@@ -1,21 +1,21 @@
-//! Lookups in code: textures of known units, looked up without a call. Here operands become coordinates, and results of
-//! levels become those of the lookup.
+//! Lookups in code: textures of known units are read without a call. This file converts operands to coordinates, and
+//! the results of levels to the result of the lookup.
 //!
 //! | file | holds |
 //! |---|---|
-//! | `known_units` | which lookups can be code |
-//! | `outlined` | which of them are functions of their own |
-//! | `levels` | levels of detail, and the levels that these mean |
+//! | `known_units` | selection of the lookups that become code |
+//! | `outlined` | selection of those that become separate functions |
+//! | `levels` | levels of detail, and the corresponding mip levels |
 //! | `filters` | from coordinates to texels, and their weighted sums |
-//! | `texels` | what texels say, by formats |
+//! | `texels` | decoding of texels, by format |
 //! | `faces` | directions, and the faces of cubes |
 //!
-//! The steps are those of [`crate::sampler`], in the same order and with the same roundings, so the results have the
-//! same bits. A value is a vector of one float for each lane of the quad.
+//! The steps are those of [`crate::sampler`], in the same order and with the same roundings, so that the results are
+//! bit-identical. A value is a vector of one float for each lane of the quad.
 //!
-//! Every texel that is read is inside its level, whatever the coordinates are: columns, rows and images end in a clamp,
-//! levels too, and the bounds come from the texture itself. What seldom happens (the taps of a lookup lie on several
-//! faces of a cube, an offset leads across a texture more than once) is left to the host.
+//! Every texel that is read is in bounds, whatever the coordinates are: columns, rows, images and levels are clamped to
+//! bounds from the texture itself. Rare cases (the taps of a lookup lie on several faces of a cube, an offset spans the
+//! texture more than once) are left to the host.
 
 mod faces;
 mod filters;
@@ -41,23 +41,23 @@ use crate::sampler::{Filter, Known, MipFilter, Wrap};
 pub(super) use known_units::known_unit;
 pub(super) use outlined::{Outlined, signature};
 
-/// Where the lanes look.
+/// The places that the lanes look up.
 pub(super) struct Place {
-    /// Coordinates as the filters take them: folded, or in texels; on the face, for cubes.
+    /// Coordinates for the filters: folded, or in texels; on the face, for cubes.
     pub at: [Ir; 3],
     /// The number of the image, if it is not the first.
     pub image: Option<Ir>,
-    /// Texels to add to the place.
+    /// An offset in texels.
     pub offset: Option<[Ir; 3]>,
-    /// What texels are compared with.
+    /// The reference value of comparisons.
     pub reference: Option<Ir>,
 }
 
-/// What the instruction gives.
+/// The operands of the instruction.
 pub(super) struct Operands {
-    /// Coordinates: floats, or integers of a fetch. The layer comes last.
+    /// Coordinates: floats, or integers for fetches. The layer comes last.
     pub coordinates: [Ir; 4],
-    /// Derivatives of the coordinates by x and y, where the shader gives them.
+    /// Derivatives of the coordinates by x and y, if they are explicit.
     pub gradients: Option<[[Ir; 3]; 2]>,
     /// A level of detail or a bias; the number of a level, for a fetch.
     pub lod: Option<Ir>,
@@ -65,7 +65,7 @@ pub(super) struct Operands {
     pub reference: Option<Ir>,
 }
 
-/// Makes the code of a lookup.
+/// Emits the code of a lookup.
 pub(super) struct LookupEmitter<'b, 'f> {
     pub lanes: Lanes<'b, 'f>,
     pub known: Known,
@@ -75,23 +75,23 @@ pub(super) struct LookupEmitter<'b, 'f> {
     pub lookup: TextureLookup,
     /// Components of the result.
     pub components: usize,
-    /// Coordinates in an image, of 3D textures one more.
+    /// The number of coordinates in an image, plus one for 3D textures.
     pub axes: usize,
     pub wrap: [Wrap; 3],
-    /// Whether coordinates count texels.
+    /// Whether coordinates are in texels.
     pub unnormalized: bool,
     /// Whether the code is for x86-64.
     pub is_x86: bool,
-    /// Address of the texels and of the levels.
+    /// The addresses of the texels and of the levels.
     pub texels: Ir,
     pub levels: Ir,
-    /// Number of the last level, in all lanes.
+    /// The number of the last level, in all lanes.
     pub last: Ir,
-    /// Address of the context.
+    /// The address of the context.
     pub context: Ir,
-    /// Number of the known unit.
+    /// The index of the known unit.
     pub unit: usize,
-    /// The lookup is made by the host there.
+    /// The block that leaves the lookup to the host.
     pub host: Block,
 }
 
@@ -129,15 +129,15 @@ impl LookupEmitter<'_, '_> {
         self.lanes.builder.ins().fcmp(FloatCC::GreaterThan, a, b)
     }
 
-    /// Floats where a mask is set, others elsewhere.
+    /// Selects floats of `a` where a mask is set, else of `b`.
     pub(super) fn choose(&mut self, mask: Ir, a: Ir, b: Ir) -> Ir {
         let mask = self.float(mask);
         self.lanes.builder.ins().bitselect(mask, a, b)
     }
 
-    /// The larger one, the second if one is no number.
+    /// Emits the larger operand, or the second if either is NaN.
     pub(super) fn at_least(&mut self, a: Ir, low: Ir) -> Ir {
-        // In this form it is one instruction of x86.
+        // This form is a single x86 instruction.
         let mask = self.lanes.builder.ins().fcmp(FloatCC::LessThan, low, a);
         self.choose(mask, a, low)
     }
@@ -151,7 +151,7 @@ impl LookupEmitter<'_, '_> {
         self.lanes.builder.ins().fcvt_from_sint(F32X4, value)
     }
 
-    /// Floats that integers can hold as such, rounded towards zero; any integers for others.
+    /// Converts floats to integers, rounding towards zero; the result is unspecified for floats out of range.
     pub(super) fn whole_of(&mut self, value: Ir) -> Ir {
         if self.is_x86 {
             self.lanes.builder.ins().x86_cvtt2dq(I32X4, value)
@@ -160,14 +160,14 @@ impl LookupEmitter<'_, '_> {
         }
     }
 
-    /// As `mix` of the sampler.
+    /// Emits `mix` of the sampler.
     pub(super) fn mix(&mut self, a: Ir, b: Ir, weight: Ir) -> Ir {
         let difference = self.sub(b, a);
         let part = self.mul(difference, weight);
         self.add(a, part)
     }
 
-    /// A quotient, but for a divisor of 1.
+    /// Emits a quotient, unless the divisor is 1.
     pub(super) fn divided(&mut self, value: Ir, divisor: f32) -> Ir {
         if divisor == 1.0 {
             return value;
@@ -186,17 +186,18 @@ impl LookupEmitter<'_, '_> {
         b.seal_block(next);
     }
 
-    /// Whether lookups go on across the edges of a face.
+    /// Returns whether filters cross the edges of a cube's face.
     pub(super) fn is_seamless(&self) -> bool {
         self.dim == SamplerDim::Cube && self.known.state.seamless
     }
 
-    /// Components that are computed: a comparison has one, which all components of the result are.
+    /// Returns the number of components to compute: a comparison has one, which is repeated in all components of the
+    /// result.
     pub(super) fn computed(&self) -> usize {
         if self.is_shadow { 1 } else { self.components }
     }
 
-    /// Values, or under a condition what a side makes of them.
+    /// Emits `side` of the values if a condition holds, else the values.
     pub(super) fn only_if(
         &mut self,
         condition: Ir,
@@ -223,9 +224,7 @@ impl LookupEmitter<'_, '_> {
         variables.into_iter().map(|variable| b.use_var(variable)).collect()
     }
 
-    // ---- lookups
-
-    /// As `place` of the sampler.
+    /// Emits `place` of the sampler.
     fn place(&mut self, operands: &Operands) -> Place {
         let coordinates = operands.coordinates;
         let reference = operands
@@ -263,14 +262,14 @@ impl LookupEmitter<'_, '_> {
         place
     }
 
-    /// A field of the unit, in all lanes.
+    /// Loads a field of the unit, in all lanes.
     fn unit_field(&mut self, field: usize) -> Ir {
         let offset = offsets::KNOWN + self.unit * offsets::KNOWN_UNIT + field;
         let value = self.lanes.builder.ins().load(I32, fixed(), self.context, offset as i32);
         self.lanes.splat_value(value)
     }
 
-    /// As `layer` of the sampler.
+    /// Emits `layer` of the sampler.
     fn layer(&mut self, coordinate: Ir, layers: Ir) -> Ir {
         let one = self.word(1);
         let last = self.lanes.builder.ins().isub(layers, one);
@@ -281,7 +280,7 @@ impl LookupEmitter<'_, '_> {
         self.whole_of(nearest)
     }
 
-    /// From 0 to 1; what is no number stays as it is.
+    /// Clamps to 0..1; keeps NaN.
     fn clamped(&mut self, value: Ir) -> Ir {
         let (zero, one) = (self.number(0.0), self.number(1.0));
         let below = self.lanes.builder.ins().fcmp(FloatCC::LessThan, value, zero);
@@ -290,7 +289,7 @@ impl LookupEmitter<'_, '_> {
         self.choose(above, one, value)
     }
 
-    /// The numbers at a level of detail, one filter in all lanes.
+    /// Emits the numbers at a level of detail, with one filter in all lanes.
     fn at_lod(&mut self, place: &Place, lod: Option<Ir>, filter: Filter) -> Vec<Ir> {
         let (numbers, weight) = lod.map_or((None, None), |lod| self.levels_of(lod));
         let level = self.level_of_each(numbers);
@@ -313,7 +312,7 @@ impl LookupEmitter<'_, '_> {
         })
     }
 
-    /// As `sample` of the sampler: words of the computed components.
+    /// Emits `sample` of the sampler: words of the computed components.
     fn sample(&mut self, operands: &Operands) -> Vec<Ir> {
         let state = self.known.state;
         let place = self.place(operands);
@@ -329,7 +328,7 @@ impl LookupEmitter<'_, '_> {
             if minified == magnified {
                 self.at_lod(&place, Some(lod), minified)
             } else {
-                // Magnified lanes are in the largest level.
+                // Magnified lanes read the largest level.
                 let values = self.at_lod(&place, None, magnified);
                 let is_minified = self.above(lod, zero);
                 let any = self.lanes.builder.ins().vany_true(is_minified);
@@ -348,7 +347,7 @@ impl LookupEmitter<'_, '_> {
         words.collect()
     }
 
-    /// The whole lookup: words of the components.
+    /// Emits the whole lookup: words of the components.
     fn look_up(&mut self, operands: &Operands, gather_offsets: Option<[[i8; 2]; 4]>) -> Vec<Ir> {
         if self.is_seamless() && !matches!(self.lookup, TextureLookup::Fetch | TextureLookup::QueryLod) {
             self.leave_unless_square();
@@ -371,8 +370,8 @@ impl LookupEmitter<'_, '_> {
 }
 
 impl Emitter<'_, '_> {
-    /// A lookup in a known unit. `operands` are the vectors that the callback would get, behind the mask; if the unit
-    /// of a run is not what was known, `otherwise` is called for the results.
+    /// Emits a lookup in a known unit. `operands` are the vectors that the callback would get after the mask.
+    /// `otherwise` emits the results for runs in which the unit differs from the known one.
     pub(super) fn look_up_known(
         &mut self,
         unit: usize,
@@ -436,7 +435,7 @@ impl Emitter<'_, '_> {
 }
 
 impl LookupEmitter<'_, '_> {
-    /// The operands of an instruction, from the vectors of its sources.
+    /// Returns the operands of an instruction, from the vectors of its sources.
     fn operands(&mut self, texture: &Texture, vectors: &[Ir]) -> Operands {
         let source = |kind: TexSrcKind| {
             let value = texture.source(kind)?;
@@ -484,7 +483,7 @@ mod tests {
     use crate::native::{FunctionTranslator, processor, stretches};
     use crate::sampler::{Format, Known, MipFilter, Sampler, Wrap};
 
-    /// Lookups of all kinds and formats become code for other processors too. What they compute is compared on this
+    /// Compiles lookups of all kinds and formats for other processors, too. Their results are only compared on this
     /// one.
     #[test]
     fn lookups_are_code_for_other_processors() {
@@ -511,7 +510,7 @@ mod tests {
                 let translator = FunctionTranslator::new(&program, false, &known, &**processor.isa());
                 let made = translator.for_each(&stretches, |_, context| {
                     let calls_host_only = context.func.dfg.num_insts() < 60;
-                    assert!(!calls_host_only, "{lookup} {format:?} is no code");
+                    assert!(!calls_host_only, "{lookup} {format:?} is not code");
                     functions += 1;
                     processor.compile(context, false)
                 });

@@ -1,8 +1,8 @@
-//! Lookups that are functions of their own. A lookup is some hundreds of instructions; where a program has many, those
-//! that are alike are made once and called, so that the functions of stretches stay of a size for which registers are
-//! allocated well.
+//! Out-of-line lookups. A lookup has some hundreds of instructions; in a program with many, equal ones become a
+//! function that is called, which keeps the functions of stretches small enough for good register allocation.
 //!
-//! Such a function takes what [`crate::native::sampling::look_up`] takes, and gives its results in the same place.
+//! Such a function has the parameters of [`crate::native::sampling::look_up`], and returns its results in the same
+//! place.
 
 use cranelift_codegen::ir::types::{I32X4, I64};
 use cranelift_codegen::ir::{AbiParam, InstBuilder, Signature, Value as Ir};
@@ -18,25 +18,25 @@ use crate::native::sampling::Plan;
 use crate::native::stretches::Stretch;
 use crate::sampler::Known;
 
-/// Most instructions, of Cranelift's IR, that all lookups of a program have in the functions of its stretches: five of
-/// the nearest texels, or one between levels. A call costs a bilinear lookup a twentieth of its speed.
+/// Most instructions, of Cranelift's IR, of all inline lookups of a program: those of about five lookups of the nearest
+/// texel, or of one between levels. A call makes a bilinear lookup slightly slower.
 const MAX_INLINE: usize = 1500;
 
-/// What lookups have in common that can be one function: the known unit, the instruction, components of the result,
-/// and components and bits of the operands.
+/// The key of lookups that can share a function: the known unit, the instruction, components of the result, and
+/// components and bits of the operands.
 type Key = (usize, TexData, u8, [(u8, u8); TEX_SOURCE_KINDS]);
 
-/// The lookups of a program that are functions.
+/// The out-of-line lookups of a program.
 #[derive(Default)]
 pub(in crate::native) struct Outlined {
-    /// The number of the function by the texture instruction's.
+    /// The index of the function, by the number of the texture instruction.
     pub functions: FxHashMap<u32, usize>,
     /// A texture instruction of each function.
     pub instructions: Vec<u32>,
 }
 
 impl Outlined {
-    /// Chooses among the lookups in stretches; `size_of` says how many instructions one is.
+    /// Chooses among the lookups in stretches; `size_of` returns the number of instructions of one.
     pub fn choose(
         program: &Program,
         stretches: &[Stretch],
@@ -74,7 +74,7 @@ fn key(unit: usize, texture: &Texture) -> Key {
     (unit, texture.data, texture.dest.components, texture.sources.map(|source| (source.components, source.bits)))
 }
 
-/// The signature of [`LookUp`](crate::native::sampling::LookUp).
+/// Returns the signature of [`LookUp`](crate::native::sampling::LookUp).
 pub(in crate::native) fn signature(call_conv: CallConv) -> Signature {
     let mut signature = Signature::new(call_conv);
     signature.params.extend([AbiParam::new(I64); 3]);
@@ -82,7 +82,7 @@ pub(in crate::native) fn signature(call_conv: CallConv) -> Signature {
 }
 
 impl Emitter<'_, '_> {
-    /// Makes the function of a lookup in a known unit.
+    /// Emits the function of a lookup in a known unit.
     pub fn lookup(mut self, texture: &Texture) {
         let entry = self.builder.create_block();
         self.builder.append_block_params_for_function_params(entry);

@@ -1,7 +1,7 @@
-//! Texels of a lookup in code: loads of them, and what they say, by formats.
+//! Texels of a lookup in code: loads, and decoding by format.
 //!
-//! A texel is one word, two or four for each lane, the lowest first; smaller ones are extended by zeros. Numbers are
-//! those of [`Format::numbers`]: they are divided by [`Format::divisor`] after the filter.
+//! A texel is one word, two or four for each lane, the lowest first; smaller ones are zero-extended. Numbers are those
+//! of [`Format::numbers`]: they are divided by [`Format::divisor`] after filtering.
 
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::types::{F32, F32X4, F64, F64X2, I32, I32X4, I64};
@@ -22,9 +22,7 @@ struct Field {
 }
 
 impl LookupEmitter<'_, '_> {
-    // ---- loads
-
-    /// The addresses of texels of `1 << shift` bytes by their numbers in the image.
+    /// Returns the addresses of texels of `1 << shift` bytes by their numbers in the image.
     pub(super) fn addresses(&mut self, levels: &Levels, texel: Ir, shift: u32) -> [Ir; 4] {
         let mut addresses = levels.start;
         for (lane, address) in (0..).zip(&mut addresses) {
@@ -36,7 +34,7 @@ impl LookupEmitter<'_, '_> {
         addresses
     }
 
-    /// The words of the lanes' texels.
+    /// Loads the words of the lanes' texels.
     pub(super) fn load(&mut self, levels: &Levels, texel: Ir) -> Vec<Ir> {
         let bytes = self.known.format.bytes();
         let addresses = self.addresses(levels, texel, bytes.ilog2());
@@ -65,7 +63,7 @@ impl LookupEmitter<'_, '_> {
         }
     }
 
-    /// The low words and the high words of eight bytes of each lane.
+    /// Returns the low words and the high words of eight bytes of each lane.
     pub(super) fn pairs_of_words(&mut self, [a, b, c, d]: [Ir; 4]) -> [Ir; 2] {
         let [two, others] = [(a, b), (c, d)].map(|(even, odd)| {
             let vector = self.lanes.builder.ins().splat(F64X2, even);
@@ -74,8 +72,6 @@ impl LookupEmitter<'_, '_> {
         });
         [[0, 2, 4, 6], [1, 3, 5, 7]].map(|lanes| self.lanes.shuffle_two(two, others, lanes))
     }
-
-    // ---- numbers
 
     fn field(&mut self, words: Ir, field: Field) -> Ir {
         let shifted =
@@ -92,13 +88,13 @@ impl LookupEmitter<'_, '_> {
         self.floats_of(field)
     }
 
-    /// The bits of a signed byte, extended.
+    /// Extracts a signed byte, sign-extended.
     fn signed_byte(&mut self, words: Ir, at: u32) -> Ir {
         let shifted = self.lanes.builder.ins().ishl_imm(words, i64::from(24 - 8 * at));
         self.lanes.builder.ins().sshr_imm(shifted, 24)
     }
 
-    /// The values of 16-bit floats.
+    /// Converts 16-bit floats.
     fn half(&mut self, bits: Ir) -> Ir {
         let rest_mask = self.word(0x7fff);
         let rest = self.lanes.builder.ins().band(bits, rest_mask);
@@ -123,7 +119,7 @@ impl LookupEmitter<'_, '_> {
         self.float(value)
     }
 
-    /// Linear values of bytes on the sRGB curve.
+    /// Converts bytes on the sRGB curve to linear values.
     fn linear_of_srgb(&mut self, words: Ir, at: u32) -> Ir {
         let byte = self.field(words, Field { first: 8 * at, count: 8 });
         let table = self.lanes.builder.ins().load(I64, fixed(), self.context, offsets::SRGB as i32);
@@ -139,14 +135,14 @@ impl LookupEmitter<'_, '_> {
         values
     }
 
-    /// The value of a component that the format lacks: a number, or the bits of an integer.
+    /// Returns the value of a component that the format lacks: a number, or the bits of an integer.
     pub(super) fn lacking(&self, component: usize) -> Option<f32> {
         let format = self.known.format;
         let one = if format.is_integer() { f32::from_bits(1) } else { format.divisor() };
         (component >= format.components()).then_some(if component == 3 { one } else { 0.0 })
     }
 
-    /// A component of texels as a number; of integers, its bits.
+    /// Decodes a component of texels to numbers, or the bits of integers.
     fn decoded(&mut self, words: &[Ir], component: usize) -> Ir {
         use Format as F;
         if let Some(value) = self.lacking(component) {
@@ -209,9 +205,8 @@ impl LookupEmitter<'_, '_> {
         }
     }
 
-    // ---- texels
-
-    /// The computed components of the lanes' texels, or how they compare. Where a mask is not set, it is the border.
+    /// Emits the computed components of the lanes' texels, or the results of their comparison. Where the mask is not
+    /// set, uses the border.
     pub(super) fn tap(&mut self, levels: &Levels, texel: Ir, is_there: Option<Ir>, reference: Option<Ir>) -> Vec<Ir> {
         let words = self.load(levels, texel);
         let mut numbers: Vec<Ir> = (0..self.computed()).map(|component| self.decoded(&words, component)).collect();
@@ -225,7 +220,7 @@ impl LookupEmitter<'_, '_> {
         numbers
     }
 
-    /// As `border` of the sampler.
+    /// Emits `border` of the sampler.
     fn border(&mut self, component: usize) -> Ir {
         let word = self.known.state.border[component];
         if self.known.format.is_integer() {
@@ -235,21 +230,21 @@ impl LookupEmitter<'_, '_> {
         self.number(f32::from_bits(word) * self.known.format.divisor())
     }
 
-    /// The border as the filter sees it.
+    /// Emits the border as the filter uses it.
     pub(super) fn border_tap(&mut self, reference: Option<Ir>) -> Vec<Ir> {
         let mut numbers: Vec<Ir> = (0..self.computed()).map(|component| self.border(component)).collect();
         self.compared(&mut numbers, reference);
         numbers
     }
 
-    /// As `compared` of the sampler, if there is something to compare with.
+    /// Emits `compared` of the sampler, if there is a reference value.
     fn compared(&mut self, numbers: &mut [Ir], reference: Option<Ir>) {
         let (Some(reference), [number, ..]) = (reference, numbers) else { return };
         let value = self.divided(*number, self.known.format.divisor());
         *number = self.holds(reference, value);
     }
 
-    /// 1 where a comparison with a value holds, else 0.
+    /// Emits 1 where a comparison with a value holds, else 0.
     fn holds(&mut self, reference: Ir, value: Ir) -> Ir {
         let condition = match self.known.state.compare {
             Compare::Never => return self.number(0.0),
@@ -267,7 +262,7 @@ impl LookupEmitter<'_, '_> {
         self.float(result)
     }
 
-    /// As `words` of the sampler: a component of texels as it is fetched, or how they compare.
+    /// Emits `words` of the sampler: a component of texels as it is fetched, or the result of their comparison.
     pub(super) fn word_of_tap(
         &mut self,
         levels: &Levels,
@@ -290,7 +285,7 @@ impl LookupEmitter<'_, '_> {
         self.bits(value)
     }
 
-    /// Words of the lanes' texels where a mask is set, else 0.
+    /// Emits words of the lanes' texels where a mask is set, else 0.
     pub(super) fn fetched(&mut self, levels: &Levels, texel: Ir, is_there: Ir) -> Vec<Ir> {
         let words = self.load(levels, texel);
         let values = (0..self.components).map(|component| {
@@ -302,7 +297,7 @@ impl LookupEmitter<'_, '_> {
         values.collect()
     }
 
-    /// Texels of four floats of each lane.
+    /// Loads texels of four floats for each lane.
     pub(super) fn rows(&mut self, levels: &Levels, texel: Ir) -> [Ir; 4] {
         self.addresses(levels, texel, 4).map(|address| self.lanes.builder.ins().load(F32X4, fixed(), address, 0))
     }

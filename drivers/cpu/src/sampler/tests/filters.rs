@@ -9,7 +9,7 @@ fn row() -> Texture {
 
 #[test]
 fn what_lies_beyond_the_edges_is_the_wrap_modes() {
-    // Texels -5 to 8, by the tables of the specifications; 9 is the border.
+    // Texels -5 to 8, by the tables of the OpenGL and Vulkan specifications; 9 is the border.
     let expected = [
         (Wrap::Repeat, [3, 0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3, 0]),
         (Wrap::MirroredRepeat, [3, 3, 2, 1, 0, 0, 1, 2, 3, 3, 2, 1, 0, 0]),
@@ -26,7 +26,7 @@ fn what_lies_beyond_the_edges_is_the_wrap_modes() {
                 let at = (number as f32 + within) / 4.0;
                 let found = first(&with(row(), sampler), &explicit(SamplerDim::Dim1D, &[at]))[0];
                 assert_eq!(found, texel as f32, "{wrap:?} at {at}");
-                // The same with an offset from another place, and with coordinates that count texels.
+                // The same with an offset from another place, and with coordinates in texels.
                 let mut moved = explicit(SamplerDim::Dim1D, &[at - 0.75]);
                 moved.offset[0] = [3; 4];
                 assert_eq!(first(&with(row(), sampler), &moved)[0], texel as f32, "{wrap:?} at {at}, offset");
@@ -34,7 +34,7 @@ fn what_lies_beyond_the_edges_is_the_wrap_modes() {
                 let found = first(&with(row(), counted), &explicit(SamplerDim::Dim1D, &[number as f32 + within]))[0];
                 assert_eq!(found, texel as f32, "{wrap:?} at {at}, unnormalized");
             }
-            // Three quarters of a texel and one of the next.
+            // Three quarters of a texel and a quarter of the next.
             if let Some(&next) = texels.get((number + 6) as usize) {
                 let at = (number as f32 + 0.75) / 4.0;
                 let found = first(&with(row(), linear), &explicit(SamplerDim::Dim1D, &[at]))[0];
@@ -56,10 +56,10 @@ fn weights_are_distances() {
     let at = |s: f32, t: f32| first(&with(square(), sampler), &explicit(SamplerDim::Dim2D, &[s, t]))[0];
     assert_eq!(at(0.25, 0.25), 0.0);
     assert_eq!(at(0.5, 0.5), 5.5);
-    // A quarter of the way to the right, three quarters down.
+    // A quarter to the right, three quarters down.
     assert_eq!(at(0.375, 0.625), 0.25 + 7.5);
     assert_eq!(at(5.0, -5.0), 1.0);
-    // What is no number is the start, what is infinite an end.
+    // NaN is the start, infinity an end.
     assert_eq!(at(f32::NAN, 0.25), 0.0);
     assert_eq!(at(f32::INFINITY, f32::NEG_INFINITY), 1.0);
     assert_eq!(at(f32::NEG_INFINITY, f32::INFINITY), 10.0);
@@ -87,10 +87,10 @@ fn gathers_go_around_against_the_clock_from_the_lower_left() {
     gather.offset = [[0; 4]; 3];
     gather.gather_offsets = Some([[0, 0], [1, 0], [-1, 2], [0, -3]].map(|texel| texel.map(|offset| [offset; 4])));
     assert_eq!(first(&with(texture(), sampler), &gather), [5.0, 6.0, 12.0, 1.0]);
-    // A component that the format has not, and the last one.
+    // A component that the format lacks, and the last one.
     gather.lookup = TextureLookup::Gather { component: 3 };
     assert_eq!(first(&with(texture(), sampler), &gather), [1.0; 4]);
-    // Compared: references of 5.5 are at most the texels 9, 10 and 6.
+    // Comparisons: references of 5.5 are at most the texels 9, 10 and 6.
     let mut shadow = request(TextureLookup::Gather { component: 0 }, SamplerDim::Dim2D, &[0.5, 0.5]);
     (shadow.is_shadow, shadow.comparator) = (true, [5.5f32.to_bits(); 4]);
     assert_eq!(first(&with(texture(), sampler), &shadow), [1.0, 1.0, 1.0, 0.0]);
@@ -119,7 +119,7 @@ fn comparisons_are_filtered() {
     let texture = || floats(Shape::D2, Size::of_image(2, 1), 1, &[0.25, 0.75]);
     let mut lookup = explicit(SamplerDim::Dim2D, &[0.4375, 0.5]);
     (lookup.is_shadow, lookup.comparator) = (true, [0.75f32.to_bits(); 4]);
-    // The place is three eighths of the way from the first texel to the second; the reference is on the left side.
+    // The place is three eighths between the first and the second texel; the reference is the left operand.
     let expected = [
         (Compare::Never, 0.0),
         (Compare::Less, 0.0),
@@ -147,7 +147,7 @@ fn eight_bits_are_filtered_as_floats() {
     let texture =
         Texture::with_texels(Shape::D2, Format::Rgba8Unorm, Size::of_image(2, 1), 1, bytes).expect("a texture");
     let sampler = Sampler { wrap: [Wrap::ClampToEdge; 3], ..Sampler::default() };
-    // A third of the way would be lost in eight bits.
+    // A third of the distance would be lost in eight bits.
     let [r, g, b, a] = first(&with(texture, sampler), &explicit(SamplerDim::Dim2D, &[0.25 + 1.0 / 6.0, 0.5]));
     assert!((r - 1.0 / 3.0).abs() < 1e-6 && (g - 0.2 / 3.0).abs() < 1e-6, "{r} {g}");
     assert_eq!((b, a), (0.0, 1.0));

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// The only texel of a texture, fetched.
+/// Fetches the only texel of a texture.
 fn texel(format: Format, bytes: &[u8]) -> [u32; 4] {
     let texture = Texture::with_texels(Shape::D2, format, Size::of_image(1, 1), 1, bytes.to_vec()).expect("a texture");
     let textures = with(texture, nearest());

@@ -12,7 +12,7 @@ fn numbered() -> Texture {
     floats(Shape::D2, Size::of_image(16, 8), 9, &values)
 }
 
-/// A quad whose coordinates change by so many texels of the largest level.
+/// Returns a quad with coordinates that change by `x` and `y` texels of the largest level.
 fn quad(lookup: TextureLookup, x: [f32; 2], y: [f32; 2]) -> TextureRequest {
     let mut quad = request(lookup, SamplerDim::Dim2D, &[]);
     for (component, size) in [16.0, 8.0].into_iter().enumerate() {
@@ -55,7 +55,7 @@ fn levels_follow_from_the_longer_derivative() {
     assert!((level([3.0, 4.0], [1.0, 1.0]) - 2.321_928).abs() < 1e-5);
     assert_eq!(level([1000.0, 0.0], [0.0, 0.0]), 4.0);
     assert_eq!(level([0.0, 0.0], [0.0, 0.0]), 0.0);
-    // Each lane by its own row: the lower one has twice the distance.
+    // Each lane uses its own row: the lower one has twice the distance.
     let mut uneven = quad(TextureLookup::Implicit, [2.0, 0.0], [0.0, 0.0]);
     uneven.coordinate[0][3] = (4f32 / 16.0).to_bits();
     let rows: Vec<f32> = (0..4).map(|number| lane(&textures, &uneven, number)[0]).collect();
@@ -84,7 +84,7 @@ fn biases_limits_and_explicit_levels_count() {
     let nearest_level = Sampler { mip_filter: MipFilter::Nearest, ..Sampler::default() };
     assert_eq!(lanes(nearest_level), [2.0, 0.0, 4.0, 0.0]);
     assert_eq!(lanes(Sampler { mip_filter: MipFilter::None, ..Sampler::default() }), [0.0; 4]);
-    // Halves go to the larger level.
+    // Halves are rounded to the larger level.
     for (lod, expected) in [(0.5, 0.0), (0.51, 1.0), (1.5, 1.0), (2.5, 2.0), (3.75, 4.0)] {
         explicit.lod = [f32::to_bits(lod); 4];
         assert_eq!(level(nearest_level, &explicit), expected, "{lod}");

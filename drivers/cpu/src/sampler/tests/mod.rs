@@ -1,4 +1,5 @@
-//! The built-in sampler against values computed by hand, or from the formulas of the specifications.
+//! Compares the built-in sampler with values computed by hand, or from formulas of the OpenGL and Vulkan
+//! specifications.
 
 mod filters;
 mod formats;
@@ -13,7 +14,7 @@ use tgsi_environment::{TextureLookup, TextureRequest};
 
 use super::*;
 
-/// A lookup at a place that is the same in all lanes.
+/// Returns a lookup at a place that is the same in all lanes.
 fn request(lookup: TextureLookup, dim: SamplerDim, coordinate: &[f32]) -> TextureRequest {
     let word = |component: usize| coordinate.get(component).copied().unwrap_or(0.0).to_bits();
     let coordinate = [0, 1, 2, 3].map(|component| [word(component); 4]);
@@ -31,7 +32,7 @@ fn with(texture: Texture, sampler: Sampler) -> Textures {
     textures
 }
 
-/// The floats of a lane.
+/// Returns the floats of a lane.
 fn lane(textures: &Textures, request: &TextureRequest, lane: usize) -> [f32; 4] {
     HostResources::texture(textures, request).map(|row| f32::from_bits(row[lane]))
 }
@@ -44,7 +45,7 @@ fn nearest() -> Sampler {
     Sampler { min_filter: Filter::Nearest, mag_filter: Filter::Nearest, ..Sampler::default() }
 }
 
-/// A texture of one float a texel; values of all levels, in order.
+/// Returns a texture with one float per texel; `values` are those of all levels, in order.
 fn floats(shape: Shape, size: Size, levels: u32, values: &[f32]) -> Texture {
     let bytes = values.iter().flat_map(|value| value.to_le_bytes()).collect();
     Texture::with_texels(shape, Format::R32Float, size, levels, bytes).expect("a texture")

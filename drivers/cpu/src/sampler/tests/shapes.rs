@@ -11,7 +11,7 @@ fn slices_are_filtered_too() {
     assert_eq!(at(sampler, 0.5, 0.375), 0.5 + 2.5);
     assert_eq!(at(sampler, 0.0, 7.0), 10.0);
     let border = Sampler { wrap: [Wrap::ClampToBorder; 3], border: [20f32.to_bits(); 4], ..sampler };
-    // Halfway from the last slice to the border.
+    // Halfway between the last slice and the border.
     let halfway = Sampler { wrap: [Wrap::ClampToEdge, Wrap::ClampToEdge, Wrap::ClampToBorder], ..border };
     assert_eq!(at(halfway, 0.25, 1.0), 15.0);
     assert_eq!(at(Sampler { min_filter: Filter::Nearest, mag_filter: Filter::Nearest, ..halfway }, 0.25, 1.1), 20.0);
@@ -47,7 +47,7 @@ fn buffers_are_fetched_by_number() {
     assert_eq!(HostResources::texture(&textures, &fetch)[0].map(f32::from_bits), [0.0, 99_999.0, 0.0, 0.0]);
 }
 
-/// Cubes of faces of 2 x 2 texels: ten times the face, plus the texel by rows.
+/// Returns cubes with faces of 2 x 2 texels: ten times the face, plus the texel by rows.
 fn cube(layers: u32) -> Texture {
     let values: Vec<f32> = (0..24 * layers).map(|number| (number / 4 * 10 + number % 4) as f32).collect();
     floats(Shape::Cube, Size { layers, ..Size::of_image(2, 2) }, 1, &values)
@@ -57,8 +57,8 @@ fn cube(layers: u32) -> Texture {
 fn directions_have_the_faces_of_the_table() {
     let textures = with(cube(1), nearest());
     let at = |direction: [f32; 3]| first(&textures, &explicit(SamplerDim::Cube, &direction))[0];
-    // On each face s and t are a quarter: the first texel of the first row. By the table of the specifications, s and t
-    // are (-z, -y), (z, -y), (x, z), (x, -z), (x, -y), (-x, -y).
+    // On each face s and t are a quarter: the first texel of the first row. By the table of the OpenGL and Vulkan
+    // specifications, s and t are (-z, -y), (z, -y), (x, z), (x, -z), (x, -y), (-x, -y).
     assert_eq!(at([1.0, 0.5, 0.5]), 0.0);
     assert_eq!(at([-1.0, 0.5, -0.5]), 10.0);
     assert_eq!(at([-0.5, 1.0, -0.5]), 20.0);
@@ -68,7 +68,7 @@ fn directions_have_the_faces_of_the_table() {
     // The second texel, and the first of the second row, of +x.
     assert_eq!(at([2.0, 1.0, -1.0]), 1.0);
     assert_eq!(at([2.0, -1.0, 1.0]), 2.0);
-    // The length does not count.
+    // The length does not matter.
     assert_eq!(at([1e-20, -5e-21, 5e-21]), 2.0);
     let arrays = with(cube(3), nearest());
     let mut lookup = explicit(SamplerDim::Cube, &[-1.0, 0.5, -0.5, 2.0]);
@@ -76,7 +76,7 @@ fn directions_have_the_faces_of_the_table() {
     assert_eq!(first(&arrays, &lookup)[0], 2.0 * 60.0 + 10.0);
 }
 
-/// Whatever the way over an edge, a seamless cube has the same value on both sides; without, it has a step.
+/// Across any edge, a seamless cube has the same value on both sides; others have a step.
 #[test]
 fn cubes_have_no_seams() {
     let size = 4u32;
@@ -117,7 +117,7 @@ fn cubes_have_no_seams() {
 fn corners_of_cubes_are_means_of_three() {
     let values: Vec<f32> = (0..6).map(|face| [3.0, 0.0, 6.0, 0.0, 9.0, 0.0][face]).collect();
     let textures = with(floats(Shape::Cube, Size::of_image(1, 1), 1, &values), Sampler::default());
-    // +x, +y and +z meet; the place is the corner itself, so its four texels weigh the same, and one is the mean.
+    // +x, +y and +z meet; the place is the corner itself, so its four texels have equal weights, and one is the mean.
     let found = first(&textures, &explicit(SamplerDim::Cube, &[1.0, 1.0, 1.0]))[0];
     assert!((found - 6.0).abs() < 1e-5, "{found}");
 }
@@ -135,7 +135,7 @@ fn levels_of_cubes_are_found_on_the_face() {
     lookup.coordinate[2] = [1f32.to_bits(); 4];
     assert!((first(&textures, &lookup)[0] - 1.0).abs() < 1e-5);
     let mut gradient = request(TextureLookup::Gradient, SamplerDim::Cube, &[0.0, 0.0, 2.0]);
-    // Twice as far from the middle, the same step is half as much.
+    // Twice as far from the middle, the same step counts half.
     gradient.ddy[1] = [2f32.to_bits(); 4];
     assert!((first(&textures, &gradient)[0] - 2.0).abs() < 1e-5);
 }
@@ -148,7 +148,7 @@ fn rectangles_count_texels() {
     assert_eq!(first(&textures, &explicit(SamplerDim::Rect, &[2.0, 1.0]))[0], 6.5);
 }
 
-/// A picture is any layer and any face.
+/// A 2D image serves as any layer and any face.
 #[test]
 fn an_image_stands_for_what_is_missing() {
     let textures = with(floats(Shape::D2, Size::of_image(2, 2), 1, &[0.0, 1.0, 2.0, 3.0]), nearest());

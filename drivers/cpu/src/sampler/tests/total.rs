@@ -1,4 +1,4 @@
-//! Every lookup has a result, whatever is asked.
+//! Every lookup has a result, whatever its operands.
 
 use super::*;
 
@@ -96,7 +96,7 @@ fn any_lookup_has_a_result() {
         };
         let textures = with(texture, sampler);
         let found = HostResources::texture(&textures, &request);
-        // The same again: nothing is left behind.
+        // Lookups leave no state behind.
         assert_eq!(found, HostResources::texture(&textures, &request), "round {round}");
         let _ = HostResources::texture_size(&textures, random.word(), random.word(), request.dim, request.is_array);
     }

@@ -1,4 +1,4 @@
-//! Bit fields, counts and positions of bits.
+//! Bit fields, bit counts and bit searches.
 
 use smallvec::SmallVec;
 use spirv::{GlslStd450Op, Op};
@@ -9,7 +9,7 @@ use crate::error::SpirvError;
 use crate::module::{Class, Id, ValueType};
 
 impl Emitter<'_> {
-    /// Operations on bits.
+    /// Emits operations on bits.
     pub(super) fn bitfield(&mut self, alu: &Alu) -> Made {
         use AluOp::*;
         match alu.op {
@@ -32,7 +32,7 @@ impl Emitter<'_> {
                 let ty = self.type_of(alu.def, Class::Uint);
                 let (a, b) = (self.source(alu, 0, Class::Uint)?, self.source(alu, 1, Class::Uint)?);
                 let count = self.shift_count(alu, 2, 32)?;
-                // Shifts by 32 less the count, which may be 0, in two steps.
+                // Shifts by `32 - count` in two steps, since `count` may be 0.
                 let (one, most) = (self.splat(ty, 1), self.splat(ty, 31));
                 let rest = self.pure_of(Op::BitwiseXor, ty, &[count, most]);
                 let low = self.pure_of(Op::ShiftRightLogical, ty, &[b, count]);
@@ -58,9 +58,7 @@ impl Emitter<'_> {
         }
     }
 
-    // ---- searches: the instructions take 32 bits only
-
-    /// Counts and positions of bits in 1, 32 or 64 bits.
+    /// Emits bit counts and bit searches of 1, 32 or 64 bits. The instructions of SPIR-V take 32 bits only.
     fn search(&mut self, alu: &Alu) -> Made {
         let ty = self.source_type(alu, 0, Class::Uint);
         let result = ValueType::UINT.with_components(ty.components);
@@ -87,7 +85,7 @@ impl Emitter<'_> {
         Ok((id, Class::Uint))
     }
 
-    /// The same in words of a 64-bit number.
+    /// Combines the searches of the two words of a 64-bit number.
     fn search_of_words(&mut self, alu: &Alu, ty: ValueType, low: Id, high: Id) -> Id {
         if alu.op == AluOp::BitCount {
             let (low, high) = (self.pure_of(Op::BitCount, ty, &[low]), self.pure_of(Op::BitCount, ty, &[high]));
@@ -96,7 +94,7 @@ impl Emitter<'_> {
         let op = if alu.op == AluOp::FindLsb { GlslStd450Op::FindILsb } else { GlslStd450Op::FindUMsb };
         let in_low = self.glsl(op, ty, &[low]);
         let in_high = self.glsl(op, ty, &[high]);
-        // What is not found, -1, stays what it is.
+        // -1, for a bit that was not found, is unaffected.
         let thirty_two = self.splat(ty, 32);
         let in_high = self.pure_of(Op::BitwiseOr, ty, &[in_high, thirty_two]);
         let zero = self.splat(ty, 0);
@@ -106,7 +104,7 @@ impl Emitter<'_> {
         self.pure_of(Op::Select, ty, &[is_there, found, other])
     }
 
-    /// The low and the high words of 64-bit integers.
+    /// Splits 64-bit integers into low and high words.
     fn words(&mut self, id: Id, ty: ValueType) -> (Id, Id) {
         let words = ValueType { bits: 32, ..ty };
         let count = self.splat(words, 32);
@@ -132,7 +130,7 @@ impl Emitter<'_> {
         Ok((id, class))
     }
 
-    /// The number of a bit counted from the top; -1 stays.
+    /// Converts a bit number to one counted from the top; keeps -1.
     fn counted_from_top(&mut self, bit: Id, ty: ValueType, bits: u8) -> Id {
         let (top, minus_one) = (self.splat(ty, u64::from(bits) - 1), self.splat(ty, u64::MAX));
         let is_none = self.pure_of(Op::IEqual, Self::truths(ty), &[bit, minus_one]);
@@ -140,15 +138,14 @@ impl Emitter<'_> {
         self.pure_of(Op::Select, ty, &[is_none, bit, id])
     }
 
-    // ---- fields: offset and size are scalars in SPIR-V, and bits beyond the number are open
-
-    /// Makes each component of the result on its own.
+    /// Builds the result component by component: SPIR-V takes offset and size of a field as scalars.
     fn by_component(&mut self, ty: ValueType, mut make: impl FnMut(&mut Self, u8) -> Id) -> Id {
         let parts: SmallVec<[Id; 4]> = (0..ty.components).map(|number| make(self, number)).collect();
         self.construct(ty.scalar(), &parts)
     }
 
-    /// `ubfe`, `ibfe`: offset and size count modulo 32, and a field ends with the number.
+    /// Emits `ubfe`, `ibfe`: offset and size are taken modulo 32, and a field ends with the number, since SPIR-V leaves
+    /// fields that exceed it undefined.
     fn extract(&mut self, alu: &Alu, class: Class) -> Made {
         let ty = self.type_of(alu.def, class);
         let counts = ValueType { class: Class::Uint, ..ty };
@@ -164,7 +161,7 @@ impl Emitter<'_> {
         Ok((id, class))
     }
 
-    /// The size of a field, or what is left of the number from the offset on if that is less. Sources `number` are
+    /// Returns the size of a field, limited to the bits from the offset on. The sources given by number are shift
     /// counts below 32.
     fn size_within(
         &mut self,
@@ -187,7 +184,7 @@ impl Emitter<'_> {
         self.glsl(GlslStd450Op::UMin, ty, &[size, left])
     }
 
-    /// Whether source `offset` and source `size` are a field of 32 bits; `None` if it surely is one.
+    /// Returns whether sources `offset` and `size` form a field within 32 bits; `None` if this is proven.
     fn is_field(&mut self, alu: &Alu, ty: ValueType, (offset, size): (usize, usize)) -> Result<Option<Id>, SpirvError> {
         if let (Some(offsets), Some(sizes)) = (self.source_constant(alu, offset), self.source_constant(alu, size)) {
             let fits = |(&offset, &size): (&u64, &u64)| offset <= 32 && size <= 32 && offset + size <= 32;
@@ -203,14 +200,14 @@ impl Emitter<'_> {
         Ok(Some(self.pure_of(Op::LogicalAnd, truths, &[starts, ends])))
     }
 
-    /// Zero where a field is none, so that the instructions on fields are defined.
+    /// Replaces `id` by zero where the field is invalid, so that the bit field instructions are defined.
     fn sane(&mut self, ty: ValueType, is_field: Option<Id>, id: Id) -> Id {
         let Some(is_field) = is_field else { return id };
         let zero = self.splat(ty, 0);
         self.pure_of(Op::Select, ty, &[is_field, id, zero])
     }
 
-    /// `ubitfield_extract`, `ibitfield_extract`: what is no field gives 0, as one of no bits does.
+    /// Emits `ubitfield_extract`, `ibitfield_extract`: an invalid field gives 0, as does an empty one.
     fn extract_within(&mut self, alu: &Alu, class: Class) -> Made {
         let ty = self.type_of(alu.def, class);
         let counts = ValueType { class: Class::Uint, ..ty };
@@ -227,7 +224,7 @@ impl Emitter<'_> {
         Ok((id, class))
     }
 
-    /// `bitfield_insert`: what is no field gives 0, but one of no bits the base wherever it is.
+    /// Emits `bitfield_insert`: an invalid field gives 0; an empty one gives the base, at any offset.
     fn insert_within(&mut self, alu: &Alu) -> Made {
         let ty = self.type_of(alu.def, Class::Uint);
         let (base, insert) = (self.source(alu, 0, Class::Uint)?, self.source(alu, 1, Class::Uint)?);
@@ -245,7 +242,7 @@ impl Emitter<'_> {
         Ok((self.pure_of(Op::Select, ty, &[holds, id, zero]), Class::Uint))
     }
 
-    /// `bfi`: with a mask of one run of bits it is the insertion of a field.
+    /// Emits `bfi`: if the mask is a single run of bits, as the insertion of a field.
     fn masked_insert(&mut self, alu: &Alu) -> Made {
         let ty = self.type_of(alu.def, Class::Uint);
         let (insert, base) = (self.source(alu, 1, Class::Uint)?, self.source(alu, 2, Class::Uint)?);
@@ -260,7 +257,7 @@ impl Emitter<'_> {
             });
             return Ok((id, Class::Uint));
         }
-        // Without bits in the mask, wherever the first is does not matter.
+        // For an empty mask the position of its first bit does not matter.
         let mask = self.source(alu, 0, Class::Uint)?;
         let count = match self.source_constant(alu, 0) {
             Some(masks) => {
@@ -282,7 +279,7 @@ impl Emitter<'_> {
     }
 }
 
-/// Whether the bits of a mask are one run, or none.
+/// Returns whether the mask is one run of bits, or empty.
 fn is_run(mask: u32) -> bool {
     mask == 0 || (u64::from(mask >> mask.trailing_zeros()) + 1).is_power_of_two()
 }

@@ -1,7 +1,7 @@
 //! Comparisons, and selections that compare.
 //!
-//! Some translators take an unordered comparison for an ordered one and the other way round. For them `portable` says
-//! it with ordered ones, equality and negations, which all have.
+//! Some translators confuse ordered with unordered comparisons. For them, `portable` emits only ordered comparisons,
+//! equality and negations, which all support.
 
 use spirv::Op;
 use tgsi_ir::alu::AluOp;
@@ -11,7 +11,7 @@ use crate::error::SpirvError;
 use crate::module::{Class, Id, ValueType};
 
 impl Emitter<'_> {
-    /// A condition as the result of an instruction: a boolean, or all ones and zero.
+    /// Returns a condition as the result of an instruction: a boolean, or all ones and zero.
     pub(super) fn truth(&mut self, alu: &Alu, condition: Id) -> (Id, Class) {
         if self.body.bit_size(alu.def) == 1 {
             return (condition, Class::Bool);
@@ -21,7 +21,7 @@ impl Emitter<'_> {
         (self.pure_of(Op::Select, ty, &[condition, ones, zero]), Class::Uint)
     }
 
-    /// Comparisons of components.
+    /// Emits component-wise comparisons.
     pub(super) fn comparison(&mut self, alu: &Alu) -> Made {
         use AluOp::*;
         let test = match alu.op {
@@ -70,7 +70,7 @@ impl Emitter<'_> {
         })
     }
 
-    /// NaN is what does not equal itself. (`OpOrdered` is not for shaders.)
+    /// Compares each operand with itself: a NaN does not equal itself. (`OpOrdered` is not available to shaders.)
     fn both_with_themselves(&mut self, truths: ValueType, a: Id, b: Id, compare: Op, join: Op) -> Id {
         let first = self.pure_of(compare, truths, &[a, a]);
         if a == b {
@@ -99,7 +99,7 @@ impl Emitter<'_> {
         Ok(self.pure_of(op, truths, &[a, b]))
     }
 
-    /// `a & 1 << b`, compared with 0.
+    /// Emits `a & 1 << b`, compared with 0.
     fn bit_test(&mut self, alu: &Alu) -> Result<Id, SpirvError> {
         let is_set = matches!(alu.op, AluOp::Bitnz | AluOp::Bitnz32);
         let ty = self.source_type(alu, 0, Class::Uint);
@@ -115,7 +115,7 @@ impl Emitter<'_> {
         Ok(self.pure_of(if is_set { Op::INotEqual } else { Op::IEqual }, truths, &[masked, zero]))
     }
 
-    /// `slt`, `sge`, `seq`, `sne`.
+    /// Emits `slt`, `sge`, `seq`, `sne`.
     pub(super) fn comparison_to_float(&mut self, alu: &Alu) -> Made {
         let (a, b) = (self.source(alu, 0, Class::Float)?, self.source(alu, 1, Class::Float)?);
         let op = match alu.op {
@@ -130,13 +130,13 @@ impl Emitter<'_> {
         Ok((self.one_or_zero(ty, test), Class::Float))
     }
 
-    /// 1.0 or 0.0.
+    /// Selects 1.0 or 0.0.
     pub(super) fn one_or_zero(&mut self, ty: ValueType, condition: Id) -> Id {
         let (one, zero) = (self.real(ty, 1.0), self.real(ty, 0.0));
         self.pure_of(Op::Select, ty, &[condition, one, zero])
     }
 
-    /// Comparisons over all components of vectors.
+    /// Emits comparisons over all components of vectors.
     pub(super) fn comparison_of_vectors(&mut self, alu: &Alu) -> Made {
         use AluOp::*;
         let (float, all) = match alu.op {
@@ -170,7 +170,7 @@ impl Emitter<'_> {
         Ok(self.truth(alu, test))
     }
 
-    /// Selections whose condition is a number.
+    /// Emits selections by a numeric condition.
     pub(super) fn selection(&mut self, alu: &Alu) -> Made {
         use AluOp::*;
         let (op, tested) = match alu.op {

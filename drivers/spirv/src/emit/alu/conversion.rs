@@ -1,4 +1,4 @@
-//! Conversions between kinds and sizes of numbers.
+//! Conversions between number types and sizes.
 
 use spirv::{GlslStd450Op, Op};
 use tgsi_ir::alu::AluOp;
@@ -9,7 +9,7 @@ use crate::error::SpirvError;
 use crate::module::{Class, Id, ValueType};
 
 impl Emitter<'_> {
-    /// Conversions.
+    /// Emits conversions.
     pub(super) fn conversion(&mut self, alu: &Alu) -> Made {
         use AluOp::*;
         match alu.op {
@@ -53,7 +53,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// Source 0 as booleans.
+    /// Returns source 0 as booleans.
     fn condition(&mut self, alu: &Alu) -> Result<Id, SpirvError> {
         let a = self.source(alu, 0, Class::Uint)?;
         let ty = self.source_type(alu, 0, Class::Uint);
@@ -64,7 +64,7 @@ impl Emitter<'_> {
         Ok(self.pure_of(Op::INotEqual, Self::truths(ty), &[a, zero]))
     }
 
-    /// The lowest bits of integers as booleans.
+    /// Returns the lowest bits of integers as booleans.
     fn low_bit(&mut self, id: Id, ty: ValueType) -> Id {
         if ty.bits == 1 {
             return id;
@@ -74,7 +74,7 @@ impl Emitter<'_> {
         self.pure_of(Op::INotEqual, Self::truths(ty), &[bit, zero])
     }
 
-    /// A bit is 1, or -1 as a signed number.
+    /// Converts an integer to a float. A set bit of a 1-bit integer is 1 if unsigned, -1 if signed.
     fn integer_to_float(&mut self, alu: &Alu, op: Op, class: Class) -> Made {
         let a = self.source(alu, 0, class)?;
         let ty = self.type_of(alu.def, Class::Float);
@@ -85,11 +85,11 @@ impl Emitter<'_> {
         Ok((self.pure_of(op, ty, &[a]), Class::Float))
     }
 
-    /// An integer of another size.
+    /// Converts an integer to another size.
     fn resized(&mut self, alu: &Alu, class: Class) -> Made {
         let (from, to) = (self.source_bits(alu, 0), self.body.bit_size(alu.def));
         if from > to {
-            // Cut off, whatever the sign.
+            // Truncation does not depend on the sign.
             let class = self.neutral(alu);
             let a = self.source(alu, 0, class)?;
             let op = if class == Class::Int { Op::SConvert } else { Op::UConvert };
@@ -108,8 +108,8 @@ impl Emitter<'_> {
         Ok((id, class))
     }
 
-    /// Source 0, a float, as an integer: cut off, and where there is no such integer, the nearest one. NaN becomes 0.
-    /// SPIR-V leaves both open, and devices differ.
+    /// Converts source 0, a float, to an integer: truncates, and saturates out-of-range values. NaN becomes 0. SPIR-V
+    /// leaves out-of-range values and NaN undefined, and devices differ.
     fn float_to_integer(&mut self, alu: &Alu, class: Class, bits: u8) -> Result<(Id, ValueType), SpirvError> {
         let a = self.source(alu, 0, Class::Float)?;
         let from = self.source_type(alu, 0, Class::Float);
@@ -123,12 +123,12 @@ impl Emitter<'_> {
         let truths = Self::truths(ty);
         let magnitude_bits = u32::from(bits) - u32::from(signed);
         let limit = 2f64.powi(magnitude_bits as i32);
-        // The greatest float of the size below the limit. With 64 bits the greatest integer of 32 is one itself.
+        // The greatest float below the limit. In 64-bit floats the greatest 32-bit integer is exact.
         let mantissa = if from.bits == 64 { 53 } else { 24 };
         let is_reached = magnitude_bits <= mantissa;
         let greatest =
             if is_reached { limit - 1.0 } else { limit - 2f64.powi(magnitude_bits as i32 - mantissa as i32) };
-        // `NClamp` takes NaN to the least.
+        // `NClamp` maps NaN to the lower bound.
         let (least, greatest) = (self.real(from, if signed { -limit } else { 0.0 }), self.real(from, greatest));
         let clamped = self.glsl(GlslStd450Op::NClamp, from, &[a, least, greatest]);
         let mut id = self.pure_of(op, ty, &[clamped]);
@@ -146,21 +146,21 @@ impl Emitter<'_> {
         Ok((id, ty))
     }
 
-    /// Whether a float is surely no NaN, and whether it is surely in the range of an integer type.
+    /// Returns whether a float is proven not to be NaN, and whether it is proven to be in the range of an integer type.
     fn float_fits(&mut self, alu: &Alu, ty: ValueType) -> (bool, bool) {
         let range = self.range_of(alu, 0);
         let body = self.body;
         let mut producer = body.src_inst(body.source(alu.inst, 0));
-        // Rounding keeps a number within bounds that are integers.
+        // Rounding keeps a number within integer bounds.
         while let Some(AluOp::Ffloor | AluOp::Fceil | AluOp::Ftrunc | AluOp::FroundEven) = body.alu_op(producer) {
             producer = body.src_inst(body.source(producer, 0));
         }
         let may_be_negative = range.may_be(FloatRange::NEGATIVE);
         let fits = match body.alu_op(producer) {
-            // At most 1.
+            // Magnitude at most 1.
             Some(AluOp::Fsat | AluOp::FsatSigned | AluOp::Fsign | AluOp::Ffract) => true,
             Some(AluOp::B2f32 | AluOp::B2f64 | AluOp::Slt | AluOp::Sge | AluOp::Seq | AluOp::Sne) => true,
-            // Integers of 32 bits, which may be rounded up to 2^31 or 2^32 on the way.
+            // 32-bit integers; conversion to a 32-bit float may round them up to 2^31 or 2^32.
             Some(AluOp::I2f64 | AluOp::U2f64 | AluOp::I2f32 | AluOp::U2f32) => {
                 let exact = matches!(body.alu_op(producer), Some(AluOp::I2f64 | AluOp::U2f64));
                 let narrow = body.bit_size(body.src(producer, 0)) <= 32;

@@ -1,4 +1,4 @@
-//! Arithmetic of floats.
+//! Float arithmetic.
 
 use spirv::{GlslStd450Op, Op};
 use tgsi_ir::alu::AluOp;
@@ -10,7 +10,7 @@ use crate::error::SpirvError;
 use crate::module::{Class, Id, ValueType};
 
 impl Emitter<'_> {
-    /// Operations on the components of floats.
+    /// Emits component-wise float operations.
     pub(super) fn float(&mut self, alu: &Alu) -> Made {
         use AluOp::*;
         let ty = self.type_of(alu.def, Class::Float);
@@ -28,7 +28,7 @@ impl Emitter<'_> {
                 let (one, a) = (self.real(ty, 1.0), self.source(alu, 0, Class::Float)?);
                 self.rounded(alu.exact, Op::FDiv, ty, &[one, a])
             }
-            // What is said of the precision of `InverseSqrt` is said of 32 bits.
+            // The precision of `InverseSqrt` is specified for 32 bits only.
             Frsq if ty.bits == 64 => {
                 let (one, root) = (self.real(ty, 1.0), self.glsl_unary(alu, GlslStd450Op::Sqrt)?);
                 self.rounded(alu.exact, Op::FDiv, ty, &[one, root])
@@ -42,7 +42,7 @@ impl Emitter<'_> {
             Ftrunc => self.glsl_unary(alu, GlslStd450Op::Trunc)?,
             Fceil => self.glsl_unary(alu, GlslStd450Op::Ceil)?,
             Ffloor => self.glsl_unary(alu, GlslStd450Op::Floor)?,
-            // Some devices keep fractions below 1, where the difference of a tiny negative number and -1 is 1.
+            // Some devices keep the result of `Fract` below 1, but `x - floor(x)` of a tiny negative number is 1.
             Ffract if alu.exact => {
                 let (a, floor) = (self.source(alu, 0, Class::Float)?, self.glsl_unary(alu, GlslStd450Op::Floor)?);
                 self.rounded(true, Op::FSub, ty, &[a, floor])
@@ -106,13 +106,13 @@ impl Emitter<'_> {
         Ok((id, Class::Float))
     }
 
-    /// An operation on source 0 whose result is of the same type.
+    /// Emits an operation on source 0 with a result of the same type.
     fn unary(&mut self, alu: &Alu, op: Op) -> Result<Id, SpirvError> {
         let a = self.source(alu, 0, Class::Float)?;
         Ok(self.rounded(alu.exact && op == Op::FNegate, op, self.type_of(alu.def, Class::Float), &[a]))
     }
 
-    /// The same of `GLSL.std.450`.
+    /// Emits a unary `GLSL.std.450` operation on source 0.
     fn glsl_unary(&mut self, alu: &Alu, op: GlslStd450Op) -> Result<Id, SpirvError> {
         let a = self.source(alu, 0, Class::Float)?;
         Ok(self.glsl(op, self.type_of(alu.def, Class::Float), &[a]))
@@ -123,14 +123,14 @@ impl Emitter<'_> {
         Ok(self.rounded(alu.exact, op, self.type_of(alu.def, Class::Float), &[a, b]))
     }
 
-    /// An operation of `GLSL.std.450` on two sources of the class of the result.
+    /// Emits a `GLSL.std.450` operation on two sources of the result's class.
     pub(super) fn glsl_binary(&mut self, alu: &Alu, op: GlslStd450Op, class: Class) -> Result<Id, SpirvError> {
         let (a, b) = (self.source(alu, 0, class)?, self.source(alu, 1, class)?);
         Ok(self.glsl(op, self.type_of(alu.def, class), &[a, b]))
     }
 
-    /// `FDiv`. What is divided by a constant zero is multiplied by infinity, which is the same: lavapipe makes something
-    /// undefined of such a division.
+    /// Emits `FDiv`. Division by a constant zero becomes multiplication by infinity, which is equivalent: lavapipe
+    /// turns the division into something undefined.
     fn quotient(&mut self, alu: &Alu, ty: ValueType) -> Result<Id, SpirvError> {
         let is_zero = |bits: u64| bits << (64 - u32::from(ty.bits)) << 1 == 0;
         let divisors = self.source_constant(alu, 1).filter(|bits| bits.iter().any(|&bits| is_zero(bits)));
@@ -157,21 +157,21 @@ impl Emitter<'_> {
         Ok([self.source(alu, 0, Class::Float)?, self.source(alu, 1, Class::Float)?, self.source(alu, 2, Class::Float)?])
     }
 
-    /// Between `least` and 1; NaN becomes `least`.
+    /// Clamps to `least`..=1; NaN becomes `least`.
     fn clamped(&mut self, alu: &Alu, ty: ValueType, least: f64) -> Result<Id, SpirvError> {
         let a = self.source(alu, 0, Class::Float)?;
         let (least, one) = (self.real(ty, least), self.real(ty, 1.0));
         Ok(self.glsl(GlslStd450Op::NClamp, ty, &[a, least, one]))
     }
 
-    /// What is known of the values of source `number`.
+    /// Returns the known range of the values of source `number`.
     pub(super) fn range_of(&mut self, alu: &Alu, number: usize) -> FloatRange {
         let source = AluSrc::of(self.body, self.body.source(alu.inst, number));
         let count = self.body.alu_src_components(alu.inst, number);
         self.arithmetic.ranges.of(self.body, source, count)
     }
 
-    /// `FSign`, but a zero as it is and 0 for NaN.
+    /// Emits `FSign`, except that zeros keep their sign and NaN gives 0.
     fn float_sign(&mut self, alu: &Alu, ty: ValueType) -> Result<Id, SpirvError> {
         let (a, zero) = (self.source(alu, 0, Class::Float)?, self.real(ty, 0.0));
         let range = self.range_of(alu, 0);
@@ -188,7 +188,7 @@ impl Emitter<'_> {
         Ok(sign)
     }
 
-    /// An operation that there is in 32 bits, where the IR computes it too.
+    /// Emits an operation that exists in 32 bits only; the IR computes it in 32 bits, too.
     fn in_single(&mut self, alu: &Alu, ty: ValueType, op: GlslStd450Op) -> Result<Id, SpirvError> {
         let a = self.source(alu, 0, Class::Float)?;
         let single = ValueType { bits: 32, ..ty };
@@ -197,12 +197,12 @@ impl Emitter<'_> {
         Ok(self.converted(id, single, ty.bits))
     }
 
-    /// A float in another size.
+    /// Converts a float to another size.
     pub(super) fn converted(&mut self, id: Id, ty: ValueType, bits: u8) -> Id {
         if ty.bits == bits { id } else { self.pure_of(Op::FConvert, ValueType { bits, ..ty }, &[id]) }
     }
 
-    /// Whether any of the operands is zero.
+    /// Emits whether any of the operands is zero.
     fn any_zero(&mut self, ty: ValueType, operands: &[Id]) -> Id {
         let (truths, zero) = (Self::truths(ty), self.real(ty, 0.0));
         let mut any = None;
@@ -217,7 +217,7 @@ impl Emitter<'_> {
         any.unwrap_or_else(|| self.splat(truths, 0))
     }
 
-    /// `value`, but `otherwise` where source 0 or 1 is zero.
+    /// Emits `value`, or `otherwise` where source 0 or 1 is zero.
     fn unless_zero(&mut self, alu: &Alu, ty: ValueType, (a, b): (Id, Id), value: Id, otherwise: Id) -> Id {
         let may_be_zero: smallvec::SmallVec<[Id; 2]> = [(0, a), (1, b)]
             .into_iter()
@@ -231,7 +231,7 @@ impl Emitter<'_> {
         self.pure_of(Op::Select, ty, &[test, otherwise, value])
     }
 
-    /// The product of sources 0 and 1, where zero times anything is zero.
+    /// Emits the product of sources 0 and 1, where zero times anything is zero.
     pub(super) fn product_or_zero(&mut self, alu: &Alu, ty: ValueType) -> Result<Id, SpirvError> {
         let (a, b) = (self.source(alu, 0, Class::Float)?, self.source(alu, 1, Class::Float)?);
         let product = self.rounded(alu.exact, Op::FMul, ty, &[a, b]);
@@ -239,7 +239,7 @@ impl Emitter<'_> {
         Ok(self.unless_zero(alu, ty, (a, b), product, zero))
     }
 
-    /// `a - b * whole(a / b)`, the whole number taken in 32 bits.
+    /// Emits `a - b * whole(a / b)`, where `whole` is computed in 32 bits.
     fn float_remainder(&mut self, alu: &Alu, ty: ValueType, whole: GlslStd450Op) -> Result<Id, SpirvError> {
         let (a, b) = (self.source(alu, 0, Class::Float)?, self.source(alu, 1, Class::Float)?);
         let single = ValueType { bits: 32, ..ty };
@@ -251,8 +251,9 @@ impl Emitter<'_> {
         Ok(self.rounded(alu.exact, Op::FSub, ty, &[a, product]))
     }
 
-    /// `Pow` is open for exponents of 0, for negative powers of 0, for infinite powers of 1, and for numbers below zero,
-    /// of which there are powers with whole exponents. The latter are made where the IR wants every bit.
+    /// Emits `fpow`. SPIR-V leaves `Pow` undefined for exponents of 0, negative powers of 0, infinite powers of 1, and
+    /// negative bases, which have powers with integer exponents. Code for negative bases is emitted only where the
+    /// instruction is exact.
     fn power(&mut self, alu: &Alu, ty: ValueType) -> Result<Id, SpirvError> {
         let (a, b) = (self.source(alu, 0, Class::Float)?, self.source(alu, 1, Class::Float)?);
         let (truths, zero, one) = (Self::truths(ty), self.real(ty, 0.0), self.real(ty, 1.0));
@@ -264,7 +265,7 @@ impl Emitter<'_> {
             let power = self.glsl(GlslStd450Op::Pow, ty, &[magnitude, b]);
             let is_one = self.pure_of(Op::FOrdEqual, truths, &[magnitude, one]);
             let power = self.pure_of(Op::Select, ty, &[is_one, one, power]);
-            // An exponent is odd if its half has a fraction; a fraction makes a NaN.
+            // An exponent is odd if half of it is not an integer. A negative base with a fractional exponent gives NaN.
             let half = self.real(ty, 0.5);
             let half = self.pure_of(Op::FMul, ty, &[b, half]);
             let whole = self.glsl(GlslStd450Op::Floor, ty, &[half]);
@@ -279,7 +280,7 @@ impl Emitter<'_> {
             self.pure_of(Op::Select, ty, &[is_negative, signed, power])
         } else {
             let power = self.glsl(GlslStd450Op::Pow, ty, &[a, b]);
-            // `Pow` multiplies the exponent by the logarithm, which is 0.
+            // `Pow` multiplies the exponent by the logarithm, here 0, which gives NaN for an infinite or NaN exponent.
             let may_be_nan = exponent.may_be(FloatRange::INFINITE.or(FloatRange::NAN));
             if may_be_nan && self.range_of(alu, 0).may_be(FloatRange::POSITIVE) {
                 let is_one = self.pure_of(Op::FOrdEqual, truths, &[a, one]);
@@ -304,7 +305,8 @@ impl Emitter<'_> {
         Ok(power)
     }
 
-    /// `frexp_sig`, `frexp_exp`. Infinities and NaN, which `FrexpStruct` leaves open, are taken for fractions.
+    /// Emits `frexp_sig`, `frexp_exp`. Infinities and NaN, for which `FrexpStruct` is undefined, are their own
+    /// significand, with exponent 0.
     fn taken_apart(&mut self, alu: &Alu) -> Made {
         let a = self.source(alu, 0, Class::Float)?;
         let ty = self.source_type(alu, 0, Class::Float);
@@ -323,14 +325,14 @@ impl Emitter<'_> {
         Ok((self.pure_of(Op::Select, exponents, &[is_finite, exponent, zero]), Class::Int))
     }
 
-    /// Whether a float is neither infinite nor NaN.
+    /// Emits whether a float is neither infinite nor NaN.
     pub(super) fn is_finite(&mut self, a: Id, ty: ValueType) -> Id {
         let magnitude = self.glsl(GlslStd450Op::FAbs, ty, &[a]);
         let greatest = self.real(ty, if ty.bits == 64 { f64::MAX } else { f32::MAX.into() });
         self.pure_of(Op::FOrdLessThanEqual, Self::truths(ty), &[magnitude, greatest])
     }
 
-    /// `fisfinite`, `fisnormal`.
+    /// Emits `fisfinite`, `fisnormal`.
     pub(super) fn float_test(&mut self, alu: &Alu) -> Made {
         let a = self.source(alu, 0, Class::Float)?;
         let ty = self.source_type(alu, 0, Class::Float);

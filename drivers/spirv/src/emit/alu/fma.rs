@@ -1,15 +1,14 @@
 //! Fused multiply-add, which rounds once.
 //!
-//! No version of SPIR-V promises that `Fma` does (some devices make a product and a sum of it), so that it stands only
-//! for targets that say so of themselves. Elsewhere the one rounding is made of sums and products that are exact or
-//! rounded to odd (Boldo and Melquiond, "Emulation of a FMA and correctly rounded sums: proved algorithms using rounding
-//! to odd"):
+//! No version of SPIR-V guarantees that `Fma` does (some devices multiply, then add), so it is emitted only for targets
+//! that declare it fused. Elsewhere the single rounding is emulated with operations that are exact or rounded to odd
+//! (Boldo and Melquiond, "Emulation of a FMA and correctly rounded sums: proved algorithms using rounding to odd"):
 //!
-//! - in 32 bits, the product is exact in 64, and so is the sum once it is rounded to odd;
-//! - in 64 bits, product and sums are pairs of numbers. What overflows on the way, or has a product so small that its
-//!   lower part is none, is rounded twice.
+//! - in 32 bits, the product is exact in 64, and the sum is correct once it is rounded to odd;
+//! - in 64 bits, product and sums are pairs of numbers. The result is rounded twice if an intermediate overflows, or if
+//!   the product is so small that its lower part is lost.
 //!
-//! Where there are no 64-bit floats, 32-bit ones take `Fma`: translators to other languages, whom that is for, do not
+//! Without 64-bit floats, 32-bit operations use `Fma`: such targets serve translators to other languages, which do not
 //! keep the order of sums either.
 
 use spirv::{GlslStd450Op, Op};
@@ -19,13 +18,13 @@ use crate::module::{Class, Id, ValueType};
 
 const DOUBLE: ValueType = ValueType::new(Class::Float, 64, 1);
 const WORDS: ValueType = ValueType::new(Class::Uint, 32, 2);
-/// `2^27 + 1`: what cuts a 64-bit float into two of 26 bits.
+/// `2^27 + 1`: the factor that splits a 64-bit float into two of 26 bits.
 const SPLITTER: f64 = 134_217_729.0;
-/// `2^-960`: products above it have a lower part that is a normal number.
+/// `2^-960`: the lower part of a larger product is a normal number.
 const LEAST_PRODUCT: u64 = (1023 - 960) << 52;
 
 impl Emitter<'_> {
-    /// `a * b + c`, rounded once.
+    /// Emits `a * b + c`, rounded once.
     pub(super) fn fused(&mut self, ty: ValueType, a: Id, b: Id, c: Id) -> Id {
         if self.options.fused_fma || !self.options.float64 {
             return self.rounded_glsl(true, GlslStd450Op::Fma, ty, &[a, b, c]);
@@ -66,7 +65,7 @@ impl Emitter<'_> {
         self.rounded(true, op, DOUBLE, &[a, b])
     }
 
-    /// The sum and what was rounded off (Knuth).
+    /// Emits a sum and its rounding error (Knuth).
     fn whole_sum(&mut self, a: Id, b: Id) -> (Id, Id) {
         let sum = self.exactly(Op::FAdd, a, b);
         let of_b = self.exactly(Op::FSub, sum, a);
@@ -75,7 +74,7 @@ impl Emitter<'_> {
         (sum, self.exactly(Op::FAdd, rest_a, rest_b))
     }
 
-    /// The product and what was rounded off (Dekker).
+    /// Emits a product and its rounding error (Dekker).
     fn whole_product(&mut self, a: Id, b: Id) -> (Id, Id) {
         let product = self.exactly(Op::FMul, a, b);
         let ((a_high, a_low), (b_high, b_low)) = (self.halves(a), self.halves(b));
@@ -97,14 +96,14 @@ impl Emitter<'_> {
         (high, self.exactly(Op::FSub, a, high))
     }
 
-    /// The sum of 64-bit floats, rounded to odd: if it is not exact, it is cut off and its last bit set. A later
-    /// rounding to fewer bits then goes where one rounding of the exact sum would.
+    /// Emits the sum of 64-bit floats, rounded to odd: an inexact sum is truncated and its last bit set. A later
+    /// rounding to fewer bits then gives the same result as a single rounding of the exact sum.
     fn odd_sum(&mut self, a: Id, b: Id) -> Id {
         let (sum, rest) = self.whole_sum(a, b);
         let zero = self.real(DOUBLE, 0.0);
-        // The rest of an infinite sum is NaN, which leaves the sum as it is.
+        // The error of an infinite sum is NaN, which leaves the sum unchanged.
         let is_cut = self.pure_of(Op::FOrdNotEqual, ValueType::BOOL, &[rest, zero]);
-        // Rounded away from zero: the rest has the other sign.
+        // The sum was rounded away from zero if the error has the opposite sign.
         let (below, above) = (
             self.pure_of(Op::FOrdLessThan, ValueType::BOOL, &[rest, zero]),
             self.pure_of(Op::FOrdGreaterThan, ValueType::BOOL, &[sum, zero]),

@@ -14,7 +14,7 @@ enum Order {
 }
 
 impl Emitter<'_> {
-    /// Dot products and sums. What is not exact may be summed in any order, as `OpDot` does.
+    /// Emits dot products and sums. Inexact ones may be summed in any order, as by `OpDot`.
     pub(super) fn horizontal(&mut self, alu: &Alu) -> Made {
         use AluOp::*;
         let a = self.source(alu, 0, Class::Float)?;

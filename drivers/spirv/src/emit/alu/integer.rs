@@ -1,7 +1,7 @@
-//! Arithmetic of integers.
+//! Integer arithmetic.
 //!
-//! Signed operations have signed types and unsigned ones unsigned types, as some translators of SPIR-V go by the types.
-//! What does not depend on the sign takes the class of its operands and readers.
+//! Signed operations use signed types and unsigned ones unsigned types, since some translators of SPIR-V derive the
+//! operation from the types. Operations that do not depend on the sign use the class of their operands and users.
 
 use spirv::{GlslStd450Op, Op};
 use tgsi_ir::alu::AluOp;
@@ -12,7 +12,7 @@ use crate::error::SpirvError;
 use crate::module::{Class, Id, ValueType};
 
 impl Emitter<'_> {
-    /// Operations on the components of integers.
+    /// Emits component-wise integer operations.
     pub(super) fn integer(&mut self, alu: &Alu) -> Made {
         use AluOp::*;
         if self.body.bit_size(alu.def) == 1 {
@@ -76,7 +76,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// An operation on two sources of the class of the result.
+    /// Emits an operation on two sources of the result's class.
     fn binary(&mut self, alu: &Alu, op: Op, class: Class) -> Made {
         let (a, b) = (self.source(alu, 0, class)?, self.source(alu, 1, class)?);
         Ok((self.pure_of(op, self.type_of(alu.def, class), &[a, b]), class))
@@ -87,7 +87,7 @@ impl Emitter<'_> {
         Ok((self.glsl(op, self.type_of(alu.def, Class::Int), &[a]), Class::Int))
     }
 
-    /// The negation of a boolean as a number is all ones or zero.
+    /// Emits a negation. That of a boolean converted to an integer is a selection of all ones or zero.
     fn negated(&mut self, alu: &Alu, class: Class) -> Made {
         let body = self.body;
         let ty = self.type_of(alu.def, class);
@@ -108,9 +108,7 @@ impl Emitter<'_> {
         self.body.bit_size(self.body.src(inst, 0))
     }
 
-    // ---- shifts
-
-    /// Source `number` as a count of a shift of so many bits. SPIR-V leaves counts that are not below them open.
+    /// Returns source `number` as a shift count modulo `bits`. SPIR-V leaves counts of `bits` or more undefined.
     pub(super) fn shift_count(&mut self, alu: &Alu, number: usize, bits: u8) -> Result<Id, SpirvError> {
         let ty = ValueType { class: Class::Uint, ..self.source_type(alu, number, Class::Uint) };
         let most = u64::from(bits) - 1;
@@ -127,7 +125,7 @@ impl Emitter<'_> {
         Ok(self.pure_of(Op::BitwiseAnd, ty, &[count, mask]))
     }
 
-    /// What is known of all components of source `number`.
+    /// Returns the known range of all components of source `number`.
     fn integers(&self, alu: &Alu, number: usize) -> IntegerRange {
         let (body, source) = (self.body, self.body.source(alu.inst, number));
         let count = body.alu_src_components(alu.inst, number);
@@ -155,10 +153,8 @@ impl Emitter<'_> {
         Ok((self.pure_of(Op::BitwiseOr, ty, &[high, low]), Class::Uint))
     }
 
-    // ---- quotients
-
-    /// Signed quotients and remainders. Vulkan leaves `OpSRem` and `OpSMod` open for negative operands, so that the
-    /// remainder is made of the quotient. The least number divided by -1 is itself, and leaves 0.
+    /// Emits signed quotients and remainders. Vulkan leaves `OpSRem` and `OpSMod` undefined for negative operands, so
+    /// the remainder is computed from the quotient. The least number divided by -1 is itself, with remainder 0.
     fn signed_division(&mut self, alu: &Alu, ty: ValueType, part: Part) -> Made {
         let (a, b) = (self.source(alu, 0, Class::Int)?, self.source(alu, 1, Class::Int)?);
         let truths = Self::truths(ty);
@@ -185,7 +181,7 @@ impl Emitter<'_> {
             let is_minus_one = self.pure_of(Op::IEqual, truths, &[b, minus_one]);
             self.pure_of(Op::LogicalAnd, truths, &[is_least, is_minus_one])
         });
-        // Divided by 1, both leave 0, and the least number is itself.
+        // Replaces the divisor by 1, which leaves remainder 0 and the least number unchanged.
         let replaced = match (is_zero, overflows) {
             (Some(a), Some(b)) => Some(self.pure_of(Op::LogicalOr, truths, &[a, b])),
             (a, b) => a.or(b),
@@ -225,14 +221,13 @@ impl Emitter<'_> {
         let is_zero = self.pure_of(Op::IEqual, Self::truths(ty), &[b, zero]);
         let divisor = self.pure_of(Op::Select, ty, &[is_zero, one, b]);
         let result = self.pure_of(op, ty, &[a, divisor]);
-        // The remainder of a division by 1 is 0.
+        // The remainder of a division by 1 is already 0.
         let result = if is_quotient { self.pure_of(Op::Select, ty, &[is_zero, zero, result]) } else { result };
         Ok((result, Class::Uint))
     }
 
-    // ---- products
-
-    /// The upper half of a product. Translators to other languages know no such operation.
+    /// Emits the upper half of a product. Translators to other languages do not support `OpSMulExtended` and
+    /// `OpUMulExtended`.
     fn high_product(&mut self, alu: &Alu, op: Op, ty: ValueType) -> Made {
         if self.options.portable {
             return Err(self.no_form(alu));
@@ -255,7 +250,7 @@ impl Emitter<'_> {
         Ok((self.pure_of(Op::IMul, ty, &[a, b]), class))
     }
 
-    /// Products of the low bits of their operands.
+    /// Emits products of the low bits of the operands.
     fn narrow_product(&mut self, alu: &Alu, class: Class) -> Made {
         use AluOp::*;
         let ty = self.type_of(alu.def, class);
@@ -278,7 +273,7 @@ impl Emitter<'_> {
         Ok((id, class))
     }
 
-    /// The low bits of a number as a number.
+    /// Returns the low bits of a number, extended to the full size.
     fn low_bits(&mut self, id: Id, ty: ValueType, bits: u8, signed: bool) -> Id {
         if !signed {
             let mask = self.splat(ty, (1 << bits) - 1);
@@ -293,14 +288,12 @@ impl Emitter<'_> {
         self.recast(id, signed, ty.class)
     }
 
-    /// An id in another class.
+    /// Bitcasts an id to another class.
     pub(super) fn recast(&mut self, id: Id, ty: ValueType, class: Class) -> Id {
         if ty.class == class { id } else { self.pure_of(Op::Bitcast, ValueType { class, ..ty }, &[id]) }
     }
 
-    // ---- sums
-
-    /// Sums and differences whose overflow a comparison finds.
+    /// Emits sums and differences with overflow detection by a comparison.
     fn compared_sum(&mut self, alu: &Alu, ty: ValueType) -> Made {
         use AluOp::*;
         let truths = Self::truths(ty);
@@ -330,7 +323,8 @@ impl Emitter<'_> {
         let (a, b) = (self.source(alu, 0, Class::Int)?, self.source(alu, 1, Class::Int)?);
         let is_sum = alu.op == AluOp::IaddSat;
         let sum = self.pure_of(if is_sum { Op::IAdd } else { Op::ISub }, ty, &[a, b]);
-        // It overflows if its sign is not that of a, although b pulls that way.
+        // The sum overflows if its sign differs from a's although b has the same sign; a difference, if b has the
+        // opposite one.
         let from_a = self.pure_of(Op::BitwiseXor, ty, &[sum, a]);
         let other = self.pure_of(Op::BitwiseXor, ty, &[if is_sum { sum } else { a }, b]);
         let both = self.pure_of(Op::BitwiseAnd, ty, &[from_a, other]);
@@ -343,7 +337,7 @@ impl Emitter<'_> {
         Ok((self.pure_of(Op::Select, ty, &[overflows, limit, sum]), Class::Int))
     }
 
-    /// Half the sum, without overflow: what both have and half of what one has, or what any has less that half.
+    /// Emits half the sum without overflow: `(a & b) + ((a ^ b) >> 1)`, or rounded up, `(a | b) - ((a ^ b) >> 1)`.
     fn average(&mut self, alu: &Alu, class: Class, up: bool) -> Made {
         let ty = self.type_of(alu.def, class);
         let (a, b) = (self.source(alu, 0, class)?, self.source(alu, 1, class)?);
@@ -355,9 +349,7 @@ impl Emitter<'_> {
         Ok((self.pure_of(if up { Op::ISub } else { Op::IAdd }, ty, &[shared, half]), class))
     }
 
-    // ---- bytes and words
-
-    /// The number of the group of bits in source 1 as a count of a shift, and whether there is such a group.
+    /// Returns the shift count of the bit group that source 1 selects, and whether that group exists.
     fn group(&mut self, alu: &Alu, ty: ValueType, bits: u8) -> Result<(Id, Id), SpirvError> {
         let uint = ValueType { class: Class::Uint, ..ty };
         let number = self.source(alu, 1, Class::Uint)?;
@@ -368,7 +360,7 @@ impl Emitter<'_> {
         Ok((self.pure_of(Op::IMul, uint, &[number, size]), exists))
     }
 
-    /// A group of bits; beyond the number there is 0, or its sign.
+    /// Emits the extraction of a bit group. Groups beyond the number give 0, or its sign.
     fn extracted(&mut self, alu: &Alu, class: Class, bits: u8) -> Made {
         let ty = self.type_of(alu.def, class);
         let a = self.source(alu, 0, class)?;
@@ -396,7 +388,7 @@ impl Emitter<'_> {
     }
 }
 
-/// What of a division is wanted.
+/// The requested part of a division.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Part {
     Quotient,

@@ -1,4 +1,4 @@
-//! Integers of one bit, which are booleans.
+//! 1-bit integers, which are booleans.
 
 use spirv::Op;
 use tgsi_ir::alu::AluOp;
@@ -8,7 +8,7 @@ use crate::error::SpirvError;
 use crate::module::{Class, Id};
 
 impl Emitter<'_> {
-    /// Arithmetic of one bit. As a signed number a set bit is -1.
+    /// Emits 1-bit arithmetic. As a signed number a set bit is -1.
     pub(super) fn logic(&mut self, alu: &Alu) -> Made {
         use AluOp::*;
         let ty = self.type_of(alu.def, Class::Bool);
@@ -25,7 +25,7 @@ impl Emitter<'_> {
                 self.pure_of(Op::LogicalNotEqual, ty, &[first, c])
             }
             Inot => self.pure_of(Op::LogicalNot, ty, &[a]),
-            // The only count of a shift below 1 is 0, and beyond a signed number stands its sign.
+            // The only valid shift count of a 1-bit number is 0, and sign extension repeats the bit.
             Ineg | Iabs | Isign | Ishl | Ishr | Ushr | Urol | Uror | ExtractI8 | ExtractI16 => a,
             Irem | Imod | Umod | ImulHigh | UmulHigh | UdivAligned4 => self.splat(ty, 0),
             UsubBorrow => {
@@ -51,7 +51,7 @@ impl Emitter<'_> {
         Ok(self.pure_of(op, self.type_of(alu.def, Class::Bool), &[a, b]))
     }
 
-    /// Comparisons of one bit.
+    /// Emits 1-bit comparisons.
     pub(super) fn boolean_comparison(&mut self, alu: &Alu) -> Result<Id, SpirvError> {
         use AluOp::*;
         let ty = self.source_type(alu, 0, Class::Bool);

@@ -1,11 +1,11 @@
-//! Arithmetic: a file for each subject.
+//! Arithmetic, one file for each subject.
 //!
-//! The formula of an opcode in the IR's table says what has to come out. Where SPIR-V leaves a case open (division by
-//! zero, counts of shifts, floats out of the range of an integer, NaN in minima), the case is written out, unless
-//! constants or ranges say that it cannot occur.
+//! The formula of an opcode in the IR's table defines the result. Cases that SPIR-V leaves undefined (division by zero,
+//! shift counts, floats out of the range of an integer, NaN in minima) get explicit code, unless constants or ranges
+//! exclude them.
 //!
-//! Numbers have 32 or 64 bits and booleans 1 or 32. Those of 8 and 16 bits, and vectors of more than four components,
-//! do not come from TGSI and are errors.
+//! Numbers have 32 or 64 bits, booleans 1 or 32. Numbers of 8 and 16 bits, and vectors of more than four components, do
+//! not come from TGSI and are errors.
 
 mod bits;
 mod compare;
@@ -29,34 +29,34 @@ use crate::error::SpirvError;
 use crate::module::{Class, Id, ValueType};
 use crate::options::SpirvOptions;
 
-/// An instruction that is being emitted.
+/// The instruction that is being emitted.
 #[derive(Clone, Copy)]
 struct Alu {
     inst: Inst,
     op: AluOp,
     def: Def,
-    /// Sums and products are rounded one by one, as they stand.
+    /// Sums and products are rounded one by one, in the order of the source.
     exact: bool,
 }
 
-/// What holds for the arithmetic of a whole shader.
+/// Arithmetic state of a whole shader.
 #[derive(Default)]
 pub(super) struct Arithmetic {
-    /// Everything is [exact](Alu::exact).
+    /// All instructions are [exact](Alu::exact).
     keeps_rounding: bool,
-    /// What is known of floats.
+    /// Known ranges of floats.
     ranges: FloatRanges,
 }
 
 impl Arithmetic {
-    /// For a stage and a target.
+    /// Creates the state for a stage and a target.
     pub(super) fn new(stage: Stage, options: &SpirvOptions) -> Arithmetic {
         let keeps_rounding = options.no_contraction || options.compiler_options(stage).keeps_rounding(stage);
         Arithmetic { keeps_rounding, ranges: FloatRanges::new() }
     }
 }
 
-/// What an instruction gives: an id and the class that it was made in.
+/// The result of an instruction: an id and its class.
 type Made = Result<(Id, Class), SpirvError>;
 
 impl Emitter<'_> {
@@ -73,8 +73,8 @@ impl Emitter<'_> {
         if !self.has_sizes(&alu) {
             return Err(self.no_form(&alu));
         }
-        // The group of an opcode says in which file its code is. What a file does not know has no form in SPIR-V, of
-        // which `tests/alu.rs` has the list.
+        // An opcode's group selects the file with its code. Opcodes not handled there have no SPIR-V form;
+        // `tests/alu.rs` lists them.
         let (id, class) = match op.info().group {
             "float-unary" | "float-binary" | "float-ternary" | "tgsi" => self.float(&alu),
             "float-horizontal" => self.horizontal(&alu),
@@ -93,12 +93,12 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// The error for an opcode without a form in SPIR-V.
+    /// The error for an opcode without a SPIR-V form.
     fn no_form(&self, alu: &Alu) -> SpirvError {
         SpirvError::UnsupportedAlu { inst: alu.inst, op: alu.op, bits: self.body.alu_bit_size(alu.inst) }
     }
 
-    /// Whether all values of an instruction have sizes that there are.
+    /// Returns whether all values of an instruction have supported sizes.
     fn has_sizes(&self, alu: &Alu) -> bool {
         let body = self.body;
         let fits = |def: Def, count: usize| matches!(body.bit_size(def), 1 | 32 | 64) && count <= 4;
@@ -109,34 +109,34 @@ impl Emitter<'_> {
             })
     }
 
-    /// Source `number` in a class.
+    /// Returns source `number` in a class.
     fn source(&mut self, alu: &Alu, number: usize, class: Class) -> Result<Id, SpirvError> {
         self.operand(self.body.source(alu.inst, number), class)
     }
 
-    /// The type of source `number` in a class, with the components that the instruction reads.
+    /// Returns the type of source `number` in a class, with the components that the instruction reads.
     fn source_type(&self, alu: &Alu, number: usize, class: Class) -> ValueType {
         let def = self.body.src(alu.inst, number);
         let count = self.body.alu_src_components(alu.inst, number);
         ValueType::new(class, self.body.bit_size(def), count as u8)
     }
 
-    /// Bits of a component of source `number`.
+    /// Returns the bits of a component of source `number`.
     fn source_bits(&self, alu: &Alu, number: usize) -> u8 {
         self.body.bit_size(self.body.src(alu.inst, number))
     }
 
-    /// The constant bits of source `number`.
+    /// Returns the bits of source `number`, if it is constant.
     fn source_constant(&self, alu: &Alu, number: usize) -> Option<SmallVec<[u64; 4]>> {
         self.constant_operand(self.body.source(alu.inst, number), self.body.alu_src_components(alu.inst, number))
     }
 
-    /// Whether all components of source `number` are constants that `test` holds for.
+    /// Returns whether all components of source `number` are constants that satisfy `test`.
     fn all_constants(&self, alu: &Alu, number: usize, test: impl Fn(u64) -> bool) -> bool {
         self.source_constant(alu, number).is_some_and(|bits| bits.iter().all(|&bits| test(bits)))
     }
 
-    /// The class that an integer operation which does not depend on the sign is made in.
+    /// Returns the class for an integer operation that does not depend on the sign.
     fn neutral(&self, alu: &Alu) -> Class {
         match self.classes.get(alu.def) {
             Class::Int => Class::Int,
@@ -144,7 +144,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// The class of integers in which source `number` is at hand.
+    /// Returns the integer class in which source `number` is available without a cast.
     fn at_hand(&self, alu: &Alu, number: usize) -> Class {
         match self.values[self.body.src(alu.inst, number)] {
             Some((_, Class::Int)) => Class::Int,
@@ -152,27 +152,27 @@ impl Emitter<'_> {
         }
     }
 
-    /// The type of booleans that belong to the components of a type.
+    /// Returns the boolean type with as many components as `ty`.
     fn truths(ty: ValueType) -> ValueType {
         ValueType::BOOL.with_components(ty.components)
     }
 
-    /// A constant with the same bits in all components.
+    /// Returns a constant with the same bits in all components.
     fn splat(&mut self, ty: ValueType, bits: u64) -> Id {
         self.constant(ty, &[bits; 4][..usize::from(ty.components).clamp(1, 4)])
     }
 
-    /// A float in all components of a type of 32 or 64 bits.
+    /// Returns a 32- or 64-bit float constant with the same value in all components.
     fn real(&mut self, ty: ValueType, value: f64) -> Id {
         self.splat(ty, if ty.bits == 64 { value.to_bits() } else { (value as f32).to_bits().into() })
     }
 
-    /// One component of a vector; a scalar as it is.
+    /// Returns one component of a vector, or a scalar itself.
     fn part(&mut self, id: Id, ty: ValueType, number: u8) -> Id {
         self.take(id, ty, Swizzle::replicate(number), 1)
     }
 
-    /// A vector of scalars of a type; of one scalar itself.
+    /// Builds a vector from scalars; a single scalar is returned as it is.
     fn construct(&mut self, scalar: ValueType, parts: &[Id]) -> Id {
         match parts {
             [only] => *only,
@@ -180,7 +180,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// A sum, difference, product or quotient of floats. An exact one is neither merged with others nor reordered.
+    /// Emits a sum, difference, product or quotient of floats. An exact one is neither contracted nor reordered.
     fn rounded(&mut self, exact: bool, op: Op, ty: ValueType, operands: &[Id]) -> Id {
         if !exact {
             return self.pure_of(op, ty, operands);
@@ -190,7 +190,7 @@ impl Emitter<'_> {
         self.uncontracted(op, ty, &words)
     }
 
-    /// The same for an instruction of `GLSL.std.450`.
+    /// Emits a `GLSL.std.450` instruction, likewise exact or not.
     fn rounded_glsl(&mut self, exact: bool, op: GlslStd450Op, ty: ValueType, operands: &[Id]) -> Id {
         if !exact {
             return self.glsl(op, ty, operands);
@@ -201,7 +201,8 @@ impl Emitter<'_> {
         self.uncontracted(Op::ExtInst, ty, &words)
     }
 
-    /// A decorated instruction. It is known apart from those without the decoration, by a word that no id has.
+    /// Emits an instruction with `NoContraction`. In the value table its key ends with a word that is not an id, to
+    /// distinguish it from undecorated ones.
     fn uncontracted(&mut self, op: Op, ty: Id, words: &[u32]) -> Id {
         let key: SmallVec<[u32; 8]> = words.iter().copied().chain([u32::MAX]).collect();
         if let Some(id) = self.known.get(op, ty, &key) {

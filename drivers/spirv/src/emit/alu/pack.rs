@@ -1,7 +1,7 @@
 //! Packing and unpacking of words.
 //!
-//! A 64-bit number is a vector of two words, cast. Words and number are taken in the class in which they are at hand,
-//! and made in that which readers want: a float of two integers is one cast.
+//! A 64-bit number is packed by casting a vector of two words. Operands are read in the class in which they are
+//! available, and results are made in the class of their users: packing two integers into a float takes one cast.
 
 use smallvec::SmallVec;
 use spirv::{GlslStd450Op, Op};
@@ -12,7 +12,7 @@ use super::{Alu, Emitter, Made};
 use crate::module::{Class, Id, ValueType};
 
 impl Emitter<'_> {
-    /// Packing and unpacking.
+    /// Emits packing and unpacking.
     pub(super) fn packing(&mut self, alu: &Alu) -> Made {
         use AluOp::*;
         match alu.op {
@@ -79,12 +79,12 @@ impl Emitter<'_> {
         }
     }
 
-    /// The class in which source `number` was made.
+    /// Returns the class in which source `number` was made.
     fn made_class(&self, alu: &Alu, number: usize) -> Class {
         self.values[self.body.src(alu.inst, number)].map_or(Class::Uint, |(_, class)| class)
     }
 
-    /// `pack_64_2x32_split`.
+    /// Emits `pack_64_2x32_split`.
     fn joined_words(&mut self, alu: &Alu) -> Made {
         let class = self.classes.get(alu.def);
         let ty = self.type_of(alu.def, class);
@@ -108,7 +108,7 @@ impl Emitter<'_> {
         Ok((self.construct(ty.scalar(), &parts), class))
     }
 
-    /// `unpack_64_2x32_split_x` and `_y`.
+    /// Emits `unpack_64_2x32_split_x` and `_y`.
     fn word_of(&mut self, alu: &Alu, word: u8) -> Made {
         let made = self.made_class(alu, 0);
         let (a, numbers) = (self.source(alu, 0, made)?, self.source_type(alu, 0, made));
@@ -130,7 +130,7 @@ impl Emitter<'_> {
         Ok((self.glsl(op, self.type_of(alu.def, Class::Float), &[a]), Class::Float))
     }
 
-    /// `unpack_half_2x16_split_x` and `_y`.
+    /// Emits `unpack_half_2x16_split_x` and `_y`.
     fn half(&mut self, alu: &Alu, number: u8) -> Made {
         let (a, ty) = (self.source(alu, 0, Class::Uint)?, self.source_type(alu, 0, Class::Uint));
         let pair = ValueType::FLOAT.with_components(2);
@@ -144,7 +144,8 @@ impl Emitter<'_> {
         Ok((self.construct(ValueType::FLOAT, &parts), Class::Float))
     }
 
-    /// Numbers from `least` to 1 as integers of so many bits. Which way a device rounds halves is open.
+    /// Converts numbers from `least` to 1 to normalised integers of `bits` bits. Vulkan does not specify how a device
+    /// rounds halves.
     fn normalized(&mut self, alu: &Alu, op: GlslStd450Op, least: f64, bits: u8) -> Made {
         let ty = self.source_type(alu, 0, Class::Float);
         if ty.bits != 32 {
@@ -165,14 +166,14 @@ impl Emitter<'_> {
         Ok((self.side_by_side(whole, ValueType { class: Class::Uint, ..ty }, bits, signed), Class::Uint))
     }
 
-    /// The components of an unsigned vector, the first lowest, so many bits from each other. What is cut keeps only so
-    /// many bits.
+    /// Packs the components of an unsigned vector `bits` bits apart, the first lowest. With `cut`, keeps only the low
+    /// `bits` bits of each.
     fn side_by_side(&mut self, id: Id, ty: ValueType, bits: u8, cut: bool) -> Id {
         let mut word = None;
         for number in 0..ty.components {
             let mut part = self.part(id, ty, number);
             let shift = u32::from(bits) * u32::from(number);
-            // What the last one has too much is shifted out.
+            // The excess bits of the last component are shifted out.
             if cut && shift + u32::from(bits) < 32 {
                 let mask = self.module.uint((1 << bits) - 1);
                 part = self.pure_of(Op::BitwiseAnd, ValueType::UINT, &[part, mask]);

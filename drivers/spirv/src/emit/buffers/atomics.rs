@@ -1,7 +1,7 @@
 //! Atomic operations on words.
 //!
-//! Those that SPIR-V has are one instruction, relaxed: barriers order memory. The others, and in the portable profile
-//! signed ones on words that are unsigned for others, are loops of a compare-exchange:
+//! Operations that SPIR-V has are single, relaxed instructions: barriers order memory. The others, and in the portable
+//! profile signed ones on words that other accesses use as unsigned, are compare-exchange loops:
 //!
 //! ```text
 //!          first = OpAtomicLoad        (relaxed)
@@ -25,7 +25,7 @@ use crate::error::SpirvError;
 use crate::module::{Class, Id, ValueType};
 
 impl Emitter<'_> {
-    /// The atomic of an intrinsic on a word. `first` is the number of its first operand.
+    /// Emits the atomic of an intrinsic on a word. `first` is the number of its first operand.
     pub(in crate::emit) fn atomic(
         &mut self,
         inst: Inst,
@@ -57,25 +57,25 @@ impl Emitter<'_> {
         }
     }
 
-    /// A scalar of 32 bits in another class.
+    /// Bitcasts a 32-bit scalar to another class.
     fn bits_as(&mut self, id: Id, from: Class, to: Class) -> Id {
         if from == to { id } else { self.pure_of(Op::Bitcast, ValueType::new(to, 32, 1), &[id]) }
     }
 
-    /// Scope and semantics of an atomic.
+    /// Returns scope and semantics of an atomic.
     fn atomic_scope(&mut self, memory: &Memory) -> (Id, Id) {
         let scope = if memory.storage == StorageClass::Workgroup { Scope::Workgroup } else { self.widest_scope() };
         (self.module.uint(scope as u32), self.module.uint(MemorySemantics::RELAXED.bits()))
     }
 
-    /// Reads a word as atomics do.
+    /// Emits an atomic load of a word.
     pub(super) fn atomic_load(&mut self, memory: &Memory, pointer: Id) -> Id {
         let ty = self.module.value_type(ValueType::new(memory.class, 32, 1));
         let (scope, semantics) = self.atomic_scope(memory);
         self.result(Op::AtomicLoad, ty, &[pointer.0, scope.0, semantics.0])
     }
 
-    /// Stores `data` if the word is `compare`; what it was.
+    /// Stores `data` if the word equals `compare`; returns the old word.
     pub(super) fn compare_exchange(&mut self, memory: &Memory, pointer: Id, data: Id, compare: Id) -> Id {
         let ty = self.module.value_type(ValueType::new(memory.class, 32, 1));
         let (scope, semantics) = self.atomic_scope(memory);
@@ -83,7 +83,7 @@ impl Emitter<'_> {
         self.result(Op::AtomicCompareExchange, ty, &operands)
     }
 
-    /// An operation with one operand, in the class of the memory; what the word was.
+    /// Emits an operation with one operand, in the class of the memory; returns the old word.
     pub(super) fn read_modify_write(
         &mut self,
         op: AtomicOp,
@@ -160,8 +160,8 @@ impl Emitter<'_> {
         })
     }
 
-    /// Replaces a word by what `change` makes of it, again until nobody came between; what the word was. Helper
-    /// invocations change nothing, and would try for ever.
+    /// Emits a loop that replaces a word by `change` of it until no other invocation interferes; returns the old word.
+    /// Helper invocations skip the loop: their writes have no effect, so that they would never leave it.
     fn exchange_loop(
         &mut self,
         memory: &Memory,

@@ -13,7 +13,7 @@ use crate::error::SpirvError;
 use crate::interface::ResourceKind;
 use crate::module::{Class, Id, TypeDecoration, ValueType};
 
-/// Where a load of constants starts.
+/// The start of a load of constants.
 #[derive(Clone, Copy, Debug)]
 enum Start {
     /// A component of a vec4.
@@ -22,13 +22,13 @@ enum Start {
     Word(Place),
 }
 
-/// The block of a load.
+/// The block that a load reads.
 #[derive(Clone, Copy, Debug)]
 struct Block {
     variable: ConstantVariable,
-    /// The number in an array of blocks.
+    /// The index in an array of blocks.
     index: Option<Id>,
-    /// vec4s of the block, where they differ from those of the type.
+    /// The number of vec4s of the block, if it differs from that of the type.
     slots: Option<Id>,
 }
 
@@ -52,7 +52,7 @@ impl Emitter<'_> {
                 let within = body.index(inst, IndexKind::AlignOffset) as u32 & 15;
                 let bytes =
                     self.chunk_types(def, Class::Uint)?.iter().map(|ty| u32::from(ty.components) * 4).sum::<u32>();
-                // What is read by whole vec4s is zero word by word, anything else as a whole.
+                // Loads by vec4 slot give zero for the slots out of range only, other loads as a whole.
                 let start = if align >= 16 && (within == 0 || within + bytes <= 16) {
                     Start::Slot(self.place(0, body.src(inst, 1), 4)?, (within >> 2) as u8)
                 } else {
@@ -93,7 +93,7 @@ impl Emitter<'_> {
         memory
     }
 
-    /// A struct of one member that is laid out.
+    /// Creates a struct type with one member, at offset 0.
     pub(super) fn block_type(&mut self, member: Id, block: Decoration, qualifiers: &[Decoration]) -> Id {
         let mut decorations: SmallVec<[TypeDecoration<'_>; 6]> =
             smallvec::smallvec![(None, block, &[][..]), (Some(0), Decoration::Offset, &[0][..])];
@@ -101,14 +101,14 @@ impl Emitter<'_> {
         self.module.decorated_type(Op::TypeStruct, &[member.0], &decorations)
     }
 
-    /// The type of a block of vec4s.
+    /// Creates the type of a block of vec4s.
     fn constant_block_type(&mut self, class: Class, slots: u32) -> Id {
         let vector = self.module.value_type(ValueType::new(class, 32, 4));
         let array = self.module.array_type(vector, slots, Some(16));
         self.block_type(array, Decoration::Block, &[])
     }
 
-    /// The variable of a constant buffer.
+    /// Returns the variable of a constant buffer.
     fn constants_of(&mut self, buffer: u32) -> ConstantVariable {
         if let Some(&variable) = self.buffers.constants.get(&buffer) {
             return variable;
@@ -124,7 +124,7 @@ impl Emitter<'_> {
         variable
     }
 
-    /// The variable of all constant buffers that are chosen by the run.
+    /// Returns the variable of all dynamically indexed constant buffers.
     fn constant_array(&mut self) -> ConstantVariable {
         if let Some(variable) = self.buffers.constant_array {
             return variable;
@@ -178,7 +178,7 @@ impl Emitter<'_> {
         self.define_words(def, &chunks, block.variable.class)
     }
 
-    /// Loads a value from a block that the run says.
+    /// Loads a value from a block with a dynamic number.
     fn load_chosen_constants(
         &mut self,
         inst: Inst,
@@ -190,7 +190,7 @@ impl Emitter<'_> {
     ) -> Result<(), SpirvError> {
         let first = self.shader.info.first_ubo_buffer();
         if buffers.is_empty() {
-            return Err(SpirvError::Unsupported { inst, what: "a choice among no constant buffers" });
+            return Err(SpirvError::Unsupported { inst, what: "a dynamic index without constant buffers" });
         }
         let place = self.place(0, block, 0)?;
         let index = self.place_id(place);
@@ -213,7 +213,7 @@ impl Emitter<'_> {
         self.define_words(def, &chunks, class)
     }
 
-    /// The words of a block if it is the one of this number, else others; zeros if there are none.
+    /// Returns the words of `source` if `index` equals `number`, else `others`, or zeros if `others` is `None`.
     fn words_if(
         &mut self,
         index: Id,
@@ -242,7 +242,7 @@ impl Emitter<'_> {
         Ok((words, class))
     }
 
-    /// The words of the block of the array that `place` names; zeros if it is outside.
+    /// Returns the words of the element of the block array that `place` selects; zeros if it is outside.
     fn words_of_array(
         &mut self,
         place: Place,
@@ -259,7 +259,7 @@ impl Emitter<'_> {
         let slots = if sizes.iter().all(|&size| size == variable.slots) || self.options.robust {
             None
         } else {
-            // What a buffer has, by its number.
+            // Selects the number of vec4s by the number of the buffer.
             let mut slots = self.module.uint(sizes[0]);
             for (number, &size) in sizes.iter().enumerate().skip(1) {
                 let (number, size) = (self.module.uint(number as u32), self.module.uint(size));
@@ -288,7 +288,8 @@ impl Emitter<'_> {
         Ok((chunks, variable.class))
     }
 
-    /// A load of which one component is read, which is then all that is loaded. False if it is none.
+    /// Emits a load of which only one component is used as a load of that component. Returns false if it is not such a
+    /// load.
     fn load_component(&mut self, def: Def, block: Block, start: Start) -> Result<bool, SpirvError> {
         let (place, first) = match start {
             Start::Slot(place, first) => (place, first),
@@ -316,7 +317,7 @@ impl Emitter<'_> {
         Ok(true)
     }
 
-    /// The components of a value that are read, one bit each; all, unless only ALU instructions read it.
+    /// Returns a mask of the used components of a value; all, unless only ALU instructions use it.
     fn components_read(&self, def: Def) -> u32 {
         let body = self.body;
         let all = (1 << body.num_components(def)) - 1;
@@ -329,7 +330,7 @@ impl Emitter<'_> {
         })
     }
 
-    /// The words of a value of a block.
+    /// Returns the words of a value in a block.
     fn block_words(&mut self, block: Block, start: Start, types: &[ValueType]) -> Result<Chunks, SpirvError> {
         let class = block.variable.class;
         let mut chunks = Chunks::new();
@@ -359,7 +360,7 @@ impl Emitter<'_> {
         Ok(chunks)
     }
 
-    /// A vector from component `component` of a vec4 on, which may go on in the next vec4.
+    /// Loads a vector that starts at component `component` of a vec4 and may extend into the next one.
     fn vector_of_slots(&mut self, block: Block, place: Place, component: u8, ty: ValueType) -> Result<Id, SpirvError> {
         if component + ty.components <= 4 {
             return self.slot_words(block, place, component, ty);
@@ -373,11 +374,11 @@ impl Emitter<'_> {
         Ok(self.pure(Op::CompositeConstruct, ty, &[low.0, high.0]))
     }
 
-    /// Components of one vec4; zeros if it is outside.
+    /// Loads components of one vec4; zeros if it is outside.
     fn slot_words(&mut self, block: Block, place: Place, component: u8, ty: ValueType) -> Result<Id, SpirvError> {
         let variable = block.variable;
         let check = match block.slots {
-            // The type is as long as the longest block.
+            // The type has the length of the longest block.
             Some(slots) => {
                 let index = self.place_id(place);
                 Check::If(self.is_below(index, slots))
@@ -408,7 +409,7 @@ impl Emitter<'_> {
         Ok(self.select(ty, condition, id, zero))
     }
 
-    /// Whether words of a block are inside.
+    /// Returns the bounds check of `count` words of a block.
     fn check_words_of(&mut self, block: Block, place: Place, count: u32) -> Check {
         let Some(slots) = block.slots else { return self.check(place, count, 4 * block.variable.slots) };
         let four = self.module.uint(4);
@@ -418,7 +419,7 @@ impl Emitter<'_> {
         Check::If(self.is_below(last, length))
     }
 
-    /// Words from a word on, each in its place; zeros unless `check` says that they are inside.
+    /// Loads words from a word on, each separately; zeros unless `check` holds.
     fn words_of_slots(&mut self, block: Block, place: Place, check: Check, ty: ValueType) -> Result<Id, SpirvError> {
         let variable = block.variable;
         let ty_id = self.module.value_type(ty);
@@ -468,15 +469,15 @@ impl Emitter<'_> {
             .map(|id| id.0)
             .collect();
         let pointer = self.pure(Op::AccessChain, pointer, &operands);
-        // Constants do not change while a shader runs.
+        // Constants do not change while a shader runs, so the load is pure.
         self.pure(Op::Load, ty, &[pointer.0])
     }
 
-    /// `get_ubo_size`: what is declared.
+    /// Emits `get_ubo_size`: the declared size.
     fn constant_buffer_size(&mut self, inst: Inst, def: Def) -> Result<(), SpirvError> {
         let first = self.shader.info.first_ubo_buffer();
         let Some(block) = self.body.constant_component(self.body.src(inst, 0), 0) else {
-            return Err(SpirvError::Unsupported { inst, what: "the size of a constant buffer that the run chooses" });
+            return Err(SpirvError::Unsupported { inst, what: "the size of a constant buffer with a dynamic index" });
         };
         let buffer = (block as u32).wrapping_add(first);
         let bytes = self.buffers.plan.constants.get(&buffer).map_or(0, |found| found.slots() * 16);

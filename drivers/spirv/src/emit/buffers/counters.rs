@@ -13,7 +13,7 @@ use crate::error::SpirvError;
 use crate::interface::ResourceKind;
 use crate::module::{Class, ValueType};
 
-/// The greatest number of a buffer of counters: bindings have room for eight of each stage.
+/// The greatest number of a counter buffer: each stage has eight bindings for them.
 const LAST_COUNTER_BUFFER: u32 = 7;
 
 impl Emitter<'_> {
@@ -60,7 +60,7 @@ impl Emitter<'_> {
         self.define_words(def, &[id], Class::Uint)
     }
 
-    /// The variable of a buffer of counters, which has those that are declared.
+    /// Returns the variable of a counter buffer, sized as declared.
     fn counters_of(&mut self, buffer: u32) -> Memory {
         if let Some(&memory) = self.buffers.counters.get(&buffer) {
             return memory;

@@ -2,13 +2,13 @@
 //!
 //! | IR | SPIR-V |
 //! |---|---|
-//! | `load_uniform`, `load_ubo` | `Uniform` block of vec4s, floats or unsigned integers as most loads want |
+//! | `load_uniform`, `load_ubo` | `Uniform` block of vec4s, floats or unsigned integers, whichever most loads use |
 //! | `load_ssbo`, `store_ssbo`, counters | `StorageBuffer` block of words (SPIR-V 1.0: `Uniform`, `BufferBlock`) |
 //! | `load_shared`, `store_shared` | `Workgroup` array of words |
-//! | a block number that the run says | an array of blocks; in the portable profile a selection of blocks |
+//! | a dynamic block number | an array of blocks; in the portable profile a selection of blocks |
 //!
-//! What is read outside is zero, what is written there is dropped: such accesses stand under a condition, unless the
-//! place is known, bounded, or the target is said to be robust.
+//! Reads out of bounds give zero and writes are dropped: accesses are guarded by a condition unless the place is
+//! constant or bounded, or the target is robust.
 
 mod atomics;
 mod constants;
@@ -29,8 +29,8 @@ use crate::module::{Class, Id};
 use plan::Plan;
 pub use words::{Check, Chunks, Length, Memory, Place};
 
-/// The greatest number of a buffer: TGSI counts no further, and bindings have room for no more. What is read of a
-/// buffer beyond is zero.
+/// The greatest number of a buffer: TGSI has no more, and neither do the bindings. Reads from buffers beyond it give
+/// zero.
 pub const LAST_BUFFER: u32 = 31;
 
 /// A variable of constant buffers.
@@ -38,11 +38,11 @@ pub const LAST_BUFFER: u32 = 31;
 struct ConstantVariable {
     id: Id,
     class: Class,
-    /// vec4s.
+    /// Number of vec4s.
     slots: u32,
 }
 
-/// State.
+/// The emitter's state for buffers.
 #[derive(Debug, Default)]
 pub struct Buffers {
     plan: Plan,
@@ -58,16 +58,17 @@ pub struct Buffers {
 }
 
 impl Emitter<'_> {
-    /// Plans the buffers. Nothing else comes before it.
+    /// Plans the buffers. Must be called first.
     pub(super) fn buffers_at_start(&mut self) -> Result<(), crate::error::SpirvError> {
         self.buffers.plan = Plan::new(self.shader, self.body, &self.classes);
         self.clear_shared_memory()
     }
 
-    /// Gives a variable its set and binding, and says so in the interface. `count` is the number of descriptors.
+    /// Assigns set and binding to a variable, and records them in the interface. `count` is the number of descriptors.
     pub(super) fn bind(&mut self, variable: Id, kind: ResourceKind, index: u32, count: u32, about: String) {
         let (set, binding) = default_binding(kind, self.shader.stage, index);
-        // OpenGL has bindings only. Translators to its languages number anew, and want to know which is which.
+        // OpenGL has bindings only. Translators to its languages assign new numbers, and identify variables by set and
+        // binding.
         if !self.options.opengl || self.options.portable {
             self.module.decorate(variable, Decoration::DescriptorSet, &[set]);
         }
@@ -75,7 +76,7 @@ impl Emitter<'_> {
         self.interface.resources.push(Resource { kind, index, set, binding, count, about });
     }
 
-    /// Names a variable, if names are wanted.
+    /// Names a variable, if names are requested.
     fn name_variable(&mut self, variable: Id, name: &str) {
         if self.options.names {
             self.module.name(variable, name);

@@ -1,4 +1,4 @@
-//! What a shader does with its buffers, found before anything is emitted: declarations depend on all accesses.
+//! The accesses of a shader to its buffers, collected before anything is emitted: declarations depend on all accesses.
 
 use std::collections::BTreeMap;
 
@@ -11,32 +11,32 @@ use tgsi_ir::{Body, Def, Inst, InstData, Shader};
 use crate::module::Class;
 use crate::plan::Classes;
 
-/// vec4s of a constant buffer whose size nobody declares: the 64 KiB that devices take as a uniform buffer.
+/// Number of vec4s of a constant buffer of undeclared size: 64 KiB, which devices accept as a uniform buffer.
 const UNDECLARED_SLOTS: u32 = 4096;
 
 /// The uses of a constant buffer.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ConstantUse {
-    /// vec4s that are declared; 0 if nothing is.
+    /// Number of declared vec4s; 0 if the shader declares none.
     declared: u32,
-    /// vec4s that accesses of known places need.
+    /// Number of vec4s that accesses at constant places need.
     reach: u32,
-    /// There are accesses whose reach nothing says.
+    /// There are accesses at dynamic places.
     is_open: bool,
-    /// Loads whose results are floats.
+    /// Number of loads with float results.
     floats: u32,
-    /// Other loads.
+    /// Number of other loads.
     words: u32,
 }
 
 impl ConstantUse {
-    /// vec4s to declare.
+    /// Returns the number of vec4s to declare.
     pub fn slots(&self) -> u32 {
         let open = if self.is_open && self.declared == 0 { UNDECLARED_SLOTS } else { 1 };
         self.declared.max(self.reach).max(open)
     }
 
-    /// The class of the elements: what most loads want.
+    /// Returns the class of the elements, by the majority of the loads.
     pub fn class(&self) -> Class {
         if self.floats > 0 && self.floats >= self.words { Class::Float } else { Class::Uint }
     }
@@ -50,7 +50,7 @@ impl ConstantUse {
     }
 }
 
-/// The uses of memory that may be written.
+/// The uses of writable memory.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct WordUse {
     /// It is accessed.
@@ -63,16 +63,16 @@ pub struct WordUse {
     pub coherent: bool,
     /// An access is volatile.
     pub volatile: bool,
-    /// An access does not promise that nothing else names the same memory.
+    /// An access does not promise that its memory has no alias (`restrict`).
     pub shared: bool,
     /// There is a signed minimum or maximum.
     signed: bool,
-    /// There is an unsigned one.
+    /// There is an unsigned minimum or maximum.
     unsigned: bool,
 }
 
 impl WordUse {
-    /// The class of the elements: signed if an atomic minimum or maximum wants it, and none wants the opposite.
+    /// Returns the class of the elements: signed if there are atomic minima or maxima and all of them are signed.
     pub fn class(&self) -> Class {
         if self.signed && !self.unsigned { Class::Int } else { Class::Uint }
     }
@@ -108,14 +108,13 @@ impl WordUse {
 pub struct Plan {
     /// Constant buffers by number.
     pub constants: BTreeMap<u32, ConstantUse>,
-    /// The numbers of the constant buffers among which the run chooses, from the first to before the last; empty if it
-    /// does not.
+    /// The numbers of the dynamically indexed constant buffers, if any.
     pub indexed_constants: std::ops::Range<u32>,
-    /// Whether the run may choose constant buffer 0 as well, by a number before that of the first uniform buffer.
+    /// Whether dynamic indices may also select constant buffer 0, which precedes the first uniform buffer.
     pub indexes_uniforms: bool,
     /// Storage buffers by number.
     pub storage: BTreeMap<u32, WordUse>,
-    /// How many storage buffers the run chooses among; 0 if it does not.
+    /// The number of dynamically indexed storage buffers.
     pub indexed_storage: u32,
     /// Buffers of atomic counters by number.
     pub counters: BTreeMap<u32, WordUse>,
@@ -128,7 +127,7 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Looks at all accesses.
+    /// Collects all accesses.
     pub fn new(shader: &Shader, body: &Body, classes: &Classes) -> Plan {
         let mut plan = Plan::default();
         plan.declarations(shader);
@@ -164,10 +163,10 @@ struct Scan<'a> {
     body: &'a Body,
     classes: &'a Classes,
     plan: Plan,
-    /// What accesses do whose buffer the run chooses.
+    /// The accesses to dynamically indexed buffers.
     indexed_constants: Option<ConstantUse>,
     indexed_storage: Option<WordUse>,
-    /// Bytes of shared memory that are accessed; none if not known.
+    /// Bytes of shared memory that are accessed; `None` if unknown.
     reach: Option<u32>,
 }
 
@@ -234,7 +233,7 @@ impl Scan<'_> {
         }
     }
 
-    /// 32-bit words of the result of a load.
+    /// Returns the number of 32-bit words of a load's result.
     fn words(&self, inst: Inst) -> u32 {
         self.body.inst_def(inst).map_or(0, |def| words_of(self.body, def))
     }
@@ -246,17 +245,17 @@ impl Scan<'_> {
         let range = self.body.index(inst, IndexKind::Range);
         if place.is_none() && range > 0 {
             let found = self.plan.constants.entry(0).or_default();
-            // Declared is what is indexed, unless the shader says it.
+            // Without a declaration, the indexed range is declared.
             if found.declared == 0 {
                 found.reach = found.reach.max(base.saturating_add(range).max(0) as u32);
             }
         }
     }
 
-    /// A load of constants: of buffer 0, or of a block. `word` is where it starts, if that is known.
+    /// Records a load of constants: from buffer 0, or from a block. `word` is where it starts, if that is constant.
     fn constants(&mut self, inst: Inst, block: Option<Def>, word: Option<u32>) {
         let mut found = ConstantUse { is_open: word.is_none(), ..ConstantUse::default() };
-        // Nothing lies beyond the greatest buffer: what is read there is zero.
+        // No buffer is larger than this, so reads beyond it give zero.
         let end = word.and_then(|word| word.checked_add(self.words(inst)));
         if let Some(end) = end.filter(|&end| end <= 4 * UNDECLARED_SLOTS) {
             found.reach = end.div_ceil(4);
@@ -300,7 +299,7 @@ impl Scan<'_> {
     fn finish(self) -> Plan {
         let Scan { shader, mut plan, indexed_constants, indexed_storage, reach, .. } = self;
         let info = &shader.info;
-        // Constant places say how much there is to clear.
+        // If all places are constant, only the accessed part needs clearing.
         plan.shared_size = reach.map_or(info.shared_size, |reach| reach.min(info.shared_size));
         if let Some(found) = indexed_constants {
             let first = info.first_ubo_buffer();
@@ -320,7 +319,7 @@ impl Scan<'_> {
             let count = info.num_ssbos.max(known + 1).min(super::LAST_BUFFER + 1);
             let mut all = found;
             plan.storage.values().for_each(|&known| all.merge(known));
-            // They are of one type, as an array has.
+            // Elements of an array have one type.
             (0..count).for_each(|buffer| *plan.storage.entry(buffer).or_default() = all);
             plan.indexed_storage = count;
         }
@@ -328,7 +327,7 @@ impl Scan<'_> {
     }
 }
 
-/// 32-bit words of a value.
+/// Returns the number of 32-bit words of a value.
 fn words_of(body: &Body, def: Def) -> u32 {
     u32::from(body.num_components(def)) * if body.bit_size(def) == 64 { 2 } else { 1 }
 }

@@ -26,7 +26,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// `load_scratch`, `store_scratch`, `load_constant`.
+    /// Emits `load_scratch`, `store_scratch`, `load_constant`.
     pub(in crate::emit) fn own_memory(&mut self, inst: Inst, op: IntrinsicOp) -> Result<(), SpirvError> {
         match op {
             IntrinsicOp::LoadConstant => {
@@ -58,7 +58,7 @@ impl Emitter<'_> {
         self.store_words(memory, place, self.body.src(inst, 0), mask)
     }
 
-    /// Memory of so many words that belongs to the module.
+    /// Declares an array of `words` words that belongs to the module.
     fn own_words(&mut self, storage: StorageClass, class: Class, words: u32) -> (Id, Memory) {
         let word = self.module.value_type(ValueType::new(class, 32, 1));
         let ty = self.module.array_type(word, words.max(1), None);
@@ -90,7 +90,7 @@ impl Emitter<'_> {
         memory
     }
 
-    /// Whether shared memory may have an initializer: with Vulkan 1.3 every device knows it.
+    /// Returns whether shared memory may have an initializer: every device with Vulkan 1.3 supports it.
     pub(in crate::emit) fn clears_at_once(&self) -> bool {
         self.module.at_least(1, 6) && !self.options.portable
     }
@@ -108,7 +108,7 @@ impl Emitter<'_> {
         memory
     }
 
-    /// The data that belongs to the shader: a variable that is only read.
+    /// Returns the shader's constant data: a variable that is only read.
     fn constant_data(&mut self) -> Memory {
         if let Some(memory) = self.buffers.constant_data {
             return memory;
@@ -132,7 +132,8 @@ impl Emitter<'_> {
         memory
     }
 
-    /// Makes shared memory zero before anything reads it: each invocation clears every so-manyth word, then all wait.
+    /// Zeroes shared memory before any read: each invocation clears every *n*th word, where *n* is the size of the
+    /// workgroup, then all wait at a barrier.
     pub(super) fn clear_shared_memory(&mut self) -> Result<(), SpirvError> {
         if self.clears_at_once() || self.shader.stage != Stage::Compute {
             return Ok(());
@@ -154,14 +155,14 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// The number of the invocation in its workgroup.
+    /// Loads the index of the invocation within its workgroup.
     fn invocation_index(&mut self) -> Id {
         let variable = self.module.built_in_input(BuiltIn::LocalInvocationIndex, ValueType::UINT);
         let uint = self.module.value_type(ValueType::UINT);
         self.pure(Op::Load, uint, &[variable.0])
     }
 
-    /// The first invocation clears variables, which are not of words.
+    /// Lets the first invocation clear shared variables that are not arrays of words.
     fn clear_shared_variables(&mut self, variables: &[(Id, Id)]) -> Result<(), SpirvError> {
         let (index, zero) = (self.invocation_index(), self.module.uint(0));
         let is_first = self.pure_of(Op::IEqual, ValueType::BOOL, &[index, zero]);
@@ -183,7 +184,7 @@ impl Emitter<'_> {
         let zero = self.module.null(element);
         let info = &self.shader.info;
         let product = info.workgroup_size.iter().fold(1u32, |product, &size| product.saturating_mul(size.max(1)));
-        // Of a workgroup whose size only the host knows, each invocation clears all.
+        // If only the host knows the size of the workgroup, each invocation clears everything.
         let step = if info.workgroup_size_variable { 1 } else { product };
         let first = if info.workgroup_size_variable { self.module.uint(0) } else { start };
         let store = |e: &mut Self, index: Id| {

@@ -59,14 +59,14 @@ impl Emitter<'_> {
         }
     }
 
-    /// The class of the words of a buffer.
+    /// Returns the class of the words of a buffer.
     fn storage_class(&self, block: Def) -> Class {
-        // Those that the run chooses among are of one type.
+        // Dynamically indexed buffers have the same type, so any number will do.
         let buffer = self.body.constant_component(block, 0).unwrap_or(0) as u32;
         self.buffers.plan.storage.get(&buffer).map_or(Class::Uint, WordUse::class)
     }
 
-    /// What `access` makes of a buffer, zeros if there is none of its number.
+    /// Applies `access` to a buffer; the result is zeros if there is no buffer with this number.
     fn on_storage(
         &mut self,
         block: Def,
@@ -113,7 +113,7 @@ impl Emitter<'_> {
         Ok(results)
     }
 
-    /// The variable of a storage buffer.
+    /// Returns the variable of a storage buffer.
     fn storage_of(&mut self, buffer: u32) -> Memory {
         if let Some(&memory) = self.buffers.storage.get(&buffer) {
             return memory;
@@ -121,7 +121,7 @@ impl Emitter<'_> {
         let found = self.buffers.plan.storage.get(&buffer).copied().unwrap_or_default();
         let mut memory =
             self.words_variable(found, ResourceKind::StorageBuffer, buffer, None, &format!("buffer{buffer}"));
-        // The harness has its own checks, and stays within its buffer.
+        // The harness checks its accesses itself and stays within its buffer.
         if self.options.harness && buffer == harness::BUFFER {
             memory.length = Length::Bound(u32::MAX);
         }
@@ -129,7 +129,7 @@ impl Emitter<'_> {
         memory
     }
 
-    /// A buffer of those that the run chooses among.
+    /// Returns an element of the array of dynamically indexed buffers.
     fn storage_element(&mut self, index: Id) -> Memory {
         let array = match self.buffers.storage_array {
             Some(array) => array,
@@ -148,15 +148,15 @@ impl Emitter<'_> {
         Memory { base, ..array }
     }
 
-    /// The type of a block of words, with what is known of its accesses.
+    /// Creates the type of a block of words, decorated according to its accesses.
     fn words_block_type(&mut self, found: WordUse) -> Id {
         let word = self.module.value_type(ValueType::new(found.class(), 32, 1));
         let array = self.module.runtime_array_type(word, 4);
         let qualifiers: SmallVec<[Decoration; 4]> = [
             (!found.written, Decoration::NonWritable),
-            // The size is no access.
+            // A query of the size is not an access.
             (!found.read && found.written, Decoration::NonReadable),
-            // Vulkan's memory model says it at each access.
+            // With Vulkan's memory model each access carries these flags.
             (found.coherent && !self.options.vulkan_memory_model, Decoration::Coherent),
             (found.volatile && !self.options.vulkan_memory_model, Decoration::Volatile),
         ]
@@ -167,7 +167,7 @@ impl Emitter<'_> {
         self.block_type(array, block, &qualifiers)
     }
 
-    /// A variable of a block of words, or of an array of so many.
+    /// Declares a variable of a block of words, or of an array of `count` blocks.
     pub(super) fn words_variable(
         &mut self,
         found: WordUse,
@@ -178,11 +178,11 @@ impl Emitter<'_> {
     ) -> Memory {
         let block = self.words_block_type(found);
         let ty = count.map_or(block, |count| self.module.array_type(block, count, None));
-        // Before 1.3 it takes an extension to have a storage class for them.
+        // Before SPIR-V 1.3 the storage class takes an extension.
         let storage = if self.module.at_least(1, 3) { StorageClass::StorageBuffer } else { StorageClass::Uniform };
         let base = self.module.global_variable(ty, storage, None);
         self.name_variable(base, name);
-        // Two numbers may name one buffer.
+        // Two numbers may alias one buffer.
         if !found.shared && found.used {
             self.module.decorate(base, Decoration::Restrict, &[]);
         } else if self.buffers.plan.storage.len() + self.buffers.plan.counters.len() > 1 {

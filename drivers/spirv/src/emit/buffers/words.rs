@@ -1,7 +1,7 @@
-//! Memory as an array of 32-bit words: what storage buffers, counters, shared memory, push constants, scratch memory and
-//! constant data have in common.
+//! Memory as an array of 32-bit words: shared code for storage buffers, counters, shared memory, push constants,
+//! scratch memory and constant data.
 //!
-//! A load is of all its words or gives zeros; a store is of each component that is inside.
+//! A load that is partly out of bounds gives zeros; a store writes the components that are in bounds.
 
 use smallvec::SmallVec;
 use spirv::{Op, StorageClass};
@@ -19,9 +19,9 @@ use crate::module::{Class, Id, ValueType};
 /// The number of words of a memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Length {
-    /// So many, by its type.
+    /// This number, fixed by the type.
     Known(u32),
-    /// The buffer that is bound says it; so many it has in any case.
+    /// Determined by the bound buffer, but at least this number.
     Bound(u32),
 }
 
@@ -30,7 +30,7 @@ pub enum Length {
 pub struct Memory {
     /// The variable, or a pointer to the block.
     pub base: Id,
-    /// Where it lies.
+    /// Its storage class.
     pub storage: StorageClass,
     /// The array is a member of a block.
     pub in_block: bool,
@@ -38,40 +38,40 @@ pub struct Memory {
     pub class: Class,
     /// The number of words.
     pub length: Length,
-    /// What it is declared as.
+    /// How it is declared.
     pub qualifiers: Qualifiers,
 }
 
-/// A place in an array.
+/// An index into an array.
 #[derive(Clone, Copy, Debug)]
 pub enum Place {
-    /// A known one.
+    /// A constant index.
     Known(u32),
-    /// One that the run says.
+    /// A dynamic index.
     At {
-        /// The number, unsigned.
+        /// The index, unsigned.
         index: Id,
-        /// No number is greater.
+        /// An upper bound of the index.
         most: u32,
     },
 }
 
-/// What is known of an access.
+/// The bounds check of an access.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Check {
-    /// It is inside.
+    /// Proven to be inside.
     Always,
-    /// It is outside.
+    /// Proven to be outside.
     Never,
-    /// It is inside if this holds.
+    /// Inside if this condition holds.
     If(Id),
 }
 
-/// Ids of a result: a vector for each four words.
+/// The ids of a result: one vector for every four words.
 pub type Chunks = SmallVec<[Id; 2]>;
 
 impl Emitter<'_> {
-    /// The number `(base + offset) >> shift`, where an offset that is a number shifted up is taken before its shift.
+    /// Returns the index `(base + offset) >> shift`. If the offset is itself a number shifted left, uses that number.
     pub fn place(&mut self, base: u32, offset: Def, shift: u32) -> Result<Place, SpirvError> {
         let body = self.body;
         if let Some(offset) = body.constant_component(offset, 0) {
@@ -108,7 +108,7 @@ impl Emitter<'_> {
         Ok(Place::At { index, most: most >> shift })
     }
 
-    /// A place further on.
+    /// Adds `count` to an index.
     pub fn advance(&mut self, place: Place, count: u32) -> Place {
         match place {
             Place::Known(number) => Place::Known(number.wrapping_add(count)),
@@ -121,7 +121,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// The id of a place.
+    /// Returns the id of an index.
     pub fn place_id(&mut self, place: Place) -> Id {
         match place {
             Place::Known(number) => self.module.uint(number),
@@ -129,7 +129,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// Whether `count` elements from a place on are among `length`.
+    /// Checks that `count` elements from an index on are below `length`.
     pub fn check(&mut self, place: Place, count: u32, length: u32) -> Check {
         match place {
             Place::Known(number) if number.checked_add(count).is_some_and(|end| end <= length) => Check::Always,
@@ -143,7 +143,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// Whether `count` words from a place on are inside.
+    /// Checks that `count` words from an index on are inside.
     fn check_words(&mut self, memory: &Memory, place: Place, count: u32) -> Check {
         let known = match memory.length {
             Length::Known(length) => return self.check(place, count, length),
@@ -157,7 +157,7 @@ impl Emitter<'_> {
         if last < known {
             return Check::Always;
         }
-        // Words have 30 bits: those beyond the last do not come round.
+        // Word indices have 30 bits, so adding to one does not wrap around.
         let length = self.length(memory);
         let last = match place {
             Place::Known(_) => Place::Known(last),
@@ -167,7 +167,7 @@ impl Emitter<'_> {
         Check::If(self.is_below(last, length))
     }
 
-    /// The number of words of a memory.
+    /// Returns the number of words of a memory.
     pub fn length(&mut self, memory: &Memory) -> Id {
         match memory.length {
             Length::Known(length) => self.module.uint(length),
@@ -178,7 +178,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// A pointer to a word.
+    /// Emits a pointer to a word.
     fn word_pointer(&mut self, memory: &Memory, place: Place) -> Id {
         let element = self.module.value_type(ValueType::new(memory.class, 32, 1));
         let ty = self.module.pointer_type(memory.storage, element);
@@ -190,7 +190,7 @@ impl Emitter<'_> {
         self.pure(Op::AccessChain, ty, &[memory.base.0, index.0])
     }
 
-    /// The types of the vectors that hold the words of a value.
+    /// Returns the types of the vectors that hold the words of a value.
     pub fn chunk_types(&self, def: Def, class: Class) -> Result<SmallVec<[ValueType; 2]>, SpirvError> {
         let each = self.words_each(def)?;
         let words = u32::from(self.body.num_components(def)) * each;
@@ -198,19 +198,19 @@ impl Emitter<'_> {
         Ok(chunks.collect())
     }
 
-    /// Words of a component of a value in memory.
+    /// Returns the number of words of a component of a value in memory.
     fn words_each(&self, def: Def) -> Result<u32, SpirvError> {
         match self.body.bit_size(def) {
             32 => Ok(1),
             64 => Ok(2),
             _ => {
                 let inst = self.body.def_inst(def);
-                Err(SpirvError::Unsupported { inst, what: "memory of values of fewer than 32 bits" })
+                Err(SpirvError::Unsupported { inst, what: "a memory access with fewer than 32 bits" })
             }
         }
     }
 
-    /// The words of a value from a place on, zeros if not all are inside.
+    /// Loads the words of a value from an index on; zeros if not all are inside.
     pub fn load_words(&mut self, memory: &Memory, place: Place, types: &[ValueType]) -> Result<Chunks, SpirvError> {
         let count = types.iter().map(|ty| u32::from(ty.components)).sum();
         match self.check_words(memory, place, count) {
@@ -253,7 +253,7 @@ impl Emitter<'_> {
         chunks
     }
 
-    /// States that the result of a load is these words.
+    /// Defines the result of a load from its words.
     pub fn define_words(&mut self, def: Def, chunks: &[Id], class: Class) -> Result<(), SpirvError> {
         let (bits, components) = (self.body.bit_size(def), self.body.num_components(def));
         let types = self.chunk_types(def, class)?;
@@ -263,7 +263,8 @@ impl Emitter<'_> {
                 let mut parts: SmallVec<[u32; 4]> = SmallVec::new();
                 let scalar = ValueType::new(wanted, 64, 1);
                 for (&id, &ty) in chunks.iter().zip(&types) {
-                    // Pair by pair: translators to text do not know casts between vectors of different lengths.
+                    // Pair by pair: translators to other languages do not support casts between vectors of different
+                    // lengths.
                     for pair in 0..ty.components / 2 {
                         let words = self.take(id, ty, Swizzle::new(&[2 * pair, 2 * pair + 1]), 2);
                         parts.push(self.pure_of(Op::Bitcast, scalar, &[words]).0);
@@ -291,7 +292,7 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// The words of each component of a value.
+    /// Returns the words of each component of a value.
     fn components_as_words(
         &mut self,
         value: Def,
@@ -311,7 +312,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// Stores the components of a mask that are inside, from a place on.
+    /// Stores the components of a mask that are inside, from an index on.
     pub fn store_words(&mut self, memory: &Memory, place: Place, value: Def, mask: u32) -> Result<(), SpirvError> {
         let each = self.words_each(value)?;
         for component in (0..self.body.num_components(value)).filter(|c| mask >> c & 1 != 0) {
@@ -333,7 +334,7 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// What `access` makes of the pointer to a word; zero if the word is not inside.
+    /// Applies `access` to the pointer to a word; the result is zero if the word is not inside.
     pub fn on_word(
         &mut self,
         memory: &Memory,
@@ -352,7 +353,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// The place of an access by its byte offset: source `number` of the instruction, and its base.
+    /// Returns the word index of an access from its byte offset, source `number`, and its base.
     pub fn word_place(&mut self, inst: Inst, number: usize) -> Result<Place, SpirvError> {
         let base = self.body.index(inst, IndexKind::Base) as u32;
         self.place(base, self.body.src(inst, number), 2)

@@ -1,4 +1,4 @@
-//! Atomics on texels. Formats are those of one word.
+//! Atomics on texels. Their formats have one 32-bit component.
 
 use spirv::{Op, StorageClass};
 use tgsi_ir::intrinsics::IndexKind;
@@ -18,7 +18,7 @@ impl Emitter<'_> {
         let class = access.shape.class;
         let op = AtomicOp::from_i32(self.body.index(access.inst, IndexKind::AtomicOp)).unwrap_or(AtomicOp::Iadd);
         if class == Class::Float && op != AtomicOp::Xchg {
-            // Loops of compare-exchange need integers.
+            // Compare-exchange loops need integers.
             let what = "an atomic other than an exchange on an image of floats";
             return Err(SpirvError::Unsupported { inst: access.inst, what });
         }

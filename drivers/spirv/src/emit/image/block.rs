@@ -1,4 +1,4 @@
-//! Images that are texel buffers, in languages that have only storage buffers.
+//! Texel buffer images, for languages that only have storage buffers.
 
 use spirv::{Op, StorageClass};
 use tgsi_ir::Swizzle;
@@ -15,14 +15,14 @@ use crate::interface::ResourceKind;
 use crate::module::{Class, Id, ValueType};
 
 impl Emitter<'_> {
-    /// The buffer that an element of an image is: of words if there are atomics.
+    /// Returns the buffer of an element of an image: of words if there are atomics on it.
     fn image_block(&mut self, access: &Access, element: Element) -> Result<TexelBlock, SpirvError> {
         let (atomics, writes) = self.image_is_changed(&access.unit);
         let texel = ValueType::new(access.shape.class, 32, if atomics { 1 } else { 4 });
         self.block_of(access.inst, ResourceKind::Image, &access.unit, element, texel, writes)
     }
 
-    /// The buffer, the coordinate in it, and whether it exists.
+    /// Returns the buffer, the index in it, and whether that is in range.
     fn place_in_block(&mut self, access: &Access, element: Element) -> Result<(TexelBlock, Id, Id), SpirvError> {
         let block = self.image_block(access, element)?;
         let coordinate = self.component(self.body.src(access.inst, 1), 0, Class::Uint)?;
@@ -31,7 +31,7 @@ impl Emitter<'_> {
         Ok((block, coordinate, exists))
     }
 
-    /// An access to an image that is a texel buffer.
+    /// Emits an access to a texel buffer image.
     pub(super) fn block_image(&mut self, access: &Access, op: IntrinsicOp) -> Result<(), SpirvError> {
         use IntrinsicOp::*;
         let (inst, class) = (access.inst, access.shape.class);

@@ -5,7 +5,7 @@ use tgsi_environment::PixelFormat;
 
 use crate::module::Class;
 
-/// The format of SPIR-V that a pixel format is; `Unknown` where it has no name for it.
+/// Returns the SPIR-V format of a pixel format; `Unknown` if SPIR-V lacks it.
 pub fn image_format(format: PixelFormat) -> ImageFormat {
     match format.short_name() {
         "R32G32B32A32_FLOAT" => ImageFormat::Rgba32f,
@@ -51,7 +51,7 @@ pub fn image_format(format: PixelFormat) -> ImageFormat {
     }
 }
 
-/// Whether a format needs `StorageImageExtendedFormats`.
+/// Returns whether a format needs `StorageImageExtendedFormats`.
 pub fn is_extended(format: ImageFormat) -> bool {
     use ImageFormat::*;
     !matches!(
@@ -73,7 +73,7 @@ pub fn is_extended(format: ImageFormat) -> bool {
     )
 }
 
-/// The format of an image of words that atomics access.
+/// Returns the format of an image of words that atomics access.
 pub fn atomic_format(class: Class) -> ImageFormat {
     match class {
         Class::Int => ImageFormat::R32i,

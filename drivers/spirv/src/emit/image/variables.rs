@@ -1,4 +1,4 @@
-//! Variables of images: format, and what is done to them.
+//! Image variables: their formats and access decorations.
 
 use rustc_hash::FxHashMap;
 use spirv::{Capability, Decoration, Dim, ImageFormat, Op};
@@ -20,7 +20,7 @@ use crate::error::SpirvError;
 use crate::interface::ResourceKind;
 use crate::module::{Class, Id, ValueType};
 
-/// What the type of an image says.
+/// The parameters of an image type.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct ImageShape {
     /// Dimensionality.
@@ -31,42 +31,42 @@ pub struct ImageShape {
     pub class: Class,
     /// Its format.
     pub format: ImageFormat,
-    /// What the shader sees, where the target has no images of it.
+    /// The shader's view of the image, where the target lacks its type.
     pub seen: Seen,
 }
 
-/// What a shader sees of an image.
+/// The shader's view of an image.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Seen {
-    /// What the image is.
+    /// The same as the image.
     Same,
-    /// A cube, whose faces are layers.
+    /// A cube: its faces are layers of the image.
     Cube,
-    /// Cubes, each of which is six layers.
+    /// Cubes, each of which is six layers of the image.
     Cubes,
-    /// One dimension: the first row.
+    /// A 1D image: the first row of the image.
     Row,
 }
 
 impl ImageShape {
-    /// Components of a size.
+    /// Returns the number of components of the size.
     pub fn size_components(self) -> u8 {
         let size = if self.dim == SamplerDim::Cube { 2 } else { self.dim.num_coords() };
         size + u8::from(self.array)
     }
 
-    /// Components of a coordinate: layers and faces of cubes are one.
+    /// Returns the number of components of a coordinate; layers and cube faces share one.
     pub fn coordinates(self) -> u8 {
         (self.dim.num_coords() + u8::from(self.array)).min(3)
     }
 
-    /// Whether texels have samples.
+    /// Returns whether the image is multisampled.
     pub fn is_multisampled(self) -> bool {
         self.dim == SamplerDim::Ms
     }
 }
 
-/// What a shader does to an image.
+/// The accesses of a shader to an image.
 #[derive(Clone, Copy, Debug, Default)]
 struct Actions {
     reads: bool,
@@ -84,7 +84,7 @@ pub struct Images {
 }
 
 impl Emitter<'_> {
-    /// What the type of an image says.
+    /// Returns the type parameters of an image.
     pub(super) fn image_shape(&mut self, inst: Inst, unit: &Unit) -> Result<ImageShape, SpirvError> {
         let body = self.body;
         let mut shape = match unit.ty.map(|ty| self.shader.types.get(ty)) {
@@ -104,7 +104,9 @@ impl Emitter<'_> {
                 };
                 ImageShape { dim, array, class, format: image_format(format), seen: Seen::Same }
             }
-            Some(_) => return Err(SpirvError::NotLowered { inst, what: "an access to what is no image" }),
+            Some(_) => {
+                return Err(SpirvError::NotLowered { inst, what: "an access to a variable that is not an image" });
+            }
         };
         if matches!(shape.dim, SamplerDim::Subpass | SamplerDim::SubpassMs) {
             return Err(SpirvError::Unsupported { inst, what: "an access to the framebuffer as an image" });
@@ -121,7 +123,7 @@ impl Emitter<'_> {
         let actions = self.image_actions(unit.variable);
         let is_block = self.options.wgsl && shape.dim == SamplerDim::Buf;
         if !self.options.formatless_images && !is_block && shape.format == ImageFormat::Unknown && !actions.atomics {
-            // The host makes the image of the format that the interface names.
+            // The host creates the image in the format that the interface names.
             shape.format = match (actions.reads && actions.writes, shape.class) {
                 (true, _) => {
                     let what = "the language has no image without a format that is both read and written: declare it as R32_FLOAT, R32_SINT, R32_UINT";
@@ -133,8 +135,8 @@ impl Emitter<'_> {
             };
         }
         if actions.atomics {
-            // Formats of atomics have one component of 32 bits. Those of floats know exchanges only: for others the
-            // image is one of their bits.
+            // Formats of atomics have one 32-bit component. Float formats support exchanges only; for other atomics the
+            // image holds the bits of the floats.
             if actions.integer_atomics && shape.class == Class::Float {
                 shape.class = Class::Uint;
             }
@@ -143,7 +145,7 @@ impl Emitter<'_> {
         Ok(shape)
     }
 
-    /// Whether there are atomics on an image, and whether it is written.
+    /// Returns whether there are atomics on an image, and whether it is written.
     pub(super) fn image_is_changed(&mut self, unit: &Unit) -> (bool, bool) {
         let actions = self.image_actions(unit.variable);
         (actions.atomics, actions.writes)
@@ -179,7 +181,7 @@ impl Emitter<'_> {
         found
     }
 
-    /// The variable that a pointer begins at.
+    /// Returns the variable at the root of a pointer.
     fn variable_of(&self, mut deref: Def) -> Option<Variable> {
         let body = self.body;
         loop {
@@ -192,7 +194,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// Declares that an image is read or written without a format, if it has none.
+    /// Requires the capability for access without a format, if the image has none.
     pub(super) fn need_format(&mut self, access: &Access, capability: Capability) {
         if access.shape.format == ImageFormat::Unknown {
             self.module.need(capability);
@@ -221,11 +223,11 @@ impl Emitter<'_> {
         self.module.plain_type(Op::TypeImage, &words)
     }
 
-    /// The variable of an image, and the element in it.
+    /// Returns the variable of an image, and the element in it.
     pub(super) fn image_variable(&mut self, access: &Access, element: Element) -> (DescriptorVariable, Element) {
         let Access { unit, shape, .. } = *access;
         let (first, count, element) = match element {
-            // Without arrays of descriptors each element is a unit.
+            // Without arrays of descriptors, each element is a unit.
             Element::Constant(number) if self.options.portable && unit.count > 1 => {
                 (unit.first.wrapping_add(number), 1, Element::Constant(0))
             }
@@ -241,7 +243,7 @@ impl Emitter<'_> {
         let about = about.replace("Dim", "").to_lowercase();
         let variable = self.add_descriptors(ty, ResourceKind::Image, first, count, "image", about);
         let flags = self.unit_data(&unit).map_or(AccessFlags::NONE, |data| data.access);
-        // Vulkan's memory model says it at each access.
+        // With Vulkan's memory model each access carries these flags.
         let qualifiers = if self.options.vulkan_memory_model { Qualifiers::default() } else { qualifiers_of(flags) };
         let actions = self.image_actions(unit.variable);
         let decorations = [
@@ -258,7 +260,7 @@ impl Emitter<'_> {
         (variable, element)
     }
 
-    /// What the image of an access is declared as.
+    /// Returns the qualifiers of the image of an access.
     pub(super) fn image_qualifiers(&self, access: &Access) -> Qualifiers {
         qualifiers_of(self.unit_data(&access.unit).map_or(AccessFlags::NONE, |data| data.access))
     }

@@ -1,7 +1,7 @@
 //! Loads, stores and interpolations of inputs and outputs.
 //!
-//! What is read outside of an array is zero, what is written there is dropped. Where the run chooses among slots that
-//! one array does not cover, each part is read and the right one selected, or each is written under its condition.
+//! Reads outside of an array give zero, writes are dropped. If a dynamic index ranges over slots that no single array
+//! covers, each part is read and the right one selected, or each is written under a condition.
 
 use smallvec::SmallVec;
 use spirv::{BuiltIn, Capability, GlslStd450Op, Op};
@@ -85,7 +85,7 @@ impl Emitter<'_> {
     fn io_access(&self, inst: Inst) -> Result<Access, SpirvError> {
         match self.io.plan.access(self.shader, self.body, inst) {
             Ok(Some(access)) => Ok(access),
-            Ok(None) => Err(SpirvError::NotLowered { inst, what: "an access of no input or output" }),
+            Ok(None) => Err(SpirvError::NotLowered { inst, what: "an access to neither an input nor an output" }),
             Err(what) => Err(SpirvError::Unsupported { inst, what }),
         }
     }
@@ -131,7 +131,7 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// The number of the element in a segment, and whether there is such an element.
+    /// Returns the index within a segment, and whether it is inside.
     fn place_in(&mut self, place: Place, segment: Segment) -> (Place, Check) {
         if let (Place::At { index, most }, 1) = (place, segment.count)
             && most > 0
@@ -140,11 +140,11 @@ impl Emitter<'_> {
             return (Place::Known(0), Check::If(self.pure_of(Op::IEqual, ValueType::BOOL, &[index, first])));
         }
         let place = match self.advance(place, segment.first.wrapping_neg()) {
-            // What lies before the segment has become great.
+            // Indices before the segment have wrapped around.
             Place::At { index, .. } if segment.first > 0 => Place::At { index, most: u32::MAX },
             place => place,
         };
-        // Which segment it is must be known on robust devices, too.
+        // The choice of the segment needs the check on robust devices, too.
         let check = match place {
             Place::At { index, most } if most >= segment.count => {
                 let count = self.module.uint(segment.count);
@@ -155,7 +155,7 @@ impl Emitter<'_> {
         (place, check)
     }
 
-    /// What a place reads if it is in a segment, else `other`, or zero.
+    /// Loads from a segment if the index is inside, else gives `other`, or zero.
     fn load_segment(
         &mut self,
         place: Place,
@@ -186,13 +186,13 @@ impl Emitter<'_> {
         Ok((self.select(ty, condition, value, other), class))
     }
 
-    /// What an output has now, as a vec4 of floats.
+    /// Loads the current value of an output as a vec4 of floats.
     pub(super) fn whole_output(&mut self, slot: Slot) -> Result<Id, SpirvError> {
         let (value, class) = self.load_io_slot(Target { slot, element: None }, None, How::Load, Class::Float)?;
         Ok(if class == Class::Float { value } else { self.pure_of(Op::Bitcast, VEC4, &[value]) })
     }
 
-    /// A slot as a vec4, and its class.
+    /// Loads a slot as a vec4; returns it with its class.
     fn load_io_slot(
         &mut self,
         target: Target,
@@ -281,18 +281,18 @@ impl Emitter<'_> {
         }
     }
 
-    /// Whether an input that is interpolated at each sample is not declared so.
+    /// Returns whether an input that is interpolated at each sample is declared without `sample`.
     fn is_read_at_sample(&self, slot: Slot, data: SlotData) -> bool {
         data.sample && self.options.opengl_text && self.shader.stage == Stage::Fragment && !slot.is_output
     }
 
-    /// A component that lives in a built-in, as the bits of a class.
+    /// Loads a component that is a built-in, as bits of a class.
     fn load_part(&mut self, slot: Slot, data: SlotData, part: Part, vertex: Option<Vertex>, class: Class) -> Id {
         let pointer = self.part_pointer(slot, data, part, vertex);
         let value = self.read(slot.is_output, pointer, part.ty, How::Load);
         let ty = ValueType::new(class, 32, 1);
         if part.ty.class == Class::Bool {
-            // A face is 1.0 or -1.0.
+            // TGSI's face is 1.0 or -1.0.
             let (front, back) = (1f32.to_bits(), (-1f32).to_bits());
             let (front, back) = (self.module.scalar(ty, front.into()), self.module.scalar(ty, back.into()));
             return self.select(ty, value, front, back);
@@ -314,7 +314,7 @@ impl Emitter<'_> {
         self.io_pointer(slot.is_output, variable, &indices, part.ty)
     }
 
-    /// The index of an element in the array of a port.
+    /// Returns the index of an element in the array of a port.
     fn element_of(&mut self, is_array: bool, first: u32, element: Option<Id>) -> Option<Id> {
         if !is_array {
             return None;
@@ -340,7 +340,7 @@ impl Emitter<'_> {
     fn read(&mut self, is_output: bool, pointer: Id, ty: ValueType, how: How) -> Id {
         let ty_id = self.module.value_type(ty);
         match how {
-            // Inputs do not change.
+            // Inputs do not change, so the load is pure.
             How::Load if !is_output => self.pure(Op::Load, ty_id, &[pointer.0]),
             How::Load => self.result(Op::Load, ty_id, &[pointer.0]),
             How::Interpolate(op, operand) => {
@@ -353,7 +353,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// The vertex of an access, with an index that is inside.
+    /// Returns the vertex of an access, with its index clamped to the array.
     fn vertex_of(&mut self, access: &Access) -> Result<Option<Vertex>, SpirvError> {
         let Some(def) = access.vertex else { return Ok(None) };
         let body = self.body;

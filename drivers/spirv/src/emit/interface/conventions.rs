@@ -1,5 +1,5 @@
-//! What OpenGL and Vulkan see differently: depth range, direction of y, centres of pixels, colours of two sides, point
-//! sizes, user clip planes.
+//! Conventions that differ between OpenGL and Vulkan: depth range, direction of y, pixel centres, two-sided colours,
+//! point sizes, user clip planes.
 
 use smallvec::SmallVec;
 use spirv::{BuiltIn, Op};
@@ -18,24 +18,24 @@ use crate::options::Origin;
 const VEC4: ValueType = ValueType::FLOAT.with_components(4);
 
 impl Emitter<'_> {
-    /// Whether the rasteriser comes next, as far as the shader says.
+    /// Returns whether the rasteriser may come next, according to the shader.
     pub(super) fn is_last(&self) -> bool {
         let stage = self.shader.stage;
         matches!(stage, Stage::Vertex | Stage::TessEval | Stage::Geometry)
             && !matches!(self.shader.info.next_stage, Some(Stage::TessCtrl | Stage::TessEval | Stage::Geometry))
     }
 
-    /// Whether positions are not written as they are.
+    /// Returns whether positions are transformed when they are written.
     pub(super) fn moves_positions(&self) -> bool {
         (self.options.depth_minus_one_to_one || self.options.flip_y || self.is_in_window()) && self.is_last()
     }
 
-    /// Whether positions are those in the window, with 1 / w.
+    /// Returns whether positions are window coordinates, with 1 / w.
     fn is_in_window(&self) -> bool {
         self.shader.stage == Stage::Vertex && self.shader.info.vs.window_space_position
     }
 
-    /// A position as the rasteriser takes it.
+    /// Returns a position as the rasteriser expects it.
     pub(super) fn position(&mut self, value: Id) -> Id {
         if !self.moves_positions() {
             return value;
@@ -43,7 +43,7 @@ impl Emitter<'_> {
         let mut parts: SmallVec<[Id; 4]> =
             (0..4).map(|component| self.take(value, VEC4, Swizzle::replicate(component), 1)).collect();
         if self.is_in_window() {
-            // What the viewport, which is in the order of Vulkan, then makes of it is the position again.
+            // The viewport transform, which follows Vulkan's order, maps this back to the window position.
             return self.position_of_window(value, parts[3]);
         }
         if self.options.flip_y {
@@ -57,7 +57,7 @@ impl Emitter<'_> {
         self.pure_of(Op::CompositeConstruct, VEC4, &parts)
     }
 
-    /// The position in the clip space of one in the window, whose last component is 1 / w.
+    /// Converts a window position with last component 1 / w to clip space.
     fn position_of_window(&mut self, value: Id, inverse_w: Id) -> Id {
         let scale = self.parameter(Parameter::WindowScale, 0);
         let offset = self.parameter(Parameter::WindowOffset, 0);
@@ -72,7 +72,7 @@ impl Emitter<'_> {
         self.pure_of(Op::CompositeConstruct, VEC4, &parts)
     }
 
-    /// The place within a point, by the origin that the host has.
+    /// Returns the coordinates within a point, relative to the host's origin.
     pub(in crate::emit) fn point_coordinate(&mut self, value: Id) -> Id {
         if !self.options.point_origin_lower_left {
             return value;
@@ -84,7 +84,7 @@ impl Emitter<'_> {
         self.pure_of(Op::CompositeConstruct, vec2, &[x, y])
     }
 
-    /// The position of a fragment by the conventions of the shader.
+    /// Converts the position of a fragment to the shader's conventions.
     pub(in crate::emit) fn fragment_coordinate(&mut self, value: Id) -> Id {
         let info = &self.shader.info.fs;
         let flips = match self.options.origin {
@@ -111,13 +111,13 @@ impl Emitter<'_> {
         self.pure_of(Op::CompositeConstruct, VEC4, &parts)
     }
 
-    /// Whether the primitive faces the viewer.
+    /// Loads whether the primitive is front-facing.
     pub(in crate::emit) fn is_front_facing(&mut self) -> Id {
         let variable = self.built_in(BuiltIn::FrontFacing, ValueType::BOOL);
         self.pure_of(Op::Load, ValueType::BOOL, &[variable])
     }
 
-    /// The slot with the colour of the back, if colours have two sides.
+    /// Returns the slot of the back colour, if colours are two-sided.
     pub(super) fn back_color(&self, slot: Slot, data: SlotData) -> Option<(Slot, SlotData)> {
         if !self.options.two_sided || self.shader.stage != Stage::Fragment {
             return None;
@@ -133,7 +133,7 @@ impl Emitter<'_> {
         Some((back, SlotData { home, ..data }))
     }
 
-    /// What TGSI calls a slot.
+    /// Returns TGSI's name of a slot.
     fn semantic_name(&self, slot: Slot) -> String {
         let processor = tgsi_to_ir::slots::processor_of(self.shader.stage);
         let file = if slot.is_output { tgsi::tables::File::Output } else { tgsi::tables::File::Input };
@@ -141,7 +141,7 @@ impl Emitter<'_> {
         semantic.map_or(slot.location.to_string(), |(name, index)| format!("{}[{index}]", name.name()))
     }
 
-    /// What comes before the first instruction.
+    /// Emits the code before the first instruction.
     pub(in crate::emit) fn at_start(&mut self) -> Result<(), SpirvError> {
         self.io.plan = super::plan::Plan::new(self.shader, self.body, &self.classes, self.options);
         if let Some((slot, location)) = self.io.plan.beyond {
@@ -162,7 +162,7 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// What comes before each vertex: a point size, if the shader writes none, and in WGSL a position.
+    /// Emits the code before each vertex: a point size, if the shader writes none, and in WGSL a position.
     pub(super) fn before_vertex(&mut self) {
         let position = Slot { is_output: true, location: i32::from(varying::POS), space: super::homes::Space::Single };
         if self.options.wgsl && self.shader.stage == Stage::Vertex && !self.io.plan.is_written(position) {
@@ -178,12 +178,12 @@ impl Emitter<'_> {
         }
     }
 
-    /// What comes before each return: copies for stream output.
+    /// Emits the code before each return: copies for stream output.
     pub(in crate::emit) fn at_end(&mut self) -> Result<(), SpirvError> {
         if self.shader.stage == Stage::Geometry { Ok(()) } else { self.capture_outputs() }
     }
 
-    /// Whether clip distances are made of user clip planes.
+    /// Returns whether clip distances are computed from user clip planes.
     fn clips_by_planes(&self) -> bool {
         self.options.user_clip_planes > 0
             && self.is_last()
@@ -192,7 +192,7 @@ impl Emitter<'_> {
             && !self.is_in_window()
     }
 
-    /// The distances from user clip planes of what is stored to a slot, if that is what is clipped.
+    /// Emits the distances from user clip planes when the clipped position is stored to `slot`.
     pub(super) fn store_clip_distances(
         &mut self,
         inst: Inst,

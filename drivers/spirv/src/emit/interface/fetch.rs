@@ -1,4 +1,4 @@
-//! Framebuffer fetch: an output that is read is an input attachment of the subpass.
+//! Framebuffer fetch: reads of an output become reads of an input attachment of the subpass.
 
 use spirv::{Capability, Decoration, Dim, ImageFormat, Op, StorageClass};
 use tgsi_ir::{Def, Inst};
@@ -11,7 +11,7 @@ use crate::interface::ResourceKind;
 use crate::module::{Class, Id, ValueType};
 
 impl Emitter<'_> {
-    /// Reads what the framebuffer has of the pixel.
+    /// Reads the framebuffer's value of the pixel.
     pub(super) fn framebuffer_fetch(&mut self, inst: Inst, access: &Access, def: Def) -> Result<(), SpirvError> {
         if self.options.opengl {
             return Err(SpirvError::Unsupported { inst, what: "the target has no framebuffer fetch" });

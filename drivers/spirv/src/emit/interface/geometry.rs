@@ -12,7 +12,7 @@ impl Emitter<'_> {
         let is_vertex = match op {
             IntrinsicOp::EmitVertex => true,
             IntrinsicOp::EndPrimitive => false,
-            // The counters of the lowered forms are not needed.
+            // The lowered forms with counters do not occur.
             op => return Err(SpirvError::UnsupportedIntrinsic { inst, op }),
         };
         if self.shader.stage != Stage::Geometry {

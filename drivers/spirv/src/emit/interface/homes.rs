@@ -1,7 +1,7 @@
-//! Where a slot of an input or output lives in SPIR-V: at a location, or in a built-in of some other shape.
+//! The place of an input or output slot in SPIR-V: a location, or a built-in of another shape.
 //!
-//! A slot has four components, as TGSI's registers do. Two shaders that are translated apart agree on locations,
-//! because they follow from the slot alone:
+//! A slot has four components, like TGSI's registers. Locations follow from the slot alone, so that separately
+//! translated shaders agree on them:
 //!
 //! | slot | location |
 //! |---|---|
@@ -12,10 +12,10 @@
 //! | any other semantic, or a greater index | 128 + 32 times the semantic + index |
 //! | inputs of vertex shaders, outputs of fragment shaders | their number |
 //!
-//! Devices have 32 locations between stages or fewer (`maxVertexOutputComponents` / 4 and the like; Vulkan demands 16),
-//! and may fail without a message if a shader uses one beyond. So what is usual has the first 32: slots that shaders
-//! hardly use together share some. A shader that does is an error. Shaders that are linked have locations from 0 on
-//! without gaps instead.
+//! Devices have at most 32 locations between stages (`maxVertexOutputComponents` / 4 and similar; Vulkan guarantees
+//! 16), and may fail silently if a shader uses one beyond. Therefore the common slots have the first 32, and slots that
+//! are rarely used together share some. A shader that does use them together is an error. Shaders that are linked get
+//! locations from 0 on without gaps instead.
 
 use spirv::BuiltIn;
 use tgsi_ir::slots::{frag_result, varying};
@@ -23,33 +23,33 @@ use tgsi_ir::{Shader, Stage};
 
 use crate::module::{Class, ValueType};
 
-/// First location beyond those of slots with a name.
+/// The first location after those of slots with a name.
 const EXTENDED: u32 = 128;
-/// First location of texture coordinates, whose writers have few generic slots.
+/// The first location of texture coordinates; shaders that use them have few generic slots.
 const TEXCOORD: u32 = 19;
-/// First location of colours.
+/// The first location of colours.
 const COLOR: u32 = TEXCOORD + 8;
-/// Location of the first slot of a patch. Patches and vertices share locations, and vertices of patches have few others
-/// than the first.
+/// The location of the first patch slot. Patch and vertex slots share locations, and tessellated vertices have few
+/// slots beyond the first.
 const PATCH: u32 = 24;
-/// Slots of a patch.
+/// The number of patch slots.
 const PATCHES: u32 = 32;
 
-/// The kinds of variables that slots are in.
+/// The kinds of variables that hold slots.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Space {
-    /// One for the invocation.
+    /// One per invocation.
     Single,
-    /// One for each vertex.
+    /// One per vertex.
     Vertex,
-    /// One for the patch.
+    /// One per patch.
     Patch,
 }
 
 /// A slot of a shader.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Slot {
-    /// Of an output.
+    /// Whether it is an output.
     pub is_output: bool,
     /// The kind of its variable.
     pub space: Space,
@@ -57,14 +57,14 @@ pub struct Slot {
     pub location: i32,
 }
 
-/// Where a slot lives.
+/// The place of a slot.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Home {
-    /// A vec4 at a location; of fragment outputs with the number of the blending source.
+    /// A vec4 at a location.
     Located {
         /// The location.
         location: u32,
-        /// The source of blending.
+        /// The index of the blending source, for fragment outputs.
         source: u32,
     },
     /// All colour outputs.
@@ -73,26 +73,26 @@ pub enum Home {
     Vector(BuiltIn, ValueType),
     /// One component is this scalar.
     Scalar(BuiltIn, ValueType, u8),
-    /// The components are the elements of an array of so many scalars.
+    /// The components are elements of an array of this length.
     Elements(BuiltIn, ValueType, u32),
-    /// The components are clip distances, then cull distances, from this number on.
+    /// The components are clip distances, then cull distances, starting with this one.
     Distances(u32),
-    /// The API has no such thing: it is zero, and what is written to it is dropped.
+    /// The API has no equivalent: reads give zero, and writes are dropped.
     Nothing,
 }
 
-/// The built-in that a component lives in.
+/// The built-in of a component.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Part {
     /// The built-in.
     pub built_in: BuiltIn,
     /// The type of the component.
     pub ty: ValueType,
-    /// Length of the array that the built-in is, and the element.
+    /// The length of the built-in's array, and the element.
     pub element: Option<(u32, u32)>,
 }
 
-/// Numbers of clip and cull distances.
+/// The numbers of clip and cull distances.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Distances {
     /// Clip distances.
@@ -102,7 +102,8 @@ pub struct Distances {
 }
 
 impl Distances {
-    /// Those that a shader declares; where it does not say, all components that slots have are clip distances.
+    /// Returns the numbers that a shader declares; without a declaration, all components of its slots are clip
+    /// distances.
     pub fn of(shader: &Shader, slots: u32) -> Distances {
         let (clip, cull) = (shader.info.clip_distance_array_size, shader.info.cull_distance_array_size);
         if clip == 0 && cull == 0 {
@@ -114,7 +115,7 @@ impl Distances {
 }
 
 impl Home {
-    /// The built-in that a component of the slot lives in, if it is not a vector or at a location.
+    /// Returns the built-in of a component; `None` if the slot is a vector or at a location.
     pub fn part(self, component: u8, distances: Distances) -> Option<Part> {
         let number = u32::from(component);
         match self {
@@ -135,7 +136,7 @@ impl Home {
         }
     }
 
-    /// What a component that the built-in lacks reads as: points of sprites and faces are whole positions in TGSI.
+    /// Returns the value of a component that the built-in lacks: TGSI's point coordinate and face have four components.
     pub fn missing(self, component: u8) -> f32 {
         match self {
             Home::Vector(BuiltIn::PointCoord, _) | Home::Scalar(BuiltIn::FrontFacing, ..) if component == 3 => 1.0,
@@ -145,7 +146,7 @@ impl Home {
 }
 
 impl Slot {
-    /// The colour of the back that belongs to the input of a colour.
+    /// Returns the slot of the back colour for a colour input.
     pub fn back_color(self) -> Option<Slot> {
         let location = match u8::try_from(self.location) {
             Ok(varying::COL0) if !self.is_output => varying::BFC0,
@@ -155,7 +156,7 @@ impl Slot {
         Some(Slot { location: i32::from(location), ..self })
     }
 
-    /// Where the slot lives. `register` is its number, `source` the number of the blending source.
+    /// Returns the place of the slot. `register` is its number, `source` the index of the blending source.
     pub fn home(self, stage: Stage, register: u32, source: u32) -> Home {
         if stage == Stage::Vertex && !self.is_output {
             return Home::Located { location: register, source: 0 };
@@ -189,7 +190,7 @@ fn fragment_result(slot: u8, source: u32) -> Home {
     }
 }
 
-/// The location of a slot between stages.
+/// Returns the location of a slot between stages.
 fn varying_location(space: Space, slot: u8) -> Option<u32> {
     let number = u32::from(slot);
     if space == Space::Patch && slot >= varying::PATCH0 {
@@ -201,7 +202,7 @@ fn varying_location(space: Space, slot: u8) -> Option<u32> {
         varying::COL0 | varying::COL1 => Some(COLOR + number - u32::from(varying::COL0)),
         varying::BFC0 | varying::BFC1 => Some(COLOR + 2 + number - u32::from(varying::BFC0)),
         varying::FOGC => Some(COLOR + 4),
-        // There is no more; colours of the back have a second one least often.
+        // All 32 locations are taken; a second back colour is the least used of them.
         varying::CLIP_VERTEX => Some(COLOR + 3),
         // 16-bit slots.
         64.. => Some(number),
@@ -209,19 +210,19 @@ fn varying_location(space: Space, slot: u8) -> Option<u32> {
     }
 }
 
-/// The built-in that a slot between stages is, or nothing if the API has none; none if it is at a location.
+/// Returns the built-in of a slot between stages, `Nothing` if the API has none; `None` if it is at a location.
 fn built_in(stage: Stage, slot: Slot, number: u8) -> Option<Home> {
     use Stage::{Fragment, Geometry, TessCtrl, TessEval, Vertex};
     let Slot { is_output, space, .. } = slot;
     let is_fragment = stage == Fragment;
-    // What the last stage before the rasteriser may write.
+    // Outputs for the rasteriser.
     let to_rasterizer = is_output && matches!(stage, Vertex | TessEval | Geometry);
     let scalar = |exists: bool, built_in: BuiltIn, ty: ValueType| match exists {
         true => Home::Scalar(built_in, ty, 0),
         false => Home::Nothing,
     };
     let vec4 = ValueType::FLOAT.with_components(4);
-    // Patches have none of these.
+    // Not available to patches.
     let exists = space != Space::Patch;
     Some(match number {
         varying::POS if is_fragment => Home::Vector(BuiltIn::FragCoord, vec4),
@@ -262,5 +263,5 @@ fn built_in(stage: Stage, slot: Slot, number: u8) -> Option<Home> {
     })
 }
 
-/// The class of what a slot holds if nobody says it: varyings are floats, so that both sides agree.
+/// The default class of a slot: varyings are floats, so that both sides agree.
 pub const VARYING_CLASS: Class = Class::Float;

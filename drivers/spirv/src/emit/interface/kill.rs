@@ -1,13 +1,13 @@
-//! Ends of fragments, and derivatives.
+//! Termination of fragments, and derivatives.
 //!
 //! | IR | SPIR-V |
 //! |---|---|
-//! | `terminate_if` | a branch to `OpKill` (from 1.6 on `OpTerminateInvocation`); `terminate` the same with a condition that is true, so that the block goes on |
-//! | `demote` | `OpDemoteToHelperInvocation`, if the target has it; else as `terminate` |
-//! | derivatives | `OpDPdx` and so on; outside of fragments zero, as there are no neighbours |
+//! | `terminate_if` | a branch to `OpKill` (since SPIR-V 1.6 `OpTerminateInvocation`); `terminate` the same with a true condition, so that the block continues |
+//! | `demote` | `OpDemoteToHelperInvocation`, if the target has it; otherwise as `terminate` |
+//! | derivatives | `OpDPdx` etc.; outside of fragment shaders zero, since there are no neighbours |
 //!
-//! After `OpKill` the derivatives of the neighbours are undefined. So `terminate` is a demotion as well, where the
-//! target has it, something is derived, and no loop could go on forever because it is not left.
+//! After `OpKill` the derivatives of neighbours are undefined. Therefore `terminate` becomes a demotion, too, if the
+//! target has it, the shader uses derivatives, and there is no loop that could run forever.
 
 use spirv::{BuiltIn, Capability, Decoration, MemoryAccess, Op, SelectionControl};
 use tgsi_ir::body::TexOp;
@@ -20,7 +20,7 @@ use crate::module::{Class, Id, ValueType};
 
 const DEMOTE: &str = "SPV_EXT_demote_to_helper_invocation";
 
-/// Whether an instruction needs the neighbours of the fragment.
+/// Returns whether an instruction needs the neighbours of the fragment.
 pub fn derives(body: &Body, inst: Inst) -> bool {
     use IntrinsicOp::*;
     match *body.inst(inst) {
@@ -83,14 +83,14 @@ impl Emitter<'_> {
         self.end(op, &[]);
     }
 
-    /// Whether the invocation is a helper now.
+    /// Emits whether the invocation is currently a helper.
     fn is_helper(&mut self) -> Id {
         if self.shader.stage != Stage::Fragment {
             return self.module.bool(false);
         }
         let ty = self.module.value_type(ValueType::BOOL);
         if !self.demotes() {
-            // Nothing becomes one.
+            // No invocation is demoted, so the built-in suffices.
             let variable = self.built_in(BuiltIn::HelperInvocation, ValueType::BOOL);
             return self.result(Op::Load, ty, &[variable.0]);
         }

@@ -1,15 +1,15 @@
-//! Inputs and outputs: variables with locations, built-ins, what stages ask for.
+//! Inputs and outputs: variables with locations, built-ins, execution modes.
 //!
 //! | file | holds |
 //! |---|---|
-//! | [`homes`] | where a slot lives: location or built-in |
-//! | [`plan`] | what the shader accesses, and which slots are arrays |
+//! | [`homes`] | the place of a slot: location or built-in |
+//! | [`plan`] | the slots that the shader accesses, and their grouping into arrays |
 //! | [`variables`] | the variables, their decorations and capabilities |
 //! | [`access`] | loads, stores, interpolation |
-//! | [`conventions`] | what OpenGL and Vulkan see differently |
+//! | [`conventions`] | differences between OpenGL and Vulkan |
 //! | [`modes`] | execution modes |
-//! | [`stream_output`] | what goes to buffers |
-//! | [`geometry`], [`kill`], [`fetch`] | vertices and primitives; ends of fragments and derivatives; framebuffer fetch |
+//! | [`stream_output`] | capture of outputs in buffers |
+//! | [`geometry`], [`kill`], [`fetch`] | vertices and primitives; termination of fragments and derivatives; framebuffer fetch |
 
 mod access;
 mod conventions;
@@ -32,14 +32,14 @@ use homes::{Slot, Space};
 use plan::{Plan, SlotData};
 use variables::Port;
 
-/// State.
+/// The emitter's state for inputs and outputs.
 #[derive(Debug, Default)]
 pub struct Io {
     plan: Plan,
     capturing: stream_output::Capturing,
-    /// Variables at locations: of outputs, of what kind, from which location on, which source of blending.
+    /// Variables at locations, by: whether an output, kind, first location, blending source.
     ports: FxHashMap<(bool, Space, u32, u32), Port>,
-    /// Variables of built-ins: of outputs, the number.
+    /// Variables of built-ins, by: whether an output, number.
     built_ins: FxHashMap<(bool, u32), Id>,
     /// Subpass inputs by colour.
     attachments: FxHashMap<u32, Id>,
@@ -48,7 +48,7 @@ pub struct Io {
 }
 
 impl Emitter<'_> {
-    /// Whether an input is the same all over a primitive.
+    /// Returns whether an input is constant over a primitive.
     fn is_flat(&self, slot: Slot, data: SlotData) -> bool {
         data.interpolation == InterpMode::Flat
             || (data.interpolation == InterpMode::None && self.options.flat_shading && variables::is_color(slot))

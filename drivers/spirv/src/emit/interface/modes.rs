@@ -8,7 +8,7 @@ use crate::error::SpirvError;
 use crate::module::{Id, ValueType};
 use crate::options::Origin;
 
-/// Vertices of a patch if the shader does not say how many it makes.
+/// Number of patch vertices if the shader does not declare it.
 const PATCH_VERTICES: u32 = 32;
 
 const FLOAT_CONTROLS: &str = "SPV_KHR_float_controls";
@@ -22,7 +22,7 @@ impl Emitter<'_> {
         self.interface.execution_modes.push(format!("{mode:?}{operands}"));
     }
 
-    /// The execution modes of the stage. Those of depth and stencil come with their variables.
+    /// Emits the execution modes of the stage. Those of depth and stencil are emitted with their variables.
     pub(in crate::emit) fn execution_modes(&mut self) -> Result<(), SpirvError> {
         let info = &self.shader.info;
         match self.shader.stage {
@@ -49,7 +49,7 @@ impl Emitter<'_> {
                     },
                     &[],
                 );
-                // Seen from the other side of the domain, the order is the other one.
+                // A flipped domain reverses the winding order.
                 let is_ccw = info.tess.ccw != self.options.tess_origin_lower_left;
                 self.mode(if is_ccw { ExecutionMode::VertexOrderCcw } else { ExecutionMode::VertexOrderCw }, &[]);
                 if info.tess.point_mode {
@@ -102,7 +102,7 @@ impl Emitter<'_> {
             }
             Stage::Compute => {
                 if info.workgroup_size_variable {
-                    // Two declarations of the size: the constant counts.
+                    // The size is declared twice; the constant takes precedence.
                     self.workgroup_size();
                     self.mode(ExecutionMode::LocalSize, &[1, 1, 1]);
                 } else {
@@ -114,9 +114,9 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// The promises about floats of 32 bits, if the code has any. Code of the harness keeps denormals as well, because
-    /// it is compared with an interpreter. Other code leaves them to the device, which may be slower where it keeps
-    /// them.
+    /// Emits the float controls for 32-bit floats, if the code has any. Harness code preserves denormals as well,
+    /// because it is compared with an interpreter. Other code leaves them to the device, which may be slower if it
+    /// preserves them.
     pub(in crate::emit) fn float_modes(&mut self) {
         if self.options.float_controls && self.module.has_floats() {
             self.module.need(Capability::SignedZeroInfNanPreserve);
@@ -129,7 +129,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// What goes with an output of depth or stencil.
+    /// Emits the execution modes and extensions that depth and stencil outputs need.
     pub(super) fn fragment_output_modes(&mut self, built_in: BuiltIn) {
         match built_in {
             BuiltIn::FragDepth => {
@@ -150,7 +150,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// The size of workgroups: a constant, of specialization constants 0, 1, 2 if it is not known.
+    /// Returns the size of the workgroup: a constant, composed of specialization constants 0, 1, 2 if it is unknown.
     pub(in crate::emit) fn workgroup_size(&mut self) -> Id {
         if let Some(id) = self.io.workgroup_size {
             return id;

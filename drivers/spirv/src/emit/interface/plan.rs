@@ -1,8 +1,7 @@
-//! What a shader accesses of its inputs and outputs, found before anything is emitted.
+//! The accesses of a shader to its inputs and outputs, collected before anything is emitted.
 //!
-//! Each slot that is accessed at a known place becomes a variable of its own, so that what the shader does not touch
-//! is not declared. Slots among which the run chooses become one array, where their locations follow each other and
-//! they are interpolated alike.
+//! Each slot accessed at a constant place becomes its own variable, so that slots without accesses are not declared.
+//! Dynamically indexed slots become one array, if their locations are consecutive and their interpolation is the same.
 
 use std::collections::BTreeMap;
 
@@ -21,24 +20,24 @@ use crate::module::Class;
 use crate::options::SpirvOptions;
 use crate::plan::Classes;
 
-/// Slots that a variable may have: more than any stage has locations.
+/// Most slots of a variable: more than any stage has locations.
 const MOST_SLOTS: u32 = 1024;
 
-/// Locations between stages: what most devices have, and none more.
+/// Locations between stages: most devices have this many, and none has more.
 const LOCATIONS: u32 = 32;
 
-/// What is known of a slot.
+/// The properties of a slot.
 #[derive(Clone, Copy, Debug)]
 pub struct SlotData {
     /// The variable that declares it.
     pub variable: Variable,
     /// The number of its register.
     pub register: u32,
-    /// Where it lives.
+    /// Its place.
     pub home: Home,
-    /// Vertices that its variable has; 0 if it has none.
+    /// The number of vertices of its variable; 0 if the variable is not per vertex.
     pub vertices: u32,
-    /// Interpolation; of an output that of its reader, if that is known.
+    /// The interpolation; for an output, the interpolation in the next stage if known.
     pub interpolation: InterpMode,
     /// Interpolated at the centroid.
     pub centroid: bool,
@@ -46,18 +45,18 @@ pub struct SlotData {
     pub sample: bool,
 }
 
-/// An access, as far as its instruction says.
+/// An access, as described by its instruction.
 #[derive(Clone, Debug)]
 pub struct Access {
-    /// The slots that it may reach, by the number of the element.
+    /// The slots it may access, by element.
     pub slots: SmallVec<[Option<Slot>; 4]>,
-    /// The number of the element; none if there is only one slot.
+    /// The index of the element; none if there is only one slot.
     pub index: Option<Def>,
-    /// The number of the vertex.
+    /// The index of the vertex.
     pub vertex: Option<Def>,
-    /// The component of the slot that the first component of the value is.
+    /// The slot's component that is the first component of the value.
     pub component: u8,
-    /// The whole slot is in the value, though this has fewer components.
+    /// The value is the whole slot, although it has fewer components.
     pub is_whole: bool,
     /// It reads the framebuffer.
     pub is_fetch: bool,
@@ -70,18 +69,18 @@ pub struct Run {
     space: Space,
     /// First location.
     pub first: u32,
-    /// Location behind the last.
+    /// The location after the last.
     pub end: u32,
 }
 
-/// Slots of an access with the elements of one array, or a single slot.
+/// Slots of an access that are elements of one array, or a single slot.
 #[derive(Clone, Copy, Debug)]
 pub struct Segment {
     /// The first element.
     pub first: u32,
-    /// Elements.
+    /// Number of elements.
     pub count: u32,
-    /// The slot of the first.
+    /// The slot of the first element.
     pub slot: Slot,
 }
 
@@ -89,7 +88,7 @@ pub struct Segment {
 #[derive(Debug, Default)]
 pub struct Plan {
     slots: FxHashMap<Slot, SlotData>,
-    /// Slots may stand in an array.
+    /// Slots may be combined into arrays.
     has_arrays: bool,
     registers: FxHashMap<(bool, Space, u32), Slot>,
     runs: Vec<Run>,
@@ -105,18 +104,17 @@ pub struct Plan {
     pub derives: bool,
     /// Outputs that the shader writes.
     written: FxHashSet<Slot>,
-    /// What the shader accesses at each location between stages: of outputs, among slots that are found by name, the
-    /// location.
+    /// The slot accessed at each location between stages, by: whether an output, whether found by name, location.
     located: FxHashMap<(bool, bool, u32), Slot>,
-    /// A slot that a linker has put at a location which there is not.
+    /// A slot that a linker has put at a location that does not exist.
     pub beyond: Option<(Slot, u32)>,
-    /// Two slots with one location, which is the third.
+    /// Two slots that share a location, and that location.
     pub clash: Option<(Slot, Slot, u32)>,
-    /// Loads of vertex inputs by location: floats, signed and unsigned integers.
+    /// Loads of vertex inputs by location: counts for floats, signed and unsigned integers.
     votes: BTreeMap<u32, [u32; 3]>,
 }
 
-/// The variable of a chain of derefs, and its steps from the variable on.
+/// Returns the variable at the root of a chain of derefs, and the indices applied to it.
 fn path(body: &Body, deref: Def) -> Option<(Variable, SmallVec<[Def; 4]>)> {
     let mut indices = SmallVec::new();
     let mut at = deref;
@@ -136,7 +134,7 @@ fn path(body: &Body, deref: Def) -> Option<(Variable, SmallVec<[Def; 4]>)> {
     }
 }
 
-/// Whether an intrinsic accesses inputs or outputs, and which source is the deref.
+/// Returns the deref through which an intrinsic accesses inputs or outputs, if it does.
 pub fn deref_of(body: &Body, inst: Inst) -> Option<Def> {
     use IntrinsicOp::*;
     let op = body.intrinsic(inst)?;
@@ -162,7 +160,7 @@ fn space_of(data: &VariableData) -> Space {
 }
 
 impl Plan {
-    /// Looks at a shader.
+    /// Collects the accesses of a shader.
     pub fn new(shader: &Shader, body: &Body, classes: &Classes, options: &SpirvOptions) -> Plan {
         let mut plan = Plan { has_arrays: options.io_arrays, ..Plan::default() };
         plan.declare(shader, options);
@@ -213,14 +211,14 @@ impl Plan {
         }
         plan.distances = distance_slots.map(|slots| Distances::of(shader, slots));
         if shader.stage != Stage::Vertex {
-            // What is declared of distances is about outputs.
+            // The declared distances describe outputs.
             plan.distances[0] = match shader.stage {
                 Stage::Fragment => Distances::of(shader, distance_slots[0]),
                 _ => Distances { clip: 4 * distance_slots[0].min(2), cull: 0 },
             };
         }
         plan.merge_runs();
-        // Stream output reads what the shader does not write, too.
+        // Stream output also reads outputs that the shader does not write.
         plan.reads_outputs |= !options.stream_output.captures.is_empty();
         plan
     }
@@ -273,7 +271,7 @@ impl Plan {
         }
     }
 
-    /// Notes that a slot between stages is accessed.
+    /// Records the access to a slot between stages.
     fn locate(&mut self, shader: &Shader, options: &SpirvOptions, slot: Slot, home: Home) {
         let is_varying = !matches!((shader.stage, slot.is_output), (Stage::Vertex, false) | (Stage::Fragment, true));
         let Home::Located { location, .. } = home else { return };
@@ -289,15 +287,15 @@ impl Plan {
         }
     }
 
-    /// What is known of a slot.
+    /// Returns the properties of a slot.
     pub fn slot(&self, slot: Slot) -> Option<&SlotData> {
         self.slots.get(&slot)
     }
 
-    /// The access of an instruction; none if it is none of inputs and outputs.
+    /// Returns the access of an instruction; `None` if it does not access inputs or outputs.
     ///
     /// # Errors
-    /// The part of the access that the target cannot express, in words for an error message.
+    /// The part of the access that the target cannot express, worded for an error message.
     pub fn access(&self, shader: &Shader, body: &Body, inst: Inst) -> Result<Option<Access>, &'static str> {
         use IntrinsicOp::*;
         if let Some(deref) = deref_of(body, inst) {
@@ -338,7 +336,7 @@ impl Plan {
     }
 
     fn deref_access(&self, shader: &Shader, body: &Body, inst: Inst, deref: Def) -> Result<Access, &'static str> {
-        let (variable, indices) = path(body, deref).ok_or("a pointer that is no path into a variable")?;
+        let (variable, indices) = path(body, deref).ok_or("a pointer that does not lead to a variable")?;
         let data = &shader.variables[variable];
         let is_output = data.mode.intersects(VariableModes::SHADER_OUT);
         let mut indices = indices.into_iter();
@@ -379,7 +377,7 @@ impl Plan {
         Ok(Access { slots: slots.collect(), index, vertex, component, is_whole, is_fetch }.folded(body))
     }
 
-    /// The parts of the slots that one array each can cover; a slot that is none alone.
+    /// Splits an access into segments that one array can cover. A slot that fits no array is a separate segment.
     pub fn segments<'a>(&'a self, shader: &'a Shader, access: &'a Access) -> impl Iterator<Item = Segment> + 'a {
         let mut next = 0;
         std::iter::from_fn(move || {
@@ -401,7 +399,7 @@ impl Plan {
         })
     }
 
-    /// Whether a slot may stand in an array behind another.
+    /// Returns whether slot `b` may follow `a` in an array.
     fn follows(&self, shader: &Shader, a: Slot, b: Slot) -> bool {
         if !self.has_arrays || a.is_output && shader.stage == Stage::Fragment {
             return false;
@@ -418,14 +416,14 @@ impl Plan {
             && first.vertices == second.vertices
     }
 
-    /// The array that a segment of several slots needs.
+    /// Returns the array for a segment of several slots.
     fn run(&self, segment: &Segment) -> Option<Run> {
         let Home::Located { location, .. } = self.slot(segment.slot)?.home else { return None };
         let Slot { is_output, space, .. } = segment.slot;
         (segment.count > 1).then_some(Run { is_output, space, first: location, end: location + segment.count })
     }
 
-    /// Arrays that overlap become one.
+    /// Merges overlapping arrays.
     fn merge_runs(&mut self) {
         self.runs.sort_unstable();
         let mut merged: Vec<Run> = Vec::new();
@@ -440,14 +438,14 @@ impl Plan {
         self.runs = merged;
     }
 
-    /// The array that covers a location.
+    /// Returns the array that covers a location.
     pub fn run_of(&self, slot: Slot, location: u32) -> Option<Run> {
         self.runs.iter().copied().find(|run| {
             (run.is_output, run.space) == (slot.is_output, slot.space) && (run.first..run.end).contains(&location)
         })
     }
 
-    /// The class of vertex inputs: what all loads agree on, else floats.
+    /// Returns the class of vertex inputs: integers if all loads agree, else floats.
     pub fn attribute_class(&self, locations: std::ops::Range<u32>) -> Class {
         let votes = self.votes.range(locations).fold([0; 3], |[a, b, c], (_, [x, y, z])| [a + x, b + y, c + z]);
         match votes {
@@ -457,7 +455,8 @@ impl Plan {
         }
     }
 
-    /// Outputs between stages that are declared and not accessed, with their locations. Linked shaders have none.
+    /// Returns the declared outputs between stages that are not accessed, with their locations. None for linked
+    /// shaders.
     pub fn unwritten(&self, stage: Stage, options: &SpirvOptions) -> Vec<(Slot, u32)> {
         if stage == Stage::Fragment || options.locations.outputs.is_some() {
             return Vec::new();
@@ -471,17 +470,17 @@ impl Plan {
         unwritten.into_iter().map(|(location, slot)| (slot, location)).collect()
     }
 
-    /// Whether the shader writes an output, wherever.
+    /// Returns whether the shader writes an output anywhere.
     pub fn is_written(&self, slot: Slot) -> bool {
         self.written.contains(&slot)
     }
 
-    /// The output of a register, one for the invocation.
+    /// Returns the output slot of a register, if it has one value per invocation.
     pub fn output_of(&self, register: u32) -> Option<Slot> {
         self.registers.get(&(true, Space::Single, register)).copied()
     }
 
-    /// A location behind those of all outputs.
+    /// Returns a location after those of all outputs.
     pub fn free_location(&self) -> u32 {
         let ends = self.slots.iter().map(|(slot, data)| match data.home {
             Home::Located { location, .. } if slot.is_output => location + 1,
@@ -490,7 +489,7 @@ impl Plan {
         ends.max().unwrap_or(0)
     }
 
-    /// The slot beside another that lives somewhere.
+    /// Returns the slot with this place and of the same kind as `beside`.
     pub fn find(&self, beside: Slot, home: Home) -> Option<Slot> {
         let is_beside = |slot: &Slot| (slot.is_output, slot.space) == (beside.is_output, beside.space);
         self.slots.iter().filter(|(slot, data)| is_beside(slot) && data.home == home).map(|(slot, _)| *slot).min()
@@ -498,7 +497,7 @@ impl Plan {
 }
 
 impl Access {
-    /// An access with a known element is one of its slot.
+    /// Folds a constant element index into the choice of the slot.
     fn folded(mut self, body: &Body) -> Access {
         if let Some(number) = self.index.and_then(|index| body.constant_component(index, 0)) {
             let slot = usize::try_from(number as u32).ok().and_then(|number| self.slots.get(number).copied()).flatten();

@@ -1,5 +1,5 @@
-//! Stream output: outputs that go to buffers as they are are decorated, of what is only a part, a built-in or already
-//! taken a copy is made, in a variable of its own. Copies are made at the end, in geometry shaders before each vertex.
+//! Stream output. Outputs that are captured whole are decorated. A part of an output, a built-in, or an output already
+//! captured is copied to a separate variable. Copies are made at the end, in geometry shaders before each vertex.
 
 use smallvec::SmallVec;
 use spirv::{Capability, Decoration, ExecutionMode, Op, StorageClass};
@@ -15,10 +15,10 @@ use crate::interface::Captured;
 use crate::module::{Class, Id, ValueType};
 use crate::stream_output::Capture;
 
-/// Outputs that an error lists.
+/// The most outputs that an error lists.
 const MOST_LISTED: usize = 64;
 
-/// A copy that goes to a buffer.
+/// A copy that is captured in a buffer.
 #[derive(Clone, Copy, Debug)]
 pub struct Copied {
     capture: Capture,
@@ -26,7 +26,7 @@ pub struct Copied {
     variable: Id,
 }
 
-/// State.
+/// The emitter's state for stream output.
 #[derive(Debug, Default)]
 pub struct Capturing {
     /// Outputs that are decorated.
@@ -35,7 +35,7 @@ pub struct Capturing {
 }
 
 impl Emitter<'_> {
-    /// Decides what is captured how. Before anything is emitted.
+    /// Decides how each output is captured. Must run before anything is emitted.
     pub(super) fn plan_stream_output(&mut self) -> Result<(), SpirvError> {
         let options = self.options;
         let captures = &options.stream_output.captures;
@@ -75,7 +75,7 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// Checks that the shader declares the output of a capture, for its stream.
+    /// Checks that the shader declares the captured output, for its stream.
     fn check_capture(&self, capture: Capture) -> Result<(), SpirvError> {
         let register = capture.register;
         let outputs = || self.shader.globals_with(VariableModes::SHADER_OUT).map(|(_, data)| data);
@@ -95,7 +95,7 @@ impl Emitter<'_> {
         if self.shader.stage != Stage::Geometry {
             return Ok(());
         }
-        // A variable may hold some of the components only.
+        // A variable may hold only some of the components.
         let captured = capture.component..capture.component + capture.components;
         for data in declared {
             let vector = self.shader.types.as_vector(self.shader.types.without_arrays(data.ty));
@@ -114,7 +114,7 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// Whether a capture is all of a variable at a location.
+    /// Returns whether a capture is a whole variable at a location.
     fn is_captured_whole(&self, slot: Slot, data: SlotData, capture: Capture) -> bool {
         let Home::Located { location, .. } = data.home else { return false };
         let variable = &self.shader.variables[data.variable];
@@ -145,7 +145,7 @@ impl Emitter<'_> {
         });
     }
 
-    /// Decorates a variable that is captured as it is; whether it is. Its stream is decorated then too.
+    /// Decorates a variable that is captured whole, with its stream; returns whether it is.
     pub(super) fn capture_port(&mut self, slot: Slot, port: Id, location: u32) -> bool {
         let captured = self.io.capturing.whole.iter().find(|(own, _)| *own == slot).map(|&(_, capture)| capture);
         if let Some(capture) = captured {
@@ -154,13 +154,14 @@ impl Emitter<'_> {
         captured.is_some()
     }
 
-    /// Whether positions are copied when they are stored, because they are moved for the rasteriser after that.
+    /// Returns whether positions are copied when they are stored, because they are transformed for the rasteriser
+    /// afterwards.
     fn copies_early(&self, slot: Option<Slot>) -> bool {
         let home = slot.and_then(|slot| self.io.plan.slot(slot)).map(|data| data.home);
         self.moves_positions() && matches!(home, Some(Home::Vector(spirv::BuiltIn::Position, _)))
     }
 
-    /// Copies of a position before it is moved.
+    /// Copies a position before it is transformed.
     pub(super) fn capture_position(&mut self, slot: Slot, value: Id) {
         if !self.copies_early(Some(slot)) {
             return;
@@ -179,7 +180,7 @@ impl Emitter<'_> {
         self.push(Op::Store, &[copy.variable.0, value.0]);
     }
 
-    /// Makes the copies.
+    /// Emits the copies.
     pub(super) fn capture_outputs(&mut self) -> Result<(), SpirvError> {
         let copied: SmallVec<[Copied; 4]> =
             self.io.capturing.copied.iter().copied().filter(|copy| !self.copies_early(copy.slot)).collect();

@@ -1,4 +1,4 @@
-//! The variables of inputs and outputs, each made when it is first accessed.
+//! The variables of inputs and outputs, each declared on first access.
 
 use spirv::{BuiltIn, Capability, Decoration, StorageClass};
 use tgsi_ir::Stage;
@@ -22,7 +22,7 @@ const MULTIVIEW: &str = "SPV_KHR_multiview";
 pub struct Port {
     /// The variable.
     pub id: Id,
-    /// What an element is.
+    /// The type of an element.
     pub ty: ValueType,
     /// The location of the first element.
     pub first: u32,
@@ -30,13 +30,13 @@ pub struct Port {
     pub is_array: bool,
 }
 
-/// The storage class of inputs or outputs.
+/// Returns the storage class of inputs or outputs.
 pub const fn storage_class(is_output: bool) -> StorageClass {
     if is_output { StorageClass::Output } else { StorageClass::Input }
 }
 
 impl Emitter<'_> {
-    /// The variable of a slot that is at a location.
+    /// Returns the variable of a slot at a location.
     pub(super) fn port(&mut self, slot: Slot, data: SlotData, location: u32, source: u32) -> Port {
         let run = self.io.plan.run_of(slot, location);
         let (first, end) = run.map_or((location, location + 1), |run| (run.first, run.end));
@@ -101,14 +101,14 @@ impl Emitter<'_> {
         port
     }
 
-    /// Outputs that the shader reads or never writes start as zero, except those that invocations share.
+    /// Returns the zero initializer of outputs that the shader reads or never writes, except outputs shared by
+    /// invocations.
     fn output_initializer(&mut self, slot: Slot, ty: Id) -> Option<Id> {
         let is_needed = self.io.plan.reads_outputs || !self.io.plan.is_written(slot);
         (is_needed && slot.is_output && self.shader.stage != Stage::TessCtrl).then(|| self.module.null(ty))
     }
 
-    /// Declares the outputs that the source declares and does not write: the next stage may read them, and must find
-    /// them.
+    /// Declares the outputs that the source declares but does not write: the next stage may read them.
     pub(super) fn declare_unwritten(&mut self) {
         for (slot, location) in self.io.plan.unwritten(self.shader.stage, self.options) {
             if let Some(data) = self.io.plan.slot(slot).copied() {
@@ -122,7 +122,8 @@ impl Emitter<'_> {
         stated.map_or_else(|| self.io.plan.attribute_class(locations), |class| class.class())
     }
 
-    /// Decorates what is interpolated: an input of a fragment shader, or an output that may be one. Returns how.
+    /// Decorates an interpolated variable: an input of a fragment shader, or an output that may become one. Returns the
+    /// name of the interpolation.
     fn decorate_interpolation(&mut self, id: Id, slot: Slot, data: SlotData) -> Option<&'static str> {
         let is_interpolated = if slot.is_output { self.is_last() } else { self.shader.stage == Stage::Fragment };
         if !is_interpolated {
@@ -187,13 +188,13 @@ impl Emitter<'_> {
         list.push(varying);
     }
 
-    /// The input of a built-in that is a scalar or vector.
+    /// Returns the input variable of a scalar or vector built-in.
     pub(in crate::emit) fn built_in(&mut self, built_in: BuiltIn, ty: ValueType) -> Id {
         self.built_in_variable(false, built_in, ty, None, 0)
     }
 
-    /// The variable of a built-in: of a type, or an array of so many; one for each of so many vertices, if there are
-    /// any.
+    /// Returns the variable of a built-in with type `ty`, or an array of `length` of it; one per vertex if `vertices`
+    /// is not 0.
     pub(in crate::emit) fn built_in_variable(
         &mut self,
         is_output: bool,
@@ -245,7 +246,7 @@ impl Emitter<'_> {
         id
     }
 
-    /// The capability and extension of a built-in.
+    /// Requires the capability and extension of a built-in.
     fn built_in_needs(&mut self, is_output: bool, built_in: BuiltIn) {
         let stage = self.shader.stage;
         let since_1_3 = Some((1, 3));
@@ -317,7 +318,7 @@ impl Emitter<'_> {
     }
 }
 
-/// Whether a slot is a colour, which the state of the rasteriser may make flat.
+/// Returns whether a slot is a colour, which the rasteriser state may make flat.
 pub fn is_color(slot: Slot) -> bool {
     u8::try_from(slot.location)
         .is_ok_and(|slot| matches!(slot, varying::COL0 | varying::COL1 | varying::BFC0 | varying::BFC1))

@@ -15,7 +15,7 @@ use crate::error::SpirvError;
 use crate::module::{Id, ValueType};
 
 impl Emitter<'_> {
-    /// `load_deref`, `store_deref` of variables that are no inputs or outputs.
+    /// Emits `load_deref`, `store_deref` of variables other than inputs and outputs.
     pub(in crate::emit) fn local_access(&mut self, inst: Inst, op: IntrinsicOp) -> Result<(), SpirvError> {
         let body = self.body;
         let (pointer, lengths) = self.pointer(inst, body.src(inst, 0))?;
@@ -30,7 +30,7 @@ impl Emitter<'_> {
         self.store_at(&pointer, value, body.index(inst, IndexKind::WriteMask) as u32)
     }
 
-    /// The place that a deref points at, and the length of what each of its indices indexes; 0 for fields.
+    /// Returns the pointer for a deref, and for each of its indices the length of the indexed array; 0 for fields.
     fn pointer(&mut self, inst: Inst, deref: Def) -> Result<(Pointer, SmallVec<[u32; 4]>), SpirvError> {
         let body = self.body;
         let mut steps: SmallVec<[(DerefKind, Inst); 4]> = SmallVec::new();
@@ -43,7 +43,7 @@ impl Emitter<'_> {
                     steps.push((kind, step));
                     at = body.src(step, 0);
                 }
-                _ => return Err(SpirvError::NotLowered { inst, what: "a pointer that is no path into a variable" }),
+                _ => return Err(SpirvError::NotLowered { inst, what: "a pointer that does not lead to a variable" }),
             }
         };
         let local = self.local(inst, variable)?;

@@ -1,8 +1,8 @@
 //! Registers and variables of the function.
 //!
-//! Both are variables of storage class `Function` that start as zero, or as their initializer says. Variables that are
-//! only initialized are `Private`, those that a workgroup shares `Workgroup`. An element is made in the class that most
-//! accesses want. Elements outside of an array read as zero, and what is stored there is dropped.
+//! Both are variables of storage class `Function` that start as zero, or with their initializer. Variables that are
+//! never stored to are `Private`, variables shared by a workgroup `Workgroup`. Elements have the class of most
+//! accesses. Reads outside of an array give zero, and writes are dropped.
 
 mod derefs;
 mod registers;
@@ -28,7 +28,7 @@ use crate::module::{Class, Id, ValueType};
 struct Register {
     id: Id,
     ty: ValueType,
-    /// Elements; 0 if it is no array.
+    /// Number of elements; 0 if it is not an array.
     elements: u32,
 }
 
@@ -37,7 +37,7 @@ struct Register {
 struct Local {
     id: Id,
     storage: StorageClass,
-    /// The class of its 32-bit numbers, if all are made alike.
+    /// The class of its 32-bit numbers, if all have the same.
     class: Option<Class>,
 }
 
@@ -70,7 +70,7 @@ impl Votes {
     }
 }
 
-/// State.
+/// The emitter's state for registers and variables.
 #[derive(Debug, Default)]
 pub struct Locals {
     registers: FxHashMap<Def, Register>,
@@ -84,13 +84,13 @@ struct Pointer {
     local: Local,
     /// The indices of an access chain.
     indices: SmallVec<[Id; 4]>,
-    /// Whether they are inside.
+    /// Whether the indices are inside.
     check: Check,
-    /// The vector it points at.
+    /// The type of the vector it points to.
     ty: ValueType,
 }
 
-/// The variable that a chain of derefs starts from.
+/// Returns the variable at the root of a chain of derefs.
 fn root(body: &Body, deref: Def) -> Option<Variable> {
     let mut at = deref;
     loop {
@@ -104,7 +104,7 @@ fn root(body: &Body, deref: Def) -> Option<Variable> {
 }
 
 impl Emitter<'_> {
-    /// A pointer to a vector of a variable, or to a component of it.
+    /// Emits a pointer to a vector of a variable, or to a component of it.
     fn chain(&mut self, pointer: &Pointer, component: Option<u8>) -> Id {
         let component = component.map(|component| self.module.uint(component.into()));
         if pointer.indices.is_empty() && component.is_none() {
@@ -122,7 +122,8 @@ impl Emitter<'_> {
         self.pure(Op::AccessChain, ty, &operands)
     }
 
-    /// Loads a vector. `lengths` are those of what the indices index; 0 where there is nothing to exceed.
+    /// Loads a vector. `lengths` are the lengths of the arrays that the indices index; 0 if an index cannot exceed
+    /// them.
     fn load_at(&mut self, mut pointer: Pointer, lengths: &[u32]) -> Id {
         let ty = self.module.value_type(pointer.ty);
         let Check::If(condition) = pointer.check else {
@@ -132,7 +133,8 @@ impl Emitter<'_> {
             let chain = self.chain(&pointer, None);
             return self.load_shared(ty, chain, pointer.local.storage, Qualifiers::default());
         };
-        // Devices take any element for one outside, or fail: one inside is read, and not used.
+        // Out-of-range accesses read any element on some devices and fail on others, so the index is clamped and the
+        // value discarded.
         for (index, &length) in pointer.indices.iter_mut().zip(lengths).filter(|(_, length)| **length > 0) {
             let last = self.module.uint(length - 1);
             *index = self.glsl(GlslStd450Op::UMin, ValueType::UINT, &[*index, last]);
@@ -167,7 +169,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// The votes of all accesses.
+    /// Returns the votes of all accesses to a variable.
     fn variable_votes(&mut self, variable: Variable) -> Votes {
         let body = self.body;
         if self.locals.votes.is_none() {
@@ -192,7 +194,7 @@ impl Emitter<'_> {
         self.locals.votes.as_ref().and_then(|votes| votes.get(&variable)).copied().unwrap_or_default()
     }
 
-    /// The variable of the module that a variable is.
+    /// Returns the SPIR-V variable of an IR variable.
     fn local(&mut self, inst: Inst, variable: Variable) -> Result<Local, SpirvError> {
         if let Some(&local) = self.locals.variables.get(&variable) {
             return Ok(local);
@@ -211,7 +213,7 @@ impl Emitter<'_> {
         } else {
             StorageClass::Function
         };
-        // What has no fields is of one class.
+        // Variables without structs have a single class.
         let inner = shader.types.without_arrays(data.ty);
         let class = (!matches!(shader.types.get(inner), TypeData::Struct { .. })).then(|| votes.class());
         let ty = self.local_type(inst, data.ty, class)?;
@@ -242,7 +244,7 @@ impl Emitter<'_> {
         Ok(local)
     }
 
-    /// The shared variables that code points into, with their types.
+    /// Returns the shared variables that code accesses, with their types.
     pub(in crate::emit) fn shared_variables(&mut self) -> Result<Vec<(Id, Id)>, SpirvError> {
         let (shader, body) = (self.shader, self.body);
         let mut found = Vec::new();

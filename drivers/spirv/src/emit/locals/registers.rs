@@ -84,8 +84,8 @@ impl Emitter<'_> {
         found.ok_or(SpirvError::NotLowered { inst, what: "a register that is not declared" })
     }
 
-    /// The index of an element in an access chain, and whether it is inside. A register that is no array is its own
-    /// element 0.
+    /// Returns the indices of an element in an access chain, and their bounds check. A register that is not an array
+    /// counts as element 0.
     fn element(&mut self, place: Place, elements: u32) -> (SmallVec<[Id; 4]>, Check) {
         if elements == 0 {
             let check = if matches!(place, Place::Known(0)) { Check::Always } else { Check::Never };
@@ -102,7 +102,7 @@ impl Emitter<'_> {
         self.load_at(pointer, &[register.elements])
     }
 
-    /// The result of a load with its modifiers: the absolute value, then the negation.
+    /// Defines the result of a load with its modifiers: the absolute value, then the negation.
     fn modified(&mut self, inst: Inst, def: Def, value: Id, ty: ValueType) {
         let body = self.body;
         let (fabs, fneg) = (body.index(inst, IndexKind::LegacyFabs) != 0, body.index(inst, IndexKind::LegacyFneg) != 0);
@@ -120,7 +120,7 @@ impl Emitter<'_> {
         self.define(def, value, Class::Float);
     }
 
-    /// A value in another class.
+    /// Casts a value to another class.
     fn cast(&mut self, id: Id, from: ValueType, to: Class) -> Id {
         if from.class == to || from.bits == 1 {
             return id;

@@ -10,7 +10,7 @@ use crate::emit::Emitter;
 use crate::error::SpirvError;
 use crate::module::{Class, Id, ValueType};
 
-/// Class and size of a scalar type.
+/// Returns class and size of a scalar type.
 pub(super) fn scalar_of(scalar: ScalarType, components: u8, class: Option<Class>) -> Option<ValueType> {
     use ScalarType as S;
     let own = match scalar {
@@ -25,7 +25,7 @@ pub(super) fn scalar_of(scalar: ScalarType, components: u8, class: Option<Class>
 }
 
 impl Emitter<'_> {
-    /// The type of a variable. Types are made of earlier ones, so that no recursion is needed.
+    /// Returns the type of a variable. Uses a worklist instead of recursion: component types are created first.
     pub(super) fn local_type(&mut self, inst: Inst, ty: Type, class: Option<Class>) -> Result<Id, SpirvError> {
         let types = &self.shader.types;
         let mut pending = vec![ty];
@@ -71,7 +71,7 @@ impl Emitter<'_> {
         found.ok_or(SpirvError::Unsupported { inst, what: "a variable of this type" })
     }
 
-    /// The constant that an initializer is.
+    /// Creates the constant of an initializer.
     pub(super) fn initializer(
         &mut self,
         inst: Inst,
@@ -89,7 +89,7 @@ impl Emitter<'_> {
         let mut open: Vec<Open<'_>> = Vec::new();
         let (mut at, mut at_ty) = (initializer, ty);
         loop {
-            // A leaf is made, or a list is opened.
+            // Creates a leaf, or opens a list.
             let mut made = match at {
                 Initializer::Null => {
                     let ty = self.local_type(inst, at_ty, class)?;
@@ -108,7 +108,7 @@ impl Emitter<'_> {
                 }
                 Initializer::Pointer(_) => return Err(unsupported),
             };
-            // Lists that are complete are closed.
+            // Closes the lists that are complete.
             loop {
                 let Some(list) = open.last_mut() else {
                     return made.ok_or(unsupported);

@@ -1,6 +1,6 @@
-//! Fetches: one texel by integer coordinates. What is out of range is zero, which without robust access to images only a
-//! condition can promise: each coordinate below the size, the level below the number of levels, the sample below the
-//! number of samples.
+//! Fetches: one texel by integer coordinates. Out-of-range fetches give zero. Without robust image access that requires
+//! explicit checks of each coordinate against the size, the level against the number of levels, and the sample against
+//! the number of samples.
 
 use smallvec::SmallVec;
 use spirv::{ImageOperands, Op};
@@ -16,7 +16,7 @@ use crate::error::SpirvError;
 use crate::module::{Class, Id, ValueType};
 
 impl Emitter<'_> {
-    /// `txf`, `txf_ms`.
+    /// Emits `txf`, `txf_ms`.
     pub(super) fn texture_fetch(&mut self, inst: Inst, def: Def, tex: &TexData) -> Result<(), SpirvError> {
         let body = self.body;
         if body.tex_src(inst, TexSrcKind::Offset).is_some() {
@@ -25,7 +25,7 @@ impl Emitter<'_> {
         let unit = self.texture_unit(inst)?;
         let mut shape = self.texture_shape(inst, &unit, tex)?;
         if shape.dim == SamplerDim::Cube {
-            // SPIR-V fetches nothing from cubes: the host binds the faces as layers.
+            // SPIR-V cannot fetch from cubes: the host binds the faces as layers.
             shape.dim = SamplerDim::Dim2D;
             shape.array = true;
         }
@@ -86,7 +86,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// Whether the texel that a fetch names exists.
+    /// Emits whether the fetched texel exists.
     fn texel_exists(
         &mut self,
         inst: Inst,
@@ -105,7 +105,7 @@ impl Emitter<'_> {
         }
         if let Some(source) = body.tex_src(inst, TexSrcKind::MsIndex) {
             let sample = body.src_def(source);
-            // A language without the query leaves it to the device.
+            // A language without this query leaves the check to the device.
             if self.options.level_and_sample_queries && body.constant_component(sample, 0) != Some(0) {
                 let sample = self.component(sample, 0, Class::Uint)?;
                 let ty = self.module.value_type(ValueType::UINT);
@@ -117,7 +117,7 @@ impl Emitter<'_> {
         Ok(exists)
     }
 
-    /// Whether each of `count` unsigned components of a coordinate is below that of a size, which is signed.
+    /// Emits whether each of `count` unsigned components of a coordinate is below that of a signed size.
     pub fn all_below(&mut self, coordinate: Id, size: Id, count: u8) -> Id {
         let size = self.pure_of(Op::Bitcast, ValueType::new(Class::Uint, 32, count), &[size]);
         if count == 1 {

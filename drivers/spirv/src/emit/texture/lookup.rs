@@ -1,4 +1,4 @@
-//! Lookups with a sampler: what filters, compares, and gathers.
+//! Lookups with a sampler: filtering, comparison, gathers.
 
 use smallvec::SmallVec;
 use spirv::{Capability, ImageOperands, Op};
@@ -11,7 +11,7 @@ use crate::emit::Emitter;
 use crate::error::SpirvError;
 use crate::module::{Class, Id, ValueType};
 
-/// Optional operands of an image instruction, in the order of their bits.
+/// Optional operands of an image instruction, in the order of their mask bits.
 #[derive(Debug, Default)]
 pub struct Operands {
     mask: u32,
@@ -19,7 +19,7 @@ pub struct Operands {
 }
 
 impl Operands {
-    /// Adds an operand. Those of lower bits come first.
+    /// Adds an operand. Operands must be added in the order of their bits.
     pub fn push(&mut self, kind: ImageOperands, ids: &[Id]) {
         debug_assert!(self.mask < kind.bits());
         self.mask |= kind.bits();
@@ -36,7 +36,7 @@ impl Operands {
 }
 
 impl<'a> Emitter<'a> {
-    /// A source of a lookup, whole.
+    /// Returns a source of a lookup with all its components.
     pub(super) fn tex_source(&mut self, inst: Inst, kind: TexSrcKind, class: Class) -> Result<Option<Id>, SpirvError> {
         let body = self.body;
         body.tex_src(inst, kind).map(|source| self.value(body.src_def(source), class)).transpose()
@@ -44,10 +44,10 @@ impl<'a> Emitter<'a> {
 
     fn tex_needed(&mut self, inst: Inst, kind: TexSrcKind, class: Class) -> Result<Id, SpirvError> {
         self.tex_source(inst, kind, class)?
-            .ok_or(SpirvError::Unsupported { inst, what: "a lookup without a source that it needs" })
+            .ok_or(SpirvError::Unsupported { inst, what: "a lookup without a required operand" })
     }
 
-    /// A value of a lookup of the texture and sampler that an instruction names; zero where they do not exist.
+    /// Emits a value for the texture and sampler of a lookup; zero if they do not exist.
     pub(super) fn of_sampled(
         &mut self,
         inst: Inst,
@@ -90,7 +90,7 @@ impl<'a> Emitter<'a> {
         })
     }
 
-    /// Type and class of the result: a scalar for a lookup that compares, else four components.
+    /// Returns the result type: a scalar for comparisons, else four components.
     fn lookup_type(&mut self, inst: Inst, tex: &TexData) -> Result<ValueType, SpirvError> {
         if tex.is_shadow {
             return Ok(ValueType::FLOAT);
@@ -100,14 +100,14 @@ impl<'a> Emitter<'a> {
         Ok(ValueType::new(shape.class, 32, 4))
     }
 
-    /// States the result of a lookup: as many components as the value has. A scalar is repeated.
+    /// Defines the result of a lookup with as many components as the value has. A scalar is repeated.
     pub(in crate::emit) fn define_texel(&mut self, def: Def, id: Id, ty: ValueType) {
         let count = self.body.num_components(def);
         let id = self.take(id, ty, tgsi_ir::Swizzle::IDENTITY, count);
         self.define(def, id, ty.class);
     }
 
-    /// `tex`, `txb`, `txl`, `txd`.
+    /// Emits `tex`, `txb`, `txl`, `txd`.
     pub(super) fn texture_sample(&mut self, inst: Inst, def: Def, tex: &TexData) -> Result<(), SpirvError> {
         let body = self.body;
         let mut coordinate = self.tex_needed(inst, TexSrcKind::Coord, Class::Float)?;
@@ -140,10 +140,10 @@ impl<'a> Emitter<'a> {
         }
         if let Some(minimum) = self.tex_source(inst, TexSrcKind::MinLod, Class::Float)? {
             if tex.op == TexOp::Txl {
-                return Err(SpirvError::NotLowered { inst, what: "a smallest level beside a level" });
+                return Err(SpirvError::NotLowered { inst, what: "a minimum level with an explicit level" });
             }
             if self.options.portable {
-                return Err(SpirvError::Unsupported { inst, what: "a smallest level of detail" });
+                return Err(SpirvError::Unsupported { inst, what: "a minimum level of detail" });
             }
             self.module.need(Capability::MinLod);
             operands.push(ImageOperands::MIN_LOD, &[minimum]);
@@ -151,8 +151,8 @@ impl<'a> Emitter<'a> {
         let comparator =
             if tex.is_shadow { Some(self.tex_needed(inst, TexSrcKind::Comparator, Class::Float)?) } else { None };
         let explicit = matches!(tex.op, TexOp::Txl | TexOp::Txd);
-        // SPIRV-Cross writes a coordinate of GLSL's comparing lookups of one dimension without the component that they
-        // skip, but for those that divide.
+        // GLSL's comparing 1D lookups skip the second coordinate component, which SPIRV-Cross omits, except in
+        // projective lookups.
         let divides = self.options.portable
             && self.options.opengl
             && tex.is_shadow
@@ -183,12 +183,12 @@ impl<'a> Emitter<'a> {
         Ok(())
     }
 
-    /// `tg4`.
+    /// Emits `tg4`.
     pub(super) fn texture_gather(&mut self, inst: Inst, def: Def, tex: &TexData) -> Result<(), SpirvError> {
         let body = self.body;
         for kind in [TexSrcKind::Bias, TexSrcKind::Lod, TexSrcKind::MinLod, TexSrcKind::Projector] {
             if body.tex_src(inst, kind).is_some() {
-                return Err(SpirvError::Unsupported { inst, what: "a gather of another level than the first" });
+                return Err(SpirvError::Unsupported { inst, what: "a gather from a level other than the first" });
             }
         }
         let class = match self.lookup_type(inst, tex)? {
@@ -219,7 +219,7 @@ impl<'a> Emitter<'a> {
             .map(|texel| self.module.constant(vector, &texel.map(|offset| u64::from(i32::from(offset) as u32))))
             .collect();
         let id = if self.options.portable {
-            // Each texel is the last one of a gather at its offset.
+            // Each texel is the last component of a gather at its offset.
             let mut texels: SmallVec<[u32; 4]> = SmallVec::new();
             for &offset in &offsets {
                 let mut operands = Operands::default();

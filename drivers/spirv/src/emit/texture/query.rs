@@ -1,4 +1,4 @@
-//! Queries: sizes, numbers of levels and samples, the level that a lookup would take.
+//! Queries: sizes, numbers of levels and samples, level of detail.
 
 use smallvec::SmallVec;
 use spirv::{Capability, GlslStd450Op, Op};
@@ -12,7 +12,7 @@ use crate::interface::ResourceKind;
 use crate::module::{Class, Id, ValueType};
 
 impl Emitter<'_> {
-    /// The size of a texture: signed, with the layers last. `level` where it has levels.
+    /// Emits the size of a texture: signed, with the layers last. `level` is used if the texture has levels.
     pub fn texture_size(&mut self, shape: TextureShape, image: Id, level: Option<Id>) -> Id {
         self.module.need(Capability::ImageQuery);
         let ty = self.module.value_type(ValueType::new(Class::Int, 32, shape.components()));
@@ -26,8 +26,8 @@ impl Emitter<'_> {
         }
     }
 
-    /// `level < levels`, unsigned; none if the level is known to exist. Without a query the number of levels is that of
-    /// all that a texture of this size can have: it may have fewer, and then the size of the level is 0.
+    /// Emits `level < levels`, unsigned; `None` if the level is known to exist. Without a query, the number of levels
+    /// is the maximum for the size of the texture: it may have fewer, and the size of a missing level is 0.
     pub(super) fn level_exists(
         &mut self,
         inst: Inst,
@@ -51,11 +51,11 @@ impl Emitter<'_> {
         Ok(Some(self.is_below(level, levels)))
     }
 
-    /// The number of levels down to one texel: one more than the binary logarithm of the greatest dimension.
+    /// Emits the number of levels down to one texel: one more than the binary logarithm of the greatest dimension.
     fn most_levels(&mut self, shape: TextureShape, image: Id) -> Id {
         let size = self.texture_size(shape, image, None);
         let ty = ValueType::new(Class::Int, 32, shape.components());
-        // Levels have as many layers as the texture.
+        // The layers, the last component, do not shrink with the level.
         let dimensions = shape.components() - u8::from(shape.array);
         let mut greatest = self.take(size, ty, Swizzle::replicate(0), 1);
         for dimension in 1..dimensions {
@@ -68,7 +68,7 @@ impl Emitter<'_> {
         self.pure_of(Op::Bitcast, ValueType::UINT, &[levels])
     }
 
-    /// `txs`, `query_levels`, `texture_samples`.
+    /// Emits `txs`, `query_levels`, `texture_samples`.
     pub(super) fn texture_query(&mut self, inst: Inst, def: Def, tex: &TexData) -> Result<(), SpirvError> {
         let unit = self.texture_unit(inst)?;
         let shape = self.texture_shape(inst, &unit, tex)?;
@@ -89,7 +89,7 @@ impl Emitter<'_> {
                 TexOp::Txs => {
                     let level = e.tex_source(inst, TexSrcKind::Lod, Class::Int)?;
                     let size = e.texture_size(shape, image, level);
-                    // What a level beyond the last one has is not defined; ESSL has no number of levels to ask for.
+                    // The size of a level beyond the last is undefined; ESSL cannot query the number of levels.
                     let exists = if e.options.portable { None } else { e.level_exists(inst, shape, image)? };
                     Ok(match exists {
                         Some(exists) => {
@@ -99,7 +99,7 @@ impl Emitter<'_> {
                         None => size,
                     })
                 }
-                // One level, one sample, where there can be no others.
+                // Textures without levels or samples have one.
                 TexOp::QueryLevels if !shape.has_levels() => Ok(e.module.int(1)),
                 TexOp::TextureSamples if !shape.is_multisampled() => Ok(e.module.int(1)),
                 op => {
@@ -115,7 +115,7 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// A vector with zeros behind what there is, or without what is too much.
+    /// Extends a vector with zeros, or truncates it, to `count` components.
     pub fn fit_size(&mut self, id: Id, ty: ValueType, count: u8) -> Id {
         if count <= ty.components {
             return self.take(id, ty, Swizzle::IDENTITY, count);
@@ -127,14 +127,14 @@ impl Emitter<'_> {
         self.pure(Op::CompositeConstruct, ty, &words)
     }
 
-    /// `lod`: the level that is accessed, and the computed one. There is none outside of fragment shaders.
+    /// Emits `lod`: the accessed level and the computed one. Both are zero outside of fragment shaders.
     pub(super) fn level_query(&mut self, inst: Inst, def: Def, tex: &TexData) -> Result<(), SpirvError> {
         let body = self.body;
         let ty = ValueType::new(Class::Float, 32, 2);
         let type_id = self.module.value_type(ty);
         let id = match body.tex_src(inst, TexSrcKind::Coord) {
             Some(source) if self.shader.stage == Stage::Fragment => {
-                // Layers do not matter.
+                // The layer does not affect the level.
                 let coordinate = body.src_def(source);
                 let coordinate = self.swizzled(coordinate, Swizzle::IDENTITY, tex.dim.num_coords(), Class::Float)?;
                 self.module.need(Capability::ImageQuery);

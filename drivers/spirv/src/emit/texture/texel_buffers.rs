@@ -1,5 +1,5 @@
-//! Texel buffers of languages that have none: storage buffers of vectors of four, or of words where there are atomics.
-//! The host writes into them what the format would have made of the texels.
+//! Texel buffers for languages that lack them: storage buffers of four-component vectors, or of words if there are
+//! atomics. The host must convert the texels from their format.
 
 use spirv::{Decoration, Op, StorageClass};
 use tgsi_ir::Inst;
@@ -19,15 +19,15 @@ pub struct TexelBlock {
     pub number: u32,
     /// The type of an element.
     pub element: ValueType,
-    /// Whether the shader writes to it.
+    /// Whether the shader writes it.
     pub writes: bool,
 }
 
 impl Emitter<'_> {
-    /// The buffer that an element of a unit is.
+    /// Returns the buffer of an element of a unit.
     ///
     /// # Errors
-    /// [`SpirvError::Unsupported`] of a handle.
+    /// [`SpirvError::Unsupported`] for a handle.
     pub fn block_of(
         &self,
         inst: Inst,
@@ -42,12 +42,12 @@ impl Emitter<'_> {
                 Ok(TexelBlock { kind, number: unit.first.wrapping_add(number), element: texel, writes })
             }
             Element::Dynamic { .. } => {
-                Err(SpirvError::Unsupported { inst, what: "a texel buffer that a handle names" })
+                Err(SpirvError::Unsupported { inst, what: "a texel buffer accessed by a handle" })
             }
         }
     }
 
-    /// A texel of a texture, zero if it does not exist.
+    /// Fetches a texel of a texture; zero if it does not exist.
     pub(super) fn fetch_from_block(
         &mut self,
         inst: Inst,
@@ -67,13 +67,13 @@ impl Emitter<'_> {
         })
     }
 
-    /// Number of texels, signed.
+    /// Returns the number of texels, signed.
     pub fn texel_block_size(&mut self, block: TexelBlock) -> Id {
         let length = self.texel_block_length(block);
         self.pure_of(Op::Bitcast, ValueType::new(Class::Int, 32, 1), &[length])
     }
 
-    /// The block of a unit of textures or images, whose elements are of a type.
+    /// Returns the block of a texture or image unit.
     fn texel_block(&mut self, block: TexelBlock) -> Id {
         let TexelBlock { kind, number, element, writes } = block;
         if let Some(&id) = self.textures.blocks.get(&block) {
@@ -102,14 +102,14 @@ impl Emitter<'_> {
         id
     }
 
-    /// Number of texels.
+    /// Returns the number of texels.
     pub fn texel_block_length(&mut self, block: TexelBlock) -> Id {
         let block = self.texel_block(block);
         let uint = self.module.value_type(ValueType::UINT);
         self.result(Op::ArrayLength, uint, &[block.0, 0])
     }
 
-    /// A pointer to a texel.
+    /// Returns a pointer to a texel.
     pub fn texel_block_pointer(&mut self, block: TexelBlock, index: Id) -> Id {
         let ty = self.module.value_type(block.element);
         let block = self.texel_block(block);

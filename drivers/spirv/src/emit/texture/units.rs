@@ -1,7 +1,7 @@
-//! Which texture, sampler or image of those that are bound an instruction names.
+//! Resolution of the texture, sampler or image that an instruction accesses.
 //!
-//! An index that is known when the shader runs is held within the array, and what it names outside of it is zero. A
-//! target without arrays of descriptors (`portable`) has a variable for each unit, and asks each of them.
+//! A dynamic index is clamped to the array, and results for indices outside of it are zero. A target without descriptor
+//! arrays (`portable`) has a variable for each unit, and selects among all of them.
 
 use spirv::{Decoration, GlslStd450Op};
 use tgsi_ir::analysis::divergence::is_use_divergent;
@@ -15,59 +15,59 @@ use crate::emit::Emitter;
 use crate::error::SpirvError;
 use crate::module::{Id, ValueType};
 
-/// What a pointer to a texture, sampler or image names.
+/// The target of a pointer to a texture, sampler or image.
 #[derive(Clone, Copy, Debug)]
 pub struct Unit {
-    /// The variable; none for what a handle names.
+    /// The variable; `None` for handles.
     pub variable: Option<Variable>,
-    /// Its type, or that of its elements; none for what a handle names.
+    /// Its type, or that of its elements; `None` for handles.
     pub ty: Option<Type>,
-    /// Number in TGSI of the first element.
+    /// TGSI's number of the first element.
     pub first: u32,
-    /// Number of elements; 0 for what handles name, whose number nobody knows.
+    /// The number of elements; 0 for handles, for which it is unknown.
     pub count: u32,
-    /// The element.
+    /// The index of the element.
     pub index: Index,
 }
 
-/// The number of an element.
+/// The index of an element.
 #[derive(Clone, Copy, Debug)]
 pub enum Index {
-    /// Known.
+    /// Constant.
     Constant(u32),
-    /// Known when the shader runs.
+    /// Dynamic.
     Dynamic {
-        /// The value of the IR.
+        /// The IR value.
         def: Def,
         /// Its id, unsigned.
         id: Id,
-        /// Whether it may differ between invocations that run together.
+        /// Whether it may differ between invocations of a subgroup.
         divergent: bool,
     },
 }
 
-/// An element that exists.
+/// An existing element.
 #[derive(Clone, Copy, Debug)]
 pub enum Element {
-    /// Of this number.
+    /// With a constant index.
     Constant(u32),
-    /// Of a number known when the shader runs, within the array.
+    /// With a dynamic index, within the array.
     Dynamic {
         /// Its id, unsigned.
         id: Id,
-        /// Whether it may differ between invocations that run together.
+        /// Whether it may differ between invocations of a subgroup.
         divergent: bool,
     },
 }
 
-/// Code that is emitted for an element, and gives a value.
+/// Emits code for an element and returns its value.
 pub type ForElement<'f, 'a> = &'f mut dyn FnMut(&mut Emitter<'a>, Element) -> Result<Id, SpirvError>;
 
 impl<'a> Emitter<'a> {
-    /// What a pointer names.
+    /// Resolves a pointer.
     ///
     /// # Errors
-    /// [`SpirvError::NotLowered`]: it is no variable or element of an array.
+    /// [`SpirvError::NotLowered`]: the pointer is neither a variable nor an element of an array.
     pub fn unit(&mut self, inst: Inst, deref: Def) -> Result<Unit, SpirvError> {
         let body = self.body;
         let mut index = None;
@@ -75,7 +75,7 @@ impl<'a> Emitter<'a> {
         loop {
             let Some(InstData::Deref { kind, ty, .. }) = body.try_def_inst(at).map(|producer| *body.inst(producer))
             else {
-                return Err(SpirvError::NotLowered { inst, what: "a texture that is no variable" });
+                return Err(SpirvError::NotLowered { inst, what: "a texture that is not a variable" });
             };
             match kind {
                 DerefKind::Var(variable) => {
@@ -106,22 +106,22 @@ impl<'a> Emitter<'a> {
         }
     }
 
-    /// The variable of the IR that a unit names.
+    /// Returns the IR variable of a unit.
     pub fn unit_data(&self, unit: &Unit) -> Option<&'a VariableData> {
         unit.variable.map(|variable| &self.shader.variables[variable])
     }
 
-    /// A value of the element that a unit names, zero if there is no such element. `inner` may not have effects: where
-    /// descriptors are in no array it runs for each of them.
+    /// Emits a value for the element of a unit, zero if there is no such element. `inner` must not have side effects:
+    /// without descriptor arrays it runs for each element.
     ///
     /// # Errors
-    /// Those of `inner`.
+    /// The errors of `inner`.
     pub fn of_element(&mut self, unit: &Unit, ty: ValueType, inner: ForElement<'_, 'a>) -> Result<Id, SpirvError> {
         let type_id = self.module.value_type(ty);
         match unit.index {
             Index::Constant(number) if number < unit.count => inner(self, Element::Constant(number)),
             Index::Constant(_) => Ok(self.module.null(type_id)),
-            // The number of what handles name is not known.
+            // The number of descriptors for handles is unknown.
             Index::Dynamic { id, divergent, .. } if unit.count == 0 => inner(self, Element::Dynamic { id, divergent }),
             Index::Dynamic { id, .. } if self.options.portable => {
                 let mut result = self.module.null(type_id);
@@ -144,10 +144,11 @@ impl<'a> Emitter<'a> {
         }
     }
 
-    /// As [`of_element`](Self::of_element), but `inner` may have effects: it runs only for the element that is named.
+    /// As [`of_element`](Self::of_element), except that `inner` may have side effects: it runs only for the selected
+    /// element.
     ///
     /// # Errors
-    /// Those of `inner`.
+    /// The errors of `inner`.
     pub fn at_element(&mut self, unit: &Unit, ty: ValueType, inner: ForElement<'_, 'a>) -> Result<Id, SpirvError> {
         let type_id = self.module.value_type(ty);
         match unit.index {
@@ -180,7 +181,7 @@ impl<'a> Emitter<'a> {
         Element::Dynamic { id, divergent }
     }
 
-    /// Says that an id may differ between invocations that run together.
+    /// Declares that an id may differ between invocations of a subgroup.
     pub fn non_uniform(&mut self, id: Id) {
         if self.textures.non_uniform.insert(id) {
             self.module.need(spirv::Capability::ShaderNonUniform);

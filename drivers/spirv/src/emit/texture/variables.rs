@@ -1,4 +1,4 @@
-//! Variables of textures and samplers, and how they are loaded.
+//! Variables of textures and samplers, and loads from them.
 //!
 //! | | combined (the default) | separate |
 //! |---|---|---|
@@ -6,8 +6,8 @@
 //! | fetch, query | `OpImage` of it | the texture alone |
 //! | texel buffer | `OpTypeImage` | `OpTypeImage` |
 //!
-//! A shader in which a lookup takes view and sampler of different units has separate variables throughout: a combined
-//! one has no sampler that could be taken out of it.
+//! If any lookup of a shader combines view and sampler of different units, all its variables are separate: a sampler
+//! cannot be extracted from a combined variable.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use spirv::{Capability, Decoration, Dim, ImageFormat, Op, StorageClass};
@@ -23,13 +23,13 @@ use crate::interface::{Resource, ResourceKind, default_binding};
 use crate::module::{Class, Id, ValueType};
 use crate::options::Samplers;
 
-/// The descriptor set of what handles name.
+/// The descriptor set for handles.
 pub const BINDLESS_SET: u32 = 4;
 
-/// Distance between the bindings of two variables of one unit, where they may not share one.
+/// The distance between the bindings of two variables of one unit that may not share a binding.
 const ALTERNATIVE: u32 = 256;
 
-/// What the type of a texture says.
+/// The parameters of a texture type.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct TextureShape {
     /// Dimensionality.
@@ -43,18 +43,18 @@ pub struct TextureShape {
 }
 
 impl TextureShape {
-    /// Components of a size, and of a coordinate of a texel.
+    /// Returns the number of components of the size, and of a texel's coordinates.
     pub fn components(self) -> u8 {
         let size = if self.dim == SamplerDim::Cube { 2 } else { self.dim.num_coords() };
         size + u8::from(self.array)
     }
 
-    /// Whether texels have samples.
+    /// Returns whether the texture is multisampled.
     pub fn is_multisampled(self) -> bool {
         matches!(self.dim, SamplerDim::Ms | SamplerDim::SubpassMs)
     }
 
-    /// Whether there are levels of detail, one of which a fetch or query of sizes names.
+    /// Returns whether the texture has levels of detail, and fetches and size queries take one.
     pub fn has_levels(self) -> bool {
         !self.is_multisampled() && self.dim != SamplerDim::Buf
     }
@@ -79,18 +79,18 @@ impl TextureShape {
     }
 }
 
-/// What a variable holds.
+/// The contents of a variable.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Holds {
     /// A texture with its sampler.
     Combined(TextureShape),
     /// A texture.
     Texture(TextureShape),
-    /// A sampler; one that compares is another variable where the target tells them apart.
+    /// A sampler; comparison samplers are separate variables if the target distinguishes them.
     Sampler(bool),
 }
 
-/// A variable of descriptors.
+/// A variable with descriptors.
 #[derive(Clone, Copy, Debug)]
 pub struct DescriptorVariable {
     /// The variable.
@@ -105,17 +105,17 @@ pub struct DescriptorVariable {
 #[derive(Debug, Default)]
 pub struct Textures {
     variables: FxHashMap<(Holds, u32, u32), DescriptorVariable>,
-    /// Storage buffers that stand for texel buffers.
+    /// Storage buffers that replace texel buffers.
     pub(super) blocks: FxHashMap<super::texel_buffers::TexelBlock, Id>,
-    /// Variables so far of each kind and unit.
+    /// The number of variables so far of each kind and unit.
     of_unit: FxHashMap<(ResourceKind, u32), u32>,
-    /// Whether textures and samplers are apart in this shader, once that is known.
+    /// Whether this shader has separate textures and samplers, once known.
     separate: Option<bool>,
-    /// Ids that are decorated as such.
+    /// Ids decorated `NonUniform`.
     pub(super) non_uniform: FxHashSet<Id>,
 }
 
-/// The class of a scalar type.
+/// Returns the class of a scalar type.
 pub fn class_of(scalar: ScalarType) -> Class {
     match scalar {
         ScalarType::Int => Class::Int,
@@ -124,7 +124,7 @@ pub fn class_of(scalar: ScalarType) -> Class {
     }
 }
 
-/// The dimensionality of a type, and whether it has samples.
+/// Returns the SPIR-V dimensionality, and whether it is multisampled.
 pub fn dim_of(dim: SamplerDim) -> (Dim, bool) {
     match dim {
         SamplerDim::Dim1D => (Dim::Dim1D, false),
@@ -134,13 +134,13 @@ pub fn dim_of(dim: SamplerDim) -> (Dim, bool) {
         SamplerDim::Ms => (Dim::Dim2D, true),
         SamplerDim::Subpass => (Dim::DimSubpassData, false),
         SamplerDim::SubpassMs => (Dim::DimSubpassData, true),
-        // Coordinates of rectangles are scaled before.
+        // Coordinates of rectangles have already been scaled.
         SamplerDim::Dim2D | SamplerDim::Rect | SamplerDim::External => (Dim::Dim2D, false),
     }
 }
 
 impl Emitter<'_> {
-    /// What the type of a texture says.
+    /// Returns the type parameters of a texture.
     pub fn texture_shape(&self, inst: Inst, unit: &Unit, tex: &TexData) -> Result<TextureShape, SpirvError> {
         let class = match tex.dest_type.base {
             tgsi_ir::alu::BaseType::Int => Class::Int,
@@ -155,13 +155,13 @@ impl Emitter<'_> {
                 shape.class = class_of(*result);
             }
             Some(TypeData::Texture { result, .. }) => shape.class = class_of(*result),
-            _ => return Err(SpirvError::NotLowered { inst, what: "a lookup in what is no texture" }),
+            _ => return Err(SpirvError::NotLowered { inst, what: "a lookup in a variable that is not a texture" }),
         }
         if matches!(shape.dim, SamplerDim::Subpass | SamplerDim::SubpassMs) {
             return Err(SpirvError::Unsupported { inst, what: "a lookup in the framebuffer" });
         }
         if shape.shadow && shape.dim == SamplerDim::Dim3D {
-            let what = "Vulkan compares with no texture of three dimensions";
+            let what = "Vulkan has no comparing lookups in 3D textures";
             return Err(SpirvError::Unsupported { inst, what });
         }
         if matches!(shape.dim, SamplerDim::Rect | SamplerDim::External) {
@@ -173,14 +173,14 @@ impl Emitter<'_> {
         Ok(shape)
     }
 
-    /// The texture that a lookup names.
+    /// Returns the texture unit of a lookup.
     pub fn texture_unit(&mut self, inst: Inst) -> Result<Unit, SpirvError> {
         let index = self.body.tex(inst).map_or(0, |tex| tex.texture_index);
         let kinds = [TexSrcKind::TextureDeref, TexSrcKind::TextureHandle, TexSrcKind::TextureOffset];
         self.named_unit(inst, kinds, index)
     }
 
-    /// The sampler that a lookup names.
+    /// Returns the sampler unit of a lookup.
     pub fn sampler_unit(&mut self, inst: Inst) -> Result<Unit, SpirvError> {
         let index = self.body.tex(inst).map_or(0, |tex| tex.sampler_index);
         let kinds = [TexSrcKind::SamplerDeref, TexSrcKind::SamplerHandle, TexSrcKind::SamplerOffset];
@@ -202,7 +202,7 @@ impl Emitter<'_> {
         Ok(Unit { variable: None, ty: None, first: index, count: 1, index: Index::Constant(0) })
     }
 
-    /// The element of the arrays of set 4 that a handle of 64 bits names: its low word.
+    /// Returns the element of set 4's arrays that a 64-bit handle selects by its low word.
     pub fn handle_unit(&mut self, inst: Inst, handle: Def) -> Result<Unit, SpirvError> {
         if !self.options.bindless {
             return Err(SpirvError::Unsupported { inst, what: "a bindless handle, without the option bindless" });
@@ -210,7 +210,7 @@ impl Emitter<'_> {
         let body = self.body;
         let producer = body.def_inst(handle);
         let id = match body.alu_op(producer) {
-            // The word is taken before it is packed.
+            // The low word is taken from before the packing.
             Some(tgsi_ir::alu::AluOp::Pack642x32 | tgsi_ir::alu::AluOp::Pack642x32Split) => {
                 let source = body.source(producer, 0);
                 self.component(body.src_def(source), body.swizzle(source).get(0), Class::Uint)?
@@ -225,7 +225,7 @@ impl Emitter<'_> {
         Ok(Unit { variable: None, ty: None, first: 0, count: 0, index })
     }
 
-    /// Whether textures and samplers are apart in this shader.
+    /// Returns whether this shader has separate textures and samplers.
     pub fn has_separate_samplers(&mut self) -> bool {
         if let Some(separate) = self.textures.separate {
             return separate;
@@ -248,7 +248,7 @@ impl Emitter<'_> {
         separate
     }
 
-    /// First unit, and element or the value that is its number: the same for pointers to the same unit.
+    /// Returns the first unit, and the element's number or index value: equal for pointers to the same unit.
     fn texture_place(&self, mut deref: Def) -> (Option<u32>, Option<u64>, Option<Def>) {
         let body = self.body;
         let (mut number, mut index) = (None, None);
@@ -271,7 +271,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// The type of a texture, with the capability that it needs.
+    /// Returns the type of a texture, and requires its capability.
     pub fn image_type(&mut self, shape: TextureShape) -> Id {
         let (dim, multisampled) = dim_of(shape.dim);
         match (dim, shape.array) {
@@ -298,10 +298,10 @@ impl Emitter<'_> {
         self.module.plain_type(Op::TypeSampledImage, &[image.0])
     }
 
-    /// The variable of an element of a unit, and the element in it.
+    /// Returns the variable of an element of a unit, and the element within it.
     fn descriptor(&mut self, holds: Holds, unit: &Unit, element: Element) -> (DescriptorVariable, Element) {
         match element {
-            // Without arrays of descriptors each element is a unit.
+            // Without descriptor arrays, each element is a unit.
             Element::Constant(number) if self.options.portable && unit.count > 1 => {
                 (self.descriptor_variable(holds, unit.first.wrapping_add(number), 1), Element::Constant(0))
             }
@@ -310,7 +310,7 @@ impl Emitter<'_> {
     }
 
     fn descriptor_variable(&mut self, holds: Holds, first: u32, count: u32) -> DescriptorVariable {
-        // Only some languages tell samplers that compare from others.
+        // Only some languages distinguish comparison samplers.
         let holds = match holds {
             Holds::Sampler(shadow) => Holds::Sampler(shadow && self.options.portable),
             holds => holds,
@@ -333,7 +333,7 @@ impl Emitter<'_> {
         variable
     }
 
-    /// A variable of descriptors at the place of its unit: `count` of them, or with 0 as many as there are.
+    /// Declares a variable of `count` descriptors at the binding of its unit; with 0, a runtime-sized array.
     pub fn add_descriptors(
         &mut self,
         element: Id,
@@ -355,7 +355,7 @@ impl Emitter<'_> {
         let id = self.module.global_variable(ty, StorageClass::UniformConstant, None);
         let (set, mut binding) = default_binding(kind, self.shader.stage, first);
         if self.options.portable {
-            // Two variables of one unit have two bindings, to which the host binds the same.
+            // Two variables of one unit have two bindings, to which the host binds the same resource.
             let number = self.textures.of_unit.entry((kind, first)).or_default();
             binding += *number * ALTERNATIVE;
             *number += 1;
@@ -380,7 +380,7 @@ impl Emitter<'_> {
         DescriptorVariable { id, element, is_array: count != 1 }
     }
 
-    /// A pointer to an element of a variable of descriptors. `is_buffer`, `is_image`: what they are of.
+    /// Emits a pointer to an element of a descriptor variable. `is_buffer`, `is_image` state the kind of descriptor.
     pub fn descriptor_pointer(
         &mut self,
         variable: DescriptorVariable,
@@ -425,7 +425,7 @@ impl Emitter<'_> {
         id
     }
 
-    /// Loads an element of a variable of descriptors.
+    /// Loads an element of a descriptor variable.
     pub fn load_descriptor(
         &mut self,
         variable: DescriptorVariable,
@@ -462,7 +462,7 @@ impl Emitter<'_> {
         self.load_descriptor(variable, element, false, false)
     }
 
-    /// Loads a texture with its sampler, in the block where it is used.
+    /// Loads a texture with its sampler, in the block of its use.
     pub fn load_sampled(
         &mut self,
         shape: TextureShape,

@@ -1,4 +1,4 @@
-//! Mesa's linkers of OpenGL and OpenGL ES, which a C program calls on EGL without a window system.
+//! Mesa's linkers of OpenGL and OpenGL ES, called by a C program on EGL without a window system.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -12,7 +12,7 @@ pub struct Linkers {
     folder: tempfile::TempDir,
 }
 
-/// An interface for programs.
+/// The API that links a program.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Api {
     /// OpenGL 4.5, texts.
@@ -23,20 +23,20 @@ pub enum Api {
     Spirv,
 }
 
-/// A program: its stages in glslang's short names, with their code.
+/// A program: the code of its stages, with glslang's short names of the stages.
 pub struct Program {
     pub api: Api,
     pub shaders: Vec<(&'static str, Vec<u8>)>,
 }
 
-/// Debian's packages with all that is needed.
+/// The Debian packages required.
 const PACKAGES: &str = "apt-get install gcc libc6-dev libegl-dev libgl-dev libegl1 libegl-mesa0 libgl1 libgl1-mesa-dri";
 
 impl Linkers {
     /// Compiles the C program, and tries it.
     ///
     /// # Errors
-    /// What is missing.
+    /// A missing component.
     pub fn new() -> Result<Linkers, String> {
         let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
         let program = folder.path().join("gl_link");
@@ -68,7 +68,7 @@ impl Linkers {
             .map_err(|error| error.to_string())?;
         let mut input = child.stdin.take().expect("a pipe");
         let lines = lines.to_owned();
-        // A program that ends early reads no more, which its status tells.
+        // If the program ends early, writing fails; its exit status is checked instead.
         let writer = std::thread::spawn(move || drop(input.write_all(lines.as_bytes())));
         let output = child.wait_with_output().map_err(|error| error.to_string())?;
         drop(writer.join());
@@ -78,9 +78,9 @@ impl Linkers {
         }
     }
 
-    /// Links programs. Returns what was said of those that do not link, by number.
+    /// Links programs. Returns the messages for those that do not link, by number.
     pub fn link(&self, programs: &[Program]) -> BTreeMap<usize, String> {
-        // Tests link at the same time.
+        // Tests run in parallel.
         let folder = tempfile::tempdir_in(self.folder.path()).expect("a folder");
         let mut lines = Vec::new();
         for (number, program) in programs.iter().enumerate() {

@@ -1,7 +1,7 @@
 /* Links programs of OpenGL, of OpenGL ES and of SPIR-V in OpenGL, on EGL without a window system.
  *
  * Standard input has a program in each line: a number, the API (gl, es or spirv) and pairs of a stage and a file,
- * separated by tabs. Standard output has a line for each: the number, a tab, and "linked" or what was said of it.
+ * separated by tabs. Standard output has a line for each: the number, a tab, and "linked" or the messages.
  */
 #define GL_GLEXT_PROTOTYPES
 #include <EGL/egl.h>
@@ -53,7 +53,7 @@ static char *read_file(const char *path, GLint *size)
 	return text;
 }
 
-/* One line of what was said. */
+/* Prints a log as one line. */
 static void print_log(const char *what, char *log)
 {
 	for (char *c = log; *c; c++)

@@ -1,7 +1,7 @@
-//! Pipelines to link: made ones, and ones around real shaders.
+//! Pipelines to link: generated ones, and ones around real shaders.
 //!
-//! A real shader gets neighbours that write what it reads, and read what it writes: all of its declarations then have a
-//! partner. Neighbours access each slot by its number, and where slots are consecutive also at a run-time index.
+//! A real shader gets neighbours that write its inputs and read its outputs, so that all its declarations have a
+//! counterpart. Neighbours access each slot directly, and consecutive slots also by a dynamic index.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -14,12 +14,12 @@ use tgsi::tables::{File, InterpolationLocation, Processor, Semantic};
 pub struct Slot {
     pub semantic: Semantic,
     pub index: u32,
-    /// What its declaration says of interpolation.
+    /// The interpolation of its declaration.
     pub interpolation: String,
 }
 
 impl Slot {
-    /// A slot that is interpolated as a word says.
+    /// Creates a slot with an interpolation.
     pub fn new(semantic: Semantic, index: u32, interpolation: &str) -> Slot {
         Slot { semantic, index, interpolation: interpolation.to_owned() }
     }
@@ -41,16 +41,16 @@ impl Slot {
 pub struct Pipeline {
     pub name: String,
     pub shaders: Vec<Shader>,
-    /// Each stage writes all that the next one reads, so that they link without knowing of each other.
+    /// Each stage writes all inputs of the next, so that separately translated shaders link.
     pub is_complete: bool,
 }
 
-/// How the slots of one side are accessed.
+/// The access to the slots of one side.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Indexed {
-    /// Each by its number.
+    /// Each directly.
     Directly,
-    /// Those that are consecutive at a run-time index as well.
+    /// Consecutive slots by a dynamic index as well.
     AtRunTime,
 }
 
@@ -61,7 +61,7 @@ struct Text {
     code: String,
 }
 
-/// Slots with consecutive registers from `first` on, as many arrays as there are runs of them.
+/// Splits slots into runs of consecutive ones, each of which is an array.
 fn runs(slots: &[Slot]) -> Vec<&[Slot]> {
     slots.chunk_by(|a, b| b.follows(a)).collect()
 }
@@ -79,7 +79,7 @@ impl Text {
         let _ = writeln!(self.code, "{line}");
     }
 
-    /// Declares slots in registers from `first` on. Returns the ranges of those that are arrays.
+    /// Declares slots in registers from `first` on. Returns the register ranges of arrays.
     fn declare_slots(&mut self, file: &str, first: usize, slots: &[Slot], indexed: Indexed) -> Vec<(usize, usize)> {
         let mut arrays = Vec::new();
         let mut register = first;
@@ -115,7 +115,7 @@ impl Text {
     }
 }
 
-/// Adds all that a stage reads to `TEMP[0]`.
+/// Adds all inputs of a stage to `TEMP[0]`.
 fn read_slots(text: &mut Text, first: usize, slots: &[Slot], indexed: Indexed) {
     let by_vertex = matches!(text.stage, Processor::TessEval | Processor::Geometry | Processor::TessControl);
     let arrays = text.declare_slots("IN", first, slots, indexed);
@@ -129,7 +129,7 @@ fn read_slots(text: &mut Text, first: usize, slots: &[Slot], indexed: Indexed) {
     }
 }
 
-/// Writes all slots, different values into each.
+/// Writes a different value to each slot.
 fn write_slots(text: &mut Text, first: usize, slots: &[Slot], indexed: Indexed, value: &str) {
     let by_vertex = text.stage == Processor::TessControl;
     let arrays = text.declare_slots("OUT", first, slots, indexed);
@@ -145,7 +145,7 @@ fn write_slots(text: &mut Text, first: usize, slots: &[Slot], indexed: Indexed, 
 
 const INDEX: &str = "UARL ADDR[1].x, CONST[0][0].xxxx";
 
-/// A vertex shader that writes slots.
+/// Returns a vertex shader that writes slots.
 pub fn vertex_writer(slots: &[Slot], indexed: Indexed) -> String {
     let mut text = Text::new(Processor::Vertex);
     text.declare("IN[0]");
@@ -157,7 +157,7 @@ pub fn vertex_writer(slots: &[Slot], indexed: Indexed) -> String {
     text.finish("")
 }
 
-/// A geometry shader that writes slots.
+/// Returns a geometry shader that writes slots.
 pub fn geometry_writer(slots: &[Slot], indexed: Indexed) -> String {
     let mut text = Text::new(Processor::Geometry);
     text.declare("IN[][0], POSITION");
@@ -180,7 +180,7 @@ pub fn geometry_writer(slots: &[Slot], indexed: Indexed) -> String {
 const GEOMETRY: &str = "PROPERTY GS_INPUT_PRIMITIVE TRIANGLES\nPROPERTY GS_OUTPUT_PRIMITIVE TRIANGLE_STRIP\n\
                         PROPERTY GS_MAX_OUTPUT_VERTICES 3\n";
 
-/// A tessellation control shader that writes slots, of vertices and of the patch.
+/// Returns a tessellation control shader that writes slots of vertices and of the patch.
 pub fn control_writer(slots: &[Slot], indexed: Indexed) -> String {
     let mut text = Text::new(Processor::TessControl);
     text.declare("IN[][0], POSITION");
@@ -197,7 +197,7 @@ pub fn control_writer(slots: &[Slot], indexed: Indexed) -> String {
     text.finish("PROPERTY TCS_VERTICES_OUT 3\n")
 }
 
-/// A fragment shader that reads slots.
+/// Returns a fragment shader that reads slots.
 pub fn fragment_reader(slots: &[Slot], indexed: Indexed) -> String {
     let mut text = Text::new(Processor::Fragment);
     text.declare("OUT[0], COLOR");
@@ -208,7 +208,7 @@ pub fn fragment_reader(slots: &[Slot], indexed: Indexed) -> String {
     text.finish("")
 }
 
-/// A geometry shader that reads slots.
+/// Returns a geometry shader that reads slots.
 pub fn geometry_reader(slots: &[Slot], indexed: Indexed) -> String {
     let mut text = Text::new(Processor::Geometry);
     text.declare("OUT[0], POSITION");
@@ -219,7 +219,7 @@ pub fn geometry_reader(slots: &[Slot], indexed: Indexed) -> String {
     text.finish(GEOMETRY)
 }
 
-/// A tessellation control shader that reads slots.
+/// Returns a tessellation control shader that reads slots.
 pub fn control_reader(slots: &[Slot], indexed: Indexed) -> String {
     let mut text = Text::new(Processor::TessControl);
     text.declare("SV[0], INVOCATIONID");
@@ -232,7 +232,7 @@ pub fn control_reader(slots: &[Slot], indexed: Indexed) -> String {
     text.finish("PROPERTY TCS_VERTICES_OUT 3\n")
 }
 
-/// A tessellation evaluation shader that reads slots, of vertices and of the patch.
+/// Returns a tessellation evaluation shader that reads slots of vertices and of the patch.
 pub fn evaluation_reader(slots: &[Slot], indexed: Indexed) -> String {
     let mut text = Text::new(Processor::TessEval);
     text.declare("OUT[0], POSITION");
@@ -254,8 +254,8 @@ fn pipeline(name: &str, texts: &[String]) -> Pipeline {
     Pipeline { name: name.to_owned(), shaders: texts.iter().map(|text| parse(text)).collect(), is_complete: true }
 }
 
-/// Slots that a stage declares, each once, without what the pipeline itself makes and takes. What only stages before
-/// the fragment shader read is no output here, as that follows in most pipelines.
+/// Returns the slots that a stage declares, without duplicates and built-ins. Slots that only stages before the
+/// fragment shader read are not counted as outputs, since most pipelines have a fragment shader next.
 fn slots_of(shader: &Shader, file: File) -> Vec<Slot> {
     let is_fragment = shader.processor == Processor::Fragment || file == File::Output;
     let mut slots: Vec<Slot> = Vec::new();
@@ -288,7 +288,7 @@ fn slots_of(shader: &Shader, file: File) -> Vec<Slot> {
     slots
 }
 
-/// The pipeline of a shader and its neighbours; none for a compute shader.
+/// Builds a pipeline from a shader and generated neighbours; `None` for a compute shader.
 pub fn around(name: &str, shader: &Shader, number: usize) -> Option<Pipeline> {
     let indexed = if number.is_multiple_of(2) { Indexed::Directly } else { Indexed::AtRunTime };
     let mut inputs = slots_of(shader, File::Input);
@@ -298,7 +298,7 @@ pub fn around(name: &str, shader: &Shader, number: usize) -> Option<Pipeline> {
     let mut outputs = slots_of(shader, File::Output);
     let plain = || parse(&vertex_writer(&[], Indexed::Directly));
     let own = || shader.clone();
-    // A fragment shader states how it interpolates; colours have a word for it.
+    // Fragment shaders must declare an interpolation, which colours have by default.
     for slot in &mut outputs {
         if slot.interpolation.is_empty() {
             slot.interpolation = "PERSPECTIVE".to_owned();
@@ -322,8 +322,8 @@ pub fn around(name: &str, shader: &Shader, number: usize) -> Option<Pipeline> {
     Some(Pipeline { name: name.to_owned(), shaders, is_complete: true })
 }
 
-/// Declares outputs with the interpolation that the reader declares, as a host must where shaders are translated
-/// separately to a language that compares it.
+/// Declares outputs with the interpolation of the reader's inputs, as a host must for shaders that are translated
+/// separately to a language that compares interpolations.
 fn interpolate_alike(writer: &mut Shader, reader: &Shader) {
     let inputs = reader.declarations.iter().filter(|declaration| declaration.file == File::Input);
     let inputs: Vec<&Declaration> = inputs.filter(|declaration| declaration.semantic.is_some()).collect();
@@ -338,8 +338,8 @@ fn interpolate_alike(writer: &mut Shader, reader: &Shader) {
     }
 }
 
-/// A real shader behind the vertex shader, among others, that writes most of what it reads. None if it follows no
-/// vertex shader.
+/// Builds a pipeline from a real shader and the vertex shader that writes most of its inputs. `None` if it does not
+/// follow a vertex shader.
 pub fn behind_best(name: &str, reader: &Shader, writers: &[Shader]) -> Option<Pipeline> {
     let places = |shader: &Shader, file| -> BTreeSet<(u8, u32)> {
         slots_of(shader, file).into_iter().map(|slot| (slot.semantic as u8, slot.index)).collect()
@@ -361,7 +361,7 @@ pub fn behind_best(name: &str, reader: &Shader, writers: &[Shader]) -> Option<Pi
     Some(Pipeline { name: format!("{name}, best writer"), shaders, is_complete })
 }
 
-/// How writer and reader access slots.
+/// The combinations of accesses by writer and reader.
 const ACCESSES: [(Indexed, Indexed); 4] = [
     (Indexed::Directly, Indexed::Directly),
     (Indexed::Directly, Indexed::AtRunTime),
@@ -396,8 +396,8 @@ fn interpolated() -> Vec<(&'static str, Vec<Slot>)> {
     ]
 }
 
-/// Pairs of a vertex and a fragment shader, and the colour that they draw in all components where `IN[1]` is 1,
-/// `CONST[0][i]` is i from 1 on, and `CONST[0][0]` the integer 1.
+/// Pairs of a vertex and a fragment shader, and the colour that they draw in all components if `IN[1]` is 1,
+/// `CONST[0][i]` is i from 1 on, and `CONST[0][0]` is the integer 1.
 pub fn drawn() -> Vec<(Pipeline, f32)> {
     let mut pairs = Vec::new();
     for (writes, reads) in ACCESSES {

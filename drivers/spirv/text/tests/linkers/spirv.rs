@@ -1,15 +1,15 @@
-//! What Vulkan compares of two modules: every input has an output at its location, of the same type, of the patch or
-//! not.
+//! Vulkan's rules for the interface of two modules: every input has an output at its location, of the same type, and
+//! either both or neither are per patch.
 
 use std::path::Path;
 use std::process::Command;
 
 use serde_json::Value;
 
-/// What `spirv-val` says of a module that it refuses.
+/// Runs `spirv-val` on a module.
 ///
 /// # Errors
-/// Its message.
+/// Its message, if it rejects the module.
 pub fn validate(folder: &Path, name: &str, module: &[u8]) -> Result<(), String> {
     let file = folder.join(name);
     std::fs::write(&file, module).expect("a file");
@@ -34,7 +34,7 @@ pub fn link(writer: &str, reader: &str) -> Result<(), String> {
         if !outputs.iter().any(is_same) {
             return Err(format!("no output for {input}"));
         }
-        // What most devices have; linked shaders may have more slots of patches.
+        // Most devices have 32 locations; linked shaders may have more slots of patches.
         if input["patch"] == false && input["location"].as_u64().is_none_or(|location| location >= 32) {
             return Err(format!("no such location: {input}"));
         }

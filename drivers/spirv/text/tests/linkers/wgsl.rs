@@ -1,5 +1,5 @@
-//! What WebGPU compares of a vertex and a fragment shader: every input of the one is an output of the other, at the
-//! same location, of the same type, interpolated alike.
+//! WebGPU's rules for the interface of a vertex and a fragment shader: every input of the fragment shader is an output
+//! of the vertex shader, at the same location, with the same type and interpolation.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use naga::{Binding, Module, ShaderStage, TypeInner};
 type Interface = BTreeMap<u32, String>;
 
 fn read(text: &str) -> Result<Module, String> {
-    // naga's reader knows what this enables, but not the word.
+    // naga's reader supports the feature, but not the directive.
     let text = text.replace("enable subgroups;\n", "");
     naga::front::wgsl::parse_str(&text).map_err(|error| error.emit_to_string(&text))
 }
@@ -26,8 +26,10 @@ fn add(module: &Module, binding: Option<&Binding>, ty: naga::Handle<naga::Type>,
     }
 }
 
+/// Compares the interfaces.
+///
 /// # Errors
-/// What does not fit.
+/// The mismatch.
 pub fn link(vertex: &str, fragment: &str) -> Result<(), String> {
     let [vertex, fragment] = [read(vertex)?, read(fragment)?];
     let (mut outputs, mut inputs) = (Interface::new(), Interface::new());

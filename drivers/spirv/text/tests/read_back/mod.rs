@@ -1,4 +1,4 @@
-//! Reads texts back as SPIR-V that the runner takes.
+//! Reads texts back as SPIR-V for the runner.
 
 use std::collections::HashMap;
 use std::process::Command;
@@ -8,7 +8,7 @@ use spirv::{BuiltIn, Decoration, Op, StorageClass};
 /// Words before the first instruction.
 const HEADER: usize = 5;
 
-/// What reads a language.
+/// The reader of a language.
 #[derive(Clone, Copy)]
 pub enum Reader {
     /// WGSL.
@@ -21,7 +21,7 @@ pub enum Reader {
     GlslangHlsl,
 }
 
-/// glslang has these extensions in GLSL ES, but not the macros by which texts find them.
+/// glslang has these extensions in GLSL ES, but not the macros by which texts detect them.
 const ES_ARGUMENTS: &[&str] = &[
     "-DGL_KHR_shader_subgroup_basic",
     "-DGL_KHR_shader_subgroup_vote",
@@ -32,7 +32,7 @@ const ES_ARGUMENTS: &[&str] = &[
     "comp",
 ];
 
-/// The module of a text, with the notes of the module that the text was made of: the runner's layout is one of them.
+/// Reads a text back as a module, and adds the notes of the original module: the runner's layout is one of them.
 pub fn read_back(reader: Reader, text: &str, original: &[u8]) -> Result<Vec<u8>, String> {
     let words = match reader {
         Reader::Naga => by_naga(text)?,
@@ -49,7 +49,7 @@ pub fn read_back(reader: Reader, text: &str, original: &[u8]) -> Result<Vec<u8>,
 fn by_naga(text: &str) -> Result<Vec<u32>, String> {
     use naga::back::spv;
     use naga::valid::{Capabilities, ValidationFlags, Validator};
-    // naga's reader does not know it yet, but what it is for.
+    // naga's reader supports the feature, but not the directive.
     let text = text.replace("enable subgroups;\n", "");
     let module = naga::front::wgsl::parse_str(&text).map_err(|error| error.emit_to_string(&text))?;
     let info = Validator::new(ValidationFlags::all(), Capabilities::all())
@@ -66,8 +66,8 @@ fn by_naga(text: &str) -> Result<Vec<u32>, String> {
     spv::write_vec(&module, &info, &options, None).map_err(|error| error.to_string())
 }
 
-/// A text of HLSL for glslang, to which `GetDimensions` of a buffer of bytes is a number of words. The text has a number
-/// of bytes and makes words of it in the next line, which is left out.
+/// Adapts an HLSL text to glslang, in which `GetDimensions` of a byte buffer returns the number of words. The text
+/// expects bytes and converts them to words in the next line, which is removed.
 fn with_sizes_in_words(text: &str) -> String {
     let mut lines = text.lines().peekable();
     let mut out = String::with_capacity(text.len());
@@ -108,13 +108,13 @@ fn instructions(words: &[u32]) -> impl Iterator<Item = (u32, &[u32])> {
     })
 }
 
-/// The strings of a module, without their ids.
+/// Returns the strings of a module, without their ids.
 fn notes(words: &[u32]) -> Vec<Vec<u32>> {
     let strings = instructions(words).filter(|(op, _)| *op == Op::String as u32);
     strings.filter_map(|(_, operands)| operands.get(1..).map(<[u32]>::to_vec)).collect()
 }
 
-/// Sets and bindings of the variables of a kind, by their number in the text: what its first lines say.
+/// Sets and bindings of the variables of a kind by their number in the text, from the comments in its first lines.
 #[derive(Default)]
 struct Places {
     uniform: Vec<(u32, u32)>,
@@ -136,7 +136,7 @@ fn places(text: &str) -> Places {
     places
 }
 
-/// The module with notes, and with sets and bindings of the text's first lines if there are such.
+/// Adds the notes, and the sets and bindings from the text's first lines, if any.
 fn completed(words: &[u32], places: &Places, notes: &[Vec<u32>]) -> Vec<u32> {
     let mut pointers = HashMap::new();
     let mut classes = HashMap::new();
@@ -185,7 +185,7 @@ fn completed(words: &[u32], places: &Places, notes: &[Vec<u32>]) -> Vec<u32> {
                 bound += 1;
             }
         }
-        // glslang has a constant of the size of the workgroup, which would count and not the size that the runner sets.
+        // glslang declares the size of the workgroup as a constant, which would override the size that the runner sets.
         if op == Op::Decorate as u32
             && operands.get(1..) == Some(&[Decoration::BuiltIn as u32, BuiltIn::WorkgroupSize as u32])
         {

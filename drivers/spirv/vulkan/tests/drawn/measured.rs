@@ -1,7 +1,7 @@
-//! Times of frames and of vertices on the device and by `driver:cpu`, in turns, one shader after the other.
+//! Measures the times of frames and of vertices on the device and by `driver:cpu`, alternating for each shader.
 //!
-//! Run them with one thread for both (`LP_NUM_THREADS=0`, `taskset -c 0`) and without a cache of shaders
-//! (`MESA_SHADER_CACHE_DISABLE=true`), in a release build; `TGSIC_EVERY=n` takes every n-th shader.
+//! Run them with one thread each (`LP_NUM_THREADS=0`, `taskset -c 0`) and without a shader cache
+//! (`MESA_SHADER_CACHE_DISABLE=true`), in a release build; `TGSIC_EVERY=n` selects every n-th shader.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -23,23 +23,23 @@ use super::{
 };
 use crate::runs::{corpus, inputs, parsed, texts};
 
-/// Pixels of each side of the frames that are measured.
+/// Pixels of each side of the measured frames.
 const FRAME: u32 = 1024;
 
-/// Middle of some times.
+/// Returns the median.
 fn median(values: &mut [f64]) -> f64 {
     values.sort_by(f64::total_cmp);
     values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
 }
 
-/// Milliseconds that something takes.
+/// Returns the duration in milliseconds, and the result.
 fn milliseconds<T>(work: impl FnOnce() -> T) -> (f64, T) {
     let start = std::time::Instant::now();
     let result = work();
     (start.elapsed().as_secs_f64() * 1000.0, result)
 }
 
-/// Real shaders that a condition takes.
+/// Returns the real shaders that satisfy a condition.
 fn subjects(processor: Processor, takes: impl Fn(&Subject) -> bool) -> Vec<(PathBuf, Subject)> {
     let every = std::env::var("TGSIC_EVERY").ok().and_then(|n| n.parse().ok()).unwrap_or(1usize);
     let mut subjects = Vec::new();
@@ -54,14 +54,14 @@ fn subjects(processor: Processor, takes: impl Fn(&Subject) -> bool) -> Vec<(Path
     subjects.into_iter().step_by(every).collect()
 }
 
-/// What `driver:cpu` makes of a shader.
+/// Compiles a shader by `driver:cpu`.
 fn program(subject: &Subject) -> Option<Program> {
     let cpu = Compiler::for_target(tgsi_driver_cpu::DRIVER.target(&[]).expect("the options").into());
     let lowered = cpu.ir_at(Stage::Registers, &subject.source).ok()?;
     tgsi_driver_cpu::compile(&lowered, Options::default()).ok()
 }
 
-/// Milliseconds of the fastest of so many runs but the first, in the same memory.
+/// Returns the milliseconds of the fastest of `times` runs except the first, in the same memory.
 fn time_here(program: &Program, frame: &Inputs, resources: &dyn HostResources, times: u32) -> Option<f64> {
     let mut outputs = Outputs::default();
     let mut fastest = f64::INFINITY;
@@ -73,7 +73,7 @@ fn time_here(program: &Program, frame: &Inputs, resources: &dyn HostResources, t
     Some(fastest)
 }
 
-/// The inputs of the first lane in so many.
+/// Repeats the inputs of the first lane in all lanes.
 fn spread(inputs: &Inputs, lanes: usize) -> Inputs {
     let mut spread = Inputs { lanes, helpers: Vec::new(), ..inputs.clone() };
     spread.inputs = LaneRegisters::new(lanes, inputs.inputs.len());
@@ -91,12 +91,12 @@ fn spread(inputs: &Inputs, lanes: usize) -> Inputs {
     spread
 }
 
-/// A drawing of few pixels, which is mostly compilation, then a frame, the second in the same memory. The device
-/// rasterises and interpolates besides; the other runs the shader for as many fragments.
+/// Measures a drawing of few pixels, which is mostly compilation, then a frame, the second in the same memory. The
+/// device additionally rasterises and interpolates; `driver:cpu` runs the shader for the same number of fragments.
 #[test]
 #[ignore = "it measures"]
 fn frames_are_measured() {
-    // What a drawing takes whatever the shader is, at that moment.
+    // The current fixed cost of a drawing, whatever the shader is.
     let trivial = parsed(b"FRAG\nDCL OUT[0], COLOR\nIMM[0] FLT32 {1, 1, 1, 1}\nMOV OUT[0], IMM[0]\nEND\n");
     let trivial = trivial.and_then(compile).expect("a shader");
     let empty = uniform_inputs(&trivial, 0);
@@ -138,7 +138,7 @@ fn frames_are_measured() {
 /// Texels of each side of the texture.
 const TEXELS: u32 = 256;
 
-/// Whether a shader looks up in 2D textures of floats, and reads constants besides at most.
+/// Returns whether a shader uses only 2D float textures, and constants.
 fn has_plain_textures(subject: &Subject) -> bool {
     let resources = list(&subject.interface, "resources");
     let is_texture = |resource: &Value| resource["kind"] == "combined_texture" && resource["about"] == "2d float";
@@ -148,8 +148,8 @@ fn has_plain_textures(subject: &Subject) -> bool {
         && has_other_interface(subject).is_none()
 }
 
-/// Frames of shaders with textures, every input of which runs over the texture once. The device rasterises and
-/// interpolates besides; here fragments have their inputs. Texels are bytes, filtered linearly.
+/// Measures frames of shaders with textures; every input covers the texture once. The device additionally rasterises
+/// and interpolates; here fragments have their inputs. Texels are bytes, filtered linearly.
 #[test]
 #[ignore = "it measures"]
 fn textured_frames_are_measured() {
@@ -170,7 +170,7 @@ fn textured_frames_are_measured() {
     println!("{} shaders, ours is {:.2} times as fast at the median", ratios.len(), median(&mut ratios));
 }
 
-/// Milliseconds of a frame on the device.
+/// Returns the milliseconds of a frame on the device.
 fn textured_on_device(subject: &Subject, inputs: &Inputs, texels: &[u8]) -> Option<f64> {
     let mut vertex = String::from("VERT\nDCL IN[0]\nDCL IN[1]\nDCL OUT[0], POSITION\n");
     let mut moves = String::from("MOV OUT[0], IN[0]\n");
@@ -209,7 +209,7 @@ fn textured_on_device(subject: &Subject, inputs: &Inputs, texels: &[u8]) -> Opti
     times.collect::<Result<Vec<f64>, String>>().ok()?.into_iter().reduce(f64::min)
 }
 
-/// Milliseconds of as many fragments here.
+/// Returns the milliseconds of the same number of fragments by `driver:cpu`.
 fn textured_here(subject: &Subject, inputs: &Inputs, textures: &Textures) -> Option<f64> {
     let cpu = Compiler::for_target(tgsi_driver_cpu::DRIVER.target(&[]).expect("the options").into());
     let lowered = cpu.ir_at(Stage::Registers, &subject.source).ok()?;
@@ -229,14 +229,14 @@ fn textured_here(subject: &Subject, inputs: &Inputs, textures: &Textures) -> Opt
     time_here(&program, &frame, textures, 4)
 }
 
-/// Vertices that are shaded: whole triangles.
+/// The number of shaded vertices: whole triangles.
 const VERTICES: usize = 3 * 349_525;
-/// Vertices that `driver:cpu` is given each time.
+/// The number of vertices in each call of `driver:cpu`.
 const BATCH: usize = 4096;
-/// Locations that every device has.
+/// The number of locations that every device has.
 const LOCATIONS: u32 = 16;
 
-/// Whether a vertex shader reads float attributes and constants only, and writes floats.
+/// Returns whether a vertex shader reads only float attributes and constants, and writes only floats.
 fn reads_attributes_only(subject: &Subject) -> bool {
     let interface = &subject.interface;
     let are_floats = |name| list(interface, name).iter().all(|v| v["type"] == "float");
@@ -249,7 +249,7 @@ fn reads_attributes_only(subject: &Subject) -> bool {
         && list(interface, "inputs").iter().chain(list(interface, "outputs")).all(|v| number(v, "location") < LOCATIONS)
 }
 
-/// A fragment shader that reads every output, so that the device cannot leave out what computes one.
+/// Returns a fragment shader that reads every output, so that the device must compute them all.
 fn reader(subject: &Subject) -> Option<Subject> {
     let mut declarations = String::from("FRAG\nDCL OUT[0], COLOR\nDCL TEMP[0]\nIMM[0] FLT32 {0, 0, 0, 0}\n");
     let mut sum = String::from("MOV TEMP[0], IMM[0]\n");
@@ -262,8 +262,8 @@ fn reader(subject: &Subject) -> Option<Subject> {
     compile(parsed((declarations + &sum + "MOV OUT[0], TEMP[0]\nEND\n").as_bytes())?)
 }
 
-/// A million vertices from vertex buffers, four floats for each attribute. Both fetch and shade them. The device has
-/// triangles without an area, which it does not rasterise, and one pixel.
+/// Measures a million vertices from vertex buffers, four floats for each attribute. Both fetch and shade them. The
+/// device draws triangles without an area, which it does not rasterise, and one pixel.
 #[test]
 #[ignore = "it measures"]
 fn vertices_are_measured() {
@@ -274,7 +274,7 @@ fn vertices_are_measured() {
         let locations = list(&subject.interface, "inputs").iter().map(|input| number(input, "location"));
         let count = locations.max().map_or(0, |last| last as usize + 1);
         let mut vertices = vec![vec![[0.0f32; 4]; VERTICES]; count];
-        // Registers of the program, and which attribute each of them is.
+        // The registers of the program, and the attribute of each.
         let mut registers = BTreeMap::new();
         for input in list(&subject.interface, "inputs") {
             let (register, location) = (number(input, "register") as usize, number(input, "location") as usize);

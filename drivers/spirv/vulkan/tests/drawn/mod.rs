@@ -1,9 +1,9 @@
-//! Real fragment shaders drawn natively: locations, interpolation modes, built-ins, constant buffers and kills as a
-//! host sees them, which the harness of the other tests replaces.
+//! Draws with real fragment shaders natively: tests locations, interpolation modes, built-ins, constant buffers and
+//! kills as a host uses them, which the harness of the other tests replaces.
 //!
-//! A vertex shader writes what the fragment shader reads, the same values for all vertices, from constants. So every
-//! pixel has the inputs that the interpreter of the IR is given, and must have the colour that it computes. One pixel
-//! is compared; shaders with textures, images or storage are left to the harness. Every fourth file is taken, with
+//! A vertex shader writes the inputs of the fragment shader from constants, the same for all vertices. Every pixel
+//! therefore has the inputs that the interpreter of the IR is given, and must have the colour that it computes. One
+//! pixel is compared; shaders with textures, images or storage are left to the harness. Every fourth file is used, with
 //! `TGSIC_LONG` each.
 
 mod measured;
@@ -25,9 +25,9 @@ use tgsi_spirv_vulkan::draw::{Drawing, PixelFormat, Uniform, draw};
 /// Pixels of each side; the one in the middle is compared.
 const SIZE: u32 = 8;
 const PIXEL: (u32, u32) = (4, 3);
-/// Depth of the triangle.
+/// The depth of the triangle.
 const DEPTH: f32 = 0.5;
-/// Set of constant buffers, and the binding of the vertex shader's first.
+/// The set of constant buffers, and the binding of the vertex shader's first.
 const CONSTANT_SET: u32 = 0;
 const VERTEX_BINDING: u32 = 0;
 /// Bytes of a constant buffer.
@@ -63,7 +63,7 @@ fn number(value: &Value, name: &str) -> u32 {
     value[name].as_u64().and_then(|n| u32::try_from(n).ok()).unwrap_or(0)
 }
 
-/// Why a shader cannot be drawn this way.
+/// Returns why a shader cannot be drawn in this test.
 fn is_out_of_scope(subject: &Subject) -> Option<&'static str> {
     if list(&subject.interface, "resources").iter().any(|r| r["kind"] != "constant_buffer") {
         return Some("resources other than constants");
@@ -71,7 +71,7 @@ fn is_out_of_scope(subject: &Subject) -> Option<&'static str> {
     has_other_interface(subject)
 }
 
-/// The same, whatever the resources are.
+/// The same, regardless of resources.
 fn has_other_interface(subject: &Subject) -> Option<&'static str> {
     let interface = &subject.interface;
     let known = ["BuiltIn FragCoord", "FragCoord", "FrontFacing", "BuiltIn FrontFacing", "HelperInvocation"];
@@ -94,12 +94,12 @@ fn has_other_interface(subject: &Subject) -> Option<&'static str> {
     None
 }
 
-/// A vertex shader that writes the inputs of a fragment shader from constants: register n of the fragment shader from
-/// constant n.
+/// Returns a vertex shader that writes the inputs of a fragment shader from constants: register n of the fragment
+/// shader from constant n.
 fn vertex_shader(subject: &Subject) -> String {
     let mut declarations = String::from("VERT\nDCL IN[0]\nDCL OUT[0], POSITION\nDCL CONST[0][0..63]\n");
     let mut moves = String::from("MOV OUT[0], IN[0]\n");
-    // One register may be several variables, of some components each.
+    // One register may be several variables, with some of the components each.
     let mut registers: BTreeMap<u32, String> = BTreeMap::new();
     for input in list(&subject.interface, "inputs") {
         let semantic = input["semantic"].as_str().unwrap_or("GENERIC");
@@ -114,12 +114,12 @@ fn vertex_shader(subject: &Subject) -> String {
     declarations + &moves + "END\n"
 }
 
-/// Values of floats that interpolation keeps: it multiplies by 1, or by nothing.
+/// Returns whether interpolation preserves the bits of a float: it multiplies by 1, or not at all.
 fn is_kept(word: u32) -> bool {
     word == 0 || f32::from_bits(word).is_normal()
 }
 
-/// Inputs for the quad that contains the pixel, all of whose lanes have the same.
+/// Returns inputs for the quad that contains the pixel, the same in all lanes.
 fn uniform_inputs(subject: &Subject, seed: u64) -> Inputs {
     let mut inputs = inputs(&subject.lowered, seed);
     let lanes = inputs.lanes;
@@ -131,7 +131,7 @@ fn uniform_inputs(subject: &Subject, seed: u64) -> Inputs {
         }
     }
     let lane_rows = |f: &dyn Fn(usize) -> u32| (0..lanes).map(f).collect::<Vec<u32>>();
-    // Lanes are the pixels of a quad: upper left, upper right, lower left, lower right. The one compared is in it.
+    // Lanes are the pixels of a quad: upper left, upper right, lower left, lower right. The compared one is in it.
     let (left, top) = (PIXEL.0 & !1, PIXEL.1 & !1);
     let offset = if subject.lowered.info.fs.pixel_center_integer { 0.0 } else { 0.5 };
     let center = |pixel: u32, lane: usize, bit: usize| (pixel as f32 + (lane >> bit & 1) as f32 + offset).to_bits();
@@ -141,7 +141,7 @@ fn uniform_inputs(subject: &Subject, seed: u64) -> Inputs {
         vec![DEPTH.to_bits(); lanes],
         vec![1f32.to_bits(); lanes],
     ];
-    // Position and face may be inputs as well.
+    // Position and face may also be inputs.
     let face = [1.0, 0.0, 0.0, 1.0].map(|value: f32| vec![value.to_bits(); lanes]);
     for declaration in subject.source.declarations.iter().filter(|d| d.file == File::Input) {
         let rows = match declaration.semantic.map(|semantic| semantic.name) {
@@ -160,7 +160,7 @@ fn uniform_inputs(subject: &Subject, seed: u64) -> Inputs {
     inputs
 }
 
-/// Leaves what fits into the buffers that are bound, without NaN, which devices need not keep.
+/// Truncates constants to the bound buffers, and removes NaN, which devices need not preserve.
 fn limit_constants(inputs: &mut Inputs) {
     for buffer in &mut inputs.constants {
         buffer.truncate(CONSTANT_BYTES / 4);
@@ -168,7 +168,7 @@ fn limit_constants(inputs: &mut Inputs) {
     }
 }
 
-/// What the interpreter computes for the pixel; none if the shader kills it.
+/// Returns the interpreter's result for the pixel; the inner `None` if the shader kills it.
 fn expected(subject: &Subject, inputs: &Inputs) -> Option<Option<[u32; 4]>> {
     let outputs = tgsi_ir::run::run(&subject.lowered, inputs, &mut AnalyticResources::default(), LIMITS).ok()?;
     let lane = (PIXEL.0 & 1) as usize + 2 * (PIXEL.1 & 1) as usize;
@@ -180,14 +180,14 @@ fn expected(subject: &Subject, inputs: &Inputs) -> Option<Option<[u32; 4]>> {
     Some(Some(std::array::from_fn(|component| outputs.outputs.get(register, component, lane))))
 }
 
-/// Content of a constant buffer, padded with zeros.
+/// Returns the content of a constant buffer, padded with zeros.
 fn constant_bytes(words: &[u32]) -> Vec<u8> {
     let mut bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
     bytes.resize(CONSTANT_BYTES, 0);
     bytes
 }
 
-/// The constant buffers of a shader.
+/// Returns the constant buffers of a shader.
 fn uniforms(subject: &Subject, inputs: &Inputs) -> Vec<Uniform> {
     let mut uniforms = Vec::new();
     let resources = list(&subject.interface, "resources").iter();
@@ -201,13 +201,13 @@ fn uniforms(subject: &Subject, inputs: &Inputs) -> Vec<Uniform> {
     uniforms
 }
 
-/// What is done with a drawing.
+/// An operation on a drawing.
 type Act<T> = fn(&Drawing<'_>) -> Result<T, String>;
 
-/// Locations between stages that devices have: at a location beyond, shaders must be linked.
+/// The number of locations between stages; shaders with locations beyond must be linked.
 const LINK_LOCATIONS: u32 = 32;
 
-/// The codes of a vertex shader and a fragment shader that are linked.
+/// Returns the code of a vertex shader and a fragment shader after linking.
 fn linked(vertex: &tgsi::Shader, fragment: &tgsi::Shader) -> Option<[Vec<u8>; 2]> {
     let compiler = Compiler::for_target(DRIVER.target(&[]).expect("the options").into());
     let program = compiler.link(vec![vertex.into(), fragment.into()], &LinkOptions::default()).ok()?;
@@ -244,7 +244,7 @@ fn drawn_in<T>(subject: &Subject, inputs: &Inputs, size: u32, act: Act<T>) -> Re
     })
 }
 
-/// The colour of the pixel that is compared.
+/// Returns the colour of the compared pixel.
 fn drawn(subject: &Subject, inputs: &Inputs) -> Result<[u32; 4], String> {
     let pixels = drawn_in(subject, inputs, SIZE, draw)?;
     let at = ((PIXEL.1 * SIZE + PIXEL.0) * 16) as usize;
@@ -252,10 +252,10 @@ fn drawn(subject: &Subject, inputs: &Inputs) -> Result<[u32; 4], String> {
     Ok(std::array::from_fn(word))
 }
 
-/// The colour of pixels that nothing is drawn to.
+/// The colour of uncovered pixels.
 const BACKGROUND: [u32; 4] = [0, 0, 0, 0x3f80_0000];
 
-/// The same with zero for constants that are denormal floats, or pairs of them that are denormal doubles.
+/// Replaces constants that are denormal floats, or pairs of them that are denormal doubles, by zero.
 fn flushed(inputs: &Inputs, doubles: bool) -> Inputs {
     let mut inputs = inputs.clone();
     for pair in inputs.constants.iter_mut().flat_map(|buffer| buffer.chunks_exact_mut(2)) {
@@ -277,7 +277,7 @@ fn compare(subject: &Subject) -> Result<(), String> {
             !f32::from_bits(*expected).is_finite() || Agreement::of(*expected, *found) != Agreement::Different
         };
         let is_equal = |color: [u32; 4]| color.iter().zip(&found).all(agrees);
-        // Devices may take a denormal for zero; small integers look like one.
+        // Devices may flush denormals; small integers look like denormals.
         let is_flushed = |doubles| expected(subject, &flushed(&inputs, doubles)).flatten().is_some_and(is_equal);
         if !is_equal(color) && !is_flushed(false) && !is_flushed(true) {
             let expected = color;
