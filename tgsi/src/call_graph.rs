@@ -1,7 +1,7 @@
-//! The calls between the subroutines of a shader, as a graph of `petgraph`.
+//! The call graph of a shader, as a graph of `petgraph`.
 //!
-//! Nodes are the subroutines in text order and, last, the main program; edges are the `CAL`s in text order. The
-//! algorithms are those of `petgraph` that do not recurse: the depth of a graph is input.
+//! Nodes are the subroutines in text order, followed by the main program; edges are the `CAL`s in text order. Uses only
+//! the non-recursive algorithms of `petgraph`, because the input determines the depth of the graph.
 
 use petgraph::Direction;
 use petgraph::algo::kosaraju_scc;
@@ -12,39 +12,39 @@ use crate::shader::Shader;
 use crate::structure::Structure;
 use crate::tables::Opcode;
 
-/// Most calls within one another of subroutines that stay. Executors of TGSI have room for 32.
+/// Maximum call depth of the subroutines that are kept. Executors of TGSI support 32.
 const MAX_CALL_DEPTH: u32 = 31;
 
-/// The choice of the subroutines that stay subroutines, for targets that have them. Calls of the others are replaced by
-/// their code, and so are all that are called once.
+/// Decides which subroutines a target that has subroutines keeps. Calls of the others are inlined, as are calls of
+/// subroutines with a single call site.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct KeepSubroutines {
-    /// Smaller ones do not stay. Counted are the instructions, with those that replace calls.
+    /// Subroutines with fewer instructions (after inlining into them) are inlined.
     pub size: u64,
-    /// Instructions that may be copied to replace all calls of a subroutine but one, whose code is no copy. If it
-    /// were more, the subroutine stays.
+    /// Maximum number of instructions copied to inline a subroutine at all its call sites but one; the last one takes
+    /// the original code. A subroutine that would need more is kept.
     pub growth: u64,
-    /// Instructions that may be copied so in the whole shader. If it were more, all subroutines stay that are called
-    /// more than once.
+    /// Maximum number of instructions copied in the whole shader. If it would be exceeded, every subroutine with
+    /// several call sites is kept.
     pub total: u64,
 }
 
-/// The subroutines that stay, and those whose calls are inlined.
+/// The subroutines to keep; all others are inlined.
 pub struct Inlining {
-    /// By part: whether it is in the result by itself, as the main program is.
+    /// For each part, whether it is kept. The main program always is.
     pub stays: Vec<bool>,
-    /// Instructions that are in the result more often than in the source.
+    /// Number of instructions added by copying.
     pub copied: u64,
 }
 
-/// The call graph of a shader whose calls all have targets.
+/// The call graph of a shader in which every call has a target.
 pub struct CallGraph {
-    /// Edges weigh the numbers of their `CAL`s.
+    /// Edge weights are the numbers of the `CAL`s.
     graph: DiGraph<(), u32>,
 }
 
 impl CallGraph {
-    /// The graph, or none if there is no call.
+    /// Returns the graph, or none if there is no call.
     pub fn new(shader: &Shader, structure: &Structure) -> Option<CallGraph> {
         let subroutines = &structure.subroutines;
         if subroutines.is_empty() {
@@ -70,13 +70,12 @@ impl CallGraph {
         Some(CallGraph { graph })
     }
 
-    /// Number of the first `CAL`.
+    /// Returns the number of the first `CAL`.
     pub fn first_call(&self) -> Option<u32> {
         self.graph.edge_weights().next().copied()
     }
 
-    /// The calls by which a subroutine reaches itself, in text order: number of the `CAL`, index of the subroutine that
-    /// it calls.
+    /// Returns the recursive calls in text order, as pairs of the number of the `CAL` and the index of the callee.
     pub fn recursive_calls(&self) -> Vec<(u32, usize)> {
         let mut component = vec![0; self.graph.node_count()];
         for (number, nodes) in kosaraju_scc(&self.graph).into_iter().enumerate() {
@@ -84,13 +83,13 @@ impl CallGraph {
                 component[node.index()] = number;
             }
         }
-        // Who calls into its own component is on a circle.
+        // A call within a strongly connected component is on a cycle.
         let edges = self.graph.edge_references();
         let circular = edges.filter(|edge| component[edge.source().index()] == component[edge.target().index()]);
         circular.map(|edge| (*edge.weight(), edge.target().index())).collect()
     }
 
-    /// The parts that the main program calls, directly or not, and itself.
+    /// Marks the parts reachable from the main program, including itself.
     fn reachable(&self) -> Vec<bool> {
         let mut reachable = vec![false; self.graph.node_count()];
         let mut search = Dfs::new(&self.graph, node(reachable.len() - 1));
@@ -100,8 +99,8 @@ impl CallGraph {
         reachable
     }
 
-    /// Finds the subroutines that stay, and how many instructions are copied as calls of the others are replaced.
-    /// `sizes` are those of the subroutines and, last, of the main program. Without recursion.
+    /// Selects the subroutines to keep and counts the instructions that inlining the others copies. `sizes` holds those
+    /// of the subroutines, followed by that of the main program. The graph must be acyclic.
     pub fn inlining(&self, sizes: &[u64], keep: Option<KeepSubroutines>) -> Inlining {
         let inlining = self.inlining_by(sizes, keep);
         match keep {
@@ -117,7 +116,7 @@ impl CallGraph {
         let reachable = self.reachable();
         let mut inlining = Inlining { stays: vec![false; sizes.len()], copied: 0 };
         inlining.stays[main] = true;
-        // How deep calls of subroutines that stay are nested in each part.
+        // Nesting depth of calls of kept subroutines, for each part.
         let mut depths = vec![0; sizes.len()];
         let mut inlined = sizes.to_vec();
         // Callees come first.
@@ -147,8 +146,8 @@ impl CallGraph {
         inlining
     }
 
-    /// Sums a size over the main program and the subroutines that stay once all other calls are
-    /// replaced; `sizes` are those before, of the subroutines and, last, of the main program. Without recursion.
+    /// Sums a size over the main program and the kept subroutines after all other calls are inlined. `sizes` holds the
+    /// sizes before inlining: the subroutines, followed by the main program. The graph must be acyclic.
     pub fn inlined_size(&self, mut sizes: Vec<u64>, stays: &[bool]) -> u64 {
         // Callees come first.
         for caller in kosaraju_scc(&self.graph).into_iter().flatten() {
@@ -159,9 +158,9 @@ impl CallGraph {
         sizes.fold(0, |sum: u64, (size, _)| sum.saturating_add(*size))
     }
 
-    /// The depth of the deepest part once calls of subroutines that do not stay are replaced; `depths` are those of
-    /// the parts alone, in the order of `inlined_size`, and `of_call` says how deep in its part the `CAL` of a number
-    /// stands. Without recursion.
+    /// Returns the depth of the deepest part after calls of subroutines that are not kept are inlined. `depths` holds
+    /// the depth of each part alone, in the order of `inlined_size`; `of_call` returns the depth of a `CAL`, given by
+    /// number, within its part. The graph must be acyclic.
     pub fn inlined_depth(&self, mut depths: Vec<u64>, stays: &[bool], of_call: impl Fn(u32) -> u64) -> u64 {
         for caller in kosaraju_scc(&self.graph).into_iter().flatten() {
             for call in self.graph.edges(caller).filter(|call| !stays[call.target().index()]) {

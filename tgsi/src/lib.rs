@@ -1,21 +1,21 @@
 //! TGSI, the token IR of Mesa's Gallium drivers: everything that can be done with a shader without compiling it, and
-//! the way into the IR.
+//! the conversion to the IR.
 //!
-//! # Where to find what
+//! # Modules
 //!
-//! | here | in Mesa | holds |
+//! | module | in Mesa | contents |
 //! |---|---|---|
-//! | [`tables`] | `p_shader_tokens.h`, `tgsi_info.c`, `tgsi_strings.c` | opcodes, files, semantics, properties, ...: each one table |
+//! | [`tables`] | `p_shader_tokens.h`, `tgsi_info.c`, `tgsi_strings.c` | opcodes, files, semantics, properties, ..., one table each |
 //! | [`shader`] | `tgsi_full_*` of `tgsi_parse.h` | the typed shader, from text, tokens or builder |
 //! | [`tokens`] | `tgsi_parse.c`, `tgsi_build.c` | the 32-bit token stream, decoded and encoded exactly |
-//! | [`text`] | `tgsi_text.c`, `tgsi_dump.c` | the text form of every era, parsed with recovery, printed as Mesa does or without loss |
-//! | [`structure`] | nothing | which instruction closes, continues or leaves which |
-//! | [`check`] | `tgsi_sanity.c` | everything that a driver may rely on, with positions and hints |
-//! | [`scan`] | `tgsi_scan.c` | what a driver wants to know |
-//! | [`builder`] | `tgsi_ureg.c` | making shaders |
-//! | [`run`] | `tgsi_exec.c` | the reference interpreter, for all stages |
+//! | [`text`] | `tgsi_text.c`, `tgsi_dump.c` | the text form of every era: parsed with recovery, printed as Mesa does or losslessly |
+//! | [`structure`] | – | matches instructions that open, close, continue or leave a block |
+//! | [`check`] | `tgsi_sanity.c` | validation of everything that a driver relies on, with positions and hints |
+//! | [`scan`] | `tgsi_scan.c` | a summary of a shader for drivers |
+//! | [`builder`] | `tgsi_ureg.c` | constructs shaders |
+//! | [`run`] | `tgsi_exec.c` | the reference interpreter for all stages |
 //! | [`to_ir`] | `tgsi_to_nir.c` | conversion to the IR |
-//! | [`slots`] | part of `tgsi_to_nir.c` and `nir_to_tgsi.c` | semantics to slots and back, for every semantic |
+//! | [`slots`] | part of `tgsi_to_nir.c` and `nir_to_tgsi.c` | maps every semantic to a slot and back |
 //!
 //! # From text to a result
 //!
@@ -34,13 +34,13 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! # Where we differ from Mesa, and why
+//! # Differences from Mesa
 //!
-//! - Bad input of any kind is an error with a position, never a crash, and all errors of a text are reported.
-//! - Texts of every era are read; what is gone from TGSI is rewritten to what there is ([`text`]).
-//! - The default print loses nothing: a float that four decimals would change is written so that it reads back.
-//! - What TGSI leaves undefined has one meaning here: temporaries, outputs and addresses start as zero, reads outside
-//!   give zero, writes outside are dropped, float to integer saturates.
+//! - Invalid input of any kind is an error with a position, never a crash, and all errors of a text are reported.
+//! - Texts of every era are read; constructs that TGSI has since removed are rewritten to current ones ([`text`]).
+//! - The default print is lossless: a float that four decimals would change is written so that it reads back.
+//! - Undefined behaviour of TGSI has one meaning here: temporaries, outputs and addresses start as zero, reads out of
+//!   range give zero, writes out of range are dropped, float to integer conversion saturates.
 //! - The interpreter follows nesting, not labels, and runs every opcode and stage.
 
 pub mod builder;

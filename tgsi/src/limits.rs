@@ -1,7 +1,7 @@
-//! Every limit of the crate, with its reason. Exceeding one is an ordinary error with a position.
+//! All limits of the crate, with their reasons. Exceeding one is an ordinary error with a position.
 //!
-//! [`Limits`] are those that a host may set to what it wants to give to a shader; the constants are what the format has
-//! room for, and bounds of small things that nobody needs to move.
+//! [`Limits`] holds the limits that a host can set. The constants are limits of the format, and fixed bounds that hosts
+//! have no reason to change.
 
 use tgsi_environment::RunLimits;
 
@@ -10,11 +10,11 @@ use crate::tables::File;
 /// Name, default and reason of one of the [`Limits`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct LimitInfo {
-    /// Name, as `Limits::set` takes it.
+    /// Name, as `Limits::set` accepts it.
     pub name: &'static str,
-    /// Value unless another is set.
+    /// Default value.
     pub default: u64,
-    /// The quantity that is limited, and the reason for the limit.
+    /// The limited quantity and the reason for the limit.
     pub reason: &'static str,
 }
 
@@ -34,10 +34,10 @@ macro_rules! limits {
             /// All limits.
             pub const TABLE: &'static [LimitInfo] = &[$(LimitInfo { name: $name, default: $default, reason: $reason },)+];
 
-            /// Sets the limit of this name.
+            /// Sets the limit with this name.
             ///
             /// # Errors
-            /// There is none; what comes back is the name nearest to it, if one is near.
+            /// If no limit has this name: the closest known name, if any.
             pub fn set(&mut self, name: &str, value: u64) -> Result<(), Option<&'static str>> {
                 match name {
                     $($name => self.$field = value,)+
@@ -49,7 +49,7 @@ macro_rules! limits {
                 Ok(())
             }
 
-            /// The limit of this name.
+            /// Returns the limit with this name.
             pub fn get(&self, name: &str) -> Option<u64> {
                 match name {
                     $($name => Some(self.$field),)+
@@ -62,30 +62,30 @@ macro_rules! limits {
 
 limits! {
     text_bytes "text-bytes" = 1 << 26,
-        "Bytes of a text. A shader takes up to a hundred times as much memory as its text; those of applications have some hundred kilobytes.";
+        "Bytes of a text. A shader takes up to a hundred times as much memory as its text; texts of applications have some hundred kilobytes.";
     tokens "tokens" = 1 << 24,
         "Words of a token stream. The header counts them in 24 bits.";
     instructions "instructions" = 1 << 20,
         "Instructions. Time and memory grow with them; the largest shaders of applications have some ten thousand.";
     nesting "nesting" = 1024,
-        "Blocks open at a time. Whoever works on a shader keeps a stack of this depth; compilers stay far below.";
+        "Blocks open at a time. Every algorithm on nested blocks keeps a stack of this depth; the output of compilers is far below it.";
     registers "registers" = 1 << 17,
-        "Registers declared of one file, all buffers together. Drivers make room for them; 32 buffers of 4096 constants are most that any has.";
+        "Registers declared of one file, all buffers together. Drivers allocate them all; 32 buffers of 4096 constants are the most that any supports.";
     declarations "declarations" = 1 << 16,
-        "Declarations and properties. A file has so many registers, each of which could be declared by itself.";
+        "Declarations and properties. A file has as many registers, and each can have its own declaration.";
     immediates "immediates" = 1 << 15,
-        "Immediates. Operands can name no more.";
+        "Immediates. Operands cannot address more.";
     expansion "expansion" = 1 << 15,
-        "Instructions that come of a shader on its way besides its own: copied to replace calls (not what replaces the only call), storing outputs at every EMIT and RET, \
-         merging values behind blocks. Calls of calls can make exponentially much code of a few lines, many outputs or deep blocks a square of it.";
+        "Instructions that translation adds: copied to inline calls (a single call copies none), storing outputs at every EMIT and RET, \
+         merging values after blocks. Nested calls can expand a few lines exponentially, many outputs or deep blocks quadratically.";
     steps "steps" = 4_000_000,
-        "Instructions executed in a run. A loop need not end.";
+        "Instructions executed in a run. A loop may be infinite.";
     memory "memory" = 1 << 28,
         "Bytes for the registers and values of all invocations of a run. The largest ranges times a thousand invocations would be gigabytes.";
 }
 
 impl Limits {
-    /// Those that are about a run.
+    /// Returns the limits that apply to a run.
     pub fn of_runs(&self) -> RunLimits {
         RunLimits { steps: self.steps, memory: self.memory }
     }
@@ -100,61 +100,60 @@ pub const MAX_LABEL: u32 = (1 << 24) - 1;
 /// Highest array number: the array word and the indirect word give it 10 bits.
 pub const MAX_ARRAY_ID: u32 = (1 << 10) - 1;
 
-/// Highest register index of a declaration, highest outer index, and highest semantic index: fields of 16 bits,
-/// unsigned.
+/// Highest register index of a declaration, highest outer index, and highest semantic index: unsigned 16-bit fields.
 pub const MAX_DECLARED_INDEX: u32 = u16::MAX as u32;
 
-/// Lowest index of an operand: the fields of 16 bits are signed.
+/// Lowest index of an operand: a signed 16-bit field.
 pub const MIN_OPERAND_INDEX: i64 = i16::MIN as i64;
 
-/// Highest index of an operand: the fields of 16 bits are signed.
+/// Highest index of an operand: a signed 16-bit field.
 pub const MAX_OPERAND_INDEX: i64 = i16::MAX as i64;
 
-/// Bytes of a text that any limit can let through: positions have 32 bits.
+/// Maximum bytes of a text under any limit: positions have 32 bits.
 pub const MAX_POSITION: u64 = u32::MAX as u64 - 1;
 
-/// Diagnostics that the parser reports before it gives up. A text with more errors than this is not TGSI; searching all
-/// of it for more would only cost time and memory.
+/// Maximum number of diagnostics before the parser gives up. A text with more errors is not TGSI; parsing the rest
+/// would only cost time and memory.
 pub const MAX_DIAGNOSTICS: usize = 200;
 
-/// Most errors, and most warnings, that a report of the check holds; more of them would help nobody.
+/// Maximum number of errors, and of warnings, in a report of the check; more would be of no use.
 pub const MAX_FINDINGS: usize = 1000;
 
-/// Findings of a report that have notes. Looking for the other party of each would be quadratic.
+/// Maximum number of findings with notes in a report. Searching the other side of each conflict would be quadratic.
 pub const MAX_NOTED_FINDINGS: usize = 100;
 
-/// Definitions (`#define`) of a text of the old compute tests. They use less than 40.
+/// Maximum number of macros (`#define`) in a text of the old compute tests. They use less than 40.
 pub const MAX_MACROS: usize = 4096;
 
-/// Definitions that one name may lead through. More is a cycle.
+/// Maximum length of a chain of macros. A longer one is a cycle.
 pub const MAX_MACRO_DEPTH: usize = 16;
 
-/// Levels by which a printed instruction is indented at most. Deeper nesting prints at this depth; otherwise the size
-/// of a print would grow with the square of the nesting.
+/// Maximum number of indentation levels of a printed instruction. Deeper nesting is printed at this depth; otherwise
+/// the size of the print would be quadratic in the nesting depth.
 pub const MAX_INDENT: usize = 128;
 
-/// Declarations of files that no longer exist (`RES`, `TEMPX`, `IMMX`, `PRED`). Every use of such a register looks
-/// through them; drivers never had more than 128 of one kind.
+/// Maximum number of declarations of files that no longer exist (`RES`, `TEMPX`, `IMMX`, `PRED`). Every use of such a
+/// register searches them linearly; drivers never had more than 128 of one kind.
 pub const MAX_OLD_DECLARATIONS: usize = 256;
 
-/// Most words that a geometry shader may emit in one run: a loop around `EMIT` must not fill the memory before the step
-/// limit ends it.
+/// Maximum number of words that a geometry shader may emit in one run: a loop around `EMIT` must not exhaust memory
+/// before the step limit ends it.
 pub const MAX_EMITTED_WORDS: usize = 1 << 24;
 
-/// Clip and cull distances together: two registers.
+/// Maximum number of clip and cull distances together: two registers.
 pub const MAX_CLIP_AND_CULL_DISTANCES: u32 = 8;
 
-/// Vertices of a tessellation patch.
+/// Maximum number of vertices of a tessellation patch.
 pub const MAX_PATCH_VERTICES: u32 = 32;
 
-/// Most vertices that a geometry shader may emit, in any API.
+/// Maximum number of vertices that a geometry shader may emit, in any API.
 pub const MAX_GEOMETRY_OUTPUT_VERTICES: u32 = 1024;
 
-/// Most invocations of a geometry shader that drivers allow.
+/// Maximum number of invocations of a geometry shader that drivers allow.
 pub const MAX_GEOMETRY_INVOCATIONS: u32 = 127;
 
-/// Registers of a file that drivers take at most (for constants and atomic counters: outer indices), none if only the
-/// tokens limit it. More is a warning.
+/// Maximum number of registers of a file that drivers accept (for constants and atomic counters: of outer indices), or
+/// none if only the tokens limit it. Exceeding it is a warning.
 pub const fn driver_registers(file: File) -> Option<u32> {
     match file {
         File::Input | File::Output => Some(80),

@@ -1,7 +1,7 @@
-//! Lists of operands: as many as an instruction can have, with room in place for as many as instructions usually have.
+//! Lists of operands with inline storage for the usual number of operands.
 //!
-//! Shaders are lists of instructions, so their size is what a large shader costs in memory, and in time wherever it is
-//! walked. Two destinations, and four or five sources, are so rare that they stand elsewhere.
+//! Shaders are lists of instructions, so the size of an instruction determines the memory of a large shader, and the
+//! time to walk it. Two destinations, and four or five sources, are rare enough to be stored out of line.
 
 use std::ops::{Deref, DerefMut};
 
@@ -11,7 +11,7 @@ use thiserror::Error;
 use crate::tables::Opcode;
 use tgsi_diagnostics::Span;
 
-/// An instruction that does not have the operands of its opcode.
+/// An instruction with other operands than its opcode needs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
 #[error(
     "{opcode} (instruction {instruction}) needs {} destinations and {} sources",
@@ -27,23 +27,23 @@ pub struct OperandCountError {
     pub span: Span,
 }
 
-/// A list of at most `MOST` operands, `USUAL` of which have room in place.
+/// A list of at most `MOST` operands, `USUAL` of which are stored inline.
 #[derive(PartialEq, Debug)]
 pub struct Operands<T, const USUAL: usize, const MOST: usize>(SmallVec<[T; USUAL]>);
 
 impl<T, const USUAL: usize, const MOST: usize> Operands<T, USUAL, MOST> {
-    /// No operands.
+    /// Creates an empty list.
     #[inline]
     pub fn new() -> Self {
         Operands(SmallVec::new())
     }
 
-    /// The most operands that there may be.
+    /// Returns the maximum number of operands.
     pub const fn capacity(&self) -> usize {
         MOST
     }
 
-    /// Whether there may be no more.
+    /// Whether the list has the maximum number of operands.
     pub fn is_full(&self) -> bool {
         self.len() >= MOST
     }
@@ -51,7 +51,7 @@ impl<T, const USUAL: usize, const MOST: usize> Operands<T, USUAL, MOST> {
     /// Appends an operand.
     ///
     /// # Panics
-    /// If there are as many as there may be.
+    /// If the list is full.
     #[inline]
     pub fn push(&mut self, operand: T) {
         assert!(!self.is_full(), "an instruction has no more than {MOST} such operands");
@@ -61,7 +61,7 @@ impl<T, const USUAL: usize, const MOST: usize> Operands<T, USUAL, MOST> {
     /// Appends an operand.
     ///
     /// # Errors
-    /// The operand, if there are as many as there may be.
+    /// The operand, if the list is full.
     pub fn try_push(&mut self, operand: T) -> Result<(), T> {
         if self.is_full() {
             return Err(operand);
@@ -73,18 +73,18 @@ impl<T, const USUAL: usize, const MOST: usize> Operands<T, USUAL, MOST> {
     /// Inserts an operand before the one at `position`.
     ///
     /// # Panics
-    /// If there are as many as there may be, or if there is no such position.
+    /// If the list is full, or if there is no such position.
     pub fn insert(&mut self, position: usize, operand: T) {
         assert!(!self.is_full(), "an instruction has no more than {MOST} such operands");
         self.0.insert(position, operand);
     }
 
-    /// Takes the last operand.
+    /// Removes and returns the last operand.
     pub fn pop(&mut self) -> Option<T> {
         self.0.pop()
     }
 
-    /// Takes an operand out.
+    /// Removes and returns an operand.
     ///
     /// # Panics
     /// If there is no such operand.
@@ -92,12 +92,12 @@ impl<T, const USUAL: usize, const MOST: usize> Operands<T, USUAL, MOST> {
         self.0.remove(position)
     }
 
-    /// Leaves so many operands at most.
+    /// Keeps the first `count` operands.
     pub fn truncate(&mut self, count: usize) {
         self.0.truncate(count);
     }
 
-    /// Leaves no operand.
+    /// Removes all operands.
     pub fn clear(&mut self) {
         self.0.clear();
     }
@@ -133,7 +133,7 @@ impl<T, const USUAL: usize, const MOST: usize> DerefMut for Operands<T, USUAL, M
 }
 
 /// # Panics
-/// If there are more than there may be.
+/// If the capacity is exceeded.
 impl<T, const USUAL: usize, const MOST: usize> Extend<T> for Operands<T, USUAL, MOST> {
     #[inline]
     fn extend<I: IntoIterator<Item = T>>(&mut self, operands: I) {
@@ -142,7 +142,7 @@ impl<T, const USUAL: usize, const MOST: usize> Extend<T> for Operands<T, USUAL, 
 }
 
 /// # Panics
-/// If there are more than there may be.
+/// If the capacity is exceeded.
 impl<T, const USUAL: usize, const MOST: usize> FromIterator<T> for Operands<T, USUAL, MOST> {
     #[inline]
     fn from_iter<I: IntoIterator<Item = T>>(operands: I) -> Self {

@@ -1,12 +1,12 @@
-//! The typed shader: what text and tokens are read into and written from.
+//! The typed shader: text and tokens are parsed into it and printed from it.
 //!
-//! The items of a shader (declarations, immediates, properties, instructions) stand in one vector a kind, in stream
-//! order; [`Shader::order`] keeps how the kinds interleave, because texts and tokens may mix them. Immediates are
-//! numbered by their index in [`Shader::immediates`], instructions by their index in [`Shader::instructions`]; labels
-//! are instruction numbers.
+//! The items of a shader (declarations, immediates, properties, instructions) are stored in one vector per kind, in
+//! stream order; [`Shader::order`] records how the kinds interleave, because texts and tokens may mix them. Immediates
+//! are numbered by their index in [`Shader::immediates`], instructions by their index in [`Shader::instructions`];
+//! labels are instruction numbers.
 //!
-//! Invariants: `order` names every item exactly once, each kind ascending; every operand count fits the opcode table
-//! unless the shader came from tokens that say otherwise (the check reports that).
+//! Invariants: `order` names every item exactly once, each kind in ascending order; every operand count matches the
+//! opcode table unless the shader was decoded from tokens with other counts (the check reports that).
 
 use std::collections::BTreeSet;
 
@@ -26,7 +26,7 @@ pub struct Shader {
     pub processor: Processor,
     /// The position of the stage in the source.
     pub processor_span: Span,
-    /// The order in which items of the kinds follow each other in the stream.
+    /// The kinds of the items in stream order.
     pub order: Vec<ItemKind>,
     /// Declarations in stream order.
     pub declarations: Vec<Declaration>,
@@ -36,21 +36,22 @@ pub struct Shader {
     pub properties: Vec<Property>,
     /// Instructions in stream order; the index is the instruction number that labels use.
     pub instructions: Vec<Instruction>,
-    /// The differences between the words that this shader was decoded from and the words that encoding it gives: sizes
-    /// counted differently, padding bits. `(word, bits)` pairs, `bits` is xored onto the word. Empty unless decoded
-    /// from such a stream; an edit must clear it ([`Shader::forget_encoding`]).
+    /// The differences between the words that this shader was decoded from and the words that it encodes to: other
+    /// sizes, padding bits. A pair `(word, bits)` means that `bits` is xored into the word. Empty unless decoded from
+    /// such a stream; edits must clear it ([`Shader::forget_encoding`]).
     pub encoding_quirks: Vec<(u32, u32)>,
-    /// The words of the text that this shader was read from, where its instructions have other ones.
+    /// Mnemonics and numbers of the instructions in the text, where they differ from those of the shader.
     pub written: Written,
 }
 
-/// Mnemonics and numbers of instructions in the text that a shader was read from, for messages: old instructions are
-/// rewritten, one to several of today. It is no part of the shader: all are equal.
+/// Mnemonics and numbers of instructions in the text that a shader was read from, for messages: an old instruction is
+/// rewritten to one or several current ones. Not part of the meaning of the shader: all values compare equal.
 #[derive(Clone, Default, Debug)]
 pub struct Written {
-    /// The first instruction of the shader that each instruction of the text became. Empty if that has the same number.
+    /// For each instruction of the text, the first instruction of the shader that it became. Empty if the numbers are
+    /// the same.
     pub(crate) numbers: Vec<u32>,
-    /// Old mnemonics, by the number of the instruction in the shader, ascending.
+    /// Old mnemonics, in ascending order of the number of the instruction in the shader.
     pub(crate) names: Vec<(u32, &'static str)>,
 }
 
@@ -61,16 +62,16 @@ impl PartialEq for Written {
 }
 
 impl Written {
-    /// The number in the text of an instruction.
+    /// Returns the number that an instruction has in the text.
     pub(crate) fn number(&self, number: u32) -> u32 {
         match self.numbers.partition_point(|&first| first <= number) {
             0 => number,
-            // Instructions that became nothing have the number of the next one.
+            // Instructions that were removed have the number of the next one.
             after => self.numbers.partition_point(|&first| Some(&first) < self.numbers.get(after - 1)) as u32,
         }
     }
 
-    /// The mnemonic in the text of an instruction that has this opcode.
+    /// Returns the mnemonic that an instruction with this opcode has in the text.
     pub(crate) fn mnemonic(&self, number: u32, opcode: Opcode) -> &'static str {
         let found = self.names.binary_search_by_key(&number, |&(number, _)| number).ok();
         found.and_then(|at| self.names.get(at)).map_or(opcode.name(), |&(_, name)| name)
@@ -81,17 +82,17 @@ impl Written {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
 pub enum ItemKind {
-    /// Next of [`Shader::declarations`].
+    /// The next of [`Shader::declarations`].
     Declaration,
-    /// Next of [`Shader::immediates`].
+    /// The next of [`Shader::immediates`].
     Immediate,
-    /// Next of [`Shader::properties`].
+    /// The next of [`Shader::properties`].
     Property,
-    /// Next of [`Shader::instructions`].
+    /// The next of [`Shader::instructions`].
     Instruction,
 }
 
-/// An item of the stream, borrowed, with its index among its kind.
+/// A borrowed item of the stream, with its index within its kind.
 #[derive(Clone, Copy, Debug)]
 pub enum Item<'a> {
     /// A declaration.
@@ -105,7 +106,7 @@ pub enum Item<'a> {
 }
 
 impl Shader {
-    /// An empty shader.
+    /// Creates an empty shader.
     pub fn new(processor: Processor) -> Shader {
         Shader {
             processor,
@@ -120,7 +121,7 @@ impl Shader {
         }
     }
 
-    /// The buffers of which counters are declared.
+    /// Returns the buffers with declared counters.
     pub fn counter_buffers(&self) -> BTreeSet<u16> {
         let counters = self.declarations.iter().filter(|declaration| declaration.file == File::HwAtomic);
         counters.map(|declaration| declaration.dimension.unwrap_or(0)).collect()
@@ -140,7 +141,7 @@ impl Shader {
         self.declarations.splice(before..before, declarations);
     }
 
-    /// The index of the first instruction among the items.
+    /// Returns the index of the first instruction among the items.
     pub fn first_instruction(&self) -> usize {
         self.order.iter().position(|&kind| kind == ItemKind::Instruction).unwrap_or(self.order.len())
     }
@@ -169,14 +170,14 @@ impl Shader {
         self.instructions.len() as u32 - 1
     }
 
-    /// Makes room for three times as many instructions: a copy that is left behind has been written and stays in
-    /// memory, room that is not used was never touched.
+    /// Triples the capacity. A copy that is left behind has been written and so stays resident, but unused capacity is
+    /// never touched.
     #[cold]
     fn make_room(&mut self) {
         self.instructions.reserve_exact(3 * self.instructions.len());
     }
 
-    /// Restores the canonical order of the stream: properties, declarations, immediates, instructions. To be called
+    /// Restores the canonical order of the stream: properties, declarations, immediates, instructions. Must be called
     /// after the lists themselves were edited.
     pub fn order_by_kind(&mut self) {
         let counts = [
@@ -188,7 +189,7 @@ impl Shader {
         self.order = counts.into_iter().flat_map(|(kind, count)| std::iter::repeat_n(kind, count)).collect();
     }
 
-    /// Forgets how the decoded stream was encoded; to be called after an edit.
+    /// Forgets how the decoded stream was encoded; must be called after an edit.
     pub fn forget_encoding(&mut self) {
         self.encoding_quirks.clear();
         self.written = Written::default();
@@ -210,7 +211,7 @@ impl Shader {
         })
     }
 
-    /// First data word of the last property of this name; none if the shader has no such property.
+    /// Returns the first data word of the last property with this name, or none if the shader has no such property.
     pub fn property(&self, name: PropertyName) -> Option<u32> {
         self.properties.iter().rev().find(|p| p.name == name).and_then(|p| p.data.first().copied())
     }
@@ -252,7 +253,7 @@ pub struct Declaration {
 }
 
 impl Declaration {
-    /// A declaration of registers `first..=last` with nothing else said.
+    /// Creates a declaration of registers `first..=last` without attributes.
     pub fn new(file: File, first: u16, last: u16) -> Declaration {
         Declaration {
             file,
@@ -273,7 +274,7 @@ impl Declaration {
         }
     }
 
-    /// The array number, none if there is no array word or it says 0.
+    /// Returns the array number, or none if there is no array word or its number is 0.
     pub fn array(&self) -> Option<u16> {
         self.array_id.filter(|&id| id != 0)
     }
@@ -350,7 +351,7 @@ impl Immediate {
         Immediate { data_type, words: ArrayVec::from(words), span: Span::default() }
     }
 
-    /// Word of a component, 0 if the immediate has fewer.
+    /// Returns the word of a component, 0 if the immediate has fewer.
     pub fn word(&self, component: usize) -> u32 {
         self.words.get(component).copied().unwrap_or(0)
     }

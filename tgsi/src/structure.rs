@@ -1,8 +1,8 @@
-//! The control structure of a shader: which instruction closes, continues or leaves which.
+//! The control structure of a shader: matches the instructions that open, close, continue and leave blocks.
 //!
-//! Labels in texts are often missing or wrong, and the executors of this crate never follow them (`CAL` excepted): the
-//! structure comes from nesting alone. Computing it needs one pass with an explicit stack, so its depth is bounded by
-//! memory, not by the call stack.
+//! Labels in texts are often missing or wrong, and the executors of this crate never follow them (`CAL` excepted), so
+//! the structure is computed from nesting alone, in one pass with an explicit stack: memory bounds the depth, not the
+//! call stack.
 
 use thiserror::Error;
 
@@ -12,13 +12,13 @@ use crate::shader::{Shader, Written};
 use crate::tables::{BlockPart, Opcode};
 use tgsi_diagnostics::Span;
 
-/// Marks an instruction without a partner in [`Structure::partner`].
+/// The value of [`Structure::partner`] for an instruction without a partner.
 pub const NO_PARTNER: u32 = u32::MAX;
 
-/// Control structure of one shader. Instructions are named by number.
+/// The control structure of one shader. Instructions are referred to by number.
 #[derive(Clone, Debug, Default)]
 pub struct Structure {
-    /// For each instruction, the one that control may go to next or that belongs to it, else [`NO_PARTNER`]:
+    /// For each instruction, its branch target or the instruction that it is paired with, or [`NO_PARTNER`]:
     ///
     /// | instruction | partner |
     /// |---|---|
@@ -30,7 +30,7 @@ pub struct Structure {
     /// | `SWITCH` | the first `CASE` / `DEFAULT`, or its `ENDSWITCH` |
     /// | `CASE`, `DEFAULT` | the next `CASE` / `DEFAULT` of the same switch, or its `ENDSWITCH` |
     /// | `ENDSWITCH` | its `SWITCH` |
-    /// | `BRK` | the `ENDLOOP` or `ENDSWITCH` that it leaves to |
+    /// | `BRK` | the `ENDLOOP` or `ENDSWITCH` of the block that it leaves |
     /// | `CONT` | the `ENDLOOP` of the innermost loop |
     /// | `BGNSUB` | its `ENDSUB` |
     /// | `ENDSUB` | its `BGNSUB` |
@@ -38,24 +38,24 @@ pub struct Structure {
     pub partner: Vec<u32>,
     /// Subroutines as (`BGNSUB`, `ENDSUB`), in text order.
     pub subroutines: Vec<(u32, u32)>,
-    /// Number of the first `END`; the number of instructions if there is none.
+    /// Number of the first `END`, or the number of instructions if there is no `END`.
     pub end: u32,
-    /// Deepest nesting of blocks.
+    /// Maximum nesting depth of blocks.
     pub max_depth: u32,
 }
 
 impl Structure {
-    /// Instructions of the subroutines and, last, of the main program.
+    /// Returns the number of instructions of each subroutine, followed by that of the main program.
     pub fn sizes(&self) -> Vec<u64> {
         let subroutines = self.subroutines.iter().map(|&(begin, end)| u64::from(end - begin) - 1);
         subroutines.chain([u64::from(self.end)]).collect()
     }
 }
 
-/// An error of a shader that can be neither run nor converted. [`crate::check`] reports all of these, and more.
+/// An error of a shader that can be neither run nor converted. [`crate::check`] reports these, and others.
 #[derive(Clone, Debug, Error, PartialEq)]
 pub enum MalformedShader {
-    /// Blocks do not nest, or calls lead nowhere.
+    /// Blocks do not nest, or a call has no valid target.
     #[error("{}", .0.first().map_or_else(|| String::from("broken control structure"), ToString::to_string))]
     Structure(Vec<StructureError>),
     /// An instruction has fewer operands than its opcode needs.
@@ -69,7 +69,7 @@ impl MalformedShader {
         Operands => "T0400" "operand-count",
     }
 
-    /// The position of the (first) error.
+    /// Returns the position of the (first) error.
     pub fn span(&self) -> Option<Span> {
         match self {
             MalformedShader::Structure(errors) => errors.first().map(StructureError::span),
@@ -78,12 +78,12 @@ impl MalformedShader {
     }
 }
 
-/// The control structure of a shader all of whose instructions have the operands that they need.
+/// Returns the control structure of a shader, after checking that all instructions have the operands that they need.
 pub fn prepared(shader: &Shader) -> Result<Structure, MalformedShader> {
     let structure = structure(shader).map_err(MalformedShader::Structure)?;
     for (number, instruction) in shader.instructions.iter().enumerate() {
         let info = instruction.opcode.info();
-        // The stream operand of old streams' EMIT and ENDPRIM is absent and means stream 0.
+        // In old token streams EMIT and ENDPRIM lack the stream operand, which means stream 0.
         let optional = matches!(instruction.opcode, Opcode::Emit | Opcode::Endprim);
         if instruction.dst.len() < usize::from(info.num_dst)
             || (instruction.src.len() < usize::from(info.num_src) && !optional)
@@ -98,9 +98,9 @@ pub fn prepared(shader: &Shader) -> Result<Structure, MalformedShader> {
 /// An error in the nesting of a shader.
 #[derive(Clone, Debug, PartialEq)]
 pub enum StructureError {
-    /// A closing or dividing instruction without its opening one.
+    /// A closing or dividing instruction without an opening one.
     Unopened {
-        /// The instruction that stands alone.
+        /// The unmatched instruction.
         opcode: Opcode,
         /// The opcode that opens such a block.
         opening: &'static str,
@@ -111,7 +111,7 @@ pub enum StructureError {
         /// Its position.
         span: Span,
     },
-    /// A block that nothing closes.
+    /// A block that is never closed.
     Unclosed {
         /// The opening instruction.
         opcode: Opcode,
@@ -153,7 +153,7 @@ pub enum StructureError {
         /// Its position.
         span: Span,
     },
-    /// A subroutine that reaches itself through calls.
+    /// A subroutine that calls itself, directly or indirectly.
     Recursion {
         /// Number of the `BGNSUB`.
         subroutine: u32,
@@ -182,7 +182,7 @@ impl std::fmt::Display for StructureError {
 }
 
 impl StructureError {
-    /// The message, in the words of the text.
+    /// Returns the message, with the mnemonics and numbers of the text.
     pub(crate) fn message(&self, written: &Written) -> String {
         let name = |number: u32, opcode: Opcode| written.mnemonic(number, opcode);
         match *self {
@@ -204,7 +204,7 @@ impl StructureError {
             StructureError::BadCall { target, instruction, .. } => {
                 let call = name(instruction, Opcode::Cal);
                 match target {
-                    Some(target) => format!("{call} to instruction {}, which is no BGNSUB", written.number(target)),
+                    Some(target) => format!("{call} to instruction {}, which is not a BGNSUB", written.number(target)),
                     None => format!("{call} without a label"),
                 }
             }
@@ -215,7 +215,7 @@ impl StructureError {
         }
     }
 
-    /// The position of the instruction concerned.
+    /// Returns the position of the instruction concerned.
     pub fn span(&self) -> Span {
         match self {
             StructureError::Unopened { span, .. }
@@ -233,15 +233,15 @@ impl StructureError {
 struct Open {
     opcode: Opcode,
     instruction: u32,
-    /// Last `ELSE`, `CASE` or `DEFAULT` (or the opener), whose partner is the next of these.
+    /// The last `ELSE`, `CASE` or `DEFAULT` (or the opener); the next divider or the closer becomes its partner.
     last_divider: u32,
     /// The `ELSE` or `DEFAULT`.
     divided: Option<u32>,
-    /// `BRK` and `CONT` that leave to the end of this block.
+    /// `BRK` and `CONT` that branch to the end of this block.
     leaving: Vec<u32>,
 }
 
-/// Computes the structure of `shader`, or all that is wrong with its nesting.
+/// Computes the structure of `shader`, or all errors in its nesting.
 pub fn structure(shader: &Shader) -> Result<Structure, Vec<StructureError>> {
     let instructions = &shader.instructions;
     let mut result = Structure {
@@ -252,8 +252,8 @@ pub fn structure(shader: &Shader) -> Result<Structure, Vec<StructureError>> {
     };
     let mut errors = Vec::new();
     let mut stack: Vec<Open> = Vec::new();
-    // Places on `stack` of the open loops, and of the open loops and switches: finding the target of BRK and CONT is
-    // O(1).
+    // Indices in `stack` of the open loops, and of the open loops and switches, so that finding the target of BRK and
+    // CONT is O(1).
     let mut loops: Vec<usize> = Vec::new();
     let mut breakables: Vec<usize> = Vec::new();
     let mut calls: Vec<u32> = Vec::new();
@@ -446,12 +446,12 @@ mod tests {
             ["ENDLOOP cannot close the IF of instruction 0"]
         );
         assert_eq!(kinds(&[(If, None), (Else, None), (Else, None), (Endif, None)]), ["second ELSE in one block"]);
-        assert_eq!(kinds(&[(Cal, Some(7))]), ["CAL to instruction 7, which is no BGNSUB"]);
+        assert_eq!(kinds(&[(Cal, Some(7))]), ["CAL to instruction 7, which is not a BGNSUB"]);
         assert_eq!(
             kinds(&[(End, None), (Bgnsub, None), (Cal, Some(1)), (Endsub, None)]),
             ["subroutine at instruction 1 calls itself"]
         );
-        // Every call of a circle, but not the one that leads into it.
+        // All calls of a cycle, except the one that enters it.
         let circle = [(Cal, Some(2)), (End, None), (Bgnsub, None), (Cal, Some(5)), (Endsub, None)];
         let circle = [&circle[..], &[(Bgnsub, None), (Cal, Some(2)), (Endsub, None)]].concat();
         assert_eq!(

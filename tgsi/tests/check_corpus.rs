@@ -1,4 +1,4 @@
-//! The check and the scan over real shaders. Runs where the shared data folder is at hand.
+//! The check and the scan over real shaders. Requires the shared data folder.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -12,7 +12,7 @@ use tgsi::shader::Shader;
 use tgsi::text::parse;
 use tgsi::tokens;
 
-/// All shaders of the corpus by path below it, in order of the manifest.
+/// All shaders of the corpus by relative path, in the order of the manifest.
 fn corpus(shared: &Path) -> BTreeMap<String, Shader> {
     let manifest = fs::read_to_string(shared.join("corpus/MANIFEST.csv")).expect("the manifest");
     let names = manifest.lines().skip(1).filter_map(|row| row.split(',').next());
@@ -24,7 +24,7 @@ fn corpus(shared: &Path) -> BTreeMap<String, Shader> {
         .collect()
 }
 
-/// Errors by code, with the first shaders that have them, and how often each warning occurs.
+/// Errors by code, with the first shaders that have them, and the number of each warning.
 fn judge<'a>(shaders: impl Iterator<Item = (&'a String, &'a Shader)>) -> (String, BTreeMap<&'static str, usize>) {
     let mut errors: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     let mut warnings = BTreeMap::new();
@@ -68,7 +68,7 @@ fn scan_counts_what_the_manifest_says() {
         let scan = scan(shader);
         assert_eq!(scan.processor.name(), fields[1], "{}", fields[0]);
         compared += 1;
-        // Old dialects have opcodes that are read as one or several of today's.
+        // Old dialects have opcodes that are rewritten to one or several current ones.
         if fields[6] == "rejects" {
             continue;
         }
@@ -81,7 +81,7 @@ fn scan_counts_what_the_manifest_says() {
     assert_eq!(compared, 1695);
 }
 
-/// The reference data counts the temporaries of the shaders that it takes.
+/// The reference data counts the temporaries of the shaders that Mesa accepts.
 #[test]
 #[cfg_attr(not(reference_data), ignore = "there is no reference data")]
 fn scan_counts_temporaries() {
@@ -118,8 +118,8 @@ fn shaders_of_one_opcode_have_no_errors() {
     assert!(shaders.len() > 700, "{}", shaders.len());
 }
 
-/// Wrong input is refused by the reader or by the check. The names are of inputs that the reference takes, or that do
-/// no harm.
+/// Invalid input is rejected by the parser or by the check. The names are those of inputs that Mesa accepts, or that
+/// are harmless.
 #[test]
 #[cfg_attr(not(reference_data), ignore = "there is no reference data")]
 fn bad_input_is_refused() {

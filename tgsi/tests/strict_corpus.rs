@@ -1,10 +1,11 @@
-//! The grammar of Mesa 25 against what its parser said of every real shader, and against our parser: whatever it takes,
+//! The grammar of Mesa 25 against the verdict of its parser on every real shader, and against our parser, which must
+//! accept everything that Mesa's accepts.
 //! ours takes.
 
 use crate::common::{shaders, shared};
 use tgsi::text::{mesa25, parse};
 
-/// Path and verdict of each row of the manifest: the path is the first column, the verdict the last.
+/// Path and verdict in each row of the manifest: the first and the last column.
 fn manifest(text: &str) -> Vec<(&str, bool)> {
     let rows = text.lines().skip(1).filter_map(|line| {
         let path = line.split(',').next()?.trim_matches('"');
@@ -34,8 +35,8 @@ fn verdicts_are_those_of_mesa() {
     assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), rows.len(), wrong.join("\n"));
 }
 
-/// Where texts come from is guessed; of those that Mesa printed nearly all rightly, of those that people wrote nearly
-/// none as Mesa's.
+/// The guessed origin is right for almost all texts printed by Mesa, and almost no text written by hand is attributed
+/// to Mesa.
 #[test]
 #[cfg_attr(not(reference_data), ignore = "there is no reference data")]
 fn origins_are_mostly_right() {
@@ -57,8 +58,8 @@ fn origins_are_mostly_right() {
     assert!(hand >= 120 && nir + glsl <= 25);
 }
 
-/// Texts with a byte changed: what the grammar of Mesa 25 takes, our parser takes too, but for what is out of the range
-/// of a field (Mesa cuts it off).
+/// Texts with one byte changed: our parser accepts everything that the grammar of Mesa 25 accepts, except values out of
+/// the range of a field (Mesa truncates them).
 #[test]
 #[cfg_attr(not(reference_data), ignore = "there is no reference data")]
 fn what_mesa_takes_is_taken() {

@@ -1,4 +1,4 @@
-//! Findings of the parser on wrong texts: rule, position, message, hint; and that it reports every error of a text.
+//! Findings of the parser on invalid texts: rule, position, message, hint. Every error of a text is reported.
 
 use pretty_assertions::assert_eq;
 use tgsi::limits::{Limits, MAX_DIAGNOSTICS, MAX_OLD_DECLARATIONS};
@@ -24,7 +24,7 @@ fn errors(text: &str) -> Vec<String> {
     }
 }
 
-/// The only error of a text of [`HEAD`], this line 5, and `END`.
+/// Returns the only error of a text of [`HEAD`], this line 5, and `END`.
 fn error_of(line: &str) -> String {
     let found = errors(&format!("{HEAD}{line}\nEND\n"));
     assert_eq!(found.len(), 1, "{found:?}");
@@ -101,7 +101,7 @@ fn every_error() {
             "5:27: error[immediate-count]: an immediate of type FLT32 has at most 4 values",
         ),
         ("IMM[0] FLT64 {1, 2, 3}", "5:21: error[immediate-count]: an immediate of type FLT64 has at most 2 values"),
-        ("IMM[3] FLT32 {1, 2, 3, 4}", "5:1: error[immediate-order]: IMM[3] stands where IMM[0] should be declared"),
+        ("IMM[3] FLT32 {1, 2, 3, 4}", "5:1: error[immediate-order]: found IMM[3] where IMM[0] should be declared"),
         ("MOV OUT[0, IN[0]", "5:10: error[expected-character]: expected `]`, found `,`"),
         ("IMM[0] FLT32 {1, 2", "5:19: error[expected-character]: expected `,`, found the end of the line"),
         ("MOV OUT[0], --IN[0]", "5:14: error[expected]: expected a register, found `-`"),
@@ -120,10 +120,10 @@ fn every_error() {
         ),
         ("CAL :16777216", "5:6: error[out-of-range]: label 16777216 is out of range, 0 to 16777215 are possible"),
         ("DCL TEMP[5..2]", "5:10: error[range-backwards]: the range 5..2 ends before it begins"),
-        ("DCL TEMP[]", "5:5: error[empty-brackets]: `[]` says nothing here"),
+        ("DCL TEMP[]", "5:5: error[empty-brackets]: `[]` has no meaning here"),
         (
             "MOV OUT[0].yx, IN[0]",
-            "5:12: error[write-mask]: `.yx` is not a write mask (components stand in order, each once: `.xy`)",
+            "5:12: error[write-mask]: `.yx` is not a write mask (components must be in order, each once: `.xy`)",
         ),
         (
             "MOV OUT[0].q, IN[0]",
@@ -166,10 +166,13 @@ fn every_error() {
         ("#endif", "5:1: error[unbalanced-conditional]: `#endif` without its counterpart"),
         ("#else", "5:1: error[unbalanced-conditional]: `#else` without its counterpart"),
         ("#ifndef X", "5:1: error[unbalanced-conditional]: `#ifdef` without its counterpart"),
-        ("#define a b\n#define b a\nMOV OUT[0], a", "7:13: error[macro-depth]: the definition of `a` leads too far"),
+        (
+            "#define a b\n#define b a\nMOV OUT[0], a",
+            "7:13: error[macro-depth]: the definition of `a` is recursive or too deep",
+        ),
         (
             "DCL TEMP[4..32767]\nCLAMP OUT[0], IN[0], IN[0], IN[0]",
-            "8:1: error[no-registers]: the shader leaves no numbers for the registers that its scratch temporaries need",
+            "8:1: error[no-registers]: the shader leaves no register numbers for its scratch temporaries",
         ),
         ("5 MOV OUT[0], IN[0]", "5:3: error[expected-character]: expected `:`, found `MOV`"),
         ("MOV OUT[0], IN[0] :x", "5:20: error[expected]: expected a number, found `x`"),
@@ -192,7 +195,7 @@ fn errors_of_the_whole_text() {
         &format!("FRAG\n{many}END\n"),
         "258:5: error[too-many-old-declarations]: at most 256 declarations of files that TGSI no longer has are read",
     );
-    // Never touched: the length alone decides.
+    // The memory is never touched, because the length alone decides.
     let long = parse(&vec![0; Limits::default().text_bytes as usize + 1]).expect_err("too long");
     assert_eq!(show(b"", &long), ["1:1: error[text-too-long]: the text has 67108865 bytes, at most 67108864 are read"]);
     let many = errors(&format!("FRAG\n{}", "BOGUS\n".repeat(MAX_DIAGNOSTICS + 50)));
@@ -210,7 +213,7 @@ fn all_errors_are_reported_once() {
         [
             "2:12: error[unknown-attribute]: unknown semantic or attribute `GENERICC` in a declaration (did you mean `GENERIC`?)",
             "4:18: error[immediate-value]: `x` is not a value of type FLT32",
-            "6:17: error[write-mask]: `.yx` is not a write mask (components stand in order, each once: `.xy`)",
+            "6:17: error[write-mask]: `.yx` is not a write mask (components must be in order, each once: `.xy`)",
             "6:32: error[unknown-opcode]: unknown opcode `MUUL` (did you mean `MUL`?)",
             "7:16: error[too-few-operands]: ADD needs 3 operands, there are 1",
             "9:9: error[too-few-operands]: MOV needs 2 operands, there are 0",
@@ -240,7 +243,7 @@ fn warnings() {
     );
     assert_eq!(
         warnings("TESS_EVAL\nDCL SV[0], (null)\nEND"),
-        ["2:12: warning[null-name]: `(null)` is what Mesa prints for several values without a name; it is read as \
+        ["2:12: warning[null-name]: Mesa prints several unnamed values as `(null)`; this one is read as \
              TESS_DEFAULT_OUTER_LEVEL"]
     );
     assert_eq!(
@@ -251,7 +254,7 @@ fn warnings() {
 
 #[test]
 fn large_texts_take_linear_time() {
-    // Generous: each of these takes well under a second when it is linear, and minutes when it is quadratic.
+    // Generous: each of these takes well under a second if it is linear, and minutes if it is quadratic.
     let limit = std::time::Duration::from_secs(20);
     let many = 100_000;
     let texts = [

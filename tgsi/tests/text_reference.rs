@@ -1,5 +1,4 @@
-//! Text and tokens against real shaders: what Mesa 25 prints and encodes for them. Runs where the shared data folder is
-//! at hand.
+//! Text and tokens of real shaders, compared with those of Mesa 25. Requires the shared data folder.
 
 use std::fs;
 use std::path::Path;
@@ -67,7 +66,7 @@ fn corpus_texts() {
                 wrong.push(format!("{name}: {:?}", parsed.warnings));
             }
         }
-        // What is printed reads back: the default to the same words, Mesa's to the same text.
+        // Both prints can be parsed: the default to the same words, Mesa's to the same text.
         let default = print(&parsed.shader, PrintOptions::default());
         let again = parse(default.as_bytes()).unwrap_or_else(|errors| panic!("{name}: {errors:?}\n{default}"));
         assert_eq!(encode(&again.shader).as_ref(), Ok(&words), "{name}");

@@ -1,4 +1,4 @@
-//! Round trips over generated shaders: whatever the token stream can say, the default print says too.
+//! Round trips over generated shaders: the default print can express everything that the token stream can.
 
 use pretty_assertions::assert_eq;
 use tgsi::shader::{
@@ -13,7 +13,7 @@ use tgsi::tables::{
 use tgsi::text::{PrintOptions, parse, print};
 use tgsi::tokens::{bytes_from_words, decode, encode, looks_like_tokens, words_from_bytes};
 
-/// A small generator of numbers (xorshift).
+/// A small random number generator (xorshift).
 struct Random(u64);
 
 impl Random {
@@ -36,7 +36,7 @@ impl Random {
         from[self.below(from.len() as u64) as usize]
     }
 
-    /// A number with extremes more often than others.
+    /// Returns a number that is more often extreme.
     fn word(&mut self) -> u32 {
         match self.below(6) {
             0 => self.pick(&[
@@ -212,7 +212,7 @@ impl Random {
     }
 }
 
-/// Words, shader and default print are the same thing.
+/// Checks that words, shader and default print are equivalent.
 fn check(shader: &Shader) {
     let words = encode(shader).expect("generated shaders fit");
     let decoded = decode(&words).unwrap_or_else(|error| panic!("{error}: {shader:?}"));
@@ -228,7 +228,7 @@ fn check(shader: &Shader) {
     let bytes = bytes_from_words(&words);
     assert!(looks_like_tokens(&bytes));
     assert_eq!(words_from_bytes(&bytes), Ok(words));
-    // Mesa's print loses things, but reading must not break on it.
+    // Mesa's print is lossy, but parsing it must not fail.
     let mesa = print(&decoded, PrintOptions { mesa: true, hex_floats: false });
     drop(parse(mesa.as_bytes()));
 }
@@ -283,7 +283,7 @@ fn streams_of_other_producers_keep_their_words() {
     for _ in 0..500 {
         let shader = random.shader();
         let mut words = encode(&shader).expect("generated shaders fit");
-        // Sizes of declarations and instructions and padding say nothing.
+        // Sizes of declarations and instructions, and padding, have no meaning.
         let mut at = 2;
         while let Some(&word) = words.get(at) {
             let size = match word & 15 {
@@ -314,7 +314,7 @@ fn damaged_words_do_no_harm() {
     for _ in 0..60 {
         let words = encode(&random.shader()).expect("generated shaders fit");
         for length in 0..words.len() {
-            assert!(decode(&words[..length]).is_err(), "a part of a stream is no stream");
+            assert!(decode(&words[..length]).is_err(), "a part of a stream is not a stream");
             let mut short = words[..length].to_vec();
             if let Some(header) = short.first_mut() {
                 *header = 2 | (length.saturating_sub(2) as u32) << 8;
@@ -327,7 +327,7 @@ fn damaged_words_do_no_harm() {
             words[at] ^= 1 << random.below(32);
             if let Ok(shader) = decode(&words) {
                 if words[0] & 0xff == 2 {
-                    assert_eq!(encode(&shader), Ok(words), "what is read is written");
+                    assert_eq!(encode(&shader), Ok(words), "decoding and encoding are inverse");
                 }
                 drop(print(&shader, PrintOptions::default()));
             }
@@ -349,7 +349,7 @@ fn damaged_texts_do_no_harm() {
             text[at] = random.pick(b"0159ABZ[](){}.,:-|\n \0\xff#;/");
             match parse(&text) {
                 Ok(parsed) => {
-                    let words = encode(&parsed.shader).expect("what is read can be encoded");
+                    let words = encode(&parsed.shader).expect("a parsed shader can be encoded");
                     let again = print(&parsed.shader, PrintOptions::default());
                     let again = parse(again.as_bytes()).unwrap_or_else(|errors| panic!("{errors:?}\n{again}"));
                     assert_eq!(encode(&again.shader), Ok(words));

@@ -1,5 +1,5 @@
-//! Real shaders cut off at every byte of their text and at every word of their tokens: an error or a shader, never a
-//! panic, and every error has a place within the input.
+//! Real shaders truncated at every byte of their text and at every word of their tokens: the result is an error or a
+//! shader, never a panic, and every error has a position within the input.
 
 use std::path::PathBuf;
 
@@ -7,7 +7,7 @@ use crate::common::shared;
 use tgsi::check::check;
 use tgsi::tokens::{decode, encode};
 
-/// Fifty shaders of moderate size, spread over the corpus.
+/// Fifty shaders of moderate size from the whole corpus.
 fn chosen(corpus: PathBuf) -> Vec<Vec<u8>> {
     let mut files: Vec<PathBuf> = ["ntt22", "glsl_to_tgsi20", "public"]
         .iter()
@@ -58,7 +58,7 @@ fn every_truncation_of_tokens_is_an_error() {
             let error = decode(&words[..length]).expect_err("the header counts the words");
             assert!(error.word() <= length);
         }
-        // The same with a header that tells the truth: what is whole is a shader, the rest an error.
+        // The same with a correct header: a complete prefix is a shader, any other an error.
         let body: Vec<u32> = words.drain(2..).collect();
         for length in 0..body.len() {
             let mut cut = vec![2 | (length as u32) << 8, words[1]];

@@ -50,7 +50,7 @@ fn calls_and_runs_have_two_sides() {
         assert_eq!(tgsic(&[command, "--limit=expansion=0"], &large).status, 0, "there are subroutines");
     }
     let virgl = tgsic(&["translate", "--dialect=virgl", "--limit=expansion=7"], &calls);
-    let error = "without subroutines 8 instructions would be copied to replace calls; 7 is the limit";
+    let error = "without subroutines 8 instructions would be copied to inline calls; 7 is the limit";
     assert!(virgl.status == 1 && virgl.stderr.contains(error), "{}", virgl.stderr);
 
     let run = |setting: &str| tgsic(&["run", "--limit", setting], FRAG);
@@ -111,7 +111,7 @@ fn strict_takes_what_mesa_takes() {
             assert_eq!(tgsic(&[command], text).status, 0, "{command}");
             let strict = tgsic(&[command, "--strict", "--error-format=gcc"], text);
             assert_eq!(strict.status, 1, "{command}");
-            let error = "the parser of Mesa 25 stops here: it wants DCL, IMM, PROPERTY or an opcode of today [T0060]";
+            let error = "the parser of Mesa 25 stops here, expecting DCL, IMM, PROPERTY or a current opcode [T0060]";
             assert!(
                 strict.stderr.contains(&format!("<stdin>:{line}:1: error: {error}")),
                 "{command}: {}",

@@ -176,7 +176,7 @@ fn errors_of_parser_and_check_come_together() {
             output.stderr,
             "<stdin>:3:1: error: unknown opcode `MOOV` (did you mean `MOV`?) [T0003]\n\
              <stdin>:4:13: error: TEMP[2] is not declared (declare the register, or widen the range that is declared) [T0402]\n\
-             <stdin>:5:1: error: ELSE without IF (blocks are closed and divided by instructions of their own kind) [T0301]\n",
+             <stdin>:5:1: error: ELSE without IF (each kind of block has its own closing and dividing instructions) [T0301]\n",
             "{command}"
         );
     }
@@ -262,7 +262,7 @@ fn warnings_become_what_is_asked_for() {
 #[test]
 fn codes_are_explained() {
     let page = tgsic(&["explain", "T0402"], "").success();
-    assert!(page.text().starts_with("error[T0402] undeclared-register: A register is used"), "{}", page.text());
+    assert!(page.text().starts_with("error[T0402] undeclared-register: An undeclared register"), "{}", page.text());
     for part in ["\nWrong:\n\n    FRAG\n", "\nRight:\n\n    FRAG\n"] {
         assert!(page.text().contains(part), "{}", page.text());
     }

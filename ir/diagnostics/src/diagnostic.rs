@@ -1,4 +1,4 @@
-//! Findings about a shader in a form that every front end can show: severity, position, message, rule and hint.
+//! Diagnostics in a form that every front end can show: severity, position, message, rule and hint.
 //!
 //! The parser and the check report [`Diagnostic`]s; [`LineIndex`] turns their byte offsets into lines and columns.
 
@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::code::ErrorCode;
 use crate::span::Span;
 
-/// The severity of a finding.
+/// The severity of a diagnostic.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
@@ -30,7 +30,7 @@ impl std::fmt::Display for Severity {
 /// it in the text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Focus {
-    /// The whole of the span.
+    /// The whole span.
     #[default]
     Whole,
     /// The first word: the mnemonic of an instruction, without suffixes.
@@ -47,25 +47,25 @@ pub enum Focus {
     Components,
 }
 
-/// Something else that a finding speaks of: the other party of a conflict.
+/// Another position that a diagnostic refers to, such as the other side of a conflict.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Note {
     /// The position.
     pub span: Span,
-    /// The token meant.
+    /// The relevant token of the span.
     pub focus: Focus,
     /// The message, without position and full stop.
     pub message: String,
 }
 
-/// A finding.
+/// A diagnostic.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Diagnostic {
     /// The severity.
     pub severity: Severity,
     /// The position: bytes of the text or words of the token stream.
     pub span: Span,
-    /// The token of the span that is meant.
+    /// The relevant token of the span.
     pub focus: Focus,
     /// The message, without position and full stop.
     pub message: String,
@@ -73,24 +73,24 @@ pub struct Diagnostic {
     pub code: ErrorCode,
     /// The remedy.
     pub hint: Option<String>,
-    /// Other positions that the finding refers to.
+    /// Other positions that the diagnostic refers to.
     pub notes: Vec<Note>,
 }
 
-/// Sorts findings by where they begin; those that begin at one place keep their order. All who sort findings call this:
-/// each other place would have its own copy of the sort, which takes 6 KB.
+/// Sorts diagnostics by start position, stably. All sorting of diagnostics uses this function, because each further
+/// instance of the sort adds 6 KB of code.
 pub fn sort_by_start(findings: &mut [Diagnostic]) {
     findings.sort_by_key(|finding| finding.span.start);
 }
 
 impl Diagnostic {
-    /// A finding.
+    /// Creates a diagnostic.
     pub fn new(severity: Severity, code: ErrorCode, span: Span, message: impl Into<String>) -> Diagnostic {
         let (focus, message) = (Focus::Whole, message.into());
         Diagnostic { severity, span, focus, message, code, hint: None, notes: Vec::new() }
     }
 
-    /// An error.
+    /// Creates an error.
     pub fn error(code: ErrorCode, span: Span, message: impl Into<String>) -> Diagnostic {
         Diagnostic::new(Severity::Error, code, span, message)
     }
@@ -101,7 +101,7 @@ impl Diagnostic {
         self
     }
 
-    /// Narrows the finding to one token of its span.
+    /// Narrows the diagnostic to one token of its span.
     pub fn with_focus(mut self, focus: Focus) -> Diagnostic {
         self.focus = focus;
         self
@@ -120,7 +120,7 @@ impl Diagnostic {
         }
     }
 
-    /// Whether it is an error.
+    /// Whether the diagnostic is an error.
     pub fn is_error(&self) -> bool {
         self.severity == Severity::Error
     }
@@ -132,7 +132,7 @@ impl std::fmt::Display for Diagnostic {
     }
 }
 
-/// Starts of the lines of a text, to turn byte offsets into lines and columns.
+/// Start offsets of the lines of a text, to convert byte offsets to lines and columns.
 #[derive(Clone, Debug)]
 pub struct LineIndex {
     /// Byte offset of the first byte of each line.
@@ -146,7 +146,7 @@ impl LineIndex {
         LineIndex { starts: std::iter::once(0).chain(after_newlines).collect() }
     }
 
-    /// Line and column (in bytes) of a byte offset, both from 1. An offset past the end counts on in the last line.
+    /// Returns the 1-based line and column (in bytes) of a byte offset. An offset past the end is in the last line.
     pub fn line_column(&self, offset: u32) -> (u32, u32) {
         let line = self.starts.partition_point(|&start| start <= offset).max(1);
         let start = self.starts.get(line - 1).copied().unwrap_or(0);

@@ -1,19 +1,19 @@
-//! Where something stands in the source of a shader.
+//! Positions in the source of a shader.
 
-/// A range of the source: bytes of a text, or words of a token stream (which of the two, the shader's origin says).
+/// A range of the source: bytes of a text or words of a token stream, depending on the origin of the shader.
 ///
-/// Two spans always compare equal: a position is not part of what a shader means, so that shaders read from differently
-/// laid out sources can be compared with `==`.
+/// Two spans always compare equal: a position does not affect the meaning of a shader, so shaders read from differently
+/// formatted sources can be compared with `==`.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Span {
-    /// First byte (or word).
+    /// Offset of the first byte (or word).
     pub start: u32,
-    /// One past the last byte (or word).
+    /// Offset after the last byte (or word).
     pub end: u32,
 }
 
 impl Span {
-    /// The range from `start` to `end`, the latter excluded.
+    /// Creates the range from `start` to `end` (exclusive).
     pub const fn new(start: u32, end: u32) -> Span {
         Span { start, end }
     }

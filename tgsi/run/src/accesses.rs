@@ -1,9 +1,9 @@
-//! Reports the accesses of a run, for checks that a translation accesses nothing that its source does not.
+//! Reports the accesses of a run, to check that a translation makes no access that its source does not make.
 //!
-//! An observer hears of every access whose target depends on more than the instruction, lane by lane, for lanes that
-//! execute: registers named by an index register, constants, memory, images and textures. Lanes that were killed go on
-//! here for the sake of their neighbours, but need not do so elsewhere: nothing is heard of them. Runs without observer
-//! pay one comparison for each such operand.
+//! An observer is called for every access with a target that depends on more than the instruction, for each executing
+//! lane: registers with an indirect index, constants, memory, images and textures. Killed lanes continue here for the
+//! derivatives of their neighbours but need not do so elsewhere, so their accesses are not reported. Runs without an
+//! observer pay one comparison for each such operand.
 
 use tgsi_environment::{ImageTexel, TextureLookup, TextureRequest};
 
@@ -21,7 +21,7 @@ pub struct Access {
     pub instruction: usize,
     /// Its opcode.
     pub opcode: Opcode,
-    /// The thing that is accessed.
+    /// The target of the access.
     pub target: AccessTarget,
 }
 
@@ -30,16 +30,16 @@ pub struct Access {
 pub enum AccessTarget {
     /// A register.
     Register {
-        /// Its file.
+        /// The file.
         file: File,
-        /// Vertex, or constant buffer.
+        /// The vertex, or the constant buffer.
         outer: Option<i64>,
-        /// Its number.
+        /// The number.
         index: i64,
-        /// Whether it is declared, and in the array that the operand names; constants always are.
+        /// Whether it is declared, and in the array that the operand names. Always true for constants.
         exists: bool,
     },
-    /// A word of memory: `BUFFER`, `MEMORY`, constants that are read as bytes (`CONST`), counters (`HWATOMIC`).
+    /// A word of memory: `BUFFER`, `MEMORY`, constants read as bytes (`CONST`), counters (`HWATOMIC`).
     Word {
         /// The kind of memory.
         file: File,
@@ -48,27 +48,27 @@ pub enum AccessTarget {
         /// Address in bytes, or the number of the counter.
         address: u64,
     },
-    /// A texel that integers name: of an image (`IMAGE`), or of a texture (`SAMP`).
+    /// A texel addressed by integers, of an image (`IMAGE`) or a texture (`SAMP`).
     Texel {
         /// `IMAGE` or `SAMP`.
         file: File,
-        /// Image or texture.
+        /// The image or texture.
         unit: u32,
-        /// Its coordinates, and the sample or level.
+        /// The coordinates, and the sample or level.
         coordinates: [u32; 4],
     },
-    /// A texture that is sampled; for sizes and handles the sampler is 0.
+    /// A sampled texture. The sampler is 0 for sizes and handles.
     Sample {
         /// The texture.
         texture: u32,
         /// The sampler.
         sampler: u32,
     },
-    /// The size or handle of a resource.
+    /// A query of the size or handle of a resource.
     Query {
         /// The kind of resource.
         file: File,
-        /// Its number.
+        /// The number of the resource.
         unit: i64,
     },
 }
@@ -77,7 +77,7 @@ pub enum AccessTarget {
 pub type AccessObserver<'a> = &'a mut dyn FnMut(Access);
 
 impl Machine<'_> {
-    /// Tells the observer, if there is one.
+    /// Reports an access to the observer, if there is one.
     pub(super) fn observe(&mut self, lane: usize, target: AccessTarget) {
         if let Some(observer) = &mut self.observer
             && self.killed[lane] == 0
@@ -87,12 +87,12 @@ impl Machine<'_> {
         }
     }
 
-    /// Tells the observer of a register of this cell in a lane.
+    /// Reports a register access of a lane.
     pub(super) fn observe_register(&mut self, address: &Address, cell: Cell, lane: usize) {
         if self.observer.is_none() || self.exec[lane] == 0 {
             return;
         }
-        // Here a constant buffer is named, no register of it.
+        // The operand names a constant buffer, not one of its registers.
         if matches!(self.program.code.get(self.current), Some(op) if matches!(op.opcode, Opcode::Load | Opcode::Resq)) {
             return;
         }
@@ -106,7 +106,7 @@ impl Machine<'_> {
         self.observe(lane, target);
     }
 
-    /// Tells the observer of `count` words of what `resource` names, if that is memory.
+    /// Reports accesses to `count` words of `resource`, if it is memory.
     pub(super) fn observe_memory(&mut self, lane: usize, resource: Resource, start: u32, count: usize) {
         let (file, unit) = match resource {
             Resource::Buffer(number) => (File::Buffer, number as i64),
@@ -122,12 +122,12 @@ impl Machine<'_> {
         self.observe_words(lane, file, unit, start, count);
     }
 
-    /// Tells the observer of a texel of an image.
+    /// Reports an access to a texel of an image.
     pub(super) fn observe_texel(&mut self, lane: usize, (unit, [x, y, z], sample): ImageTexel) {
         self.observe(lane, AccessTarget::Texel { file: File::Image, unit, coordinates: [x, y, z, sample] });
     }
 
-    /// Tells the observer of a lookup.
+    /// Reports a texture lookup.
     pub(super) fn observe_lookup(&mut self, quad: usize, request: &TextureRequest) {
         if self.observer.is_none() {
             return;
@@ -149,12 +149,12 @@ impl Machine<'_> {
         }
     }
 
-    /// Tells the observer that sizes or handles of a resource are asked for.
+    /// Reports a query of the size or handle of a resource.
     pub(super) fn observe_query(&mut self, lane: usize, file: File, unit: i64) {
         self.observe(lane, AccessTarget::Query { file, unit });
     }
 
-    /// Tells the observer of `count` words of memory.
+    /// Reports accesses to `count` words of memory.
     fn observe_words(&mut self, lane: usize, file: File, unit: i64, start: u32, count: usize) {
         if self.observer.is_some() {
             for word in 0..count {

@@ -1,35 +1,35 @@
 //! Float arithmetic, float comparisons and selections.
 //!
 //! No operation is fused except `FMA`. Sums of products round at every step, in the order x, y, z, w. `MIN` and `MAX`
-//! return the other operand if one is NaN (the second if both are) and the first if both compare equal: of two zeros as
-//! well, as in the recorded results. Nothing defines that for a target, and the IR orders zeros, so that the sign of a
-//! zero that comes out of them (and of `LIT`, which is made of them) is not kept by a translation.
+//! return the other operand if one is NaN (the second if both are), and the first if both compare equal, which includes
+//! two zeros, as in the recorded results. TGSI does not define this and the IR orders zeros, so a translation need not
+//! keep the sign of a zero that they return (nor of `LIT`, which uses them).
 
 use super::kernel::{Kernel, boolean, f, float_boolean, single};
 use tgsi::tables::Opcode;
 
-/// The factor of `LG2`: log2(e) as the reference rounds it.
+/// The factor of `LG2`: log2(e), rounded as in the recorded results.
 const LOG2_E: f32 = f32::from_bits(0x3fb8_aa3b);
 
-/// 2 to the x.
+/// 2 to the power of x.
 fn exp2(x: f32) -> f32 {
     2f32.powf(x)
 }
 
-/// Logarithm to base 2 by way of the natural one.
+/// The logarithm to base 2, computed from the natural one.
 fn log2(x: f32) -> f32 {
     x.ln() * LOG2_E
 }
 
 /// `a * 2^b`, correctly rounded.
 fn ldexp(a: f32, b: i32) -> f32 {
-    // Every product is exact in an f64 when the exponent is cut to where the result is 0 or infinite anyway.
+    // Every product is exact in an f64. Larger exponents overflow to infinity or underflow to 0 anyway.
     let scale = f64::from_bits(((b.clamp(-400, 400) + 1023) as u64) << 52);
     (f64::from(a) * scale) as f32
 }
 
 pub(super) fn execute(kernel: Kernel<'_>, opcode: Opcode, legacy: bool) -> u8 {
-    // With legacy rules, zero times anything is zero.
+    // With legacy rules, zero times any number is zero.
     let mul = move |a: f32, b: f32| if legacy && (a == 0.0 || b == 0.0) { 0.0 } else { single::mul(a, b) };
     let dot = move |count: usize| {
         move |k: &Kernel<'_>, lane: usize| {
@@ -40,8 +40,7 @@ pub(super) fn execute(kernel: Kernel<'_>, opcode: Opcode, legacy: bool) -> u8 {
             sum.to_bits()
         }
     };
-    // Where a factor stands second here but first in the opcode's definition, that is the NaN that the recorded results
-    // return.
+    // A factor that is first in the opcode's definition but second here determines the NaN, as in the recorded results.
     match opcode {
         Opcode::Mov => kernel.map1(|a| a),
         Opcode::Add => kernel.f2(single::add),
@@ -112,7 +111,7 @@ pub(super) fn execute(kernel: Kernel<'_>, opcode: Opcode, legacy: bool) -> u8 {
         Opcode::Fseq => kernel.map2(|a, b| boolean(f(a) == f(b))),
         Opcode::Fsne => kernel.map2(|a, b| boolean(f(a) != f(b))),
         Opcode::Cmp => kernel.map3(|a, b, c| if f(a) < 0.0 { b } else { c }),
-        // The class of every other opcode is another.
+        // All other opcodes have another class.
         other => {
             other.lacks_code();
             0

@@ -1,11 +1,11 @@
 //! 32-bit integers, bit fields, and conversions between 32-bit integers and floats.
 //!
-//! Arithmetic wraps; shift counts are cut to five bits. Conversions to integers truncate and saturate, NaN gives 0.
+//! Arithmetic wraps; shift counts are masked to five bits. Conversions to integers truncate and saturate; NaN gives 0.
 
 use super::kernel::{Kernel, boolean, f};
 use tgsi::tables::Opcode;
 
-/// Bit field extraction as the opcodes have it, `shift_right` being the logical or the arithmetic shift.
+/// Extracts a bit field; `shift_right` is the logical or the arithmetic shift.
 fn bit_field_extract(value: u32, offset: u32, width: u32, shift_right: impl Fn(u32, u32) -> u32) -> u32 {
     let offset = offset & 31;
     if width == 32 && offset == 0 {
@@ -25,7 +25,7 @@ fn arithmetic_shift(value: u32, count: u32) -> u32 {
     ((value as i32) >> count) as u32
 }
 
-/// Index of the highest set bit, -1 without one.
+/// Index of the highest set bit, or -1 for 0.
 fn find_msb(value: u32) -> u32 {
     31u32.wrapping_sub(value.leading_zeros())
 }
@@ -85,7 +85,7 @@ pub(super) fn execute(kernel: Kernel<'_>, opcode: Opcode) -> u8 {
         Opcode::Lsb => kernel.map1(|a| if a == 0 { u32::MAX } else { a.trailing_zeros() }),
         Opcode::Umsb => kernel.map1(find_msb),
         Opcode::Imsb => kernel.map1(|a| find_msb(if (a as i32) < 0 { !a } else { a })),
-        // The class of every other opcode is another.
+        // All other opcodes have another class.
         other => {
             other.lacks_code();
             0

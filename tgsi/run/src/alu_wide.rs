@@ -13,7 +13,7 @@ use super::kernel::{Kernel, boolean, channels, double, f};
 use tgsi::tables::Opcode;
 
 impl Kernel<'_> {
-    /// A pair of a source.
+    /// Returns a pair of a source.
     fn pair(&self, source: usize, pair: usize, lane: usize) -> u64 {
         u64::from(self.word(source, 2 * pair + 1, lane)) << 32 | u64::from(self.word(source, 2 * pair, lane))
     }
@@ -23,7 +23,7 @@ impl Kernel<'_> {
         self.set(2 * pair + 1, lane, (value >> 32) as u32);
     }
 
-    /// Computes the pairs whose bits of the mask `wanted` accepts. The function gets (kernel, pair, lane).
+    /// Computes the pairs for which `wanted` accepts their bits of the mask. The function gets (kernel, pair, lane).
     fn pairs(&mut self, wanted: impl Fn(u8) -> bool, function: impl Fn(&Self, usize, usize) -> u64) -> u8 {
         let mut written = 0;
         for pair in 0..2 {
@@ -64,7 +64,7 @@ impl Kernel<'_> {
         )
     }
 
-    /// A 32-bit second operand, in the first channel of the pair.
+    /// Operations with a 32-bit second operand, which is in the first channel of the pair.
     fn wide_by_word(&mut self, function: impl Fn(u64, u32) -> u64) -> u8 {
         self.pairs(|bits| bits != 0, |k, pair, lane| function(k.pair(0, pair, lane), k.word(1, 2 * pair, lane)))
     }
@@ -90,12 +90,12 @@ impl Kernel<'_> {
         self.compare(|a, b| function(f64::from_bits(a), f64::from_bits(b)))
     }
 
-    /// 32 to 64 bits: channel x gives the first pair, y the second.
+    /// Widens 32 to 64 bits: channel x gives the first pair, y the second.
     fn widen(&mut self, function: impl Fn(u32) -> u64) -> u8 {
         self.pairs(|bits| bits == 3, |k, pair, lane| function(k.word(0, pair, lane)))
     }
 
-    /// 64 to 32 bits: the first pair goes to the first channel of the mask, the second to the second.
+    /// Narrows 64 to 32 bits: the first pair gives the first channel of the mask, the second pair the second.
     fn narrow(&mut self, function: impl Fn(u64) -> u32) -> u8 {
         let mut written = 0;
         for (pair, channel) in channels(self.mask).take(2).enumerate() {
@@ -109,7 +109,7 @@ impl Kernel<'_> {
     }
 }
 
-/// `a * 2^b`, correctly rounded: scaled in steps, so that only the last one can round.
+/// `a * 2^b`, correctly rounded: scaled in steps of which only the last can round.
 fn ldexp(mut a: f64, b: i32) -> f64 {
     let power = |exponent: i32| f64::from_bits(((exponent + 1023) as u64) << 52);
     let mut exponent = i64::from(b);
@@ -118,8 +118,7 @@ fn ldexp(mut a: f64, b: i32) -> f64 {
             a *= power(1023);
             exponent -= 1023;
         } else if exponent < -1022 {
-            // 53 bits less than the smallest normal power, so that a result which the last step makes denormal was not
-            // yet.
+            // Stay 53 bits above the smallest normal exponent, so that only the last step can make the result denormal.
             a *= power(-1022 + 53);
             exponent += 1022 - 53;
         }
@@ -140,7 +139,7 @@ pub(super) fn execute(kernel: &mut Kernel<'_>, opcode: Opcode) -> u8 {
         Opcode::Dmax => kernel.d2(double::max),
         Opcode::Dmad => kernel.d3(|a, b, c| double::add(double::mul(a, b), c)),
         Opcode::Dfma => kernel.d3(f64::mul_add),
-        // As recorded: -0 stays, and NaN changes its sign.
+        // As recorded: -0 is kept, and the sign of NaN changes.
         Opcode::Dabs => kernel.d1(f64::abs),
         Opcode::Dneg => kernel.wide1(|a| a ^ 1 << 63),
         Opcode::Drcp => kernel.d1(|a| double::div(1.0, a)),
@@ -203,7 +202,7 @@ pub(super) fn execute(kernel: &mut Kernel<'_>, opcode: Opcode) -> u8 {
         Opcode::D2u => kernel.narrow(|a| d(a) as u32),
         Opcode::I642f => kernel.narrow(|a| (a as i64 as f32).to_bits()),
         Opcode::U642f => kernel.narrow(|a| (a as f32).to_bits()),
-        // The class of every other opcode is another.
+        // All other opcodes have another class.
         other => {
             other.lacks_code();
             0

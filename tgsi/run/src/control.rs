@@ -1,13 +1,13 @@
 //! Control flow: execution masks, loops, switches and subroutines.
 //!
-//! Blocks are entered with their masks pushed on [`Machine::saved`] and a [`Frame`] that says what was pushed. Jumps
-//! are an optimisation: a block that no lane executes is skipped. Nothing depends on labels except the target of `CAL`.
+//! Entering a block pushes its masks on [`Machine::saved`] and a [`Frame`] that records which. Jumps are only an
+//! optimisation: a block without executing lanes is skipped. Nothing depends on labels except the target of `CAL`.
 
 use super::machine::Machine;
 use super::program::Op;
 use tgsi::tables::Opcode;
 
-/// The next instruction.
+/// Where execution continues.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Flow {
     Next,
@@ -30,7 +30,7 @@ pub(super) enum Frame {
     Call { return_to: usize },
 }
 
-/// An instruction number that no `CASE` has: the lane enters the switch nowhere.
+/// An instruction number that no `CASE` has: the lane enters no label of the switch.
 const NOWHERE: u32 = u32::MAX;
 
 impl Machine<'_> {
@@ -82,7 +82,7 @@ impl Machine<'_> {
             }
             Opcode::Endloop => {
                 let Some(&Frame::Loop { start }) = self.frames.last() else { return Flow::Stop };
-                // Lanes that continued rejoin.
+                // Lanes that executed CONT rejoin.
                 if let Some(entry) = self.saved.len().checked_sub(self.lanes) {
                     self.cont.copy_from_slice(&self.saved[entry..]);
                 }
@@ -108,7 +108,7 @@ impl Machine<'_> {
             }
             Opcode::Switch => self.enter_switch(op),
             Opcode::Case | Opcode::Default => {
-                // The mask only has lanes of this switch: the others got no target.
+                // The mask has only lanes of this switch: the others have no target.
                 for (mask, &target) in self.switch.iter_mut().zip(&self.switch_targets) {
                     if target as usize == number {
                         *mask = u32::MAX;
@@ -145,7 +145,7 @@ impl Machine<'_> {
                 if self.func.iter().any(|&lane| lane != 0) { Flow::Next } else { self.leave_subroutine() }
             }
             Opcode::Endsub => self.leave_subroutine(),
-            // In a block only the lanes that get there end.
+            // In a block, END only stops the lanes that reach it.
             Opcode::End if !self.frames.is_empty() => {
                 clear(&mut self.running, &self.exec);
                 self.update_exec();
@@ -156,7 +156,7 @@ impl Machine<'_> {
         }
     }
 
-    /// Finds for each lane the label at which it enters: the first `CASE` with its selector's bits, else `DEFAULT`.
+    /// Finds the label at which each lane enters: the first `CASE` with the bits of its selector, otherwise `DEFAULT`.
     fn enter_switch(&mut self, op: &Op) -> Flow {
         self.fetch_sources(op);
         self.saved.extend_from_slice(&self.switch);
@@ -180,7 +180,7 @@ impl Machine<'_> {
                 _ => break,
             }
             label = case.partner;
-            // Each label looked at is a step, so that the limit bounds the work of a switch with many.
+            // Each label tried is a step, so that the limit bounds the work of a switch with many labels.
             self.steps += 1;
         }
         for (lane, target) in targets.iter_mut().enumerate() {
@@ -196,7 +196,7 @@ impl Machine<'_> {
         Flow::Jump(op.partner as usize)
     }
 
-    /// Goes back after the `CAL`, whatever blocks of the subroutine are open; stops in the main program.
+    /// Returns to the instruction after the `CAL`, from any open blocks of the subroutine; stops in the main program.
     fn leave_subroutine(&mut self) -> Flow {
         let Some(position) = self.calls.pop() else { return Flow::Stop };
         while self.frames.len() > position + 1 {

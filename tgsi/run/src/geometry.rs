@@ -7,13 +7,13 @@ use super::program::Op;
 use super::{MAX_EMITTED_WORDS, RunError};
 use tgsi::tables::{File, Opcode};
 
-/// Words that a vertex or primitive takes besides its registers.
+/// Additional words counted for a vertex or primitive, besides its registers.
 const OVERHEAD: usize = 8;
 
-/// A primitive: its vertices, each all output registers.
+/// A primitive: a list of vertices, each with all output registers.
 type Primitive = Vec<Vec<Vec4>>;
 
-/// The vertices that one lane emits to one stream.
+/// The vertices that one lane has emitted to one stream.
 #[derive(Clone, Debug, Default)]
 struct Stream {
     done: Vec<Primitive>,
@@ -34,7 +34,7 @@ impl Emission {
 }
 
 impl Machine<'_> {
-    /// `EMIT` and `ENDPRIM`. After an `EMIT` the outputs of the lane are zero again: the next vertex starts afresh.
+    /// `EMIT` and `ENDPRIM`. `EMIT` resets the outputs of the lane to zero.
     pub(super) fn emit(&mut self, number: usize, op: &Op) -> Result<(), RunError> {
         let registers = self.program.layout.count(File::Output);
         let first_row = self.program.layout.file(File::Output).first_row;
@@ -59,7 +59,7 @@ impl Machine<'_> {
                         *word = std::mem::take(&mut self.registers[position]);
                     }
                 }
-                // One too many is dropped, but the outputs are zero after it as well.
+                // A vertex beyond the limit is dropped, but it resets the outputs as well.
                 if stream.open.len() < self.program.max_output_vertices {
                     stream.open.push(vertex);
                     self.emission.words += registers * 4 + OVERHEAD;
@@ -72,7 +72,7 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// Everything emitted, per stream, lane after lane; the open primitives are ended.
+    /// Takes all emitted primitives by stream, lane after lane; open primitives are ended.
     pub(super) fn take_emitted(&mut self) -> [Vec<Primitive>; 4] {
         let mut emitted: [Vec<Primitive>; 4] = Default::default();
         for streams in std::mem::take(&mut self.emission.lanes) {

@@ -1,8 +1,8 @@
-//! Loops over lanes and channels: what an arithmetic opcode is made of.
+//! Loops over lanes and channels, from which arithmetic opcodes are composed.
 //!
-//! A [`Kernel`] sees the fetched sources and the result of one instruction, both `[channel][lane]`. Each method applies
-//! a function of one lane to the channels that the opcode's mode asks for and returns the mask of the channels it
-//! computed.
+//! A [`Kernel`] has the fetched sources and the result of one instruction, both `[channel][lane]`. Each method applies
+//! a function of one lane to the channels that the opcode's mode requires, and returns the mask of the computed
+//! channels.
 
 /// Sources and result of one instruction.
 pub(super) struct Kernel<'a> {
@@ -39,9 +39,8 @@ pub(super) fn float_boolean(value: bool) -> u32 {
 
 macro_rules! definite_nan {
     ($module:ident, $float:ty, $quiet:literal, $invalid:literal) => {
-        /// Arithmetic whose NaN results are definite: the first NaN operand made quiet, or the NaN of an invalid
-        /// operation, as the recorded results have it. Rust leaves sign and payload of a NaN open, and compilers swap
-        /// operands.
+        /// Arithmetic with defined NaN results: the first NaN operand, made quiet, or the NaN of an invalid operation,
+        /// as in the recorded results. Rust does not define sign and payload of a NaN, and compilers swap operands.
         pub(super) mod $module {
             #[inline]
             fn definite(a: $float, b: $float, result: $float) -> $float {
@@ -86,13 +85,13 @@ macro_rules! definite_nan {
                 definite(a, a, a.sqrt())
             }
 
-            /// Smaller of two; the other one for a NaN, the first if equal.
+            /// The smaller operand; the other operand if one is NaN, the first if they are equal.
             #[inline]
             pub(crate) fn min(a: $float, b: $float) -> $float {
                 if !a.is_nan() && (b.is_nan() || a <= b) { a } else { b }
             }
 
-            /// Larger of two; the other one for a NaN, the first if equal.
+            /// The larger operand; the other operand if one is NaN, the first if they are equal.
             #[inline]
             pub(crate) fn max(a: $float, b: $float) -> $float {
                 if !a.is_nan() && (b.is_nan() || a >= b) { a } else { b }
@@ -194,7 +193,7 @@ impl<'a> Kernel<'a> {
         self.map2(|a, b| function(a as i32, b as i32) as u32)
     }
 
-    /// Componentwise, any number of sources: a function of (kernel, channel, lane).
+    /// Componentwise, any number of sources: the function gets (kernel, channel, lane).
     #[inline]
     pub(super) fn each_channel(mut self, function: impl Fn(&Self, usize, usize) -> u32) -> u8 {
         for channel in channels(self.mask) {
@@ -206,7 +205,7 @@ impl<'a> Kernel<'a> {
         self.mask
     }
 
-    /// One word a lane, written to every channel of the mask.
+    /// One word per lane, written to every channel of the mask.
     #[inline]
     pub(super) fn replicate(mut self, function: impl Fn(&Self, usize) -> u32) -> u8 {
         for lane in 0..self.lanes {
@@ -218,13 +217,13 @@ impl<'a> Kernel<'a> {
         self.mask
     }
 
-    /// One float a lane from component x of the first source, written to every channel of the mask.
+    /// One float per lane, from component x of the first source, written to every channel of the mask.
     #[inline]
     pub(super) fn scalar(self, function: impl Fn(f32) -> f32) -> u8 {
         self.replicate(|kernel, lane| function(kernel.float(0, 0, lane)).to_bits())
     }
 
-    /// Four words a lane, those of the mask written.
+    /// Four words per lane, of which those in the mask are written.
     #[inline]
     pub(super) fn vector(mut self, function: impl Fn(&Self, usize) -> [u32; 4]) -> u8 {
         for lane in 0..self.lanes {

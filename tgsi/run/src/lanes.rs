@@ -1,4 +1,4 @@
-//! Opcodes that see other lanes or the state of a lane: derivatives, interpolation, discard, votes, the clock.
+//! Opcodes that access other lanes or the state of a lane: derivatives, interpolation, discard, votes, the clock.
 
 use arrayvec::ArrayVec;
 
@@ -7,7 +7,7 @@ use super::machine::Machine;
 use super::program::{Op, Operand};
 use tgsi::tables::Opcode;
 
-/// For each lane of a quad, the two lanes whose difference is its derivative.
+/// For each lane of a quad, the two lanes that are subtracted for its derivative.
 const DDX: [(usize, usize); 4] = [(3, 2); 4];
 const DDX_FINE: [(usize, usize); 4] = [(1, 0), (1, 0), (3, 2), (3, 2)];
 const DDY: [(usize, usize); 4] = [(2, 0); 4];
@@ -32,7 +32,7 @@ impl Machine<'_> {
                 };
                 let (x, y) = (f(m.source(1, 0, lane)), f(m.source(1, 1, lane)));
                 let input = m.source(0, channel, lane);
-                // The pixel itself, whatever its neighbours hold.
+                // Without an offset the pixel itself, independent of its neighbours.
                 if x == 0.0 && y == 0.0 {
                     return input;
                 }
@@ -85,7 +85,7 @@ impl Machine<'_> {
                 let other = (lane & !3) + number.min(4);
                 if number < 4 && other < m.lanes { m.source(0, channel, other) } else { 0 }
             }),
-            // The class of every other opcode is another.
+            // All other opcodes have another class.
             other => {
                 other.lacks_code();
                 0
@@ -93,12 +93,12 @@ impl Machine<'_> {
         }
     }
 
-    /// A fetched source word.
+    /// A word of a fetched source.
     pub(super) fn source(&self, source: usize, channel: usize, lane: usize) -> u32 {
         self.scratch[source][channel * self.lanes + lane]
     }
 
-    /// A result word.
+    /// A word of the result.
     pub(super) fn set_result(&mut self, channel: usize, lane: usize, word: u32) {
         self.result[channel * self.lanes + lane] = word;
     }
@@ -114,7 +114,7 @@ impl Machine<'_> {
         mask
     }
 
-    /// Source 0 as lane `lane` addresses it, in another lane: neighbours hold other values of the same input.
+    /// Source 0 as addressed by lane `lane`, in another lane: neighbours hold other values of the same input.
     fn neighbour_input(&self, op: &Op, channel: usize, lane: usize, other: usize) -> u32 {
         if other >= self.lanes {
             return 0;
@@ -131,7 +131,7 @@ impl Machine<'_> {
         }
     }
 
-    /// The difference of source 0 in two lanes of the quad of `lane`; lanes beyond the last count as 0.
+    /// The difference of source 0 between two lanes of the quad of `lane`; lanes beyond the last count as 0.
     fn difference(&self, channel: usize, lane: usize, pairs: &[(usize, usize); 4]) -> f32 {
         let quad = lane & !3;
         let value = |position: usize| {
@@ -146,7 +146,7 @@ impl Machine<'_> {
         self.set_words(mask, |m, channel, lane| m.difference(channel, lane, pairs).to_bits())
     }
 
-    /// A function of the words of the executing lanes of each subgroup.
+    /// Applies a function to the words of the executing lanes of each subgroup.
     fn vote(&mut self, mask: u8, function: impl Fn(&[u32]) -> u32) -> u8 {
         self.set_words(mask, |m, channel, lane| {
             let subgroup = lane & !3;

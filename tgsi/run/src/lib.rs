@@ -1,4 +1,4 @@
-//! The reference interpreter: runs a shader of any stage over any number of lanes and says what it leaves behind.
+//! The reference interpreter: runs a shader of any stage over any number of lanes and returns its outputs and effects.
 //!
 //! A [`Program`] is prepared from a [`Shader`](tgsi::Shader) once: the control structure is computed, every operand is
 //! bound to the location of its register, so that [`run`] dispatches once per instruction and loops over the lanes
@@ -6,20 +6,20 @@
 //!
 //! # The machine
 //!
-//! * All lanes go in lock-step under execution masks. Lanes `4k .. 4k+3` are a quad (derivatives, implicit level of
-//!   detail) and a subgroup (votes, ballots). A barrier is passed by all lanes together and so does nothing.
-//! * Registers are 32-bit words, `[register][component][lane]`, zero at the start, and only the declared ones exist:
-//!   another register reads as 0 and drops writes. An indirect operand with an `ArrayID` is bounded by its array,
-//!   without one by what is declared of the file. Constants are bounded by the buffer that is bound.
+//! * All lanes execute in lock-step under execution masks. Lanes `4k .. 4k+3` are a quad (derivatives, implicit level
+//!   of detail) and a subgroup (votes, ballots). All lanes pass a barrier together, so it is a no-op.
+//! * Registers are 32-bit words, `[register][component][lane]`, initially zero. Only declared ones exist: others read
+//!   as 0 and drop writes. An indirect operand is bounded by its array, or without `ArrayID` by the declared registers
+//!   of the file. Constants are bounded by the buffer that is bound.
 //! * An instruction reads all its sources before it writes. Only lanes of the execution mask are written; an indirect
-//!   destination scatters. A lane that is killed or demoted goes on as a helper, and helpers do not write memory.
-//! * `SWITCH` has the meaning of C: a lane starts at the `CASE` that matches, or at `DEFAULT` if none of the whole
-//!   switch does, and leaves at its `BRK`.
-//! * All state is on the heap; nesting and calls use explicit stacks. Endless programs end at the step limit.
+//!   destination scatters. A killed or demoted lane continues as a helper, and helpers do not write memory.
+//! * `SWITCH` has the semantics of C: a lane starts at the matching `CASE`, or at `DEFAULT` if no `CASE` of the switch
+//!   matches, and leaves at its `BRK`.
+//! * All state is on the heap; nesting and calls use explicit stacks. Infinite loops end at the step limit.
 //!
 //! # Opcodes computed with a math library
 //!
-//! Everything else is exact, correctly rounded IEEE arithmetic. These call the platform's library through `std`; the
+//! All other opcodes are exact, correctly rounded IEEE arithmetic. These call the platform's library through `std`; the
 //! bounds are those of glibc, in units in the last place of the library call:
 //!
 //! | opcode | computed as | library error |
@@ -73,16 +73,16 @@ pub enum RunError {
     /// More lanes than [`MAX_LANES`].
     #[error("{lanes} lanes are too many, at most {MAX_LANES} run together")]
     TooManyLanes {
-        /// Lanes asked for.
+        /// The requested number of lanes.
         lanes: usize,
     },
-    /// Lanes of a fragment shader that are not whole quads.
+    /// A fragment shader with a number of lanes that is not a multiple of four.
     #[error("a fragment shader runs whole quads, not {lanes} lanes")]
     PartialQuad {
-        /// Lanes asked for.
+        /// The requested number of lanes.
         lanes: usize,
     },
-    /// The declared registers of all lanes are larger than [`RunLimits`] allow.
+    /// The declared registers of all lanes need more memory than [`RunLimits`] allow.
     #[error("{registers} registers for {lanes} lanes need more than {limit} bytes")]
     TooManyRegisters {
         /// Declared registers.
@@ -92,19 +92,19 @@ pub enum RunError {
         /// The limit.
         limit: u64,
     },
-    /// The run executed as many instructions as [`RunLimits`] allow.
+    /// The run executed the maximum number of instructions of [`RunLimits`].
     #[error("no end after {limit} steps, at instruction {instruction} ({opcode})")]
     StepLimit {
         /// The limit.
         limit: u64,
-        /// Number of the instruction that would have been next.
+        /// Number of the next instruction.
         instruction: u32,
         /// Its opcode.
         opcode: Opcode,
         /// Its position.
         span: Span,
     },
-    /// Blocks and calls nest so deep that their masks would be larger than [`RunLimits`] allow.
+    /// Blocks and calls nest so deeply that their masks would need more memory than [`RunLimits`] allow.
     #[error("instruction {instruction} nests too deep for {lanes} lanes")]
     TooDeep {
         /// Number of the instruction that opens the block.
@@ -160,12 +160,12 @@ impl Default for OpcodeCounts {
 }
 
 impl OpcodeCounts {
-    /// The number of an opcode.
+    /// Returns the count of an opcode.
     pub fn of(&self, opcode: Opcode) -> u64 {
         self.0[opcode as usize]
     }
 
-    /// Adds those of other runs.
+    /// Adds the counts of other runs.
     pub fn add(&mut self, other: &OpcodeCounts) {
         for (mine, others) in self.0.iter_mut().zip(&other.0) {
             *mine += others;
@@ -177,10 +177,10 @@ impl OpcodeCounts {
     }
 }
 
-/// As [`run`], and counts the instructions that at least one lane executes.
+/// Like [`run`], but also counts the instructions that at least one lane executes.
 ///
 /// # Errors
-/// As [`run`].
+/// See [`run`].
 pub fn run_counted(
     program: &Program,
     inputs: &Inputs,
@@ -191,10 +191,10 @@ pub fn run_counted(
     machine::Machine::new(program, inputs, resources, limits)?.run::<true>(limits, counts)
 }
 
-/// As [`run`], and tells an observer of what is accessed.
+/// Like [`run`], but also reports accesses to an observer.
 ///
 /// # Errors
-/// As [`run`].
+/// See [`run`].
 pub fn run_observed(
     program: &Program,
     inputs: &Inputs,

@@ -10,12 +10,12 @@ use super::program::{Op, Program};
 use super::{OpcodeCounts, RunError, alu, alu_integer, alu_wide, packing};
 use tgsi::tables::{Class, File, Processor};
 
-/// A run. Masks are one word a lane, all ones or zero.
+/// A run. Masks have one word per lane, all ones or zero.
 pub(super) struct Machine<'a> {
     pub(super) program: &'a Program,
     pub(super) inputs: &'a Inputs,
     pub(super) resources: &'a mut dyn Resources,
-    /// Words that registers, or saved masks, may take.
+    /// Maximum number of words of the registers, and of the saved masks.
     pub(super) most_words: usize,
     pub(super) lanes: usize,
     pub(super) steps: u64,
@@ -26,7 +26,7 @@ pub(super) struct Machine<'a> {
     /// Result of the instruction, `[channel][lane]`.
     pub(super) result: Vec<u32>,
 
-    /// Lanes that execute: the conjunction of the six masks that follow.
+    /// Lanes that execute: the conjunction of the following six masks.
     pub(super) exec: Vec<u32>,
     pub(super) all_execute: bool,
     pub(super) any_executes: bool,
@@ -35,7 +35,7 @@ pub(super) struct Machine<'a> {
     pub(super) cont: Vec<u32>,
     pub(super) switch: Vec<u32>,
     pub(super) func: Vec<u32>,
-    /// Lanes that have not got to an `END` inside of a block.
+    /// Lanes that have not reached an `END` inside a block.
     pub(super) running: Vec<u32>,
     /// Instruction at which each lane enters the innermost switch.
     pub(super) switch_targets: Vec<u32>,
@@ -45,7 +45,7 @@ pub(super) struct Machine<'a> {
     /// Indices of the open calls in [`Self::frames`].
     pub(super) calls: Vec<usize>,
 
-    /// Lanes that were killed or demoted: helpers from then on.
+    /// Lanes that were killed or demoted, which makes them helpers.
     pub(super) killed: Vec<u32>,
     /// Lanes that are helpers from the start.
     pub(super) helpers: Vec<u32>,
@@ -61,7 +61,7 @@ pub(super) struct Machine<'a> {
 
     /// Called for every access.
     pub(super) observer: Option<AccessObserver<'a>>,
-    /// The instruction that executes.
+    /// The instruction being executed.
     pub(super) current: usize,
 }
 
@@ -133,8 +133,8 @@ impl<'a> Machine<'a> {
         Ok(machine)
     }
 
-    /// Copies the inputs into their registers. A stage with vertices that reads an input without naming a vertex finds
-    /// the first one's where no per-lane input is given.
+    /// Copies the inputs into their registers. In stages with vertices, an input without a vertex index reads the first
+    /// vertex where no per-lane input is given.
     fn load_inputs(&mut self) {
         let file = self.program.layout.file(File::Input);
         let by_vertex = self.program.processor.has_vertices(File::Input);
@@ -169,7 +169,7 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// Executes until the end; counts what some lane executes if asked to.
+    /// Executes until the end. With `COUNT`, counts the instructions that some lane executes.
     pub(super) fn run<const COUNT: bool>(
         mut self,
         limits: RunLimits,

@@ -1,7 +1,8 @@
 //! Buffers, shared memory, images, atomic counters: loads, stores, atomics, sizes.
 //!
-//! Addresses are bytes. A load of n words reads 0 in all of them unless all lie in the buffer; a store drops the words
-//! that do not. A counter has one word, which a load gives in every channel. Atomics go lane by lane, in lane order.
+//! Addresses are in bytes. A load of n words reads 0 for all of them unless all are in the buffer; a store drops only
+//! the words out of range. A counter has one word, which a load returns in every channel. Atomics execute lane by lane,
+//! in lane order.
 
 use tgsi_environment::ImageTexel;
 
@@ -10,20 +11,20 @@ use super::machine::Machine;
 use super::program::{Op, Operand, Source};
 use tgsi::tables::{File, Opcode, TextureTarget};
 
-/// The resource that an operand names in one lane.
+/// The resource that an operand refers to in one lane.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Resource {
     Buffer(usize),
     Shared,
     Constants(usize),
-    /// Buffer, and the counter to which the address operand is added.
+    /// The buffer, and the counter number to which the address operand is added.
     Counter(u16, i32),
     Image(u32),
-    /// Nothing that exists.
+    /// A resource that does not exist.
     Nothing,
 }
 
-/// The word at a byte address that lies in the bytes.
+/// Returns the word at a byte address, or none if it is out of range.
 fn load_word(bytes: &[u8], address: usize) -> Option<u32> {
     let word = bytes.get(address..address.checked_add(4)?)?;
     word.try_into().ok().map(u32::from_le_bytes)
@@ -35,7 +36,7 @@ fn store_word(bytes: &mut [u8], address: usize, word: u32) {
     }
 }
 
-/// The new value of an atomic; none for an opcode that is none.
+/// The new value of an atomic, or none if the opcode is not an atomic.
 fn atomic(opcode: Opcode, old: u32, value: u32, second: u32) -> Option<u32> {
     Some(match opcode {
         Opcode::Atomuadd => old.wrapping_add(value),
@@ -74,10 +75,10 @@ fn atomic(opcode: Opcode, old: u32, value: u32, second: u32) -> Option<u32> {
 }
 
 impl Machine<'_> {
-    /// Executes a memory opcode; the mask of channels that it computed.
+    /// Executes a memory opcode; returns the mask of the channels that it computed.
     pub(super) fn memory(&mut self, op: &Op) -> u8 {
         match op.opcode {
-            // All lanes are at the same instruction, and memory is never stale.
+            // All lanes execute in lock-step, and memory is always coherent.
             Opcode::Membar | Opcode::Barrier => 0,
             Opcode::Load => self.load(op),
             Opcode::Store => {
@@ -101,8 +102,8 @@ impl Machine<'_> {
         }
     }
 
-    /// The resource that source `position` names in `lane`. A register of a value file holds the bindless handle of an
-    /// image.
+    /// The resource that source `position` refers to in `lane`. A register of a value file holds the bindless handle of
+    /// an image.
     fn resource(&mut self, op: &Op, position: usize, lane: usize) -> Resource {
         let Some(source) = op.sources.get(position) else { return Resource::Nothing };
         let bound =
@@ -115,7 +116,7 @@ impl Machine<'_> {
         match source.file {
             File::Buffer => bound(index, Resource::Buffer),
             File::Memory => Resource::Shared,
-            // LOAD takes a constant buffer as bytes; the buffer is the outer index if there is one.
+            // LOAD reads a constant buffer as bytes; the buffer is the outer index, if there is one.
             File::Constant | File::ConstantBuffer if source.address.outer.is_some() => {
                 bound(outer, Resource::Constants)
             }
@@ -133,7 +134,7 @@ impl Machine<'_> {
         op.target.or_else(|| self.program.image_targets.get(unit)).unwrap_or(TextureTarget::Buffer)
     }
 
-    /// The texel that the coordinates in source `position` name.
+    /// The texel at the coordinates in source `position`.
     fn texel(&self, op: &Op, position: usize, unit: u32, lane: usize) -> ImageTexel {
         let target = self.image_target(op, unit);
         let components = usize::from(target.coordinate_components()).min(3);
@@ -233,8 +234,8 @@ impl Machine<'_> {
         }
     }
 
-    /// The hardware counter whose number is that of the register and the address operand together: only the sum has to
-    /// be one that exists.
+    /// The hardware counter with the number of the register plus the address operand: only the sum must be the number
+    /// of an existing counter.
     fn counter(&mut self, buffer: u16, counter: i32, address: u32) -> Option<&mut u32> {
         let number = usize::try_from(counter.wrapping_add_unsigned(address)).ok()?;
         self.counters.get_mut(usize::from(buffer))?.get_mut(number)
@@ -289,7 +290,7 @@ impl Machine<'_> {
         op.write_mask
     }
 
-    /// `RESQ`: bytes of a buffer in x (other channels stay), or the size and samples of an image.
+    /// `RESQ`: the bytes of a buffer in x (other channels are unchanged), or the size and samples of an image.
     fn size_query(&mut self, op: &Op) -> u8 {
         let mut mask = op.write_mask & 1;
         for lane in 0..self.lanes {

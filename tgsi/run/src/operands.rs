@@ -1,14 +1,15 @@
 //! Reading sources and writing destinations.
 //!
-//! [`Machine::fetch_sources`] copies all sources of an instruction, swizzled and modified, into the machine's scratch
-//! rows before anything is written; [`Machine::write_result`] saturates and stores the result under the execution mask.
+//! [`Machine::fetch_sources`] copies all sources of an instruction, with swizzles and modifiers applied, into the
+//! machine's scratch rows before anything is written; [`Machine::write_result`] saturates and stores the result under
+//! the execution mask.
 
 use super::kernel::{channels, f};
 use super::machine::Machine;
 use super::program::{Address, Cell, IndexRegister, Op, Operand, Source};
 
 impl Source {
-    /// A word with the operand's modifiers.
+    /// Applies the operand's modifiers to a word.
     pub(super) fn modified(&self, word: u32) -> u32 {
         let changed = word & self.and ^ self.xor;
         if self.negate_integer { changed.wrapping_neg() } else { changed }
@@ -25,7 +26,7 @@ impl<'a> Machine<'a> {
 
     fn fetch(&mut self, slot: usize, source: &Source) {
         let lanes = self.lanes;
-        // The rows are moved out so that they can be filled from the other parts of the machine.
+        // The rows are moved out so that they can be filled from other parts of the machine.
         let mut words = std::mem::take(&mut self.scratch[slot]);
         match source.operand {
             Operand::Resource => {}
@@ -67,7 +68,7 @@ impl<'a> Machine<'a> {
         self.scratch[slot] = words;
     }
 
-    /// The cell that an indirect operand names in a lane. Lanes that do not execute use index 0.
+    /// The cell that an indirect operand refers to in a lane. Lanes that do not execute use index 0.
     pub(super) fn locate(&self, address: &Address, lane: usize) -> Cell {
         let active = self.exec[lane] != 0;
         let index = self.index(address.index, address.index_register, lane, active);
@@ -86,15 +87,15 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// The number of a resource as `lane` sees it, index and outer index (0 if it has none). A unit is a unit whether
-    /// it is declared or not: what is bound to it decides, and nothing is to a negative one.
+    /// The number of a resource in `lane`: index and outer index (0 if it has none). A unit need not be declared; its
+    /// binding determines whether it exists, and negative units have none.
     pub(super) fn resource_number(&self, address: &Address, lane: usize) -> (i32, i32) {
         let index = self.index(address.index, address.index_register, lane, true);
         let outer = self.index(address.outer.unwrap_or(0), address.outer_register, lane, true);
         (index, outer)
     }
 
-    /// A word of a cell.
+    /// Returns a word of a cell.
     pub(super) fn cell_word(&self, cell: Cell, component: usize, lane: usize) -> u32 {
         match cell {
             Cell::Nowhere => 0,
@@ -140,7 +141,7 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// Stores the result's channels of `mask` in the lanes that execute.
+    /// Stores the channels of `mask` of the result in the executing lanes.
     pub(super) fn write_result(&mut self, op: &Op, mask: u8) {
         let Some(destination) = &op.destination else { return };
         if !matches!(
@@ -202,7 +203,7 @@ impl<'a> Machine<'a> {
                     let low = self.result[pair * lanes + lane];
                     let high = self.result[(pair + 1) * lanes + lane];
                     let value = f64::from_bits(u64::from(high) << 32 | u64::from(low));
-                    // -0 is not below 0 and stays.
+                    // -0 is not less than 0, so it is kept.
                     let clamped = if value.is_nan() || value < 0.0 { 0.0 } else { value.min(1.0) };
                     let bits = clamped.to_bits();
                     self.result[pair * lanes + lane] = bits as u32;

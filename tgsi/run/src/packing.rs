@@ -16,15 +16,16 @@ pub(super) fn float_to_half(bits: u32) -> u32 {
         // Below 2^-14: multiples of 2^-24. The product is exact.
         (f(magnitude) * 16_777_216.0).round_ties_even() as u32
     } else {
-        // Rebias the exponent; half a unit less one, plus one if odd, rounds ties to even when the low bits are cut.
+        // Rebias the exponent. Adding half a unit minus one, plus one if odd, rounds ties to even when the low bits are
+        // dropped.
         let rebiased = magnitude - 0x3800_0000;
         (rebiased + 0xfff + (rebiased >> 13 & 1)) >> 13
     };
     sign | half
 }
 
-/// Converts the half float in the low 16 bits to a float, exactly. The crate `half` is not used because it quiets
-/// signalling NaN, whose bits have to be kept.
+/// Converts the half float in the low 16 bits to a float, exactly. Does not use the crate `half`, because that quiets
+/// signalling NaNs, the bits of which must be kept.
 pub(super) fn half_to_float(half: u32) -> u32 {
     let sign = (half & 0x8000) << 16;
     let magnitude = half & 0x7fff;
@@ -48,7 +49,7 @@ fn snorm8(value: f32) -> u32 {
 }
 
 fn snorm8_to_float(byte: u32) -> f32 {
-    // Both -128 and -127 stand for -1.
+    // Both -128 and -127 represent -1.
     (f32::from(byte as u8 as i8) / 127.0).max(-1.0)
 }
 
@@ -85,7 +86,7 @@ pub(super) fn execute(kernel: Kernel<'_>, opcode: Opcode) -> u8 {
             let word = k.word(0, 0, lane);
             std::array::from_fn(|channel| (byte(word, channel) as f32 / 255.0).to_bits())
         }),
-        // The class of every other opcode is another.
+        // All other opcodes have another class.
         other => {
             other.lacks_code();
             0

@@ -1,4 +1,4 @@
-//! A shader prepared for running: operands bound to locations, opcodes classed, control flow resolved.
+//! A shader prepared for running: operands bound to locations, opcodes classified, control flow resolved.
 //!
 //! Invariants: every [`Op`] has the operands that its opcode needs; `Cell::Row` lies inside the register words of the
 //! run; `partner` is as in [`Structure`](tgsi::structure::Structure).
@@ -20,19 +20,19 @@ pub struct Program {
     pub(super) processor: Processor,
     pub(super) code: Vec<Op>,
     pub(super) layout: Layout,
-    /// Semantic of each declared `SV` register that starts a declaration.
+    /// Semantic of the first `SV` register of each declaration.
     pub(super) system_values: Vec<(usize, Semantic)>,
     /// Targets of the declared sampler views.
     pub(super) view_targets: Targets,
     /// Targets of the declared images.
     pub(super) image_targets: Targets,
-    /// Buffers of which counters are declared.
+    /// Buffers with declared counters.
     pub(super) counter_buffers: BTreeSet<u16>,
     /// `GS_MAX_OUTPUT_VERTICES`.
     pub(super) max_output_vertices: usize,
-    /// Output vertices of a tessellation control shader; none: one a lane.
+    /// Output vertices of a tessellation control shader; none means one per lane.
     pub(super) patch_vertices: Option<usize>,
-    /// `LEGACY_MATH_RULES`: zero times anything is zero.
+    /// `LEGACY_MATH_RULES`: zero times any number is zero.
     pub(super) legacy_math: bool,
 }
 
@@ -51,13 +51,13 @@ impl Targets {
         }
     }
 
-    /// The target of a unit, if it is declared.
+    /// Returns the target of a unit, if it is declared.
     pub(super) fn get(&self, unit: u32) -> Option<TextureTarget> {
         self.0.get(unit as usize).copied().flatten()
     }
 }
 
-/// The registers that exist, and their locations.
+/// The existing registers and their locations.
 #[derive(Clone, Debug)]
 pub(super) struct Layout {
     processor: Processor,
@@ -73,16 +73,16 @@ pub(super) struct Layout {
 pub(super) struct FileLayout {
     /// First row of register 0.
     pub(super) first_row: usize,
-    /// One bit a register.
+    /// One bit per register.
     pub(super) declared: BitVec,
 }
 
-/// Where the words of a register are. All but [`Cell::Row`] are the same for all lanes.
+/// The location of a register's words. Lane-invariant, except for [`Cell::Row`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Cell {
-    /// Nowhere: reads as 0, drops writes.
+    /// Reads as 0, drops writes.
     Nowhere,
-    /// Per-lane words; the row of component x.
+    /// Per-lane words: the row of component x.
     Row(usize),
     /// An immediate.
     Immediate([u32; 4]),
@@ -99,7 +99,7 @@ pub(super) enum Cell {
 /// The location of an operand.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Operand {
-    /// Known when prepared.
+    /// Known at preparation.
     Direct(Cell),
     /// Depends on index registers: see [`Address`].
     Indirect(Address),
@@ -107,16 +107,16 @@ pub(super) enum Operand {
     Resource,
 }
 
-/// A register reference whose index is computed when the instruction runs.
+/// A register reference with an index that is computed at run time.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Address {
     pub(super) file: File,
     pub(super) index: i32,
     pub(super) index_register: Option<IndexRegister>,
-    /// Outer index, none without dimension.
+    /// Outer index, or none without a dimension.
     pub(super) outer: Option<i32>,
     pub(super) outer_register: Option<IndexRegister>,
-    /// First and last register that the index may reach.
+    /// First and last register that the index may address.
     pub(super) bounds: (i64, i64),
 }
 
@@ -134,7 +134,7 @@ pub(super) struct Source {
     pub(super) swizzle: [u8; 4],
     /// Channels that the opcode reads.
     pub(super) channels: u8,
-    /// Modifiers: `word & and ^ xor`, then two's complement negation.
+    /// Modifiers: `word & and ^ xor`, followed by two's complement negation.
     pub(super) and: u32,
     pub(super) xor: u32,
     pub(super) negate_integer: bool,
@@ -166,7 +166,7 @@ pub(super) struct Op {
     pub(super) saturate: bool,
     pub(super) write_mask: u8,
     pub(super) partner: u32,
-    /// `BRK` only: it leaves a switch.
+    /// `BRK` only: whether it leaves a switch.
     pub(super) leaves_switch: bool,
     pub(super) destination: Option<Destination>,
     pub(super) sources: ArrayVec<Source, 5>,
@@ -224,18 +224,18 @@ impl Layout {
         layout
     }
 
-    /// Registers of a per-lane file.
+    /// Returns the registers of a per-lane file.
     pub(super) fn file(&self, file: File) -> &FileLayout {
-        // Other files have no registers in lanes; the caller asks for those that do.
+        // Other files have no per-lane registers; the caller passes only those that do.
         &self.files[lane_file(file).unwrap_or(0)]
     }
 
-    /// Registers up to the last declared one.
+    /// Returns the number of the last declared register plus one.
     pub(super) fn count(&self, file: File) -> usize {
         self.file(file).declared.len()
     }
 
-    /// The cell of a register with known indices.
+    /// Returns the cell of a register with known indices.
     pub(super) fn cell(&self, file: File, outer: Option<i64>, index: i64, bounds: (i64, i64)) -> Cell {
         let Ok(register) = usize::try_from(index) else { return Cell::Nowhere };
         match file {
@@ -430,7 +430,7 @@ impl Program {
     }
 }
 
-/// Channels of its sources that an opcode reads when it writes `write_mask`.
+/// The channels of the sources that an opcode reads for `write_mask`.
 fn channels_read(opcode: Opcode, write_mask: u8) -> u8 {
     match opcode {
         Opcode::Dp2 => 0x3,
@@ -444,7 +444,7 @@ fn channels_read(opcode: Opcode, write_mask: u8) -> u8 {
         | Opcode::Pow
         | Opcode::Sin
         | Opcode::Cos => 0x1,
-        // The lane number stands in x whatever is written.
+        // The lane number is in x, independent of the write mask.
         Opcode::ReadInvoc => 0xf,
         _ if opcode.info().output_mode == OutputMode::Componentwise && opcode.class() != Class::Wide => write_mask,
         _ => 0xf,

@@ -1,9 +1,9 @@
 //! Rewrites shaders so that they reproduce the deviations of the interpreter that recorded the
 //! [vectors](super::vectors).
 //!
-//! A shader that [`as_recorded`] rewrote has to give the recorded results in every executor, so that the interpreters
-//! and drivers need no mode in which they are wrong. Every rewriting is local to an instruction and may put one `MOV`
-//! or `DIV` before it.
+//! A shader rewritten by [`as_recorded`] must give the recorded results in every executor, so interpreters and drivers
+//! need no mode for the wrong results. Every rewrite is local to an instruction and may insert one `MOV` or `DIV`
+//! before it.
 
 use super::stores::widen_atomic;
 use tgsi::shader::{
@@ -11,18 +11,18 @@ use tgsi::shader::{
 };
 use tgsi::tables::{File, ImmediateType, Opcode, Primitive, PropertyName, TextureTarget};
 
-/// The shader as the recording interpreter understood it:
+/// Returns the shader as the recording interpreter understood it:
 ///
-/// * the index register of an indirect *source* is taken from file `ADDR` whatever file the operand names;
+/// * the index register of an indirect *source* is read from file `ADDR`, whichever file the operand names;
 /// * modifiers of the integer operands of `I2D`, `U2D` and `LDEXP` act on bit 31, as on floats;
-/// * an atomic whose mask has x writes its result to all four channels, one whose mask lacks x does nothing;
-/// * `TXD` hands components of the coordinate operand to the sampler that its target has no use for;
-/// * texel offsets have three components whatever the target;
-/// * a run-time buffer index counts modulo the number of buffers that it had, 32;
-/// * of several texel offsets none counts;
-/// * a geometry shader finds six vertices, whatever the primitive.
+/// * an atomic writes its result to all four channels if its mask has x, and does nothing otherwise;
+/// * `TXD` passes components of the coordinate operand to the sampler that its target does not use;
+/// * texel offsets have three components for every target;
+/// * a run-time buffer index is taken modulo the number of its buffers, 32;
+/// * if there are several texel offsets, none is used;
+/// * a geometry shader gets six vertices for every primitive.
 ///
-/// Deviations that cannot be expressed so are [`depends_on_uninitialised_memory`]; see
+/// Deviations that cannot be expressed like this are covered by [`depends_on_uninitialised_memory`]; see
 /// [`super::vectors::UninitialisedWords`].
 pub fn as_recorded(shader: &Shader) -> Shader {
     let mut recorded = shader.clone();
@@ -54,7 +54,7 @@ pub fn as_recorded(shader: &Shader) -> Shader {
     recorded
 }
 
-/// Storage buffers that the recording interpreter had.
+/// Number of storage buffers of the recording interpreter.
 const BUFFERS: u32 = 32;
 
 /// Declares registers before the first instruction.
@@ -65,7 +65,7 @@ fn declare(shader: &mut Shader, file: File, registers: &[u16]) {
 fn take_indices_from_addresses(instruction: &mut Instruction, address_registers: &mut Vec<u16>) {
     for source in &mut instruction.src {
         let register = &mut source.register;
-        // Resources are found through the register that is named.
+        // Resources are looked up by the register number.
         if register.file.is_resource() {
             continue;
         }
@@ -79,7 +79,7 @@ fn take_indices_from_addresses(instruction: &mut Instruction, address_registers:
     }
 }
 
-/// Registers for copies: one for each mask, so that the components that no copy writes stay zero.
+/// Registers for copies: one per mask, so that components that no copy writes stay zero.
 pub(super) struct Scratch {
     first: u16,
     used: u16,
@@ -92,7 +92,7 @@ impl Scratch {
         Register::new(File::Temporary, i32::from(self.first) + i32::from(mask))
     }
 
-    /// Copies the components of `mask` with `opcode` and lets `source` be the copy.
+    /// Copies the components of `mask` with `opcode` and replaces `source` with the copy.
     fn copy(&mut self, source: &mut Src, mask: u8, opcode: Opcode) -> Instruction {
         let register = self.register(mask);
         let mut copy = Instruction::with_operands(opcode, Dst::new(register).masked(mask), &[*source]);
@@ -105,11 +105,11 @@ impl Scratch {
     }
 }
 
-/// Applies the rewritings that need a copy of an operand.
+/// Applies the rewrites that need a copy of an operand.
 fn rewrite_with_copies(shader: &mut Shader) {
     let immediates = shader.immediates.clone();
     let buffer_indices = shader.instructions.iter_mut().any(|instruction| indirect_buffer(instruction).is_some());
-    // Immediates are numbered by their order, so that the new one may stand last.
+    // Immediates are numbered by their order, so the new one can be last.
     let buffer_mask =
         buffer_indices.then(|| shader.push_immediate(Immediate::new(ImmediateType::Uint32, [BUFFERS - 1; 4])));
     rewrite(shader, |instruction, scratch| {
@@ -119,12 +119,12 @@ fn rewrite_with_copies(shader: &mut Shader) {
     });
 }
 
-/// The buffer operand of an instruction, if its index is not constant.
+/// Returns the buffer operand of an instruction, if its index is not constant.
 pub(super) fn indirect_buffer(instruction: &mut Instruction) -> Option<&mut Register> {
     instruction.registers_mut().find(|register| register.file == File::Buffer && register.indirect.is_some())
 }
 
-/// Lets the run-time index of a buffer operand go through `opcode` with an immediate first.
+/// Applies `opcode` with an immediate to the run-time index of a buffer operand.
 pub(super) fn replace_buffer_index(
     instruction: &mut Instruction,
     immediate: u32,
@@ -143,8 +143,8 @@ pub(super) fn replace_buffer_index(
     Some(changed)
 }
 
-/// Changes every instruction by `change`, which may return one to be put before it and take registers for that, and
-/// adjusts the labels.
+/// Edits every instruction with `change`, which may return an instruction to insert before it and allocate registers,
+/// and adjusts the labels.
 pub(super) fn rewrite(
     shader: &mut Shader,
     mut change: impl FnMut(&mut Instruction, &mut Scratch) -> Option<Instruction>,
@@ -181,7 +181,7 @@ pub(super) fn rewrite(
     declare(shader, File::Temporary, &used);
 }
 
-/// `MOV` has the modifiers of floats.
+/// `MOV` applies modifiers as on floats.
 fn move_float_modifiers(instruction: &mut Instruction, scratch: &mut Scratch) -> Option<Instruction> {
     let operand = match instruction.opcode {
         Opcode::I2d | Opcode::U2d => 0,
@@ -192,8 +192,8 @@ fn move_float_modifiers(instruction: &mut Instruction, scratch: &mut Scratch) ->
     Some(scratch.copy(source, 0xf, Opcode::Mov))
 }
 
-/// Gives a lookup a target that takes all the arguments which the recording interpreter handed to the sampler, with a
-/// copy of the coordinate operand that is zero elsewhere.
+/// Gives a lookup a target with all arguments that the recording interpreter passed to the sampler, and a copy of the
+/// coordinate operand that is zero in the others.
 fn spell_out_arguments(
     instruction: &mut Instruction,
     immediates: &[tgsi::shader::Immediate],
@@ -224,7 +224,7 @@ fn spell_out_arguments(
             }
             texture.target = if mask > 0x7 { CubeArray } else { Texture3D };
         }
-        // The level or sample in w stays where it is.
+        // The level or sample in w is unchanged.
         Opcode::Txf => {
             texture.target = Texture3D;
             mask |= 0x8;
@@ -246,7 +246,7 @@ fn spell_out_arguments(
     Some(scratch.copy(instruction.src.first_mut()?, mask, copy_opcode))
 }
 
-/// Whether the offset has a component beyond the target's that may not be zero.
+/// Whether the offset has a possibly nonzero component beyond those of the target.
 fn has_wide_offset(texture: &InstructionTexture, immediates: &[tgsi::shader::Immediate]) -> bool {
     let [offset] = texture.offsets.as_slice() else { return false };
     let dimensions = texture.target.coordinate_components() - u8::from(texture.target.is_array());
@@ -256,12 +256,12 @@ fn has_wide_offset(texture: &InstructionTexture, immediates: &[tgsi::shader::Imm
     })
 }
 
-/// Whether recorded results of a shader may hold what happened to lie in the recording interpreter's memory, which
-/// nobody can reproduce:
+/// Whether recorded results of a shader may depend on the uninitialised memory of the recording interpreter, which
+/// cannot be reproduced:
 ///
-/// * its `TXF` hands the sampler uninitialised words for the coordinates that a target with fewer than three does not
-///   have, and for all of those of a cube;
-/// * a buffer index beyond the declared buffers found buffers that the record does not hold.
+/// * its `TXF` passes uninitialised words to the sampler for the coordinates beyond those of the target, and for all
+///   coordinates of a cube;
+/// * a buffer index beyond the declared buffers addressed buffers that are not in the record.
 pub fn depends_on_uninitialised_memory(shader: &Shader) -> bool {
     shader.instructions.iter().any(|instruction| {
         let fetches_garbage = instruction.opcode == Opcode::Txf

@@ -1,6 +1,6 @@
-//! The way in which Mesa's interpreter stores results, expressed in TGSI.
+//! The store semantics of Mesa's interpreter, expressed in TGSI.
 //!
-//! Code for it must keep its meaning when it is rewritten so: [`run`](super::run) then shows what such a consumer would
+//! Code for it must keep its meaning under this rewrite: [`run`](super::run) then shows what such a consumer would
 //! lose.
 
 use tgsi::shader::{Instruction, Shader};
@@ -8,11 +8,11 @@ use tgsi::tables::{File, Opcode};
 
 use super::recording_interpreter::rewrite;
 
-/// The shader as Mesa's interpreter (softpipe) runs it:
+/// Returns the shader as Mesa's interpreter (softpipe) executes it:
 ///
 /// * an atomic operation on a buffer or on shared memory stores its result to all four components, and does nothing if
 ///   its mask lacks x;
-/// * a 64-bit instruction stores the first of two values before it reads what the second is made of.
+/// * a 64-bit instruction with two results stores the first before it reads the operands of the second.
 ///
 /// ```text
 /// ATOMUADD TEMP[0].x, BUFFER[0], a, b        ATOMUADD TEMP[0], BUFFER[0], a, b
@@ -32,7 +32,7 @@ pub fn as_mesa_stores(shader: &Shader) -> Shader {
     stored
 }
 
-/// An atomic whose mask has x writes its result to all four channels, one whose mask lacks x does nothing.
+/// An atomic writes its result to all four channels if its mask has x, and does nothing otherwise.
 pub(super) fn widen_atomic(instruction: &mut Instruction) {
     if !instruction.opcode.info().is_store || instruction.opcode == Opcode::Store {
         return;
@@ -45,7 +45,7 @@ pub(super) fn widen_atomic(instruction: &mut Instruction) {
     }
 }
 
-/// Makes two instructions of one with two values: what is returned is the one for the first of them.
+/// Splits an instruction with two results into two; returns the one for the first result.
 fn take_first_half(instruction: &mut Instruction) -> Option<Instruction> {
     let info = instruction.opcode.info();
     let [dst] = instruction.dst[..] else { return None };
@@ -68,7 +68,7 @@ fn take_first_half(instruction: &mut Instruction) -> Option<Instruction> {
     early.dst[0].write_mask = first;
     instruction.dst[0].write_mask = second;
     if is_narrowing(instruction.opcode) {
-        // The first component of a mask is made of x and y.
+        // The first component of a mask is computed from x and y.
         for src in &mut instruction.src {
             let [x, y, z, w] = src.swizzle;
             src.swizzle = [z, w, x, y];
@@ -77,7 +77,7 @@ fn take_first_half(instruction: &mut Instruction) -> Option<Instruction> {
     Some(early)
 }
 
-/// Whether an instruction makes 32 bits of each pair of its operand, in the order of the components that it writes.
+/// Whether an instruction converts each pair of its operand to 32 bits, in the order of the components that it writes.
 fn is_narrowing(opcode: Opcode) -> bool {
     matches!(opcode, Opcode::D2f | Opcode::D2i | Opcode::D2u | Opcode::I642f | Opcode::U642f)
 }

@@ -1,7 +1,7 @@
 //! Texture lookups and queries: from operands to a [`TextureRequest`] per quad.
 //!
 //! The unit of a lookup is that of the first executing lane of the quad. Coordinates of lanes that do not execute are
-//! what their registers hold, as in hardware that computes derivatives from a quad.
+//! read from their registers, as in hardware that computes derivatives from a quad.
 
 use tgsi_environment::sample_positions::sample_position;
 use tgsi_environment::{TextureLookup, TextureRequest};
@@ -12,7 +12,7 @@ use super::program::{Op, Operand};
 use tgsi::tables::{File, Opcode, TextureTarget};
 
 impl Machine<'_> {
-    /// Executes a texture opcode; the mask of channels that it computed.
+    /// Executes a texture opcode; returns the mask of the channels that it computed.
     pub(super) fn texture(&mut self, op: &Op) -> u8 {
         for quad in (0..self.lanes).step_by(4) {
             let end = (quad + 4).min(self.lanes);
@@ -42,7 +42,7 @@ impl Machine<'_> {
         op.write_mask
     }
 
-    /// The unit whose size or handle an opcode asks for.
+    /// The unit of a size or handle query.
     fn queried(&mut self, op: &Op, lane: usize) -> Option<u32> {
         use Opcode::{Samp2hnd, SampleInfo, SamplePos, Sviewinfo, Txq, Txqs};
         match op.opcode {
@@ -61,7 +61,7 @@ impl Machine<'_> {
         })
     }
 
-    /// The unit that source `position` names in `lane`: a register of a resource file, or a bindless handle in xy.
+    /// The unit that source `position` refers to in `lane`: a register of a resource file, or a bindless handle in xy.
     fn unit(&mut self, op: &Op, position: usize, lane: usize) -> Option<u32> {
         let source = op.sources.get(position)?;
         if matches!(source.operand, Operand::Resource) {
@@ -76,7 +76,7 @@ impl Machine<'_> {
         self.unit(op, op.opcode.texture_operands().0, lane)
     }
 
-    /// The target of a lookup: the instruction's, or that of the sampler view.
+    /// The target of a lookup: that of the instruction, or that of the sampler view.
     fn target(&self, op: &Op, unit: u32) -> TextureTarget {
         op.target
             .filter(|&target| target != TextureTarget::Unknown)
@@ -95,7 +95,7 @@ impl Machine<'_> {
         let levels = self.quad(0, 0, quad);
         for (position, &level) in levels.iter().enumerate() {
             let size = self.texture_size(op, unit, level);
-            // SVIEWINFO defines what a level beyond the last gives.
+            // SVIEWINFO defines the result for a level beyond the last.
             let exists = op.opcode == Opcode::Txq || level < size.levels;
             let extents = usize::from(self.target(op, unit).size_components());
             for (component, &extent) in size.size.iter().enumerate().take(extents) {
@@ -106,8 +106,8 @@ impl Machine<'_> {
         result
     }
 
-    /// `SAMPLE_INFO` and `SAMPLE_POS`. A source that is no view stands for the render target, which has one sample
-    /// here. A view that there is not has none.
+    /// `SAMPLE_INFO` and `SAMPLE_POS`. A source that is not a view denotes the render target, which has one sample
+    /// here. A missing view has no samples.
     fn sample_query(&mut self, op: &Op, quad: usize, first: usize) -> [[u32; 4]; 4] {
         let is_view = op.sources.first().is_some_and(|source| matches!(source.operand, Operand::Resource));
         let samples = if !is_view {
@@ -167,7 +167,7 @@ impl Machine<'_> {
         request.comparator = match target.comparator_position() {
             _ if compares => self.quad(3, 0, quad),
             _ if !request.is_shadow => [0; 4],
-            // A second operand with both the bias or level and the reference value has the latter in y.
+            // If a second operand has both the bias or level and the reference value, the latter is in y.
             Some(4) if matches!(op.opcode, Txb2 | Txl2) => self.quad(1, 1, quad),
             Some(4) if matches!(op.opcode, Tex2 | Tg4) => self.quad(1, 0, quad),
             Some(position @ 0..4) => self.quad(0, usize::from(position), quad),
@@ -231,8 +231,8 @@ impl Machine<'_> {
         request
     }
 
-    /// The component that `TG4` gathers: the sampler's swizzle where a producer put it there, else the second operand.
-    /// A comparison has one component.
+    /// The component that `TG4` gathers: the sampler's swizzle if the producer set one, otherwise the second operand. A
+    /// comparison has one component.
     fn gather_component(&self, op: &Op, first: usize, is_shadow: bool) -> u8 {
         if is_shadow {
             return 0;

@@ -1,10 +1,9 @@
 //! Result words of a vector that depend on uninitialised memory of the recording interpreter.
 //!
-//! The recording interpreter handed uninitialised words to the sampler in some fetches and let some buffer indices
-//! reach buffers that the record does not hold ([`depends_on_uninitialised_memory`]). Which words of a result depend on
-//! that is found by experiment: the shader is run several times with different values in the place of what is unknown;
-//! a word that changes is no fact about the shader, and nobody can be asked to reproduce it. All other words are
-//! compared as always.
+//! In some fetches, the recording interpreter passed uninitialised words to the sampler, and some buffer indices
+//! addressed buffers that are not in the record ([`depends_on_uninitialised_memory`]). The words of a result that
+//! depend on this are found by experiment: the shader is run several times with different values for the unknown ones.
+//! A word that changes is not a property of the shader and is not compared; all other words are.
 
 use std::collections::BTreeSet;
 
@@ -19,18 +18,18 @@ use super::{Program, run};
 use tgsi::shader::{Immediate, Shader};
 use tgsi::tables::{File, ImmediateType, Opcode};
 
-/// Words put in the place of unknown ones: small, large, negative, and such as are no numbers.
+/// Substitutes for unknown words: small, large, negative, and NaN.
 const UNKNOWN: [u32; 5] = [0, 3, 0x0012_3457, 0xffff_d5a1, 0x7fc1_2345];
 
 /// Finds the result words that depend on uninitialised memory, for the vectors of one shader.
 pub struct UninitialisedWords {
-    /// The shader in a form in which every unknown buffer is the one after the last declared; none if no word depends
-    /// on uninitialised memory.
+    /// The shader with every unknown buffer replaced by the one after the last declared; none if no word depends on
+    /// uninitialised memory.
     probe: Option<(Program, usize)>,
 }
 
 impl UninitialisedWords {
-    /// Prepares a shader (as [`as_recorded`](super::vectors::as_recorded) gives it).
+    /// Prepares a shader (as rewritten by [`as_recorded`](super::vectors::as_recorded)).
     pub fn new(shader: &Shader) -> UninitialisedWords {
         let probe = depends_on_uninitialised_memory(shader).then(|| probe(shader));
         UninitialisedWords { probe: probe.and_then(|(shader, buffers)| Some((Program::new(&shader).ok()?, buffers))) }
@@ -48,7 +47,7 @@ impl UninitialisedWords {
         before - comparison.different.len()
     }
 
-    /// The words that depend on uninitialised memory, by the position that a comparison gives them.
+    /// Returns the words that depend on uninitialised memory, by their position in a comparison.
     pub fn undetermined(&self, shader: &Shader, vector: &Vector) -> BTreeSet<String> {
         let mut positions = BTreeSet::new();
         if self.probe.is_none() {
@@ -78,13 +77,13 @@ impl UninitialisedWords {
     }
 }
 
-/// The shader with every run-time buffer index clamped to the number of declared buffers, and that number.
+/// Returns the shader with every run-time buffer index clamped to the number of declared buffers, and that number.
 fn probe(shader: &Shader) -> (Shader, usize) {
     let mut probe = shader.clone();
     let buffers = probe.declarations.iter().filter(|d| d.file == File::Buffer);
     let count = buffers.map(|d| u32::from(d.last) + 1).max().unwrap_or(0);
     let limit = probe.push_immediate(Immediate::new(ImmediateType::Uint32, [count; 4]));
-    // The buffer after the last one stands for all that the record does not hold.
+    // The buffer after the last one represents all buffers that are not in the record.
     let last = probe.declarations.iter().filter(|d| d.file == File::Buffer).map(|d| d.last).max().unwrap_or(0);
     if let Some(declaration) = probe.declarations.iter_mut().find(|d| d.file == File::Buffer && d.last == last) {
         declaration.last = declaration.last.saturating_add(1);
@@ -94,7 +93,7 @@ fn probe(shader: &Shader) -> (Shader, usize) {
     (probe, count as usize)
 }
 
-/// Textures that see `word` in every coordinate that the recording interpreter left uninitialised.
+/// Resources in which lookups see `word` in every coordinate that the recording interpreter left uninitialised.
 struct UnknownCoordinates {
     word: u32,
     inner: AnalyticResources,
@@ -111,7 +110,7 @@ impl Resources for UnknownCoordinates {
             dim => usize::from(dim.num_coords()) + usize::from(request.is_array),
         };
         for component in request.coordinate.iter_mut().take(3).skip(known) {
-            // Different in every lane, as memory is.
+            // Different in every lane, like uninitialised memory.
             *component = std::array::from_fn(|lane| self.word.wrapping_mul(2 * lane as u32 + 1));
         }
         self.inner.texture(&request)

@@ -1,12 +1,11 @@
-//! Recorded results of another interpreter, one JSON object a line, and the comparison of our results with them.
+//! Recorded results of another interpreter, one JSON object per line, and the comparison of our results with them.
 //!
-//! A line holds the inputs of one run of four lanes (of one lane for a geometry shader) and what the run left: keys
-//! `f`, `seed`, `in`, `gs_in`, `sv`, `const`, `buf_in` on the one side, `out`, `live`, `emit`, `buf_out`, `mem_out` on
-//! the other. Words are hexadecimal, eight digits each; a register of a file with lanes is 16 words, component by
-//! component.
+//! A line holds the inputs and results of one run of four lanes (of one lane for a geometry shader): the keys `f`,
+//! `seed`, `in`, `gs_in`, `sv`, `const`, `buf_in` are inputs; `out`, `live`, `emit`, `buf_out`, `mem_out` are results.
+//! Words are hexadecimal, eight digits each; a register of a per-lane file has 16 words, component by component.
 //!
-//! A shader is to be run as [`as_recorded`] rewrites it. Compared are the lanes that `live` names; a [`Comparison`]
-//! counts the words by [`Agreement`].
+//! A shader must be run as rewritten by [`as_recorded`]. The lanes in `live` are compared; a [`Comparison`] counts the
+//! words by [`Agreement`].
 
 use std::collections::BTreeMap;
 
@@ -30,7 +29,7 @@ pub enum VectorError {
     /// Not JSON.
     #[error("not JSON: {0}")]
     Json(#[from] serde_json::Error),
-    /// A key is missing or holds something of another form.
+    /// A key is missing, or its value has another form.
     #[error("key {key:?}: {problem}")]
     Form {
         /// The key.
@@ -63,7 +62,7 @@ pub struct Vector {
     emitted: Option<BTreeMap<usize, Vec<Vec<Vec<u32>>>>>,
 }
 
-/// The agreement of a word with the recorded one.
+/// The agreement of a word with the recorded word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Agreement {
     /// The same bits.
@@ -79,9 +78,9 @@ pub enum Agreement {
 pub struct Difference {
     /// The location, such as `OUT[0].x lane 2`.
     pub position: String,
-    /// The recorded word, none if nothing should be there.
+    /// The recorded word, or none if there should not be one.
     pub expected: Option<u32>,
-    /// Our word, none if there is nothing.
+    /// Our word, or none if it is missing.
     pub found: Option<u32>,
 }
 
@@ -114,7 +113,7 @@ impl Agreement {
 }
 
 impl Comparison {
-    /// The worst agreement of any word.
+    /// Returns the worst agreement of any word.
     pub fn verdict(&self) -> Agreement {
         if !self.different.is_empty() {
             Agreement::Different
@@ -138,7 +137,7 @@ fn form(key: &'static str, problem: &'static str) -> VectorError {
     VectorError::Form { key, problem }
 }
 
-/// The words of a string of hexadecimal digits, eight a word.
+/// Parses a string of hexadecimal digits into words, eight digits each.
 fn words(key: &'static str, value: &Value) -> Result<Vec<u32>, VectorError> {
     let text = value.as_str().ok_or(form(key, "not a string"))?;
     text.as_bytes()
@@ -154,11 +153,11 @@ fn words(key: &'static str, value: &Value) -> Result<Vec<u32>, VectorError> {
 }
 
 fn register_number(key: &'static str, name: &str) -> Result<usize, VectorError> {
-    // Register numbers have 16 bits; a larger one must not make us allocate.
-    name.parse::<u16>().map(usize::from).map_err(|_| form(key, "a key that is no register number"))
+    // Register numbers have 16 bits; a larger one must not cause a large allocation.
+    name.parse::<u16>().map(usize::from).map_err(|_| form(key, "a key that is not a register number"))
 }
 
-/// An object from numbers to words; empty if the key is absent.
+/// Parses an object that maps numbers to words; empty if the key is absent.
 fn registers(object: &Map<String, Value>, key: &'static str) -> Result<BTreeMap<usize, Vec<u32>>, VectorError> {
     match object.get(key) {
         None => Ok(BTreeMap::new()),
@@ -176,10 +175,10 @@ fn array<'a>(key: &'static str, value: &'a Value) -> Result<&'a [Value], VectorE
 }
 
 impl Vector {
-    /// Reads a line.
+    /// Parses a line.
     ///
     /// # Errors
-    /// [`VectorError`] if it is not JSON or not of the form that the module describes.
+    /// [`VectorError`] if it is not JSON or does not have the form described in the module.
     pub fn parse(line: &str) -> Result<Vector, VectorError> {
         let value: Value = serde_json::from_str(line)?;
         let object = value.as_object().ok_or(form("", "not an object"))?;
@@ -189,7 +188,7 @@ impl Vector {
                 array("gs_in", value)?
                     .iter()
                     .map(|vertex| {
-                        register_words("gs_in", vertex.as_object().ok_or(form("gs_in", "a vertex that is no object"))?)
+                        register_words("gs_in", vertex.as_object().ok_or(form("gs_in", "a non-object vertex"))?)
                     })
                     .collect::<Result<_, _>>()?,
             ),
@@ -225,16 +224,16 @@ impl Vector {
         })
     }
 
-    /// Whether the inputs are special values (infinities, NaN, denormals, extremes), whose results bind the TGSI
-    /// interpreter only.
+    /// Whether the inputs are special values (infinities, NaN, denormals, extremes); such results are binding for the
+    /// TGSI interpreter only.
     pub fn has_special_values(&self) -> bool {
         matches!(self.seed, 4 | 9 | 14 | 19 | 24)
     }
 
-    /// Leaves out words that a device may compute otherwise: of lanes that read what it need not keep (denormals,
-    /// infinities, NaN), or numbers beyond 2^24, of which functions such as the sine have no bounded error. Words that
-    /// are of no lane are left out if any lane reads such. The caller knows that the shader has operations for which
-    /// this matters. Returns how many were left out.
+    /// Excuses words that a device may compute differently: those of lanes that read values it need not preserve
+    /// (denormals, infinities, NaN), or numbers beyond 2^24, for which functions such as the sine have no error bound.
+    /// Words without a lane are excused if any lane reads such a value. The caller must know that the shader has
+    /// operations for which this matters. Returns the number of excused words.
     pub fn excuse_device(&self, comparison: &mut Comparison) -> usize {
         let before = comparison.different.len();
         comparison.different.retain(|difference| {
@@ -244,7 +243,7 @@ impl Vector {
         before - comparison.different.len()
     }
 
-    /// The recorded words of outputs in lanes that count: register, component, lane and word.
+    /// Returns the recorded output words of live lanes: register, component, lane and word.
     pub fn live_outputs(&self) -> impl Iterator<Item = (usize, usize, usize, u32)> {
         let words = self.outputs.iter().flat_map(|(&register, words)| {
             words.iter().enumerate().map(move |(at, &word)| (register, at / LANES, at % LANES, word))
@@ -252,7 +251,7 @@ impl Vector {
         words.filter(|&(_, _, lane, _)| self.live >> lane & 1 != 0)
     }
 
-    /// Whether a lane, or any lane, reads a word that is, as a float, no normal number below 2^24 and no zero.
+    /// Whether a lane, or any lane, reads a word that, as a float, is neither zero nor a normal number below 2^24.
     pub fn reads_unbounded(&self, lane: Option<usize>) -> bool {
         let is_unbounded = |word: &u32| {
             let value = f32::from_bits(*word);
@@ -321,7 +320,7 @@ impl Vector {
         inputs
     }
 
-    /// The same inputs with `outputs` as what was recorded.
+    /// Returns the same inputs with `outputs` as the recorded results.
     pub fn with_results(&self, outputs: &Outputs) -> Vector {
         let mut vector = self.clone();
         for (&register, words) in &mut vector.outputs {
@@ -352,7 +351,7 @@ impl Vector {
         vector
     }
 
-    /// Compares what a run left with what was recorded.
+    /// Compares the results of a run with the recorded ones.
     pub fn compare(&self, outputs: &Outputs) -> Comparison {
         let mut comparison = Comparison::default();
         for (lane, &live) in outputs.live.iter().enumerate() {
@@ -395,7 +394,7 @@ impl Vector {
     }
 }
 
-/// A map from numbers as a vector; numbers that are absent become empty.
+/// Converts a map from numbers to a vector; absent numbers become empty.
 fn by_number<T: Clone + Default>(map: &BTreeMap<usize, Vec<u32>>, convert: impl Fn(&[u32]) -> T) -> Vec<T> {
     let mut all = vec![T::default(); map.last_key_value().map_or(0, |(&number, _)| number + 1)];
     for (&number, words) in map {

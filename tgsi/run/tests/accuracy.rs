@@ -1,7 +1,6 @@
-//! The error bounds that the manual states (`manual/opcodes.md`) of functions that the interpreter computes in its own
-//! way, as the recorded results are computed: against 64-bit floats, over a sample of the 32-bit operands.
-//! `TGSIC_EVERY=1 cargo test --release -p tgsi --test all accuracy -- --nocapture` tries all 2^32, and prints the
-//! figures.
+//! The error bounds in the manual (`manual/opcodes.md`) for functions that the interpreter computes in its own way, as
+//! the recorded results are computed: compared with 64-bit floats, over a sample of the 32-bit operands. `TGSIC_EVERY=1
+//! cargo test --release -p tgsi --test all accuracy -- --nocapture` tests all 2^32, and prints the figures.
 
 #[path = "../../../ir/tests/support/accuracy.rs"]
 mod measured;

@@ -40,7 +40,7 @@ fn the_first_half_comes_first() {
         lines("DSLT TEMP[0].xz, TEMP[0], TEMP[1]"),
         ["DSLT TEMP[0].x, TEMP[0], TEMP[1]", "DSLT TEMP[0].z, TEMP[0], TEMP[1]"]
     );
-    // The one component of a mask is made of x and y.
+    // The single component of the mask is computed from x and y.
     assert_eq!(lines("D2F TEMP[0].yw, TEMP[0]"), ["D2F TEMP[0].y, TEMP[0]", "D2F TEMP[0].w, TEMP[0].zwxy"]);
     for one in ["DADD TEMP[0].xy, TEMP[0].zwxy, TEMP[1]", "D2I TEMP[0].x, TEMP[0]", "UADD TEMP[0], TEMP[1], TEMP[0]"] {
         assert_eq!(lines(one), [one]);

@@ -19,11 +19,11 @@ struct Totals {
     close: usize,
     different: usize,
     errors: usize,
-    /// Of the different ones, those whose recorded results depend on uninitialised memory.
+    /// Number of different vectors with recorded results that depend on uninitialised memory.
     uninitialised: usize,
 }
 
-/// Runs every vector whose shader `shader` finds; reports up to `shown` that are worse than `allowed` says.
+/// Runs every vector for which `shader` returns a shader; reports up to `shown` that are worse than `allowed`.
 fn run_all(
     name: &str,
     vectors: PathBuf,
@@ -98,8 +98,8 @@ fn run_all(
     totals
 }
 
-/// Opcodes whose results come from a math library, which may differ in the last bit between its versions; and DABS, of
-/// which the recording interpreter left the sign of a zero and flipped that of a NaN.
+/// Opcodes with results from a math library, which may differ in the last bit between versions; and DABS, for which the
+/// recording interpreter kept the sign of a zero and flipped that of a NaN.
 fn may_differ(shader: &Shader) -> bool {
     use Opcode::*;
     shader.instructions.iter().any(|i| matches!(i.opcode, Ex2 | Lg2 | Pow | Exp | Log | Lit | Sin | Cos | Dabs))
@@ -137,7 +137,7 @@ fn opcode_vectors_agree() {
     assert_eq!(totals.errors, 0);
 }
 
-/// Words of a field of the table: components by slashes; 16 digits are a pair, low word first.
+/// Words of a field of the table: components separated by slashes; 16 digits are a pair, low word first.
 fn field_words(field: &str) -> Vec<u32> {
     field
         .split('/')
@@ -160,7 +160,7 @@ fn alu_table_agrees() {
         let fields: Vec<&str> = row.split(',').collect();
         let (name, note) = (fields[0], fields[6]);
         if note.contains("out_of_range") || row.starts_with("DABS,8000000000000000,") {
-            // Conversions that are undefined, and the sign of a zero; tests of their own cover ours.
+            // Undefined conversions, and the sign of a zero; ours are covered by separate tests.
             undefined += 1;
             continue;
         }

@@ -1,4 +1,4 @@
-//! Old dialects: what they become, and that rewritten instructions compute what the old ones meant.
+//! Old dialects: their rewritten form, and that rewritten instructions have the results of the original ones.
 
 use pretty_assertions::assert_eq;
 use tgsi::shader::Shader;
@@ -10,7 +10,7 @@ fn read(text: &str) -> Shader {
     parse(text.as_bytes()).unwrap_or_else(|errors| panic!("{errors:?}\n{text}")).shader
 }
 
-/// The lines of the print of `text`, without stage, declarations of inputs and outputs, and numbers.
+/// Returns the lines of the print of `text`, without stage, declarations of inputs and outputs, and numbers.
 fn becomes(text: &str) -> Vec<String> {
     let text = print(&read(text), PrintOptions::default());
     text.lines()
@@ -23,7 +23,7 @@ fn becomes(text: &str) -> Vec<String> {
         .collect()
 }
 
-/// Runs `body` on the words of IN[0], IN[1], IN[2] in lane 0; the words of OUT[0].
+/// Runs `body` on the words of IN[0], IN[1], IN[2] in lane 0; returns the words of OUT[0].
 fn compute(body: &str, inputs: [[u32; 4]; 3]) -> [u32; 4] {
     let head = "FRAG\nDCL IN[0..2], GENERIC[0], PERSPECTIVE\nDCL OUT[0], COLOR\nDCL OUT[1], COLOR[1]\n";
     let program = Program::new(&read(&format!("{head}{body}\nEND\n"))).expect("a program");
@@ -77,7 +77,7 @@ fn arithmetic() {
     assert_eq!(floats("SFL OUT[0], IN[0], IN[0]\nSTR OUT[0].yw, IN[0], IN[0]"), [0.0, 1.0, 0.0, 1.0]);
     assert_eq!(floats("SUB_SAT OUT[0], IN[0], IN[1]"), [1.0, 0.0, 0.0, 1.0]);
     assert_eq!(floats("MOV_SATNV OUT[0], IN[0]"), [1.0, -1.0, 0.25, 1.0]);
-    // Operands may overlap, and a mask leaves the other components alone.
+    // Operands may overlap, and components outside the mask are unchanged.
     assert_eq!(floats("MOV OUT[0], IN[0]\nXPD OUT[0].xy, OUT[0], IN[1]"), [cross[0], cross[1], A[2], A[3]]);
     assert_eq!(floats("MOV OUT[0], IN[0]\nDP2A OUT[0].z, OUT[0], IN[1], IN[2]")[2], dot(A, B, 2) + C[0]);
 }
@@ -222,7 +222,7 @@ fn emission_without_operand() {
             "END"
         ]
     );
-    // An immediate that follows is not its operand.
+    // An immediate on the next line is not its operand.
     assert_eq!(
         becomes("GEOM\nEMIT\nIMM[0] FLT32 {1, 1, 1, 1}\nEND")[0..2],
         ["EMIT IMM[1].xxxx".to_owned(), "IMM[0] FLT32 {    1.0000,     1.0000,     1.0000,     1.0000}".to_owned()]

@@ -1,7 +1,7 @@
-//! Where the decisions of the generator come from: bytes that a fuzzer gives, or a seed.
+//! The source of the generator's decisions: bytes from a fuzzer, or a seed.
 //!
-//! Every decision takes bytes from the front. When they have run out, every number is 0, which stands for the simplest
-//! choice everywhere.
+//! Every decision consumes bytes from the front. After the last byte every number is 0, which is always the simplest
+//! choice.
 
 use tgsi_environment::Random;
 
@@ -12,22 +12,22 @@ pub(super) struct Choices<'a> {
 
 enum Source<'a> {
     Bytes(&'a [u8]),
-    /// Numbers without end, and what is left of the last one with the number of its bytes.
+    /// An infinite sequence of random numbers: the rest of the last one, and its number of bytes.
     Seed(Random, u64, u32),
 }
 
 impl<'a> Choices<'a> {
-    /// Decisions that bytes make.
+    /// Creates decisions from bytes.
     pub(super) fn from_bytes(bytes: &'a [u8]) -> Choices<'a> {
         Choices { source: Source::Bytes(bytes) }
     }
 
-    /// Decisions that a seed makes; they never run out.
+    /// Creates decisions from a seed; they never run out.
     pub(super) fn from_seed(seed: u64) -> Choices<'static> {
         Choices { source: Source::Seed(Random::new(seed.wrapping_mul(0x2545_f491_4f6c_dd1d)), 0, 0) }
     }
 
-    /// Whether there are no more bytes.
+    /// Whether all bytes are consumed.
     pub(super) fn exhausted(&self) -> bool {
         matches!(self.source, Source::Bytes([]))
     }
@@ -53,12 +53,12 @@ impl<'a> Choices<'a> {
         }
     }
 
-    /// A word of any bits.
+    /// Returns a word of arbitrary bits.
     pub(super) fn word(&mut self) -> u32 {
         (0..4).fold(0, |word, _| word << 8 | self.byte())
     }
 
-    /// A number below `count`; 0 if there is nothing to choose from.
+    /// Returns a number below `count`, or 0 if `count` is 0.
     pub(super) fn below(&mut self, count: usize) -> usize {
         match count {
             0 | 1 => 0,
@@ -67,17 +67,17 @@ impl<'a> Choices<'a> {
         }
     }
 
-    /// True in one of `count` cases, never without bytes.
+    /// Returns true in one of `count` cases; false after the last byte.
     pub(super) fn one_in(&mut self, count: usize) -> bool {
         self.below(count) + 1 == count
     }
 
-    /// One of several, the first without bytes.
+    /// Returns one of several values, the first one after the last byte.
     pub(super) fn pick<T: Copy>(&mut self, of: &[T]) -> Option<T> {
         of.get(self.below(of.len())).copied()
     }
 
-    /// One of several that are named one by one.
+    /// Returns one of several given values.
     pub(super) fn of<T: Copy, const N: usize>(&mut self, of: [T; N]) -> T {
         of[self.below(N)]
     }

@@ -1,4 +1,4 @@
-//! Control flow: branches, loops that count, switches, subroutines.
+//! Control flow: branches, counted loops, switches, subroutines.
 
 use super::Features;
 use super::generator::{Context, Generator};
@@ -6,14 +6,14 @@ use super::registers::Kind;
 use tgsi::shader::{Dst, Register, Src};
 use tgsi::tables::{File, ImmediateType, Opcode, Processor};
 
-/// Blocks inside of each other, and loops among them.
+/// Maximum nesting depth of blocks, including loops.
 const MOST_DEPTH: u32 = 4;
 const MOST_LOOPS: u32 = 2;
-/// Subroutines of a shader.
+/// Maximum number of subroutines of a shader.
 const MOST_SUBROUTINES: usize = 2;
 
 impl Generator<'_> {
-    /// A statement of control flow, or another one where none is possible.
+    /// Emits a statement of control flow, or another one where none is possible.
     pub(super) fn flow(&mut self, context: Context) {
         let deep = context.depth >= MOST_DEPTH || !self.features.contains(Features::FLOW);
         match self.choices.below(12) {
@@ -40,7 +40,7 @@ impl Generator<'_> {
                 self.builder.uif(condition);
             }
             way => {
-                // More often true for some lanes only than any value would be.
+                // More often true for only some lanes than arbitrary values.
                 let (opcode, kind) = match way {
                     2 => (self.choices.of([Opcode::Slt, Opcode::Sge, Opcode::Sne, Opcode::Seq]), self.comparable()),
                     _ => (self.choices.of([Opcode::Islt, Opcode::Isge, Opcode::Usne, Opcode::Fslt]), Kind::Integer),
@@ -70,7 +70,7 @@ impl Generator<'_> {
         self.builder.endif();
     }
 
-    /// A loop of four rounds at most. Its counter is its own.
+    /// Emits a loop of at most four iterations, with its own counter.
     fn counted_loop(&mut self, context: Context) {
         if !self.integers {
             return self.float_loop(context);
@@ -87,7 +87,7 @@ impl Generator<'_> {
         }
         self.emit(Opcode::Mov, Some(dst(counter, 1)), &[start]);
         if !downwards && self.choices.one_in(4) {
-            // As many rounds as a value says.
+            // The number of iterations depends on a value.
             let value = self.source(Kind::Integer, 1).replicated(0);
             let three = self.builder.immediate_u32(&[3]).replicated(0);
             self.emit(Opcode::And, Some(dst(counter, 4)), &[value, three]);
@@ -109,7 +109,7 @@ impl Generator<'_> {
             generator.block(inner);
         };
         if !test_first {
-            // A lane that goes on before the test must have counted.
+            // Count before the body, because a CONT in the body skips the rest.
             let opcode = if downwards { one.negated() } else { one };
             self.emit(Opcode::Uadd, Some(dst(counter, 1)), &[all, opcode]);
         }
@@ -130,7 +130,7 @@ impl Generator<'_> {
             self.emit(Opcode::Uadd, Some(dst(counter, 1)), &[all, step]);
             body(self);
         } else {
-            // Counted already: the last round ends with the test, wherever it stands.
+            // The counter is already incremented, so the last iteration ends with the test, wherever the test is.
             let done = if downwards { Opcode::Useq } else { Opcode::Usge };
             self.emit(done, Some(dst(counter, 2)), &[all, limit]);
             body(self);
@@ -145,7 +145,7 @@ impl Generator<'_> {
         self.state = after;
     }
 
-    /// The same with a float that counts.
+    /// Emits a loop of the same kind with a float counter.
     fn float_loop(&mut self, context: Context) {
         let counter = self.builder.temporary();
         let (count, done) = (Src::new(counter).replicated(0), Src::new(counter).replicated(1));
@@ -155,7 +155,7 @@ impl Generator<'_> {
         let mut limit = self.builder.immediate_f32(&[rounds]).replicated(0);
         self.emit(Opcode::Mov, Some(dst(counter, 1)), &[start]);
         if self.choices.one_in(4) {
-            // As many rounds as a value says.
+            // The number of iterations depends on a value.
             let value = self.source(Kind::Small, 1).replicated(0).absolute_value();
             let three = self.builder.immediate_f32(&[3.0]).replicated(0);
             self.emit(Opcode::Min, Some(dst(counter, 4)), &[value, three]);
@@ -222,7 +222,7 @@ impl Generator<'_> {
         self.state.forget_indices();
     }
 
-    /// `BRK` or `CONT`, mostly for some lanes only.
+    /// Emits `BRK` or `CONT`, mostly for only some lanes.
     fn leave_block(&mut self, context: Context) {
         let conditional = !self.choices.one_in(8);
         if conditional {
@@ -238,7 +238,7 @@ impl Generator<'_> {
         }
     }
 
-    /// `RET`, or `END` in a block.
+    /// Emits `RET`, or `END` in a block.
     fn leave_early(&mut self, context: Context) {
         if self.stage == Processor::TessControl && context.subroutine.is_none() {
             return;
@@ -254,7 +254,7 @@ impl Generator<'_> {
         self.builder.endif();
     }
 
-    /// `CAL` of a subroutine, in one only of those after it.
+    /// Emits a `CAL` of a subroutine; within a subroutine, only of a later one.
     fn call(&mut self, context: Context) {
         let first = context.subroutine.map_or(0, |number| number + 1);
         if first >= MOST_SUBROUTINES || context.loops > 1 {
@@ -269,7 +269,7 @@ impl Generator<'_> {
         self.state.forget_indices();
     }
 
-    /// The body of a subroutine.
+    /// Emits the body of a subroutine.
     pub(super) fn subroutine(&mut self, number: usize) {
         self.builder.bgnsub(self.subroutines[number]);
         let context = Context { subroutine: Some(number), ..Context::default() };
@@ -282,7 +282,7 @@ impl Generator<'_> {
         self.builder.endsub();
     }
 
-    /// Sets a component of an index register to something that is bounded.
+    /// Sets a component of an index register to a bounded value.
     pub(super) fn set_index(&mut self) {
         if !self.features.contains(Features::INDIRECT) || self.indices.is_empty() {
             return self.small_expression();
@@ -332,9 +332,9 @@ impl Generator<'_> {
         }
     }
 
-    /// Values for all arrays, and for a register of each common kind.
+    /// Initialises all arrays, and a register of each common kind.
     pub(super) fn first_values(&mut self) {
-        // No array is read before all of it is written.
+        // No array is read before it is completely written.
         for array in std::mem::take(&mut self.arrays) {
             for element in 0..array.array.size {
                 let source = self.source(array.kind, 15);
@@ -352,7 +352,7 @@ impl Generator<'_> {
     }
 }
 
-/// Some components of a register.
+/// Returns some components of a register as a destination.
 fn dst(register: Register, mask: u8) -> Dst {
     Dst::new(register).masked(mask)
 }

@@ -1,4 +1,5 @@
-//! The state of a shader under construction, and its course: interface, first values, statements, results, subroutines.
+//! The state of a shader under construction, and the order of its parts: interface, first values, statements, results,
+//! subroutines.
 
 use super::choices::Choices;
 use super::operands::{Destination, Target};
@@ -11,15 +12,15 @@ use tgsi::tables::{Opcode, PixelFormat, Processor, TextureTarget};
 /// The control flow around a statement.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Context {
-    /// Blocks around them.
+    /// Number of enclosing blocks.
     pub(super) depth: u32,
-    /// Loops among those.
+    /// Number of enclosing loops.
     pub(super) loops: u32,
-    /// `BRK` is possible.
+    /// Whether `BRK` is possible.
     pub(super) in_loop: bool,
-    /// `CONT` is possible: a loop tests before anything else.
+    /// Whether `CONT` is possible: a loop tests before anything else.
     pub(super) can_continue: bool,
-    /// `BRK` leaves a switch.
+    /// Whether `BRK` leaves a switch.
     pub(super) in_switch: bool,
     /// The number of the subroutine.
     pub(super) subroutine: Option<usize>,
@@ -30,47 +31,47 @@ pub(super) struct Generator<'a> {
     pub(super) choices: Choices<'a>,
     pub(super) stage: Processor,
     pub(super) features: Features,
-    /// Whether there are integers.
+    /// Whether integers may be used.
     pub(super) integers: bool,
     pub(super) builder: ShaderBuilder,
-    /// Instructions that are still wanted.
+    /// Number of instructions still to generate.
     budget: u32,
     pub(super) temporaries: Vec<Temporary>,
     pub(super) arrays: Vec<Array>,
     pub(super) inputs: Vec<Input>,
     pub(super) outputs: Vec<Output>,
     pub(super) system_values: Vec<SystemInput>,
-    /// Registers that indices are computed in.
+    /// Registers for computed indices.
     pub(super) indices: Vec<Register>,
-    /// The operand that names the invocation's own vertex (tessellation control).
+    /// The index of the invocation's own vertex (tessellation control).
     pub(super) own_vertex: Option<Indirect>,
     pub(super) state: State,
-    /// Some lane may have left, or been killed.
+    /// Whether some lane may have left, or been killed.
     pub(super) diverged: bool,
     pub(super) subroutines: Vec<Subroutine>,
-    /// Vertices of an input primitive or patch.
+    /// Number of vertices of an input primitive or patch.
     pub(super) vertices: u16,
-    /// Invocations of a work group (compute).
+    /// Number of invocations of a workgroup (compute), per dimension.
     pub(super) block: [u32; 3],
-    /// Output vertices of a patch.
+    /// Number of output vertices of a patch.
     pub(super) patch_vertices: u16,
-    /// Whether fragments are discarded: then nobody looks at what other lanes hold.
+    /// Whether fragments are discarded, so that no instruction may depend on other lanes.
     pub(super) kills: bool,
-    /// Where the lane's first address is, if there is memory.
+    /// The register with the lane's first address, if there is memory.
     pub(super) lane_base: Option<Register>,
     /// Targets and formats of the images that were used.
     pub(super) images: [Option<(TextureTarget, PixelFormat)>; 2],
     /// Targets of the textures that were used.
     pub(super) targets: [Option<TextureTarget>; 4],
-    /// Textures and samplers apart.
+    /// Whether textures and samplers are separate.
     pub(super) sample_family: bool,
     /// Atomic counters, if there are any.
     pub(super) counters: Option<RegisterArray>,
-    /// The scratch register that comes next.
+    /// The next scratch register.
     pub(super) next_scratch: usize,
 }
 
-/// The shader that decisions make.
+/// Generates the shader that the decisions determine.
 pub(super) fn generate(mut choices: Choices<'_>, config: &Config) -> Result<Shader, BuildError> {
     let mut features = config.features;
     let stages: &[Processor] = if config.integers { &STAGES } else { &FLOAT_STAGES };
@@ -81,7 +82,7 @@ pub(super) fn generate(mut choices: Choices<'_>, config: &Config) -> Result<Shad
     if stage == Processor::Vertex && !config.vertex_flow {
         features = features.without(Features::FLOW).without(Features::SWITCH).without(Features::SUBROUTINES);
     }
-    // Without some features shaders of a size go deeper into the others.
+    // With some features disabled, shaders of the same size cover the others in more depth.
     for &(_, feature) in Features::NAMES {
         if !super::KEPT.contains(feature) && choices.one_in(4) {
             features = features.without(feature);
@@ -135,7 +136,7 @@ impl Generator<'_> {
         }
         self.results();
         self.builder.end();
-        // What is written before anything else is written in every call, and nothing else is known there.
+        // Subroutines can rely on the values from before the first statement, and on nothing else.
         let mut number = 0;
         while number < self.subroutines.len() {
             self.state = entry.clone();
@@ -146,32 +147,32 @@ impl Generator<'_> {
         }
     }
 
-    /// Whether there is room for another statement.
+    /// Whether the budget allows another statement.
     pub(super) fn wants_more(&self) -> bool {
         self.budget > 0 && !self.choices.exhausted()
     }
 
-    /// Takes room for statements inside of a block.
+    /// Allocates budget for the statements inside a block.
     pub(super) fn some_of_budget(&mut self) -> u32 {
         (1 + self.choices.below(6) as u32).min(self.budget)
     }
 
-    /// The kind, or finite floats where it needs integers that are not there.
+    /// Returns the kind, or finite floats if the kind needs integers and these may not be used.
     pub(super) fn available(&self, kind: Kind) -> Kind {
         if self.integers || kind.is_float() { kind } else { Kind::Finite }
     }
 
-    /// Floats that may be compared or rounded.
+    /// Returns the kind of floats that may be compared or rounded.
     pub(super) fn comparable(&self) -> Kind {
         if self.integers { Kind::Float } else { Kind::Finite }
     }
 
-    /// Whether all lanes run where statements stand.
+    /// Whether all lanes execute the statements at this point.
     pub(super) fn together(&self, context: Context) -> bool {
         context.depth == 0 && context.subroutine.is_none() && !self.diverged
     }
 
-    /// A new temporary, of which nothing is written.
+    /// Creates a temporary, initially unwritten.
     pub(super) fn new_temporary(&mut self, kind: Kind) -> usize {
         let register = self.builder.temporary();
         self.temporaries.push(Temporary { register, kind });
@@ -185,19 +186,19 @@ impl Generator<'_> {
         self.builder.push(instruction);
     }
 
-    /// Appends an instruction that writes `destination`, and notes what is written then.
+    /// Appends an instruction that writes `destination`, and records the write.
     pub(super) fn put_to(&mut self, opcode: Opcode, destination: Destination, sources: &[Src]) {
         self.put_instruction(Instruction::with_operands(opcode, None, sources), destination);
     }
 
-    /// Appends an instruction with `destination`, which it lacks, and notes what is written then.
+    /// Adds `destination` to an instruction and appends it, and records the write.
     pub(super) fn put_instruction(&mut self, mut instruction: Instruction, destination: Destination) {
         instruction.dst.push(destination.dst);
         self.put(instruction);
         self.written(destination, destination.dst.write_mask);
     }
 
-    /// Notes that components of a destination are written.
+    /// Records that components of a destination are written.
     pub(super) fn written(&mut self, destination: Destination, mask: u8) {
         let words = match destination.target {
             Target::Temporary(index) => self.state.temporaries.get_mut(index),
@@ -209,7 +210,8 @@ impl Generator<'_> {
         }
     }
 
-    /// Appends an instruction that computes all components of a temporary of a kind, and gives that to read.
+    /// Appends an instruction that computes all components of a temporary of a kind, and returns that temporary as a
+    /// source.
     pub(super) fn compute(&mut self, kind: Kind, opcode: Opcode, sources: &[Src]) -> Src {
         let position = self.temporary_to_write(kind);
         let destination = self.to_temporary(position, 15);
@@ -217,7 +219,7 @@ impl Generator<'_> {
         Src::new(self.temporaries[position].register)
     }
 
-    /// Appends an instruction of which nothing is noted: what it writes is no part of the state.
+    /// Appends an instruction without recording its write, which is not part of the state.
     pub(super) fn emit(&mut self, opcode: Opcode, dst: Option<Dst>, sources: &[Src]) {
         self.budget = self.budget.saturating_sub(1);
         self.builder.emit(opcode, dst, sources);

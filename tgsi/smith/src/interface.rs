@@ -7,10 +7,10 @@ use tgsi::builder::{Io, RegisterArray};
 use tgsi::shader::{Declaration, DeclarationInterpolation, Dst, Indirect, Register, Src};
 use tgsi::tables::{File, Interpolation, InterpolationLocation, Opcode, Primitive, Processor, PropertyName, Semantic};
 
-/// From this semantic index on, registers hold integers and words of 64-bit values; below it floats.
+/// From this semantic index on, registers hold integers and the words of 64-bit values; those below hold floats.
 const FIRST_INTEGER: u16 = 4;
 
-/// Whether what the generator puts into a declared output are integers, which no two executors may see differently.
+/// Whether the generator stores integers in a declared output, which must be identical in all executors.
 pub fn holds_integers(declaration: &Declaration) -> bool {
     declaration.semantic.is_some_and(|semantic| {
         semantic.index >= FIRST_INTEGER
@@ -21,11 +21,11 @@ pub fn holds_integers(declaration: &Declaration) -> bool {
     })
 }
 
-/// The vertices of a patch that a tessellation stage reads.
+/// Number of vertices of a patch that a tessellation stage reads.
 const PATCH_VERTICES: u16 = 4;
 
 impl Generator<'_> {
-    /// Declares what the shader has to work with.
+    /// Declares the inputs and outputs of the shader.
     pub(super) fn interface(&mut self) {
         self.properties();
         self.kills = self.stage == Processor::Fragment && self.choices.one_in(3);
@@ -288,7 +288,7 @@ impl Generator<'_> {
         }
     }
 
-    /// Declares a system value, to be read like any other value.
+    /// Declares a system value, to be read like other values.
     pub(super) fn declare_system_value(&mut self, semantic: Semantic) -> Register {
         let register = self.builder.system_value(semantic, 0);
         if !self.system_values.iter().any(|value| value.register == register) {
@@ -316,7 +316,7 @@ impl Generator<'_> {
         }
     }
 
-    /// Stores what a compute shader has found, floats and integers apart.
+    /// Stores the results of a compute shader, floats and integers separately.
     fn store_results(&mut self) {
         for (unit, kind) in [(2, Kind::Integer), (3, Kind::Float)] {
             let buffer = self.builder.buffer(unit, false);
@@ -343,7 +343,7 @@ impl Generator<'_> {
         let dst = Dst::new(register).masked(output.components);
         let kind = if output.kind == Kind::Float && self.choices.one_in(2) { Kind::Leaf } else { output.kind };
         if kind == Kind::Long && self.choices.one_in(2) {
-            // Bits of a NaN are not said: there is 0 in its place.
+            // The bits of a NaN are undefined, so it is replaced with 0.
             let value = self.source(Kind::Double, 15);
             let value = self.with_positive_zero(value);
             let number = self.compute(Kind::Integer, Opcode::Dseq, &[value, value]).swizzled([0, 0, 2, 2]);
@@ -354,7 +354,7 @@ impl Generator<'_> {
         self.emit(Opcode::Mov, Some(dst), &[source]);
     }
 
-    /// A temporary of a kind, so that what was computed is seen; anything else without one.
+    /// Returns a temporary of a kind, so that computed values are observed, or another value without such a temporary.
     fn recent(&mut self, kind: Kind, needed: u8) -> Src {
         for _ in 0..4 {
             let source = self.source(kind, needed);

@@ -9,7 +9,7 @@ use tgsi::shader::{Dst, Indirect, Instruction, InstructionMemory, Register, Src}
 use tgsi::tables::{MemoryQualifiers, MemoryType, Opcode, Processor};
 
 impl Generator<'_> {
-    /// Votes, derivatives, lanes by number.
+    /// Emits votes, derivatives, or reads of a lane given by number.
     pub(super) fn lanes(&mut self, context: Context) {
         use Opcode::*;
         let together = self.together(context);
@@ -21,7 +21,7 @@ impl Generator<'_> {
             }
             3 if together && !self.kills => {
                 let value = self.source(Kind::Float, 15);
-                // A lane that is there.
+                // An existing lane.
                 let lanes = match self.stage {
                     Processor::Geometry => 1,
                     Processor::TessControl => self.patch_vertices.into(),
@@ -48,14 +48,14 @@ impl Generator<'_> {
         }
     }
 
-    /// An instruction whose operands are of given kinds.
+    /// Emits an instruction with operands of given kinds.
     fn simple(&mut self, opcode: Opcode, dst: Kind, src: &[Kind]) {
         let destination = self.destination(dst);
         let sources: Vec<Src> = src.iter().map(|&kind| self.source(kind, 15)).collect();
         self.put_to(opcode, destination, &sources);
     }
 
-    /// Emits a statement that only one stage has.
+    /// Emits a statement that only one stage supports.
     pub(super) fn special(&mut self, context: Context) {
         match self.stage {
             Processor::Fragment if !self.integers => self.kill(),
@@ -86,7 +86,7 @@ impl Generator<'_> {
         }
     }
 
-    /// Discards some lanes, where the shader may do that.
+    /// Discards some lanes, if the shader may do that.
     fn kill(&mut self) {
         if !self.kills {
             return self.small_expression();
@@ -148,7 +148,7 @@ impl Generator<'_> {
         }
     }
 
-    /// A vertex: all outputs, as none of them is known after `EMIT`.
+    /// Emits a vertex, after writing all outputs, which are undefined after `EMIT`.
     fn geometry_special(&mut self) {
         let stream = self.builder.immediate_u32(&[0]).replicated(0);
         if self.choices.one_in(3) {
@@ -175,7 +175,7 @@ impl Generator<'_> {
         self.barrier();
     }
 
-    /// A destination that no other invocation sees.
+    /// Returns a destination that no other invocation reads.
     fn destination_but_outputs(&mut self, kind: Kind) -> Destination {
         let destination = self.destination(kind);
         if matches!(destination.target, Target::Output(_)) {
@@ -185,7 +185,7 @@ impl Generator<'_> {
         destination
     }
 
-    /// One invocation of a work group reads shared memory that another one writes.
+    /// One invocation of a workgroup reads shared memory that another one writes.
     fn exchange_shared(&mut self) {
         let memory = self.builder.memory(MemoryType::Shared);
         let base = self.lane_base();
@@ -207,7 +207,7 @@ impl Generator<'_> {
         self.access(Opcode::Barrier, None, &[]);
     }
 
-    /// A memory instruction that is not about an image.
+    /// Emits a memory instruction on a resource other than an image.
     pub(super) fn access(&mut self, opcode: Opcode, dst: Option<Dst>, sources: &[Src]) {
         let mut instruction = Instruction::with_operands(opcode, dst, sources);
         if opcode.info().has_memory {

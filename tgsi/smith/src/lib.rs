@@ -1,22 +1,23 @@
-//! The generator: valid TGSI shaders from any bytes, which end and whose results are defined for all inputs.
+//! The generator: makes valid TGSI shaders from arbitrary bytes. They terminate, and their results are defined for all
+//! inputs.
 //!
-//! In the manner of `wasm-smith`: bytes make every decision, and when they have run out the simplest one is taken, so
-//! that a fuzzer can steer it and can make what it finds smaller. [`from_seed`] takes the bytes from a number.
+//! It works like `wasm-smith`: bytes determine every decision, and after the last byte the simplest alternative is
+//! chosen, so a fuzzer can both guide it and minimise its findings. [`from_seed`] derives the bytes from a number.
 //!
-//! # What makes the results defined
+//! # Why the results are defined
 //!
-//! Every register has a kind for the whole shader, and nothing is read but what was written on every path. What two
-//! correct executors may compute differently goes nowhere that shows it:
+//! Every register has one kind for the whole shader, and only values that are written on every path are read. Anything
+//! that two correct executors may compute differently is kept from affecting the results:
 //!
-//! | open | so |
+//! | undefined | avoided by |
 //! |---|---|
-//! | sums and products that are not precise may be rounded otherwise | they work on small multiples of powers of two, where nothing is rounded (`Small`), or their result goes only to outputs and precise instructions (`Leaf`), or they are precise |
-//! | the sign of zero | is removed (`\|x\|`, `DABS`) before reciprocals and the like; results that differ only in it count as equal |
+//! | rounding of sums and products that are not precise | they operate on small multiples of powers of two, where nothing is rounded (`Small`), or their results are only used by outputs and precise instructions (`Leaf`), or they are precise |
+//! | the sign of zero | it is removed (`\|x\|`, `DABS`) before reciprocals and similar; results that differ only in it count as equal |
 //! | sign and payload of NaN | floats are never read as integers |
-//! | which lane comes first in memory | every lane has its own part of each buffer; what lanes share is changed by one kind of commutative atomic, whose result nobody reads |
-//! | reads and writes outside of arrays and buffers | indices are bounded before they are used |
-//! | derivatives and lanes by number where not all lanes run | they stand where all do |
-//! | endless loops | every loop counts |
+//! | the order of lanes in memory | every lane has its own part of each buffer; shared words are modified by one kind of commutative atomic with an unused result |
+//! | reads and writes outside of arrays and buffers | indices are clamped before they are used |
+//! | derivatives and lanes by number where not all lanes execute | they are only used where all lanes execute |
+//! | infinite loops | every loop has a counter |
 
 mod choices;
 mod flow;
@@ -41,7 +42,7 @@ use tgsi::builder::BuildError;
 use tgsi::shader::Shader;
 use tgsi::tables::Processor;
 
-/// Parts of the language that a shader may use.
+/// Language features that a shader may use.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Features(u32);
 
@@ -62,52 +63,52 @@ features! {
     SWITCH = 1 "switch", "`SWITCH`.";
     SUBROUTINES = 2 "subroutines", "`CAL`, `RET`.";
     ARRAYS = 3 "arrays", "Arrays of temporaries, inputs and outputs.";
-    INDIRECT = 4 "indirect", "Indices that are computed.";
+    INDIRECT = 4 "indirect", "Computed indices.";
     WIDE = 5 "wide", "64-bit values.";
     TEXTURES = 6 "textures", "Texture instructions.";
     MEMORY = 7 "memory", "Buffers, shared memory, atomic counters.";
     IMAGES = 8 "images", "Images.";
     LANES = 9 "lanes", "Votes, derivatives, other lanes.";
-    STAGE = 10 "stage", "What only one stage has: `KILL`, `EMIT`, interpolation, barriers.";
-    FUSED = 11 "fused", "`FMA`, `DFMA`, `DSQRT`: not every target has them, and rounds once.";
-    PERIODIC = 12 "periodic", "`SIN`, `COS`: of large angles a device may give anything.";
+    STAGE = 10 "stage", "Opcodes of a single stage: `KILL`, `EMIT`, interpolation, barriers.";
+    FUSED = 11 "fused", "`FMA`, `DFMA`, `DSQRT`: not every target supports them with a single rounding.";
+    PERIODIC = 12 "periodic", "`SIN`, `COS`: devices do not bound the error for large angles.";
 }
 
-/// Features that every shader has that may have them: what they bring is rare.
+/// Features that are not disabled at random, because the opcodes that they add are rare.
 const KEPT: Features = Features(Features::FUSED.0 | Features::PERIODIC.0);
 
-/// Features that are nothing without integers.
+/// Features that require integers.
 const OF_INTEGERS: Features =
     Features(Features::SWITCH.0 | Features::WIDE.0 | Features::MEMORY.0 | Features::IMAGES.0 | Features::LANES.0);
 
 impl Features {
-    /// Nothing but straight code.
+    /// Straight-line code only.
     pub const NONE: Features = Features(0);
 
-    /// Whether all of `other` are among them.
+    /// Whether all of `other` are included.
     pub const fn contains(self, other: Features) -> bool {
         self.0 & other.0 == other.0
     }
 
-    /// These and others.
+    /// Returns the union with other features.
     #[must_use]
     pub const fn with(self, other: Features) -> Features {
         Features(self.0 | other.0)
     }
 
-    /// These without others.
+    /// Returns the features without others.
     #[must_use]
     pub const fn without(self, other: Features) -> Features {
         Features(self.0 & !other.0)
     }
 
-    /// The feature of a name.
+    /// Returns the feature with a name.
     pub fn from_name(name: &str) -> Option<Features> {
         Features::NAMES.iter().find(|(n, _)| *n == name).map(|&(_, feature)| feature)
     }
 }
 
-/// Stages that shaders are made for.
+/// Stages for which shaders are generated.
 pub const STAGES: [Processor; 6] = [
     Processor::Fragment,
     Processor::Vertex,
@@ -123,17 +124,17 @@ pub const FLOAT_STAGES: [Processor; 2] = [Processor::Fragment, Processor::Vertex
 /// The configuration of the generator.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Config {
-    /// The stage; any of [`STAGES`] if none, fragment or vertex without integers.
+    /// The stage. None means any of [`STAGES`], or without integers fragment or vertex.
     pub stage: Option<Processor>,
-    /// About how many instructions there are at most, the last ones of outputs excepted.
+    /// Approximate maximum number of instructions, not counting the final stores to outputs.
     pub size: u32,
     /// The features that may be used.
     pub features: Features,
-    /// Whether there are integers and all that needs them. Hardware without them has two stages, one constant buffer and
-    /// `TEX` to `TXP`; how it compares and rounds is open for infinities and NaN.
+    /// Whether integers and everything that needs them may be used. Hardware without them has two stages, one constant
+    /// buffer and the opcodes from `TEX` to `TXP`; its comparisons and roundings of infinities and NaN are undefined.
     pub integers: bool,
-    /// Whether vertex shaders may have `IF`, loops and subroutines. Hardware without them multiplies by 0 or 1, and what
-    /// is not selected may be infinite.
+    /// Whether vertex shaders may have `IF`, loops and subroutines. Hardware without them selects by multiplying with 0
+    /// or 1, which fails if the value that is not selected is infinite.
     pub vertex_flow: bool,
 }
 
@@ -143,19 +144,18 @@ impl Default for Config {
     }
 }
 
-/// The shader that bytes make.
+/// Generates the shader that bytes determine.
 ///
 /// # Errors
-/// None that is known: every shader can be built. What is returned is a mistake of this module, which callers may
-/// report.
+/// No error is known: every shader can be built. An error is a bug in this module, which callers may report.
 pub fn from_bytes(bytes: &[u8], config: &Config) -> Result<Shader, BuildError> {
     generator::generate(Choices::from_bytes(bytes), config)
 }
 
-/// The shader of a seed. A seed keeps its meaning as long as this module is not changed.
+/// Generates the shader for a seed. It stays the same as long as this module is unchanged.
 ///
 /// # Errors
-/// As [`from_bytes`].
+/// See [`from_bytes`].
 pub fn from_seed(seed: u64, config: &Config) -> Result<Shader, BuildError> {
     generator::generate(Choices::from_seed(seed), config)
 }

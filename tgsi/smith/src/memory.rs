@@ -1,8 +1,8 @@
 //! Buffers, shared memory, images and counters.
 //!
-//! Every lane has [`STRIDE`] bytes of each buffer for itself, of which it uses the first ones in any way; after those
-//! of all lanes come words for all, each of which one commutative atomic changes. Buffers and images with even numbers
-//! hold integers, those with odd ones floats.
+//! Every lane has its own [`STRIDE`] bytes of each buffer, and accesses the first of them arbitrarily. These areas are
+//! followed by words shared by all lanes; each of these is modified by a single kind of commutative atomic. Buffers and
+//! images with even numbers hold integers, those with odd numbers floats.
 
 use super::generator::Generator;
 use super::registers::Kind;
@@ -10,16 +10,16 @@ use tgsi::scan::needed_channels;
 use tgsi::shader::{DeclarationImage, Dst, Indirect, Instruction, InstructionMemory, Register, Src};
 use tgsi::tables::{File, MemoryQualifiers, MemoryType, Opcode, PixelFormat, Processor, Semantic, TextureTarget};
 
-/// Bytes that each lane has for itself.
+/// Bytes of each lane's own area.
 pub(super) const STRIDE: u32 = 96;
-/// The offset among them of what other lanes read: four words.
+/// The offset, within the area, of the four words that other lanes read.
 pub(super) const EXCHANGE: u32 = 80;
-/// Bits of an address in what a lane has for itself: with four words after it less than [`EXCHANGE`].
+/// Bits of an address in the lane's own area: with four words after it less than [`EXCHANGE`].
 const OWN: u32 = 0x3c;
-/// The address of the words for all.
+/// The address of the shared words.
 const COMMON: u32 = 8 * STRIDE;
 
-/// Atomics that can come in any order.
+/// Atomics that commute.
 const COMMUTATIVE: [Opcode; 8] = [
     Opcode::Atomuadd,
     Opcode::Atomor,
@@ -31,7 +31,7 @@ const COMMUTATIVE: [Opcode; 8] = [
     Opcode::Atomimin,
 ];
 
-/// Atomics of integers.
+/// Atomics on integers.
 const ATOMICS: [Opcode; 12] = [
     Opcode::Atomuadd,
     Opcode::Atomxchg,
@@ -48,7 +48,7 @@ const ATOMICS: [Opcode; 12] = [
 ];
 
 impl Generator<'_> {
-    /// Computes the lane's first address, in the beginning.
+    /// Computes the lane's first address, at the start.
     pub(super) fn first_address(&mut self) {
         let stride = self.builder.immediate_u32(&[STRIDE]).replicated(0);
         let base = self.builder.temporary();
@@ -79,12 +79,12 @@ impl Generator<'_> {
         }
     }
 
-    /// The lane's first address.
+    /// Returns the lane's first address.
     pub(super) fn lane_base(&mut self) -> Src {
         Src::new(self.lane_base.unwrap_or(Register::new(File::Temporary, 0))).replicated(0)
     }
 
-    /// An address of a word of which the next three are the lane's own as well.
+    /// Returns the address of a word in the lane's own area, together with the next three words.
     fn own_address(&mut self) -> Src {
         let base = self.lane_base();
         let offset = if self.choices.one_in(2) {
@@ -98,7 +98,7 @@ impl Generator<'_> {
         self.compute(Kind::Integer, Opcode::Uadd, &[base, offset]).replicated(self.choices.below(4))
     }
 
-    /// An access to memory.
+    /// Emits an access to memory.
     pub(super) fn memory(&mut self) {
         if self.lane_base.is_none() {
             return self.small_expression();
@@ -123,7 +123,7 @@ impl Generator<'_> {
         }
     }
 
-    /// A buffer or shared memory, and the kind of what it holds.
+    /// Returns a buffer or shared memory, and the kind of its values.
     fn resource(&mut self) -> (Register, Kind) {
         if self.stage == Processor::Compute && self.choices.one_in(3) {
             return (self.builder.memory(MemoryType::Shared), Kind::Integer);
@@ -134,7 +134,7 @@ impl Generator<'_> {
             && self.choices.one_in(4)
             && let Some(&address) = self.indices.first()
         {
-            // Buffer 0 or 2, as a value says.
+            // Buffer 0 or 2, depending on a value.
             for other in [1, 2] {
                 self.builder.buffer(other, false);
             }
@@ -173,7 +173,7 @@ impl Generator<'_> {
         }
     }
 
-    /// An atomic whose result is used.
+    /// Emits an atomic with a used result.
     fn atomic(
         &mut self,
         opcode: Opcode,
@@ -190,7 +190,7 @@ impl Generator<'_> {
         let mut destination = self.destination(kind);
         destination.dst.write_mask = 1;
         if destination.dst.register.file == File::Output {
-            // What components there are is for the output to say.
+            // The components are not known before the write, so a temporary is used.
             let position = self.temporary_to_write(kind);
             destination = self.to_temporary(position, 1);
         }
@@ -205,7 +205,7 @@ impl Generator<'_> {
         self.written(destination, 1);
     }
 
-    /// An atomic on a word that all lanes share.
+    /// Emits an atomic on a word shared by all lanes.
     fn common(&mut self) {
         let number = self.choices.below(COMMUTATIVE.len());
         let opcode = COMMUTATIVE[number];
@@ -217,7 +217,7 @@ impl Generator<'_> {
         self.access(opcode, Some(destination.dst), &[Src::new(buffer), address, value]);
     }
 
-    /// A hardware counter: any access if there is one lane only.
+    /// Emits an access to a hardware counter: any access if there is only one lane.
     fn counter(&mut self) {
         let counters = match self.counters {
             Some(counters) => counters,
@@ -241,7 +241,7 @@ impl Generator<'_> {
         self.access(COMMUTATIVE[number], Some(destination.dst), &[Src::new(register), zero, value]);
     }
 
-    /// A constant buffer as bytes.
+    /// Emits a load from a constant buffer as bytes.
     fn load_constants(&mut self) {
         self.builder.constant_range(0, 0, 3);
         let bits = self.builder.immediate_u32(&[0x30]).replicated(0);
@@ -255,7 +255,7 @@ impl Generator<'_> {
         self.written(destination, destination.dst.write_mask);
     }
 
-    /// An access to an image.
+    /// Emits an access to an image.
     pub(super) fn image(&mut self) {
         use TextureTarget::*;
         if self.lane_base.is_none() {
@@ -307,7 +307,7 @@ impl Generator<'_> {
         instruction.memory = Some(memory);
         match self.choices.below(5) {
             0 => {
-                // The number of a sample and what dimensions there are not are left alone.
+                // Neither the number of samples nor the dimensions that the target lacks are used.
                 instruction.opcode = Opcode::Resq;
                 let mut destination = self.destination(Kind::Integer);
                 if destination.dst.register.file == File::Output {
@@ -345,7 +345,7 @@ impl Generator<'_> {
         }
     }
 
-    /// Coordinates of a texel that no other lane accesses.
+    /// Returns the coordinates of a texel that no other lane accesses.
     fn texel(&mut self) -> Src {
         let value = self.source(Kind::Integer, 15);
         let bits = self.builder.immediate_u32(&[3]).replicated(0);

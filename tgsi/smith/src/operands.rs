@@ -1,4 +1,4 @@
-//! Operands: what may be read as a kind here, and what may be written.
+//! Operands: registers that may be read as a kind, and registers that may be written.
 
 use super::Features;
 use super::generator::Generator;
@@ -12,7 +12,7 @@ use tgsi_environment::special;
 pub(super) enum Target {
     Temporary(usize),
     Output(usize),
-    /// Element of an array, `NULL`.
+    /// An element of an array, or `NULL`.
     Other,
 }
 
@@ -23,7 +23,7 @@ pub(super) struct Destination {
     pub(super) target: Target,
 }
 
-/// Floats of immediates.
+/// Floats for immediates.
 const FLOATS: [f32; 20] = [
     0.0,
     1.0,
@@ -48,7 +48,7 @@ const FLOATS: [f32; 20] = [
 ];
 /// Multiples of a half up to 8.
 const SMALL_FLOATS: [f32; 12] = [0.0, 1.0, -1.0, 0.5, 2.0, -0.5, 1.5, -2.0, 3.0, 8.0, -4.5, 4.0];
-/// Integers of immediates.
+/// Integers for immediates.
 const INTEGERS: [u32; 20] = [
     0,
     1,
@@ -71,10 +71,10 @@ const INTEGERS: [u32; 20] = [
     12,
     7,
 ];
-/// 64-bit floats of immediates.
+/// 64-bit floats for immediates.
 const DOUBLES: [f64; 14] =
     [0.0, 1.0, -1.0, 0.5, 2.0, -0.5, 1.5, -3.25, 1e10, 1e-10, 1e300, f64::INFINITY, 4294967296.0, 0.1];
-/// 64-bit integers of immediates.
+/// 64-bit integers for immediates.
 const LONGS: [u64; 14] = [
     0,
     1,
@@ -93,10 +93,7 @@ const LONGS: [u64; 14] = [
 ];
 
 impl Generator<'_> {
-    // ---- destinations
-    // -----------------------------------------------------------------------------------------------------
-
-    /// Some of the components of `of`, whole pairs for kinds that have pairs.
+    /// Returns some of the components of `of`, in whole pairs for kinds that have pairs.
     pub(super) fn mask_of(&mut self, of: u8, kind: Kind) -> u8 {
         let of = usable(of, kind);
         let drawn = if self.choices.below(3) == 0 { 15 } else { self.choices.below(16) as u8 };
@@ -104,7 +101,7 @@ impl Generator<'_> {
         if mask == 0 { of } else { mask }
     }
 
-    /// A register to write a value of `kind` to.
+    /// Returns a register to write a value of `kind` to.
     pub(super) fn destination(&mut self, kind: Kind) -> Destination {
         let way = self.choices.below(16);
         if way >= 13
@@ -124,13 +121,13 @@ impl Generator<'_> {
         self.to_temporary(position, mask)
     }
 
-    /// Some components of a temporary as a destination.
+    /// Returns some components of a temporary as a destination.
     pub(super) fn to_temporary(&self, position: usize, mask: u8) -> Destination {
         let register = self.temporaries[position].register;
         Destination { dst: Dst::new(register).masked(mask), target: Target::Temporary(position) }
     }
 
-    /// An output that holds values of `kind`.
+    /// Returns an output that holds values of `kind`.
     fn output_destination(&mut self, kind: Kind) -> Option<Destination> {
         let fits: Vec<usize> =
             (0..self.outputs.len()).filter(|&position| self.outputs[position].kind == kind).collect();
@@ -143,7 +140,7 @@ impl Generator<'_> {
         Some(Destination { dst: Dst::new(register).masked(mask), target: Target::Output(number) })
     }
 
-    /// An output register of this invocation.
+    /// Returns an output register of this invocation.
     pub(super) fn output_register(&self, position: usize, element: u16) -> Register {
         let output = self.outputs[position];
         let mut register = output.array.at(element);
@@ -154,7 +151,7 @@ impl Generator<'_> {
         register
     }
 
-    /// A temporary of a kind: a new one now and then.
+    /// Returns a temporary of a kind, sometimes a new one.
     pub(super) fn temporary_to_write(&mut self, kind: Kind) -> usize {
         let known: Vec<usize> = self.temporaries_of(kind).collect();
         let most = if kind == Kind::Scratch { 4 } else { 3 };
@@ -164,7 +161,7 @@ impl Generator<'_> {
         self.choices.pick(&known).unwrap_or(0)
     }
 
-    /// The temporaries that hold exactly this kind.
+    /// Returns the temporaries of exactly this kind.
     fn temporaries_of(&self, kind: Kind) -> impl Iterator<Item = usize> {
         (0..self.temporaries.len()).filter(move |&position| self.temporaries[position].kind == kind)
     }
@@ -174,17 +171,14 @@ impl Generator<'_> {
         self.choices.pick(&fits)
     }
 
-    // ---- sources
-    // ----------------------------------------------------------------------------------------------------------
-
-    /// Something to read as `kind` in the channels of `needed`; 64-bit kinds are read in whole pairs.
+    /// Returns a source to read as `kind` in the channels of `needed`; 64-bit kinds are read in whole pairs.
     pub(super) fn source(&mut self, kind: Kind, needed: u8) -> Src {
         let (register, components) = self.readable(kind);
         let swizzle = self.swizzle(kind, components, needed);
         Src::new(register).swizzled(swizzle)
     }
 
-    /// The same with modifiers, if the kind has any.
+    /// Returns such a source with modifiers, if the kind has any.
     pub(super) fn modified_source(&mut self, kind: Kind, needed: u8) -> Src {
         let mut source = self.source(kind, needed);
         match (kind, self.choices.below(8)) {
@@ -195,7 +189,7 @@ impl Generator<'_> {
         source
     }
 
-    /// A swizzle that reads components of `components` only, in all channels.
+    /// Returns a swizzle that reads only components of `components`, in all channels.
     fn swizzle(&mut self, kind: Kind, components: u8, needed: u8) -> [u8; 4] {
         let mut swizzle = [0; 4];
         if kind.is_wide() {
@@ -225,7 +219,7 @@ impl Generator<'_> {
         swizzle
     }
 
-    /// A register that can be read as `kind`, with its components.
+    /// Returns a register that can be read as `kind`, with its components.
     fn readable(&mut self, kind: Kind) -> (Register, u8) {
         for _ in 0..3 {
             let found = match self.choices.below(16) {
@@ -244,13 +238,13 @@ impl Generator<'_> {
         self.immediate(kind)
     }
 
-    /// A float for an immediate.
+    /// Returns a float for an immediate.
     fn float(&mut self) -> f32 {
         let special = self.choices.one_in(4).then(|| self.choices.pick(special::FLOATS)).flatten();
         special.unwrap_or_else(|| self.choices.of(FLOATS))
     }
 
-    /// An integer for an immediate.
+    /// Returns an integer for an immediate.
     fn integer(&mut self) -> u32 {
         let special = self.choices.one_in(8).then(|| self.choices.pick(special::INTEGERS)).flatten();
         special.unwrap_or_else(|| self.choices.of(INTEGERS))
@@ -293,7 +287,7 @@ impl Generator<'_> {
         Some((self.element(array, indirect), 15))
     }
 
-    /// An element of an array, whose index is computed if wanted and possible.
+    /// Returns an element of an array, with a run-time index if requested and possible.
     fn element(&mut self, array: Array, indirect: bool) -> Register {
         let size = array.array.size;
         if indirect && let Some((index, bound)) = self.index(size) {
@@ -307,7 +301,7 @@ impl Generator<'_> {
         array.array.at(element)
     }
 
-    /// A component of an index register that is below `size`, with its bound.
+    /// Returns a component of an index register that is below `size`, with its bound.
     pub(super) fn index(&mut self, size: u16) -> Option<(Indirect, u8)> {
         if !self.features.contains(Features::INDIRECT) {
             return None;
@@ -393,7 +387,7 @@ impl Generator<'_> {
         self.choices.pick(&fits)
     }
 
-    /// An immediate; which one its builder makes room in does not matter.
+    /// Returns an immediate; its position is up to the builder.
     fn immediate(&mut self, kind: Kind) -> (Register, u8) {
         let source = match kind {
             Kind::Double => {

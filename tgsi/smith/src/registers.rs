@@ -1,35 +1,35 @@
-//! The registers of a shader under construction: what they hold, and what is known of them on the way to here.
+//! The registers of a shader under construction: their contents, and the facts known about them at the current point.
 
 use tgsi::builder::RegisterArray;
 use tgsi::shader::Register;
 use tgsi::tables::OperandType;
 
-/// The type of the values of a register, the same for all components and for the whole shader.
+/// The type of the values of a register, the same for all components and in the whole shader.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Kind {
-    /// Any float, the same in all executors but for the sign of zero and the bits of NaN.
+    /// Any float; identical in all executors except for the sign of zero and the bits of NaN.
     Float,
-    /// A float that is neither infinite nor NaN. Only hardware without integers makes a difference, where comparisons
-    /// and roundings may be made of other instructions.
+    /// A float that is neither infinite nor NaN. Only relevant for hardware without integers, where comparisons and
+    /// roundings may be composed of other instructions.
     Finite,
-    /// A float that is a multiple of a half and at most 8 in size.
+    /// A float that is a multiple of a half, with magnitude at most 8.
     Small,
     /// 32 bits.
     Integer,
-    /// Pairs of words: 64-bit floats, the same but for the sign of zero and the bits of NaN.
+    /// Pairs of words: 64-bit floats; identical except for the sign of zero and the bits of NaN.
     Double,
     /// Pairs of words: 64 bits.
     Long,
-    /// A float that no sum may see: together they could be computed in another order.
+    /// A float that must not be an operand of a sum, because the combined sum could be evaluated in another order.
     Leaf,
-    /// Whatever; nobody reads it.
+    /// An arbitrary value that is never read.
     Scrap,
-    /// Part of a computation: only what writes it reads it.
+    /// Part of a computation: read only by the code that writes it.
     Scratch,
 }
 
 impl Kind {
-    /// The kind of values of an operand type.
+    /// Returns the kind of values of an operand type.
     pub(super) fn of(operand: OperandType) -> Kind {
         match operand {
             OperandType::Double => Kind::Double,
@@ -39,7 +39,7 @@ impl Kind {
         }
     }
 
-    /// Whether values are floats of 32 bits.
+    /// Whether values are 32-bit floats.
     pub(super) fn is_float(self) -> bool {
         matches!(self, Kind::Float | Kind::Finite | Kind::Small | Kind::Leaf)
     }
@@ -49,7 +49,7 @@ impl Kind {
         matches!(self, Kind::Double | Kind::Long)
     }
 
-    /// Whether what this one holds may be read as `wanted`.
+    /// Whether values of this kind may be read as `wanted`.
     pub(super) fn serves(self, wanted: Kind) -> bool {
         use Kind::{Finite, Float, Leaf, Small};
         self == wanted
@@ -57,7 +57,7 @@ impl Kind {
     }
 }
 
-/// Components of a register that may be used for a kind: all of `mask`, or the whole pairs in it.
+/// Returns the components of a register that may be used for a kind: all of `mask`, or the whole pairs in it.
 pub(super) fn usable(mask: u8, kind: Kind) -> u8 {
     if kind.is_wide() {
         let pair = |pair: u8| if mask & pair == pair { pair } else { 0 };
@@ -74,7 +74,7 @@ pub(super) struct Temporary {
     pub(super) kind: Kind,
 }
 
-/// An array of temporaries, all elements of which are written before anything else.
+/// An array of temporaries; all its elements are written before any other code.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Array {
     pub(super) array: RegisterArray,
@@ -85,9 +85,9 @@ pub(super) struct Array {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Input {
     pub(super) array: RegisterArray,
-    /// Components that there are.
+    /// The existing components.
     pub(super) components: u8,
-    /// Vertices that have one of their own; none: it is not per vertex.
+    /// Number of vertices with separate values; none if it is not per vertex.
     pub(super) vertices: Option<u16>,
 }
 
@@ -96,9 +96,9 @@ pub(super) struct Input {
 pub(super) struct Output {
     pub(super) array: RegisterArray,
     pub(super) kind: Kind,
-    /// Components that mean something.
+    /// The meaningful components.
     pub(super) components: u8,
-    /// Each vertex of the patch has one.
+    /// Whether each vertex of the patch has its own value.
     pub(super) per_vertex: bool,
 }
 
@@ -113,16 +113,16 @@ pub(super) struct SystemInput {
 /// The facts that hold at a program point.
 #[derive(Clone, Debug, Default)]
 pub(super) struct State {
-    /// Components of each temporary that were written.
+    /// Written components of each temporary.
     pub(super) temporaries: Vec<u8>,
-    /// Components of each output register that were written.
+    /// Written components of each output register.
     pub(super) outputs: Vec<u8>,
-    /// By index register and component: the highest value it can have; none if anything.
+    /// Maximum value by index register and component; none if unbounded.
     pub(super) bounds: Vec<[Option<u8>; 4]>,
 }
 
 impl State {
-    /// Keeps the facts that also hold in `other`, for the point where two paths join.
+    /// Keeps the facts that also hold in `other`, for the join of two paths.
     pub(super) fn meet(&mut self, other: &State) {
         let meet_words = |mine: &mut Vec<u8>, others: &Vec<u8>| {
             for (position, word) in mine.iter_mut().enumerate() {
@@ -139,7 +139,7 @@ impl State {
         }
     }
 
-    /// Forgets what index registers hold.
+    /// Drops the bounds of index registers.
     pub(super) fn forget_indices(&mut self) {
         self.bounds.fill([None; 4]);
     }

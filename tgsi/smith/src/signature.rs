@@ -1,4 +1,4 @@
-//! Operand types of the opcodes that compute with values, which the opcode table lacks.
+//! Operand types of the computing opcodes, more precise than those in the opcode table.
 
 use super::registers::Kind;
 use tgsi::tables::{Opcode, OperandType, OutputMode};
@@ -11,18 +11,18 @@ pub(super) struct Signature {
     pub(super) rounding: Rounding,
 }
 
-/// The effect of `precise` on a result.
+/// How `precise` affects a result.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Rounding {
-    /// Not at all.
+    /// It does not.
     Fixed,
-    /// It may be rounded otherwise if it is not precise.
+    /// Without `precise`, the result may be rounded differently.
     Sum,
-    /// It may be if what it is computed from comes out of the same family.
+    /// Without `precise`, the result may differ if its operand is computed by an opcode of the same family.
     Root,
 }
 
-/// The signature of an opcode that computes; none for those that do something else, or depend on other lanes.
+/// Returns the signature of a computing opcode, or none for other opcodes and those that depend on other lanes.
 pub(super) fn signature(opcode: Opcode) -> Option<Signature> {
     use Kind::{Double, Float, Integer};
     use Opcode::*;
@@ -35,7 +35,7 @@ pub(super) fn signature(opcode: Opcode) -> Option<Signature> {
     if matches!(opcode, D2i | D2u | Pk2h | Pk2us | Pk4b | Pk4ub) {
         dst = Integer;
     }
-    // The half of a NaN has bits that are not said.
+    // The half of a NaN has undefined bits.
     if opcode == Pk2h {
         src = vec![Kind::Small];
     }
@@ -51,7 +51,7 @@ pub(super) fn signature(opcode: Opcode) -> Option<Signature> {
     Some(Signature { dst, src, rounding })
 }
 
-/// Whether lanes see each other in an opcode, or it asks what a lane is.
+/// Whether an opcode accesses other lanes or the state of a lane.
 pub(super) fn depends_on_lanes(opcode: Opcode) -> bool {
     use Opcode::*;
     matches!(
@@ -60,13 +60,13 @@ pub(super) fn depends_on_lanes(opcode: Opcode) -> bool {
     )
 }
 
-/// Whether the sign of a zero in a source shows in the result (other than as the sign of a zero).
+/// Whether the sign of a zero in a source affects the result (other than the sign of a zero).
 pub(super) fn shows_sign_of_zero(opcode: Opcode, source: usize) -> bool {
     use Opcode::*;
     matches!((opcode, source), (Rcp | Rsq | Pow | Lit | Pk2h | Drcp | Drsq, 0) | (Div | Ddiv, 1))
 }
 
-/// Opcodes that make small floats of small floats, for [`small`](super::small).
+/// Opcodes that compute small floats from small floats, for [`small`](super::small).
 pub(super) const SMALL: [Opcode; 26] = {
     use Opcode::*;
     [

@@ -1,8 +1,8 @@
-//! Expressions of small floats: sums and products that nothing rounds, in whatever order they are computed.
+//! Expressions of small floats: sums and products that are exact in any order of evaluation.
 //!
-//! A value is a multiple of `2^-bits` and at most `most` in size. While `most * 2^bits`, over all terms of a sum, is
-//! far below `2^24`, every way to compute it is exact, fused or not. What comes out is cut back to a [`Kind::Small`] in
-//! the end.
+//! A value is a multiple of `2^-bits` with magnitude at most `most`. While `most * 2^bits`, over all terms of a sum, is
+//! far below `2^24`, every order of evaluation is exact, fused or not. The result is finally reduced to a
+//! [`Kind::Small`].
 
 use super::generator::Generator;
 use super::registers::Kind;
@@ -18,10 +18,10 @@ struct Range {
     bits: u32,
 }
 
-/// Every [`Kind::Small`].
+/// The range of every [`Kind::Small`].
 const SMALL_RANGE: Range = Range { most: 8.0, bits: 1 };
 
-/// Far enough below the 24 bits of a float that a few more terms do no harm.
+/// Far enough below the 24 bits of a float to allow a few more terms.
 const MOST: f32 = (1 << 21) as f32;
 
 impl Range {
@@ -42,7 +42,7 @@ impl Range {
     }
 }
 
-/// The range of a result; none if the opcode gives something else.
+/// Returns the range of a result, or none if the opcode returns another kind of value.
 fn result(opcode: Opcode, sources: &[Range]) -> Option<Range> {
     use Opcode::*;
     let &[a, ..] = sources else { return None };
@@ -54,7 +54,7 @@ fn result(opcode: Opcode, sources: &[Range]) -> Option<Range> {
         Add => a.sum(b),
         Mul => a.product(b),
         Mad | Fma => a.product(b).sum(c),
-        // However it is computed: the products, and the difference first.
+        // The maximum over all formulas: the products, and the difference first.
         Lrp => a.product(b.sum(c)).sum(b.sum(c)),
         Dp2 => times(2.0),
         Dp3 => times(3.0),
@@ -76,7 +76,7 @@ pub(super) fn has_range(opcode: Opcode) -> bool {
 }
 
 impl Generator<'_> {
-    /// A few instructions that end in a small float.
+    /// Emits a few instructions with a small float as the final result.
     pub(super) fn small_expression(&mut self) {
         let mut known: Vec<(Src, Range)> = Vec::new();
         let count = 1 + self.choices.below(4);
@@ -106,7 +106,7 @@ impl Generator<'_> {
         self.put_instruction(instruction, destination);
     }
 
-    /// A scratch register with a result in all components.
+    /// Emits an instruction to a scratch register; returns it with the result in all components.
     fn scratch(&mut self, opcode: Opcode, sources: &[Src]) -> Src {
         let position = self.new_scratch();
         let destination = self.to_temporary(position, 15);
@@ -114,7 +114,7 @@ impl Generator<'_> {
         Src::new(self.temporaries[position].register)
     }
 
-    /// A scratch register that none of the current expression is in.
+    /// Returns a scratch register that the current expression does not use.
     pub(super) fn new_scratch(&mut self) -> usize {
         self.next_scratch = self.next_scratch % 8 + 1;
         let number = self.next_scratch - 1;
@@ -125,7 +125,7 @@ impl Generator<'_> {
         }
     }
 
-    /// One instruction of an expression, with what those before it made.
+    /// Emits one instruction of an expression, with operands from the previous ones.
     fn step(&mut self, known: &[(Src, Range)]) -> Option<(Src, Range)> {
         let opcode = self.choices.of(SMALL);
         if matches!(opcode, Opcode::Ldexp | Opcode::Fma) && !self.integers {
@@ -149,7 +149,7 @@ impl Generator<'_> {
             ranges.push(range);
         }
         let range = if opcode == Opcode::Ldexp {
-            // The count is an integer: half as much to four times as much.
+            // The count is an integer: the scale is one half to four.
             let count = self.choices.of([0, 1, 2, u32::MAX]);
             instruction.src[1] = self.builder.immediate_u32(&[count]).replicated(0);
             Range { most: ranges[0].most * 4.0, bits: ranges[0].bits + 1 }
@@ -167,7 +167,7 @@ impl Generator<'_> {
         Some((Src::new(self.temporaries[position].register), range))
     }
 
-    /// Another view of a scratch value.
+    /// Returns a scratch value with another swizzle and modifiers.
     fn turned(&mut self, mut value: Src) -> Src {
         if self.choices.one_in(2) {
             value.swizzle = std::array::from_fn(|_| self.choices.below(4) as u8);

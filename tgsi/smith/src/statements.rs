@@ -1,4 +1,4 @@
-//! Statements: what is done, one after the other. The other modules hold the kinds of statements.
+//! Statements in sequence. The other modules have the kinds of statements.
 
 use super::Features;
 use super::generator::{Context, Generator};
@@ -28,7 +28,7 @@ impl Generator<'_> {
         }
     }
 
-    /// Statements inside of a block.
+    /// Emits statements inside a block.
     pub(super) fn block(&mut self, context: Context) {
         for _ in 0..self.some_of_budget() {
             if self.wants_more() {
@@ -37,13 +37,14 @@ impl Generator<'_> {
         }
     }
 
-    /// An instruction that computes with values.
+    /// Emits a computing instruction.
     fn arithmetic(&mut self) {
         let Some(opcode) = self.choices.pick(Opcode::ALL) else { return };
         let Some(signature) = signature(opcode) else { return };
         if !self.integers {
             let is_float = signature.dst == Kind::Float && signature.src.iter().all(|&kind| kind == Kind::Float);
-            // Without integers there are no division and no square root either: both are products, which round.
+            // Without integers, division and square root are excluded too: both are computed with products, which
+            // round.
             if !is_float || matches!(opcode, Opcode::Fma | Opcode::Div | Opcode::Sqrt) {
                 return;
             }
@@ -75,7 +76,7 @@ impl Generator<'_> {
                 dst = Kind::Finite;
             }
         }
-        // Selections take any kind of value.
+        // Selections accept any kind of value.
         if matches!(opcode, Opcode::Ucmp | Opcode::Cmp) && self.choices.one_in(2) {
             dst = if opcode == Opcode::Ucmp { Kind::Integer } else { Kind::Small };
             let selector = src[0];
@@ -86,7 +87,7 @@ impl Generator<'_> {
         match rounding {
             Rounding::Fixed => {}
             Rounding::Sum if is_single_sum(opcode) && self.choices.one_in(3) => {
-                // Nothing that might be taken apart goes in, and no other sum sees the result.
+                // No operand may be decomposable, and no other sum may read the result.
                 precise = false;
                 dst = Kind::Leaf;
             }
@@ -97,7 +98,7 @@ impl Generator<'_> {
             }
             Rounding::Root => precise = true,
         }
-        // What is precise, or no sum, does not care how its operands came about.
+        // Precise instructions, and those that are not sums, accept operands with any rounding.
         if (precise || rounding == Rounding::Fixed) && src.contains(&Kind::Float) && self.choices.one_in(4) {
             src.iter_mut().filter(|kind| **kind == Kind::Float).for_each(|kind| *kind = Kind::Leaf);
             if dst == Kind::Float {
@@ -113,12 +114,12 @@ impl Generator<'_> {
             Kind::Double => self.choices.one_in(9),
             _ => false,
         };
-        // The lowest component takes the first pair, the next one the second; there is no third.
+        // The lowest component gets the first pair, the next one the second; there is no third.
         if info.src_types.first().is_some_and(|ty| ty.is_64bit()) && !info.dst_type.is_64bit() {
             while destination.dst.write_mask.count_ones() > 2 {
                 destination.dst.write_mask &= destination.dst.write_mask - 1;
             }
-            // One component of each pair for a comparison.
+            // A comparison writes one component of each pair.
             let mask = destination.dst.write_mask;
             if is_wide_comparison(opcode) && (mask & 3 == 3 || mask & 12 == 12) {
                 destination.dst.write_mask = mask & 5;
@@ -128,7 +129,7 @@ impl Generator<'_> {
         for (number, &kind) in src.iter().enumerate() {
             let needed = needed_channels(&instruction, number);
             let typed = info.src_types.get(number).copied().unwrap_or(OperandType::Float);
-            // Where bits are moved, modifiers would take them for floats.
+            // For moved bits, modifiers would treat them as floats.
             let moves_bits =
                 kind == Kind::Integer && if opcode == Opcode::Ucmp { number > 0 } else { typed.is_float() };
             let mut source = if moves_bits { self.source(kind, needed) } else { self.modified_source(kind, needed) };
@@ -137,13 +138,13 @@ impl Generator<'_> {
             }
             instruction.src.push(source);
         }
-        // Operands may have needed instructions of their own, which come first.
+        // Operands may have required additional instructions, which come first.
         let mask = instruction.dst[0].write_mask;
         self.put(instruction);
         self.written(destination, mask);
     }
 
-    /// Sums and products of small 64-bit floats, which nothing rounds either.
+    /// Emits sums and products of small 64-bit floats, which are not rounded either.
     fn small_doubles(&mut self) {
         let values = [0, 1, 2].map(|_| {
             let value = self.source(Kind::Small, 3);
@@ -165,7 +166,7 @@ impl Generator<'_> {
         self.put_to(outer, destination, &sources[..count]);
     }
 
-    /// Logarithms are exact for small powers of two only, however they are computed.
+    /// Emits a logarithm of a small power of two, because only these are exact for every implementation.
     fn logarithm(&mut self, opcode: Opcode) {
         let power = if self.integers {
             let count = self.source(Kind::Integer, 15);
@@ -187,32 +188,32 @@ impl Generator<'_> {
         self.put_instruction(instruction, destination);
     }
 
-    /// The 64-bit floats with 0 for a negative zero: by selection, as executors need not agree on the absolute value of
-    /// one.
+    /// Returns 64-bit floats with negative zeros replaced by 0. Uses a selection, because executors may differ on the
+    /// absolute value of a negative zero.
     pub(super) fn with_positive_zero(&mut self, source: Src) -> Src {
         let zero = self.builder.immediate_f64(&[0.0]);
         let is_zero = self.compute(Kind::Integer, Opcode::Dseq, &[source, zero]).swizzled([0, 0, 2, 2]);
-        // What was read may be in the register that comes next.
+        // The source may be in the next scratch register.
         let position = self.new_scratch();
         let destination = self.to_temporary(position, 15);
         self.put_to(Opcode::Ucmp, destination, &[is_zero, zero, source]);
         Src::new(self.temporaries[position].register)
     }
 
-    /// The same value, or its absolute value: no negative zero.
+    /// Returns the value or its absolute value, without negative zeros.
     pub(super) fn without_sign_of_zero(&mut self, kind: Kind, source: Src) -> Src {
         if kind == Kind::Double {
             self.with_positive_zero(source)
         } else if self.integers {
             source.absolute_value()
         } else {
-            // An absolute value may be a maximum, of which the zero is that either has.
+            // The absolute value may be computed as a maximum, which can return either zero.
             let tiny = self.builder.immediate_f32(&[1e-30]).replicated(0);
             self.compute(Kind::Float, Opcode::Max, &[source.absolute_value(), tiny])
         }
     }
 
-    /// `MOV` of a kind.
+    /// Emits a `MOV` of some kind.
     fn copy(&mut self) {
         let kinds = [Kind::Float, Kind::Integer, Kind::Small, Kind::Leaf, Kind::Long, Kind::Double];
         let mut kind = self.choices.of(kinds);
@@ -233,13 +234,13 @@ impl Generator<'_> {
     }
 }
 
-/// What hardware may make of other comparisons and fractions, so that infinities and NaN are not what they were.
+/// Opcodes that hardware may compute with other comparisons and fractions, which changes infinities and NaN.
 fn compares_or_rounds(opcode: Opcode) -> bool {
     use Opcode::*;
     matches!(opcode, Slt | Sge | Sgt | Sle | Seq | Sne | Cmp | Min | Max | Ssg | Frc | Flr | Ceil | Trunc | Round)
 }
 
-/// Sums and products that there is one way to compute.
+/// Sums and products that can only be computed in one way.
 fn is_single_sum(opcode: Opcode) -> bool {
     matches!(opcode, Opcode::Add | Opcode::Mul | Opcode::Mad | Opcode::Fma)
 }

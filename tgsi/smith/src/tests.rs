@@ -60,7 +60,7 @@ fn integers_can_be_left_out() {
             let types = info.src_types.iter().chain([&info.dst_type]);
             let is_float =
                 |ty: &OperandType| matches!(ty, OperandType::Float | OperandType::Untyped | OperandType::None);
-            // What is rounded to an address is a float before.
+            // Values rounded to an address were floats before.
             let is_address = matches!(instruction.opcode, tgsi::tables::Opcode::Arl | tgsi::tables::Opcode::Arr);
             assert!(is_address || types.clone().all(is_float), "seed {seed}: {}", instruction.opcode);
         }

@@ -9,10 +9,10 @@ use tgsi::scan::needed_channels;
 use tgsi::shader::{Instruction, InstructionMemory, InstructionTexture, Src, TextureOffset};
 use tgsi::tables::{Opcode, Processor, ReturnType, TextureTarget};
 
-/// Units that there are.
+/// Number of units.
 const UNITS: usize = 4;
 
-/// Targets of the family of `TEX`.
+/// Targets of the `TEX` family.
 const TARGETS: [TextureTarget; 18] = {
     use TextureTarget::*;
     [
@@ -59,18 +59,18 @@ const SAMPLES: [Opcode; 13] = {
     ]
 };
 
-/// Whether a lookup of the family of `TEX` goes with a target.
+/// Whether a lookup of the `TEX` family supports a target.
 fn is_defined(lookup: Opcode, target: TextureTarget) -> bool {
     support(lookup, target) == Support::Defined && (lookup != Opcode::Tex2 || target == TextureTarget::ShadowCubeArray)
 }
 
 impl Generator<'_> {
-    /// A look at a texture.
+    /// Emits a texture lookup.
     pub(super) fn texture(&mut self) {
         if self.sample_family { self.sample() } else { self.lookup() }
     }
 
-    /// The target of a unit, which is declared then.
+    /// Returns a unit and its target, which is declared.
     fn unit(&mut self) -> (u16, TextureTarget) {
         let unit = self.choices.below(UNITS);
         let target = match self.targets[unit] {
@@ -128,7 +128,7 @@ impl Generator<'_> {
                     let component = self.choices.below(4) as u32;
                     self.builder.immediate_u32(&[component]).replicated(0)
                 }
-                // Whose sign shows if it is 0.
+                // The sign of a zero divisor affects the result.
                 Txp => self.nonzero(needed),
                 _ => self.source(Kind::Float, needed),
             };
@@ -139,14 +139,14 @@ impl Generator<'_> {
         self.written(destination, mask);
     }
 
-    /// A float of which zeros have a known sign.
+    /// Returns a float with a known sign of zero.
     fn nonzero(&mut self, needed: u8) -> Src {
         let source = self.source(Kind::Float, needed);
         let source = self.without_sign_of_zero(Kind::Float, source);
         self.compute(Kind::Float, Opcode::Mov, &[source])
     }
 
-    /// Texel offsets, where an instruction takes some.
+    /// Returns texel offsets, if the instruction supports them.
     fn offsets(&mut self, lookup: Opcode, target: TextureTarget) -> ArrayVec<TextureOffset, 4> {
         use Opcode::*;
         let cube = matches!(target.sampler_dim(), tgsi_environment::SamplerDim::Cube);

@@ -10,24 +10,24 @@ impl ShaderBuilder {
         self.properties.insert(name, value);
     }
 
-    /// Input register; the same semantic gives the same register, with the usage masks united.
+    /// Declares an input register. The same semantic gives the same register, with the union of the usage masks.
     pub fn input(&mut self, io: Io) -> Register {
         let first = self.io(File::Input, io, None).first;
         Register::new(File::Input, first.into())
     }
 
-    /// Array of `size` inputs with ascending semantic indices.
+    /// Declares an array of `size` inputs with ascending semantic indices.
     pub fn input_array(&mut self, io: Io, size: u16) -> RegisterArray {
         self.io(File::Input, io, Some(size.max(1)))
     }
 
-    /// Output register; the same semantic gives the same register, with the usage masks united.
+    /// Declares an output register. The same semantic gives the same register, with the union of the usage masks.
     pub fn output(&mut self, io: Io) -> Register {
         let first = self.io(File::Output, io, None).first;
         Register::new(File::Output, first.into())
     }
 
-    /// Array of `size` outputs with ascending semantic indices.
+    /// Declares an array of `size` outputs with ascending semantic indices.
     pub fn output_array(&mut self, io: Io, size: u16) -> RegisterArray {
         self.io(File::Output, io, Some(size.max(1)))
     }
@@ -91,7 +91,7 @@ impl ShaderBuilder {
         RegisterArray { file, dimension: None, first: first as u16, size, array_id }
     }
 
-    /// System value register.
+    /// Declares a system value register.
     pub fn system_value(&mut self, semantic: Semantic, index: u16) -> Register {
         let known = self.system_values.iter().position(|&s| s == (semantic, index));
         let position = known.unwrap_or_else(|| {
@@ -104,7 +104,7 @@ impl ShaderBuilder {
         Register::new(File::SystemValue, position as i32)
     }
 
-    /// `CONST[buffer][index]`; the declared ranges grow so that they hold it.
+    /// Returns `CONST[buffer][index]` and extends the declared ranges to include it.
     pub fn constant(&mut self, buffer: u16, index: u16) -> Register {
         self.constant_range(buffer, index, index);
         Register::new_2d(File::Constant, buffer.into(), index.into())
@@ -118,7 +118,7 @@ impl ShaderBuilder {
         }
         let ranges = self.constants.entry(buffer).or_default();
         let (mut first, mut last) = (first.min(last), last);
-        // Swallow every range that overlaps or touches the new one; each is swallowed once.
+        // Merge every range that overlaps or touches the new one; each is merged once.
         while let Some((&f, &l)) = ranges.range(..=last.saturating_add(1)).next_back()
             && u32::from(l) + 1 >= u32::from(first)
         {
@@ -132,50 +132,50 @@ impl ShaderBuilder {
         ranges.insert(first, last);
     }
 
-    /// Constant buffer `index` as a resource of `LOAD`.
+    /// Returns constant buffer `index` as a resource of `LOAD`.
     pub fn constant_buffer(&mut self, index: u16) -> Register {
         self.constant_buffers.insert(index);
         Register::new(File::ConstantBuffer, index.into())
     }
 
-    /// Sampler unit.
+    /// Declares a sampler unit.
     pub fn sampler(&mut self, index: u16) -> Register {
         self.samplers.insert(index);
         Register::new(File::Sampler, index.into())
     }
 
-    /// Sampler view unit.
+    /// Declares a sampler view unit.
     pub fn sampler_view(&mut self, index: u16, target: TextureTarget, return_types: [ReturnType; 4]) -> Register {
         self.sampler_views.insert(index, DeclarationSamplerView { target, return_types });
         Register::new(File::SamplerView, index.into())
     }
 
-    /// Image unit. Declared again, it is writable or raw if any of the declarations is.
+    /// Declares an image unit. After several declarations, it is writable or raw if any of them is.
     pub fn image(&mut self, index: u16, image: DeclarationImage) -> Register {
         let known = self.images.entry(index).or_insert(image);
         *known = DeclarationImage { writable: known.writable || image.writable, raw: known.raw || image.raw, ..image };
         Register::new(File::Image, index.into())
     }
 
-    /// Storage buffer unit; `atomic` if it is used for atomic counters only.
+    /// Declares a storage buffer unit; `atomic` if it is used for atomic counters only.
     pub fn buffer(&mut self, index: u16, atomic: bool) -> Register {
         *self.buffers.entry(index).or_insert(atomic) &= atomic;
         Register::new(File::Buffer, index.into())
     }
 
-    /// Memory area; its register index is the number of its type.
+    /// Declares a memory area; its register index is the number of its type.
     pub fn memory(&mut self, memory_type: MemoryType) -> Register {
         self.memories.insert(memory_type);
         Register::new(File::Memory, memory_type.value().into())
     }
 
-    /// One atomic counter.
+    /// Declares one atomic counter.
     pub fn hw_atomic(&mut self, buffer: u16, index: u16) -> Register {
         self.hw_atomics.entry((buffer, index)).or_insert((index, 0));
         Register::new_2d(File::HwAtomic, buffer.into(), index.into())
     }
 
-    /// Array of atomic counters.
+    /// Declares an array of atomic counters.
     pub fn hw_atomic_array(&mut self, buffer: u16, first: u16, size: u16) -> RegisterArray {
         self.hw_atomic_arrays += 1;
         let array_id = self.hw_atomic_arrays;
@@ -187,12 +187,12 @@ impl ShaderBuilder {
         RegisterArray { file: File::HwAtomic, dimension: Some(buffer), first, size: last - first + 1, array_id }
     }
 
-    /// A temporary.
+    /// Declares a temporary.
     pub fn temporary(&mut self) -> Register {
         self.new_temporary(false)
     }
 
-    /// A temporary that does not live across subroutine calls.
+    /// Declares a temporary that is not live across subroutine calls.
     pub fn local_temporary(&mut self) -> Register {
         self.new_temporary(true)
     }
@@ -216,7 +216,7 @@ impl ShaderBuilder {
         }
     }
 
-    /// Array of `size` temporaries with an array number of its own.
+    /// Declares an array of `size` temporaries with a new array number.
     pub fn temporary_array(&mut self, size: u16, local: bool) -> RegisterArray {
         let (first, size) = (self.next_temporary, size.max(1));
         self.temporary_arrays = self.temporary_arrays.saturating_add(1);
@@ -229,7 +229,7 @@ impl ShaderBuilder {
         RegisterArray { file: File::Temporary, dimension: None, first: first as u16, size, array_id }
     }
 
-    /// A new address register.
+    /// Declares an address register.
     pub fn address(&mut self) -> Register {
         let index = self.addresses;
         if index > MAX_OPERAND_INDEX {

@@ -1,4 +1,4 @@
-//! Immediates: values are found in those that exist, or packed into them while they have room.
+//! Immediates: values reuse existing ones, or are packed into their unused components.
 
 use arrayvec::ArrayVec;
 
@@ -6,28 +6,28 @@ use super::{BuildError, MAX_OPERAND_INDEX, PendingImmediate, ShaderBuilder};
 use crate::shader::{Register, Src};
 use crate::tables::{File, ImmediateType};
 
-/// The number of candidates for packing a vector into an existing immediate are looked at.
+/// How many existing immediates are tried when packing a vector.
 const PACKING_CANDIDATES: usize = 8;
 
 impl ShaderBuilder {
-    /// One to four floats.
+    /// Returns a source with one to four floats.
     pub fn immediate_f32(&mut self, values: &[f32]) -> Src {
         let words: ArrayVec<u32, 4> = values.iter().take(4).map(|v| v.to_bits()).collect();
         self.immediate_checked(ImmediateType::Float32, &words, values.len())
     }
 
-    /// One to four unsigned integers.
+    /// Returns a source with one to four unsigned integers.
     pub fn immediate_u32(&mut self, values: &[u32]) -> Src {
         self.immediate(ImmediateType::Uint32, values)
     }
 
-    /// One or two doubles.
+    /// Returns a source with one or two doubles.
     pub fn immediate_f64(&mut self, values: &[f64]) -> Src {
         let words = values.iter().map(|v| v.to_bits());
         self.immediate_64(ImmediateType::Float64, words, values.len())
     }
 
-    /// One or two unsigned 64-bit integers.
+    /// Returns a source with one or two unsigned 64-bit integers.
     pub fn immediate_u64(&mut self, values: &[u64]) -> Src {
         self.immediate_64(ImmediateType::Uint64, values.iter().copied(), values.len())
     }
@@ -37,16 +37,15 @@ impl ShaderBuilder {
         self.immediate_checked(data_type, &words, 2 * count)
     }
 
-    /// Words of an immediate of type `data_type`: one to four, 64-bit types two or four (low word first). The result
-    /// selects them; channels beyond the given ones repeat the first value. Words are packed into existing immediates
-    /// of the same type where they occur or still fit.
+    /// Returns a source with the words of an immediate of type `data_type`: one to four, for 64-bit types two or four
+    /// (low word first). Channels beyond the given words repeat the first value. Words are packed into existing
+    /// immediates of the same type where they occur or still fit.
     pub fn immediate(&mut self, data_type: ImmediateType, words: &[u32]) -> Src {
         self.immediate_checked(data_type, words, words.len())
     }
 
-    /// Whether one of the immediates of a type of 32 bits has all of these words, so that
-    /// [`immediate`](Self::immediate) needs no room for them. Only a few of those that have the first word are looked
-    /// at.
+    /// Whether one immediate of a 32-bit type has all of these words, so that [`immediate`](Self::immediate) allocates
+    /// no components. Tries only a few of the immediates that contain the first word.
     pub fn has_immediate(&self, data_type: ImmediateType, words: &[u32]) -> bool {
         let Some(&first) = words.first() else { return false };
         let holders = self.immediate_values.get(&(data_type, u64::from(first))).into_iter().flatten();
@@ -72,11 +71,11 @@ impl ShaderBuilder {
         src
     }
 
-    /// Finds or makes room for `words`, `step` words a value; returns the immediate and the swizzle.
+    /// Finds or allocates `words`, `step` words per value; returns the immediate and the swizzle.
     fn pack(&mut self, data_type: ImmediateType, words: &[u32], step: usize) -> (u32, [u8; 4]) {
         let value = |words: &[u32]| words.iter().rev().fold(0u64, |v, &w| v << 32 | u64::from(w));
-        // Good candidates hold one of the values already; else one with room will do. Only a few of either are tried,
-        // or common values such as 0 would make this quadratic.
+        // Prefer immediates that already contain one of the values, then those with unused components. Only a few of
+        // each are tried, because common values such as 0 would make this quadratic.
         let holders = self.immediate_values.get(&(data_type, value(&words[..step]))).into_iter().flatten();
         let open = self.open_immediates.get(&data_type).into_iter().flat_map(|open| open.iter().rev());
         let candidates = holders.take(PACKING_CANDIDATES).chain(open.take(PACKING_CANDIDATES));
@@ -88,7 +87,7 @@ impl ShaderBuilder {
             Some(found) => found,
             None => {
                 let empty = PendingImmediate { data_type, words: [0; 4], used: 0 };
-                // An empty immediate has room for any four words.
+                // Any four words fit into an empty immediate.
                 let (after, used, swizzle) = fit(&empty, words, step).unwrap_or(([0; 4], 4, [0; 4]));
                 let position = self.immediates.len() as u32;
                 if position > MAX_OPERAND_INDEX {
@@ -119,8 +118,8 @@ impl ShaderBuilder {
     }
 }
 
-/// Fits `words` (values of `step` words) into `pending`: each value is found in it or appended. Returns the words after
-/// that, how many are in use, and the swizzle that selects the values; channels beyond them repeat the first.
+/// Fits `words` (values of `step` words) into `pending`: each value is found in it or appended. Returns the resulting
+/// words, the number of them in use, and the swizzle that selects the values; channels beyond them repeat the first.
 fn fit(pending: &PendingImmediate, words: &[u32], step: usize) -> Option<([u32; 4], usize, [u8; 4])> {
     let (mut after, mut used) = (pending.words, pending.used);
     let mut swizzle = [0u8; 4];

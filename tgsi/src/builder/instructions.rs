@@ -1,4 +1,4 @@
-//! Instructions and blocks, with the labels that the blocks give.
+//! Instructions and blocks, with the labels that follow from the blocks.
 
 use super::{BuildError, Modifiers, OpenBlock, ShaderBuilder, Subroutine};
 use crate::limits::{MAX_OPERAND_INDEX, MIN_OPERAND_INDEX};
@@ -28,14 +28,14 @@ impl ShaderBuilder {
         self.push(instruction)
     }
 
-    /// Appends an instruction as it is and returns its number. Blocks are opened and closed by their own functions.
+    /// Appends an instruction unchanged and returns its number. Blocks are opened and closed by their own functions.
     pub fn push(&mut self, instruction: Instruction) -> u32 {
         self.check_registers(&instruction);
         self.instructions.push(instruction);
         self.instructions.len() as u32 - 1
     }
 
-    /// Appends instructions as they are, but for the labels of blocks (subroutines excepted), which are given here.
+    /// Appends instructions unchanged, except for the labels of blocks (not of subroutines), which are recomputed.
     pub fn append(&mut self, mut instructions: Vec<Instruction>) {
         let first = self.instructions.len();
         if first == 0 {
@@ -62,7 +62,7 @@ impl ShaderBuilder {
         }
     }
 
-    /// Texture instruction; the sampler is the last source.
+    /// Appends a texture instruction; the sampler is the last source.
     pub fn tex(
         &mut self,
         opcode: Opcode,
@@ -77,7 +77,7 @@ impl ShaderBuilder {
         self.emit_with(opcode, dst, src, Modifiers { texture, ..Modifiers::default() })
     }
 
-    /// Memory instruction: `LOAD`, `STORE` (the resource is the destination), atomics, `RESQ`, `BARRIER`.
+    /// Appends a memory instruction: `LOAD`, `STORE` (the resource is the destination), atomics, `RESQ`, `BARRIER`.
     pub fn mem(
         &mut self,
         opcode: Opcode,
@@ -91,14 +91,14 @@ impl ShaderBuilder {
         self.emit_with(opcode, dst, src, Modifiers { memory, ..Modifiers::default() })
     }
 
-    /// An instruction that opens, divides, closes or leaves a block.
+    /// Appends an instruction that opens, divides, closes or leaves a block.
     fn flow(&mut self, opcode: Opcode, src: &[Src]) -> u32 {
         let number = self.emit(opcode, None, src);
         self.follow(number, opcode);
         number
     }
 
-    /// Enters an instruction into the blocks that are open, and gives the labels that are known then.
+    /// Updates the open blocks for an instruction, and sets the labels that are now known.
     fn follow(&mut self, number: u32, opcode: Opcode) {
         let misplaced = BuildError::Misplaced { instruction: number, opcode };
         match opcode {
@@ -191,7 +191,7 @@ impl ShaderBuilder {
         self.flow(Opcode::Brk, &[]);
     }
 
-    /// `CONT`: goes on with the innermost loop.
+    /// `CONT`: continues the innermost loop.
     pub fn cont(&mut self) {
         self.flow(Opcode::Cont, &[]);
     }
@@ -216,13 +216,13 @@ impl ShaderBuilder {
         self.flow(Opcode::Endswitch, &[]);
     }
 
-    /// Names a subroutine, to be defined with [`ShaderBuilder::bgnsub`] before or after it is called.
+    /// Creates a subroutine, to be defined with [`ShaderBuilder::bgnsub`] before or after it is called.
     pub fn subroutine(&mut self) -> Subroutine {
         self.subroutines.push(None);
         Subroutine(self.subroutines.len() as u32 - 1)
     }
 
-    /// `BGNSUB`: what follows, up to [`ShaderBuilder::endsub`], is the body of `subroutine`.
+    /// `BGNSUB`: the instructions up to [`ShaderBuilder::endsub`] are the body of `subroutine`.
     pub fn bgnsub(&mut self, subroutine: Subroutine) {
         let number = self.flow(Opcode::Bgnsub, &[]);
         if let Some(slot) = self.subroutines.get_mut(subroutine.0 as usize) {
@@ -246,7 +246,7 @@ impl ShaderBuilder {
         self.emit(Opcode::Ret, None, &[]);
     }
 
-    /// `END` of the main program. [`ShaderBuilder::finish`] adds it if it was left out; subroutines come after it.
+    /// `END` of the main program. [`ShaderBuilder::finish`] adds it if it is missing; subroutines come after it.
     pub fn end(&mut self) {
         self.emit(Opcode::End, None, &[]);
     }

@@ -1,12 +1,12 @@
-//! The program builder: makes shaders instruction by instruction and declares whatever they use.
+//! The shader builder: appends instructions and declares the registers that they use.
 //!
-//! Registers come from the builder (`temporary`, `input`, `constant`, ...), which remembers what to declare;
-//! instructions are appended with [`ShaderBuilder::emit`] and its relatives; [`ShaderBuilder::finish`] puts the
-//! declarations in front, in the order in which the drivers of today get them. Labels of branches are computed. Nothing
-//! here is quadratic: immediates are found by hash, the ranges of constants are kept merged.
+//! Registers come from the builder (`temporary`, `input`, `constant`, ...), which records their declarations;
+//! [`ShaderBuilder::emit`] and its variants append instructions; [`ShaderBuilder::finish`] puts the declarations first,
+//! in the order that current drivers are used to. Labels of branches are computed. Nothing is quadratic: immediates are
+//! found by hash, and ranges of constants are kept merged.
 //!
-//! A mistake (a register file that overflows, a block that is not closed, a wrong number of operands) does not
-//! interrupt building; the first one is what `finish` returns.
+//! A mistake (too many registers of a file, a block that is not closed, a wrong number of operands) does not interrupt
+//! building; `finish` returns the first one.
 
 mod declarations;
 mod immediates;
@@ -28,29 +28,29 @@ use crate::shader::{
 use crate::tables::{File, ImmediateType, MemoryType, Opcode, Processor, PropertyName, Semantic};
 use tgsi_diagnostics::Span;
 
-/// Ranges of one constant buffer that are declared one by one; with more of them one range covers all. Drivers take no
-/// more.
+/// Maximum number of separately declared ranges of one constant buffer, because drivers support no more. If there are
+/// more, one range covers all.
 const MAX_CONSTANT_RANGES: usize = 32;
 
-/// Highest index that an operand can name.
+/// The highest index that an operand can address.
 const MAX_OPERAND_INDEX: u32 = limits::MAX_OPERAND_INDEX as u32;
 
-/// Highest array number.
+/// The highest array number.
 const MAX_ARRAY_ID: u16 = limits::MAX_ARRAY_ID as u16;
 
 /// An error in the calls to a builder.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum BuildError {
-    /// More registers than an operand can name.
+    /// More registers than an operand can address.
     #[error("too many registers of file {0}")]
     TooManyRegisters(File),
-    /// More arrays than a token can name.
+    /// More arrays than a token can number.
     #[error("too many arrays of file {0}")]
     TooManyArrays(File),
-    /// Operand count does not fit the opcode.
+    /// The operand count does not match the opcode.
     #[error(transparent)]
     OperandCount(#[from] OperandCountError),
-    /// `else_`, `endif`, `endloop`, ... without the block that it belongs to.
+    /// `else_`, `endif`, `endloop`, ... without the matching open block.
     #[error("instruction {instruction}: {opcode} does not fit the open block")]
     Misplaced {
         /// Number of the instruction.
@@ -66,10 +66,10 @@ pub enum BuildError {
         /// Its opcode.
         opcode: Opcode,
     },
-    /// An immediate of no words or more than four.
+    /// An immediate of zero or more than four words.
     #[error("immediate of {0} words")]
     ImmediateSize(usize),
-    /// A subroutine that was called but never defined.
+    /// A subroutine that is called but never defined.
     #[error("subroutine {0} is called but not defined")]
     UndefinedSubroutine(u32),
 }
@@ -87,20 +87,20 @@ impl From<Register> for Dst {
 }
 
 impl Register {
-    /// The same with a run-time part of the (inner) index: component `component` of `address`. `array_id` 0 is any
-    /// register of the file.
+    /// Adds a run-time part to the (inner) index: component `component` of `address`. `array_id` 0 allows any register
+    /// of the file.
     pub const fn indexed_by(mut self, address: Register, component: u8, array_id: u16) -> Register {
         self.indirect = Some(Indirect { file: address.file, index: address.index, component, array_id });
         self
     }
 
-    /// The same with an outer index: vertex of a primitive or patch, constant buffer.
+    /// Adds an outer index: vertex of a primitive or patch, constant buffer.
     pub const fn in_dimension(mut self, outer: i32) -> Register {
         self.dimension = Some(Dimension { index: outer, indirect: None });
         self
     }
 
-    /// The same with a run-time part of the outer index.
+    /// Adds an outer index with a run-time part.
     pub const fn in_dimension_indexed_by(mut self, outer: i32, address: Register, component: u8) -> Register {
         let indirect = Indirect { file: address.file, index: address.index, component, array_id: 0 };
         self.dimension = Some(Dimension { index: outer, indirect: Some(indirect) });
@@ -115,14 +115,14 @@ impl Src {
         self
     }
 
-    /// The absolute value of the same.
+    /// Takes the absolute value of the source.
     pub const fn absolute_value(mut self) -> Src {
         self.absolute = true;
         self.negate = false;
         self
     }
 
-    /// The component that channel `channel` selects, in all channels.
+    /// Replicates the component that channel `channel` selects to all channels.
     pub const fn replicated(mut self, channel: usize) -> Src {
         self.swizzle = [self.swizzle[channel & 3]; 4];
         self
@@ -151,7 +151,7 @@ impl RegisterArray {
         self.dimension.map_or(register, |outer| register.in_dimension(outer.into()))
     }
 
-    /// The element whose number is `offset` plus component `component` of `address` at run time.
+    /// Returns the element with the number `offset` plus component `component` of `address` at run time.
     pub fn indexed_by(&self, address: Register, component: u8, offset: u16) -> Register {
         self.at(offset).indexed_by(address, component, self.array_id)
     }
@@ -166,13 +166,13 @@ pub struct Io {
     pub semantic_index: u16,
     /// Components in use.
     pub usage_mask: u8,
-    /// Interpolation, fragment inputs.
+    /// Interpolation (fragment inputs).
     pub interpolation: Option<DeclarationInterpolation>,
-    /// Vertex stream of each component, geometry outputs.
+    /// Vertex stream of each component (geometry outputs).
     pub streams: [u8; 4],
-    /// Computed invariantly.
+    /// Whether the value is computed invariantly.
     pub invariant: bool,
-    /// Register to take; the next free one if none.
+    /// The register to use, or none for the next free one.
     pub register: Option<u16>,
 }
 
@@ -209,11 +209,11 @@ pub struct Modifiers {
     pub memory: Option<InstructionMemory>,
 }
 
-/// Name of a subroutine of a shader under construction.
+/// A subroutine of a shader under construction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Subroutine(u32);
 
-/// A run of temporaries that one declaration covers.
+/// A range of temporaries with one declaration.
 struct TemporaryRun {
     first: u32,
     last: u32,
@@ -233,7 +233,7 @@ struct PendingImmediate {
 struct OpenBlock {
     opcode: Opcode,
     instruction: u32,
-    /// The `IF` or `ELSE` whose label the next divider or closer sets.
+    /// The `IF` or `ELSE` that gets the position of the next divider or closer as its label.
     labelled: u32,
 }
 
@@ -266,7 +266,7 @@ pub struct ShaderBuilder {
     /// Buffer -> first -> last; ranges neither overlap nor touch.
     constants: BTreeMap<u16, BTreeMap<u16, u16>>,
     constant_buffers: BTreeSet<u16>,
-    /// (buffer, first) -> (last, array)
+    /// (buffer, first) -> (last, array).
     hw_atomics: BTreeMap<(u16, u16), (u16, u16)>,
     hw_atomic_arrays: u16,
     temporaries: Vec<TemporaryRun>,
@@ -276,27 +276,27 @@ pub struct ShaderBuilder {
     immediates: Vec<PendingImmediate>,
     /// Immediates that hold a value (32 or 64 bits), in ascending order.
     immediate_values: HashMap<(ImmediateType, u64), Vec<u32>>,
-    /// Vectors that were asked for before.
+    /// Vectors that were requested before.
     immediate_vectors: HashMap<(ImmediateType, ArrayVec<u32, 4>), Src>,
-    /// Per type, immediates with words to spare.
+    /// Immediates with unused words, by type.
     open_immediates: HashMap<ImmediateType, BTreeSet<u32>>,
     instructions: Vec<Instruction>,
     blocks: Vec<OpenBlock>,
-    /// Place of each subroutine's `BGNSUB`.
+    /// The position of each subroutine's `BGNSUB`.
     subroutines: Vec<Option<u32>>,
-    /// (`CAL`, subroutine)
+    /// (`CAL`, subroutine).
     calls: Vec<(u32, Subroutine)>,
     error: Option<BuildError>,
 }
 
 impl ShaderBuilder {
-    /// A builder for a shader of stage `processor`.
+    /// Creates a builder for a shader of stage `processor`.
     pub fn new(processor: Processor) -> ShaderBuilder {
         ShaderBuilder { processor, ..Default::default() }
     }
 
-    /// Declares input and output arrays register by register, without array numbers, for drivers that take no ranges.
-    /// To be called before the arrays are made.
+    /// Declares input and output arrays register by register, without array numbers, for drivers that do not support
+    /// ranges. Must be called before the arrays are declared.
     pub fn split_io_arrays(&mut self, split: bool) {
         self.split_io_arrays = split;
     }
@@ -305,7 +305,7 @@ impl ShaderBuilder {
         self.error.get_or_insert(error);
     }
 
-    /// The shader: properties, declarations in the customary order, immediates, instructions.
+    /// Returns the shader: properties, declarations in the customary order, immediates, instructions.
     pub fn finish(mut self) -> Result<Shader, BuildError> {
         if !self.instructions.iter().any(|i| i.opcode == Opcode::End) {
             self.end();
@@ -407,7 +407,7 @@ impl ShaderBuilder {
     }
 }
 
-/// A texel offset operand made of the first three channels of `src`.
+/// Returns a texel offset operand with the first three channels of `src`.
 pub fn texture_offset(src: Src) -> TextureOffset {
     let [x, y, z, _] = src.swizzle;
     TextureOffset { file: src.register.file, index: src.register.index, swizzle: [x, y, z], span: Span::default() }

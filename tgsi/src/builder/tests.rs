@@ -1,4 +1,4 @@
-//! Tests of the program builder.
+//! Tests of the shader builder.
 
 use pretty_assertions::assert_eq;
 
@@ -267,7 +267,7 @@ fn mistakes_are_reported() {
     );
 }
 
-/// Tens of thousands of instructions with as many different immediates and constants must not take noticeable time.
+/// Tens of thousands of instructions, each with its own immediate and constant, must not take noticeable time.
 #[test]
 fn large_shaders_are_instant() {
     let start = std::time::Instant::now();
@@ -283,7 +283,7 @@ fn large_shaders_are_instant() {
     assert!(start.elapsed().as_secs_f64() < 20.0, "{:?}", start.elapsed());
 }
 
-/// A shader with a bit of everything survives the way through tokens and prints as expected.
+/// A shader with many features survives encoding and decoding, and prints as expected.
 #[test]
 fn built_shaders_encode_and_print() {
     let mut b = ShaderBuilder::new(Processor::Geometry);

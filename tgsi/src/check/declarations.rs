@@ -43,7 +43,7 @@ fn one(stage: Processor, d: &Declaration, findings: &mut Findings) {
         findings.report(rule, (d.span, focus_of(rule, d)), message);
     };
     if d.first > d.last {
-        report(Rule::BackwardsRange, &|| format!("range {}..{} goes backwards", d.first, d.last));
+        report(Rule::BackwardsRange, &|| format!("range {}..{} ends before it begins", d.first, d.last));
     }
     if matches!(d.file, File::Null | File::Immediate) {
         report(Rule::UndeclarableFile, &|| format!("registers of file {} cannot be declared", d.file));
@@ -79,7 +79,7 @@ fn one(stage: Processor, d: &Declaration, findings: &mut Findings) {
     }
 }
 
-/// The token of a declaration that a rule is about.
+/// Returns the relevant token of a declaration for a rule.
 fn focus_of(rule: Rule, d: &Declaration) -> Focus {
     match rule {
         Rule::UnusualSemantic | Rule::StageSemantic => {
@@ -165,7 +165,7 @@ fn system_value(stage: Processor, semantic: Semantic) -> Fit {
     }
 }
 
-/// Semantics that only system values have.
+/// Whether a semantic only exists for system values.
 fn only_system_value(semantic: Semantic) -> bool {
     use Semantic::*;
     let other_files =
@@ -176,7 +176,7 @@ fn only_system_value(semantic: Semantic) -> bool {
 fn input(stage: Processor, semantic: Semantic) -> Fit {
     use Processor::*;
     use Semantic::*;
-    // Vertex attributes are matched by register; what they are called does not matter.
+    // Vertex attributes are matched by register; their semantics do not matter.
     if stage == Vertex {
         return if semantic == EdgeFlag { Fit::Fits } else { Fit::Unusual };
     }
@@ -208,9 +208,9 @@ fn output(stage: Processor, semantic: Semantic) -> Fit {
     }
 }
 
-/// A range of numbers with components, for the search for overlaps.
+/// A range of numbers with components, to search for overlaps.
 struct Claim<'a> {
-    /// The things that are numbered.
+    /// The numbering to which the range belongs.
     space: (File, Option<Semantic>),
     first: Key,
     last: Key,
@@ -218,14 +218,15 @@ struct Claim<'a> {
     declaration: &'a Declaration,
 }
 
-/// Registers and semantics that are declared more than once: a sweep over the claims, component by component.
+/// Reports registers and semantics that are declared more than once, by a sweep over the claims, component by
+/// component.
 fn overlaps(shader: &Shader, findings: &mut Findings) {
     let valid = || shader.declarations.iter().filter(|d| d.first <= d.last);
     let registers = valid().map(|d| Claim {
         space: (d.file, None),
         first: key(outer(d), d.first),
         last: key(outer(d), d.last),
-        // Only values have components: a mask splits neither a resource nor a system value.
+        // Only values have components: a mask does not split a resource or a system value.
         components: if matches!(d.file, File::Input | File::Output | File::Temporary) { d.usage_mask } else { 15 },
         declaration: d,
     });
@@ -246,19 +247,19 @@ fn overlaps(shader: &Shader, findings: &mut Findings) {
         Some(Claim { space, first, last: first + length, components: d.usage_mask, declaration: d })
     });
     sweep(semantics.collect(), &mut |earlier, later| {
-        // The same registers twice are an overlap already.
+        // Overlapping registers were reported above.
         if earlier.first > later.last || later.first > earlier.last {
             let focus = |d: &Declaration| d.semantic.map_or(Focus::Whole, |s| Focus::Word(s.name.name()));
             let finding = findings.report(Rule::DuplicateSemantic, (later.span, focus(later)), || {
-                format!("{} has a semantic that {} has, too", show(later), show(earlier))
+                format!("{} shares a semantic with {}", show(later), show(earlier))
             });
             note(finding, earlier.span, focus(earlier), "the other one");
         }
     });
 }
 
-/// Registers that are declared to belong to the vertices and to the patch: they are different variables, and only one
-/// has its vertex named.
+/// Reports registers that are declared both per vertex and per patch: these are different variables, and only the
+/// former is addressed by vertex.
 fn vertex_and_patch(shader: &Shader, findings: &mut Findings) {
     let file = match shader.processor {
         Processor::TessControl => File::Output,
@@ -268,14 +269,14 @@ fn vertex_and_patch(shader: &Shader, findings: &mut Findings) {
     let mut declarations: Vec<&Declaration> =
         shader.declarations.iter().filter(|d| d.file == file && d.first <= d.last).collect();
     declarations.sort_by_key(|d| d.first);
-    // Of each kind the one that reaches farthest.
+    // The range with the highest end, of each kind.
     let mut reach: [Option<&Declaration>; 2] = [None; 2];
     for declaration in declarations {
         let is_patch = declaration.semantic.is_some_and(|semantic| semantic.name.is_patch());
         if let Some(other) = reach[usize::from(!is_patch)].filter(|other| other.last >= declaration.first) {
             let message = || match is_patch {
-                true => format!("{} belongs to the patch, {} to the vertices", show(declaration), show(other)),
-                false => format!("{} belongs to the vertices, {} to the patch", show(declaration), show(other)),
+                true => format!("{} is per patch, {} per vertex", show(declaration), show(other)),
+                false => format!("{} is per vertex, {} per patch", show(declaration), show(other)),
             };
             let finding = findings.report(Rule::VertexAndPatch, (declaration.span, Focus::Register), message);
             note(finding, other.span, Focus::Register, "the other one");
@@ -287,11 +288,11 @@ fn vertex_and_patch(shader: &Shader, findings: &mut Findings) {
     }
 }
 
-/// Calls `found` with the declarations of two claims that share a number and a component; once for each later claim.
+/// Calls `found` with the declarations of two claims that share a number and a component, once for each later claim.
 fn sweep<'a>(mut claims: Vec<Claim<'a>>, found: &mut dyn FnMut(&'a Declaration, &'a Declaration)) {
     claims.sort_by_key(|c| (c.space, c.first));
     let mut space = None;
-    // Per component the claim that reaches farthest.
+    // The claim with the highest end, per component.
     let mut reach: [Option<(Key, &Declaration)>; 4] = [None; 4];
     for claim in &claims {
         if space != Some(claim.space) {
@@ -312,7 +313,7 @@ fn sweep<'a>(mut claims: Vec<Claim<'a>>, found: &mut dyn FnMut(&'a Declaration, 
             }
         }
         if let Some(other) = earlier {
-            // In the order of the stream, which is that of the vector that both are in.
+            // In stream order, which is the order in the vector that contains both.
             if std::ptr::from_ref(other) < std::ptr::from_ref(claim.declaration) {
                 found(other, claim.declaration);
             } else {
@@ -336,7 +337,7 @@ fn arrays(shader: &Shader, declared: &Declared<'_>, findings: &mut Findings) {
     }
 }
 
-/// One finding a file whose registers (outer indices of constants and atomic counters) go beyond what drivers take.
+/// Reports, once per file, registers (for constants and atomic counters: outer indices) beyond the limits of drivers.
 fn limits_of_files(shader: &Shader, findings: &mut Findings) {
     let mut reported = [false; 15];
     for d in &shader.declarations {
@@ -347,24 +348,25 @@ fn limits_of_files(shader: &Shader, findings: &mut Findings) {
         };
         if highest >= limit && !std::mem::replace(&mut reported[d.file as usize], true) {
             findings.report(Rule::DriverLimit, (d.span, Focus::Register), || {
-                format!("{}: drivers take {limit} at most", show(d))
+                format!("{}: drivers support at most {limit}", show(d))
             });
         }
     }
 }
 
-/// The registers and resources that the instructions of a shader use.
+/// The registers and resources used by the instructions of a shader.
 #[derive(Default)]
 pub(super) struct Used {
-    /// Per file the registers named directly.
+    /// Registers named directly, per file.
     pub(super) direct: [RegisterSet; 15],
-    /// Files addressed at run time, without an array number.
+    /// Files addressed indirectly without an array number.
     pub(super) files: [bool; 15],
-    /// Arrays addressed at run time.
+    /// Arrays addressed indirectly.
     pub(super) arrays: HashMap<(File, u16), ()>,
 }
 
-/// Reports declarations of which no register is used. Outputs are results, used or not, and views stand after samplers.
+/// Reports declarations without any used register. Outputs are results, used or not, and views are used through
+/// samplers.
 pub(super) fn check_unused(shader: &Shader, used: Used, findings: &mut Findings) {
     let immediates_are_known = !findings.may_be_declared(File::Immediate);
     let direct = used.direct.each_ref().map(RegisterSet::sorted);

@@ -1,4 +1,4 @@
-//! The registers that a shader declares, for lookups in O(log n), whatever the size of the ranges.
+//! The declared registers of a shader, with lookups in O(log n), independent of the size of the ranges.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use super::registers::RegisterSet;
 use crate::shader::{Declaration, Shader};
 use crate::tables::{File, Semantic};
 
-/// A register as one number: outer index (constant and atomic buffers, else 0) times 65536 plus inner index.
+/// A register as one number: outer index (of constant and atomic buffers, otherwise 0) times 65536 plus inner index.
 pub(super) type Key = u32;
 
 /// The key of register `index` of buffer `outer`.
@@ -16,7 +16,7 @@ pub(super) fn key(outer: u16, index: u16) -> Key {
     u32::from(outer) << 16 | u32::from(index)
 }
 
-/// Outer index that counts for the identity of a declared register.
+/// Returns the outer index that identifies a declared register.
 pub(super) fn outer(declaration: &Declaration) -> u16 {
     match declaration.file {
         File::Constant | File::HwAtomic => declaration.dimension.unwrap_or(0),
@@ -27,9 +27,9 @@ pub(super) fn outer(declaration: &Declaration) -> u16 {
 /// The declared registers of a shader.
 pub(super) struct Declared<'a> {
     shader: &'a Shader,
-    /// Per file: disjoint ranges, ascending, both ends included.
+    /// Disjoint ranges in ascending order, both ends included, per file.
     ranges: [Vec<(Key, Key)>; 15],
-    /// Per file: the registers of these ranges.
+    /// The registers of these ranges, per file.
     registers: [RegisterSet; 15],
     /// Inputs, outputs, sampler views and images: (first, last, declaration), disjoint and ascending.
     described: [Vec<(u16, u16, usize)>; 4],
@@ -37,7 +37,7 @@ pub(super) struct Declared<'a> {
 }
 
 impl<'a> Declared<'a> {
-    /// Gathers the declarations of `shader`.
+    /// Collects the declarations of `shader`.
     pub(super) fn new(shader: &'a Shader) -> Declared<'a> {
         let mut ranges: [Vec<(Key, Key)>; 15] = Default::default();
         let mut described: [Vec<(u16, u16, usize)>; 4] = Default::default();
@@ -81,7 +81,7 @@ impl<'a> Declared<'a> {
         ranges.get(ranges.partition_point(|&(_, end)| end < first)).is_some_and(|&(start, _)| start <= last)
     }
 
-    /// Whether the register is surely declared; not all that are, are known here.
+    /// Whether the register is certainly declared; may return false for a declared one.
     #[inline]
     pub(super) fn surely(&self, file: File, outer: usize, index: usize) -> bool {
         self.registers[file as usize].contains(outer, index)
@@ -92,18 +92,18 @@ impl<'a> Declared<'a> {
         self.any_in(file, register, register)
     }
 
-    /// The declaration of an array.
+    /// Returns the declaration of an array.
     pub(super) fn array(&self, file: File, array_id: u16) -> Option<&'a Declaration> {
         self.arrays.get(&(file, array_id)).and_then(|&d| self.shader.declarations.get(d))
     }
 
-    /// Semantic of an input or output register. `None`: not declared; `Some(None)`: declared without.
+    /// Returns the semantic of an input or output register. `None`: not declared; `Some(None)`: declared without.
     pub(super) fn semantic(&self, file: File, index: i32) -> Option<Option<Semantic>> {
         let declaration = self.declaration(file, index)?;
         Some(declaration.semantic.map(|s| s.name))
     }
 
-    /// The declaration of an input, an output, a sampler view or an image; the first one if there are several.
+    /// Returns the declaration of an input, an output, a sampler view or an image; the first one if there are several.
     pub(super) fn declaration(&self, file: File, index: i32) -> Option<&'a Declaration> {
         let index = u16::try_from(index).ok()?;
         let list = &self.described[described_file(file)?];
@@ -113,18 +113,18 @@ impl<'a> Declared<'a> {
     }
 }
 
-/// The index of a file among those whose declarations say more than that there are registers.
+/// Returns the index of a file among those with descriptive declarations.
 pub(super) fn described_file(file: File) -> Option<usize> {
     [File::Input, File::Output, File::SamplerView, File::Image].iter().position(|&f| f == file)
 }
 
-/// Sorts ranges with their declarations; what several declare belongs to the first of them.
+/// Sorts ranges with their declarations; registers with several declarations are assigned to the first.
 fn divide(list: &mut Vec<(u16, u16, usize)>) {
     list.sort_unstable();
     if list.windows(2).all(|pair| matches!(pair, [a, b] if a.1 < b.0)) {
         return;
     }
-    // Where ranges begin and where they no longer reach.
+    // Start points and end points of the ranges.
     let begins = list.iter().map(|&(first, _, number)| (u32::from(first), true, number));
     let ends = list.iter().map(|&(_, last, number)| (u32::from(last) + 1, false, number));
     let mut edges: Vec<(u32, bool, usize)> = begins.chain(ends).collect();

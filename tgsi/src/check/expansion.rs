@@ -1,9 +1,9 @@
-//! Rules about what a shader would become on its way: calls are replaced by what they call where subroutines do not
-//! stay, outputs are stored at several points, values are merged after blocks, and an index that may reach several
-//! variables chooses among all of them. Each of these is a product of things that a text has room for by thousands, and
-//! what is in a subroutine comes once for every call of it.
+//! Rules about the size of a shader after translation: calls of subroutines that are not kept are inlined, outputs are
+//! stored at several points, values are merged after blocks, and an indirect access to several variables selects among
+//! all of them. Each of these is a product of two counts that a text can make large, and the code of a subroutine
+//! counts once per call.
 //!
-//! Only shaders whose blocks are well nested are looked at: no other is converted.
+//! Considers only shaders with well-nested blocks; no other is converted.
 
 use super::declared::described_file;
 use super::{Findings, Rule};
@@ -22,11 +22,11 @@ pub(super) fn check(shader: &Shader, structure: &Structure, findings: &mut Findi
     merges(&parts, findings);
 }
 
-/// A shader as its subroutines and, last, the main program.
+/// A shader divided into its subroutines, followed by the main program.
 struct Parts<'a> {
     shader: &'a Shader,
     structure: &'a Structure,
-    /// The call graph, and the calls that are inlined; none if there are no calls.
+    /// The call graph and the calls to inline, or none if there are no calls.
     graph: Option<(CallGraph, Inlining)>,
 }
 
@@ -43,8 +43,7 @@ impl<'a> Parts<'a> {
         self.structure.subroutines.len()
     }
 
-    /// Instructions with their numbers and the parts that they are in. After the END, outside of subroutines, nothing
-    /// is left.
+    /// Returns the instructions with their numbers and parts. Omits those after END outside of subroutines.
     fn instructions(&self) -> impl Iterator<Item = (u32, &'a Instruction, usize)> + '_ {
         let mut next = 0;
         (0..).zip(&self.shader.instructions).map(move |(number, instruction)| {
@@ -55,13 +54,14 @@ impl<'a> Parts<'a> {
         })
     }
 
-    /// Sums a size after inlining, or before if that is more: subroutines that nobody calls are converted, too.
+    /// Sums a size after inlining, or before if that is larger: subroutines that are never called are converted as
+    /// well.
     fn total(&self, of_parts: Vec<u64>) -> u64 {
         let written = of_parts.iter().fold(0, |sum: u64, part| sum.saturating_add(*part));
         self.graph.as_ref().map_or(0, |(graph, inlining)| graph.inlined_size(of_parts, &inlining.stays)).max(written)
     }
 
-    /// The sum over the instructions of each part.
+    /// Returns the sum over the instructions of each part.
     fn sums(&self, of: impl Fn(&Instruction, bool) -> u64) -> Vec<u64> {
         let mut sums = vec![0u64; self.main() + 1];
         for (_, instruction, part) in self.instructions() {
@@ -71,8 +71,8 @@ impl<'a> Parts<'a> {
     }
 }
 
-/// Limits how much code is copied, and how deep blocks are, once calls are replaced by their subroutines. Without
-/// recursion: that is an error of the structure.
+/// Limits the amount of copied code and the nesting depth after inlining. The graph is acyclic, because recursion is an
+/// error of the structure.
 fn calls(parts: &Parts<'_>, findings: &mut Findings) {
     let Some((graph, inlining)) = &parts.graph else { return };
     let shader = parts.shader;
@@ -82,11 +82,11 @@ fn calls(parts: &Parts<'_>, findings: &mut Findings) {
     if copied > limit {
         findings.report(Rule::CallsTooMany, position, || {
             let without = if keep.is_none() { "without subroutines " } else { "" };
-            format!("{without}{copied} instructions would be copied to replace calls; {limit} is the limit")
+            format!("{without}{copied} instructions would be copied to inline calls; {limit} is the limit")
         });
     }
     let limit = findings.limits.nesting;
-    // Deeper than that they are without any call.
+    // The nesting is already too deep without any call.
     if u64::from(parts.structure.max_depth) > limit {
         return;
     }
@@ -105,13 +105,13 @@ fn calls(parts: &Parts<'_>, findings: &mut Findings) {
     let deepest = graph.inlined_depth(deepest, &inlining.stays, |call| depths.get(call as usize).copied().unwrap_or(0));
     if deepest > limit {
         findings.report(Rule::NestingTooDeep, position, || {
-            format!("with all calls replaced blocks are nested {deepest} deep; {limit} is the limit")
+            format!("with all calls inlined, blocks are nested {deepest} deep; {limit} is the limit")
         });
     }
 }
 
-/// Counts stores of outputs: at the end, at every EMIT, and before every RET of the main program. Tessellation control
-/// shaders store at once.
+/// Limits the number of output stores: at the end, at every EMIT, and before every RET of the main program.
+/// Tessellation control shaders store outputs immediately.
 fn stores(parts: &Parts<'_>, findings: &mut Findings) {
     let shader = parts.shader;
     if shader.processor == Processor::TessControl {
@@ -120,26 +120,26 @@ fn stores(parts: &Parts<'_>, findings: &mut Findings) {
     let limit = findings.limits.expansion;
     let outputs = shader.declarations.iter().filter(|d| d.file == File::Output && d.first <= d.last);
     let outputs = outputs.fold(0u64, |sum, d| sum.saturating_add(u64::from(d.last - d.first) + 1));
-    // Nearly all shaders have few of one or the other.
+    // Almost all shaders have few outputs or few instructions.
     if parts.graph.is_none() && outputs.saturating_mul(shader.instructions.len() as u64 + 1) <= limit {
         return;
     }
     let ends = parts.sums(|i, in_main| u64::from(i.opcode == Opcode::Emit || (in_main && i.opcode == Opcode::Ret)));
-    // One is the end of the shader.
+    // One for the end of the shader.
     let ends = parts.total(ends).saturating_add(1);
     if outputs.saturating_mul(ends) > limit {
         let most = limit.checked_div(outputs).unwrap_or(u64::MAX);
         let position =
             shader.declarations.iter().filter(|d| d.file == File::Output).max_by_key(|d| d.last - d.first.min(d.last));
         findings.report(Rule::TooManyStores, (position.map(|d| d.span).unwrap_or_default(), Focus::Register), || {
-            format!("{outputs} outputs are stored more often than {most} times; {limit} stores are the limit")
+            format!("{outputs} outputs are stored more than {most} times; {limit} stores are the limit")
         });
     }
 }
 
-/// Counts the variables that indirect accesses select from: inputs, outputs of tessellation control shaders and system
-/// values are variables, and an access selects one of all that the index may reach. Where they are declared as what can
-/// be one array, that is what is accessed.
+/// Limits the number of variables that indirect accesses select from: inputs, outputs of tessellation control shaders
+/// and system values are variables, and an access selects one of all that the index may address. If their declarations
+/// can form one array, the access is to that array.
 fn reached(parts: &Parts<'_>, findings: &mut Findings) {
     let shader = parts.shader;
     let mut files: [Reach; 3] = Default::default();
@@ -166,33 +166,33 @@ fn reached(parts: &Parts<'_>, findings: &mut Findings) {
         && let Some(worst) = shader.instructions.iter().max_by_key(|i| of_instruction(i))
     {
         findings.report(Rule::TooManyReached, (worst.span, Focus::Whole), || {
-            format!("with indices like this, which may reach many registers, there would be {total} instructions; {limit} is the limit")
+            format!("indices like this, which may address many registers, would expand to {total} instructions; {limit} is the limit")
         });
     }
 }
 
-/// Files whose registers are variables that an index chooses among.
+/// Files with registers that become variables, among which an indirect access selects.
 const FILES: [File; 3] = [File::Input, File::Output, File::SystemValue];
 
-/// Instructions for each register that may be chosen: a read, a comparison, a choice, constants.
+/// Instructions for each candidate register: a read, a comparison, a selection, constants.
 const CHOICE: u64 = 4;
 
-/// The registers of a file that an index may reach.
+/// The registers of a file that an index may address.
 #[derive(Default)]
 struct Reach {
-    /// Registers from the first to the last.
+    /// Number of registers from the first to the last.
     span: u64,
-    /// Whether declarations share no register.
+    /// Whether no register has several declarations.
     disjoint: bool,
-    /// Whether there is no gap between them, so that the whole file can be accessed as one.
+    /// Whether the declarations have no gaps, so that the whole file can be accessed as one.
     whole: bool,
-    /// Whether there is one declaration only.
+    /// Whether there is only one declaration.
     single: bool,
 }
 
 impl Reach {
     fn new(shader: &Shader, file: File) -> Reach {
-        // Outputs have a copy that is one array, but where they are stored at once.
+        // Except where they are stored immediately, outputs have a copy, which is one array.
         if file == File::Output && shader.processor != Processor::TessControl {
             return Reach::default();
         }
@@ -213,7 +213,7 @@ impl Reach {
         Reach { span: last - first + 1, disjoint, whole, single }
     }
 
-    /// Registers among which an operand chooses. What is interpolated has to be a variable.
+    /// Returns the number of registers that an operand selects from. Interpolation requires a variable.
     fn of(&self, shader: &Shader, register: &Register, interpolates: bool) -> u64 {
         let Some(indirect) = register.indirect else { return 0 };
         let is_of = |d: &&Declaration| d.file == register.file && d.array() == Some(indirect.array_id);
@@ -226,15 +226,15 @@ impl Reach {
     }
 }
 
-/// Blocks of a loop count for so many others.
+/// Weight of a loop, relative to other blocks.
 const LOOP: u64 = 4;
 
-/// Longer shaders may have as many merges for every so many instructions: the code itself is as long, and no product of
-/// anything.
+/// The limit on merges scales with the length of the shader, in units of this number of instructions: then the length
+/// of the code itself is the cause, not a product.
 const LONG: u64 = 1 << 14;
 
-/// Counts phis: after every block, a register that was written inside of it has a value that depends on the
-/// predecessor, after and in front of a loop as well.
+/// Limits the number of phis: after every block, a register written in it has a value that depends on the predecessor;
+/// for loops also at the loop header.
 fn merges(parts: &Parts<'_>, findings: &mut Findings) {
     let shader = parts.shader;
     let length = (shader.instructions.len() as u64 / LONG).max(1);
@@ -243,7 +243,7 @@ fn merges(parts: &Parts<'_>, findings: &mut Findings) {
         return;
     }
     let files: &[File] = if shader.processor == Processor::TessControl { &FILES_MERGED[..2] } else { &FILES_MERGED };
-    // What any subroutine writes counts wherever one is called.
+    // Writes of all subroutines count at every call.
     let mut by_calls = 0u64;
     if parts.graph.is_some() {
         let mut written = Writes::default();
@@ -289,20 +289,21 @@ fn merges(parts: &Parts<'_>, findings: &mut Findings) {
         && let Some(position) = position
     {
         findings.report(Rule::TooManyMerges, (position, Focus::Mnemonic), || {
-            format!("what is written in blocks up to here has to be merged behind them, in all {total} times; {limit} is the limit")
+            format!("registers written in blocks up to here must be merged after them, {total} times in all; {limit} is the limit")
         });
     }
 }
 
-/// Files whose registers have a value for each way; the last one only where outputs are stored at the end.
+/// Files with registers that need phis; the last one only if outputs are stored at the end.
 const FILES_MERGED: [File; 3] = [File::Temporary, File::Address, File::Output];
 
-/// For every register the number of the instruction that wrote it last, plus 1.
+/// For every register, the number of the last instruction that wrote it, plus 1.
 #[derive(Default)]
 struct Writes([Vec<u32>; 3]);
 
 impl Writes {
-    /// Returns the previous writer of each register that an instruction writes, and records this instruction instead.
+    /// Returns the previous writer of each register that an instruction writes, and records the instruction as the new
+    /// one.
     fn of(&mut self, files: &[File], instruction: &Instruction, number: u32) -> impl Iterator<Item = u32> {
         instruction.dst.iter().filter_map(move |dst| {
             let list = self.0.get_mut(files.iter().position(|file| *file == dst.register.file)?)?;
@@ -315,8 +316,8 @@ impl Writes {
     }
 }
 
-/// Blocks around an instruction: number of the instruction that opens each, what it and those around it weigh, and
-/// whether it is a case of a switch.
+/// The blocks around an instruction: the number of the opening instruction, the accumulated weight, and whether it is a
+/// case of a switch.
 #[derive(Default)]
 struct OpenBlocks(Vec<(u32, u64, bool)>);
 
@@ -334,7 +335,8 @@ impl OpenBlocks {
         self.0.pop_if(|block| block.2);
     }
 
-    /// Weight of the blocks that were opened after the instruction before this number: in those it was not yet.
+    /// Returns the weight of the blocks that were opened since the instruction before this number, i.e. that do not
+    /// contain it.
     fn opened_since(&self, number: u32) -> u64 {
         let known = self.0.partition_point(|block| block.0 < number);
         let weight =

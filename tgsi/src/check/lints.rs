@@ -1,8 +1,8 @@
-//! Lints: values that are never read, registers that are never written, code that is never reached.
+//! Lints: values that are never read, registers that are never written, unreachable code.
 //!
-//! They say nothing about drivers and meaning, so [`super::check`] leaves them out; people who write shaders ask for
-//! them. Values are looked at in the shader as a whole, not in the order of its instructions: a component counts as
-//! written if any instruction writes it. An access by a run-time index counts for all registers of the file.
+//! [`super::check`] does not report them, because they concern neither drivers nor the meaning of a shader; they are
+//! for authors of shaders. The analysis is flow-insensitive: a component counts as written if any instruction writes
+//! it. An indirect access counts for all registers of the file.
 
 use super::declared::{Declared, key};
 use super::{Findings, Rule};
@@ -13,7 +13,7 @@ use crate::tables::{BlockPart, File, Opcode};
 use tgsi_diagnostics::Focus;
 use tgsi_diagnostics::Span;
 
-/// Applies the rules. `structure` is none if the blocks are wrong; then nothing is said about what is reached.
+/// Applies the rules. Without `structure`, because the blocks are malformed, reachability is not checked.
 pub(super) fn lint(shader: &Shader, structure: Option<&Structure>, findings: &mut Findings) {
     values(shader, &Declared::new(shader), findings);
     if let Some(structure) = structure {
@@ -22,15 +22,15 @@ pub(super) fn lint(shader: &Shader, structure: Option<&Structure>, findings: &mu
     }
 }
 
-/// Components of the registers of a file that are accessed in some way: four bits a register.
+/// Accessed components of the registers of a file: four bits per register.
 #[derive(Default)]
 struct Components {
     masks: Vec<u8>,
-    /// Of all registers.
+    /// Components accessed in all registers.
     every: u8,
 }
 
-/// Accesses of one kind to `TEMP` and `ADDR`.
+/// Accesses of one kind (reads or writes) to `TEMP` and `ADDR`.
 #[derive(Default)]
 struct Accesses([Components; 2]);
 
@@ -48,7 +48,7 @@ impl Accesses {
         }
     }
 
-    /// Components of a register that are accessed; none for other files.
+    /// Returns the accessed components of a register, or none for other files.
     fn of(&self, register: &Register) -> Option<u8> {
         let components = &self.0[position(register.file)?];
         let mask = usize::try_from(register.index).ok().and_then(|index| components.masks.get(index));
@@ -60,13 +60,13 @@ fn position(file: File) -> Option<usize> {
     [File::Temporary, File::Address].iter().position(|&other| other == file)
 }
 
-/// The registers that hold the run-time parts of an operand's indices, with their components.
+/// Returns the registers that hold the run-time parts of an operand's indices, with their components.
 fn index_registers(register: &Register) -> impl Iterator<Item = (Register, u8)> {
     let indirects = [register.indirect, register.dimension.and_then(|d| d.indirect)];
     indirects.into_iter().flatten().map(|i| (Register::new(i.file, i.index), 1 << (i.component & 3)))
 }
 
-/// Everything that an instruction reads: registers, components, positions in the source.
+/// Returns everything that an instruction reads: registers, components, positions in the source.
 fn reads(i: &Instruction) -> impl Iterator<Item = (Register, u8, Span)> + '_ {
     let sources = i.src.iter().enumerate().flat_map(|(number, src)| {
         let value = (src.register, needed_mask(i, number), src.span);
@@ -85,7 +85,7 @@ fn show(register: &Register, mask: u8) -> String {
     format!("{}[{}].{components}", register.file, register.index)
 }
 
-/// Registers that are read but never written, and the other way round. Those that are not declared are wrong anyway.
+/// Reports registers that are read but never written, and vice versa. Undeclared registers are errors anyway.
 fn values(shader: &Shader, declared: &Declared<'_>, findings: &mut Findings) {
     let (mut read, mut written) = (Accesses::default(), Accesses::default());
     for i in &shader.instructions {
@@ -107,7 +107,7 @@ fn values(shader: &Shader, declared: &Declared<'_>, findings: &mut Findings) {
                 });
             }
         }
-        // What works on memory is done for more than its result.
+        // Memory operations have effects besides their result.
         if i.opcode.info().is_store {
             continue;
         }
@@ -123,10 +123,10 @@ fn values(shader: &Shader, declared: &Declared<'_>, findings: &mut Findings) {
     }
 }
 
-/// Instructions after a jump, up to the end of their part of the block, and those in front of the first case of a
-/// switch. One finding for each such stretch.
+/// Reports instructions after a jump, up to the end of their part of the block, and those before the first case of a
+/// switch, once per unreachable region.
 fn unreachable(shader: &Shader, findings: &mut Findings) {
-    /// A stretch that nothing reaches: how deep it is, after what, whether it was reported.
+    /// An unreachable region: its depth, the jump before it, whether it was reported.
     struct Dead {
         depth: u32,
         jump: Span,
@@ -138,7 +138,7 @@ fn unreachable(shader: &Shader, findings: &mut Findings) {
     for i in &shader.instructions {
         let part = i.opcode.block();
         let ends_part = match i.opcode {
-            // The end of the main program is no instruction of it.
+            // END is not part of the main program's unreachable code.
             Opcode::End | Opcode::Bgnsub => depth == 0,
             _ => matches!(part, Some(BlockPart::Divides | BlockPart::Closes)),
         };
@@ -150,12 +150,12 @@ fn unreachable(shader: &Shader, findings: &mut Findings) {
         {
             let opcode = i.opcode;
             let finding = findings
-                .report(Rule::Unreachable, (i.span, Focus::Mnemonic), || format!("nothing gets to this {opcode}"));
+                .report(Rule::Unreachable, (i.span, Focus::Mnemonic), || format!("this {opcode} is unreachable"));
             if let Some(finding) = finding {
                 let says = if dead.opcode == Opcode::Switch {
-                    "SWITCH goes to one of its cases".to_owned()
+                    "SWITCH jumps to one of its cases".to_owned()
                 } else {
-                    format!("nothing gets past this {}", dead.opcode)
+                    format!("control does not continue past this {}", dead.opcode)
                 };
                 finding.note(dead.jump, Focus::Mnemonic, says);
             }
@@ -176,7 +176,7 @@ fn unreachable(shader: &Shader, findings: &mut Findings) {
     }
 }
 
-/// Subroutines that nothing calls. Of a shader without main program the first is what is run.
+/// Reports subroutines that are never called. In a shader without a main program, the first one is executed.
 fn uncalled(shader: &Shader, structure: &Structure, findings: &mut Findings) {
     if structure.end as usize >= shader.instructions.len() {
         return;

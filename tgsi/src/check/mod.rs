@@ -1,23 +1,23 @@
-//! The check: everything that drivers and executors rely on and that a shader may get wrong.
+//! The check: validates everything that drivers and executors rely on.
 //!
 //! [`check`] never fails and never panics; it returns all findings (at most [`MAX_FINDINGS`](limits::MAX_FINDINGS)),
-//! errors and warnings. A shader without errors has one meaning, the same in every executor. What that meaning covers
-//! (a read out of range gives 0) is at most a warning. Each rule is a row of the table in `rule.rs`; what looks for it
-//! stands in
+//! errors and warnings. A shader without errors has one meaning, the same in every executor. Anything that this meaning
+//! covers (such as a read out of range, which gives 0) is at most a warning. Each rule is a row of the table in
+//! `rule.rs`; the rules are implemented in
 //!
-//! | file | about |
+//! | file | subject |
 //! |---|---|
 //! | `structure.rs` | nesting, END, labels, order of items, stages of opcodes |
 //! | `declarations.rs` | declarations and immediates |
 //! | `properties.rs` | properties |
-//! | `declared.rs` | which registers are declared (a lookup, no rules) |
+//! | `declared.rs` | the declared registers (a lookup, no rules) |
 //! | `registers.rs` | sets of registers (no rules) |
-//! | `sizes.rs` | what there is too much of |
+//! | `sizes.rs` | sizes beyond the limits |
 //! | `operands.rs` | operands |
 //! | `resources.rs` | textures, images, buffers |
 //! | `lints.rs` | lints, for [`lint`] only |
 //!
-//! Cost: O(n log n) in the number of items, whatever the declared ranges.
+//! Cost: O(n log n) in the number of items, independent of the declared ranges.
 
 mod declarations;
 mod declared;
@@ -46,23 +46,23 @@ pub use rule::Rule;
 /// The findings of a check.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Report {
-    /// Findings by position; those without a position come first.
+    /// Findings sorted by position; those without a position come first.
     pub diagnostics: Vec<Diagnostic>,
 }
 
 impl Report {
-    /// Whether the shader is wrong.
+    /// Whether the shader has errors.
     pub fn has_errors(&self) -> bool {
         self.diagnostics.iter().any(Diagnostic::is_error)
     }
 
-    /// The errors among the findings.
+    /// Returns the errors among the findings.
     pub fn errors(&self) -> impl Iterator<Item = &Diagnostic> {
         self.diagnostics.iter().filter(|d| d.is_error())
     }
 }
 
-/// The location of a finding: an item or operand, and the token of it that is meant.
+/// The location of a finding: an item or operand, and its relevant token.
 struct Location {
     span: Span,
     focus: Focus,
@@ -89,15 +89,15 @@ struct Findings {
     gaps: Gaps,
     /// The limits.
     limits: Limits,
-    /// The subroutines that stay; without it none.
+    /// Which subroutines are kept; none if all are inlined.
     keep: Option<KeepSubroutines>,
-    /// Findings whose other party was looked for.
+    /// Number of findings for which the other side was searched.
     noted: usize,
 }
 
 impl Findings {
-    /// Adds a finding; what is returned can be given notes. Warnings stop at the limit; errors at twice the limit, so
-    /// that warnings cannot hide them. What may follow from a gap alone is left out.
+    /// Adds a finding, which is returned so that notes can be added. Warnings stop at the limit; errors at twice the
+    /// limit, so that warnings cannot displace them. Findings that could be caused by a gap are dropped.
     fn report(
         &mut self,
         rule: Rule,
@@ -108,7 +108,7 @@ impl Findings {
         Some(self.add(severity, rule, position.into(), message()))
     }
 
-    /// Counts a finding and returns its severity; none if it is left out.
+    /// Counts a finding and returns its severity, or none if it is dropped.
     fn admit(&mut self, rule: Rule) -> Option<Severity> {
         if self.follows_from_gaps(rule) {
             return None;
@@ -133,12 +133,12 @@ impl Findings {
         &mut self.diagnostics[number]
     }
 
-    /// Whether the shader may break a rule only because parts of it are not known.
+    /// Whether the shader may break a rule only because parts of it are unknown.
     fn follows_from_gaps(&self, rule: Rule) -> bool {
         use Rule::*;
         let gaps = &self.gaps;
         match rule {
-            // Instructions that stand for others have no operands.
+            // Placeholder instructions have no operands.
             OperandCount => gaps.instructions,
             BadCall | MissingEnd | NoMainProgram | CodeAfterEnd | LabelOutOfRange | UnusedDeclaration
             | MixedSampling | CallsTooMany | TooManyStores | TooManyMerges | TooManyReached => {
@@ -152,24 +152,24 @@ impl Findings {
         }
     }
 
-    /// Whether there is time to look for the other party of one more finding.
+    /// Whether the other side may be searched for one more finding.
     fn may_note(&mut self) -> bool {
         self.noted += 1;
         self.noted <= limits::MAX_NOTED_FINDINGS
     }
 
-    /// Whether registers of `file` may be declared that are not known.
+    /// Whether unknown registers of `file` may be declared.
     fn may_be_declared(&self, file: File) -> bool {
         self.gaps.may_declare(file)
     }
 }
 
-/// The position of an operand: that of its instruction where only that is known.
+/// Returns the position of an operand, or that of its instruction if only that is known.
 fn position(span: Span, instruction: &Instruction) -> Span {
     if span.end > span.start { span } else { instruction.span }
 }
 
-/// Notes another position on a finding, if it was reported.
+/// Adds a note to a finding, if it was reported.
 fn note(finding: Option<&mut Diagnostic>, span: Span, focus: Focus, message: impl Into<String>) {
     if let Some(finding) = finding {
         finding.note(span, focus, message);
@@ -181,18 +181,17 @@ pub fn check(shader: &Shader) -> Report {
     check_within(shader, &Limits::default())
 }
 
-/// Checks `shader` against other limits than the default ones.
+/// Checks `shader` with the given limits.
 pub fn check_within(shader: &Shader, limits: &Limits) -> Report {
     check_with(shader, Findings { limits: *limits, ..Findings::default() })
 }
 
-/// Checks what was understood of a text with errors; nothing is reported that may follow from what was not understood.
+/// Checks a partially understood text; findings that could be caused by a gap are not reported.
 pub fn check_partial(shader: &Shader, gaps: &Gaps, limits: &Limits) -> Report {
     check_for(shader, gaps, limits, None)
 }
 
-/// Checks `shader` for a target on which some subroutines stay subroutines. The other functions here take every call
-/// to be replaced by code.
+/// Checks `shader` for a target that keeps some subroutines. The other functions assume that every call is inlined.
 pub fn check_for(shader: &Shader, gaps: &Gaps, limits: &Limits, keep: Option<KeepSubroutines>) -> Report {
     if gaps.unrecoverable {
         return Report::default();
@@ -200,8 +199,8 @@ pub fn check_for(shader: &Shader, gaps: &Gaps, limits: &Limits, keep: Option<Kee
     check_with(shader, Findings { gaps: gaps.clone(), limits: *limits, keep, ..Findings::default() })
 }
 
-/// Lints, sorted by position: values that are never read, registers that are never written, code that is never reached.
-/// [`check`] says nothing of them.
+/// Returns the lints, sorted by position: values that are never read, registers that are never written, unreachable
+/// code. [`check`] does not report these.
 pub fn lint(shader: &Shader) -> Vec<Diagnostic> {
     let mut findings = Findings::default();
     lints::lint(shader, structure_of(shader).as_ref().ok(), &mut findings);
@@ -223,7 +222,7 @@ fn check_with(shader: &Shader, mut findings: Findings) -> Report {
     declarations::check_unused(shader, used, &mut findings);
     let mut diagnostics = findings.diagnostics;
     sort_by_start(&mut diagnostics);
-    // One line of an old text may have become several instructions.
+    // One instruction of an old text may have become several.
     diagnostics.dedup_by(|a, b| {
         let position = |d: &Diagnostic| (d.span.start, d.span.end);
         position(a) == position(b) && a.span.end > a.span.start && a.code == b.code && a.message == b.message

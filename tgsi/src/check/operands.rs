@@ -1,4 +1,4 @@
-//! Rules about operands: counts, declared registers, files that fit, dimensions, arrays, index registers, modifiers,
+//! Rules about operands: counts, declared registers, suitable files, dimensions, arrays, index registers, modifiers,
 //! pairs.
 
 use super::declarations::Used;
@@ -13,7 +13,7 @@ use crate::tables::{
 use tgsi_diagnostics::Span;
 use tgsi_diagnostics::{Diagnostic, Focus};
 
-/// The role of an operand, which decides the files that it may have.
+/// The role of an operand, which determines the allowed files.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) enum Role {
     /// A value.
@@ -24,7 +24,7 @@ pub(super) enum Role {
     DirectSampler,
     /// A sampler view.
     View,
-    /// A sampler view or the temporary that stands for the rasteriser.
+    /// A sampler view, or the temporary that denotes the rasteriser.
     ViewOrTemporary,
     /// The resource that `LOAD` reads.
     Loaded,
@@ -34,7 +34,7 @@ pub(super) enum Role {
     Atomic,
     /// The resource that `RESQ` queries.
     Queried,
-    /// An image whose handle is wanted.
+    /// An image for which a handle is requested.
     Image,
     /// An input to interpolate.
     Interpolated,
@@ -42,7 +42,7 @@ pub(super) enum Role {
     Fetched,
 }
 
-/// Role of source `source` of `opcode`.
+/// Returns the role of source `source` of `opcode`.
 pub(super) fn role(opcode: Opcode, source: usize) -> Role {
     use Opcode::*;
     let info = opcode.info();
@@ -66,21 +66,21 @@ pub(super) fn role(opcode: Opcode, source: usize) -> Role {
     }
 }
 
-/// Files that hold values: a bit for each.
+/// Files that hold values, one bit each.
 const VALUES: u32 = INTERFACE
     | 1 << File::Constant as u32
     | 1 << File::Temporary as u32
     | 1 << File::Address as u32
     | 1 << File::Immediate as u32
     | 1 << File::SystemValue as u32;
-/// Those whose registers may be per vertex.
+/// Files with possibly per-vertex registers.
 const INTERFACE: u32 = 1 << File::Input as u32 | 1 << File::Output as u32;
 
 fn holds_values(file: File) -> bool {
     VALUES >> file as u32 & 1 != 0
 }
 
-/// Whether opcodes with such results compute with values and do nothing else.
+/// Whether opcodes with such results are pure computations.
 pub(super) fn computes(output_mode: OutputMode) -> bool {
     matches!(output_mode, OutputMode::Componentwise | OutputMode::Replicate | OutputMode::ChannelDependent)
 }
@@ -90,7 +90,7 @@ fn holds_handles(file: File) -> bool {
     matches!(file, File::Temporary | File::Constant | File::Immediate | File::Input)
 }
 
-/// Whether the memory word says that an image is accessed, so that a value in place of the resource is its handle.
+/// Whether the memory word denotes an image access, so that a value in place of the resource is its handle.
 fn accesses_image(instruction: &Instruction) -> bool {
     instruction.memory.is_some_and(|m| m.target != TextureTarget::Buffer || m.format != PixelFormat::NONE)
 }
@@ -110,12 +110,12 @@ fn show(register: &Register) -> String {
     format!("{}{outer}{}", register.file, bracket(register.index, register.indirect))
 }
 
-/// An operand under examination.
+/// An operand being checked.
 struct Operand<'a> {
     register: &'a Register,
     span: Span,
     role: Role,
-    /// The instruction writes nothing, so what it reads does not matter.
+    /// The instruction writes nothing, so its operands do not matter.
     dead: bool,
 }
 
@@ -124,15 +124,15 @@ struct Checker<'a, 'b> {
     declared: &'a Declared<'a>,
     findings: &'b mut Findings,
     used: Used,
-    /// Files of values whose registers never have a vertex in front: a bit for each.
+    /// Files of values without per-vertex registers, one bit each.
     plain_files: u32,
-    /// Vertices of an input primitive or patch, if known.
+    /// Number of vertices of an input primitive or patch, if known.
     input_vertices: Option<u32>,
-    /// Vertices of an output patch, if known.
+    /// Number of vertices of an output patch, if known.
     output_vertices: Option<u32>,
 }
 
-/// Applies the rules; returns what the operands use.
+/// Applies the rules; returns the registers and resources that the operands use.
 pub(super) fn check<'a>(shader: &'a Shader, declared: &'a Declared<'a>, findings: &mut Findings) -> Used {
     let input_vertices = match shader.processor {
         Processor::Geometry => shader
@@ -184,7 +184,7 @@ impl Checker<'_, '_> {
             let mut operand =
                 Operand { register: &src.register, span: position(src.span, i), role: role(i.opcode, number), dead };
             self.file_fits(i, &operand);
-            // A handle is a value like any other.
+            // A handle is an ordinary value.
             if operand.role == Role::Loaded && holds_handles(src.register.file) && accesses_image(i) {
                 operand.role = Role::Value;
             }
@@ -201,13 +201,13 @@ impl Checker<'_, '_> {
         if i.saturate && !info.dst_type.is_float() {
             let opcode = i.opcode;
             self.findings.report(Rule::SaturateIgnored, (i.span, Focus::Suffix("_SAT")), || {
-                format!("{opcode}_SAT: the result is no float")
+                format!("{opcode}_SAT: the result is not a float")
             });
         }
     }
 
-    /// Whether no rule has anything to say about a value that an instruction computes with: a declared register, named
-    /// directly. Notes that it is used.
+    /// Fast path: whether no rule can apply to a source value, because it is a declared register that is named
+    /// directly. Records its use.
     #[inline]
     fn is_plain_src(&mut self, src: &Src, operand_type: Option<OperandType>) -> bool {
         let modified = match operand_type {
@@ -278,7 +278,7 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// The file fits what the operand is for.
+    /// Checks that the file is suitable for the role of the operand.
     fn file_fits(&mut self, i: &Instruction, operand: &Operand<'_>) {
         let file = operand.register.file;
         let handle = holds_handles(file);
@@ -317,13 +317,13 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// Declared, with as many indices as it needs, addressed through registers that can address.
+    /// Checks that the register is declared, has the right number of indices, and is indexed by suitable registers.
     fn register(&mut self, operand: &Operand<'_>) {
         let register = operand.register;
         for indirect in [register.indirect, register.dimension.and_then(|d| d.indirect)].into_iter().flatten() {
             self.index_register(&indirect, operand);
         }
-        // Any other file of these operands was reported as not fitting.
+        // All other files of these operands were reported as unsuitable.
         if register.file == File::Null {
             return;
         }
@@ -344,7 +344,7 @@ impl Checker<'_, '_> {
         self.declared(&Operand { register: &register, role: Role::Value, ..*operand });
     }
 
-    /// One or two indices, as the file wants.
+    /// Checks the number of indices, which depends on the file.
     fn dimension(&mut self, operand: &Operand<'_>) {
         let register = operand.register;
         if matches!(register.file, File::Constant | File::HwAtomic) {
@@ -355,7 +355,7 @@ impl Checker<'_, '_> {
             if per_vertex && self.is_patch(register) == Some(false) {
                 let noting = self.findings.may_note();
                 let finding = self.findings.report(Rule::MissingDimension, operand.span, || {
-                    format!("{} does not say which vertex", show(register))
+                    format!("{} lacks a vertex index", show(register))
                 });
                 note_declaration(finding.filter(|_| noting), self.shader, register);
             }
@@ -376,7 +376,7 @@ impl Checker<'_, '_> {
         } else if dimension.indirect.is_none()
             && (dimension.index < 0 || vertices.is_some_and(|vertices| dimension.index.unsigned_abs() >= vertices))
         {
-            let message = || format!("there is no vertex {}", dimension.index);
+            let message = || format!("vertex {} does not exist", dimension.index);
             let noting = self.findings.may_note();
             if let Some(finding) =
                 self.findings.report(Rule::VertexOutOfRange, operand.span, message).filter(|_| noting)
@@ -393,7 +393,7 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// Whether an input or output is per patch; none if it is not known.
+    /// Whether an input or output is per patch; none if unknown.
     fn is_patch(&self, register: &Register) -> Option<bool> {
         let index = match register.indirect {
             None => register.index,
@@ -417,7 +417,7 @@ impl Checker<'_, '_> {
             if let Some(finding) = self.findings.report(Rule::UnknownArray, operand.span, message).filter(|_| noting) {
                 let arrays = self.shader.declarations.iter().filter(|d| d.file == register.file && d.array().is_some());
                 if let Some(other) = arrays.min_by_key(|d| d.array().unwrap_or(0).abs_diff(array)) {
-                    finding.note(other.span, Focus::Word("ARRAY"), "the nearest array that there is");
+                    finding.note(other.span, Focus::Word("ARRAY"), "the nearest array");
                 }
             }
         }
@@ -426,7 +426,7 @@ impl Checker<'_, '_> {
     fn declared(&mut self, operand: &Operand<'_>) {
         let register = operand.register;
         let file = register.file;
-        // Constant and atomic buffers have an outer index; that of inputs and outputs is a vertex.
+        // Constant and atomic buffers have an outer index; for inputs and outputs it is a vertex.
         let outer = match (file, register.dimension) {
             (File::Constant | File::HwAtomic, Some(dimension)) => {
                 if dimension.indirect.is_some() {
@@ -437,14 +437,14 @@ impl Checker<'_, '_> {
             }
             _ => Some(0),
         };
-        // As the resource of LOAD, one index of CONST is the number of a buffer.
+        // As the resource of LOAD, a single index of CONST is the number of a buffer.
         let names_buffer = file == File::ConstantBuffer
             || file == File::Constant && operand.role == Role::Loaded && register.dimension.is_none();
         if names_buffer {
             self.constant_buffer(operand);
             return;
         }
-        // There is one memory area, whatever its number.
+        // There is only one memory area, whatever its number.
         if file == File::Memory {
             self.used.files[file as usize] = true;
             if !self.declared.any(file) {
@@ -458,7 +458,7 @@ impl Checker<'_, '_> {
                     .ok()
                     .zip(u16::try_from(register.index).ok())
                     .map(|(outer, index)| key(outer, index));
-                // Resources of LOAD in two indices name the buffer; the second index is not used.
+                // In resources of LOAD with two indices, the first is the buffer; the second is not used.
                 let whole_buffer = file == File::Constant && operand.role == Role::Loaded;
                 match register_key {
                     Some(k) if whole_buffer => {
@@ -497,7 +497,7 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// A constant buffer as a resource: declared as such, or by its constants.
+    /// Checks a constant buffer as a resource: declared as such, or through its constants.
     fn constant_buffer(&mut self, operand: &Operand<'_>) {
         let register = operand.register;
         self.used.files[File::Constant as usize] = true;
@@ -557,7 +557,7 @@ impl Checker<'_, '_> {
     }
 }
 
-/// Notes what is declared of the file of a register: the declaration that holds it, else the one that comes nearest.
+/// Adds a note with the declaration that contains the register, otherwise with the nearest one.
 fn note_declaration(finding: Option<&mut Diagnostic>, shader: &Shader, register: &Register) {
     let Some(finding) = finding else { return };
     if register.file == File::Immediate {

@@ -39,7 +39,7 @@ pub(super) fn check(shader: &Shader, findings: &mut Findings) {
                 });
             }
             Verdict::Wrong => {
-                findings.report(Rule::PropertyValue, (span, Focus::Last), || format!("{value} is no value of {name}"));
+                findings.report(Rule::PropertyValue, (span, Focus::Last), || format!("{value} is invalid for {name}"));
             }
         }
     }
@@ -114,7 +114,7 @@ fn judge(name: PropertyName, value: u32) -> Verdict {
     }
 }
 
-/// Stages in which a property has a meaning; none if in all.
+/// Returns the stages in which a property has a meaning, or none if that is all.
 fn stages(name: PropertyName) -> Option<&'static [Processor]> {
     use Processor::*;
     use PropertyName::*;

@@ -1,25 +1,25 @@
 //! Sets of registers of one file.
 //!
-//! Membership is a bit for the registers of the outer indices that shaders use; those beyond [`DENSE_OUTER`] are kept
-//! in a list. A set holds at most 8 KiB an outer index, and only as much as its highest register needs.
+//! The registers with usual outer indices are stored as bits; those with outer indices from [`DENSE_OUTER`] on are in a
+//! list. A set takes at most 8 KiB per outer index, and only as much as its highest register needs.
 
 use super::declared::Key;
 
-/// Outer indices below this have bits. Drivers take 32 buffers at most.
+/// Outer indices below this are stored as bits. Drivers support at most 32 buffers.
 const DENSE_OUTER: usize = 64;
 
-/// Registers of a file.
+/// A set of registers of a file.
 #[derive(Default)]
 pub(super) struct RegisterSet {
-    /// Bits by inner index, of outer index 0.
+    /// Bits by inner index, for outer index 0.
     first: Vec<u64>,
-    /// The same of the outer indices from 1 on.
+    /// Bits for the outer indices from 1 on.
     more: Vec<Vec<u64>>,
     others: Vec<Key>,
 }
 
 impl RegisterSet {
-    /// Whether a register is in the set. Those beyond [`DENSE_OUTER`] never are.
+    /// Whether a register is in the set. Always false for outer indices from [`DENSE_OUTER`] on.
     #[inline]
     pub(super) fn contains(&self, outer: usize, index: usize) -> bool {
         let words = if outer == 0 { Some(&self.first) } else { self.more.get(outer - 1) };
@@ -44,7 +44,7 @@ impl RegisterSet {
         self.words(outer, index)[index / 64] |= 1 << (index % 64);
     }
 
-    /// The bits of an outer index, enough for `index`.
+    /// Returns the bits of an outer index, enough for `index`.
     fn words(&mut self, outer: usize, index: usize) -> &mut Vec<u64> {
         if self.more.len() < outer {
             self.more.resize_with(outer, Vec::new);
@@ -56,7 +56,7 @@ impl RegisterSet {
         words
     }
 
-    /// Adds the registers of a range that has one outer index. Beyond [`DENSE_OUTER`] it adds none.
+    /// Adds the registers of a range with one outer index. Does nothing for outer indices from [`DENSE_OUTER`] on.
     pub(super) fn insert_range(&mut self, first: Key, last: Key) {
         let outer = (first >> 16) as usize;
         if outer >= DENSE_OUTER {
@@ -71,7 +71,7 @@ impl RegisterSet {
         }
     }
 
-    /// All registers, ascending.
+    /// Returns all registers in ascending order.
     pub(super) fn sorted(&self) -> Vec<Key> {
         let mut keys = Vec::new();
         for (outer, words) in std::iter::once(&self.first).chain(&self.more).enumerate() {

@@ -36,25 +36,25 @@ pub(super) fn check(shader: &Shader, declared: &Declared<'_>, findings: &mut Fin
     }
 }
 
-/// The compatibility of an opcode with a target.
+/// Whether an opcode supports a target.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Support {
     /// The lookup is defined.
     Defined,
     /// The form with an extra operand is needed.
     ExtraOperand,
-    /// Blit shaders do it, although the tables of targets leave it out.
+    /// Not in the tables of targets, but used by blit shaders.
     CubeFetch,
     /// The lookup has no meaning.
     Undefined,
 }
 
-/// The table of opcodes and targets.
+/// Looks up an opcode and a target in the table.
 pub fn support(opcode: Opcode, target: TextureTarget) -> Support {
     use Opcode::*;
     use TextureTarget::*;
     let when = |defined: bool| if defined { Support::Defined } else { Support::Undefined };
-    // Bias and level are in w unless the coordinates or the reference value need it.
+    // Bias and level are in w unless the coordinates or the reference value occupy it.
     let full = matches!(target, Shadow2DArray | ShadowCube | CubeArray | ShadowCubeArray);
     let unsampled = matches!(target, Buffer | Texture2DMsaa | Texture2DArrayMsaa | Unknown);
     match opcode {
@@ -119,7 +119,7 @@ fn texture(i: &Instruction, declared: &Declared<'_>, findings: &mut Findings) {
     }
 }
 
-/// Reports what an opcode does not do with a target, here or in general.
+/// Reports that an opcode does not support a target.
 fn supported(
     opcode: Opcode,
     target: TextureTarget,
@@ -135,7 +135,7 @@ fn supported(
     findings.report(rule, position, || format!("{opcode} {what} {target}"))
 }
 
-/// An instruction of the `SAMPLE` family: the target is that of the view.
+/// Checks an instruction of the `SAMPLE` family, which uses the target of the view.
 fn sampled(i: &Instruction, declared: &Declared<'_>, findings: &mut Findings) {
     if let Some(target) = i.texture.as_ref().map(|texture| texture.target)
         && target != TextureTarget::Unknown
@@ -143,7 +143,7 @@ fn sampled(i: &Instruction, declared: &Declared<'_>, findings: &mut Findings) {
         supported(i.opcode, target, (i.span, Focus::Word(target.name())), findings);
         return;
     }
-    // An index may name other views, too; it is the first of them that says what they are.
+    // With an index, the first of the views that it may address is checked.
     if let Some(view) = i.src.get(1)
         && view.register.file == File::SamplerView
         && let index = view.register.index
@@ -160,7 +160,7 @@ fn memory(i: &Instruction, declared: &Declared<'_>, findings: &mut Findings) {
     let opcode = i.opcode;
     let info = opcode.info();
     if !(info.has_memory || info.is_store) {
-        // MEMBAR may carry qualifiers.
+        // MEMBAR may have qualifiers.
         if i.memory.is_some() && opcode != Opcode::Membar {
             findings.report(Rule::StrayMemory, (i.span, Focus::Mnemonic), || format!("{opcode} with a memory word"));
         }

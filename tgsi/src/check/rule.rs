@@ -1,4 +1,4 @@
-//! The rules of the check: one row a rule, from which the codes, severities and hints come.
+//! The rules of the check: one row per rule with its code, severity and hint.
 
 use tgsi_diagnostics::{ErrorCode, Severity};
 
@@ -12,17 +12,17 @@ macro_rules! rules {
             /// All rules.
             pub const ALL: &'static [Rule] = &[$(Rule::$variant),+];
 
-            /// Number and name.
+            /// Returns the number and name.
             pub const fn code(self) -> ErrorCode {
                 match self { $(Rule::$variant => ErrorCode::new($id, $name)),+ }
             }
 
-            /// The severity of a violation.
+            /// Returns the severity of a violation.
             pub const fn severity(self) -> Severity {
                 match self { $(Rule::$variant => Severity::$severity),+ }
             }
 
-            /// The remedy.
+            /// Returns the suggested remedy.
             pub const fn hint(self) -> &'static str {
                 match self { $(Rule::$variant => $hint),+ }
             }
@@ -32,45 +32,45 @@ macro_rules! rules {
 
 rules! {
     // Limits.
-    TooManyInstructions = Error "T0104" "too-many-instructions", "split the work, or move the limit `instructions`";
-    TooManyDeclarations = Error "T0105" "too-many-declarations", "declare ranges, or move the limit `declarations`";
-    TooManyImmediates = Error "T0106" "too-many-immediates", "read constants from CONST, or move the limit `immediates`";
-    TooManyStores = Error "T0109" "too-many-stores", "declare the outputs that are written, or move the limit `expansion`";
-    TooManyMerges = Error "T0110" "too-many-merges", "nest less deep, use fewer temporaries, or move the limit `expansion`";
-    TooManyReached = Error "T0111" "too-many-reached", "declare what is indexed in one piece, as an array, or move the limit `expansion`";
-    TooManyRegisters = Error "T0107" "too-many-registers", "declare what is used, or move the limit `registers`";
+    TooManyInstructions = Error "T0104" "too-many-instructions", "split the work, or raise the limit `instructions`";
+    TooManyDeclarations = Error "T0105" "too-many-declarations", "declare ranges, or raise the limit `declarations`";
+    TooManyImmediates = Error "T0106" "too-many-immediates", "read constants from CONST, or raise the limit `immediates`";
+    TooManyStores = Error "T0109" "too-many-stores", "declare only the outputs that are written, or raise the limit `expansion`";
+    TooManyMerges = Error "T0110" "too-many-merges", "reduce the nesting, use fewer temporaries, or raise the limit `expansion`";
+    TooManyReached = Error "T0111" "too-many-reached", "declare the indexed registers in one range, as an array, or raise the limit `expansion`";
+    TooManyRegisters = Error "T0107" "too-many-registers", "declare only the registers that are used, or raise the limit `registers`";
 
     // The stage.
     UnsupportedStage = Error "T0300" "unsupported-stage", "there is no driver and no API for TGSI shaders of this stage";
 
     // Control structure.
-    BlockNotOpened = Error "T0301" "block-not-opened", "blocks are closed and divided by instructions of their own kind";
+    BlockNotOpened = Error "T0301" "block-not-opened", "each kind of block has its own closing and dividing instructions";
     BlockNotClosed = Error "T0302" "block-not-closed", "add the instruction that closes the block";
     BlocksCrossed = Error "T0303" "blocks-crossed", "close the inner block first";
     DividedTwice = Error "T0304" "divided-twice", "a block has one ELSE or DEFAULT at most";
     BadCall = Error "T0305" "bad-call", "the label of CAL is the number of a BGNSUB instruction";
     Recursion = Error "T0306" "recursion", "subroutines cannot call themselves, not even through others";
-    CallsTooMany = Error "T0307" "calls-too-many", "call in a loop, move the limit `expansion`, or translate for a target that has subroutines: without them every call is replaced by code";
+    CallsTooMany = Error "T0307" "calls-too-many", "call in a loop, raise the limit `expansion`, or translate for a target that has subroutines: without them every call is inlined";
     NestedSubroutine = Error "T0308" "nested-subroutine", "subroutines follow the main program's END";
     NestingTooDeep = Error "T0309" "nesting-too-deep", "move inner blocks out, or select values instead of branching";
     MissingEnd = Error "T0310" "missing-end", "the main program ends with END";
     NoMainProgram = Warning "T0510" "no-main-program", "without a main program the first subroutine is run";
-    EndInsideBlock = Warning "T0511" "end-inside-block", "END inside a block stops the invocations that get there; the main program still ends at its own END";
+    EndInsideBlock = Warning "T0511" "end-inside-block", "END inside a block stops the invocations that reach it; the main program still ends at its own END";
     CodeAfterEnd = Error "T0311" "code-after-end", "only subroutines may follow END";
-    LabelOutOfRange = Warning "T0512" "label-out-of-range", "labels are instruction numbers; the nesting is what counts";
+    LabelOutOfRange = Warning "T0512" "label-out-of-range", "labels are instruction numbers; only the nesting matters";
     LateDeclaration = Warning "T0513" "late-declaration", "declarations, immediates and properties come before the first instruction";
-    StageOpcode = Error "T0312" "stage-opcode", "use the opcode in the stage that it is made for";
+    StageOpcode = Error "T0312" "stage-opcode", "use the opcode only in stages that support it";
 
     // Declarations.
     BackwardsRange = Error "T0330" "backwards-range", "write the lower register first";
     UndeclarableFile = Error "T0331" "undeclarable-file", "immediates are declared with IMM, NULL is not declared at all";
     OverlappingRegisters = Warning "T0514" "overlapping-registers", "declare every register once";
-    VertexAndPatch = Error "T0336" "vertex-and-patch", "no register belongs to the vertices and to the patch: take another one";
-    DuplicateSemantic = Warning "T0515" "duplicate-semantic", "give every register a semantic of its own";
+    VertexAndPatch = Error "T0336" "vertex-and-patch", "a register cannot be both per vertex and per patch: use another one";
+    DuplicateSemantic = Warning "T0515" "duplicate-semantic", "give every register its own semantic";
     DuplicateArray = Warning "T0516" "duplicate-array", "number the arrays of a file differently";
     EmptyUsageMask = Warning "T0517" "empty-usage-mask", "a register without components is of no use";
     StageFile = Error "T0332" "stage-file", "compute shaders read memory and system values";
-    StageSemantic = Error "T0333" "stage-semantic", "the stage does not know this semantic here";
+    StageSemantic = Error "T0333" "stage-semantic", "the stage does not support this semantic here";
     UnusualSemantic = Warning "T0518" "unusual-semantic", "drivers may ignore the register";
     MissingSemantic = Warning "T0519" "missing-semantic", "name the semantic, drivers match registers by it";
     SystemValueWithoutSemantic = Error "T0334" "system-value-without-semantic", "name the system value";
@@ -79,12 +79,12 @@ rules! {
     DeclaredDimension = Warning "T0522" "declared-dimension", "only CONST and HWATOMIC are declared with two indices";
     ResourceTarget = Error "T0335" "resource-target", "name a target without comparison";
     MemoryStage = Warning "T0523" "memory-stage", "shared memory and kernel inputs exist in compute shaders only";
-    DriverLimit = Warning "T0524" "driver-limit", "drivers take fewer registers of this file";
+    DriverLimit = Warning "T0524" "driver-limit", "drivers support fewer registers of this file";
     ShortImmediate = Warning "T0525" "short-immediate", "immediates have four words";
-    // In vain.
+    // Lints.
     NeverWritten = Warning "T0501" "never-written", "write it first; temporaries and addresses begin as 0";
     NeverRead = Warning "T0502" "never-read", "drop the instruction, or write to where the value is read";
-    Unreachable = Warning "T0503" "unreachable-code", "drop the code, or put a condition around the jump in front of it";
+    Unreachable = Warning "T0503" "unreachable-code", "drop the code, or put a condition around the jump before it";
     UncalledSubroutine = Warning "T0504" "uncalled-subroutine", "drop the subroutine, or call it with CAL";
     UnusedDeclaration = Warning "T0500" "unused-declaration", "drop the declaration";
 
@@ -116,16 +116,16 @@ rules! {
     NotAnInput = Error "T0413" "not-an-input", "only inputs can be interpolated; name an IN register";
     NotAnOutput = Error "T0414" "not-an-output", "name the OUT register of the render target";
     EmptyWriteMask = Warning "T0534" "empty-write-mask", "an instruction that writes nothing can be dropped";
-    SplitPair = Warning "T0535" "split-pair", "64-bit values live in xy and zw";
+    SplitPair = Warning "T0535" "split-pair", "64-bit values are in xy and zw";
     ModifierIgnored = Warning "T0536" "modifier-ignored", "negation and absolute value have no effect here";
-    AbsoluteOfInteger = Warning "T0537" "absolute-of-integer", "use IABS; what |x| does to an integer is not defined";
+    AbsoluteOfInteger = Warning "T0537" "absolute-of-integer", "use IABS; |x| of an integer is not defined";
     SaturateIgnored = Warning "T0538" "saturate-of-integer", "saturation clamps the bits as if they were a float";
 
     // Textures, memory.
     MissingTarget = Error "T0450" "missing-target", "name the texture target after the sampler";
     TextureTarget = Error "T0451" "texture-target", "see the table of opcodes and targets";
-    CubeFetch = Warning "T0539" "cube-fetch", "a fetch takes a face as a layer here; drivers may not";
-    ExtraOperandTarget = Error "T0452" "extra-operand-target", "the coordinates have no room for the extra operand; use the two-operand form (TEX2, TXB2, TXL2)";
+    CubeFetch = Warning "T0539" "cube-fetch", "a fetch treats a face as a layer here; drivers may not";
+    ExtraOperandTarget = Error "T0452" "extra-operand-target", "the extra operand does not fit into the coordinates; use the two-operand form (TEX2, TXB2, TXL2)";
     StrayTexture = Warning "T0540" "stray-texture", "the opcode takes no texture target";
     OffsetCount = Warning "T0541" "offset-count", "a texture instruction takes one offset, a gather one or four";
     ViewTarget = Warning "T0542" "view-target", "the target of the instruction and of the declared view should agree";

@@ -1,11 +1,10 @@
-//! Rules about what there is too much of. A shader that breaks one is not looked at further: whoever set the limit does
-//! not want to spend time on it.
+//! Rules about sizes. A shader that exceeds a limit is not checked further, because the limit bounds the work on it.
 
 use super::{Findings, Rule};
 use crate::shader::Shader;
 use tgsi_diagnostics::Focus;
 
-/// Applies the rules; returns whether one is broken.
+/// Applies the rules; returns whether a limit is exceeded.
 pub(super) fn check(shader: &Shader, findings: &mut Findings) -> bool {
     let limits = findings.limits;
     let before = findings.diagnostics.len();

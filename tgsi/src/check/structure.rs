@@ -1,5 +1,4 @@
-//! Rules about the order of a shader: nesting of blocks, END, labels, where declarations stand, which stage knows which
-//! opcode.
+//! Rules about the order of a shader: nesting of blocks, END, labels, positions of declarations, opcodes by stage.
 
 use super::{Findings, Rule, expansion, note};
 use crate::shader::{Item, ItemKind, Shader};
@@ -10,14 +9,13 @@ use tgsi_diagnostics::Span;
 
 /// Applies the rules.
 pub(super) fn check(shader: &Shader, findings: &mut Findings) {
-    // The tables have numbers for these stages, but nothing that is special to them: no outputs of a mesh, no launch of
-    // one.
+    // The tables have numbers for these stages, but TGSI lacks their specific features: outputs and launch of a mesh.
     if matches!(shader.processor, Processor::Task | Processor::Mesh) {
         findings.report(Rule::UnsupportedStage, shader.processor_span, || {
             format!("TGSI cannot express {} shaders", shader.processor)
         });
     }
-    // Where the blocks are wrong, what is inside of them is a guess.
+    // If the blocks are malformed, their contents are a guess.
     if nesting(shader, findings) || !shader.instructions.iter().any(|i| i.opcode == Opcode::End) {
         end(shader, findings);
     }
@@ -83,17 +81,15 @@ fn nesting(shader: &Shader, findings: &mut Findings) -> bool {
                 (Some(open_instruction), |open| format!("this {open} is still open"))
             }
             StructureError::Unopened { inside, .. } => {
-                (inside, |open| format!("the block that is open here is that of this {open}"))
+                (inside, |open| format!("the open block is that of this {open}"))
             }
             StructureError::Repeated { first, .. } => (Some(first), |opcode| format!("the first {opcode}")),
             StructureError::NestedSubroutine { inside, .. } => (Some(inside), |open| format!("inside this {open}")),
-            StructureError::Recursion { subroutine, .. } => {
-                (Some(subroutine), |_| "the subroutine that is called".to_owned())
-            }
+            StructureError::Recursion { subroutine, .. } => (Some(subroutine), |_| "the called subroutine".to_owned()),
             StructureError::BadCall { target, .. } => (target, |opcode| format!("the label names this {opcode}")),
             StructureError::Unclosed { .. } => (None, |_| String::new()),
         };
-        // One old instruction may have become both. A call may be what its own label names.
+        // One old instruction may have become both. A call may be its label's target.
         let is_itself =
             |span: Span| span.start == error.span().start && !matches!(error, StructureError::BadCall { .. });
         if let Some((name, span)) = other.and_then(at).filter(|&(_, span)| !is_itself(span)) {
@@ -103,7 +99,7 @@ fn nesting(shader: &Shader, findings: &mut Findings) -> bool {
     false
 }
 
-/// The instruction that goes deeper than blocks may.
+/// Returns the instruction that exceeds the maximum nesting depth.
 fn deepest(shader: &Shader, limit: u64) -> Option<Span> {
     let mut depth = 0u64;
     let beyond = shader.instructions.iter().find(|i| {
@@ -117,7 +113,7 @@ fn deepest(shader: &Shader, limit: u64) -> Option<Span> {
     beyond.map(|i| i.span)
 }
 
-/// There is one END outside blocks, and nothing but subroutines after it. An END inside a block stops invocations
+/// Checks that there is one END outside blocks, followed only by subroutines. An END inside a block stops invocations
 /// early. Old compute kernels consist of subroutines only.
 fn end(shader: &Shader, findings: &mut Findings) {
     let mut depth = 0u32;
@@ -169,7 +165,7 @@ fn end(shader: &Shader, findings: &mut Findings) {
     if ended.is_some() {
         return;
     }
-    // Without any instruction, the last that there is.
+    // The last item, if there is no instruction.
     let items = shader.declarations.iter().map(|d| d.span).chain(shader.immediates.iter().map(|i| i.span));
     let last = items.chain(shader.properties.iter().map(|p| p.span)).max_by_key(|span| span.end);
     let span = shader.instructions.last().map(|i| i.span).or(last).unwrap_or(shader.processor_span);
@@ -205,7 +201,7 @@ fn order(shader: &Shader, findings: &mut Findings) {
     }
 }
 
-/// Stages that know an opcode; none if all do.
+/// Returns the stages that support an opcode, or none if all do.
 fn stages(opcode: Opcode) -> Option<&'static [Processor]> {
     use Opcode::*;
     match opcode {

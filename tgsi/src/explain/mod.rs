@@ -1,8 +1,8 @@
 //! The documentation of the error codes: one page per code, with a wrong and a right example.
 //!
-//! The pages stand in one text file, `catalogue.txt`, which says how it is written; codes of the IR and of the driver
-//! for TGSI are among them. Tests of the command line hold it against the tables of errors (every code has a page, no
-//! page is without its code) and run the examples.
+//! The pages are in one text file, `catalogue.txt`, which describes its format; it includes the codes of the IR and of
+//! the drivers. Tests of the command line compare it with the tables of errors (every code has a page, every page has a
+//! code) and run the examples.
 
 use std::sync::LazyLock;
 
@@ -11,7 +11,7 @@ use tgsi_diagnostics::Severity;
 /// The file.
 const CATALOGUE: &str = include_str!("catalogue.txt");
 
-/// The text in front of an example that shows only the content of a block.
+/// The text before an example that consists of the content of a block.
 const IR_HEAD: &str =
     "shader: MESA_SHADER_FRAGMENT\ndecl_function main () (entrypoint)\n\nimpl main {\n    block b0:\n";
 /// The text after such an example.
@@ -22,7 +22,7 @@ const IR_TAIL: &str = "    block b1:\n}\n";
 pub struct Page {
     /// The code, `T0123`.
     pub id: &'static str,
-    /// Its name in kebab case.
+    /// The name of the code, in kebab case.
     pub name: &'static str,
     /// Whether it is an error or a warning.
     pub severity: Severity,
@@ -34,32 +34,33 @@ pub struct Page {
     pub wrong: Option<Example>,
     /// A shader that does not have it.
     pub right: Option<Example>,
-    /// The reason for having no examples, if there are none.
+    /// The reason for the lack of examples, if the page has none.
     pub without: Option<&'static str>,
 }
 
 /// An example.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Example {
-    /// Arguments of the command line that it needs, such as `--limit instructions=2`.
+    /// Command-line arguments of the example, such as `--limit instructions=2`.
     pub arguments: Vec<&'static str>,
-    /// TGSI text, TGSI words in hexadecimal, or IR text, which may be only the content of the first block.
+    /// TGSI text, TGSI words in hexadecimal, or IR text, which may consist of only the content of the first block.
     pub text: String,
 }
 
 /// The language of an example.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ExampleLanguage {
-    /// A text of TGSI.
+    /// TGSI text.
     Text,
-    /// Words of TGSI, in hexadecimal.
+    /// TGSI tokens in hexadecimal.
     Words,
-    /// A text of the IR.
+    /// IR text.
     Ir,
 }
 
 impl Page {
-    /// The language of an example, which follows from the range of the page's code; drivers have examples in two.
+    /// Returns the language of an example, which follows from the range of the page's code; drivers have examples in
+    /// two.
     pub fn language(&self, example: &Example) -> ExampleLanguage {
         let is_ir = || ["    ", "shader:"].iter().any(|start| example.text.starts_with(start));
         match self.id.get(1..).and_then(|digits| digits.parse::<u32>().ok()) {
@@ -70,7 +71,7 @@ impl Page {
         }
     }
 
-    /// The bytes of a file with the example.
+    /// Returns the bytes of a file with the example.
     pub fn file(&self, example: &Example) -> Vec<u8> {
         match self.language(example) {
             ExampleLanguage::Text => example.text.clone().into_bytes(),
@@ -86,13 +87,13 @@ impl Page {
     }
 }
 
-/// All pages, by code.
+/// Returns all pages, ordered by code.
 pub fn pages() -> &'static [Page] {
     static PAGES: LazyLock<Vec<Page>> = LazyLock::new(|| parse(CATALOGUE));
     &PAGES
 }
 
-/// The pages that a word means: a code (`T0123`, `123`), or a name, which may stand for a code of TGSI and one of the
+/// Returns the pages for a word: a code (`T0123`, `123`) or a name, which can belong to a code of TGSI and one of the
 /// IR.
 pub fn find(word: &str) -> Vec<&'static Page> {
     let word = word.trim();

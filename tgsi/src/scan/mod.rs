@@ -1,8 +1,8 @@
-//! The scan: what a driver wants to know about a shader, gathered in one pass over its items in stream order.
+//! The scan: a summary of a shader for drivers, gathered in one pass over its items in stream order.
 //!
-//! Field names (also in JSON) are those that drivers know. Tables that are indexed by register
-//! ([`ShaderScan::input_usage_mask`] and so on) end at [`MAX_SCANNED_REGISTERS`]; the counts beside them do not. A scan
-//! never fails: what a shader says wrongly is ignored here and reported by the check.
+//! Field names (also in JSON) are those of Mesa's `tgsi_shader_info`. Tables indexed by register
+//! ([`ShaderScan::input_usage_mask`] and so on) end at [`MAX_SCANNED_REGISTERS`]; the counts do not. A scan never
+//! fails: errors in a shader are ignored here and reported by the check.
 
 mod read_mask;
 mod resources;
@@ -20,7 +20,7 @@ use crate::tables::{
 pub use read_mask::{needed_channels, needed_mask, read_channels, read_mask};
 pub use resources::{MAX_LISTED_BINDINGS, Resource, ResourceUses, resources};
 
-/// Length limit of the tables indexed by input, output and system value register: the most that drivers take.
+/// Maximum length of the tables indexed by input, output and system value register: drivers support no more.
 pub const MAX_SCANNED_REGISTERS: usize = 80;
 
 /// Length of the tables indexed by sampler and sampler view.
@@ -29,7 +29,7 @@ pub const MAX_SCANNED_VIEWS: usize = 128;
 /// Length of the table indexed by constant buffer.
 pub const MAX_SCANNED_CONSTANT_BUFFERS: usize = 32;
 
-/// One value a register file. Serialised as a map from file name to value.
+/// One value per register file. Serialised as a map from file name to value.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct PerFile<T>([T; 15]);
 
@@ -67,7 +67,7 @@ impl FileSet {
         self.0 & 1 << file as u32 != 0
     }
 
-    /// One bit a file number.
+    /// Returns the set as one bit per file number.
     pub fn bits(self) -> u16 {
         self.0
     }
@@ -85,7 +85,7 @@ impl Serialize for FileSet {
     }
 }
 
-/// Occurrences by opcode. Serialised as a map from mnemonic to count, without the zeros.
+/// Occurrences by opcode. Serialised as a map from mnemonic to count, without zeros.
 #[derive(Clone, PartialEq, Debug)]
 pub struct OpcodeCount(Box<[u32; 256]>);
 
@@ -139,9 +139,9 @@ pub struct ShaderScan {
     pub processor: Processor,
     /// Number of instructions, `END` included.
     pub num_instructions: u32,
-    /// The same; the name that reports use.
+    /// The same number, under the name that reports use.
     pub instruction_count: u32,
-    /// Number of declared `TEMP` registers, each counted once.
+    /// Number of declared `TEMP` registers without duplicates.
     pub temporaries: u32,
     /// Occurrences of each opcode.
     pub opcode_count: OpcodeCount,
@@ -160,7 +160,7 @@ pub struct ShaderScan {
 
     /// Bit `r % 32` for every declared register `r`.
     pub file_mask: PerFile<u32>,
-    /// Declared registers, summed over declarations.
+    /// Number of declared registers, summed over declarations.
     pub file_count: PerFile<u32>,
     /// Highest declared register, -1 if none.
     pub file_max: PerFile<i32>,
@@ -169,22 +169,22 @@ pub struct ShaderScan {
     /// Files addressed with an indirect outer index.
     pub dim_indirect_files: FileSet,
 
-    /// Per constant buffer the highest declared vec4, -1 if none.
+    /// Highest declared vec4 per constant buffer, -1 if none.
     pub const_file_max: [i32; MAX_SCANNED_CONSTANT_BUFFERS],
     /// Bit per constant buffer with a declaration.
     pub const_buffers_declared: u32,
 
     /// Highest input + 1.
     pub num_inputs: u32,
-    /// Per input: semantic name.
+    /// Semantic name per input.
     pub input_semantic_name: Vec<Semantic>,
-    /// Per input: semantic index.
+    /// Semantic index per input.
     pub input_semantic_index: Vec<u8>,
-    /// Per input: interpolation.
+    /// Interpolation per input.
     pub input_interpolate: Vec<Interpolation>,
-    /// Per input: where it is interpolated.
+    /// Interpolation location per input.
     pub input_interpolate_loc: Vec<InterpolationLocation>,
-    /// Per input: components that instructions read.
+    /// Components that instructions read, per input.
     pub input_usage_mask: Vec<u8>,
     /// First register of each input array.
     pub input_array_first: BTreeMap<u16, u16>,
@@ -195,13 +195,13 @@ pub struct ShaderScan {
 
     /// Highest output + 1.
     pub num_outputs: u32,
-    /// Per output: semantic name.
+    /// Semantic name per output.
     pub output_semantic_name: Vec<Semantic>,
-    /// Per output: semantic index.
+    /// Semantic index per output.
     pub output_semantic_index: Vec<u8>,
-    /// Per output: declared usage masks, united.
+    /// Union of the declared usage masks, per output.
     pub output_usagemask: Vec<u8>,
-    /// Per output: stream of each component, two bits each, x lowest.
+    /// Stream of each component, two bits each, x lowest; per output.
     pub output_streams: Vec<u8>,
     /// Declared components per vertex stream.
     pub num_stream_output_components: [u32; 4],
@@ -273,7 +273,7 @@ pub struct ShaderScan {
     pub shader_buffers_atomic: u32,
     /// Bit per atomic counter register.
     pub hw_atomic_declared: u32,
-    /// Something but `MEMORY` is stored to or operated on atomically.
+    /// Any file except `MEMORY` is stored to or accessed atomically.
     pub writes_memory: bool,
 }
 
@@ -312,7 +312,7 @@ pub fn scan(shader: &Shader) -> ShaderScan {
     scan
 }
 
-/// Number of different `TEMP` registers that are declared.
+/// Returns the number of different declared `TEMP` registers.
 pub fn count_temporaries(shader: &Shader) -> u32 {
     let temporaries = shader.declarations.iter().filter(|d| d.file == File::Temporary);
     let mut ranges: Vec<(u32, u32)> = temporaries.map(|d| (d.first.into(), d.last.into())).collect();
@@ -328,7 +328,7 @@ pub fn count_temporaries(shader: &Shader) -> u32 {
     count
 }
 
-/// Low `count` bits from bit `first` on.
+/// Returns the bits from `first` to `last`.
 fn bit_range(first: u16, last: u16) -> u64 {
     (first..=last.min(63)).fold(0, |bits, r| bits | 1 << r)
 }
@@ -498,10 +498,10 @@ impl ShaderScan {
         }
     }
 
-    /// A register is read in the components of `mask`.
+    /// Records a read of the components of `mask` of a register.
     fn source(&mut self, register: Register, mask: u8) {
         let direct = usize::try_from(register.index).ok();
-        // The register that decides about an array is its first.
+        // An array is represented by its first register.
         let representative = |arrays: &BTreeMap<u16, u16>| match register.indirect {
             Some(indirect) if indirect.array_id != 0 => arrays.get(&indirect.array_id).map(|&r| usize::from(r)),
             _ => direct,
@@ -534,7 +534,7 @@ impl ShaderScan {
         }
     }
 
-    /// The index registers of an operand, which are sources of their own.
+    /// Records the index registers of an operand, which are read as well.
     fn index_registers(&mut self, register: &Register) {
         if let Some(indirect) = register.indirect {
             self.indirect_files.insert(register.file);
@@ -591,7 +591,7 @@ impl ShaderScan {
         }
     }
 
-    /// Buffers that a `BUFFER` operand may name.
+    /// Returns the buffers that a `BUFFER` operand may access.
     fn buffers(&self, register: &Register) -> u32 {
         if register.indirect.is_some() {
             self.shader_buffers_declared
@@ -613,12 +613,12 @@ impl ShaderScan {
     }
 }
 
-/// Opcodes whose resource operands are accesses to memory.
+/// Whether the resource operands of an opcode access memory.
 fn accesses_memory(opcode: Opcode) -> bool {
     opcode == Opcode::Load || opcode.info().is_store
 }
 
-/// Files whose stores and atomics count as writing memory.
+/// Whether stores to and atomics on a file count as writing memory.
 fn counts_as_memory(file: File) -> bool {
     matches!(file, File::Sampler | File::SamplerView | File::Image | File::Buffer | File::HwAtomic)
 }

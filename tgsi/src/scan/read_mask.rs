@@ -1,10 +1,10 @@
-//! The channels that an instruction reads of a source.
+//! The channels of a source that an instruction reads.
 //!
-//! There are two answers. [`read_channels`] is what drivers have always been told (the usage masks of the scan are made
-//! of it); it is generous for some opcodes. [`needed_channels`] is the smallest set on which the result depends, for
-//! register allocation and dead channel elimination. Both speak of channels before the swizzle; [`read_mask`] and
-//! [`needed_mask`] are the register components, after it. Neither ever leaves out a channel that the executors of this
-//! crate read: where the reference does (the sample index of multisampled images, half pairs of 64-bit operands), the
+//! There are two variants. [`read_channels`] is the traditional one (the usage masks of the scan are computed from it);
+//! it is conservative for some opcodes. [`needed_channels`] is the smallest set on which the result depends, for
+//! register allocation and dead channel elimination. Both return channels before the swizzle; [`read_mask`] and
+//! [`needed_mask`] return the register components after it. Neither omits a channel that the executors of this crate
+//! read: where Mesa's `tgsi_scan.c` does (the sample index of multisampled images, half pairs of 64-bit operands), the
 //! channel is added.
 
 use crate::shader::Instruction;
@@ -18,14 +18,14 @@ const XY: u8 = X | Y;
 const XYZ: u8 = X | Y | Z;
 const XYZW: u8 = 0xf;
 
-/// Components of the register of source `source` that `instruction` reads (after the swizzle, bit 0 = x). 0 if there is
-/// no such source.
+/// Returns the components of the register of source `source` that `instruction` reads (after the swizzle, bit 0 = x),
+/// or 0 if there is no such source.
 pub fn read_mask(instruction: &Instruction, source: usize) -> u8 {
     through_swizzle(instruction, source, read_channels(instruction, source))
 }
 
-/// Components of the register of source `source` on which the result depends (after the swizzle). A subset of
-/// [`read_mask`].
+/// Returns the components of the register of source `source` on which the result depends (after the swizzle). A subset
+/// of [`read_mask`].
 pub fn needed_mask(instruction: &Instruction, source: usize) -> u8 {
     through_swizzle(instruction, source, needed_channels(instruction, source))
 }
@@ -35,7 +35,7 @@ fn through_swizzle(instruction: &Instruction, source: usize, channels: u8) -> u8
     src.swizzle.iter().enumerate().filter(|&(c, _)| channels & 1 << c != 0).fold(0, |mask, (_, &s)| mask | 1 << (s & 3))
 }
 
-/// Channels of source `source` that `instruction` reads, before the swizzle.
+/// Returns the channels of source `source` that `instruction` reads, before the swizzle.
 pub fn read_channels(instruction: &Instruction, source: usize) -> u8 {
     use Opcode::*;
     let written = instruction.dst.first().map_or(0, |d| d.write_mask & XYZW);
@@ -125,7 +125,7 @@ pub fn read_channels(instruction: &Instruction, source: usize) -> u8 {
     }
 }
 
-/// Channels of source `source` on which what `instruction` does depends, before the swizzle.
+/// Returns the channels of source `source` on which the effect of `instruction` depends, before the swizzle.
 pub fn needed_channels(instruction: &Instruction, source: usize) -> u8 {
     use Opcode::*;
     let written = instruction.dst.first().map_or(0, |d| d.write_mask & XYZW);
@@ -148,7 +148,7 @@ pub fn needed_channels(instruction: &Instruction, source: usize) -> u8 {
         Dst => when(written & Y != 0, Y) | when(written & W != 0, W),
         Switch | Case => X,
         Store if source == 1 => match instruction.dst.first().map(|d| d.register.file) {
-            // Images are stored whole, whatever the mask says.
+            // Image stores write the whole texel, whatever the mask is.
             Some(File::Buffer | File::Memory) => written,
             _ => XYZW,
         },
@@ -166,22 +166,22 @@ pub fn needed_channels(instruction: &Instruction, source: usize) -> u8 {
     }
 }
 
-/// Opcodes that read channel pairs and write what the pairs of the write mask say.
+/// Whether an opcode reads channel pairs and writes those selected by the write mask.
 fn reads_pairs(opcode: Opcode) -> bool {
     opcode.info().src_types.first().is_some_and(|t| t.is_64bit())
 }
 
-/// Both channels of every pair of which one is in `mask`.
+/// Returns both channels of every pair that has a channel in `mask`.
 const fn pairs(mask: u8) -> u8 {
     (if mask & XY != 0 { XY } else { 0 }) | (if mask & (Z | W) != 0 { Z | W } else { 0 })
 }
 
-/// First channel of every pair of which one is in `mask`.
+/// Returns the first channel of every pair that has a channel in `mask`.
 const fn pair_counts(mask: u8) -> u8 {
     pairs(mask) & (X | Z)
 }
 
-/// Channels of the coordinate operand of a memory instruction.
+/// Returns the channels of the coordinate operand of a memory instruction.
 fn image_coordinates(instruction: &Instruction) -> u8 {
     let Some(memory) = instruction.memory else {
         let resource = if instruction.opcode == Opcode::Store {
@@ -189,14 +189,14 @@ fn image_coordinates(instruction: &Instruction) -> u8 {
         } else {
             instruction.src.first().map(|s| s.register.file)
         };
-        // Without a memory word the target of an image is known from its declaration only.
+        // Without a memory word the target of an image is only known from its declaration.
         return if resource == Some(File::Image) { XYZW } else { X };
     };
     let sample = if memory.target.is_msaa() { W } else { 0 };
     ((1u8 << memory.target.coordinate_components()) - 1) | sample
 }
 
-/// Channels of a source of the texture opcodes that name a target.
+/// Returns the channels of a source of the texture opcodes that name a target.
 fn texture_channels(instruction: &Instruction, source: usize) -> u8 {
     use Opcode::*;
     let opcode = instruction.opcode;
@@ -205,8 +205,8 @@ fn texture_channels(instruction: &Instruction, source: usize) -> u8 {
         (Lodq, 0) => coordinates_without_layer(target),
         (Txf | Txb | Txl | Txp, 0) => coordinates(target) | W,
         (_, 0) => coordinates(target),
-        // The reference value of this target has no room in the coordinates; with a bias or a level there are two
-        // extras.
+        // The reference value of this target does not fit into the coordinates; with a bias or a level there are two
+        // additional values.
         (Txb2 | Txl2, 1) if target == TextureTarget::ShadowCubeArray => XY,
         (Tex2 | Txb2 | Txl2 | Tg4, 1) => X,
         (Txd, 1 | 2) => coordinates_without_layer(target),
@@ -265,7 +265,7 @@ mod tests {
         Instruction { memory: Some(word), ..instruction(opcode, X) }
     }
 
-    /// The rows of the table of channels, opcode by opcode.
+    /// The table of channels, opcode by opcode.
     #[test]
     fn channels_of_opcodes() {
         use Opcode::*;

@@ -1,17 +1,17 @@
-//! What a shader has bound to it: constant buffers, samplers, views, images, buffers and counters, each with what is
-//! declared of it and what instructions do with it. A driver makes its bindings from that.
+//! The resources of a shader: constant buffers, samplers, views, images, buffers and counters, with their declarations
+//! and uses. Drivers derive their bindings from this.
 
 use crate::shader::{Declaration, Instruction, Register, Shader};
 use crate::tables::{File, Opcode, PixelFormat, ReturnType, TextureTarget};
 
-/// Numbers of bindings that are listed, per file. No driver takes more, and a declaration may have 65536.
+/// Maximum number of listed bindings per file. No driver supports more, and a declaration may have 65536.
 pub const MAX_LISTED_BINDINGS: usize = 128;
 
-/// The files that are listed, in the order of the list.
+/// The listed files, in the order of the list.
 const FILES: [File; 7] =
     [File::Constant, File::ConstantBuffer, File::Sampler, File::SamplerView, File::Image, File::Buffer, File::HwAtomic];
 
-/// What instructions do with a resource.
+/// How instructions use a resource.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct ResourceUses {
     /// It is declared.
@@ -22,9 +22,9 @@ pub struct ResourceUses {
     pub written: bool,
     /// Atomic operations occur.
     pub atomic: bool,
-    /// Its size, levels or samples are asked for.
+    /// Its size, levels or samples are queried.
     pub queried: bool,
-    /// An index that is computed may choose it, or a register in it.
+    /// A run-time index may select it, or a register in it.
     pub indirect: bool,
     /// Declared with `WR`.
     pub writable: bool,
@@ -37,20 +37,21 @@ pub struct ResourceUses {
 pub struct Resource {
     /// The file: constants, samplers, views, images, buffers or counters.
     pub file: File,
-    /// The number at which it is bound. Of constants and counters that is their buffer.
+    /// The binding number. For constants and counters this is their buffer.
     pub binding: u16,
-    /// The first and the last constant or counter that is declared. None in other files.
+    /// The first and the last declared constant or counter. None for other files.
     pub declared: Option<(u16, u16)>,
-    /// The first and the last constant or counter that instructions read or change: all that are declared, if they are
-    /// chosen by an index that is computed. None in other files.
+    /// The first and the last constant or counter that instructions read or change: all declared ones if a run-time
+    /// index selects them. None for other files.
     pub used: Option<(u16, u16)>,
-    /// The texture target: the declared one, or that of the first instruction with it.
+    /// The texture target: the declared one, or that of the first instruction that uses the resource.
     pub target: TextureTarget,
     /// The return types of a view, per component.
     pub return_types: [ReturnType; 4],
-    /// The format of an image, `NONE` if there is none: the declared one, or that of the first instruction with it.
+    /// The format of an image: the declared one, or that of the first instruction that uses the image. `NONE` if
+    /// neither has one.
     pub format: PixelFormat,
-    /// What is done with it.
+    /// How it is used.
     pub uses: ResourceUses,
 }
 
@@ -81,7 +82,7 @@ pub fn resources(shader: &Shader) -> Vec<Resource> {
     list.files.into_iter().flatten().flatten().collect()
 }
 
-/// The resources of each file of [`FILES`], by number.
+/// The resources of each file in [`FILES`], by number.
 #[derive(Default)]
 struct List {
     files: [Vec<Option<Resource>>; FILES.len()],
@@ -97,7 +98,8 @@ fn united(range: Option<(u16, u16)>, (first, last): (u16, u16)) -> (u16, u16) {
 }
 
 impl List {
-    /// The resource of that number, made if it is new. None if it is not of a file that is listed, or beyond the bound.
+    /// Returns the resource with this number, creating it if it is new, or none if its file is not listed or the number
+    /// is out of bounds.
     fn resource(&mut self, file: File, binding: usize) -> Option<&mut Resource> {
         let row = FILES.iter().position(|&listed| listed == file)?;
         if binding >= MAX_LISTED_BINDINGS {
@@ -146,7 +148,7 @@ impl List {
                 File::Image | File::Buffer | File::HwAtomic if info.is_store => resource.uses.atomic = true,
                 _ => resource.uses.read = true,
             });
-            // A sampler stands for the view of the same number.
+            // A sampler implies the view with the same number.
             if register.file == File::Sampler && info.is_tex && i.opcode.texture_operands().0 == number {
                 let view = Register { file: File::SamplerView, ..*register };
                 self.used(i, &view, |view| {
@@ -169,7 +171,7 @@ impl List {
         }
     }
 
-    /// An instruction uses a register: marks all resources that it may name.
+    /// Marks all resources that a register of an instruction may refer to.
     fn used(&mut self, i: &Instruction, register: &Register, mark: impl Fn(&mut Resource)) {
         let file = register.file;
         let Some(row) = FILES.iter().position(|&listed| listed == file) else { return };
@@ -206,7 +208,7 @@ fn is_texture(file: File) -> bool {
     matches!(file, File::Sampler | File::SamplerView)
 }
 
-/// Opcodes that ask for properties of a resource and do not read it.
+/// Whether an opcode queries properties of a resource without reading it.
 fn is_query(opcode: Opcode) -> bool {
     use Opcode::*;
     matches!(opcode, Resq | Txq | Txqs | Lodq | Lod | Sviewinfo | SampleInfo | SamplePos)

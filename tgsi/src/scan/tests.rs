@@ -11,7 +11,7 @@ fn perspective(location: InterpolationLocation) -> Option<DeclarationInterpolati
     Some(DeclarationInterpolation { mode: Interpolation::Perspective, location })
 }
 
-/// The example of the specification of the scan.
+/// The inputs of a fragment shader and their uses.
 #[test]
 fn inputs_of_a_fragment_shader() {
     let mut b = ShaderBuilder::new(Processor::Fragment);
@@ -99,7 +99,7 @@ fn memory_of_a_compute_shader() {
     assert_eq!(scan.shader_buffers_store, 0);
 }
 
-/// Shared memory does not count as memory that is written, and a declared system value is not used yet.
+/// Shared memory does not count as written memory, and a declared system value is not counted as used.
 #[test]
 fn shared_memory_is_not_written_memory() {
     let mut b = ShaderBuilder::new(Processor::Compute);
@@ -146,7 +146,7 @@ fn outputs_read_by_tessellation_control() {
     assert_eq!(flags(b), (true, true, true, outputs));
 }
 
-/// Ranges of the largest size, many times over.
+/// Many ranges of the maximum size.
 #[test]
 fn large_ranges_are_cheap() {
     let start = std::time::Instant::now();
@@ -182,8 +182,7 @@ fn json_has_the_names() {
     assert_eq!(json["indirect_files"], serde_json::json!([]));
 }
 
-/// What is bound, and what is done with it: declared and used ranges, views that are not declared, indices that are
-/// computed.
+/// Bindings and their uses: declared and used ranges, undeclared views, run-time indices.
 #[test]
 fn resources_and_their_uses() {
     let text = "FRAG
@@ -245,7 +244,7 @@ END
     assert_eq!((counter.declared, counter.used, counter.uses), (Some((4, 6)), Some((5, 5)), counted));
 }
 
-/// Registers of impossible numbers, and ranges of the largest size, many times over.
+/// Registers with impossible numbers, and many ranges of the maximum size.
 #[test]
 fn resources_are_bounded() {
     let mut shader = Shader::new(Processor::Fragment);

@@ -1,20 +1,20 @@
-//! Finding a row of a table by its name, without regard to ASCII case.
+//! Finds a row of a table by its name, ignoring ASCII case.
 //!
-//! A [`Word`] carries its first eight bytes, folded to one case, as a number: for words of up to eight letters, digits
-//! and underscores, which nearly all names are, the number is the word. A [`NameTable`] is an open-addressed hash table
-//! of these numbers, computed when the crate is compiled; a search looks at one or two of its slots. A `phf` map would
-//! hash every word byte by byte with SipHash, and would need a proc macro at build time.
+//! A [`Word`] has its first eight bytes, folded to one case, as a number. For words of up to eight letters, digits and
+//! underscores, which almost all names are, this number identifies the word. A [`NameTable`] is an open-addressed hash
+//! table of these numbers, computed at compile time; a search visits one or two slots. A `phf` map would hash every
+//! word byte by byte with SipHash, and would need a proc macro at build time.
 //!
-//! Invariant: the bytes of a word are letters, digits and underscores only. On others folding would make different
+//! Invariant: the bytes of a word are letters, digits and underscores only. For others, folding would make different
 //! words equal.
 
-/// Bytes of a word that its key holds.
+/// Number of bytes of a word in its key.
 const KEY_BYTES: usize = 8;
 
-/// Clears the bit that tells lower from upper case. Letters, digits and the underscore stay different from each other.
+/// Clears the bit that distinguishes lower from upper case. Letters, digits and the underscore remain distinct.
 const FOLD: u64 = u64::from_ne_bytes([0xdf; KEY_BYTES]);
 
-/// Whether words consist of this byte.
+/// Whether words may contain this byte.
 pub(crate) const fn is_word_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_'
 }
@@ -27,12 +27,12 @@ pub(crate) struct Word<'a> {
 }
 
 impl<'a> Word<'a> {
-    /// The word that consists of the first `length` bytes of `text`; they must be word bytes.
+    /// Returns the word of the first `length` bytes of `text`, which must be word bytes.
     #[inline]
     pub(crate) fn at_start(text: &'a [u8], length: usize) -> Word<'a> {
         let bytes = text.get(..length).unwrap_or(text);
         let key = match text.first_chunk() {
-            // What follows the word is in the chunk, too.
+            // The chunk may contain bytes after the word.
             Some(chunk) if length < KEY_BYTES => u64::from_le_bytes(*chunk) & ((1 << (8 * length)) - 1),
             Some(chunk) => u64::from_le_bytes(*chunk),
             None => first_bytes(bytes),
@@ -40,18 +40,18 @@ impl<'a> Word<'a> {
         Word { bytes, key: key & FOLD }
     }
 
-    /// The bytes as a word; none if there is another byte among them.
+    /// Returns the bytes as a word, or none if another byte is among them.
     pub(crate) fn new(bytes: &'a [u8]) -> Option<Word<'a>> {
         bytes.iter().all(|&byte| is_word_byte(byte)).then(|| Word::at_start(bytes, bytes.len()))
     }
 
-    /// The bytes, as they stand in the text.
+    /// Returns the bytes as written in the text.
     #[inline]
     pub(crate) fn bytes(self) -> &'a [u8] {
         self.bytes
     }
 
-    /// The same for messages.
+    /// Returns the word as a string, for messages.
     pub(crate) fn as_str(self) -> &'a str {
         // Word bytes are ASCII.
         std::str::from_utf8(self.bytes).unwrap_or_default()
@@ -68,20 +68,20 @@ impl<'a> Word<'a> {
         self.bytes.len() == name.len() && self.bytes.eq_ignore_ascii_case(name.as_bytes())
     }
 
-    /// Whether the word is a number: digits only.
+    /// Whether the word consists of digits only.
     #[inline]
     pub(crate) fn is_digits(self) -> bool {
         self.bytes.iter().all(u8::is_ascii_digit)
     }
 
-    /// Splits the word in front of byte `at`.
+    /// Splits the word before byte `at`.
     pub(crate) fn split_at(self, at: usize) -> (Word<'a>, Word<'a>) {
         let (head, tail) = self.bytes.split_at_checked(at).unwrap_or((self.bytes, &[]));
         (Word::at_start(self.bytes, head.len()), Word::at_start(tail, tail.len()))
     }
 }
 
-/// Up to eight bytes as a number, the first one lowest.
+/// Returns up to eight bytes as a number, the first one lowest.
 const fn first_bytes(bytes: &[u8]) -> u64 {
     let (mut key, mut position) = (0, 0);
     while position < bytes.len() && position < KEY_BYTES {
@@ -91,19 +91,19 @@ const fn first_bytes(bytes: &[u8]) -> u64 {
     key
 }
 
-/// Number of slots for a table of so many names: a power of two, at most half of them taken.
+/// Returns the number of slots for a table of `names` names: a power of two, at most half of them used.
 pub(crate) const fn slots(names: usize) -> usize {
     (2 * names).next_power_of_two()
 }
 
 /// Rows by name, in `SLOTS` slots.
 pub(crate) struct NameTable<const SLOTS: usize> {
-    /// Key, row + 1 (0 if the slot is free).
+    /// Key and row + 1 (0 if the slot is free).
     slots: [(u64, u8); SLOTS],
 }
 
 impl<const SLOTS: usize> NameTable<SLOTS> {
-    /// The table of at most 255 names: row i is `names[i]`.
+    /// Creates the table of at most 255 names: row i is `names[i]`.
     pub(crate) const fn new(names: &[&str]) -> NameTable<SLOTS> {
         assert!(names.len() < 256 && SLOTS >= slots(names.len()));
         let mut slots = [(0, 0); SLOTS];
@@ -120,21 +120,21 @@ impl<const SLOTS: usize> NameTable<SLOTS> {
         NameTable { slots }
     }
 
-    /// Where the search for a key begins.
+    /// Returns the slot where the search for a key begins.
     #[inline]
     const fn slot(key: u64) -> usize {
         (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40) as usize % SLOTS
     }
 
-    /// The row of a name. `name` gives the name of a row.
+    /// Returns the row of a name. `name` returns the name of a row.
     #[inline(always)]
     pub(crate) fn find(&self, word: Word<'_>, name: impl Fn(usize) -> &'static str) -> Option<usize> {
         let mut slot = Self::slot(word.key);
-        // Half of the slots are free, so the search ends.
+        // Half of the slots are free, so the search terminates.
         loop {
             let (key, row) = self.slots[slot];
             let row = usize::from(row).checked_sub(1)?;
-            // Names with more bytes than the key has differ after them.
+            // Names longer than the key must be compared beyond it.
             if key == word.key && (word.len() < KEY_BYTES || word.is(name(row))) {
                 return Some(row);
             }

@@ -1,8 +1,8 @@
-//! The enumerations of TGSI, each declared once: numbers of the token stream, text names, lookups in both directions.
+//! The enumerations of TGSI, each defined once: numbers of the token stream, text names, lookups in both directions.
 //!
-//! A row is `Variant = number "TEXT_NAME"`; the macro makes the enum, the ordered list, `name`, `value`, `from_value`
-//! and the case-insensitive `from_name` from it. Opcodes ([`Opcode`]) and pixel formats ([`PixelFormat`]) have tables
-//! of their own because they carry more columns or many more rows. A number outside a table is not representable:
+//! A row is `Variant = number "TEXT_NAME"`; the macro generates the enum, the ordered list, `name`, `value`,
+//! `from_value` and the case-insensitive `from_name`. Opcodes ([`Opcode`]) and pixel formats ([`PixelFormat`]) have
+//! their own tables because they have more columns or many more rows. A number outside a table is not representable:
 //! decoding it is an error.
 
 pub(crate) mod lookup;
@@ -23,30 +23,30 @@ macro_rules! token_enum {
         pub enum $name { $($(#[$vmeta])* #[doc = concat!("`", $text, "`, number ", stringify!($value), ".")] $variant = $value),+ }
 
         impl $name {
-            /// All values, in ascending number.
+            /// All values, in ascending order of their numbers.
             pub const ALL: &'static [$name] = &[$($name::$variant),+];
 
-            /// The names of all, in the same order.
+            /// The names of all values, in the same order.
             #[allow(dead_code)]
             pub(crate) const NAMES: &'static [&'static str] = &[$($text),+];
 
-            /// The number in the token stream.
+            /// Returns the number in the token stream.
             #[inline]
             pub const fn value(self) -> $repr {
                 self as $repr
             }
 
-            /// The name in text.
+            /// Returns the name in text.
             pub const fn name(self) -> &'static str {
                 match self { $($name::$variant => $text),+ }
             }
 
-            /// The value with this number, none if the table has no such row.
+            /// Returns the value with this number, or none if the table has no such row.
             pub const fn from_value(value: u32) -> Option<$name> {
                 match value { $($value => Some($name::$variant),)+ _ => None }
             }
 
-            /// The value with this text name, without regard to ASCII case.
+            /// Returns the value with this text name, ignoring ASCII case.
             pub fn from_name(name: &str) -> Option<$name> {
                 Word::new(name.as_bytes()).and_then(Self::from_word)
             }
@@ -75,7 +75,7 @@ macro_rules! token_enum {
 }
 
 token_enum! {
-    /// The shader stage, as the header of a text names it.
+    /// The shader stage, as named in the header of a text.
     #[derive(Default)]
     Processor: u8 {
         #[default]
@@ -123,7 +123,7 @@ token_enum! {
 }
 
 impl File {
-    /// Whether registers of the file name a resource (they have no value of their own).
+    /// Whether registers of the file denote a resource (and have no value).
     pub const fn is_resource(self) -> bool {
         matches!(
             self,
@@ -188,21 +188,21 @@ token_enum! {
         SubgroupLtMask = 44 "SUBGROUP_LT_MASK",
         CsUserDataAmd = 45 "CS_USER_DATA_AMD",
         ViewportMask = 46 "VIEWPORT_MASK",
-        /// The reference prints `(null)`; our text names it so that it can be read back.
+        /// Mesa prints `(null)`; our text has a name so that it can be read back.
         TessDefaultOuterLevel = 47 "TESS_DEFAULT_OUTER_LEVEL",
-        /// The reference prints `(null)`; our text names it so that it can be read back.
+        /// Mesa prints `(null)`; our text has a name so that it can be read back.
         TessDefaultInnerLevel = 48 "TESS_DEFAULT_INNER_LEVEL",
     }
 }
 
 impl Semantic {
-    /// Semantics whose registers are per patch, not per vertex, in the tessellation stages.
+    /// Whether registers with this semantic are per patch, not per vertex, in the tessellation stages.
     pub const fn is_patch(self) -> bool {
         matches!(self, Semantic::Patch | Semantic::TessInner | Semantic::TessOuter | Semantic::PrimitiveId)
     }
 
-    /// The system value that a register of file `SV` with this semantic stands for; none for semantics that are no
-    /// system values.
+    /// Returns the system value of a register of file `SV` with this semantic, or none if the semantic is not a system
+    /// value.
     pub const fn system_value(self) -> Option<SystemValue> {
         Some(match self {
             Semantic::Position => SystemValue::FragCoord,
@@ -269,7 +269,7 @@ token_enum! {
 }
 
 token_enum! {
-    /// The point of the pixel at which an input is interpolated.
+    /// The point within the pixel at which an input is interpolated.
     InterpolationLocation: u8 {
         Center = 0 "CENTER",
         Centroid = 1 "CENTROID",
@@ -303,7 +303,7 @@ token_enum! {
 }
 
 impl TextureTarget {
-    /// Number of coordinate components, the array layer included. `UNKNOWN` has none.
+    /// Returns the number of coordinate components, the array layer included. `UNKNOWN` has none.
     pub const fn coordinate_components(self) -> u8 {
         use TextureTarget::*;
         match self {
@@ -315,7 +315,7 @@ impl TextureTarget {
         }
     }
 
-    /// The dimensionality in the IR.
+    /// Returns the dimensionality in the IR.
     pub const fn sampler_dim(self) -> SamplerDim {
         use TextureTarget::*;
         match self {
@@ -329,7 +329,7 @@ impl TextureTarget {
         }
     }
 
-    /// Number of components of the size of a texture or image.
+    /// Returns the number of components of the size of a texture or image.
     pub const fn size_components(self) -> u8 {
         let dimensions = match self.sampler_dim() {
             SamplerDim::Dim1D | SamplerDim::Buf => 1,
@@ -359,12 +359,13 @@ impl TextureTarget {
         self.comparator_position().is_some()
     }
 
-    /// Multisampled targets.
+    /// Whether the target is multisampled.
     pub const fn is_msaa(self) -> bool {
         matches!(self, TextureTarget::Texture2DMsaa | TextureTarget::Texture2DArrayMsaa)
     }
 
-    /// Component of source 0 that holds the reference value of a shadow target; 4 stands for component x of source 1.
+    /// Returns the component of source 0 with the reference value of a shadow target; 4 denotes component x of source
+    /// 1.
     pub const fn comparator_position(self) -> Option<u8> {
         use TextureTarget::*;
         match self {
@@ -443,7 +444,7 @@ token_enum! {
 }
 
 impl PropertyName {
-    /// The names of the values of a property that is an enumeration, by value.
+    /// Returns the names of the values of a property that is an enumeration, by value.
     pub const fn value_names(self) -> Option<&'static [&'static str]> {
         use PropertyName::*;
         match self {
@@ -480,7 +481,7 @@ impl PropertyName {
 }
 
 token_enum! {
-    /// Kinds of memory that a `MEMORY` declaration may name.
+    /// Kinds of memory in a `MEMORY` declaration.
     MemoryType: u8 {
         Global = 0 "GLOBAL",
         Shared = 1 "SHARED",
@@ -511,7 +512,7 @@ token_enum! {
 }
 
 impl Primitive {
-    /// Vertices that a geometry shader sees of one primitive.
+    /// Returns the number of vertices that a geometry shader gets of one primitive.
     pub const fn input_vertices(self) -> u8 {
         use Primitive::*;
         match self {

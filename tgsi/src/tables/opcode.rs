@@ -1,5 +1,6 @@
-//! The opcode table: one row an opcode, from which the enum, the names, operand counts and types, the text layout and
-//! the write behaviour come. Numbers 67, 81, 82, 93, 113, 114, 115, 165 and 212 were removed from TGSI and have no row.
+//! The opcode table: one row per opcode, from which the enum, the names, operand counts and types, the text layout and
+//! the write behaviour are generated. Numbers 67, 81, 82, 93, 113, 114, 115, 165 and 212 were removed from TGSI and
+//! have no row.
 
 use super::lookup::{NameTable, Word, slots};
 
@@ -43,9 +44,9 @@ pub enum OutputMode {
     Componentwise,
     /// One result, written to every enabled channel.
     Replicate,
-    /// Every channel has a formula of its own.
+    /// Every channel has its own formula.
     ChannelDependent,
-    /// Texture results, memory loads and the like.
+    /// Texture results, memory loads and similar.
     Other,
     /// No destination.
     NoOutput,
@@ -62,7 +63,7 @@ pub enum BlockPart {
     Closes,
 }
 
-/// The kind of an opcode: which part of an executor or of the conversion it belongs to.
+/// The kind of an opcode: determines the part of an executor or of the conversion that handles it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Class {
     /// Blocks, jumps, calls.
@@ -100,17 +101,17 @@ pub struct OpcodeInfo {
     pub src_types: &'static [OperandType],
     /// The dependence of result channels on source channels.
     pub output_mode: OutputMode,
-    /// Takes a texture target in text; carries a texture word.
+    /// Has a texture target in text, and a texture word.
     pub is_tex: bool,
     /// Writes memory: stores and atomics.
     pub is_store: bool,
-    /// May carry a label in text.
+    /// May have a label in text.
     pub is_branch: bool,
-    /// Sampler-era opcode that carries a texture word (target unknown) without a target in text.
+    /// Sampler-era opcode that has a texture word (target unknown) without a target in text.
     pub is_sample_family: bool,
-    /// Carries a memory word when it comes from text.
+    /// Has a memory word when parsed from text.
     pub has_memory: bool,
-    /// The effect on control-flow blocks; none for straight-line code.
+    /// The effect on control-flow blocks, or none for straight-line code.
     pub block: Option<BlockPart>,
     /// Printed one level less indented.
     pub dedents: bool,
@@ -126,15 +127,15 @@ macro_rules! opcode_table {
         pub enum Opcode { $(#[doc = concat!("`", $text, "`, number ", stringify!($value), ".")] $variant = $value),+ }
 
         impl Opcode {
-            /// All opcodes, in ascending number.
+            /// All opcodes, in ascending order of their numbers.
             pub const ALL: &'static [Opcode] = &[$(Opcode::$variant),+];
 
-            /// The opcode with this number; none for removed and unknown numbers.
+            /// Returns the opcode with this number, or none for removed and unknown numbers.
             pub const fn from_value(value: u32) -> Option<Opcode> {
                 match value { $($value => Some(Opcode::$variant),)+ _ => None }
             }
 
-            /// The opcode's row in the table.
+            /// Returns the opcode's row in the table.
             pub fn info(self) -> &'static OpcodeInfo {
                 static INFOS: &[OpcodeInfo] = &[$(OpcodeInfo {
                     name: $text,
@@ -155,14 +156,14 @@ macro_rules! opcode_table {
                 &INFOS[Self::ROW[self as usize] as usize]
             }
 
-            /// The opcode whose mnemonic (no suffixes) is this word of a text.
+            /// Returns the opcode with this word as its mnemonic (without suffixes).
             #[inline]
             pub(crate) fn from_word(word: Word<'_>) -> Option<Opcode> {
                 static NAMES: NameTable<{ slots(Opcode::ALL.len()) }> = NameTable::new(&[$($text),+]);
                 NAMES.find(word, |row| Self::ALL[row].name()).map(|row| Self::ALL[row])
             }
 
-            /// Number of the opcode -> row of the table.
+            /// Maps the number of an opcode to its row in the table.
             const ROW: [u8; 256] = {
                 let mut rows = [0u8; 256];
                 let mut row = 0;
@@ -207,22 +208,22 @@ const fn has_flag(flags: &[&str], flag: &str) -> bool {
 }
 
 impl Opcode {
-    /// The number in the token stream.
+    /// Returns the number in the token stream.
     pub const fn value(self) -> u8 {
         self as u8
     }
 
-    /// Mnemonic without suffixes.
+    /// Returns the mnemonic without suffixes.
     pub fn name(self) -> &'static str {
         self.info().name
     }
 
-    /// The effect of the opcode on control-flow blocks.
+    /// Returns the effect of the opcode on control-flow blocks.
     pub fn block(self) -> Option<BlockPart> {
         self.info().block
     }
 
-    /// The opcode with this mnemonic (no suffixes), without regard to ASCII case.
+    /// Returns the opcode with this mnemonic (without suffixes), ignoring ASCII case.
     pub fn from_name(name: &str) -> Option<Opcode> {
         Word::new(name.as_bytes()).and_then(Self::from_word)
     }
@@ -235,7 +236,8 @@ impl std::fmt::Display for Opcode {
 }
 
 impl Opcode {
-    /// The type as which source `source` is read, where the table types all operands alike or leaves a type open.
+    /// Returns the type as which source `source` is read, where the table has one type for all operands or leaves it
+    /// open.
     pub fn source_type(self, source: usize) -> OperandType {
         use Opcode::*;
         match (self, source) {
@@ -251,7 +253,7 @@ impl Opcode {
         }
     }
 
-    /// The sources of a texture opcode that name the view and the sampler, if it has one.
+    /// Returns the positions of the sources with the view and the sampler, if any, of a texture opcode.
     pub const fn texture_operands(self) -> (usize, Option<usize>) {
         use Opcode::*;
         match self {
@@ -265,19 +267,19 @@ impl Opcode {
         }
     }
 
-    /// For the last arm of a match over the opcodes of a class, where opcodes of other classes do not come: one that
-    /// comes is of the class and has no code there yet.
+    /// For the last arm of a match over the opcodes of one class. Opcodes of other classes never occur there, so the
+    /// opcode is in the class and not implemented yet.
     ///
     /// # Panics
-    /// Always, in builds with debug assertions. The message names the opcode and its class, and the position of
-    /// the panic is that of the match.
+    /// Always, in builds with debug assertions. The message names the opcode and its class, and the panic has the
+    /// position of the match.
     #[cold]
     #[track_caller]
     pub fn lacks_code(self) {
         debug_assert!(false, "{self} is of the class {:?} and has no code here", self.class());
     }
 
-    /// The kind of the opcode.
+    /// Returns the kind of the opcode.
     pub const fn class(self) -> Class {
         use Opcode::*;
         match self {

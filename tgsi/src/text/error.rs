@@ -8,7 +8,7 @@ use tgsi_diagnostics::{Diagnostic, Severity};
 /// An error or warning of the text parser. [`ParseErrorKind::code`] names the variant in a [`Diagnostic`].
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 pub enum ParseErrorKind {
-    /// No text at all.
+    /// An empty text.
     #[error("the text is empty; a shader begins with the name of its stage")]
     Empty,
     /// The first word is not a stage.
@@ -17,7 +17,7 @@ pub enum ParseErrorKind {
     /// A mnemonic that TGSI never had.
     #[error("unknown opcode `{0}`")]
     UnknownOpcode(String),
-    /// A mnemonic that TGSI had, without a meaning that could be kept.
+    /// A former mnemonic of TGSI with a meaning that cannot be preserved.
     #[error("the opcode {name} is no longer part of TGSI: {reason}")]
     RemovedOpcode {
         /// The mnemonic.
@@ -25,91 +25,91 @@ pub enum ParseErrorKind {
         /// The reason that it cannot be rewritten.
         reason: &'static str,
     },
-    /// A word where a register file should stand.
+    /// A word that is not a register file, where one is expected.
     #[error("unknown register file `{0}`")]
     UnknownFile(String),
-    /// A word in a declaration that nothing takes.
+    /// An unknown word in a declaration.
     #[error("unknown semantic or attribute `{0}` in a declaration")]
     UnknownAttribute(String),
-    /// A part of a declaration that stands there twice.
+    /// An attribute that occurs twice in a declaration.
     #[error("a second {0} in the same declaration")]
     DuplicateAttribute(&'static str),
-    /// A property that does not exist.
+    /// An unknown property.
     #[error("unknown property `{0}`")]
     UnknownProperty(String),
-    /// A property with a value of another kind.
+    /// A property with a value of another type.
     #[error("`{value}` is not a value of the property {property}")]
     PropertyValue {
         /// The property.
         property: &'static str,
-        /// The text found.
+        /// The text that was found.
         value: String,
     },
-    /// A word where a texture target should stand.
+    /// A word that is not a texture target, where one is expected.
     #[error("unknown texture target `{0}`")]
     UnknownTarget(String),
     /// A texture instruction without a target.
     #[error("{0} needs a texture target after its operands")]
     MissingTarget(&'static str),
-    /// A sampler view declaration without return type, or with a word that is none.
+    /// A sampler view declaration with a missing or unknown return type.
     #[error("unknown return type `{0}`")]
     UnknownReturnType(String),
-    /// A word after the operands that is no memory qualifier, target or format.
+    /// A word after the operands that is not a memory qualifier, target or format.
     #[error("unknown memory qualifier, texture target or format `{0}`")]
     UnknownModifier(String),
     /// An unknown type of an immediate.
     #[error("unknown type of an immediate `{0}`")]
     UnknownImmediateType(String),
-    /// A value of an immediate that is not one of its type.
+    /// A value that an immediate of this type cannot have.
     #[error("`{value}` is not a value of type {data_type}")]
     ImmediateValue {
         /// Type of the immediate.
         data_type: &'static str,
-        /// The text found.
+        /// The text that was found.
         value: String,
     },
-    /// More values than an immediate holds.
+    /// More values than an immediate can hold.
     #[error("an immediate of type {data_type} has at most {limit} values")]
     ImmediateCount {
         /// Type of the immediate.
         data_type: &'static str,
-        /// Values that it can have.
+        /// Maximum number of values.
         limit: usize,
     },
-    /// An immediate whose number is not its position.
-    #[error("IMM[{number}] stands where IMM[{expected}] should be declared")]
+    /// An immediate with a number other than its position.
+    #[error("found IMM[{number}] where IMM[{expected}] should be declared")]
     ImmediateOrder {
         /// The number in the text.
         number: u64,
         /// Its position.
         expected: usize,
     },
-    /// A character that must stand here does not.
+    /// A required character is missing.
     #[error("expected `{expected}`, found {found}")]
     ExpectedCharacter {
-        /// The text expected.
+        /// The expected character.
         expected: char,
-        /// The text found.
+        /// The text that was found.
         found: String,
     },
-    /// No word where one must stand.
+    /// A required word or number is missing.
     #[error("expected {expected}, found {found}")]
     Expected {
-        /// The text expected.
+        /// The expected text.
         expected: &'static str,
-        /// The text found.
+        /// The text that was found.
         found: String,
     },
-    /// A number beyond its field.
+    /// A number out of the range of its field.
     #[error("{what} {value} is out of range, {low} to {high} are possible")]
     OutOfRange {
         /// The kind of number.
         what: &'static str,
         /// The number as written.
         value: String,
-        /// Lowest value.
+        /// Minimum value.
         low: i64,
-        /// Highest value.
+        /// Maximum value.
         high: i64,
     },
     /// A range of registers that ends before it begins.
@@ -120,37 +120,37 @@ pub enum ParseErrorKind {
         /// Last register.
         last: u64,
     },
-    /// `[]` where there are no vertices.
-    #[error("`[]` says nothing here")]
+    /// `[]` on a register without vertices.
+    #[error("`[]` has no meaning here")]
     EmptyBrackets,
-    /// Components after a destination or in a declaration.
+    /// Invalid components after a destination or in a declaration.
     #[error("`.{0}` is not a write mask")]
     WriteMask(String),
-    /// Components after a source.
+    /// Invalid components after a source.
     #[error("`.{0}` is not a swizzle")]
     Swizzle(String),
-    /// An opening bar of an absolute value without its closing one.
+    /// An absolute value without a closing bar.
     #[error("the absolute value has no closing `|`")]
     UnclosedAbsolute,
-    /// The operands end early.
+    /// Too few operands.
     #[error("{opcode} needs {expected} operands, there are {found}")]
     TooFewOperands {
         /// The mnemonic.
         opcode: &'static str,
-        /// Operands of the opcode.
+        /// Number of operands of the opcode.
         expected: usize,
-        /// Operands of the text.
+        /// Number of operands in the text.
         found: usize,
     },
-    /// A register where the operands have ended.
+    /// A register after the last operand.
     #[error("{opcode} has only {expected} operands")]
     TooManyOperands {
         /// The mnemonic.
         opcode: &'static str,
-        /// Operands of the opcode.
+        /// Number of operands of the opcode.
         expected: usize,
     },
-    /// A word after the operands that the opcode does not take.
+    /// A word after the operands that is not valid for the opcode.
     #[error("unexpected `{found}` after the operands of {opcode}")]
     UnexpectedModifier {
         /// The mnemonic.
@@ -158,40 +158,40 @@ pub enum ParseErrorKind {
         /// The word.
         found: String,
     },
-    /// More texture offsets than an instruction can carry.
+    /// More texture offsets than an instruction can have.
     #[error("an instruction has at most {0} texture offsets")]
     TooManyOffsets(usize),
-    /// Two statements that touch, or rubbish after one.
+    /// Two statements that touch, or garbage after one.
     #[error("unexpected {0} after the statement")]
     AfterStatement(String),
-    /// A statement that begins with something that none begins with.
+    /// A statement that begins with an unknown token.
     #[error("expected DCL, IMM, PROPERTY or an instruction, found {0}")]
     ExpectedStatement(String),
-    /// `#else` or `#endif` without `#ifdef`, or the other way round.
+    /// `#else` or `#endif` without `#ifdef`, or vice versa.
     #[error("`#{0}` without its counterpart")]
     UnbalancedConditional(&'static str),
-    /// Definitions that lead in circles, or too many of them.
-    #[error("the definition of `{0}` leads too far")]
+    /// Macros that are recursive, nested too deeply, or too many.
+    #[error("the definition of `{0}` is recursive or too deep")]
     MacroDepth(String),
-    /// More scratch registers than there are numbers.
-    #[error("the shader leaves no numbers for the registers that its {0} need")]
+    /// More temporary registers than free register numbers.
+    #[error("the shader leaves no register numbers for its {0}")]
     NoRegisters(&'static str),
-    /// More declarations of a file that no longer exists than anything ever had.
+    /// More declarations of a file that no longer exists than any shader had.
     #[error("at most {0} declarations of files that TGSI no longer has are read")]
     TooManyOldDeclarations(usize),
-    /// The text is longer than any shader.
+    /// The text is too long.
     #[error("the text has {length} bytes, at most {limit} are read")]
     TooLong {
-        /// Its length.
+        /// The length of the text.
         length: u64,
         /// The limit.
         limit: u64,
     },
-    /// So many errors that reading on makes no sense.
+    /// The parser gave up after too many errors.
     #[error("too many errors, giving up")]
     TooManyErrors,
-    /// A text that Mesa 25 does not read, where only such will do.
-    #[error("the parser of Mesa 25 stops here: it wants {0}")]
+    /// A text that the parser of Mesa 25 does not accept, where it must.
+    #[error("the parser of Mesa 25 stops here, expecting {0}")]
     NotMesa25(&'static str),
     /// Warning: an interpolation location without a mode is dropped.
     #[error("the interpolation location has no effect without an interpolation mode")]
@@ -199,16 +199,16 @@ pub enum ParseErrorKind {
     /// Warning: streams without a semantic are dropped.
     #[error("STREAM has no effect without a semantic")]
     StreamWithoutSemantic,
-    /// Warning: cylindrical wrapping is gone.
+    /// Warning: cylindrical wrapping no longer exists.
     #[error("cylindrical wrapping is no longer part of TGSI and is ignored")]
     CylindricalWrap,
-    /// Warning: `(null)` stands for several things.
-    #[error("`(null)` is what Mesa prints for several values without a name; it is read as {0}")]
+    /// Warning: `(null)` is ambiguous.
+    #[error("Mesa prints several unnamed values as `(null)`; this one is read as {0}")]
     NullName(&'static str),
     /// Warning: an old compute text without a main program.
     #[error("the text has no main program; it now calls the subroutine at instruction {0}")]
     NoMain(u32),
-    /// Warning: a suffix that the opcode cannot have.
+    /// Warning: the opcode does not support this suffix.
     #[error("saturation has no meaning on {0} and is ignored")]
     NoSaturation(&'static str),
 }
@@ -261,7 +261,7 @@ impl ParseErrorKind {
         NoSaturation => "T0095" "no-saturation",
     }
 
-    /// Whether a text with this still has a meaning.
+    /// The severity: whether a text with this problem still has a meaning.
     pub fn severity(&self) -> Severity {
         use ParseErrorKind::*;
         match self {
@@ -275,7 +275,7 @@ impl ParseErrorKind {
         }
     }
 
-    /// The diagnostic for this at `span`.
+    /// Returns the diagnostic for this error at `span`.
     pub fn at(self, span: Span) -> Diagnostic {
         Diagnostic::new(self.severity(), self.code(), span, self.to_string())
     }

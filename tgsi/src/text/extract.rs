@@ -1,14 +1,14 @@
-//! Finding shaders in any text: logs, reports, quoted mail, sources in C, traces.
+//! Finds shaders in any text: logs, reports, quoted mail, C sources, traces.
 //!
-//! A text is divided into lines, at line feeds and at their escapes in strings (`\n`), XML (`&#10;`), HTML
-//! (`<br>`) and system logs (`#012`). A line has at most one statement, which begins at its first word that begins one
-//! and ends before the first byte that no statement has, such as a quotation mark. What is around it (time stamps, line
-//! numbers, quotation) is left out. A shader begins with a line that ends with the name of a stage, and ends with `END`
-//! and the subroutines that follow it.
+//! A text is split into lines, at line feeds and at their escapes in strings (`\n`), XML (`&#10;`), HTML (`<br>`) and
+//! system logs (`#012`). A line has at most one statement, which begins at the first word that can begin one and ends
+//! before the first byte that cannot be in a statement, such as a quotation mark. The surrounding text (time stamps,
+//! line numbers, quotation marks) is dropped. A shader begins with a line that ends with the name of a stage, and ends
+//! with `END` and the subroutines after it.
 //!
-//! Names are recognised in upper case only, as they are printed: logs are full of `if` and `end`.
+//! Names are recognised in upper case only, as Mesa prints them: logs often contain `if` and `end` as words.
 //!
-//! Linear: each word is looked at by the statements that may begin one or two words before it.
+//! Takes linear time: each word is read only for the statements that may begin one or two words before it.
 
 use super::{legacy, lexer};
 use crate::limits::MAX_POSITION;
@@ -23,20 +23,21 @@ use tgsi_diagnostics::Span;
 pub struct Extracted {
     /// The stage.
     pub processor: Processor,
-    /// The text of the shader alone, one statement a line.
+    /// The text of the shader alone, one statement per line.
     pub text: Vec<u8>,
-    /// From the stage to the end of the last statement, in the text that was searched.
+    /// The range in the searched text, from the stage to the end of the last statement.
     pub span: Span,
-    /// Whether the shader is there up to its end.
+    /// Whether the end of the shader was found.
     pub is_complete: bool,
-    /// Lines between the first statement and the last that are not TGSI and were left out: how many, and the first one.
+    /// Lines between the first statement and the last that were dropped because they are not TGSI: their number, and
+    /// the first one.
     pub skipped: Option<(usize, Span)>,
-    /// Where each line begins: in [`text`](Self::text), and in the text that was searched.
+    /// The start of each line, in [`text`](Self::text) and in the searched text.
     lines: Vec<(u32, u32)>,
 }
 
 impl Extracted {
-    /// The position in the text that was searched of a byte of the [text](Self::text) of the shader.
+    /// Maps a byte offset in the [text](Self::text) of the shader to the searched text.
     pub fn original(&self, offset: u32) -> u32 {
         let line = self.lines.partition_point(|&(start, _)| start <= offset).saturating_sub(1);
         let (start, original) = self.lines.get(line).copied().unwrap_or_default();
@@ -47,8 +48,7 @@ impl Extracted {
         *span = Span::new(self.original(span.start), self.original(span.end));
     }
 
-    /// Changes the positions in a shader that was read from the [text](Self::text) to those in the text that was
-    /// searched.
+    /// Maps the positions in a shader that was parsed from the [text](Self::text) to the searched text.
     pub fn relocate(&self, shader: &mut Shader) {
         let declarations = shader.declarations.iter_mut().map(|declaration| &mut declaration.span);
         let immediates = shader.immediates.iter_mut().map(|immediate| &mut immediate.span);
@@ -63,7 +63,7 @@ impl Extracted {
         }
     }
 
-    /// The same for findings.
+    /// Maps the positions of findings in the same way.
     pub fn relocate_findings(&self, findings: &mut [Diagnostic]) {
         for finding in findings {
             self.relocate_span(&mut finding.span);
@@ -72,14 +72,13 @@ impl Extracted {
     }
 }
 
-/// Whether a text begins with the name of a stage, so that it is a shader and nothing else as far as its first line
-/// tells.
+/// Whether a text begins with the name of a stage, which suggests that it consists of one shader only.
 pub fn begins_with_stage(text: &[u8]) -> bool {
     let text = lexer::skip_blanks(text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text));
     lexer::word(text).is_some_and(|word| stage(word, text.get(word.len()..).unwrap_or_default(), false).is_some())
 }
 
-/// Finds the shaders in a text, in order. In a text that is too long for positions nothing is found.
+/// Finds the shaders in a text, in order. Returns nothing for a text that is too long for 32-bit positions.
 pub fn extract(text: &[u8]) -> Vec<Extracted> {
     let mut found = Found::default();
     if text.len() as u64 > MAX_POSITION {
@@ -95,7 +94,7 @@ pub fn extract(text: &[u8]) -> Vec<Extracted> {
     found.shaders
 }
 
-/// The end of the line that begins at `at`, and the beginning of the next one.
+/// Returns the end of the line that begins at `at`, and the start of the next one.
 fn line_end(text: &[u8], at: usize) -> (usize, usize) {
     for (end, &byte) in text.iter().enumerate().skip(at) {
         if !matches!(byte, b'\n' | b'\r' | b'\\' | b'&' | b'#' | b'<') {
@@ -117,7 +116,7 @@ fn line_end(text: &[u8], at: usize) -> (usize, usize) {
     (text.len(), text.len())
 }
 
-/// What a line holds.
+/// The kinds of statements in a line.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Statement {
     Stage(Processor),
@@ -125,7 +124,7 @@ enum Statement {
     Other,
 }
 
-/// The shaders found so far, and the one that is being read.
+/// The shaders found so far, and the current one.
 #[derive(Default)]
 struct Found {
     shaders: Vec<Extracted>,
@@ -134,17 +133,17 @@ struct Found {
 
 struct Current {
     shader: Extracted,
-    /// Blanks before the stage, which the other lines have, too.
+    /// Indentation of the stage, common to all lines.
     indentation: usize,
-    /// Nothing else is before the stage.
+    /// The stage is the first word of its line.
     is_at_start: bool,
     /// `END` was read.
     has_end: bool,
-    /// The last of `BGNSUB` and `ENDSUB` was the first.
+    /// `BGNSUB` was read after the last `ENDSUB`.
     in_subroutine: bool,
     /// `ENDSUB` was read.
     has_subroutines: bool,
-    /// Bytes in front of the last statement in its line; the statement continues in the next line.
+    /// Bytes before the last statement in its line; the statement continues in the next line.
     continued: Option<Span>,
     /// Lines since the last statement that are not TGSI.
     skipped: Option<(usize, Span)>,
@@ -211,7 +210,7 @@ impl Found {
 
     fn finish(&mut self) {
         let Some(mut current) = self.current.take() else { return };
-        // The name of a stage alone is a word of prose.
+        // The name of a stage alone is just a word in prose.
         if current.shader.lines.len() > 1 {
             // Old compute shaders consist of subroutines only.
             current.shader.is_complete = !current.in_subroutine && (current.has_end || current.has_subroutines);
@@ -225,10 +224,10 @@ impl Current {
         self.has_end && !self.in_subroutine
     }
 
-    /// Appends the statement that begins at `at` of a line.
+    /// Appends the statement at position `at` of a line.
     fn push(&mut self, line: &[u8], line_start: u32, at: usize) {
         let own = indentation(line, at);
-        // A line without a prefix, in a string, has no blank of the prefix either.
+        // In a string, a line without the prefix does not have the prefix's indentation either.
         let common = if (own == at) == self.is_at_start { self.indentation } else { 0 };
         let from = at - own.saturating_sub(common).min(at);
         let rest = line.get(from..).unwrap_or_default();
@@ -252,12 +251,12 @@ impl Current {
     }
 }
 
-/// Blanks directly before a position of a line.
+/// Returns the number of blanks directly before a position of a line.
 fn indentation(line: &[u8], at: usize) -> usize {
     line.get(..at).unwrap_or_default().iter().rev().take_while(|&&byte| matches!(byte, b' ' | b'\t')).count()
 }
 
-/// Whether a byte is in no statement: it ends the string, element or quotation that the statement is in.
+/// Whether a byte cannot be in a statement: it ends the enclosing string, element or quotation.
 fn ends_text(byte: u8) -> bool {
     matches!(byte, b'"' | b'\'' | b'`' | b'<' | b'&' | b'\\' | 0x1b | 0)
 }
@@ -268,12 +267,12 @@ fn at_end(rest: &[u8]) -> bool {
     rest.first().is_none_or(|&byte| byte == b'\n' || ends_text(byte)) || lexer::at_comment(rest)
 }
 
-/// Finds the statement of a line, and where it begins.
+/// Finds the statement of a line and its position.
 fn find_statement(line: &[u8]) -> Option<(usize, Statement)> {
     let mut at = 0;
     while let Some(rest) = line.get(at..).filter(|rest| !rest.is_empty()) {
         match *rest {
-            // A control sequence of a terminal.
+            // A terminal control sequence.
             [0x1b, b'[', ref sequence @ ..] => {
                 let length = sequence.iter().position(|byte| (0x40..=0x7e).contains(byte));
                 at += 2 + length.map_or(sequence.len(), |length| length + 1);
@@ -298,20 +297,20 @@ fn find_statement(line: &[u8]) -> Option<(usize, Statement)> {
     None
 }
 
-/// Whether what follows a `#` is a directive that the parser knows.
+/// Whether the text after a `#` is a directive that the parser accepts.
 fn is_directive(rest: &[u8]) -> bool {
     let known: [&[u8]; 6] = [b"define", b"undef", b"ifdef", b"ifndef", b"else", b"endif"];
     lexer::word(rest).is_some_and(|word| known.contains(&word.bytes()))
 }
 
-/// What follows the predicate of an instruction.
+/// Returns the text after the predicate of an instruction.
 fn predicated(rest: &[u8]) -> Option<&[u8]> {
     const LONGEST: usize = 64;
     let end = rest.iter().take(LONGEST).position(|&byte| byte == b')')?;
     Some(lexer::skip_blanks_of_line(rest.get(end + 1..)?))
 }
 
-/// The statement that begins with a word, at the beginning of `rest`.
+/// Classifies the statement that begins with `word`; `rest` begins with the same word.
 fn statement(word: Word<'_>, rest: &[u8]) -> Option<Statement> {
     let after = rest.get(word.len()..)?;
     if word.is_digits() {
@@ -335,7 +334,7 @@ fn statement(word: Word<'_>, rest: &[u8]) -> Option<Statement> {
     is_item.then_some(Statement::Other)
 }
 
-/// Whether what follows `DCL` declares a register: in prose, other words follow that.
+/// Whether the text after `DCL` declares a register; in prose, other words follow.
 fn is_declaration(rest: &[u8]) -> bool {
     let Some(file) = lexer::word(rest).filter(|&file| is_upper(file)) else { return false };
     let mut after = rest.get(file.len()..).unwrap_or_default();
@@ -348,11 +347,11 @@ fn is_declaration(rest: &[u8]) -> bool {
     after.first() == Some(&b',') || at_end(after) || lexer::word(after).is_some_and(is_upper)
 }
 
-/// The opcode of the instruction at the beginning of `rest`; `NOP` for one that is not known, or old. Behind a
-/// number, an operand may be a definition.
+/// Returns the opcode of the instruction at the beginning of `rest`, or `NOP` if it is unknown or old. With
+/// `is_numbered`, an operand may be a macro name.
 fn instruction(rest: &[u8], is_numbered: bool) -> Option<Opcode> {
     let word = lexer::word(rest).filter(|&word| is_upper(word))?;
-    // Numbers of lines may be in front of them.
+    // These may follow a line number.
     if matches!(word.bytes(), b"DCL" | b"IMM" | b"PROPERTY") {
         return None;
     }
@@ -383,8 +382,8 @@ fn is_upper(word: Word<'_>) -> bool {
     word.bytes().first().is_some_and(u8::is_ascii_uppercase) && !word.bytes().iter().any(u8::is_ascii_lowercase)
 }
 
-/// The stage of this name. The oldest prints have a version behind it (`FRAG1.1`). With `alone`, only if nothing else
-/// follows in the line.
+/// Returns the stage with this name. The oldest prints have a version after it (`FRAG1.1`). With `alone`, only if it
+/// ends the line.
 fn stage(word: Word<'_>, after: &[u8], alone: bool) -> Option<Processor> {
     let (name, after) = match after.strip_prefix(b".") {
         Some(version) if word.bytes().ends_with(b"1") => {

@@ -1,8 +1,8 @@
-//! Floats as text, in both directions and without losing a bit.
+//! Lossless conversion between floats and text, in both directions.
 //!
-//! Printing has two forms: the fixed notation of C's `%10.4f` and `%10.8f`, and one that reads back to the same bits.
-//! Reading takes what C's `strtof` and `strtod` take; decimal numbers are rounded by the standard library, hexadecimal
-//! ones here.
+//! There are two print forms: the fixed notation of C's `%10.4f` and `%10.8f`, and one that reads back to the same
+//! bits. Parsing accepts the syntax of C's `strtof` and `strtod`; decimal numbers are rounded by the standard library,
+//! hexadecimal ones here.
 
 use std::fmt::Write;
 
@@ -13,7 +13,7 @@ use nom::combinator::{opt, recognize};
 use nom::sequence::{delimited, preceded};
 use nom::{IResult, Parser};
 
-/// Sign and quiet NaN of a 32-bit float as C's `nan` reads.
+/// The NaN that C's `strtof` returns for `nan`, as 32 bits.
 const NAN32: u32 = 0x7fc0_0000;
 const SIGN32: u32 = 0x8000_0000;
 const NAN64: u64 = 0x7ff8_0000_0000_0000;
@@ -29,7 +29,7 @@ pub(crate) fn print_f64_fixed(out: &mut String, bits: u64) {
     print_fixed(out, f64::from_bits(bits), bits & SIGN64 != 0, 8);
 }
 
-/// Widening a 32-bit float does not change its value, so that one function does for both widths.
+/// Works for both widths, because widening a 32-bit float does not change its value.
 fn print_fixed(out: &mut String, value: f64, negative: bool, decimals: usize) {
     // Writing to a string cannot fail.
     let _ = match (value.is_nan(), negative) {
@@ -39,13 +39,13 @@ fn print_fixed(out: &mut String, value: f64, negative: bool, decimals: usize) {
     };
 }
 
-/// The ten thousandths that a value prints as, if they are few and read as the value.
+/// Returns a value as a number of ten thousandths, if it is small and reads back to the value.
 fn short_form(value: f32) -> Option<u32> {
     let value = value.abs();
     // 24 bits times 14 bits: exact.
     let scaled = f64::from(value) * 1e4;
     let digits = (scaled < f64::from(FIRST_INEXACT - 1) && scaled.fract() != 0.5).then_some(scaled.round() as u32)?;
-    // The quotient of exact numbers is rounded once, as reading rounds.
+    // The quotient of exact numbers is rounded once, as in parsing.
     (digits as f32 / 1e4 == value).then_some(digits)
 }
 
@@ -59,7 +59,7 @@ fn print_short(out: &mut String, negative: bool, digits: u32) {
         *letter = b'0' + (fraction % 10) as u8;
         fraction /= 10;
     }
-    // There are less than five digits: all are below 2^24 ten thousandths.
+    // Less than five digits before the point: the number of ten thousandths is below 2^24.
     let mut letters = text[..POINT].iter_mut().rev();
     for letter in letters.by_ref() {
         *letter = b'0' + (whole % 10) as u8;
@@ -74,8 +74,8 @@ fn print_short(out: &mut String, negative: bool, digits: u32) {
     out.push_str(std::str::from_utf8(&text).unwrap_or_default());
 }
 
-/// Writes a 32-bit float so that it reads back to the same bits: fixed notation if that does, else the shortest
-/// decimal, NaNs with their bits.
+/// Writes a 32-bit float so that it reads back to the same bits: in fixed notation if that is exact, otherwise as the
+/// shortest decimal; NaNs with their bits.
 pub(crate) fn print_f32_exact(out: &mut String, bits: u32) {
     let start = out.len();
     let value = f32::from_bits(bits);
@@ -95,7 +95,7 @@ pub(crate) fn print_f32_exact(out: &mut String, bits: u32) {
     }
 }
 
-/// The same for a 64-bit float.
+/// Writes a 64-bit float in the same way.
 pub(crate) fn print_f64_exact(out: &mut String, bits: u64) {
     let start = out.len();
     let value = f64::from_bits(bits);
@@ -111,31 +111,31 @@ pub(crate) fn print_f64_exact(out: &mut String, bits: u64) {
     }
 }
 
-/// Powers of ten that are exact as floats of 32 bits.
+/// Powers of ten that are exact as 32-bit floats.
 const TENS: [f64; 11] = [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10];
-/// Integers below this are exact as floats of 32 bits.
+/// Integers below this are exact as 32-bit floats.
 const FIRST_INEXACT: u32 = 1 << 24;
 
 /// A float literal, recognised but not yet rounded to a width.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) enum FloatLiteral<'a> {
-    /// A decimal number of few digits: `digits / 10^decimals`, both of which are exact as floats of 32 bits.
+    /// A short decimal number: `digits / 10^decimals`, both of which are exact as 32-bit floats.
     Short { negative: bool, digits: u32, decimals: u8 },
     /// Decimal digits with optional fraction and exponent, sign included.
     Decimal(&'a str),
     /// `0x` and exactly 8 digits: the bits of a 32-bit word.
     Word(u32),
-    /// A hexadecimal number: sign, and the exact value as `mantissa * 2^exponent`; `sticky` if lower digits were cut
-    /// off.
+    /// A hexadecimal number: sign, and the exact value as `mantissa * 2^exponent`; `sticky` if lower digits were
+    /// dropped.
     Hex { negative: bool, mantissa: u64, exponent: i32, sticky: bool },
     /// Infinity.
     Infinity { negative: bool },
-    /// NaN with the number that stood in its brackets and the digits of that number.
+    /// NaN with the number in its parentheses and the number of digits.
     Nan { negative: bool, payload: Option<(u64, usize)> },
 }
 
 impl FloatLiteral<'_> {
-    /// Bits of the nearest 32-bit float.
+    /// Returns the bits of the nearest 32-bit float.
     pub(crate) fn to_f32_bits(self) -> u32 {
         match self {
             // The quotient of exact numbers is rounded once.
@@ -150,7 +150,7 @@ impl FloatLiteral<'_> {
             FloatLiteral::Infinity { negative } => (negative as u32) << 31 | 0x7f80_0000,
             FloatLiteral::Nan { negative, payload } => {
                 let bits = match payload {
-                    // All bits of a NaN were written down.
+                    // All bits of the NaN are given.
                     Some((bits, 8)) if f32::from_bits(bits as u32).is_nan() => bits as u32,
                     Some((payload, _)) => NAN32 | payload as u32 & 0x003f_ffff,
                     None => NAN32,
@@ -160,7 +160,7 @@ impl FloatLiteral<'_> {
         }
     }
 
-    /// Bits of the nearest 64-bit float. A [`FloatLiteral::Word`] is taken for a number.
+    /// Returns the bits of the nearest 64-bit float. A [`FloatLiteral::Word`] is treated as a number.
     pub(crate) fn to_f64_bits(self) -> u64 {
         match self {
             FloatLiteral::Short { negative, digits, decimals } => {
@@ -184,14 +184,15 @@ impl FloatLiteral<'_> {
     }
 }
 
-/// Rounds `mantissa * 2^exponent` (plus a bit more if `sticky`) to a binary float of `precision` bits whose smallest
-/// value is `2^min_exponent` and whose largest exponent is `max_exponent`; ties to even. Returns its bits without sign.
+/// Rounds `mantissa * 2^exponent` (plus less than one unit if `sticky`) to a binary float with `precision` bits,
+/// smallest value `2^min_exponent` and largest exponent `max_exponent`; ties to even. Returns its bits without the
+/// sign.
 fn round_hex(mantissa: u64, exponent: i32, sticky: bool, precision: u32, min_exponent: i32, max_exponent: i32) -> u64 {
     if mantissa == 0 {
         return 0;
     }
     let length = 64 - mantissa.leading_zeros();
-    // Weight of the last bit that the result keeps.
+    // Weight of the lowest bit of the result.
     let last = (exponent.saturating_add(length as i32 - precision as i32)).max(min_exponent);
     let drop = last.saturating_sub(exponent);
     let (mut kept, rest, half) = match drop {
@@ -202,7 +203,7 @@ fn round_hex(mantissa: u64, exponent: i32, sticky: bool, precision: u32, min_exp
     };
     let round_up = rest > half || (rest == half && (sticky || kept & 1 == 1));
     kept += round_up as u64;
-    // A carry out of the significand raises the exponent by itself in the packed form.
+    // In the packed form, a carry out of the significand increments the exponent.
     let infinity = (max_exponent as u64 * 2 + 1) << (precision - 1);
     if last > max_exponent - precision as i32 + 1 {
         return infinity;
@@ -229,7 +230,7 @@ fn special(input: &[u8]) -> IResult<&[u8], FloatLiteral<'_>> {
     Ok((rest, FloatLiteral::Nan { negative, payload: payload.and_then(nan_payload) }))
 }
 
-/// The number between the brackets of a NaN, and the digits it was written with; none if it is no number.
+/// Returns the number in the parentheses of a NaN and its number of digits, or none if it is not a number.
 fn nan_payload(text: &[u8]) -> Option<(u64, usize)> {
     let text = std::str::from_utf8(text).ok()?;
     match text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
@@ -245,7 +246,7 @@ fn hexadecimal(input: &[u8]) -> IResult<&[u8], FloatLiteral<'_>> {
     let (rest, whole) = opt(hex_digit1).parse(rest)?;
     let whole: &[u8] = whole.unwrap_or_default();
     let (after_point, point) = opt(char('.')).parse(rest)?;
-    // `0x0..` is not a number with an empty fraction but would be one followed by a point; ranges never stand where
+    // In `0x0..` the first point is read as part of the number. This is harmless, because ranges never occur where
     // floats do.
     let (rest, fraction): (&[u8], Option<&[u8]>) =
         if point.is_some() { opt(hex_digit1).parse(after_point)? } else { (rest, None) };
@@ -268,7 +269,7 @@ fn hexadecimal(input: &[u8]) -> IResult<&[u8], FloatLiteral<'_>> {
     }
     if let Some((power_sign, digits)) = power {
         let digits: &[u8] = digits;
-        // More than 2^20 is as good as infinite for every width.
+        // Any exponent above 2^20 is infinite for every width.
         let power = digits.iter().fold(0i32, |n, &d| (n.saturating_mul(10) + (d - b'0') as i32).min(1 << 20));
         exponent = exponent.saturating_add(if power_sign == Some('-') { -power } else { power });
     } else if point.is_none() && whole.len() == 8 && !signed {
@@ -277,7 +278,7 @@ fn hexadecimal(input: &[u8]) -> IResult<&[u8], FloatLiteral<'_>> {
     Ok((rest, FloatLiteral::Hex { negative, mantissa, exponent, sticky }))
 }
 
-/// Digits with an optional fraction, if they make a [`FloatLiteral::Short`].
+/// Recognises digits with an optional fraction, if they form a [`FloatLiteral::Short`].
 fn short(input: &[u8]) -> Option<(&[u8], FloatLiteral<'_>)> {
     let (negative, unsigned) = match input {
         [sign @ (b'+' | b'-'), unsigned @ ..] => (*sign == b'-', unsigned),
@@ -304,7 +305,7 @@ fn short(input: &[u8]) -> Option<(&[u8], FloatLiteral<'_>)> {
             }
         }
     }
-    // A number never ends the text.
+    // A number is never at the end of the text.
     None
 }
 
@@ -319,7 +320,7 @@ fn decimal(input: &[u8]) -> IResult<&[u8], FloatLiteral<'_>> {
     }
 }
 
-/// Recognises a float literal at the start of `input`; no blanks before it.
+/// Recognises a float literal at the start of `input`, without leading blanks.
 pub(crate) fn float_literal(input: &[u8]) -> IResult<&[u8], FloatLiteral<'_>> {
     let unsigned = match input {
         [b'+' | b'-', unsigned @ ..] => unsigned,
@@ -388,7 +389,7 @@ mod tests {
         assert_eq!(f64_of("0x1.8p1"), 3.0f64.to_bits());
         assert_eq!(f64_of("0x1p-1074"), 1);
         assert_eq!(f64_of("0x1.fffffffffffffp1023"), f64::MAX.to_bits());
-        // Every exponent, a few significands.
+        // Every exponent, with a few significands.
         for bits in (0..0x7f80_0000u32).step_by(0x0003_1234) {
             let (exponent, fraction) = ((bits >> 23) as i32, bits & 0x7f_ffff);
             let text = if exponent == 0 {
@@ -451,7 +452,7 @@ mod tests {
         let mut pattern = 1u32;
         for step in 0..40_000u32 {
             pattern = pattern.wrapping_mul(0x9e37_79b1).wrapping_add(0x7f4a_7c15);
-            // Numbers of few digits, their neighbours, and any others.
+            // Numbers with few digits, their neighbours, and arbitrary ones.
             let value = ((pattern >> 8 >> (step & 23)) as f32 / 1e4) * if step & 32 == 0 { 1.0 } else { -1.0 };
             let bits = [value.to_bits(), value.to_bits() + 1, pattern, 0x8000_0000, 0][step as usize % 5];
             let Some(digits) = short_form(f32::from_bits(bits)) else { continue };

@@ -1,14 +1,13 @@
-//! Finding the token that a finding is about. The shader knows where its items stand, not where each word of them does;
-//! only findings need that, and they are few.
+//! Finds the token that a finding refers to. The shader stores the positions of items, not of their words, because only
+//! findings need the latter, and findings are rare.
 
 use tgsi_diagnostics::Span;
 use tgsi_diagnostics::{Diagnostic, Focus};
 
 use super::lexer;
 
-/// Narrows the spans of findings and of their notes to the tokens that they are about. `text` must be what the spans
-/// are bytes of. A token that is not there (because a definition or an old name stands for it) leaves the span as it
-/// is.
+/// Narrows the spans of findings and of their notes to the relevant tokens. `text` must be the text that the spans
+/// refer to. If the token is missing (because the text has a macro or an old name instead), the span is unchanged.
 pub fn focus(text: &[u8], diagnostics: &mut [Diagnostic]) {
     for diagnostic in diagnostics {
         narrow(text, &mut diagnostic.span, &mut diagnostic.focus);
@@ -38,7 +37,7 @@ fn narrow(text: &[u8], span: &mut Span, focus: &mut Focus) {
     }
 }
 
-/// Ranges of the words of an item, comments left out.
+/// Returns the ranges of the words of an item, without comments.
 fn words(item: &[u8]) -> impl Iterator<Item = (usize, usize)> + '_ {
     let mut at = 0;
     std::iter::from_fn(move || {
@@ -62,7 +61,7 @@ fn words(item: &[u8]) -> impl Iterator<Item = (usize, usize)> + '_ {
     })
 }
 
-/// The mnemonic without `_SAT` and the like.
+/// Returns the mnemonic without suffixes such as `_SAT`.
 fn mnemonic(item: &[u8]) -> Option<(usize, usize)> {
     let word = lexer::word(item)?;
     let (name, _) = super::legacy::split_suffixes(word);
@@ -75,7 +74,7 @@ fn suffix_of(item: &[u8], suffix: &str) -> Option<(usize, usize)> {
     Some((at, at + suffix.len()))
 }
 
-/// From the second word (of an immediate, the first) to the last of the brackets that touch it.
+/// Returns the range from the second word (of an immediate, the first) to the last of the brackets that touch it.
 fn register(item: &[u8]) -> Option<(usize, usize)> {
     let is_immediate = lexer::word(item).is_some_and(|word| item.get(word.len()) == Some(&b'['));
     let (from, mut to) = words(item).nth(usize::from(!is_immediate))?;
@@ -105,8 +104,8 @@ mod tests {
         assert_eq!(token(declaration, Focus::Register), "IN[][0..3]");
         assert_eq!(token(declaration, Focus::Word("GENERIC")), "GENERIC");
         assert_eq!(token(declaration, Focus::Word("LINEAR")), "Linear");
-        assert_eq!(token(declaration, Focus::Word("COLOR")), declaration, "it stands in a comment only");
-        assert_eq!(token(declaration, Focus::Word("DCL")), declaration, "the first word is no attribute");
+        assert_eq!(token(declaration, Focus::Word("COLOR")), declaration, "it is in a comment only");
+        assert_eq!(token(declaration, Focus::Word("DCL")), declaration, "the first word is not an attribute");
         assert_eq!(token("PROPERTY FS_COORD_ORIGIN  7", Focus::Last), "7");
         let instruction = "TEX_SAT OUT[0].xy, IN[0], SAMP[0], 2D";
         assert_eq!(token(instruction, Focus::Mnemonic), "TEX");

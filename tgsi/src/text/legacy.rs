@@ -1,14 +1,13 @@
-//! Older TGSI, rewritten to that of today while it is read.
+//! Rewrites older TGSI to current TGSI during parsing.
 //!
-//! * Opcodes that are gone: one table, [`OPCODES`], says what each was called, what operands it took and what becomes
-//!   of it.
-//! * Files that are gone: `RES` (now buffers, images, sampler views), `RLOCAL` and its sisters (now `MEMORY`), `TEMPX`,
-//!   `IMMX`, `PRED`.
-//! * Compute texts that consist of subroutines only, one of which the driver called.
+//! * Removed opcodes: the table [`OPCODES`] has their names, operands and replacements.
+//! * Removed files: `RES` (now buffers, images, sampler views), `RLOCAL` and similar (now `MEMORY`), `TEMPX`, `IMMX`,
+//!   `PRED`.
+//! * Compute texts that consist of subroutines only, one of which was called by the driver.
 //!
-//! A rewriting needs scratch registers and constants. They get provisional numbers far outside the valid range while
-//! the text is read, because what the text itself declares is only known at its end; [`Legacy::finish`] gives them
-//! numbers, declares them and moves the labels, which count instructions, to where the instructions have gone.
+//! A rewrite needs scratch registers and constants. During parsing these have provisional numbers far outside the valid
+//! range, because the declarations of the text are only known at its end. [`Legacy::finish`] assigns the final numbers,
+//! declares the registers, and updates the labels, which are instruction numbers.
 
 use super::error::ParseErrorKind;
 use super::legacy_rewrite::Rewriter;
@@ -19,7 +18,7 @@ use crate::tables::{File, ImmediateType, MemoryType, Opcode, TextureTarget};
 use tgsi_diagnostics::Diagnostic;
 use tgsi_diagnostics::Span;
 
-/// A file that older texts name.
+/// A register file of older texts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum LegacyFile {
     /// `RLOCAL`, `RGLOBAL`, `RPRIVATE`, `RINPUT`: memory, without an index.
@@ -30,11 +29,11 @@ pub(crate) enum LegacyFile {
     TempArray,
     /// `IMMX[index]`.
     ImmediateArray,
-    /// `PRED`: conditions of instructions.
+    /// `PRED`: predicates of instructions.
     Predicate,
 }
 
-/// The old file of this name.
+/// Returns the old file with this name.
 pub(crate) fn file(word: Word<'_>) -> Option<LegacyFile> {
     const FILES: &[(&str, LegacyFile)] = &[
         ("RES", LegacyFile::Resource),
@@ -50,7 +49,7 @@ pub(crate) fn file(word: Word<'_>) -> Option<LegacyFile> {
     FILES.iter().find(|(name, _)| word.is(name)).map(|&(_, file)| file)
 }
 
-/// The clamping of results.
+/// How results are clamped.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) enum Saturation {
     #[default]
@@ -68,14 +67,14 @@ pub(crate) struct Suffixes {
     pub(crate) precise: bool,
 }
 
-/// The word before a suffix, if it has it.
+/// Returns the word before a suffix, if it has the suffix.
 pub(crate) fn strip<'a>(word: Word<'a>, suffix: &str) -> Option<Word<'a>> {
     let at = word.len().checked_sub(suffix.len()).filter(|&at| at > 0)?;
     let (head, tail) = word.split_at(at);
     tail.is(suffix).then_some(head)
 }
 
-/// Mnemonic and suffixes of a word.
+/// Splits a word into mnemonic and suffixes.
 pub(crate) fn split_suffixes(word: Word<'_>) -> (Word<'_>, Suffixes) {
     let (mut name, mut suffixes) = (word, Suffixes::default());
     if let Some(head) = strip(name, "_PRECISE") {
@@ -95,7 +94,7 @@ pub(crate) fn split_suffixes(word: Word<'_>) -> (Word<'_>, Suffixes) {
 /// The replacement of an old opcode. `d` is the destination, `a b c` are the sources, `t` is a scratch register.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Rewrite {
-    /// The same under another name.
+    /// The same opcode under another name.
     Renamed(Opcode),
     /// `ADD d, a, -b`.
     Sub,
@@ -103,7 +102,7 @@ pub(crate) enum Rewrite {
     Abs,
     /// `MOV d, -a`.
     Neg,
-    /// `max(a, b)`, then `min(that, c)`.
+    /// `max(a, b)`, then `min` of the result and `c`.
     Clamp,
     /// Cross product in xyz, w = 1.
     Xpd,
@@ -123,7 +122,7 @@ pub(crate) enum Rewrite {
     Nrm4,
     /// `2 * dot3(a, b) / dot3(a, a) * a - b` in xyz, w = 1.
     Rfl,
-    /// 1 / a.x, the result's magnitude kept within [2^-64, 2^64].
+    /// 1 / a.x, with the magnitude clamped to [2^-64, 2^64].
     Rcc,
     /// `a.xyxy + b.x * c.xzxz + b.y * c.ywyw`.
     X2d,
@@ -143,7 +142,7 @@ pub(crate) enum Rewrite {
     Dfracexp,
     /// Orders memory accesses of the file of `a`.
     Fence,
-    /// Nothing: the meaning was never written down, or needs what TGSI no longer has.
+    /// No replacement: the semantics were never documented, or need features that TGSI no longer has.
     Gone(&'static str),
 }
 
@@ -158,7 +157,7 @@ pub(crate) struct LegacyOpcode {
 }
 
 impl LegacyOpcode {
-    /// Whether what it becomes can stand in a block of its own: not half of a structure.
+    /// Whether the replacement can be wrapped in a block, that is, is not part of a control structure.
     pub(crate) fn stands_alone(&self) -> bool {
         use Opcode::*;
         !matches!(self.rewrite, Rewrite::Renamed(Uif | Bgnloop | Endloop | Endif))
@@ -167,7 +166,7 @@ impl LegacyOpcode {
 
 macro_rules! legacy_opcodes {
     ($($name:literal $dst:literal $src:literal $rewrite:expr;)+) => {
-        /// The old opcodes: name, destinations, sources, what becomes of them.
+        /// The old opcodes: name, number of destinations, number of sources, replacement.
         pub(crate) const OPCODES: &[LegacyOpcode] = &[$(LegacyOpcode {
             name: $name,
             num_dst: $dst,
@@ -176,7 +175,7 @@ macro_rules! legacy_opcodes {
             rewrite: $rewrite,
         }),+];
 
-        /// The old opcode of this name, suffixes excluded.
+        /// Returns the old opcode with this name, without suffixes.
         pub(crate) fn opcode(name: Word<'_>) -> Option<&'static LegacyOpcode> {
             static NAMES: NameTable<{ slots(OPCODES.len()) }> = NameTable::new(&[$($name),+]);
             NAMES.find(name, |row| OPCODES[row].name).map(|row| &OPCODES[row])
@@ -184,7 +183,7 @@ macro_rules! legacy_opcodes {
     };
 }
 
-const NO_LOOP_REGISTERS: Rewrite = Rewrite::Gone("it counted in a loop register, whose effect was never specified");
+const NO_LOOP_REGISTERS: Rewrite = Rewrite::Gone("it used a loop register with effects that were never specified");
 const NO_ADDRESS_STACK: Rewrite = Rewrite::Gone("it used a stack of address registers, which no longer exists");
 
 legacy_opcodes! {
@@ -242,16 +241,16 @@ legacy_opcodes! {
     "BRA" 0 0 Rewrite::Gone("control flow is structured, there are no jumps to labels");
 }
 
-/// Provisional register numbers begin here: scratch temporaries and constants.
+/// First provisional register number of scratch temporaries and constants.
 const SCRATCH: i32 = 1 << 20;
-/// And here: `TEMPX`, `PRED` and `IMMX`. Offsets of operands may reach a little below.
+/// First provisional register number of `TEMPX`, `PRED` and `IMMX`. Offsets of operands may reach slightly below.
 const ARRAY: i32 = 1 << 24;
 /// Lowest provisional number.
 const PROVISIONAL: i32 = 1 << 18;
 /// Lowest provisional number of an array.
 const PROVISIONAL_ARRAY: i32 = 1 << 22;
 
-/// Indices of `RES` that meant memory.
+/// Indices of `RES` that denoted memory.
 const MEMORY_RESOURCES: [(i32, MemoryType); 4] = [
     (32767, MemoryType::Global),
     (32766, MemoryType::Shared),
@@ -273,32 +272,32 @@ struct TemporaryArray {
     id: u16,
     first: u16,
     last: u16,
-    /// Number of its first register among those of all arrays.
+    /// Number of its first register among the registers of all arrays.
     base: i32,
 }
 
-/// Registers and declarations that older constructs of a text need.
+/// Registers and declarations that the older constructs of a text need.
 #[derive(Default)]
 pub(crate) struct Legacy {
-    /// Instruction of the shader that each instruction of the text became (the first, of several).
+    /// For each instruction of the text, the (first) instruction of the shader that it became.
     numbers: Vec<u32>,
     scratch: i32,
     resources: Vec<Resource>,
     arrays: Vec<TemporaryArray>,
-    /// Registers of all arrays.
+    /// Number of registers of all arrays.
     array_registers: i32,
-    /// Constants of rewritings.
+    /// Constants of rewrites.
     constants: Vec<Immediate>,
     /// Elements of `IMMX`, in runs: first index, last index, position of the first among the elements.
     elements: Vec<Immediate>,
     element_runs: Vec<(u16, u16, i32)>,
     memories: [bool; 4],
-    /// Mnemonics of old instructions, by the number of what they became.
+    /// Mnemonics of old instructions, by the number of the replacement.
     names: Vec<(u32, &'static str)>,
 }
 
 impl Legacy {
-    /// Notes that the next instruction of the text begins here.
+    /// Records that the next instruction of the text begins here.
     pub(crate) fn begin_instruction(&mut self, shader: &Shader) {
         self.numbers.push(shader.instructions.len() as u32);
     }
@@ -312,29 +311,29 @@ impl Legacy {
         self.array_registers += (last - first) as i32 + 1;
     }
 
-    /// Declares the elements `first..=last` of `IMMX`, whose values follow.
+    /// Declares the elements `first..=last` of `IMMX`, before their values are appended.
     pub(crate) fn declare_elements(&mut self, first: u16, last: u16) {
         self.element_runs.push((first, last, self.elements.len() as i32));
     }
 
-    /// The value of the next element.
+    /// Appends the value of the next element.
     pub(crate) fn push_element(&mut self, words: arrayvec::ArrayVec<u32, 4>, span: Span) {
         self.elements.push(Immediate { data_type: ImmediateType::Float32, words, span });
     }
 
-    /// Whether another declaration of an old file is possible.
+    /// Whether the maximum number of declarations of old files is reached.
     pub(crate) fn is_full(&self) -> bool {
         self.resources.len().max(self.arrays.len()).max(self.element_runs.len()) >= MAX_OLD_DECLARATIONS
     }
 
-    /// The register of a memory, which will be declared.
+    /// Returns the register of a memory area and marks it for declaration.
     pub(crate) fn memory(&mut self, memory: MemoryType) -> Register {
         self.memories[memory as usize] = true;
         Register::new(File::Memory, memory.value() as i32)
     }
 
-    /// Translates a register of an old file to one of a current file, with the target if it is an image. None if it is
-    /// not declared.
+    /// Translates a register of an old file to one of a current file, with the target if it is an image. Returns none
+    /// if it is not declared.
     pub(crate) fn register(
         &mut self,
         file: LegacyFile,
@@ -382,20 +381,20 @@ impl Legacy {
         }
     }
 
-    /// Whether a register lies in a declared array of this old file.
+    /// Whether a register is in a declared array of this old file.
     pub(crate) fn is_array_of(&self, file: LegacyFile, register: Register) -> bool {
         let position = register.index - ARRAY;
         let holds = |a: &TemporaryArray| (a.base..=a.base + (a.last - a.first) as i32).contains(&position);
         register.file == File::Temporary && self.arrays.iter().any(|a| a.file == file && holds(a))
     }
 
-    /// A scratch temporary. All rewritings share them: none lives longer than one instruction of the text.
+    /// Returns a scratch temporary. All rewrites share them: none is live across instructions of the text.
     pub(crate) fn scratch(&mut self, number: i32) -> Register {
         self.scratch = self.scratch.max(number + 1);
         Register::new(File::Temporary, SCRATCH + number)
     }
 
-    /// A constant.
+    /// Returns a source with a constant.
     pub(crate) fn constant(&mut self, data_type: ImmediateType, words: [u32; 4]) -> Src {
         let same = |i: &Immediate| i.data_type == data_type && i.words.as_slice() == words;
         let position = self.constants.iter().position(same).unwrap_or_else(|| {
@@ -405,12 +404,12 @@ impl Legacy {
         Src::new(Register::new(File::Immediate, SCRATCH + position as i32))
     }
 
-    /// Appends an instruction of today to the shader, clamped as its suffix says.
+    /// Appends a current instruction to the shader, clamped according to its suffix.
     pub(crate) fn push(&mut self, shader: &mut Shader, instruction: Instruction, suffixes: Suffixes) {
         Rewriter::new(self, shader, suffixes, instruction.span).push(instruction);
     }
 
-    /// Appends what an old instruction becomes.
+    /// Appends the replacement of an old instruction.
     ///
     /// # Errors
     ///
@@ -428,11 +427,11 @@ impl Legacy {
         Ok(())
     }
 
-    /// Gives provisional registers their numbers, declares them, and moves labels.
+    /// Assigns final numbers to provisional registers, declares them, and updates labels.
     ///
     /// # Errors
     ///
-    /// There are not enough numbers left.
+    /// There are not enough register numbers left.
     pub(crate) fn finish(
         &mut self,
         shader: &mut Shader,
@@ -448,7 +447,7 @@ impl Legacy {
                 shader.insert_declarations([declaration].into_iter());
             }
         }
-        // Texts of that time, not those of today that just lack something.
+        // Only for old texts, not for current ones that merely lack something.
         let old = !self.resources.is_empty() || self.memories.contains(&true);
         let mut written =
             Written { numbers: std::mem::take(&mut self.numbers), names: std::mem::take(&mut self.names) };
@@ -470,7 +469,7 @@ impl Legacy {
         }
         for instruction in &mut shader.instructions {
             if let Some(label) = &mut instruction.label {
-                // A label after the end stays after the end, which comes earlier where lines were not understood.
+                // A label after the end stays after the end, which is earlier if lines were not understood.
                 let moved = self.numbers.get(*label as usize).copied();
                 *label = moved.unwrap_or_else(|| (*label - before).saturating_add(after)).min(MAX_LABEL);
             }
@@ -491,7 +490,7 @@ impl Legacy {
                 added.push(constant.clone());
             }
         }
-        // After all others, if possible before the first instruction.
+        // After all others, before the first instruction if possible.
         let last = shader.order.iter().rposition(|&kind| kind == ItemKind::Immediate).map_or(0, |last| last + 1);
         let at = shader.first_instruction().max(last);
         shader.order.splice(at..at, added.iter().map(|_| ItemKind::Immediate));
@@ -550,9 +549,9 @@ fn is_declared(shader: &Shader, file: File, index: u16) -> bool {
     shader.declarations.iter().any(|d| d.file == file && (d.first..=d.last).contains(&index))
 }
 
-/// Compute programs used to be a set of subroutines, one of which the driver called. If there is nothing else, this
-/// adds a main program that calls the first subroutine that no other calls. Returns the instruction where that one
-/// began.
+/// Compute programs used to be a set of subroutines, one of which the driver called. If there is nothing else, adds a
+/// main program that calls the first subroutine without callers. Returns the original number and the position of that
+/// subroutine.
 fn add_main(shader: &mut Shader) -> Option<(u32, Span)> {
     if shader.processor != crate::tables::Processor::Compute {
         return None;
@@ -571,10 +570,10 @@ fn add_main(shader: &mut Shader) -> Option<(u32, Span)> {
         }
     }
     let called = |entry: u32| shader.instructions.iter().any(|i| i.opcode == Opcode::Cal && i.label == Some(entry));
-    // Which of them are called is looked up for few only.
+    // Searches callers of only a few subroutines, to stay linear.
     let entry = subroutines.iter().copied().take(64).find(|&entry| !called(entry)).or(subroutines.first().copied())?;
     let span = shader.instructions.get(entry as usize).map(|i| i.span).unwrap_or_default();
-    // To end the program inside the subroutine is to return from it now.
+    // An END inside the subroutine now returns from it.
     let body = shader.instructions.iter_mut().skip(entry as usize).take_while(|i| i.opcode != Opcode::Endsub);
     for instruction in body.filter(|i| i.opcode == Opcode::End) {
         instruction.opcode = Opcode::Ret;
@@ -594,7 +593,7 @@ fn add_main(shader: &mut Shader) -> Option<(u32, Span)> {
 mod tests {
     use super::*;
 
-    /// A word that is a mnemonic has no suffixes.
+    /// A mnemonic has no suffixes itself.
     #[test]
     fn no_mnemonic_ends_like_a_suffix() {
         let names = Opcode::ALL.iter().map(|opcode| opcode.name()).chain(OPCODES.iter().map(|row| row.name));

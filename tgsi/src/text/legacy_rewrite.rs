@@ -1,7 +1,7 @@
-//! The instruction sequences that old opcodes become.
+//! The instruction sequences that replace old opcodes.
 //!
-//! A sequence reads all sources before its first write of the destination, or writes destination components that no
-//! later instruction of the sequence reads back, so that operands may overlap.
+//! A sequence reads all sources before it first writes the destination, or writes only destination components that none
+//! of its later instructions read, so operands may overlap.
 
 use arrayvec::ArrayVec;
 
@@ -11,7 +11,7 @@ use crate::shader::{Dst, Instruction, InstructionTexture, Register, Shader, Src}
 use crate::tables::{File, ImmediateType, Opcode, TextureTarget};
 use tgsi_diagnostics::Span;
 
-/// An old instruction as it was read.
+/// An old instruction as parsed.
 #[derive(Default)]
 pub(crate) struct OldInstruction {
     pub(crate) dst: ArrayVec<Dst, 2>,
@@ -34,7 +34,7 @@ const XY: u8 = 3;
 const XYZ: u8 = 7;
 const W: u8 = 8;
 
-/// The source with another selection of its (already swizzled) components.
+/// Returns the source with another selection of its (already swizzled) components.
 fn select(src: Src, components: [u8; 4]) -> Src {
     Src { swizzle: components.map(|c| src.swizzle.get(c as usize).copied().unwrap_or(0)), ..src }
 }
@@ -43,7 +43,7 @@ fn masked(dst: Dst, mask: u8) -> Dst {
     Dst { write_mask: dst.write_mask & mask, ..dst }
 }
 
-/// One component of a scratch register, in all components.
+/// Returns one component of a scratch register, replicated to all components.
 fn part(register: Register, component: u8) -> Src {
     Src::new(register).swizzled([component; 4])
 }
@@ -57,7 +57,7 @@ impl<'a> Rewriter<'a> {
         Rewriter { legacy, shader, suffixes, span }
     }
 
-    /// Appends an instruction whose result is final.
+    /// Appends an instruction with a final result.
     pub(crate) fn push(&mut self, mut instruction: Instruction) {
         instruction.precise |= self.suffixes.precise;
         match (self.suffixes.saturation, instruction.dst.first().copied()) {
@@ -82,14 +82,14 @@ impl<'a> Rewriter<'a> {
         Instruction { span: self.span, ..Instruction::with_operands(opcode, dst, src) }
     }
 
-    /// Appends an instruction whose result is only used by the sequence.
+    /// Appends an instruction with a result that is only used by the sequence.
     fn step(&mut self, opcode: Opcode, dst: Dst, src: &[Src]) {
         let mut instruction = self.instruction(opcode, Some(dst), src);
         instruction.precise = self.suffixes.precise;
         self.shader.push_instruction(instruction);
     }
 
-    /// Appends an instruction whose result is final, unless it writes nothing.
+    /// Appends an instruction with a final result, unless its write mask is empty.
     fn result(&mut self, opcode: Opcode, dst: Dst, src: &[Src]) {
         if dst.write_mask != 0 {
             let instruction = self.instruction(opcode, Some(dst), src);
@@ -112,7 +112,7 @@ impl<'a> Rewriter<'a> {
         self.legacy.constant(ImmediateType::Uint32, [value; 4])
     }
 
-    /// Appends what `old` becomes.
+    /// Appends the replacement of `old`.
     pub(crate) fn rewrite(&mut self, row: &'static LegacyOpcode, old: &OldInstruction) -> Result<(), ParseErrorKind> {
         let null = Register::new(File::Null, 0);
         let d = old.dst.first().copied().unwrap_or(Dst::new(null));
@@ -255,9 +255,9 @@ impl<'a> Rewriter<'a> {
         self.result(Opcode::Mov, masked(d, W), &[one]);
     }
 
-    /// `frexp` of the double in components xy of `a`: significand in [0.5, 1) into both pairs of `significand`,
-    /// exponent into all components of `exponent`. Zero, infinity and NaN are their own significands and have exponent
-    /// 0. It works on the bits; numbers below the normal range are scaled up first.
+    /// `frexp` of the double in components xy of `a`: writes the significand in [0.5, 1) to both pairs of
+    /// `significand`, and the exponent to all components of `exponent`. Zero, infinity and NaN are their own
+    /// significands and have exponent 0. Works on the bits; numbers below the normal range are scaled up first.
     fn split_double(&mut self, significand: Dst, exponent: Dst, a: Src) {
         const SCALE: i32 = 54;
         let [value, normal, field, special] = [0, 1, 2, 3].map(|number| self.legacy.scratch(number));
@@ -265,11 +265,11 @@ impl<'a> Rewriter<'a> {
         let factor = [factor as u32, (factor >> 32) as u32, factor as u32, (factor >> 32) as u32];
         let factor = self.legacy.constant(ImmediateType::Float64, factor);
         let pair = |register: Register| Src::new(register).swizzled([0, 1, 0, 1]);
-        // Modifiers of a 64-bit operand have no effect, but on a move they would.
+        // Modifiers have no effect on a 64-bit operand, but would have one on a move.
         let a = Src { negate: false, absolute: false, ..a };
         self.step(Opcode::Mov, write(value, XY), &[select(a, [0, 1, 0, 1])]);
         let (exponent_bits, zero) = (self.uint(0x7ff0_0000), self.uint(0));
-        // Exponent field 0: zero, or a number that must be scaled.
+        // Exponent field 0: zero, or a denormal that must be scaled.
         self.step(Opcode::And, write(field, X), &[part(value, 1), exponent_bits]);
         self.step(Opcode::Useq, write(field, Y), &[part(field, 0), zero]);
         self.step(Opcode::Dmul, write(normal, XY), &[pair(value), factor]);
@@ -277,16 +277,16 @@ impl<'a> Rewriter<'a> {
         self.step(Opcode::And, write(field, X), &[part(normal, 1), exponent_bits]);
         let (shift, all) = (self.uint(20), self.uint(0x7ff));
         self.step(Opcode::Ushr, write(field, X), &[part(field, 0), shift]);
-        // Still 0: it is zero. All ones: infinity or NaN.
+        // Still 0: zero. All ones: infinity or NaN.
         self.step(Opcode::Useq, write(special, X), &[part(field, 0), zero]);
         self.step(Opcode::Useq, write(special, Y), &[part(field, 0), all]);
         self.step(Opcode::Or, write(special, X), &[part(special, 0), part(special, 1)]);
-        // Exponent: field - 1022, less the scale if that was applied.
+        // Exponent: field - 1022, minus the scale if it was applied.
         let (scale, bias) = (self.uint(-SCALE as u32), self.uint(-1022i32 as u32));
         self.step(Opcode::And, write(field, Y), &[part(field, 1), scale]);
         self.step(Opcode::Uadd, write(field, X), &[part(field, 0), bias]);
         self.step(Opcode::Uadd, write(field, X), &[part(field, 0), part(field, 1)]);
-        // Significand: the exponent field of 0.5.
+        // Significand: with the exponent field of 0.5.
         let (others, half) = (self.uint(0x800f_ffff), self.uint(0x3fe0_0000));
         self.step(Opcode::And, write(normal, Y), &[part(normal, 1), others]);
         self.step(Opcode::Or, write(normal, Y), &[part(normal, 1), half]);

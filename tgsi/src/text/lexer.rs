@@ -1,8 +1,8 @@
 //! The lexical rules: recognisers over byte slices.
 //!
-//! Blanks are blank, TAB, LF, CR, VT and FF (Mesa knows the first three). Comments begin with `#`, `;` or `//` and go
-//! to the end of the line; nothing of TGSI begins so. A word is a run of letters, digits and underscores, so that
-//! `2D_ARRAY` is one; names are compared without regard to ASCII case.
+//! Blanks are blank, TAB, LF, CR, VT and FF (Mesa accepts the first three). Comments begin with `#`, `;` or `//`, which
+//! no TGSI token begins with, and extend to the end of the line. A word is a run of letters, digits and underscores, so
+//! `2D_ARRAY` is one word; names are case-insensitive (ASCII).
 
 use nom::branch::alt;
 use nom::bytes::complete::{tag, take_till, take_while, take_while1};
@@ -46,7 +46,7 @@ pub(crate) fn is_blank(byte: u8) -> bool {
     is(byte, BLANK)
 }
 
-/// Whether blanks or a comment may begin with this byte: if not, [`skip_blanks`] skips nothing.
+/// Whether blanks or a comment may begin with this byte; otherwise [`skip_blanks`] skips nothing.
 #[inline]
 pub(crate) fn may_be_skipped(byte: u8) -> bool {
     is(byte, BLANK | COMMENT)
@@ -66,7 +66,7 @@ fn comment(input: &[u8]) -> IResult<&[u8], &[u8]> {
 #[inline]
 pub(crate) fn skip_only_blanks(mut input: &[u8]) -> &[u8] {
     loop {
-        // Most blanks indent a line.
+        // Most blanks are indentation.
         while let Some(chunk) = input.first_chunk() {
             let spaces = (u64::from_le_bytes(*chunk) ^ u64::from_ne_bytes([b' '; 8])).trailing_zeros() as usize / 8;
             input = input.get(spaces..).unwrap_or_default();
@@ -90,28 +90,28 @@ pub(crate) fn skip_blanks(input: &[u8]) -> &[u8] {
     input
 }
 
-/// Skips the blanks of this line.
+/// Skips the blanks in this line.
 pub(crate) fn skip_blanks_of_line(input: &[u8]) -> &[u8] {
     let blanks: IResult<&[u8], &[u8]> = take_while(|byte| is_blank(byte) && byte != b'\n').parse(input);
     blanks.map_or(input, |(rest, _)| rest)
 }
 
-/// A word; it may begin with a digit.
+/// Recognises a word; it may begin with a digit.
 #[inline]
 pub(crate) fn word(input: &[u8]) -> Option<Word<'_>> {
     let length = input.iter().position(|&byte| !is(byte, WORD)).unwrap_or(input.len());
     (length > 0).then(|| Word::at_start(input, length))
 }
 
-/// Decimal digits; a number beyond 64 bits reads as the largest.
+/// Recognises decimal digits; a number above 64 bits gives the maximum.
 pub(crate) fn number(input: &[u8]) -> IResult<&[u8], u64> {
     let (rest, digits) = digit1.parse(input)?;
     let value = digits.iter().fold(0u64, |n, &d| n.saturating_mul(10).saturating_add((d - b'0') as u64));
     Ok((rest, value))
 }
 
-/// A number as C's `strtoull` with base 0 reads it: decimal, `0x` hexadecimal, octal after a leading 0. None instead of
-/// a value that is beyond 64 bits or has a digit that the base does not have.
+/// Recognises a number as C's `strtoull` with base 0 does: decimal, `0x` hexadecimal, octal after a leading 0. Gives no
+/// value if the number is above 64 bits or has a digit that is invalid in the base.
 pub(crate) fn number_any_base(input: &[u8]) -> IResult<&[u8], Option<u64>> {
     let (rest, digits) = take_while1(is_word_byte).parse(input)?;
     if !digits.first().is_some_and(u8::is_ascii_digit) {

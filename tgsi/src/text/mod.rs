@@ -1,5 +1,4 @@
-//! The text form: [`parse`] reads what Mesa of any era printed, [`print()`] prints what Mesa 25 prints or a form that
-//! loses nothing.
+//! The text form: [`parse`] reads the texts of all versions of Mesa, [`print()`] prints as Mesa 25 does or losslessly.
 
 mod error;
 mod extract;

@@ -1,4 +1,4 @@
-//! Names that a text may use besides those of the tables: what Mesa called things in other years.
+//! Alternative names of the items in the tables: those of other versions of Mesa.
 
 use hashbrown::HashMap;
 use std::sync::OnceLock;
@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use crate::tables::lookup::Word;
 use crate::tables::{PixelFormat, PropertyName, Semantic, TextureTarget};
 
-/// A semantic by its name of today or an older one.
+/// Returns the semantic with this current or old name.
 pub(crate) fn semantic(word: Word<'_>) -> Option<Semantic> {
     const OLD: &[(&str, Semantic)] = &[
         ("PRIMID", Semantic::PrimitiveId),
@@ -25,7 +25,7 @@ pub(crate) fn semantic(word: Word<'_>) -> Option<Semantic> {
     Semantic::from_word(word).or_else(|| old(OLD, word))
 }
 
-/// A texture target by its name of today or an older one.
+/// Returns the texture target with this current or old name.
 pub(crate) fn texture_target(word: Word<'_>) -> Option<TextureTarget> {
     const OLD: &[(&str, TextureTarget)] = &[
         ("1DARRAY", TextureTarget::Texture1DArray),
@@ -41,7 +41,7 @@ pub(crate) fn texture_target(word: Word<'_>) -> Option<TextureTarget> {
     TextureTarget::from_word(word).or_else(|| old(OLD, word))
 }
 
-/// A property by its name of today or an older one.
+/// Returns the property with this current or old name.
 pub(crate) fn property(word: Word<'_>) -> Option<PropertyName> {
     const OLD: &[(&str, PropertyName)] = &[
         ("GS_INPUT_PRIM", PropertyName::GsInputPrimitive),
@@ -59,7 +59,7 @@ fn old<T: Copy>(names: &[(&str, T)], word: Word<'_>) -> Option<T> {
     names.iter().find(|(name, _)| word.is(name)).map(|&(_, value)| value)
 }
 
-/// A pixel format by its whole name. The table is long, so it is looked up by hash.
+/// Returns the pixel format with this full name. The table is long, so names are looked up by hash.
 pub(crate) fn pixel_format(word: Word<'_>) -> Option<PixelFormat> {
     static FORMATS: OnceLock<HashMap<String, PixelFormat>> = OnceLock::new();
     let (head, tail) = word.as_str().split_at_checked(PixelFormat::PREFIX.len())?;
@@ -70,7 +70,7 @@ pub(crate) fn pixel_format(word: Word<'_>) -> Option<PixelFormat> {
     FORMATS.get_or_init(|| all().collect()).get(&tail.to_ascii_uppercase()).copied()
 }
 
-/// All names of pixel formats, prefix included, for hints.
+/// Returns all names of pixel formats, prefix included, for hints.
 pub(crate) fn pixel_format_names() -> impl Iterator<Item = &'static str> {
     static NAMES: OnceLock<Vec<String>> = OnceLock::new();
     let all = || (0..).map_while(PixelFormat::from_value).map(|f| format!("{}{}", PixelFormat::PREFIX, f.short_name()));

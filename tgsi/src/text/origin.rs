@@ -1,14 +1,13 @@
-//! Guesses the era and the producer of a text from habits of the producers. The guess does not affect how the text is
-//! read.
+//! Guesses the era and the producer of a text from typical features. The guess does not affect parsing.
 //!
-//! | habit | whose |
+//! | feature | producer |
 //! |---|---|
-//! | instructions without numbers | people, and string literals of drivers and tests |
-//! | labels at IF, ELSE, ENDLOOP; floats as UINT32; immediates in front of declarations | `nir_to_tgsi`, Mesa 21 to 25 |
-//! | blocks without labels; LOCAL at single temporaries; INT32 immediates; NEXT_SHADER | `glsl_to_tgsi`, Mesa 9 to 21 |
-//! | opcodes and files that are gone | Mesa 18 and older, whoever |
+//! | instructions without numbers | written by hand, or string literals of drivers and tests |
+//! | labels at IF, ELSE, ENDLOOP; floats as UINT32; immediates before declarations | `nir_to_tgsi`, Mesa 21 to 25 |
+//! | blocks without labels; LOCAL on single temporaries; INT32 immediates; NEXT_SHADER | `glsl_to_tgsi`, Mesa 9 to 21 |
+//! | removed opcodes and files | any, Mesa 18 and older |
 //! | a version after the stage (`FRAG1.1`) | Mesa 7 |
-//! | bits of FLT32 in hexadecimal; CONST with one index | sent to a host of virgl |
+//! | bits of FLT32 in hexadecimal; CONST with one index | any, sent to a virgl host |
 
 use serde::Serialize;
 
@@ -19,13 +18,13 @@ use crate::tables::lookup::Word;
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Producer {
-    /// Mesa's translation of NIR.
+    /// Mesa's translator from NIR.
     NirToTgsi,
-    /// Mesa's translation of GLSL IR.
+    /// Mesa's translator from GLSL IR.
     GlslToTgsi,
     /// A person, or a string literal of a program.
     Hand,
-    /// One of the first two; nothing tells which.
+    /// One of Mesa's two translators, undetermined.
     Unknown,
 }
 
@@ -34,13 +33,13 @@ pub enum Producer {
 pub struct Origin {
     /// The likely producer.
     pub producer: Producer,
-    /// The versions of Mesa whose texts look so.
+    /// The versions of Mesa that print such texts.
     pub era: &'static str,
-    /// Whether it looks like what is sent to a host of virgl.
+    /// Whether the text looks as if it was sent to a virgl host.
     pub virgl: bool,
 }
 
-/// The habits found in a text.
+/// The features found in a text.
 #[derive(Default)]
 struct Evidence {
     nir: u32,
@@ -57,7 +56,7 @@ struct Evidence {
     immediate_before_declaration: bool,
 }
 
-/// Guesses where a text comes from.
+/// Guesses the origin of a text.
 pub fn origin(text: &[u8]) -> Origin {
     let mut evidence = Evidence::default();
     let mut first = true;
@@ -124,7 +123,7 @@ impl Evidence {
             1 => {
                 let numbers =
                     rest.split(|byte| !byte.is_ascii_digit()).filter_map(|digits| std::str::from_utf8(digits).ok());
-                // Numbers that are floats, and no masks.
+                // The numbers look like floats, not like masks.
                 let is_float = |number: u32| (0x3000_0000..0xf000_0000).contains(&number);
                 self.nir += 3 * u32::from(numbers.filter_map(|digits| digits.parse().ok()).any(is_float));
             }

@@ -1,28 +1,28 @@
-//! Shader to text.
+//! Prints a shader as text.
 //!
-//! With [`PrintOptions::mesa`] the text is byte for byte what Mesa 25 prints for the tokens of the shader. That loses
-//! some of it: floats are rounded, and some words of the stream have no text at all. The default print loses nothing
-//! but the counting and padding bits of a decoded stream: it is the same text with floats that read back exactly, and
-//! with these additions where they are needed, which [`parse`](super::parse) understands and Mesa does not:
+//! With [`PrintOptions::mesa`] the text is byte for byte what Mesa 25 prints for the tokens of the shader. That is
+//! lossy: floats are rounded, and some words of the stream have no text. The default print loses only the count and
+//! padding bits of a decoded stream: it is the same text with floats that read back exactly, and, where they are
+//! needed, with the following extensions, which [`parse`](super::parse) accepts and Mesa does not:
 //!
 //! | text | meaning |
 //! |---|---|
-//! | `DCL IN[][2][0..1]` | a dimension word on a file whose first bracket is the vertex |
+//! | `DCL IN[][2][0..1]` | a dimension word on a file with the vertex in its first bracket |
 //! | `TESS_DEFAULT_OUTER_LEVEL`, `TESS_DEFAULT_INNER_LEVEL`, `UNKNOWN` | semantics 47 and 48, return type 5 |
-//! | `, INTERPOLATE(COLOR)` | an interpolation word with mode `COLOR` where a semantic would be read |
+//! | `, INTERPOLATE(COLOR)` | an interpolation word with mode `COLOR`, where `COLOR` alone would be read as a semantic |
 //!
 //! | after the operands of an instruction | meaning |
 //! |---|---|
-//! | `, TARGET(2D)` | a texture word with this target, for opcodes whose text shows none |
+//! | `, TARGET(2D)` | a texture word with this target, on opcodes that print none |
 //! | `, RETURN(UINT)` | return type of the texture word, if not unknown |
-//! | `, NO_TEXTURE`, `, NO_MEMORY` | the word that the opcode has in text is not there |
-//! | `, WITH_MEMORY` | a memory word on an opcode that has none in text; its items may follow |
+//! | `, NO_TEXTURE`, `, NO_MEMORY` | the word that the opcode has by default is missing |
+//! | `, WITH_MEMORY` | a memory word on an opcode that has none by default; its items may follow |
 //! | ` :5` | a label, on any opcode |
 //!
 //! | elsewhere | meaning |
 //! |---|---|
-//! | `IMM[0] INT64 WORDS {0x1, 0x2, 0x3}` | words of an immediate that do not make whole values |
-//! | `PROPERTY NAME {}`, `PROPERTY NAME 1, 2` | properties of no word, of several |
+//! | `IMM[0] INT64 WORDS {0x1, 0x2, 0x3}` | words of an immediate that are not whole values |
+//! | `PROPERTY NAME {}`, `PROPERTY NAME 1, 2` | properties with no words, with several |
 //! | `TEMP[NULL[0].x+1](0)` | an indirect index through file `NULL` |
 
 use std::fmt::Write;
@@ -41,15 +41,15 @@ use crate::tables::{
 /// Options of the printer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct PrintOptions {
-    /// Byte for byte what Mesa 25 prints.
+    /// Print byte for byte as Mesa 25 does.
     pub mesa: bool,
-    /// 32-bit floats as `0x` and eight digits, which is what virgl hosts read.
+    /// Print 32-bit floats as `0x` and eight digits, for virgl hosts.
     pub hex_floats: bool,
 }
 
-/// Prints a shader, a line for each item.
+/// Prints a shader, one line per item.
 pub fn print(shader: &Shader, options: PrintOptions) -> String {
-    // A line is about forty bytes.
+    // The average line has about forty bytes.
     let mut printer = Printer { out: String::with_capacity(shader.order.len() * 48 + 16), options };
     printer.text(shader.processor.name());
     printer.out.push('\n');
@@ -74,7 +74,7 @@ pub fn print(shader: &Shader, options: PrintOptions) -> String {
     printer.out
 }
 
-/// Prints one instruction with its number, not indented, without line end.
+/// Prints one instruction with its number, without indentation and line end.
 pub fn print_instruction(number: u32, instruction: &Instruction, options: PrintOptions) -> String {
     let mut printer = Printer { out: String::new(), options };
     printer.instruction_number(number as usize);
@@ -92,7 +92,7 @@ impl Printer {
         self.out.push_str(text);
     }
 
-    /// A number in decimal.
+    /// Prints a decimal number.
     fn number(&mut self, number: impl Into<i128>) {
         let number = number.into();
         if number < 0 {
@@ -116,7 +116,7 @@ impl Printer {
         }
     }
 
-    /// `  0: `, three digits wide at least.
+    /// Prints an instruction number, at least three digits wide: `  0: `.
     fn instruction_number(&mut self, number: usize) {
         self.text(match number {
             0..10 => "  ",
@@ -127,13 +127,13 @@ impl Printer {
         self.text(": ");
     }
 
-    /// `[number`.
+    /// Prints `[number`.
     fn open(&mut self, number: impl Into<i128>) {
         self.out.push('[');
         self.number(number);
     }
 
-    /// `, text`.
+    /// Prints `, text`.
     fn part(&mut self, text: &str) {
         self.out.push_str(", ");
         self.out.push_str(text);
@@ -174,7 +174,7 @@ impl Printer {
             self.number(index);
         }
         self.out.push(']');
-        // Without the number the parser takes NULL for "no register", as Mesa's does.
+        // Without an array number the parser reads NULL as "no register", like Mesa's.
         if indirect.array_id != 0 || (indirect.file == File::Null && !self.options.mesa) {
             self.out.push('(');
             self.number(indirect.array_id);
@@ -202,7 +202,7 @@ impl Printer {
     }
 
     fn format(&mut self, format: PixelFormat) {
-        // Two formats have no name in Mesa's table.
+        // Mesa's table has no names for two formats.
         if self.options.mesa && matches!(format.value(), 425 | 426) {
             self.part("(null)");
         } else {
@@ -215,7 +215,7 @@ impl Printer {
         self.text("DCL ");
         self.text(d.file.name());
         let mesa = self.options.mesa;
-        // What stands in the bracket of the vertex says nothing.
+        // The content of the vertex bracket has no meaning.
         let vertex_bracket = processor.has_vertices(d.file);
         let per_patch = processor != Processor::Geometry && d.semantic.is_some_and(|s| s.name.is_patch());
         if vertex_bracket && (!per_patch || (d.dimension.is_some() && !mesa)) {
@@ -426,7 +426,7 @@ impl Printer {
             }
             return;
         };
-        // Items of atomics make the memory word by themselves.
+        // The items of atomics imply the memory word.
         let implied = info.has_memory || (info.is_store && memory != InstructionMemory::default());
         if !self.options.mesa && !implied {
             self.part("WITH_MEMORY");

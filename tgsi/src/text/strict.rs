@@ -1,12 +1,12 @@
-//! The grammar of Mesa 25, to the letter: what its parser reads, and nothing else.
+//! The exact grammar of Mesa 25: accepts a text only if Mesa's parser does.
 //!
-//! [`read`](super::read()) takes texts of every era. Who writes TGSI for hosts wants to know what today's Mesa takes:
-//! [`mesa25`] finds the first position where its parser stops. It decides only that; what the text means is what our
-//! parser says. Texts on which that parser crashes are refused.
+//! [`read`](super::read()) accepts texts of every era. For programs that send TGSI to hosts, [`mesa25`] finds the first
+//! position where the parser of Mesa 25 stops. It only decides acceptance; our parser determines the meaning. Texts
+//! that crash Mesa's parser are rejected.
 //!
-//! The differences that matter: blanks are blank, TAB and LF, and there are no comments; names and suffixes in one
-//! order; direct indices have no sign; the parts of a declaration stand in a fixed order; immediates have all of their
-//! values; nothing that TGSI no longer has.
+//! The relevant differences: blanks are blank, TAB and LF, and there are no comments; names and suffixes have one
+//! order; direct indices have no sign; the parts of a declaration have a fixed order; immediates must have all of their
+//! values; nothing that was removed from TGSI is accepted.
 
 use crate::tables::lookup::Word;
 use crate::tables::{
@@ -20,24 +20,24 @@ use super::error::ParseErrorKind;
 use super::legacy::strip;
 use super::{float, lexer, names};
 
-/// Numbers of opcodes that Mesa has no longer but still has names for, `UNK67` and the like, without operands.
+/// Removed opcodes that still have names in Mesa, such as `UNK67`, and no operands.
 const REMOVED: [&str; 9] = ["UNK67", "UNK81", "UNK82", "UNK93", "UNK113", "UNK114", "UNK115", "UNK165", "UNK212"];
 
-/// Opcodes that carry a memory word in Mesa's parser, besides `RESQ`.
+/// Opcodes with a memory word in Mesa's parser, besides `RESQ`.
 const MEMORY: std::ops::RangeInclusive<u8> = 161..=176;
 
-/// Formats from this number on stand after a hole in the table of names, into which the search falls.
+/// Formats from this number on follow a hole in the table of names, where the search ends.
 const FORMAT_HOLE: u16 = 425;
 
-/// Mesa keeps the name of a property in so many bytes.
+/// Mesa's buffer for the name of a property holds this number of bytes.
 const MAX_PROPERTY_NAME: usize = 63;
 
-/// Whether Mesa 25 reads a text.
+/// Checks whether Mesa 25 accepts a text.
 ///
 /// # Errors
-/// The first position where its parser stops, with what it wants there.
+/// The first position where its parser stops, with the expected token.
 pub fn mesa25(text: &[u8]) -> Result<(), Box<Diagnostic>> {
-    // A text ends at the first NUL.
+    // The text ends at the first NUL.
     let end = text.iter().position(|&byte| byte == 0).unwrap_or(text.len());
     let mut reader = Strict { text: &text[..end], at: 0, processor: Processor::Fragment, vertices: 0, immediates: 0 };
     reader.program().map_err(|wanted| {
@@ -48,14 +48,14 @@ pub fn mesa25(text: &[u8]) -> Result<(), Box<Diagnostic>> {
     })
 }
 
-/// The token expected where the parser stops.
+/// The error is the token expected where the parser stops.
 type Read<T = ()> = Result<T, &'static str>;
 
 struct Strict<'a> {
     text: &'a [u8],
     at: usize,
     processor: Processor,
-    /// Vertices that `[]` stands for.
+    /// Number of vertices that `[]` denotes.
     vertices: u32,
     immediates: u64,
 }
@@ -65,20 +65,18 @@ fn is_blank(byte: u8) -> bool {
 }
 
 impl<'a> Strict<'a> {
-    // ---- lexical rules
-
     fn peek(&self) -> Option<u8> {
         self.text.get(self.at).copied()
     }
 
-    /// Optional blanks.
+    /// Skips optional blanks.
     fn blanks(&mut self) {
         while self.peek().is_some_and(is_blank) {
             self.at += 1;
         }
     }
 
-    /// At least one blank.
+    /// Requires at least one blank.
     fn must_blank(&mut self, wanted: &'static str) -> Read {
         let before = self.at;
         self.blanks();
@@ -91,7 +89,7 @@ impl<'a> Strict<'a> {
         found
     }
 
-    /// `byte` after optional blanks; stays in front of them if there is something else.
+    /// Accepts `byte` after optional blanks; consumes nothing if another byte follows.
     fn accept_ahead(&mut self, byte: u8) -> bool {
         let before = self.at;
         self.blanks();
@@ -111,7 +109,7 @@ impl<'a> Strict<'a> {
         lexer::word(self.text.get(self.at..)?)
     }
 
-    /// A word of a table; `None` leaves it where it is.
+    /// Accepts a word of a table; consumes nothing if it is not in the table.
     fn of_table<T>(&mut self, table: impl Fn(Word<'a>) -> Option<T>) -> Option<T> {
         let word = self.word()?;
         let found = table(word)?;
@@ -123,7 +121,7 @@ impl<'a> Strict<'a> {
         self.of_table(|word| word.is(keyword).then_some(())).is_some()
     }
 
-    /// Digits, modulo 2^32.
+    /// Parses digits, modulo 2^32.
     fn uint(&mut self) -> Read<u32> {
         let start = self.at;
         let mut value = 0u32;
@@ -140,8 +138,6 @@ impl<'a> Strict<'a> {
         }
         self.uint().map(|_| ())
     }
-
-    // ---- program
 
     fn program(&mut self) -> Read {
         self.blanks();
@@ -181,12 +177,10 @@ impl<'a> Strict<'a> {
         self.instruction()
     }
 
-    // ---- instructions
-
     fn instruction(&mut self) -> Read {
-        let word = self.word().ok_or("DCL, IMM, PROPERTY or an opcode of today")?;
+        let word = self.word().ok_or("DCL, IMM, PROPERTY or a current opcode")?;
         let opcode = Opcode::from_word(word).or_else(|| {
-            // Suffixes in this order only; a name that is one with its suffix goes before.
+            // Suffixes in this order only; a name that includes a suffix takes precedence.
             let name = strip(word, "_PRECISE").unwrap_or(word);
             Opcode::from_word(strip(name, "_SAT").unwrap_or(name))
         });
@@ -195,13 +189,13 @@ impl<'a> Strict<'a> {
                 self.at += word.len();
                 return Ok(());
             }
-            return Err("DCL, IMM, PROPERTY or an opcode of today");
+            return Err("DCL, IMM, PROPERTY or a current opcode");
         };
         let info = opcode.info();
         self.at += word.len();
         let operands = info.num_dst + info.num_src + u8::from(info.is_tex);
         if operands > 0 && self.at < self.text.len() {
-            self.must_blank("a blank behind the opcode")?;
+            self.must_blank("a blank after the opcode")?;
         }
         for number in 0..operands {
             if number > 0 {
@@ -248,7 +242,7 @@ impl<'a> Strict<'a> {
     }
 
     fn file(&mut self) -> Read<File> {
-        self.of_table(File::from_word).ok_or("a register file of today")
+        self.of_table(File::from_word).ok_or("a current register file")
     }
 
     fn bracketed(&mut self) -> Read {
@@ -292,13 +286,13 @@ impl<'a> Strict<'a> {
         if found { Ok(()) } else { Err("a component") }
     }
 
-    /// `.` and exactly so many components, if there is a dot.
+    /// Accepts `.` and exactly `count` components, if there is a dot.
     fn components(&mut self, count: usize) -> Read {
         if !self.accept_ahead(b'.') {
             return Ok(());
         }
         self.blanks();
-        (0..count).try_for_each(|_| self.component().map_err(|_| "as many components as a swizzle has"))
+        (0..count).try_for_each(|_| self.component().map_err(|_| "the number of components of a swizzle"))
     }
 
     fn mask(&mut self) -> Read {
@@ -338,10 +332,8 @@ impl<'a> Strict<'a> {
         if absolute { self.expect_ahead(b'|', "`|`") } else { Ok(()) }
     }
 
-    // ---- declarations
-
     fn declaration(&mut self) -> Read {
-        self.must_blank("a blank behind DCL")?;
+        self.must_blank("a blank after DCL")?;
         let file = self.file()?;
         self.expect_ahead(b'[', "`[`")?;
         self.declared_range()?;
@@ -353,7 +345,7 @@ impl<'a> Strict<'a> {
         if file == File::Input && self.processor == Processor::Vertex {
             return Ok(());
         }
-        // After an array number the first part begins at the comma without a blank in front of it, or is left out.
+        // After an array number the first part begins at the comma, without a blank before it, or is absent.
         if !has_array || self.peek() == Some(b',') {
             self.first_part(file)?;
         }
@@ -374,7 +366,7 @@ impl<'a> Strict<'a> {
         Ok(())
     }
 
-    /// A comma and what `take` takes; stays in front of the comma if that is something else.
+    /// Accepts a comma and a part that `take` accepts; consumes nothing otherwise.
     fn part(&mut self, take: impl FnOnce(&mut Self) -> bool) -> bool {
         let before = self.at;
         if self.accept_ahead(b',') {
@@ -427,7 +419,7 @@ impl<'a> Strict<'a> {
                 while self.accept_ahead(b',') {
                     self.blanks();
                     if !(self.keyword("RAW") || self.keyword("WR") || self.of_table(format).is_some()) {
-                        return Err("RAW, WR or a format whose name Mesa can find");
+                        return Err("RAW, WR or a format with a name that Mesa can find");
                     }
                 }
             }
@@ -485,8 +477,6 @@ impl<'a> Strict<'a> {
         self.expect_ahead(b')', "`)`")
     }
 
-    // ---- immediates and properties
-
     fn immediate(&mut self) -> Read {
         if self.accept(b'[') {
             self.blanks();
@@ -497,8 +487,8 @@ impl<'a> Strict<'a> {
             }
             self.expect_ahead(b']', "`]`")?;
         }
-        self.must_blank("a blank in front of the type")?;
-        let data_type = self.of_table(ImmediateType::from_word).ok_or("a type of immediates")?;
+        self.must_blank("a blank before the type")?;
+        let data_type = self.of_table(ImmediateType::from_word).ok_or("an immediate type")?;
         self.expect_ahead(b'{', "`{`")?;
         let count = if data_type.is_64bit() { 2 } else { 4 };
         for number in 0..count {
@@ -542,7 +532,7 @@ impl<'a> Strict<'a> {
         }
     }
 
-    /// Skips the white space that C skips in front of a number.
+    /// Skips the white space that C skips before a number.
     fn c_blanks(&mut self) {
         while self.peek().is_some_and(|byte| matches!(byte, b' ' | 0x09..=0x0d)) {
             self.at += 1;
@@ -550,10 +540,10 @@ impl<'a> Strict<'a> {
     }
 
     fn property(&mut self) -> Read {
-        self.must_blank("a blank behind PROPERTY")?;
+        self.must_blank("a blank after PROPERTY")?;
         let name = self
             .of_table(|word| PropertyName::from_word(word).filter(|_| word.len() <= MAX_PROPERTY_NAME))
-            .ok_or("a property of today")?;
+            .ok_or("a current property")?;
         self.blanks();
         let Some(names) = name.value_names() else { return self.uint().map(|_| ()) };
         let value = self.of_table(|word| names.iter().position(|name| word.is(name)));
@@ -567,7 +557,8 @@ impl<'a> Strict<'a> {
     }
 }
 
-/// A format that the search in Mesa's table finds: it stops at the hole, and compares with the text in capitals.
+/// Returns a format that the search in Mesa's table finds: it stops at the hole, and compares with the text in upper
+/// case.
 fn format(word: Word<'_>) -> Option<PixelFormat> {
     let format = names::pixel_format(word)?;
     let lost = format.short_name().bytes().any(|byte| byte.is_ascii_lowercase());

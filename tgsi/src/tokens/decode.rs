@@ -1,4 +1,4 @@
-//! Words to shader.
+//! Decodes words into a shader.
 
 use arrayvec::ArrayVec;
 
@@ -15,26 +15,26 @@ use crate::tables::{
 };
 use tgsi_diagnostics::Span;
 
-/// Most items for which there is room before they are read: sizes that are wrong must not cost much.
+/// Maximum number of items for which capacity is reserved before they are decoded: wrong sizes must not be expensive.
 const MAX_EXPECTED: usize = 1 << 12;
 
-/// Reads a token stream. Spans of the items and operands are in words.
+/// Decodes a token stream. Spans of the items and operands are in words.
 ///
-/// Sizes inside declarations and instructions are not trusted (producers count differently); sizes of immediates and
-/// properties are what their length rests on. Padding is kept as [`Shader::encoding_quirks`].
+/// Sizes in declarations and instructions are not trusted (producers count differently); sizes of immediates and
+/// properties determine their length. Padding is kept as [`Shader::encoding_quirks`].
 ///
 /// # Errors
 ///
-/// The first thing that is wrong, with the word.
+/// The first error, with its word.
 pub fn decode(words: &[u32]) -> Result<Shader, DecodeError> {
     decode_within(words, &Limits::default())
 }
 
-/// Reads a token stream within other limits than the default ones.
+/// Decodes a token stream with the given limits.
 ///
 /// # Errors
 ///
-/// As [`decode`].
+/// See [`decode`].
 pub fn decode_within(words: &[u32], limits: &Limits) -> Result<Shader, DecodeError> {
     if words.len() as u64 > limits.tokens {
         return Err(DecodeError::TooLong { words: words.len(), limit: limits.tokens });
@@ -48,7 +48,7 @@ pub fn decode_within(words: &[u32], limits: &Limits) -> Result<Shader, DecodeErr
     }
     let announced = header_size + (header >> 8) as usize;
     if announced != words.len() {
-        // A stream that just stops is more usual than a header that is wrong.
+        // A truncated stream is more common than a wrong header.
         if words.len() < 2 {
             return Err(DecodeError::Truncated { word: 1, expected: "the processor" });
         }
@@ -60,7 +60,7 @@ pub fn decode_within(words: &[u32], limits: &Limits) -> Result<Shader, DecodeErr
     shader.processor_span = reader.span(1);
     reader.at = header_size;
     reader.make_room(&mut shader);
-    // What is too much of which kind, the check says; here it must only come to an end.
+    // The check reports which limit is exceeded; this bound only makes decoding terminate.
     while reader.at < words.len() && shader.order.len() as u64 <= items {
         let start = reader.at;
         let word = reader.next("an item")?;
@@ -88,8 +88,8 @@ pub fn decode_within(words: &[u32], limits: &Limits) -> Result<Shader, DecodeErr
             value => return Err(DecodeError::Undefined { word: start, kind: "token type", value }),
         }
     }
-    // What was read always fits back into the fields; if a header has extra words the lengths differ, and those words
-    // mean nothing.
+    // The decoded values always fit into the fields. If a header has extra words, the lengths differ, and those words
+    // have no meaning.
     if let Ok(canonical) = encode(&shader)
         && canonical.len() == words.len()
     {
@@ -99,7 +99,7 @@ pub fn decode_within(words: &[u32], limits: &Limits) -> Result<Shader, DecodeErr
     Ok(shader)
 }
 
-/// `width` bits of `word` from bit `low`.
+/// Returns `width` bits of `word` from bit `low`.
 const fn field(word: u32, low: u32, width: u32) -> u32 {
     (word >> low) & (u32::MAX >> (32 - width))
 }
@@ -128,8 +128,8 @@ impl Reader<'_> {
         Ok(word)
     }
 
-    /// Makes room in a shader for the items that are left, as their sizes tell. Those may be wrong: then there is too
-    /// much room, or too little.
+    /// Reserves capacity in a shader for the remaining items according to their sizes, which may be wrong; then the
+    /// capacity is too large or too small.
     fn make_room(&self, shader: &mut Shader) {
         let mut counts = [0; 4];
         let mut at = self.at;
@@ -139,7 +139,7 @@ impl Reader<'_> {
             if let Some(count) = counts.get_mut(kind) {
                 *count += 1;
             }
-            // Instructions do not count their first word.
+            // The size of an instruction excludes its first word.
             at += if kind == 2 { size + 1 } else { size.max(1) };
         }
         let [declarations, immediates, instructions, properties] = counts;
@@ -154,7 +154,7 @@ impl Reader<'_> {
         Span::new(start as u32, self.at as u32)
     }
 
-    /// Looks up a number of the word that was read last.
+    /// Looks up a number of the last word in a table.
     fn table<T>(
         &self,
         from_value: impl Fn(u32) -> Option<T>,
@@ -239,7 +239,7 @@ impl Reader<'_> {
         Ok(declaration)
     }
 
-    /// The data words of an item whose first word says `size`, that word included.
+    /// Reads the data words of an item with a first word that specifies `size`, including that word.
     fn data<const LIMIT: usize>(&mut self, what: &'static str, size: u32) -> Result<ArrayVec<u32, LIMIT>, DecodeError> {
         let word = self.at - 1;
         let count = size.checked_sub(1).ok_or(DecodeError::EmptyItem { word, what })?;
@@ -339,7 +339,7 @@ impl Reader<'_> {
         Ok(texture)
     }
 
-    /// A register whose own word was just read.
+    /// Reads the rest of a register after its first word.
     fn register(&mut self, file: u32, index: i32, indirect: bool, dimension: bool) -> Result<Register, DecodeError> {
         let mut register = Register::new(self.file(file)?, index);
         if indirect {

@@ -1,18 +1,18 @@
-//! Shader to words.
+//! Encodes a shader as words.
 
 use super::EncodeError;
 use crate::limits::{MAX_ARRAY_ID, MAX_BODY_WORDS, MAX_LABEL};
 use crate::shader::{Declaration, Immediate, Indirect, Instruction, Item, Property, Register, Shader};
 use crate::tables::File;
 
-/// Writes a token stream.
+/// Encodes a token stream.
 ///
-/// Sizes follow the rule of Mesa's text parser. If the shader was decoded from a stream with other sizes or with bits
-/// in the padding, and nobody called [`Shader::forget_encoding`], those come back.
+/// Sizes follow the convention of Mesa's text parser. If the shader was decoded from a stream with other sizes or with
+/// bits in the padding, these are restored, unless [`Shader::forget_encoding`] was called.
 ///
 /// # Errors
 ///
-/// A number that does not fit into its field, a shader that is too long, or a shader whose lists contradict each other.
+/// A number that does not fit into its field, a shader that is too long, or a shader with inconsistent lists.
 pub fn encode(shader: &Shader) -> Result<Vec<u32>, EncodeError> {
     let items =
         shader.declarations.len() + shader.immediates.len() + shader.properties.len() + shader.instructions.len();
@@ -68,7 +68,7 @@ impl Writer<'_> {
         }
     }
 
-    /// A signed index, as the 16 bits of its field.
+    /// Returns a signed index as the 16 bits of its field.
     fn signed(&self, field: &'static str, value: i32) -> Result<u32, EncodeError> {
         Ok(self.check(field, value, i16::MIN as i64, i16::MAX as i64)? & 0xffff)
     }
@@ -77,7 +77,7 @@ impl Writer<'_> {
         self.check(field, mask, 0, 15)
     }
 
-    /// Packs components of two bits from bit `low` on.
+    /// Packs two-bit components from bit `low` on.
     fn components(&self, field: &'static str, components: &[u8], low: u32) -> Result<u32, EncodeError> {
         let mut word = 0;
         for (position, &component) in components.iter().enumerate() {
@@ -193,7 +193,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// The words that follow a register's own.
+    /// Encodes the words after the first word of a register.
     fn register(&mut self, register: &Register) -> Result<(), EncodeError> {
         self.indirect(register.indirect.as_ref())?;
         if let Some(dimension) = &register.dimension {

@@ -2,70 +2,70 @@
 
 use thiserror::Error;
 
-/// A token stream that cannot be read. Words are counted from 0, the header included.
+/// A token stream that cannot be decoded. Words are counted from 0, including the header.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 pub enum DecodeError {
-    /// More words than are read.
+    /// More words than the limit.
     #[error("word {limit}: the stream has {words} words, at most {limit} are read")]
     TooLong {
-        /// Its words.
+        /// Number of words.
         words: usize,
         /// The limit.
         limit: u64,
     },
-    /// The bytes are not a whole number of words.
+    /// The number of bytes is not a multiple of the word size.
     #[error("byte {byte}: {rest} bytes are left after the last whole word")]
     OddLength {
-        /// Where the incomplete word begins.
+        /// Position of the incomplete word.
         byte: usize,
-        /// Its bytes.
+        /// Number of its bytes.
         rest: usize,
     },
-    /// The stream ends inside something.
-    #[error("word {word}: the stream ends where {expected} should stand")]
+    /// The stream ends within an item.
+    #[error("word {word}: the stream ends before {expected}")]
     Truncated {
-        /// First missing word.
+        /// The first missing word.
         word: usize,
-        /// The kind of word expected.
+        /// The expected kind of word.
         expected: &'static str,
     },
-    /// The header does not even count itself and the processor word.
+    /// The header specifies less than the header and the processor word.
     #[error("word 0: a header of {size} words is too short, it has at least 2")]
     HeaderSize {
-        /// Its size by its own account.
+        /// The size in the header.
         size: u32,
     },
-    /// The header announces more or fewer words than there are.
+    /// The size in the header differs from that of the stream.
     #[error("word 0: the header announces {announced} words, there are {actual}")]
     BodySize {
-        /// Words by the header's account.
+        /// Number of words according to the header.
         announced: usize,
-        /// Words of the stream.
+        /// Number of words of the stream.
         actual: usize,
     },
-    /// A number that its table does not have.
+    /// A number that is not in its table.
     #[error("word {word}: {kind} {value} is not defined")]
     Undefined {
-        /// The word that holds the number.
+        /// The word with the number.
         word: usize,
-        /// The table that the number should be from.
+        /// The table.
         kind: &'static str,
         /// The number.
         value: u32,
     },
-    /// A count that the format cannot mean.
+    /// A count that the format does not allow.
     #[error("word {word}: {count} {what}, at most {limit} are possible")]
     TooMany {
-        /// The word that holds the count.
+        /// The word with the count.
         word: usize,
-        /// The things that are counted.
+        /// The counted items.
         what: &'static str,
         /// The count.
         count: u32,
         /// The limit.
         limit: u32,
     },
-    /// An immediate or property that does not even count its first word.
+    /// An immediate or property with a size that does not include its first word.
     #[error("word {word}: {what} of size 0")]
     EmptyItem {
         /// First word of the item.
@@ -105,7 +105,7 @@ impl DecodeError {
         ThirdDimension => "T0208" "third-dimension",
     }
 
-    /// The word that the error is about; 0 for lengths.
+    /// Returns the word that the error refers to; 0 for lengths.
     pub fn word(&self) -> usize {
         match *self {
             DecodeError::TooLong { limit, .. } => limit as usize,
@@ -121,13 +121,13 @@ impl DecodeError {
     }
 }
 
-/// A shader that does not fit into the fields of the format. Items are named by their index among their kind.
+/// A shader that does not fit into the fields of the format. Items are named by their index within their kind.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 pub enum EncodeError {
     /// More words than the header can count.
     #[error("the shader needs {words} words, at most {limit} can be encoded")]
     TooLong {
-        /// Words of the body.
+        /// Number of words of the body.
         words: usize,
         /// The limit.
         limit: usize,
@@ -135,24 +135,24 @@ pub enum EncodeError {
     /// A number that is too large (or too small) for its field.
     #[error("{item} {index}: {field} {value} does not fit into its field")]
     Field {
-        /// Kind of the item.
+        /// The kind of the item.
         item: &'static str,
-        /// Its index among its kind.
+        /// Its index within its kind.
         index: usize,
         /// The field.
         field: &'static str,
         /// The number.
         value: i64,
     },
-    /// The order list does not name every item once.
+    /// The order list does not name every item exactly once.
     #[error("the order of the shader names {ordered} items, there are {items}")]
     Order {
-        /// Items that the order leads to.
+        /// Number of items in the order list.
         ordered: usize,
-        /// Items that there are.
+        /// Number of items of the shader.
         items: usize,
     },
-    /// A declaration of an image or a sampler view whose word is missing, or one of another file that has it.
+    /// A declaration of an image or a sampler view without its word, or one of another file with such a word.
     #[error("declaration {index}: the image or sampler view word does not belong to the file {file}")]
     FileWord {
         /// The declaration.

@@ -1,4 +1,4 @@
-//! Errors that no text and no words can cause: those of bytes, and of shaders that builders make.
+//! Errors that neither text nor words can cause: those of bytes, and of shaders that are built by programs.
 
 use super::*;
 use crate::limits::{Limits, MAX_BODY_WORDS};
@@ -13,7 +13,7 @@ fn shader(change: impl FnOnce(&mut Shader)) -> Shader {
     shader
 }
 
-/// Code and message of the error that a changed shader causes.
+/// Returns the code and message of the error for an edited shader.
 fn error(change: impl FnOnce(&mut Shader)) -> (&'static str, String) {
     let error = encode(&shader(change)).expect_err("an error");
     (error.code().name, error.to_string())
@@ -87,7 +87,7 @@ fn limits_have_two_sides() {
     assert_eq!(error, "word 4: the stream has 5 words, at most 4 are read");
     assert_eq!(DecodeError::TooLong { words: 5, limit: 4 }.code().name, "too-many-tokens");
     assert_eq!(DecodeError::TooLong { words: 5, limit: 4 }.word(), 4);
-    // Whatever the kinds of items, reading ends after the limits of all together; the check says what is too much.
+    // For all kinds of items, decoding ends after the sum of the limits; the check reports which one is exceeded.
     let few = |limits: &mut Limits| (limits.instructions, limits.declarations, limits.immediates) = (1, 0, 0);
     assert_eq!(within(&few), Ok(2));
     assert_eq!(

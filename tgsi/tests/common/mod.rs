@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use flate2::read::MultiGzDecoder;
 
-/// A part of the folder of reference data (`TGSIC_SHARED`, or `shared` next to the repository).
+/// Returns the path of a part of the reference data (`TGSIC_SHARED`, or `shared` next to the repository).
 pub fn shared(path: &str) -> PathBuf {
     let crate_folder = Path::new(env!("CARGO_MANIFEST_DIR"));
     let repository = crate_folder.ancestors().find(|folder| folder.join("Cargo.lock").exists()).unwrap_or(crate_folder);
@@ -16,19 +16,19 @@ pub fn shared(path: &str) -> PathBuf {
     root.join(path)
 }
 
-/// Of how many shaders one is tested: `TGSIC_EVERY`, or else `long` if `TGSIC_LONG` is set and `short` if not.
+/// One of how many shaders is tested: `TGSIC_EVERY`, otherwise `long` if `TGSIC_LONG` is set and `short` if not.
 pub fn every(short: usize, long: usize) -> usize {
     let usual = if std::env::var_os("TGSIC_LONG").is_some() { long } else { short };
     std::env::var("TGSIC_EVERY").ok().and_then(|every| every.parse().ok()).unwrap_or(usual)
 }
 
-/// The lines of a compressed file.
+/// Returns the lines of a compressed file.
 pub fn lines(path: PathBuf) -> impl Iterator<Item = String> {
     let file = std::fs::File::open(path).unwrap();
     BufReader::new(MultiGzDecoder::new(file)).lines().map(Result::unwrap)
 }
 
-/// The TGSI texts in a folder and the folders in it, in order.
+/// Returns the TGSI texts in a folder and its subfolders, in order.
 pub fn shaders(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut folders = vec![folder.to_owned()];
@@ -61,7 +61,7 @@ impl Reference {
     }
 }
 
-/// Reference results by path of the shader, in the file's order.
+/// Returns the reference results by path of the shader, in the order of the file.
 pub fn references() -> Vec<(String, Reference)> {
     let path = shared("oracle/reference.jsonl.gz");
     let reference = |line: String| {
@@ -75,7 +75,7 @@ pub fn references() -> Vec<(String, Reference)> {
     lines(path).map(reference).collect()
 }
 
-/// The same, to look up.
+/// Returns the same as a map.
 pub fn references_by_path() -> HashMap<String, Reference> {
     references().into_iter().collect()
 }

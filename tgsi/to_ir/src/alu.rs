@@ -12,13 +12,13 @@ use tgsi::tables::{Opcode, OperandType};
 
 /// The ALU instruction for a componentwise opcode.
 enum Simple {
-    /// The instruction on the sources in order.
+    /// The instruction, with the sources in order.
     Op(AluOp),
-    /// A comparison whose result becomes all ones or 0.
+    /// A comparison, with the result converted to all ones or 0.
     Truth(AluOp),
-    /// A comparison whose result becomes 1.0 or 0.0.
+    /// A comparison, with the result converted to 1.0 or 0.0.
     Number(AluOp),
-    /// The same with the two sources exchanged.
+    /// The same with the two sources swapped.
     ExchangedNumber(AluOp),
 }
 
@@ -83,7 +83,7 @@ const fn simple(opcode: Opcode) -> Option<Simple> {
 }
 
 impl Translator<'_, '_> {
-    /// The sources of an instruction as `lanes` read them.
+    /// Returns the sources of an instruction as read in `lanes`.
     fn sources(&mut self, instruction: &Instruction, lanes: Lanes) -> arrayvec::ArrayVec<AluSrc, 5> {
         let mut sources = arrayvec::ArrayVec::new();
         for (position, src) in instruction.src.iter().enumerate() {
@@ -92,7 +92,7 @@ impl Translator<'_, '_> {
         sources
     }
 
-    /// `a * b`, by the rules of the shader.
+    /// `a * b`, with the shader's rule for multiplication by zero.
     pub(super) fn multiply(&mut self, count: u8, a: AluSrc, b: AluSrc) -> Def {
         let op = if self.context.legacy_math { AluOp::Fmulz } else { AluOp::Fmul };
         self.b.alu_sized(op, count, &[a, b])
@@ -145,13 +145,13 @@ impl Translator<'_, '_> {
         AluSrc::component(self.constant(value), 0)
     }
 
-    /// A comparison that gives 1.0 or 0.0.
+    /// A comparison with result 1.0 or 0.0.
     fn number(&mut self, op: AluOp, count: u8, sources: &[AluSrc]) -> Def {
         let flag = self.b.alu_sized(op, count, sources);
         self.b.alu_sized(AluOp::B2f32, count, &[flag.into()])
     }
 
-    /// `a < 0 ? b : c`; without a negation for `-a`, which is less than 0 where `a` is greater.
+    /// `a < 0 ? b : c`. A negated `a` is compared with `>` instead of being negated.
     fn cmp(&mut self, instruction: &Instruction) {
         let [condition, b, c] = instruction.src[..] else { return };
         let lanes = Self::result_lanes(instruction);
@@ -166,7 +166,7 @@ impl Translator<'_, '_> {
         self.write(instruction, lanes.by_channel(def));
     }
 
-    /// No instruction but the load and the store, unless there are modifiers.
+    /// Emits only the load and the store, unless there are modifiers.
     fn mov(&mut self, instruction: &Instruction) {
         let Some(src) = instruction.src.first() else { return };
         let lanes = Self::result_lanes(instruction);
@@ -180,7 +180,7 @@ impl Translator<'_, '_> {
         let sources = self.sources(instruction, lanes);
         let source = |position: usize| sources.get(position).copied();
         let (Some(a), b, c, d) = (source(0), source(1), source(2), source(3)) else { return };
-        // Operand counts were checked; an absent operand is never read.
+        // Operand counts were checked; missing operands are never read.
         let (b, c, d) = (b.unwrap_or(a), c.unwrap_or(a), d.unwrap_or(a));
         let def = match instruction.opcode {
             Opcode::Mul => self.multiply(n, a, b),
@@ -239,7 +239,7 @@ impl Translator<'_, '_> {
             Opcode::Ibfe | Opcode::Ubfe => {
                 let op = if instruction.opcode == Opcode::Ibfe { AluOp::Ibfe } else { AluOp::Ubfe };
                 let field = self.b.alu_sized(op, n, &[a, b, c]);
-                // A width of 32 counts as 0 except at offset 0, where it means the whole word.
+                // A width of 32 counts as 0, except at offset 0, where it means the whole word.
                 if self.is_nowhere(instruction, 2, lanes, |width| width == 32)
                     || self.is_nowhere(instruction, 1, lanes, |offset| offset & 31 == 0)
                 {
@@ -273,12 +273,12 @@ impl Translator<'_, '_> {
         self.write(instruction, lanes.by_channel(def));
     }
 
-    /// `a * 2^b` for floats of `bits` bits. The instruction of that name gives 0 where the result is infinite or
-    /// denormal; here it is multiplied by powers of two. The last one is as large as a power can be, so that what the
-    /// others may round comes out 0 or infinite; three reach from the smallest number to the largest.
+    /// `a * 2^b` for floats of `bits` bits. `ldexp` of the IR flushes infinite and denormal results to 0, so this
+    /// multiplies by powers of two instead. The last one has the largest possible magnitude, so that a result that the
+    /// others round becomes 0 or infinite anyway; three of them reach from the smallest number to the largest.
     pub(super) fn scale(&mut self, n: u8, mut a: AluSrc, b: AluSrc, bits: u8) -> Def {
-        // Bits of the fraction in the word that has the exponent: of a double the high one, so that targets without
-        // 64-bit integers have all that it takes.
+        // Number of fraction bits in the word with the exponent. For a double this is the high word, so that targets
+        // without 64-bit integers can execute it.
         let (least, most, fraction_bits) = if bits == 64 { (-1022, 1023, 20) } else { (-126, 127, 23) };
         let zero = self.scalar_constant(0);
         let least = self.scalar_constant(least as u32);
@@ -305,20 +305,20 @@ impl Translator<'_, '_> {
         a.def
     }
 
-    /// -1, 0 or 1. The sign of -0 is 0, where the instruction of that name gives -0.
+    /// -1, 0 or 1. The sign of -0 is 0, whereas `fsign` gives -0.
     pub(super) fn sign(&mut self, n: u8, a: AluSrc, zero: AluSrc) -> Def {
         let sign = self.b.alu_sized(AluOp::Fsign, n, &[a]);
         self.with_flags(AluFlags::EXACT, |t| t.b.alu_sized(AluOp::Fadd, n, &[sign.into(), zero]))
     }
 
-    /// Whether an operand is known in all lanes, and nowhere what `is` asks for.
+    /// Whether an operand is known in all lanes, and `is` is false for each of them.
     fn is_nowhere(&self, instruction: &Instruction, position: usize, lanes: Lanes, is: impl Fn(u32) -> bool) -> bool {
         let Some(src) = instruction.src.get(position) else { return false };
         (0..usize::from(lanes.count))
             .all(|lane| self.known_word(src, usize::from(lanes.channel[lane])).is_some_and(|word| !is(word)))
     }
 
-    /// One result of the x channels for all channels.
+    /// One result of the x channels, replicated to all channels.
     fn replicated(&mut self, instruction: &Instruction, op: AluOp) {
         let sources = self.sources(instruction, Lanes::one(0));
         let def = self.b.alu_sized(op, 1, &sources);
@@ -328,7 +328,7 @@ impl Translator<'_, '_> {
     fn dot(&mut self, instruction: &Instruction, count: u8) {
         let sources = self.sources(instruction, Lanes::first(count));
         let (Some(&a), Some(&b)) = (sources.first(), sources.get(1)) else { return };
-        // NIR's own dot products add in another order.
+        // NIR's dot products add in another order.
         let ops = if self.context.legacy_math {
             [AluOp::Fdot2Madz, AluOp::Fdot3Madz, AluOp::Fdot4Madz]
         } else {
@@ -339,7 +339,7 @@ impl Translator<'_, '_> {
         self.write_scalar(instruction, def);
     }
 
-    /// Writes a result whose channels have formulas of their own; only those of the write mask are computed.
+    /// Writes a result with a separate formula for each channel; computes only those of the write mask.
     pub(super) fn write_channels(
         &mut self,
         instruction: &Instruction,

@@ -1,8 +1,8 @@
 //! 64-bit arithmetic: values in channel pairs xy and zw, low word first.
 //!
-//! Only the pairs that are written are computed: a value of one or two 64-bit components, packed from words that are
-//! read through the operand's swizzle, and unpacked into the channels of its pairs. What is computed and written for
-//! which mask is that of the interpreter.
+//! Only the written pairs are computed: a value of one or two 64-bit components, packed from words that are read
+//! through the operand's swizzle, and unpacked into the channels of its pairs. The computed and written pairs for each
+//! mask are the same as in the interpreter.
 
 use tgsi_ir::alu::AluOp;
 use tgsi_ir::builder::AluSrc;
@@ -25,11 +25,11 @@ enum Shape {
     OnesForZero(AluOp),
     /// The second source is a 32-bit number in the first channel of each pair.
     ByWord(AluOp),
-    /// All ones or 0 in the first channel of a pair that is in the mask.
+    /// All ones or 0, in the first channel of each pair in the mask.
     Compare(AluOp),
     /// Channel x gives the first pair, y the second.
     Widen(AluOp),
-    /// The first pair goes to the first channel of the mask, the second to the second.
+    /// The first pair gives the first channel of the mask, the second pair the second.
     Narrow(AluOp),
     /// `a * b + c`, rounded twice.
     MultiplyAdd,
@@ -103,7 +103,7 @@ const fn shape(opcode: Opcode) -> Option<Shape> {
     })
 }
 
-/// Pairs that are computed: their numbers in ascending order.
+/// The computed pairs: their numbers in ascending order.
 #[derive(Clone, Copy)]
 struct Pairs {
     count: u8,
@@ -120,7 +120,7 @@ impl Pairs {
         }
     }
 
-    /// Channel `2 * pair + offset` of each pair.
+    /// Returns channel `2 * pair + offset` of each pair.
     fn lanes(self, offset: u8) -> Lanes {
         Lanes {
             count: self.count,
@@ -139,7 +139,7 @@ impl Pairs {
 }
 
 impl Translator<'_, '_> {
-    /// The 64-bit values of an operand.
+    /// Returns the 64-bit values of an operand.
     fn wide(&mut self, src: &Src, pairs: Pairs) -> AluSrc {
         let low = self.fetch(src, OperandType::Uint64, pairs.lanes(0));
         let high = self.fetch(src, OperandType::Uint64, pairs.lanes(1));
@@ -150,7 +150,7 @@ impl Translator<'_, '_> {
     fn write_wide(&mut self, instruction: &Instruction, pairs: Pairs, mut value: Def) {
         let Some(dst) = instruction.dst.first() else { return };
         if instruction.saturate {
-            // Not `fsat`: -0 stays.
+            // Not `fsat`, because -0 must be kept.
             let [zero, one] = [0.0f64, 1.0].map(|bound| AluSrc::component(self.constant_of(64, &[bound.to_bits()]), 0));
             let n = pairs.count;
             let positive = self.b.alu_sized(AluOp::Fge, n, &[value.into(), zero]);

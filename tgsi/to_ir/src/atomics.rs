@@ -31,15 +31,15 @@ const fn atomic_op(opcode: Opcode) -> Option<AtomicOp> {
     })
 }
 
-/// A counter and what tells it apart.
+/// A counter: its address, and the indices that identify it.
 #[derive(Clone, Copy)]
 pub(super) struct Counter {
     pub(super) address: Def,
-    /// Of the intrinsics: its buffer and what is added to the address.
+    /// Indices of the intrinsics: the buffer, and the offset added to the address.
     pub(super) indices: [(IndexKind, i32); 2],
 }
 
-/// The format of the texels that an atomic works on: a word, whatever the shader says of the image.
+/// The texel format that an atomic operates on: a single word, whatever format the shader specifies for the image.
 fn atomic_format(format: PixelFormat, op: AtomicOp) -> PixelFormat {
     let is_float = op.data_type().base == BaseType::Float;
     let (fits, word) = match format.short_name() {
@@ -52,7 +52,7 @@ fn atomic_format(format: PixelFormat, op: AtomicOp) -> PixelFormat {
 }
 
 impl Translator<'_, '_> {
-    /// Translates an atomic; nothing if the opcode is none.
+    /// Translates an atomic; does nothing if the opcode is not an atomic.
     pub(super) fn atomic(&mut self, instruction: &Instruction) {
         let Some(op) = atomic_op(instruction.opcode) else { return };
         let [Some(&name), Some(&address), Some(&value)] = [0, 1, 2].map(|position| instruction.src.get(position))
@@ -122,8 +122,8 @@ impl Translator<'_, '_> {
         Some(self.b.intrinsic_def(intrinsic, &sources, &indices, Shape::new(1, 32)))
     }
 
-    /// Accesses a counter: in its buffer, or, if only the run says which that is, in each of the declared buffers that
-    /// it is. In none, the result is 0.
+    /// Accesses a counter in its buffer. If the buffer index is only known at run time, compares it with each declared
+    /// buffer; if none matches, the result is 0.
     pub(super) fn in_counter_buffer(
         &mut self,
         buffer: CounterBuffer,
@@ -171,10 +171,10 @@ impl Translator<'_, '_> {
         self.b.intrinsic_def(intrinsic, &sources, &counter.indices, Shape::new(1, 32))
     }
 
-    /// An operation that counters lack: read, compute, and try to replace what was read until nobody came between.
+    /// An operation that counters lack: a loop that reads, computes, and does a compare-and-swap until it succeeds.
     fn counter_loop(&mut self, counter: Counter, op: AtomicOp, value: Def) -> Def {
         let shape = Shape::new(1, 32);
-        // A register, because the value crosses the end of the loop.
+        // A register, because the value is used outside the loop.
         let result = self.b.decl_reg(shape, 0);
         let id = self.b.push_loop();
         let old = self.b.intrinsic_def(IntrinsicOp::AtomicCounterRead, &[counter.address], &counter.indices, shape);
@@ -202,7 +202,7 @@ impl Translator<'_, '_> {
         let found = self.b.intrinsic_def(IntrinsicOp::AtomicCounterCompSwap, &sources, &counter.indices, shape);
         let mut done = self.b.alu(AluOp::Ieq, &[found, old]);
         if self.context.shader.processor == Processor::Fragment {
-            // Helpers change nothing, so they would try for ever.
+            // Helpers do not write, so their loop would not terminate.
             let helper = self.b.intrinsic_def(IntrinsicOp::IsHelperInvocation, &[], &[], Shape::new(1, 1));
             done = self.b.alu(AluOp::Ior, &[done, helper]);
         }

@@ -1,21 +1,21 @@
-//! The walk over the instructions of a function, and its blocks.
+//! The walk over the instructions of a function and its blocks.
 //!
-//! `SWITCH` becomes a loop that runs once:
+//! `SWITCH` becomes a loop with one iteration:
 //!
 //! ```text
-//! start = number of the section whose CASE matches, else that of DEFAULT, else one beyond the last
+//! start = number of the section with the matching CASE, otherwise of DEFAULT, otherwise one beyond the last
 //! loop {
-//!     if (0 >= start) { section 0 }      // a section runs if an earlier one was entered or it is the first: falling through
+//!     if (0 >= start) { section 0 }      // a section runs if it is the first or an earlier one was entered (fall through)
 //!     if (1 >= start) { section 1 }
 //!     break
 //! }
 //! ```
 //!
-//! A `BRK` of the switch is a `break` of that loop. A `CONT` of a loop around the switch sets a flag and breaks; after
-//! the switch the flag is looked at.
+//! A `BRK` of the switch is a `break` of that loop. A `CONT` of a loop around the switch sets a flag and breaks; the
+//! flag is tested after the switch.
 //!
-//! Nothing may follow a jump in a list of the control tree: instructions after one are skipped up to the end of their
-//! TGSI block.
+//! Nothing may follow a jump in a list of the control tree: the instructions after a jump are skipped up to the end of
+//! their TGSI block.
 
 use hashbrown::HashMap;
 
@@ -38,7 +38,7 @@ use tgsi::tables::{BlockPart, Class, Opcode, OperandType, Processor};
 enum Frame {
     If {
         id: If,
-        /// The first side ended in a jump.
+        /// The first side ends in a jump.
         then_left: bool,
         has_else: bool,
     },
@@ -48,24 +48,24 @@ enum Frame {
     },
     Switch {
         id: Loop,
-        /// The section in which each lane starts.
+        /// The section at which each lane starts.
         start: Def,
         /// Section of each label, by instruction number.
         sections: HashMap<u32, u32>,
-        /// The section that is open.
+        /// The open section.
         section: Option<If>,
-        /// Flag that a `CONT` sets; none if no loop is around.
+        /// Flag that a `CONT` sets; none if there is no enclosing loop.
         flag: Option<Def>,
-        /// The switch directly around belongs to the same loop.
+        /// The directly enclosing switch is in the same loop.
         nested: bool,
         continues: bool,
     },
 }
 
-/// Number of 32-bit constants that are found without a search.
+/// Number of 32-bit constants that are cached.
 pub(super) const KNOWN_WORDS: usize = 32;
 
-/// Number of registers that never change that are known not to need another load.
+/// Number of cached loads of registers that never change.
 pub(super) const KNOWN_REGISTERS: usize = 16;
 
 /// The translation of one function.
@@ -74,22 +74,22 @@ pub(super) struct Translator<'t, 's> {
     pub(super) b: Builder<'t>,
     is_main: bool,
     frames: Vec<Frame>,
-    /// Nothing can reach the cursor: instructions are skipped.
+    /// The cursor is unreachable: instructions are skipped.
     unreachable: bool,
-    /// Some way leads to the end of the function without running into it.
+    /// Some path reaches the end of the function by a jump.
     returns: bool,
-    /// Depth of blocks opened since.
+    /// Depth of blocks opened while skipping.
     skipped_depth: u32,
-    /// Last instruction at the top of the function, where constants go.
+    /// Last instruction at the top of the function, after which constants are inserted.
     pub(super) top: Option<Inst>,
     pub(super) constants: HashMap<(u8, ArrayVec<u64, 16>), Def>,
-    /// Those of the constants that are immediates, by number.
+    /// The constants of immediates, by number.
     pub(super) immediates: Vec<Option<Def>>,
-    /// Some of the constants of 32 bits: those that were asked for last.
+    /// The most recently used 32-bit constants.
     pub(super) words: [Option<(u32, Def)>; KNOWN_WORDS],
-    /// Registers that the current instruction has loaded.
+    /// Registers loaded by the current instruction.
     pub(super) loaded: ArrayVec<(Register, Loaded), 8>,
-    /// Registers that never change, by the low bits of their number, as they were loaded last.
+    /// The most recent loads of registers that never change, by the low bits of their number.
     pub(super) unchanging: [Option<Unchanging>; KNOWN_REGISTERS],
 }
 
@@ -120,8 +120,8 @@ impl<'t, 's> Translator<'t, 's> {
         Self::new(context, body, false)
     }
 
-    /// Translates instructions `from..to`. Ends early at `END`, or at the end of a subroutine that the main program
-    /// runs into.
+    /// Translates instructions `from..to`. Stops early at `END`, or at the end of a subroutine that the main program
+    /// falls through into.
     pub(super) fn translate(&mut self, from: u32, to: u32) {
         let shader = self.context.shader;
         for number in from..to {
@@ -151,18 +151,18 @@ impl<'t, 's> Translator<'t, 's> {
         }
     }
 
-    /// Ends the main program: every `RET` leads to its end, where the outputs are stored once.
+    /// Ends the main program: every `RET` jumps to its end, where the outputs are stored once.
     fn end_of_main(&mut self) {
         let stores = !matches!(self.context.shader.processor, Processor::Geometry | Processor::TessControl);
         if !stores || self.unreachable && !self.returns {
             return;
         }
         if self.returns {
-            // No function but this one has a body yet.
+            // This is the only function with a body so far.
             std::mem::swap(self.b.body, self.context.ir.main_mut());
             lower_returns(&mut self.context.ir);
             std::mem::swap(self.b.body, self.context.ir.main_mut());
-            // Values that are known may no longer reach the end.
+            // Cached values may not dominate the end.
             self.loaded.clear();
             self.unchanging = [None; KNOWN_REGISTERS];
         }
@@ -171,7 +171,7 @@ impl<'t, 's> Translator<'t, 's> {
         self.store_outputs();
     }
 
-    /// Whether the skipping ends at this opcode: it closes or divides a block that was open when it began.
+    /// Whether skipping ends at this opcode: it closes or divides a block that was open when skipping began.
     fn skip_to(&mut self, opcode: Opcode) -> bool {
         match opcode.block() {
             Some(BlockPart::Opens) => {
@@ -204,7 +204,7 @@ impl<'t, 's> Translator<'t, 's> {
             Opcode::Endloop => {
                 if let Some(Frame::Loop { id, has_break }) = self.frames.pop() {
                     self.b.end_loop(id);
-                    // Only a break leaves a loop.
+                    // A loop is left only by a break.
                     self.unreachable = !has_break;
                 }
             }
@@ -221,7 +221,7 @@ impl<'t, 's> Translator<'t, 's> {
                 }
             }
             Opcode::Ret => self.leave_function(),
-            // An END within a block ends the shader for those who reach it.
+            // An END within a block ends the shader for the lanes that reach it.
             Opcode::End => {
                 self.note_end();
                 self.leave_function();
@@ -237,7 +237,7 @@ impl<'t, 's> Translator<'t, 's> {
         }
     }
 
-    /// Says to those who called this subroutine that the shader has ended.
+    /// Tells the callers of this subroutine that the shader has ended.
     fn note_end(&mut self) {
         if let Some(ended) = self.context.ended.filter(|_| !self.is_main) {
             let one = self.constant(1);
@@ -245,7 +245,7 @@ impl<'t, 's> Translator<'t, 's> {
         }
     }
 
-    /// After a call: goes on only if the shader has not ended there.
+    /// Returns after a call that ended the shader.
     fn leave_if_ended(&mut self) {
         let Some(ended) = self.context.ended else { return };
         let (value, zero) = (self.load_single(ended), self.constant(0));
@@ -259,15 +259,12 @@ impl<'t, 's> Translator<'t, 's> {
     fn leave_function(&mut self) {
         self.returns = true;
         if self.frames.is_empty() {
-            // The end of the body: what follows cannot be reached, and nothing needs to jump.
+            // At the end of the body no jump is needed; the rest is unreachable.
             self.unreachable = true;
         } else {
             self.jump(JumpKind::Return);
         }
     }
-
-    // ---- IF
-    // -------------------------------------------------------------------------------------------------------------
 
     fn open_if(&mut self, instruction: &Instruction) {
         let Some(src) = instruction.src.first() else { return };
@@ -299,10 +296,7 @@ impl<'t, 's> Translator<'t, 's> {
         }
     }
 
-    // ---- loops and switches
-    // ---------------------------------------------------------------------------------------------
-
-    /// `BRK`.
+    /// Translates `BRK`.
     fn leave(&mut self) {
         let innermost = self.frames.iter_mut().rev().find(|frame| !matches!(frame, Frame::If { .. }));
         match innermost {
@@ -313,7 +307,7 @@ impl<'t, 's> Translator<'t, 's> {
         self.jump(JumpKind::Break);
     }
 
-    /// `CONT`: of the innermost loop, through the switches in between.
+    /// Translates `CONT` of the innermost loop, through the switches in between.
     fn go_on(&mut self) {
         let innermost = self.frames.iter_mut().rev().find(|frame| !matches!(frame, Frame::If { .. }));
         match innermost {
@@ -333,7 +327,7 @@ impl<'t, 's> Translator<'t, 's> {
         let Some(src) = instruction.src.first() else { return };
         let shader = self.context.shader;
         let selector = self.scalar(src, OperandType::Uint, 0);
-        // Labels in textual order, with the number of the section that each opens; labels in a row share one.
+        // Labels in textual order, with the number of the section that each opens; consecutive labels share one.
         let partner = |t: &Self, label: u32| t.context.structure.partner.get(label as usize).copied();
         let mut sections = HashMap::new();
         let mut cases: Vec<(u32, Def)> = Vec::new();
@@ -367,7 +361,7 @@ impl<'t, 's> Translator<'t, 's> {
             let own = self.constant(section);
             start = self.b.alu(AluOp::Bcsel, &[matches, own, start]);
         }
-        // The flag of the outermost switch of a loop serves those within.
+        // The flag of a loop's outermost switch is shared by the switches nested in it.
         let around = self.frames.iter().rev().find(|frame| !matches!(frame, Frame::If { .. }));
         let (flag, nested) = match around {
             Some(Frame::Switch { flag, .. }) => (*flag, true),
@@ -382,7 +376,7 @@ impl<'t, 's> Translator<'t, 's> {
         };
         let id = self.b.push_loop();
         self.frames.push(Frame::Switch { id, start, sections, section: None, flag, nested, continues: false });
-        // What stands before the first label is never run.
+        // Code before the first label is unreachable.
         self.unreachable = true;
     }
 
@@ -393,7 +387,7 @@ impl<'t, 's> Translator<'t, 's> {
         if let Some(id) = before {
             let previous = sections.get(&number.wrapping_sub(1)).copied();
             if previous == Some(own) {
-                // The section is open already: its labels stand in a row.
+                // The section is already open: consecutive labels.
                 *section = Some(id);
                 return;
             }
@@ -435,9 +429,6 @@ impl<'t, 's> Translator<'t, 's> {
         self.b.end_if(branch);
     }
 
-    // ---- geometry
-    // -------------------------------------------------------------------------------------------------------
-
     /// The stream operand of `EMIT` and `ENDPRIM`.
     fn stream(&mut self, instruction: &Instruction) -> i32 {
         instruction.src.first().and_then(|src| self.known_word(src, 0)).map_or(0, |stream| (stream & 3) as i32)
@@ -454,9 +445,6 @@ impl<'t, 's> Translator<'t, 's> {
         self.clear_shadows();
     }
 
-    // ---- everything else
-    // --------------------------------------------------------------------------------------------------
-
     fn compute(&mut self, instruction: &Instruction) {
         match instruction.opcode.class() {
             Class::Float | Class::Integer => self.alu(instruction),
@@ -469,13 +457,13 @@ impl<'t, 's> Translator<'t, 's> {
         }
     }
 
-    /// A boolean of `components` components as all ones or 0 in 32 bits.
+    /// Converts a boolean of `components` components to all ones or 0 in 32 bits.
     pub(super) fn truth(&mut self, value: AluSrc, components: u8) -> Def {
         let number = self.b.alu_sized(AluOp::B2i32, components, &[value]);
         self.b.alu_sized(AluOp::Ineg, components, &[number.into()])
     }
 
-    /// Lanes of the instruction's destination.
+    /// Returns the lanes of the instruction's destination.
     pub(super) fn result_lanes(instruction: &Instruction) -> Lanes {
         instruction.dst.first().map_or(Lanes::first(4), Self::lanes)
     }

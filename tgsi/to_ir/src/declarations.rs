@@ -1,8 +1,8 @@
-//! Where the registers of the files `TEMP`, `ADDR` and `OUT` live, and what a translation knows of the whole shader.
+//! The storage of the registers of the files `TEMP`, `ADDR` and `OUT`, and the shader-wide state of a translation.
 //!
-//! A register is a [`VariableLocation`]: a register of its own, an element of an array variable, or nowhere
-//! (undeclared). A file's locations and arrays are a [`Bank`]. Arrays of one file that share registers are one array
-//! variable; an access that names no array makes one of the whole file.
+//! The storage of a register is a [`VariableLocation`]: an IR register, an element of an array variable, or nowhere
+//! (undeclared). The locations and arrays of a file are a [`Bank`]. Arrays of one file that share registers become one
+//! array variable; an access without an array number makes the whole file one.
 
 use hashbrown::HashMap;
 
@@ -36,10 +36,10 @@ pub(super) enum Single {
 /// The storage of a register.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) enum VariableLocation {
-    /// It does not exist: reads 0, drops writes.
+    /// The register does not exist: reads 0, drops writes.
     #[default]
     Nowhere,
-    /// By itself.
+    /// A separate register or variable.
     Single(Single),
     /// An element of an array of the bank.
     Element(usize, u32),
@@ -50,7 +50,7 @@ pub(super) enum VariableLocation {
 pub(super) struct Array {
     pub(super) variable: Variable,
     pub(super) ty: Type,
-    /// Register that is element 0.
+    /// The register that is element 0.
     pub(super) first: i32,
     pub(super) length: u32,
 }
@@ -62,7 +62,7 @@ pub(super) struct Bank {
     pub(super) arrays: Vec<Array>,
 }
 
-/// First and last register that an index may reach.
+/// First and last register that an index may address.
 pub(super) type Bounds = (i32, i32);
 
 impl Bank {
@@ -77,7 +77,7 @@ impl Bank {
         self.positions[index] = position;
     }
 
-    /// The array that holds a register.
+    /// Returns the array that holds a register.
     pub(super) fn array_at(&self, index: i32) -> Option<Array> {
         match self.position(index) {
             VariableLocation::Element(array, _) => self.arrays.get(array).copied(),
@@ -86,7 +86,7 @@ impl Bank {
     }
 }
 
-/// The state of a conversion that all functions share.
+/// The state of a conversion that is shared by all functions.
 pub(super) struct Context<'s> {
     pub(super) shader: &'s Shader,
     pub(super) options: &'s ToIrOptions,
@@ -94,7 +94,7 @@ pub(super) struct Context<'s> {
     pub(super) usage: Usage,
     pub(super) ir: IrShader,
     pub(super) subroutines: HashMap<u32, Function>,
-    /// Registers of each declared array, of all declarations with its number.
+    /// Registers of each declared array, over all declarations with its number.
     pub(super) array_bounds: HashMap<(File, u16), Bounds>,
     /// First and last declared register of each file.
     pub(super) file_bounds: HashMap<File, Bounds>,
@@ -104,9 +104,9 @@ pub(super) struct Context<'s> {
     pub(super) address: HashMap<(i32, u8), Single>,
     pub(super) input_file: IoFile,
     pub(super) output_file: IoFile,
-    /// Not zero once a subroutine has ended the shader; none if none does.
+    /// Not zero once a subroutine has ended the shader; none if none can.
     pub(super) ended: Option<Single>,
-    /// All immediates, for indices into them.
+    /// An array of all immediates, for indirect accesses.
     pub(super) immediate_array: Option<Array>,
     pub(super) resources: super::textures::ResourceVariables,
     /// Declarations of files `SV` and `SVIEW` by register.
@@ -116,12 +116,12 @@ pub(super) struct Context<'s> {
     pub(super) vec4: Type,
 }
 
-/// First and last register of a declaration.
+/// Returns the first and last register of a declaration.
 pub(super) fn range(declaration: &Declaration) -> Bounds {
     (i32::from(declaration.first), i32::from(declaration.last))
 }
 
-/// The parts of `ranges` that overlap joined, ascending.
+/// Joins the overlapping parts of `ranges`; ascending.
 fn join(mut ranges: Vec<Bounds>) -> Vec<Bounds> {
     ranges.sort_unstable();
     let mut joined: Vec<Bounds> = Vec::new();
@@ -181,22 +181,22 @@ impl<'s> Context<'s> {
         }
     }
 
-    /// The declaration that covers a register of files `SV`, `SVIEW`, `IMAGE`.
+    /// Returns the declaration that covers a register of files `SV`, `SVIEW`, `IMAGE`.
     pub(super) fn declaration_of(&self, file: File, register: i32) -> Option<&'s Declaration> {
         self.by_register.get(&(file, register)).and_then(|&number| self.shader.declarations.get(number))
     }
 
-    /// Registers that an indirect access with this array number may reach.
+    /// Returns the registers that an indirect access with this array number may address.
     pub(super) fn bounds(&self, file: File, array: u16) -> Option<Bounds> {
         self.array_bounds.get(&(file, array)).or_else(|| self.file_bounds.get(&file)).copied()
     }
 
-    /// The registers of `TEMP`, or the shadows of the outputs.
+    /// Returns the registers of `TEMP`, or the shadows of the outputs.
     pub(super) fn bank(&self, file: File) -> &Bank {
         if file == File::Output { &self.outputs } else { &self.temporaries }
     }
 
-    /// A `shader_temp` array of vec4s.
+    /// Creates a `shader_temp` array of vec4s.
     pub(super) fn array_variable(&mut self, name: String, (first, last): Bounds) -> Array {
         let length = (last - first) as u32 + 1;
         let ty = self.ir.types.array(self.vec4, length);
@@ -206,7 +206,7 @@ impl<'s> Context<'s> {
 }
 
 impl Translator<'_, '_> {
-    /// Makes the registers and variables that hold the state of the shader.
+    /// Creates the registers and variables that hold the state of the shader.
     pub(super) fn declare_registers(&mut self) {
         self.declare_temporaries();
         self.declare_address_registers();
@@ -222,7 +222,7 @@ impl Translator<'_, '_> {
         self.end_of_top();
     }
 
-    /// Storage of a vector, zero at the start.
+    /// Creates storage for a vector, initially zero.
     fn single(&mut self, components: u8, name: impl FnOnce() -> String) -> Single {
         if self.context.usage.calls {
             let ty = self.context.ir.types.vector(ScalarType::Float, components);
@@ -232,7 +232,7 @@ impl Translator<'_, '_> {
         Single::Register(self.register(Shape::new(components, 32)))
     }
 
-    /// A register, declared here: at the top of the function.
+    /// Declares a register at the top of the function.
     fn register(&mut self, shape: Shape) -> Def {
         let indices = [
             (IndexKind::NumComponents, i32::from(shape.num_components)),
@@ -274,7 +274,7 @@ impl Translator<'_, '_> {
                 bank.arrays.push(self.context.array_variable(format!("arr_{id}"), bounds));
             }
         }
-        // Declared registers that no array holds and some instruction names, ascending.
+        // Declared registers that are named by an instruction and not in an array, ascending.
         let mut plain: Vec<i32> = Vec::new();
         let mut next_unseen = 0;
         for (first, last) in join(ranges.iter().map(|&(bounds, _)| bounds).collect()) {
@@ -360,9 +360,6 @@ impl Translator<'_, '_> {
         self.context.immediate_array = Some(array);
     }
 
-    // ---- access
-    // ---------------------------------------------------------------------------------------------------------
-
     /// Reads a whole register or variable.
     pub(super) fn load_single(&mut self, single: Single) -> Def {
         match single {
@@ -374,7 +371,7 @@ impl Translator<'_, '_> {
         }
     }
 
-    /// Writes components of a register or variable; `value` is of its full width.
+    /// Writes components of a register or variable; `value` has its full width.
     pub(super) fn store_single(&mut self, single: Single, value: Def, mask: u8) {
         match single {
             Single::Register(handle) => {
@@ -387,7 +384,7 @@ impl Translator<'_, '_> {
         }
     }
 
-    /// A deref of an element; the index counts from the start of the array.
+    /// Returns a deref of an element; the index is relative to the start of the array.
     pub(super) fn element_deref(&mut self, array: &Array, index: Def) -> Def {
         let parent = self.b.deref_var(array.variable, VariableModes::SHADER_TEMP, array.ty);
         let vec4 = self.context.vec4;
@@ -406,7 +403,7 @@ impl Translator<'_, '_> {
         self.b.store_deref(deref, value, u32::from(mask));
     }
 
-    /// Reads a register of a bank; none if it does not exist.
+    /// Reads a register of a bank, or returns none if it does not exist.
     pub(super) fn load_register(&mut self, file: File, index: i32) -> Option<Def> {
         let bank = self.context.bank(file);
         match bank.position(index) {
@@ -419,7 +416,7 @@ impl Translator<'_, '_> {
         }
     }
 
-    /// Writes components of a register of a bank, if it exists. `value` gives the vec4.
+    /// Writes components of a register of a bank, if it exists. `value` returns the vec4.
     pub(super) fn store_register(&mut self, file: File, index: i32, mask: u8, value: impl FnOnce(&mut Self) -> Def) {
         let bank = self.context.bank(file);
         match bank.position(index) {
@@ -436,8 +433,8 @@ impl Translator<'_, '_> {
         }
     }
 
-    /// The index of an indirect access within an array: `base` (a register number) plus the run-time part, counted from
-    /// element 0. An index outside `bounds` becomes one outside the array.
+    /// Returns the index of an indirect access within an array: `base` (a register number) plus the run-time part,
+    /// relative to element 0. An index outside `bounds` is mapped to one outside the array.
     pub(super) fn element_index(&mut self, first: i32, length: u32, base: i32, offset: Def, bounds: Bounds) -> Def {
         let own = (first, first + length as i32 - 1);
         let index = self.add_constant(offset, base.wrapping_sub(first));

@@ -1,4 +1,4 @@
-//! Writing results: saturation, write masks, the files that can be written.
+//! Writes results: saturation, write masks, writable files.
 
 use tgsi_ir::Swizzle;
 use tgsi_ir::alu::AluOp;
@@ -11,15 +11,14 @@ use tgsi::shader::{Dst, Instruction};
 use tgsi::tables::{File, Processor};
 
 impl Translator<'_, '_> {
-    /// The lanes in which an instruction's result is best computed: four for a vector register, as many as are written
+    /// Returns the lanes in which to compute an instruction's result: four for a vector register; only the written ones
     /// for address registers, which are scalars.
     pub(super) fn lanes(dst: &Dst) -> Lanes {
         let mask = dst.write_mask & 0xf;
         if dst.register.file == File::Address { Lanes::compact(mask) } else { Lanes::full(mask) }
     }
 
-    /// Writes a 32-bit result, channel c of which is component c of `value` as swizzled, saturated if the instruction
-    /// says so.
+    /// Writes a 32-bit result, saturated if the instruction is. Channel c is component c of the swizzled `value`.
     pub(super) fn write(&mut self, instruction: &Instruction, value: AluSrc) {
         let Some(dst) = instruction.dst.first() else { return };
         self.write_masked(instruction, dst.write_mask & 0xf, value);
@@ -38,7 +37,7 @@ impl Translator<'_, '_> {
         self.store(dst, mask, value);
     }
 
-    /// Writes the words of 64-bit values, which are saturated already.
+    /// Writes the words of 64-bit values, which are already saturated.
     pub(super) fn store_wide(&mut self, dst: &Dst, mask: u8, words: Def) {
         self.store(dst, mask, words.into());
     }
@@ -48,7 +47,7 @@ impl Translator<'_, '_> {
         self.write(instruction, AluSrc::component(scalar, 0));
     }
 
-    /// A vec4 whose channels of `mask` are those of `value`.
+    /// Returns a vec4 with the channels of `mask` from `value`.
     fn full_width(&mut self, value: AluSrc, mask: u8) -> Def {
         let channels = || (0..4usize).filter(|channel| mask >> channel & 1 != 0);
         if self.b.body.num_components(value.def) == 4
@@ -98,10 +97,7 @@ impl Translator<'_, '_> {
         }
     }
 
-    // ---- outputs at the end
-    // ---------------------------------------------------------------------------------------------
-
-    /// Stores the shadows of all written outputs to their variables: components that some instruction writes.
+    /// Stores the shadows of all written outputs to their variables: the components that some instruction writes.
     pub(super) fn store_outputs(&mut self) {
         for (register, group) in self.written_outputs() {
             let mask = self.context.written_mask(register);
@@ -119,7 +115,7 @@ impl Translator<'_, '_> {
         }
     }
 
-    /// Output registers that some instruction writes, with their groups, ascending by group.
+    /// Returns the output registers that some instruction writes, with their groups, ascending by group.
     fn written_outputs(&self) -> Vec<(i32, usize)> {
         let mut seen = hashbrown::HashSet::new();
         let mut written = Vec::new();
@@ -133,7 +129,7 @@ impl Translator<'_, '_> {
         written
     }
 
-    /// Sets the shadows of all written outputs to 0: a new vertex starts.
+    /// Resets the shadows of all written outputs to 0 for a new vertex.
     pub(super) fn clear_shadows(&mut self) {
         let zero = self.constant_vector(&[0; 4]);
         for (register, _) in self.written_outputs() {

@@ -1,14 +1,15 @@
-//! Variables of inputs and outputs, and the derefs that lead to their registers.
+//! Variables of inputs and outputs, and the derefs of their registers.
 //!
 //! The declared registers of a file form *groups*, each with one variable: a single register, or an array. A
-//! declaration with an array number is an array; where an access names no array, all declarations are one array if they
-//! follow each other in register, semantic and interpolation. Where an index may reach registers of several groups, but
-//! no gap, the access names the *whole file*: it is an intrinsic on slots with the first register as its base and all
-//! as its range, not one on a variable. Outputs of such a file are all accessed so. What remains (gaps, interpolation
-//! at another location) is resolved by comparing the index with each register.
+//! declaration with an array number is an array; if an access has no array number, all declarations form one array if
+//! they are consecutive in register, semantic and interpolation. If an index may address registers of several groups
+//! without gaps, the access is to the *whole file*: an intrinsic on slots, with the first register as its base and all
+//! registers as its range, instead of one on a variable. Then all accesses to outputs of that file have this form. The
+//! remaining accesses (gaps, interpolation at another location) compare the index with each register.
 //!
-//! In the stages that see several vertices, an access with an outer index goes to a variable whose outermost array is
-//! the vertices, one without to an ordinary one. A declaration may have both, though shaders use one of them.
+//! In stages with several vertices, an access with an outer index is to a variable with the vertices as its outermost
+//! array dimension, an access without one to an ordinary variable. A declaration may have both, though shaders use one
+//! of them.
 
 use hashbrown::HashMap;
 
@@ -27,9 +28,9 @@ use crate::slots::{FIRST_EXTENDED_LOCATION, location_of};
 use tgsi::shader::{Declaration, Register};
 use tgsi::tables::{File, Interpolation, InterpolationLocation, Primitive, Processor, PropertyName, Semantic};
 
-/// Most vertices of a patch.
+/// Maximum number of vertices of a patch.
 const PATCH_VERTICES: u32 = 32;
-/// Vertices of a geometry shader's input primitive if the shader does not say which it takes.
+/// Number of vertices of a geometry shader's input primitive if the shader does not specify it.
 const MOST_PRIMITIVE_VERTICES: u32 = 6;
 
 /// Registers that share a variable.
@@ -40,9 +41,9 @@ pub(super) struct Group {
     pub(super) is_array: bool,
     /// Number of the (first) declaration.
     declaration: usize,
-    /// The ordinary variable and that by vertex.
+    /// The ordinary variable and the per-vertex one.
     variables: [Option<(Variable, Type)>; 2],
-    /// Component that a scalar variable holds.
+    /// The component that a scalar variable holds.
     pub(super) scalar: Option<u8>,
 }
 
@@ -52,7 +53,7 @@ pub(super) struct IoFile {
     pub(super) file: File,
     pub(super) groups: Vec<Group>,
     of_register: HashMap<i32, usize>,
-    /// First and last register of a file that is accessed as a whole.
+    /// First and last register of a file accessed as a whole.
     whole: Option<(i32, i32)>,
 }
 
@@ -75,7 +76,7 @@ const fn interpolation(mode: Interpolation) -> InterpMode {
     }
 }
 
-/// The component that is all of some outputs, and its type.
+/// For an output with a single component: that component and its type.
 fn scalar_output(fragment: bool, location: i32) -> Option<(u8, ScalarType)> {
     let slot = u8::try_from(location).ok()?;
     Some(if fragment {
@@ -103,7 +104,7 @@ impl<'s> Context<'s> {
         if file == File::Input { &mut self.input_file } else { &mut self.output_file }
     }
 
-    /// Makes the variables of all declared inputs and outputs, in the order of their declarations.
+    /// Creates the variables of all declared inputs and outputs, in the order of their declarations.
     pub(super) fn declare_inputs_and_outputs(&mut self) {
         for file in [File::Input, File::Output] {
             self.group(file);
@@ -114,8 +115,8 @@ impl<'s> Context<'s> {
         }
     }
 
-    /// Whether the registers of a group are usually addressed by vertex: texts show it by empty brackets, which say no
-    /// more than the semantic.
+    /// Whether the registers of a group are usually addressed by vertex. Texts show this with empty brackets, but the
+    /// semantic already determines it.
     fn is_by_vertex(&self, file: File, group: usize) -> bool {
         let declaration = self.io(file).groups.get(group).and_then(|g| self.shader.declarations.get(g.declaration));
         let is_patch = declaration.and_then(|d| d.semantic).is_some_and(|semantic| semantic.name.is_patch());
@@ -165,7 +166,7 @@ impl<'s> Context<'s> {
         io.whole = whole.filter(|&(first, last)| (first..=last).all(|register| io.of_register.contains_key(&register)));
     }
 
-    /// Whether declarations are parts of what could be one declaration. Sorts them.
+    /// Whether declarations are parts of a possible single declaration. Sorts them.
     fn follow_each_other(&self, declarations: &mut [(usize, &Declaration)]) -> bool {
         declarations.sort_by_key(|(_, declaration)| declaration.first);
         let is_attribute = self.shader.processor == Processor::Vertex;
@@ -188,7 +189,7 @@ impl<'s> Context<'s> {
         })
     }
 
-    /// Vertices that an arrayed variable of a file has.
+    /// Returns the number of vertices of an arrayed variable of a file.
     fn vertices(&self, file: File) -> u32 {
         let property = |name| self.shader.property(name);
         match self.shader.processor {
@@ -202,7 +203,7 @@ impl<'s> Context<'s> {
         }
     }
 
-    /// Components that instructions write to an output register.
+    /// Returns the components of an output register that instructions write.
     pub(super) fn written_mask(&self, register: i32) -> u8 {
         let direct =
             usize::try_from(register).ok().and_then(|r| self.usage.output_masks.get(r)).copied().unwrap_or_default();
@@ -213,7 +214,7 @@ impl<'s> Context<'s> {
         })
     }
 
-    /// The variable of a group, made if it is not there yet.
+    /// Returns the variable of a group, creating it if necessary.
     fn group_variable(&mut self, file: File, group: usize, by_vertex: bool) -> Option<(Variable, Type)> {
         let entry = self.io(file).groups.get(group)?;
         if let Some(existing) = entry.variables[usize::from(by_vertex)] {
@@ -271,7 +272,7 @@ impl<'s> Context<'s> {
             data.centroid = mode.location == InterpolationLocation::Centroid;
             data.sample = mode.location == InterpolationLocation::Sample;
         }
-        // Only outputs of geometry shaders have streams; a text may say some of anything.
+        // Only outputs of geometry shaders have streams, although a text may specify them for any register.
         if let Some(semantic) =
             declaration.semantic.filter(|_| processor == Processor::Geometry && file == File::Output)
         {
@@ -315,7 +316,7 @@ struct WholeFile {
 }
 
 impl Translator<'_, '_> {
-    /// A deref of a group's variable, or of one of its elements.
+    /// Returns a deref of a group's variable, or of one of its elements.
     fn group_deref(&mut self, file: File, group: usize, vertex: Option<Def>, element: Option<Def>) -> Option<Def> {
         let (variable, ty) = self.context.group_variable(file, group, vertex.is_some())?;
         let mode = self.context.io(file).mode();
@@ -328,7 +329,7 @@ impl Translator<'_, '_> {
         Some(deref)
     }
 
-    /// A deref of an input or output register, none if it is not declared.
+    /// Returns a deref of an input or output register, or none if it is not declared.
     pub(super) fn register_deref(&mut self, file: File, index: i32, vertex: Option<Def>) -> Option<Def> {
         let group = *self.context.io(file).of_register.get(&index)?;
         let entry = self.context.io(file).groups.get(group)?;
@@ -337,7 +338,7 @@ impl Translator<'_, '_> {
         self.group_deref(file, group, vertex, element)
     }
 
-    /// The output variable of a register that has a shadow, and the component that it holds if it is a scalar.
+    /// Returns the output variable of a register with a shadow, and its component if it is a scalar.
     pub(super) fn output_deref(&mut self, group: usize, register: i32) -> Option<(Def, Option<u8>)> {
         let entry = self.context.output_file.groups.get(group)?;
         let (is_array, first, scalar) = (entry.is_array, entry.first, entry.scalar);
@@ -345,7 +346,7 @@ impl Translator<'_, '_> {
         Some((self.group_deref(File::Output, group, None, element)?, scalar))
     }
 
-    /// A deref of an indirectly addressed register; none if the index may reach several variables.
+    /// Returns a deref of an indirectly addressed register, or none if the index may address several variables.
     fn indirect_deref(
         &mut self,
         file: File,
@@ -364,9 +365,9 @@ impl Translator<'_, '_> {
         self.group_deref(file, group, vertex, Some(element))
     }
 
-    /// The vertex of an access to a file that is addressed by vertex; none for one that names no vertex. All inputs of
-    /// a geometry shader come from vertices; those that are the same for all of them (`PRIM_ID`) are read from the
-    /// first.
+    /// Returns the vertex of an access to a file that is addressed by vertex, or none if the access has no vertex
+    /// index. All inputs of a geometry shader are per vertex; those that are the same for all vertices (`PRIM_ID`) are
+    /// read from the first.
     fn vertex_index(&mut self, register: &Register) -> Option<Def> {
         if !self.context.shader.processor.has_vertices(register.file) {
             return None;
@@ -377,10 +378,10 @@ impl Translator<'_, '_> {
         Some(self.index(dimension.index, dimension.indirect))
     }
 
-    /// Reads an input, or an output of a tessellation control shader, by `read`, which gets a deref of a vec4.
+    /// Reads an input, or an output of a tessellation control shader, with `read`, which gets a deref of a vec4.
     pub(super) fn read_io(&mut self, register: &Register, read: &mut dyn FnMut(&mut Self, Def) -> Def) -> Option<Def> {
         let file = register.file;
-        // A file that is not addressed by vertex has nothing but outer index 0.
+        // A file that is not addressed by vertex has only outer index 0.
         if !self.context.shader.processor.has_vertices(file)
             && register.dimension.is_some_and(|dimension| dimension.indirect.is_none() && dimension.index != 0)
         {
@@ -409,7 +410,7 @@ impl Translator<'_, '_> {
         Some(value)
     }
 
-    /// The variable that a chain of derefs starts from.
+    /// Returns the variable at the root of a chain of derefs.
     pub(super) fn deref_variable(&self, deref: Def) -> Option<Variable> {
         let mut inst = self.b.body.def_inst(deref);
         while let InstData::Deref { kind, .. } = *self.b.body.inst(inst) {
@@ -428,12 +429,12 @@ impl Translator<'_, '_> {
         }
     }
 
-    /// The operands of an intrinsic that accesses the whole file: vertex, offset from the first register, and constant
-    /// indices. None if the access has to name a variable.
+    /// Returns the operands of an intrinsic that accesses the whole file: vertex, offset from the first register, and
+    /// constant indices. Returns none if the access must be to a variable.
     fn whole_file(&mut self, register: &Register) -> Option<WholeFile> {
         let file = register.file;
         let (first, last) = self.context.io(file).whole?;
-        // An array is less than the file, and no output may be both in variables and in slots.
+        // An array is not the whole file, and no output may be both in variables and in slots.
         let is_whole = register.indirect.is_some_and(|i| !self.context.array_bounds.contains_key(&(file, i.array_id)));
         if !is_whole && file == File::Input {
             return None;
@@ -447,7 +448,7 @@ impl Translator<'_, '_> {
             }
             None => self.constant(0),
         };
-        // A constant register is the base.
+        // The base is the register, if it is constant.
         let (base, count) = match register.indirect {
             Some(_) => (first, (last - first) as u32 + 1),
             None => (register.index, 1),

@@ -1,4 +1,4 @@
-//! Opcodes that see other lanes or the state of a lane: derivatives, interpolation, discard, votes, the clock.
+//! Opcodes that access other lanes or the state of a lane: derivatives, interpolation, discard, votes, the clock.
 
 use tgsi_ir::alu::AluOp;
 use tgsi_ir::body::Shape;
@@ -14,7 +14,7 @@ use tgsi::shader::{Instruction, Src};
 use tgsi::tables::{File, Opcode, OperandType, Processor};
 
 impl Translator<'_, '_> {
-    /// Translates such an opcode.
+    /// Translates an opcode of this class.
     pub(super) fn lanes_opcode(&mut self, instruction: &Instruction) {
         match instruction.opcode {
             Opcode::Ddx => self.derivative(instruction, IntrinsicOp::Ddx),
@@ -55,12 +55,12 @@ impl Translator<'_, '_> {
                 let words = self.b.alu(AluOp::Unpack642x32, &[ballot]);
                 self.write_two(instruction, words);
             }
-            // The class of every other opcode is another.
+            // All other opcodes have another class.
             _ => {}
         }
     }
 
-    /// Writes two components and zeros after them.
+    /// Writes two components, followed by zeros.
     pub(super) fn write_two(&mut self, instruction: &Instruction, value: Def) {
         let zero = AluSrc::component(self.constant(0), 0);
         self.write_channels(
@@ -97,7 +97,7 @@ impl Translator<'_, '_> {
             Opcode::VoteAll => IntrinsicOp::VoteAll,
             _ => IntrinsicOp::VoteIeq,
         };
-        // Channels that read the same component have the same result.
+        // Channels that read the same component share the result.
         let mut known: [Option<Def>; 4] = [None; 4];
         self.write_channels(instruction, |t, channel| {
             let component = usize::from(src.swizzle[usize::from(channel)] & 3);
@@ -135,7 +135,7 @@ impl Translator<'_, '_> {
         let lanes = Lanes::compact(channels);
         let value = self.fetch(src, OperandType::Float, lanes);
         let zero = AluSrc::component(self.constant(0), 0);
-        // NaN must not kill: exact.
+        // NaN must not kill, so the comparison is exact.
         self.b.flags = AluFlags::EXACT;
         let negative = self.b.alu_sized(AluOp::Flt, lanes.count, &[value, zero]);
         let any = match lanes.count {
@@ -175,9 +175,6 @@ impl Translator<'_, '_> {
         self.write(instruction, AluSrc::new(value, swizzle));
     }
 
-    // ---- interpolation
-    // ----------------------------------------------------------------------------------------------------
-
     fn interpolate(&mut self, instruction: &Instruction) {
         let Some(src) = instruction.src.first() else { return };
         let extra: Option<Def> = match (instruction.opcode, instruction.src.get(1)) {
@@ -196,7 +193,7 @@ impl Translator<'_, '_> {
                 t.b.intrinsic_def(op, &sources, &[], Shape::new(4, 32))
             })
         } else {
-            // Nothing that could be interpolated.
+            // Not an operand that can be interpolated.
             Some(self.vector(
                 &Src { swizzle: [0, 1, 2, 3], absolute: false, negate: false, ..*src },
                 OperandType::Float,

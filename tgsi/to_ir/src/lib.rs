@@ -1,25 +1,25 @@
-//! From TGSI to the IR.
+//! Converts TGSI to the IR.
 //!
-//! [`to_ir`] translates a shader of any stage and era; nothing is refused that has a meaning. What comes out is the
-//! stage `parsed` of the pipeline:
+//! [`to_ir`] translates a shader of any stage and era, and rejects none that has a meaning. The result is the stage
+//! `parsed` of the pipeline:
 //!
-//! * `TEMP`s are registers (`decl_reg`); those of a declared array, and all of them when some access names no array,
-//!   are elements of `shader_temp` array variables. Each used component of an `ADDR` is a scalar register of its own.
-//! * Inputs and outputs are variables; `driver_location` is the number of the TGSI register, `location` as
-//!   [`crate::slots`] says. Outputs are collected in shadow registers (an array variable where they are addressed
-//!   indirectly) and stored at the end of `main`, to which every `RET` of it leads, and at each `EMIT`; tessellation
-//!   control shaders store at once, because other invocations see their outputs.
-//! * Samplers and images are variables too, made on first use; buffers, shared memory and counters are addressed by
-//!   number (variables of constant buffers but the first and of counters only say which ranges are declared).
+//! * `TEMP`s are registers (`decl_reg`); those of a declared array, or all of them if some access has no array number,
+//!   are elements of `shader_temp` array variables. Each used component of an `ADDR` is a scalar register.
+//! * Inputs and outputs are variables; `driver_location` is the number of the TGSI register, `location` is defined by
+//!   [`crate::slots`]. Outputs are collected in shadow registers (an array variable if they are addressed indirectly)
+//!   and stored at each `EMIT` and at the end of `main`, to which its `RET`s jump. Tessellation control shaders store
+//!   immediately, because other invocations can read their outputs.
+//! * Samplers and images are variables too, created on first use; buffers, shared memory and counters are addressed by
+//!   number (the variables of counters and of constant buffers other than the first only describe the declared ranges).
 //! * A shader with subroutines keeps all state in variables, because registers belong to one function; each subroutine
-//!   is a function.
-//! * Next to nothing is optimised: every read of what may change loads, every write stores. Swizzles stand in the
-//!   sources of ALU instructions; modifiers are instructions of their own.
+//!   becomes a function.
+//! * Almost nothing is optimised: every read of mutable state loads, every write stores. Swizzles are part of the
+//!   sources of ALU instructions; modifiers are separate instructions.
 //!
 //! Meaning where TGSI or hardware leaves it open is that of the interpreter ([`tgsi_run`]): an undeclared register
 //! reads 0 and drops writes, and so does an index outside its array.
 //!
-//! Translation is linear in the size of the shader and uses explicit stacks only.
+//! Translation takes linear time and uses explicit stacks only.
 
 mod alu;
 mod alu64;
@@ -58,17 +58,17 @@ use usage::Usage;
 pub struct ToIrOptions {
     /// Name of the shader, for prints.
     pub name: String,
-    /// `KILL` and `KILL_IF` become `demote`, for targets whose derivatives need the killed lanes.
+    /// `KILL` and `KILL_IF` become `demote`, for targets that need the killed lanes for derivatives.
     pub kill_is_demote: bool,
-    /// The subroutines that are to stay functions: they are marked (`noinline`). Without it none.
+    /// Which subroutines are kept as functions, marked `noinline`; none if all are inlined.
     pub keep_subroutines: Option<KeepSubroutines>,
 }
 
 /// Translates a shader.
 ///
 /// # Errors
-/// [`MalformedShader`]: blocks that do not nest, calls without target, recursion, missing operands. A shader that the
-/// check passes has no errors.
+/// [`MalformedShader`]: blocks that do not nest, calls without target, recursion, missing operands. A shader that
+/// passes the check has no errors.
 pub fn to_ir(shader: &Shader, options: &ToIrOptions) -> Result<IrShader, MalformedShader> {
     let structure = prepared(shader)?;
     let usage = Usage::of(shader, &structure);
@@ -94,9 +94,9 @@ pub fn to_ir(shader: &Shader, options: &ToIrOptions) -> Result<IrShader, Malform
     }
     context.subroutines = functions;
 
-    // Bodies are built outside of the shader, so that types and variables can be made at the same time.
+    // Bodies are built outside the shader, so that types and variables can be created at the same time.
     let mut main = Body::new();
-    // What an instruction becomes at most, passes included; large shaders are less dense.
+    // Upper bound of the expansion of an instruction, passes included; large shaders are less dense.
     let count = shader.instructions.len();
     main.reserve_insts((12 * count).min(6 * count + 100_000));
     let mut translator = Translator::main(&mut context, &mut main);

@@ -16,20 +16,20 @@ use super::textures::alu_type;
 use tgsi::shader::{Instruction, Register, Src};
 use tgsi::tables::{File, MemoryQualifiers, Opcode, OperandType, Processor, TextureTarget};
 
-/// The resource that an operand names.
+/// The resource that an operand refers to.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Resource {
     /// Number of a storage buffer.
     Buffer(Def),
     /// The memory of the workgroup.
     Shared,
-    /// Number of a `ubo` block: that of the constant buffer less 1.
+    /// Number of a `ubo` block: that of the constant buffer minus 1.
     Constants(Def),
-    /// Buffer, byte offset of the counter in it, and the counters that an index register adds.
+    /// Buffer, byte offset of the counter in it, and the counter number that an index register adds.
     Counter { buffer: CounterBuffer, offset: i32, dynamic: Option<Def> },
     /// An image, by deref or handle.
     Image(ImageAccess),
-    /// Nothing that could be accessed.
+    /// A resource that does not exist.
     Nothing,
 }
 
@@ -37,7 +37,7 @@ pub(super) enum Resource {
 #[derive(Clone, Copy, Debug)]
 pub(super) enum CounterBuffer {
     Known(i32),
-    /// The number is known at run time.
+    /// A number known at run time.
     Index(Def),
 }
 
@@ -58,7 +58,7 @@ const MOST_COUNTERS: i32 = 1 << 24;
 /// Alignment of every access to buffers.
 pub(super) const ALIGNMENT: [(IndexKind, i32); 2] = [(IndexKind::AlignMul, 4), (IndexKind::AlignOffset, 0)];
 
-/// Access flags of an instruction's qualifiers.
+/// Returns the access flags for an instruction's qualifiers.
 pub(super) fn access(instruction: &Instruction) -> Access {
     let qualifiers = instruction.memory.map(|memory| memory.qualifiers).unwrap_or_default();
     [
@@ -72,7 +72,7 @@ pub(super) fn access(instruction: &Instruction) -> Access {
     .fold(Access::NONE, |access, (_, flag)| access.union(flag))
 }
 
-/// Type of an image's texels.
+/// Returns the type of an image's texels.
 fn texel_type(format: PixelFormat) -> ScalarType {
     if format.is_sint() {
         ScalarType::Int
@@ -84,7 +84,7 @@ fn texel_type(format: PixelFormat) -> ScalarType {
 }
 
 impl ImageAccess {
-    /// The indices that every image intrinsic has.
+    /// Returns the indices of all image intrinsics.
     pub(super) fn indices(&self) -> arrayvec::ArrayVec<(IndexKind, i32), 6> {
         [
             (IndexKind::ImageDim, self.target.sampler_dim().to_i32()),
@@ -98,14 +98,14 @@ impl ImageAccess {
 }
 
 impl Translator<'_, '_> {
-    /// Looks up the resource that an operand names.
+    /// Looks up the resource that an operand refers to.
     pub(super) fn resource(&mut self, instruction: &Instruction, src: &Src) -> Resource {
         let register = src.register;
         match register.file {
             File::Buffer => Resource::Buffer(self.index(register.index, register.indirect)),
             File::Memory => Resource::Shared,
             File::Constant | File::ConstantBuffer => {
-                // The buffer is the outer index if there is one. Block k is constant buffer k + 1.
+                // The buffer is the outer index, if there is one. Block k is constant buffer k + 1.
                 let (index, indirect) = match register.dimension {
                     Some(outer) => (outer.index, outer.indirect),
                     None => (register.index, register.indirect),
@@ -149,7 +149,7 @@ impl Translator<'_, '_> {
             (_, Some(declared)) => declared.target,
             _ => TextureTarget::Buffer,
         };
-        // An instruction that does not say the format leaves it to the declaration.
+        // An instruction without a format uses that of the declaration.
         let format = match declared {
             Some(declared) if memory.format == PixelFormat::NONE => declared.format,
             _ => memory.format,
@@ -164,7 +164,7 @@ impl Translator<'_, '_> {
         let access = access(instruction);
         self.note_image(name, format, access, declared.is_none_or(|declared| declared.writable));
         let info = &mut self.context.ir.info;
-        // Masks have 64 bits, and an index may reach a thousand times as many units.
+        // Masks have 64 bits, but an index may address a thousand times as many units.
         let (first, last) = match register.indirect {
             Some(indirect) => self
                 .context
@@ -199,7 +199,7 @@ impl Translator<'_, '_> {
         }
     }
 
-    /// Coordinates (a vec4) and sample of an image access.
+    /// Returns the coordinates (a vec4) and the sample of an image access.
     pub(super) fn texel(&mut self, src: &Src, target: TextureTarget) -> (Def, Def) {
         let coordinate = self.vector(src, OperandType::Uint, 4);
         let sample = if target.is_msaa() { self.b.channel(coordinate, 3) } else { self.constant(0) };
@@ -225,7 +225,7 @@ impl Translator<'_, '_> {
         if mask == 0 {
             return;
         }
-        // A load covers the components up to the last that is written.
+        // A load covers the components up to the last written one.
         let count = 8 - mask.leading_zeros() as u8;
         let shape = Shape::new(count, 32);
         let flags = (IndexKind::Access, access(instruction).to_i32());
@@ -255,7 +255,7 @@ impl Translator<'_, '_> {
                 let value = self.in_counter_buffer(buffer, offset, address, |t, counter| {
                     t.b.intrinsic_def(IntrinsicOp::AtomicCounterRead, &[counter.address], &counter.indices, shape)
                 });
-                // One word, in every channel, as atomics return it.
+                // One word in every channel, as for atomics.
                 self.write(instruction, AluSrc::new(value, Swizzle::replicate(0)));
                 return;
             }
@@ -313,14 +313,14 @@ impl Translator<'_, '_> {
                 let op = if image.is_handle { IntrinsicOp::BindlessImageStore } else { IntrinsicOp::ImageDerefStore };
                 self.b.intrinsic(op, &[image.name, coordinate, sample, value, level], &indices, None);
             }
-            // Checked shaders store to nothing else.
+            // Checked shaders store to no other resource.
             Resource::Counter { .. } | Resource::Constants(_) | Resource::Nothing => {}
         }
     }
 
-    /// Byte offset of a counter, in two parts the second of which is known: index register and operand count counters
-    /// beyond that of the register, and only their sum names one. The second is always the counter of the register:
-    /// hosts take the array that they index from it.
+    /// Returns the byte offset of a counter in two parts, the second of which is known. The index register and the
+    /// operand both add to the counter of the register, and only the sum must be the number of a counter. The second
+    /// part is always the counter of the register, because hosts determine the indexed array from it.
     pub(super) fn counter_address(&mut self, address: &Src, dynamic: Option<Def>, offset: i32) -> (Def, i32) {
         let known = self.known_word(address, 0);
         let counters = match (known, dynamic) {
@@ -331,7 +331,8 @@ impl Translator<'_, '_> {
                 dynamic.map_or(counters, |dynamic| self.b.alu(AluOp::Iadd, &[counters, dynamic]))
             }
         };
-        // Cut to where there are none any more, so that the bytes cannot come round to one that exists.
+        // Clamp the number to a range without counters at its ends, so that the byte offset cannot wrap around to an
+        // existing one.
         let (least, most) = (self.constant(-MOST_COUNTERS as u32), self.constant(MOST_COUNTERS as u32));
         let counters = self.b.alu(AluOp::Imax, &[counters, least]);
         let counters = self.b.alu(AluOp::Imin, &[counters, most]);
@@ -339,7 +340,8 @@ impl Translator<'_, '_> {
         (self.b.alu(AluOp::Ishl, &[counters, two]), offset)
     }
 
-    /// `RESQ`: bytes of a buffer in x (the other channels stay), or the size and samples of an image.
+    /// Translates `RESQ`: the bytes of a buffer in x (the other channels are unchanged), or the size and samples of an
+    /// image.
     fn query_resource(&mut self, instruction: &Instruction) {
         let Some(&name) = instruction.src.first() else { return };
         let mask = instruction.dst.first().map_or(0, |dst| dst.write_mask & 0xf);
@@ -350,7 +352,7 @@ impl Translator<'_, '_> {
             Resource::Image(image) => return self.query_image(instruction, &image),
             _ if mask & 1 == 0 => return,
             Resource::Buffer(number) => self.b.intrinsic_def(IntrinsicOp::GetSsboSize, &[number], &flags, shape),
-            // Checked shaders ask for nothing else.
+            // Checked shaders query no other resource.
             Resource::Constants(_) | Resource::Shared | Resource::Counter { .. } | Resource::Nothing => {
                 self.constant(0)
             }
@@ -377,9 +379,6 @@ impl Translator<'_, '_> {
             _ => AluSrc::component(zero, 0),
         });
     }
-
-    // ---- barriers
-    // -----------------------------------------------------------------------------------------------------------
 
     fn barrier(&mut self) {
         // Outputs of a tessellation control shader are shared between its invocations.

@@ -30,7 +30,7 @@ impl Translator<'_, '_> {
             Opcode::Pk2h | Opcode::Pk2us | Opcode::Pk4b | Opcode::Pk4ub => {
                 let mut value = self.fetch(src, OperandType::Float, Lanes::first(components));
                 if instruction.opcode == Opcode::Pk4b {
-                    // NaN packs as 0, where clamping alone would make it the least value.
+                    // NaN packs as 0, whereas clamping alone would give the minimum.
                     let ordered = self.b.alu_sized(AluOp::Feq, components, &[value, value]);
                     let zero = AluSrc::new(self.constant(0), tgsi_ir::Swizzle::replicate(0));
                     value = self.b.alu_sized(AluOp::Bcsel, components, &[ordered.into(), value, zero]).into();
@@ -41,7 +41,7 @@ impl Translator<'_, '_> {
             _ => {
                 let word = self.fetch_channel(src, OperandType::Uint, 0);
                 let value = self.b.alu_sized(op, components, &[word]);
-                // Two values are repeated: z as x, w as y.
+                // Two values are repeated: z is x, w is y.
                 let swizzle = tgsi_ir::Swizzle::new(if components == 2 { &[0, 1, 0, 1] } else { &[0, 1, 2, 3] });
                 self.write(instruction, AluSrc::new(value, swizzle));
             }

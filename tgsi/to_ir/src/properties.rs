@@ -9,24 +9,24 @@ use tgsi_ir::variable::{VariableData, VariableModes};
 use super::declarations::Context;
 use tgsi::tables::{File, MemoryType, Primitive, Processor, PropertyName};
 
-/// Bytes of shared memory of a shader that has some: TGSI does not say how much, the smallest size that every API
-/// grants.
+/// Bytes of shared memory of a shader that has some: TGSI does not specify the size, so this is the minimum that every
+/// API guarantees.
 const SHARED_MEMORY_SIZE: u32 = 32 * 1024;
 
-/// The stage that a `NEXT_SHADER` property names.
+/// Returns the stage of a `NEXT_SHADER` property.
 fn next_stage(value: u32) -> Option<Stage> {
     Processor::from_value(value).map(crate::slots::stage_of)
 }
 
-/// The name of a primitive type in prints.
+/// Returns the printed name of a primitive type.
 fn primitive(value: u32) -> String {
     Primitive::from_value(value).map_or_else(String::new, |primitive| primitive.name().to_owned())
 }
 
 impl Context<'_> {
-    /// Makes variables that say what the shader declares of constant buffers (`ubo_<k>`, of vec4s, binding `k - 1`;
+    /// Creates variables that describe the declared ranges of constant buffers (`ubo_<k>`, of vec4s, binding `k - 1`;
     /// buffer 0 is `num_uniforms` long) and of atomic counters (`counters_<k>_<first>`, binding `k`, `driver_location`
-    /// the first counter). Nothing derefs them: they are there for those who have to declare the same again.
+    /// the first counter). They are never dereferenced; drivers use them to emit equivalent declarations.
     pub(super) fn declare_buffers(&mut self) {
         let mut sizes: BTreeMap<u32, u32> = BTreeMap::new();
         let mut counters: BTreeSet<(u32, u32, u32)> = BTreeSet::new();
@@ -63,7 +63,7 @@ impl Context<'_> {
         }
     }
 
-    /// Fills the shader's information from properties and declarations. An absent property acts as 0.
+    /// Sets the shader's information from properties and declarations. An absent property counts as 0.
     pub(super) fn fill_info(&mut self) {
         let shader = self.shader;
         let property = |name| shader.property(name).unwrap_or(0);
@@ -162,7 +162,7 @@ impl Context<'_> {
         }
     }
 
-    /// Adds what is known only after translation.
+    /// Adds the information that is only known after translation.
     pub(super) fn finish_info(&mut self) {
         self.ir.info.fs.uses_sample_qualifier = self.shader.processor == Processor::Fragment
             && self.ir.globals_with(VariableModes::SHADER_IN).any(|(_, data)| data.sample);

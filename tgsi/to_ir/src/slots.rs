@@ -1,10 +1,10 @@
 //! Semantics of TGSI registers and slots of IR variables, in both directions.
 //!
 //! The IR names an input or output by a slot ([`tgsi_ir::slots`]): `VARYING_SLOT_*` between stages, `VERT_ATTRIB_*` for
-//! vertex inputs, `FRAG_RESULT_*` for fragment outputs. Not every semantic has one (`GENERIC` from 32 on, `NORMAL`, a
-//! second `POSITION`, ...); those get an *extended* location, `0x10000 * (1 + semantic) + index`, which no slot table
-//! knows. The mapping is a bijection between the pairs (semantic, index) and their locations, for every stage and file;
-//! [`semantic_of`] also understands `FRAG_RESULT_COLOR`, which a fragment shader with the property
+//! vertex inputs, `FRAG_RESULT_*` for fragment outputs. Semantics without a slot (`GENERIC` from 32 on, `NORMAL`, a
+//! second `POSITION`, ...) get an *extended* location, `0x10000 * (1 + semantic) + index`, which is outside all slot
+//! tables. The mapping is a bijection between the pairs (semantic, index) and their locations, for every stage and
+//! file; [`semantic_of`] also accepts `FRAG_RESULT_COLOR`, which a fragment shader with the property
 //! `FS_COLOR0_WRITES_ALL_CBUFS` uses for `COLOR[0]`.
 
 use tgsi_ir::shader::Stage;
@@ -12,7 +12,7 @@ use tgsi_ir::slots::{frag_result, varying, vert_attrib};
 
 use tgsi::tables::{File, Processor, Semantic};
 
-/// The stage of a processor.
+/// Returns the stage of a processor.
 pub const fn stage_of(processor: Processor) -> Stage {
     match processor {
         Processor::Vertex => Stage::Vertex,
@@ -26,7 +26,7 @@ pub const fn stage_of(processor: Processor) -> Stage {
     }
 }
 
-/// The processor of a stage. Kernels are compute shaders.
+/// Returns the processor of a stage. Kernels are compute shaders.
 pub const fn processor_of(stage: Stage) -> Processor {
     match stage {
         Stage::Vertex => Processor::Vertex,
@@ -40,7 +40,7 @@ pub const fn processor_of(stage: Stage) -> Processor {
     }
 }
 
-/// First extended location.
+/// The first extended location.
 pub const FIRST_EXTENDED_LOCATION: i32 = 0x1_0000;
 
 /// Number of generic vertex attributes that have slots.
@@ -80,7 +80,7 @@ const FRAGMENT_RESULTS: &[SlotRun] = &[
     (Semantic::Color, 0, 8, frag_result::DATA0),
 ];
 
-/// Slots of vertex attributes: these have no semantic, the index is that of the register.
+/// Slots of vertex attributes. These have no semantic; the index is that of the register.
 const ATTRIBUTES: &[SlotRun] = &[(Semantic::Generic, 0, VERTEX_ATTRIBUTES, vert_attrib::GENERIC0)];
 
 const fn table(processor: Processor, file: File) -> &'static [SlotRun] {
@@ -91,8 +91,8 @@ const fn table(processor: Processor, file: File) -> &'static [SlotRun] {
     }
 }
 
-/// The location of a register with this semantic. Vertex inputs have no semantic: pass `GENERIC` and the number of the
-/// register.
+/// Returns the location of a register with this semantic. Vertex inputs have no semantic: pass `GENERIC` and the number
+/// of the register.
 pub fn location_of(processor: Processor, file: File, semantic: Semantic, index: u32) -> i32 {
     table(processor, file)
         .iter()
@@ -103,7 +103,7 @@ pub fn location_of(processor: Processor, file: File, semantic: Semantic, index: 
         )
 }
 
-/// The semantic and index that have this location; none if no register has it. The inverse of [`location_of`].
+/// Returns the semantic and index with this location, or none if no register has it. The inverse of [`location_of`].
 pub fn semantic_of(processor: Processor, file: File, location: i32) -> Option<(Semantic, u32)> {
     if location >= FIRST_EXTENDED_LOCATION {
         let semantic = Semantic::from_value((location / FIRST_EXTENDED_LOCATION - 1) as u32)?;

@@ -1,8 +1,8 @@
 //! Values of source operands.
 //!
-//! A fetched operand is an [`AluSrc`]: the value of the register as it was loaded, with the operand's swizzle, for the
-//! consumer to read through. Modifiers are instructions on the components that are read. A register is loaded once an
-//! instruction, however often it is named, constants and inputs mostly once a block.
+//! A fetched operand is an [`AluSrc`]: the loaded value of the register with the operand's swizzle, through which the
+//! consumer reads. Modifiers are instructions on the components that are read. A register is loaded once per
+//! instruction, however often it occurs; constants and inputs are mostly loaded once per block.
 
 use tgsi_environment::SystemValue;
 use tgsi_ir::alu::{AluOp, AluType};
@@ -16,7 +16,7 @@ use super::control_flow::{KNOWN_WORDS, Translator};
 use tgsi::shader::{Indirect, Register, Src};
 use tgsi::tables::{File, OperandType, Processor, Semantic};
 
-/// The channels that are computed: component i of a computed value is channel `channel[i]` of the instruction.
+/// The computed channels: component i of a computed value is channel `channel[i]` of the instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Lanes {
     pub(super) count: u8,
@@ -24,7 +24,7 @@ pub(super) struct Lanes {
 }
 
 impl Lanes {
-    /// Four components; channels that `mask` leaves out repeat one that it has, so that they read nothing of their own.
+    /// Returns four components; channels outside `mask` repeat one inside it, so that they cause no additional reads.
     pub(super) fn full(mask: u8) -> Lanes {
         let first = mask.trailing_zeros().min(3) as u8;
         let mut last = first;
@@ -37,7 +37,7 @@ impl Lanes {
         Lanes { count: 4, channel }
     }
 
-    /// Only the channels of `mask`.
+    /// Returns only the channels of `mask`.
     pub(super) fn compact(mask: u8) -> Lanes {
         let mut lanes = Lanes { count: 0, channel: [0; 4] };
         for channel in (0..4).filter(|channel| mask >> channel & 1 != 0) {
@@ -65,7 +65,7 @@ impl Lanes {
 
     /// Reads a swizzled value of these lanes by channel.
     pub(super) fn swizzled_by_channel(self, value: AluSrc) -> AluSrc {
-        // With four lanes each channel that counts is the component of its own number.
+        // With four lanes, each relevant channel is the component with the same number.
         if self.count == 4 {
             return value;
         }
@@ -84,7 +84,7 @@ pub(super) struct Loaded {
     pub(super) components: Swizzle,
 }
 
-/// A register that never changes, as it was loaded last.
+/// The most recent load of a register that never changes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Unchanging {
     register: Register,
@@ -100,10 +100,7 @@ impl From<Def> for Loaded {
 }
 
 impl Translator<'_, '_> {
-    // ---- constants
-    // ------------------------------------------------------------------------------------------------------
-
-    /// Marks the end of what stands at the top of the function; constants follow here.
+    /// Marks the end of the top of the function; constants are inserted here.
     pub(super) fn end_of_top(&mut self) {
         let start = self.b.body.start_block();
         if let Some(last) = self.b.body.last_inst(start) {
@@ -111,7 +108,7 @@ impl Translator<'_, '_> {
         }
     }
 
-    /// A constant at the top of the function, each made once.
+    /// Returns a constant at the top of the function, without duplicates.
     pub(super) fn constant_of(&mut self, bit_size: u8, values: &[u64]) -> Def {
         let key = (bit_size, values.iter().copied().collect());
         if let Some(&def) = self.constants.get(&key) {
@@ -126,7 +123,7 @@ impl Translator<'_, '_> {
         };
         self.b.body.insert_inst(cursor, inst);
         self.top = Some(inst);
-        // A load_const always has a value; undefined is what remains if that ever changed.
+        // A load_const always has a value; the fallback is an undefined one.
         let def = self.b.body.inst_def(inst).unwrap_or_else(|| self.b.undef(shape.num_components, bit_size));
         self.constants.insert(key, def);
         def
@@ -155,7 +152,7 @@ impl Translator<'_, '_> {
         self.constant_of(32, &words.map(u64::from))
     }
 
-    /// An immediate; 0 if there is none with this number.
+    /// Returns the immediate with this number, or 0 if it does not exist.
     pub(super) fn immediate(&mut self, index: i32) -> Def {
         if self.immediates.is_empty() {
             self.immediates.resize(self.context.shader.immediates.len(), None);
@@ -179,14 +176,14 @@ impl Translator<'_, '_> {
             .map_or([0; 4], |immediate| std::array::from_fn(|component| immediate.word(component)))
     }
 
-    /// The word that a channel of an operand has, if that is known: it is an immediate.
+    /// Returns the word in a channel of an operand, if it is known, that is, an immediate.
     pub(super) fn known_word(&self, src: &Src, channel: usize) -> Option<u32> {
         let register = &src.register;
         (register.file == File::Immediate && register.indirect.is_none() && !src.absolute && !src.negate)
             .then(|| self.immediate_words(register.index)[usize::from(src.swizzle[channel & 3] & 3)])
     }
 
-    /// Builds instructions with flags other than those of the TGSI instruction.
+    /// Builds instructions with other flags than those of the TGSI instruction.
     pub(super) fn with_flags<T>(&mut self, flags: AluFlags, build: impl FnOnce(&mut Self) -> T) -> T {
         let before = std::mem::replace(&mut self.b.flags, flags);
         let result = build(self);
@@ -203,13 +200,10 @@ impl Translator<'_, '_> {
         self.with_flags(AluFlags::NONE, |t| t.b.alu(AluOp::Iadd, &[value, constant]))
     }
 
-    // ---- operands
-    // -------------------------------------------------------------------------------------------------------
-
-    /// An operand as the channels of `lanes` read it.
+    /// Returns an operand as the channels of `lanes` read it.
     pub(super) fn fetch(&mut self, src: &Src, operand: OperandType, lanes: Lanes) -> AluSrc {
         let mut selectors = lanes.channel.map(|channel| src.swizzle[usize::from(channel & 3)] & 3);
-        // Beyond the lanes nothing is read; the first selector is one that is valid.
+        // Components beyond the lanes are not read; the first selector is a valid one for them.
         for position in 1..4 {
             if position >= usize::from(lanes.count) {
                 selectors[position] = selectors[0];
@@ -222,18 +216,18 @@ impl Translator<'_, '_> {
         self.modified(AluSrc::new(loaded.def, swizzle), lanes.count, src, operand)
     }
 
-    /// One channel of an operand.
+    /// Returns one channel of an operand.
     pub(super) fn fetch_channel(&mut self, src: &Src, operand: OperandType, channel: u8) -> AluSrc {
         self.fetch(src, operand, Lanes::one(channel))
     }
 
-    /// One channel of an operand as a scalar value.
+    /// Returns one channel of an operand as a scalar value.
     pub(super) fn scalar(&mut self, src: &Src, operand: OperandType, channel: u8) -> Def {
         let value = self.fetch_channel(src, operand, channel);
         self.b.mov(value, 1)
     }
 
-    /// The first `count` channels of an operand as a vector.
+    /// Returns the first `count` channels of an operand as a vector.
     pub(super) fn vector(&mut self, src: &Src, operand: OperandType, count: u8) -> Def {
         let value = self.fetch(src, operand, Lanes::first(count));
         self.b.mov(value, count)
@@ -257,7 +251,7 @@ impl Translator<'_, '_> {
         value
     }
 
-    /// The run-time part of an index.
+    /// Returns the run-time part of an index.
     pub(super) fn index_value(&mut self, indirect: Indirect) -> Def {
         let component = indirect.component & 3;
         let register = Register::new(indirect.file, indirect.index);
@@ -265,7 +259,7 @@ impl Translator<'_, '_> {
         self.b.mov(AluSrc::component(loaded.def, loaded.components.get(usize::from(component))), 1)
     }
 
-    /// An index with its run-time part, if it has one.
+    /// Returns an index with its run-time part, if it has one.
     pub(super) fn index(&mut self, index: i32, indirect: Option<Indirect>) -> Def {
         match indirect {
             Some(indirect) => {
@@ -290,20 +284,19 @@ impl Translator<'_, '_> {
             return *loaded;
         }
         let loaded = self.load_uncached(register, operand);
-        // A full cache means loading again, no more.
+        // If the cache is full, the register is loaded again.
         let _ = self.loaded.try_push((*register, loaded));
         loaded
     }
 
-    /// Whether a register reads the same throughout the shader.
+    /// Whether a register has the same value throughout the shader.
     fn never_changes(register: &Register) -> bool {
         matches!(register.file, File::Constant | File::ConstantBuffer | File::Input)
             && register.indirect.is_none()
             && register.dimension.is_none_or(|outer| outer.indirect.is_none())
     }
 
-    /// Loads a register that never changes: not again where an earlier load stands in the same block, or in the first
-    /// one.
+    /// Loads a register that never changes, reusing an earlier load in the same block or in the first one.
     fn load_unchanging(&mut self, register: &Register, operand: OperandType) -> Loaded {
         let block = self.b.block();
         let position = register.index as usize % self.unchanging.len();
@@ -333,7 +326,7 @@ impl Translator<'_, '_> {
                 None => self.zero(),
             },
             File::Constant | File::ConstantBuffer => self.load_constant_register(register, operand),
-            // The first two are loaded component by component, the others have no value.
+            // The first two are loaded component by component; the others have no value.
             File::Address
             | File::SystemValue
             | File::Null
@@ -354,7 +347,7 @@ impl Translator<'_, '_> {
         self.b.load_deref(deref, Shape::new(4, 32)).into()
     }
 
-    /// Whether an outer index takes the operand out of a file that has none.
+    /// Whether the operand has an outer index although its file has only one buffer.
     fn is_elsewhere(register: &Register) -> bool {
         register.dimension.is_some_and(|dimension| dimension.indirect.is_none() && dimension.index != 0)
     }
@@ -376,7 +369,7 @@ impl Translator<'_, '_> {
         }
     }
 
-    /// The array variable that an indirect access goes to, and the registers that it may reach.
+    /// Returns the array variable of an indirect access, and the registers that it may address.
     pub(super) fn indirect_array(
         &self,
         file: File,
@@ -413,7 +406,7 @@ impl Translator<'_, '_> {
             let size = self.context.ir.num_uniforms as i32;
             let (offset, range) = match register.indirect {
                 Some(indirect) => (self.index_value(indirect), (size - register.index).max(1)),
-                // A negative register number is outside of the buffer.
+                // A negative register number is out of bounds.
                 None if register.index < 0 => return self.zero(),
                 None => (self.constant(0), 1),
             };
@@ -440,7 +433,7 @@ impl Translator<'_, '_> {
         let offset = match register.indirect {
             Some(indirect) => {
                 let index = self.index(register.index, Some(indirect));
-                // An index so large that its byte offset would come round again is beyond every buffer.
+                // Clamp the index, so that the byte offset cannot wrap around; the result is beyond every buffer.
                 let most = self.constant(u32::MAX >> 4);
                 let index = self.b.alu(AluOp::Umin, &[index, most]);
                 let four = self.constant(4);
@@ -462,10 +455,7 @@ impl Translator<'_, '_> {
         self.b.intrinsic_def(IntrinsicOp::LoadUbo, &[block, offset], &indices, shape).into()
     }
 
-    // ---- system values
-    // --------------------------------------------------------------------------------------------------
-
-    /// A system value of fewer than four components; the others, if they are read, are 0.
+    /// Returns a system value of fewer than four components; the others, if they are read, are 0.
     fn padded(&mut self, def: Def, components: u8, needed: u8) -> Loaded {
         let swizzle: [u8; 4] = std::array::from_fn(|position| (position as u8).min(components.saturating_sub(1)));
         if needed >> components == 0 {
@@ -516,7 +506,7 @@ impl Translator<'_, '_> {
                 let words = self.b.alu(AluOp::Unpack642x32, &[def]);
                 self.padded(words, 2, needed)
             }
-            // A register has four of the words that a value may have.
+            // A value may have more words than the four of a register.
             _ => self.padded(def, components.min(4), needed),
         }
     }

@@ -53,7 +53,7 @@ impl Translator<'_, '_> {
         let target = self.query_target(instruction);
         let checks = instruction.opcode == Opcode::Sviewinfo;
         let level = self.scalar(&level, OperandType::Uint, 0);
-        // The sizes first: a driver with one instruction for both finds the levels after them.
+        // The sizes come first: a driver with one instruction for both finds the levels after them.
         let mut size = None;
         if mask & 7 != 0 {
             let Some(mut lookup) = self.start_lookup(instruction, TexOp::Txs, target, false) else { return };
@@ -67,7 +67,7 @@ impl Translator<'_, '_> {
             levels = Some(self.b.texture(lookup.data, &lookup.sources));
         }
         if let (true, Some((size, components)), Some(levels)) = (checks, &mut size, levels) {
-            // A level beyond the last has no size.
+            // A level beyond the last has size 0.
             let exists = self.b.alu(AluOp::Ult, &[level, levels]);
             let zero = AluSrc::component(self.constant(0), 0);
             let sources = [AluSrc::component(exists, 0), (*size).into(), zero];
@@ -87,20 +87,20 @@ impl Translator<'_, '_> {
         Some(self.b.texture(lookup.data, &lookup.sources))
     }
 
-    /// Whether a query of samples asks for those of a view.
+    /// Whether a query of samples is about a view.
     fn is_view(&self, instruction: &Instruction) -> bool {
         instruction.src.first().is_some_and(|src| src.register.file == File::SamplerView)
     }
 
-    /// Samples of a view; an operand that is none stands for the render target, of which nothing is known but that it
-    /// has a sample.
+    /// Returns the samples of a view. An operand that is not a view denotes the render target, which is only known to
+    /// have a sample.
     fn samples(&mut self, instruction: &Instruction) -> Def {
         let samples = if self.is_view(instruction) { self.query_samples(instruction) } else { None };
         samples.unwrap_or_else(|| self.constant(1))
     }
 
-    /// The position of a sample in the standard pattern of the view's number of samples. Of the render target, which
-    /// has one sample, that is the centre, whatever the number.
+    /// Translates the position of a sample in the standard pattern for the view's number of samples. The render target
+    /// has one sample, at the centre, for every sample number.
     fn sample_position(&mut self, instruction: &Instruction) {
         let Some(&number) = instruction.src.get(1) else { return };
         let position = if self.is_view(instruction) {
@@ -121,7 +121,7 @@ impl Translator<'_, '_> {
         );
     }
 
-    /// The 64-bit handle of a unit, in xy.
+    /// Writes the 64-bit handle of a unit to xy.
     pub(super) fn handle(&mut self, instruction: &Instruction, kind: DescType) {
         let Some(src) = instruction.src.first() else { return };
         let Src { register: Register { index, indirect, .. }, .. } = *src;

@@ -1,8 +1,8 @@
 //! Texture lookups, and the variables of samplers.
 //!
-//! A unit has a `uniform` variable of a combined sampler type, made on first use; another target on the same unit makes
-//! another one. Where some access to the file is indirect, the units that it may reach are one array variable. A source
-//! that is no sampler holds a bindless handle in xy.
+//! A unit has a `uniform` variable of a combined sampler type, created on first use; another target on the same unit
+//! gets another variable. If some access to the file is indirect, the units that it may address are one array variable.
+//! A source that is not a sampler holds a bindless handle in xy.
 
 use hashbrown::HashMap;
 
@@ -24,7 +24,7 @@ pub(super) struct ResourceVariables {
     pub(super) by_type: HashMap<(Type, i32), Variable>,
 }
 
-/// The source of an intrinsic that names a texture or sampler.
+/// The source of an intrinsic that refers to a texture or sampler.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Unit {
     /// A deref of a sampler variable.
@@ -41,7 +41,7 @@ const fn result_type(return_type: ReturnType) -> ScalarType {
     }
 }
 
-/// The type of a value of this scalar type in 32 bits.
+/// Returns the 32-bit ALU type of this scalar type.
 pub(super) const fn alu_type(scalar: ScalarType) -> AluType {
     match scalar {
         ScalarType::Int => AluType::INT32,
@@ -50,7 +50,7 @@ pub(super) const fn alu_type(scalar: ScalarType) -> AluType {
     }
 }
 
-/// A lookup that is being put together.
+/// A lookup under construction.
 pub(super) struct Lookup {
     pub(super) data: TexData,
     pub(super) sources: arrayvec::ArrayVec<(TexSrcKind, Def), 16>,
@@ -58,13 +58,13 @@ pub(super) struct Lookup {
 
 impl Lookup {
     pub(super) fn push(&mut self, kind: TexSrcKind, def: Def) {
-        // There are fewer kinds of sources than the list has room for.
+        // The capacity is larger than the number of kinds of sources.
         let _ = self.sources.try_push((kind, def));
     }
 }
 
 impl Translator<'_, '_> {
-    /// Target of a lookup: the instruction's, or that of the sampler view.
+    /// Returns the target of a lookup: that of the instruction, or that of the sampler view.
     pub(super) fn texture_target(&self, instruction: &Instruction, view: &Src) -> TextureTarget {
         let own = instruction.texture.as_ref().map_or(TextureTarget::Unknown, |texture| texture.target);
         if own != TextureTarget::Unknown {
@@ -78,7 +78,7 @@ impl Translator<'_, '_> {
             .unwrap_or(TextureTarget::Texture2D)
     }
 
-    /// Type of what a unit returns: that of the view's declaration, else the instruction's.
+    /// Returns the result type of a unit: that of the view's declaration, otherwise that of the instruction.
     pub(super) fn sampled_type(&self, instruction: &Instruction, view: &Src) -> ScalarType {
         let declared = self
             .context
@@ -89,7 +89,7 @@ impl Translator<'_, '_> {
         declared.or(own).map_or(ScalarType::Float, result_type)
     }
 
-    /// A variable of samplers or images for the units from `first` on, made if it is not there yet.
+    /// Returns a variable of samplers or images for the units from `first` on, creating it if necessary.
     pub(super) fn resource_variable(&mut self, name: &str, ty: Type, mode: VariableModes, first: i32) -> Variable {
         if let Some(&variable) = self.context.resources.by_type.get(&(ty, first)) {
             return variable;
@@ -103,7 +103,7 @@ impl Translator<'_, '_> {
         variable
     }
 
-    /// A deref of a unit's variable of the given element type.
+    /// Returns a deref of a unit's variable with the given element type.
     pub(super) fn resource_deref(&mut self, name: &str, register: &Register, ty: Type, mode: VariableModes) -> Def {
         let file = register.file;
         let array = register.indirect.map_or(0, |indirect| indirect.array_id);
@@ -121,7 +121,7 @@ impl Translator<'_, '_> {
         self.b.deref_array(parent, index, ty)
     }
 
-    /// Looks up the view or sampler that an operand names.
+    /// Looks up the view or sampler that an operand refers to.
     pub(super) fn texture_unit(&mut self, src: &Src, target: TextureTarget, shadow: bool, result: ScalarType) -> Unit {
         if !matches!(src.register.file, File::Sampler | File::SamplerView) {
             let words = self.vector(src, OperandType::Uint, 2);
@@ -137,7 +137,7 @@ impl Translator<'_, '_> {
         Unit::Deref(self.resource_deref("sampler", &src.register, ty, VariableModes::UNIFORM))
     }
 
-    /// Starts a lookup: everything but coordinates and the like.
+    /// Starts a lookup, without coordinates and other arguments.
     pub(super) fn start_lookup(
         &mut self,
         instruction: &Instruction,
@@ -238,7 +238,7 @@ impl Translator<'_, '_> {
         let Some(mut lookup) = self.start_lookup(instruction, op, target, compares) else { return };
         lookup.data.is_shadow = is_shadow;
 
-        // Coordinates, and what the projective divide takes with them.
+        // Coordinates, and the other values that the projective divide applies to.
         let count = target.coordinate_components().max(1);
         lookup.data.coord_components = count;
         let coordinate_type = if fetches { OperandType::Uint } else { OperandType::Float };
@@ -247,7 +247,7 @@ impl Translator<'_, '_> {
         if opcode == Txp {
             let divisor = self.scalar(&coordinates, OperandType::Float, 3);
             if target.is_array() {
-                // A projector leaves the layer alone; here everything is divided.
+                // A projector does not divide the layer, but TXP divides all components.
                 let by = AluSrc::component(divisor, 0);
                 coordinate = self.b.alu_sized(AluOp::Fdiv, count, &[coordinate.into(), by]);
                 comparator = comparator.map(|value| self.b.alu(AluOp::Fdiv, &[value, divisor]));
@@ -285,7 +285,7 @@ impl Translator<'_, '_> {
             _ => self.b.texture(lookup.data, &lookup.sources),
         };
 
-        // Two components of a level query, four of everything else.
+        // Two components for a level query, four otherwise.
         let components = self.b.body.num_components(result);
         let by_view = opcode.info().is_sample_family || opcode == Lod;
         let swizzle = if by_view { view.swizzle } else { [0, 1, 2, 3] };
@@ -300,11 +300,11 @@ impl Translator<'_, '_> {
         }
     }
 
-    /// The reference value of a comparing lookup.
+    /// Returns the reference value of a comparing lookup.
     fn comparator(&mut self, instruction: &Instruction, target: TextureTarget, compares: bool) -> Def {
         let (position, channel) = match target.comparator_position() {
             _ if compares => (3, 0),
-            // A second operand with both the bias or level and the reference value has the latter in y.
+            // If a second operand has both the bias or level and the reference value, the latter is in y.
             Some(4) if matches!(instruction.opcode, Opcode::Txb2 | Opcode::Txl2) => (1, 1),
             Some(4) if matches!(instruction.opcode, Opcode::Tex2 | Opcode::Tg4) => (1, 0),
             Some(channel @ 0..4) => (0, channel),
@@ -316,7 +316,7 @@ impl Translator<'_, '_> {
         }
     }
 
-    /// Bias, level of detail or sample of a lookup.
+    /// Adds the bias, level of detail or sample of a lookup.
     fn level(&mut self, instruction: &Instruction, coordinates: &Src, lookup: &mut Lookup) {
         use Opcode::*;
         let kind = match lookup.data.op {
@@ -331,7 +331,7 @@ impl Translator<'_, '_> {
             Txb2 | Txl2 => instruction.src.get(1).map(|&src| (src, 0, OperandType::Float)),
             SampleB | SampleL => instruction.src.get(3).map(|&src| (src, 0, OperandType::Float)),
             Txf | SampleI => Some((*coordinates, 3, OperandType::Uint)),
-            // Level 0, but the sample stands where it always does.
+            // Level 0, but the sample is in its usual place.
             TxfLz if multisampled => Some((*coordinates, 3, OperandType::Uint)),
             SampleIMs => instruction.src.get(2).map(|&src| (src, 0, OperandType::Uint)),
             _ => None,
@@ -343,21 +343,18 @@ impl Translator<'_, '_> {
         lookup.push(kind, value);
     }
 
-    /// A texel offset of `size` components.
+    /// Returns a texel offset of `size` components.
     fn texel_offset(&mut self, offset: &TextureOffset, size: u8) -> Def {
         let [x, y, z] = offset.swizzle.map(|component| component & 3);
         let src = Src::new(Register::new(offset.file, offset.index)).swizzled([x, y, z, z]);
         self.vector(&src, OperandType::Int, size)
     }
 
-    // ---- gathers
-    // ----------------------------------------------------------------------------------------------------------
-
     fn gather(&mut self, instruction: &Instruction, lookup: &Lookup, offsets: &[TextureOffset]) -> Def {
         let component = self.gather_component(instruction, lookup);
         match component {
             Ok(component) => self.gather_of(lookup, component, offsets),
-            // The component is known when the shader runs: all are gathered, one is chosen.
+            // The component is only known at run time: gather all and select one.
             Err(number) => {
                 let three = self.constant(3);
                 let number = self.b.alu(AluOp::Iand, &[number, three]);
@@ -374,8 +371,8 @@ impl Translator<'_, '_> {
         }
     }
 
-    /// The component that `TG4` gathers, or the value that says it: the sampler's swizzle where a producer put it
-    /// there, else the second operand.
+    /// Returns the component that `TG4` gathers, or the value that specifies it: the sampler's swizzle if the producer
+    /// set one, otherwise the second operand.
     fn gather_component(&mut self, instruction: &Instruction, lookup: &Lookup) -> Result<u8, Def> {
         if lookup.data.is_shadow || instruction.opcode != Opcode::Tg4 {
             return Ok(0);

@@ -1,4 +1,4 @@
-//! Collects how the instructions of a shader use its registers, once, before the conversion.
+//! Collects, once before the conversion, how the instructions of a shader use its registers.
 
 use hashbrown::{HashMap, HashSet};
 use std::collections::BTreeSet;
@@ -7,24 +7,24 @@ use tgsi::shader::{Indirect, Instruction, Register, Shader};
 use tgsi::structure::Structure;
 use tgsi::tables::{File, Opcode};
 
-/// Facts about registers that are collected before the conversion.
+/// The collected uses of registers.
 #[derive(Debug, Default)]
 pub(super) struct Usage {
-    /// `TEMP`s that are named directly.
+    /// `TEMP`s named directly.
     pub(super) temporaries: Vec<bool>,
     /// Components of `ADDR` registers that are read or written.
     pub(super) address: BTreeSet<(i32, u8)>,
-    /// Array numbers of indirect accesses, 0 for those that name none.
+    /// Array numbers of indirect accesses, 0 for those without an array number.
     pub(super) indirect: HashSet<(File, u16)>,
     /// `OUT` registers that are read or written directly.
     pub(super) outputs: Vec<bool>,
-    /// Components that direct writes reach, by `OUT` register.
+    /// Components written directly, by `OUT` register.
     pub(super) output_masks: Vec<u8>,
-    /// Components that indirect writes to `OUT` reach, by array number.
+    /// Components of `OUT` written indirectly, by array number.
     pub(super) indirect_output_masks: HashMap<u16, u8>,
-    /// There are calls of subroutines.
+    /// Whether there are calls of subroutines.
     pub(super) calls: bool,
-    /// Subroutines that are called may end the shader.
+    /// Whether a called subroutine may end the shader.
     pub(super) ends_in_calls: bool,
 }
 
@@ -40,7 +40,7 @@ fn set(bits: &mut Vec<bool>, index: i32) {
     }
 }
 
-/// The components that a swizzle selects.
+/// Returns the components that a swizzle selects.
 fn components(swizzle: &[u8]) -> u8 {
     swizzle.iter().fold(0, |mask, &component| mask | 1 << (component & 3))
 }

@@ -1,5 +1,5 @@
-//! The passes into SSA on every shader of the shared corpus: valid, without registers but arrays, and with the same
-//! results.
+//! The passes into SSA on every shader of the shared corpus: the result is valid, has no registers except arrays, and
+//! gives the same results.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader};
@@ -26,7 +26,7 @@ fn convert(path: &Path) -> (tgsi::Shader, Shader) {
     (parsed.shader, ir)
 }
 
-/// Registers that are no arrays, calls, and `return`s.
+/// Counts registers that are not arrays, calls, and `return`s.
 fn leftovers(shader: &Shader) -> usize {
     let bodies = shader.functions.values().filter_map(|f| f.body.as_ref());
     bodies
@@ -68,7 +68,7 @@ fn corpus_into_ssa() {
     assert!(paths.len() > 1000);
 }
 
-/// The words of a run, one NaN as good as another.
+/// The words of a run, with all NaNs made equal.
 fn comparable(outputs: &Outputs) -> Outputs {
     let mut outputs = outputs.clone();
     let same = |word: &mut u32| {
@@ -113,7 +113,7 @@ fn compare(vectors: &Path, find: impl Fn(&str) -> PathBuf) {
                     *steps += std::mem::take(&mut outputs.steps);
                 }
             }
-            // That both fail alike would say nothing.
+            // If both failed alike, the test would prove nothing.
             if expected.is_err() || expected != found {
                 failed.push(format!("{file} seed {}", vector.seed));
             }

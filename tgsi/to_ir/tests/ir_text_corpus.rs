@@ -1,5 +1,4 @@
-//! The IR of every shader of the shared corpus, as it comes out of the conversion and in SSA form, printed and read
-//! back.
+//! The IR of every shader of the shared corpus, after conversion and in SSA form, printed and parsed.
 
 use std::time::{Duration, Instant};
 
@@ -17,7 +16,7 @@ struct Figures {
     parsing: Duration,
 }
 
-/// The error in the text of a shader, if there is one.
+/// Returns an error if the text of a shader does not round-trip.
 fn check(shader: &Shader, figures: &mut Figures) -> Result<(), String> {
     let start = Instant::now();
     let printed = print(shader);

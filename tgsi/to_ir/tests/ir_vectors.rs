@@ -1,5 +1,5 @@
-//! The interpreter of the IR against recorded results and against the TGSI interpreter: every shader of the shared
-//! data, as converted, and in SSA.
+//! The interpreter of the IR against recorded results and against the TGSI interpreter, with every shader of the shared
+//! data, after conversion and in SSA form.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
@@ -28,7 +28,7 @@ fn forms(shader: Shader) -> Result<Forms, String> {
     Ok(Forms { tgsi, program, stages: vec![("parsed", parsed), ("ssa", ssa)] })
 }
 
-/// Why the results of a shader in the IR may differ from those recorded, if there is a reason.
+/// Returns the reason, if any, why the results of a shader in the IR may differ from the recorded ones.
 fn excuse(shader: &Shader) -> Option<&'static str> {
     shader.instructions.iter().find_map(|instruction| match instruction.opcode {
         // Near powers of two the logarithm is rounded up to the next integer before its floor is taken.
@@ -39,14 +39,14 @@ fn excuse(shader: &Shader) -> Option<&'static str> {
     })
 }
 
-/// Whether two words are equal, or NaNs, or floats that differ in the last places (a product and a sum that one side
-/// fuses).
+/// Whether two words are equal, or both NaN, or floats that differ in the last places (a product and a sum that one
+/// side fuses).
 fn same(a: u32, b: u32) -> bool {
     let (x, y) = (f32::from_bits(a), f32::from_bits(b));
     a == b || (x.is_nan() && y.is_nan()) || Agreement::of(a, b) != Agreement::Different
 }
 
-/// How two results differ, if they do.
+/// Describes how two results differ, if they do.
 fn difference(processor: Processor, a: &Outputs, b: &Outputs) -> Option<String> {
     let registers = |a: &LaneRegisters, b: &LaneRegisters| {
         for register in 0..a.len().max(b.len()) {
@@ -64,7 +64,7 @@ fn difference(processor: Processor, a: &Outputs, b: &Outputs) -> Option<String> 
     if a.live != b.live {
         return Some(format!("live lanes {:?} and {:?}", a.live, b.live));
     }
-    // What dead lanes leave, and what a geometry shader leaves behind its last vertex, does not count.
+    // Values of dead lanes, and those after the last vertex of a geometry shader, do not matter.
     let counts = a.live.iter().all(|&live| live) && processor != Processor::Geometry;
     if counts && let Some(text) = registers(&a.outputs, &b.outputs) {
         return Some(text);
@@ -174,7 +174,7 @@ fn opcode_vectors_agree_in_the_ir() {
     });
 }
 
-/// Shaders damaged at random (values replaced, shapes and constant indices changed) may be refused, but nothing may
+/// Randomly damaged shaders (replaced values, changed shapes and constant indices) may be rejected, but nothing may
 /// panic.
 #[test]
 #[cfg_attr(not(reference_data), ignore = "there is no reference data")]

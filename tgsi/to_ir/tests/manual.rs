@@ -1,5 +1,5 @@
-//! The manual (`tgsi/manual`) against the code: its tables have the rows of the code's tables, its examples are valid
-//! shaders, its links lead somewhere. `TGSIC_BLESS=1` rewrites the parts that are generated.
+//! The manual (`tgsi/manual`) against the code: its tables have the same rows as the code's tables, its examples are
+//! valid shaders, its links have targets. `TGSIC_BLESS=1` rewrites the generated parts.
 
 #[path = "../../../ir/tests/support/manual.rs"]
 mod support;
@@ -20,7 +20,7 @@ use tgsi_to_ir::slots::{FIRST_EXTENDED_LOCATION, location_of};
 
 const FOLDER: &str = "../manual";
 
-/// Compares a table of a page; the cells of each row are those of the code.
+/// Compares a table of a page; the cells of each row must be those of the code.
 fn compare(name: &str, table: &str, key: usize, expected: impl IntoIterator<Item = Vec<String>>) {
     page(FOLDER, name).check_table(table, key, &expected.into_iter().collect::<Vec<_>>());
 }
@@ -59,7 +59,7 @@ fn declarations() {
     compare(name, "primitives", 1, primitives);
 }
 
-/// Names of formats in rows of four.
+/// Names of formats, in rows of four.
 #[test]
 fn formats() {
     let names: Vec<String> = (0..).map_while(PixelFormat::from_value).map(|f| code(f.short_name())).collect();
@@ -144,7 +144,7 @@ fn opcodes() {
     compare("opcodes.md", "opcodes", 1, expected);
 }
 
-/// Every code of the crate is explained, so that the list of explained ones is that of all.
+/// Every code of the crate has an explanation, so the list of explained codes is complete.
 #[test]
 fn codes() {
     let pages = tgsi::explain::pages();
@@ -166,11 +166,11 @@ fn limits() {
     compare("limits.md", "driver-limits", 0, files);
     let rows =
         Limits::TABLE.iter().map(|limit| vec![code(limit.name), limit.default.to_string(), limit.reason.to_owned()]);
-    page(FOLDER, "limits.md").check_generated("limits", &table(&["name", "default", "what is counted, and why"], rows));
+    page(FOLDER, "limits.md").check_generated("limits", &table(&["name", "default", "quantity and reason"], rows));
 }
 
-/// The strings of the rows `("NAME", Enum::Variant...` between two places of a source, with what stands after the
-/// comma.
+/// Returns the strings of the rows `("NAME", Enum::Variant...` between two positions of a source, with the text after
+/// the comma.
 fn source_rows<'a>(source: &'a str, from: &str, to: &str) -> Vec<(&'a str, &'a str)> {
     let (_, rest) = source.split_once(from).unwrap_or_else(|| panic!("there is no {from}"));
     let (part, _) = rest.split_once(to).unwrap_or_else(|| panic!("there is no {to} after {from}"));
@@ -178,7 +178,7 @@ fn source_rows<'a>(source: &'a str, from: &str, to: &str) -> Vec<(&'a str, &'a s
     part.lines().filter_map(row).collect()
 }
 
-/// Tables that the crate keeps to itself are read from its source.
+/// Private tables of the crate are read from its source.
 #[test]
 fn texts_of_older_versions() {
     let names = include_str!("../../src/text/names.rs");

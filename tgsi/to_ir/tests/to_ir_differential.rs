@@ -1,5 +1,5 @@
-//! The interpreter of TGSI against that of the IR, on every shader of the shared corpus with made-up inputs: stages,
-//! resources and opcodes that no recorded result covers.
+//! The TGSI interpreter against that of the IR, on every shader of the shared corpus with synthetic inputs: covers
+//! stages, resources and opcodes without recorded results.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use tgsi_environment::{AnalyticResources, Inputs, LaneRegisters, Outputs, Resour
 use tgsi_run::{Program, run};
 use tgsi_to_ir::{ToIrOptions, to_ir};
 
-/// Made-up words.
+/// Synthetic words.
 struct Words(Random);
 
 impl Words {
@@ -60,7 +60,7 @@ fn inputs(shader: &Shader, seed: u64) -> Inputs {
         inputs.vertices.push(vertex);
     }
     if shader.processor == Processor::Geometry {
-        // Inputs come from vertices only.
+        // Inputs come only from vertices.
         inputs.inputs = LaneRegisters::new(lanes, 0);
     }
     for declaration in shader.declarations.iter().filter(|d| d.file == File::SystemValue) {
@@ -135,7 +135,7 @@ fn compare(shader: &Shader, a: &Outputs, b: &Outputs) -> Vec<String> {
         }
     }
     for (vertex, (x, y)) in a.vertices.iter().zip(&b.vertices).enumerate() {
-        // Registers that only patches have are not in the IR's vertices.
+        // Patch-only registers are not in the IR's vertices.
         let shortest = x.len().min(y.len());
         compare_words(
             &format!("vertex {vertex}"),
@@ -172,7 +172,7 @@ fn compare(shader: &Shader, a: &Outputs, b: &Outputs) -> Vec<String> {
     found
 }
 
-/// Shaders whose results are not defined by their text alone.
+/// Whether the results of a shader are not determined by its text.
 fn is_excused(shader: &Shader) -> bool {
     shader.instructions.iter().any(|instruction| matches!(instruction.opcode, Opcode::Clock))
 }

@@ -1,4 +1,4 @@
-//! Recorded results against the IR that shaders are converted to.
+//! Recorded results against the IR of the converted shaders.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -18,13 +18,13 @@ struct Totals {
     different: usize,
     errors: usize,
     special: usize,
-    /// Words whose recorded value lay uninitialised in the recording interpreter.
+    /// Words with recorded values from uninitialised memory of the recording interpreter.
     uninitialised: usize,
     convert: Duration,
     run: Duration,
 }
 
-/// Runs every vector whose shader `shader` finds. Special values do not bind the IR.
+/// Runs every vector for which `shader` returns a shader. Special values are not binding for the IR.
 fn run_all(name: &str, vectors: PathBuf, mut shader: impl FnMut(&str) -> Result<Shader, String>) -> Totals {
     let mut totals = Totals::default();
     let mut failed: BTreeMap<String, (usize, String)> = BTreeMap::new();

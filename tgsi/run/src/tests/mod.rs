@@ -1,4 +1,4 @@
-//! Unit tests of what the recorded results do not reach.
+//! Unit tests of cases that the recorded results do not cover.
 
 use pretty_assertions::assert_eq;
 use tgsi_environment::SystemValue;
@@ -20,7 +20,7 @@ fn lanes(count: usize) -> Inputs {
     Inputs { lanes: count, inputs: LaneRegisters::new(count, 0), ..Inputs::default() }
 }
 
-/// Inputs whose register 0 has these x components.
+/// Inputs with these x components in register 0.
 fn with_x(words: &[u32]) -> Inputs {
     let mut inputs = lanes(words.len());
     for (lane, &word) in words.iter().enumerate() {
@@ -52,7 +52,7 @@ fn out_x(outputs: &Outputs) -> Vec<u32> {
     outputs.outputs.component(0, 0).to_vec()
 }
 
-/// A quad whose `IN[0]` is (lane + 1) * (1, 2, 3, 4) in floats.
+/// A quad with `IN[0]` = (lane + 1) * (1, 2, 3, 4) in floats.
 fn quad() -> Inputs {
     let mut inputs = lanes(4);
     for lane in 0..4 {
@@ -73,7 +73,7 @@ fn vertex(body: &str) -> String {
 
 #[test]
 fn switch_has_the_meaning_of_c() {
-    // DEFAULT stands first, a later CASE falls through into the next, BRK by some lanes leaves for those only.
+    // DEFAULT comes first, a later CASE falls through to the next, and BRK in some lanes leaves for those lanes only.
     let text = vertex(
         "SWITCH IN[0].xxxx
          DEFAULT
@@ -398,7 +398,7 @@ fn kill_if_looks_at_all_components() {
 fn votes_and_reads_see_executing_lanes_of_the_subgroup() {
     let go = |operation: &str| {
         let text = vertex(&format!("USNE TEMP[0].x, IN[0].xxxx, IMM[1].yyyy\nUIF TEMP[0].xxxx\n{operation}\nENDIF"));
-        // Lane 1 does not execute; lanes 4 and 5 are a subgroup of their own.
+        // Lane 1 does not execute; lanes 4 and 5 are another subgroup.
         out_x(&execute(&text, &with_x(&[0, 5, 7, 7, 3, 3])))
     };
     let yes = u32::MAX;
@@ -439,7 +439,7 @@ END
         [[0, 3, 0, 0], [0, 0, 3, 0], [0, 0, 0, 0], [0, 0, 0, 0],]
     );
     assert_eq!(outputs.outputs.component(1, 0), [3, 3, 0, 0]);
-    // Without array the whole file is in reach; an index register of any file is honoured.
+    // Without an array number the whole file is addressable, and the index register can be in any file.
     assert_eq!(outputs.outputs.component(2, 0), [3, 3, 2, 0]);
     assert_eq!(outputs.outputs.component(3, 0), [3, 3, 2, 0]);
 }
@@ -601,7 +601,7 @@ END
     // An image starts as its coordinates: x of (3, 4, 5) is 3.
     assert_eq!(out_x(&outputs), [3, 4]);
     assert_eq!(stored[&(0, [3, 4, 5], 0)][0], 6);
-    // The sample is w; the image number is added to it.
+    // The sample is w plus the image number.
     assert_eq!((0..4).map(|c| outputs.outputs.get(1, c, 0)).collect::<Vec<_>>(), [1, 4, 0, 7]);
     assert_eq!((0..4).map(|c| outputs.outputs.get(2, c, 0)).collect::<Vec<_>>(), [64, 32, 0, 0]);
 }
@@ -638,7 +638,7 @@ fn framebuffer_fetch() {
 
 #[test]
 fn every_opcode_runs() {
-    // Operands of any kind: nothing may panic, whatever the registers mean.
+    // Operands of any kind: nothing may panic, whatever the registers refer to.
     use tgsi::shader::{Declaration, Dst, Instruction, Register, Src};
     use tgsi::tables::File;
     let mut covered = 0;

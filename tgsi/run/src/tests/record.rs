@@ -1,4 +1,4 @@
-//! Reading, running and comparing recorded results, and the shaders that go with them.
+//! Parsing, running and comparing recorded results, and rewriting the shaders for them.
 
 use pretty_assertions::assert_eq;
 use tgsi_environment::{AnalyticResources, RunLimits};

@@ -36,7 +36,7 @@ END
     inputs.system_values.insert(SystemValue::InvocationId, vec![vec![0, 1]]);
     let outputs = execute(text, &inputs);
     let vertex = |x| vec![[x, 0, 0, 0]];
-    // Two vertices fit; the second has zeros because EMIT clears; an empty primitive stays one.
+    // Two vertices fit; the second has zeros because EMIT clears the outputs; an empty primitive is kept.
     assert_eq!(outputs.emitted[0], [vec![vertex(0), vertex(0)], vec![], vec![vertex(1), vertex(0)], vec![]]);
     assert_eq!(outputs.emitted[1], [vec![vec![[5, 6, 7, 8]]]]);
 }
@@ -53,7 +53,7 @@ fn emission_without_end_is_an_error() {
 
 #[test]
 fn tessellation_control_shares_its_outputs() {
-    // Every invocation writes its vertex, then reads its neighbour's; patch outputs are one for all.
+    // Every invocation writes its vertex, then reads its neighbour's; patch outputs are shared by all.
     let text = "TESS_CTRL
 PROPERTY TCS_VERTICES_OUT 4
 DCL IN[][0], GENERIC[0]
@@ -82,7 +82,7 @@ END
     let outputs = execute(text, &inputs);
     let vertices: Vec<Vec4> = outputs.vertices.iter().map(|registers| registers[0]).collect();
     assert_eq!(vertices, [[0, 10, 0, 0], [10, 20, 0, 0], [20, 30, 0, 0], [30, 0, 0, 0]]);
-    // The last lane's store stands, and all lanes read it.
+    // The last lane's store takes effect, and all lanes read it.
     assert_eq!(outputs.outputs.component(1, 0), [103; 4]);
     assert_eq!(outputs.outputs.component(1, 1), [103; 4]);
 }

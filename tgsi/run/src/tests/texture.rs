@@ -8,7 +8,7 @@ use tgsi_environment::{ImageTexel, Outputs, Resources, TextureLookup, TextureReq
 
 use super::{execute, floats, lanes, out, quad, run_with};
 
-/// Resources that keep the requests they get and answer with the coordinates.
+/// Resources that record the requests and return the coordinates.
 #[derive(Default)]
 struct Recorder {
     requests: Vec<TextureRequest>,

@@ -1,4 +1,4 @@
-//! Changes that keep what a shader computes.
+//! Mutations that preserve the results of a shader.
 
 use super::{free_number, insert};
 use crate::choices::Choices;
@@ -6,7 +6,7 @@ use tgsi::shader::{Declaration, Dst, Immediate, Indirect, Instruction, Register,
 use tgsi::structure::structure;
 use tgsi::tables::{BlockPart, File, ImmediateType, Opcode, OutputMode};
 
-/// Makes one change, if it can be made.
+/// Applies one mutation, if possible.
 pub(super) fn mutate(shader: &mut Shader, choices: &mut Choices<'_>) {
     if structure(shader).is_err() || shader.instructions.is_empty() {
         return;
@@ -36,7 +36,7 @@ fn new_immediate(shader: &mut Shader, words: [u32; 4]) -> Src {
     Src::new(Register::new(File::Immediate, shader.immediates.len() as i32 - 1))
 }
 
-/// Whether instructions can be put in front of a number: not between a `SWITCH` and its first label, and not after the
+/// Whether instructions can be inserted before a number: not between a `SWITCH` and its first label, and not after the
 /// main program.
 pub(super) fn is_insertion_point(shader: &Shader, number: usize) -> bool {
     let at = |number: usize| shader.instructions.get(number).map(|i| i.opcode);
@@ -47,7 +47,7 @@ pub(super) fn is_insertion_point(shader: &Shader, number: usize) -> bool {
     !(outside || number > 0 && at(number - 1) == Some(Opcode::Switch))
 }
 
-/// An opcode that computes 32-bit values, channel by channel.
+/// Whether an opcode computes 32-bit values channel by channel.
 pub(super) fn is_plain(opcode: Opcode) -> bool {
     let info = opcode.info();
     info.output_mode == OutputMode::Componentwise
@@ -56,7 +56,7 @@ pub(super) fn is_plain(opcode: Opcode) -> bool {
         && !matches!(opcode, Opcode::ReadInvoc | Opcode::ReadHelper)
 }
 
-/// Computations that nobody looks at.
+/// Inserts computations with unused results.
 fn dead_code(shader: &mut Shader, choices: &mut Choices<'_>) {
     let number = choices.below(shader.instructions.len());
     let source = choices.below(shader.instructions.len());
@@ -69,7 +69,7 @@ fn dead_code(shader: &mut Shader, choices: &mut Choices<'_>) {
     insert(shader, number, vec![copy]);
 }
 
-/// A range of whole blocks in one block, without jumps out of it but returns.
+/// Returns a range of whole blocks in one block, without jumps out of it except returns.
 fn range(shader: &Shader, choices: &mut Choices<'_>) -> Option<(usize, usize)> {
     let first = choices.below(shader.instructions.len());
     if !is_insertion_point(shader, first) {
@@ -80,7 +80,7 @@ fn range(shader: &Shader, choices: &mut Choices<'_>) -> Option<(usize, usize)> {
     let mut last = None;
     for (number, instruction) in shader.instructions.iter().enumerate().skip(first) {
         match (instruction.opcode, instruction.opcode.block()) {
-            // Jumps that stay inside would be welcome, but only the outermost ones are told apart easily.
+            // Jumps that stay inside would be allowed, but only the outermost ones are easy to recognise.
             (Opcode::Brk | Opcode::Cont | Opcode::End | Opcode::Bgnsub | Opcode::Endsub, _) => break,
             (_, Some(BlockPart::Opens)) => depth += 1,
             (_, Some(BlockPart::Closes)) => depth -= 1,
@@ -100,7 +100,7 @@ fn range(shader: &Shader, choices: &mut Choices<'_>) -> Option<(usize, usize)> {
     last.map(|last| (first, last))
 }
 
-/// A loop that is left after one round.
+/// Wraps a range in a loop that is left after one iteration.
 fn loop_once(shader: &mut Shader, choices: &mut Choices<'_>) {
     let Some((first, last)) = range(shader, choices) else { return };
     let bare = |opcode| Instruction::with_operands(opcode, None, &[]);
@@ -108,7 +108,7 @@ fn loop_once(shader: &mut Shader, choices: &mut Choices<'_>) {
     insert(shader, first, vec![bare(Opcode::Bgnloop)]);
 }
 
-/// A branch that is always taken.
+/// Wraps a range in a branch that is always taken.
 fn always_taken(shader: &mut Shader, choices: &mut Choices<'_>) {
     let Some((first, last)) = range(shader, choices) else { return };
     let in_else = choices.one_in(2);
@@ -122,12 +122,12 @@ fn always_taken(shader: &mut Shader, choices: &mut Choices<'_>) {
     insert(shader, first, opening);
 }
 
-/// Two instructions, each for some of the components.
+/// Splits an instruction into two, each for some of the components.
 fn split_mask(shader: &mut Shader, choices: &mut Choices<'_>) {
     let number = choices.below(shader.instructions.len());
     let whole = shader.instructions[number].clone();
     let Some(dst) = whole.dst.first().copied() else { return };
-    // The second one must not see what the first one writes.
+    // The second one must not read the registers that the first one writes.
     let sees = |register: &Register| {
         let index = |indirect: Option<Indirect>| indirect.is_some_and(|i| i.file == dst.register.file);
         register.file == dst.register.file
@@ -150,7 +150,7 @@ fn split_mask(shader: &mut Shader, choices: &mut Choices<'_>) {
     insert(shader, number, vec![first]);
 }
 
-/// A source that is copied first.
+/// Copies a source to a new temporary first.
 fn copy_source(shader: &mut Shader, choices: &mut Choices<'_>) {
     let number = choices.below(shader.instructions.len());
     let computes = matches!(
@@ -169,7 +169,7 @@ fn copy_source(shader: &mut Shader, choices: &mut Choices<'_>) {
     insert(shader, number, vec![Instruction::with_operands(Opcode::Mov, Some(Dst::new(register)), &[from])]);
 }
 
-/// A temporary that is named by itself everywhere, and belongs to no array.
+/// Returns a temporary that is only accessed directly and not in an array.
 fn plain_temporary(shader: &Shader, choices: &mut Choices<'_>) -> Option<i32> {
     let unnamed = |register: &Register| register.file == File::Temporary && register.indirect.is_some();
     let any_indirect = shader
@@ -190,7 +190,7 @@ fn plain_temporary(shader: &Shader, choices: &mut Choices<'_>) -> Option<i32> {
     choices.pick(&plain)
 }
 
-/// Whether a register is one of those that index others, or holds a texel offset.
+/// Whether a register is used as an index or a texel offset.
 fn is_index(shader: &Shader, temporary: i32) -> bool {
     shader.instructions.iter().any(|instruction| {
         let offsets = instruction.texture.iter().flat_map(|t| &t.offsets);
@@ -203,11 +203,11 @@ fn is_index(shader: &Shader, temporary: i32) -> bool {
     })
 }
 
-/// The components of a temporary in another order.
+/// Permutes the components of a temporary.
 fn permute_components(shader: &mut Shader, choices: &mut Choices<'_>) {
     let Some(temporary) = plain_temporary(shader, choices) else { return };
     let is_it = |register: &Register| register.file == File::Temporary && register.index == temporary;
-    // Only what goes channel by channel can write other channels, and only values have swizzles that count.
+    // Only channel-wise operations can write other channels, and only sources with values have meaningful swizzles.
     let fits = shader.instructions.iter().all(|i| {
         let writes = i.dst.iter().any(|dst| is_it(&dst.register));
         let reads = i.src.iter().any(|src| is_it(&src.register));
@@ -238,7 +238,7 @@ fn permute_components(shader: &mut Shader, choices: &mut Choices<'_>) {
     }
 }
 
-/// A temporary as an element of an array, whose index is computed now and then.
+/// Replaces a temporary with an element of an array, sometimes with a run-time index.
 fn into_array(shader: &mut Shader, choices: &mut Choices<'_>) {
     let Some(temporary) = plain_temporary(shader, choices) else { return };
     if is_index(shader, temporary) {
@@ -266,7 +266,7 @@ fn into_array(shader: &mut Shader, choices: &mut Choices<'_>) {
     insert(shader, 0, vec![Instruction::with_operands(Opcode::Uarl, Some(set), &[one])]);
 }
 
-/// Arrays whose elements are all named by themselves, as plain temporaries.
+/// Turns arrays with only direct accesses into plain temporaries.
 fn out_of_arrays(shader: &mut Shader, _: &mut Choices<'_>) {
     let mut indirect =
         shader.instructions.iter().flat_map(Instruction::registers).filter(|r| r.file == File::Temporary);

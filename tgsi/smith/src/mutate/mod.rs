@@ -1,6 +1,9 @@
-//! Mutations of given shaders: those that keep what a shader means ([`keep_meaning`]), those that keep its expressions
-//! and change what stands around them ([`change_surroundings`]), and those that may break it ([`spoil`]).
-//! [`round_otherwise`] is a consumer that rounds otherwise, as a shader.
+//! Mutations of given shaders: those that preserve the meaning ([`keep_meaning`]), those that preserve its expressions
+//! and change the surrounding code ([`change_surroundings`]), and those that may break it ([`spoil`]).
+//! [`round_otherwise`] models a consumer with other rounding, as a shader.
+//!
+//! The first kind tests that equivalent forms give the same results; the second, that the same expression has the same
+//! bits in two programs; the third, that any input is either rejected or translated.
 //!
 //! The first kind finds out whether two ways to say the same come out the same; the second whether the same expression
 //! has the same bits in two programs; the third whether whatever comes in is either refused or translated.
@@ -19,8 +22,8 @@ use super::choices::Choices;
 use tgsi::shader::{Instruction, Shader};
 use tgsi::tables::{File, Opcode};
 
-/// The shader with some changes that a seed chooses, none of which changes what it computes. Shaders with a broken
-/// control structure stay as they are.
+/// Returns the shader with some mutations chosen by a seed, none of which changes its results. Shaders with a malformed
+/// control structure are unchanged.
 pub fn keep_meaning(shader: &Shader, seed: u64) -> Shader {
     let mut choices = Choices::from_seed(seed);
     let mut result = shader.clone();
@@ -33,7 +36,7 @@ pub fn keep_meaning(shader: &Shader, seed: u64) -> Shader {
     result
 }
 
-/// The shader with some changes that a seed chooses, which may make anything of it but another kind of item.
+/// Returns the shader with some arbitrary mutations chosen by a seed; only the kinds of items are preserved.
 pub fn spoil(shader: &Shader, seed: u64) -> Shader {
     let mut choices = Choices::from_seed(seed);
     let mut result = shader.clone();
@@ -45,7 +48,7 @@ pub fn spoil(shader: &Shader, seed: u64) -> Shader {
     result
 }
 
-/// Puts instructions in front of number `at`; calls still find their subroutines.
+/// Inserts instructions before number `at`; the labels of calls are updated.
 fn insert(shader: &mut Shader, at: usize, new: Vec<Instruction>) {
     let count = new.len() as u32;
     let at = at.min(shader.instructions.len());
@@ -57,7 +60,7 @@ fn insert(shader: &mut Shader, at: usize, new: Vec<Instruction>) {
     }
 }
 
-/// The first number of a file that no declaration and no operand has.
+/// Returns the first number of a file that is neither declared nor used.
 fn free_number(shader: &Shader, file: File) -> i32 {
     let declared = shader.declarations.iter().filter(|d| d.file == file).map(|d| i32::from(d.last) + 1);
     declared.max().unwrap_or(0)

@@ -1,14 +1,14 @@
-//! A consumer that rounds inside its opcodes otherwise than the interpreter does, as a shader for the interpreter.
+//! Models a consumer that rounds differently within its opcodes, as a shader for the interpreter.
 //!
-//! TGSI leaves open how consumers round inside `MAD`, `LRP` and the dot products: hardware fuses
-//! product and sum or not, GLSL's `mix` is not a multiple of a difference, and sums of products begin at either end.
-//! Two shaders that are to have the same bits everywhere must have them here too.
+//! TGSI does not define how consumers round within `MAD`, `LRP` and the dot products: hardware may fuse product and
+//! sum, GLSL's `mix` is not a multiple of a difference, and sums of products may begin at either end. Two shaders that
+//! must have the same bits on every consumer must have them here too.
 
 use super::keep::new_temporaries;
 use tgsi::shader::{Dst, Immediate, Instruction, Register, Shader, Src};
 use tgsi::tables::{File, ImmediateType, Opcode};
 
-/// The shader with other rounding inside its compound opcodes:
+/// Returns the shader with other rounding within its compound opcodes:
 ///
 /// ```text
 /// MAD d, a, b, c    FMA d, a, b, c
@@ -22,7 +22,7 @@ pub fn round_otherwise(shader: &Shader) -> Shader {
     result.immediates.push(Immediate::new(ImmediateType::Float32, [1f32.to_bits(); 4]));
     let one = Src::new(Register::new(File::Immediate, result.immediates.len() as i32 - 1));
     let mut instructions = Vec::with_capacity(result.instructions.len());
-    // Where each old instruction begins, for calls.
+    // Start of each old instruction, for calls.
     let mut positions = Vec::with_capacity(result.instructions.len());
     for old in std::mem::take(&mut result.instructions) {
         positions.push(instructions.len() as u32);

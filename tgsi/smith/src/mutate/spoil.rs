@@ -1,4 +1,4 @@
-//! Changes that may break a shader.
+//! Mutations that may break a shader.
 
 use crate::choices::Choices;
 use tgsi::shader::{Dimension, Dst, Indirect, Register, Shader, Src};
@@ -7,7 +7,7 @@ use tgsi::tables::{File, Opcode, Semantic, TextureTarget};
 /// Numbers that break things.
 const NUMBERS: [i32; 12] = [0, 1, -1, 2, 3, 17, 255, 4096, 32767, -32768, 65535, i32::MAX];
 
-/// Makes one change.
+/// Applies one mutation.
 pub(super) fn mutate(shader: &mut Shader, choices: &mut Choices<'_>) {
     match choices.below(8) {
         0..4 => instruction(shader, choices),
@@ -17,7 +17,7 @@ pub(super) fn mutate(shader: &mut Shader, choices: &mut Choices<'_>) {
     }
 }
 
-/// Deletes, doubles or moves an instruction.
+/// Deletes, duplicates or moves an instruction.
 fn list(shader: &mut Shader, choices: &mut Choices<'_>) {
     let count = shader.instructions.len();
     if count == 0 {
@@ -50,7 +50,7 @@ fn instruction(shader: &mut Shader, choices: &mut Choices<'_>) {
         }
         5 => {
             let copy = i.src.first().copied().unwrap_or(Src::new(Register::new(File::Temporary, 0)));
-            // A full list stays as it is.
+            // A full list is unchanged.
             let _ = i.src.try_push(copy);
         }
         6 => {

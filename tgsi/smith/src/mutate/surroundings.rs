@@ -1,5 +1,5 @@
-//! Other programs with the same expressions: what is read besides, what is computed before and after, and which outputs
-//! there are changes; what is computed for the outputs that stay does not.
+//! Other programs with the same expressions: other reads, other computations before and after, and other outputs, but
+//! the same computations for the remaining outputs.
 
 use super::keep::{is_insertion_point, is_plain, new_temporaries};
 use super::{free_number, insert};
@@ -8,25 +8,25 @@ use tgsi::shader::{Declaration, DeclarationSemantic, Dst, Instruction, Register,
 use tgsi::structure::structure;
 use tgsi::tables::{File, Opcode, OutputMode, Processor, Semantic};
 
-/// Most outputs that a variant has, which consumers have room for.
+/// Maximum number of outputs of a variant, which consumers support.
 const MAX_OUTPUTS: i32 = 32;
 
-/// Changes in one variant at most.
+/// Maximum number of changes in one variant.
 const MAX_CHANGES: usize = 6;
 
 /// Another program with the expressions of a shader.
 #[derive(Clone, Debug)]
 pub struct Variant {
-    /// The program. Outputs that stay have the numbers that they had.
+    /// The program. The remaining outputs keep their numbers.
     pub shader: Shader,
-    /// Numbers of the outputs that are gone.
+    /// Numbers of the removed outputs.
     pub dropped: Vec<u16>,
 }
 
-/// A program that computes the outputs of a shader by the same expressions, but for those that it does without, among
-/// other code: a seed chooses. New outputs read values on the way, parts of compound instructions are computed once
-/// more, and so are instructions from elsewhere, at the start and at the end. Shaders with a broken control structure
-/// stay as they are, and so do fragment and compute shaders, which have no outputs to add.
+/// Returns a program that computes the outputs of a shader with the same expressions, except for dropped outputs,
+/// within other code chosen by a seed. New outputs read intermediate values; parts of compound instructions are
+/// computed again, and so are other instructions, at the start and at the end. Shaders with a malformed control
+/// structure are unchanged, and so are fragment and compute shaders, which have no outputs to add.
 pub fn change_surroundings(shader: &Shader, seed: u64) -> Variant {
     let mut choices = Choices::from_seed(seed);
     let mut variant = Variant { shader: shader.clone(), dropped: Vec::new() };
@@ -52,7 +52,7 @@ fn new_output(shader: &mut Shader) -> Option<Register> {
     if number >= MAX_OUTPUTS {
         return None;
     }
-    // Outputs of tessellation control belong to a vertex, but for those of the patch.
+    // Outputs of tessellation control shaders are per vertex, except those of the patch.
     let name = if shader.processor == Processor::TessControl { Semantic::Patch } else { Semantic::Generic };
     let semantics = shader.declarations.iter().filter(|d| d.file == File::Output);
     let taken = semantics.filter_map(|d| {
@@ -66,7 +66,7 @@ fn new_output(shader: &mut Shader) -> Option<Register> {
     Some(Register::new(File::Output, number))
 }
 
-/// An instruction of floats that can be repeated, by its number.
+/// Returns a repeatable instruction on floats, with its number.
 fn some_computation(shader: &Shader, choices: &mut Choices<'_>) -> Option<(usize, Instruction)> {
     let start = choices.below(shader.instructions.len());
     let count = shader.instructions.len();
@@ -79,7 +79,7 @@ fn some_computation(shader: &Shader, choices: &mut Choices<'_>) -> Option<(usize
     })
 }
 
-/// The instruction with a new output as its destination.
+/// Returns the instruction with a new output as its destination.
 fn to_output(shader: &mut Shader, mut of: Instruction) -> Option<Instruction> {
     let mask = of.dst.first()?.write_mask;
     let output = new_output(shader)?;
@@ -87,7 +87,7 @@ fn to_output(shader: &mut Shader, mut of: Instruction) -> Option<Instruction> {
     Some(of)
 }
 
-/// The product or the sum inside a compound instruction, or all of another.
+/// Returns the product or the sum within a compound instruction, or the whole of any other.
 fn part(of: &Instruction) -> Instruction {
     let mut part = of.clone();
     let operands = match (of.opcode, &of.src[..]) {
@@ -107,7 +107,7 @@ fn part(of: &Instruction) -> Instruction {
     part
 }
 
-/// A new output that reads what an instruction has written.
+/// Adds an output that reads the result of an instruction.
 fn read_result(variant: &mut Variant, choices: &mut Choices<'_>) {
     let shader = &mut variant.shader;
     let number = choices.below(shader.instructions.len());
@@ -125,12 +125,12 @@ fn read_result(variant: &mut Variant, choices: &mut Choices<'_>) {
     insert(shader, number + 1, vec![copy]);
 }
 
-/// An instruction once more, in front of itself.
+/// Repeats an instruction before itself.
 fn repeat(variant: &mut Variant, choices: &mut Choices<'_>) {
     repeated(&mut variant.shader, choices, |of| of.clone());
 }
 
-/// Part of an instruction once more, in front of it.
+/// Repeats part of an instruction before it.
 fn repeat_part(variant: &mut Variant, choices: &mut Choices<'_>) {
     repeated(&mut variant.shader, choices, part);
 }
@@ -144,7 +144,7 @@ fn repeated(shader: &mut Shader, choices: &mut Choices<'_>, part: impl Fn(&Instr
     insert(shader, number, vec![copy]);
 }
 
-/// An instruction of what is there from the start, or part of it, before everything.
+/// Repeats an instruction with operands that are available at the start, or part of it, before all others.
 fn compute_before(variant: &mut Variant, choices: &mut Choices<'_>) {
     let shader = &mut variant.shader;
     let Some((_, found)) = some_computation(shader, choices) else { return };
@@ -160,7 +160,7 @@ fn compute_before(variant: &mut Variant, choices: &mut Choices<'_>) {
     insert(shader, 0, vec![copy]);
 }
 
-/// An instruction of what its operands are at the end.
+/// Repeats an instruction at the end, with the final values of its operands.
 fn compute_after(variant: &mut Variant, choices: &mut Choices<'_>) {
     let shader = &mut variant.shader;
     let Some((_, found)) = some_computation(shader, choices) else { return };
@@ -175,7 +175,7 @@ fn compute_after(variant: &mut Variant, choices: &mut Choices<'_>) {
     insert(shader, end, vec![copy]);
 }
 
-/// An output less.
+/// Drops an output.
 fn drop_output(variant: &mut Variant, choices: &mut Choices<'_>) {
     let shader = &mut variant.shader;
     let outputs = shader.instructions.iter().flat_map(Instruction::registers).filter(|r| r.file == File::Output);

@@ -1,4 +1,4 @@
-//! Mutations that keep the meaning stay valid and compute the same; others never make the check panic.
+//! Mutations that preserve the meaning leave shaders valid with the same results; others never make the check panic.
 
 use super::{change_surroundings, keep_meaning, round_otherwise, spoil};
 use crate::{Config, from_seed};
@@ -22,7 +22,7 @@ fn meaning_is_kept() {
             let outputs = run(&program, &inputs, &mut resources, RunLimits::default()).expect("it ends");
             (outputs.outputs, outputs.buffers, outputs.emitted, outputs.vertices, outputs.live)
         };
-        // The clock counts steps, but nobody reads it.
+        // The clock counts steps, but it is not used.
         assert_eq!(result(&shader), result(&mutated), "seed {seed}\n{}", texts());
     }
 }
@@ -37,7 +37,7 @@ fn spoilt_shaders_are_refused_or_run() {
         if check(&spoilt).has_errors() {
             refused += 1;
         } else if let Ok(program) = Program::new(&spoilt) {
-            // It may run for ever, but must not break anything.
+            // It may run forever, but must not panic.
             let _ = run(&program, &Inputs { lanes: 4, ..Inputs::default() }, &mut AnalyticResources::default(), limits);
         }
     }

@@ -1,4 +1,4 @@
-//! Instructions: ranges that can go, and blocks whose content can stand without them.
+//! Reduces instructions: deletes ranges, and replaces blocks with their contents.
 
 use super::Reducer;
 use super::edit::{with_instructions, without};
@@ -6,7 +6,7 @@ use tgsi::shader::{Instruction, Shader};
 use tgsi::structure::{Structure, structure};
 use tgsi::tables::{BlockPart, Opcode};
 
-/// First and last instruction of each block, by the number of either.
+/// The first and last instruction of each block, indexed by either.
 fn blocks(shader: &Shader) -> Vec<Option<(usize, usize)>> {
     let mut result = vec![None; shader.instructions.len()];
     let mut open = Vec::new();
@@ -19,7 +19,7 @@ fn blocks(shader: &Shader) -> Vec<Option<(usize, usize)>> {
                 }
             }
             Some(BlockPart::Divides) => {
-                // Until the block is closed its last instruction is not known.
+                // The last instruction of a block is not known until the block is closed.
                 result[number] = open.last().map(|&first| (first, first));
             }
             None => {}
@@ -35,11 +35,11 @@ fn blocks(shader: &Shader) -> Vec<Option<(usize, usize)>> {
     result
 }
 
-/// The smallest range around another one that has whole blocks only.
+/// Extends a range to the smallest one that contains only whole blocks.
 fn whole_blocks(blocks: &[Option<(usize, usize)>], first: usize, last: usize) -> (usize, usize) {
     let (mut first, mut last) = (first, last);
     let (mut seen_first, mut seen_last) = (first, first);
-    // Every instruction is looked at once: the range grows at both ends.
+    // Visits each instruction once, because the range grows at both ends.
     let look = |number: usize, first: &mut usize, last: &mut usize| {
         if let Some((opens, closes)) = blocks.get(number).copied().flatten() {
             (*first, *last) = ((*first).min(opens), (*last).max(closes));
@@ -79,7 +79,7 @@ impl Reducer<'_> {
         while end > 0 {
             let start = end.saturating_sub(size);
             let (first, last) = whole_blocks(&ends, start, end - 1);
-            // What holds much more than was asked for has its turn with a larger size, or is a block of its own.
+            // A range that grew much larger than requested is tried with a larger size; a single block is tried anyway.
             let asked_for = last - first < 2 * size || ends[start] == Some((first, last)) && size == 1;
             let is_end = |i: &Instruction| i.opcode == Opcode::End;
             let deletable = asked_for && !(first == last && is_end(&self.best.instructions[first]) && ends.len() == 1);
@@ -95,8 +95,8 @@ impl Reducer<'_> {
         smaller
     }
 
-    /// Puts the content of blocks in their place: one side of a branch, the body of a loop, of a switch, of a
-    /// subroutine that is called.
+    /// Replaces blocks with their contents: one side of a branch, the body of a loop, of a switch, or of a called
+    /// subroutine.
     pub(super) fn unwrap_blocks(&mut self) -> bool {
         let mut smaller = false;
         let mut number = 0;
@@ -112,7 +112,7 @@ impl Reducer<'_> {
         smaller
     }
 
-    /// Shaders without the block that an instruction opens.
+    /// Returns the shaders without the block that an instruction opens.
     fn unwrapped(&self, number: usize, structure: &Structure) -> Vec<Shader> {
         let shader = &self.best;
         let partner = |number: usize| structure.partner[number] as usize;
@@ -127,7 +127,7 @@ impl Reducer<'_> {
                 vec![
                     without(shader, |n| n == number || (next..=end).contains(&n)),
                     without(shader, |n| (number..=next).contains(&n) || n == end),
-                    // The other side empty.
+                    // The condition and the first side.
                     without(shader, |n| (next..end).contains(&n)),
                 ]
             }
@@ -148,7 +148,7 @@ impl Reducer<'_> {
                 let end = parts.last().copied().unwrap_or(number);
                 let leaves = |n: usize| shader.instructions[n].opcode == Opcode::Brk && partner(n) == end;
                 let mut candidates = vec![without(shader, |n| parts.contains(&n) || leaves(n))];
-                // Without one label, and what stands after it.
+                // Without one label, with or without the code below it.
                 for label in parts.windows(2).skip(1) {
                     candidates.push(without(shader, |n| (label[0]..label[1]).contains(&n)));
                     candidates.push(without(shader, |n| n == label[0]));
@@ -164,7 +164,7 @@ impl Reducer<'_> {
                 let count = shader.instructions.len();
                 let inlined = (0..number).map(old).chain(body).chain((number + 1..count).map(old)).collect();
                 let only_call = structure.partner.iter().filter(|&&p| p as usize == begin).count() == 2;
-                // Otherwise it would become larger.
+                // Inlining one of several calls would make the shader larger.
                 if only_call { vec![drop_uncalled(&with_instructions(shader, inlined))] } else { Vec::new() }
             }
             Opcode::Bgnsub => {
@@ -177,7 +177,7 @@ impl Reducer<'_> {
     }
 }
 
-/// The shader without subroutines that nothing calls.
+/// Removes subroutines that are never called.
 fn drop_uncalled(shader: &Shader) -> Shader {
     let Ok(structure) = structure(shader) else { return shader.clone() };
     let called = |begin: u32| shader.instructions.iter().any(|i| i.opcode == Opcode::Cal && i.label == Some(begin));

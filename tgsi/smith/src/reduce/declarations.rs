@@ -1,4 +1,4 @@
-//! Declarations, immediates and properties: what nothing needs any more, and what can be smaller.
+//! Reduces declarations, immediates and properties: removes unused ones and simplifies the others.
 
 use hashbrown::HashSet;
 
@@ -60,7 +60,7 @@ impl Reducer<'_> {
         smaller | self.try_edit(|shader| shader.declarations[position].invariant = false)
     }
 
-    /// Drops immediates that no operand names, and numbers the others anew.
+    /// Removes unused immediates and renumbers the others.
     fn drop_unused_immediates(&mut self) -> bool {
         let used = used_registers(&mut self.best.clone(), File::Immediate);
         if (0..self.best.immediates.len() as i32).all(|number| used.contains(&number)) {
@@ -90,7 +90,7 @@ impl Reducer<'_> {
     }
 }
 
-/// Numbers of the registers of a file that operands name.
+/// Returns the numbers of the registers of a file that operands name.
 fn used_registers(shader: &mut Shader, file: File) -> HashSet<i32> {
     let mut used = HashSet::new();
     for_each_register(shader, &mut |of, index| {
@@ -101,7 +101,7 @@ fn used_registers(shader: &mut Shader, file: File) -> HashSet<i32> {
     used
 }
 
-/// Numbers temporaries outside of arrays from 0, in one declaration, if no index is computed without an array.
+/// Renumbers temporaries outside of arrays from 0, in one declaration, unless an index is computed without an array.
 fn pack_temporaries(shader: &mut Shader) {
     let has_arrays = shader.declarations.iter().any(|d| d.file == File::Temporary && d.array_id.is_some());
     let is_indirect = |register: &Register| register.file == File::Temporary && register.indirect.is_some();

@@ -1,11 +1,11 @@
-//! Changes of a shader that keep its numbers right: labels follow the instructions, operands the registers.
+//! Edits of a shader that keep labels and register numbers consistent.
 
 use tgsi::shader::{Immediate, Indirect, Instruction, Register, Shader};
 use tgsi::structure::{NO_PARTNER, structure};
 use tgsi::tables::{File, ImmediateType, Opcode};
 
-/// The shader with other instructions; `old` gives the number that each had before, so that calls can follow. Labels of
-/// blocks are not set.
+/// Returns the shader with other instructions. `old` is the previous number of each, from which the labels of calls are
+/// updated. Labels of blocks are not set.
 pub(super) fn with_instructions(shader: &Shader, instructions: Vec<(Option<u32>, Instruction)>) -> Shader {
     let mut new_numbers = vec![None; shader.instructions.len() + 1];
     for (new, (old, _)) in instructions.iter().enumerate() {
@@ -22,13 +22,13 @@ pub(super) fn with_instructions(shader: &Shader, instructions: Vec<(Option<u32>,
     result
 }
 
-/// The shader without some instructions.
+/// Returns the shader without some instructions.
 pub(super) fn without(shader: &Shader, is_deleted: impl Fn(usize) -> bool) -> Shader {
     let kept = shader.instructions.iter().enumerate().filter(|&(number, _)| !is_deleted(number));
     with_instructions(shader, kept.map(|(number, i)| (Some(number as u32), i.clone())).collect())
 }
 
-/// Sets the labels of blocks as the structure says; those of calls stay.
+/// Sets the labels of blocks from the structure; those of calls are kept.
 pub(crate) fn relabel(shader: &mut Shader) {
     let Ok(structure) = structure(shader) else { return };
     for (instruction, &partner) in shader.instructions.iter_mut().zip(&structure.partner) {
@@ -41,7 +41,7 @@ pub(crate) fn relabel(shader: &mut Shader) {
     }
 }
 
-/// Applies `change` to every register that an instruction names, index registers as such.
+/// Applies `change` to every register that an instruction names, including index registers.
 pub(super) fn for_each_register(shader: &mut Shader, change: &mut dyn FnMut(File, &mut i32)) {
     let mut of_register = |register: &mut Register| {
         change(register.file, &mut register.index);
@@ -59,7 +59,7 @@ pub(super) fn for_each_register(shader: &mut Shader, change: &mut dyn FnMut(File
     }
 }
 
-/// Appends an immediate if no other has its words; its number.
+/// Returns the number of an immediate with these words, appending it if necessary.
 pub(super) fn immediate(shader: &mut Shader, words: [u32; 4]) -> i32 {
     let known = shader.immediates.iter().position(|immediate| immediate.words[..] == words);
     known.map_or_else(

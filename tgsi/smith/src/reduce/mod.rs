@@ -1,4 +1,4 @@
-//! The reducer: makes a shader as small as it can be while it stays interesting, in the manner of `bugpoint` and
+//! The reducer: makes a shader as small as possible while it stays interesting, in the manner of `bugpoint` and
 //! `wasm-shrink`.
 //!
 //! A function decides whether a candidate is interesting: mostly that it still fails. Every candidate that it
@@ -33,7 +33,7 @@ use tgsi::shader::Shader;
 /// Bounds on the work of a reduction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Candidates to look at.
+    /// Maximum number of candidates to try.
     pub candidates: u64,
 }
 
@@ -43,8 +43,8 @@ impl Default for Limits {
     }
 }
 
-/// The smallest shader found that is interesting; the shader itself if nothing can be left out. The function is never
-/// asked about the shader itself.
+/// Returns the smallest interesting shader that was found, or the shader itself if nothing can be removed. The function
+/// is never called with the shader itself.
 pub fn reduce(shader: &Shader, limits: Limits, interesting: &mut dyn FnMut(&Shader) -> bool) -> Shader {
     let must_be_valid = !check(shader).has_errors();
     let mut best = shader.clone();
@@ -54,18 +54,18 @@ pub fn reduce(shader: &Shader, limits: Limits, interesting: &mut dyn FnMut(&Shad
     reducer.best
 }
 
-/// A reduction under way.
+/// A reduction in progress.
 struct Reducer<'a> {
     /// The smallest interesting shader so far.
     best: Shader,
     must_be_valid: bool,
-    /// Candidates that may still be looked at.
+    /// Remaining number of candidates to try.
     left: u64,
     interesting: &'a mut dyn FnMut(&Shader) -> bool,
 }
 
 impl Reducer<'_> {
-    /// Goes through all steps once; whether one was taken.
+    /// Runs all steps once; returns whether one made progress.
     fn round(&mut self) -> bool {
         let mut smaller = self.delete_ranges();
         smaller |= self.unwrap_blocks();
@@ -74,7 +74,7 @@ impl Reducer<'_> {
         smaller
     }
 
-    /// Takes a candidate if it is interesting.
+    /// Makes a candidate the best one if it is interesting.
     fn try_candidate(&mut self, mut candidate: Shader) -> bool {
         if self.left == 0 {
             return false;
@@ -91,7 +91,7 @@ impl Reducer<'_> {
         true
     }
 
-    /// Tries the shader with a change made to it.
+    /// Tries the shader with an edit applied.
     fn try_edit(&mut self, edit: impl FnOnce(&mut Shader)) -> bool {
         let mut candidate = self.best.clone();
         edit(&mut candidate);

@@ -1,4 +1,4 @@
-//! Instructions and their operands: everything that can be plainer.
+//! Reduces instructions and their operands to simpler ones.
 
 use super::Reducer;
 use super::edit::immediate;
@@ -8,7 +8,7 @@ use tgsi::tables::{File, MemoryQualifiers, Opcode, OutputMode};
 const IDENTITY: [u8; 4] = [0, 1, 2, 3];
 
 impl Reducer<'_> {
-    /// Makes every instruction as plain as it can be.
+    /// Simplifies every instruction until no simplification is possible.
     pub(super) fn simplify_instructions(&mut self) -> bool {
         let mut smaller = false;
         for number in 0..self.best.instructions.len() {
@@ -17,7 +17,7 @@ impl Reducer<'_> {
         smaller
     }
 
-    /// Tries a change of one instruction, if it is one.
+    /// Tries an edit of one instruction, if it changes the instruction.
     fn try_instruction(&mut self, number: usize, edit: impl FnOnce(&mut Shader, &mut Instruction)) -> bool {
         let mut candidate = self.best.clone();
         let Some(mut instruction) = candidate.instructions.get(number).cloned() else { return false };
@@ -61,7 +61,7 @@ impl Reducer<'_> {
         smaller
     }
 
-    /// Tries the instruction as a copy of one of its sources.
+    /// Tries to replace the instruction with a copy of one of its sources.
     fn become_copy(&mut self, number: usize) -> bool {
         let instruction = &self.best.instructions[number];
         let computes = !matches!(instruction.opcode.info().output_mode, OutputMode::NoOutput);
@@ -110,7 +110,7 @@ impl Reducer<'_> {
         smaller | self.simplify_register(number, |i| i.src.get_mut(position).map(|src| &mut src.register))
     }
 
-    /// Tries a register without what is computed in its index, and with lower indices.
+    /// Tries a register without the run-time part of its index, and with lower indices.
     fn simplify_register(&mut self, number: usize, of: impl Fn(&mut Instruction) -> Option<&mut Register>) -> bool {
         let mut smaller = false;
         let mut edit = |edit: &dyn Fn(&mut Register)| {

@@ -1,4 +1,4 @@
-//! Reductions end where nothing can be left out, and always in the same place.
+//! Reductions end when nothing can be removed, and are deterministic.
 
 use super::{Limits, reduce};
 use crate::{Config, from_seed};
@@ -24,7 +24,7 @@ fn blocks_around_go() {
         BGNSUB\nMOV OUT[0], TEMP[2]\nRET\nENDSUB\n";
     let expected = "VERT\nDCL TEMP[0]\nIMM[0] UINT32 {0, 0, 0, 0}\n  0: COS TEMP[0].x, IMM[0]\n  1: END\n";
     let small = reduced(text, Opcode::Cos);
-    // One component is left; which one does not matter.
+    // One component is left, no matter which.
     assert_eq!(small.replace(".w", ".x").replace(".y", ".x").replace("IMM[0].xxxx", "IMM[0]"), expected);
 }
 

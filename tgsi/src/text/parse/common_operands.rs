@@ -1,8 +1,8 @@
-//! The operands that nearly all texts consist of: a comma and a blank, `FILE[n]` or `FILE[m][n]`, components.
+//! Fast path for the most common operands: a comma and a blank, `FILE[n]` or `FILE[m][n]`, components.
 //!
-//! They are recognised here in one go, without a look for definitions, old names, comments and mistakes. Everything
-//! else gives none and takes nothing; then the functions that know all of the language read the same text. What is
-//! recognised here they would read as the same.
+//! They are recognised in one step, without handling definitions, old names, comments and errors. For all other input
+//! these functions consume nothing and return none, and the general parser handles it. The general parser gives the
+//! same result for the input that is recognised here.
 
 use super::Parser;
 use super::operand::{component_of, components_of};
@@ -11,21 +11,21 @@ use crate::tables::File;
 use crate::tables::lookup::Word;
 use crate::text::lexer;
 
-/// Place of the first `[` among the first eight bytes.
+/// Returns the position of the first `[` among the first eight bytes.
 #[inline]
 fn bracket_in(bytes: [u8; 8]) -> Option<usize> {
     const ONES: u64 = u64::from_ne_bytes([1; 8]);
-    // A byte that is 0 borrows from its highest bit; bytes after the first such one do not matter.
+    // A zero byte borrows from its highest bit; bytes after the first zero byte do not matter.
     let difference = u64::from_le_bytes(bytes) ^ (ONES * b'[' as u64);
     let zeros = difference.wrapping_sub(ONES) & !difference & (ONES << 7);
     (zeros != 0).then(|| zeros.trailing_zeros() as usize / 8)
 }
 
-/// The number in `[number]`, and where the bracket ends.
+/// Parses `[number]`; returns the number and the position after the bracket.
 #[inline(always)]
 fn index(text: &[u8], bracket: usize) -> Option<(i32, usize)> {
     let inside = text.get(bracket + 1..)?;
-    // One digit, or two, are most.
+    // Most numbers have one or two digits.
     match *inside {
         [a @ b'0'..=b'9', b']', ..] => return Some((i32::from(a - b'0'), bracket + 3)),
         [a @ b'0'..=b'9', b @ b'0'..=b'9', b']', ..] => {
@@ -34,7 +34,7 @@ fn index(text: &[u8], bracket: usize) -> Option<(i32, usize)> {
         _ => {}
     }
     let mut index = 0;
-    // Numbers of four digits are valid everywhere.
+    // A number of up to four digits is in range everywhere.
     for (length, &byte) in inside.iter().enumerate().take(5) {
         match byte {
             b'0'..=b'9' => index = 10 * index + i32::from(byte - b'0'),
@@ -45,12 +45,12 @@ fn index(text: &[u8], bracket: usize) -> Option<(i32, usize)> {
     None
 }
 
-/// A register that begins at `position`, and where it ends.
+/// Parses a register at `position`; returns it and the position after it.
 #[inline(always)]
 fn register(text: &[u8], position: usize) -> Option<(Register, usize)> {
     let name = text.get(position..)?;
     let length = bracket_in(*name.first_chunk()?)?;
-    // What is not a word could be folded to a name that is shorter.
+    // Non-word bytes could case-fold to a shorter name.
     let file = File::from_word(Word::at_start(name, length)).filter(|file| file.name().len() == length)?;
     let (mut inner, mut end) = index(text, position + length)?;
     let mut dimension = None;
@@ -61,7 +61,7 @@ fn register(text: &[u8], position: usize) -> Option<(Register, usize)> {
     Some((Register { file, index: inner, indirect: None, dimension }, end))
 }
 
-/// Where the operand begins if it is the first or another one.
+/// Returns the start of the operand, after the separator of a first or later operand.
 #[inline]
 fn begin(text: &[u8], first: bool) -> Option<usize> {
     match text {
@@ -72,14 +72,14 @@ fn begin(text: &[u8], first: bool) -> Option<usize> {
 }
 
 impl Parser<'_> {
-    /// Ends an operand `length` bytes on, if it is clear that it ends there.
+    /// Advances by the operand's `length`, if the operand certainly ends there.
     #[inline(always)]
     fn take(&mut self, length: usize) -> bool {
         let start = self.at;
         self.at += length;
         match self.peek() {
             Some(b',') | None => true,
-            // Blanks may stand in front of another bracket and of the dot.
+            // Blanks may precede another bracket and the dot.
             Some(byte) if lexer::may_be_skipped(byte) && !matches!(self.peek_ahead(), Some(b'[' | b'.')) => true,
             _ => {
                 self.at = start;
@@ -88,7 +88,7 @@ impl Parser<'_> {
         }
     }
 
-    /// A destination with what separates it from what is in front of it.
+    /// Parses a destination and the separator before it.
     #[inline]
     pub(super) fn common_dst(&mut self, first: bool) -> Option<Dst> {
         let text = self.rest();
@@ -114,7 +114,7 @@ impl Parser<'_> {
         self.take(end).then(|| Dst { register, write_mask, span: self.span_from(start) })
     }
 
-    /// A source with what separates it from what is in front of it.
+    /// Parses a source and the separator before it.
     #[inline]
     pub(super) fn common_src(&mut self, first: bool) -> Option<Src> {
         let text = self.rest();
@@ -156,7 +156,7 @@ mod tests {
         }
     }
 
-    /// Blanks wherever they may stand take the long way, which must lead to the same.
+    /// Operands with additional blanks take the general path, which must give the same result.
     #[test]
     fn the_long_way_leads_to_the_same() {
         let operands = [

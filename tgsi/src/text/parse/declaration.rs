@@ -1,8 +1,8 @@
 //! `DCL`.
 //!
-//! After the register stands a list of attributes. Mesa's parser wants them in a fixed order; here every attribute may
-//! stand anywhere, once. A word that is both (`COLOR` is a semantic and an interpolation mode, `BUFFER` a file and a
-//! target) is what is still missing, in the order in which Mesa tries.
+//! The register is followed by a list of attributes. Mesa's parser requires a fixed order; this one accepts each
+//! attribute once, in any order. An ambiguous word (`COLOR` is a semantic and an interpolation mode, `BUFFER` a file
+//! and a target) is read as the first meaning, in Mesa's order, that is still missing.
 
 use super::{Parse, Parser};
 use crate::limits::{MAX_ARRAY_ID, MAX_DECLARED_INDEX, MAX_OLD_DECLARATIONS};
@@ -58,12 +58,12 @@ struct Attributes {
     format: Option<PixelFormat>,
     writable: bool,
     raw: bool,
-    /// Where the array number, the streams, the mode, the memory type, the semantic and the location stand.
+    /// The positions of array number, streams, mode, memory type, semantic and location.
     positions: [Span; 6],
 }
 
 impl Attributes {
-    /// The interpolation word: the mode makes it.
+    /// Returns the interpolation word, which exists if there is a mode.
     fn interpolation(&self) -> Option<DeclarationInterpolation> {
         let location = self.location.map_or(InterpolationLocation::Center, |(location, _)| location);
         self.mode.map(|mode| DeclarationInterpolation { mode, location })
@@ -72,17 +72,17 @@ impl Attributes {
     fn return_types(&self) -> [ReturnType; 4] {
         match self.return_types.as_slice() {
             &[x, y, z, w] => [x, y, z, w],
-            // Mesa takes the first for all, however many are given.
+            // Mesa uses the first for all, however many are given.
             &[first, ..] => [first; 4],
             [] => [ReturnType::Unorm; 4],
         }
     }
 }
 
-/// Sets an attribute that stands at `span`.
+/// Sets an attribute at `span`.
 ///
 /// # Errors
-/// It is set already, by what stands at `position`.
+/// It was already set, at `position`.
 fn once<T>(attribute: &mut Option<T>, value: T, position: &mut Span, span: Span, what: &'static str) -> Parse<()> {
     let first = std::mem::replace(position, span);
     match attribute.replace(value) {
@@ -167,7 +167,7 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    /// File and brackets; a name stands for what it is defined as.
+    /// Parses file and brackets; a macro name is replaced by its definition.
     fn declared_register(&mut self, depth: usize) -> Parse<Declared> {
         let (word, span) = self.expect_word("a register file")?;
         let file = match File::from_word(word) {
@@ -231,7 +231,7 @@ impl<'a> Parser<'a> {
         Ok(Range::Of(first as u16, last as u16))
     }
 
-    /// Outer index and range that the brackets mean.
+    /// Returns the outer index and the range that the brackets denote.
     fn declared_range(&self, declared: &Declared) -> Parse<(Option<u16>, (u16, u16))> {
         let vertices = match declared.file {
             DeclaredFile::File(file) => self.shader.processor.has_vertices(file),
@@ -250,7 +250,7 @@ impl<'a> Parser<'a> {
         };
         match (declared.brackets, vertices) {
             ([Some(range), None, _], _) => Ok((None, inner(range)?)),
-            // The vertex says nothing.
+            // The vertex bracket has no meaning.
             ([Some(_), Some(range), None], true) => Ok((None, inner(range)?)),
             ([Some(dimension), Some(range), None], false) | ([Some(_), Some(dimension), Some(range)], true) => {
                 Ok((outer(dimension)?, inner(range)?))
@@ -263,7 +263,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// The list after the register.
+    /// Parses the attributes after the register.
     fn attributes(&mut self, file: DeclaredFile) -> Parse<Attributes> {
         let mut attributes = Attributes::default();
         while self.accept(b',') {
@@ -414,7 +414,7 @@ impl<'a> Parser<'a> {
         Ok(index)
     }
 
-    /// `(null)`, which Mesa prints for what it has no name for.
+    /// Parses `(null)`, which Mesa prints for unnamed values.
     fn null_attribute(&mut self, file: DeclaredFile, a: &mut Attributes) -> Parse<()> {
         let start = self.at;
         self.at += 6;

@@ -13,10 +13,10 @@ use crate::text::names;
 use tgsi_diagnostics::Span;
 
 impl<'a> Parser<'a> {
-    /// An instruction whose first word was just read.
+    /// Parses the rest of an instruction after its first word.
     pub(super) fn instruction(&mut self, word: Word<'a>, span: Span, predicate: Option<&Predicate>) -> Parse<()> {
         self.legacy.begin_instruction(&self.shader);
-        // No mnemonic ends like a suffix.
+        // No mnemonic ends in a suffix.
         if let Some(opcode) = Opcode::from_word(word) {
             return self.current_instruction(opcode, Suffixes::default(), span, predicate);
         }
@@ -34,7 +34,7 @@ impl<'a> Parser<'a> {
         self.fail_name(ParseErrorKind::UnknownOpcode(self.quote(name_span)), name_span, known)
     }
 
-    /// Goes to operand number `found`: a comma before all but the first.
+    /// Moves to operand number `found`: accepts a comma before each operand except the first.
     fn next_operand(&mut self, opcode: &'static str, expected: usize, found: usize) -> Parse<()> {
         let here = self.at;
         if (found == 0 || self.accept(b',')) && !self.at_statement() {
@@ -55,7 +55,7 @@ impl<'a> Parser<'a> {
         let info = opcode.info();
         let expected = (info.num_dst + info.num_src) as usize;
         let mut instruction = Instruction::new(opcode);
-        // Target of an image that an old text declared and did not repeat here.
+        // Target of an image that old texts declare and do not repeat here.
         let mut resource_target = None;
         let mut found = 0;
         for _ in 0..info.num_dst {
@@ -69,7 +69,7 @@ impl<'a> Parser<'a> {
             }
             found += 1;
         }
-        // These used to have no operand; now they name the stream.
+        // These used to have no operand; now the operand is the stream.
         let stream = matches!(opcode, Opcode::Emit | Opcode::Endprim);
         if stream && (self.at_statement() || self.peek_ahead() == Some(b':')) {
             let zero = self.legacy.constant(ImmediateType::Uint32, [0; 4]);
@@ -139,7 +139,8 @@ impl<'a> Parser<'a> {
         Ok(Some(self.number("label", 0, MAX_LABEL as i64)? as u32))
     }
 
-    /// The target after the operands of a texture instruction; none if the text says that there is no texture word.
+    /// Parses the target after the operands of a texture instruction; none if the text marks the texture word as
+    /// missing.
     fn texture_target(&mut self, opcode: &'static str) -> Parse<Option<TextureTarget>> {
         let here = self.at;
         if !self.accept(b',') || self.at_statement() {
@@ -164,7 +165,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// One of the items after operands and target, after its comma.
+    /// Parses one of the items after operands and target, after its comma.
     fn modifier(&mut self, instruction: &mut Instruction, operands: usize) -> Parse<()> {
         self.skip();
         let start = self.at;
@@ -255,9 +256,7 @@ impl<'a> Parser<'a> {
         let kind = ParseErrorKind::UnexpectedModifier { opcode: info.name, found: self.quote(span) };
         let hint = match (&instruction.texture, ReturnType::from_word(word)) {
             (Some(_), Some(return_type)) => format!("a return type is written `RETURN({return_type})`"),
-            (Some(_), None) => {
-                "what may follow are texel offsets (`IMM[0].xyz`) and a return type (`RETURN(UINT)`)".into()
-            }
+            (Some(_), None) => "texel offsets (`IMM[0].xyz`) and a return type (`RETURN(UINT)`) may follow".into(),
             (None, _) => format!("nothing follows the {operands} operands of {}", info.name),
         };
         Err(Box::new(kind.at(span).with_hint(hint)))
@@ -270,7 +269,7 @@ impl<'a> Parser<'a> {
         mnemonic: Span,
         predicate: Option<&Predicate>,
     ) -> Parse<()> {
-        // What cannot be rewritten need not be read.
+        // An opcode that cannot be rewritten is not parsed further.
         let expected = row.num_dst + row.num_src;
         if let legacy::Rewrite::Gone(reason) = row.rewrite {
             return self.fail(ParseErrorKind::RemovedOpcode { name: row.name, reason }, mnemonic);

@@ -1,12 +1,12 @@
-//! Text to shader.
+//! Parses text into a shader.
 //!
-//! A statement is read by recursive-descent functions of fixed depth over a cursor; the recognisers of the lexer are
-//! nom's. An error inside a statement is reported and reading resumes at the next statement (the next line, or the next
-//! instruction number), so that all errors of a text are found. Accepted is what Mesa's parser accepts, what it should
-//! accept, what Mesa of other eras printed, and the additions of our [`print`](super::print()).
+//! Statements are parsed by recursive descent of fixed depth over a cursor; the recognisers of the lexer use nom. After
+//! an error in a statement, parsing resumes at the next statement (the next line, or the next instruction number), so
+//! that all errors of a text are found. The parser accepts everything that Mesa's parser accepts or should accept, the
+//! prints of older Mesa versions, and the extensions of our [`print`](super::print()).
 //!
-//! Invariants: every loop consumes input or ends; looking ahead is bounded by the blanks before the next token, and no
-//! function looks ahead more than a fixed number of times per token, so time is linear.
+//! Invariants: every loop consumes input or ends. Lookahead is bounded by the blanks before the next token, and each
+//! function looks ahead a bounded number of times per token, so parsing takes linear time.
 
 mod common_operands;
 mod declaration;
@@ -34,29 +34,28 @@ pub use recovery::{Gaps, Reading};
 /// A parsed text.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Parsed {
-    /// The shader; spans are bytes of the text.
+    /// The shader; spans are byte ranges of the text.
     pub shader: Shader,
     /// Warnings, sorted by position.
     pub warnings: Vec<Diagnostic>,
 }
 
-/// Reads a text.
+/// Parses a text.
 ///
 /// # Errors
 ///
-/// All errors of the text (with its warnings), sorted by position; at most [`MAX_DIAGNOSTICS`], then the parser gives
-/// up.
+/// All errors of the text (and its warnings), sorted by position; the parser gives up after [`MAX_DIAGNOSTICS`].
 pub fn parse(text: &[u8]) -> Result<Parsed, Vec<Diagnostic>> {
     let Reading { shader, diagnostics, gaps } = read(text);
     if gaps.is_some() { Err(diagnostics) } else { Ok(Parsed { shader, warnings: diagnostics }) }
 }
 
-/// Reads a text as far as it can be understood, so that what was read can be looked at further.
+/// Parses as much of a text as possible, so that the result can be analysed despite errors.
 pub fn read(text: &[u8]) -> Reading {
     read_within(text, &Limits::default())
 }
 
-/// Reads a text as far as it can be understood, within other limits than the default ones.
+/// Parses as much of a text as possible, with the given limits.
 pub fn read_within(text: &[u8], limits: &Limits) -> Reading {
     let mut gaps = Gaps::default();
     let limit = limits.text_bytes.min(MAX_POSITION);
@@ -67,7 +66,7 @@ pub fn read_within(text: &[u8], limits: &Limits) -> Reading {
         return Reading { shader, diagnostics: vec![kind.at(Span::new(0, 1))], gaps: Some(gaps) };
     }
     let mut parser = Parser::new(text);
-    // What is too much of which kind, the check says; here it must only come to an end.
+    // The check reports which limit is exceeded; this bound only makes parsing terminate.
     let items = [limits.instructions, limits.declarations, limits.immediates].into_iter().fold(0, u64::saturating_add);
     parser.most_items = usize::try_from(items).unwrap_or(usize::MAX).saturating_add(1);
     parser.program();
@@ -76,48 +75,48 @@ pub fn read_within(text: &[u8], limits: &Limits) -> Reading {
     Reading { shader, diagnostics, gaps: (errors > 0).then_some(gaps) }
 }
 
-/// Bytes that an instruction takes in a text, at least. Rarely are they fewer; then the list of instructions grows.
+/// Usual minimum number of bytes per instruction of a text. If there are fewer, the list of instructions grows.
 const BYTES_PER_INSTRUCTION: usize = 31;
-/// Bytes that any other item takes.
+/// Minimum number of bytes of any other item.
 const BYTES_PER_ITEM: usize = 64;
-/// Instructions that room is made for before any is read; few texts have more, and some that are long have none.
+/// Maximum capacity for instructions that is reserved in advance; few texts have more, and some long texts have none.
 const MOST_RESERVED: usize = 1 << 14;
 
-/// Result of reading a part of a statement. The error ends the statement.
+/// The result of parsing a part of a statement. An error ends the statement.
 type Parse<T> = Result<T, Box<Diagnostic>>;
 
 struct Parser<'a> {
     text: &'a [u8],
     /// The cursor.
     at: usize,
-    /// The text up to where reading ends: to its end, or to that of the definition that is being read.
+    /// The text up to the end of parsing: of the text, or of the macro definition that is being parsed.
     source: &'a [u8],
-    /// The blanks that were skipped last: several questions are asked about what follows them.
+    /// The blanks that were skipped last, cached because several functions peek past them.
     blanks: Blanks,
     shader: Shader,
     diagnostics: Vec<Diagnostic>,
     errors: usize,
     /// The parts of the text that were not understood.
     gaps: Gaps,
-    /// Items after which reading ends: the shader is too large, whatever follows.
+    /// Maximum number of items before parsing ends: the shader is too large, whatever follows.
     most_items: usize,
     preprocessor: Preprocessor<'a>,
     legacy: Legacy,
-    /// Vertices that an empty bracket stands for.
+    /// Number of vertices that an empty bracket denotes.
     vertices: u32,
 }
 
-/// Blanks and comments of the text.
+/// A range of blanks and comments in the text.
 #[derive(Clone, Copy)]
 struct Blanks {
     from: usize,
     to: usize,
-    /// The first comment, or else the end.
+    /// The first comment, or the end if there is no comment.
     comment: usize,
 }
 
 impl Blanks {
-    /// Those of no position in the text.
+    /// A value that matches no position in the text.
     const NONE: Blanks = Blanks { from: usize::MAX, to: usize::MAX, comment: usize::MAX };
 }
 
@@ -144,15 +143,13 @@ impl<'a> Parser<'a> {
         }
     }
 
-    // ---- cursor
-
     #[inline]
     fn rest(&self) -> &'a [u8] {
         self.source.get(self.at..).unwrap_or_default()
     }
 
-    /// Makes room for as many instructions as the rest of the text has, if it is like what was read: a copy that is
-    /// left behind has been written and stays in memory, room that is not used was never touched.
+    /// Reserves capacity for the instructions of the rest of the text, assuming that it is like the part already
+    /// parsed. A copy that is left behind has been written and stays resident, but unused capacity is never touched.
     #[cold]
     fn make_room(&mut self) {
         let count = self.shader.instructions.len();
@@ -165,7 +162,7 @@ impl<'a> Parser<'a> {
         self.source.len()
     }
 
-    /// Reads a part of the text from `at` to `end`; returns where reading stood and ended before.
+    /// Restricts parsing to the text from `at` to `end`; returns the previous position and end.
     fn enter(&mut self, at: usize, end: usize) -> (usize, usize) {
         let outside = (self.at, self.end());
         self.at = at;
@@ -174,7 +171,7 @@ impl<'a> Parser<'a> {
         outside
     }
 
-    /// Moves to where `rest`, an end of [`Parser::rest`], begins.
+    /// Moves the cursor to the beginning of `rest`, a suffix of [`Parser::rest`].
     fn advance_to(&mut self, rest: &[u8]) {
         self.at = self.end() - rest.len();
     }
@@ -184,7 +181,7 @@ impl<'a> Parser<'a> {
         self.source.get(self.at).copied()
     }
 
-    /// Where the blanks that begin at the cursor end.
+    /// Returns the end of the blanks at the cursor.
     #[inline]
     fn ahead(&mut self) -> usize {
         match self.source.get(self.at..) {
@@ -209,7 +206,7 @@ impl<'a> Parser<'a> {
         self.at = self.ahead();
     }
 
-    /// The byte after blanks.
+    /// Returns the byte after blanks.
     #[inline]
     fn peek_ahead(&mut self) -> Option<u8> {
         let ahead = self.ahead();
@@ -221,7 +218,7 @@ impl<'a> Parser<'a> {
         Span::new(start as u32, self.at as u32)
     }
 
-    /// Takes `byte` after blanks; stays in front of the blanks if something else stands there.
+    /// Accepts `byte` after blanks; consumes nothing if another byte follows.
     #[inline(always)]
     fn accept(&mut self, byte: u8) -> bool {
         let ahead = self.ahead();
@@ -243,13 +240,13 @@ impl<'a> Parser<'a> {
         self.fail(ParseErrorKind::ExpectedCharacter { expected: byte as char, found }, span)
     }
 
-    /// The word after blanks, not taken.
+    /// Returns the word after blanks without consuming it.
     fn peek_word(&mut self) -> Option<Word<'a>> {
         let ahead = self.ahead();
         lexer::word(self.source.get(ahead..)?)
     }
 
-    /// Takes the word after blanks; stays in front of the blanks if there is none.
+    /// Consumes the word after blanks; consumes nothing if there is no word.
     #[inline]
     fn word(&mut self) -> Option<(Word<'a>, Span)> {
         let start = self.ahead();
@@ -269,7 +266,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Takes the word after blanks if it is this keyword.
+    /// Accepts this keyword after blanks.
     fn keyword(&mut self, keyword: &str) -> bool {
         let before = self.at;
         let found = self.word().is_some_and(|(word, _)| word.is(keyword));
@@ -279,7 +276,7 @@ impl<'a> Parser<'a> {
         found
     }
 
-    /// A number with optional sign in a range, after blanks.
+    /// Parses a number with optional sign in a range, after blanks.
     fn number(&mut self, what: &'static str, low: i64, high: i64) -> Parse<i64> {
         self.skip();
         let start = self.at;
@@ -305,14 +302,12 @@ impl<'a> Parser<'a> {
         self.fail(ParseErrorKind::OutOfRange { what, value: self.quote(span), low, high }, span)
     }
 
-    // ---- errors
-
     #[cold]
     fn fail<T>(&self, kind: ParseErrorKind, span: Span) -> Parse<T> {
         Err(Box::new(kind.at(span)))
     }
 
-    /// An error about an unknown name, with the closest known one as hint.
+    /// Returns an error for an unknown name, with the closest known one as hint.
     #[cold]
     fn fail_name<'n, T>(&self, kind: ParseErrorKind, span: Span, known: impl Iterator<Item = &'n str>) -> Parse<T> {
         // Hints are only shown for errors that are reported.
@@ -330,7 +325,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// The text of a span for a message, cut if long.
+    /// Quotes the text of a span for a message, shortened if long.
     fn quote(&self, span: Span) -> String {
         const LONGEST: usize = 60;
         let text = self.text.get(span.start as usize..span.end as usize).unwrap_or_default();
@@ -338,7 +333,7 @@ impl<'a> Parser<'a> {
         if text.len() > LONGEST { format!("{quoted}...") } else { quoted.into_owned() }
     }
 
-    /// Describes for a message the token after blanks, or the end of the line, with its span.
+    /// Describes, for a message, the token after blanks or the end of the line, and returns its span.
     fn found_ahead(&mut self) -> (String, Span) {
         let before = self.at;
         let blanks = lexer::skip_blanks_of_line(self.rest());
@@ -349,7 +344,7 @@ impl<'a> Parser<'a> {
         ("the end of the line".to_owned(), Span::new(before as u32, before as u32 + 1))
     }
 
-    /// Describes for a message the token at the cursor, with its span.
+    /// Describes, for a message, the token at the cursor, and returns its span.
     fn found(&self) -> (String, Span) {
         let start = self.at;
         let rest = self.rest();
@@ -359,7 +354,7 @@ impl<'a> Parser<'a> {
             _ => match lexer::word(rest) {
                 Some(word) => (word.len(), None),
                 None => {
-                    // A whole character, if it is one.
+                    // A whole character, if it is valid.
                     let length = (1..=4)
                         .find(|&n| rest.get(..n).is_some_and(|bytes| std::str::from_utf8(bytes).is_ok()))
                         .unwrap_or(1);
@@ -372,8 +367,6 @@ impl<'a> Parser<'a> {
         let span = Span::new(start as u32, (start + length) as u32);
         (description.unwrap_or_else(|| format!("`{}`", self.quote(span))), span)
     }
-
-    // ---- program
 
     fn program(&mut self) {
         let full = self.end();
@@ -396,7 +389,7 @@ impl<'a> Parser<'a> {
             let start = self.at;
             let before = self.counts();
             if let Err(diagnostic) = self.statement() {
-                // A definition may have been left in the middle.
+                // The error may have occurred within a macro definition.
                 self.enter(self.at, full);
                 self.leave_gap(start, before);
                 let position = (diagnostic.span.start as usize).max(start);
@@ -414,7 +407,7 @@ impl<'a> Parser<'a> {
             self.gaps.unrecoverable = true;
         }
         if self.errors > 0 && !self.gaps.unrecoverable {
-            // They would be about what stands in for what was not understood.
+            // These diagnostics would refer to placeholders for statements that were not understood.
             self.diagnostics.truncate(known);
         }
     }
@@ -426,7 +419,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// The stage. Without one there is nothing to go on.
+    /// Parses the stage. Without a stage the rest cannot be parsed.
     fn header(&mut self) -> Result<(), ()> {
         self.preprocess();
         self.skip();
@@ -457,7 +450,7 @@ impl<'a> Parser<'a> {
                 diagnostic = diagnostic.with_hint(format!("did you mean `{name}`?"));
             }
             self.report(diagnostic);
-            // What follows is read as if it said what is meant.
+            // The rest is parsed as if the stage was the suggested one.
             match meant.and_then(|name| Processor::ALL.iter().copied().find(|p| p.name() == name)) {
                 Some(processor) => {
                     self.begin_stage(processor, span);
@@ -484,9 +477,9 @@ impl<'a> Parser<'a> {
         };
     }
 
-    /// Where to go on after an error at `position` in the statement that began at `start`: at `position` if it is the
-    /// first of its line (the statement above it was not complete), else at the next line or the next instruction
-    /// number.
+    /// Returns the position to resume at after an error at `position` in the statement that began at `start`:
+    /// `position` if it is the first of its line (the statement above it was incomplete), otherwise the next line or
+    /// the next instruction number.
     fn resume(&self, start: usize, position: usize) -> usize {
         let end = self.end();
         let position = position.min(end);
@@ -508,14 +501,14 @@ impl<'a> Parser<'a> {
                 if after_number.first() == Some(&b':') {
                     return at;
                 }
-                // Digits are looked at once.
+                // Skip the digits, so that each is scanned once.
                 at = end - rest.len();
             }
         }
         end
     }
 
-    /// Takes the number in front of an instruction: digits, with the colon directly after them.
+    /// Accepts the number before an instruction: digits, directly followed by a colon.
     #[inline]
     fn instruction_number(&mut self) -> bool {
         let rest = self.rest();
@@ -529,7 +522,7 @@ impl<'a> Parser<'a> {
 
     #[inline]
     fn statement(&mut self) -> Parse<()> {
-        // The number says nothing: instructions are numbered by their order.
+        // The number is ignored: instructions are numbered by their order.
         if self.instruction_number() {
             return self.numbered_instruction();
         }
@@ -571,7 +564,7 @@ impl<'a> Parser<'a> {
         self.after_statement()
     }
 
-    /// A statement must be followed by a blank, a comment or the end.
+    /// Requires a blank, a comment or the end after a statement.
     #[inline]
     fn after_statement(&self) -> Parse<()> {
         let rest = self.rest();

@@ -1,4 +1,4 @@
-//! Registers: files, brackets, masks, swizzles, and the names that older texts have for them.
+//! Registers: files, brackets, masks, swizzles, and the register names of older texts.
 
 use super::{Parse, Parser};
 use crate::limits::{MAX_ARRAY_ID, MAX_MACRO_DEPTH, MAX_OPERAND_INDEX, MIN_OPERAND_INDEX};
@@ -10,13 +10,13 @@ use crate::text::legacy::{self, LegacyFile};
 use crate::text::lexer;
 use tgsi_diagnostics::Span;
 
-/// A register as it stands in a text.
+/// A register as parsed.
 #[derive(Clone, Copy)]
 pub(super) struct Operand {
     pub(super) register: Register,
-    /// Swizzle that a definition brought along.
+    /// Swizzle that is part of a macro definition.
     swizzle: Option<[u8; 4]>,
-    /// Target of the resource, if it is one of the old file `RES` that became an image.
+    /// Target of the resource, if its file is the old `RES` and it became an image.
     pub(super) resource_target: Option<TextureTarget>,
 }
 
@@ -26,10 +26,10 @@ impl Operand {
     }
 }
 
-/// Stands in [`COMPONENTS`] for bytes that name no component.
+/// Value in [`COMPONENTS`] for bytes that are not component names.
 const NO_COMPONENT: u8 = 0x80;
 
-/// The component that each byte names.
+/// The component for each byte.
 static COMPONENTS: [u8; 256] = {
     let mut components = [NO_COMPONENT; 256];
     let mut component = 0;
@@ -47,7 +47,7 @@ pub(super) fn component_of(letter: u8) -> Option<u8> {
     (component != NO_COMPONENT).then_some(component)
 }
 
-/// Components of a swizzle or mask: none if a letter is not one.
+/// Parses the components of a swizzle or mask; returns none if a letter is not a component.
 fn components<const N: usize>(word: Word<'_>) -> Option<[u8; N]> {
     let bytes: [u8; N] = word.bytes().try_into().ok()?;
     components_of(bytes)
@@ -60,7 +60,7 @@ pub(super) fn components_of<const N: usize>(letters: [u8; N]) -> Option<[u8; N]>
     (all < NO_COMPONENT).then_some(components)
 }
 
-/// A mask: letters in the order x y z w, at least one.
+/// Parses a mask: letters in the order x y z w, at least one.
 fn mask_of(word: Word<'_>) -> Option<u8> {
     let mut mask = 0u8;
     for &letter in word.bytes() {
@@ -74,7 +74,7 @@ fn mask_of(word: Word<'_>) -> Option<u8> {
 }
 
 impl<'a> Parser<'a> {
-    /// Whether the statement ends here: what follows, on another line, begins a statement.
+    /// Whether the statement ends here: the next token is on another line and begins a statement.
     pub(super) fn at_statement(&mut self) -> bool {
         let ahead = self.ahead();
         if ahead >= self.end() {
@@ -84,7 +84,7 @@ impl<'a> Parser<'a> {
         blanks.contains(&b'\n') && self.begins_statement(ahead)
     }
 
-    /// Whether what stands at `position`, the first of its line, begins a statement.
+    /// Whether the text at `position`, the first token of its line, begins a statement.
     fn begins_statement(&self, position: usize) -> bool {
         let ahead = self.source.get(position..).unwrap_or_default();
         let Some(word) = lexer::word(ahead) else { return ahead.first() == Some(&b'#') };
@@ -98,7 +98,7 @@ impl<'a> Parser<'a> {
             || (File::from_word(word).is_none() && is_mnemonic(word))
     }
 
-    /// `[number]`, `[FILE[n].c+m]`, each with an array number after it.
+    /// Parses `[number]` or `[FILE[n].c+m]`, each with an optional array number after it.
     fn bracket(&mut self) -> Parse<(i32, Option<Indirect>)> {
         self.expect(b'[')?;
         self.skip();
@@ -115,7 +115,7 @@ impl<'a> Parser<'a> {
                 indirect.array_id = array;
             }
         } else if indirect.is_some_and(|indirect| indirect.file == File::Null) {
-            // As Mesa reads it: no register, no indirection. Only the array number makes it one.
+            // Like Mesa: no register, no indirection, unless there is an array number.
             indirect = None;
         }
         Ok((index, indirect))
@@ -154,7 +154,7 @@ impl<'a> Parser<'a> {
         Ok((offset, Some(indirect)))
     }
 
-    /// The register of an indirect index: `FILE[n]`, or a definition of one.
+    /// Parses the register of an indirect index: `FILE[n]`, or a macro for one.
     fn plain_register(&mut self, depth: usize) -> Parse<Operand> {
         let (word, span) = self.expect_word("a register")?;
         if let Some(file) = File::from_word(word) {
@@ -169,7 +169,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Reads what a name stands for. `depth` bounds how far definitions lead.
+    /// Parses the definition of a macro. `depth` bounds the nesting of definitions.
     fn definition(
         &mut self,
         name: Word<'_>,
@@ -194,7 +194,7 @@ impl<'a> Parser<'a> {
             Ok(operand)
         });
         self.enter(outside.0, outside.1);
-        // The position that matters is where the name is used.
+        // Report the error at the use of the name.
         result.map_err(|mut diagnostic| {
             diagnostic.span = span;
             diagnostic
@@ -207,7 +207,7 @@ impl<'a> Parser<'a> {
         self.fail_name(ParseErrorKind::UnknownFile(word.as_str().to_owned()), span, known)
     }
 
-    /// A register with one or two brackets.
+    /// Parses a register with one or two brackets.
     pub(super) fn register(&mut self, depth: usize) -> Parse<Operand> {
         let (word, span) = self.expect_word("a register")?;
         if let Some(file) = File::from_word(word) {
@@ -234,13 +234,13 @@ impl<'a> Parser<'a> {
         if self.peek_ahead() != Some(b'[') {
             return Ok((index, indirect, None));
         }
-        // The outer index stands first.
+        // The outer index comes first.
         let dimension = Dimension { index, indirect };
         let (index, indirect) = self.bracket()?;
         Ok((index, indirect, Some(dimension)))
     }
 
-    /// `.xyzw`, if there is a dot.
+    /// Parses `.xyzw`, if there is a dot.
     fn swizzle(&mut self) -> Parse<Option<[u8; 4]>> {
         if !self.accept(b'.') {
             return Ok(None);
@@ -263,7 +263,7 @@ impl<'a> Parser<'a> {
         Err(Box::new(diagnostic))
     }
 
-    /// A write or usage mask; `xyzw` if there is no dot, nothing if there is only the dot.
+    /// Parses a write or usage mask: `xyzw` if there is no dot, an empty mask if there is only the dot.
     pub(super) fn mask(&mut self) -> Parse<u8> {
         if !self.accept(b'.') {
             return Ok(0xf);
@@ -273,7 +273,7 @@ impl<'a> Parser<'a> {
         let Some((word, span)) = self.word() else { return Ok(0) };
         match mask_of(word) {
             Some(mask) => Ok(mask),
-            // The word does not belong to the dot.
+            // The word is separate from the dot.
             None if !touches => {
                 self.at = before;
                 Ok(0)
@@ -286,7 +286,7 @@ impl<'a> Parser<'a> {
                 let diagnostic = ParseErrorKind::WriteMask(self.quote(span)).at(span);
                 let only_components = word.bytes().iter().all(|&byte| component_of(byte).is_some());
                 Err(Box::new(diagnostic.with_hint(if only_components {
-                    format!("components stand in order, each once: `.{hint}`")
+                    format!("components must be in order, each once: `.{hint}`")
                 } else {
                     "a write mask has components out of x, y, z, w".to_owned()
                 })))
@@ -322,7 +322,8 @@ impl<'a> Parser<'a> {
         Ok((src, operand.resource_target))
     }
 
-    /// A texture offset. Only the constant part of an indirect index counts; without swizzle all components are x.
+    /// Parses a texture offset. Only the constant part of an indirect index is used; without a swizzle all components
+    /// are x.
     pub(super) fn texture_offset(&mut self) -> Parse<TextureOffset> {
         self.skip();
         let start = self.at;
@@ -343,7 +344,7 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// Whether `IMM` followed by this is an operand: it has an index, and no type follows.
+/// Whether `IMM` followed by `after` is an operand: it has an index, and no type follows.
 fn is_immediate_operand(after: &[u8]) -> bool {
     let after = lexer::skip_blanks(after);
     let Some(inside) = after.strip_prefix(b"[") else { return false };

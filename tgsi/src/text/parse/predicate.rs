@@ -1,7 +1,7 @@
-//! `(PRED[0].xyzw)` in front of an instruction: its result reaches a component of the destination only if the named
-//! component of the predicate register is not 0 (with `!`, is 0). Gone since; predicate registers are temporaries now,
-//! the instruction writes to a scratch register, and conditional moves do the rest. What has no result is executed
-//! under the condition of the first component.
+//! `(PRED[0].xyzw)` before an instruction: a component of the destination is written only if the selected component of
+//! the predicate register is not 0 (with `!`, is 0). TGSI no longer has predicates; predicate registers become
+//! temporaries, the instruction writes to a scratch register, and the result is moved under a condition. An instruction
+//! without a result is executed under the condition of the first component.
 
 use arrayvec::ArrayVec;
 
@@ -12,22 +12,22 @@ use crate::text::error::ParseErrorKind;
 use crate::text::legacy::{LegacyFile, Suffixes};
 use tgsi_diagnostics::Span;
 
-/// The condition of an instruction.
+/// The predicate of an instruction.
 #[derive(Clone, Copy)]
 pub(super) struct Predicate {
-    /// Its register, with the component for each component of the destination.
+    /// The register, with a component for each component of the destination.
     src: Src,
     negated: bool,
 }
 
-/// Scratch registers for the results; rewritings of old opcodes use others.
+/// Scratch registers for the results; the rewrites of old opcodes use others.
 const RESULTS: [i32; 2] = [5, 6];
 
-/// Values to copy from scratch registers: the destination, and the register that holds its value.
+/// Values to move from scratch registers: the destination, and the register with its value.
 pub(super) type Held = ArrayVec<(Dst, Register), 2>;
 
 impl<'a> Parser<'a> {
-    /// The condition in front of an instruction, if there is one.
+    /// Parses the predicate before an instruction, if there is one.
     #[inline]
     pub(super) fn predicate(&mut self) -> Parse<Option<Predicate>> {
         if self.accept(b'(') { self.after_parenthesis().map(Some) } else { Ok(None) }
@@ -45,7 +45,7 @@ impl<'a> Parser<'a> {
         Ok(Predicate { src, negated })
     }
 
-    /// Replaces destinations by scratch registers.
+    /// Replaces destinations with scratch registers.
     pub(super) fn hold(&mut self, dst: &mut [Dst]) -> Held {
         let mut held = Held::new();
         for (dst, scratch) in dst.iter_mut().zip(RESULTS) {
@@ -56,11 +56,11 @@ impl<'a> Parser<'a> {
         held
     }
 
-    /// Moves held results to where the condition lets them.
+    /// Moves held results to their destinations under the predicate.
     pub(super) fn release(&mut self, predicate: &Predicate, held: &Held, span: Span) {
         for &(dst, register) in held {
             for component in 0..4 {
-                // Components of the destination that this component of the predicate decides on.
+                // Components of the destination that this component of the predicate controls.
                 let decided = (0..4).filter(|&c| predicate.src.swizzle[c as usize] == component);
                 let mask = decided.fold(0, |mask, c| mask | 1 << c) & dst.write_mask;
                 if mask == 0 {
@@ -74,18 +74,18 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Whether an instruction without result can stand under a condition.
+    /// Whether an instruction without a result can be put under a condition.
     pub(super) fn can_be_conditional(opcode: Opcode) -> bool {
         use Opcode::*;
         matches!(opcode, Kill | KillIf | Demote | Brk | Cont | Ret | Cal | Emit | Endprim | Membar)
     }
 
-    /// Begins what the first component of the predicate decides on.
+    /// Opens the block that the first component of the predicate controls.
     pub(super) fn open_first(&mut self, predicate: &Predicate, span: Span) {
         self.open(predicate, predicate.src.swizzle[0], span);
     }
 
-    /// Ends it.
+    /// Closes the block.
     pub(super) fn close(&mut self, span: Span) {
         self.emit(Opcode::Endif, None, &[], span);
     }

@@ -1,5 +1,5 @@
-//! The lines that begin with `#`. Mesa's old compute tests went through the C preprocessor; their texts use object-like
-//! definitions and conditionals, always of whole lines. Every other line that begins with `#` is a comment.
+//! Lines that begin with `#`. Mesa's old compute tests used the C preprocessor; their texts have object-like macros and
+//! conditionals, always of whole lines. All other lines that begin with `#` are comments.
 
 use hashbrown::HashMap;
 
@@ -10,12 +10,13 @@ use crate::text::error::ParseErrorKind;
 use crate::text::lexer;
 use tgsi_diagnostics::Span;
 
-/// Definitions and open conditionals.
+/// Macro definitions and open conditionals.
 #[derive(Default)]
 pub(super) struct Preprocessor<'a> {
-    /// Name to the bytes that it stands for.
+    /// Maps a name to the range of its definition.
     definitions: HashMap<&'a [u8], Span>,
-    /// For each open conditional: where it began, whether its current part counts, whether a part of it has counted.
+    /// For each open conditional: its position, whether its current part is active, whether any of its parts was
+    /// active.
     conditionals: Vec<Conditional>,
 }
 
@@ -26,7 +27,7 @@ struct Conditional {
 }
 
 impl<'a> Preprocessor<'a> {
-    /// The definition of a name.
+    /// Returns the definition of a name.
     pub(super) fn definition(&self, name: Word<'_>) -> Option<Span> {
         if self.definitions.is_empty() { None } else { self.definitions.get(name.bytes()).copied() }
     }
@@ -37,10 +38,10 @@ impl<'a> Preprocessor<'a> {
 }
 
 impl<'a> Parser<'a> {
-    /// Skips blanks, comments and directives, and the lines that conditionals leave out.
+    /// Skips blanks, comments and directives, and the inactive lines of conditionals.
     pub(super) fn preprocess(&mut self) {
         while self.errors < MAX_DIAGNOSTICS {
-            // Blanks only: a `#` must be seen.
+            // Blanks only: a `#` must not be skipped.
             if self.blanks.from == self.at {
                 self.at = self.blanks.comment;
             } else {
@@ -66,7 +67,7 @@ impl<'a> Parser<'a> {
     }
 
     fn directive(&mut self, start: usize, line_end: usize) -> Parse<()> {
-        // No blank after the `#`, so that `# else nothing happens` is a comment.
+        // No blank is allowed after the `#`, so that `# else nothing happens` is a comment.
         let line = self.text.get(self.at..line_end).unwrap_or_default();
         let Some(name) = lexer::word(line) else { return Ok(()) };
         let line = line.get(name.len()..).unwrap_or_default();
@@ -79,7 +80,7 @@ impl<'a> Parser<'a> {
                 let Some(symbol) = argument else { return Ok(()) };
                 let defined = self.preprocessor.definitions.contains_key(symbol.bytes());
                 let counts = active && defined == (name.bytes() == b"ifdef");
-                // Inside a part that does not count, no part does.
+                // All parts nested in an inactive part are inactive.
                 self.preprocessor.conditionals.push(Conditional { position, active: counts, taken: counts || !active });
             }
             "else" => match self.preprocessor.conditionals.last_mut() {

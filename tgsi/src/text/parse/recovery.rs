@@ -1,8 +1,8 @@
-//! The result of reading a text with errors: the shader as far as it was understood, and the gaps in it.
+//! The result of parsing a text with errors: the part of the shader that was understood, and its gaps.
 //!
-//! An instruction that was not understood leaves another in its place, so that those after it keep their numbers and
-//! blocks stay closed: itself without operands if it is known to open, divide, close or leave a block, else `NOP`.
-//! Whoever looks at the shader must say nothing that could follow from a gap alone.
+//! An instruction that was not understood is replaced by a placeholder, so that later ones keep their numbers and
+//! blocks stay closed: the same opcode without operands if it is known to open, divide, close or leave a block,
+//! otherwise `NOP`. Analyses of the shader must not report anything that could be caused by a gap.
 
 use super::Parser;
 use crate::shader::{Instruction, Shader};
@@ -13,40 +13,40 @@ use tgsi_diagnostics::Diagnostic;
 use tgsi_diagnostics::Span;
 use tgsi_diagnostics::suggest;
 
-/// A text as far as it was understood.
+/// The result of parsing a text that may have errors.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Reading {
-    /// The shader; spans are bytes of the text.
+    /// The shader; spans are byte ranges of the text.
     pub shader: Shader,
     /// Errors and warnings, sorted by position.
     pub diagnostics: Vec<Diagnostic>,
-    /// The gaps in the shader; none if the text has no errors.
+    /// The gaps in the shader, or none if the text has no errors.
     pub gaps: Option<Gaps>,
 }
 
 /// The parts of a text that were not understood.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Gaps {
-    /// Files (a bit each) some of whose registers may not be known.
+    /// Files (one bit each) with possibly unknown registers.
     pub files: u32,
-    /// Some property is not known.
+    /// Some property is unknown.
     pub properties: bool,
-    /// Some instruction is not known.
+    /// Some instruction is unknown.
     pub instructions: bool,
-    /// Some instruction that is not known may have opened, divided or closed a block, or begun a subroutine.
+    /// Some unknown instruction may have opened, divided or closed a block, or begun a subroutine.
     pub structure: bool,
-    /// Next to nothing is known: not the stage, or there are too many errors.
+    /// Almost nothing is known: the stage is missing, or there are too many errors.
     pub unrecoverable: bool,
 }
 
 impl Gaps {
-    /// Whether registers of a file may be declared that are not known.
+    /// Whether unknown registers of a file may be declared.
     pub fn may_declare(&self, file: File) -> bool {
         self.files >> file as u32 & 1 != 0
     }
 }
 
-/// Items read so far: declarations, immediates, properties, instructions.
+/// Numbers of items parsed so far: declarations, immediates, properties, instructions.
 type Counts = [usize; 4];
 
 impl Parser<'_> {
@@ -55,12 +55,12 @@ impl Parser<'_> {
         [shader.declarations.len(), shader.immediates.len(), shader.properties.len(), shader.instructions.len()]
     }
 
-    /// Notes that lines may count that were left out, or the other way round.
+    /// Records that lines may be wrongly included or excluded.
     pub(super) fn leave_gaps_everywhere(&mut self) {
         self.gaps = Gaps { files: u32::MAX, properties: true, instructions: true, structure: true, ..self.gaps };
     }
 
-    /// Notes what the statement that begins at `start` would have been, unless it came into the shader.
+    /// Records the kind of the statement that begins at `start`, unless it was added to the shader.
     #[cold]
     pub(super) fn leave_gap(&mut self, start: usize, before: Counts) {
         let after = self.counts();
@@ -88,7 +88,7 @@ impl Parser<'_> {
                 self.gaps.files |= file.map_or(u32::MAX, |file| 1 << file as u32);
             }
         } else if word.is("IMM") {
-            // It is there, as zeros, perhaps with another number.
+            // The immediate exists, as zeros, possibly with another number.
             self.gaps.files |= 1 << File::Immediate as u32;
         } else if word.is("PROPERTY") {
             self.gaps.properties |= after[2] == before[2];

@@ -27,7 +27,7 @@ impl<'a> Parser<'a> {
                     diagnostic.note(last.span, Focus::Whole, format!("this is IMM[{}]", expected.saturating_sub(1)));
                 }
                 let result = Err(Box::new(diagnostic));
-                // Those that follow are numbered on from here.
+                // Later ones are numbered from here.
                 let last = number.min(crate::limits::MAX_OPERAND_INDEX as u64) as usize;
                 let gap = (last + 1).saturating_sub(expected);
                 self.shader.immediates.extend((0..gap).map(|_| Immediate::new(ImmediateType::Float32, [0; 4])));
@@ -54,7 +54,7 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    /// `{0x1, 0x2}`: words, whatever the type.
+    /// Parses `{0x1, 0x2}`: words, independent of the type.
     fn raw_words(&mut self, data_type: ImmediateType) -> Parse<ArrayVec<u32, 4>> {
         let mut words = ArrayVec::new();
         self.expect(b'{')?;
@@ -79,12 +79,12 @@ impl<'a> Parser<'a> {
         Ok(words)
     }
 
-    /// `{a, b, c, d}` of one type, as words.
+    /// Parses `{a, b, c, d}` of one type, and returns it as words.
     pub(super) fn braced_values(&mut self, data_type: ImmediateType) -> Parse<ArrayVec<u32, 4>> {
         let wide = data_type.is_64bit();
         let limit = if wide { 2 } else { 4 };
         let mut words = ArrayVec::<u32, 4>::new();
-        // 64-bit floats of virgl are written as the words that they consist of.
+        // The 64-bit floats of virgl are written as their words.
         let mut halves = ArrayVec::<u32, 4>::new();
         let mut count = 0;
         self.expect(b'{')?;
@@ -136,7 +136,8 @@ impl<'a> Parser<'a> {
         Ok(words)
     }
 
-    /// A number with optional sign, read by `digits`; beyond 64 bits for what is too large.
+    /// Parses a number with optional sign; `digits` parses the digits. A number that is too large gives a value beyond
+    /// 64 bits.
     fn integer<N: Into<Option<u64>>>(
         &mut self,
         digits: impl Fn(&'a [u8]) -> nom::IResult<&'a [u8], N>,
@@ -152,12 +153,12 @@ impl<'a> Parser<'a> {
             return None;
         }
         self.advance_to(rest);
-        // A value that has no number is larger than all.
+        // None means too large.
         let magnitude = value.into().map_or(i128::MAX, i128::from);
         Some(if negative { -magnitude } else { magnitude })
     }
 
-    /// The value that should stand at `start`.
+    /// Returns the error for an invalid value at `start`.
     fn bad_value<T>(&mut self, data_type: ImmediateType, start: usize) -> Parse<T> {
         self.at = start;
         let end = |byte: &u8| matches!(byte, b',' | b'}' | b'\n');

@@ -1,4 +1,4 @@
-//! Arithmetic: fields, divisions, 64-bit pairs, the rules of legacy targets, exactness.
+//! Arithmetic: bit fields, divisions, 64-bit pairs, the rules of legacy targets, exactness.
 
 use super::*;
 use tgsi_environment::special;
@@ -39,7 +39,7 @@ fn fields_and_divisions_of_every_kind() {
             );
         }
     }
-    // Widths and offsets at their ends.
+    // Minimum and maximum widths and offsets.
     for (offset, width) in [(0, 32), (31, 1), (32, 32), (5, 0), (30, 8), (33, 33), (1, 32)] {
         let text = with_registers(
             "VERT",
@@ -127,8 +127,8 @@ fn precise_dot_products_add_in_order() {
     assert_eq!(count_alu(&ir, AluOp::Fdot4), 0);
 }
 
-/// Whether the bits of an arithmetic opcode's results are the same in both interpreters: not where a math library or
-/// the sign of a zero decides.
+/// Whether the results of an arithmetic opcode must have the same bits in both interpreters: false if they depend on a
+/// math library or the sign of a zero.
 fn is_defined_to_the_bit(opcode: Opcode) -> bool {
     use Opcode::{Dmax, Dmin, Lg2, Lit, Log, Max, Min};
     use tgsi::tables::Class::{Float, Integer, Packing, Wide};
@@ -136,10 +136,10 @@ fn is_defined_to_the_bit(opcode: Opcode) -> bool {
         && !matches!(opcode, Lg2 | Log | Lit | Min | Max | Dmin | Dmax)
 }
 
-/// Integers of 64 bits, and NaN with a payload.
+/// 64-bit integers, and NaN with a payload.
 const INTEGER_PAIRS: [u64; 6] = [1, 63, 64, 0x000f_ffff_ffff_ffff, 0xfff8_0000_0000_0001, 0xffff_ffff_ffff_ffff];
 
-/// Whether the bits are the same, or those of a NaN, which nothing defines.
+/// Whether the bits are the same, or both are NaN, which has undefined bits.
 fn same_number(is_pair: bool, a: &[u32], b: &[u32]) -> bool {
     let double = |words: &[u32]| f64::from_bits(u64::from(words[1]) << 32 | u64::from(words[0]));
     let both_nan = match is_pair {

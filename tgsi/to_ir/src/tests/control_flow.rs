@@ -1,4 +1,4 @@
-//! Control flow, subroutines, shaders that are broken.
+//! Control flow, subroutines, malformed shaders.
 
 use super::*;
 

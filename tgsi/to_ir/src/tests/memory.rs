@@ -1,4 +1,4 @@
-//! Memory, counters, and what lanes know of each other.
+//! Memory, counters, and cross-lane operations.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! Small shaders through both interpreters, and the shape of what the conversion makes of them.
+//! Small shaders in both interpreters, and the form of the converted code.
 
 mod arithmetic;
 mod control_flow;
@@ -50,7 +50,7 @@ fn variable<'a>(ir: &'a IrShader, name: &str) -> &'a VariableData {
     ir.globals.iter().map(|&v| &ir.variables[v]).find(|data| data.name == name).unwrap_or_else(|| panic!("no {name}"))
 }
 
-/// Inputs whose words are small numbers, of the kind of the seed: integers, floats.
+/// Inputs of small numbers, of a type determined by the seed: integers, floats.
 fn inputs(shader: &Shader, seed: u32) -> Inputs {
     let mut state = seed.wrapping_mul(0x9e37_79b9) | 1;
     let mut word = || {
@@ -86,7 +86,7 @@ fn inputs(shader: &Shader, seed: u32) -> Inputs {
     inputs
 }
 
-/// Everything that a run left but the number of steps.
+/// The results of a run, without the number of steps.
 fn left(mut outputs: Outputs, resources: &mut AnalyticResources, registers: usize) -> String {
     outputs.steps = 0;
     let live: Vec<Vec<u32>> = (0..registers * 4)
@@ -122,7 +122,7 @@ fn agree(text: &str) -> IrShader {
     ir
 }
 
-/// A shader around some instructions: inputs 0 to 3, outputs 0 to 3, temporaries 0 to 7, two address registers.
+/// A shader with the given instructions: inputs 0 to 3, outputs 0 to 3, temporaries 0 to 7, two address registers.
 fn with_registers(processor: &str, declarations: &str, code: &str) -> String {
     let interpolation = if processor == "FRAG" { ", GENERIC[0], LINEAR" } else { "" };
     let outputs = match processor {

@@ -60,7 +60,7 @@ fn lookups_of_every_target() {
             "LODQ OUT[0], IN[0], SAMP[0]",
             "TXQS OUT[0], SAMP[0]",
         ] {
-            // The interpreters see no comparator where TEX has none to give.
+            // There is no comparator where TEX has none.
             if target == "SHADOWCUBEARRAY" && (code.starts_with("TXD") || code.starts_with("TXP")) {
                 continue;
             }
