@@ -28,7 +28,7 @@ pub enum Stage {
     Ssa,
     /// Optimised for the target.
     Opt,
-    /// Lowered by the target: what it emits code for.
+    /// Lowered by the target, ready for its code generation.
     Registers,
 }
 
@@ -86,13 +86,13 @@ impl From<tgsi_ir::Shader> for Source<'_> {
     }
 }
 
-/// Effort that one shader is worth. Beyond it the rest is compiled at [`Level::Finish`]: the code is right, but not as
-/// good as it could be. The default is no bound.
+/// Bounds the effort spent on one shader. Once a bound is exceeded, the rest is compiled at [`Level::Finish`]: the code
+/// is correct but less optimised. The default is unbounded.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Budget {
-    /// Instructions in SSA form beyond which a shader is not optimised at all.
+    /// Shaders with more instructions than this in SSA form are not optimised at all.
     pub instructions: Option<u64>,
-    /// Time from the start of the compilation at which optimisation stops, at the end of the round under way.
+    /// Time from the start of the compilation after which optimisation stops, at the end of the current round.
     pub time: Option<Duration>,
 }
 
@@ -107,12 +107,12 @@ pub struct Compiler {
 }
 
 impl Compiler {
-    /// A compiler with all optimisations and the default limits.
+    /// Returns a compiler with all optimisations and the default limits.
     pub fn new(target: impl Target + 'static) -> Compiler {
         Compiler::for_target(Arc::new(target))
     }
 
-    /// A compiler for a target that is chosen at run time.
+    /// Returns a compiler for a target that is chosen at run time.
     pub fn for_target(target: Arc<dyn Target>) -> Compiler {
         Compiler {
             target,
@@ -138,37 +138,37 @@ impl Compiler {
         Compiler { budget, ..self }
     }
 
-    /// Leaves out some passes.
+    /// Skips some passes.
     pub fn without_passes(self, skipped: PassSet) -> Compiler {
         Compiler { skipped, ..self }
     }
 
-    /// The target.
+    /// Returns the target.
     pub fn target(&self) -> &dyn Target {
         &*self.target
     }
 
-    /// The passes that are left out.
+    /// Returns the passes that are skipped.
     pub fn skipped(&self) -> PassSet {
         self.skipped
     }
 
-    /// The level.
+    /// Returns the optimisation level.
     pub fn level(&self) -> Level {
         self.level
     }
 
-    /// The limits.
+    /// Returns the limits.
     pub fn limits(&self) -> &Limits {
         &self.limits
     }
 
-    /// The options of the conversion from TGSI.
+    /// Returns the options of the conversion from TGSI.
     pub fn to_ir_options(&self) -> ToIrOptions {
         self.target.to_ir_options(self.level)
     }
 
-    /// Whether floats of shaders of this stage are rounded as the source says.
+    /// Returns whether shaders of this stage keep the rounding of floats that the source specifies.
     pub fn keeps_rounding(&self, stage: tgsi_ir::Stage) -> bool {
         self.target.compiler_options(stage).keeps_rounding(stage)
     }
@@ -178,7 +178,7 @@ impl Compiler {
         reader.read(bytes, &ReadRequest { limits: &self.limits, compiler: Some(self) })
     }
 
-    /// Reads TGSI as the target does, and checks everything that the compiler relies on.
+    /// Reads TGSI in the dialect of the target, and checks everything that the compiler relies on.
     pub fn check(&self, source: &mut tgsi::Shader, gaps: &Gaps) -> Report {
         self.target.read(source);
         let mut report = check_for(source, gaps, &self.limits, self.to_ir_options().keep_subroutines);
@@ -213,7 +213,7 @@ impl Compiler {
         Ok(Compilation { compiler: self, ir, stage: Stage::Parsed, interface, places, passes, level })
     }
 
-    /// Resumes a compilation from IR that is at a stage already.
+    /// Resumes a compilation from IR that is already at a stage.
     pub fn resume(&self, ir: tgsi_ir::Shader, stage: Stage) -> Compilation<'_> {
         let (passes, level) = (self.passes(), self.level);
         Compilation { compiler: self, ir, stage, interface: None, places: SourceMap::default(), passes, level }
@@ -224,7 +224,7 @@ impl Compiler {
         Passes::default().without(self.skipped).until(deadline)
     }
 
-    /// The IR of a shader at a stage.
+    /// Returns the IR of a shader at a stage.
     ///
     /// # Errors
     /// [`CompileError`]: the shader cannot be expressed in the IR or, for [`Stage::Registers`], by the target.
@@ -234,7 +234,7 @@ impl Compiler {
         Ok(compilation.into_ir())
     }
 
-    /// The code of a shader.
+    /// Returns the code of a shader.
     ///
     /// # Errors
     /// [`CompileError`].
@@ -255,22 +255,22 @@ pub struct Compilation<'c> {
 }
 
 impl<'c> Compilation<'c> {
-    /// Sets an observer of all passes from here on. Where it stops the compilation, the stage stays as it is.
+    /// Sets an observer for all further passes. If it stops the compilation, the stage stays unchanged.
     pub fn observed_by(self, observer: &'c mut dyn PassObserver) -> Self {
         Compilation { passes: self.passes.observed_by(observer), ..self }
     }
 
-    /// The IR as it is now.
+    /// Returns the current IR.
     pub fn ir(&self) -> &tgsi_ir::Shader {
         &self.ir
     }
 
-    /// The level at which the shader is optimised: lower than that of the compiler once the budget is spent.
+    /// Returns the level at which the shader is optimised: lower than the compiler's once the budget is spent.
     pub fn level(&self) -> Level {
         self.level
     }
 
-    /// The IR as it is now.
+    /// Returns the current IR.
     pub fn into_ir(self) -> tgsi_ir::Shader {
         self.ir
     }
@@ -308,8 +308,8 @@ impl<'c> Compilation<'c> {
         Ok(())
     }
 
-    /// The integers at the interface that the target reads and writes as floats (see [`Target::interface_integers`]) of
-    /// a shader at [`Stage::Opt`].
+    /// Returns the integers at the interface that the target reads and writes as floats (see
+    /// [`Target::interface_integers`]). The shader must be at [`Stage::Opt`].
     ///
     /// # Errors
     /// [`CompileError::Target`].
@@ -317,7 +317,8 @@ impl<'c> Compilation<'c> {
         self.compiler.target.interface_integers(&self.ir).map_err(|error| self.places.locate(error))
     }
 
-    /// What the target assigns to the interface of the shader (see [`Target::reflect`]); `None` if it assigns nothing.
+    /// Returns the target's assignments for the interface of the shader (see [`Target::reflect`]); `None` if it assigns
+    /// nothing.
     ///
     /// # Errors
     /// [`CompileError::Target`].

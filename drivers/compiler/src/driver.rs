@@ -31,41 +31,41 @@ pub trait Driver: Debug + Send + Sync {
     /// One sentence for `--help`.
     fn about(&self) -> &'static str;
 
-    /// Extension of files with its code.
+    /// File extension of its code.
     fn file_extension(&self) -> &'static str;
 
-    /// Whether its code is binary and not for terminals.
+    /// Whether its code is binary and must not be written to terminals.
     fn is_binary(&self) -> bool {
         false
     }
 
-    /// Whether its code has a [`Runner`], which the registry finds. Without one, checks of meaning end before the code.
+    /// Whether its code has a [`Runner`], which the registry finds. Without one, semantic checks stop before the code.
     fn can_run(&self) -> bool {
         false
     }
 
-    /// Options that must be set for code that is to be run. Checks of meaning set them.
+    /// Options that code needs to be run. Semantic checks set them.
     fn run_options(&self) -> &'static [&'static str] {
         &[]
     }
 
-    /// Options that make text of code that is binary, in the form of its usual disassembler. Empty if the code says
-    /// all, so that the registry can print it.
+    /// Options that turn binary code into text, in the form of its usual disassembler. Empty if the code is
+    /// self-contained, so that the registry can disassemble it.
     fn assembly_options(&self) -> &'static [&'static str] {
         &[]
     }
 
-    /// Operations that what runs the code may round otherwise than the IR says. If there are any, it need not keep what
-    /// they and sums and products make of NaN and infinities either. Empty if interpreters run it.
+    /// Operations that the executor of the code may round differently from the IR. If there are any, their results for
+    /// NaN and infinities may differ too, as may those of sums and products. Empty if interpreters run the code.
     fn approximate_ops(&self) -> &'static [AluOp] {
         &[]
     }
 
-    /// The options, in the order in which they are listed.
+    /// The options, in listing order.
     fn options(&self) -> &'static [DriverOption];
 
-    /// The target profiles, in the order in which they are listed: names for sets of facts about a consumer, which may
-    /// differ between stages. [`target`](Self::target) takes them as it takes options.
+    /// The target profiles, in listing order: names for sets of facts about a consumer, which may differ between
+    /// stages. [`target`](Self::target) accepts them like options.
     fn profiles(&self) -> &'static [DriverOption] {
         &[]
     }
@@ -73,20 +73,20 @@ pub trait Driver: Debug + Send + Sync {
     /// The codes of its errors.
     fn error_codes(&self) -> &'static [ErrorCode];
 
-    /// The driver with the options or profiles of these names set.
+    /// Returns a target with the given options or profiles set.
     ///
     /// # Errors
     /// [`UnknownOption`].
     fn target(&self, options: &[&str]) -> Result<Box<dyn Target>, UnknownOption>;
 
-    /// Sets of options, each in one string with commas between, under which every shader means the same. Fixtures with
+    /// Sets of options, each a comma-separated string, that do not change the meaning of any shader. Fixtures with
     /// inputs run with all of them.
     fn variants(&self) -> &'static [&'static str] {
         &[]
     }
 }
 
-/// The name of a target profile of a driver.
+/// Looks up the name of a target profile of a driver.
 ///
 /// # Errors
 /// [`UnknownProfile`].
@@ -109,7 +109,7 @@ pub struct UnknownProfile {
     pub name: String,
     /// The driver.
     pub driver: &'static str,
-    /// The profile whose name is nearest, if one is near.
+    /// The closest profile name, if one is close.
     pub near: Option<&'static str>,
     /// The profiles of the driver.
     pub profiles: &'static [DriverOption],
@@ -128,7 +128,7 @@ pub struct DriverOption {
     pub about: &'static str,
 }
 
-/// The error for an unknown option name, or for a value that an option does not take.
+/// The error for an unknown option name, or for an invalid value of an option.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[error("{}", problem.clone().unwrap_or_else(|| format!("no driver option `{name}`; there are {}", names(.options))))]
 pub struct UnknownOption {
@@ -136,7 +136,7 @@ pub struct UnknownOption {
     pub name: String,
     /// The options of the driver.
     pub options: &'static [DriverOption],
-    /// What is wrong with the value, if the option takes one.
+    /// The error in the value, if the option takes one.
     pub problem: Option<String>,
 }
 
@@ -147,7 +147,7 @@ fn names(options: &[DriverOption]) -> String {
     options.iter().map(|option| option.name).collect::<Vec<_>>().join(", ")
 }
 
-/// A slot between two stages that are linked. Languages that compare the declarations of both sides need the reader's
+/// A slot between two linked stages. Languages that compare the declarations of both sides need the reader's
 /// interpolation at the writer, too.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct LinkedSlot {
@@ -161,18 +161,18 @@ pub struct LinkedSlot {
     pub sample: bool,
 }
 
-/// Slots between two stages: of a patch or not, and the slot (see [`tgsi_ir::slots`]). Locations are numbered from 0;
-/// those of consecutive slots are consecutive, patches come last.
+/// Slots between two stages, by whether they are per-patch and by slot (see [`tgsi_ir::slots`]). Locations are numbered
+/// from 0; consecutive slots have consecutive locations, and patches come last.
 pub type SlotLocations = BTreeMap<(bool, i32), LinkedSlot>;
 
 /// A driver with its options set. The compiler calls the methods in this order.
 pub trait Target: Any + Debug + Send + Sync {
-    /// Reads a source in the dialect of the target, where that gives TGSI another meaning.
+    /// Adapts a source to the dialect of the target, if that interprets TGSI differently.
     fn read(&self, source: &mut tgsi::Shader) {
         let _ = source;
     }
 
-    /// Findings about a source that was read: what readers of the code have no room for, whatever the translation does.
+    /// Returns findings about a source: parts that consumers of the code cannot represent, however it is translated.
     fn check(&self, source: &tgsi::Shader) -> Vec<Diagnostic> {
         let _ = source;
         Vec::new()
@@ -184,8 +184,8 @@ pub trait Target: Any + Debug + Send + Sync {
         ToIrOptions::default()
     }
 
-    /// The same target for a shader whose inputs or outputs have these locations, because it was linked with the shader
-    /// before or behind it; `None` for a side that was not linked. `None` if the target gives no locations.
+    /// Returns this target for a shader that was linked with its neighbours, with these locations of its inputs
+    /// and outputs; `None` for a side that was not linked. Returns `None` if the target assigns no locations.
     fn with_locations(
         &self,
         inputs: Option<&SlotLocations>,
@@ -195,28 +195,28 @@ pub trait Target: Any + Debug + Send + Sync {
         None
     }
 
-    /// The same target for the next shader of a program in which a shader has this code, where the stages of a program
-    /// share what code numbers, such as bindings. `None` if they do not.
+    /// Returns this target for the next shader of a program, after a shader with this code, if the stages of a program
+    /// share a numbering, such as bindings. Otherwise returns `None`.
     fn behind(&self, code: &Code) -> Option<Box<dyn Target>> {
         let _ = code;
         None
     }
 
-    /// The registers of outputs that somebody beside the next stage reads, such as stream output.
+    /// Returns the output registers that are read by something other than the next stage, such as stream output.
     fn captured_outputs(&self) -> Vec<u32> {
         Vec::new()
     }
 
-    /// The properties of the target that the optimiser needs, for shaders of a stage.
+    /// Returns the properties of the target that the optimiser needs, for shaders of a stage.
     fn compiler_options(&self, stage: Stage) -> CompilerOptions;
 
-    /// Whether shaders of a stage may use integers. Otherwise integers that a source has may come out as floats.
+    /// Whether shaders of a stage may use integers. If not, integers of a source may become floats.
     fn has_integers(&self, _stage: Stage) -> bool {
         true
     }
 
-    /// The integers at the interface of an optimised shader that code of the target reads and writes as floats; `None`
-    /// if the target has integers in the stage of the shader.
+    /// Returns the integers at the interface of an optimised shader that the target's code reads and writes as floats;
+    /// `None` if the target has integers in this stage.
     ///
     /// # Errors
     /// Those of [`lower`](Self::lower).
@@ -228,24 +228,24 @@ pub trait Target: Any + Debug + Send + Sync {
         Ok(None)
     }
 
-    /// Whether shaders of a stage can select a value. Otherwise values are multiplied by 0 or 1, and what is not
-    /// selected must be finite.
+    /// Whether shaders of a stage have a select instruction. If not, values are multiplied by 0 or 1, and the value
+    /// that is not selected must be finite.
     fn has_selections(&self, _stage: Stage) -> bool {
         true
     }
 
-    /// Operations of shaders of a stage that lowering replaces by others, whose results are close but not the same.
+    /// Operations in shaders of a stage that lowering replaces by others with approximately equal results.
     fn approximations(&self, stage: Stage) -> &'static [AluOp] {
         let _ = stage;
         &[]
     }
 
-    /// Whether shaders of a stage can compare floats. Otherwise these are subtracted, and must be finite.
+    /// Whether shaders of a stage can compare floats. If not, floats are subtracted, and must be finite.
     fn has_comparisons(&self, _stage: Stage) -> bool {
         true
     }
 
-    /// Lowers optimised SSA to the form that [`emit`](Self::emit) takes. It is still IR and can be run.
+    /// Lowers optimised SSA to the form that [`emit`](Self::emit) takes. The result is still IR and can be run.
     ///
     /// # Errors
     /// The shader uses something that the target cannot express.
@@ -256,14 +256,14 @@ pub trait Target: Any + Debug + Send + Sync {
         false
     }
 
-    /// Whether [`emit`](Self::emit) is to see the instructions of a TGSI source too.
+    /// Whether [`emit`](Self::emit) also needs the instructions of a TGSI source.
     fn keeps_source(&self) -> bool {
         false
     }
 
-    /// Code for what [`lower`](Self::lower) gave. The interface is there if the target [keeps](Self::keeps_interface)
-    /// it, or the [source](Self::keeps_source), and the source was TGSI: that source, with its instructions only if the
-    /// target keeps them.
+    /// Emits code for a shader from [`lower`](Self::lower). `interface` is present if the source was TGSI and the
+    /// target [keeps the interface](Self::keeps_interface) or [the source](Self::keeps_source): it is the source, with
+    /// instructions only if the target keeps them.
     ///
     /// # Errors
     /// The shader uses something that the target cannot express.
@@ -274,23 +274,23 @@ pub trait Target: Any + Debug + Send + Sync {
         passes: &mut Passes<'_>,
     ) -> Result<Code, Box<dyn TargetError>>;
 
-    /// The extension of files with its code, if options make it text while that of the driver is binary.
+    /// The file extension of its code, if options turn the driver's binary code into text.
     fn text_extension(&self) -> Option<&'static str> {
         None
     }
 
-    /// The size of the code, as far as the target counts it.
+    /// Returns the size of the code. Counts that the target does not know are 0.
     fn size(&self, code: &Code) -> CodeSize;
 
-    /// What the code uses of each limit of its consumer; `None` if the target knows of no limits. Positions are those
-    /// that the code has: of TGSI, the spans of the shader.
+    /// Returns how much of each limit of its consumer the code uses; `None` if the target has no limits. Positions are
+    /// those in the code: for TGSI, the spans of the shader.
     fn fit(&self, code: &Code) -> Option<Fit> {
         let _ = code;
         None
     }
 
-    /// What [`emit`](Self::emit) assigns to inputs, outputs and resources of a lowered shader, and what the code needs
-    /// of its consumer: an object of JSON. `None` if the target assigns nothing.
+    /// Returns what [`emit`](Self::emit) assigns to inputs, outputs and resources of a lowered shader, and the
+    /// requirements of the code, as a JSON object. Returns `None` if the target assigns nothing.
     ///
     /// # Errors
     /// Those of [`emit`](Self::emit).
@@ -303,7 +303,7 @@ pub trait Target: Any + Debug + Send + Sync {
 /// The code that a driver emits.
 #[derive(Clone, Debug)]
 pub enum Code {
-    /// TGSI, and how it is printed.
+    /// TGSI, and its print options.
     Tgsi(Box<tgsi::Shader>, PrintOptions),
     /// Text.
     Text(String),
@@ -313,28 +313,28 @@ pub enum Code {
     Object(Box<ObjectFile>),
 }
 
-/// An object file, and what cannot be read from it without effort.
+/// An object file, and facts that cannot easily be read from it.
 #[derive(Clone, Debug)]
 pub struct ObjectFile {
     /// The bytes of the file.
     pub bytes: Vec<u8>,
     /// The size of the code in it.
     pub size: CodeSize,
-    /// Files that stand beside it.
+    /// Files that accompany it.
     pub companions: Vec<Companion>,
 }
 
-/// A file that belongs to code and stands beside it, such as the header of an object file.
+/// A file that accompanies code, such as the header of an object file.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Companion {
-    /// The extension of its name, which else is that of the file with the code.
+    /// Its file extension. The rest of the name is that of the file with the code.
     pub extension: &'static str,
     /// Its content.
     pub text: String,
 }
 
 impl Code {
-    /// The bytes of a file with the code.
+    /// Returns the bytes of a file with the code.
     pub fn into_bytes(self) -> Vec<u8> {
         match self {
             Code::Tgsi(shader, options) => tgsi::text::print(&shader, options).into_bytes(),
@@ -344,7 +344,7 @@ impl Code {
         }
     }
 
-    /// The files that belong to the code.
+    /// Returns the files that accompany the code.
     pub fn companions(&self) -> &[Companion] {
         match self {
             Code::Object(object) => &object.companions,
@@ -352,7 +352,7 @@ impl Code {
         }
     }
 
-    /// The shader, if it is TGSI.
+    /// Returns the shader, if the code is TGSI.
     pub fn into_tgsi(self) -> Option<tgsi::Shader> {
         match self {
             Code::Tgsi(shader, _) => Some(*shader),
@@ -382,21 +382,21 @@ impl From<&tgsi::Shader> for CodeSize {
     }
 }
 
-/// Makes the [`Runner`] of code of a target; `None` if the target is of another driver.
+/// Creates the [`Runner`] for code of a target; returns `None` if the target belongs to another driver.
 ///
-/// That is a function of a driver's package and no method of [`Target`], because compilers would be linked with
-/// interpreters that they never run.
+/// This is a function of a driver's package and not a method of [`Target`], so that programs that only compile are not
+/// linked with interpreters.
 pub type RunnerFn = fn(&dyn Target, &Code) -> Option<Result<Box<dyn Runner>, String>>;
 
 /// Runs code.
 pub trait Runner: Send + Sync {
-    /// Runs it once for all lanes.
+    /// Runs the code once for all lanes.
     ///
     /// # Errors
     /// The run failed, or did not terminate.
     fn run(&self, inputs: &Inputs, resources: &mut dyn Resources, limits: RunLimits) -> Result<Outputs, String>;
 
-    /// Whether a run took too long on a device and was given up. Later ones are then errors at once.
+    /// Whether a run took too long on a device and was abandoned. Later runs then fail at once.
     fn is_unended(&self) -> bool {
         false
     }

@@ -8,7 +8,7 @@ use tgsi_diagnostics::ErrorCode;
 use tgsi_diagnostics::Span;
 use tgsi_diagnostics::{Diagnostic, Focus};
 
-/// An error of a target: what it cannot express.
+/// An error of a target: something that it cannot express.
 pub trait TargetError: Error + Send + Sync + 'static {
     /// The code of the error.
     fn code(&self) -> ErrorCode;
@@ -18,24 +18,24 @@ pub trait TargetError: Error + Send + Sync + 'static {
         Subject::Shader
     }
 
-    /// The message for an error that is about an instruction of a TGSI source, in TGSI's words. `None` if the error's
-    /// own message does.
+    /// The message for an error about an instruction of a TGSI source, in TGSI's terms. `None` if the error's own
+    /// message applies.
     fn message_at(&self, opcode: Opcode) -> Option<String> {
         let _ = opcode;
         None
     }
 
-    /// What can be done about it, in words for a user of the command.
+    /// A remedy, in words for a user of the command.
     fn hint(&self) -> Option<String> {
         None
     }
 }
 
-/// The part of a TGSI source that an error is about. Targets see IR, which knows of positions only what
-/// [`origin`](tgsi_ir::Body::origin) says.
+/// The part of a TGSI source that an error is about. Targets see IR, in which the only positions are those of
+/// [`origin`](tgsi_ir::Body::origin).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Subject {
-    /// All of it.
+    /// The whole shader.
     Shader,
     /// The number of temporaries.
     Temporaries,
@@ -49,14 +49,14 @@ pub enum Subject {
     Operand {
         /// The file.
         file: File,
-        /// Only operands with a run-time index count.
+        /// Count only operands with a run-time index.
         is_indirect: bool,
     },
     /// A property.
     Property(PropertyName),
     /// The first declaration with a semantic.
     Declaration {
-        /// Of an output; otherwise of an input or a system value.
+        /// Whether the declaration is of an output; if not, of an input or a system value.
         is_output: bool,
         /// The semantic.
         semantic: Semantic,
@@ -74,7 +74,7 @@ pub enum CompileError {
     Target {
         /// The error of the target.
         error: Box<dyn TargetError>,
-        /// The message in the words of the TGSI source, if the target has one.
+        /// The message in terms of the TGSI source, if the target has one.
         message: Option<String>,
         /// The position in the TGSI source, if there is one.
         span: Option<Span>,
@@ -90,7 +90,7 @@ impl CompileError {
         }
     }
 
-    /// The position in the TGSI source, if it is known.
+    /// Returns the position in the TGSI source, if known.
     pub fn span(&self) -> Option<Span> {
         match self {
             CompileError::ToIr(error) => error.span(),
@@ -98,7 +98,7 @@ impl CompileError {
         }
     }
 
-    /// The error as a finding about the source. Its span is empty if the position is not known.
+    /// Returns the error as a finding about the source. Its span is empty if the position is unknown.
     pub fn diagnostic(&self) -> Diagnostic {
         let mut finding = Diagnostic::error(self.code(), self.span().unwrap_or_default(), self.to_string());
         if let CompileError::Target { error, .. } = self {
@@ -115,7 +115,7 @@ impl CompileError {
         }
     }
 
-    /// The error of the target, if it is of this type.
+    /// Returns the error of the target, if it has this type.
     pub fn of_target<E: TargetError>(&self) -> Option<&E> {
         match self {
             CompileError::ToIr(_) => None,

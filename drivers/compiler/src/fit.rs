@@ -1,7 +1,7 @@
-//! Whether code fits its consumer: what it uses of each limit, and where it first exceeds one.
+//! How much of each limit of its consumer code uses, and where it first exceeds one.
 //!
-//! A [`Target`](crate::Target) counts, because it knows what its consumer makes of the code; what is here holds for all
-//! of them. [`Compiler::measure`] gives the counts their positions in a text.
+//! A [`Target`](crate::Target) counts, because it models its consumer's compiler; this module holds the
+//! target-independent part. [`Compiler::measure`] adds positions in a text.
 
 use std::fmt;
 
@@ -16,44 +16,44 @@ use tgsi_diagnostics::{Diagnostic, LineIndex, Severity};
 use crate::compiler::Compiler;
 use crate::driver::Code;
 
-/// What a shader uses of the limits of a consumer.
+/// A shader's use of the limits of a consumer.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Fit {
     /// The consumer: the name of a target profile.
     pub target: &'static str,
     /// The stage.
     pub processor: Processor,
-    /// The limits, in the order in which they are shown.
+    /// The limits, in display order.
     pub limits: Vec<LimitUse>,
 }
 
-/// What a shader uses of one limit.
+/// A shader's use of one limit.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LimitUse {
-    /// A name for programs, in kebab case: `alu-instructions`.
+    /// A machine-readable name in kebab case: `alu-instructions`.
     pub name: &'static str,
-    /// What is counted, for people: `ALU instructions`.
+    /// The display name: `ALU instructions`.
     pub about: &'static str,
-    /// How many the shader uses.
+    /// The amount that the shader uses.
     pub used: u32,
-    /// How many there are; `None` if the consumer knows no bound.
+    /// The amount available; `None` if the consumer has no bound.
     pub limit: Option<u32>,
-    /// The use or the limit is not known exactly: more than the limit need not fail.
+    /// The use or the limit is not known exactly, so exceeding it need not fail.
     pub is_estimate: bool,
-    /// Where the figure comes from.
+    /// The source of the figure.
     pub source: &'static str,
-    /// What the consumer does with a shader that uses more.
+    /// The consumer's reaction to a shader that uses more.
     pub beyond: &'static str,
-    /// What first exceeds the limit; `None` unless the limit is exceeded.
+    /// The first excess; `None` unless the limit is exceeded.
     pub first: Option<Excess>,
 }
 
-/// What first exceeds a limit.
+/// The first excess of a limit.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Excess {
     /// The position of an instruction or declaration in the code that was measured.
     pub span: Span,
-    /// What it is about, where that is not the number: an opcode that the consumer does not take.
+    /// The construct, if the error is not about an amount: an opcode that the consumer does not support.
     pub what: Option<String>,
 }
 
@@ -69,7 +69,7 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// In a sentence: `fits`.
+    /// The verdict as part of a sentence: `fits`.
     pub fn name(self) -> &'static str {
         match self {
             Verdict::Fits => "fits",
@@ -80,17 +80,17 @@ impl Verdict {
 }
 
 impl LimitUse {
-    /// Whether the shader uses more than there is.
+    /// Whether the shader uses more than is available.
     pub fn is_exceeded(&self) -> bool {
         self.limit.is_some_and(|limit| self.used > limit)
     }
 
-    /// What is left; `None` if there is no bound or nothing left.
+    /// Returns the unused amount; `None` if there is no bound or nothing is left.
     pub fn left(&self) -> Option<u32> {
         self.limit.and_then(|limit| limit.checked_sub(self.used))
     }
 
-    /// The verdict of this limit alone.
+    /// Returns the verdict for this limit alone.
     pub fn verdict(&self) -> Verdict {
         match (self.is_exceeded(), self.is_estimate) {
             (false, _) => Verdict::Fits,
@@ -105,9 +105,9 @@ impl LimitUse {
 pub enum FitFinding {
     /// A limit is exceeded.
     DoesNotFit,
-    /// A limit is exceeded that is not known exactly.
+    /// A limit that is not known exactly is exceeded.
     MayNotFit,
-    /// The shader has something that the consumer does not take.
+    /// The shader has something that the consumer does not support.
     NotTaken,
 }
 
@@ -118,7 +118,7 @@ impl FitFinding {
         NotTaken => "T0832" "not-taken",
     }
 
-    /// Whether it is an error or a warning.
+    /// Returns whether it is an error or a warning.
     pub fn severity(self) -> Severity {
         match self {
             FitFinding::MayNotFit => Severity::Warning,
@@ -128,17 +128,17 @@ impl FitFinding {
 }
 
 impl Fit {
-    /// Whether the shader fits.
+    /// Returns whether the shader fits.
     pub fn verdict(&self) -> Verdict {
         self.limits.iter().map(LimitUse::verdict).max().unwrap_or(Verdict::Fits)
     }
 
-    /// The limit of a name.
+    /// Looks up a limit by name.
     pub fn limit(&self, name: &str) -> Option<&LimitUse> {
         self.limits.iter().find(|limit| limit.name == name)
     }
 
-    /// A finding for each limit that is exceeded, where that first happens.
+    /// Returns a finding for each exceeded limit, at its first excess.
     pub fn findings(&self) -> Vec<Diagnostic> {
         self.limits.iter().filter_map(|limit| self.finding(limit)).collect()
     }
@@ -162,7 +162,7 @@ impl Fit {
     }
 }
 
-/// The verdict, and a line for each limit. A limit of nothing is shown where there is something.
+/// The verdict, and a line for each limit. Limits of 0 that are not used are not shown.
 impl fmt::Display for Fit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{} {} {}", self.processor.name(), self.verdict().name(), self.target)?;
@@ -189,13 +189,13 @@ impl fmt::Display for Fit {
 /// `column`, `code` and `what`, or is null.
 #[derive(Clone, Debug)]
 pub struct Measurement {
-    /// What it uses.
+    /// The use of each limit.
     pub fit: Fit,
-    /// The text that positions are in.
+    /// The text that positions refer to.
     pub text: Vec<u8>,
 }
 
-/// The first place at which a limit is exceeded, as it is serialised.
+/// The serialised form of the first excess of a limit.
 #[derive(Serialize)]
 struct FirstRecord<'m> {
     line: u32,
@@ -204,7 +204,7 @@ struct FirstRecord<'m> {
     what: Option<&'m str>,
 }
 
-/// A limit, as it is serialised.
+/// The serialised form of a limit.
 #[derive(Serialize)]
 struct LimitRecord<'m> {
     name: &'m str,
@@ -256,23 +256,22 @@ impl Serialize for Measurement {
 }
 
 impl Compiler {
-    /// Measures code against the limits of the target; `None` if the target knows of none. Positions are those in the
-    /// text of the code, as a file has it.
+    /// Measures code against the limits of the target; `None` if the target has none. Positions are those in the text
+    /// of the code, as in a file.
     pub fn measure(&self, code: Code) -> Option<Measurement> {
         let Code::Tgsi(shader, options) = code else {
             let fit = self.target().fit(&code)?;
             return Some(Measurement { fit, text: code.into_bytes() });
         };
         let text = tgsi::text::print(&shader, options);
-        // Reading it again gives what is in the shader its positions.
+        // Parsing the text gives the parts of the shader their positions.
         let reading = tgsi::text::read_within(text.as_bytes(), self.limits());
         let shader = if reading.gaps.is_none() { Box::new(reading.shader) } else { shader };
         let fit = self.target().fit(&Code::Tgsi(shader, options))?;
         Some(Measurement { fit, text: text.into_bytes() })
     }
 
-    /// Measures a TGSI shader as it is, which was read from this text. Without a text, positions are those in the text
-    /// that it has when it is printed.
+    /// Measures a TGSI shader as it is. `text` is its source; without it, positions are those in the printed text.
     pub fn measure_as_is(&self, shader: &Shader, text: Option<&[u8]>) -> Option<Measurement> {
         let code = Code::Tgsi(Box::new(shader.clone()), PrintOptions::default());
         match text {

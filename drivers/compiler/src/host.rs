@@ -1,8 +1,8 @@
-//! Texts of TGSI that are replaced on their way to a host that reads them, such as virglrenderer.
+//! Replaces TGSI texts that are sent to a host, such as virglrenderer.
 //!
-//! The client has named the stage and perhaps output registers before, and every reader after us works through the text
-//! again. So a translation has the stage and, if they are named, the outputs of the source, and is no longer than the
-//! source where the compiler can help it.
+//! The client has already declared the stage and perhaps output registers, and every later reader parses the text
+//! again. So a translation has the stage of the source, keeps its outputs if they are named, and is no longer than the
+//! source where possible.
 
 use tgsi::Shader;
 use tgsi::tables::File;
@@ -17,7 +17,7 @@ use crate::{CompileError, Compiler, Source};
 #[derive(Clone, Debug)]
 pub struct HostCompiler {
     compiler: Compiler,
-    /// For shaders that the other one makes longer; `None` if it does nothing that could.
+    /// For shaders that `compiler` makes longer; `None` if it does nothing that could.
     without_growth: Option<Compiler>,
 }
 
@@ -34,28 +34,28 @@ pub struct HostTranslation {
     pub instructions_after: u32,
 }
 
-/// Why there is no translation. Its text is one line.
+/// The reason why there is no translation. Its text is one line.
 #[derive(Debug, thiserror::Error)]
 pub enum HostError {
-    /// The text has errors, of which this is the first, or the compiler points at something in it.
+    /// The text has errors, of which this is the first, or the compiler reports an error with a position in it.
     #[error("{0}")]
     Text(Box<Diagnostic>),
     /// It cannot be compiled.
     #[error("{0} [{code}]", code = .0.code())]
     Compile(CompileError),
-    /// The text is for another stage than the client says.
+    /// The text is for another stage than the client declared.
     #[error("the text is for stage {text}, the object for {object}")]
     Stage {
         /// The stage of the text.
         text: &'static str,
-        /// That of the object.
+        /// The stage of the object.
         object: &'static str,
     },
     /// Output registers that the client names have moved.
     #[error("outputs are streamed, and have other registers in the translation")]
     Outputs,
     /// The code of the target is not TGSI.
-    #[error("hosts of virgl read TGSI, the driver makes something else")]
+    #[error("virgl hosts read TGSI, but the driver emits another language")]
     NotTgsi,
 }
 
@@ -69,19 +69,20 @@ impl From<CompileError> for HostError {
 }
 
 impl HostCompiler {
-    /// One that translates as `compiler` does, for the dialect that its target writes.
+    /// Returns a host compiler that translates as `compiler` does, for the dialect of its target.
     pub fn new(compiler: Compiler) -> HostCompiler {
         let may_grow = compiler.level() == Level::All;
         HostCompiler { without_growth: may_grow.then(|| compiler.clone().with_level(Level::NoGrowth)), compiler }
     }
 
-    /// The compiler.
+    /// Returns the compiler.
     pub fn compiler(&self) -> &Compiler {
         &self.compiler
     }
 
-    /// Translates a text for an object of a stage, which has the name that texts begin with. Text it is on this way,
-    /// whatever it looks like. With `streams`, the client names output registers by number.
+    /// Translates a shader text sent for an object of stage `stage`, given by its name in TGSI text (`VERT`). The input
+    /// is always parsed as text, even if it looks like tokens. With `streams`, the client names output registers by
+    /// number, so they must stay in place.
     ///
     /// # Errors
     /// [`HostError`].
@@ -99,7 +100,7 @@ impl HostCompiler {
         if let Some(compiler) = &self.without_growth
             && translated.instructions.len() > source.instructions.len()
         {
-            // Unrolled loops that let nothing go are not worth their length.
+            // Unrolled loops that enable no simplification are not worth their length.
             let other = tgsi_of(compiler, &source)?;
             if other.instructions.len() < translated.instructions.len() {
                 translated = other;
@@ -119,7 +120,7 @@ fn tgsi_of(compiler: &Compiler, source: &Shader) -> Result<Shader, HostError> {
     compiler.compile(source)?.into_tgsi().ok_or(HostError::NotTgsi)
 }
 
-/// Registers of outputs, with their semantics.
+/// Returns the registers of outputs, with their semantics.
 fn outputs(shader: &Shader) -> Vec<(u16, u16, String)> {
     let declarations = shader.declarations.iter().filter(|declaration| declaration.file == File::Output);
     let mut outputs: Vec<_> = declarations

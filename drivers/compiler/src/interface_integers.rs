@@ -1,15 +1,15 @@
-//! The convention of targets without integers: what a source declares as an integer at its interface is a float.
+//! The convention of targets without integers: integers declared at the interface of a source are floats.
 
 use std::collections::BTreeMap;
 
 use tgsi_environment::SystemValue;
 use tgsi_environment::{Inputs, LaneRegisters, Outputs, Vec4};
 
-/// Stands for all registers, or all constant buffers, where the index is a run-time one.
+/// The key for all registers, or all constant buffers, where the index is dynamic.
 pub const EVERY_REGISTER: u32 = u32::MAX;
 
-/// The integers at the interface of a shader that a target without integers reads and writes as floats: masks of
-/// components. System values that [are integers](is_integer) are floats there, too.
+/// The integers at the interface of a shader that a target without integers reads and writes as floats, as component
+/// masks. System values that [are integers](is_integer) are floats there, too.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct InterfaceIntegers {
     /// By constant buffer and index in it.
@@ -18,11 +18,11 @@ pub struct InterfaceIntegers {
     pub inputs: BTreeMap<u32, u8>,
     /// By output register.
     pub outputs: BTreeMap<u32, u8>,
-    /// Those of the outputs that hold integers in some runs and floats in others, by an index or a condition.
+    /// The outputs that hold integers in some runs and floats in others, depending on an index or a condition.
     pub mixed_outputs: BTreeMap<u32, u8>,
 }
 
-/// Whether a system value holds integers: neither floats nor booleans.
+/// Returns whether a system value holds integers, not floats or booleans.
 pub fn is_integer(value: SystemValue) -> bool {
     use SystemValue::*;
     let is_float = matches!(
@@ -40,7 +40,7 @@ pub fn is_integer(value: SystemValue) -> bool {
 }
 
 impl InterfaceIntegers {
-    /// Replaces the words of constants and inputs that are integers. System values are left as they are.
+    /// Replaces the words of constants and inputs that are integers. System values are unchanged.
     pub fn map_inputs(&self, inputs: &mut Inputs, change: impl Fn(u32) -> u32) {
         if !self.constants.is_empty() {
             for (buffer, words) in (0..).zip(&mut inputs.constants) {
@@ -57,15 +57,15 @@ impl InterfaceIntegers {
         inputs.vertices.iter_mut().for_each(|vertex| map_registers(vertex, &self.inputs, &change));
     }
 
-    /// Converts inputs, as the source reads them, to what the target reads.
+    /// Converts inputs of the source to inputs of the target.
     pub fn to_floats(&self, inputs: &mut Inputs) {
         self.map_inputs(inputs, as_float);
         let values = inputs.system_values.iter_mut().filter(|(value, _)| is_integer(**value));
         values.flat_map(|(_, columns)| columns).flatten().for_each(|word| *word = as_float(*word));
     }
 
-    /// Converts outputs of the target to what the source writes. A float that is not a whole number stays as it is,
-    /// and so differs from every small integer. So do outputs that are [mixed](Self::mixed_outputs).
+    /// Converts outputs of the target to outputs of the source. A float that is not a whole number stays unchanged, and
+    /// so differs from every small integer, as do outputs that are [mixed](Self::mixed_outputs).
     pub fn to_integers(&self, outputs: &mut Outputs) {
         let always = |(&register, &mask): (&u32, &u8)| (register, mask & !mask_of(&self.mixed_outputs, register));
         let masks = self.outputs.iter().map(always).collect();
@@ -74,7 +74,7 @@ impl InterfaceIntegers {
         vertices.for_each(|vertex| map_registers(vertex, &masks, &as_integer));
     }
 
-    /// Converts words of outputs that are [mixed](Self::mixed_outputs) to integers where the source writes these.
+    /// Converts the words of [mixed](Self::mixed_outputs) outputs to integers where the source writes integers.
     pub fn mixed_to_integers(&self, outputs: &mut Outputs, source: &Outputs) {
         let masks = &self.mixed_outputs;
         if masks.is_empty() {
@@ -117,7 +117,7 @@ fn as_integer(word: u32) -> u32 {
     if integer as f32 == float { integer as u32 } else { word }
 }
 
-/// The components of a register that are integers: those of the register and those of every register, which may
+/// Returns the components of a register that are integers: its own mask and the mask of every register, which may
 /// overlap.
 fn mask_of(masks: &BTreeMap<u32, u8>, register: u32) -> u8 {
     [register, EVERY_REGISTER].iter().filter_map(|key| masks.get(key)).fold(0, |all, mask| all | mask)
@@ -150,7 +150,7 @@ mod tests {
     #[test]
     fn words_become_floats_and_integers_again() {
         let integers = InterfaceIntegers {
-            // Entries that overlap convert a word once.
+            // Overlapping entries must convert a word only once.
             constants: [((0, 1), 0b0010), ((0, EVERY_REGISTER), 0b0010), ((EVERY_REGISTER, 1), 0b0010)].into(),
             inputs: [(EVERY_REGISTER, 0b0001), (1, 0b0001)].into(),
             outputs: [(0, 0b0101), (7, 0xf)].into(),

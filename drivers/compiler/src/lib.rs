@@ -1,4 +1,4 @@
-//! The way of a shader from TGSI or IR to a driver's code.
+//! The compilation pipeline from TGSI or IR to target code.
 //!
 //! ```text
 //! tgsi::Shader ──to_ir──┐

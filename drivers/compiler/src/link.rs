@@ -1,4 +1,4 @@
-//! The shaders of a pipeline, compiled together.
+//! Compiles the shaders of a pipeline together.
 //!
 //! ```text
 //!              optimize     link_varyings, forth     back     pack_varyings
@@ -7,9 +7,9 @@
 //! fragment ────────────> ssa ──┴── optimised again ───┘ unread outputs
 //! ```
 //!
-//! Forth, constants and copies move into the next stage, which may make constants of its own outputs; back, what the
-//! next stage no longer reads goes, and with it what only that needed. Then each pair is packed, and both sides get the
-//! same locations.
+//! The forward walk moves constants and copies into the next stage, which may make outputs of that stage constant. The
+//! backward walk removes outputs that the next stage no longer reads, together with the code that computed them. Then
+//! each pair is packed, and both sides get the same locations.
 
 use std::sync::Arc;
 
@@ -27,37 +27,37 @@ use crate::error::CompileError;
 /// Shaders that cannot be linked.
 #[derive(Debug, Error)]
 pub enum LinkError {
-    /// There are not two.
-    #[error("two or more shaders are linked, of different stages; there is {0}")]
+    /// Fewer than two shaders.
+    #[error("linking needs two or more shaders of different stages, got {0}")]
     TooFew(usize),
     /// Two shaders of one stage.
     #[error("there are two {} shaders; a pipeline has one of each stage", name(*.0))]
     SameStage(ShaderStage),
-    /// A stage that has no other before or behind it.
-    #[error("{} shaders are linked with no others; translate them alone", name(*.0))]
+    /// A stage that cannot be linked with others.
+    #[error("{} shaders cannot be linked; translate them alone", name(*.0))]
     Alone(ShaderStage),
-    /// Two stages that do not follow each other.
+    /// Two stages that cannot follow each other.
     #[error("a {} shader does not follow a {} shader{}", name(*.next), name(*.stage), missing(*.stage))]
     Order {
         /// The stage.
         stage: ShaderStage,
-        /// The stage that is next among those that were given.
+        /// The next stage among the given ones.
         next: ShaderStage,
     },
     /// The code must keep the interface of the source.
-    #[error("the target keeps declarations as they are (`virgl`): shaders are not linked for it")]
+    #[error("the target keeps declarations unchanged (`virgl`), so shaders cannot be linked for it")]
     KeepsInterface,
     /// A shader cannot be compiled.
     #[error("{error}")]
     Compile {
-        /// The number of the shader, in the order in which they were given.
+        /// The index of the shader in the input.
         shader: usize,
         /// Its error.
         error: CompileError,
     },
 }
 
-/// The stage in words.
+/// The name of the stage.
 fn name(stage: ShaderStage) -> String {
     match stage {
         ShaderStage::TessCtrl => "tessellation control".to_owned(),
@@ -68,36 +68,36 @@ fn name(stage: ShaderStage) -> String {
 
 fn missing(stage: ShaderStage) -> &'static str {
     match stage {
-        ShaderStage::TessCtrl => "; a tessellation evaluation shader must stand between them",
+        ShaderStage::TessCtrl => "; a tessellation evaluation shader is required between them",
         _ => "",
     }
 }
 
-/// A shader that was linked.
+/// A linked shader.
 #[derive(Debug)]
 pub struct Linked {
-    /// The number of the shader, in the order in which they were given.
+    /// The index of the shader in the input.
     pub input: usize,
     /// Its stage.
     pub stage: ShaderStage,
-    /// What the code was made of.
+    /// The IR from which the code was emitted.
     pub lowered: tgsi_ir::Shader,
     /// The code.
     pub code: Code,
     /// The level at which it was optimised: lower than the compiler's once the budget is spent.
     pub level: Level,
-    /// The target, with the locations that linking gave.
+    /// The target, with the locations assigned by linking.
     pub target: Arc<dyn Target>,
-    /// Instructions of the IR, optimised before linking and again after it.
+    /// Instructions of the optimised IR, before and after linking.
     pub instructions: [usize; 2],
 }
 
 /// The shaders of a pipeline.
 #[derive(Debug)]
 pub struct Program {
-    /// The shaders, in the order of the pipeline.
+    /// The shaders, in pipeline order.
     pub shaders: Vec<Linked>,
-    /// What linking changed between each shader and the next.
+    /// The changes that linking made between each shader and the next.
     pub reports: Vec<LinkReport>,
 }
 
@@ -113,7 +113,7 @@ const fn follows(stage: ShaderStage, next: ShaderStage) -> bool {
     )
 }
 
-/// Both shaders of a pair.
+/// Returns both shaders of a pair.
 fn pair<'a, 'c>(
     shaders: &'a mut [Compilation<'c>],
     first: usize,
@@ -124,12 +124,12 @@ fn pair<'a, 'c>(
     }
 }
 
-/// Numbers the slots that the first shader of a pair declares. What only the second declares is zero, and gets no
+/// Numbers the slots that the first shader of a pair declares. Slots that only the second declares are zero and get no
 /// location.
 fn slot_locations(producer: &tgsi_ir::Shader, consumer: &tgsi_ir::Shader) -> SlotLocations {
     let readers = linked_slots(consumer, false);
     let slot = |(patch, slot), location| {
-        // A fragment shader may read the back colour in place of the front colour, which alone it declares.
+        // A fragment shader may read the back colour in place of the front colour, and declares only the front colour.
         let reader = readers.get(&(patch, slot)).or_else(|| readers.get(&(patch, front_color(slot)?)));
         let reader = reader.map(|&variable| &consumer.variables[variable]);
         LinkedSlot {
@@ -210,7 +210,7 @@ impl Compiler {
             captured: options.captured.iter().copied().chain(self.target().captured_outputs()).collect(),
             ..options.clone()
         };
-        // What is captured are outputs of the last stage before the rasteriser.
+        // Outputs are captured only from the last stage before the rasteriser.
         let own_options = |shaders: &[Compilation<'_>], first: usize| {
             let is_last = shaders.get(first + 1).is_none_or(|next| next.ir.stage == ShaderStage::Fragment);
             if is_last { last.clone() } else { LinkOptions { captured: Vec::new(), ..options.clone() } }
@@ -244,13 +244,13 @@ impl Compiler {
 }
 
 impl<'c> Compilation<'c> {
-    /// Optimises SSA as far as it can be changed behind that.
+    /// Runs the early optimisations, after which the shader can still be linked.
     fn optimize_early(&mut self) {
         let options = self.compiler.target.compiler_options(self.ir.stage);
         pipeline::optimize_early(&mut self.ir, &options, self.level, &mut self.passes);
     }
 
-    /// Compiles to code with another target of the same driver; also gives what the code was made of.
+    /// Compiles to code with another target of the same driver; also returns the lowered IR.
     fn finish_for(self, compiler: &Compiler) -> Result<(tgsi_ir::Shader, Level, Code), CompileError> {
         let Compilation { ir, stage, interface, places, level, .. } = self;
         let mut own = Compilation { compiler, ir, stage, interface, places, passes: compiler.passes(), level };

@@ -1,13 +1,13 @@
-// Compiles shader_test files, whose names are read from standard input, by the GL driver of the first render node, and
-// prints what the driver says of each shader:
+// Compiles shader_test files with the GL driver of the first render node, and prints the driver's output for each shader.
+// The names of the files are read from standard input.
 //
 //   FILE name
 //   STAT name - FS shader: 30 inst, 2 tex, 5 temps
 //   LOG name message
 //   RESULT name ok | nocompile | nolink | noprogram | skip | nofile | crash6
 //
-// Each file is compiled by a child of its own: failed assertions end there, and shaders that take over 15 seconds
-// of processor time, whatever else the machine does.
+// Each file is compiled by a separate child process, which ends at failed assertions, and for shaders that take over 15
+// seconds of CPU time.
 // With MEASURE_SURFACELESS set the context is that of a software driver.
 
 #define _GNU_SOURCE
@@ -52,8 +52,8 @@ static void (*Enable)(GLenum);
 // A section of a shader_test file that is a shader.
 static const struct section {
     const char *name;
-    GLenum stage;   // of GLSL
-    GLenum program; // of an assembly program
+    GLenum stage;   // for GLSL
+    GLenum program; // for an assembly program
 } sections[] = {
     { "[vertex shader]", GL_VERTEX_SHADER, 0 },
     { "[vertex shader passthrough]", GL_VERTEX_SHADER, 0 },
@@ -91,7 +91,7 @@ static char *read_file(const char *path)
     return text;
 }
 
-// The version that the [require] section asks for: `GLSL >= 1.20` is 120.
+// Returns the version in the [require] section: `GLSL >= 1.20` is 120.
 static int required_version(const char *text, int *es)
 {
     int major = 1, minor = 10;
@@ -215,7 +215,7 @@ int main(void)
         fprintf(stderr, "compile: no GL context (EGL error %x)\n", eglGetError());
         return 1;
     }
-    // svga reports what is created from here on. Its own shaders have opcodes that VGPU9 lacks.
+    // svga reports shaders created after this. The driver's internal shaders have opcodes that VGPU9 lacks.
     setenv("SVGA_SHADERDB", "1", 1);
 #define LOAD(type, name) name = (PFNGL##type##PROC)eglGetProcAddress("gl" #name);
     FUNCTIONS(LOAD)
@@ -234,7 +234,7 @@ int main(void)
         fflush(stdout);
         pid_t child = fork();
         if (!child) {
-            // What the driver prints belongs to the file.
+            // The driver's output belongs to the file.
             dup2(1, 2);
             struct itimerval limit = {.it_value = {.tv_sec = SECONDS}};
             setitimer(ITIMER_PROF, &limit, NULL);

@@ -1,6 +1,6 @@
-// Stands in for the kernel driver of VMware's virtual GPU, by the same framework of Mesa as the shims of other
-// hardware (src/drm-shim). It says what a host with DirectX 10.1 can do, gives out memory and numbers, and drops all
-// commands. With SVGA_VGPU10=0 the driver above takes it for an older host (DirectX 9).
+// Replaces the kernel driver of VMware's virtual GPU, using the same framework of Mesa as the shims of other hardware
+// (src/drm-shim). It reports the capabilities of a host with DirectX 10.1, allocates memory and ids, and drops all
+// commands. With SVGA_VGPU10=0 the driver treats it as an older host (DirectX 9).
 
 #define _GNU_SOURCE
 #include <errno.h>
@@ -94,7 +94,7 @@ static uint32_t capability(unsigned index)
     case SVGA3D_DEVCAP_MULTISAMPLE_4X:
         return 0;
     }
-    // Formats can do all there is; here a bit says what one cannot do.
+    // Formats support everything; in this case, a bit excludes a feature.
     if (index >= SVGA3D_DEVCAP_SURFACEFMT_X8R8G8B8 && index <= SVGA3D_DEVCAP_SURFACEFMT_ARGB_S23E8)
         return ~(uint32_t)SVGA3DFORMAT_OP_NOALPHABLEND;
     if (index >= SVGA3D_DEVCAP_DXFMT_X8R8G8B8 && index <= SVGA3D_DEVCAP_DXFMT_BC5_UNORM)
@@ -111,7 +111,7 @@ static int get_3d_cap(int fd, unsigned long request, void *arg)
     return 0;
 }
 
-// Memory that is not touched is not there.
+// Untouched memory is not allocated.
 static uint32_t allocate(int fd, size_t size, uint64_t *offset)
 {
     struct shim_fd *shim_fd = drm_shim_fd_lookup(fd);
@@ -163,7 +163,7 @@ static int create_surface(int fd, unsigned long request, void *arg)
 {
     union drm_vmw_gb_surface_create_ext_arg *create = arg;
     const struct drm_vmw_gb_surface_create_req req = create->req.base;
-    // No format takes more for a pixel, and the levels below the first take no more than it does.
+    // No format needs more per pixel, and the smaller levels together need no more than the first one.
     size_t size = (size_t)req.base_size.width * req.base_size.height * req.base_size.depth * 32;
     size *= req.array_size ? req.array_size : 6;
     memset(&create->rep, 0, sizeof create->rep);
@@ -191,7 +191,7 @@ static ioctl_fn_t ioctls[] = {
     [DRM_VMW_CREATE_CONTEXT] = create_context,
     [DRM_VMW_UNREF_CONTEXT] = noop,
     [DRM_VMW_UNREF_SURFACE] = noop,
-    // The driver has said that there was an error in making a fence, and takes it that the host is done.
+    // The driver reports an error in creating a fence, and assumes that the host has finished.
     [DRM_VMW_EXECBUF] = noop,
     [DRM_VMW_GET_3D_CAP] = get_3d_cap,
     [DRM_VMW_FENCE_WAIT] = noop,
@@ -211,7 +211,7 @@ void drm_shim_driver_init(void)
     shim_device.driver_name = "vmwgfx";
     shim_device.driver_ioctls = ioctls;
     shim_device.driver_ioctl_count = sizeof ioctls / sizeof *ioctls;
-    // From 2.17 on the driver logs by an ioctl; before, by an instruction that only the host has.
+    // From 2.17 on, the driver logs with an ioctl; before, with an instruction that only the host has.
     shim_device.version_major = 2;
     shim_device.version_minor = 17;
     drm_shim_override_file("DRIVER=vmwgfx\nPCI_CLASS=30000\nPCI_ID=15AD:0405\nPCI_SUBSYS_ID=15AD:0405\n"

@@ -81,7 +81,7 @@ pub enum ErrorFormat {
     Human,
     /// One JSON object per line; `tgsic check --help` lists the keys
     Json,
-    /// `path:line:column: error: message [code]`, notes on lines of their own
+    /// `path:line:column: error: message [code]`, notes on separate lines
     Gcc,
 }
 
@@ -97,13 +97,13 @@ pub struct WarningArguments {
 }
 
 const SCAN_JSON: &str = "JSON: one object per line and shader. `f` is the file; the other keys are all fields of \
-`tgsi::scan::Scan`. Files, semantics and other enums have the names of TGSI text. For TGSI text, `origin` is a guess: \
-`producer` (nir_to_tgsi, glsl_to_tgsi, hand, unknown), `era`, and `virgl` (whether it was sent to a virgl host).";
+`tgsi::scan::ShaderScan`. Files, semantics and other enums have the names of TGSI text. For TGSI text, `origin` is a \
+guess: `producer` (nir_to_tgsi, glsl_to_tgsi, hand, unknown), `era`, and `virgl` (whether sent to a virgl host).";
 
 const EXTRACT_HELP: &str =
-    "A shader begins with a line that ends with the name of its stage, and ends with END. What is around its lines is
-left out: time stamps and prefixes of logs, line numbers, quotation marks and `\\n` of C strings, `> ` of quoted mail,
-tags and `&#10;` of XML. Lines between those of a shader that are not TGSI are left out with a warning. The exit status
+    "A shader begins with a line that ends with the name of its stage, and ends with END. Text around its lines is
+ignored: time stamps and prefixes of logs, line numbers, quotation marks and `\\n` of C strings, `> ` of quoted mail,
+tags and `&#10;` of XML. Lines between those of a shader that are not TGSI are ignored with a warning. The exit status
 is 1 if there is no shader, or one is cut off.
 
 JSON: one object per line and shader.
@@ -111,7 +111,7 @@ JSON: one object per line and shader.
   line, end_line    the first and the last line of the shader in it, from 1
   stage             VERT, FRAG, ...
   complete          whether it has its END
-  skipped           lines that were left out
+  skipped           lines that were ignored
   file              the file that was written, or null
   text              the shader";
 
@@ -144,8 +144,8 @@ const TRANSLATE_JSON: &str = "JSON: one object per line for each translated shad
   immediates_before, immediates_after          IMM registers
   loops_after                                  loops; null if the result is not TGSI
   microseconds                                 time taken
-The sizes before are null for a shader given as IR.
-With --reflect, instead (of driver spirv):
+The sizes before are null if the source is IR.
+With --reflect, instead (driver spirv):
   f, stage                                     the file; `vertex`, `fragment`, ...
   inputs, outputs                              with a location: register, semantic, index, location, component,
                                                components, type, source (of blending), patch, vertices, interpolation
@@ -162,43 +162,44 @@ With --texts:
   ir                                           the IR that the first pass was given
   passes                                       for each pass that changed something: pass, round, and change, the
                                                difference of the IR in the unified format. The last is `registers`:
-                                               what the driver did before the code is emitted";
+                                               the driver's lowering";
 
 const LINK_JSON: &str = "JSON: one object.
   shaders     in the order of the pipeline: f, stage, instructions_before, instructions_after (of the optimised IR,
-              without linking and with it)
-  links       between each and the next; components: removed (outputs that nobody reads), zeros (inputs that nobody
-              writes), constants, uniforms (loaded by the reader), duplicates; slots_before, slots_after";
+              without and with linking)
+  links       for each pair of neighbours; components: removed (outputs that are not read), zeros (inputs that are
+              not written), constants, uniforms (loaded by the reader), duplicates; slots_before, slots_after";
 
-const REPORT_TEXT: &str = "Runs: what `tgsic translate --json` prints, or lines as shader-db's `run` prints them:
+const REPORT_TEXT: &str = "Runs: the output of `tgsic translate --json`, or lines as shader-db's `run` prints them:
   shaders/a/1.shader_test - FS shader: 30 inst, 2 tex, 5 temps
-There may be a word before the name. Shaders with the same name and stage are numbered in their
-order. `FILE NAME` begins a file (again), `RESULT NAME ok` says what became of it; all other lines
-are left out.
+A word may precede the name. Shaders with the same name and stage are numbered in order.
+`FILE NAME` begins or resumes a file, `RESULT NAME ok` gives its result; all other lines are
+ignored.
 
 JSON: one object.
   old, new      the runs: f, shaders, microseconds (null if not known)
-  summaries     of all shaders (stage null), then of each stage: stage; shared, lost, gained: how
-                many shaders; totals: by statistic old, new, affected_old, affected_new over the
-                shaders in both runs, helped, hurt: how many shaders
+  summaries     of all shaders (stage null), then of each stage: stage; shared, lost, gained: numbers
+                of shaders; totals: by statistic old, new, affected_old, affected_new over the
+                shaders in both runs, helped, hurt: numbers of shaders
   lost, gained  shaders that only the old run or only the new run has: f, stage, number (from 0)
   results       files with different results: f, old, new
-  programs      shaders: f, stage, number; old, new: value by statistic, null if it is not there;
+  programs      shaders: f, stage, number; old, new: value by statistic, null if missing;
                 helped, hurt: statistics";
 
 const FIT_JSON: &str = "JSON: one object per line and shader.
   f, target            the file and the target
   fits                 whether the exit status of this shader is 0
   verdict              `fits`, `may not fit` (only estimates are exceeded), `does not fit`
-  translated, as_is    what the translation and what the shader as it came use: target, stage, fits, verdict, limits;
-                       null where there is none
-Of each limit: name, about; used, limit and left (null: no limit; below 0: too many); estimate; source (of the figure);
-beyond (what happens to a shader that uses more); first (where it is first exceeded: line, column, code and what is not
-taken; null if it is not). Lines and columns are those of the text that `tgsic translate` makes, or of the file.";
+  translated, as_is    limits used by the translation and by the source: target, stage, fits, verdict, limits;
+                       null if not measured
+For each limit: name, about; used, limit and left (null: no limit; below 0: too many); estimate; source (of the
+figure); beyond (the consequence of using more); first (the first excess: line, column, code and, in `what`, an
+unsupported construct; null if there is none). Lines and columns are those of the output of `tgsic translate`, or of
+the file.";
 
 const VERIFY_JSON: &str = "JSON: one object.
-  of files:    shaders, equal, different, error: how many; first: a line for each that differs or cannot be run
-  of vectors:  vectors, exact, close, different, error: how many; undetermined_words: words not compared because
+  of files:    shaders, equal, different, error: shader counts; first: a line for each that differs or cannot be run
+  of vectors:  vectors, exact, close, different, error: vector counts; undetermined_words: words not compared because
                the recording depends on uninitialised memory; first: the first differences and errors";
 
 const PROXY_RECIPE: &str = "How to start it (Debian 12: virgl-server libgl1-mesa-dri mesa-utils xvfb xauth):
@@ -207,25 +208,25 @@ const PROXY_RECIPE: &str = "How to start it (Debian 12: virgl-server libgl1-mesa
   GALLIUM_DRIVER=virpipe LIBGL_ALWAYS_SOFTWARE=1 xvfb-run -a timeout 6 glxgears
   kill %2 %1
 Clients of Mesa 22.3 have the path /tmp/.virgl_test built in, so the proxy listens there and the
-host has to be elsewhere; newer ones take VTEST_SOCKET_NAME. GALLIUM_DRIVER=virpipe is for the
-client alone. This is for vtest, the protocol of virgl_test_server; the virtual GPU of QEMU
+host has to be elsewhere; newer ones take VTEST_SOCKET_NAME. GALLIUM_DRIVER=virpipe is only for
+the client. This is for vtest, the protocol of virgl_test_server; the virtual GPU of QEMU has no
 has no such socket: preload libtgsic-virgl.so there, which drivers/tgsic/capi/install makes.";
 
 const PROXY_JSON: &str = "JSON of --stats: one object.
   clients, unconnected       clients served; clients for which there was no host
-  unread                     clients whose stream was passed on unread from an error on
-  shaders, distinct          shaders seen; different ones among them
-  shorter, equal, longer     shaders that were translated, by their instructions after and before
-  failed, different          shaders that could not be translated; whose translation computed something else (--verify).
+  unread                     clients with an error in their stream; the rest of it was passed on unread
+  shaders, distinct          shaders seen; distinct shaders among them
+  shorter, equal, longer     translated shaders, by number of instructions compared with the source
+  failed, different          shaders that cannot be translated; shaders with other results after translation (--verify).
                              Both are passed on unchanged
   instructions_before,
-  instructions_after         over all shaders that were translated, END included
-  microseconds               time per shader: median, p99, max; of all shaders, and of new ones
+  instructions_after         over all translated shaders, END included
+  microseconds               time per shader: median, p99, max; for all shaders, and for new ones
   to_host, to_client,
   shader_bytes, descriptors  traffic: bytes, bytes of shaders among them, descriptors
   messages, submits,
   rewritten                  messages of clients, command buffers among them, rewritten command buffers
-  microseconds_a_megabyte    processor time for everything but shaders, for 1,000,000 bytes; null if less went through
+  microseconds_a_megabyte    CPU time for everything except shaders, per 1,000,000 bytes; null for less traffic
 ";
 
 /// The use of colours in diagnostics.
@@ -239,18 +240,18 @@ pub enum Color {
     Never,
 }
 
-/// Shaders to read and where results go.
+/// Shaders to read, and destinations of results.
 #[derive(Clone, Debug, Args)]
 pub struct Files {
-    /// Shaders: TGSI text, TGSI tokens or IR text, told apart by content; standard input if there are
-    /// none, or for `-`.
+    /// Shaders: TGSI text, TGSI tokens or IR text, told apart by content. Without any, or for `-`, standard input is
+    /// read.
     pub files: Vec<PathBuf>,
-    /// Write the result to this file (for a single input). What belongs to it, such as the header of an object file,
-    /// gets the same name with another extension.
+    /// Write the result to this file (for a single input). Files that accompany it, such as the header of an object
+    /// file, get the same name with another extension.
     #[arg(short, long, value_name = "FILE", conflicts_with = "out_dir")]
     pub output: Option<PathBuf>,
-    /// Write the result of each input `a/b.tgsi` to `DIR/a/b` with the extension of the result;
-    /// never outside of DIR, whatever `/` and `..` there are.
+    /// Write the result of each input `a/b.tgsi` to `DIR/a/b` with the extension of the result; never outside of DIR,
+    /// whatever `/` and `..` the name has.
     #[arg(long, value_name = "DIR")]
     pub out_dir: Option<PathBuf>,
 }
@@ -261,20 +262,20 @@ pub struct DriverOptions {
     /// The driver.
     #[arg(long, value_name = "DRIVER", value_parser = PossibleValuesParser::new(driver_names()))]
     pub driver: Option<String>,
-    /// Target: a consumer of the code that is known to the driver. It stands for all options that fit it.
+    /// Target: a consumer of the code that is known to the driver. It sets all options that fit it.
     #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(profile_names()))]
     pub target: Option<String>,
-    /// Set an option of the driver, such as a feature that the target lacks; may be repeated, and comes on top of
+    /// Set an option of the driver, such as a feature that the target lacks; may be repeated. Added to the options of
     /// `--target`. A wrong name lists all options. Some take a value: `symbol=NAME`.
     #[arg(long = "driver-option", value_name = "NAME[=VALUE]", hide_possible_values = true,
           value_parser = DriverOptionParser)]
     pub names: Vec<String>,
-    /// Stream output, of driver spirv: the components of output registers that go to buffers, such as
-    /// `OUT[1].xyz->0@16/32`: to buffer 0, 16 bytes from the start of each vertex, which are 32 bytes apart; `:1`
-    /// behind it for vertex stream 1. Entries have commas between.
+    /// Stream output (driver spirv): the components of output registers that are written to buffers, separated by
+    /// commas, such as `OUT[1].xyz->0@16/32`: to buffer 0, 16 bytes from the start of each vertex, with a stride of 32
+    /// bytes. A suffix `:1` selects vertex stream 1.
     #[arg(long, value_name = "ENTRIES")]
     pub stream_output: Option<String>,
-    /// Dialect of TGSI. For `virgl`, text is read as virgl hosts read it, and results keep the declarations and
+    /// Dialect of TGSI. With `virgl`, text is read as virgl hosts read it, and results keep the declarations and
     /// properties of the source. The proxy accepts only `virgl`.
     ///
     /// [default: mesa; for the proxy virgl]
@@ -301,7 +302,7 @@ fn option_names() -> Vec<PossibleValue> {
     options.map(|option| PossibleValue::new(option.name).help(option.about)).collect()
 }
 
-/// Takes options of drivers, by name. What stands behind `=` is the driver's business.
+/// Parses options of drivers, by name. The value after `=` is left to the driver.
 #[derive(Clone, Copy, Debug)]
 struct DriverOptionParser;
 
@@ -350,7 +351,7 @@ pub struct PassArguments {
 /// The optimisation level.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub enum OptimizationLevel {
-    /// Only lower to the forms that the target has
+    /// Only lower to forms that the target supports
     #[value(name = "0")]
     Finish,
     /// Nothing that can increase code size (no unrolling)
@@ -368,7 +369,7 @@ pub enum Command {
     Print {
         #[command(flatten)]
         files: Files,
-        /// Print byte for byte as Mesa 25 does, which rounds floats. The default is lossless.
+        /// Print byte for byte like Mesa 25, which rounds floats. The default is lossless.
         #[arg(long)]
         mesa: bool,
         /// Print floats as bit patterns, as virgl hosts read them.
@@ -380,7 +381,7 @@ pub enum Command {
         #[command(flatten)]
         files: Files,
     },
-    /// Check shaders for everything that drivers (for IR, passes) rely on, and for code without effect.
+    /// Check shaders for everything that drivers (for IR, passes) rely on, and report code without effect.
     #[command(after_help = CHECK_JSON)]
     Check(CheckArguments),
     /// List the limits: names, values and reasons.
@@ -411,11 +412,11 @@ pub enum Command {
     /// Run a shader and print its results.
     #[command(after_help = RUN_JSON)]
     Run(RunArguments),
-    /// Draw a picture with a fragment shader, over the whole picture, a mesh, or what a vertex shader makes of it.
+    /// Draw a picture with a fragment shader: over the whole picture, a mesh, or the output of a vertex shader.
     Draw(Box<DrawArguments>),
     /// Print the IR of shaders at a stage. The input may be IR text.
     Ir(IrArguments),
-    /// List the passes, a line each: those of the pipelines and those that targets and `ir --passes` ask for.
+    /// List the passes, one per line: those of the pipelines and those that targets and `ir --passes` use.
     Passes,
     /// Translate shaders, TGSI or IR, for a driver.
     #[command(after_help = TRANSLATE_JSON)]
@@ -425,13 +426,14 @@ pub enum Command {
         /// Print one line of JSON per shader on standard output: sizes before and after.
         #[arg(long)]
         json: bool,
-        /// With --json: also print the source, the result, and what each pass changed. `report --html` shows them.
+        /// With --json: also print the source, the result, and the changes of each pass. `report --html` shows them.
         #[arg(long, requires = "json")]
         texts: bool,
-        /// Print one line per shader on standard output, as shader-db's `run` does: its `report.py` reads them.
+        /// Print one line per shader on standard output in the format of shader-db's `run`, which its `report.py`
+        /// reads.
         #[arg(long, conflicts_with = "json")]
         shader_db: bool,
-        /// Print the result byte for byte as Mesa 25 would (rounds floats).
+        /// Print the result byte for byte like Mesa 25 (rounds floats).
         #[arg(long)]
         mesa: bool,
         /// Print the time of every pass, summed over all shaders, on standard error.
@@ -440,8 +442,8 @@ pub enum Command {
         /// Print binary code (of drivers such as spirv) as text, in the form of its usual disassembler
         #[arg(long)]
         assembly: bool,
-        /// Print one line of JSON per shader on standard output: what the driver assigned to inputs, outputs and
-        /// resources, and what the code needs of its consumer.
+        /// Print one line of JSON per shader on standard output: the driver's assignments for inputs, outputs and
+        /// resources, and the requirements of the code.
         #[arg(long, conflicts_with_all = ["json", "shader_db"])]
         reflect: bool,
         #[command(flatten)]
@@ -449,15 +451,15 @@ pub enum Command {
         #[command(flatten)]
         passes: PassArguments,
     },
-    /// Translate the shaders of a pipeline together: what the next stage does not read goes, constants move into the
-    /// reader, what is left is packed, and both sides get the same locations.
+    /// Translate the shaders of a pipeline together: remove outputs that the next stage does not read, move constants
+    /// into the reader, pack the rest, and give both sides the same locations.
     #[command(after_help = LINK_JSON)]
     Link(LinkArguments),
-    /// Compare two runs of a compiler: totals, and what is helped and hurt, by stage and by program.
+    /// Compare two runs of a compiler: totals, and shaders helped and hurt, by stage and by program.
     #[command(after_help = REPORT_TEXT)]
     Report(ReportArguments),
-    /// Say whether shaders fit a target: what they use of its limits, and where they first exceed one. The exit status
-    /// is 1 if one does not fit.
+    /// Report whether shaders fit a target: how much of its limits they use, and where they first exceed one. The exit
+    /// status is 1 if one does not fit.
     #[command(after_help = FIT_JSON)]
     Fit(FitArguments),
     /// Check that every stage of the translation computes the same.
@@ -467,18 +469,18 @@ pub enum Command {
     Smith(SmithArguments),
     /// Reduce a shader while it keeps failing.
     Reduce(ReduceArguments),
-    /// Run as a proxy between virgl clients and their host (vtest sockets), and translate every shader.
-    /// A shader that cannot be translated is passed on unchanged.
+    /// Run as a proxy between virgl clients and their host (vtest sockets), and translate every shader. A shader that
+    /// cannot be translated is passed on unchanged.
     #[command(before_help = PROXY_RECIPE, after_help = PROXY_JSON)]
     Proxy(ProxyArguments),
-    /// Wait for the end of standard input, then remove the file of a socket that nobody listens on. The proxy
-    /// starts this for itself.
+    /// Wait for the end of standard input, then remove the file of a socket that has no listener. The proxy starts this
+    /// itself.
     #[command(hide = true)]
     ProxyGuard {
         /// The socket.
         socket: PathBuf,
     },
-    /// Run code on a device as messages of standard input ask for. `verify`, `smith` and others start this for
+    /// Run code on a device as requested by messages on standard input. `verify`, `smith` and others start this
     /// themselves.
     #[command(hide = true)]
     ServeRuns,
@@ -487,8 +489,8 @@ pub enum Command {
 /// Arguments of `check`.
 #[derive(Debug, Args)]
 pub struct CheckArguments {
-    /// Shaders: TGSI text, TGSI tokens or IR text, told apart by content; standard input if there are
-    /// none, or for `-`.
+    /// Shaders: TGSI text, TGSI tokens or IR text, told apart by content. Without any, or for `-`, standard input is
+    /// read.
     pub files: Vec<PathBuf>,
     /// Do not show warnings.
     #[arg(short, long)]
@@ -498,7 +500,7 @@ pub struct CheckArguments {
     pub all: bool,
     #[command(flatten)]
     pub warnings: WarningArguments,
-    /// Dialect of TGSI. Shaders recorded by `proxy --record` are in dialect `virgl`.
+    /// Dialect of TGSI. Shaders recorded by `proxy --record` have the dialect `virgl`.
     #[arg(long, value_enum, default_value_t = DialectName::Mesa, value_name = "DIALECT")]
     pub dialect: DialectName,
 }
@@ -506,7 +508,7 @@ pub struct CheckArguments {
 /// Arguments of `extract`.
 #[derive(Debug, Args)]
 pub struct ExtractArguments {
-    /// Texts; standard input if there are none, or for `-`.
+    /// Texts. Without any, or for `-`, standard input is read.
     pub files: Vec<PathBuf>,
     /// Write the shader to this file, if there is one. The default is standard output.
     #[arg(short, long, value_name = "FILE", conflicts_with = "out_dir")]
@@ -514,7 +516,7 @@ pub struct ExtractArguments {
     /// Write each shader of a text `a/b.log` to `DIR/a/b-1.vert.tgsi`, with its number and stage.
     #[arg(long, value_name = "DIR")]
     pub out_dir: Option<PathBuf>,
-    /// List the shaders, with line and stage, instead of printing one. With --out-dir, that is printed, too.
+    /// List the shaders, with line and stage, instead of printing one. With --out-dir, print the list, too.
     #[arg(long)]
     pub list: bool,
     /// Print one line of JSON per shader.
@@ -536,21 +538,21 @@ pub struct LinkArguments {
     /// All stages see the same constant buffers: a constant that is an output is loaded by the next stage instead.
     #[arg(long)]
     pub shared_constants: bool,
-    /// The rasteriser may replace texture coordinates (TEXCOORD) by those of point sprites: they stay as they are.
+    /// The rasteriser may replace texture coordinates (TEXCOORD) by those of point sprites: do not change them.
     #[arg(long)]
     pub point_sprites: bool,
-    /// An output register of the last stage before the rasteriser that somebody else reads, such as stream output: it
-    /// stays as it is. May be repeated.
+    /// An output register of the last stage before the rasteriser that is read by other consumers, such as stream
+    /// output: do not change it. May be repeated.
     #[arg(long = "keep", value_name = "REGISTER")]
     pub kept: Vec<u32>,
     /// Print binary code (of drivers such as spirv) as text, also with --out-dir.
     #[arg(long)]
     pub assembly: bool,
-    /// Print one line of JSON per shader on standard output, instead of its code: what the driver assigned to inputs,
+    /// Print one line of JSON per shader on standard output, instead of its code: the driver's assignments for inputs,
     /// outputs and resources. `translate --help` lists the keys.
     #[arg(long, conflicts_with = "json")]
     pub reflect: bool,
-    /// Print one object of JSON on standard output, instead of the code: what linking changed.
+    /// Print the changes made by linking as one JSON object on standard output, instead of the code.
     #[arg(long)]
     pub json: bool,
     #[command(flatten)]
@@ -560,10 +562,11 @@ pub struct LinkArguments {
 /// Arguments of `fit`.
 #[derive(Debug, Args)]
 pub struct FitArguments {
-    /// Shaders: TGSI text, TGSI tokens or IR text, told apart by content; standard input if there are
-    /// none, or for `-`.
+    /// Shaders: TGSI text, TGSI tokens or IR text, told apart by content. Without any, or for `-`, standard input is
+    /// read.
     pub files: Vec<PathBuf>,
-    /// Measure shaders as they are. By default they are translated for the target first, as its driver would get them.
+    /// Measure shaders as they are. By default they are translated for the target first, like those that its driver
+    /// gets.
     #[arg(long)]
     pub as_is: bool,
     /// Print one line of JSON per shader, with both.
@@ -608,12 +611,12 @@ pub struct IrArguments {
     /// Stop after the first run of a pass. A wrong name lists all passes.
     #[arg(long, value_name = "PASS", hide_possible_values = true, value_parser = PossibleValuesParser::new(pass_names()))]
     pub after: Option<String>,
-    /// Run these passes in this order, instead of going to a stage. `tgsic passes` lists all.
+    /// Run these passes in this order, instead of compiling to a stage. `tgsic passes` lists all.
     #[arg(long = "passes", value_name = "PASS,...", value_delimiter = ',', conflicts_with_all = ["stage", "after"],
           hide_possible_values = true, value_parser = PossibleValuesParser::new(pass_list::names()))]
     pub passes_to_run: Vec<String>,
-    /// Print the IR at the start and after each pass that changed it, each under a line that names the pass and
-    /// the round: `2.3` is the third round of cleaning within the second of the optimiser.
+    /// Print the IR at the start and after each pass that changed it, each under a line that names the pass and the
+    /// round: `2.3` is the third clean-up round within the second round of the optimiser.
     #[arg(long)]
     pub print_changed: bool,
     /// Print the time of every pass, summed over all shaders, on standard error.
@@ -626,14 +629,14 @@ pub struct IrArguments {
 /// Arguments of `run`.
 #[derive(Debug, Args)]
 pub struct RunArguments {
-    /// Shader: TGSI text, TGSI tokens or IR text, told apart by content; standard input if there is none,
-    /// or for `-`.
+    /// Shader: TGSI text, TGSI tokens or IR text, told apart by content. Without one, or for `-`, standard input is
+    /// read.
     pub file: Option<PathBuf>,
-    /// Executor: `tgsi`, `ir` (as converted, or as given), `ssa`, `opt`, `registers`, `driver:<name>`, which
-    /// stands for `--driver` as well. The default is `tgsi` for TGSI and `ir` for IR.
+    /// Executor: `tgsi`, `ir` (as converted, or as given), `ssa`, `opt`, `registers`, or `driver:<name>`, which implies
+    /// `--driver`. The default is `tgsi` for TGSI and `ir` for IR.
     #[arg(long, value_name = "EXECUTOR")]
     pub via: Option<ExecutorKind>,
-    /// A file of recorded results (JSON lines, gzip if the name ends in `.gz`): use the inputs of the first.
+    /// A file of recorded results (JSON lines, gzip if the name ends in `.gz`): use the inputs of the first result.
     #[arg(long, value_name = "FILE", conflicts_with = "seed")]
     pub vector: Option<PathBuf>,
     /// Set of generated inputs: 0 floats, 1 small integers, 2 integers as floats, 3 a mixture, 4 special values.
@@ -642,7 +645,7 @@ pub struct RunArguments {
     /// Print the result as JSON.
     #[arg(long)]
     pub json: bool,
-    /// Print the inputs instead, as the left side of a `; value:` line of a fixture, and run nothing.
+    /// Print the inputs as the left side of a `; value:` line of a fixture, instead of running the shader.
     #[arg(long, conflicts_with = "json")]
     pub inputs: bool,
     /// Maximum number of executed instructions, the same as `--limit steps=N`.
@@ -658,18 +661,18 @@ pub struct DrawArguments {
     /// Fragment shader, TGSI or IR.
     #[arg(long, value_name = "FILE")]
     pub fragment: PathBuf,
-    /// Vertex shader. Without one the mesh is seen as it is, scaled to fit, and inputs of the fragment shader are, by
-    /// their semantics: COLOR the colour, NORMAL the normal, TEXCOORD and `GENERIC[0]` the texture coordinates,
+    /// Vertex shader. Without one, the mesh is scaled to fit and shown unchanged, and inputs of the fragment shader
+    /// are, by semantic: COLOR the colour, NORMAL the normal, TEXCOORD and `GENERIC[0]` the texture coordinates,
     /// `GENERIC[1]` the normal, `GENERIC[2]` the position.
     #[arg(long, value_name = "FILE")]
     pub vertex: Option<PathBuf>,
     /// `quad`, a square from -1 to 1; `sphere`, of radius 1; or a file in Wavefront's OBJ format.
     #[arg(long, value_name = "quad|sphere|FILE", default_value = "quad")]
     pub mesh: PathBuf,
-    /// Move and scale the mesh into the cube from -1 to 1 although there is a vertex shader.
+    /// Move and scale the mesh into the cube from -1 to 1 even with a vertex shader.
     #[arg(long)]
     pub fit: bool,
-    /// What the inputs of the vertex shader are, from `IN[0]` on.
+    /// The inputs of the vertex shader, from `IN[0]` on.
     #[arg(
         long,
         value_name = "LIST",
@@ -678,28 +681,28 @@ pub struct DrawArguments {
         default_value = "position,texcoord,normal,color"
     )]
     pub attributes: Vec<Attribute>,
-    /// A texture for a unit, PNG: `0=wood.png`, with `,nearest` not filtered, with `,clamp` not repeated. Units without
-    /// one have a checkerboard.
+    /// A texture for a unit, PNG: `0=wood.png`; with `,nearest` not filtered, with `,clamp` not repeated. Other units
+    /// have a checkerboard.
     #[arg(long = "texture", value_name = "UNIT=FILE")]
     pub textures: Vec<TextureArgument>,
-    /// Values of constants: `3=1,0,0.5,1` for `CONST[0][3]`, more than four go on in the next registers; `1/3=...` for
-    /// `CONST[1][3]`; `vertex:3=...` and `fragment:3=...` for one of the shaders. Floats, integers as `7i`, bits as
+    /// Values of constants: `3=1,0,0.5,1` for `CONST[0][3]`, more than four continue in the next registers; `1/3=...`
+    /// for `CONST[1][3]`; `vertex:3=...` and `fragment:3=...` for one of the shaders. Floats, integers as `7i`, bits as
     /// `0x3f800000`. May be repeated.
     #[arg(long = "const", value_name = "REGISTER=VALUES")]
     pub constants: Vec<ConstantArgument>,
-    /// Where the time in seconds is put, of frame N: N / FPS. `5.x` for `CONST[0][5].x`, `1/5.w` for `CONST[1][5].w`.
+    /// Destination of the time in seconds, N / FPS for frame N: `5.x` for `CONST[0][5].x`, `1/5.w` for `CONST[1][5].w`.
     #[arg(long, value_name = "REGISTER.COMPONENT")]
     pub time: Option<TimeArgument>,
-    /// Number of frames; more than one make an animated PNG.
+    /// Number of frames; several frames make an animated PNG.
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub frames: u32,
-    /// Frames a second.
+    /// Frames per second.
     #[arg(long, default_value_t = 25, value_parser = clap::value_parser!(u16).range(1..=1000))]
     pub fps: u16,
     /// Width and height in pixels.
     #[arg(long, value_name = "WIDTHxHEIGHT", default_value = "512x512", value_parser = draw_arguments::size)]
     pub size: (u32, u32),
-    /// Colour of what nothing covers: red, green, blue, alpha, two hexadecimal digits each.
+    /// Colour of the background: red, green, blue, alpha, two hexadecimal digits each.
     #[arg(long, value_name = "RRGGBBAA", default_value = "000000ff", value_parser = draw_arguments::color)]
     pub background: [u8; 4],
     /// Keep the alpha that the shader writes. The default is an opaque picture.
@@ -708,8 +711,8 @@ pub struct DrawArguments {
     /// The picture, PNG.
     #[arg(short, long, value_name = "FILE")]
     pub output: PathBuf,
-    /// Executor of the shaders: `tgsi`, `ir`, `ssa`, `opt`, `registers`, `driver:<name>`. The default is the driver for
-    /// the processor, or `opt` if another driver is named or this build lacks that one.
+    /// Executor of the shaders: `tgsi`, `ir`, `ssa`, `opt`, `registers`, `driver:<name>`. The default is the CPU
+    /// driver, or `opt` if another driver is named or this build lacks the CPU driver.
     #[arg(long, value_name = "EXECUTOR")]
     pub via: Option<ExecutorKind>,
     #[command(flatten)]
@@ -719,8 +722,8 @@ pub struct DrawArguments {
 /// Arguments of `verify`.
 #[derive(Debug, Args)]
 pub struct VerifyArguments {
-    /// Shaders to run with generated inputs through every stage: TGSI text, TGSI tokens or IR text, told
-    /// apart by content; standard input if there are none, or for `-`.
+    /// Shaders to run with generated inputs through every stage: TGSI text, TGSI tokens or IR text, told apart by
+    /// content. Without any, or for `-`, standard input is read.
     pub files: Vec<PathBuf>,
     /// Recorded results (JSON lines, gzip if the name ends in `.gz`) to compare with instead.
     #[arg(long, value_name = "FILE", conflicts_with = "files")]
@@ -728,8 +731,8 @@ pub struct VerifyArguments {
     /// Folder that the paths in the recorded results are relative to.
     #[arg(long, value_name = "DIR", default_value = ".", requires = "vectors")]
     pub root: PathBuf,
-    /// Executor of recorded results: `tgsi`, `ir` (as converted), `ssa`, `opt`, `registers`,
-    /// `driver:<name>`, which stands for `--driver` as well.
+    /// Executor of recorded results: `tgsi`, `ir` (as converted), `ssa`, `opt`, `registers`, or `driver:<name>`, which
+    /// implies `--driver`.
     #[arg(long, value_name = "EXECUTOR", default_value = "tgsi", requires = "vectors")]
     pub via: ExecutorKind,
     /// Print the totals as one JSON object.
@@ -739,16 +742,16 @@ pub struct VerifyArguments {
     #[arg(long, default_value_t = 12, value_name = "N", conflicts_with = "vectors")]
     pub seeds: u64,
     /// Compare bit by bit, except for NaN and the sign of zero. This fits shaders of `smith`, and targets that keep
-    /// rounding (`--dialect virgl`). For the latter, also compare as a consumer computes that rounds differently inside
-    /// MAD, LRP and dot products.
+    /// rounding (`--dialect virgl`). For the latter, also compare with the results of a consumer that rounds
+    /// differently inside MAD, LRP and dot products.
     #[arg(long, conflicts_with = "vectors")]
     pub exact: bool,
     /// Also validate and run the IR after every pass that changed it, and name the first pass that breaks it.
     #[arg(long, conflicts_with = "vectors")]
     pub each_pass: bool,
     /// Compare vertex, tessellation and geometry shaders with N variants of themselves (other outputs, other code
-    /// around the same expressions; 16 without a number): outputs that both have must be bit-identical,
-    /// also for a consumer that rounds differently inside MAD, LRP and dot products.
+    /// around the same expressions; 16 without a number): outputs that both have must be bit-identical, even for a
+    /// consumer that rounds differently inside MAD, LRP and dot products.
     #[arg(long, value_name = "N", num_args = 0..=1, require_equals = true, default_missing_value = "16",
           conflicts_with_all = ["vectors", "each_pass", "exact"])]
     pub invariance: Option<u64>,
@@ -759,21 +762,21 @@ pub struct VerifyArguments {
 /// Arguments of `report`.
 #[derive(Debug, Args)]
 pub struct ReportArguments {
-    /// The old run, told by content; unpacked if the name ends in `.gz`; standard input for `-`.
+    /// The old run, its format detected by content; unpacked if the name ends in `.gz`; standard input for `-`.
     pub old: PathBuf,
     /// The new run.
     pub new: Option<PathBuf>,
     /// Print one JSON object.
     #[arg(long)]
     pub json: bool,
-    /// Print the new run (or the only one) as shader-db's `run` prints it: its `report.py` reads that.
+    /// Print the new run (or the only one) in the format of shader-db's `run`, which its `report.py` reads.
     #[arg(long, conflicts_with_all = ["json", "html"])]
     pub shader_db: bool,
-    /// Also write a page of HTML that needs no network: sortable tables, and for each shader source, result and what
-    /// each pass changed if the runs have them (`translate --json --texts`).
+    /// Also write a self-contained HTML page: sortable tables, and for each shader source, result and the changes of
+    /// each pass if the runs have them (`translate --json --texts`).
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
-    /// Shaders to list that are helped most, hurt most, lost and gained, of each at most N.
+    /// Maximum number of shaders to list in each group: helped most, hurt most, lost and gained.
     #[arg(long, default_value_t = 10, value_name = "N")]
     pub most: usize,
 }
@@ -781,7 +784,7 @@ pub struct ReportArguments {
 /// Arguments of `smith`.
 #[derive(Debug, Args)]
 pub struct SmithArguments {
-    /// Seed of the first shader. The next ones have the seeds that follow.
+    /// Seed of the first shader. Each further shader has the next seed.
     #[arg(long, default_value_t = 0, value_name = "N")]
     pub seed: u64,
     /// Number of shaders.
@@ -799,8 +802,8 @@ pub struct SmithArguments {
     /// Write the shaders to `DIR/<seed>.tgsi`. With --verify, write only those that fail.
     #[arg(long, value_name = "DIR")]
     pub out_dir: Option<PathBuf>,
-    /// Check that every stage of the translation computes the same, bit by bit, and that text and tokens keep the
-    /// shader.
+    /// Check that every stage of the translation computes the same results, bit by bit, and that text and tokens
+    /// reproduce the shader.
     #[arg(long)]
     pub verify: bool,
     /// Mutate these shaders (TGSI text or tokens) without changing their results, instead of generating new ones.
@@ -830,7 +833,7 @@ pub struct SmithArguments {
 #[derive(Debug, Args)]
 #[command(group = clap::ArgGroup::new("interesting").required(true).multiple(false))]
 pub struct ReduceArguments {
-    /// Shader, TGSI text or tokens; standard input if there is none, or for `-`.
+    /// Shader, TGSI text or tokens. Without one, or for `-`, standard input is read.
     pub file: Option<PathBuf>,
     /// Shell command that decides whether a candidate is kept. It is called with the path of the candidate, and exits
     /// with status 0 to keep it.

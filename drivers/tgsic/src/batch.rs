@@ -1,4 +1,4 @@
-//! Processes many shaders on all cores, with a progress bar on a terminal and results in the order of the inputs.
+//! Processes many shaders on all cores, with a progress bar on a terminal and results in input order.
 
 use std::path::{Path, PathBuf};
 
@@ -8,8 +8,8 @@ use rayon::prelude::*;
 use crate::input::STDIN;
 use crate::status::Failure;
 
-/// Applies `work` to every item on all cores; results come in the order of the items. With more than a handful of items
-/// a terminal shows a bar.
+/// Applies `work` to every item on all cores and returns the results in the order of the items. On a terminal, it shows
+/// a progress bar for more than a handful of items.
 pub fn for_each<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync + Send) -> Vec<R> {
     if let [item] = items {
         return vec![work(item)];
@@ -21,7 +21,7 @@ pub fn for_each<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync + S
 }
 
 fn progress_bar(length: usize) -> ProgressBar {
-    // Draws on standard error, and only if that is a terminal.
+    // Draws on standard error, and only on a terminal.
     let target = if length < 16 { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
     let bar = ProgressBar::with_draw_target(Some(length as u64), target);
     if let Ok(style) = ProgressStyle::with_template("{bar:40} {pos}/{len} shaders, {eta} left") {
@@ -30,10 +30,10 @@ fn progress_bar(length: usize) -> ProgressBar {
     bar
 }
 
-/// The inputs named on the command line; standard input if there are none.
+/// Returns the inputs named on the command line; without any, standard input.
 ///
 /// # Errors
-/// Standard input more than once: the second reader would find nothing.
+/// Standard input occurs more than once: the second reader would find nothing.
 pub fn inputs(files: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
     if files.is_empty() {
         return Ok(vec![PathBuf::from(STDIN)]);

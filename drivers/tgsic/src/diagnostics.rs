@@ -1,4 +1,4 @@
-//! Shows findings: with the source line, a caret, notes and a hint; in one line each; or as JSON.
+//! Shows findings with the source line, a caret, notes and a hint; in one line each; or as JSON.
 
 use std::io::{IsTerminal, Write};
 use std::sync::OnceLock;
@@ -15,18 +15,18 @@ use crate::args::{Color, ErrorFormat};
 use crate::input::{ShaderError, Source};
 use crate::status::{Failure, Status};
 
-/// Findings that are shown of one shader to people; the rest is counted.
+/// Maximum number of findings shown for each shader in forms for people; the rest is counted.
 const MAX_SHOWN: usize = 20;
-/// Lines longer than this are not shown with a caret: nobody could find it.
+/// Maximum length of lines shown with a caret: in longer ones it would not be found.
 const MAX_LINE: usize = 400;
 
-/// The form that was asked for. What ends the program has no other way to learn of it.
+/// The requested format. A global, because errors that end the program have no other access to it.
 static FORMAT: OnceLock<ErrorFormat> = OnceLock::new();
 
-/// Says in which form findings are shown; to be called once, at the start.
+/// Sets the format of findings. Call this once, at the start.
 pub fn set_format(format: Option<ErrorFormat>) {
     if let Some(format) = format {
-        // A second call could only come from this program itself.
+        // Only a second call from this program could fail.
         let _ = FORMAT.set(format);
     }
 }
@@ -51,7 +51,7 @@ pub fn failure(failure: &Failure) {
     }
 }
 
-/// Writes to standard error, if anybody is there.
+/// Writes to standard error and ignores failures.
 pub fn print(text: &str) {
     let _ = std::io::stderr().lock().write_all(text.as_bytes());
 }
@@ -63,9 +63,9 @@ enum Style {
     Rich,
     /// `path:line:column: error: ...`.
     Short,
-    /// The same, with notes on lines of their own.
+    /// The same, with notes on separate lines.
     Gcc,
-    /// An object a line.
+    /// One object per line.
     Json,
 }
 
@@ -78,8 +78,8 @@ pub struct Reporter {
 }
 
 impl Reporter {
-    /// One shader has its findings shown with the source; of many each finding takes a line. Unless another form was
-    /// asked for.
+    /// Returns a reporter with the requested format. The default format shows the findings of a single shader with the
+    /// source, and those of several shaders in one line each.
     pub fn for_inputs(inputs: usize, color: Color) -> Reporter {
         let style = match FORMAT.get() {
             None if inputs > 1 => Style::Short,
@@ -91,7 +91,7 @@ impl Reporter {
         Reporter { style, color, max_shown }
     }
 
-    /// However many findings a shader has, all are shown.
+    /// Shows all findings of a shader, however many there are.
     pub fn show_all(&mut self) {
         self.max_shown = usize::MAX;
     }
@@ -136,9 +136,9 @@ impl Reporter {
         }
     }
 
-    /// Shows findings with their positions in the source, errors first: they must not drown in warnings.
+    /// Shows findings with their positions in the source. Errors come first, so that they are not lost among warnings.
     pub fn diagnostics(&self, source: &Source, diagnostics: &[Diagnostic]) {
-        // Nearly all shaders have none: their lines need not be counted.
+        // Avoids counting the lines of shaders without findings, which nearly all are.
         if diagnostics.is_empty() {
             return;
         }
@@ -161,7 +161,7 @@ impl Reporter {
         }
     }
 
-    /// With source lines. False if the source is not fit to be shown.
+    /// Shows findings with source lines. Returns false if the source cannot be shown that way.
     fn show_rich(&self, source: &Source, diagnostics: &[Diagnostic]) -> bool {
         if source.bytes.split(|&b| b == b'\n').any(|line| line.len() > MAX_LINE) {
             return false;
@@ -201,7 +201,7 @@ impl Reporter {
     }
 }
 
-/// Formats positions in a source for people and programs.
+/// Formats positions in a source, for all formats.
 struct Locations<'a> {
     source: &'a Source,
     index: LineIndex,
@@ -213,12 +213,12 @@ impl Locations<'_> {
         Locations { source, index: LineIndex::new(text) }
     }
 
-    /// A line for the finding, and if wanted one for each note.
+    /// Returns a line for the finding and, with `with_notes`, one for each note.
     fn lines(&self, d: &Diagnostic, with_notes: bool) -> String {
         let path = self.source.path.display();
         let line = |span: Span, severity: &str, what: &str| {
             if self.source.has_words() {
-                // Messages about bytes name their own position.
+                // Messages about bytes contain their own position.
                 let position = if what.starts_with("byte ") { String::new() } else { format!("word {}: ", span.start) };
                 return format!("{path}: {severity}: {position}{what}\n");
             }
@@ -270,7 +270,7 @@ impl Locations<'_> {
     }
 }
 
-/// The text with every byte that is no UTF-8 (or a NUL) replaced by one of the same length, so that offsets stay right.
+/// Replaces each byte that is not UTF-8, and each NUL, by one byte, so that offsets stay valid.
 fn readable(bytes: &[u8]) -> String {
     let mut text = String::with_capacity(bytes.len());
     for chunk in bytes.utf8_chunks() {

@@ -1,18 +1,18 @@
-//! Values of the arguments of `draw`, and how they are read.
+//! Argument values of `draw` and their parsers.
 
 use std::path::PathBuf;
 use std::str::FromStr;
 
 use tgsi_raster::{Attribute, Wrap};
 
-/// Most pixels of a side.
+/// Maximum width or height in pixels.
 const MAX_SIZE: u32 = 8192;
-/// Most vec4s of a constant buffer that is given here.
+/// Maximum number of vec4s in a constant buffer from the command line.
 const MAX_REGISTERS: u32 = 4096;
-/// Most constant buffers.
+/// Maximum number of constant buffers.
 const MAX_BUFFERS: u32 = 32;
 
-/// Reads an attribute by its name.
+/// Parses an attribute name.
 pub fn attribute(name: &str) -> Result<Attribute, String> {
     Attribute::ALL.into_iter().find(|attribute| attribute.name() == name).ok_or_else(|| {
         let names = Attribute::ALL.map(Attribute::name);
@@ -20,31 +20,31 @@ pub fn attribute(name: &str) -> Result<Attribute, String> {
     })
 }
 
-/// Reads width and height, as `640x480`.
+/// Parses width and height, as in `640x480`.
 pub fn size(text: &str) -> Result<(u32, u32), String> {
     let sides = text.split_once('x').and_then(|(w, h)| Some((w.parse().ok()?, h.parse().ok()?)));
     sides
         .filter(|&(width, height)| (1..=MAX_SIZE).contains(&width) && (1..=MAX_SIZE).contains(&height))
-        .ok_or_else(|| format!("as in 640x480, each from 1 to {MAX_SIZE}"))
+        .ok_or_else(|| format!("expected a size such as 640x480, each side from 1 to {MAX_SIZE}"))
 }
 
-/// Reads a colour, as `ff8000ff`.
+/// Parses a colour, as in `ff8000ff`.
 pub fn color(text: &str) -> Result<[u8; 4], String> {
     let digits = Some(text).filter(|text| text.len() == 8 && text.bytes().all(|byte| byte.is_ascii_hexdigit()));
     let word = digits.and_then(|text| u32::from_str_radix(text, 16).ok());
-    word.map(u32::to_be_bytes).ok_or_else(|| "as in ff8000ff: eight hexadecimal digits".to_owned())
+    word.map(u32::to_be_bytes).ok_or_else(|| "expected eight hexadecimal digits, such as ff8000ff".to_owned())
 }
 
-/// A texture of a unit.
+/// A texture for a unit.
 #[derive(Clone, Debug)]
 pub struct TextureArgument {
     /// Sampler view unit.
     pub unit: u32,
     /// The file.
     pub path: PathBuf,
-    /// What lies beyond the edges.
+    /// The wrap mode beyond the edges.
     pub wrap: Wrap,
-    /// Whether it is not filtered.
+    /// Whether it is unfiltered.
     pub nearest: bool,
 }
 
@@ -52,8 +52,8 @@ impl FromStr for TextureArgument {
     type Err = String;
 
     fn from_str(text: &str) -> Result<TextureArgument, String> {
-        let (unit, mut path) = text.split_once('=').ok_or("as in 0=picture.png")?;
-        let unit = unit.parse().map_err(|_| "the unit is a number, as in 0=picture.png")?;
+        let (unit, mut path) = text.split_once('=').ok_or("expected UNIT=FILE, such as 0=picture.png")?;
+        let unit = unit.parse().map_err(|_| "the unit must be a number, as in 0=picture.png")?;
         let (mut wrap, mut nearest) = (Wrap::Repeat, false);
         loop {
             if let Some(rest) = path.strip_suffix(",clamp") {
@@ -70,9 +70,9 @@ impl FromStr for TextureArgument {
 /// A register of a constant buffer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ConstantRegister {
-    /// The buffer.
+    /// The buffer index.
     pub buffer: u32,
-    /// The vec4.
+    /// The index of the vec4.
     pub register: u32,
 }
 
@@ -84,7 +84,7 @@ impl FromStr for ConstantRegister {
         let number = |text: &str, end: u32| text.parse::<u32>().ok().filter(|&number| number < end);
         match (number(buffer, MAX_BUFFERS), number(register, MAX_REGISTERS)) {
             (Some(buffer), Some(register)) => Ok(ConstantRegister { buffer, register }),
-            _ => Err(format!("a register as in 3 or 1/3: below {MAX_REGISTERS}, of a buffer below {MAX_BUFFERS}")),
+            _ => Err(format!("expected 3 or 1/3: a register below {MAX_REGISTERS} in a buffer below {MAX_BUFFERS}")),
         }
     }
 }
@@ -92,13 +92,13 @@ impl FromStr for ConstantRegister {
 /// Values of constants.
 #[derive(Clone, Debug)]
 pub struct ConstantArgument {
-    /// Whether the vertex shader sees them.
+    /// Whether they are set for the vertex shader.
     pub for_vertex: bool,
-    /// Whether the fragment shader sees them.
+    /// Whether they are set for the fragment shader.
     pub for_fragment: bool,
     /// The first register.
     pub start: ConstantRegister,
-    /// Words from there on.
+    /// Words from that register on.
     pub words: Vec<u32>,
 }
 
@@ -123,7 +123,7 @@ impl FromStr for ConstantArgument {
     }
 }
 
-/// A float, an integer as `7i`, or bits as `0x7`.
+/// Parses a float, an integer as in `7i`, or bits as in `0x7`.
 fn word(text: &str) -> Result<u32, String> {
     let text = text.trim();
     let bits = text.strip_prefix("0x").map(|digits| u32::from_str_radix(digits, 16).ok());
@@ -135,10 +135,10 @@ fn word(text: &str) -> Result<u32, String> {
         }
         (None, None) => text.parse::<f32>().ok().map(f32::to_bits),
     };
-    word.ok_or_else(|| format!("`{text}` is no value: floats, integers as 7i, bits as 0x3f800000"))
+    word.ok_or_else(|| format!("`{text}` is not a float, an integer such as 7i, or bits such as 0x3f800000"))
 }
 
-/// Where the time goes.
+/// The constant that receives the time.
 #[derive(Clone, Copy, Debug)]
 pub struct TimeArgument {
     /// The register.
@@ -151,9 +151,9 @@ impl FromStr for TimeArgument {
     type Err = String;
 
     fn from_str(text: &str) -> Result<TimeArgument, String> {
-        let (register, component) = text.rsplit_once('.').ok_or("as in 5.x or 1/5.w")?;
+        let (register, component) = text.rsplit_once('.').ok_or("expected REGISTER.COMPONENT, such as 5.x or 1/5.w")?;
         let component = ["x", "y", "z", "w"].iter().position(|&name| name == component);
-        let component = component.ok_or("the component is x, y, z or w")?;
+        let component = component.ok_or("the component must be x, y, z or w")?;
         Ok(TimeArgument { register: register.parse()?, component })
     }
 }

@@ -1,11 +1,11 @@
-//! The executors that `--via` names.
+//! The executors for `--via`.
 
 use std::borrow::Cow;
 use std::str::FromStr;
 
 use tgsi_compiler::Stage;
 
-/// An interpreter, and the form of the shader that it runs.
+/// An interpreter or driver, and the form of the shader that it runs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ExecutorKind {
     /// The TGSI interpreter on the source.
@@ -17,7 +17,7 @@ pub enum ExecutorKind {
 }
 
 impl ExecutorKind {
-    /// Name on the command line.
+    /// Returns the name on the command line.
     pub fn name(self) -> Cow<'static, str> {
         match self {
             ExecutorKind::Tgsi => "tgsi".into(),

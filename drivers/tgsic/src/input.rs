@@ -1,4 +1,4 @@
-//! Reading shaders from files or standard input.
+//! Reads shaders from files or standard input.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -12,10 +12,10 @@ use tgsi_diagnostics::{Diagnostic, ErrorCode};
 use crate::status::Failure;
 use crate::{front_ends, limits};
 
-/// The name that stands for standard input.
+/// The file name of standard input.
 pub const STDIN: &str = "-";
 
-/// An input as read.
+/// An input file.
 pub struct Source {
     /// Path, or `<stdin>`.
     pub path: PathBuf,
@@ -90,7 +90,7 @@ impl Source {
     }
 }
 
-/// Reads until it is clear that no limit lets it through: an input need not end.
+/// Reads up to the size that every limit rejects, because an input may be endless.
 fn read_bounded(input: &mut impl Read, expected: u64) -> std::io::Result<Vec<u8>> {
     let limits = limits::current();
     let most = limits.text_bytes.max(limits.tokens.saturating_mul(4)).saturating_add(4);
@@ -111,7 +111,7 @@ pub enum ShaderError {
 }
 
 impl ShaderError {
-    /// In one line, for lists of results.
+    /// Returns the error in one line, for lists of results.
     pub fn brief(&self) -> String {
         match self {
             ShaderError::Findings(findings) => findings.first().map(ToString::to_string).unwrap_or_default(),

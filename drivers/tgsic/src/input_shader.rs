@@ -16,7 +16,7 @@ use crate::plan::Plan;
 pub enum InputShader {
     /// TGSI.
     Tgsi(Shader),
-    /// IR, valid.
+    /// Valid IR.
     Ir {
         /// The shader.
         shader: Box<tgsi_ir::Shader>,
@@ -34,8 +34,8 @@ impl InputShader {
         InputShader::Ir { shader: Box::new(shader), places, interface }
     }
 
-    /// Reads a shader as the plan says and checks it as far as every executor and driver relies on. Warnings come
-    /// along; errors end it.
+    /// Reads a shader with the options of the plan, and makes the checks that executors and drivers rely on. Returns
+    /// warnings with the shader, and errors instead of it.
     pub fn checked(source: &Source, plan: &Plan) -> Result<(InputShader, Vec<Diagnostic>), ShaderError> {
         let (subject, mut findings) = InputShader::read(source, plan);
         match subject {
@@ -47,9 +47,9 @@ impl InputShader {
         }
     }
 
-    /// Reads a shader as the plan says and gives everything that is found, errors as well; of a text that was not
-    /// understood in all parts the rest is looked at. No shader then. What is wrong in one dialect and right in the
-    /// other gets a hint.
+    /// Reads a shader with the options of the plan and returns all findings, errors included. If parts of a text cannot
+    /// be parsed, the rest is checked, but no shader is returned. An error in one dialect gets a hint if the input is
+    /// valid in the other.
     pub fn read(source: &Source, plan: &Plan) -> (Option<InputShader>, Vec<Diagnostic>) {
         let (subject, mut findings) = InputShader::read_in_dialect(source, plan);
         if let Some(virgl) = plan.for_virgl()
@@ -58,7 +58,7 @@ impl InputShader {
             && let Some(first) = findings.iter_mut().find(|finding| finding.is_error())
             && !InputShader::read_in_dialect(source, &virgl).1.iter().any(Diagnostic::is_error)
         {
-            first.hint = Some("as virgl's hosts read it, nothing is wrong: --dialect virgl".into());
+            first.hint = Some("the shader is valid for virgl hosts: use --dialect virgl".into());
         }
         (subject, findings)
     }
@@ -72,7 +72,7 @@ impl InputShader {
         (shader, findings)
     }
 
-    /// A TGSI shader with the declarations and properties that say what the shader takes and gives.
+    /// Returns a TGSI shader with the declarations and properties that describe the inputs and outputs of the shader.
     pub fn interface(&self) -> &Shader {
         match self {
             InputShader::Tgsi(shader) => shader,
@@ -80,7 +80,7 @@ impl InputShader {
         }
     }
 
-    /// The shader for the compiler.
+    /// Returns the shader for the compiler.
     fn source(&self) -> tgsi_compiler::Source<'_> {
         match self {
             InputShader::Tgsi(shader) => shader.into(),
@@ -88,7 +88,7 @@ impl InputShader {
         }
     }
 
-    /// The shader for the compiler, given away.
+    /// Converts the shader to one for the compiler.
     pub fn into_source(self) -> tgsi_compiler::Source<'static> {
         match self {
             InputShader::Tgsi(shader) => shader.into(),
@@ -96,12 +96,13 @@ impl InputShader {
         }
     }
 
-    /// The IR at a stage; IR that was given stands for the stage `parsed`.
+    /// Returns the IR at a stage; an IR input is at stage `parsed`.
     pub fn to_stage(&self, stage: Stage, plan: &Plan) -> Result<tgsi_ir::Shader, ShaderError> {
         Ok(plan.compiler.ir_at(stage, self.source())?)
     }
 
-    /// The same with an observer. Where that one ends it, the shader is as it was there.
+    /// Like [`to_stage`](Self::to_stage), with an observer. If that stops the compilation, the shader is returned as it
+    /// is then.
     pub fn observed(
         &self,
         stage: Stage,
@@ -113,7 +114,7 @@ impl InputShader {
         Ok(compilation.into_ir())
     }
 
-    /// The driver's code; what was given is gone then, as large shaders need the room.
+    /// Compiles to the driver's code. Consumes the shader, because large shaders need the memory.
     pub fn into_code(self, plan: &Plan, observer: Option<&mut dyn PassObserver>) -> Result<Code, ShaderError> {
         let compilation = plan.compiler.start(self.into_source())?;
         Ok(match observer {
@@ -122,7 +123,7 @@ impl InputShader {
         }?)
     }
 
-    /// The integers at the interface that the target reads and writes as floats; `None` if it has integers.
+    /// Returns the integers at the interface that the target reads and writes as floats; `None` if it has integers.
     pub fn interface_integers(&self, plan: &Plan) -> Result<Option<InterfaceIntegers>, ShaderError> {
         if plan.has_integers(self.interface()) {
             return Ok(None);
@@ -132,12 +133,12 @@ impl InputShader {
         Ok(compilation.interface_integers()?)
     }
 
-    /// What the driver assigns to the interface; none if it assigns nothing.
+    /// Returns the driver's assignments for the interface; `None` if it assigns nothing.
     pub fn reflect(&self, plan: &Plan) -> Result<Option<String>, ShaderError> {
         Ok(plan.compiler.start(self.source())?.reflect()?)
     }
 
-    /// The driver's code.
+    /// Compiles to the driver's code.
     pub fn code(&self, plan: &Plan) -> Result<Code, ShaderError> {
         Ok(plan.compiler.compile(self.source())?)
     }

@@ -1,5 +1,5 @@
-//! Describes the interface of an IR shader by TGSI declarations, so that inputs are generated and outputs printed in
-//! one way.
+//! Describes the interface of an IR shader by TGSI declarations, so that inputs are generated and outputs printed as
+//! for TGSI.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,17 +16,17 @@ use tgsi_ir::variable::VariableModes;
 use tgsi_ir::{Inst, Shader as IrShader};
 use tgsi_to_ir::slots::{processor_of, semantic_of};
 
-/// Registers of one file that are declared at most: a run needs memory for each of them.
+/// Maximum number of declared registers of one file, because a run needs memory for each.
 const MAX_REGISTERS: u32 = 4096;
-/// Constants of a buffer whose size nothing tells.
+/// Constants of a buffer of unknown size.
 const UNKNOWN_CONSTANTS: u32 = 64;
-/// Buffers where the number is computed at run time.
+/// Buffers if the index is computed at run time.
 const UNKNOWN_BUFFERS: u32 = 4;
-/// Buffers that are declared at most.
+/// Maximum number of declared buffers.
 const MAX_BUFFERS: u32 = 32;
 
-/// A shader without code that declares the inputs, outputs, system values, constants, buffers and counters of an IR
-/// shader, and has the properties that the number of invocations depends on.
+/// Returns a shader without code that declares the inputs, outputs, system values, constants, buffers and counters of
+/// an IR shader, and has the properties that determine the number of invocations.
 pub fn declarations(ir: &IrShader) -> Shader {
     let processor = processor_of(ir.stage);
     let mut found = Found { first_ubo_buffer: ir.info.first_ubo_buffer(), ..Found::default() };
@@ -88,18 +88,18 @@ type RegisterSemantic = Option<(Semantic, u32)>;
 struct Found {
     registers: BTreeMap<(File, u32), RegisterSemantic>,
     system_values: BTreeSet<SystemValue>,
-    /// Constants by buffer: how many.
+    /// Number of constants by buffer.
     constants: BTreeMap<u32, u32>,
-    /// The one that uniform buffer 0 is.
+    /// The constant buffer of uniform block 0.
     first_ubo_buffer: u32,
     buffers: u32,
-    /// Counters by buffer: how many.
+    /// Number of counters by buffer.
     counters: BTreeMap<u32, u32>,
 }
 
 impl Found {
-    /// The constant buffer that a block of `load_ubo` is: they are counted from the first one on, the last possible
-    /// block is the buffer before that.
+    /// Returns the constant buffer of a `load_ubo` block. Block numbers wrap around: the last possible block is the
+    /// buffer before the first.
     fn buffer_of_block(&self, block: u64) -> u32 {
         (block as u32).wrapping_add(self.first_ubo_buffer).min(MAX_BUFFERS - 1)
     }

@@ -4,23 +4,23 @@ use std::sync::OnceLock;
 
 use tgsi::limits::Limits;
 
-/// The limits of this run of the program: they hold for whatever is read.
+/// The limits of this process, which apply to all inputs.
 static LIMITS: OnceLock<Limits> = OnceLock::new();
 
-/// A limit that is set.
+/// A limit set on the command line.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Setting {
     name: &'static str,
     value: u64,
 }
 
-/// Reads `NAME=VALUE`.
+/// Parses `NAME=VALUE`.
 ///
 /// # Errors
-/// There is no such limit, or the value is no number.
+/// The limit is unknown, or the value is not a number.
 pub fn setting(argument: &str) -> Result<Setting, String> {
-    let (name, value) = argument.split_once('=').ok_or("it takes a name, `=` and a number")?;
-    let value = value.parse().map_err(|_| format!("`{value}` is no number of 64 bits"))?;
+    let (name, value) = argument.split_once('=').ok_or("expected a name, `=` and a number")?;
+    let value = value.parse().map_err(|_| format!("`{value}` is not a 64-bit number"))?;
     let mut limits = Limits::default();
     limits.set(name, value).map_err(|near| match near {
         Some(near) => format!("no limit `{name}`; did you mean `{near}`?"),
@@ -30,7 +30,7 @@ pub fn setting(argument: &str) -> Result<Setting, String> {
     info.map(|info| Setting { name: info.name, value }).ok_or_else(|| format!("no limit `{name}`"))
 }
 
-/// The default limits with those that are set; the last setting of one counts.
+/// Returns the default limits changed by these settings; the last setting of a limit counts.
 pub fn with(settings: &[Setting]) -> Limits {
     let mut limits = Limits::default();
     for setting in settings {
@@ -40,18 +40,18 @@ pub fn with(settings: &[Setting]) -> Limits {
     limits
 }
 
-/// Sets the limits; to be called once, at the start.
+/// Sets the limits. Call this once, at the start.
 pub fn set(settings: &[Setting]) {
-    // A second call could only come from this program itself.
+    // Only a second call from this program could fail.
     let _ = LIMITS.set(with(settings));
 }
 
-/// The limits of this run of the program.
+/// Returns the limits of this process.
 pub fn current() -> Limits {
     LIMITS.get().copied().unwrap_or_default()
 }
 
-/// A table of all limits: name, value, reason.
+/// Formats a table of all limits: name, value, reason.
 pub fn table() -> String {
     let limits = current();
     let row = |info: &tgsi::limits::LimitInfo| {

@@ -1,4 +1,4 @@
-//! Writes results to standard output, a file, or a tree of files. A file appears whole or not at all.
+//! Writes results to standard output, a file, or a tree of files. Files are written atomically.
 
 use std::io::{self, IsTerminal, Write};
 use std::path::{Component, Path, PathBuf};
@@ -15,17 +15,17 @@ use crate::status::Failure;
 pub struct Form {
     /// Extension of files below `--out-dir`.
     pub extension: &'static str,
-    /// Not for terminals.
+    /// Whether results must not be written to terminals.
     pub binary: bool,
 }
 
-/// Writes a file: into a temporary file beside it first, which then takes its name.
+/// Writes a file atomically: first into a temporary file in the same folder, which is then renamed.
 pub fn write_file(path: &Path, content: &[u8]) -> Result<(), Failure> {
     write_files(path, content, &[])
 }
 
-/// As [`write_file`], with files that belong to it and differ from it in the extension: all appear, or none. Beside
-/// what is no plain file (a terminal, `/dev/null`, a pipe) there are none.
+/// Like [`write_file`], with companions that differ from the file in the extension: all are written, or none. If `path`
+/// is not a regular file (a terminal, `/dev/null`, a pipe), companions are not written.
 pub fn write_files(path: &Path, content: &[u8], companions: &[Companion]) -> Result<(), Failure> {
     let mut files = Vec::new();
     if std::fs::metadata(path).map_or(true, |known| known.is_file()) {
@@ -33,7 +33,7 @@ pub fn write_files(path: &Path, content: &[u8], companions: &[Companion]) -> Res
     }
     if let Some((same, _)) = files.iter().find(|(other, _)| other == path) {
         let extension = same.extension().unwrap_or_default().to_string_lossy();
-        return Err(Failure::Usage(format!("a file with the extension `{extension}` is written beside the result")));
+        return Err(Failure::Usage(format!("an accompanying file has the extension `{extension}`")));
     }
     files.push((path.to_owned(), content));
     let mut prepared = Vec::with_capacity(files.len());
@@ -47,7 +47,7 @@ pub fn write_files(path: &Path, content: &[u8], companions: &[Companion]) -> Res
     Ok(())
 }
 
-/// As [`write_files`], and makes the folders that lead there.
+/// Like [`write_files`], but creates missing folders.
 pub fn write_files_below(path: &Path, content: &[u8], companions: &[Companion]) -> Result<(), Failure> {
     if let Some(parent) = path.parent() {
         std::fs::create_dir_all(parent).map_err(|error| Failure::Write { path: parent.to_owned(), error })?;
@@ -55,27 +55,27 @@ pub fn write_files_below(path: &Path, content: &[u8], companions: &[Companion]) 
     write_files(path, content, companions)
 }
 
-/// Follows dangling links; other paths are returned as they are.
+/// Follows dangling links; returns other paths unchanged.
 fn through_links(path: &Path) -> io::Result<PathBuf> {
-    /// As many as Linux follows.
+    /// The limit of Linux.
     const MOST_LINKS: usize = 40;
     let mut path = path.to_owned();
     for _ in 0..MOST_LINKS {
         let Ok(target) = std::fs::read_link(&path) else { return Ok(path) };
-        // An absolute target takes the place of the whole.
+        // An absolute target replaces the whole path.
         path = path.parent().unwrap_or(Path::new("")).join(target);
     }
     Err(io::Error::other("too many links"))
 }
 
-/// Writes a temporary file beside the one at `path`; it, and whose name it takes. What is no plain file cannot be
-/// replaced, and is written to as it is: `None`.
+/// Writes a temporary file in the folder of `path`; returns it with the path to rename it to. If `path` is not a
+/// regular file, writes to it directly and returns `None`.
 fn prepare(path: &Path, content: &[u8]) -> io::Result<Option<(NamedTempFile, PathBuf)>> {
     let known = std::fs::metadata(path).ok();
     if known.as_ref().is_some_and(|m| !m.is_file()) {
         return std::fs::write(path, content).map(|()| None);
     }
-    // A link stays a link: what it leads to is replaced.
+    // Replaces the target of a link, not the link.
     let path = if known.is_some() { path.canonicalize()? } else { through_links(path)? };
     let folder = match path.parent() {
         Some(parent) if parent != Path::new("") => parent,
@@ -83,10 +83,10 @@ fn prepare(path: &Path, content: &[u8]) -> io::Result<Option<(NamedTempFile, Pat
     };
     let mut builder = tempfile::Builder::new();
     builder.prefix(".tgsic-");
-    // A temporary file is private by default; a result has the permissions that any new file has.
+    // A temporary file is private by default; a result must have the permissions of any new file.
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    // The temporary file goes with this value if anything fails.
+    // If anything fails, dropping this value removes the temporary file.
     let mut file = builder.tempfile_in(folder).map_err(without_temporary_name)?;
     file.as_file_mut().write_all(content)?;
     if let Some(known) = known {
@@ -95,7 +95,7 @@ fn prepare(path: &Path, content: &[u8]) -> io::Result<Option<(NamedTempFile, Pat
     Ok(Some((file, path)))
 }
 
-/// The name of the temporary file means nothing to anybody: the message names the result.
+/// Removes the name of the temporary file from an error: the message names the result instead.
 fn without_temporary_name(error: io::Error) -> io::Error {
     let text = error.to_string();
     match text.rsplit_once(" at path \"") {
@@ -104,8 +104,8 @@ fn without_temporary_name(error: io::Error) -> io::Error {
     }
 }
 
-/// Writes text to standard output. A reader that went away is no error. After any other failure nothing more is
-/// written: it is reported once, however many results there are.
+/// Writes text to standard output. A closed pipe is not an error. Other failures are reported only once: after one,
+/// nothing more is written.
 pub fn write_stdout(content: &[u8]) -> Result<(), Failure> {
     static ENDED: AtomicBool = AtomicBool::new(false);
     if ENDED.load(Ordering::Relaxed) {
@@ -125,14 +125,14 @@ pub fn write_stdout(content: &[u8]) -> Result<(), Failure> {
 pub fn write_stdout_binary(content: &[u8]) -> Result<(), Failure> {
     if io::stdout().is_terminal() {
         return Err(Failure::Usage(
-            "binary data does not go to a terminal: use -o FILE or a pipe (or `translate --assembly`)".into(),
+            "binary data is not written to a terminal: use -o FILE or a pipe (or `translate --assembly`)".into(),
         ));
     }
     write_stdout(content)
 }
 
-/// Where the result of `input` goes below `folder`: its path with steps upwards resolved, kept below the folder
-/// wherever it leads, with another extension.
+/// Returns the output path for `input` below `folder`: its path with `..` resolved, never outside the folder, and with
+/// another extension.
 pub fn path_below(folder: &Path, input: &Path, extension: &str) -> PathBuf {
     if input == Path::new(STDIN) {
         return folder.join("stdin").with_extension(extension);
@@ -146,7 +146,7 @@ pub fn path_below(folder: &Path, input: &Path, extension: &str) -> PathBuf {
                 target.push(name);
                 depth += 1;
             }
-            // A step upwards takes the one before back; from the top there is nowhere to go.
+            // `..` removes the component before it; at the top it is ignored.
             Component::ParentDir if depth > 0 => {
                 target.pop();
                 depth -= 1;

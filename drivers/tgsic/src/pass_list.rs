@@ -1,4 +1,4 @@
-//! All passes by name, and running some of them in any order.
+//! Lists all passes by name, and runs some of them in any order.
 
 use std::ops::ControlFlow;
 use std::time::Instant;
@@ -42,10 +42,10 @@ pub fn names() -> Vec<&'static str> {
     all().map(|pass| pass.name).collect()
 }
 
-/// Runs passes of these names in order. The shader is validated after each.
+/// Runs the named passes in order. The shader is validated after each.
 ///
 /// # Errors
-/// An unknown name, or the validator's report.
+/// A name is unknown, or the shader is invalid after a pass.
 pub fn run(
     shader: &mut Shader,
     names: &[String],

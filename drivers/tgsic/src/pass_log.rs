@@ -1,4 +1,4 @@
-//! Records of pass runs for `--print-changed`, `--after`, `--time-passes` and `--texts`.
+//! Records pass runs for `--print-changed`, `--after`, `--time-passes` and `--texts`.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -20,7 +20,7 @@ pub struct PassLog {
     /// The IR after each pass that changed it, each under a line that names the pass and the round; `None` records
     /// nothing.
     pub changes: Option<String>,
-    /// What each pass changed; `None` records nothing.
+    /// The changes of each pass; `None` records nothing.
     pub differences: Option<Differences>,
     /// Times of the passes.
     pub times: PassTimes,
@@ -53,21 +53,21 @@ impl PassObserver for PassLog {
     }
 }
 
-/// The differences that passes made, one after the other.
+/// The changes of passes, in order.
 pub struct Differences {
-    /// The IR as it is now.
+    /// The current IR.
     current: String,
-    /// What each pass changed.
+    /// The change of each pass.
     pub passes: Vec<PassChange>,
 }
 
 impl Differences {
-    /// No differences yet.
+    /// Starts recording at this IR.
     pub fn new(start: String) -> Differences {
         Differences { current: start, passes: Vec::new() }
     }
 
-    /// Records the shader after a pass.
+    /// Records the change of a pass.
     pub fn add(&mut self, pass: &str, round: String, shader: &Shader) {
         let text = tgsi_ir::text::print(shader);
         let change = difference(&self.current, &text);
@@ -120,16 +120,16 @@ impl PassTimes {
     }
 }
 
-/// [`PassTimes`] summed over all shaders by many threads; `None` if `--time-passes` is not given.
+/// [`PassTimes`] summed over all shaders by many threads; `None` without `--time-passes`.
 pub struct TotalTimes(Option<Mutex<PassTimes>>);
 
 impl TotalTimes {
-    /// Totals that start at zero, or none.
+    /// Creates totals of zero, or disabled totals.
     pub fn new(enabled: bool) -> TotalTimes {
         TotalTimes(enabled.then(Mutex::default))
     }
 
-    /// Whether times are recorded.
+    /// Returns whether times are recorded.
     pub fn is_enabled(&self) -> bool {
         self.0.is_some()
     }

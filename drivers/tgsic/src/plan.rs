@@ -1,4 +1,4 @@
-//! The compiler that the arguments ask for.
+//! Creates the compiler from the arguments.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -19,14 +19,14 @@ use crate::status::Failure;
 pub struct Plan {
     /// The driver.
     pub driver: &'static dyn Driver,
-    /// The names of the options that are set.
+    /// The options that are set.
     options: Vec<String>,
     /// The compiler.
     pub compiler: Compiler,
 }
 
 impl Plan {
-    /// The plan for a driver with the target profiles and options of these names.
+    /// Creates the plan for a driver with the named target profiles and options.
     ///
     /// # Errors
     /// The driver has no such profile or option.
@@ -37,7 +37,7 @@ impl Plan {
         Ok(Plan { driver, options, compiler })
     }
 
-    /// The plan that the arguments ask for.
+    /// Creates the plan from the arguments.
     ///
     /// # Errors
     /// [`Failure::Usage`]: the driver has no such option.
@@ -51,8 +51,8 @@ impl Plan {
         Ok(Plan::for_driver(&arguments.driver_options)?.with_level(level).without_passes(PassSet::of(&skipped)))
     }
 
-    /// The same, with the options that code of the driver needs to be run. The driver is that of the executor, if the
-    /// arguments name none.
+    /// Like [`from_arguments`](Self::from_arguments), with the options that code of the driver needs to be run. If the
+    /// arguments name no driver, it is that of the executor.
     ///
     /// # Errors
     /// As before, or nothing on this machine can run the code.
@@ -73,7 +73,7 @@ impl Plan {
         plan.with_options(options)
     }
 
-    /// The same, with the options that make text of code that is binary.
+    /// Like [`from_arguments`](Self::from_arguments), with the options that turn binary code into text.
     ///
     /// # Errors
     /// As before.
@@ -94,7 +94,7 @@ impl Plan {
         Ok(plan.with_level(level).without_passes(skipped))
     }
 
-    /// The extension of files with the code, and whether it is binary; `as_text` if it is to be printed.
+    /// Returns the extension of files with the code and whether it is binary; `as_text` if it is printed as text.
     pub fn form(&self, as_text: bool) -> Form {
         match self.compiler.target().text_extension() {
             Some(extension) => Form { extension, binary: false },
@@ -103,7 +103,7 @@ impl Plan {
         }
     }
 
-    /// The plan for a driver at the default level.
+    /// Creates the plan for a driver at the default level.
     ///
     /// # Errors
     /// [`Failure::Usage`]: the driver has no such target or option.
@@ -133,34 +133,34 @@ impl Plan {
         Plan { compiler: self.compiler.with_level(level), ..self }
     }
 
-    /// Leaves out some passes.
+    /// Skips some passes.
     pub fn without_passes(self, skipped: PassSet) -> Plan {
         Plan { compiler: self.compiler.without_passes(skipped), ..self }
     }
 
-    /// Whether code of the driver is run by a device that may round some operations otherwise.
+    /// Returns whether code of the driver is run by a device that may round some operations differently.
     pub fn is_run_by_device(&self) -> bool {
         !self.driver.approximate_ops().is_empty()
     }
 
-    /// Whether the target has integers in the stage of a shader.
+    /// Returns whether the target has integers in the stage of a shader.
     pub fn has_integers(&self, shader: &tgsi::Shader) -> bool {
         self.compiler.target().has_integers(tgsi_to_ir::slots::stage_of(shader.processor))
     }
 
-    /// Whether a shader has operations that what runs the driver's code may round otherwise.
+    /// Returns whether a shader has operations that the executor of the driver's code may round differently.
     pub fn is_approximate(&self, shader: &tgsi_ir::Shader) -> bool {
         has_any(shader, self.driver.approximate_ops())
     }
 
-    /// Whether a shader has operations that lowering [approximates](tgsi_compiler::Target::approximations).
+    /// Returns whether a shader has operations that lowering [approximates](tgsi_compiler::Target::approximations).
     pub fn is_approximated(&self, shader: &tgsi_ir::Shader) -> bool {
         has_any(shader, self.compiler.target().approximations(shader.stage))
     }
 
-    /// Whether results of a shader depend on what a device leaves open where operands are special: it has
-    /// [approximate](Self::is_approximate) operations, or such as make bits of a NaN visible: halves in a word, and
-    /// numbers of 64 bits, which are two words.
+    /// Returns whether results of a shader may depend on the device for special operands. This is so for
+    /// [approximate](Self::is_approximate) operations, and for operations that make bits of a NaN visible: on packed
+    /// halves, and on 64-bit numbers, which are two words.
     pub fn depends_on_device(&self, shader: &tgsi_ir::Shader) -> bool {
         let mut bodies = shader.functions.values().filter_map(|function| function.body.as_ref());
         let shows_nan = bodies.any(|body| {
@@ -176,13 +176,13 @@ impl Plan {
         shows_nan || self.is_approximate(shader)
     }
 
-    /// The end of a summary of checks: says so if nothing can run the code of the driver.
+    /// Returns the end of a summary of checks, which notes if nothing can run the code of the driver.
     pub fn code_not_run(&self) -> String {
         if self.driver.can_run() { String::new() } else { format!(", code of {} not run", self.driver.name()) }
     }
 
-    /// The default options of the same driver for hosts of virgl; `None` if this plan is for those, or the driver has
-    /// no such option.
+    /// Returns the plan with the default options of the same driver for virgl hosts; `None` if this is such a plan, or
+    /// the driver has no such option.
     pub fn for_virgl(&self) -> Option<Plan> {
         let is_virgl = self.options.iter().any(|option| option == VIRGL);
         let other = (!is_virgl).then(|| Plan::new(self.driver, vec![VIRGL.to_owned()]))?.ok()?;
@@ -190,7 +190,7 @@ impl Plan {
     }
 }
 
-/// The option for hosts of virgl.
+/// The option for virgl hosts.
 pub const VIRGL: &str = "virgl";
 
 /// Looks up a pass of the pipelines by name.
@@ -198,7 +198,7 @@ pub fn pass_named(name: &str) -> Option<PassId> {
     pipeline::passes().into_iter().find(|pass| pass.info().name == name)
 }
 
-/// Whether a shader has one of these operations.
+/// Returns whether a shader has one of these operations.
 fn has_any(shader: &tgsi_ir::Shader, ops: &[AluOp]) -> bool {
     let mut bodies = shader.functions.values().filter_map(|function| function.body.as_ref());
     !ops.is_empty()

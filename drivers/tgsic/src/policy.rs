@@ -14,12 +14,12 @@ pub struct Policy {
 }
 
 impl Policy {
-    /// The policy that the arguments ask for.
+    /// Creates the policy from the arguments.
     pub fn new(arguments: &WarningArguments) -> Policy {
         Policy { deny: arguments.deny.clone(), allow: arguments.allow.clone() }
     }
 
-    /// Whether any warning is denied.
+    /// Returns whether any warning is denied.
     pub fn denies(&self) -> bool {
         !self.deny.is_empty()
     }

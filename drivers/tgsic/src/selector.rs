@@ -1,4 +1,4 @@
-//! The warnings that `--deny` and `--allow` name.
+//! The warnings selected by `--deny` and `--allow`.
 
 use tgsi::explain;
 use tgsi_diagnostics::{ErrorCode, Severity};
@@ -13,7 +13,7 @@ pub enum Selector {
 }
 
 impl Selector {
-    /// Whether a warning with this code is selected.
+    /// Returns whether a warning with this code is selected.
     pub fn selects(self, code: ErrorCode) -> bool {
         self == Selector::Warnings || self == Selector::ErrorCode(code.id)
     }

@@ -26,7 +26,7 @@ pub enum Failure {
     /// The arguments contradict each other.
     #[error("{0}")]
     Usage(String),
-    /// The proxy cannot start or go on.
+    /// The proxy cannot start or continue.
     #[error(transparent)]
     Proxy(#[from] tgsi_virgl::ProxyError),
     /// A file of recorded results is malformed.
@@ -50,7 +50,7 @@ pub enum Failure {
         column: usize,
         /// The error.
         problem: String,
-        /// What can be done.
+        /// A remedy.
         hint: &'static str,
     },
 }
@@ -65,7 +65,7 @@ impl Failure {
         Run => "T0815" "malformed-run",
     }
 
-    /// The file concerned.
+    /// Returns the file concerned.
     pub fn path(&self) -> Option<&Path> {
         match self {
             Failure::Read { path, .. }
@@ -77,7 +77,7 @@ impl Failure {
     }
 }
 
-/// The exit status. With several inputs, the greatest counts.
+/// The exit status. With several inputs, the greatest one is used.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 #[repr(u8)]
 pub enum Status {

@@ -1,4 +1,4 @@
-//! Every subcommand and option does what its help says.
+//! Tests that every subcommand and option behaves as its help describes.
 
 use crate::common::{FRAG, Folder, WRONG, demo_shaders, tgsic};
 use pretty_assertions::assert_eq;
@@ -48,13 +48,13 @@ fn check_shows_findings() {
     let wrong = tgsic(&["check"], WRONG);
     assert_eq!((wrong.status, wrong.text()), (1, ""));
     assert!(wrong.stderr.contains("error[T0402]: TEMP[7] is not declared"), "{}", wrong.stderr);
-    // Warnings change nothing in the status.
+    // Warnings do not affect the status.
     let unused = FRAG.replace("DCL TEMP[0]\n", "DCL TEMP[0..3]\nDCL ADDR[0]\n");
     let warned = tgsic(&["check"], &unused);
     assert_eq!(warned.status, 0);
     assert!(warned.stderr.contains("warning[T0500]"), "{}", warned.stderr);
     tgsic(&["check", "--quiet"], &unused).success();
-    // Errors do not drown in warnings, and --quiet leaves only them.
+    // Errors come before warnings, and --quiet hides the warnings.
     let both = unused.replace("MOV OUT[0], TEMP[0]", "MOV OUT[0], TEMP[9]");
     let quiet = tgsic(&["check", "-q"], &both);
     assert_eq!(quiet.status, 1);
@@ -107,7 +107,7 @@ fn run_gives_the_same_by_every_executor() {
             object.remove("steps").expect("steps");
             (via, value)
         };
-        // Integers as floats: nothing is rounded, whatever the order of additions.
+        // Integral floats: nothing is rounded, in any order of additions.
         for seed in ["2", "8"] {
             let (via, expected) = out(&["--seed", seed]);
             assert_eq!(via, "tgsi");
@@ -141,7 +141,7 @@ fn run_prints_its_inputs() {
     assert_eq!(line.map(|words| words.split(' ').count()), Some(4), "{}", text.text());
 }
 
-/// For hosts of virgl `READ_HELPER` is the system value.
+/// For virgl hosts, `READ_HELPER` is the system value.
 #[test]
 fn helpers_of_generated_inputs_are_the_same_however_one_asks() {
     let shader = "FRAG\nDCL SV[0], HELPER_INVOCATION\nDCL OUT[0], COLOR\nDCL TEMP[0]\nREAD_HELPER TEMP[0].x\n\
@@ -241,11 +241,11 @@ fn translate_json_has_a_shape() {
     );
     assert_eq!((&row["temporaries_before"], &row["temporaries_after"]), (&1.into(), &0.into()));
     assert_eq!(folder.list("out"), ["a.tgsi", "c.tgsi"]);
-    // Without --out-dir there are only the lines.
+    // Without --out-dir, only the lines are printed.
     assert_eq!(folder.run(&["translate", "--json", "a.tgsi"]).success().text().lines().count(), 1);
 }
 
-/// A vertex shader that reads a constant by a run-time index.
+/// A vertex shader that reads a constant with a run-time index.
 const INDEXED: &str = "VERT\nDCL IN[0]\nDCL OUT[0], POSITION\nDCL CONST[0][0..3]\nDCL ADDR[0]\n\
                        UARL ADDR[0].x, IN[0].xxxx\nMOV OUT[0], CONST[0][ADDR[0].x+1]\nEND\n";
 
@@ -264,7 +264,7 @@ fn driver_options_say_what_a_target_lacks() {
     assert_eq!(verified.text(), "1 shaders: 1 equal at every stage, 0 different, 0 errors\n");
     let results = [&[][..], &lacking[..]]
         .map(|options| with(&["run", "--via", "driver:tgsi", "--seed", "1", "a.tgsi"], options).text().to_string());
-    // But for the number of instructions.
+    // The results must agree, except for the number of instructions.
     let outputs = results.each_ref().map(|text| text.lines().filter(|l| l.starts_with("OUT")).collect::<Vec<_>>());
     assert!(!outputs[0].is_empty());
     assert_eq!(outputs[0], outputs[1]);
@@ -368,20 +368,20 @@ fn the_dialect_of_virgl_is_read_and_written() {
     let expected = "VERT\nDCL IN[0]\nDCL IN[4]\nDCL CONST[0..3]\nDCL OUT[0], GENERIC[0]\nDCL TEMP[0]\n  \
                     0: UADD TEMP[0], IN[0], CONST[1]\n  1: MOV OUT[0], TEMP[0]\n  2: END\n";
     assert_eq!(output.text(), expected);
-    // A name that the client leaves on a temporary is none of a register there.
+    // In virgl's dialect, a second index left on a temporary does not make it two-dimensional.
     let slip = "TESS_CTRL\nPROPERTY TCS_VERTICES_OUT 1\nDCL IN[][0], POSITION\nDCL OUT[][0], CLIPDIST\nDCL SV[0], INVOCATIONID\n\
                 DCL TEMP[0]\nDCL ADDR[0..1]\nUARL ADDR[1].x, SV[0].xxxx\nMOV TEMP[ADDR[1].x][0], IN[0][0]\nMOV OUT[0], TEMP[0]\nEND\n";
     let output = tgsic(&["translate", "--dialect", "virgl"], slip).success();
     assert!(output.text().contains("MOV OUT[ADDR[1].x][0], IN[0][0]\n"), "{}", output.text());
     tgsic(&["verify", "--dialect", "virgl"], slip).success();
     tgsic(&["check", "--dialect", "virgl"], slip).success();
-    // Who does not know that is told.
+    // In other dialects there is a hint.
     for command in [&["check"][..], &["check", "--dialect", "mesa"], &["translate"]] {
         let output = tgsic(command, slip);
         assert_eq!(output.status, 1);
-        assert!(output.stderr.contains("nothing is wrong: --dialect virgl"), "{}", output.stderr);
+        assert!(output.stderr.contains("valid for virgl hosts: use --dialect virgl"), "{}", output.stderr);
     }
-    assert!(!tgsic(&["check"], WRONG).stderr.contains("--dialect"), "it is wrong for everybody");
+    assert!(!tgsic(&["check"], WRONG).stderr.contains("--dialect"), "it is wrong in both dialects");
     let line = tgsic(&["ir", "--dialect", "virgl"], slip).success();
     assert!(line.text().contains("store_per_vertex_output") || line.text().contains("store_deref"), "{}", line.text());
 }
@@ -427,7 +427,7 @@ fn fit_says_what_is_used_and_what_is_too_much() {
     assert_eq!(keys(&line["as_is"]), ["fits", "limits", "stage", "target", "verdict"]);
     let phases = line["as_is"]["limits"].as_array().expect("limits").iter().find(|l| l["name"] == "texture-phases");
     assert_eq!(phases.expect("phases")["first"]["line"], 11);
-    // IR has no form of its own to be measured.
+    // IR can only be measured after translation.
     let ir = tgsic(&["ir"], FRAG).success();
     assert_eq!(tgsic(&["fit", "--as-is", "--target", "i915"], ir.text()).status, 1);
     tgsic(&["fit", "--target", "i915"], ir.text()).success();

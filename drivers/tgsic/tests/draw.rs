@@ -1,4 +1,4 @@
-//! `draw`: pictures, and what is said where there are none.
+//! Tests `draw`: pictures, and errors.
 
 use crate::common::{FRAG, Folder};
 use pretty_assertions::assert_eq;
@@ -6,12 +6,12 @@ use pretty_assertions::assert_eq;
 /// Red grows with u, green with v; blue is a constant.
 const GRADIENT: &str = "FRAG\nDCL IN[0], TEXCOORD[0], PERSPECTIVE\nDCL OUT[0], COLOR\nDCL CONST[0][0..1]\n\
     MOV OUT[0].xy, IN[0]\nMOV OUT[0].zw, CONST[0][1]\nEND\n";
-/// Positions by a constant factor; the normal goes on.
+/// Scales positions by a constant; passes the normal on.
 const VERTEX: &str = "VERT\nDCL IN[0]\nDCL IN[1]\nDCL OUT[0], POSITION\nDCL OUT[1], TEXCOORD[0]\nDCL CONST[0][0]\n\
     MUL OUT[0].xyz, IN[0], CONST[0][0].xxxx\nMOV OUT[0].w, IN[0]\nMOV OUT[1], IN[1]\nEND\n";
 const TRIANGLE: &str = "v 0 0 0\nv 4 0 0\nv 0 4 0\nf 1 2 3\n";
 
-/// The frames of a PNG, with its width.
+/// Returns the frames of a PNG, with its width.
 fn frames(bytes: &[u8]) -> (usize, Vec<Vec<u8>>) {
     let mut reader = png::Decoder::new(std::io::Cursor::new(bytes)).read_info().expect("a PNG");
     let count = reader.info().animation_control().map_or(1, |animation| animation.num_frames);
@@ -41,7 +41,7 @@ fn fragment_shader_fills_the_picture() {
     assert_eq!(pixel(&picture, 0, 7, 3), [239, 32, 51, 255]);
     folder.run(&[&draw[..], &["--alpha"]].concat()).success();
     assert_eq!(pixel(&frames(&folder.read("p.png")), 0, 0, 0), [16, 223, 51, 153]);
-    // Every executor draws the same.
+    // All executors draw the same picture.
     for via in ["tgsi", "ir", "ssa", "registers", "driver:tgsi"] {
         folder.run(&[&draw[..], &["--via", via, "--alpha"]].concat()).success();
         assert_eq!(pixel(&frames(&folder.read("p.png")), 0, 0, 0), [16, 223, 51, 153], "{via}");
@@ -78,7 +78,7 @@ fn vertex_shader_moves_a_mesh() {
     assert_eq!(pixel(&picture, 0, 8, 7), [0, 0, 255, 255]);
     assert_eq!(pixel(&picture, 0, 14, 2), [16, 32, 48, 255]);
     assert_eq!(pixel(&picture, 0, 7, 8), [16, 32, 48, 255]);
-    // Without a vertex shader it fills the picture as far as it can.
+    // Without a vertex shader, the triangle is scaled to fill the picture.
     let draw =
         ["draw", "--fragment", "f.tgsi", "--mesh", "m.obj", "--size", "16x16", "--const", "1=0,0,1,1", "-o", "p.png"];
     folder.run(&draw).success();
@@ -126,14 +126,14 @@ fn what_cannot_be_drawn_is_said() {
     let folder = Folder::with(&[("f.tgsi", FRAG), ("v.tgsi", VERTEX), ("e.tgsi", endless), ("m.obj", "v 0 0 0\n")]);
     let output = folder.run(&["draw", "--fragment", "e.tgsi", "--size", "2x2", "-o", "p.png"]);
     assert_eq!(output.status, 1);
-    assert!(output.stderr.contains("a part of the picture is not drawn"), "{}", output.stderr);
+    assert!(output.stderr.contains("a part of the picture was not drawn"), "{}", output.stderr);
     assert_eq!(pixel(&frames(&folder.read("p.png")), 0, 0, 0), [0, 0, 0, 255]);
     let wrong: [(&[&str], i32, &str); 5] = [
-        (&["--fragment", "v.tgsi"], 1, "must be a shader of the stage FRAG; it is VERT"),
-        (&["--fragment", "f.tgsi", "--vertex", "f.tgsi"], 1, "must be a shader of the stage VERT; it is FRAG"),
+        (&["--fragment", "v.tgsi"], 1, "expected a FRAG shader, found VERT"),
+        (&["--fragment", "f.tgsi", "--vertex", "f.tgsi"], 1, "expected a VERT shader, found FRAG"),
         (&["--fragment", "f.tgsi", "--mesh", "m.obj"], 2, "m.obj: the mesh has no triangles"),
-        (&["--fragment", "f.tgsi", "--texture", "0=m.obj"], 2, "m.obj: no PNG"),
-        (&["--fragment", "f.tgsi", "--const", "q=1"], 2, "a register as in 3 or 1/3"),
+        (&["--fragment", "f.tgsi", "--texture", "0=m.obj"], 2, "m.obj: not a PNG"),
+        (&["--fragment", "f.tgsi", "--const", "q=1"], 2, "expected 3 or 1/3"),
     ];
     for (arguments, status, message) in wrong {
         let output = folder.run(&[&["draw", "-o", "none.png"], arguments].concat());
@@ -152,7 +152,7 @@ fn picture_is_that_of_the_readme() {
     let expected =
         std::fs::read(crate::common::repository().join("drivers/tgsic/raster/sphere.png")).expect("the picture");
     let ((_, picture), (_, expected)) = (frames(&folder.read("p.png")), frames(&expected));
-    // Powers may be rounded otherwise elsewhere.
+    // Powers may be rounded differently on other CPUs.
     let differ = picture[0].iter().zip(&expected[0]).filter(|(a, b)| a.abs_diff(**b) > 1).count();
     assert!(picture[0].len() == expected[0].len() && differ < 100, "{differ}");
 }

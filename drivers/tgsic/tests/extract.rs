@@ -1,4 +1,4 @@
-//! Shaders in texts that have more in them: `extract`, and all other commands.
+//! Tests shaders in texts that contain more: `extract`, and all other commands.
 
 use crate::common::{Folder, repository, tgsic};
 use pretty_assertions::assert_eq;
@@ -29,7 +29,7 @@ fn shaders_are_listed_and_written() {
     let expected = "a/x.log:2: VERT, lines 2 to 7 -> out/a/x-1.vert.tgsi\n\
                     a/x.log:8: FRAG, lines 8 to 12 -> out/a/x-2.frag.tgsi\n";
     assert_eq!((output.status, output.text()), (0, expected), "{}", output.stderr);
-    assert!(output.stderr.contains("warning[T0806]: 1 line of the text is no TGSI"), "{}", output.stderr);
+    assert!(output.stderr.contains("warning[T0806]: 1 line of the text is not TGSI"), "{}", output.stderr);
     let written = std::fs::read_to_string(folder.path("out/a/x-2.frag.tgsi")).unwrap();
     assert_eq!(
         written,
@@ -76,13 +76,13 @@ fn several_none_and_what_is_cut_off_are_errors() {
     }
     let output = tgsic(&["extract"], "nothing here\n");
     assert!(output.status == 1 && output.stderr.contains("T0804"), "{}", output.stderr);
-    // What there is of it comes out.
+    // The part that exists is written.
     let output = tgsic(&["extract"], CUT);
     assert_eq!((output.status, output.text().lines().count()), (1, 3));
     assert!(output.stderr.contains("error[T0805]") && output.stderr.contains("<stdin>:3:"), "{}", output.stderr);
 }
 
-/// Every command takes a text with one shader; findings stand where they are in the text.
+/// Every command accepts a text with one shader; findings have positions in the whole text.
 #[test]
 fn commands_read_a_text_with_one_shader() {
     let one = LOG.split("host: FRAG").next().unwrap().replace("host: 60 frames\n", "");
@@ -104,20 +104,20 @@ fn commands_read_a_text_with_one_shader() {
 fn commands_say_what_a_text_has_instead() {
     let output = tgsic(&["translate", "--error-format", "gcc"], LOG);
     let expected = "<stdin>:8:7: error: the text has 2 shaders: VERT at line 2, FRAG at line 8 \
-                    (`tgsic extract --out-dir DIR` writes each to a file of its own) [T0803]\n";
+                    (`tgsic extract --out-dir DIR` writes each to its own file) [T0803]\n";
     assert_eq!((output.status, output.stderr.as_str()), (1, expected));
-    // A shader with mistakes in it is read as it is.
+    // A text that is a shader with mistakes is not searched for other shaders.
     let text = "FRAG\nDCL OUT[0], COLOR\nmvo OUT[0], IN[0]\nEND\n";
     let output = tgsic(&["check", "--error-format", "gcc"], text);
     assert!(output.stderr.starts_with("<stdin>:3:1: error: unknown opcode `mvo`"), "{}", output.stderr);
-    // What follows END is left out with a word.
+    // Text after END is ignored with a warning.
     let text = "FRAG\nDCL IN[0], COLOR, COLOR\nDCL OUT[0], COLOR\nMOV OUT[0], IN[0]\nEND\ncontext error: 7\n";
     let output = tgsic(&["check", "--error-format", "gcc"], text);
-    let expected = "<stdin>:6:1: warning: what follows the shader is no TGSI, and left out [T0807]\n";
+    let expected = "<stdin>:6:1: warning: the text after the shader is not TGSI and is ignored [T0807]\n";
     assert_eq!((output.status, output.stderr.as_str()), (0, expected));
 }
 
-/// Damaged texts: no panic, and what was found is in the text (the fuzz target `text` asserts the rest).
+/// Damaged texts cause no panic, and shaders found are in the text (the fuzz target `text` asserts the rest).
 #[test]
 fn damage_is_survived() {
     let fixture = repository().join("fixtures/tgsi/text/extract/surroundings.tgsi");
@@ -149,7 +149,7 @@ fn damage_is_survived() {
     }
 }
 
-/// Twice as much text takes twice as long: lines without end, lines without shaders, shaders without end.
+/// Time is linear in the length of the text: lines without end, lines without shaders, shaders without end.
 #[test]
 fn long_texts_take_linear_time() {
     let time = |text: &[u8]| {

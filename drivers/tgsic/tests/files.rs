@@ -1,5 +1,4 @@
-//! Where input comes from and output goes: files, folders, standard streams; what happens when something fails on the
-//! way.
+//! Tests inputs and outputs: files, folders, standard streams, and failures in the middle.
 
 use std::process::Stdio;
 
@@ -10,7 +9,7 @@ fn printed() -> Vec<u8> {
     tgsic(&["print"], FRAG).success().stdout
 }
 
-/// Subcommands that make something of each shader, and the extension of what they make.
+/// Subcommands that convert each shader, and the extension of their results.
 const MAKERS: [(&[&str], &str); 6] = [
     (&["print"], "tgsi"),
     (&["encode"], "tok"),
@@ -28,7 +27,7 @@ fn standard_input_is_the_default_and_a_dash() {
         assert_eq!(plain.stdout, dash.stdout, "{command}");
         let tokens = tgsic(&["encode"], FRAG).stdout;
         let of_tokens = tgsic(&[command], &tokens).success();
-        // Only a text shows where it comes from.
+        // Only text output shows its source.
         let known = |output: &[u8]| -> Vec<String> {
             let text = String::from_utf8_lossy(output);
             text.lines().filter(|line| command != "scan" || !line.starts_with("origin: ")).map(str::to_owned).collect()
@@ -65,14 +64,14 @@ fn results_go_to_a_file() {
 #[test]
 fn a_result_replaces_a_file_whole() {
     let folder =
-        Folder::with(&[("a.tgsi", FRAG), ("wrong.tgsi", WRONG), ("out", "before, and rather longer than what comes")]);
+        Folder::with(&[("a.tgsi", FRAG), ("wrong.tgsi", WRONG), ("out", "old content, longer than the new one")]);
     folder.write("out", &[b'x'; 100_000]);
     folder.run(&["print", "a.tgsi", "-o", "out"]).success();
     assert_eq!(folder.read("out"), printed());
-    // Onto the input itself.
+    // Overwrites the input itself.
     folder.run(&["print", "a.tgsi", "-o", "a.tgsi"]).success();
     assert_eq!(folder.read("a.tgsi"), printed());
-    // A shader that is wrong leaves what was there.
+    // A shader with errors leaves the existing file unchanged.
     let output = folder.run(&["translate", "wrong.tgsi", "-o", "out"]);
     assert_eq!((output.status, folder.read("out")), (1, printed()));
     let output = folder.run(&["translate", "wrong.tgsi", "-o", "new"]);
@@ -89,7 +88,7 @@ fn permissions_and_links_stay() {
     std::fs::set_permissions(folder.path("private"), PermissionsExt::from_mode(0o600)).expect("changed");
     folder.run(&["print", "a.tgsi", "-o", "private"]).success();
     assert_eq!((mode("private"), folder.read("private")), (0o600, printed()));
-    // A new file has the permissions that any new file has.
+    // A new file has default permissions.
     folder.run(&["print", "a.tgsi", "-o", "new"]).success();
     assert_eq!(mode("new"), mode("plain"));
     symlink("plain", folder.path("link")).expect("a link");
@@ -179,7 +178,7 @@ fn one_wrong_shader_does_not_stop_the_others() {
         let output = folder.run(&[&[command], &files[..]].concat());
         assert_eq!((output.status, output.stderr.as_str()), (1, error), "{command}");
     }
-    // To standard output: the good ones.
+    // The valid ones are written to standard output.
     let output = folder.run(&[&["translate"], &files[..]].concat());
     assert_eq!((output.status, output.text().matches("END").count()), (1, 2));
 }
@@ -195,7 +194,7 @@ fn files_that_cannot_be_read_do_not_stop_the_others() {
     }
     let output = folder.run(&["print", "missing.tgsi", "a.tgsi"]);
     assert_eq!((output.status, output.stdout), (2, printed()));
-    // The worst counts.
+    // The worst status counts.
     let output = folder.run(&["check", "b.tgsi", "missing.tgsi", "b.tgsi"]);
     assert_eq!((output.status, output.stderr.lines().count()), (2, 3), "{}", output.stderr);
     let output = folder.run(&["verify", "--vectors", "missing.jsonl"]);
@@ -236,7 +235,7 @@ fn readers_that_go_away_are_no_error() {
     }
 }
 
-/// Tokens do not go to a terminal; text does. `script` gives a program one.
+/// Tokens are not written to a terminal; text is. `script` provides a terminal.
 #[cfg(target_os = "linux")]
 #[test]
 fn tokens_stay_off_terminals() {
@@ -254,12 +253,12 @@ fn tokens_stay_off_terminals() {
     };
     let refused = on_terminal("encode a.tgsi");
     assert_eq!(refused.status, 2);
-    assert!(refused.text().contains("binary data does not go to a terminal"), "{}", refused.text());
+    assert!(refused.text().contains("binary data is not written to a terminal"), "{}", refused.text());
     let shown = on_terminal("print a.tgsi");
     assert_eq!((shown.status, shown.text().replace('\r', "").as_bytes()), (0, &printed()[..]));
     let written = on_terminal("encode a.tgsi -o tokens");
     assert_eq!((written.status, folder.read("tokens")), (0, tgsic(&["encode"], FRAG).stdout));
-    // Colours on a terminal, and none where they were not wanted.
+    // Colours on a terminal, unless turned off.
     folder.write("wrong.tgsi", WRONG.as_bytes());
     assert!(on_terminal("check wrong.tgsi").text().contains("\u{1b}["));
     assert!(!on_terminal("check --color never wrong.tgsi").text().contains("\u{1b}["));

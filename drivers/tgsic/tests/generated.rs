@@ -1,9 +1,10 @@
-//! Short random shaders over the whole opcode table: every stage of the translation must compute what the source does.
+//! Short random shaders over the whole opcode table: every stage of the translation must compute the same results as
+//! the source.
 //!
-//! A seed makes a shader. Registers are typed: floats, integers, 64-bit floats and 64-bit integers have temporaries of
-//! their own, so that nothing looks at the bits of a NaN, which are nobody's business. `TGSIC_GENERATED=20000` tries
-//! that many shaders instead of a few, `TGSIC_GENERATED=7000..8000` those with these seeds; shaders that differ are
-//! left in the folder that `TGSIC_GENERATED_KEEP` names.
+//! A seed determines a shader. Registers are typed: floats, integers, 64-bit floats and 64-bit integers have separate
+//! temporaries, so that no shader reads the bits of a NaN, which are undefined. `TGSIC_GENERATED=20000` sets the number
+//! of shaders, `TGSIC_GENERATED=7000..8000` their seeds; shaders that differ are written to the folder
+//! `TGSIC_GENERATED_KEEP`.
 
 use std::fmt::Write;
 use std::ops::Range;
@@ -19,7 +20,7 @@ impl Random {
         (self.0.bits() >> 16) as usize % n.max(1)
     }
 
-    /// True in one of `n` cases.
+    /// Returns true in one of `n` cases.
     fn one_in(&mut self, n: usize) -> bool {
         self.below(n) == 0
     }
@@ -86,7 +87,7 @@ const TARGETS: &str = "BUFFER 1D 2D 3D CUBE RECT SHADOW1D SHADOW2D SHADOWRECT 1D
 
 const LOOKUPS: &str = "TEX TXB TXL TXD TXP TXF TXF_LZ TEX_LZ TG4 LODQ TXQ TXQS TEX2 TXB2 TXL2";
 
-/// Which lookups go with which targets: the table of the check.
+/// The lookups allowed for each target: the table of the check.
 fn is_defined(lookup: &str, target: &str) -> bool {
     let full = matches!(target, "SHADOW2D_ARRAY" | "SHADOWCUBE" | "CUBEARRAY" | "SHADOWCUBEARRAY");
     match lookup {
@@ -125,7 +126,7 @@ struct Generator {
     formats: [&'static str; 2],
     sample_family: bool,
     subroutines: bool,
-    /// All lanes still run.
+    /// All lanes are still active.
     together: bool,
     loops: u32,
 }
@@ -207,7 +208,7 @@ impl Generator {
         }
     }
 
-    /// A plain operand: what memory and texture instructions name things with.
+    /// A plain operand, for addressing memory and textures.
     fn plain(&mut self, kind: Kind) -> String {
         format!("{}.{}", self.register(kind), self.swizzle())
     }
@@ -234,10 +235,7 @@ impl Generator {
         register + &self.mask()
     }
 
-    // ---- instructions
-    // -----------------------------------------------------------------------------------------------------
-
-    /// An opcode whose operands are values.
+    /// Emits an opcode with values as operands.
     fn arithmetic(&mut self, context: Context) {
         let opcode = self.random.pick(Opcode::ALL);
         let info = opcode.info();
@@ -251,7 +249,7 @@ impl Generator {
         match opcode {
             Ddx | Ddy | DdxFine | DdyFine if !(fragment && self.together && context.depth == 0) => return,
             ReadHelper if !fragment => return,
-            // Of lanes that do not run anything may be read.
+            // Inactive lanes must not be read.
             ReadInvoc if !self.together || context.depth > 0 => return,
             VoteAny | VoteAll | VoteEq | Ballot => (dst, src) = (Integer, vec![Integer]),
             D2i | D2u | Pk2h | Pk2us | Pk4b | Pk4ub | ReadHelper => dst = Integer,
@@ -273,11 +271,11 @@ impl Generator {
         if dst == Float && self.random.one_in(6) || dst == Double && self.random.one_in(9) {
             name += "_SAT";
         }
-        // A dot product that is not exact may add in another order.
+        // A dot product that is not precise may add in another order.
         if self.random.one_in(5) || matches!(opcode, Dp2 | Dp3 | Dp4) {
             name += "_PRECISE";
         }
-        // What moves bits negates them as floats do.
+        // Instructions that move bits negate them like floats.
         let keeps_bits = matches!(opcode, Mov | Ucmp | ReadFirst) && dst == Integer;
         let dst = match opcode {
             Arl | Uarl | Arr if self.random.one_in(2) => "ADDR[0]".to_string() + &self.mask(),
@@ -285,7 +283,7 @@ impl Generator {
         };
         let src: Vec<String> =
             src.into_iter().map(|kind| if keeps_bits { self.plain(kind) } else { self.source(kind) }).collect();
-        // Which of two zeros these give is not said, so that only the value behind the sign is used.
+        // The sign of a zero result is undefined here, so only the absolute value is used.
         let magnitude = match opcode {
             Min | Max | Lit => Some(format!("MOV {dst}, |TEMP[18]|")),
             Dmin | Dmax => Some(format!("DABS {dst}, TEMP[18]")),
@@ -390,7 +388,7 @@ impl Generator {
         } else {
             (format!("BUFFER[{index}]"), String::new())
         };
-        // Addresses inside, of words, most of the time.
+        // Mostly word addresses in bounds.
         let mut address = self.plain(Integer);
         if !image && !self.random.one_in(4) {
             self.line(format!("AND TEMP[19].x, {address}, IMM[5].xxxx"));
@@ -422,7 +420,7 @@ impl Generator {
             }
             _ => {
                 let opcode = self.random.word(ATOMICS);
-                // Of two NaNs either may come out.
+                // The result of two NaNs may be either.
                 let value = if opcode == "ATOMFADD" { "IMM[0].yyyy".into() } else { value };
                 let second = if opcode == "ATOMCAS" { format!(", {}", self.plain(Integer)) } else { String::new() };
                 self.line(format!("{opcode} {dst}, {resource}, {address}, {value}{second}{word}"));
@@ -430,7 +428,7 @@ impl Generator {
         }
     }
 
-    /// Emits a statement that only one stage has.
+    /// Emits a statement that exists in only one stage.
     fn special(&mut self, context: Context) {
         match self.stage {
             Stage::Fragment => match self.random.below(6) {
@@ -502,7 +500,7 @@ impl Generator {
                 self.line("ENDIF".into());
             }
             35 if context.depth < 3 => {
-                // Four rounds at most.
+                // At most four rounds.
                 let counter = format!("TEMP[{}]", 20 + self.loops % 4);
                 self.loops += 1;
                 self.line(format!("MOV {counter}.x, IMM[1].xxxx"));
@@ -554,10 +552,7 @@ impl Generator {
         }
     }
 
-    // ---- shaders
-    // ----------------------------------------------------------------------------------------------------------
-
-    /// Outputs, or where a compute shader puts what it found.
+    /// Writes the outputs, or the results of a compute shader.
     fn results(&mut self) {
         for (output, register) in [0, 2, 4, 6, 9, 13].into_iter().enumerate() {
             match self.stage {
@@ -686,7 +681,7 @@ fn shader(seed: u64) -> String {
     text
 }
 
-/// Seeds to try.
+/// Returns the seeds to try.
 fn seeds() -> Range<u64> {
     let number = |text: &str| text.trim().parse::<u64>().expect("TGSIC_GENERATED is a number, or two with .. between");
     match std::env::var("TGSIC_GENERATED") {
@@ -731,6 +726,6 @@ fn all_stages_compute_the_same() {
         }
     }
     assert!(different.is_empty(), "{different}");
-    // All loops count.
+    // Counts runs without a result, because all loops must terminate.
     assert!(without_result * 100 <= seeds.end - seeds.start, "{without_result} do not end");
 }

@@ -1,6 +1,6 @@
-//! Texts of 64 KiB that are made to take long: the answer is a shader or an error with a place, and what is made on the
-//! way stays small. Work is counted, not timed: the instructions that there are after every pass, how often passes
-//! change something, and the bytes of the result. Times and memory are shown, too, if that is asked for:
+//! Texts of 64 KiB that try to make compilation slow: the result is a shader or an error with a position, and
+//! intermediate results stay small. The test counts work instead of measuring time: the instructions after every pass,
+//! how often passes change something, and the bytes of the result. It shows times and memory too, if requested:
 //!
 //! ```text
 //! TGSIC_TIMES=1 cargo test --release -p tgsic --test all hostile -- --nocapture
@@ -10,21 +10,20 @@ use std::process::{Command, Stdio};
 
 use crate::common::{Folder, tgsic};
 
-/// Bytes of a hostile text.
+/// Size of a hostile text in bytes.
 const SIZE: usize = 64 << 10;
-/// Most instructions of the IR that any of them may become.
+/// Maximum number of IR instructions for each text.
 const MOST_INSTRUCTIONS: u64 = 400_000;
-/// Most instructions that all passes together may have walked over: each that ran, times the instructions that there
-/// were.
+/// Maximum work of all passes together: for each run, the number of instructions at that time.
 const MOST_WORK: u64 = 5_000_000;
-/// Most bytes of a result.
+/// Maximum size of a result in bytes.
 const MOST_BYTES: usize = 2 << 20;
 
 const FRAG: &str = "FRAG\nDCL IN[0],GENERIC[0],PERSPECTIVE\nDCL OUT[0],COLOR\n";
 const GEOM: &str = "GEOM\nPROPERTY GS_INPUT_PRIMITIVE TRIANGLES\nPROPERTY GS_OUTPUT_PRIMITIVE POINTS\nPROPERTY GS_MAX_OUTPUT_VERTICES 1024\n";
 const VERT: &str = "VERT\nDCL IN[0]\nDCL OUT[0],GENERIC[0]\n";
 
-/// `head`, as many parts as fit, `tail`.
+/// Returns `head`, as many parts as fit, and `tail`.
 fn fill(head: &str, part: impl Fn(usize) -> String, tail: &str) -> String {
     let mut text = head.to_owned();
     for number in 0.. {
@@ -41,14 +40,14 @@ fn each(count: usize, part: impl Fn(usize) -> String) -> String {
     (0..count).map(part).collect()
 }
 
-/// Subroutines that call the next one twice.
+/// Returns subroutines that call the next one twice.
 fn doubling(depth: usize) -> String {
     let calls = each(depth - 1, |i| format!("BGNSUB\nCAL :{next}\nCAL :{next}\nENDSUB\n", next = 7 + 4 * i));
     let leaf = "BGNSUB\nADD TEMP[0],TEMP[0],IN[0]\nENDSUB\n";
     format!("{FRAG}DCL TEMP[0]\nCAL :3\nMOV OUT[0],TEMP[0]\nEND\n{calls}{leaf}")
 }
 
-/// Subroutines each of which calls the next one, between these lines; the last one has so many instructions.
+/// Returns subroutines that call the next one between these lines; the last one has `last` instructions.
 fn chain(length: usize, before: &[&str], behind: &[&str], last: usize) -> String {
     let lines = 3 + before.len() + behind.len();
     let lines_of = |lines: &[&str]| lines.iter().map(|line| format!("{line}\n")).collect::<String>();
@@ -58,7 +57,7 @@ fn chain(length: usize, before: &[&str], behind: &[&str], last: usize) -> String
     format!("{FRAG}DCL TEMP[0..399]\nCAL :3\nMOV OUT[0],TEMP[0]\nEND\n{calls}BGNSUB\n{leaf}ENDSUB\n")
 }
 
-/// Loops that count to 32, one in the other.
+/// Returns nested loops that count to 32.
 fn counting(components: &str, inside: &str) -> String {
     components.chars().fold(inside.to_owned(), |inside, c| {
         format!(
@@ -68,7 +67,7 @@ fn counting(components: &str, inside: &str) -> String {
     })
 }
 
-/// The texts with their names.
+/// Returns the texts with their names.
 fn texts() -> Vec<(&'static str, String)> {
     let temps = |count: usize| format!("{FRAG}DCL TEMP[0..{}]\n", count - 1);
     let switch = format!("{FRAG}DCL TEMP[0]\nIMM[0] UINT32 {{1,2,3,4}}\nSWITCH IN[0].xxxx\n");
@@ -242,13 +241,13 @@ fn texts() -> Vec<(&'static str, String)> {
     ]
 }
 
-/// The largest number of instructions in the record of passes.
+/// Returns the largest number of instructions in the record of passes.
 fn most_instructions(record: &str) -> u64 {
     let counts = record.lines().filter_map(|line| line.split(" -> ").nth(1)?.split(' ').next()?.parse().ok());
     counts.max().unwrap_or(0)
 }
 
-/// The instructions in front of every pass that ran, summed up.
+/// Returns the sum of the numbers of instructions before every pass that ran.
 fn work(record: &str) -> u64 {
     let before = record.lines().filter_map(|line| line.split(" -> ").next()?.rsplit(' ').next()?.parse::<u64>().ok());
     before.sum()
@@ -263,7 +262,7 @@ fn hostile_texts_stay_small() {
         assert!(matches!(check.status, 0 | 1), "{name}: {}", check.stderr);
         assert!(!check.stderr.contains("panicked"), "{name}: {}", check.stderr);
         let translate = tgsic(&["translate", "-vv", "--error-format", "gcc"], &text);
-        // What passes the check may still need more temporaries than operands can name.
+        // Shaders that pass the check may still need more temporaries than operands can name.
         let too_many = translate.status == 1 && translate.stderr.contains("[T0712]");
         assert!(translate.status == check.status || too_many, "{name}: {}", translate.stderr);
         if translate.status == 1 {
@@ -283,7 +282,7 @@ fn hostile_texts_stay_small() {
     }
 }
 
-/// Shows user time and largest memory as `time` measures them.
+/// Shows user time and peak memory as measured by `time`.
 fn show_times(folder: &Folder, name: &str, text: &str) {
     folder.write("text.tgsi", text.as_bytes());
     for command in ["check", "translate"] {

@@ -1,16 +1,16 @@
-//! The same expression has the same bits in two programs: what reaches a position does not depend on what else a
-//! program computes.
+//! Tests that the same expression has the same bits in two programs: a position must not depend on other results of the
+//! program.
 
 use crate::common::{Folder, files_below, shared};
 use pretty_assertions::assert_eq;
 
-/// A position as the sum of four columns, of which another output reads a part.
+/// A position as the sum of four columns, with another output that reads a part of it.
 const COLUMNS: &str = "VERT\nDCL IN[0]\nDCL OUT[0], POSITION\nDCL OUT[1], GENERIC[0]\nDCL CONST[0][0..3]\nDCL TEMP[0..3]\n\
     MUL TEMP[0], CONST[0][1], IN[0].yyyy\nMUL TEMP[1], CONST[0][0], IN[0].xxxx\nADD TEMP[0], TEMP[0], TEMP[1]\n\
     MUL TEMP[2], CONST[0][2], IN[0].zzzz\nADD TEMP[3], TEMP[0], TEMP[2]\nADD OUT[0], TEMP[3], CONST[0][3]\n\
     MOV OUT[1], IN[0]\nEND\n";
 
-/// The same with opcodes that consumers round otherwise in.
+/// The same with opcodes that some consumers round differently.
 const COMPOUND: &str = "VERT\nDCL IN[0]\nDCL IN[1]\nDCL OUT[0], POSITION\nDCL OUT[1], GENERIC[0]\nDCL CONST[0][0..3]\nDCL TEMP[0..3]\n\
     IMM[0] FLT32 { 1.0, 0.5, 2.0, 0.0 }\n\
     MUL TEMP[0], CONST[0][1], IN[0].yyyy\nMAD TEMP[1], CONST[0][0], IN[0].xxxx, TEMP[0]\nLRP TEMP[2], IN[1].xxxx, TEMP[1], CONST[0][2]\n\
@@ -27,7 +27,7 @@ fn positions_do_not_depend_on_who_reads_their_parts() {
         let output = folder.run(&[&verify, options].concat()).success();
         assert_eq!(output.text(), "2 shaders: 2 equal in all variants, 0 different, 0 errors\n", "{options:?}");
     }
-    // The comparison sees what goes wrong where rounding is free.
+    // The comparison finds differences where rounding is free.
     let output = folder.run(&[&verify[..], &["--fast"]].concat());
     assert_eq!(output.status, 1);
     assert!(output.text().contains("2 shaders: 0 equal in all variants, 2 different, 0 errors\n"), "{}", output.text());
@@ -54,7 +54,7 @@ fn hosts_get_the_bits_of_the_source() {
     assert_eq!(mads(&["--dialect", "virgl", "--fast"]), 3, "a product and a sum");
 }
 
-/// Real shaders, every fourth or with `TGSIC_LONG` all, at every level and for both dialects.
+/// Tests real shaders, every fourth or with `TGSIC_LONG` all, at every level and for both dialects.
 #[test]
 #[cfg_attr(not(reference_data), ignore = "there is no reference data")]
 fn real_shaders_have_the_same_bits_in_all_variants() {

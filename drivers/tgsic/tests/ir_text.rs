@@ -1,9 +1,9 @@
-//! IR text as input: what `ir` prints is taken by `ir`, `run`, `translate`, `check` and `verify`.
+//! Tests IR text as input: `ir`, `run`, `translate`, `check` and `verify` accept the output of `ir`.
 
 use crate::common::{FRAG, Folder, demo_shaders, tgsic};
 use pretty_assertions::assert_eq;
 
-/// A shader as Mesa prints it once its variables are gone.
+/// A shader as Mesa prints it after its variables have been removed.
 const LOWERED: &str = "\
 shader: MESA_SHADER_FRAGMENT
 inputs: 1
@@ -77,7 +77,7 @@ fn errors_have_places() {
     for (from, to, expected) in cases {
         let text = LOWERED.replacen(from, to, 1);
         let folder = Folder::with(&[("a.nir", &text), ("b.nir", LOWERED)]);
-        // Two inputs make findings short.
+        // Two inputs select the short format of findings.
         let output = folder.run(&["check", "a.nir", "b.nir"]);
         assert_eq!(output.status, 1, "{expected}");
         assert!(output.stderr.contains(&expected.replace("<stdin>", "a.nir")), "{expected}: {}", output.stderr);
@@ -106,12 +106,12 @@ fn what_needs_tgsi_says_so() {
         let output = tgsic(&[command], LOWERED);
         assert_eq!((output.status, output.text()), (1, ""), "{command}");
         assert!(output.stderr.contains("error[T0800]: this is IR, not TGSI"), "{}", output.stderr);
-        assert!(output.stderr.contains("hint: `tgsic translate` makes TGSI of IR"), "{}", output.stderr);
+        assert!(output.stderr.contains("hint: `tgsic translate` converts IR to TGSI"), "{}", output.stderr);
     }
     let output = tgsic(&["run", "--via", "tgsi"], LOWERED);
     assert_eq!(
         (output.status, output.stderr.as_str()),
-        (2, "tgsic: there is no TGSI to run, the shader is IR; use --via ir\n")
+        (2, "tgsic: the shader is IR, which cannot be run as TGSI; use --via ir\n")
     );
     // A stage that TGSI does not have.
     let task = "shader: MESA_SHADER_TASK\ndecl_function main () (entrypoint)\n\nimpl main {\n    block b0:\n    // succs: b1\n    block b1:\n}\n";

@@ -1,10 +1,10 @@
-//! The modules of the program form layers: no two top-level modules of `src` depend on each other, directly or through
-//! others.
+//! Tests that the modules of the program form layers: no two top-level modules of `src` depend on each other, directly
+//! or through others.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-/// The top-level modules that each top-level module uses. A folder counts as one module.
+/// Returns the top-level modules that each top-level module uses. A folder counts as one module.
 fn dependencies(source: &Path) -> BTreeMap<String, BTreeSet<String>> {
     let mut uses: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     for path in crate::common::files_below(source, "rs") {
@@ -23,7 +23,7 @@ fn dependencies(source: &Path) -> BTreeMap<String, BTreeSet<String>> {
 fn no_circular_dependencies() {
     let mut uses = dependencies(&crate::common::repository().join("drivers/tgsic/src"));
     assert!(uses.len() > 10 && uses["commands"].contains("verify"), "{uses:?}");
-    // Modules that use nothing are removed until only circles, and what uses them, are left.
+    // Removes modules that use nothing, until only cycles and their users are left.
     while let Some(leaf) = uses.iter().find(|(_, used)| used.is_empty()).map(|(name, _)| name.clone()) {
         uses.remove(&leaf);
         for used in uses.values_mut() {

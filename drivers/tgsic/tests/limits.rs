@@ -1,4 +1,4 @@
-//! `--limit`: each limit on both sides of it, for every language, and what cannot be set.
+//! Tests `--limit`: each limit from both sides, for every language, and invalid settings.
 
 use crate::common::{FRAG, Folder, tgsic};
 use pretty_assertions::assert_eq;
@@ -6,7 +6,7 @@ use pretty_assertions::assert_eq;
 const TEXT: &str = "FRAG\nPROPERTY SEPARABLE_PROGRAM 1\nDCL IN[0], GENERIC[0], PERSPECTIVE\nDCL OUT[0], COLOR\nDCL CONST[0..3]\n\
                     IMM[0] FLT32 {1, 2, 3, 4}\nIF IN[0].xxxx\nCAL :5\nENDIF\nADD OUT[0], CONST[1], IMM[0]\nEND\nBGNSUB\nKILL\nENDSUB\n";
 
-/// A shader may take exactly what it takes, and nothing less, with the code that says so.
+/// Checks that a shader passes with a limit of exactly its size, and fails with the expected code below that.
 #[test]
 fn limits_have_two_sides() {
     let tokens = tgsic(&["encode"], TEXT).success().stdout;
@@ -44,7 +44,7 @@ fn calls_and_runs_have_two_sides() {
     let calls = calls.replace("KILL\n", &"KILL\n".repeat(8));
     assert_eq!((check(&calls, "expansion=8"), check(&calls, "expansion=7")), (0, 1));
     let once = calls.replacen("CAL :3\n", "NOP\n", 1);
-    assert_eq!(check(&once, "expansion=0"), 0, "the only code is no copy");
+    assert_eq!(check(&once, "expansion=0"), 0, "a single call is not copied");
     let large = calls.replacen("KILL\n", &"KILL\n".repeat(600), 1);
     for command in ["check", "translate"] {
         assert_eq!(tgsic(&[command, "--limit=expansion=0"], &large).status, 0, "there are subroutines");
@@ -83,13 +83,13 @@ fn limits_are_listed() {
         ("nestin=3", "did you mean `nesting`?"),
         ("xyzzy=3", "`tgsic limits` lists them"),
         ("nesting", "a name, `=` and a number"),
-        ("nesting=-1", "`-1` is no number"),
-        ("nesting=18446744073709551616", "is no number"),
+        ("nesting=-1", "`-1` is not a 64-bit number"),
+        ("nesting=18446744073709551616", "is not a 64-bit number"),
     ] {
         let output = Folder::new().run(&["check", "--limit", wrong]);
         assert!(output.status == 2 && output.stderr.contains(why), "{wrong}: {}", output.stderr);
     }
-    // The largest value is as good as none, and sums of limits do not overflow.
+    // The largest value disables a limit, and sums of limits do not overflow.
     let all =
         ["text-bytes", "tokens", "instructions", "declarations", "immediates", "registers", "expansion", "memory"];
     let most: Vec<String> = all.iter().map(|name| format!("--limit={name}={}", u64::MAX)).collect();
@@ -98,8 +98,8 @@ fn limits_are_listed() {
     tgsic(&[&["run".to_owned()], &most[..]].concat(), tokens);
 }
 
-/// Texts of other eras are refused with the place where Mesa 25 stops, in every subcommand; tokens and IR are no texts
-/// of any era.
+/// Texts of other eras are rejected at the position where Mesa 25 stops, in every subcommand; this does not apply to
+/// tokens and IR.
 #[test]
 fn strict_takes_what_mesa_takes() {
     let plain = "FRAG\nDCL IN[0], GENERIC[0], PERSPECTIVE\nDCL OUT[0], COLOR\nMOV OUT[0], IN[0]\nEND\n";

@@ -1,4 +1,4 @@
-//! `link`: shaders of a pipeline that are translated together.
+//! Tests `link`: translating the shaders of a pipeline together.
 
 use crate::common::{Folder, demo_shaders};
 
@@ -18,7 +18,7 @@ fn text_goes_to_standard_output_in_the_order_of_the_pipeline() {
     let text = output.text();
     let (vertex, fragment) = (text.find("; VERT a.vert\n").expect("VERT"), text.find("; FRAG b.frag\n").expect("FRAG"));
     assert!(vertex < fragment, "{text}");
-    // Four components that share a slot, and no more.
+    // Exactly four components, which share a slot.
     assert_eq!(text.matches("GENERIC[0]").count() + text.matches(", GENERIC\n").count(), 2, "{text}");
     assert!(!text.contains("GENERIC[9]"), "{text}");
 }
@@ -60,7 +60,7 @@ fn json_says_what_changed() {
 fn what_is_kept_stays() {
     let output = folder().run(&["link", "a.vert", "b.frag", "--keep", "3"]).success();
     assert!(output.text().contains("DCL OUT[3], GENERIC"), "{}", output.text());
-    // What stream output takes is kept without being named.
+    // Outputs captured by stream output are kept without being named.
     let options = ["--driver", "spirv", "--assembly", "--stream-output", "OUT[3].x->0@0/4"];
     let arguments: Vec<&str> = ["link", "a.vert", "b.frag"].into_iter().chain(options).collect();
     let output = folder().run(&arguments).success();
@@ -73,8 +73,8 @@ fn wrong_pipelines_are_wrong_usage() {
     for (files, message) in [
         (&["a.vert"][..], "two or more shaders"),
         (&["a.vert", "a.vert"], "two vertex shaders"),
-        (&["a.vert", "c.comp"], "compute shaders are linked with no others"),
-        (&["b.frag", "c.tesc"], "a tessellation evaluation shader must stand between them"),
+        (&["a.vert", "c.comp"], "compute shaders cannot be linked"),
+        (&["b.frag", "c.tesc"], "a tessellation evaluation shader is required between them"),
     ] {
         folder.write("c.comp", b"COMP\nEND\n");
         folder.write("c.tesc", b"TESS_CTRL\nPROPERTY TCS_VERTICES_OUT 3\nEND\n");

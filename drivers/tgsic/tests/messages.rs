@@ -1,9 +1,9 @@
-//! Output on standard error: findings with their positions, colours, the record of passes.
+//! Tests output on standard error: findings with their positions, colours, the record of passes.
 
 use crate::common::{FRAG, Folder, WRONG, tgsic};
 use pretty_assertions::assert_eq;
 
-/// A finding of one shader is shown with the line, a caret and a hint.
+/// A finding in a single shader is shown with the line, a caret and a hint.
 #[test]
 fn findings_are_shown_in_the_source() {
     let expected = "\
@@ -33,7 +33,7 @@ fn all_errors_of_a_text_are_shown() {
     }
 }
 
-/// Of several shaders each finding takes a line.
+/// With several shaders, each finding takes a line.
 #[test]
 fn findings_of_many_take_a_line_each() {
     let folder = Folder::with(&[("a.tgsi", WRONG), ("b.tgsi", "FRAG\nFOO\n"), ("c.tgsi", FRAG)]);
@@ -56,7 +56,7 @@ fn findings_of_tokens_name_the_word() {
     assert!(output.stderr.starts_with("<stdin>: error: word "), "{}", output.stderr);
     let output = tgsic(&["check"], &whole[..whole.len() - 1]);
     assert!(output.stderr.starts_with("<stdin>: error: byte "), "{}", output.stderr);
-    // A stage that there are no shaders of.
+    // A stage without TGSI shaders.
     let mut task = tokens("FRAG\nEND\n");
     task[4] = 6;
     for command in ["check", "translate"] {
@@ -70,7 +70,7 @@ fn findings_of_tokens_name_the_word() {
     }
 }
 
-/// Findings that cannot be shown with a caret (endless lines) take one line; bytes that are not text are harmless.
+/// Findings that cannot be shown with a caret (in very long lines) take one line; bytes that are not text are harmless.
 #[test]
 fn odd_texts_are_shown() {
     let long = format!("FRAG\nMOV {}\n", "x".repeat(10_000));
@@ -131,7 +131,7 @@ fn verbose_shows_passes() {
     );
     let more = tgsic(&["translate", "-vv"], FRAG);
     assert!(more.stderr.contains("no change") && more.stderr.lines().count() > lines.len(), "{}", more.stderr);
-    // The variable goes before the flag.
+    // The variable takes precedence over the flag.
     let with_variable = |filter: &str, arguments: &[&str]| {
         let folder = Folder::new();
         let mut command = folder.command(arguments);
@@ -146,7 +146,7 @@ fn verbose_shows_passes() {
 /// A shader with an error that has a note and a warning.
 const NOTED: &str = "FRAG\nDCL OUT[0], COLOR\nDCL TEMP[0..1]\nMOV OUT[0], TEMP[2]\nEND\n";
 
-/// The other party of a conflict is shown with its line.
+/// The note about a conflict is shown with its line.
 #[test]
 fn notes_are_shown_in_the_source() {
     let expected = "\
@@ -165,7 +165,7 @@ error[T0402]: TEMP[2] is not declared
     assert_eq!((output.status, output.stderr.as_str()), (1, expected));
 }
 
-/// Parser and check speak in one run, each about what the other says nothing of.
+/// Parser and check report in one run, and each reports only its own findings.
 #[test]
 fn errors_of_parser_and_check_come_together() {
     let text = "FRAG\nDCL OUT[0], COLOR\nMOOV OUT[0], OUT[0]\nMOV OUT[0], TEMP[2]\nELSE\nEND\n";
@@ -210,11 +210,11 @@ fn forms_of_findings() {
             }],
         })
     );
-    // Of several shaders as well, with the source if that is asked for.
+    // The format also applies to several shaders, with the source on request.
     let folder = Folder::with(&[("a.tgsi", NOTED), ("b.tgsi", WRONG)]);
     let human = folder.run(&["check", "--error-format", "human", "a.tgsi", "b.tgsi"]);
     assert!(human.stderr.contains("┌─ a.tgsi:4:13") && human.stderr.contains("┌─ b.tgsi:5:13"), "{}", human.stderr);
-    // Tokens have words for lines; what is about a file has no place.
+    // Tokens have words in place of lines; errors about a file have no position.
     let tokens = tgsic(&["encode"], NOTED).stdout;
     let json = tgsic(&["check", "-q", "--error-format", "json"], &tokens);
     let object: serde_json::Value = serde_json::from_str(json.stderr.trim()).expect("an object");
@@ -248,11 +248,11 @@ fn warnings_become_what_is_asked_for() {
     assert_eq!(severities(&["--allow", "warnings"]), (0, shown(&[])));
     let denied = severities(&["--deny", "warnings", "--allow", "T0525"]);
     assert_eq!(denied, (1, shown(&["error T0500", "error T0501"])));
-    // An error is one whatever is said, and what there is not cannot be named.
+    // An error stays an error, and unknown codes cannot be named.
     for wrong in ["T0402", "T9999", "nonsense"] {
         assert_eq!(tgsic(&["check", "--allow", wrong], text).status, 2, "{wrong}");
     }
-    // Others look for warnings only if some are denied.
+    // Other subcommands check for warnings only if some are denied.
     assert_eq!(tgsic(&["translate"], text).stderr, "");
     let denied = tgsic(&["translate", "--deny", "T0501"], text);
     assert!(denied.status == 1 && denied.stderr.starts_with("error[T0501]") && denied.stdout.is_empty());

@@ -1,4 +1,4 @@
-//! Object files of the driver for the processor: the header appears beside the object, and neither without the other.
+//! Tests object files of the CPU driver: object and header are written together or not at all.
 
 #![cfg(unix)]
 
@@ -24,7 +24,7 @@ fn a_header_stands_beside_an_object() {
     assert_eq!(folder.list("out"), ["a.h", "a.o"]);
     assert!(String::from_utf8_lossy(&folder.read("out/a.h")).contains("&colour"));
 
-    // To standard output, the object alone.
+    // Only the object is written to standard output.
     let output = folder.run(&translate(&["a.tgsi"])).success();
     assert_eq!(output.stdout, folder.read("b.o"));
 }
@@ -34,7 +34,7 @@ fn nothing_is_half_written() {
     let folder = Folder::with(&[("a.tgsi", FRAG), ("wrong.tgsi", WRONG), ("old.o", "as it was"), ("old.h/x", "")]);
     let before = folder.list(".");
     assert_eq!(folder.run(&translate(&["wrong.tgsi", "-o", "b.o"])).status, 1);
-    // There is a folder where the header would be.
+    // A folder has the name of the header.
     let output = folder.run(&translate(&["a.tgsi", "-o", "old.o"]));
     assert_eq!(output.status, 2);
     assert!(output.stderr.contains("cannot write old.h"), "{}", output.stderr);
@@ -42,7 +42,7 @@ fn nothing_is_half_written() {
     let output = folder.run(&translate(&["a.tgsi", "-o", "b.h"]));
     assert_eq!(output.status, 2);
     assert!(output.stderr.contains("the extension `h`"), "{}", output.stderr);
-    // Beside what is no file there is nothing.
+    // No header is written beside something that is not a file.
     folder.run(&translate(&["a.tgsi", "-o", "/dev/null"])).success();
     assert!(!std::path::Path::new("/dev/null.h").exists());
     assert_eq!(folder.list("."), before);
@@ -76,7 +76,7 @@ fn options_make_text() {
     }
 }
 
-/// What is checked or run is the same shader without an object.
+/// Checks and runs use the same shader without an object.
 #[test]
 fn what_is_run_is_no_object() {
     for arguments in [

@@ -1,4 +1,4 @@
-//! Results and messages when an operation fails: whole files or none, one message that names the path, the right
+//! Tests results and messages after a failed operation: whole files or none, one message that names the path, the right
 //! status.
 
 #![cfg(unix)]
@@ -25,7 +25,7 @@ fn is_there(path: &str) -> bool {
     there
 }
 
-/// A full disk under standard output: a message, once, and status 2.
+/// With a full disk under standard output, there is one message and status 2.
 #[test]
 fn standard_output_is_full() {
     if !is_there("/dev/full") {
@@ -47,7 +47,7 @@ fn standard_output_is_full() {
     }
 }
 
-/// Nobody can be told of anything if standard error is full or gone, but the status is right.
+/// If standard error is full or closed, there is no message, but the status is right.
 #[test]
 fn standard_error_is_full() {
     if !is_there("/dev/full") {
@@ -69,8 +69,8 @@ fn standard_error_is_full() {
     }
 }
 
-/// The disk is full in the middle of a file: the file that was there stays, no other comes into being. A bound on the
-/// size of files stands for the disk.
+/// If the disk is full in the middle of a file, the old file stays and no other file appears. A limit on the size of
+/// files simulates the disk.
 #[test]
 fn files_are_whole_or_not_at_all() {
     let many: String = (0..4000).map(|i| format!("MOV TEMP[0], TEMP[{}]\n", i % 2)).collect();
@@ -79,7 +79,7 @@ fn files_are_whole_or_not_at_all() {
     let bounded = |arguments: &str| {
         let mut shell = Command::new("sh");
         let program = env!("CARGO_BIN_EXE_tgsic");
-        // One block of 512 or 1024 bytes; the signal that comes with it would end the program.
+        // One block of 512 or 1024 bytes; the signal would otherwise end the program.
         shell.args(["-c", &format!("trap '' XFSZ; ulimit -f 1; exec {program} {arguments}")]);
         shell.current_dir(folder.path(".")).env_remove("RUST_BACKTRACE");
         crate::common::run(shell, b"")
@@ -102,7 +102,7 @@ fn files_are_whole_or_not_at_all() {
     assert_eq!((folder.list("."), folder.list("out")), (vec!["a.tgsi".into(), "old".into(), "out".into()], vec![]));
 }
 
-/// An obstacle is named, and stays.
+/// An obstacle is named, and stays unchanged.
 #[test]
 fn something_else_stands_in_the_place() {
     let folder = Folder::with(&[("a.tgsi", FRAG), ("folder/keep", ""), ("out/a.tgsi/keep", ""), ("file", "")]);
@@ -133,7 +133,7 @@ fn inputs_that_cannot_be_read_are_named() {
     let folder = Folder::with(&[("a.tgsi", FRAG), ("secret.tgsi", FRAG), ("folder/keep", "")]);
     std::fs::set_permissions(folder.path("secret.tgsi"), PermissionsExt::from_mode(0o000)).expect("changed");
     symlink("nowhere", folder.path("link.tgsi")).expect("a link");
-    // Whoever may read everything reads this too.
+    // A privileged user can read this file, too.
     let readable = File::open(folder.path("secret.tgsi")).is_ok();
     for command in ["print", "check", "translate", "verify"] {
         for (path, why) in [
@@ -154,7 +154,7 @@ fn inputs_that_cannot_be_read_are_named() {
     }
 }
 
-/// A name that is no UTF-8 is a name like any other; what is shown of it says where it is not.
+/// Names that are not UTF-8 work like others; messages mark the invalid bytes.
 #[test]
 fn names_of_any_bytes() {
     let folder = Folder::new();
@@ -184,7 +184,7 @@ fn names_of_any_bytes() {
     assert_eq!((failed.status, object["file"].as_str()), (1, Some("\u{fffd}in\u{fffd}.tgsi")));
 }
 
-/// A link is written through, whether there is something behind it or not.
+/// Links are written through, even if they dangle.
 #[test]
 fn links_are_written_through() {
     let folder = Folder::with(&[("a.tgsi", FRAG), ("sub/keep", "")]);
@@ -196,11 +196,11 @@ fn links_are_written_through() {
     assert_eq!(folder.read("sub/new"), tgsic(&["print"], FRAG).success().stdout);
 }
 
-/// An input that never ends, or not soon, is given up, whatever kind of file it is.
+/// An endless or very large input is rejected, for any kind of file.
 #[test]
 fn an_endless_input_ends() {
     let folder = Folder::new();
-    // Larger than the memory of most machines, and no block of it on any disk.
+    // Larger than the memory of most machines, but sparse.
     let large = std::fs::File::create(folder.path("large")).expect("a file");
     let mut inputs = vec![];
     if large.set_len(1 << 40).is_ok() {
@@ -216,7 +216,7 @@ fn an_endless_input_ends() {
     }
 }
 
-/// A pipe is read as far as is needed, also where it has a name.
+/// A pipe is read up to the limit, even if it has a name.
 #[test]
 fn a_pipe_is_an_input() {
     let folder = Folder::new();
@@ -227,7 +227,7 @@ fn a_pipe_is_an_input() {
         let path = folder.path("pipe");
         std::thread::spawn(move || {
             let mut pipe = std::fs::File::options().write(true).open(path).expect("a pipe");
-            // Whoever reads leaves in time: an error.
+            // The reader closes the pipe early, which is an error here.
             while std::io::Write::write_all(&mut pipe, FRAG.as_bytes()).is_ok() && endless {}
         })
     };

@@ -1,8 +1,8 @@
-//! Control over the passes: levels, passes left out, where to end, what to show on the way.
+//! Tests control over the passes: levels, skipped passes, where to stop, and intermediate output.
 
 use crate::common::{FRAG, Folder, demo_shaders, tgsic};
 
-/// A loop of four iterations, two equal products, and an `if` that a selection can do.
+/// A loop of four iterations, two equal products, and an `if` that can become a selection.
 const LOOP: &str = "FRAG
 DCL IN[0], GENERIC[0], PERSPECTIVE
 DCL OUT[0], COLOR
@@ -30,13 +30,13 @@ MOV OUT[0], TEMP[0]
 END
 ";
 
-/// The parts of what `--print-changed` prints: the header lines, and what is below each.
+/// Splits the output of `--print-changed` into header lines and the text below each.
 fn sections(text: &str) -> Vec<(&str, &str)> {
     let parts = text.split("\n// ").map(|part| part.trim_start_matches("// "));
     parts.map(|part| part.split_once('\n').expect("a header line")).collect()
 }
 
-/// Runs of a pass and changes by it, as the table on standard error says.
+/// Returns the number of runs and changes of a pass from the table on standard error.
 fn row(table: &str, pass: &str) -> (usize, usize) {
     let words = table.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
     let row = words.into_iter().find(|words| words.first() == Some(&pass)).unwrap_or_else(|| panic!("{pass}: {table}"));
@@ -85,11 +85,11 @@ fn after_ends_with_the_first_run_of_a_pass() {
         let output = tgsic(&["ir", "--after", pass], LOOP).success();
         output.text().matches("= fmul ").count()
     };
-    // Two equal products, and one in the loop that the rules take out of a MAD.
+    // Two equal products, and one in the loop that the rules extract from a MAD.
     assert_eq!((products("opt_copy_prop"), products("opt_undef"), products("opt_cse")), (2, 3, 2));
     let loops = |pass: &str| tgsic(&["ir", "--after", pass], LOOP).success().text().contains("loop {");
     assert!(loops("opt_loop") && !loops("opt_loop_unroll"));
-    // The last change before the end is where it ends, and the driver's lowering is not on the way.
+    // Compilation ends at the last change, before the driver's lowering.
     let shown = tgsic(&["ir", "--after", "opt_loop_unroll", "--print-changed", "--stage", "registers"], LOOP).success();
     let sections = sections(shown.text());
     let (header, last) = sections.last().expect("sections");
@@ -106,11 +106,11 @@ fn passes_are_known_by_name() {
             assert!(output.stderr.contains(part), "{}", output.stderr);
         }
     }
-    // Known, but not on the way.
+    // A known pass that does not run.
     for arguments in [&["-O0"][..], &["--stage", "ssa"], &["--skip", "opt_if"]] {
         let output = tgsic(&[&["ir", "--after", "opt_if"], arguments].concat(), FRAG);
         assert_eq!((output.status, output.text()), (1, ""), "{arguments:?}");
-        assert!(output.stderr.contains("opt_if does not run on the way"), "{}", output.stderr);
+        assert!(output.stderr.contains("opt_if does not run before this stage"), "{}", output.stderr);
     }
 }
 
@@ -132,7 +132,7 @@ fn print_changed_shows_each_change() {
         assert_eq!(headers.contains(&"after opt_loop_unroll, round 1.0"), stage != "ssa", "{headers:?}");
         assert_eq!(headers.contains(&"registers"), stage == "registers", "{headers:?}");
         assert!(!headers.iter().any(|header| header.starts_with("after opt_if,")), "{headers:?}");
-        // Each is a shader, and computes the same.
+        // Each is a shader that computes the same results.
         let runs = |ir: &str| tgsic(&["run", "--via", "ir", "--json"], ir).success().text().replace(' ', "");
         let out = |json: &str| json.split("\"steps\"").next().map(str::to_string);
         let expected = out(&runs(sections[0].1));
@@ -147,7 +147,7 @@ fn skipped_passes_do_not_run() {
         let output = tgsic(&[&["ir", "--stage", "opt"], arguments].concat(), LOOP).success();
         output.text().matches("= fmul ").count()
     };
-    // Of two equal products one is left.
+    // One of two equal products is left.
     assert_eq!(products(&["--skip", "opt_cse"]), products(&[]) + 1);
     let arguments = ["--skip", "opt_loop_unroll", "--skip", "opt_peephole_select"];
     let translated = tgsic(&[&["translate"], &arguments[..]].concat(), LOOP).success();
@@ -192,7 +192,7 @@ fn times_are_shown_on_standard_error() {
     }
 }
 
-/// The passes of the driver are in the table too, under names of their own.
+/// The table also has the passes of the driver, under their own names.
 #[test]
 fn times_of_the_driver() {
     let folder = Folder::with(&[("a.tgsi", FRAG), ("b.tgsi", LOOP)]);
@@ -212,18 +212,18 @@ fn times_of_the_driver() {
     for name in ["simplify_cfg", "propagate_copies", "combine", "remove_dead_code", "propagate_backward", "vectorize"] {
         assert!(row(&translated, &format!("tgsi:{name}")).0 >= 2, "{name}: {translated}");
     }
-    // Before the removal of dead code and before allocation; before and after allocation.
+    // Before dead code removal and before allocation; before and after allocation.
     for name in ["tgsi:liveness", "tgsi:merge_instructions"] {
         assert!(row(&translated, name).0 >= 4, "{name}: {translated}");
     }
-    // Its lowering ends the stage in registers, and no stage before has any of it.
+    // The driver's lowering runs only for the stage `registers`.
     let registers = timed(&["ir", "--stage", "registers"]);
     for name in lowering {
         assert_eq!(row(&registers, name).0, 2, "{name}: {registers}");
     }
     assert!(!registers.contains("tgsi:select"), "{registers}");
     assert!(!timed(&["ir", "--stage", "opt"]).contains("tgsi:"));
-    // The driver needs what may be left out before.
+    // The driver's passes cannot be skipped.
     let skipped = timed(&["translate", "--skip", "opt_cse"]);
     assert_eq!(row(&skipped, "tgsi:opt_cse").0, 2, "{skipped}");
     assert!(!skipped.lines().any(|line| line.starts_with("opt_cse ")), "{skipped}");

@@ -1,4 +1,4 @@
-//! `tgsic proxy` between a made-up client and a made-up host.
+//! Tests `tgsic proxy` between a simulated client and a simulated host.
 
 use std::io::{Read, Write};
 use std::os::unix::net::{UnixListener, UnixStream};
@@ -13,7 +13,7 @@ use tgsi_virgl::vtest::{submit_header, word};
 
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// The proxy, started.
+/// A running proxy.
 struct Running {
     folder: Folder,
     host: UnixListener,
@@ -63,7 +63,7 @@ impl Running {
     }
 }
 
-/// Returns what the host receives for a shader.
+/// Returns the bytes that the host receives for a shader.
 fn through(client: &mut UnixStream, host: &mut UnixStream, head: &Head, text: &str) -> String {
     let mut commands = Vec::new();
     head.put(&mut commands, text.as_bytes());
@@ -98,9 +98,9 @@ fn shaders_are_translated_on_their_way() {
         let text = through(&mut client, &mut host, &fragment, FRAG);
         assert!(text.starts_with("FRAG\n") && text.contains("ADD OUT[0], IN[0], IN[0]"), "{text}");
     }
-    // What is no shader goes on as it is.
+    // A text that is not a shader is passed on unchanged,
     assert_eq!(through(&mut client, &mut host, &fragment, "FRAG\nNONSENSE\n"), "FRAG\nNONSENSE\n");
-    // So does what is for another stage.
+    // as is a shader for another stage.
     assert_eq!(through(&mut client, &mut host, &head(Stage::Vertex), FRAG), FRAG);
     drop((client, host));
     proxy.signal("-TERM");
@@ -122,12 +122,12 @@ fn shaders_are_translated_on_their_way() {
     ] {
         assert_eq!(report[key], value, "{key}");
     }
-    assert_eq!(report["microseconds_a_megabyte"], Value::Null, "too little went through");
+    assert_eq!(report["microseconds_a_megabyte"], Value::Null, "too little traffic");
     assert!(!stderr.contains("a megabyte"), "{stderr}");
     assert!(stderr.contains("shaders        5, 3 distinct\n  translated   3 shorter, 0 equal, 0 longer\n"), "{stderr}");
     let wrong = stderr.lines().find(|line| line.ends_with("the text is for stage FRAG, the object for VERT"));
     let (head, _) = wrong.and_then(|line| line.split_once(']')).expect("a line about it");
-    // A line begins with its time, how bad it is, and whose it is.
+    // A line begins with its time, its level, and the client.
     assert!(head.starts_with("[20") && head.contains("Z WARN client 1"), "{stderr}");
     let names = folder.list("kept");
     let endings: Vec<&str> = names.iter().filter_map(|name| name.split_once('.')).map(|(_, ending)| ending).collect();
@@ -152,7 +152,7 @@ fn shaders_can_be_looked_at_alone() {
 #[test]
 fn totals_while_it_runs() {
     let proxy = Running::new(&["--stats=totals.json"]);
-    // The file is there from the start, so that a place that cannot be written is known.
+    // The file is written at the start, so that an unwritable path is reported.
     let totals = |folder: &Folder| json(std::str::from_utf8(&folder.read("totals.json")).expect("text"));
     assert_eq!(totals(&proxy.folder)["shaders"], 0);
     let (mut client, mut host) = proxy.connect();
@@ -195,11 +195,11 @@ fn what_makes_no_sense_is_an_error_at_once() {
     assert!(output.stderr.starts_with("tgsic: cannot write folder/nowhere/stats: "), "{}", output.stderr);
     let output = folder.run(&["proxy", "--listen", "socket", "--connect", "host", "--dialect", "mesa"]);
     assert_eq!(output.status, 2);
-    assert!(output.stderr.contains("hosts of virgl read their own dialect"), "{}", output.stderr);
+    assert!(output.stderr.contains("virgl hosts read their own dialect"), "{}", output.stderr);
     assert_eq!(folder.list("."), ["folder", "link"]);
 }
 
-/// Kilobytes that a process has in memory.
+/// Returns the resident memory of a process in kilobytes.
 fn resident(id: u32) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{id}/status")).expect("a process");
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).expect("a size");
@@ -213,7 +213,7 @@ fn memory_does_not_follow_the_number_of_clients() {
     let start = resident(proxy.child.id());
     let mut connected: Vec<_> = (0..CLIENTS).map(|_| proxy.connect()).collect();
     for (number, (client, host)) in connected.iter_mut().enumerate() {
-        // Long enough to take some room on the way, and different for each.
+        // Long enough to take some memory during compilation, and different for each client.
         let line = |i: usize| format!("MAD TEMP[0].x, TEMP[0].xxxx, IN[0].yyyy, CONST[{}].xxxx\n", (i * number) % 256);
         let code: String = (0..400).map(line).collect();
         let declarations =
@@ -223,7 +223,6 @@ fn memory_does_not_follow_the_number_of_clients() {
     }
     let peak = resident(proxy.child.id());
     drop(connected);
-    // 3 MB for each of them once, and with huge pages for their heaps 7 MB.
     let each = peak.saturating_sub(start) / CLIENTS as u64;
     assert!(each < 1024, "{each} KB for each client, {start} KB before them, {peak} KB with them");
     proxy.signal("-TERM");
@@ -277,6 +276,6 @@ fn a_place_that_is_taken_is_an_error() {
     let folder = Folder::with(&[("listen", "a file")]);
     let output = folder.run(&["proxy", "--listen", "listen", "--connect", "host"]);
     assert_eq!((output.status, output.text()), (2, ""));
-    assert_eq!(output.stderr, "tgsic: cannot listen at listen: there is a file that is no socket\n");
+    assert_eq!(output.stderr, "tgsic: cannot listen at listen: the file exists and is not a socket\n");
     assert_eq!(folder.read("listen"), b"a file");
 }

@@ -1,4 +1,4 @@
-//! `report`: two runs compared, as text, JSON and lines of shader-db.
+//! Tests `report`: two runs compared, as text, JSON and lines of shader-db.
 
 use crate::common::{FRAG, Folder, WRONG};
 use pretty_assertions::assert_eq;
@@ -9,7 +9,8 @@ const OLD: &str = "shaders/a - FS shader: 100 inst, 5 temps\nshaders/b - VS shad
 const NEW: &str = "STAT shaders/a - FS shader: 90 inst, 6 temps\nSTAT shaders/b - VS shader: 10 inst, 1 temps\n\
                    STAT shaders/gained - CS shader: 3 inst, 1 temps\nRESULT shaders/a ok\nRESULT shaders/lost nolink\n";
 
-/// A folder with two runs of ours: one shader is only in each, and the new one does more for the third.
+/// Creates a folder with two runs: each has one shader that the other lacks, and the new one has more instructions for
+/// the third.
 fn runs() -> Folder {
     let double = FRAG.replace("MOV OUT[0], TEMP[0]", "MOV TEMP[0], TEMP[0]\nADD OUT[0], TEMP[0], IMM[0]");
     let double = double.replace("DCL TEMP[0]", "DCL TEMP[0]\nIMM[0] FLT32 {0.0, 0.0, 0.0, 0.0}");
@@ -88,7 +89,7 @@ fn our_runs_are_compared() {
     {
         assert!(output.text().lines().any(|found| found.starts_with(line)), "{line}: {}", output.text());
     }
-    // A shader that cannot be translated is lost; runs may come from standard input, and packed.
+    // A shader that cannot be translated is lost; runs may come from standard input, and compressed.
     folder.write("b.tgsi", WRONG.as_bytes());
     let broken = folder.run(&["translate", "--json", "b.tgsi", "c.tgsi"]);
     assert_eq!(broken.status, 1);
@@ -141,7 +142,7 @@ fn shader_db_can_read_ours() {
     let expected = "a%20b.tgsi - FS shader: 2 inst, 0 loops, 0 temps, 0 imms, 0 spills, 0 fills\n\
                     c.tgsi - FS shader: 2 inst, 0 loops, 0 temps, 0 imms, 0 spills, 0 fills\n";
     assert_eq!(direct.text(), expected);
-    // The same from a run that was kept; of two, the new one. Reading it again gives the same once more.
+    // Prints the same run from a file, and the new one of two. Reading the output gives the same again.
     let json = folder.run(&["translate", "--json", "a b.tgsi", "c.tgsi"]).success();
     folder.write("run", &json.stdout);
     folder.write("again", expected.as_bytes());
@@ -160,8 +161,8 @@ fn wrong_files_are_named_with_line_and_column() {
     folder.write("half", b"\n{\"f\":\"a\",\"o");
     folder.write("number", b"x\na - FS shader: 1 inst, 99999999999999999999999 temps\n");
     for (file, message) in [
-        ("empty", "empty:1:1: the file is empty (a run is what `tgsic translate --json` prints, or lines such as"),
-        ("tgsi", "tgsi:1:1: no shader is found here (a run is"),
+        ("empty", "empty:1:1: the file is empty (a run is the output of `tgsic translate --json`, or lines such as"),
+        ("tgsi", "tgsi:1:1: there is no shader here (a run is"),
         ("broken", "broken:1:34: missing field `instructions_after` (each line is"),
         ("half", "half:2:11: EOF while parsing a string (each line is"),
         ("number", "number:2:24: the number is too large, the largest is 9007199254740991 (no statistic"),
@@ -186,7 +187,7 @@ fn wrong_files_are_named_with_line_and_column() {
     {
         assert_eq!(folder.run(arguments).status, 2, "{arguments:?}");
     }
-    // A page that cannot be written is an error, and nothing else comes.
+    // A page that cannot be written is an error, and nothing else is printed.
     let output = folder.run(&["report", "good", "good", "--html", "no/folder/page.html"]);
     assert_eq!((output.status, output.text()), (2, ""));
     assert!(output.stderr.starts_with("tgsic: cannot write no/folder/page.html: "), "{}", output.stderr);

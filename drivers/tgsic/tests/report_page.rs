@@ -1,4 +1,4 @@
-//! The page of `report --html`, in a browser. Without Chromium these tests are ignored, which the runner reports.
+//! Tests the page of `report --html` in a browser. Without Chromium, these tests are ignored, which the runner reports.
 
 mod common;
 
@@ -11,7 +11,7 @@ use libtest_mimic::{Arguments, Trial};
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
-/// The browser, if there is one.
+/// Returns the browser, if there is one.
 fn browser() -> Option<&'static str> {
     static FOUND: OnceLock<Option<&'static str>> = OnceLock::new();
     let starts = |name: &&str| {
@@ -21,7 +21,7 @@ fn browser() -> Option<&'static str> {
     *FOUND.get_or_init(|| ["chromium", "chromium-browser", "google-chrome"].into_iter().find(starts))
 }
 
-/// The document after its programs have run, with an additional one.
+/// Returns the document after its scripts and an additional one have run.
 fn document(page: &Path, fragment: &str, script: &str) -> String {
     let browser = browser().expect("a browser");
     let folder = Folder::new();
@@ -37,13 +37,13 @@ fn document(page: &Path, fragment: &str, script: &str) -> String {
     let output = common::run(command, b"");
     assert_eq!(output.status, 0, "{}", output.stderr);
     let document = output.text().to_owned();
-    // What is embedded is not what is shown.
+    // Embedded data is not part of the visible page.
     let shown = document.split("<script type=\"application/json\"").next().expect("a part").to_owned();
     assert!(!shown.contains("<h1") || shown.len() < document.len());
     shown
 }
 
-/// Two runs with texts, and their page.
+/// Creates two runs with texts, and their page.
 fn page(folder: &Folder) {
     let shader = FRAG.replace("MOV OUT[0], TEMP[0]", "MUL TEMP[0], TEMP[0], IN[0]\nMOV OUT[0], TEMP[0]");
     folder.write("a.tgsi", shader.as_bytes());
@@ -51,7 +51,7 @@ fn page(folder: &Folder) {
     for (run, level) in [("old", "0"), ("new", "2")] {
         let arguments = ["translate", "--json", "--texts", "-O", level, "a.tgsi", "b & <b>.tgsi"];
         let output = folder.run(&arguments).success();
-        // What the optimiser does about copies is its own business: the old run is made worse here.
+        // Makes the old run worse here, so that the test does not depend on how the optimiser handles copies.
         let text = output.text().replace("\"instructions_after\":2", "\"instructions_after\":7");
         folder.write(run, if run == "old" { text.as_bytes() } else { output.text().as_bytes() });
     }
@@ -94,7 +94,7 @@ fn a_shader_is_opened_by_address_and_click() {
     let clicked = document(&folder.path("page.html"), "", click);
     assert!(clicked.contains("# &lt;/script&gt;&lt;b&gt;&amp;amp;\nFRAG"), "{clicked}");
     assert!(clicked.contains("b &amp; &lt;b&gt;.tgsi – FS</h2>"), "{clicked}");
-    // Back by the keyboard.
+    // Back by keyboard.
     let escape = "setTimeout(() => document.dispatchEvent(new KeyboardEvent('keydown', { key: 'Escape' })), 2000);";
     let back = document(&folder.path("page.html"), "shader=a.tgsi", escape);
     assert!(back.contains("<main id=\"overview\">"), "{back}");
@@ -104,7 +104,7 @@ fn shaders_without_texts_say_so() {
     let folder = Folder::with(&[("old", "a - FS shader: 5 inst\n"), ("new", "a - FS shader: 4 inst\n")]);
     folder.run(&["report", "old", "new", "--html", "page.html"]).success();
     let opened = document(&folder.path("page.html"), "shader=a&stage=FS", "");
-    assert!(opened.contains("The runs carry no texts of this shader."), "{opened}");
+    assert!(opened.contains("The runs have no texts of this shader."), "{opened}");
     assert!(opened.contains("−20.00%"), "{opened}");
 }
 
@@ -123,7 +123,7 @@ fn hostile_names_do_nothing() {
     };
     let folder = Folder::with(&[("old", &line(3)), ("new", &line(2))]);
     let text = folder.run(&["report", "old", "new", "--html", "page.html"]).success();
-    assert!(!text.text().contains('\0'), "control characters do not go to terminals");
+    assert!(!text.text().contains('\0'), "control characters are not written to terminals");
     let script = "setTimeout(() => document.querySelector('#programs a').click(), 500); \
                   setTimeout(() => document.getElementById('expand').click(), 3000);";
     let opened = document(&folder.path("page.html"), "", script);
@@ -133,7 +133,7 @@ fn hostile_names_do_nothing() {
     }
 }
 
-/// A page of thousands of shaders opens, and shows a part of the rows.
+/// A page of thousands of shaders opens and shows only some of the rows.
 fn thousands_of_shaders() {
     let folder = Folder::new();
     page(&folder);

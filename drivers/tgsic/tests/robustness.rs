@@ -1,14 +1,13 @@
-//! Damaged and outsized input: always status 0 or 1, never a panic, never long.
+//! Tests damaged and oversized input: the status is always 0 or 1, without panics and within bounded time.
 
 use std::time::{Duration, Instant};
 
 use crate::common::{FRAG, demo_shaders, files_below, shared, tgsic};
 
-/// Long enough for a build without optimisation on a busy machine; far below what something exponential or quadratic
-/// takes.
+/// Long enough for a build without optimisation on a busy machine, and far below exponential or quadratic times.
 const LONG: Duration = Duration::from_secs(30);
 
-/// Every way that an input can take through the program.
+/// All commands that an input is tested with.
 const COMMANDS: [&[&str]; 7] = [
     &["check"],
     &["scan"],
@@ -28,7 +27,7 @@ fn survives(input: &[u8], commands: &[&[&str]], what: &str) {
         assert!(matches!(output.status, 0 | 1), "{what} {command:?}: {}: {}\n{shown}", output.status, output.stderr);
         assert!(!output.stderr.contains("panicked"), "{what} {command:?}: {}\n{shown}", output.stderr);
         assert!(start.elapsed() < LONG, "{what} {command:?} took {:?}", start.elapsed());
-        // Whatever the damage: what passes the check means the same at every stage.
+        // A damaged shader that passes the check must have the same results at every stage.
         if command[0] == "verify" && output.status == 1 {
             let text = output.text();
             assert!(!text.contains(" 1 different"), "{what}: {text}\n{shown}");
@@ -52,7 +51,7 @@ impl Random {
 const NUMBERS: [&str; 14] =
     ["0", "1", "-1", "31", "32", "64", "255", "1023", "4095", "32767", "65535", "65536", "4294967295", "4294967296"];
 
-/// Changes lines, words and numbers, so that much of the result still is a shader.
+/// Changes lines, words and numbers, such that the result often still is a shader.
 fn damage_text(text: &str, random: &mut Random) -> Vec<u8> {
     let mut lines: Vec<String> = text.lines().map(str::to_string).collect();
     for _ in 0..1 + random.below(3) {
@@ -65,7 +64,7 @@ fn damage_text(text: &str, random: &mut Random) -> Vec<u8> {
                 lines.swap(at, other);
             }
             3 | 4 => {
-                // Another word or number in the place of one.
+                // Replaces a word or number.
                 let donor = lines[random.below(lines.len())].clone();
                 let line = &mut lines[at];
                 let number = random.below(2) == 0;
@@ -154,7 +153,7 @@ fn damaged_real_shaders() {
     damage(&texts, 60, 2);
 }
 
-/// The IR of real shaders, printed at every stage, is taken up again.
+/// The IR of real shaders, printed at every stage, parses again.
 #[test]
 #[cfg_attr(not(reference_data), ignore = "there is no reference data")]
 fn real_shaders_as_ir() {
@@ -194,7 +193,7 @@ fn deep_nesting() {
         let both = format!("{HEAD}{open}{}END\n", close.repeat(50_000));
         survives(both.as_bytes(), &COMMANDS, &both[HEAD.len()..HEAD.len() + 20]);
     }
-    // As deep as the check allows, in every pass.
+    // Nested as deeply as the check allows, in every pass.
     let deep = format!(
         "{HEAD}{}MOV OUT[0], TEMP[0]\n{}END\n",
         "IF IN[0].xxxx\nADD TEMP[0], TEMP[0], IN[0]\n".repeat(1000),
@@ -236,7 +235,7 @@ fn large_declarations() {
     let inputs = "FRAG\nDCL IN[0..65535], GENERIC[0], PERSPECTIVE\nDCL OUT[0..65535], COLOR\nDCL ADDR[0]\n\
                   ARL ADDR[0].x, IN[0].xxxx\nMOV OUT[ADDR[0].x], IN[ADDR[0].x]\nEND\n";
     survives(inputs.as_bytes(), &[&["check"], &["ir"], &["translate"], &["run"]], "inputs and outputs");
-    // 64 bytes of IR text that announce much.
+    // 64 bytes of IR text that declare large arrays.
     for declaration in ["num_components=16, num_array_elems=2147483647", "num_components=4, num_array_elems=65536"] {
         let ir = format!(
             "shader: MESA_SHADER_COMPUTE\nworkgroup_size: 1024, 1, 1\ndecl_function main () (entrypoint)\nimpl main {{\nblock b0:\n\
@@ -255,12 +254,12 @@ fn code_without_end() {
         "COMP\nPROPERTY CS_FIXED_BLOCK_WIDTH 64\nPROPERTY CS_FIXED_BLOCK_HEIGHT 1\nPROPERTY CS_FIXED_BLOCK_DEPTH 1",
     );
     survives(format!("{wide}{loops}END\n").as_bytes(), &COMMANDS, "an endless workgroup");
-    // Calls that double from one subroutine to the next.
+    // Subroutines that each double the number of calls.
     let doubling: String =
         (1..40).map(|i| format!("BGNSUB\nCAL :{next}\nCAL :{next}\nENDSUB\n", next = 3 + 4 * i)).collect();
     let calls = format!("{HEAD}CAL :3\nNOP\nEND\n{doubling}BGNSUB\nNOP\nNOP\nENDSUB\n");
     survives(calls.as_bytes(), &COMMANDS, "calls");
     assert!(tgsic(&["translate", "--dialect", "virgl"], &calls).stderr.contains("[T0307]"));
-    // Where there are subroutines they stay.
+    // Subroutines stay if the target has them.
     tgsic(&["translate"], &calls).success();
 }

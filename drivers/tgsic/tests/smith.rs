@@ -1,4 +1,4 @@
-//! `smith` and `reduce`: shaders made up, the translation checked with them, and shaders made smaller.
+//! Tests `smith` and `reduce`: generating shaders, checking the translation with them, and reducing shaders.
 
 use crate::common::Folder;
 use pretty_assertions::assert_eq;
@@ -27,7 +27,7 @@ fn stages_and_features_are_chosen() {
     }
     let text = folder.run(&["smith", "--count", "40", "--features", "wide,textures"]).success();
     assert!(!["BGNLOOP", "CAL", "ARRAY(", "ATOM"].iter().any(|word| text.text().contains(word)));
-    // Hardware has what it has.
+    // Targets that lack features.
     let text = folder.run(&["smith", "--count", "40", "--target", "r300"]).success();
     assert!(text.text().contains("ARL") && text.text().contains("TEX"), "{}", text.text());
     assert!(!["UINT32", "INT32", "UARL", "I2F", "F2I", "UIF", "GEOM"].iter().any(|word| text.text().contains(word)));
@@ -43,12 +43,12 @@ fn every_stage_computes_the_same() {
     let output =
         folder.run(&["smith", "--verify", "--count", "60", "--dialect", "virgl", "--features", "flow,indirect"]);
     assert!(output.text().contains(": 0 failed\n"), "{}", output.text());
-    // Hardware without integers, whose code is made of fewer instructions.
+    // Targets without integers, for which code has fewer instructions.
     for target in ["nv30", "nv40", "i915", "r300", "r500", "vgpu9"] {
         let output = folder.run(&["smith", "--verify", "--count", "300", "--target", target]);
         assert!(output.text().contains(": 0 failed\n"), "{target}: {}", output.text());
     }
-    // Phis of a loop that are equal only once values in the loop are.
+    // Phis of a loop that are equal only after values in the loop are.
     let output = folder.run(&["smith", "--verify", "--seed", "60073925"]);
     assert!(output.text().contains(": 0 failed\n"), "{}", output.text());
 }
@@ -74,7 +74,7 @@ fn a_command_says_what_is_interesting() {
     assert_eq!((output.status, &output.stderr[..]), (0, "2 instructions of 6 are left\n"));
     let reduced = String::from_utf8(folder.read("b.tgsi")).expect("text");
     assert!(reduced.contains("0: SIN TEMP[0].") && reduced.contains("1: END"), "{reduced}");
-    // What is not interesting in the beginning never will be.
+    // A shader without the property cannot be reduced.
     assert_eq!(folder.run(&["reduce", "a.tgsi", "--while", "grep -q COS"]).status, 2);
     assert_eq!(folder.run(&["reduce", "a.tgsi", "--verify"]).status, 2);
     assert_eq!(folder.run(&["reduce", "a.tgsi"]).status, 2);

@@ -1,5 +1,5 @@
-//! `verify` for targets without integers: integers at the interface are floats there, and what floats do not hold is
-//! left open, and nothing else.
+//! Tests `verify` for targets without integers: integers at the interface are floats there, and only results that
+//! floats cannot represent are left open.
 
 use crate::common::tgsic;
 use pretty_assertions::assert_eq;
@@ -56,7 +56,7 @@ fn integers_at_the_interface_are_floats() {
             let text = output.text();
             match output.status {
                 0 => equal += 1,
-                // What a target lacks otherwise.
+                // Features that the target lacks besides integers.
                 1 if text.contains("has no TGSI form") => {}
                 _ => wrong.push(format!("{name} for {target}: {text}{}", output.stderr)),
             }
@@ -66,7 +66,7 @@ fn integers_at_the_interface_are_floats() {
     assert!(equal > 20, "{equal}");
 }
 
-/// The interpreter of the lowered shader takes and gives the integers of the source.
+/// The interpreter of the lowered shader takes and returns the integers of the source.
 #[test]
 fn runs_have_the_integers_of_the_source() {
     let (_, shader) = SHADERS[1];

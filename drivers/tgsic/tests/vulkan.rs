@@ -1,7 +1,7 @@
-//! Code for SPIR-V on Vulkan: recorded results, and generated shaders.
+//! Tests SPIR-V code on Vulkan: recorded results, and generated shaders.
 //!
-//! Of the recorded results of real shaders those of every 32nd shader are tried, and of every one with `TGSIC_EVERY=1`.
-//! `TGSIC_GENERATED=20000` tries that many generated shaders instead of a few.
+//! The recorded results of every 32nd real shader are tested, and those of every shader with `TGSIC_EVERY=1`.
+//! `TGSIC_GENERATED=20000` sets the number of generated shaders.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -9,17 +9,17 @@ use std::io::{BufRead, BufReader, Write as _};
 
 use crate::common::{Folder, shared, tgsic};
 
-/// Real shaders that need not compute the same on every device, and why.
+/// Real shaders that need not compute the same on every device, and the reasons.
 const OTHERWISE: &[(&str, &str)] = &[
     ("trivial.compute-4.comp", "invocations that write one word of shared memory without a barrier"),
     ("tes-input-mat2_2.tesc", "invocations that write the same output"),
     ("max-input-components.geom", "lavapipe compiles it for minutes"),
 ];
 
-/// Whether there is no Vulkan, which is said.
+/// Returns whether Vulkan is missing, and prints that.
 fn is_skipped() -> bool {
     let output = tgsic(&["verify", "--driver", "spirv"], "VERT\nDCL OUT[0], POSITION\nMOV OUT[0], OUT[0]\nEND\n");
-    // Nothing else is wrong with arguments that name no more than the driver.
+    // With these arguments, nothing else can be wrong.
     let is_missing = output.status == 2;
     if is_missing {
         println!("skipped: {}", output.stderr);
@@ -32,7 +32,7 @@ fn number(variable: &str, default: usize) -> usize {
     std::env::var(variable).ok().and_then(|number| number.parse().ok()).unwrap_or(default)
 }
 
-/// Runs recorded results; all of them agree.
+/// Runs recorded results, all of which must agree.
 #[track_caller]
 fn verify(folder: &Folder, vectors: &std::path::Path, root: &std::path::Path, least: usize) {
     let (vectors, root) = (vectors.to_string_lossy(), root.to_string_lossy());
@@ -70,7 +70,7 @@ fn recorded_results_of_real_shaders() {
         let vector = tgsi_run::vectors::Vector::parse(&line).expect("a recorded result");
         if !OTHERWISE.iter().any(|(name, _)| vector.file.contains(name)) {
             shaders.insert(vector.file.clone());
-            // Those of a shader follow each other.
+            // The vectors of a shader are adjacent.
             if shaders.len() % every == 0 {
                 writeln!(chosen, "{line}").expect("written");
             }
@@ -82,7 +82,7 @@ fn recorded_results_of_real_shaders() {
     verify(&folder, &path, &shared(), 4000 / every);
 }
 
-/// Words that depend on memory which the recording interpreter left uninitialised are no facts about any executor.
+/// Words that depend on uninitialised memory of the recording interpreter are not compared for any executor.
 #[test]
 fn undetermined_words_are_the_same_for_every_executor() {
     if is_skipped() {
@@ -119,7 +119,7 @@ fn undetermined_words_are_the_same_for_every_executor() {
     assert!(tgsi["undetermined_words"].as_u64() > Some(0), "{tgsi:#}");
 }
 
-/// An array that a compiler clears element by element takes it minutes.
+/// A compiler that clears this array element by element takes minutes.
 #[test]
 fn large_arrays_end() {
     if is_skipped() {
@@ -149,7 +149,7 @@ fn generated_shaders_compute_the_same() {
     assert!(output.text().contains(": 0 failed"), "{}", output.text());
 }
 
-/// A shader for whose many reads lavapipe takes minutes, most of them in LLVM where it makes coroutines.
+/// Returns a shader with many reads, for which lavapipe takes minutes, mostly in LLVM's coroutine passes.
 fn slow_shader() -> String {
     let mut text = String::from("GEOM\nPROPERTY GS_INPUT_PRIMITIVE TRIANGLES_ADJACENCY\n");
     text += "PROPERTY GS_OUTPUT_PRIMITIVE POINTS\nPROPERTY GS_MAX_OUTPUT_VERTICES 1\n";
@@ -162,7 +162,7 @@ fn slow_shader() -> String {
     text
 }
 
-/// Two shaders and a recorded result of each.
+/// Creates two shaders and a recorded result for each.
 fn two_shaders() -> Folder {
     let words = "3f800000".repeat(16);
     let vectors = format!(
@@ -182,7 +182,7 @@ fn runs_that_are_given_up_are_named_and_take_no_others_with_them() {
         return;
     }
     let folder = two_shaders();
-    // Without any time even a fast shader is given up, and it must have been tried.
+    // Without any time, even a fast shader is abandoned, and it must have been tried.
     let mut command = folder.command(&RUN_BOTH);
     command.env("TGSIC_VULKAN_SECONDS", "0").env("RAYON_NUM_THREADS", "1");
     let output = crate::common::run(command, b"");
@@ -194,7 +194,7 @@ fn runs_that_are_given_up_are_named_and_take_no_others_with_them() {
     assert!(output.text().contains("2 vectors of shaders that did not end"), "{}", output.text());
 }
 
-/// The processes with a variable in their environment.
+/// Returns the processes with a variable in their environment.
 #[cfg(target_os = "linux")]
 fn processes_with(variable: &str) -> usize {
     let entries = std::fs::read_dir("/proc").expect("processes");
@@ -220,7 +220,7 @@ fn a_process_that_runs_code_ends_with_the_program() {
     while processes_with(&mark) < 2 && child.try_wait().expect("a status").is_none() && !is_late() {
         std::thread::sleep(Duration::from_millis(20));
     }
-    // Now the slow shader is being compiled, or soon will be.
+    // The slow shader is being compiled by now, or soon.
     std::thread::sleep(Duration::from_secs(2));
     child.kill().expect("killed");
     child.wait().expect("a status");

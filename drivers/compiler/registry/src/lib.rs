@@ -114,7 +114,7 @@ pub fn disassembly(code: &Code) -> Option<Result<String, String>> {
     driver_rows().iter().filter_map(|row| row.disassembler).find_map(|disassemble| disassemble(code))
 }
 
-/// Why no code of a driver can be run on this machine, if that is for want of something to run it on.
+/// Returns the reason why code of a driver cannot be run on this machine, if something to run it on is missing.
 pub fn cannot_run(driver: &dyn Driver) -> Option<String> {
     #[cfg(feature = "vulkan")]
     if driver.name() == tgsi_driver_spirv::DRIVER.name() {
@@ -122,23 +122,23 @@ pub fn cannot_run(driver: &dyn Driver) -> Option<String> {
     }
     #[cfg(all(feature = "spirv", not(feature = "vulkan")))]
     if driver.name() == tgsi_driver_spirv::DRIVER.name() {
-        return Some("code of spirv runs on Vulkan, which this build leaves out (feature `vulkan`)".to_owned());
+        return Some("code of spirv runs on Vulkan, which this build lacks (feature `vulkan`)".to_owned());
     }
     (!driver.can_run()).then(|| format!("nothing runs code of {}", driver.name()))
 }
 
-/// Lets code that devices run be run in processes of this command, which calls [`serve_runs`]. To be called once, at the
-/// start. Code that hangs a device is then an error of its own, and no later run is lost.
+/// Runs code for devices in child processes of this command, which call [`serve_runs`]. Call this once, at the start.
+/// Code that hangs a device then fails alone, and later runs still work.
 #[cfg_attr(not(feature = "vulkan"), allow(unused_variables, reason = "there are no devices"))]
 pub fn run_in_processes(command: fn() -> std::io::Result<std::process::Command>) {
     #[cfg(feature = "vulkan")]
     tgsi_spirv_vulkan::run_in_processes(command);
 }
 
-/// Runs code for the process that started this one, until that closes standard input.
+/// Runs code for the parent process until that closes standard input.
 ///
 /// # Errors
-/// Nothing can be written to standard output.
+/// Standard output cannot be written.
 pub fn serve_runs() -> std::io::Result<()> {
     #[cfg(feature = "vulkan")]
     tgsi_spirv_vulkan::serve()?;

@@ -8,11 +8,11 @@ use crate::Source;
 
 /// A text that may contain other lines.
 pub struct Text<'a> {
-    /// All of it.
+    /// The whole text.
     pub bytes: &'a [u8],
     /// The largest text that is searched.
     pub max_bytes: u64,
-    /// Nothing may be left out of a text that begins as a shader.
+    /// Whether text that begins as a shader must not have parts left out.
     pub is_strict: bool,
 }
 
@@ -28,7 +28,7 @@ pub fn read(source: &Text<'_>, read: impl Fn(&[u8]) -> Reading) -> Reading {
         [one] => one,
         several => return Reading { source: None, findings: vec![self::several(source.bytes, several)] },
     };
-    // A text that is a shader with mistakes: what is not understood is not left out.
+    // The text is a shader with mistakes: parts that cannot be parsed must not be left out.
     let is_shader = tgsi::text::begins_with_stage(source.bytes);
     let rest = rest_after(source.bytes, one);
     if is_shader && (one.skipped.is_some() || rest.is_none() || source.is_strict) {
@@ -62,7 +62,7 @@ fn truncation(shader: &Extracted) -> Option<Diagnostic> {
     (!shader.is_complete).then(|| InputError::CutOff.at(Span::new(end.saturating_sub(1), end)))
 }
 
-/// The first line after a shader that is neither blank nor a comment.
+/// Returns the first line after a shader that is neither blank nor a comment.
 fn rest_after(bytes: &[u8], shader: &Extracted) -> Option<Span> {
     let mut start = shader.span.end as usize;
     for line in bytes.get(start..)?.split(|&byte| byte == b'\n') {
@@ -79,7 +79,7 @@ fn rest_after(bytes: &[u8], shader: &Extracted) -> Option<Span> {
 
 /// The error for a text with several shaders where one is needed.
 pub fn several(bytes: &[u8], shaders: &[Extracted]) -> Diagnostic {
-    /// Shaders that the message names.
+    /// Maximum number of shaders that the message names.
     const MOST_NAMED: usize = 8;
     let lines = LineIndex::new(bytes);
     let places = shaders.iter().take(MOST_NAMED);

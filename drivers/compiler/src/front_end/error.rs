@@ -14,21 +14,21 @@ pub enum InputError {
         /// The name of the front end of its language.
         language: &'static str,
     },
-    /// Bytes that are no text.
+    /// Bytes that are not text.
     #[error("the text is not UTF-8")]
     NotUtf8,
-    /// A text of the IR that is too long to be read.
-    #[error("the text has {length} bytes, {limit} are possible")]
+    /// An IR text that is too long.
+    #[error("the text has {length} bytes, at most {limit} are read")]
     IrTooLong {
         /// Its length.
         length: usize,
         /// The limit.
         limit: u64,
     },
-    /// A text with several shaders where only one can be read.
+    /// A text with several shaders where only one is accepted.
     #[error("the text has {count} shaders: {places}")]
     SeveralShaders {
-        /// How many.
+        /// The number of shaders.
         count: usize,
         /// Stages and lines.
         places: String,
@@ -40,13 +40,13 @@ pub enum InputError {
     #[error("the shader is cut off: the text has no END for it")]
     CutOff,
     /// Warning: lines between those of a shader that are not TGSI.
-    #[error("{count} line{} of the text {} no TGSI, and left out", if *count == 1 { "" } else { "s" }, if *count == 1 { "is" } else { "are" })]
+    #[error("{count} line{} of the text {} not TGSI and ignored", if *count == 1 { "" } else { "s" }, if *count == 1 { "is" } else { "are" })]
     LinesLeftOut {
-        /// How many.
+        /// The number of lines.
         count: usize,
     },
     /// Warning: text after a shader that is not TGSI.
-    #[error("what follows the shader is no TGSI, and left out")]
+    #[error("the text after the shader is not TGSI and is ignored")]
     RestLeftOut,
 }
 
@@ -62,7 +62,7 @@ impl InputError {
         RestLeftOut => "T0807" "rest-left-out",
     }
 
-    /// The error or warning at a position.
+    /// Returns the error or warning at a position.
     pub fn at(&self, span: Span) -> Diagnostic {
         let severity = match self {
             InputError::LinesLeftOut { .. } | InputError::RestLeftOut => Severity::Warning,
@@ -76,21 +76,21 @@ impl InputError {
         let finding = Diagnostic::new(severity, self.code(), span, self.to_string());
         match self {
             InputError::SeveralShaders { .. } => {
-                finding.with_hint("`tgsic extract --out-dir DIR` writes each to a file of its own")
+                finding.with_hint("`tgsic extract --out-dir DIR` writes each to its own file")
             }
             InputError::NoShader => finding.with_hint(
-                "a shader begins with a line that ends with the name of its stage (VERT, FRAG, ...), and TGSI follows",
+                "a shader begins with a line that ends with the name of its stage (VERT, FRAG, ...), followed by TGSI",
             ),
             _ => finding,
         }
     }
 
-    /// [`NoShader`](Self::NoShader) for a whole text.
+    /// Returns [`NoShader`](Self::NoShader) for a whole text.
     pub fn no_shader() -> Diagnostic {
         InputError::NoShader.at(Span::new(0, 1))
     }
 
-    /// [`NotTgsi`](Self::NotTgsi) at the first word of an input in the language of a front end.
+    /// Returns [`NotTgsi`](Self::NotTgsi) at the first word of an input in the language of a front end.
     pub fn not_tgsi(bytes: &[u8], front_end: &dyn FrontEnd) -> Diagnostic {
         let start = bytes.iter().position(|b| !b.is_ascii_whitespace()).unwrap_or(0);
         let rest = bytes.get(start..).unwrap_or_default();

@@ -66,8 +66,8 @@ impl Reader for TgsiTokens {
     }
 }
 
-/// Reads TGSI tokens: words in either byte order, or in hexadecimal as text. Zeros may follow the shader, as they do in
-/// an array that is larger.
+/// Reads TGSI tokens: words in either byte order, or in hexadecimal as text. Zeros may follow the shader, as in an array
+/// that is larger.
 ///
 /// # Errors
 /// The first word that cannot be decoded.
@@ -80,7 +80,7 @@ fn decode(bytes: &[u8], limits: &Limits) -> Result<tgsi::Shader, Box<Diagnostic>
         Ok(shader) => return Ok(shader),
         Err(error) => error,
     };
-    // The whole of an array that was larger than the shader.
+    // The input is a whole array that is larger than the shader.
     if let DecodeError::BodySize { announced, actual } = error
         && announced < actual
         && let Some((shader, rest)) = words.split_at_checked(announced)
@@ -91,7 +91,7 @@ fn decode(bytes: &[u8], limits: &Limits) -> Result<tgsi::Shader, Box<Diagnostic>
         } else {
             let finding = decode_diagnostic(&error);
             Err(Box::new(finding.with_hint(format!(
-                "the first {announced} words are a whole shader; the rest looks like what an array has behind it: \
+                "the first {announced} words are a whole shader; the rest looks like the unused end of an array: \
                  leave it out"
             ))))
         };
@@ -103,7 +103,7 @@ fn decode(bytes: &[u8], limits: &Limits) -> Result<tgsi::Shader, Box<Diagnostic>
     }
 }
 
-/// The word stands in the span, so that the message need not name it.
+/// Converts a decoding error. The span holds the word number, so it is removed from the message.
 fn decode_diagnostic(error: &DecodeError) -> Diagnostic {
     let message = error.to_string();
     let at = error.word() as u32;

@@ -1,4 +1,4 @@
-// Checks a shader and prints every finding in the manner of compilers.
+// Checks a shader and prints every finding in the format of compilers.
 //
 //   cc check.c $(pkg-config --cflags --libs tgsic) -o check && ./check shader.tgsi
 

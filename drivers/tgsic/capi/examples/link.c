@@ -1,4 +1,4 @@
-// Links the shaders of a pipeline and writes each to the standard output.
+// Links the shaders of a pipeline and writes each to standard output.
 //
 //   cc link.c $(pkg-config --cflags --libs tgsic) -o link && ./link vertex.tgsi fragment.tgsi
 

@@ -1,5 +1,5 @@
-// Transforms the corners of a triangle by a vertex shader that was compiled ahead of time, and prints them. The program
-// makes no code when it runs.
+// Transforms the corners of a triangle with a vertex shader that was compiled ahead of time, and prints them. The
+// program generates no code at run time.
 //
 //   tgsic translate --driver cpu shader.tgsi -o shader.o
 //   cc object.c shader.o $(pkg-config --cflags --libs tgsic) -o object && ./object

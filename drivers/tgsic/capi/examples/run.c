@@ -1,4 +1,4 @@
-// Transforms the corners of a triangle by a vertex shader, on the processor, and prints them.
+// Transforms the corners of a triangle with a vertex shader on the CPU, and prints them.
 //
 //   cc run.c $(pkg-config --cflags --libs tgsic) -o run && ./run
 

@@ -1,11 +1,11 @@
-// Measures the time that a translation takes, from tokens to tokens, in one process.
+// Measures the time of translations, from tokens to tokens, in one process.
 //
 //     cc -O2 -o time time.c $(pkg-config --cflags --libs tgsic)
 //     ./time nv30 shaders/*.tgsi          the profile may be `default`
 //
-// Each shader is translated six times; the first does not count, the median of the others is its time. Printed are the
-// median, the 99th percentile, the greatest and the mean over all shaders, in microseconds of processor time: with one
-// compiler for all, and with a compiler that is made for each translation and freed after it.
+// Each shader is translated six times; the first time is ignored, the median of the others is its time. The output is
+// the median, the 99th percentile, the maximum and the mean over all shaders, in microseconds of CPU time: with one
+// compiler for all, and with a compiler that is created for each translation and freed after it.
 
 #define _POSIX_C_SOURCE 200809L
 #include <stdint.h>
@@ -72,7 +72,7 @@ int main(int argc, char **argv)
         int translated = data != NULL;
         for (int round = 0; round < ROUNDS && translated; round++) {
             tgsic_result *result, *fresh_result;
-            // In turns, so that neither always finds the caches as the other left them.
+            // Alternates, so that neither variant always runs with the caches of the other.
             if (round % 2 == 0)
                 rounds[round] = of_round(&options, compiler, data, size, &result);
             fresh_rounds[round] = of_round(&options, NULL, data, size, &fresh_result);

@@ -1,4 +1,4 @@
-// Compiles a shader in TGSI, text or tokens, and writes what comes out to standard output, in the form of the input.
+// Compiles a shader in TGSI, text or tokens, and writes the result to standard output, in the form of the input.
 //
 //   cc translate.c $(pkg-config --cflags --libs tgsic) -o translate && ./translate shader.tgsi no_sqrt,one_address
 

@@ -14,18 +14,18 @@
 // Texts that Mesa 25 does not read are errors.
 #define TGSIC_FLAG_STRICT 1
 
-// Results of tgsic_translate and tgsic_link have what tgsic_result_reflection gives.
+// Results of tgsic_translate and tgsic_link have a tgsic_result_reflection.
 #define TGSIC_FLAG_REFLECT 2
 
-// limit of a tgsic_limit_use where there is no bound.
+// limit of a tgsic_limit_use without a bound.
 #define TGSIC_NO_LIMIT UINT32_MAX
 
 // In flags of tgsic_link_options: all stages see the same constant buffers, so that outputs which are constants of
-// the program become loads of the next stage.
+// the program become loads in the next stage.
 #define TGSIC_LINK_SHARED_CONSTANTS (1 << 0)
 
-// In flags of tgsic_link_options: the rasteriser may replace texture coordinates by those of point sprites, so that
-// TEXCOORD[0] to TEXCOORD[7] stay as they are.
+// In flags of tgsic_link_options: the rasteriser may replace texture coordinates by those of point sprites, so
+// that TEXCOORD[0] to TEXCOORD[7] must not change.
 #define TGSIC_LINK_POINT_SPRITES (1 << 1)
 
 // Resources: a constant buffer, by its constants.
@@ -34,7 +34,7 @@
 // Resources: a sampler.
 #define TGSIC_FILE_SAMPLER 5
 
-// Resources: a sampler view, which says what texture there must be.
+// Resources: a sampler view, which has the type of the texture.
 #define TGSIC_FILE_SAMPLER_VIEW 10
 
 // Resources: a buffer.
@@ -49,7 +49,7 @@
 // Resources: a buffer of counters.
 #define TGSIC_FILE_COUNTER 14
 
-// In uses of a resource: it is declared. The others are only used.
+// In uses of a resource: it is declared. Without this bit, it is only used.
 #define TGSIC_RESOURCE_DECLARED (1 << 0)
 
 // In uses of a resource: constants are read, textures sampled, memory loaded.
@@ -61,10 +61,10 @@
 // In uses of a resource: atomic operations occur.
 #define TGSIC_RESOURCE_ATOMIC (1 << 3)
 
-// In uses of a resource: its size, levels or samples are asked for.
+// In uses of a resource: its size, levels or samples are queried.
 #define TGSIC_RESOURCE_QUERIED (1 << 4)
 
-// In uses of a resource: an index that is computed may choose it, or a register in it.
+// In uses of a resource: a run-time index may select it, or a register in it.
 #define TGSIC_RESOURCE_INDIRECT (1 << 5)
 
 // In uses of an image: declared with WR.
@@ -148,7 +148,7 @@
 // Number of properties.
 #define TGSIC_NUM_PROPERTIES 29
 
-// Number of constant buffers that a scan looks at.
+// Number of constant buffers covered by a scan.
 #define TGSIC_NUM_CONSTANT_BUFFERS 32
 
 // In facts of a scan: KILL or KILL_IF occurs.
@@ -157,25 +157,25 @@
 // In facts of a scan: FBFETCH occurs.
 #define TGSIC_USES_FBFETCH (1 << 1)
 
-// In facts of a scan: the number of the primitive is read.
+// In facts of a scan: the primitive id is read.
 #define TGSIC_USES_PRIMITIVE_ID (1 << 2)
 
 // In facts of a scan: the facing is read.
 #define TGSIC_USES_FRONT_FACE (1 << 3)
 
-// In facts of a scan: the number of the instance is read.
+// In facts of a scan: the instance id is read.
 #define TGSIC_USES_INSTANCE_ID (1 << 4)
 
-// In facts of a scan: the number of the vertex is read.
+// In facts of a scan: the vertex id is read.
 #define TGSIC_USES_VERTEX_ID (1 << 5)
 
-// In facts of a scan: the number of the vertex without its base is read.
+// In facts of a scan: the vertex id without its base is read.
 #define TGSIC_USES_VERTEX_ID_NO_BASE (1 << 6)
 
 // In facts of a scan: the base vertex is read.
 #define TGSIC_USES_BASE_VERTEX (1 << 7)
 
-// In facts of a scan: the number of the invocation is read.
+// In facts of a scan: the invocation id is read.
 #define TGSIC_USES_INVOCATION_ID (1 << 8)
 
 // In facts of a scan: the size of the grid is read.
@@ -208,7 +208,7 @@
 // In facts of a scan: the layer is written.
 #define TGSIC_WRITES_LAYER (1 << 18)
 
-// In facts of a scan: the number of the viewport is written.
+// In facts of a scan: the viewport index is written.
 #define TGSIC_WRITES_VIEWPORT_INDEX (1 << 19)
 
 // In facts of a scan: a buffer or image is written, or an atomic operation occurs.
@@ -238,15 +238,15 @@ typedef enum {
   TGSIC_ERROR_INTERNAL = 3,
 } tgsic_status;
 
-// Forms of code. Those of shaders that are passed in are told apart by content.
+// Forms of code. The form of shaders that are passed in is detected from their content.
 typedef enum {
-  // For options: the form of the input if that is TGSI, else text.
+  // For options: the form of the input if that is TGSI, otherwise text.
   TGSIC_FORM_DEFAULT = 0,
   // TGSI as text.
   TGSIC_FORM_TEXT = 1,
-  // TGSI as tokens: words of 32 bits in the order of bytes of the processor.
+  // TGSI as tokens: 32-bit words in native byte order.
   TGSIC_FORM_TOKENS = 2,
-  // Code of a driver whose code is not TGSI.
+  // Code of a driver that does not emit TGSI.
   TGSIC_FORM_CODE = 3,
 } tgsic_form;
 
@@ -254,7 +254,7 @@ typedef enum {
 typedef enum {
   // The same as TGSIC_LEVEL_ALL.
   TGSIC_LEVEL_DEFAULT = 0,
-  // Only lower to what the target has.
+  // Only lower to forms that the target supports.
   TGSIC_LEVEL_LOWER = 1,
   // Nothing that can increase the code size.
   TGSIC_LEVEL_NO_GROWTH = 2,
@@ -262,28 +262,27 @@ typedef enum {
   TGSIC_LEVEL_ALL = 3,
 } tgsic_level;
 
-// A compiler. It does not change after it was made; any number of threads may use it at the same time.
+// A compiler. It is immutable; any number of threads may use it at the same time.
 typedef struct tgsic_compiler tgsic_compiler;
 
-// A shader in an object file, which the driver cpu writes with a header that declares it: machine code that was made
-// ahead of time, and the rest of the shader. Nothing in it is for programs to see.
+// A shader in an object file, which the driver cpu writes with a header that declares it: machine code compiled
+// ahead of time, and the rest of the shader. It is opaque to programs.
 typedef struct tgsic_object tgsic_object;
 
-// A shader that was compiled to be run. It does not change after it was made; any number of threads may run it at the
-// same time.
+// A shader compiled for running. It is immutable; any number of threads may run it at the same time.
 typedef struct tgsic_program tgsic_program;
 
-// The result of a call: its status, the findings, and what was made. It belongs to the caller and does not refer to
-// the compiler or to what was passed in. Any number of threads may read it; one frees it when all are done.
+// The result of a call: its status, the findings, and the data. It belongs to the caller and does not refer to the
+// compiler or to the arguments. Any number of threads may read it; one of them frees it when all have finished.
 typedef struct tgsic_result tgsic_result;
 
 // Threads that run shaders. Any number of threads may pass work to them at the same time.
 typedef struct tgsic_threads tgsic_threads;
 
-// Shaders of a host, and of all contexts in it: equal texts are translated once.
+// Translations for a host and all of its contexts: equal texts are translated once.
 typedef struct tgsic_virgl tgsic_virgl;
 
-// Shaders of a context of the renderer: what comes in several buffers is held until it is whole.
+// The shaders of a context of the renderer. A shader that comes in several buffers is held until it is complete.
 typedef struct tgsic_virgl_context tgsic_virgl_context;
 
 // A limit and its value. tgsic limits lists the names.
@@ -294,12 +293,12 @@ typedef struct {
   uint64_t value;
 } tgsic_limit;
 
-// Allocates memory that is aligned for any type, as malloc does. NULL if there is none.
+// Allocates memory that is aligned for any type, as malloc does. Returns NULL if there is no memory.
 typedef void *(*tgsic_allocate_function)(void *user, size_t size);
 
 // Allocates the memory that tgsic_result_copy returns.
 //
-// The function may be called from each thread that uses the compiler, at the same time. All zero stands for malloc.
+// The function may be called from each thread that uses the compiler, at the same time. All zero means malloc.
 typedef struct {
   // The function; NULL for malloc.
   tgsic_allocate_function allocate;
@@ -307,7 +306,7 @@ typedef struct {
   void *user;
 } tgsic_allocator;
 
-// Options of a compiler. Zero is the default of each field but the first.
+// Options of a compiler. Zero is the default of each field except the first.
 typedef struct {
   // sizeof(tgsic_options).
   size_t size;
@@ -317,37 +316,37 @@ typedef struct {
   const char *target;
   // Names of options of the driver, separated by commas; NULL for none.
   const char *driver_options;
-  // Limits that differ from their defaults; NULL if there are none.
+  // Limits that differ from their defaults; NULL for none.
   const tgsic_limit *limits;
   // Number of limits.
   size_t num_limits;
   // A tgsic_level.
   uint32_t level;
-  // The tgsic_form of TGSI that is made.
+  // The tgsic_form of emitted TGSI.
   uint32_t form;
   // Flags: TGSIC_FLAG_....
   uint32_t flags;
-  // Instructions beyond which a shader is not optimised, only lowered; 0 for no bound.
+  // Shaders with more instructions are not optimised, only lowered; 0 for no bound.
   uint32_t budget_instructions;
-  // Allocates what tgsic_result_copy returns.
+  // Allocates the memory that tgsic_result_copy returns.
   tgsic_allocator allocator;
-  // Microseconds after which the optimiser stops, at the end of the round under way; 0 for no bound.
+  // Microseconds after which the optimiser stops, at the end of the current round; 0 for no bound.
   uint64_t budget_microseconds;
 } tgsic_options;
 
-// What a shader uses of one limit of the target.
+// A shader's use of one limit of the target.
 typedef struct {
   // sizeof(tgsic_limit_use), to be set by the caller.
   size_t size;
-  // How many the translation uses.
+  // The amount that the translation uses.
   uint32_t used;
-  // How many the shader would use as it is; 0 if it was not TGSI.
+  // The amount that the source would use; 0 if it was not TGSI.
   uint32_t used_as_is;
-  // How many there are, or TGSIC_NO_LIMIT.
+  // The amount available, or TGSIC_NO_LIMIT.
   uint32_t limit;
   // 1 if the use or the limit is an estimate.
   uint32_t is_estimate;
-  // Where the translation first exceeds the limit: bytes from the start of its text. 0 if it does not.
+  // The first excess: bytes from the start of the translation's text. 0 if the limit is not exceeded.
   uint32_t offset;
   // Length in bytes; 0 likewise.
   uint32_t length;
@@ -357,30 +356,30 @@ typedef struct {
   uint32_t column;
   // A name that stays the same in later versions: alu-instructions.
   const char *name;
-  // What is counted: ALU instructions.
+  // The display name: ALU instructions.
   const char *about;
-  // What the driver of the target does with a shader that uses more; empty if there is nothing to say.
+  // The reaction of the target's driver to a shader that uses more; empty without a description.
   const char *beyond;
-  // Where the figure comes from.
+  // The source of the figure.
   const char *source;
-  // What the driver does not take, such as an opcode; NULL if it is a number that is exceeded.
+  // The unsupported construct, such as an opcode; NULL if an amount is exceeded.
   const char *what;
 } tgsic_limit_use;
 
 // A shader that is passed in: TGSI text, TGSI tokens or IR text.
 typedef struct {
-  // Where it stands.
+  // The data.
   const void *data;
   // Number of bytes.
   size_t size;
 } tgsic_shader;
 
-// Options of linking. Zero is the default of each field but the first.
+// Options of linking. Zero is the default of each field except the first.
 typedef struct {
   // sizeof(tgsic_link_options).
   size_t size;
-  // Output registers of the last stage before the rasteriser that somebody else reads, such as stream output: they
-  // stay as they are.
+  // Output registers of the last stage before the rasteriser that are read by other consumers, such as stream
+  // output: they are not changed.
   const uint32_t *kept;
   // Number of these registers.
   size_t num_kept;
@@ -390,39 +389,39 @@ typedef struct {
   uint32_t reserved;
 } tgsic_link_options;
 
-// What linking changed between a shader and the next.
+// The changes that linking made between a shader and the next.
 typedef struct {
   // sizeof(tgsic_link_report), to be set by the caller.
   size_t size;
-  // The number of the shader that writes, in the order in which they were given.
+  // The index of the shader that writes, in the order of the arguments.
   uint32_t producer;
-  // The number of the shader that reads.
+  // The index of the shader that reads.
   uint32_t consumer;
   // Components of outputs that are no longer written.
   uint32_t removed;
-  // Components of inputs that became zero, because nobody writes them.
+  // Components of inputs that became zero, because they are not written.
   uint32_t zeros;
   // Components of inputs that became constants of the reader.
   uint32_t constants;
-  // Components of inputs that the reader loads from constant buffers itself.
+  // Components of inputs that the reader now loads from constant buffers itself.
   uint32_t uniforms;
   // Components of inputs that are equal to others.
   uint32_t duplicates;
-  // Slots between the stages that were read before.
+  // Slots between the stages that were read before linking.
   uint32_t slots_before;
-  // Slots between the stages that are read now.
+  // Slots between the stages that are read after linking.
   uint32_t slots_after;
   // Must not be used.
   uint32_t reserved;
 } tgsic_link_report;
 
-// Something that a shader has bound to it.
+// A resource bound to a shader.
 typedef struct {
   // sizeof(tgsic_resource), to be set by the caller.
   size_t size;
-  // What it is: TGSIC_FILE_....
+  // The kind of resource: TGSIC_FILE_....
   uint32_t file;
-  // The number at which it is bound.
+  // The binding number.
   uint32_t binding;
   // Bits TGSIC_RESOURCE_....
   uint32_t uses;
@@ -430,22 +429,22 @@ typedef struct {
   uint32_t target;
   // The return types of a view, per component.
   uint32_t return_types[4];
-  // The format of an image, a number of enum pipe_format; 0 if there is none.
+  // The format of an image, a number of enum pipe_format; 0 for none.
   uint32_t format;
-  // The first constant or counter that is declared; 0 in other files.
+  // The first declared constant or counter; 0 in other files.
   uint32_t first_declared;
-  // Constants or counters from the first to the last that is declared; 0 in other files.
+  // Constants or counters from the first to the last declared one; 0 in other files.
   uint32_t num_declared;
-  // The first constant or counter that instructions name; 0 in other files.
+  // The first constant or counter that instructions use; 0 in other files.
   uint32_t first_used;
-  // Constants or counters from the first to the last that instructions name: all that are declared, if they are chosen
-  // by an index that is computed. 0 in other files.
+  // Constants or counters from the first to the last that instructions use: all declared ones, with a run-time
+  // index. 0 in other files.
   uint32_t num_used;
   // Must not be used.
   uint32_t reserved;
 } tgsic_resource;
 
-// Something that was found in a shader.
+// A finding about a shader.
 typedef struct {
   // sizeof(tgsic_finding), to be set by the caller.
   size_t size;
@@ -453,9 +452,9 @@ typedef struct {
   uint32_t is_error;
   // The position: bytes from the start of a text, or words from the start of tokens.
   uint32_t offset;
-  // Length in bytes or words. 0 if the position is not known.
+  // Length in bytes or words. 0 if the position is unknown.
   uint32_t length;
-  // The line, from 1; 0 for tokens and where the position is not known.
+  // The line, from 1; 0 for tokens and if the position is unknown.
   uint32_t line;
   // The column in bytes, from 1; 0 likewise.
   uint32_t column;
@@ -467,27 +466,27 @@ typedef struct {
   const char *name;
   // The message, without position and full stop.
   const char *message;
-  // The remedy; NULL if there is none to name.
+  // The remedy; NULL for none.
   const char *hint;
 } tgsic_finding;
 
-// Sizes of a shader and of what was made of it. Those before are 0 if the shader was not TGSI.
+// Sizes of a shader and of its code. Those before are 0 if the shader was not TGSI.
 typedef struct {
   // sizeof(tgsic_sizes), to be set by the caller.
   size_t size;
-  // Instructions of the shader that was passed in.
+  // Instructions of the source.
   uint32_t instructions_before;
-  // Instructions of the code that was made.
+  // Instructions of the code.
   uint32_t instructions_after;
-  // Temporaries of the shader that was passed in.
+  // Temporaries of the source.
   uint32_t temporaries_before;
-  // Temporaries of the code that was made.
+  // Temporaries of the code.
   uint32_t temporaries_after;
-  // Immediates of the shader that was passed in.
+  // Immediates of the source.
   uint32_t immediates_before;
-  // Immediates of the code that was made.
+  // Immediates of the code.
   uint32_t immediates_after;
-  // The tgsic_level at which it was optimised: lower than that of the options once the budget is spent.
+  // The tgsic_level at which it was optimised: lower than that of the options if the budget was spent.
   uint32_t level;
   // Must not be used.
   uint32_t reserved;
@@ -505,11 +504,11 @@ typedef struct {
   uint32_t num_temporaries;
   // Immediates.
   uint32_t num_immediates;
-  // Inputs: the highest and one.
+  // Inputs: the highest number plus one.
   uint32_t num_inputs;
-  // Outputs: the highest and one.
+  // Outputs: the highest number plus one.
   uint32_t num_outputs;
-  // System values: the highest and one.
+  // System values: the highest number plus one.
   uint32_t num_system_values;
   // Values of NUM_CLIPDIST_ENABLED.
   uint32_t num_clip_distances;
@@ -529,7 +528,7 @@ typedef struct {
   uint32_t constant_buffers;
   // A bit per file that is addressed by an indirect index.
   uint32_t indirect_files;
-  // A bit per file whose buffer or vertex is chosen by an indirect index.
+  // A bit per file with a buffer or vertex that is selected by an indirect index.
   uint32_t dimension_indirect_files;
   // Must not be used.
   uint32_t reserved;
@@ -539,9 +538,9 @@ typedef struct {
   uint64_t facts;
   // Declared registers per file.
   uint32_t file_count[TGSIC_NUM_FILES];
-  // The highest declared register per file, -1 if there is none.
+  // The highest declared register per file, -1 without any.
   int32_t file_max[TGSIC_NUM_FILES];
-  // The highest declared constant per buffer, -1 if there is none.
+  // The highest declared constant per buffer, -1 without any.
   int32_t constants_max[TGSIC_NUM_CONSTANT_BUFFERS];
   // The value of each property, 0 for those that are absent.
   uint32_t properties[TGSIC_NUM_PROPERTIES];
@@ -553,9 +552,9 @@ typedef struct {
   size_t size;
   // The semantic.
   uint32_t semantic;
-  // Number among those of that semantic.
+  // The index among those with this semantic.
   uint32_t semantic_index;
-  // A bit per component: of inputs those that are read, of outputs those that are declared.
+  // A bit per component: of inputs, the read ones; of outputs, the declared ones.
   uint32_t usage_mask;
   // Interpolation of an input.
   uint32_t interpolation;
@@ -565,7 +564,7 @@ typedef struct {
   uint32_t streams;
 } tgsic_register;
 
-// What a program is.
+// Facts about a program.
 typedef struct {
   // sizeof(tgsic_program_info), to be set by the caller.
   size_t size;
@@ -573,15 +572,15 @@ typedef struct {
   uint32_t stage;
   // Number of output registers.
   uint32_t num_outputs;
-  // Invocations of a workgroup in each dimension, if the shader says so; else 0.
+  // Invocations of a workgroup in each dimension, if the shader specifies them; otherwise 0.
   uint32_t workgroup[3];
-  // 1 if runs may change buffers, counters or images: then invocations of a call are run one block after the other.
+  // 1 if runs may change buffers, counters or images: the blocks of invocations of a call then run in sequence.
   uint32_t writes_memory;
 } tgsic_program_info;
 
 // Memory that is read.
 typedef struct {
-  // Where it begins. It need not be aligned.
+  // The start. It need not be aligned.
   const void *data;
   // Number of bytes.
   size_t size;
@@ -589,24 +588,24 @@ typedef struct {
 
 // Memory that is read and written.
 typedef struct {
-  // Where it begins. It need not be aligned.
+  // The start. It need not be aligned.
   void *data;
   // Number of bytes.
   size_t size;
 } tgsic_memory;
 
-// A system value, such as the number of the instance.
+// A system value, such as the instance index.
 typedef struct {
-  // Which: the number of its semantic in TGSI, as a scan gives it.
+  // The number of its semantic in TGSI, as in a scan.
   uint32_t semantic;
   // Number of components, 1 to 4.
   uint32_t num_components;
-  // Its components for each invocation, one invocation behind the other, in words of 32 bits; or its components
-  // once, if it is the same in all. Booleans are 0 or all ones.
+  // Its components for each invocation, invocations in sequence, as 32-bit words; or its components once, if it is
+  // the same in all. Booleans are 0 or all ones.
   tgsic_bytes words;
 } tgsic_system_value;
 
-// A lookup by the four lanes of a quad. Words are floats, but for the coordinates and the level of a fetch.
+// A lookup by the four lanes of a quad. Words are floats, except the coordinates and the level of a fetch.
 typedef struct {
   // sizeof(tgsic_texture_request).
   size_t size;
@@ -614,7 +613,7 @@ typedef struct {
   uint32_t texture;
   // The number of the sampler.
   uint32_t sampler;
-  // What is looked up: TGSIC_LOOKUP_....
+  // The kind of lookup: TGSIC_LOOKUP_....
   uint32_t lookup;
   // The component of a gather.
   uint32_t component;
@@ -624,9 +623,9 @@ typedef struct {
   uint32_t is_array;
   // 1 if the result is a comparison with comparator.
   uint32_t is_shadow;
-  // 1 if each texel of a gather has an offset of its own, in gather_offsets.
+  // 1 if each texel of a gather has its own offset, in gather_offsets.
   uint32_t has_gather_offsets;
-  // Coordinates by component and lane, the layer last; projection is done.
+  // Coordinates by component and lane, the layer last, after projection.
   uint32_t coordinate[4][4];
   // Reference value by lane.
   uint32_t comparator[4];
@@ -646,7 +645,7 @@ typedef struct {
 // Looks up texels: writes the result by component and lane.
 typedef void (*tgsic_texture_function)(void *user, const tgsic_texture_request *request, uint32_t (*result)[4]);
 
-// Sizes of a texture or image at a level. Layers stand behind the last dimension.
+// Sizes of a texture or image at a level. Layers follow the last dimension.
 typedef struct {
   // Width.
   uint32_t width;
@@ -660,7 +659,7 @@ typedef struct {
   uint32_t samples;
 } tgsic_texture_size;
 
-// Says how large a texture is at a level, or an image (whose level is 0). The size is 0 before.
+// Returns the size of a texture at a level, or of an image (at level 0). The size is initialised to 0.
 typedef void (*tgsic_size_function)(void *user,
                                     uint32_t unit,
                                     uint32_t level,
@@ -688,11 +687,11 @@ typedef void (*tgsic_load_function)(void *user, const tgsic_texel *texel, uint32
 // Stores a texel of an image, four words.
 typedef void (*tgsic_store_function)(void *user, const tgsic_texel *texel, const uint32_t *words);
 
-// The number of the texture or image that a handle stands for.
+// Returns the number of the texture or image for a handle.
 typedef uint32_t (*tgsic_handle_function)(void *user, uint64_t handle);
 
 // Textures and images. The functions are called from the threads that run the shader, several at the same time. They
-// must return: no longjmp, no exceptions of C++. Without a function, reads give 0 and stores do nothing.
+// must return: no longjmp, no C++ exceptions. Without a function, reads give 0 and stores do nothing.
 typedef struct {
   // sizeof(tgsic_resources).
   size_t size;
@@ -700,20 +699,20 @@ typedef struct {
   void *user;
   // Looks up texels.
   tgsic_texture_function texture;
-  // Says how large a texture is.
+  // Returns the size of a texture.
   tgsic_size_function texture_size;
   // Reads a texel of an image.
   tgsic_load_function image_load;
   // Stores a texel of an image.
   tgsic_store_function image_store;
-  // Says how large an image is.
+  // Returns the size of an image.
   tgsic_size_function image_size;
-  // Says what a handle stands for; without the function, it is the number itself.
+  // Converts a handle to a number; without the function, the handle is the number.
   tgsic_handle_function unit_of_handle;
 } tgsic_resources;
 
-// What a run reads and writes. Zero is the default of each field but the first: what is not there reads as 0, and what
-// is written there is dropped. A register has four words of 32 bits, in the order of bytes of the processor.
+// Inputs and outputs of a run. Zero is the default of each field except the first: missing memory reads as 0, and
+// writes to it are dropped. A register has four 32-bit words, in native byte order.
 typedef struct {
   // sizeof(tgsic_run).
   size_t size;
@@ -722,8 +721,8 @@ typedef struct {
   size_t count;
   // Registers of an invocation in inputs.
   size_t num_inputs;
-  // Input registers: all of the first invocation, then all of the second, and so on. Those of fragments are
-  // interpolated already.
+  // Input registers: all of the first invocation, then all of the second, and so on. Those of fragments are already
+  // interpolated.
   tgsic_bytes inputs;
   // Registers of an invocation in outputs.
   size_t num_outputs;
@@ -739,11 +738,11 @@ typedef struct {
   const tgsic_bytes *constants;
   // Number of constant buffers.
   size_t num_constants;
-  // Buffers, by number. After an error they are as they were.
+  // Buffers, by number. After an error they are unchanged.
   const tgsic_memory *buffers;
   // Number of buffers.
   size_t num_buffers;
-  // Buffers of counters, by number. After an error they are as they were.
+  // Buffers of counters, by number. After an error they are unchanged.
   const tgsic_memory *counters;
   // Number of buffers of counters.
   size_t num_counters;
@@ -751,42 +750,42 @@ typedef struct {
   size_t shared_size;
   // Registers of a vertex in vertices.
   size_t num_vertex_inputs;
-  // Inputs of tessellation evaluation that have a vertex index: all registers of the first vertex of the patch, then
-  // all of the second, and so on. The invocations of a call are of one patch.
+  // Inputs of tessellation evaluation with a vertex index: all registers of the first vertex of the patch, then all
+  // of the second, and so on. The invocations of a call belong to one patch.
   tgsic_bytes vertices;
-  // A byte for each fragment: not 0 if it is a helper invocation from the start, whose writes to memory are dropped.
+  // A byte for each fragment: not 0 for a helper invocation from the start. Its writes to memory are dropped.
   tgsic_bytes helpers;
   // Registers of a fragment in framebuffer.
   size_t num_framebuffer;
-  // Colours that the framebuffer has before: all registers of the first fragment, then all of the second, and so on.
+  // Initial colours of the framebuffer: all registers of the first fragment, then all of the second, and so on.
   tgsic_bytes framebuffer;
-  // Textures and images; NULL if there are none.
+  // Textures and images; NULL for none.
   const tgsic_resources *resources;
-  // Operations after which a block of invocations is given up as endless; 0 for the default.
+  // Operations after which a block of invocations is stopped as endless; 0 for the default.
   uint64_t max_steps;
-  // Bytes that the values of a block of invocations may take; 0 for the default.
+  // Maximum size of the values of a block of invocations in bytes; 0 for the default.
   uint64_t max_memory;
 } tgsic_run;
 
-// What was made of the shaders of a context.
+// Totals of the shaders of a context.
 typedef struct {
   // sizeof(tgsic_virgl_totals), to be set by the caller.
   size_t size;
   // Shaders seen.
   uint64_t shaders;
-  // Shaders that have fewer instructions now.
+  // Shaders with a shorter translation.
   uint64_t shorter;
-  // Shaders that have as many.
+  // Shaders with a translation of equal length.
   uint64_t equal;
-  // Shaders that have more.
+  // Shaders with a longer translation.
   uint64_t longer;
-  // Shaders that stay as they came, because there is no translation.
+  // Shaders without a translation, which are unchanged.
   uint64_t failed;
-  // Instructions of those with a translation, before.
+  // Instructions of all shaders with a translation, before it.
   uint64_t instructions_before;
-  // Instructions after.
+  // Instructions of their translations.
   uint64_t instructions_after;
-  // The time that translation took.
+  // The time taken by translation.
   uint64_t microseconds;
 } tgsic_virgl_totals;
 
@@ -796,13 +795,13 @@ extern "C" {
 
 extern void *malloc(size_t size);
 
-// Makes a compiler. options may be NULL: then all have their default.
+// Creates a compiler. options may be NULL: then all have their default.
 //
-// Returns NULL if the options are wrong. *error is then a result that says why, for the caller to free; otherwise it
-// is NULL. error may be NULL.
+// Returns NULL if the options are wrong. *error is then a result with the reason, for the caller to free; otherwise
+// it is NULL. error may be NULL.
 tgsic_compiler *tgsic_compiler_new(const tgsic_options *options, tgsic_result **error);
 
-// Frees a compiler. Its results stay. NULL is ignored.
+// Frees a compiler. Its results stay valid. NULL is ignored.
 void tgsic_compiler_free(tgsic_compiler *compiler);
 
 // Compiles a shader: TGSI text, TGSI tokens or IR text of size bytes. Never NULL.
@@ -810,7 +809,7 @@ void tgsic_compiler_free(tgsic_compiler *compiler);
 // The result has the code, the sizes before and after, and the warnings; or the errors.
 tgsic_result *tgsic_translate(const tgsic_compiler *compiler, const void *shader, size_t size);
 
-// Checks a shader for everything that a driver may rely on, and for code without effect. Never NULL.
+// Checks a shader for everything that a driver may rely on, and reports code without effect. Never NULL.
 //
 // The result has the findings. Its status is TGSIC_OK if none of them is an error.
 tgsic_result *tgsic_check(const tgsic_compiler *compiler, const void *shader, size_t size);
@@ -822,119 +821,120 @@ tgsic_result *tgsic_convert(const tgsic_compiler *compiler, const void *shader, 
 // Scans TGSI: the result has a tgsic_scan_info, registers, resources, and the scan as JSON. Never NULL.
 tgsic_result *tgsic_scan(const tgsic_compiler *compiler, const void *shader, size_t size);
 
-// Says whether a shader fits the target: translates it as tgsic_translate does, and counts what the driver of the
-// target would use for the translation. Never NULL.
+// Checks whether a shader fits the target: translates it as tgsic_translate does, and counts how much of each limit
+// the target's driver would use for the translation. Never NULL.
 //
-// The result has the limits and what is used of them, also as JSON (the keys of tgsic fit --json, but for the file).
-// Its status is TGSIC_ERROR_SHADER if a limit is exceeded; unlike other errors, that leaves the limits and the JSON
-// in the result. Positions of findings and limits are those in the text of the translation.
+// The result has the limits and their use, also as JSON (the keys of tgsic fit --json, except the file). Its status
+// is TGSIC_ERROR_SHADER if a limit is exceeded; unlike for other errors, the result then still has the limits and
+// the JSON. Positions of findings and limits are those in the text of the translation.
 tgsic_result *tgsic_fit(const tgsic_compiler *compiler, const void *shader, size_t size);
 
-// The number of limits of the target that a result of tgsic_fit has.
+// Returns the number of limits of the target in a result of tgsic_fit.
 size_t tgsic_result_num_limits(const tgsic_result *result);
 
-// Fills in a limit and what the shader uses of it, counted from 0. Its strings live as long as the result. Returns 1,
-// or 0 if there is no such limit or size is not set.
+// Fills in a limit and its use by the shader, counted from 0. Its strings live as long as the result. Returns 1, or 0
+// if there is no such limit or size is not set.
 int tgsic_result_limit(const tgsic_result *result, size_t index, tgsic_limit_use *limit);
 
-// Compiles the shaders of a pipeline together: two or more, of different stages, in any order. What a stage writes and
-// the next does not read goes, with all that only that needed; constants and copies move into the reader; what is left
-// between each pair gets the same slots on both sides, without gaps. Never NULL.
+// Compiles the shaders of a pipeline together: two or more, of different stages, in any order. Outputs that the next
+// stage does not read are removed, with the code that computed them; constants and copies move into the reader; the
+// remaining slots between each pair are numbered equally on both sides, without gaps. Never NULL.
 //
-// The result says how it went, and has what tgsic_result_link gives. results[n] is set to the result of shader n
+// The result has the status, and the changes for tgsic_result_link. results[n] is set to the result of shader n
 // (never NULL), for the caller to free: its code, sizes and warnings; or its errors; or, if it has none itself, the
 // error that the pipeline was not linked. results may be NULL if only the first error is of interest. More than 16
-// shaders are refused, and results stays as it is.
+// shaders are rejected, and results stays unchanged.
 //
-// The status is TGSIC_ERROR_ARGUMENT if the stages do not follow each other, or if the target must keep the interface
-// of a shader (virgl).
+// The status is TGSIC_ERROR_ARGUMENT if the stages cannot follow each other, or if the target must keep the
+// interface of a shader (virgl).
 tgsic_result *tgsic_link(const tgsic_compiler *compiler,
                          const tgsic_shader *shaders,
                          size_t num_shaders,
                          const tgsic_link_options *options,
                          tgsic_result **results);
 
-// The number of pairs of stages that were linked.
+// Returns the number of pairs of stages that were linked.
 size_t tgsic_result_num_links(const tgsic_result *result);
 
-// Fills in what linking changed between a stage and the next, counted from 0 in the order of the pipeline. Returns 1,
-// or 0 if there is no such pair or size is not set.
+// Fills in the changes between a stage and the next, counted from 0 in the order of the pipeline. Returns 1, or 0 if
+// there is no such pair or size is not set.
 int tgsic_result_link(const tgsic_result *result, size_t index, tgsic_link_report *report);
 
-// The number of resources that a scan found.
+// Returns the number of resources that a scan found.
 size_t tgsic_result_num_resources(const tgsic_result *result);
 
-// Fills in a resource that a scan found, counted from 0, by file and number. Returns 1, or 0 if there is none, the
-// result is not that of a scan or size is not set.
+// Fills in a resource that a scan found, counted from 0, by file and number. Returns 1, or 0 if there is no such
+// resource, the result is not that of a scan or size is not set.
 int tgsic_result_resource(const tgsic_result *result, size_t index, tgsic_resource *target);
 
-// The status of a result. NULL has TGSIC_ERROR_ARGUMENT.
+// Returns the status of a result. NULL has TGSIC_ERROR_ARGUMENT.
 tgsic_status tgsic_result_status(const tgsic_result *result);
 
-// The first error in one line, for logs; empty if there is none. Never NULL. It lives as long as the result.
+// Returns the first error in one line, for logs; an empty string without an error. Never NULL. It lives as long as the
+// result.
 const char *tgsic_result_message(const tgsic_result *result);
 
-// The form of the data of a result: a tgsic_form, 0 if there is none.
+// Returns the form of the data of a result: a tgsic_form, 0 without data.
 uint32_t tgsic_result_form(const tgsic_result *result);
 
-// The data of a result: tokens (aligned for words of 32 bits), text, code of a driver, or JSON of a scan or of what a
-// shader uses; NULL if there is none. *size is set to the number of bytes, unless size is NULL. Text has a NUL at
-// the end that is not counted. The data lives as long as the result.
+// Returns the data of a result: tokens (aligned for 32-bit words), text, code of a driver, or JSON of a scan or of a
+// fit; NULL without data. *size is set to the number of bytes, unless size is NULL. Text ends with a NUL that is
+// not counted. The data lives as long as the result.
 const void *tgsic_result_data(const tgsic_result *result, size_t *size);
 
-// A copy of the data of a result that is the caller's, from the allocator in the options (malloc by default, then to be
-// freed by free); text with its NUL. NULL if there is no data or no memory. *size is set as by
+// Returns a copy of the data of a result that belongs to the caller, from the allocator in the options (by default
+// malloc, to be freed by free); text with its NUL. NULL without data or memory. *size is set as by
 // tgsic_result_data.
-void *tgsic_result_copy(const tgsic_result *result,
-                        size_t *size);
+void *tgsic_result_copy(const tgsic_result *result, size_t *size);
 
-// The number of findings of a result, errors and warnings.
+// Returns the number of findings of a result, errors and warnings.
 size_t tgsic_result_num_findings(const tgsic_result *result);
 
 // Fills in a finding, counted from 0. Its strings live as long as the result. Returns 1, or 0 if there is no such
 // finding or size is not set.
 int tgsic_result_finding(const tgsic_result *result, size_t index, tgsic_finding *finding);
 
-// Fills in the sizes of a shader that was translated. Returns 1, or 0 if size is not set.
+// Fills in the sizes of a translated shader. Returns 1, or 0 if size is not set.
 int tgsic_result_sizes(const tgsic_result *result, tgsic_sizes *sizes);
 
-// What the driver assigned to inputs, outputs and resources of a shader that was translated or linked, as an object of
-// JSON: the keys of tgsic translate --reflect, but for the file. NULL if the compiler was made without
+// Returns the driver's assignments for inputs, outputs and resources of a translated or linked shader, as a JSON
+// object: the keys of tgsic translate --reflect, except the file. NULL if the compiler was created without
 // TGSIC_FLAG_REFLECT, or if the driver assigns nothing. It lives as long as the result.
 const char *tgsic_result_reflection(const tgsic_result *result);
 
-// Fills in what a scan found. Returns 1, or 0 if the result is not that of a scan or size is not set.
+// Fills in the facts found by a scan. Returns 1, or 0 if the result is not that of a scan or size is not set.
 int tgsic_result_scan(const tgsic_result *result, tgsic_scan_info *info);
 
-// Fills in what a scan found about a register of file: TGSIC_FILE_INPUT, TGSIC_FILE_OUTPUT or
-// TGSIC_FILE_SYSTEM_VALUE. Returns 1, or 0 if there is none, the result is not that of a scan or size is not set.
+// Fills in the facts about a register of file found by a scan: TGSIC_FILE_INPUT, TGSIC_FILE_OUTPUT or
+// TGSIC_FILE_SYSTEM_VALUE. Returns 1, or 0 if there is no such register, the result is not that of a scan or size
+// is not set.
 int tgsic_result_register(const tgsic_result *result, uint32_t file, size_t index, tgsic_register *target);
 
 // Frees a result, with its strings and data. NULL is ignored.
 void tgsic_result_free(tgsic_result *result);
 
-// Makes a program of a vertex, tessellation evaluation, fragment or compute shader: TGSI text, TGSI tokens or IR text.
-// The compiler must be one of the driver cpu; the program does not refer to it.
+// Creates a program from a vertex, tessellation evaluation, fragment or compute shader: TGSI text, TGSI tokens or IR
+// text. The driver of the compiler must be cpu; the program does not refer to the compiler.
 //
-// Returns NULL if the shader has errors, or if the library was built without what runs shaders. *error is then a
-// result that says why, for the caller to free; otherwise it is NULL. error may be NULL.
+// Returns NULL if the shader has errors, or if the library was built without support for running. *error is then a
+// result with the reason, for the caller to free; otherwise it is NULL. error may be NULL.
 tgsic_program *tgsic_program_new(const tgsic_compiler *compiler, const void *shader, size_t size, tgsic_result **error);
 
-// Makes a program of a shader in an object file that is part of this process: linked into it, or loaded. No code is
-// made, so this works where memory cannot be made executable, in builds that make no machine code, and takes no longer
-// than reading the shader. Code and library must be of one version. The object must stay for as long as the program.
+// Creates a program from a shader in an object file that is part of this process: linked into it, or loaded. No code
+// is generated, so this works without executable memory and in builds without machine code, and takes no longer than
+// reading the shader. Code and library must have the same version. The object must outlive the program.
 //
-// Returns NULL if it is an object of another version, or changed, if the processor lacks what its code needs, if the
-// library does not run shaders of its stage, or none at all; *error as for tgsic_program_new.
+// Returns NULL if the object has another version or was changed, if the CPU lacks features that its code needs, or if
+// the library cannot run shaders of its stage, or any; *error as for tgsic_program_new.
 tgsic_program *tgsic_program_from_object(const tgsic_object *object, tgsic_result **error);
 
-// Fills in what a program is. Returns 1, or 0 if the program is NULL or size is not set.
+// Fills in facts about a program. Returns 1, or 0 if the program is NULL or size is not set.
 int tgsic_program_get_info(const tgsic_program *program, tgsic_program_info *info);
 
 // Frees a program. NULL is ignored.
 void tgsic_program_free(tgsic_program *program);
 
-// Starts threads that run shaders; 0 for as many as the process has processors.
+// Starts threads that run shaders; 0 for as many as the process has CPUs.
 //
 // Returns NULL if they cannot be started; *error as for tgsic_program_new.
 tgsic_threads *tgsic_threads_new(size_t count, tgsic_result **error);
@@ -942,64 +942,62 @@ tgsic_threads *tgsic_threads_new(size_t count, tgsic_result **error);
 // Ends threads. NULL is ignored.
 void tgsic_threads_free(tgsic_threads *threads);
 
-// Runs a vertex or tessellation evaluation shader. Never NULL: the result says how it went.
+// Runs a vertex or tessellation evaluation shader. Never NULL: the result has the status.
 //
 // The work is done by threads, or by a thread that is started for the call if that is NULL; the function returns
-// when all is done. Memory that is written must not be used elsewhere meanwhile, and must not overlap with what is
-// read. An error may leave outputs of some invocations; buffers and counters stay as they were.
+// when everything is done. Memory that is written must not be used elsewhere meanwhile, and must not overlap with
+// memory that is read. After an error, some invocations may have written outputs; buffers and counters are unchanged.
 tgsic_result *tgsic_run_vertices(const tgsic_program *program, const tgsic_run *run, const tgsic_threads *threads);
 
-// Runs a fragment shader over quads, otherwise as tgsic_run_vertices does. If the number of fragments is no multiple
-// of four, those that the last quad lacks read all inputs as 0.
+// Runs a fragment shader over quads, otherwise like tgsic_run_vertices. If the number of fragments is not a multiple
+// of four, the missing ones of the last quad read all inputs as 0.
 tgsic_result *tgsic_run_quads(const tgsic_program *program, const tgsic_run *run, const tgsic_threads *threads);
 
-// Runs a compute shader over a grid of so many workgroups in each dimension, otherwise as tgsic_run_vertices does.
-// workgroup says how many invocations a workgroup has in each dimension, at most 1024 together; it may be NULL if
-// the shader says so itself. Of the run, only system values that are the same in all invocations, constants, buffers,
-// counters, shared_size, resources and limits are used; the numbers of workgroups and invocations are known.
+// Runs a compute shader over a grid of groups workgroups in each dimension, otherwise like tgsic_run_vertices.
+// workgroup is the size of a workgroup in each dimension, at most 1024 invocations in total; it may be NULL if the
+// shader specifies it. Of the run, only system values that are the same in all invocations, constants, buffers,
+// counters, shared_size, resources and limits are used; the ids of workgroups and invocations are known.
 tgsic_result *tgsic_dispatch(const tgsic_program *program,
                              const tgsic_run *run,
                              const uint32_t *groups,
                              const uint32_t *workgroup,
                              const tgsic_threads *threads);
 
-// The version of the library that is loaded, in the form of TGSIC_VERSION.
+// Returns the version of the loaded library, in the form of TGSIC_VERSION.
 uint32_t tgsic_version(void);
 
-// The version of the library that is loaded, as text: 0.1.0. Never NULL.
+// Returns the version of the loaded library as text: 0.1.0. Never NULL.
 const char *tgsic_version_string(void);
 
-// A text that changes with the source of the library. Whoever caches what it made puts this into the key. Never NULL.
+// Returns a text that changes with the source of the library, for the keys of caches. Never NULL.
 const char *tgsic_build_id(void);
 
-// Makes what the contexts of a host share. The options are those of a compiler whose code is for hosts of virgl: the
-// driver is tgsi, the target is virgl whatever is said.
+// Creates the state shared by the contexts of a host. The options are those of a compiler for virgl hosts: the driver
+// must be tgsi, and the target is always virgl.
 //
-// Returns NULL if the options are wrong. *error is then a result that says why, for the caller to free; otherwise it
-// is NULL. error may be NULL.
+// Returns NULL if the options are wrong. *error is then a result with the reason, for the caller to free; otherwise
+// it is NULL. error may be NULL.
 tgsic_virgl *tgsic_virgl_new(const tgsic_options *options, tgsic_result **error);
 
-// Frees it. Its contexts stay. NULL is ignored.
+// Frees the state. Its contexts stay valid. NULL is ignored.
 void tgsic_virgl_free(tgsic_virgl *virgl);
 
-// Makes the state of a new context of the renderer. Different threads may use different contexts at the same time.
+// Creates the state of a new context of the renderer. Different threads may use different contexts at the same time.
 // Returns NULL only if virgl is NULL.
 tgsic_virgl_context *tgsic_virgl_context_new(const tgsic_virgl *virgl);
 
 // Frees the state of a context. NULL is ignored.
 void tgsic_virgl_context_free(tgsic_virgl_context *context);
 
-// Replaces the shaders in a buffer of commands, *num_words words long, that the context is about to submit. Returns
-// the commands to be submitted in its place, and their number in *num_words, which may be 0: a shader that is not
-// whole yet is held back. If nothing changes, that is commands itself; otherwise it belongs to the context until the
-// next call.
+// Replaces the shaders in a command buffer of *num_words words that the context is about to submit. Returns the
+// commands to be submitted instead, and their number in *num_words, which may be 0: an incomplete shader is held
+// back. If nothing changes, the result is commands itself; otherwise it belongs to the context until the next call.
 //
-// A shader that cannot be translated stays as it is. After a buffer that is not what a guest may send, everything is
-// passed on as it comes, so that the renderer reports the error.
+// A shader that cannot be translated is unchanged. After a malformed buffer, everything is passed on unchanged, so
+// that the renderer reports the error.
 const uint32_t *tgsic_virgl_rewrite(tgsic_virgl_context *context, const uint32_t *commands, size_t *num_words);
 
-// Fills in what was made of the shaders of a context so far. Returns 1, or 0 if there is no context or size is not
-// set.
+// Fills in the totals of the shaders of a context so far. Returns 1, or 0 if there is no context or size is not set.
 int tgsic_virgl_context_totals(const tgsic_virgl_context *context, tgsic_virgl_totals *totals);
 
 #ifdef __cplusplus

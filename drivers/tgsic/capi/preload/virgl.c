@@ -1,13 +1,14 @@
-// Translates the shaders of guests inside a host of virgl: QEMU, crosvm, virgl_test_server, or whatever else calls
-// virglrenderer as a shared library. Loaded before that, the functions here take the place of its own and call them:
+// Translates the shaders of guests inside a virgl host: QEMU, crosvm, virgl_test_server, or any other program that
+// calls virglrenderer as a shared library. This library is loaded first; its functions replace virglrenderer's and call
+// them:
 //
 //   LD_PRELOAD=libtgsic-virgl.so qemu-system-x86_64 ...
 //
-// Buffers of commands are given to tgsic_virgl_rewrite on their way; all else stays as it is. Shaders that cannot be
-// translated stay too.
+// Command buffers pass through tgsic_virgl_rewrite; everything else is unchanged, as are shaders that cannot be
+// translated.
 //
 //   TGSIC_VIRGL_OPTIONS   options of the driver, separated by commas, such as "fast"
-//   TGSIC_VIRGL_STATS     a file that gets a line of JSON when a context with shaders ends: what was made of them
+//   TGSIC_VIRGL_STATS     a file to which totals are added as a line of JSON when a context with shaders ends
 
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -21,10 +22,10 @@
 
 #include <tgsic.h>
 
-// Guests wait: a shader that takes longer is finished with what has been done by then.
+// Guests wait: for a shader that takes longer, optimisation stops at this time.
 #define MOST_MICROSECONDS 100000
 
-// In the flags of a context: the number of its capability set. Others than these two are not virgl's.
+// In the flags of a context: the number of its capability set. Only these two belong to virgl.
 #define CAPSET_MASK 0xffu
 #define CAPSET_VIRGL 1u
 #define CAPSET_VIRGL2 2u
@@ -40,7 +41,7 @@ static struct context *contexts;
 static tgsic_virgl *virgl;
 static _Thread_local int inside;
 
-// The function of the library itself. Hosts that load it as a part of a plug-in have it where only its handle leads.
+// Returns virglrenderer's function. Hosts that load it as part of a plug-in have it only in the scope of its handle.
 static void *function(const char *name)
 {
     void *library = dlopen("libvirglrenderer.so.1", RTLD_LAZY | RTLD_NOLOAD);
@@ -51,7 +52,7 @@ static void *function(const char *name)
     return found ? found : dlsym(RTLD_NEXT, name);
 }
 
-// Functions are found once. A host that has none of this name gets an error.
+// Looks up each function once. If the host has no function of this name, the call returns an error.
 #define REAL(type, name, ...)                                          \
     static type (*real)(__VA_ARGS__);                                  \
     type (*now)(__VA_ARGS__) = __atomic_load_n(&real, __ATOMIC_RELAXED); \
@@ -74,7 +75,7 @@ static void report(const struct context *context)
                           ",\"instructions_after\":%" PRIu64 ",\"microseconds\":%" PRIu64 "}\n",
                           context->id, totals.shaders, totals.shorter, totals.equal, totals.longer, totals.failed,
                           totals.instructions_before, totals.instructions_after, totals.microseconds);
-    // One call: lines of several processes stay whole.
+    // Writes with one call, so that lines of several processes are not mixed.
     int file = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
     if (file < 0 || write(file, line, (size_t)length) != length)
         perror(path);
@@ -89,7 +90,7 @@ static void end(struct context *context)
     free(context);
 }
 
-// Ends the context of a number, if there is one.
+// Ends the context with an id, if it exists.
 static void end_context(uint32_t id)
 {
     pthread_mutex_lock(&lock);
@@ -128,7 +129,7 @@ static void start_context(uint32_t id)
         options.driver_options = getenv("TGSIC_VIRGL_OPTIONS");
         virgl = tgsic_virgl_new(&options, &error);
         if (!virgl)
-            fprintf(stderr, "libtgsic-virgl: %s; shaders stay as they are\n", tgsic_result_message(error));
+            fprintf(stderr, "libtgsic-virgl: %s; shaders are not translated\n", tgsic_result_message(error));
         failed = !virgl;
         tgsic_result_free(error);
     }
@@ -143,12 +144,12 @@ static void start_context(uint32_t id)
     pthread_mutex_unlock(&lock);
 }
 
-// The commands to be submitted. A context is used by one thread at a time, as the renderer asks for.
+// Returns the commands to be submitted. A context is used by one thread at a time, as the renderer requires.
 static const uint32_t *rewritten(const void *commands, int id, size_t *num_words)
 {
     struct context *context;
 
-    // The renderer's own call from one of its functions to the other comes by here again.
+    // Calls from one of the renderer's functions to the other arrive here again.
     if (inside)
         return commands;
     pthread_mutex_lock(&lock);

@@ -22,17 +22,17 @@ use crate::result::{Data, Failure, c_string, tgsic_result};
 use crate::scan::Scan;
 use crate::sized::{self, SizedStruct};
 
-/// Forms of code. Those of shaders that are passed in are told apart by content.
+/// Forms of code. The form of shaders that are passed in is detected from their content.
 #[repr(C)]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum tgsic_form {
-    /// For options: the form of the input if that is TGSI, else text.
+    /// For options: the form of the input if that is TGSI, otherwise text.
     TGSIC_FORM_DEFAULT = 0,
     /// TGSI as text.
     TGSIC_FORM_TEXT = 1,
-    /// TGSI as tokens: words of 32 bits in the order of bytes of the processor.
+    /// TGSI as tokens: 32-bit words in native byte order.
     TGSIC_FORM_TOKENS = 2,
-    /// Code of a driver whose code is not TGSI.
+    /// Code of a driver that does not emit TGSI.
     TGSIC_FORM_CODE = 3,
 }
 
@@ -42,7 +42,7 @@ pub enum tgsic_form {
 pub enum tgsic_level {
     /// The same as `TGSIC_LEVEL_ALL`.
     TGSIC_LEVEL_DEFAULT = 0,
-    /// Only lower to what the target has.
+    /// Only lower to forms that the target supports.
     TGSIC_LEVEL_LOWER = 1,
     /// Nothing that can increase the code size.
     TGSIC_LEVEL_NO_GROWTH = 2,
@@ -52,7 +52,7 @@ pub enum tgsic_level {
 
 /// Texts that Mesa 25 does not read are errors.
 pub const TGSIC_FLAG_STRICT: u32 = 1;
-/// Results of `tgsic_translate` and `tgsic_link` have what `tgsic_result_reflection` gives.
+/// Results of `tgsic_translate` and `tgsic_link` have a `tgsic_result_reflection`.
 pub const TGSIC_FLAG_REFLECT: u32 = 2;
 
 /// A limit and its value. `tgsic limits` lists the names.
@@ -65,7 +65,7 @@ pub struct tgsic_limit {
     pub value: u64,
 }
 
-/// Options of a compiler. Zero is the default of each field but the first.
+/// Options of a compiler. Zero is the default of each field except the first.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct tgsic_options {
@@ -77,28 +77,28 @@ pub struct tgsic_options {
     pub target: *const c_char,
     /// Names of options of the driver, separated by commas; NULL for none.
     pub driver_options: *const c_char,
-    /// Limits that differ from their defaults; NULL if there are none.
+    /// Limits that differ from their defaults; NULL for none.
     pub limits: *const tgsic_limit,
     /// Number of limits.
     pub num_limits: usize,
     /// A `tgsic_level`.
     pub level: u32,
-    /// The `tgsic_form` of TGSI that is made.
+    /// The `tgsic_form` of emitted TGSI.
     pub form: u32,
     /// Flags: `TGSIC_FLAG_...`.
     pub flags: u32,
-    /// Instructions beyond which a shader is not optimised, only lowered; 0 for no bound.
+    /// Shaders with more instructions are not optimised, only lowered; 0 for no bound.
     pub budget_instructions: u32,
-    /// Allocates what `tgsic_result_copy` returns.
+    /// Allocates the memory that `tgsic_result_copy` returns.
     pub allocator: tgsic_allocator,
-    /// Microseconds after which the optimiser stops, at the end of the round under way; 0 for no bound.
+    /// Microseconds after which the optimiser stops, at the end of the current round; 0 for no bound.
     pub budget_microseconds: u64,
 }
 
 // SAFETY: `repr(C)`, the size comes first, and all types in it may be zero.
 unsafe impl SizedStruct for tgsic_options {}
 
-/// A compiler. It does not change after it was made; any number of threads may use it at the same time.
+/// A compiler. It is immutable; any number of threads may use it at the same time.
 pub struct tgsic_compiler {
     pub(crate) compiler: Compiler,
     form: tgsic_form,
@@ -106,13 +106,13 @@ pub struct tgsic_compiler {
     front_end_options: &'static [&'static str],
     pub(crate) reflects: bool,
     pub(crate) allocator: tgsic_allocator,
-    /// What programs are made for; `None` for drivers that do not run shaders.
+    /// The target of programs; `None` for drivers that do not run shaders.
     #[cfg(feature = "run")]
     pub(crate) run_options: Option<tgsi_driver_cpu::Options>,
 }
 
 impl tgsic_compiler {
-    /// The compiler that the options ask for, with `more` options of the driver.
+    /// Creates the compiler for the options, with `more` options of the driver.
     ///
     /// # Safety
     /// As for [`tgsic_compiler_new`].
@@ -136,11 +136,11 @@ impl tgsic_compiler {
             if !options.is_aligned() {
                 return Err(Failure::argument("options are not aligned"));
             }
-            // SAFETY: it is aligned, not NULL, and the caller says that it has the size that it states.
+            // SAFETY: it is aligned and not NULL, and the caller guarantees the size that it states.
             let options = unsafe { sized::read(options) };
             options.map_err(|error| Failure::argument(error.message("tgsic_options")))?
         };
-        // SAFETY: the caller says that strings end.
+        // SAFETY: the caller guarantees that strings end.
         let driver = unsafe { text(options.driver) }?.unwrap_or("tgsi");
         let driver = tgsi_registry::find(driver).ok_or_else(|| {
             let names: Vec<&str> = tgsi_registry::drivers().map(|driver| driver.name()).collect();
@@ -170,7 +170,7 @@ impl tgsic_compiler {
         if options.flags & !(TGSIC_FLAG_STRICT | TGSIC_FLAG_REFLECT) != 0 {
             return Err(Failure::argument("flags are set that this version of the library does not know"));
         }
-        // SAFETY: the caller says that there are so many.
+        // SAFETY: the caller guarantees that there are this many.
         let limits = unsafe { limits(options.limits, options.num_limits) }?;
         let budget = Budget {
             instructions: (options.budget_instructions > 0).then(|| options.budget_instructions.into()),
@@ -247,7 +247,7 @@ impl tgsic_compiler {
         self.put_code(code, level, self.compiler.target(), front_end, result)
     }
 
-    /// Puts code and its sizes into a result.
+    /// Stores code and its sizes in a result.
     pub(crate) fn put_code(
         &self,
         code: Code,
@@ -318,7 +318,7 @@ impl tgsic_compiler {
         };
         let code = self.compiler.compile(shader).map_err(|error| result.compile_error(bytes, front_end, &error))?;
         let measured = self.compiler.measure(code);
-        let translated = measured.ok_or_else(|| Failure::argument("the driver knows of no limits"))?;
+        let translated = measured.ok_or_else(|| Failure::argument("the driver has no limits"))?;
         let verdict = translated.fit.verdict();
         let report = FitReport {
             target: translated.fit.target,
@@ -342,7 +342,7 @@ impl tgsic_compiler {
         }
     }
 
-    /// Runs a function over a shader that C passed in. Whatever happens, there is a result.
+    /// Runs a function over a shader that C passed in. Always returns a result.
     ///
     /// # Safety
     /// As for [`tgsic_translate`].
@@ -353,13 +353,13 @@ impl tgsic_compiler {
         work: impl FnOnce(&tgsic_compiler, &[u8], &mut tgsic_result) -> Result<(), Failure>,
     ) -> *mut tgsic_result {
         let mut result = tgsic_result::default();
-        // SAFETY: the caller says that it is NULL or a compiler that was not freed.
+        // SAFETY: the caller guarantees that it is NULL or a compiler that was not freed.
         let Some(compiler) = (unsafe { compiler.as_ref() }) else {
             result.fail(Failure::argument("there is no compiler"));
             return result.into_raw();
         };
         result.allocator = compiler.allocator;
-        // SAFETY: the caller says that they can be read.
+        // SAFETY: the caller guarantees that they can be read.
         let Some(bytes) = (unsafe { sized::bytes(shader, size) }) else {
             result.fail(Failure::argument("there is no shader"));
             return result.into_raw();
@@ -373,7 +373,7 @@ impl tgsic_compiler {
     }
 }
 
-/// Puts the sizes of a shader that was passed in into a result.
+/// Stores the sizes of the source in a result.
 pub(crate) fn sizes_before(shader: &Source<'_>, result: &mut tgsic_result) {
     if let Source::Tgsi(shader) = shader {
         let before = CodeSize::from(&**shader);
@@ -383,7 +383,7 @@ pub(crate) fn sizes_before(shader: &Source<'_>, result: &mut tgsic_result) {
     }
 }
 
-/// The JSON of [`tgsic_fit`]: the keys of `tgsic fit --json`, but for the file.
+/// The JSON of [`tgsic_fit`]: the keys of `tgsic fit --json`, except the file.
 #[derive(serde::Serialize)]
 struct FitReport<'m> {
     target: &'m str,
@@ -402,23 +402,23 @@ fn front_end_of(bytes: &[u8]) -> (&'static dyn FrontEnd, std::borrow::Cow<'_, [u
     (detect(tgsi_registry::front_ends(), None, bytes).unwrap_or(&TGSI_TEXT), bytes.into())
 }
 
-/// A string that C passed in.
+/// Converts a string that C passed in.
 ///
 /// # Safety
-/// It is NULL or ends with a NUL, and lives as long as the result is used.
+/// It is NULL or ends with a NUL, and outlives the result.
 unsafe fn text<'a>(pointer: *const c_char) -> Result<Option<&'a str>, Failure> {
     if pointer.is_null() {
         return Ok(None);
     }
-    // SAFETY: it is not NULL, and the caller says that it ends.
+    // SAFETY: it is not NULL, and the caller guarantees that it ends.
     let text = unsafe { CStr::from_ptr(pointer) };
     text.to_str().map(Some).map_err(|_| Failure::argument("a name is not UTF-8"))
 }
 
-/// The limits that C passed in.
+/// Reads the limits that C passed in.
 ///
 /// # Safety
-/// Unless the count is 0, there are so many at the pointer, and their names are strings.
+/// Unless the count is 0, there are this many at the pointer, and their names are strings.
 unsafe fn limits(pointer: *const tgsic_limit, count: usize) -> Result<Limits, Failure> {
     let mut limits = Limits::default();
     if count == 0 {
@@ -427,10 +427,10 @@ unsafe fn limits(pointer: *const tgsic_limit, count: usize) -> Result<Limits, Fa
     if pointer.is_null() || !pointer.is_aligned() || count > Limits::TABLE.len() {
         return Err(Failure::argument("`limits` is NULL, not aligned, or longer than there are limits"));
     }
-    // SAFETY: it is aligned, not NULL, and the caller says that there are so many.
+    // SAFETY: it is aligned, not NULL, and the caller guarantees that there are this many.
     let given = unsafe { std::slice::from_raw_parts(pointer, count) };
     for limit in given {
-        // SAFETY: the caller says that it is a string.
+        // SAFETY: the caller guarantees that it is a string.
         let name = unsafe { text(limit.name) }?.ok_or_else(|| Failure::argument("a limit has no name"))?;
         limits.set(name, limit.value).map_err(|near| {
             let hint = near.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
@@ -440,20 +440,20 @@ unsafe fn limits(pointer: *const tgsic_limit, count: usize) -> Result<Limits, Fa
     Ok(limits)
 }
 
-/// Makes a compiler. `options` may be NULL: then all have their default.
+/// Creates a compiler. `options` may be NULL: then all have their default.
 ///
-/// Returns NULL if the options are wrong. `*error` is then a result that says why, for the caller to free; otherwise it
-/// is NULL. `error` may be NULL.
+/// Returns NULL if the options are wrong. `*error` is then a result with the reason, for the caller to free; otherwise
+/// it is NULL. `error` may be NULL.
 ///
 /// # Safety
-/// `options` is NULL or points to a struct of the size that it states, whose strings end with a NUL. `error` is NULL or
-/// can be written.
+/// `options` is NULL or points to a struct of the size that it states, with strings that end with a NUL. `error` is
+/// NULL or can be written.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tgsic_compiler_new(
     options: *const tgsic_options,
     error: *mut *mut tgsic_result,
 ) -> *mut tgsic_compiler {
-    // SAFETY: the caller's promises are those that are asked for.
+    // SAFETY: the caller guarantees the requirements.
     let compiler = match guarded(|| unsafe { tgsic_compiler::new(options, &[]) }) {
         Ok(result) => result,
         Err(error) => Err(Failure::internal(error.message)),
@@ -462,7 +462,7 @@ pub unsafe extern "C" fn tgsic_compiler_new(
     unsafe { made(compiler, error) }
 }
 
-/// A pointer to an object that was made, or NULL and the failure in `*error`.
+/// Returns a pointer to the new object, or NULL and the failure in `*error`.
 ///
 /// # Safety
 /// `error` is NULL or can be written.
@@ -473,20 +473,20 @@ pub(crate) unsafe fn made<T>(object: Result<T, Failure>, error: *mut *mut tgsic_
     };
     if !error.is_null() {
         let result = failure.map_or(std::ptr::null_mut(), |failure| tgsic_result::failed(failure).into_raw());
-        // SAFETY: it is not NULL, and the caller says that it can be written.
+        // SAFETY: it is not NULL, and the caller guarantees that it can be written.
         unsafe { error.write(result) };
     }
     object
 }
 
-/// Frees a compiler. Its results stay. NULL is ignored.
+/// Frees a compiler. Its results stay valid. NULL is ignored.
 ///
 /// # Safety
 /// It is NULL or came from `tgsic_compiler_new`, was not freed, and no other thread uses it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tgsic_compiler_free(compiler: *mut tgsic_compiler) {
     if !compiler.is_null() {
-        // SAFETY: `tgsic_compiler_new` made it from a box, and the caller says that it was not freed.
+        // SAFETY: `tgsic_compiler_new` created it from a box, and the caller guarantees that it was not freed.
         drop(unsafe { Box::from_raw(compiler) });
     }
 }
@@ -503,11 +503,11 @@ pub unsafe extern "C" fn tgsic_translate(
     shader: *const c_void,
     size: usize,
 ) -> *mut tgsic_result {
-    // SAFETY: the caller's promises are those that are asked for.
+    // SAFETY: the caller guarantees the requirements.
     unsafe { tgsic_compiler::run(compiler, shader, size, tgsic_compiler::translate) }
 }
 
-/// Checks a shader for everything that a driver may rely on, and for code without effect. Never NULL.
+/// Checks a shader for everything that a driver may rely on, and reports code without effect. Never NULL.
 ///
 /// The result has the findings. Its status is `TGSIC_OK` if none of them is an error.
 ///
@@ -519,7 +519,7 @@ pub unsafe extern "C" fn tgsic_check(
     shader: *const c_void,
     size: usize,
 ) -> *mut tgsic_result {
-    // SAFETY: the caller's promises are those that are asked for.
+    // SAFETY: the caller guarantees the requirements.
     unsafe { tgsic_compiler::run(compiler, shader, size, tgsic_compiler::check) }
 }
 
@@ -535,7 +535,7 @@ pub unsafe extern "C" fn tgsic_convert(
     size: usize,
     form: u32,
 ) -> *mut tgsic_result {
-    // SAFETY: the caller's promises are those that are asked for.
+    // SAFETY: the caller guarantees the requirements.
     unsafe {
         tgsic_compiler::run(compiler, shader, size, |compiler, bytes, result| compiler.convert(bytes, form, result))
     }
@@ -551,16 +551,16 @@ pub unsafe extern "C" fn tgsic_scan(
     shader: *const c_void,
     size: usize,
 ) -> *mut tgsic_result {
-    // SAFETY: the caller's promises are those that are asked for.
+    // SAFETY: the caller guarantees the requirements.
     unsafe { tgsic_compiler::run(compiler, shader, size, tgsic_compiler::scan) }
 }
 
-/// Says whether a shader fits the target: translates it as `tgsic_translate` does, and counts what the driver of the
-/// target would use for the translation. Never NULL.
+/// Checks whether a shader fits the target: translates it as `tgsic_translate` does, and counts how much of each limit
+/// the target's driver would use for the translation. Never NULL.
 ///
-/// The result has the limits and what is used of them, also as JSON (the keys of `tgsic fit --json`, but for the file).
-/// Its status is `TGSIC_ERROR_SHADER` if a limit is exceeded; unlike other errors, that leaves the limits and the JSON
-/// in the result. Positions of findings and limits are those in the text of the translation.
+/// The result has the limits and their use, also as JSON (the keys of `tgsic fit --json`, except the file). Its status
+/// is `TGSIC_ERROR_SHADER` if a limit is exceeded; unlike for other errors, the result then still has the limits and
+/// the JSON. Positions of findings and limits are those in the text of the translation.
 ///
 /// # Safety
 /// As for `tgsic_translate`.
@@ -570,6 +570,6 @@ pub unsafe extern "C" fn tgsic_fit(
     shader: *const c_void,
     size: usize,
 ) -> *mut tgsic_result {
-    // SAFETY: the caller's promises are those that are asked for.
+    // SAFETY: the caller guarantees the requirements.
     unsafe { tgsic_compiler::run(compiler, shader, size, tgsic_compiler::fit) }
 }

@@ -1,4 +1,4 @@
-//! What a shader uses of the limits of a target, in C structs.
+//! A shader's use of the limits of a target, in C structs.
 
 use std::ffi::{CString, c_char, c_int};
 
@@ -8,24 +8,24 @@ use tgsi_diagnostics::LineIndex;
 use crate::result::{c_string, tgsic_result, write_struct};
 use crate::sized::SizedStruct;
 
-/// `limit` of a `tgsic_limit_use` where there is no bound.
+/// `limit` of a `tgsic_limit_use` without a bound.
 pub const TGSIC_NO_LIMIT: u32 = u32::MAX;
 
-/// What a shader uses of one limit of the target.
+/// A shader's use of one limit of the target.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct tgsic_limit_use {
     /// `sizeof(tgsic_limit_use)`, to be set by the caller.
     pub size: usize,
-    /// How many the translation uses.
+    /// The amount that the translation uses.
     pub used: u32,
-    /// How many the shader would use as it is; 0 if it was not TGSI.
+    /// The amount that the source would use; 0 if it was not TGSI.
     pub used_as_is: u32,
-    /// How many there are, or `TGSIC_NO_LIMIT`.
+    /// The amount available, or `TGSIC_NO_LIMIT`.
     pub limit: u32,
     /// 1 if the use or the limit is an estimate.
     pub is_estimate: u32,
-    /// Where the translation first exceeds the limit: bytes from the start of its text. 0 if it does not.
+    /// The first excess: bytes from the start of the translation's text. 0 if the limit is not exceeded.
     pub offset: u32,
     /// Length in bytes; 0 likewise.
     pub length: u32,
@@ -35,27 +35,27 @@ pub struct tgsic_limit_use {
     pub column: u32,
     /// A name that stays the same in later versions: `alu-instructions`.
     pub name: *const c_char,
-    /// What is counted: `ALU instructions`.
+    /// The display name: `ALU instructions`.
     pub about: *const c_char,
-    /// What the driver of the target does with a shader that uses more; empty if there is nothing to say.
+    /// The reaction of the target's driver to a shader that uses more; empty without a description.
     pub beyond: *const c_char,
-    /// Where the figure comes from.
+    /// The source of the figure.
     pub source: *const c_char,
-    /// What the driver does not take, such as an opcode; NULL if it is a number that is exceeded.
+    /// The unsupported construct, such as an opcode; NULL if an amount is exceeded.
     pub what: *const c_char,
 }
 
 // SAFETY: `repr(C)`, the size comes first, and all types in it may be zero.
 unsafe impl SizedStruct for tgsic_limit_use {}
 
-/// A limit, ready for C.
+/// A limit in C form.
 pub(crate) struct Limit {
     fields: tgsic_limit_use,
     /// The strings that the fields point to.
     _strings: Vec<CString>,
 }
 
-/// The limits of a measurement, beside those of the shader as it is.
+/// Converts the limits of a measurement, together with those of the source.
 pub(crate) fn limits(translated: &Measurement, as_is: Option<&Measurement>) -> Vec<Limit> {
     let lines = LineIndex::new(&translated.text);
     let used_as_is = |name: &str| as_is.and_then(|as_is| as_is.fit.limit(name)).map_or(0, |limit| limit.used);
@@ -91,18 +91,18 @@ impl Limit {
     }
 }
 
-/// The number of limits of the target that a result of `tgsic_fit` has.
+/// Returns the number of limits of the target in a result of `tgsic_fit`.
 ///
 /// # Safety
 /// As for `tgsic_result_status`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tgsic_result_num_limits(result: *const tgsic_result) -> usize {
-    // SAFETY: the caller says so.
+    // SAFETY: guaranteed by the caller.
     unsafe { result.as_ref() }.map_or(0, |result| result.limits.len())
 }
 
-/// Fills in a limit and what the shader uses of it, counted from 0. Its strings live as long as the result. Returns 1,
-/// or 0 if there is no such limit or `size` is not set.
+/// Fills in a limit and its use by the shader, counted from 0. Its strings live as long as the result. Returns 1, or 0
+/// if there is no such limit or `size` is not set.
 ///
 /// # Safety
 /// As for `tgsic_result_status`; `limit` is NULL or points to a struct of the size that it states.
@@ -112,9 +112,9 @@ pub unsafe extern "C" fn tgsic_result_limit(
     index: usize,
     limit: *mut tgsic_limit_use,
 ) -> c_int {
-    // SAFETY: the caller says so.
+    // SAFETY: guaranteed by the caller.
     let result = unsafe { result.as_ref() };
     let found = result.and_then(|result| result.limits.get(index));
-    // SAFETY: the caller's promises are those that are asked for.
+    // SAFETY: the caller guarantees the requirements.
     unsafe { write_struct(limit, found.map(|limit| &limit.fields)) }
 }

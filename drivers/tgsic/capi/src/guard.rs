@@ -1,6 +1,6 @@
-//! Panics end at the boundary.
+//! Stops panics at the boundary to C.
 //!
-//! A panic in the library is a defect of it, not of the shader. It becomes an [`InternalError`] that names the
+//! A panic in the library is a defect of the library, not of the shader. It becomes an [`InternalError`] with the
 //! position in the source; nothing is printed.
 
 use std::any::Any;
@@ -11,7 +11,7 @@ use std::sync::Once;
 thread_local! {
     /// Number of calls of the library on the stack of this thread.
     static DEPTH: Cell<u32> = const { Cell::new(0) };
-    /// The position of the panic under way.
+    /// The position of the current panic.
     static POSITION: RefCell<Option<String>> = const { RefCell::new(None) };
 }
 
@@ -29,13 +29,13 @@ pub(crate) struct InternalError {
 pub(crate) fn guarded<T>(body: impl FnOnce() -> T) -> Result<T, InternalError> {
     silence_panics();
     DEPTH.set(DEPTH.get() + 1);
-    // Whatever the body had under way is dropped and never looked at again.
+    // Values that the body was changing are dropped and never used again.
     let result = catch_unwind(AssertUnwindSafe(body));
     DEPTH.set(DEPTH.get() - 1);
     result.map_err(|payload| InternalError { message: message(&*payload) })
 }
 
-/// Says of a thread that it runs nothing but the library, so that panics print nothing there either.
+/// Marks a thread as running only the library, so that panics print nothing there either.
 #[cfg(feature = "run")]
 pub(crate) fn is_of_library() {
     DEPTH.set(1);
@@ -50,8 +50,8 @@ fn message(payload: &(dyn Any + Send)) -> String {
     }
 }
 
-/// Panics inside of the library print nothing. Those of other Rust code in a program that links the static library stay
-/// as they are.
+/// Silences panics inside the library. Panics of other Rust code in a program that links the static library are printed
+/// as before.
 fn silence_panics() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {

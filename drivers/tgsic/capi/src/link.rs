@@ -11,36 +11,36 @@ use crate::guard::guarded;
 use crate::result::{Failure, c_string, tgsic_result, write_struct};
 use crate::sized::{self, SizedStruct};
 
-/// Most shaders of a pipeline. There are fewer stages; what is beyond is refused before anything is read.
+/// Maximum number of shaders in a pipeline. There are fewer stages; more shaders are rejected before anything is read.
 const MAX_SHADERS: usize = 16;
-/// Most outputs that are kept.
+/// Maximum number of kept outputs.
 const MAX_KEPT: usize = 4096;
 
 /// In `flags` of `tgsic_link_options`: all stages see the same constant buffers, so that outputs which are constants of
-/// the program become loads of the next stage.
+/// the program become loads in the next stage.
 pub const TGSIC_LINK_SHARED_CONSTANTS: u32 = 1 << 0;
-/// In `flags` of `tgsic_link_options`: the rasteriser may replace texture coordinates by those of point sprites, so that
-/// `TEXCOORD[0]` to `TEXCOORD[7]` stay as they are.
+/// In `flags` of `tgsic_link_options`: the rasteriser may replace texture coordinates by those of point sprites, so
+/// that `TEXCOORD[0]` to `TEXCOORD[7]` must not change.
 pub const TGSIC_LINK_POINT_SPRITES: u32 = 1 << 1;
 
 /// A shader that is passed in: TGSI text, TGSI tokens or IR text.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct tgsic_shader {
-    /// Where it stands.
+    /// The data.
     pub data: *const c_void,
     /// Number of bytes.
     pub size: usize,
 }
 
-/// Options of linking. Zero is the default of each field but the first.
+/// Options of linking. Zero is the default of each field except the first.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct tgsic_link_options {
     /// `sizeof(tgsic_link_options)`.
     pub size: usize,
-    /// Output registers of the last stage before the rasteriser that somebody else reads, such as stream output: they
-    /// stay as they are.
+    /// Output registers of the last stage before the rasteriser that are read by other consumers, such as stream
+    /// output: they are not changed.
     pub kept: *const u32,
     /// Number of these registers.
     pub num_kept: usize,
@@ -53,29 +53,29 @@ pub struct tgsic_link_options {
 // SAFETY: `repr(C)`, the size comes first, and all types in it may be zero.
 unsafe impl SizedStruct for tgsic_link_options {}
 
-/// What linking changed between a shader and the next.
+/// The changes that linking made between a shader and the next.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct tgsic_link_report {
     /// `sizeof(tgsic_link_report)`, to be set by the caller.
     pub size: usize,
-    /// The number of the shader that writes, in the order in which they were given.
+    /// The index of the shader that writes, in the order of the arguments.
     pub producer: u32,
-    /// The number of the shader that reads.
+    /// The index of the shader that reads.
     pub consumer: u32,
     /// Components of outputs that are no longer written.
     pub removed: u32,
-    /// Components of inputs that became zero, because nobody writes them.
+    /// Components of inputs that became zero, because they are not written.
     pub zeros: u32,
     /// Components of inputs that became constants of the reader.
     pub constants: u32,
-    /// Components of inputs that the reader loads from constant buffers itself.
+    /// Components of inputs that the reader now loads from constant buffers itself.
     pub uniforms: u32,
     /// Components of inputs that are equal to others.
     pub duplicates: u32,
-    /// Slots between the stages that were read before.
+    /// Slots between the stages that were read before linking.
     pub slots_before: u32,
-    /// Slots between the stages that are read now.
+    /// Slots between the stages that are read after linking.
     pub slots_after: u32,
     /// Must not be used.
     pub reserved: u32,
@@ -100,7 +100,7 @@ fn link_report(report: &LinkReport, producer: usize, consumer: usize) -> tgsic_l
     }
 }
 
-/// The options that C passed in.
+/// Reads the options that C passed in.
 ///
 /// # Safety
 /// As for [`tgsic_link`].
@@ -111,13 +111,13 @@ unsafe fn link_options(options: *const tgsic_link_options) -> Result<LinkOptions
     if !options.is_aligned() {
         return Err(Failure::argument("options are not aligned"));
     }
-    // SAFETY: it is aligned, not NULL, and the caller says that it has the size that it states.
+    // SAFETY: it is aligned and not NULL, and the caller guarantees the size that it states.
     let options = unsafe { sized::read(options) };
     let options = options.map_err(|error| Failure::argument(error.message("tgsic_link_options")))?;
     if options.flags & !(TGSIC_LINK_SHARED_CONSTANTS | TGSIC_LINK_POINT_SPRITES) != 0 || options.reserved != 0 {
         return Err(Failure::argument("flags are set that this version of the library does not know"));
     }
-    // SAFETY: the caller says that there are so many.
+    // SAFETY: the caller guarantees that there are this many.
     let kept = unsafe { sized::array(options.kept, options.num_kept, MAX_KEPT) };
     let kept = kept.ok_or_else(|| Failure::argument("`kept` is NULL, not aligned, or too long"))?;
     Ok(LinkOptions {
@@ -128,7 +128,7 @@ unsafe fn link_options(options: *const tgsic_link_options) -> Result<LinkOptions
 }
 
 impl tgsic_compiler {
-    /// Links shaders. What is found in each goes to its result.
+    /// Links shaders. Adds the findings of each to its result.
     fn link(
         &self,
         shaders: &[&[u8]],
@@ -188,27 +188,28 @@ impl tgsic_compiler {
     }
 }
 
-/// The message of a shader's result with its number.
+/// Returns the message of a shader's result with its number.
 fn of_shader(number: usize, results: &[tgsic_result]) -> String {
     let message = results.get(number).map(tgsic_result::message).unwrap_or_default();
     format!("shader {number}: {message}")
 }
 
-/// Compiles the shaders of a pipeline together: two or more, of different stages, in any order. What a stage writes and
-/// the next does not read goes, with all that only that needed; constants and copies move into the reader; what is left
-/// between each pair gets the same slots on both sides, without gaps. Never NULL.
+/// Compiles the shaders of a pipeline together: two or more, of different stages, in any order. Outputs that the next
+/// stage does not read are removed, with the code that computed them; constants and copies move into the reader; the
+/// remaining slots between each pair are numbered equally on both sides, without gaps. Never NULL.
 ///
-/// The result says how it went, and has what `tgsic_result_link` gives. `results[n]` is set to the result of shader `n`
+/// The result has the status, and the changes for `tgsic_result_link`. `results[n]` is set to the result of shader `n`
 /// (never NULL), for the caller to free: its code, sizes and warnings; or its errors; or, if it has none itself, the
 /// error that the pipeline was not linked. `results` may be NULL if only the first error is of interest. More than 16
-/// shaders are refused, and `results` stays as it is.
+/// shaders are rejected, and `results` stays unchanged.
 ///
-/// The status is `TGSIC_ERROR_ARGUMENT` if the stages do not follow each other, or if the target must keep the interface
-/// of a shader (`virgl`).
+/// The status is `TGSIC_ERROR_ARGUMENT` if the stages cannot follow each other, or if the target must keep the
+/// interface of a shader (`virgl`).
 ///
 /// # Safety
-/// `compiler` is one that was not freed. There are `num_shaders` shaders, each with as many bytes as it states, and room
-/// for as many results, unless `results` is NULL. `options` is NULL or points to a struct of the size that it states.
+/// `compiler` is one that was not freed. There are `num_shaders` shaders, each with as many bytes as it states, and
+/// space for as many results, unless `results` is NULL. `options` is NULL or points to a struct of the size that it
+/// states.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tgsic_link(
     compiler: *const tgsic_compiler,
@@ -218,23 +219,23 @@ pub unsafe extern "C" fn tgsic_link(
     results: *mut *mut tgsic_result,
 ) -> *mut tgsic_result {
     let mut summary = tgsic_result::default();
-    // SAFETY: the caller says that there are so many.
+    // SAFETY: the caller guarantees that there are this many.
     let given = unsafe { sized::array(shaders, num_shaders, MAX_SHADERS) };
     let has_results = !results.is_null() && results.is_aligned() && num_shaders <= MAX_SHADERS;
     let count = if has_results { num_shaders } else { 0 };
     let mut own: Vec<tgsic_result> = given.unwrap_or_default().iter().map(|_| tgsic_result::default()).collect();
     let mut work = || {
-        // SAFETY: the caller says that it is NULL or a compiler that was not freed.
+        // SAFETY: the caller guarantees that it is NULL or a compiler that was not freed.
         let compiler = unsafe { compiler.as_ref() }.ok_or_else(|| Failure::argument("there is no compiler"))?;
         summary.allocator = compiler.allocator;
         own.iter_mut().for_each(|result| result.allocator = compiler.allocator);
         let given = given
             .ok_or_else(|| Failure::argument("`shaders` is NULL, not aligned, or longer than there are stages"))?;
-        // SAFETY: the caller's promises are those that are asked for.
+        // SAFETY: the caller guarantees the requirements.
         let options = unsafe { link_options(options) }?;
         let mut bytes = Vec::new();
         for (number, shader) in given.iter().enumerate() {
-            // SAFETY: the caller says that they can be read.
+            // SAFETY: the caller guarantees that they can be read.
             let shader = unsafe { sized::bytes(shader.data, shader.size) };
             bytes.push(shader.ok_or_else(|| Failure::argument(format!("there is no shader {number}")))?);
         }
@@ -256,7 +257,7 @@ pub unsafe extern "C" fn tgsic_link(
             result.fail(Failure::argument(summary.message()));
             result
         });
-        // SAFETY: it is aligned, not NULL, and the caller says that there is room for so many.
+        // SAFETY: it is aligned, not NULL, and the caller guarantees space for this many.
         let place = unsafe { results.add(number) };
         // SAFETY: likewise.
         unsafe { place.write(result.into_raw()) };
@@ -264,18 +265,18 @@ pub unsafe extern "C" fn tgsic_link(
     summary.into_raw()
 }
 
-/// The number of pairs of stages that were linked.
+/// Returns the number of pairs of stages that were linked.
 ///
 /// # Safety
 /// As for `tgsic_result_status`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tgsic_result_num_links(result: *const tgsic_result) -> usize {
-    // SAFETY: the caller says so.
+    // SAFETY: guaranteed by the caller.
     unsafe { result.as_ref() }.map_or(0, |result| result.links.len())
 }
 
-/// Fills in what linking changed between a stage and the next, counted from 0 in the order of the pipeline. Returns 1,
-/// or 0 if there is no such pair or `size` is not set.
+/// Fills in the changes between a stage and the next, counted from 0 in the order of the pipeline. Returns 1, or 0 if
+/// there is no such pair or `size` is not set.
 ///
 /// # Safety
 /// As for `tgsic_result_status`; `report` is NULL or points to a struct of the size that it states.
@@ -285,9 +286,9 @@ pub unsafe extern "C" fn tgsic_result_link(
     index: usize,
     report: *mut tgsic_link_report,
 ) -> c_int {
-    // SAFETY: the caller says so.
+    // SAFETY: guaranteed by the caller.
     let result = unsafe { result.as_ref() };
     let found = result.and_then(|result| result.links.get(index));
-    // SAFETY: the caller's promises are those that are asked for.
+    // SAFETY: the caller guarantees the requirements.
     unsafe { write_struct(report, found) }
 }

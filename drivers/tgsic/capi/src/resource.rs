@@ -1,4 +1,4 @@
-//! What a shader has bound to it, in C structs.
+//! The resources bound to a shader, in C structs.
 
 use std::ffi::c_int;
 
@@ -12,7 +12,7 @@ use crate::sized::SizedStruct;
 pub const TGSIC_FILE_CONSTANT: u32 = 1;
 /// Resources: a sampler.
 pub const TGSIC_FILE_SAMPLER: u32 = 5;
-/// Resources: a sampler view, which says what texture there must be.
+/// Resources: a sampler view, which has the type of the texture.
 pub const TGSIC_FILE_SAMPLER_VIEW: u32 = 10;
 /// Resources: a buffer.
 pub const TGSIC_FILE_BUFFER: u32 = 11;
@@ -23,7 +23,7 @@ pub const TGSIC_FILE_CONSTANT_BUFFER: u32 = 13;
 /// Resources: a buffer of counters.
 pub const TGSIC_FILE_COUNTER: u32 = 14;
 
-// The header has numbers only.
+// The header has only numbers.
 const _: () = assert!(TGSIC_FILE_CONSTANT == File::Constant.value() as u32);
 const _: () = assert!(TGSIC_FILE_SAMPLER == File::Sampler.value() as u32);
 const _: () = assert!(TGSIC_FILE_SAMPLER_VIEW == File::SamplerView.value() as u32);
@@ -32,7 +32,7 @@ const _: () = assert!(TGSIC_FILE_IMAGE == File::Image.value() as u32);
 const _: () = assert!(TGSIC_FILE_CONSTANT_BUFFER == File::ConstantBuffer.value() as u32);
 const _: () = assert!(TGSIC_FILE_COUNTER == File::HwAtomic.value() as u32);
 
-/// In `uses` of a resource: it is declared. The others are only used.
+/// In `uses` of a resource: it is declared. Without this bit, it is only used.
 pub const TGSIC_RESOURCE_DECLARED: u32 = 1 << 0;
 /// In `uses` of a resource: constants are read, textures sampled, memory loaded.
 pub const TGSIC_RESOURCE_READ: u32 = 1 << 1;
@@ -40,24 +40,24 @@ pub const TGSIC_RESOURCE_READ: u32 = 1 << 1;
 pub const TGSIC_RESOURCE_WRITTEN: u32 = 1 << 2;
 /// In `uses` of a resource: atomic operations occur.
 pub const TGSIC_RESOURCE_ATOMIC: u32 = 1 << 3;
-/// In `uses` of a resource: its size, levels or samples are asked for.
+/// In `uses` of a resource: its size, levels or samples are queried.
 pub const TGSIC_RESOURCE_QUERIED: u32 = 1 << 4;
-/// In `uses` of a resource: an index that is computed may choose it, or a register in it.
+/// In `uses` of a resource: a run-time index may select it, or a register in it.
 pub const TGSIC_RESOURCE_INDIRECT: u32 = 1 << 5;
 /// In `uses` of an image: declared with `WR`.
 pub const TGSIC_RESOURCE_WRITABLE: u32 = 1 << 6;
 /// In `uses` of an image: declared with `RAW`.
 pub const TGSIC_RESOURCE_RAW: u32 = 1 << 7;
 
-/// Something that a shader has bound to it.
+/// A resource bound to a shader.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct tgsic_resource {
     /// `sizeof(tgsic_resource)`, to be set by the caller.
     pub size: usize,
-    /// What it is: `TGSIC_FILE_...`.
+    /// The kind of resource: `TGSIC_FILE_...`.
     pub file: u32,
-    /// The number at which it is bound.
+    /// The binding number.
     pub binding: u32,
     /// Bits `TGSIC_RESOURCE_...`.
     pub uses: u32,
@@ -65,16 +65,16 @@ pub struct tgsic_resource {
     pub target: u32,
     /// The return types of a view, per component.
     pub return_types: [u32; 4],
-    /// The format of an image, a number of `enum pipe_format`; 0 if there is none.
+    /// The format of an image, a number of `enum pipe_format`; 0 for none.
     pub format: u32,
-    /// The first constant or counter that is declared; 0 in other files.
+    /// The first declared constant or counter; 0 in other files.
     pub first_declared: u32,
-    /// Constants or counters from the first to the last that is declared; 0 in other files.
+    /// Constants or counters from the first to the last declared one; 0 in other files.
     pub num_declared: u32,
-    /// The first constant or counter that instructions name; 0 in other files.
+    /// The first constant or counter that instructions use; 0 in other files.
     pub first_used: u32,
-    /// Constants or counters from the first to the last that instructions name: all that are declared, if they are chosen
-    /// by an index that is computed. 0 in other files.
+    /// Constants or counters from the first to the last that instructions use: all declared ones, with a run-time
+    /// index. 0 in other files.
     pub num_used: u32,
     /// Must not be used.
     pub reserved: u32,
@@ -83,7 +83,7 @@ pub struct tgsic_resource {
 // SAFETY: `repr(C)`, the size comes first, and all types in it may be zero.
 unsafe impl SizedStruct for tgsic_resource {}
 
-/// A resource for C.
+/// Converts a resource for C.
 pub(crate) fn resource(of: &Resource) -> tgsic_resource {
     let uses = [
         (of.uses.declared, TGSIC_RESOURCE_DECLARED),
@@ -113,19 +113,19 @@ pub(crate) fn resource(of: &Resource) -> tgsic_resource {
     }
 }
 
-/// The number of resources that a scan found.
+/// Returns the number of resources that a scan found.
 ///
 /// # Safety
 /// As for `tgsic_result_status`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tgsic_result_num_resources(result: *const tgsic_result) -> usize {
-    // SAFETY: the caller says so.
+    // SAFETY: guaranteed by the caller.
     let scan = unsafe { result.as_ref() }.and_then(|result| result.scan.as_deref());
     scan.map_or(0, |scan| scan.resources.len())
 }
 
-/// Fills in a resource that a scan found, counted from 0, by file and number. Returns 1, or 0 if there is none, the
-/// result is not that of a scan or `size` is not set.
+/// Fills in a resource that a scan found, counted from 0, by file and number. Returns 1, or 0 if there is no such
+/// resource, the result is not that of a scan or `size` is not set.
 ///
 /// # Safety
 /// As for `tgsic_result_status`; `target` is NULL or points to a struct of the size that it states.
@@ -135,8 +135,8 @@ pub unsafe extern "C" fn tgsic_result_resource(
     index: usize,
     target: *mut tgsic_resource,
 ) -> c_int {
-    // SAFETY: the caller says so.
+    // SAFETY: guaranteed by the caller.
     let scan = unsafe { result.as_ref() }.and_then(|result| result.scan.as_deref());
-    // SAFETY: the caller's promises are those that are asked for.
+    // SAFETY: the caller guarantees the requirements.
     unsafe { write_struct(target, scan.and_then(|scan| scan.resources.get(index))) }
 }

@@ -21,7 +21,7 @@ pub const TGSIC_DIM_BUFFER: u32 = 5;
 /// Dimensionality: two dimensions with several samples.
 pub const TGSIC_DIM_2D_SAMPLES: u32 = 7;
 
-// The header has numbers only.
+// The header has only numbers.
 const _: () = assert!(TGSIC_DIM_1D == SamplerDim::Dim1D as u32 && TGSIC_DIM_2D == SamplerDim::Dim2D as u32);
 const _: () = assert!(TGSIC_DIM_3D == SamplerDim::Dim3D as u32 && TGSIC_DIM_CUBE == SamplerDim::Cube as u32);
 const _: () = assert!(TGSIC_DIM_RECT == SamplerDim::Rect as u32 && TGSIC_DIM_BUFFER == SamplerDim::Buf as u32);
@@ -42,7 +42,7 @@ pub const TGSIC_LOOKUP_FETCH: u32 = 5;
 /// Lookup: the level of detail itself.
 pub const TGSIC_LOOKUP_QUERY_LOD: u32 = 6;
 
-/// A lookup by the four lanes of a quad. Words are floats, but for the coordinates and the level of a fetch.
+/// A lookup by the four lanes of a quad. Words are floats, except the coordinates and the level of a fetch.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct tgsic_texture_request {
@@ -52,7 +52,7 @@ pub struct tgsic_texture_request {
     pub texture: u32,
     /// The number of the sampler.
     pub sampler: u32,
-    /// What is looked up: `TGSIC_LOOKUP_...`.
+    /// The kind of lookup: `TGSIC_LOOKUP_...`.
     pub lookup: u32,
     /// The component of a gather.
     pub component: u32,
@@ -62,9 +62,9 @@ pub struct tgsic_texture_request {
     pub is_array: u32,
     /// 1 if the result is a comparison with `comparator`.
     pub is_shadow: u32,
-    /// 1 if each texel of a gather has an offset of its own, in `gather_offsets`.
+    /// 1 if each texel of a gather has its own offset, in `gather_offsets`.
     pub has_gather_offsets: u32,
-    /// Coordinates by component and lane, the layer last; projection is done.
+    /// Coordinates by component and lane, the layer last, after projection.
     pub coordinate: [[u32; 4]; 4],
     /// Reference value by lane.
     pub comparator: [u32; 4],
@@ -81,7 +81,7 @@ pub struct tgsic_texture_request {
     pub gather_offsets: [[[i32; 4]; 2]; 4],
 }
 
-/// Sizes of a texture or image at a level. Layers stand behind the last dimension.
+/// Sizes of a texture or image at a level. Layers follow the last dimension.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct tgsic_texture_size {
@@ -116,7 +116,7 @@ pub struct tgsic_texel {
 /// Looks up texels: writes the result by component and lane.
 pub type tgsic_texture_function =
     Option<unsafe extern "C" fn(user: *mut c_void, request: *const tgsic_texture_request, result: *mut [u32; 4])>;
-/// Says how large a texture is at a level, or an image (whose level is 0). The size is 0 before.
+/// Returns the size of a texture at a level, or of an image (at level 0). The size is initialised to 0.
 pub type tgsic_size_function = Option<
     unsafe extern "C" fn(
         user: *mut c_void,
@@ -133,11 +133,11 @@ pub type tgsic_load_function =
 /// Stores a texel of an image, four words.
 pub type tgsic_store_function =
     Option<unsafe extern "C" fn(user: *mut c_void, texel: *const tgsic_texel, words: *const u32)>;
-/// The number of the texture or image that a handle stands for.
+/// Returns the number of the texture or image for a handle.
 pub type tgsic_handle_function = Option<unsafe extern "C" fn(user: *mut c_void, handle: u64) -> u32>;
 
 /// Textures and images. The functions are called from the threads that run the shader, several at the same time. They
-/// must return: no `longjmp`, no exceptions of C++. Without a function, reads give 0 and stores do nothing.
+/// must return: no `longjmp`, no C++ exceptions. Without a function, reads give 0 and stores do nothing.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct tgsic_resources {
@@ -147,22 +147,22 @@ pub struct tgsic_resources {
     pub user: *mut c_void,
     /// Looks up texels.
     pub texture: tgsic_texture_function,
-    /// Says how large a texture is.
+    /// Returns the size of a texture.
     pub texture_size: tgsic_size_function,
     /// Reads a texel of an image.
     pub image_load: tgsic_load_function,
     /// Stores a texel of an image.
     pub image_store: tgsic_store_function,
-    /// Says how large an image is.
+    /// Returns the size of an image.
     pub image_size: tgsic_size_function,
-    /// Says what a handle stands for; without the function, it is the number itself.
+    /// Converts a handle to a number; without the function, the handle is the number.
     pub unit_of_handle: tgsic_handle_function,
 }
 
 // SAFETY: `repr(C)`, the size comes first, and all types in it may be zero.
 unsafe impl SizedStruct for tgsic_resources {}
 
-// SAFETY: the interface says that the functions may be called from any thread; the pointer is only passed to them.
+// SAFETY: the interface requires that the functions may be called from any thread; the pointer is only passed to them.
 unsafe impl Send for tgsic_resources {}
 // SAFETY: likewise.
 unsafe impl Sync for tgsic_resources {}

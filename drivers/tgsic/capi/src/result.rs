@@ -1,4 +1,4 @@
-//! `tgsic_result`: what every function that takes a shader returns.
+//! `tgsic_result`: the result of every function that takes a shader.
 
 use std::ffi::{CString, c_char, c_int, c_void};
 
@@ -29,7 +29,7 @@ pub enum tgsic_status {
 
 use tgsic_status::*;
 
-/// Something that was found in a shader.
+/// A finding about a shader.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct tgsic_finding {
@@ -39,9 +39,9 @@ pub struct tgsic_finding {
     pub is_error: u32,
     /// The position: bytes from the start of a text, or words from the start of tokens.
     pub offset: u32,
-    /// Length in bytes or words. 0 if the position is not known.
+    /// Length in bytes or words. 0 if the position is unknown.
     pub length: u32,
-    /// The line, from 1; 0 for tokens and where the position is not known.
+    /// The line, from 1; 0 for tokens and if the position is unknown.
     pub line: u32,
     /// The column in bytes, from 1; 0 likewise.
     pub column: u32,
@@ -53,32 +53,32 @@ pub struct tgsic_finding {
     pub name: *const c_char,
     /// The message, without position and full stop.
     pub message: *const c_char,
-    /// The remedy; NULL if there is none to name.
+    /// The remedy; NULL for none.
     pub hint: *const c_char,
 }
 
 // SAFETY: `repr(C)`, the size comes first, and all types in it may be zero.
 unsafe impl SizedStruct for tgsic_finding {}
 
-/// Sizes of a shader and of what was made of it. Those before are 0 if the shader was not TGSI.
+/// Sizes of a shader and of its code. Those before are 0 if the shader was not TGSI.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct tgsic_sizes {
     /// `sizeof(tgsic_sizes)`, to be set by the caller.
     pub size: usize,
-    /// Instructions of the shader that was passed in.
+    /// Instructions of the source.
     pub instructions_before: u32,
-    /// Instructions of the code that was made.
+    /// Instructions of the code.
     pub instructions_after: u32,
-    /// Temporaries of the shader that was passed in.
+    /// Temporaries of the source.
     pub temporaries_before: u32,
-    /// Temporaries of the code that was made.
+    /// Temporaries of the code.
     pub temporaries_after: u32,
-    /// Immediates of the shader that was passed in.
+    /// Immediates of the source.
     pub immediates_before: u32,
-    /// Immediates of the code that was made.
+    /// Immediates of the code.
     pub immediates_after: u32,
-    /// The `tgsic_level` at which it was optimised: lower than that of the options once the budget is spent.
+    /// The `tgsic_level` at which it was optimised: lower than that of the options if the budget was spent.
     pub level: u32,
     /// Must not be used.
     pub reserved: u32,
@@ -107,13 +107,13 @@ impl Data {
         Data::Text(bytes, form)
     }
 
-    /// The bytes, and those at their end that are not counted.
+    /// Returns the bytes, and the number of bytes at their end that are not counted.
     fn bytes(&self) -> (&[u8], usize) {
         match self {
             Data::None => (&[], 0),
             Data::Text(bytes, _) => (bytes, 1),
             Data::Tokens(words) => {
-                // SAFETY: words may be read as bytes, and these are all of them.
+                // SAFETY: words may be read as bytes, and this is their whole length.
                 let bytes = unsafe { std::slice::from_raw_parts(words.as_ptr().cast::<u8>(), size_of_val(&**words)) };
                 (bytes, 0)
             }
@@ -128,11 +128,11 @@ struct Finding {
     _strings: Vec<CString>,
 }
 
-/// Why a call failed. Findings that are errors are in the result already.
+/// The reason why a call failed. Findings that are errors are already in the result.
 pub(crate) struct Failure {
     status: tgsic_status,
     message: Option<String>,
-    /// The data of the result is about the failure.
+    /// Whether the data of the result describes the failure.
     keeps_data: bool,
 }
 
@@ -149,24 +149,24 @@ impl Failure {
         Failure { status: TGSIC_ERROR_SHADER, message: Some(message.into()), keeps_data: false }
     }
 
-    /// The same status as another result that failed.
+    /// Returns a failure with the status of another result that failed.
     pub(crate) fn like(result: &tgsic_result, message: String) -> Failure {
         Failure { status: result.status, message: Some(message), keeps_data: false }
     }
 
-    /// The findings of the result say it.
+    /// Returns a failure that is described by the findings of the result.
     fn found() -> Failure {
         Failure { status: TGSIC_ERROR_SHADER, message: None, keeps_data: false }
     }
 
-    /// The same, of a result whose data is about it.
+    /// Returns the same failure, keeping the data of the result.
     pub(crate) fn keeping_data(self) -> Failure {
         Failure { keeps_data: true, ..self }
     }
 }
 
-/// The result of a call: its status, the findings, and what was made. It belongs to the caller and does not refer to
-/// the compiler or to what was passed in. Any number of threads may read it; one frees it when all are done.
+/// The result of a call: its status, the findings, and the data. It belongs to the caller and does not refer to the
+/// compiler or to the arguments. Any number of threads may read it; one of them frees it when all have finished.
 pub struct tgsic_result {
     status: tgsic_status,
     message: CString,
@@ -208,7 +208,7 @@ impl Default for tgsic_result {
     }
 }
 
-/// A string without NULs within.
+/// Creates a string without embedded NULs.
 pub(crate) fn c_string(text: &str) -> CString {
     CString::new(text).unwrap_or_else(|_| CString::new(text.replace('\0', "\u{fffd}")).unwrap_or_default())
 }
@@ -273,19 +273,19 @@ impl tgsic_result {
         }
     }
 
-    /// A result that is nothing but a failure.
+    /// Creates a result that has only a failure.
     pub(crate) fn failed(failure: Failure) -> tgsic_result {
         let mut result = tgsic_result::default();
         result.fail(failure);
         result
     }
 
-    /// The first error in one line.
+    /// Returns the first error in one line.
     pub(crate) fn message(&self) -> String {
         self.message.to_string_lossy().into_owned()
     }
 
-    /// Whether the call failed.
+    /// Returns whether the call failed.
     pub(crate) fn is_failed(&self) -> bool {
         self.status != TGSIC_OK
     }
@@ -304,33 +304,34 @@ impl tgsic_result {
     }
 }
 
-/// The status of a result. NULL has `TGSIC_ERROR_ARGUMENT`.
+/// Returns the status of a result. NULL has `TGSIC_ERROR_ARGUMENT`.
 ///
 /// # Safety
 /// It is NULL or a result that was not freed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tgsic_result_status(result: *const tgsic_result) -> tgsic_status {
-    // SAFETY: the caller says so.
+    // SAFETY: guaranteed by the caller.
     unsafe { result.as_ref() }.map_or(TGSIC_ERROR_ARGUMENT, |result| result.status)
 }
 
-/// The first error in one line, for logs; empty if there is none. Never NULL. It lives as long as the result.
+/// Returns the first error in one line, for logs; an empty string without an error. Never NULL. It lives as long as the
+/// result.
 ///
 /// # Safety
 /// As for `tgsic_result_status`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tgsic_result_message(result: *const tgsic_result) -> *const c_char {
-    // SAFETY: the caller says so.
+    // SAFETY: guaranteed by the caller.
     unsafe { result.as_ref() }.map_or(c"there is no result".as_ptr(), |result| result.message.as_ptr())
 }
 
-/// The form of the data of a result: a `tgsic_form`, 0 if there is none.
+/// Returns the form of the data of a result: a `tgsic_form`, 0 without data.
 ///
 /// # Safety
 /// As for `tgsic_result_status`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tgsic_result_form(result: *const tgsic_result) -> u32 {
-    // SAFETY: the caller says so.
+    // SAFETY: guaranteed by the caller.
     let form = unsafe { result.as_ref() }.map(|result| match &result.data {
         Data::None => tgsic_form::TGSIC_FORM_DEFAULT,
         Data::Text(_, form) => *form,
@@ -340,50 +341,50 @@ pub unsafe extern "C" fn tgsic_result_form(result: *const tgsic_result) -> u32 {
     form.map_or(0, |form| form as u32)
 }
 
-/// The data of a result: tokens (aligned for words of 32 bits), text, code of a driver, or JSON of a scan or of what a
-/// shader uses; NULL if there is none. `*size` is set to the number of bytes, unless `size` is NULL. Text has a NUL at
-/// the end that is not counted. The data lives as long as the result.
+/// Returns the data of a result: tokens (aligned for 32-bit words), text, code of a driver, or JSON of a scan or of a
+/// fit; NULL without data. `*size` is set to the number of bytes, unless `size` is NULL. Text ends with a NUL that is
+/// not counted. The data lives as long as the result.
 ///
 /// # Safety
 /// As for `tgsic_result_status`; `size` is NULL or can be written.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tgsic_result_data(result: *const tgsic_result, size: *mut usize) -> *const c_void {
-    // SAFETY: the caller says so.
+    // SAFETY: guaranteed by the caller.
     let (pointer, length) = match unsafe { result.as_ref() }.map(|result| (&result.data, result.data.bytes())) {
         None | Some((Data::None, _)) => (std::ptr::null(), 0),
         Some((_, (bytes, uncounted))) => (bytes.as_ptr().cast::<c_void>(), bytes.len() - uncounted),
     };
     if !size.is_null() {
-        // SAFETY: it is not NULL, and the caller says that it can be written.
+        // SAFETY: it is not NULL, and the caller guarantees that it can be written.
         unsafe { size.write(length) };
     }
     pointer
 }
 
-/// A copy of the data of a result that is the caller's, from the allocator in the options (`malloc` by default, then to be
-/// freed by `free`); text with its NUL. NULL if there is no data or no memory. `*size` is set as by
+/// Returns a copy of the data of a result that belongs to the caller, from the allocator in the options (by default
+/// `malloc`, to be freed by `free`); text with its NUL. NULL without data or memory. `*size` is set as by
 /// `tgsic_result_data`.
 ///
 /// # Safety
 /// As for `tgsic_result_data`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tgsic_result_copy(result: *const tgsic_result, size: *mut usize) -> *mut c_void {
-    // SAFETY: the caller's promises are those that are asked for.
+    // SAFETY: the caller guarantees the requirements.
     let data = unsafe { tgsic_result_data(result, size) };
-    // SAFETY: the caller says so.
+    // SAFETY: guaranteed by the caller.
     match unsafe { result.as_ref() } {
         Some(result) if !data.is_null() => result.allocator.copy(result.data.bytes().0),
         _ => std::ptr::null_mut(),
     }
 }
 
-/// The number of findings of a result, errors and warnings.
+/// Returns the number of findings of a result, errors and warnings.
 ///
 /// # Safety
 /// As for `tgsic_result_status`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tgsic_result_num_findings(result: *const tgsic_result) -> usize {
-    // SAFETY: the caller says so.
+    // SAFETY: guaranteed by the caller.
     unsafe { result.as_ref() }.map_or(0, |result| result.findings.len())
 }
 
@@ -393,7 +394,7 @@ pub unsafe extern "C" fn tgsic_result_num_findings(result: *const tgsic_result) 
 /// The pointer is NULL, or points to a struct of the size that it states.
 pub(crate) unsafe fn write_struct<T: SizedStruct>(target: *mut T, value: Option<&T>) -> c_int {
     let Some(value) = value.filter(|_| !target.is_null() && target.is_aligned()) else { return 0 };
-    // SAFETY: it is aligned, not NULL, and the caller says that it has the size that it states.
+    // SAFETY: it is aligned and not NULL, and the caller guarantees the size that it states.
     unsafe { sized::write(target, value) }.is_ok().into()
 }
 
@@ -408,52 +409,53 @@ pub unsafe extern "C" fn tgsic_result_finding(
     index: usize,
     finding: *mut tgsic_finding,
 ) -> c_int {
-    // SAFETY: the caller says so.
+    // SAFETY: guaranteed by the caller.
     let result = unsafe { result.as_ref() };
     let found = result.and_then(|result| result.findings.get(index));
-    // SAFETY: the caller's promises are those that are asked for.
+    // SAFETY: the caller guarantees the requirements.
     unsafe { write_struct(finding, found.map(|finding| &finding.fields)) }
 }
 
-/// Fills in the sizes of a shader that was translated. Returns 1, or 0 if `size` is not set.
+/// Fills in the sizes of a translated shader. Returns 1, or 0 if `size` is not set.
 ///
 /// # Safety
 /// As for `tgsic_result_status`; `sizes` is NULL or points to a struct of the size that it states.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tgsic_result_sizes(result: *const tgsic_result, sizes: *mut tgsic_sizes) -> c_int {
-    // SAFETY: the caller says so.
+    // SAFETY: guaranteed by the caller.
     let result = unsafe { result.as_ref() };
-    // SAFETY: the caller's promises are those that are asked for.
+    // SAFETY: the caller guarantees the requirements.
     unsafe { write_struct(sizes, result.map(|result| &result.sizes)) }
 }
 
-/// What the driver assigned to inputs, outputs and resources of a shader that was translated or linked, as an object of
-/// JSON: the keys of `tgsic translate --reflect`, but for the file. NULL if the compiler was made without
+/// Returns the driver's assignments for inputs, outputs and resources of a translated or linked shader, as a JSON
+/// object: the keys of `tgsic translate --reflect`, except the file. NULL if the compiler was created without
 /// `TGSIC_FLAG_REFLECT`, or if the driver assigns nothing. It lives as long as the result.
 ///
 /// # Safety
 /// As for `tgsic_result_status`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tgsic_result_reflection(result: *const tgsic_result) -> *const c_char {
-    // SAFETY: the caller says so.
+    // SAFETY: guaranteed by the caller.
     let reflection = unsafe { result.as_ref() }.and_then(|result| result.reflection.as_deref());
     reflection.map_or(std::ptr::null(), |text| text.as_ptr())
 }
 
-/// Fills in what a scan found. Returns 1, or 0 if the result is not that of a scan or `size` is not set.
+/// Fills in the facts found by a scan. Returns 1, or 0 if the result is not that of a scan or `size` is not set.
 ///
 /// # Safety
 /// As for `tgsic_result_status`; `info` is NULL or points to a struct of the size that it states.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tgsic_result_scan(result: *const tgsic_result, info: *mut tgsic_scan_info) -> c_int {
-    // SAFETY: the caller says so.
+    // SAFETY: guaranteed by the caller.
     let scan = unsafe { result.as_ref() }.and_then(|result| result.scan.as_deref());
-    // SAFETY: the caller's promises are those that are asked for.
+    // SAFETY: the caller guarantees the requirements.
     unsafe { write_struct(info, scan.map(|scan| &scan.info)) }
 }
 
-/// Fills in what a scan found about a register of `file`: `TGSIC_FILE_INPUT`, `TGSIC_FILE_OUTPUT` or
-/// `TGSIC_FILE_SYSTEM_VALUE`. Returns 1, or 0 if there is none, the result is not that of a scan or `size` is not set.
+/// Fills in the facts about a register of `file` found by a scan: `TGSIC_FILE_INPUT`, `TGSIC_FILE_OUTPUT` or
+/// `TGSIC_FILE_SYSTEM_VALUE`. Returns 1, or 0 if there is no such register, the result is not that of a scan or `size`
+/// is not set.
 ///
 /// # Safety
 /// As for `tgsic_result_status`; `target` is NULL or points to a struct of the size that it states.
@@ -464,9 +466,9 @@ pub unsafe extern "C" fn tgsic_result_register(
     index: usize,
     target: *mut tgsic_register,
 ) -> c_int {
-    // SAFETY: the caller says so.
+    // SAFETY: guaranteed by the caller.
     let scan = unsafe { result.as_ref() }.and_then(|result| result.scan.as_deref());
-    // SAFETY: the caller's promises are those that are asked for.
+    // SAFETY: the caller guarantees the requirements.
     unsafe { write_struct(target, scan.and_then(|scan| scan.register(file, index))) }
 }
 
@@ -477,7 +479,7 @@ pub unsafe extern "C" fn tgsic_result_register(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tgsic_result_free(result: *mut tgsic_result) {
     if !result.is_null() {
-        // SAFETY: the library made it from a box, and the caller says that it was not freed.
+        // SAFETY: the library created it from a box, and the caller guarantees that it was not freed.
         drop(unsafe { Box::from_raw(result) });
     }
 }

@@ -1,4 +1,4 @@
-//! Running shaders: programs, threads, and what a run reads and writes.
+//! Runs shaders: programs, threads, inputs and outputs.
 
 use std::ffi::{c_int, c_void};
 
@@ -14,12 +14,11 @@ mod slices;
 
 pub(crate) use slices::Slices;
 
-/// A shader that was compiled to be run. It does not change after it was made; any number of threads may run it at the
-/// same time.
+/// A shader compiled for running. It is immutable; any number of threads may run it at the same time.
 pub struct tgsic_program(execute::Program);
 
-/// A shader in an object file, which the driver `cpu` writes with a header that declares it: machine code that was made
-/// ahead of time, and the rest of the shader. Nothing in it is for programs to see.
+/// A shader in an object file, which the driver `cpu` writes with a header that declares it: machine code compiled
+/// ahead of time, and the rest of the shader. It is opaque to programs.
 pub struct tgsic_object(
     #[cfg_attr(feature = "run", expect(dead_code, reason = "the driver reads it"))] execute::Object,
 );
@@ -27,7 +26,7 @@ pub struct tgsic_object(
 /// Threads that run shaders. Any number of threads may pass work to them at the same time.
 pub struct tgsic_threads(execute::Threads);
 
-/// What a program is.
+/// Facts about a program.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct tgsic_program_info {
@@ -37,9 +36,9 @@ pub struct tgsic_program_info {
     pub stage: u32,
     /// Number of output registers.
     pub num_outputs: u32,
-    /// Invocations of a workgroup in each dimension, if the shader says so; else 0.
+    /// Invocations of a workgroup in each dimension, if the shader specifies them; otherwise 0.
     pub workgroup: [u32; 3],
-    /// 1 if runs may change buffers, counters or images: then invocations of a call are run one block after the other.
+    /// 1 if runs may change buffers, counters or images: the blocks of invocations of a call then run in sequence.
     pub writes_memory: u32,
 }
 
@@ -50,7 +49,7 @@ unsafe impl SizedStruct for tgsic_program_info {}
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct tgsic_bytes {
-    /// Where it begins. It need not be aligned.
+    /// The start. It need not be aligned.
     pub data: *const c_void,
     /// Number of bytes.
     pub size: usize,
@@ -60,27 +59,27 @@ pub struct tgsic_bytes {
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct tgsic_memory {
-    /// Where it begins. It need not be aligned.
+    /// The start. It need not be aligned.
     pub data: *mut c_void,
     /// Number of bytes.
     pub size: usize,
 }
 
-/// A system value, such as the number of the instance.
+/// A system value, such as the instance index.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct tgsic_system_value {
-    /// Which: the number of its semantic in TGSI, as a scan gives it.
+    /// The number of its semantic in TGSI, as in a scan.
     pub semantic: u32,
     /// Number of components, 1 to 4.
     pub num_components: u32,
-    /// Its components for each invocation, one invocation behind the other, in words of 32 bits; or its components
-    /// once, if it is the same in all. Booleans are 0 or all ones.
+    /// Its components for each invocation, invocations in sequence, as 32-bit words; or its components once, if it is
+    /// the same in all. Booleans are 0 or all ones.
     pub words: tgsic_bytes,
 }
 
-/// What a run reads and writes. Zero is the default of each field but the first: what is not there reads as 0, and what
-/// is written there is dropped. A register has four words of 32 bits, in the order of bytes of the processor.
+/// Inputs and outputs of a run. Zero is the default of each field except the first: missing memory reads as 0, and
+/// writes to it are dropped. A register has four 32-bit words, in native byte order.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct tgsic_run {
@@ -91,8 +90,8 @@ pub struct tgsic_run {
     pub count: usize,
     /// Registers of an invocation in `inputs`.
     pub num_inputs: usize,
-    /// Input registers: all of the first invocation, then all of the second, and so on. Those of fragments are
-    /// interpolated already.
+    /// Input registers: all of the first invocation, then all of the second, and so on. Those of fragments are already
+    /// interpolated.
     pub inputs: tgsic_bytes,
     /// Registers of an invocation in `outputs`.
     pub num_outputs: usize,
@@ -108,11 +107,11 @@ pub struct tgsic_run {
     pub constants: *const tgsic_bytes,
     /// Number of constant buffers.
     pub num_constants: usize,
-    /// Buffers, by number. After an error they are as they were.
+    /// Buffers, by number. After an error they are unchanged.
     pub buffers: *const tgsic_memory,
     /// Number of buffers.
     pub num_buffers: usize,
-    /// Buffers of counters, by number. After an error they are as they were.
+    /// Buffers of counters, by number. After an error they are unchanged.
     pub counters: *const tgsic_memory,
     /// Number of buffers of counters.
     pub num_counters: usize,
@@ -120,43 +119,43 @@ pub struct tgsic_run {
     pub shared_size: usize,
     /// Registers of a vertex in `vertices`.
     pub num_vertex_inputs: usize,
-    /// Inputs of tessellation evaluation that have a vertex index: all registers of the first vertex of the patch, then
-    /// all of the second, and so on. The invocations of a call are of one patch.
+    /// Inputs of tessellation evaluation with a vertex index: all registers of the first vertex of the patch, then all
+    /// of the second, and so on. The invocations of a call belong to one patch.
     pub vertices: tgsic_bytes,
-    /// A byte for each fragment: not 0 if it is a helper invocation from the start, whose writes to memory are dropped.
+    /// A byte for each fragment: not 0 for a helper invocation from the start. Its writes to memory are dropped.
     pub helpers: tgsic_bytes,
     /// Registers of a fragment in `framebuffer`.
     pub num_framebuffer: usize,
-    /// Colours that the framebuffer has before: all registers of the first fragment, then all of the second, and so on.
+    /// Initial colours of the framebuffer: all registers of the first fragment, then all of the second, and so on.
     pub framebuffer: tgsic_bytes,
-    /// Textures and images; NULL if there are none.
+    /// Textures and images; NULL for none.
     pub resources: *const tgsic_resources,
-    /// Operations after which a block of invocations is given up as endless; 0 for the default.
+    /// Operations after which a block of invocations is stopped as endless; 0 for the default.
     pub max_steps: u64,
-    /// Bytes that the values of a block of invocations may take; 0 for the default.
+    /// Maximum size of the values of a block of invocations in bytes; 0 for the default.
     pub max_memory: u64,
 }
 
 // SAFETY: `repr(C)`, the size comes first, and all types in it may be zero.
 unsafe impl SizedStruct for tgsic_run {}
 
-/// What is run over what.
+/// The kind and size of a run.
 #[derive(Clone, Copy)]
 pub(crate) enum Work {
     Vertices,
     Quads,
-    #[cfg_attr(not(feature = "run"), expect(dead_code, reason = "only what runs reads them"))]
+    #[cfg_attr(not(feature = "run"), expect(dead_code, reason = "only used by runs"))]
     Dispatch {
         groups: [u32; 3],
         workgroup: Option<[u32; 3]>,
     },
 }
 
-/// Makes a program of a vertex, tessellation evaluation, fragment or compute shader: TGSI text, TGSI tokens or IR text.
-/// The compiler must be one of the driver `cpu`; the program does not refer to it.
+/// Creates a program from a vertex, tessellation evaluation, fragment or compute shader: TGSI text, TGSI tokens or IR
+/// text. The driver of the compiler must be `cpu`; the program does not refer to the compiler.
 ///
-/// Returns NULL if the shader has errors, or if the library was built without what runs shaders. `*error` is then a
-/// result that says why, for the caller to free; otherwise it is NULL. `error` may be NULL.
+/// Returns NULL if the shader has errors, or if the library was built without support for running. `*error` is then a
+/// result with the reason, for the caller to free; otherwise it is NULL. `error` may be NULL.
 ///
 /// # Safety
 /// `compiler` is one that was not freed. `size` bytes can be read at `shader`. `error` is NULL or can be written.
@@ -168,7 +167,7 @@ pub unsafe extern "C" fn tgsic_program_new(
     error: *mut *mut tgsic_result,
 ) -> *mut tgsic_program {
     let mut program = None;
-    // SAFETY: the caller's promises are those that are asked for.
+    // SAFETY: the caller guarantees the requirements.
     let result = unsafe {
         tgsic_compiler::run(compiler, shader, size, |compiler, bytes, result| {
             program = Some(tgsic_program(execute::compile(compiler, bytes, result)?));
@@ -177,32 +176,32 @@ pub unsafe extern "C" fn tgsic_program_new(
     };
     let is_wanted = program.is_none() && !error.is_null();
     if !error.is_null() {
-        // SAFETY: it is not NULL, and the caller says that it can be written.
+        // SAFETY: it is not NULL, and the caller guarantees that it can be written.
         unsafe { error.write(if is_wanted { result } else { std::ptr::null_mut() }) };
     }
     if !is_wanted {
-        // SAFETY: it was made above, and nobody else has it.
+        // SAFETY: it was created above and is not shared.
         unsafe { crate::result::tgsic_result_free(result) };
     }
     program.map_or(std::ptr::null_mut(), |program| Box::into_raw(Box::new(program)))
 }
 
-/// Makes a program of a shader in an object file that is part of this process: linked into it, or loaded. No code is
-/// made, so this works where memory cannot be made executable, in builds that make no machine code, and takes no longer
-/// than reading the shader. Code and library must be of one version. The object must stay for as long as the program.
+/// Creates a program from a shader in an object file that is part of this process: linked into it, or loaded. No code
+/// is generated, so this works without executable memory and in builds without machine code, and takes no longer than
+/// reading the shader. Code and library must have the same version. The object must outlive the program.
 ///
-/// Returns NULL if it is an object of another version, or changed, if the processor lacks what its code needs, if the
-/// library does not run shaders of its stage, or none at all; `*error` as for `tgsic_program_new`.
+/// Returns NULL if the object has another version or was changed, if the CPU lacks features that its code needs, or if
+/// the library cannot run shaders of its stage, or any; `*error` as for `tgsic_program_new`.
 ///
 /// # Safety
-/// `object` is NULL or the address of what a header declares that came with an object file. `error` is NULL or can be
+/// `object` is NULL or the address of the symbol that the header of an object file declares. `error` is NULL or can be
 /// written.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tgsic_program_from_object(
     object: *const tgsic_object,
     error: *mut *mut tgsic_result,
 ) -> *mut tgsic_program {
-    // SAFETY: the caller's promises are those that are asked for.
+    // SAFETY: the caller guarantees the requirements.
     let program = match guarded(|| unsafe { execute::load(object.cast()) }) {
         Ok(program) => program.map(tgsic_program),
         Err(error) => Err(Failure::internal(error.message)),
@@ -211,15 +210,15 @@ pub unsafe extern "C" fn tgsic_program_from_object(
     unsafe { made(program, error) }
 }
 
-/// Fills in what a program is. Returns 1, or 0 if the program is NULL or `size` is not set.
+/// Fills in facts about a program. Returns 1, or 0 if the program is NULL or `size` is not set.
 ///
 /// # Safety
 /// `program` is NULL or one that was not freed; `info` is NULL or points to a struct of the size that it states.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tgsic_program_get_info(program: *const tgsic_program, info: *mut tgsic_program_info) -> c_int {
-    // SAFETY: the caller says so.
+    // SAFETY: guaranteed by the caller.
     let found = unsafe { program.as_ref() }.map(|program| execute::info(&program.0));
-    // SAFETY: the caller's promises are those that are asked for.
+    // SAFETY: the caller guarantees the requirements.
     unsafe { write_struct(info, found.as_ref()) }
 }
 
@@ -231,12 +230,12 @@ pub unsafe extern "C" fn tgsic_program_get_info(program: *const tgsic_program, i
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tgsic_program_free(program: *mut tgsic_program) {
     if !program.is_null() {
-        // SAFETY: it was made from a box, and the caller says that it was not freed.
+        // SAFETY: it was created from a box, and the caller guarantees that it was not freed.
         drop(unsafe { Box::from_raw(program) });
     }
 }
 
-/// Starts threads that run shaders; 0 for as many as the process has processors.
+/// Starts threads that run shaders; 0 for as many as the process has CPUs.
 ///
 /// Returns NULL if they cannot be started; `*error` as for `tgsic_program_new`.
 ///
@@ -248,23 +247,23 @@ pub unsafe extern "C" fn tgsic_threads_new(count: usize, error: *mut *mut tgsic_
         Ok(threads) => threads.map(tgsic_threads),
         Err(error) => Err(Failure::internal(error.message)),
     };
-    // SAFETY: the caller's promises are those that are asked for.
+    // SAFETY: the caller guarantees the requirements.
     unsafe { made(threads, error) }
 }
 
 /// Ends threads. NULL is ignored.
 ///
 /// # Safety
-/// It is NULL or came from `tgsic_threads_new`, was not freed, and no call that got it is under way.
+/// It is NULL or came from `tgsic_threads_new`, was not freed, and no call is using it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tgsic_threads_free(threads: *mut tgsic_threads) {
     if !threads.is_null() {
-        // SAFETY: `tgsic_threads_new` made it from a box, and the caller says that it was not freed.
+        // SAFETY: `tgsic_threads_new` created it from a box, and the caller guarantees that it was not freed.
         drop(unsafe { Box::from_raw(threads) });
     }
 }
 
-/// Runs a program. Whatever happens, there is a result.
+/// Runs a program. Always returns a result.
 ///
 /// # Safety
 /// As for [`tgsic_run_vertices`].
@@ -275,17 +274,17 @@ unsafe fn run(
     work: Work,
 ) -> *mut tgsic_result {
     let body = || {
-        // SAFETY: the caller says that it is NULL or a program that was not freed.
+        // SAFETY: the caller guarantees that it is NULL or a program that was not freed.
         let program = unsafe { program.as_ref() }.ok_or_else(|| Failure::argument("there is no program"))?;
         // SAFETY: likewise.
         let threads = unsafe { threads.as_ref() };
         if run.is_null() || !run.is_aligned() {
             return Err(Failure::argument("there is no tgsic_run, or it is not aligned"));
         }
-        // SAFETY: it is aligned, not NULL, and the caller says that it has the size that it states.
+        // SAFETY: it is aligned and not NULL, and the caller guarantees the size that it states.
         let run = unsafe { sized::read(run) };
         let run = run.map_err(|error| Failure::argument(error.message("tgsic_run")))?;
-        // SAFETY: the caller says so of each pointer and length in it.
+        // SAFETY: guaranteed by the caller for each pointer and length in it.
         let slices = unsafe { Slices::new(&run, work) }?;
         execute::run(&program.0, slices, threads.map(|threads| &threads.0), work)
     };
@@ -297,11 +296,11 @@ unsafe fn run(
     tgsic_result::failed(failure).into_raw()
 }
 
-/// Runs a vertex or tessellation evaluation shader. Never NULL: the result says how it went.
+/// Runs a vertex or tessellation evaluation shader. Never NULL: the result has the status.
 ///
 /// The work is done by `threads`, or by a thread that is started for the call if that is NULL; the function returns
-/// when all is done. Memory that is written must not be used elsewhere meanwhile, and must not overlap with what is
-/// read. An error may leave outputs of some invocations; buffers and counters stay as they were.
+/// when everything is done. Memory that is written must not be used elsewhere meanwhile, and must not overlap with
+/// memory that is read. After an error, some invocations may have written outputs; buffers and counters are unchanged.
 ///
 /// # Safety
 /// `program` is one that was not freed, `threads` likewise or NULL. `run` points to a struct of the size that it
@@ -312,12 +311,12 @@ pub unsafe extern "C" fn tgsic_run_vertices(
     run: *const tgsic_run,
     threads: *const tgsic_threads,
 ) -> *mut tgsic_result {
-    // SAFETY: the caller's promises are those that are asked for.
+    // SAFETY: the caller guarantees the requirements.
     unsafe { self::run(program, run, threads, Work::Vertices) }
 }
 
-/// Runs a fragment shader over quads, otherwise as `tgsic_run_vertices` does. If the number of fragments is no multiple
-/// of four, those that the last quad lacks read all inputs as 0.
+/// Runs a fragment shader over quads, otherwise like `tgsic_run_vertices`. If the number of fragments is not a multiple
+/// of four, the missing ones of the last quad read all inputs as 0.
 ///
 /// # Safety
 /// As for `tgsic_run_vertices`.
@@ -327,14 +326,14 @@ pub unsafe extern "C" fn tgsic_run_quads(
     run: *const tgsic_run,
     threads: *const tgsic_threads,
 ) -> *mut tgsic_result {
-    // SAFETY: the caller's promises are those that are asked for.
+    // SAFETY: the caller guarantees the requirements.
     unsafe { self::run(program, run, threads, Work::Quads) }
 }
 
-/// Runs a compute shader over a grid of so many workgroups in each dimension, otherwise as `tgsic_run_vertices` does.
-/// `workgroup` says how many invocations a workgroup has in each dimension, at most 1024 together; it may be NULL if
-/// the shader says so itself. Of the run, only system values that are the same in all invocations, constants, buffers,
-/// counters, `shared_size`, resources and limits are used; the numbers of workgroups and invocations are known.
+/// Runs a compute shader over a grid of `groups` workgroups in each dimension, otherwise like `tgsic_run_vertices`.
+/// `workgroup` is the size of a workgroup in each dimension, at most 1024 invocations in total; it may be NULL if the
+/// shader specifies it. Of the run, only system values that are the same in all invocations, constants, buffers,
+/// counters, `shared_size`, resources and limits are used; the ids of workgroups and invocations are known.
 ///
 /// # Safety
 /// As for `tgsic_run_vertices`. `groups` points to three numbers; `workgroup` likewise, or it is NULL.
@@ -346,14 +345,14 @@ pub unsafe extern "C" fn tgsic_dispatch(
     workgroup: *const u32,
     threads: *const tgsic_threads,
 ) -> *mut tgsic_result {
-    // SAFETY: the caller says so.
+    // SAFETY: guaranteed by the caller.
     let groups = unsafe { three(groups) };
     // SAFETY: likewise.
     let workgroup = unsafe { three(workgroup) };
     let Some(groups) = groups else {
         return tgsic_result::failed(Failure::argument("`groups` is NULL or not aligned")).into_raw();
     };
-    // SAFETY: the caller's promises are those that are asked for.
+    // SAFETY: the caller guarantees the requirements.
     unsafe { self::run(program, run, threads, Work::Dispatch { groups, workgroup }) }
 }
 
@@ -363,6 +362,6 @@ unsafe fn three(numbers: *const u32) -> Option<[u32; 3]> {
     if numbers.is_null() || !numbers.is_aligned() {
         return None;
     }
-    // SAFETY: it is aligned, not NULL, and the caller says that there are three.
+    // SAFETY: it is aligned, not NULL, and the caller guarantees that there are three.
     Some(unsafe { numbers.cast::<[u32; 3]>().read() })
 }

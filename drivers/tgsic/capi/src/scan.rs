@@ -30,10 +30,10 @@ pub const TGSIC_FILE_SYSTEM_VALUE: u32 = 8;
 pub const TGSIC_NUM_FILES: usize = 15;
 /// Number of properties.
 pub const TGSIC_NUM_PROPERTIES: usize = 29;
-/// Number of constant buffers that a scan looks at.
+/// Number of constant buffers covered by a scan.
 pub const TGSIC_NUM_CONSTANT_BUFFERS: usize = 32;
 
-// The header has numbers only.
+// The header has only numbers.
 const _: () = assert!(TGSIC_STAGE_VERTEX == Processor::Vertex.value() as u32);
 const _: () = assert!(TGSIC_STAGE_TESSELLATION_CONTROL == Processor::TessControl.value() as u32);
 const _: () = assert!(TGSIC_STAGE_TESSELLATION_EVALUATION == Processor::TessEval.value() as u32);
@@ -50,19 +50,19 @@ const _: () = assert!(TGSIC_NUM_CONSTANT_BUFFERS == MAX_SCANNED_CONSTANT_BUFFERS
 pub const TGSIC_USES_KILL: u64 = 1 << 0;
 /// In `facts` of a scan: `FBFETCH` occurs.
 pub const TGSIC_USES_FBFETCH: u64 = 1 << 1;
-/// In `facts` of a scan: the number of the primitive is read.
+/// In `facts` of a scan: the primitive id is read.
 pub const TGSIC_USES_PRIMITIVE_ID: u64 = 1 << 2;
 /// In `facts` of a scan: the facing is read.
 pub const TGSIC_USES_FRONT_FACE: u64 = 1 << 3;
-/// In `facts` of a scan: the number of the instance is read.
+/// In `facts` of a scan: the instance id is read.
 pub const TGSIC_USES_INSTANCE_ID: u64 = 1 << 4;
-/// In `facts` of a scan: the number of the vertex is read.
+/// In `facts` of a scan: the vertex id is read.
 pub const TGSIC_USES_VERTEX_ID: u64 = 1 << 5;
-/// In `facts` of a scan: the number of the vertex without its base is read.
+/// In `facts` of a scan: the vertex id without its base is read.
 pub const TGSIC_USES_VERTEX_ID_NO_BASE: u64 = 1 << 6;
 /// In `facts` of a scan: the base vertex is read.
 pub const TGSIC_USES_BASE_VERTEX: u64 = 1 << 7;
-/// In `facts` of a scan: the number of the invocation is read.
+/// In `facts` of a scan: the invocation id is read.
 pub const TGSIC_USES_INVOCATION_ID: u64 = 1 << 8;
 /// In `facts` of a scan: the size of the grid is read.
 pub const TGSIC_USES_GRID_SIZE: u64 = 1 << 9;
@@ -84,7 +84,7 @@ pub const TGSIC_WRITES_CLIP_VERTEX: u64 = 1 << 16;
 pub const TGSIC_WRITES_EDGE_FLAG: u64 = 1 << 17;
 /// In `facts` of a scan: the layer is written.
 pub const TGSIC_WRITES_LAYER: u64 = 1 << 18;
-/// In `facts` of a scan: the number of the viewport is written.
+/// In `facts` of a scan: the viewport index is written.
 pub const TGSIC_WRITES_VIEWPORT_INDEX: u64 = 1 << 19;
 /// In `facts` of a scan: a buffer or image is written, or an atomic operation occurs.
 pub const TGSIC_WRITES_MEMORY: u64 = 1 << 20;
@@ -139,11 +139,11 @@ pub struct tgsic_scan_info {
     pub num_temporaries: u32,
     /// Immediates.
     pub num_immediates: u32,
-    /// Inputs: the highest and one.
+    /// Inputs: the highest number plus one.
     pub num_inputs: u32,
-    /// Outputs: the highest and one.
+    /// Outputs: the highest number plus one.
     pub num_outputs: u32,
-    /// System values: the highest and one.
+    /// System values: the highest number plus one.
     pub num_system_values: u32,
     /// Values of `NUM_CLIPDIST_ENABLED`.
     pub num_clip_distances: u32,
@@ -163,7 +163,7 @@ pub struct tgsic_scan_info {
     pub constant_buffers: u32,
     /// A bit per file that is addressed by an indirect index.
     pub indirect_files: u32,
-    /// A bit per file whose buffer or vertex is chosen by an indirect index.
+    /// A bit per file with a buffer or vertex that is selected by an indirect index.
     pub dimension_indirect_files: u32,
     /// Must not be used.
     pub reserved: u32,
@@ -173,9 +173,9 @@ pub struct tgsic_scan_info {
     pub facts: u64,
     /// Declared registers per file.
     pub file_count: [u32; TGSIC_NUM_FILES],
-    /// The highest declared register per file, -1 if there is none.
+    /// The highest declared register per file, -1 without any.
     pub file_max: [i32; TGSIC_NUM_FILES],
-    /// The highest declared constant per buffer, -1 if there is none.
+    /// The highest declared constant per buffer, -1 without any.
     pub constants_max: [i32; TGSIC_NUM_CONSTANT_BUFFERS],
     /// The value of each property, 0 for those that are absent.
     pub properties: [u32; TGSIC_NUM_PROPERTIES],
@@ -192,9 +192,9 @@ pub struct tgsic_register {
     pub size: usize,
     /// The semantic.
     pub semantic: u32,
-    /// Number among those of that semantic.
+    /// The index among those with this semantic.
     pub semantic_index: u32,
-    /// A bit per component: of inputs those that are read, of outputs those that are declared.
+    /// A bit per component: of inputs, the read ones; of outputs, the declared ones.
     pub usage_mask: u32,
     /// Interpolation of an input.
     pub interpolation: u32,
@@ -207,7 +207,7 @@ pub struct tgsic_register {
 // SAFETY: `repr(C)`, the size comes first, and all types in it may be zero.
 unsafe impl SizedStruct for tgsic_register {}
 
-/// A scan, ready for C.
+/// A scan in C form.
 pub(crate) struct Scan {
     pub(crate) info: tgsic_scan_info,
     inputs: Vec<tgsic_register>,

@@ -1,8 +1,8 @@
 //! Structs that begin with their size.
 //!
-//! The caller sets the field `size` to the size that the struct has in the header it was compiled with. Fields are only
-//! ever added at the end, and zero is the default of every field. So a struct of an older caller reads as if the fields
-//! that it lacks were zero, and one of a newer caller is taken if the fields that this library does not know are zero.
+//! The caller sets the field `size` to the size of the struct in the header it was compiled with. Fields are only ever
+//! added at the end, and zero is the default of every field. So a struct of an older caller reads as if the missing
+//! fields were zero, and one of a newer caller is accepted if the fields that this library does not know are zero.
 
 use std::ffi::c_void;
 use std::mem::MaybeUninit;
@@ -10,21 +10,21 @@ use std::mem::MaybeUninit;
 /// A struct of the interface.
 ///
 /// # Safety
-/// It is `repr(C)`, its first field is the `usize` named `size`, it has no padding that is read, and all of it being zero
-/// is a valid value.
+/// It is `repr(C)`, its first field is the `usize` named `size`, it has no padding that is read, and all zeros is a
+/// valid value.
 pub(crate) unsafe trait SizedStruct: Copy {}
 
-/// Why a struct cannot be taken.
+/// The reason why a struct is rejected.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum SizeError {
     /// The size is not that of any version of the struct.
     Size,
-    /// A field that a later version has is not zero.
+    /// A field of a later version is not zero.
     Unknown,
 }
 
 impl SizeError {
-    /// For messages.
+    /// Returns the message.
     pub(crate) fn message(self, name: &str) -> String {
         match self {
             SizeError::Size => format!("`size` of {name} is not set"),
@@ -33,19 +33,20 @@ impl SizeError {
     }
 }
 
-/// Sizes above this are not those of a struct of the interface.
+/// The size above which structs are rejected: no struct of the interface is as large.
 const MAX_SIZE: usize = 4096;
 
 /// Reads a struct.
 ///
 /// # Safety
-/// `pointer` is aligned for `T` and points to a `usize`; if that is at most [`MAX_SIZE`], so many bytes can be read there.
+/// `pointer` is aligned for `T` and points to a `usize`; if that is at most [`MAX_SIZE`], this many bytes can be read
+/// there.
 ///
 /// # Errors
 /// [`SizeError`].
 pub(crate) unsafe fn read<T: SizedStruct>(pointer: *const T) -> Result<T, SizeError> {
     let own = size_of::<T>();
-    // SAFETY: the caller says so.
+    // SAFETY: guaranteed by the caller.
     let size = unsafe { pointer.cast::<usize>().read() };
     if !(size_of::<usize>()..=MAX_SIZE).contains(&size) {
         return Err(SizeError::Size);
@@ -61,13 +62,13 @@ pub(crate) unsafe fn read<T: SizedStruct>(pointer: *const T) -> Result<T, SizeEr
     }
     let mut value = MaybeUninit::<T>::zeroed();
     let target = value.as_mut_ptr().cast::<u8>();
-    // SAFETY: both have so many bytes, and one of them is on our stack.
+    // SAFETY: both have this many bytes, and one of them is on this stack.
     unsafe { std::ptr::copy_nonoverlapping(pointer.cast::<u8>(), target, size.min(own)) };
-    // SAFETY: bytes that were not copied are zero, which `SizedStruct` says is a valid value.
+    // SAFETY: bytes that were not copied are zero, which is a valid value by the contract of `SizedStruct`.
     Ok(unsafe { value.assume_init() })
 }
 
-/// Writes as much of a struct as the caller has room for. Its `size` stays as the caller set it.
+/// Writes as much of a struct as the caller's struct can hold. Its `size` stays as the caller set it.
 ///
 /// # Safety
 /// As for [`read`], and the bytes can be written.
@@ -76,7 +77,7 @@ pub(crate) unsafe fn read<T: SizedStruct>(pointer: *const T) -> Result<T, SizeEr
 /// [`SizeError::Size`].
 pub(crate) unsafe fn write<T: SizedStruct>(pointer: *mut T, value: &T) -> Result<(), SizeError> {
     const SIZE_FIELD: usize = size_of::<usize>();
-    // SAFETY: the caller says so.
+    // SAFETY: guaranteed by the caller.
     let size = unsafe { pointer.cast::<usize>().read() };
     if !(SIZE_FIELD..=MAX_SIZE).contains(&size) {
         return Err(SizeError::Size);
@@ -86,15 +87,15 @@ pub(crate) unsafe fn write<T: SizedStruct>(pointer: *mut T, value: &T) -> Result
     let source = unsafe { std::ptr::from_ref(value).cast::<u8>().add(SIZE_FIELD) };
     // SAFETY: the caller's struct has at least `size` bytes.
     let target = unsafe { pointer.cast::<u8>().add(SIZE_FIELD) };
-    // SAFETY: both have so many bytes after their first field, and one of them is ours.
+    // SAFETY: both have this many bytes after their first field, and one of them is local.
     unsafe { std::ptr::copy_nonoverlapping(source, target, count) };
     Ok(())
 }
 
-/// Bytes that C passed in.
+/// Returns bytes that C passed in.
 ///
 /// # Safety
-/// Unless `size` is 0, so many bytes can be read at `data` for as long as the result is used.
+/// Unless `size` is 0, this many bytes can be read at `data` while the result is used.
 pub(crate) unsafe fn bytes<'a>(data: *const c_void, size: usize) -> Option<&'a [u8]> {
     if size == 0 {
         return Some(&[]);
@@ -102,14 +103,14 @@ pub(crate) unsafe fn bytes<'a>(data: *const c_void, size: usize) -> Option<&'a [
     if data.is_null() || size > isize::MAX as usize {
         return None;
     }
-    // SAFETY: it is not NULL, the length is possible, and the caller says that they can be read.
+    // SAFETY: it is not NULL, the length is possible, and the caller guarantees that they can be read.
     Some(unsafe { std::slice::from_raw_parts(data.cast::<u8>(), size) })
 }
 
-/// An array that C passed in, of at most so many elements.
+/// Returns an array that C passed in, of at most `most` elements.
 ///
 /// # Safety
-/// Unless the count is 0, so many can be read at the pointer for as long as the result is used.
+/// Unless the count is 0, this many can be read at the pointer while the result is used.
 pub(crate) unsafe fn array<'a, T>(pointer: *const T, count: usize, most: usize) -> Option<&'a [T]> {
     if count == 0 {
         return Some(&[]);
@@ -118,7 +119,7 @@ pub(crate) unsafe fn array<'a, T>(pointer: *const T, count: usize, most: usize) 
     {
         return None;
     }
-    // SAFETY: it is aligned, not NULL, the length is possible, and the caller says that they can be read.
+    // SAFETY: it is aligned, not NULL, the length is possible, and the caller guarantees that they can be read.
     Some(unsafe { std::slice::from_raw_parts(pointer, count) })
 }
 
@@ -138,7 +139,7 @@ mod tests {
     unsafe impl SizedStruct for Two {}
 
     fn read_words(words: &[usize]) -> Result<Two, SizeError> {
-        // SAFETY: each test states a size that the words have, or one that is refused.
+        // SAFETY: each test states a size that the words have, or one that is rejected.
         unsafe { read(words.as_ptr().cast::<Two>()) }
     }
 

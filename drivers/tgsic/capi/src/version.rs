@@ -15,19 +15,19 @@ const BUILD_ID: &CStr = match CStr::from_bytes_with_nul(concat!(env!("TGSIC_BUIL
     Err(_) => c"",
 };
 
-/// The version of the library that is loaded, in the form of `TGSIC_VERSION`.
+/// Returns the version of the loaded library, in the form of `TGSIC_VERSION`.
 #[unsafe(no_mangle)]
 pub extern "C" fn tgsic_version() -> u32 {
     TGSIC_VERSION
 }
 
-/// The version of the library that is loaded, as text: `0.1.0`. Never NULL.
+/// Returns the version of the loaded library as text: `0.1.0`. Never NULL.
 #[unsafe(no_mangle)]
 pub extern "C" fn tgsic_version_string() -> *const c_char {
     VERSION_TEXT.as_ptr()
 }
 
-/// A text that changes with the source of the library. Whoever caches what it made puts this into the key. Never NULL.
+/// Returns a text that changes with the source of the library, for the keys of caches. Never NULL.
 #[unsafe(no_mangle)]
 pub extern "C" fn tgsic_build_id() -> *const c_char {
     BUILD_ID.as_ptr()

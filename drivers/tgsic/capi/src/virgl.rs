@@ -1,8 +1,8 @@
-//! `tgsic_virgl`: the shaders in the buffers of commands that a host of virgl submits to its renderer.
+//! `tgsic_virgl`: translates the shaders in the command buffers that a virgl host submits to its renderer.
 //!
-//! A host such as QEMU, crosvm or `virgl_test_server` gives the buffers of each guest context to
-//! `virgl_renderer_submit_cmd`. Between the two, [`tgsic_virgl_rewrite`] replaces the shaders: there is no process in
-//! between, and no wire that would have to be spoken. `preload/virgl.c` does so for hosts that know nothing of it.
+//! A host such as QEMU, crosvm or `virgl_test_server` passes the buffers of each guest context to
+//! `virgl_renderer_submit_cmd`. Before that, [`tgsic_virgl_rewrite`] replaces the shaders, without another process and
+//! without a wire protocol. `preload/virgl.c` does so for unmodified hosts.
 
 use std::cell::Cell;
 use std::cmp::Ordering;
@@ -20,22 +20,22 @@ use crate::guard::guarded;
 use crate::result::{Failure, tgsic_result, write_struct};
 use crate::sized::{self, SizedStruct};
 
-/// Bytes of texts and translations of the recent past that are remembered, and again of the past before.
+/// Bytes of texts and translations in each of the two generations of the cache.
 const GENERATION_BYTES: usize = 16 << 20;
 
-/// Shaders of a host, and of all contexts in it: equal texts are translated once.
+/// Translations for a host and all of its contexts: equal texts are translated once.
 pub struct tgsic_virgl(Arc<Translations>);
 
-/// Shaders of a context of the renderer: what comes in several buffers is held until it is whole.
+/// The shaders of a context of the renderer. A shader that comes in several buffers is held until it is complete.
 pub struct tgsic_virgl_context {
     rewriter: Rewriter<Counting>,
-    /// Whether buffers are read. Once one was not what a guest may send, all are passed on.
+    /// Whether buffers are parsed. After a malformed one, all are passed on.
     reads: bool,
     /// The result of the last call.
     commands: Vec<u32>,
 }
 
-/// What was made of the shaders of a context.
+/// Totals of the shaders of a context.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct tgsic_virgl_totals {
@@ -43,19 +43,19 @@ pub struct tgsic_virgl_totals {
     pub size: usize,
     /// Shaders seen.
     pub shaders: u64,
-    /// Shaders that have fewer instructions now.
+    /// Shaders with a shorter translation.
     pub shorter: u64,
-    /// Shaders that have as many.
+    /// Shaders with a translation of equal length.
     pub equal: u64,
-    /// Shaders that have more.
+    /// Shaders with a longer translation.
     pub longer: u64,
-    /// Shaders that stay as they came, because there is no translation.
+    /// Shaders without a translation, which are unchanged.
     pub failed: u64,
-    /// Instructions of those with a translation, before.
+    /// Instructions of all shaders with a translation, before it.
     pub instructions_before: u64,
-    /// Instructions after.
+    /// Instructions of their translations.
     pub instructions_after: u64,
-    /// The time that translation took.
+    /// The time taken by translation.
     pub microseconds: u64,
 }
 
@@ -94,13 +94,13 @@ impl tgsic_virgl_totals {
 
 /// A translation.
 struct Translated {
-    /// The new text; `None` if it is the old one.
+    /// The new text; `None` if it equals the old one.
     text: Option<Vec<u8>>,
     before: u32,
     after: u32,
 }
 
-/// The compiler, and what it has made.
+/// The compiler, and its translations.
 struct Translations {
     compiler: HostCompiler,
     /// `None` for texts that have no translation.
@@ -109,7 +109,7 @@ struct Translations {
 
 impl Translations {
     fn translate(&self, shader: &ShaderObject<'_>) -> Option<Translated> {
-        // A panic must not take the guest with it, and what is held of other shaders.
+        // A panic must not end the guest, nor lose held shaders.
         let made = guarded(|| self.compiler.translate(shader.text, shader.stage.name(), shader.stream_outputs > 0));
         let translation = made.ok()?.ok()?;
         let (before, after) = (translation.instructions_before, translation.instructions_after);
@@ -139,13 +139,13 @@ impl Filter for Counting {
 }
 
 impl tgsic_virgl_context {
-    /// The commands to be submitted in the place of others; `None` if they stay as they are.
+    /// Returns the commands to be submitted instead; `None` if they are unchanged.
     fn rewrite(&mut self, commands: &[u8]) -> Option<&[u32]> {
         if !self.reads {
             return None;
         }
         let rewritten = self.rewriter.rewrite(commands);
-        // The renderer says what it would have said without us.
+        // The renderer reports the error, as without the library.
         self.reads = rewritten.error.is_none();
         let new = rewritten.commands?;
         self.commands.clear();
@@ -154,11 +154,11 @@ impl tgsic_virgl_context {
     }
 }
 
-/// Makes what the contexts of a host share. The options are those of a compiler whose code is for hosts of virgl: the
-/// driver is `tgsi`, the target is `virgl` whatever is said.
+/// Creates the state shared by the contexts of a host. The options are those of a compiler for virgl hosts: the driver
+/// must be `tgsi`, and the target is always `virgl`.
 ///
-/// Returns NULL if the options are wrong. `*error` is then a result that says why, for the caller to free; otherwise it
-/// is NULL. `error` may be NULL.
+/// Returns NULL if the options are wrong. `*error` is then a result with the reason, for the caller to free; otherwise
+/// it is NULL. `error` may be NULL.
 ///
 /// # Safety
 /// As for `tgsic_compiler_new`.
@@ -167,7 +167,7 @@ pub unsafe extern "C" fn tgsic_virgl_new(
     options: *const tgsic_options,
     error: *mut *mut tgsic_result,
 ) -> *mut tgsic_virgl {
-    // SAFETY: the caller's promises are those that are asked for.
+    // SAFETY: the caller guarantees the requirements.
     let compiler = match guarded(|| unsafe { tgsic_compiler::new(options, &["virgl"]) }) {
         Ok(result) => result,
         Err(error) => Err(Failure::internal(error.message)),
@@ -180,26 +180,26 @@ pub unsafe extern "C" fn tgsic_virgl_new(
     unsafe { made(virgl, error) }
 }
 
-/// Frees it. Its contexts stay. NULL is ignored.
+/// Frees the state. Its contexts stay valid. NULL is ignored.
 ///
 /// # Safety
 /// It is NULL or came from `tgsic_virgl_new`, was not freed, and no other thread uses it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tgsic_virgl_free(virgl: *mut tgsic_virgl) {
     if !virgl.is_null() {
-        // SAFETY: `tgsic_virgl_new` made it from a box, and the caller says that it was not freed.
+        // SAFETY: `tgsic_virgl_new` created it from a box, and the caller guarantees that it was not freed.
         drop(unsafe { Box::from_raw(virgl) });
     }
 }
 
-/// Makes the state of a new context of the renderer. Different threads may use different contexts at the same time.
+/// Creates the state of a new context of the renderer. Different threads may use different contexts at the same time.
 /// Returns NULL only if `virgl` is NULL.
 ///
 /// # Safety
 /// `virgl` is NULL or was not freed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tgsic_virgl_context_new(virgl: *const tgsic_virgl) -> *mut tgsic_virgl_context {
-    // SAFETY: the caller says so.
+    // SAFETY: guaranteed by the caller.
     let Some(tgsic_virgl(shared)) = (unsafe { virgl.as_ref() }) else { return std::ptr::null_mut() };
     let filter = Counting { shared: Arc::clone(shared), totals: Cell::new(tgsic_virgl_totals::ZERO) };
     let rewriter = Rewriter::new(filter);
@@ -213,21 +213,20 @@ pub unsafe extern "C" fn tgsic_virgl_context_new(virgl: *const tgsic_virgl) -> *
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tgsic_virgl_context_free(context: *mut tgsic_virgl_context) {
     if !context.is_null() {
-        // SAFETY: `tgsic_virgl_context_new` made it from a box, and the caller says that it was not freed.
+        // SAFETY: `tgsic_virgl_context_new` created it from a box, and the caller guarantees that it was not freed.
         drop(unsafe { Box::from_raw(context) });
     }
 }
 
-/// Replaces the shaders in a buffer of commands, `*num_words` words long, that the context is about to submit. Returns
-/// the commands to be submitted in its place, and their number in `*num_words`, which may be 0: a shader that is not
-/// whole yet is held back. If nothing changes, that is `commands` itself; otherwise it belongs to the context until the
-/// next call.
+/// Replaces the shaders in a command buffer of `*num_words` words that the context is about to submit. Returns the
+/// commands to be submitted instead, and their number in `*num_words`, which may be 0: an incomplete shader is held
+/// back. If nothing changes, the result is `commands` itself; otherwise it belongs to the context until the next call.
 ///
-/// A shader that cannot be translated stays as it is. After a buffer that is not what a guest may send, everything is
-/// passed on as it comes, so that the renderer reports the error.
+/// A shader that cannot be translated is unchanged. After a malformed buffer, everything is passed on unchanged, so
+/// that the renderer reports the error.
 ///
 /// # Safety
-/// `context` is NULL or was not freed, and no other thread uses it. `num_words` can be read and written, and so many
+/// `context` is NULL or was not freed, and no other thread uses it. `num_words` can be read and written, and this many
 /// words can be read at `commands`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tgsic_virgl_rewrite(
@@ -238,16 +237,16 @@ pub unsafe extern "C" fn tgsic_virgl_rewrite(
     if num_words.is_null() || !num_words.is_aligned() {
         return commands;
     }
-    // SAFETY: it is not NULL, and the caller says that it can be read.
+    // SAFETY: it is not NULL, and the caller guarantees that it can be read.
     let count = unsafe { num_words.read() };
     let Some(size) = count.checked_mul(4) else { return commands };
-    // SAFETY: the caller says so.
+    // SAFETY: guaranteed by the caller.
     let Some(context) = (unsafe { context.as_mut() }) else { return commands };
-    // SAFETY: the caller says that so many can be read.
+    // SAFETY: the caller guarantees that this many can be read.
     let Some(bytes) = (unsafe { sized::bytes(commands.cast(), size) }) else { return commands };
     match guarded(|| context.rewrite(bytes).map(|new| (new.as_ptr(), new.len()))) {
         Ok(Some((new, new_count))) => {
-            // SAFETY: it is not NULL, and the caller says that it can be written.
+            // SAFETY: it is not NULL, and the caller guarantees that it can be written.
             unsafe { num_words.write(new_count) };
             new
         }
@@ -259,8 +258,7 @@ pub unsafe extern "C" fn tgsic_virgl_rewrite(
     }
 }
 
-/// Fills in what was made of the shaders of a context so far. Returns 1, or 0 if there is no context or `size` is not
-/// set.
+/// Fills in the totals of the shaders of a context so far. Returns 1, or 0 if there is no context or `size` is not set.
 ///
 /// # Safety
 /// `context` is NULL or was not freed, and no other thread uses it. `totals` is NULL or points to a struct of the size
@@ -270,9 +268,9 @@ pub unsafe extern "C" fn tgsic_virgl_context_totals(
     context: *const tgsic_virgl_context,
     totals: *mut tgsic_virgl_totals,
 ) -> c_int {
-    // SAFETY: the caller says so.
+    // SAFETY: guaranteed by the caller.
     let context = unsafe { context.as_ref() };
     let found = context.map(|context| context.rewriter.filter().totals.get());
-    // SAFETY: the caller's promises are those that are asked for.
+    // SAFETY: the caller guarantees the requirements.
     unsafe { write_struct(totals, found.as_ref()) }
 }

@@ -1,8 +1,8 @@
-//! Programs in C and C++ that use the library: linked statically and dynamically, under valgrind and the sanitizers of
-//! the C compiler. What a test needs and is not there makes it ignored.
+//! Tests C and C++ programs that use the library: linked statically and dynamically, under valgrind and with the
+//! sanitizers of the C compiler. A test with a missing requirement is ignored.
 //!
-//! `TGSIC_SANITIZERS=1 cargo test -p tgsi-capi --test c -- instrumented` runs them with a library that is instrumented
-//! too, by AddressSanitizer and by ThreadSanitizer. It is built for that, which takes some minutes.
+//! `TGSIC_SANITIZERS=1 cargo test -p tgsi-capi --test c -- instrumented` also runs them with a library that is
+//! instrumented by AddressSanitizer and by ThreadSanitizer. It is built for that, which takes some minutes.
 
 #[path = "library/mod.rs"]
 mod library;
@@ -16,10 +16,11 @@ use libtest_mimic::{Arguments, Failed, Trial};
 use tgsi_compiler::front_end::{Reading, TGSI_TEXT};
 use tgsi_compiler::{Compiler, Driver};
 
-/// What the static library needs besides libc.
+/// Libraries that the static library needs besides libc.
 const LIBRARIES: [&str; 4] = ["-lgcc_s", "-lm", "-lpthread", "-ldl"];
 
-/// What it needs besides, if it was built together with drivers that hold C++, as all packages of the workspace are.
+/// Returns further libraries that it needs if it was built together with drivers that contain C++, as in a workspace
+/// build.
 fn more_libraries(library: &Path) -> Vec<&'static str> {
     static HOLDS_CPP: OnceLock<bool> = OnceLock::new();
     let holds_cpp = *HOLDS_CPP.get_or_init(|| {
@@ -28,7 +29,7 @@ fn more_libraries(library: &Path) -> Vec<&'static str> {
     if holds_cpp { vec!["-lstdc++"] } else { Vec::new() }
 }
 
-/// Damaged variants of each shader. Under valgrind and sanitizers there are fewer.
+/// Damaged variants of each shader, without valgrind and sanitizers.
 const HOSTILE_ROUNDS: usize = 200;
 const SLOW_ROUNDS: usize = 10;
 
@@ -36,26 +37,26 @@ fn has(tool: &str) -> bool {
     Command::new(tool).arg("--version").output().is_ok_and(|output| output.status.success())
 }
 
-/// The static library, instrumented by a sanitizer. The standard library is not: what is inside of it is not seen.
+/// Builds the static library with a sanitizer. The standard library is not instrumented, so errors inside it are not
+/// detected.
 fn instrumented_library(sanitizer: &str) -> Result<PathBuf, Failed> {
     const TARGET: &str = "x86_64-unknown-linux-gnu";
-    // One build at a time.
+    // Builds one at a time.
     static BUILDS: Mutex<()> = Mutex::new(());
     let _building = BUILDS.lock();
     let folder_of_build = folder().join("../../../target").join(format!("sanitizer-{sanitizer}"));
     let mut cargo = Command::new(env!("CARGO"));
     cargo.args(["build", "--release", "-p", "tgsi-capi", "--target", TARGET, "--manifest-path"]);
     cargo.arg(folder().join("Cargo.toml")).arg("--target-dir").arg(&folder_of_build);
-    // Sanitizers are an unstable option of the compiler, which this variable allows. Overflows end in a panic, so that
-    // they are found too.
+    // Sanitizers are an unstable option of the compiler, which this variable allows. Overflow checks are enabled too.
     cargo.env("RUSTC_BOOTSTRAP", "1").env("CARGO_PROFILE_RELEASE_OVERFLOW_CHECKS", "true");
     cargo.env("RUSTFLAGS", format!("-Zsanitizer={sanitizer} -Cunsafe-allow-abi-mismatch=sanitizer"));
     run(&mut cargo)?;
     Ok(folder_of_build.join(TARGET).join("release/libtgsi_capi.a"))
 }
 
-/// What the linker needs for a library that is instrumented by ThreadSanitizer: the part that comes with Rust, as that
-/// of GCC lacks functions.
+/// Returns the linker arguments for a library instrumented by ThreadSanitizer: Rust's runtime, because that of GCC
+/// lacks functions.
 fn thread_sanitizer() -> Result<Vec<String>, Failed> {
     let output = run(Command::new("rustc").args(["--print", "target-libdir"]))?;
     let folder_of_rust = PathBuf::from(String::from_utf8(output.stdout)?.trim());
@@ -76,7 +77,7 @@ fn compile(source: &str, target: &Path, flags: &[&str], library: &Path) -> Resul
     Ok(())
 }
 
-/// The demo shaders.
+/// Returns the demo shaders.
 fn demo() -> Vec<PathBuf> {
     files(&folder().join("../../../fixtures/demo"))
 }
@@ -89,7 +90,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// The demo shaders, and the sources of the driver's fixtures, written to a folder.
+/// Writes the demo shaders and the sources of the driver's fixtures to a folder.
 fn shaders(target: &Path) -> Result<Vec<PathBuf>, Failed> {
     let mut shaders = demo();
     for path in files(&folder().join("../../../fixtures/drivers/tgsi")) {
@@ -102,7 +103,7 @@ fn shaders(target: &Path) -> Result<Vec<PathBuf>, Failed> {
     Ok(shaders)
 }
 
-/// Runs a program of `tests/c` over what it takes.
+/// Runs a program of `tests/c` with its arguments.
 fn program(name: &'static str, flags: &[&str], before: &[&str], library: &Path) -> Result<(), Failed> {
     let folder = tempfile::tempdir()?;
     let path = folder.path().join(name);
@@ -120,7 +121,8 @@ fn program(name: &'static str, flags: &[&str], before: &[&str], library: &Path) 
     Ok(())
 }
 
-/// Compiles a shader of `tests/c/objects` to an object file and its header in a folder; their path without extension.
+/// Compiles a shader of `tests/c/objects` to an object file and its header in a folder; returns their path without
+/// extension.
 fn object(name: &str, options: &[&str], target: &Path) -> Result<PathBuf, Failed> {
     let shader = std::fs::read(folder().join(format!("tests/c/objects/{name}.tgsi")))?;
     let compiler = Compiler::for_target(tgsi_driver_cpu::DRIVER.target(options).map_err(|e| e.to_string())?.into());
@@ -160,7 +162,8 @@ fn program_with_objects(flags: &[&str], before: &[&str], library: &Path) -> Resu
     Ok(())
 }
 
-/// What `install` installs is what a maintainer of a distribution expects; the examples work with it.
+/// Checks that `install` installs everything a maintainer of a distribution expects, and that the examples work with
+/// it.
 fn installed() -> Result<(), Failed> {
     let folder_of_test = tempfile::tempdir()?;
     let root = folder_of_test.path();
@@ -180,7 +183,7 @@ fn installed() -> Result<(), Failed> {
     if !foreign.is_empty() {
         return Err(format!("{foreign:?}").into());
     }
-    // All functions of the header, with their version, and nothing else.
+    // All functions of the header, with their version, and no others.
     let symbols = run(Command::new("nm").args(["-D", "--defined-only"]).arg(&library))?;
     let symbols = String::from_utf8(symbols.stdout)?;
     let mut exported: Vec<&str> = symbols.lines().filter_map(|line| line.split(' ').nth(2)).collect();
@@ -198,7 +201,7 @@ fn installed() -> Result<(), Failed> {
     if exported != declared {
         return Err(format!("exported {exported:?}\ndeclared {declared:?}").into());
     }
-    // As `pkg-config --cflags --libs tgsic` says it.
+    // The output of `pkg-config --cflags --libs tgsic`.
     let pc = std::fs::read_to_string(root.join("usr/lib/pkgconfig/tgsic.pc"))?;
     if !pc.contains("Libs: -L${libdir} -ltgsic\n") || !pc.contains("prefix=/usr\n") {
         return Err(pc.into());
@@ -229,7 +232,7 @@ fn installed() -> Result<(), Failed> {
         }
         let output = example(name)?.arg(folder().join("tests/c.rs")).output()?;
         if output.status.code() != Some(1) {
-            return Err(format!("{name} of what is no shader: {output:?}").into());
+            return Err(format!("{name} of a text that is not a shader: {output:?}").into());
         }
     }
     let (vertex, fragment) = (root.join("vertex"), root.join("fragment"));
@@ -244,7 +247,7 @@ fn installed() -> Result<(), Failed> {
         return Err("link of one shader".into());
     }
     preloaded(root)?;
-    // Builds that run nothing say so.
+    // Builds that cannot run shaders report that.
     let (status, expected) = if cfg!(feature = "run") { (0, "-1 -1 0 1\n1 -1 0 1\n-1 1 0 1\n") } else { (2, "") };
     for name in ["run", "object"] {
         let output = example(name)?.output()?;
@@ -255,7 +258,8 @@ fn installed() -> Result<(), Failed> {
     Ok(())
 }
 
-/// Below `root`, where the library is installed, a host that loads its renderer with a plug-in gets translations.
+/// Checks that a host below `root`, where the library is installed, gets translations if it loads its renderer with a
+/// plug-in.
 fn preloaded(root: &Path) -> Result<(), Failed> {
     let cc = |sources: &str, target: &str, more: &[&str]| {
         let mut command = Command::new("cc");
@@ -276,7 +280,7 @@ fn preloaded(root: &Path) -> Result<(), Failed> {
     let straight = host("")?;
     let library = root.join("usr/lib/libtgsic-virgl.so");
     let inside = host(library.to_str().ok_or("a path that is UTF-8")?)?;
-    // Objects 1 and 2 of context 1, and one of the context that has its number later: the others are none of ours.
+    // Objects 1 and 2 of context 1 are replaced, and one of a later context with the same id, but no others.
     let mut expected = String::new();
     let (mut shaders, mut replaced) = (0, false);
     for line in straight.lines() {
@@ -313,11 +317,11 @@ fn preloaded(root: &Path) -> Result<(), Failed> {
     Ok(())
 }
 
-/// The Debian packages hold what they should, in folders of the architecture.
+/// Checks the contents of the Debian packages, in folders of the architecture.
 fn packages() -> Result<(), Failed> {
     let target = tempfile::tempdir()?;
     let mut package = Command::new(folder().join("package"));
-    // Compressed a little: the library of a test has debugging information.
+    // Uses fast compression: the library of a test has debugging information.
     package.env("DPKG_DEB_COMPRESSOR_TYPE", "gzip").env("DPKG_DEB_COMPRESSOR_LEVEL", "1");
     let output = run(package.arg(target.path()).env("TGSIC_STATIC_LIBRARY", static_library()))?;
     let output = String::from_utf8(output.stdout)?;

@@ -1,8 +1,8 @@
-//! A smoke run of the fuzz target for the C interface without a fuzzer: the fixtures behind all sorts of options and
-//! arguments, and changes of them, from fixed seeds.
+//! Runs the fuzz target for the C interface without a fuzzer: the fixtures with all kinds of options and arguments, and
+//! mutations of them, from fixed seeds.
 //!
-//! - `TGSIC_FUZZ_RUNS=1000000` makes more of it.
-//! - `TGSIC_FUZZ_CORPUS=folder` writes the inputs to a folder, from which `cargo fuzz` starts.
+//! - `TGSIC_FUZZ_RUNS=1000000` sets the number of mutations.
+//! - `TGSIC_FUZZ_CORPUS=folder` writes the inputs to a folder, as a corpus for `cargo fuzz`.
 
 #[path = "fuzz/calls.rs"]
 mod calls;
@@ -10,12 +10,12 @@ mod calls;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
-/// Changed inputs, if nothing else is said.
+/// The default number of mutated inputs.
 const RUNS: u64 = 4000;
-/// Longest shader that is taken.
+/// Maximum length of a shader.
 const MAX_BYTES: usize = 3500;
 
-/// Numbers from a seed (splitmix64).
+/// Random numbers from a seed (splitmix64).
 struct Random(u64);
 
 impl Random {
@@ -32,7 +32,7 @@ impl Random {
     }
 }
 
-/// The shaders of all fixtures: text as it stands there, and tokens where the text can be read.
+/// Returns the shaders of all fixtures as text, and as tokens if the text can be parsed.
 fn shaders() -> Vec<Vec<u8>> {
     let mut files: Vec<PathBuf> = Vec::new();
     let mut folders = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../fixtures")];
@@ -52,7 +52,7 @@ fn shaders() -> Vec<Vec<u8>> {
         for case in text.split("\n; case:") {
             let case = case.split("\n; expect:").next().unwrap_or(case);
             let lines = case.lines().filter(|line| !line.starts_with(';'));
-            // What stands before the first line of a case is its title.
+            // The lines before the shader of a case are its title.
             let lines = lines.skip_while(|line| !line.bytes().all(|b| b.is_ascii_uppercase()) && !line.contains(':'));
             let shader: String = lines.flat_map(|line| [line, "\n"]).collect();
             if shader.is_empty() || shader.len() > MAX_BYTES {
@@ -69,7 +69,7 @@ fn shaders() -> Vec<Vec<u8>> {
     shaders
 }
 
-/// Decisions for the calls: mostly what a program that is right decides.
+/// Creates decisions for the calls, mostly those of a correct program.
 fn header(random: &mut Random) -> [u8; calls::HEADER] {
     let mut header = [0; calls::HEADER];
     header[0] = match random.below(5) {
@@ -91,7 +91,7 @@ fn header(random: &mut Random) -> [u8; calls::HEADER] {
     header
 }
 
-/// Changes some bytes: others, none, twice, from elsewhere.
+/// Mutates some bytes: changes, removes, repeats or copies them from another shader.
 fn change(random: &mut Random, data: &mut Vec<u8>, shaders: &[Vec<u8>]) {
     for _ in 0..random.below(5) {
         if data.is_empty() {

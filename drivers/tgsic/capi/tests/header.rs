@@ -1,4 +1,4 @@
-//! The header is that of the crate: `TGSIC_BLESS=1` writes it anew.
+//! Compares the header with the one generated from the crate. `TGSIC_BLESS=1` writes it.
 
 use std::path::Path;
 
@@ -19,7 +19,7 @@ fn the_header_is_current() {
     }
 }
 
-/// For C, what a section says of safety is a matter of course; Markdown's marks go too.
+/// Removes the sections on safety, which are obvious in C, and the marks of Markdown.
 fn without_safety_sections(header: &str) -> String {
     let mut lines: Vec<&str> = Vec::new();
     let mut in_section = false;
@@ -27,7 +27,7 @@ fn without_safety_sections(header: &str) -> String {
         let is_comment = line.trim_start().starts_with("//");
         if line.trim() == "// # Safety" {
             in_section = true;
-            // The empty line before it.
+            // The empty line before the section.
             lines.pop();
         } else if !is_comment {
             in_section = false;

@@ -1,5 +1,6 @@
-//! `libtgsic-virgl.so` inside a real host, Debian's `virgl_test_server`, with Mesa's virgl driver as its client: what is
-//! drawn with translated shaders is drawn as without. What is needed and missing makes the test ignored, by name.
+//! Tests `libtgsic-virgl.so` inside a real host, Debian's `virgl_test_server`, with Mesa's virgl driver as its client:
+//! translated shaders must draw the same pixels. If a requirement is missing, the test is ignored and the requirement
+//! is named.
 
 #[path = "../../tests/piglit/ends.rs"]
 #[allow(dead_code, reason = "proxies and kills are for other tests")]
@@ -30,7 +31,7 @@ fn main() -> ExitCode {
     libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
 }
 
-/// A second pass where the depth is equal misses no pixel, and every shader of it was translated.
+/// Checks that a second pass where the depth is equal misses no pixel, and that each of its shaders was translated.
 fn equal_pass(installed: &Installed) -> Result<(), Failed> {
     let folder = tempfile::tempdir()?;
     library::install(folder.path())?;
@@ -38,7 +39,7 @@ fn equal_pass(installed: &Installed) -> Result<(), Failed> {
     let library = folder.path().join("usr/lib/libtgsic-virgl.so");
     let inside = Ends::preloaded(installed, &library, &[("TGSIC_VIRGL_STATS", &stats)])?;
     let programs = equal::compare(&Ends::straight(installed)?, &inside, "with the library in the host")?;
-    // The host writes them when it sees that the client has gone.
+    // The host writes them when it notices that the client has disconnected.
     ends::wait_for(|| std::fs::read_to_string(&stats).is_ok_and(|text| text.ends_with('\n')));
     let text = std::fs::read_to_string(&stats)?;
     let totals = text.lines().map(serde_json::from_str).collect::<Result<Vec<Value>, _>>()?;

@@ -9,7 +9,7 @@ use crate::plan::Plan;
 use crate::policy::Policy;
 use crate::status::{Failure, Status};
 
-/// Checks shaders and shows what is found.
+/// Checks shaders and shows the findings.
 pub fn check(arguments: &CheckArguments, color: Color) -> Result<Status, Failure> {
     let CheckArguments { files, quiet, all, warnings, dialect } = arguments;
     let options = DriverOptions { dialect: Some(*dialect), ..DriverOptions::default() };

@@ -1,4 +1,4 @@
-//! `print` and `encode`: from one form to the other.
+//! `print` and `encode`: convert between text and tokens.
 
 use tgsi::text::{PrintOptions, print as print_shader};
 

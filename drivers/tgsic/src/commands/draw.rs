@@ -1,4 +1,4 @@
-//! `draw`: a picture by a fragment shader, with or without a vertex shader.
+//! `draw`: renders a picture with a fragment shader, with or without a vertex shader.
 
 use std::collections::BTreeMap;
 use std::io::BufReader;
@@ -21,10 +21,10 @@ use crate::plan::Plan;
 use crate::status::{Failure, Status};
 use crate::verify::executor::Executor;
 
-/// The driver that runs shaders unless another executor is asked for.
+/// The driver that runs shaders unless another executor is requested.
 const PROCESSOR: &str = "cpu";
 
-/// A shader ready to be run.
+/// A shader ready to run.
 struct Loaded {
     shader: InputShader,
     executor: Executor,
@@ -89,7 +89,7 @@ pub fn draw(arguments: &DrawArguments, color: Color) -> Result<Status, Failure> 
     Ok(if errors { Status::ShaderError } else { Status::Success })
 }
 
-/// Reads a shader of a stage and makes it ready. What is wrong with it has been shown if there is none.
+/// Reads a shader of a stage and prepares it to run. If it returns `None`, the errors have been shown.
 fn load(
     path: &Path,
     stage: Processor,
@@ -103,7 +103,7 @@ fn load(
         let found = shader.interface().processor;
         if found != stage {
             let (wanted, is) = (stage.name(), found.name());
-            return Err(ShaderError::Other(format!("this must be a shader of the stage {wanted}; it is {is}")));
+            return Err(ShaderError::Other(format!("expected a {wanted} shader, found {is}")));
         }
         let executor = Executor::new(&shader, via, plan)?;
         Ok(Loaded { shader, executor })
@@ -124,7 +124,7 @@ fn runner(
     move |inputs, resources| loaded.executor.run_with(inputs, resources, limits).map_err(|error| error.brief())
 }
 
-/// Constant buffers of the vertex and the fragment shader.
+/// Returns the constant buffers of the vertex and the fragment shader.
 fn constants(arguments: &DrawArguments, seconds: f32) -> [Vec<Vec<u32>>; 2] {
     let mut buffers = [Vec::new(), Vec::new()];
     let mut set =
@@ -135,7 +135,7 @@ fn constants(arguments: &DrawArguments, seconds: f32) -> [Vec<Vec<u32>>; 2] {
                 buffers.resize(buffer + 1, Vec::new());
             }
             let content = &mut buffers[buffer];
-            // Whole vec4s.
+            // Buffers consist of whole vec4s.
             let end = (start + words.len()).next_multiple_of(4);
             if content.len() < end {
                 content.resize(end, 0);
@@ -165,11 +165,11 @@ fn read_mesh(path: &PathBuf) -> Result<Mesh, Failure> {
     Mesh::from_obj(&mut BufReader::new(file)).map_err(|error| Failure::Usage(format!("{}: {error}", path.display())))
 }
 
-/// Reads a PNG of any kind of colours.
+/// Reads a PNG of any colour type.
 fn read_texture(argument: &TextureArgument) -> Result<Texture, Failure> {
     let path = &argument.path;
     let file = std::fs::File::open(path).map_err(|error| Failure::Read { path: path.clone(), error })?;
-    let wrong = |error: &dyn std::fmt::Display| Failure::Usage(format!("{}: no PNG: {error}", path.display()));
+    let wrong = |error: &dyn std::fmt::Display| Failure::Usage(format!("{}: not a PNG: {error}", path.display()));
     let mut decoder = png::Decoder::new(BufReader::new(file));
     decoder.set_transformations(png::Transformations::normalize_to_color8());
     let mut reader = decoder.read_info().map_err(|error| wrong(&error))?;
@@ -181,7 +181,7 @@ fn read_texture(argument: &TextureArgument) -> Result<Texture, Failure> {
         png::ColorType::Rgba => bytes,
         png::ColorType::Rgb => bytes.chunks_exact(3).flat_map(|t| [t[0], t[1], t[2], 255]).collect(),
         png::ColorType::GrayscaleAlpha => bytes.chunks_exact(2).flat_map(|t| [t[0], t[0], t[0], t[1]]).collect(),
-        // Palettes were expanded.
+        // Palettes have been expanded.
         png::ColorType::Grayscale | png::ColorType::Indexed => bytes.iter().flat_map(|&t| [t, t, t, 255]).collect(),
     };
     let mut texture = Texture::from_rgba8(frame.width, frame.height, &texels)
@@ -190,18 +190,18 @@ fn read_texture(argument: &TextureArgument) -> Result<Texture, Failure> {
     Ok(texture)
 }
 
-/// Says why something is not drawn; whether anything is not.
+/// Reports parts that could not be drawn. Returns whether there were any.
 fn say_errors(frames: &[Picture]) -> bool {
     let mut errors: Vec<&String> = frames.iter().flat_map(|picture| &picture.errors).collect();
     errors.sort();
     errors.dedup();
     for error in &errors {
-        diagnostics::print(&format!("tgsic: a part of the picture is not drawn: {error}\n"));
+        diagnostics::print(&format!("tgsic: a part of the picture was not drawn: {error}\n"));
     }
     !errors.is_empty()
 }
 
-/// The pictures as PNG, an animated one if there are several.
+/// Encodes the pictures as PNG, animated if there are several.
 fn encode(frames: &[Picture], fps: u16) -> Result<Vec<u8>, png::EncodingError> {
     let mut bytes = Vec::new();
     let Some(first) = frames.first() else { return Ok(bytes) };

@@ -7,7 +7,7 @@ use tgsi::explain::{self, Example, ExampleLanguage, Page};
 use crate::output;
 use crate::status::{Failure, Status};
 
-/// Prints the pages of codes, or a line for each that there is.
+/// Prints the pages of the given codes, or one line for each existing code.
 pub fn explain(codes: &[String], list: bool) -> Result<Status, Failure> {
     let mut text = String::new();
     if list {
@@ -67,7 +67,7 @@ mod tests {
     use crate::input_shader::InputShader;
     use crate::plan::Plan;
 
-    /// Every code that there is, with its severity where a table says it.
+    /// Returns all codes, with their severity where a table has it.
     fn codes() -> Vec<(ErrorCode, Option<Severity>)> {
         let mut codes: Vec<(ErrorCode, Option<Severity>)> = Vec::new();
         let errors = [
@@ -94,25 +94,25 @@ mod tests {
     fn every_code_has_a_page_and_every_page_a_code() {
         let mut known: BTreeMap<&str, &str> = BTreeMap::new();
         for (code, severity) in codes() {
-            // The same mistake may be found in two places; then both must call it the same.
+            // A code may be in two tables, but only with one name.
             assert_eq!(*known.entry(code.id).or_insert(code.name), code.name, "{}", code.id);
             let pages = explain::find(code.id);
             let page = pages.first().unwrap_or_else(|| panic!("{} {} has no page", code.id, code.name));
             assert_eq!(page.name, code.name, "{}", code.id);
             assert!(severity.is_none_or(|severity| severity == page.severity), "{}", code.id);
         }
-        // A name stands for one thing in texts of TGSI, and for one in those of the IR.
+        // A name has one meaning in TGSI texts, and one in IR texts.
         let mut names: BTreeMap<(bool, &str), &str> = BTreeMap::new();
         for (&id, &name) in known.iter().filter(|(id, _)| **id < "T0600" || **id >= "T1000" && **id < "T1400") {
             let other = names.insert((id >= "T1000", name), id);
             assert!(other.is_none(), "{name} is {id} and {other:?}");
         }
         for page in explain::pages() {
-            assert!(known.contains_key(page.id), "{} stands for nothing", page.id);
+            assert!(known.contains_key(page.id), "{} is unknown", page.id);
         }
     }
 
-    /// Everything that is found in an example, up to what the driver says.
+    /// Returns all findings for an example, those of the driver included.
     fn findings(page: &Page, example: &Example) -> Vec<Diagnostic> {
         let arguments = ["tgsic", "translate"].into_iter().chain(example.arguments.iter().copied());
         let arguments = Arguments::try_parse_from(arguments).expect("arguments");
@@ -134,7 +134,7 @@ mod tests {
         if let Some(InputShader::Tgsi(shader)) = &subject {
             findings.extend(tgsi::check::lint(shader));
         }
-        // What only the driver finds in IR says nothing of the texts of IR.
+        // IR texts are not examples for codes that only the driver reports.
         let is_of_drivers = page.id < "T1000" || page.id >= "T2000";
         if let Some(subject) = subject.filter(|_| !findings.iter().any(Diagnostic::is_error) && is_of_drivers) {
             findings.extend(subject.code(&plan).err().map(of_problem).into_iter().flatten());

@@ -67,7 +67,7 @@ pub fn extract(arguments: &ExtractArguments, color: Color) -> Result<Status, Fai
     Ok(status)
 }
 
-/// The shaders of a text; it is an error if there are none.
+/// Returns the shaders of a text; a text without shaders is an error.
 fn shaders(source: &Source) -> Result<Vec<Extracted>, ShaderError> {
     let (length, limit) = (source.bytes.len() as u64, source.limits.text_bytes);
     if length > limit {
@@ -79,7 +79,7 @@ fn shaders(source: &Source) -> Result<Vec<Extracted>, ShaderError> {
     if found.is_empty() { Err(ShaderError::Findings(vec![InputError::no_shader()])) } else { Ok(found) }
 }
 
-/// The file of a shader below a folder: `DIR/a/b-1.vert.tgsi` for the first one of `a/b.log`.
+/// Returns the file for a shader: `DIR/a/b-1.vert.tgsi` for the first one of `a/b.log`.
 fn file_of(folder: &Path, input: &Path, number: usize, processor: Processor) -> PathBuf {
     let extension = match processor {
         Processor::Vertex => "vert",
@@ -97,7 +97,7 @@ fn file_of(folder: &Path, input: &Path, number: usize, processor: Processor) -> 
     path.with_file_name(name)
 }
 
-/// The first and the last line of a shader.
+/// Returns the first and the last line of a shader.
 fn place(shader: &Extracted, lines: &LineIndex) -> (u32, u32) {
     (lines.line_column(shader.span.start).0, lines.line_column(shader.span.end).0)
 }

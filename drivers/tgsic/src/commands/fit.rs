@@ -1,4 +1,4 @@
-//! `fit`: says whether shaders fit a target, and what they use of its limits.
+//! `fit`: reports whether shaders fit a target, and how much of its limits they use.
 
 use std::path::PathBuf;
 
@@ -16,13 +16,13 @@ use crate::plan::Plan;
 use crate::policy::Policy;
 use crate::status::{Failure, Status};
 
-/// What was measured of a shader.
+/// The measurements of a shader.
 struct Measured {
-    /// The translation; `None` if there is none and none was asked for.
+    /// The translation; `None` if it failed and was not requested.
     translated: Option<Measurement>,
-    /// The shader as it came; `None` for IR.
+    /// The shader as it is; `None` for IR.
     as_is: Option<Measurement>,
-    /// Which of them counts.
+    /// Whether `as_is` determines the verdict.
     counts_as_is: bool,
 }
 
@@ -82,7 +82,7 @@ fn measure(source: &Source, plan: &Plan, arguments: &FitArguments) -> Result<Mea
         InputShader::Ir { .. } => None,
     };
     let translated = if arguments.as_is {
-        // What cannot be translated can be measured even so.
+        // A shader that cannot be translated can still be measured.
         let code = arguments.json.then(|| subject.into_code(plan, None).ok()).flatten();
         code.and_then(|code| plan.compiler.measure(code))
     } else {
@@ -90,13 +90,13 @@ fn measure(source: &Source, plan: &Plan, arguments: &FitArguments) -> Result<Mea
     };
     let measured = Measured { translated, as_is, counts_as_is: arguments.as_is };
     if measured.counted().is_none() {
-        return Err(ShaderError::Other(format!("the driver `{}` knows of no limits", plan.driver.name())));
+        return Err(ShaderError::Other(format!("the driver `{}` has no limits", plan.driver.name())));
     }
     Ok(measured)
 }
 
 impl Measured {
-    /// The one that decides.
+    /// Returns the measurement that determines the verdict.
     fn counted(&self) -> Option<&Measurement> {
         if self.counts_as_is { self.as_is.as_ref() } else { self.translated.as_ref() }
     }
@@ -116,7 +116,7 @@ impl Measured {
     }
 }
 
-/// The name of what was measured: a translation is not what is in the file.
+/// Returns a name for the measured code, which differs from that of the file for a translation.
 fn name(source: &Source, measured: &Measured) -> String {
     let path = source.path.display();
     match measured.counted() {
@@ -125,7 +125,7 @@ fn name(source: &Source, measured: &Measured) -> String {
     }
 }
 
-/// What was measured, as a source that findings are shown in.
+/// Returns the measured code as a source for showing findings.
 fn of_measured(source: &Source, measured: &Measured, counted: &Measurement) -> Source {
     Source::new(PathBuf::from(name(source, measured)), counted.text.clone())
 }

@@ -41,12 +41,12 @@ pub fn ir(arguments: &IrArguments, color: Color) -> Result<Status, Failure> {
         if let Some(pass) = after
             && !pass_log.stopped
         {
-            return Err(ShaderError::Other(format!("{pass} does not run on the way")));
+            return Err(ShaderError::Other(format!("{pass} does not run before this stage")));
         }
         let text = if *dot {
             to_dot(&ir)
         } else if let Some(mut changes) = pass_log.changes {
-            // The driver's lowering is one step here; other stages end with what the last change left.
+            // The driver's lowering is one step here; other stages end with the last change.
             if stage == Stage::Registers && !pass_log.stopped {
                 changes += &format!("// registers\n{}", tgsi_ir::text::print(&ir));
             }
@@ -60,7 +60,7 @@ pub fn ir(arguments: &IrArguments, color: Color) -> Result<Status, Failure> {
     Ok(status)
 }
 
-/// The block graphs of all functions.
+/// Formats the block graphs of all functions.
 fn to_dot(ir: &tgsi_ir::Shader) -> String {
     ir.functions.values().filter_map(|f| f.body.as_ref().map(|body| body.to_dot(&f.name))).collect()
 }

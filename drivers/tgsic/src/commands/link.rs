@@ -87,7 +87,7 @@ pub fn link(arguments: &LinkArguments, color: Color) -> Result<Status, Failure> 
     Ok(status)
 }
 
-/// The bytes of code.
+/// Returns the bytes of code.
 fn content(code: Code, as_text: bool) -> Result<Vec<u8>, ShaderError> {
     let text = if as_text { tgsi_registry::disassembly(&code) } else { None };
     match text {
@@ -96,7 +96,7 @@ fn content(code: Code, as_text: bool) -> Result<Vec<u8>, ShaderError> {
     }
 }
 
-/// What the driver assigned to the interface of a shader, with the name of its file.
+/// Returns the driver's assignments for the interface of a shader, with the name of its file.
 fn reflect(shader: &Linked, source: &Source, plan: &Plan) -> Result<String, ShaderError> {
     let interface = shader.target.reflect(&shader.lowered);
     let none = || ShaderError::Other(format!("the driver {} assigns nothing to the interface", plan.driver.name()));

@@ -34,7 +34,7 @@ use crate::policy::Policy;
 use crate::status::{Failure, Status};
 use crate::{batch, output, verify};
 
-/// Runs the subcommand. What is wrong with shaders has been shown.
+/// Runs the subcommand. Errors in shaders have been shown when it returns.
 pub fn dispatch(arguments: &Arguments) -> Result<Status, Failure> {
     let color = arguments.global.color;
     match &arguments.command {
@@ -97,23 +97,23 @@ pub fn dispatch(arguments: &Arguments) -> Result<Status, Failure> {
 pub struct Converted {
     /// The output.
     pub content: Vec<u8>,
-    /// Files beside the one that the output goes to.
+    /// Files that accompany the output.
     pub companions: Vec<Companion>,
     /// Warnings to show.
     pub warnings: Vec<tgsi_diagnostics::Diagnostic>,
-    /// A line for standard output when the content goes elsewhere.
+    /// A line for standard output if the content is written elsewhere.
     pub line: Option<String>,
 }
 
 impl Converted {
-    /// Content alone.
+    /// Wraps content without anything else.
     pub fn new(content: Vec<u8>) -> Converted {
         Converted { content, companions: Vec::new(), warnings: Vec::new(), line: None }
     }
 }
 
-/// The common shape of subcommands that make something of each shader: reads, works on all cores, writes, reports in
-/// order. A shader or file that fails is reported and the others go on.
+/// The common frame of subcommands that convert each shader: reads, works on all cores, writes, and reports in input
+/// order. If a shader or file fails, it reports that and continues with the others.
 pub fn transform(
     files: &Files,
     form: Form,
@@ -122,7 +122,7 @@ pub fn transform(
 ) -> Result<Status, Failure> {
     let inputs = batch::inputs(&files.files)?;
     if inputs.len() > 1 && files.output.is_some() {
-        return Err(Failure::Usage("-o takes the result of one shader; use --out-dir for several".into()));
+        return Err(Failure::Usage("-o writes the result of one shader; use --out-dir for several".into()));
     }
     let targets = match &files.out_dir {
         Some(folder) => targets(&inputs, folder, form.extension)?,
@@ -133,7 +133,7 @@ pub fn transform(
         let source = Source::read(path)?;
         let mut result = work(&source);
         if let (Ok(done), Some(target)) = (&mut result, targets.get(path.as_os_str())) {
-            // The content is on disk then; keeping it for all shaders would only take memory.
+            // The content is on disk now; keeping it for all shaders would only cost memory.
             output::write_files_below(target, &std::mem::take(&mut done.content), &done.companions)?;
         }
         Ok((source, result))
@@ -159,7 +159,7 @@ pub fn transform(
     Ok(status)
 }
 
-/// The files below a folder that the results of inputs go to. That of two inputs would have one name is an error: the
+/// Maps each input to its output file below `folder`. Two inputs with the same output file are an error, because the
 /// second would overwrite the first.
 fn targets<'a>(inputs: &'a [PathBuf], folder: &Path, extension: &str) -> Result<HashMap<&'a OsStr, PathBuf>, Failure> {
     let mut targets: HashMap<&OsStr, PathBuf> = HashMap::with_capacity(inputs.len());

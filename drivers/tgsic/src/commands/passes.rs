@@ -5,7 +5,7 @@ use tgsi_ir::passes::profiles::PROFILES;
 use crate::status::{Failure, Status};
 use crate::{output, pass_list};
 
-/// Lists the passes. Those of the pipelines have a star.
+/// Lists the passes. A star marks those of the pipelines.
 pub fn list() -> Result<Status, Failure> {
     let mut text = String::new();
     for pass in pass_list::all() {

@@ -1,4 +1,4 @@
-//! `reduce`: makes a shader smaller while it keeps a property.
+//! `reduce`: shrinks a shader while it keeps a property.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -15,7 +15,7 @@ use crate::plan::Plan;
 use crate::status::{Failure, Status};
 use crate::verify::generated::Verification;
 
-/// Sets of inputs with which candidates are verified: one of each kind.
+/// Sets of inputs for verifying candidates: one of each kind.
 const INPUTS: u64 = 5;
 
 /// Reduces a shader and writes the result.
@@ -42,7 +42,7 @@ pub fn reduce(arguments: &ReduceArguments, color: Color) -> Result<Status, Failu
         }
     };
     let Some(result) = result else {
-        return Err(Failure::Usage("the shader is not what is looked for: there is nothing to keep".into()));
+        return Err(Failure::Usage("the shader itself does not have the property that `reduce` is to keep".into()));
     };
     let text = tgsi::text::print(&result, Default::default());
     match &arguments.output {
@@ -53,14 +53,14 @@ pub fn reduce(arguments: &ReduceArguments, color: Color) -> Result<Status, Failu
     Ok(Status::Success)
 }
 
-/// Reduces while a command succeeds; `None` if it does not succeed in the beginning.
+/// Reduces while a command succeeds; returns `None` if it does not succeed for the original.
 fn while_command(shader: &Shader, limits: Limits, command: &str) -> Result<Option<Shader>, Failure> {
     let failure = |error| Failure::Write { path: std::env::temp_dir(), error };
     let folder = tempfile::Builder::new().prefix("tgsic-reduce-").tempdir().map_err(failure)?;
     let path = folder.path().join("candidate.tgsi");
     let mut problem = None;
     let mut succeeds = |shader: &Shader| {
-        // Once something is wrong with running it, nothing is interesting any more.
+        // After an error in running the command, no candidate is accepted.
         problem.is_none()
             && run(shader, &path, command).unwrap_or_else(|failure| {
                 problem = Some(failure);
@@ -71,7 +71,7 @@ fn while_command(shader: &Shader, limits: Limits, command: &str) -> Result<Optio
     problem.map_or(Ok(result), Err)
 }
 
-/// Whether the command succeeds with a candidate.
+/// Returns whether the command succeeds for a candidate.
 fn run(shader: &Shader, path: &Path, command: &str) -> Result<bool, Failure> {
     output::write_file(path, tgsi::text::print(shader, Default::default()).as_bytes())?;
     let status = Command::new("sh")

@@ -11,11 +11,11 @@ use crate::report::{Comparison, html, json, parse, shader_db, text};
 use crate::status::{Failure, Status};
 use crate::{batch, output};
 
-/// Bytes of a run, unpacked. A run of 5,000 shaders with all texts has about 300 MB; what is far longer would fill the
-/// memory (an input need not end).
+/// Maximum size of a run in bytes, unpacked. It is far above that of real runs with all texts, and bounds the memory
+/// for inputs that may be endless.
 const MOST_BYTES: u64 = 4 << 30;
 
-/// Compares two runs, or prints one in the form of shader-db.
+/// Compares two runs, or prints one in the format of shader-db.
 pub fn report(arguments: &ReportArguments) -> Result<Status, Failure> {
     let ReportArguments { old, new, json: as_json, shader_db: as_shader_db, html: page, most } = arguments;
     if *as_shader_db {
@@ -40,7 +40,7 @@ pub fn report(arguments: &ReportArguments) -> Result<Status, Failure> {
     Ok(Status::Success)
 }
 
-/// Reads a run; unpacks it if its name ends in `.gz`.
+/// Reads a run, unpacking it if its name ends in `.gz`.
 fn read(path: &Path, keep_texts: bool) -> Result<Run, Failure> {
     let failure = |error| Failure::Read { path: path.to_owned(), error };
     let is_packed = path.extension().is_some_and(|extension| extension == "gz");

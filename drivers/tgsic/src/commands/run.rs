@@ -32,7 +32,7 @@ pub fn run(arguments: &RunArguments, color: Color) -> Result<Status, Failure> {
         reporter.diagnostics(source, &warnings);
         let via = arguments.via.unwrap_or(executor::input_kind(&subject));
         if via == ExecutorKind::Tgsi && matches!(subject, InputShader::Ir { .. }) {
-            return Err(Failure::Usage("there is no TGSI to run, the shader is IR; use --via ir".into()));
+            return Err(Failure::Usage("the shader is IR, which cannot be run as TGSI; use --via ir".into()));
         }
         let inputs = match &arguments.vector {
             Some(path) => recorded_inputs(path, subject.interface())?,
@@ -60,13 +60,13 @@ pub fn run(arguments: &RunArguments, color: Color) -> Result<Status, Failure> {
     }))
 }
 
-/// The inputs of the first recorded run of a file.
+/// Returns the inputs of the first recorded run of a file.
 fn recorded_inputs(path: &Path, shader: &Shader) -> Result<Inputs, Failure> {
     let vector = recorded::vectors(path)?.next().unwrap_or_else(|| Err(recorded::no_vector(path)))?;
     Ok(vector.inputs(shader))
 }
 
-/// Output registers that the shader declares.
+/// Returns the output registers that the shader declares.
 fn output_registers(shader: &Shader) -> impl Iterator<Item = u16> + '_ {
     shader.declarations.iter().filter(|d| d.file == File::Output).flat_map(|d| d.first..=d.last)
 }
@@ -119,7 +119,7 @@ fn as_text(shader: &Shader, result: &RunResult) -> String {
     text
 }
 
-/// Words of a buffer in hexadecimal, zeros at the end left out.
+/// Formats the words of a buffer in hexadecimal, without the zeros at the end.
 fn hexadecimal(bytes: &[u8]) -> String {
     let used = bytes.iter().rposition(|&b| b != 0).map_or(0, |p| p + 1);
     let words: Vec<String> = bytes[..used.next_multiple_of(4).min(bytes.len())]

@@ -33,8 +33,8 @@ pub fn scan(files: &Files, json: bool, color: Color) -> Result<Status, Failure> 
     })
 }
 
-/// One line a field that says something; zeros, empty lists and false are left out, and so is the tail of a list that
-/// only repeats its last element.
+/// Formats each informative field in one line. Leaves out zeros, empty lists, false, and the tail of a list that only
+/// repeats its last element.
 fn readable(value: &Value) -> String {
     let Value::Object(fields) = value else { return String::new() };
     fields

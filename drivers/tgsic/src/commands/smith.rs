@@ -24,10 +24,10 @@ use crate::verify::generated::{Defect, Verification};
 
 /// Shaders between two progress updates.
 const BATCH: u64 = 4096;
-/// Seconds between two progress lines where there is no terminal.
+/// Seconds between two progress lines without a terminal.
 const SECONDS_A_LINE: u64 = 60;
 
-/// Candidates for a smaller shader that fails.
+/// Maximum number of candidates when reducing a shader that fails.
 const REDUCTION: Limits = Limits { candidates: 20_000 };
 
 /// Generates shaders, and verifies them if requested.
@@ -39,12 +39,12 @@ pub fn smith(arguments: &SmithArguments) -> Result<Status, Failure> {
         stage: arguments.stage.as_deref().and_then(Processor::from_name),
         size: arguments.size,
         features: match &arguments.features[..] {
-            // A device need not round once, and large angles have no sine there.
+            // A device may round more than once, and has no sine for large angles.
             [] if plan.is_run_by_device() => Features::ALL.without(Features::FUSED).without(Features::PERIODIC),
             [] => {
                 let options = target.compiler_options(Stage::Fragment);
                 let is_approximated = target.approximations(Stage::Fragment).contains(&AluOp::Fsin);
-                // The target rounds products first; polynomials are for small angles.
+                // The target rounds products before adding; its polynomials are for small angles.
                 let fused = if options.lower_ffma { Features::FUSED } else { Features::NONE };
                 let periodic = if is_approximated { Features::PERIODIC } else { Features::NONE };
                 Features::ALL.without(fused).without(periodic)
@@ -67,7 +67,7 @@ pub fn smith(arguments: &SmithArguments) -> Result<Status, Failure> {
 /// The source of shaders.
 enum Generator {
     Generated(Config),
-    /// Changes of these, which keep the meaning or may spoil it.
+    /// Mutations of these shaders, which keep the meaning or, with `spoil`, may break it.
     Mutated {
         shaders: Vec<Shader>,
         spoil: bool,
@@ -89,7 +89,7 @@ impl Generator {
         Ok(Generator::Mutated { shaders, spoil: arguments.spoil })
     }
 
-    /// The shader that the one of a seed is made of, if there is one.
+    /// Returns the shader that the one of a seed is mutated from, if any.
     fn original(&self, seed: u64) -> Option<&Shader> {
         match self {
             Generator::Generated(_) => None,
@@ -104,7 +104,7 @@ impl Generator {
             }
             (Generator::Mutated { spoil: true, .. }, Some(shader)) => Ok(mutate::spoil(shader, seed)),
             (Generator::Mutated { .. }, Some(shader)) => Ok(mutate::keep_meaning(shader, seed)),
-            (Generator::Mutated { .. }, None) => Err(Failure::Usage("there is no shader to change".into())),
+            (Generator::Mutated { .. }, None) => Err(Failure::Usage("there is no shader to mutate".into())),
         }
     }
 }
@@ -124,7 +124,7 @@ fn make(arguments: &SmithArguments, generator: &Generator) -> Result<Status, Fai
     Ok(Status::Success)
 }
 
-/// A shader with a defect.
+/// A shader that fails.
 struct Failed {
     seed: u64,
     defect: Defect,
@@ -156,7 +156,7 @@ fn verify(arguments: &SmithArguments, plan: &Plan, generator: &Generator) -> Res
             .try_for_each(|seed| one(seed, arguments, generator, &verification, &progress, &bar))?;
         next = batch_end;
         let failed = progress.number.load(Ordering::Relaxed);
-        let message = format!("{failed} failed, goes on with --seed {next}");
+        let message = format!("{failed} failed, next is --seed {next}");
         bar.set_message(message.clone());
         if bar.is_hidden() && last_line.elapsed().as_secs() >= SECONDS_A_LINE {
             last_line = Instant::now();
@@ -219,7 +219,7 @@ fn one(
         let mut written = None;
         if let Some(folder) = &arguments.out_dir {
             let path = folder.join(format!("{seed}.tgsi"));
-            // Each smaller shader that does not end either would take as long.
+            // Each smaller shader that does not terminate would take as long.
             let keep = arguments.keep || arguments.spoil || same.is_err() || defect.is_unended;
             let shader = if keep { shader } else { verification.reduce(&shader, &defect, REDUCTION) };
             let text = tgsi::text::print(&shader, Default::default());

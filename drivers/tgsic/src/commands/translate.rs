@@ -19,7 +19,7 @@ use crate::report::statistics::shader_db_stage;
 use crate::report::texts::Texts;
 use crate::status::{Failure, Status};
 
-/// A line of JSON: a shader that was translated. Sizes before are those of a TGSI source; IR has none (`null`).
+/// A line of JSON for a translated shader. The sizes before are those of a TGSI source and `null` for IR.
 #[derive(Serialize)]
 struct Line {
     f: String,
@@ -38,7 +38,7 @@ struct Line {
 }
 
 impl Line {
-    /// The line as shader-db's `run` would print it.
+    /// Formats the line like shader-db's `run`.
     fn shader_db(&self) -> String {
         let statistics = [
             ("inst", self.instructions_after.into()),
@@ -51,29 +51,29 @@ impl Line {
     }
 }
 
-/// What is printed about each shader.
+/// The line that is printed for each shader.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Lines {
     /// A line of JSON.
     Json {
-        /// With source, result, and what each pass changed.
+        /// With source, result, and the changes of each pass.
         texts: bool,
     },
-    /// A line as shader-db prints it.
+    /// A line in the format of shader-db.
     ShaderDb,
-    /// What the driver assigned, a line of JSON.
+    /// The driver's assignments, as a line of JSON.
     Interface,
 }
 
 /// The form of the report.
 pub struct Report {
-    /// What is printed about each shader, instead of its code.
+    /// The lines that are printed for each shader, instead of its code.
     pub lines: Option<Lines>,
-    /// Texts as Mesa prints them.
+    /// Print texts like Mesa.
     pub mesa: bool,
-    /// Times of the passes over all shaders.
+    /// Print the times of the passes over all shaders.
     pub time_passes: bool,
-    /// Binary code as text.
+    /// Print binary code as text.
     pub assembly: bool,
 }
 
@@ -83,8 +83,8 @@ pub fn translate(files: &Files, plan: &Plan, report: Report, policy: &Policy, co
     let total = TotalTimes::new(time_passes);
     let status = transform(files, plan.form(assembly), color, |source| {
         let started = Instant::now();
-        // Warnings are `check`'s business: they are about what was given, not about what comes out. Unless some are not
-        // to be there.
+        // Warnings are left to `check`, because they are about the source and not about the result. Denied warnings are
+        // errors here too.
         let (subject, warnings) = InputShader::checked(source, plan)?;
         if policy.denies() {
             let mut findings = policy.with_lints(&subject, warnings);
@@ -152,7 +152,7 @@ pub fn translate(files: &Files, plan: &Plan, report: Report, policy: &Policy, co
     Ok(status)
 }
 
-/// What the driver assigns to the interface of a shader.
+/// Returns the driver's assignments for the interface of a shader.
 fn interface(source: &Source, subject: &InputShader, plan: &Plan) -> Result<String, ShaderError> {
     let none = || ShaderError::Other(format!("the driver {} assigns nothing to the interface", plan.driver.name()));
     let interface = subject.reflect(plan)?.ok_or_else(none)?;
@@ -161,7 +161,7 @@ fn interface(source: &Source, subject: &InputShader, plan: &Plan) -> Result<Stri
     Ok(format!("{{\"f\":{file},{}", interface.strip_prefix('{').unwrap_or(&interface)))
 }
 
-/// The loops of the code; `None` if it is not TGSI.
+/// Counts the loops of the code; returns `None` if it is not TGSI.
 fn loops(code: &Code) -> Option<usize> {
     match code {
         Code::Tgsi(shader, _) => Some(shader.instructions.iter().filter(|i| i.opcode == Opcode::Bgnloop).count()),
@@ -169,7 +169,7 @@ fn loops(code: &Code) -> Option<usize> {
     }
 }
 
-/// The source, and what each pass up to the code changes.
+/// Returns the source, and the changes of each pass before code generation.
 fn texts_before_code(source: &Source, subject: &InputShader, plan: &Plan) -> Result<Texts, ShaderError> {
     let text = match subject {
         InputShader::Tgsi(shader) if source.has_words() => {

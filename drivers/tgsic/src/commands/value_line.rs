@@ -1,4 +1,4 @@
-//! The inputs of a run as the left side of a `; value:` line of the fixtures: all words in hexadecimal.
+//! Formats the inputs of a run as the left side of a fixture's `; value:` line, with all words in hexadecimal.
 
 use std::fmt::Write;
 
@@ -6,7 +6,7 @@ use tgsi::Shader;
 use tgsi::tables::{File, Opcode, Processor};
 use tgsi_environment::{Inputs, LaneRegisters};
 
-/// Writes the inputs of a shader. Zeros at the end of a list, and registers of zeros, are what is absent there.
+/// Writes the inputs of a shader, without zeros at the end of a list and registers of zeros, which are the default.
 pub fn of_inputs(shader: &Shader, inputs: &Inputs) -> String {
     let mut line = String::from("; value:");
     let lanes = if shader.processor == Processor::Fragment { 4 } else { 1 };
@@ -35,7 +35,7 @@ pub fn of_inputs(shader: &Shader, inputs: &Inputs) -> String {
         list(&mut line, &format!("CONST[{buffer}][0]"), words);
     }
     for (buffer, bytes) in inputs.buffers.iter().enumerate() {
-        // How long a buffer is decides which accesses are outside.
+        // The length of a buffer decides which accesses are out of bounds, so its zeros are kept.
         let words: Vec<u32> = bytes.as_chunks::<4>().0.iter().map(|&word| u32::from_le_bytes(word)).collect();
         let _ = write!(line, " BUFFER[{buffer}]=({})", hexadecimal(words.iter()));
     }
@@ -48,7 +48,7 @@ pub fn of_inputs(shader: &Shader, inputs: &Inputs) -> String {
     line + " ->\n"
 }
 
-/// Registers whose components have a word for each lane.
+/// Writes registers that have a word for each lane.
 fn by_lane(line: &mut String, name: &str, registers: &LaneRegisters) {
     for register in 0..registers.len() {
         let lanes = [0, 1, 2, 3].map(|component| registers.component(register, component));
@@ -58,7 +58,7 @@ fn by_lane(line: &mut String, name: &str, registers: &LaneRegisters) {
     }
 }
 
-/// A component: one word if it is the same in all lanes.
+/// Formats a component: one word if it is the same in all lanes.
 fn component(lanes: &[u32]) -> String {
     match lanes {
         [first, rest @ ..] if rest.iter().all(|word| word == first) => format!("{first:#x}"),
@@ -66,7 +66,7 @@ fn component(lanes: &[u32]) -> String {
     }
 }
 
-/// A list of words that is the same for all lanes.
+/// Writes a list of words that is the same for all lanes.
 fn list(line: &mut String, name: &str, words: &[u32]) {
     let used = words.iter().rposition(|&word| word != 0).map_or(0, |last| last + 1);
     if used > 0 {

@@ -1,4 +1,4 @@
-//! Pairs the shaders of two runs, and sums up.
+//! Pairs the shaders of two runs and sums up their statistics.
 
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -11,7 +11,7 @@ use super::statistics::{more_is_better, stage_rank};
 pub struct Statistic<'a> {
     /// Its name.
     pub name: &'a str,
-    /// Whether more of it is better.
+    /// Whether a greater value is better.
     pub more_is_better: bool,
 }
 
@@ -30,14 +30,14 @@ impl Change {
         self.new = self.new.saturating_add(other.new);
     }
 
-    /// By how much it changed, as a part of the old value. From nothing it changed by the whole new value.
+    /// Returns the change relative to the old value, or the new value if the old one is 0.
     fn relative(self) -> f64 {
         let difference = self.new.abs_diff(self.old) as f64;
         if self.old == 0 { difference } else { difference / self.old as f64 }
     }
 }
 
-/// What became of a statistic of a shader.
+/// The effect on a statistic of a shader.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Effect {
     /// It is the same.
@@ -51,7 +51,7 @@ pub enum Effect {
 /// A shader of either run.
 #[derive(Clone, Debug)]
 pub struct Program<'a> {
-    /// Which one.
+    /// Its key.
     pub key: &'a Key,
     /// In the old run.
     pub old: Option<&'a Shader>,
@@ -64,15 +64,15 @@ pub struct Program<'a> {
 /// A statistic over the shaders that have it in both runs.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Total {
-    /// The place of the statistic in [`Comparison::statistics`].
+    /// The index in [`Comparison::statistics`].
     pub statistic: usize,
     /// Over all of these shaders.
     pub shared: Change,
-    /// Over those for which it changed.
+    /// Over those with a changed value.
     pub affected: Change,
-    /// Shaders for which it is better.
+    /// Shaders with a better value.
     pub helped: usize,
-    /// Shaders for which it is worse.
+    /// Shaders with a worse value.
     pub hurt: usize,
 }
 
@@ -87,7 +87,7 @@ pub struct Summary<'a> {
     pub lost: usize,
     /// Shaders only in the new run.
     pub gained: usize,
-    /// Totals of the statistics that are zero not everywhere.
+    /// Totals of the statistics that are not zero everywhere.
     pub totals: Vec<Total>,
 }
 
@@ -97,9 +97,9 @@ pub struct Comparison<'a> {
     pub old: &'a Run,
     /// The new run.
     pub new: &'a Run,
-    /// The statistics that both have.
+    /// The statistics that both runs have.
     pub statistics: Vec<Statistic<'a>>,
-    /// The shaders in the order of the old run, then those that only the new one has.
+    /// The shaders in the order of the old run, then those that only the new run has.
     pub programs: Vec<Program<'a>>,
     /// All shaders, then those of each stage if there are several.
     pub summaries: Vec<Summary<'a>>,
@@ -108,7 +108,7 @@ pub struct Comparison<'a> {
 impl<'a> Comparison<'a> {
     /// Compares two runs.
     pub fn new(old: &'a Run, new: &'a Run) -> Comparison<'a> {
-        // The places of each statistic in the runs.
+        // The index of each statistic in both runs.
         let mut places: Vec<(usize, usize)> = Vec::new();
         for (place, name) in old.statistics.iter().enumerate() {
             places.extend(new.statistics.iter().position(|other| other == name).map(|other| (place, other)));
@@ -148,7 +148,7 @@ impl<'a> Comparison<'a> {
         comparison
     }
 
-    /// The stages, in the order of the pipeline.
+    /// Returns the stages, in pipeline order.
     pub fn stages(&self) -> Vec<&'a str> {
         let names: BTreeSet<(usize, &str)> =
             self.programs.iter().map(|program| &*program.key.stage).map(|name| (stage_rank(name), name)).collect();
@@ -181,7 +181,7 @@ impl<'a> Comparison<'a> {
         summary
     }
 
-    /// What a change of a statistic means.
+    /// Returns the effect of a change of a statistic.
     pub fn effect(&self, statistic: usize, change: Change) -> Effect {
         let more_is_better = self.statistics.get(statistic).is_some_and(|statistic| statistic.more_is_better);
         match change.new.cmp(&change.old) {
@@ -193,7 +193,7 @@ impl<'a> Comparison<'a> {
         }
     }
 
-    /// The shaders on which a statistic had an effect, those with the greatest relative change first.
+    /// Returns the shaders on which a statistic had an effect, sorted by decreasing relative change.
     pub fn affected(&self, statistic: usize, effect: Effect) -> Vec<(&'a Key, Change)> {
         let change = |program: &Program<'a>| Some((program.key, program.changes.get(statistic).copied().flatten()?));
         let mut found: Vec<(&Key, Change)> = self.programs.iter().filter_map(change).collect();
@@ -202,12 +202,12 @@ impl<'a> Comparison<'a> {
         found
     }
 
-    /// The shaders that only the old run has, by name.
+    /// Returns the shaders that only the old run has, by name.
     pub fn lost(&self) -> Vec<&'a Key> {
         self.keys(|program| program.new.is_none())
     }
 
-    /// The shaders that only the new run has, by name.
+    /// Returns the shaders that only the new run has, by name.
     pub fn gained(&self) -> Vec<&'a Key> {
         self.keys(|program| program.old.is_none())
     }
@@ -218,14 +218,14 @@ impl<'a> Comparison<'a> {
         keys
     }
 
-    /// What became of files, where the runs differ: the file, and the results. A file that a run does not speak of is
-    /// left out.
+    /// Returns the files with different results in the two runs, with both results. Files without a result in one of
+    /// the runs are left out.
     pub fn different_results(&self) -> Vec<(&'a str, &'a str, &'a str)> {
         let pair = |(file, old): (&'a String, &'a String)| Some((&**file, &**old, &**self.new.results.get(file)?));
         self.old.results.iter().filter_map(pair).filter(|(_, old, new)| old != new).collect()
     }
 
-    /// How many files have each pair of results.
+    /// Returns the number of files with each pair of results.
     pub fn result_counts(&self) -> BTreeMap<(&'a str, &'a str), usize> {
         let mut counts = BTreeMap::new();
         for (file, old) in &self.old.results {

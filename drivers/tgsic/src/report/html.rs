@@ -1,8 +1,8 @@
-//! The comparison as one page of HTML, which needs nothing else: style, program and data stand in it, and its policy
-//! forbids to load anything.
+//! The comparison as a self-contained HTML page, which embeds style, program and data. Its policy forbids loading
+//! anything.
 //!
-//! Numbers stand in the page as JSON. The texts of each shader stand in an element of their own, compressed; the page
-//! unpacks them when the shader is looked at, so that runs of thousands of shaders open at once.
+//! Numbers are embedded as JSON. The texts of each shader are compressed in a separate element, which the page
+//! unpacks when the shader is opened, so that runs of thousands of shaders open at once.
 
 use std::collections::HashMap;
 
@@ -15,13 +15,13 @@ const PAGE: &str = include_str!("page.html");
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
 
-/// The page.
+/// Formats the page.
 pub fn format(comparison: &Comparison<'_>) -> String {
     let mut texts = PackedTexts::default();
     let data = data(comparison, &mut texts).to_string();
     let mut page = String::with_capacity(PAGE.len() + STYLE.len() + SCRIPT.len() + 2 * data.len() + texts.length());
     let mut rest = PAGE;
-    // What is put in is not looked at again: it may hold anything.
+    // Inserted text is not searched for placeholders, because it may contain anything.
     while let Some((before, after)) = rest.split_once("{{") {
         let (name, after) = after.split_once("}}").unwrap_or((after, ""));
         page.push_str(before);
@@ -38,12 +38,12 @@ pub fn format(comparison: &Comparison<'_>) -> String {
     page
 }
 
-/// JSON that can stand in a `script` element: there, only `<` could end it.
+/// Escapes JSON for a `script` element, which only `<` could end.
 fn in_script(json: &str) -> String {
     json.replace('<', "\\u003c").replace('\u{2028}', "\\u2028").replace('\u{2029}', "\\u2029")
 }
 
-/// Texts, each once.
+/// Distinct texts.
 #[derive(Default)]
 struct PackedTexts<'a> {
     texts: Vec<&'a str>,
@@ -51,7 +51,7 @@ struct PackedTexts<'a> {
 }
 
 impl<'a> PackedTexts<'a> {
-    /// The place of the texts of a shader; `None` if it has none.
+    /// Returns the index of the texts of a shader; `None` if it has none.
     fn place(&mut self, shader: Option<&'a Shader>) -> Option<usize> {
         let text = shader?.texts.as_deref()?;
         Some(*self.places.entry(text).or_insert_with(|| {
@@ -72,7 +72,7 @@ impl<'a> PackedTexts<'a> {
     }
 }
 
-/// What the page shows, but for texts. Programs are arrays: there may be thousands.
+/// Returns the data of the page without the texts. Programs are arrays, because there may be thousands.
 fn data<'a>(comparison: &Comparison<'a>, texts: &mut PackedTexts<'a>) -> Value {
     let run = |run: &Run| json!({ "name": run.name, "shaders": run.shaders.len(), "microseconds": run.microseconds });
     let stages = comparison.stages();
@@ -118,7 +118,7 @@ fn data<'a>(comparison: &Comparison<'a>, texts: &mut PackedTexts<'a>) -> Value {
     })
 }
 
-/// The values of a shader in the order of the common statistics.
+/// Returns the values of a shader in the order of the common statistics.
 fn values(comparison: &Comparison<'_>, run: &Run, shader: Option<&Shader>) -> Value {
     let Some(shader) = shader else { return Value::Null };
     let value = |name: &str| {
@@ -140,7 +140,7 @@ mod tests {
         builder.shader(name, "</script>", [("</script>", 1)], Some("H4sI".into())).unwrap();
         let run = builder.finish();
         let page = format(&Comparison::new(&run, &run));
-        // The data, one text, and the program.
+        // The data, one text, and the program each end a script.
         assert_eq!(page.matches("</script>").count(), 3);
         assert!(!page.contains("<!--{{") && !page.contains('\u{2028}'));
         let start = page.find("id=\"data\">").unwrap() + 10;

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use super::compare::{Change, Comparison, Effect, Program, Summary};
 use super::run::{Key, Run};
 
-/// One object: runs, summaries, programs, results of files.
+/// Formats one object: runs, summaries, programs, results of files.
 pub fn format(comparison: &Comparison<'_>) -> Value {
     let programs: Vec<Value> = comparison.programs.iter().map(|program| of_program(comparison, program)).collect();
     let summaries: Vec<Value> = comparison.summaries.iter().map(|summary| of_summary(comparison, summary)).collect();

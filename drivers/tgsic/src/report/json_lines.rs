@@ -1,4 +1,4 @@
-//! Reads what `tgsic translate --json` prints: an object a line and shader.
+//! Parses the output of `tgsic translate --json`: one object per line and shader.
 
 use rayon::prelude::*;
 use serde::Deserialize;
@@ -11,7 +11,7 @@ use super::texts::{PassChange, Texts};
 
 const HINT: &str = "each line is an object with the keys that `tgsic translate --help` lists; print the run again";
 
-/// A line, as far as it is read. What is unknown is left alone.
+/// The keys of a line that are used. Others are ignored.
 #[derive(Deserialize)]
 struct Line {
     f: String,
@@ -29,21 +29,21 @@ struct Line {
     passes: Option<Vec<PassChange>>,
 }
 
-/// A shader that does not say otherwise was compiled.
+/// The default for lines without `ok`: the shader was compiled.
 fn compiled() -> bool {
     true
 }
 
-/// A line, with its texts packed.
+/// A line with its texts packed.
 struct Packed {
     line: Line,
     texts: Option<String>,
 }
 
-/// Reads a run.
+/// Parses a run.
 ///
 /// # Errors
-/// A line is no such object.
+/// A line is not such an object.
 pub fn parse(name: &str, bytes: &[u8], keep_texts: bool) -> Result<Run, ReadError> {
     let lines: Vec<(usize, &[u8])> =
         bytes.split(|&byte| byte == b'\n').enumerate().filter(|(_, line)| !line.trim_ascii().is_empty()).collect();
@@ -65,7 +65,7 @@ pub fn parse(name: &str, bytes: &[u8], keep_texts: bool) -> Result<Run, ReadErro
             ("imms", Some(line.immediates_after)),
         ];
         let statistics = statistics.into_iter().filter_map(|(name, value)| Some((name, value?)));
-        // Four are never too many.
+        // Four statistics never exceed the limit.
         let _ = builder.shader(&line.f, shader_db_stage(&line.stage), statistics, texts);
     }
     Ok(builder.finish())

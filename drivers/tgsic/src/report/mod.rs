@@ -1,8 +1,8 @@
 //! Compares two runs of a compiler over the same shaders.
 //!
-//! A [run](run::Run) is read from what `tgsic translate --json` prints ([`json_lines`]), or from the text that
-//! shader-db's `run` prints ([`shader_db`]); [`parse()`] tells them apart. A [`Comparison`] pairs the shaders of two runs
-//! and sums their statistics up. It is written as text, as JSON, or as a page of HTML.
+//! A [run](run::Run) is parsed from the output of `tgsic translate --json` ([`json_lines`]), or from the text of
+//! shader-db's `run` ([`shader_db`]); [`parse()`] detects the format. A [`Comparison`] pairs the shaders of two runs
+//! and sums up their statistics. It is written as text, as JSON, or as an HTML page.
 
 pub mod compare;
 pub mod html;
@@ -26,7 +26,7 @@ mod tests {
     const SHADER_DB: &str =
         "FILE a\nSTAT a - FS shader: 1 inst, 2:3 spills:fills, x\nRESULT a ok\nFILE a\nb%20 - VS shader: 8 threads\n";
 
-    /// Files that are cut off or damaged are read or refused; what is read can be compared and written.
+    /// Truncated or damaged files are parsed or rejected; every parsed run can be compared and written.
     #[test]
     fn damaged_runs() {
         let whole = [JSON, SHADER_DB].map(|text| parse("whole", text.as_bytes(), true).unwrap());

@@ -1,15 +1,15 @@
 "use strict";
 
 (() => {
-    // Rows of a table that are shown at first: more of them make a browser slow.
+    // Rows of a table that are shown at first: more would make a browser slow.
     const MOST_ROWS = 500;
-    // Two texts are compared line by line if the table for that has no more cells.
+    // Two texts are compared line by line only if the table for that has at most this many cells.
     const MOST_CELLS = 16e6;
 
     const data = JSON.parse(document.getElementById("data").textContent);
     const byId = (id) => document.getElementById(id);
 
-    /** Makes an element. Texts become text nodes: nothing of the data is ever read as HTML. */
+    /** Creates an element. Texts become text nodes, so that data is never parsed as HTML. */
     function make(tag, attributes, ...children) {
         const element = document.createElement(tag);
         for (const [name, value] of Object.entries(attributes || {})) {
@@ -21,8 +21,6 @@
 
     const count = (number, what) => `${number.toLocaleString("en")} ${what}${number === 1 ? "" : "s"}`;
     const plain = (number) => number.toLocaleString("en");
-
-    // Programs, totals and what they show ------------------------------------------------------------------------
 
     const programs = data.programs.map(([name, stage, number, old, now, oldText, newText]) => {
         const program = { name, stage: data.stages[stage], number, old, new: now, oldText, newText };
@@ -70,11 +68,9 @@
         return `#shader=${encodeURIComponent(program.name)}&stage=${encodeURIComponent(program.stage)}${number}`;
     }
 
-    // Tables -----------------------------------------------------------------------------------------------------
-
     /**
      * Fills a table that is sorted by a click on a heading. A column has a title, a value to sort by, and a function
-     * that makes a cell. Returns a function that shows other rows.
+     * that creates a cell. Returns a function that shows other rows.
      */
     function sortable(table, columns, atEnd) {
         let rows = [];
@@ -85,7 +81,7 @@
         const headings = columns.map((column, place) => {
             const button = make("button", { type: "button" }, column.title);
             button.addEventListener("click", () => {
-                // Numbers begin with the greatest.
+                // Numbers are first sorted in descending order.
                 descending = sorted === place ? !descending : Boolean(column.number);
                 sorted = place;
                 show();
@@ -99,7 +95,7 @@
             const value = columns[sorted].value;
             const direction = descending ? -1 : 1;
             const compare = (a, b) => {
-                // What has no value comes last either way.
+                // Missing values are last in either order.
                 if (a === null || b === null) return (a === null) - (b === null);
                 return direction * (typeof a === "string" ? (a < b ? -1 : a > b ? 1 : 0) : a - b);
             };
@@ -173,11 +169,11 @@
         byId("results").textContent = parts.join(" ");
     }
 
-    /** The programs as they were shown last, for the way from one to the next. */
+    /** The programs in the order last shown, for navigation between them. */
     let shown = programs;
 
     function showPrograms() {
-        // Statistics that are zero everywhere say nothing.
+        // Omits statistics that are zero everywhere.
         const used = new Set(data.summaries[0].totals.map(([place]) => place));
         const statistics = data.statistics.map(({ name }, place) => ({ name, place })).filter(({ place }) => used.has(place));
         const values = (row, place) => [row.old && row.old[place], row.new && row.new[place]];
@@ -237,9 +233,7 @@
         filter();
     }
 
-    // Differences ------------------------------------------------------------------------------------------------
-
-    /** The lines of both texts, paired: `[place or null, place or null]`. Equal lines are paired with each other. */
+    /** Pairs the lines of both texts: `[place or null, place or null]`. Equal lines are paired with each other. */
     function pairLines(old, now) {
         let start = 0;
         while (start < old.length && start < now.length && old[start] === now[start]) start++;
@@ -263,7 +257,7 @@
         return pairs;
     }
 
-    /** The longest common subsequence. */
+    /** Computes the longest common subsequence. */
     function commonLines(old, now, start, height, width) {
         const stride = width + 1;
         const length = new Uint32Array((height + 1) * stride);
@@ -285,12 +279,12 @@
         return found;
     }
 
-    /** A line of TGSI without its number and the number that it jumps to: those change with every line before. */
+    /** A line of TGSI without its number and its jump target, which change with every line before it. */
     const withoutNumbers = (line) => line.replace(/^ *\d+: /, "").replace(/ :\d+$/, "");
 
     const linesOf = (text) => text.replace(/\n$/, "").split("\n");
 
-    /** Two texts side by side. */
+    /** Shows two texts side by side. */
     function sideBySide(oldText, newText) {
         const [old, now] = [linesOf(oldText), linesOf(newText)];
         const [oldCode, newCode] = [old.map(withoutNumbers), now.map(withoutNumbers)];
@@ -309,7 +303,7 @@
             make("thead", {}, make("tr", {}, heading("Old"), heading("New"))), make("tbody", {}, ...rows)));
     }
 
-    /** A difference in the unified format. */
+    /** Shows a difference in the unified format. */
     function unified(change) {
         const kinds = { "+": "added", "-": "removed", "@": "hunk" };
         const parts = linesOf(change).map((line) => {
@@ -319,9 +313,7 @@
         return make("pre", { tabindex: 0 }, ...parts);
     }
 
-    // A shader ---------------------------------------------------------------------------------------------------
-
-    /** The texts of a shader; null if the run carries none. */
+    /** Unpacks the texts of a shader; returns null if the run has none. */
     async function unpack(place) {
         if (place === null) return null;
         const bytes = Uint8Array.from(atob(byId(`text-${place}`).textContent), (c) => c.charCodeAt(0));
@@ -333,7 +325,7 @@
         return make("section", {}, make("h2", {}, title), ...content);
     }
 
-    /** A text that both runs may have. */
+    /** Shows a text that both runs may have. */
     function textSection(title, old, now) {
         const known = [old, now].filter((text) => typeof text === "string");
         if (known.length === 0) return null;
@@ -343,7 +335,7 @@
             make("div", { class: "scroll", tabindex: 0 }, make("pre", {}, known[0])));
     }
 
-    /** An element that makes its content when it is opened. */
+    /** An element that creates its content when it is opened. */
     function folded(summary, content) {
         const details = make("details", {}, make("summary", {}, ...summary));
         details.addEventListener("toggle", () => {
@@ -390,7 +382,7 @@
             for (const details of list.querySelectorAll("details")) details.open = open;
             all.textContent = open ? "Collapse all" : "Expand all";
         });
-        return section("Passes", make("p", {}, "What each pass changed in the IR. ", all), list);
+        return section("Passes", make("p", {}, "The changes of each pass in the IR. ", all), list);
     }
 
     function numbers(program) {
@@ -408,7 +400,7 @@
             make("tbody", {}, ...data.statistics.map(row).filter((row) => row !== null)));
     }
 
-    /** Counts the shaders that were opened, so that texts that come late are not shown with another shader. */
+    /** Counts the shaders that were opened, so that texts unpacked late are not shown with another shader. */
     let opened = 0;
 
     async function showShader(program) {
@@ -436,7 +428,7 @@
                 passSection(old, now),
             ].filter((part) => part !== null);
             if (sections.length === 0) {
-                sections.push(section("Texts", make("p", {}, "The runs carry no texts of this shader. ",
+                sections.push(section("Texts", make("p", {}, "The runs have no texts of this shader. ",
                     "Runs of \u201ctgsic translate --json --texts\u201d do.")));
             }
         } catch (error) {
@@ -445,7 +437,7 @@
         if (turn === opened) page.append(...sections);
     }
 
-    /** Shows what the fragment of the address asks for. */
+    /** Shows the view named by the fragment of the address. */
     function route() {
         const wanted = new URLSearchParams(location.hash.slice(1));
         const [name, stage, number] = ["shader", "stage", "number"].map((key) => wanted.get(key));
@@ -461,7 +453,7 @@
         byId("shader").hidden = true;
         byId("overview").hidden = false;
         document.title = "Comparison of two runs";
-        // Back to where one came from.
+        // Focuses the link that was followed.
         const links = before ? [...document.querySelectorAll("#programs a")] : [];
         const link = links.find((link) => link.getAttribute("href") === before);
         if (link) link.focus();

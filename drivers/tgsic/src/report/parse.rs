@@ -1,30 +1,29 @@
-//! Reads a run, whichever form it has.
+//! Parses a run in either format.
 
 use super::run::Run;
 use super::{json_lines, shader_db};
 
-/// What is wrong with the file of a run.
+/// An error in the file of a run.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ReadError {
     /// The line, from 1.
     pub line: usize,
     /// The column, from 1, in bytes.
     pub column: usize,
-    /// What is wrong there.
+    /// The error.
     pub problem: String,
-    /// What can be done.
+    /// A remedy.
     pub hint: &'static str,
 }
 
-/// The hint for files that are no runs.
+/// The hint for files that are not runs.
 const WHAT_RUNS_ARE: &str =
-    "a run is what `tgsic translate --json` prints, or lines such as `a.shader_test - FS shader: 20 inst, 2 temps`";
+    "a run is the output of `tgsic translate --json`, or lines such as `a.shader_test - FS shader: 20 inst, 2 temps`";
 
-/// Reads a run: lines of JSON if the first thing is `{`, else shader-db's text. Texts of shaders are kept if they are
-/// asked for.
+/// Parses a run: JSON lines if it begins with `{`, otherwise shader-db's text. Texts of shaders are kept on request.
 ///
 /// # Errors
-/// The file is no run, or is broken.
+/// The file is not a run, or is damaged.
 pub fn parse(name: &str, bytes: &[u8], keep_texts: bool) -> Result<Run, ReadError> {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let first = bytes.iter().find(|byte| !byte.is_ascii_whitespace());
@@ -33,7 +32,7 @@ pub fn parse(name: &str, bytes: &[u8], keep_texts: bool) -> Result<Run, ReadErro
         _ => shader_db::parse(name, bytes)?,
     };
     if run.shaders.is_empty() && run.results.is_empty() {
-        let problem = if first.is_none() { "the file is empty" } else { "no shader is found here" };
+        let problem = if first.is_none() { "the file is empty" } else { "there is no shader here" };
         return Err(ReadError { line: 1, column: 1, problem: problem.into(), hint: WHAT_RUNS_ARE });
     }
     Ok(run)
@@ -48,9 +47,9 @@ mod tests {
         for (bytes, problem) in [
             (&b""[..], "the file is empty"),
             (b" \n\n", "the file is empty"),
-            (b"FRAG\nEND\n", "no shader is found here"),
-            (b"\x00\xff\xfe", "no shader is found here"),
-            (b"[1]", "no shader is found here"),
+            (b"FRAG\nEND\n", "there is no shader here"),
+            (b"\x00\xff\xfe", "there is no shader here"),
+            (b"[1]", "there is no shader here"),
         ] {
             let error = parse("run", bytes, true).unwrap_err();
             assert_eq!((error.line, error.column, error.problem.as_str()), (1, 1, problem));

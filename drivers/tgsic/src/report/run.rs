@@ -1,25 +1,25 @@
-//! A run: the shaders that were compiled, with their statistics.
+//! A run: compiled shaders with their statistics.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 
-/// Statistics that a run may have. shader-db's drivers print about ten.
+/// Maximum number of statistics of a run. shader-db's drivers print about ten.
 pub const MOST_STATISTICS: usize = 64;
 
-/// What tells the shaders of a run apart.
+/// The identity of a shader in a run.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Key {
     /// The file.
     pub name: String,
     /// The stage, as shader-db names it: `VS`, `FS`, ...
     pub stage: String,
-    /// The place among the shaders of one file and stage, from 0.
+    /// The index among the shaders of one file and stage, from 0.
     pub number: u32,
 }
 
 impl fmt::Display for Key {
-    /// The name and the stage, and a number from the second on. Control characters are escaped, since names go to
-    /// terminals.
+    /// Writes the name, the stage, and a number from the second shader on. Control characters are escaped, because
+    /// names are printed on terminals.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {}", Printable(&self.name), Printable(&self.stage))?;
         if self.number > 0 {
@@ -44,13 +44,13 @@ impl fmt::Display for Printable<'_> {
 /// A shader of a run.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Shader {
-    /// Which one.
+    /// Its key.
     pub key: Key,
     /// Its statistics, in the order of [`Run::statistics`]; it may have fewer.
     pub values: Vec<Option<u64>>,
     /// Its texts, [packed](super::texts::Texts::pack).
     pub texts: Option<String>,
-    /// How often its file had been begun before.
+    /// The number of times that its file had been begun before.
     beginning: u32,
 }
 
@@ -59,13 +59,13 @@ pub struct Shader {
 pub struct Run {
     /// The name of the file that it was read from.
     pub name: String,
-    /// The names of the statistics, in the order in which they were met.
+    /// The names of the statistics, in order of first occurrence.
     pub statistics: Vec<String>,
-    /// The shaders that were compiled, in the order in which they were met.
+    /// The compiled shaders, in order of first occurrence.
     pub shaders: Vec<Shader>,
-    /// What became of files: `ok`, `nolink`, ...
+    /// The results of files: `ok`, `nolink`, ...
     pub results: BTreeMap<String, String>,
-    /// The time that compiling took, where the run says so.
+    /// The total compile time, if the run has it.
     pub microseconds: Option<u64>,
 }
 
@@ -77,37 +77,37 @@ pub struct TooManyStatistics;
 #[derive(Default)]
 pub struct RunBuilder {
     run: Run,
-    /// The next number by name and stage, and the beginning of the file that it counts in.
+    /// The next number by name and stage, with the beginning of the file for which it counts.
     numbers: HashMap<(String, String), (u32, u32)>,
-    /// How often each file was begun again.
+    /// The number of times that each file was begun again.
     beginnings: HashMap<String, u32>,
-    /// The places of shaders.
+    /// The indices of shaders.
     places: HashMap<Key, usize>,
 }
 
 impl RunBuilder {
-    /// A run without shaders.
+    /// Creates a run without shaders.
     pub fn new(name: &str) -> RunBuilder {
         RunBuilder { run: Run { name: name.to_owned(), ..Run::default() }, ..RunBuilder::default() }
     }
 
-    /// A file is begun. If it was there already, what follows takes the place of what was.
+    /// Begins a file. If the file exists, its new shaders replace the old ones.
     pub fn begin_file(&mut self, name: &str) {
         self.beginnings.entry(name.to_owned()).and_modify(|count| *count += 1).or_insert(0);
     }
 
-    /// What became of a file.
+    /// Records the result of a file.
     pub fn result(&mut self, name: &str, result: &str) {
         self.run.results.insert(name.to_owned(), result.to_owned());
     }
 
-    /// Adds to the time that compiling took.
+    /// Adds to the compile time.
     pub fn add_time(&mut self, microseconds: u64) {
         let sum = self.run.microseconds.unwrap_or(0).saturating_add(microseconds);
         self.run.microseconds = Some(sum);
     }
 
-    /// Adds a shader. If its statistics have one name twice, the last counts.
+    /// Adds a shader. If a statistic occurs twice, the last value counts.
     ///
     /// # Errors
     /// The run would have too many statistics.
@@ -147,10 +147,10 @@ impl RunBuilder {
         Ok(())
     }
 
-    /// The run.
+    /// Returns the run.
     pub fn finish(self) -> Run {
         let RunBuilder { mut run, beginnings, .. } = self;
-        // What stood only in an earlier beginning of a file is gone.
+        // Removes shaders that occurred only in an earlier beginning of their file.
         run.shaders.retain(|shader| beginnings.get(&shader.key.name).is_none_or(|&last| last == shader.beginning));
         run
     }

@@ -1,23 +1,23 @@
-//! The text of shader-db, read and written.
+//! Reads and writes the text of shader-db.
 //!
-//! A line `NAME - STAGE shader: 20 inst, 0 loops, 3 temps` is about a shader. Before the name there may be other words,
-//! such as `STAT`. A value is a number and a name of one word, and `1:2 spills:fills` is two; other items are prose and
-//! left out. Files that are compiled again and again, and what became of them, come as `FILE NAME` and
-//! `RESULT NAME ok`. Every other line is a message of the driver and left out.
+//! A line `NAME - STAGE shader: 20 inst, 0 loops, 3 temps` describes a shader. Other words, such as `STAT`, may precede
+//! the name. A value is a number and a name of one word, and `1:2 spills:fills` is two values; other items are prose
+//! and ignored. Files that are compiled repeatedly, and their results, have lines `FILE NAME` and `RESULT NAME ok`. All
+//! other lines are messages of the driver and ignored.
 
 use super::parse::ReadError;
 use super::run::{MOST_STATISTICS, Run, RunBuilder};
 
-/// The largest value: programs that compute with floats (browsers do) still know it exactly.
+/// The largest value that programs computing with doubles (such as browsers) represent exactly.
 pub const MOST: u64 = (1 << 53) - 1;
 
-/// Statistics that shader-db's `report.py` takes for granted.
+/// Statistics that shader-db's `report.py` requires.
 const EXPECTED: [&str; 3] = ["loops", "spills", "fills"];
 
-/// Reads a run.
+/// Parses a run.
 ///
 /// # Errors
-/// A line is of one of these forms and broken.
+/// A line of one of these forms is malformed.
 pub fn parse(name: &str, bytes: &[u8]) -> Result<Run, ReadError> {
     let mut builder = RunBuilder::new(name);
     for (number, line) in bytes.split(|&byte| byte == b'\n').enumerate() {
@@ -31,7 +31,7 @@ pub fn parse(name: &str, bytes: &[u8]) -> Result<Run, ReadError> {
     Ok(builder.finish())
 }
 
-/// What is wrong with a line.
+/// An error in a line.
 struct Wrong<'a> {
     /// The part of the line.
     at: Option<&'a str>,
@@ -47,8 +47,8 @@ fn read_line<'a>(line: &'a str, builder: &mut RunBuilder) -> Result<(), Wrong<'a
     if let Some(rest) = line.strip_prefix("RESULT ") {
         let (file, result) = rest.trim().rsplit_once(' ').ok_or_else(|| Wrong {
             at: Some(rest),
-            problem: "a file and what became of it must stand here".into(),
-            hint: "such as `RESULT a.shader_test ok`",
+            problem: "expected a file and its result".into(),
+            hint: "for example `RESULT a.shader_test ok`",
         })?;
         builder.result(&from_one_word(file.trim()), result);
         return Ok(());
@@ -83,7 +83,7 @@ fn read_values(values: &str) -> Result<Vec<(&str, u64)>, Wrong<'_>> {
     if found.is_empty() {
         return Err(Wrong {
             at: Some(values),
-            problem: "statistics of the shader must stand here".into(),
+            problem: "expected statistics of the shader".into(),
             hint: "numbers with a name, separated by commas: `20 inst, 2 temps`",
         });
     }
@@ -98,7 +98,7 @@ fn number(digits: &str) -> Result<u64, Wrong<'_>> {
     })
 }
 
-/// Writes a run as lines that shader-db's `report.py` reads, which takes loops, spills and fills for granted.
+/// Formats a run as lines for shader-db's `report.py`, which requires loops, spills and fills.
 pub fn print(run: &Run) -> String {
     run.shaders
         .iter()
@@ -110,8 +110,8 @@ pub fn print(run: &Run) -> String {
         .collect()
 }
 
-/// The line of a shader. White space, control characters and `%` in its name are written as in URLs, since names end at
-/// white space. They are read again as they were.
+/// Formats the line of a shader. White space, control characters and `%` in its name are percent-encoded, because names
+/// end at white space; reading decodes them.
 pub fn line(name: &str, stage: &str, statistics: &[(&str, u64)]) -> String {
     let missing = EXPECTED.iter().filter(|name| statistics.iter().all(|(known, _)| known != *name));
     let mut items: Vec<String> = statistics.iter().map(|(name, value)| format!("{value} {name}")).collect();
@@ -131,13 +131,13 @@ fn one_word(name: &str) -> String {
     if word.is_empty() { "%".into() } else { word }
 }
 
-/// Characters that a name cannot have in a line.
+/// Returns whether a character cannot occur in a name in a line.
 fn is_escaped(c: char) -> bool {
     c.is_whitespace() || c.is_control() || c == '%'
 }
 
-/// The name that [`one_word`] was given. Names of others may have `%` in them, which stays where nothing else would
-/// have been written so.
+/// Decodes a name that [`one_word`] encoded. In names from other programs, `%` stays unless [`one_word`] would have
+/// written exactly this sequence.
 fn from_one_word(word: &str) -> String {
     let mut name = String::with_capacity(word.len());
     let mut rest = word;
@@ -157,7 +157,7 @@ fn from_one_word(word: &str) -> String {
     name + rest
 }
 
-/// The character whose bytes follow, the first without its `%`, and what comes after it.
+/// Decodes the character at the beginning of `text`, without its first `%`; also returns the rest.
 fn escaped_char(text: &str) -> Option<(char, &str)> {
     let mut bytes: Vec<u8> = Vec::with_capacity(4);
     let mut rest = text;
@@ -212,9 +212,9 @@ mod tests {
     #[test]
     fn errors_have_a_place() {
         for (text, line, column, problem) in [
-            ("\na - FS shader: nothing", 2, 16, "statistics of the shader must stand here"),
+            ("\na - FS shader: nothing", 2, 16, "expected statistics of the shader"),
             ("a - FS shader: 1 inst, 99999999999999999999 temps", 1, 24, "the number is too large"),
-            ("RESULT a", 1, 8, "a file and what became of it"),
+            ("RESULT a", 1, 8, "expected a file and its result"),
         ] {
             let error = parse("run", text.as_bytes()).unwrap_err();
             assert_eq!((error.line, error.column), (line, column), "{text}");
@@ -237,7 +237,7 @@ mod tests {
             let run = read(&line(name, "FS", &[("inst", 1)]));
             assert_eq!(run.shaders[0].key.name, name);
         }
-        // Names of others stay as they are.
+        // Names from other programs stay unchanged.
         assert_eq!(read("%41%C3%A9%C2%zz%E3%80 - FS shader: 1 inst").shaders[0].key.name, "%41%C3%A9%C2%zz%E3%80");
         assert_eq!(
             line("a b\n%\u{a0}", "FS", &[("inst", 1), ("loops", 0), ("spills", 0), ("fills", 0)]),

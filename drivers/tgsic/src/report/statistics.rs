@@ -1,30 +1,30 @@
-//! Statistics and stages: their names, and which way is better.
+//! Names of statistics and stages, and the better direction of statistics.
 
 /// Shader stages by the names of TGSI and of shader-db.
 const STAGES: [(&str, &str); 6] =
     [("VERT", "VS"), ("TESS_CTRL", "TCS"), ("TESS_EVAL", "TES"), ("GEOM", "GS"), ("FRAG", "FS"), ("COMP", "CS")];
 
-/// The name of a stage in shader-db's texts. What is not known keeps its name.
+/// Returns the name of a stage in shader-db's texts. Unknown names are unchanged.
 pub fn shader_db_stage(name: &str) -> &str {
     STAGES.iter().find(|(tgsi, _)| *tgsi == name).map_or(name, |(_, stage)| stage)
 }
 
-/// The place of a stage: that of the pipeline. What is not known comes last.
+/// Returns the position of a stage in the pipeline. Unknown stages are last.
 pub fn stage_rank(name: &str) -> usize {
     STAGES.iter().position(|(_, stage)| *stage == name).unwrap_or(STAGES.len())
 }
 
-/// Whether more of it is better: of nothing but threads.
+/// Returns whether a greater value is better, which holds only for threads.
 pub fn more_is_better(statistic: &str) -> bool {
     statistic == "threads"
 }
 
-/// A change in the way of shader-db: `100 -> 90 (-10.00%)`.
+/// Formats a change like shader-db: `100 -> 90 (-10.00%)`.
 pub fn change(old: u64, new: u64) -> String {
     format!("{old} -> {new}{}", percent(old, new).map(|percent| format!(" ({percent})")).unwrap_or_default())
 }
 
-/// The relative change; `None` if one of both is zero.
+/// Formats the relative change; returns `None` if a value is zero.
 fn percent(old: u64, new: u64) -> Option<String> {
     if old == 0 || new == 0 {
         return None;

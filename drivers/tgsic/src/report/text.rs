@@ -1,4 +1,4 @@
-//! The comparison as text, in the form of shader-db's `report.py`.
+//! The comparison as text, in the format of shader-db's `report.py`.
 
 use std::fmt::Write;
 
@@ -6,11 +6,11 @@ use super::compare::{Comparison, Effect, Summary};
 use super::run::{Key, Printable};
 use super::statistics::change;
 
-/// Names are padded to this width, as `report.py` does.
+/// Names are padded to this width, as in `report.py`.
 const NAME_WIDTH: usize = 50;
 
-/// Formats the comparison: for each statistic the shaders that it helped and hurt most, `most` of each; the shaders
-/// that only one run has; totals of each stage; totals of all.
+/// Formats the comparison: for each statistic the shaders helped and hurt most, `most` of each; the shaders that only
+/// one run has; totals of each stage; totals of all.
 pub fn format(comparison: &Comparison<'_>, most: usize) -> String {
     let mut text = String::new();
     for (place, statistic) in comparison.statistics.iter().enumerate() {
@@ -32,7 +32,7 @@ pub fn format(comparison: &Comparison<'_>, most: usize) -> String {
         let _ = writeln!(text, "RESULT: {}: {} -> {}", Printable(file), Printable(old), Printable(new));
     }
     end_list(&mut text, differences.len(), most);
-    // All shaders come last: that is what one wants to see first on a terminal.
+    // The totals of all shaders are last, because they must be visible on a terminal.
     for summary in comparison.summaries.iter().skip(1).chain(comparison.summaries.first()) {
         write_summary(&mut text, comparison, summary);
     }
@@ -58,7 +58,7 @@ fn list(text: &mut String, keys: &[&Key], label: &str, most: usize) {
     end_list(text, keys.len(), most);
 }
 
-/// Says how much of a list was left out, and leaves a line blank after it.
+/// Notes how much of a list was left out, and adds a blank line.
 fn end_list(text: &mut String, length: usize, most: usize) {
     if length > most && most > 0 {
         let _ = writeln!(text, "({} more)", length - most);

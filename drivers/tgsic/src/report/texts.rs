@@ -1,4 +1,4 @@
-//! The texts of a shader: its source, its result, and what each pass changed.
+//! The texts of a shader: its source, its result, and the changes of each pass.
 
 use std::io::Write;
 use std::time::Duration;
@@ -10,8 +10,8 @@ use flate2::write::GzEncoder;
 use serde::{Deserialize, Serialize};
 use similar::TextDiff;
 
-/// Comparing takes quadratic time where two texts have nothing in common. From here on the difference is coarser; real
-/// shaders take less than a millisecond.
+/// Comparing takes quadratic time for texts with nothing in common. After this time the difference becomes coarser;
+/// real shaders take far less.
 const MOST_TIME: Duration = Duration::from_secs(2);
 /// Lines shown around a change.
 const CONTEXT: usize = 3;
@@ -22,36 +22,35 @@ pub struct Texts {
     /// The source: TGSI or IR.
     #[serde(default)]
     pub source: Option<String>,
-    /// The code; `None` if it is no text.
+    /// The code; `None` if it is not text.
     #[serde(default)]
     pub result: Option<String>,
     /// The IR that the first pass was given.
     #[serde(default)]
     pub ir: Option<String>,
-    /// What each pass changed, in the order of the passes.
+    /// The changes of each pass, in order.
     #[serde(default)]
     pub passes: Vec<PassChange>,
 }
 
-/// What a pass changed.
+/// The change of a pass.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct PassChange {
     /// The pass.
     pub pass: String,
-    /// The round: `2.3` is the third round of cleaning within the second of the optimiser.
+    /// The round: `2.3` is the third clean-up round within the second round of the optimiser.
     pub round: String,
-    /// The difference of the IR before and after, in the unified format; empty if the pass changed nothing that is
-    /// printed.
+    /// The difference of the IR before and after, in the unified format; empty if nothing that is printed changed.
     pub change: String,
 }
 
 impl Texts {
-    /// Whether there are none.
+    /// Returns whether there are no texts.
     pub fn is_empty(&self) -> bool {
         *self == Texts::default()
     }
 
-    /// The texts as JSON, compressed with gzip, in base64: a browser unpacks that, and it needs no escaping.
+    /// Packs the texts as JSON, gzip and base64, which a browser unpacks and which needs no escaping.
     pub fn pack(&self) -> std::io::Result<String> {
         let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
         serde_json::to_writer(&mut encoder, self)?;
@@ -60,7 +59,7 @@ impl Texts {
     }
 }
 
-/// The difference of two texts in the unified format, without the lines that name files.
+/// Returns the difference of two texts in the unified format, without the lines that name files.
 pub fn difference(old: &str, new: &str) -> String {
     let difference = TextDiff::configure().timeout(MOST_TIME).diff_lines(old, new);
     difference.unified_diff().context_radius(CONTEXT).missing_newline_hint(false).to_string()

@@ -30,7 +30,8 @@ impl fmt::Display for Mismatch {
     }
 }
 
-/// A word as a float, in the shortest form that reads back to the same: with an exponent where digits would be many.
+/// Formats a word as a float in the shortest form that parses back to the same, with an exponent if it would have many
+/// digits.
 pub fn shortest(word: u32) -> String {
     let value = f32::from_bits(word);
     let is_plain = value == 0.0 || !value.is_finite() || (1e-5..1e16).contains(&value.abs());
@@ -40,40 +41,40 @@ pub fn shortest(word: u32) -> String {
 /// The rule by which two words agree.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Rule {
-    /// As recorded results do ([`Agreement`]). Of special values (infinities, NaN, denormals) translations need not
-    /// keep what floats make of them: there, words that are no ordinary float on either side are not compared.
+    /// Floats agree like recorded results ([`Agreement`]). For inputs with special values (infinities, NaN, denormals),
+    /// words are not compared if either side is not an ordinary float, because translations need not keep float
+    /// operations on such words.
     Close(InputKind),
     /// For shaders of the generator ([`tgsi_smith`]): integers the same, floats the same but for the bits of NaN and
     /// the sign of zero.
     Exact,
-    /// [`Close`](Self::Close) for code that a device runs: words that are no longer what they were because it need not
-    /// keep NaN and infinities ([`is_kept`]) are not compared.
+    /// [`Close`](Self::Close) for code that a device runs. Words that are NaN or infinite in the source ([`is_kept`])
+    /// are not compared, because a device need not keep them.
     CloseOnDevice(InputKind),
     /// [`Exact`](Self::Exact) for code that a device runs.
     ///
     /// | words | agree if they are |
     /// |---|---|
-    /// | integers | the same |
+    /// | integers | equal |
     /// | NaN or infinite in the source | anything |
-    /// | other floats of a shader with operations that the device may round otherwise | close, denormals being zeros |
-    /// | other floats | the same but for the sign of zero |
+    /// | other floats of a shader with operations that the device may round differently | close (denormals are zero) |
+    /// | other floats | equal except for the sign of zero |
     ///
-    /// [`Exact`](Self::Exact) for shaders with operations that lowering
-    /// [approximates](tgsi_compiler::Target::approximations), too: they may also overflow a little earlier.
+    /// Like [`Exact`](Self::Exact), also for shaders with operations that lowering
+    /// [approximates](tgsi_compiler::Target::approximations): they may overflow slightly earlier.
     ExactOnDevice {
-        /// Whether there are operations that the device may round otherwise.
+        /// Whether there are operations that the device may round differently.
         approximate: bool,
     },
 }
 
-/// Whether a result is infinite where a float close to the largest of the same sign is expected.
+/// Returns whether a result is infinite where a float close to the largest of the same sign is expected.
 fn overflows(expected: u32, found: u32) -> bool {
     let (expected, found) = (f32::from_bits(expected), f32::from_bits(found));
     found.is_infinite() && expected.is_finite() && (expected / f32::MAX) * found.signum() > 0.999
 }
 
-/// Whether devices keep a word: it is neither NaN nor infinite as a float, or likely to be a small negative integer or
-/// a true boolean.
+/// Returns whether devices keep a word: it is finite as a float, or likely a small negative integer or a true boolean.
 pub fn is_kept(word: u32) -> bool {
     f32::from_bits(word).is_finite() || word >= 0xffff_ff00
 }
@@ -102,13 +103,13 @@ impl Rule {
     }
 }
 
-/// Compares; `None` if all agree.
+/// Returns the first mismatch; `None` if all words agree.
 pub fn first_mismatch(shader: &Shader, rule: Rule, expected: &RunResult, found: &RunResult) -> Option<Mismatch> {
     visit_mismatches(shader, rule, expected, found, &mut ControlFlow::Break).break_value()
 }
 
-/// Compares, except words that are left open: those that are others in one of the changed results that `open` makes
-/// than in the unchanged one. It is called only if something differs.
+/// Like [`first_mismatch`], but ignores open words: those that differ between the unchanged and one of the changed
+/// results that `open` computes. It is called only if there is a mismatch.
 pub fn first_mismatch_but(
     shader: &Shader,
     rule: Rule,
@@ -133,7 +134,7 @@ pub fn first_mismatch_but(
     .break_value()
 }
 
-/// Shows the words that differ to a visitor, until it ends that.
+/// Passes each mismatch to a visitor, until that breaks.
 fn visit_mismatches(
     shader: &Shader,
     rule: Rule,
@@ -141,7 +142,7 @@ fn visit_mismatches(
     found: &RunResult,
     visit: &mut dyn FnMut(Mismatch) -> ControlFlow<Mismatch>,
 ) -> ControlFlow<Mismatch> {
-    // What the generator keeps integers in: some outputs, every other buffer and image, and shared memory.
+    // The generator keeps integers in some outputs, every other buffer and image, and shared memory.
     let mut integers = Vec::new();
     for declaration in shader.declarations.iter().filter(|d| d.file == File::Output && tgsi_smith::holds_integers(d)) {
         integers.extend(declaration.first..=declaration.last);
@@ -225,7 +226,7 @@ fn visit_mismatches(
     for ((texel, e), (other, f)) in e.iter().zip(&f) {
         if texel != other {
             let location = format!("which texels are stored, first IMAGE[{}] at {:?}", texel.0, texel.1);
-            // Those that follow are not the same ones either.
+            // The texels after these are different ones too.
             return differ(location, texel.1[0], other.1[0]);
         }
         for component in 0..4 {
@@ -241,13 +242,13 @@ fn visit_mismatches(
     ControlFlow::Continue(())
 }
 
-/// Zero or a normal float.
+/// Returns whether a word is zero or a normal float.
 fn ordinary(word: u32) -> bool {
     let value = f32::from_bits(word);
     value == 0.0 || value.is_normal()
 }
 
-/// A word, a zero for a denormal.
+/// Replaces a denormal by zero.
 fn flushed(word: u32) -> u32 {
     if f32::from_bits(word).is_subnormal() { 0 } else { word }
 }
@@ -260,12 +261,12 @@ fn flat(registers: Option<&Vec<[u32; 4]>>) -> Vec<u32> {
     registers.map(|r| r.as_flattened().to_vec()).unwrap_or_default()
 }
 
-/// The elements of two lists side by side, as far as the longer one goes.
+/// Pairs the elements of two lists, up to the length of the longer one.
 fn pairs<'a, T>(a: &'a [T], b: &'a [T]) -> impl Iterator<Item = (Option<&'a T>, Option<&'a T>)> {
     (0..a.len().max(b.len())).map(move |i| (a.get(i), b.get(i)))
 }
 
-/// The words of two memories that do not agree, with their indices.
+/// Returns the words of two memories that do not agree, with their indices.
 fn differing_words(a: &[u8], b: &[u8], agrees: &dyn Fn(u32, u32) -> bool) -> impl Iterator<Item = (usize, u32, u32)> {
     let word = |bytes: &[u8], index: usize| {
         bytes.get(4 * index..4 * index + 4).and_then(|b| b.try_into().ok()).map_or(0, u32::from_le_bytes)
@@ -298,7 +299,7 @@ mod tests {
         }
     }
 
-    /// The results of a lane with these words in OUT[0].
+    /// Returns the results of a lane with these words in OUT[0].
     fn result(words: [u32; 4]) -> RunResult {
         let mut outputs = Outputs { live: vec![true], outputs: LaneRegisters::new(1, 1), ..Outputs::default() };
         for (component, word) in words.into_iter().enumerate() {
@@ -322,11 +323,11 @@ mod tests {
         assert_eq!(location([1, 2, 3, 4], &[]), None);
         assert_eq!(location([9, 2, 3, 4], &[]).as_deref(), Some("OUT[0].x lane 0"));
         assert_eq!(location([9, 2, 3, 4], &[[5, 2, 3, 4]]), None);
-        // Open before and after a word that is not.
+        // Open words before and after a word that is not open.
         let open = [[5, 2, 3, 4], [1, 2, 3, 7]];
         assert_eq!(location([9, 9, 3, 9], &open).as_deref(), Some("OUT[0].y lane 0"));
         assert_eq!(location([9, 2, 3, 9], &open), None);
-        // Nothing is made of the shader if nothing differs.
+        // Without a mismatch, nothing is computed from the shader.
         let found = first_mismatch_but(&shader, Rule::Exact, &expected, &expected, || unreachable!("nothing differs"));
         assert!(found.is_none());
     }

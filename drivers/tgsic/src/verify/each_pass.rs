@@ -1,8 +1,8 @@
-//! `verify --each-pass`: after every pass that changed something the IR must be valid and compute what it did before
-//! all passes.
+//! `verify --each-pass`: after every pass that changed something, the IR must be valid and compute the results from
+//! before all passes.
 //!
-//! The truth is the IR as it was converted or given, so that no pass is blamed for what the conversion did: the
-//! comparison of stages finds that.
+//! The reference is the IR as converted or given, so that errors of the conversion are not blamed on a pass; the
+//! comparison of stages finds those.
 
 use std::ops::ControlFlow;
 
@@ -18,7 +18,7 @@ use super::stages::Verdict;
 use crate::input_shader::InputShader;
 use crate::plan::Plan;
 
-/// Checks the IR after every pass, until one is to blame.
+/// Checks the IR after every pass, until one breaks it.
 struct Checker<'a> {
     /// The interface of the shader.
     interface: &'a tgsi::Shader,
@@ -27,7 +27,7 @@ struct Checker<'a> {
     blamed: Option<Verdict>,
 }
 
-/// Describes the damage done by the first pass that breaks a shader; `None` if none does.
+/// Returns the damage done by the first pass that breaks a shader; `None` if none does.
 pub fn first_broken_pass(subject: &InputShader, seeds: u64, plan: &Plan) -> Option<Verdict> {
     let error = |problem: crate::input::ShaderError| Some(Verdict::Error(format!("stage opt: {}", problem.brief())));
     let start = match subject.to_stage(Stage::Parsed, plan) {
@@ -42,7 +42,7 @@ pub fn first_broken_pass(subject: &InputShader, seeds: u64, plan: &Plan) -> Opti
 }
 
 impl<'a> Checker<'a> {
-    /// A checker that expects the results of `start`.
+    /// Creates a checker that expects the results of `start`.
     fn new(interface: &'a tgsi::Shader, start: &Shader, seeds: u64) -> Checker<'a> {
         let expected = (0..seeds).filter_map(|seed| {
             let inputs = inputs::make(interface, seed);
@@ -108,7 +108,7 @@ mod tests {
             .unwrap_or_else(|problem| panic!("{}", problem.brief()))
     }
 
-    /// A checker of a shader that doubles, and the verdict on another after a pass.
+    /// Checks a shader after a pass against one that doubles its input, and returns the verdict.
     fn verdict(after: &Shader, changed: bool) -> Option<(bool, String)> {
         let subject = subject(DOUBLES);
         let mut checker = Checker::new(subject.interface(), &ir(DOUBLES), 3);
@@ -140,7 +140,7 @@ mod tests {
     fn a_pass_that_breaks_the_shader_is_named() {
         let mut broken = ir(DOUBLES);
         for body in broken.bodies_mut() {
-            // What it loads from comes after the load.
+            // Moves the operand of the load behind it.
             let block = body.blocks_vec()[0];
             let first = body.insts(block).next().expect("an instruction");
             body.move_inst(Cursor::BlockEnd(block), first);

@@ -1,4 +1,4 @@
-//! A shader made ready for one executor.
+//! A shader prepared for one executor.
 
 use tgsi_compiler::{InterfaceIntegers, Runner, Stage};
 use tgsi_environment::{AnalyticResources, Inputs, Outputs, Resources, RunLimits};
@@ -8,7 +8,7 @@ use crate::input::ShaderError;
 use crate::input_shader::InputShader;
 use crate::plan::Plan;
 
-/// A shader made ready for one executor.
+/// A shader prepared for one executor.
 pub struct Executor {
     program: Program,
     /// The integers that the program reads and writes as floats, for a target without integers.
@@ -16,7 +16,7 @@ pub struct Executor {
     is_code: bool,
 }
 
-/// What an executor runs.
+/// The form of the shader that an executor runs.
 enum Program {
     /// For the TGSI interpreter.
     Tgsi(Box<tgsi_run::Program>),
@@ -26,7 +26,7 @@ enum Program {
     Code(Box<dyn Runner>),
 }
 
-/// The executors for a shader in the order of the stages. The first one runs the input itself.
+/// Returns the executors for a shader, in the order of the stages. The first one runs the input itself.
 pub fn kinds_for(subject: &InputShader, plan: &Plan) -> impl Iterator<Item = ExecutorKind> + use<> {
     let stages = Stage::ALL.map(ExecutorKind::Stage);
     let all = [ExecutorKind::Tgsi].into_iter().chain(stages).chain([ExecutorKind::Driver(plan.driver.name())]);
@@ -34,7 +34,7 @@ pub fn kinds_for(subject: &InputShader, plan: &Plan) -> impl Iterator<Item = Exe
     all.skip_while(move |&kind| kind != first)
 }
 
-/// The executor that runs the input itself.
+/// Returns the executor that runs the input itself.
 pub fn input_kind(subject: &InputShader) -> ExecutorKind {
     match subject {
         InputShader::Tgsi(_) => ExecutorKind::Tgsi,
@@ -51,8 +51,7 @@ pub struct RunResult {
 }
 
 impl Executor {
-    /// The same as [`new`](Self::new), but `None` for code of a driver that nothing can run: there is nothing to
-    /// compare.
+    /// Like [`new`](Self::new), but returns `None` for code of a driver that nothing can run.
     pub fn if_any(subject: &InputShader, via: ExecutorKind, plan: &Plan) -> Result<Option<Executor>, ShaderError> {
         let program = match (via, subject) {
             (ExecutorKind::Tgsi, InputShader::Tgsi(shader)) => return Executor::tgsi(shader).map(Some),
@@ -68,7 +67,7 @@ impl Executor {
             }
             (ExecutorKind::Driver(name), _) => {
                 return Err(ShaderError::Other(format!(
-                    "to run code of the driver {name} takes --driver {name}; it is {}",
+                    "running code of the driver {name} needs --driver {name}; it is {}",
                     plan.driver.name()
                 )));
             }
@@ -79,46 +78,46 @@ impl Executor {
         Ok(Some(Executor { program, integers, is_code }))
     }
 
-    /// Compiles a checked shader as far as the executor needs it.
+    /// Compiles a checked shader to the stage that the executor needs.
     pub fn new(subject: &InputShader, via: ExecutorKind, plan: &Plan) -> Result<Executor, ShaderError> {
         let none = || ShaderError::Other(format!("nothing can run the code of {}", plan.driver.name()));
         Executor::if_any(subject, via, plan)?.ok_or_else(none)
     }
 
-    /// For a TGSI shader as it is.
+    /// Prepares a TGSI shader as it is.
     pub fn tgsi(shader: &tgsi::Shader) -> Result<Executor, ShaderError> {
         let program =
             tgsi_run::Program::new(shader).map_err(|error| ShaderError::Coded(error.code(), error.to_string()))?;
         Ok(Executor { program: Program::Tgsi(Box::new(program)), integers: None, is_code: false })
     }
 
-    /// Whether it runs the code of a driver.
+    /// Returns whether it runs the code of a driver.
     pub fn is_code(&self) -> bool {
         self.is_code
     }
 
-    /// Whether a run took too long on a device and was given up, so that later ones are not tried.
+    /// Returns whether a run took too long on a device and was abandoned, so that later ones are not tried.
     pub fn is_unended(&self) -> bool {
         matches!(&self.program, Program::Code(runner) if runner.is_unended())
     }
 
-    /// Converts outputs that the target writes as floats, be they integers or floats in the source, to what the source
-    /// writes, where they are that.
+    /// Converts outputs that the target writes as floats, but that may be integers in the source, to integers where the
+    /// source writes integers.
     pub fn settle(&self, found: &mut RunResult, source: &RunResult) {
         if let Some(integers) = &self.integers {
             integers.mixed_to_integers(&mut found.outputs, &source.outputs);
         }
     }
 
-    /// Runs it with the analytic textures.
+    /// Runs the shader with the analytic textures.
     pub fn run(&self, inputs: &Inputs, limits: RunLimits) -> Result<RunResult, ShaderError> {
         let mut resources = AnalyticResources::default();
         let outputs = self.run_with(inputs, &mut resources, limits)?;
         Ok(RunResult { outputs, resources })
     }
 
-    /// Runs it with these textures and images. Integers at the interface are those of the source, whatever the target
-    /// has instead.
+    /// Runs the shader with these textures and images. Integers at the interface are those of the source, even if the
+    /// target has floats instead.
     pub fn run_with(
         &self,
         inputs: &Inputs,
@@ -155,7 +154,7 @@ pub fn run_ir(shader: &tgsi_ir::Shader, inputs: &Inputs, limits: RunLimits) -> R
 }
 
 impl RunResult {
-    /// Stored texels, in order.
+    /// Returns the stored texels, in order.
     pub fn texels(&self) -> Vec<(tgsi_environment::ImageTexel, [u32; 4])> {
         self.resources.stored_texels().into_iter().collect()
     }

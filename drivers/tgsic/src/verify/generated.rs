@@ -1,7 +1,8 @@
-//! Shaders whose results are defined bit by bit: text and tokens keep them, and all stages compute the same.
+//! Checks shaders with results that are defined bit by bit: text and tokens reproduce them, and all stages compute the
+//! same results.
 //!
-//! The same comparison as `verify --exact FILE`, for very many small shaders: each stage is made from the one before,
-//! and nothing is parsed.
+//! This is the comparison of `verify --exact FILE` for a large number of small shaders: each stage is compiled from the
+//! one before, and nothing is parsed.
 
 use std::any::Any;
 use std::cell::{Cell, OnceCell};
@@ -22,7 +23,7 @@ use super::open::OpenResults;
 use crate::input::ShaderError;
 use crate::plan::Plan;
 
-/// Instructions that a run may execute: many times what generated loops come to.
+/// Maximum number of instructions that a run may execute, far above the need of generated loops.
 const STEPS: u64 = 400_000;
 
 /// A defect in the translation of a shader.
@@ -32,16 +33,16 @@ pub struct Defect {
     pub stage: &'static str,
     /// The error of the target.
     pub message: String,
-    /// A stage computes something else; otherwise it cannot be made or run at all.
+    /// Whether a stage computes different results; if not, it cannot be compiled or run.
     pub is_difference: bool,
-    /// A run took too long on a device and was given up.
+    /// Whether a run took too long on a device and was abandoned.
     pub is_unended: bool,
 }
 
 impl Defect {
-    /// Whether this looks like the same defect.
+    /// Returns whether this looks like the same defect.
     pub fn resembles(&self, other: &Defect) -> bool {
-        // Numbers of instructions change with the shader.
+        // Instruction numbers change with the shader, so they are not compared.
         let beginning =
             |defect: &Defect| defect.message.chars().filter(|c| !c.is_ascii_digit()).take(24).collect::<String>();
         self.stage == other.stage
@@ -67,36 +68,37 @@ pub struct Verification<'a> {
     pub plan: &'a Plan,
     /// Sets of inputs.
     pub inputs: u64,
-    /// Words are compared bit by bit.
+    /// Whether words are compared bit by bit.
     pub exact: bool,
 }
 
-/// What a device may do to the results of a shader.
+/// The freedom of a device in computing the results of a shader.
 struct Device {
-    /// Whether there are operations that it may round otherwise.
+    /// Whether there are operations that it may round differently.
     approximate: bool,
-    /// The shader that the code is made of.
+    /// The IR from which the code was emitted.
     lowered: tgsi_ir::Shader,
 }
 
-/// Whether a target has no form for something that is not in its dialect.
+/// Returns whether the error is that a construct has no form in the target's dialect.
 fn is_not_in_dialect(error: &CompileError) -> bool {
     matches!(error.code().name, "unsupported-opcode" | "unsupported-file")
 }
 
 impl Verification<'_> {
-    /// Verifies a shader; a panic is something wrong like any other.
+    /// Verifies a shader. A panic counts as a defect.
     pub fn verify(&self, shader: &Shader, counts: &mut OpcodeCounts) -> Result<(), Defect> {
         caught(|stage| self.verify_at(shader, counts, stage))
     }
 
-    /// Whether a shader that may be broken is refused, or goes through all stages; they need not end or agree.
+    /// Checks that a shader that may be invalid is rejected or compiles to all stages without a panic; it need not
+    /// terminate, and results need not agree.
     pub fn survives(&self, shader: &Shader) -> Result<(), Defect> {
         let result = caught(|stage| self.verify_at(shader, &mut OpcodeCounts::default(), stage));
         result.or_else(|defect| if defect.message.starts_with(PANIC) { Err(defect) } else { Ok(()) })
     }
 
-    /// Whether two shaders compute the same as they are.
+    /// Checks that two shaders compute the same results without compilation.
     pub fn compare(&self, original: &Shader, changed: &Shader) -> Result<(), Defect> {
         let programs = (Program::new(original), Program::new(changed));
         let (original_program, changed_program) =
@@ -108,7 +110,7 @@ impl Verification<'_> {
                 let mut resources = AnalyticResources::default();
                 tgsi_run::run(program, &inputs, &mut resources, limits).map(|outputs| RunResult { outputs, resources })
             };
-            // What does not end has no result to compare.
+            // A shader that does not terminate has no result to compare.
             let Ok(expected) = run(&original_program) else { continue };
             let found = run(&changed_program).map_err(|e| defect("changed", format!("inputs {seed}: {e}")))?;
             if let Some(mismatch) = first_mismatch(original, Rule::Close(InputKind::of_seed(seed)), &expected, &found) {
@@ -119,9 +121,10 @@ impl Verification<'_> {
         Ok(())
     }
 
-    /// The smallest shader found with which the same goes wrong.
+    /// Returns the smallest shader found with the same defect.
     pub fn reduce(&self, shader: &Shader, defect: &Defect, limits: Limits) -> Shader {
-        // What is wrong in a looser comparison already stays so without the care that the generator took.
+        // Prefers the looser comparison if it shows the defect: it does not need the exactly defined results of
+        // generated shaders, which reduction loses.
         let close = Verification { exact: false, ..self.clone() };
         let fails = |verification: &Verification<'_>, shader: &Shader| {
             let result = verification.verify(shader, &mut OpcodeCounts::default());
@@ -150,7 +153,7 @@ impl Verification<'_> {
         current.set("tgsi");
         let program = Program::new(shader).map_err(|e| defect("tgsi", e))?;
         let mut inputs: Vec<Inputs> = (0..self.inputs).map(|seed| inputs::make(shader, seed)).collect();
-        // What is an integer at the interface is known of the optimised shader only.
+        // Integers at the interface are known only for the optimised shader.
         let mut optimized = None;
         let integers = if self.plan.has_integers(shader) {
             None
@@ -168,7 +171,7 @@ impl Verification<'_> {
             inputs.iter_mut().for_each(|inputs| inputs::without_integers(inputs, integers));
         }
         current.set("tgsi");
-        // Devices need not keep a NaN, and what they make of it may decide a comparison.
+        // Devices need not keep a NaN, and a comparison may depend on the value that replaces it.
         if self.plan.is_run_by_device() {
             inputs.iter_mut().for_each(inputs::without_nan);
         }
@@ -178,12 +181,12 @@ impl Verification<'_> {
             let mut resources = AnalyticResources::default();
             match run_counted(&program, inputs, &mut resources, limits, counts) {
                 Ok(outputs) => expected.push(Some(RunResult { outputs, resources })),
-                // Shaders that were not made here need not end with all inputs.
+                // Shaders that were not generated need not terminate for all inputs.
                 Err(RunError::StepLimit { .. }) if !self.exact => expected.push(None),
                 Err(error) => return Err(defect("tgsi", format!("inputs {seed}: {error}"))),
             }
         }
-        // An instruction may take several of another kind.
+        // One instruction may become several in another form.
         let wider = RunLimits { steps: 50 * STEPS, ..RunLimits::default() };
         let device: OnceCell<Device> = OnceCell::new();
         let approximated = Cell::new(false);
@@ -252,7 +255,7 @@ impl Verification<'_> {
             device.get_or_init(|| Device { approximate, lowered: compilation.ir().clone() });
         }
         let code = match compilation.finish() {
-            // A dialect has not all that TGSI has.
+            // A dialect does not have all of TGSI.
             Err(error) if is_not_in_dialect(&error) => return Ok(()),
             code => code.map_err(in_driver)?,
         };
@@ -267,11 +270,11 @@ impl Verification<'_> {
     }
 }
 
-/// The steps before anything is lowered.
+/// The steps before lowering.
 const IR: &str = "ir";
 const SSA: &str = "ssa";
 
-/// Whether a step runs what the target lowered.
+/// Returns whether a step runs the lowered shader.
 fn is_lowered(stage: &str) -> bool {
     stage == DRIVER || stage == Stage::Registers.name()
 }
@@ -279,10 +282,10 @@ fn is_lowered(stage: &str) -> bool {
 /// The step that runs the code of the driver.
 const DRIVER: &str = "driver";
 
-/// The prefix of messages of panics.
+/// The prefix of panic messages.
 const PANIC: &str = "panic: ";
 
-/// Runs a check that records its step. A panic is a defect of that step.
+/// Runs a check that records its current step. A panic is a defect of that step.
 fn caught(work: impl FnOnce(&Cell<&'static str>) -> Result<(), Defect>) -> Result<(), Defect> {
     let current = Cell::new("check");
     quiet_panics();
@@ -292,7 +295,7 @@ fn caught(work: impl FnOnce(&Cell<&'static str>) -> Result<(), Defect>) -> Resul
     result.unwrap_or_else(|panic| Err(defect(current.get(), format!("{PANIC}{}", panic_message(&*panic)))))
 }
 
-/// Checks that the printed text parses back to a shader that prints the same.
+/// Checks that the printed text parses back to a shader that prints identically.
 fn keeps_text(shader: &Shader) -> Result<(), Defect> {
     let text = tgsi::text::print(shader, Default::default());
     let parsed = tgsi::text::parse(text.as_bytes()).map_err(|errors| {
@@ -301,31 +304,31 @@ fn keeps_text(shader: &Shader) -> Result<(), Defect> {
     if tgsi::text::print(&parsed.shader, Default::default()) == text {
         Ok(())
     } else {
-        Err(defect("text", "parses to something that prints otherwise"))
+        Err(defect("text", "parses to a shader that prints differently"))
     }
 }
 
-/// Checks that the tokens decode to a shader that encodes and prints the same.
+/// Checks that the tokens decode to a shader that encodes and prints identically.
 fn keeps_tokens(shader: &Shader) -> Result<(), Defect> {
     let words = tgsi::tokens::encode(shader).map_err(|e| defect("tokens", e))?;
     let decoded = tgsi::tokens::decode(&words).map_err(|e| defect("tokens", e))?;
     if !decoded.encoding_quirks.is_empty() {
-        return Err(defect("tokens", "decode to something that is encoded otherwise"));
+        return Err(defect("tokens", "decode to a shader that encodes differently"));
     }
     let text = |shader| tgsi::text::print(shader, Default::default());
     if text(&decoded) == text(shader) {
         Ok(())
     } else {
-        Err(defect("tokens", "decode to something that prints otherwise"))
+        Err(defect("tokens", "decode to a shader that prints differently"))
     }
 }
 
 thread_local! {
-    /// Whether panics of this thread are reported as something wrong with a shader.
+    /// Whether panics of this thread are reported as defects of a shader.
     static QUIET: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Lets panics that are reported otherwise say nothing.
+/// Silences panics that are reported as defects.
 fn quiet_panics() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {

@@ -16,15 +16,15 @@ pub enum InputKind {
     Floats,
     /// Small integers, the last indices of constants, inputs and arrays of usual sizes, and the ones beyond them.
     Integers,
-    /// The same as floats.
+    /// The same integers as floats.
     IntegralFloats,
     /// A mixture of the above.
     Mixture,
-    /// Zeros of both signs, infinities, denormals, extremes. No NaN but the integers -1 and `0x7fffffff`: which sign
-    /// and payload an operation on two NaNs returns is undefined, and a shader may look at the bits.
+    /// Zeros of both signs, infinities, denormals, extremes. The only NaNs are the integers -1 and `0x7fffffff`: the
+    /// sign and payload of an operation on two NaNs are undefined, and a shader may inspect the bits.
     Special,
-    /// Finite floats at which expansions of instructions are most likely to be wrong ([`special::FLOATS`]), and
-    /// numbers whose quotients are whole.
+    /// Finite floats for which expansions of instructions are most likely to be wrong ([`special::FLOATS`]), and
+    /// numbers with integral quotients.
     Edges,
 }
 
@@ -38,7 +38,7 @@ impl InputKind {
         InputKind::Edges,
     ];
 
-    /// InputKind of the inputs with a given number.
+    /// Returns the kind of the inputs with a given number.
     pub fn of_seed(seed: u64) -> InputKind {
         Self::ALL[(seed % Self::ALL.len() as u64) as usize]
     }
@@ -64,20 +64,20 @@ const SPECIAL: [u32; 16] = [
     0x7fff_ffff,
 ];
 
-/// Last indices of arrays of usual sizes, and the ones beyond them; smaller arrays have small indices.
+/// Last indices of arrays of usual sizes, and the ones after them. Smaller arrays are covered by small indices.
 const USUAL_ENDS: [i32; 7] = [8, 15, 16, 31, 32, 63, 64];
 
-/// Lanes of a run with [`InputKind::Edges`], so that one or two runs have all of them.
+/// Lanes of a run with [`InputKind::Edges`], so that one or two runs cover all of them.
 const EDGE_LANES: usize = 16;
 
 /// A generator of words.
 struct Words {
     random: Random,
-    /// Last indices of arrays and ranges, and the ones beyond them.
+    /// Last indices of arrays and ranges, and the ones after them.
     ends: Vec<i32>,
-    /// A number of which other inputs are multiples.
+    /// A number; some inputs are multiples of it.
     divisor: u32,
-    /// The finite numbers of [`special::FLOATS`], denormals excepted, and the one that is used next.
+    /// The finite numbers of [`special::FLOATS`], except denormals.
     edges: Vec<f32>,
     next_edge: usize,
 }
@@ -88,7 +88,7 @@ impl Words {
         let divisor = 2 + (random.bits() >> 8) as u32 % 1000;
         let edges: Vec<f32> = special::FLOATS.iter().copied().filter(|f| *f == 0.0 || f.is_normal()).collect();
         let next_edge = (random.bits() >> 8) as usize % edges.len();
-        // What the IR of a shader says of itself as well, so that it gets the same inputs.
+        // Uses only facts that the IR of a shader has too, so that both get the same inputs.
         let mut last: BTreeMap<(File, Option<u16>), i32> = BTreeMap::new();
         for d in shader.declarations.iter().filter(|d| matches!(d.file, File::Constant | File::Input)) {
             let buffer = d.dimension.filter(|_| d.file == File::Constant);
@@ -101,7 +101,7 @@ impl Words {
         Words { random, ends, divisor, edges, next_edge }
     }
 
-    /// A small integer, or the end of an array.
+    /// Returns a small integer, or the end of an array.
     fn index(&mut self, bits: u64) -> i32 {
         let at = (bits >> 32) as usize;
         match self.ends.get(at / 4 % self.ends.len().max(1)) {
@@ -137,7 +137,8 @@ impl Words {
     }
 }
 
-/// Makes words that are NaN as floats numbers near 2, with their signs. System values are no floats.
+/// Replaces words that are NaN as floats by numbers near 2 of the same sign. System values are not floats and stay
+/// unchanged.
 pub fn without_nan(inputs: &mut Inputs) {
     for_each_word(inputs, |word| {
         if f32::from_bits(*word).is_nan() {
@@ -146,11 +147,13 @@ pub fn without_nan(inputs: &mut Inputs) {
     });
 }
 
-/// Limits inputs to what a target without integers can represent. System values that are no floats stay.
+/// Limits inputs to values that a target without integers can represent. System values that are not floats stay
+/// unchanged.
 ///
-/// Integers that the shader reads become small and not negative: floats hold these, and unsigned operations on them
-/// give the same. Other integers become floats, and words that are no ordinary floats become numbers between 1 and 2:
-/// such hardware has no denormals, and the expansions of comparisons and roundings do not keep infinities and NaN.
+/// Integers that the shader reads become small and not negative: floats represent these, and unsigned operations on
+/// them give the same results. Other integers become floats, and words that are not ordinary floats become numbers
+/// between 1 and 2: such hardware has no denormals, and the expansions of comparisons and roundings do not keep
+/// infinities and NaN.
 pub fn without_integers(inputs: &mut Inputs, integers: &InterfaceIntegers) {
     let limit = |word: &mut u32| {
         let integer = *word as i32;
@@ -164,14 +167,14 @@ pub fn without_integers(inputs: &mut Inputs, integers: &InterfaceIntegers) {
     for_each_word(inputs, limit);
     let values = inputs.system_values.iter_mut().filter(|(value, _)| value.bit_size() == 32 && !is_integer(**value));
     values.flat_map(|(_, columns)| columns).flatten().for_each(limit);
-    // Small enough for products of two.
+    // Small enough for products of two integers.
     integers.map_inputs(inputs, |word| {
         let integer = f32::from_bits(word).abs() as u32;
         if integer < 1 << 12 { integer } else { integer % 64 }
     });
 }
 
-/// Shows all words that are not system values.
+/// Passes all words that are not system values to `change`.
 fn for_each_word(inputs: &mut Inputs, change: impl Fn(&mut u32)) {
     for register in 0..inputs.inputs.len() {
         for component in 0..4 {
@@ -187,7 +190,7 @@ fn for_each_word(inputs: &mut Inputs, change: impl Fn(&mut u32)) {
     }
 }
 
-/// Inputs number `seed` for a shader.
+/// Returns input set number `seed` for a shader.
 pub fn make(shader: &Shader, seed: u64) -> Inputs {
     let kind = InputKind::of_seed(seed);
     let mut random = Words::new(shader, seed);
@@ -205,7 +208,7 @@ pub fn make(shader: &Shader, seed: u64) -> Inputs {
         Processor::Geometry => 1,
         Processor::TessControl => (property(PropertyName::TcsVerticesOut, 4) as usize).clamp(1, 32),
         Processor::Compute => (block[0] * block[1] * block[2]) as usize,
-        // Devices run more than four in any order, which is seen in memory.
+        // Devices run more than four lanes in any order, which shows in memory.
         _ if kind == InputKind::Edges && !has_memory => EDGE_LANES,
         _ => 4,
     }
@@ -233,7 +236,7 @@ pub fn make(shader: &Shader, seed: u64) -> Inputs {
                     if !patch && lane > 0 {
                         word = random.word(kind);
                     }
-                    // An input that is read without naming a vertex is that of the first one.
+                    // An input read without a vertex index is that of the first vertex.
                     if !patch && let Some(first) = inputs.vertices.first() {
                         word = first.get(usize::from(register)).map_or(0, |words| words[component]);
                     }
@@ -272,7 +275,7 @@ pub fn make(shader: &Shader, seed: u64) -> Inputs {
         });
     inputs.constants = buffers.iter().map(|&size| (0..size * 4).map(|_| random.word(kind)).collect()).collect();
     let buffer_count = registers(File::Buffer).map(|d| usize::from(d.last) + 1).max().unwrap_or(0);
-    // Small integers make most loads of an index from a buffer land inside.
+    // With small integers, most indices loaded from a buffer are in bounds.
     inputs.buffers =
         (0..buffer_count).map(|_| (0..256).flat_map(|_| random.word(kind).to_le_bytes()).collect()).collect();
     for declaration in registers(File::HwAtomic) {
@@ -286,7 +289,7 @@ pub fn make(shader: &Shader, seed: u64) -> Inputs {
         }
     }
     inputs.shared_size = 4096;
-    // A shader may ask the system value or `READ_HELPER`; both give the same answer.
+    // A shader may read the system value or `READ_HELPER`; both give the same answer.
     let asks = registers(File::SystemValue).any(|d| d.semantic.is_some_and(|s| s.name == Semantic::HelperInvocation));
     inputs.helpers = (0..lanes).map(|lane| asks && is_helper(lane as u32)).collect();
     inputs.framebuffer = LaneRegisters::new(lanes, 8);
@@ -300,12 +303,12 @@ pub fn make(shader: &Shader, seed: u64) -> Inputs {
     inputs
 }
 
-/// Whether a lane is a helper where a shader asks.
+/// Returns whether a lane is a helper, in shaders that read this.
 fn is_helper(lane: u32) -> bool {
     lane & 1 != 0
 }
 
-/// A word of a system value: something that could be one.
+/// Returns a plausible word for a system value.
 fn system_value(
     semantic: Semantic,
     component: usize,

@@ -1,10 +1,10 @@
 //! `verify --invariance`: the same expression has the same bits in two programs.
 //!
-//! A pass over the depth of a scene, and later ones that draw where the depth is equal, are different programs that
-//! compute a position by the same expressions. Each vertex, tessellation and geometry shader is paired with variants of
-//! itself ([`change_surroundings`]), both are translated, and the outputs that both have must be the same words. This
-//! says nothing of whether they are right, and holds of the interpreter and of a consumer that rounds otherwise inside
-//! `MAD`, `LRP` and dot products ([`round_otherwise`]) alike.
+//! A depth pass over a scene, and later passes that draw where the depth is equal, are different programs that compute
+//! a position by the same expressions. Each vertex, tessellation and geometry shader is paired with variants of itself
+//! ([`change_surroundings`]), both are translated, and the outputs that both have must be the same words. This check
+//! does not tell whether they are right. It must hold for the interpreter and for a consumer that rounds differently
+//! inside `MAD`, `LRP` and dot products ([`round_otherwise`]).
 
 use tgsi::Shader;
 use tgsi::tables::{File, Processor};
@@ -28,7 +28,7 @@ struct Run {
 impl Run {
     fn of(shader: Shader, plan: &Plan) -> Result<Run, ShaderError> {
         let code = InputShader::Tgsi(shader).into_code(plan, None)?;
-        let translated = code.into_tgsi().ok_or_else(|| ShaderError::Other("the driver does not make TGSI".into()))?;
+        let translated = code.into_tgsi().ok_or_else(|| ShaderError::Other("the driver does not emit TGSI".into()))?;
         Ok(Run { as_defined: Executor::tgsi(&translated)?, otherwise: Executor::tgsi(&round_otherwise(&translated))? })
     }
 
@@ -37,7 +37,7 @@ impl Run {
     }
 }
 
-/// Compares a shader with so many variants of itself.
+/// Compares a shader with `variants` variants of itself.
 pub fn compare_variants(subject: &InputShader, variants: u64, seeds: u64, plan: &Plan) -> Verdict {
     let InputShader::Tgsi(shader) = subject else { return Verdict::WithoutResult };
     if matches!(shader.processor, Processor::Fragment | Processor::Compute) {
@@ -49,7 +49,7 @@ pub fn compare_variants(subject: &InputShader, variants: u64, seeds: u64, plan: 
 fn compare(shader: &Shader, variants: u64, seeds: u64, plan: &Plan) -> Result<Verdict, ShaderError> {
     let limits = crate::limits::current().of_runs();
     let alone = Run::of(shader.clone(), plan)?;
-    // Those that do not end with some inputs have no outputs to compare.
+    // Runs that do not terminate have no outputs to compare.
     let runs: Vec<_> = (0..seeds)
         .filter_map(|seed| {
             let inputs = inputs::make(shader, seed);
@@ -77,7 +77,7 @@ fn compare(shader: &Shader, variants: u64, seeds: u64, plan: &Plan) -> Result<Ve
     Ok(Verdict::Equal)
 }
 
-/// Finds the first difference among the outputs that both programs have. NaN has no sign and no payload.
+/// Returns the first difference among the outputs that both programs have. Sign and payload of NaN are ignored.
 fn first_difference(shader: &Shader, variant: &Variant, expected: &Outputs, found: &Outputs) -> Option<String> {
     let registers = || {
         let declared = shader.declarations.iter().filter(|d| d.file == File::Output);
@@ -86,7 +86,7 @@ fn first_difference(shader: &Shader, variant: &Variant, expected: &Outputs, foun
     let differ = |e: u32, f: u32| e != f && !(f32::from_bits(e).is_nan() && f32::from_bits(f).is_nan());
     let report = |location: String, e: u32, f: u32| {
         let (a, b) = (shortest(e), shortest(f));
-        Some(format!("{location} is {f:08x} ({b}), by itself {e:08x} ({a})"))
+        Some(format!("{location} is {f:08x} ({b}), in the original {e:08x} ({a})"))
     };
     let letters = ["x", "y", "z", "w"];
     let vertices = |outputs: &Outputs| -> Vec<Vec<[u32; 4]>> {

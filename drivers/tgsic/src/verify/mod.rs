@@ -1,7 +1,7 @@
 //! `verify`: checks that every stage of a translation computes the same.
 //!
-//! Two ways: with generated inputs, where the interpretation of the input (TGSI or IR) is the reference for all stages;
-//! and with recorded results, which are the truth themselves.
+//! There are two modes: with generated inputs, the interpretation of the input (TGSI or IR) is the reference for all
+//! stages; with recorded results, these are the reference.
 
 pub mod compare;
 mod each_pass;

@@ -1,6 +1,6 @@
-//! Words of results that are left open by Vulkan, by the driver for SPIR-V, or by a target without integers, for what a
-//! shader does on the way: each kind is found by running the shader changed in that place, and a word is open if that
-//! changes it.
+//! Finds open words of results: words that Vulkan, the SPIR-V driver or a target without integers leaves undefined
+//! because of an operation in the shader. For each kind of operation, the shader is also run with these operations
+//! changed; a word is open if that changes it.
 
 use std::collections::BTreeSet;
 
@@ -19,23 +19,23 @@ use super::executor::{RunResult, run_ir};
 use super::inputs::InputKind;
 use super::without_integers;
 
-/// A kind of results that are left open.
+/// A kind of undefined results.
 pub struct Kind {
-    /// What is left open, for reports.
+    /// The undefined operation, for reports.
     pub name: &'static str,
-    /// Changes an instruction of that kind. Returns whether it is one.
+    /// Changes an instruction of that kind. Returns false for other instructions.
     pub change: fn(&mut Body, Inst) -> bool,
-    /// A word is open if it does not agree with that of the unchanged shader.
+    /// A word is open if this rule finds that it differs from that of the unchanged shader.
     pub rule: Rule,
 }
 
 impl Kind {
-    /// A kind that changes results to any others: a word that is another one is open.
+    /// A kind that changes results to arbitrary others: a word that changes at all is open.
     pub const fn of(name: &'static str, change: fn(&mut Body, Inst) -> bool) -> Kind {
         Kind { name, change, rule: Rule::Exact }
     }
 
-    /// A kind that changes results by their error: a word that is not close any more is open.
+    /// A kind that changes results by their error bound: a word that is no longer close is open.
     pub const fn of_error(name: &'static str, change: fn(&mut Body, Inst) -> bool) -> Kind {
         Kind { name, change, rule: Rule::Close(InputKind::Floats) }
     }
@@ -44,13 +44,13 @@ impl Kind {
 const KINDS: &[Kind] = &[
     Kind::of("sine of an angle beyond [-pi, pi]", |body, inst| change_periodic(body, inst, AluOp::Fsin)),
     Kind::of("cosine of an angle beyond [-pi, pi]", |body, inst| change_periodic(body, inst, AluOp::Fcos)),
-    Kind::of("buffer at an address that is no multiple of four", change_address),
+    Kind::of("buffer at an address that is not a multiple of four", change_address),
     Kind::of("denormal as an operand of a float operation", flush_operands),
     Kind::of("NaN in an operation", |body, inst| change_nan(body, inst, 1.25)),
     Kind::of("NaN in an operation", |body, inst| change_nan(body, inst, -1e30)),
 ];
 
-/// Gives a sine or cosine beyond [-pi, pi] another value.
+/// Changes the value of a sine or cosine beyond [-pi, pi].
 fn change_periodic(body: &mut Body, inst: Inst, op: AluOp) -> bool {
     let Some(def) = body.inst_def(inst).filter(|_| body.alu_op(inst) == Some(op)) else { return false };
     let source = AluSrc::of(body, body.source(inst, 0));
@@ -66,12 +66,12 @@ fn change_periodic(body: &mut Body, inst: Inst, op: AluOp) -> bool {
     let result_inst = b.body.def_inst(result);
     let uses = b.body.source(result_inst, 1);
     body.replace_uses_except(def, result, other);
-    // The selection itself reads what was there.
+    // The selection must read the original value.
     body.set_src(uses, def);
     true
 }
 
-/// Rounds the address of an access to a buffer down to that of a word, as the driver does.
+/// Rounds the address of a buffer access down to a multiple of four, as the driver does.
 fn change_address(body: &mut Body, inst: Inst) -> bool {
     let number = match body.intrinsic(inst) {
         Some(IntrinsicOp::LoadSsbo | IntrinsicOp::SsboAtomic | IntrinsicOp::SsboAtomicSwap) => 1,
@@ -87,7 +87,7 @@ fn change_address(body: &mut Body, inst: Inst) -> bool {
     true
 }
 
-/// Takes denormals for zeros in the operands of 32-bit float operations. Zeros keep their sign.
+/// Flushes denormal operands of 32-bit float operations to zero, keeping the sign.
 fn flush_operands(body: &mut Body, inst: Inst) -> bool {
     let (Some(op), Some(def)) = (body.alu_op(inst), body.inst_def(inst)) else { return false };
     let info = op.info();
@@ -114,8 +114,8 @@ fn flush_operands(body: &mut Body, inst: Inst) -> bool {
     has_any
 }
 
-/// Gives an operation on floats of 32 bits another result where an operand or the result is NaN: only devices with
-/// `SignedZeroInfNanPreserve` keep NaN, and others compare with it as they like.
+/// Changes the result of an operation on 32-bit floats if an operand or the result is NaN: only devices with
+/// `SignedZeroInfNanPreserve` keep NaN, and others may give comparisons with it any result.
 fn change_nan(body: &mut Body, inst: Inst, number: f32) -> bool {
     let (Some(op), Some(def)) = (body.alu_op(inst), body.inst_def(inst)) else { return false };
     let info = op.info();
@@ -145,12 +145,12 @@ fn change_nan(body: &mut Body, inst: Inst, number: f32) -> bool {
     true
 }
 
-/// A shader with all instructions of these kinds changed; `None` if there are none.
+/// Returns a shader with all instructions of these kinds changed; `None` if it has none.
 fn changed_shader(shader: &tgsi_ir::Shader, kinds: &[&Kind]) -> Option<tgsi_ir::Shader> {
     let mut shader = shader.clone();
     let mut has_any = false;
     for body in shader.bodies_mut() {
-        // Not what a change adds.
+        // Excludes instructions that a change adds.
         let insts: Vec<Inst> = body.blocks().flat_map(|block| body.insts(block)).collect();
         for inst in insts {
             for kind in kinds {
@@ -161,7 +161,7 @@ fn changed_shader(shader: &tgsi_ir::Shader, kinds: &[&Kind]) -> Option<tgsi_ir::
     has_any.then_some(shader)
 }
 
-/// All choices of one kind of each name, but of those that change results by their error.
+/// Returns all choices of one kind for each name, except kinds that change results by their error bound.
 fn combinations<'k>(kinds: &[&'k Kind]) -> Vec<Vec<&'k Kind>> {
     let mut chosen: Vec<Vec<&Kind>> = vec![Vec::new()];
     let exact = || kinds.iter().copied().filter(|kind| kind.rule == Rule::Exact);
@@ -176,31 +176,32 @@ fn combinations<'k>(kinds: &[&'k Kind]) -> Vec<Vec<&'k Kind>> {
     chosen
 }
 
-/// A shader, and the same changed in the ways that have a place in it.
+/// A shader, and its changed versions for the kinds that occur in it.
 pub struct OpenResults {
     shader: Option<tgsi_ir::Shader>,
     changed: Vec<(&'static str, Rule, tgsi_ir::Shader)>,
 }
 
-/// The results of a run of these.
+/// The results of a run of all of them.
 pub struct OpenRun {
-    /// Of the shader as it is: if it is wrong itself, that is not open.
+    /// Results of the unchanged shader. Errors in these are not open.
     pub unchanged: RunResult,
-    /// Of the changed ones, and by which rule they agree with it.
+    /// Results of the changed shaders, each with the rule for comparing it with the unchanged one.
     pub changed: Vec<(Rule, RunResult)>,
 }
 
 impl OpenResults {
-    /// Those of a device, for a shader as the driver's code is made of it.
+    /// Finds words that a device leaves open, for the lowered shader.
     pub fn new(shader: &tgsi_ir::Shader) -> OpenResults {
         OpenResults::of_kinds(KINDS.iter(), shader)
     }
 
-    /// Those of an interpreter, for an optimised shader: what a target lacks, above all one without integers.
+    /// Finds words that an interpreter leaves open for an optimised shader, because the target lacks instructions, above all
+    /// integers.
     pub fn of_target(optimized: &tgsi_ir::Shader, target: &dyn Target) -> OpenResults {
         let kinds = without_integers::kinds(target, optimized.stage);
         let mut all = OpenResults::of_kinds(kinds.iter().copied(), optimized);
-        // What one leaves open may meet what another does.
+        // An open word may become an operand of another open operation.
         if all.changed.len() > 1 {
             let together = combinations(&kinds).into_iter().filter_map(|kinds| changed_shader(optimized, &kinds));
             all.changed.extend(together.map(|shader| ("several together", Rule::Exact, shader)));
@@ -214,19 +215,19 @@ impl OpenResults {
         OpenResults { shader: (!changed.is_empty()).then(|| shader.clone()), changed }
     }
 
-    /// The kind because of which a run need not end, if there is one.
+    /// Returns the kind because of which a run need not terminate, if any.
     pub fn endless(&self, inputs: &Inputs, limits: RunLimits) -> Option<&'static str> {
         self.changed.iter().find(|(.., shader)| run_ir(shader, inputs, limits).is_err()).map(|&(name, ..)| name)
     }
 
-    /// The results of the shaders; `None` if nothing is open, or the shader does not end.
+    /// Runs all shaders; returns `None` if nothing is open, or the shader does not terminate.
     pub fn run(&self, inputs: &Inputs, limits: RunLimits) -> Option<OpenRun> {
         let unchanged = run_ir(self.shader.as_ref()?, inputs, limits).ok()?;
         let run = |(_, rule, shader): &(_, Rule, _)| Some((*rule, run_ir(shader, inputs, limits).ok()?));
         Some(OpenRun { unchanged, changed: self.changed.iter().filter_map(run).collect() })
     }
 
-    /// Leaves words that are open out of a comparison. Returns how many are so for each kind.
+    /// Excludes open words from a comparison. Returns the number of excluded words for each kind.
     pub fn excuse(
         &self,
         vector: &Vector,
@@ -256,7 +257,7 @@ mod tests {
 
     use super::*;
 
-    /// What is open of results that are all wrong, with 1e9 in each input.
+    /// Returns the open words of results that are all wrong, with 1e9 in each input.
     fn open(code: &str) -> (Vec<(&'static str, usize)>, Vec<String>) {
         let text = format!(
             "VERT\nDCL IN[0]\nDCL OUT[0], GENERIC[0]\nDCL OUT[1], GENERIC[1]\nDCL TEMP[0..1]\nDCL BUFFER[0]\nDCL CONST[0]\n{code}\nEND\n"
@@ -273,7 +274,7 @@ mod tests {
         let vector = Vector::parse(&line).expect("a vector");
         let inputs = vector.inputs(&shader);
         let limits = RunLimits::default();
-        // What was recorded is what the shader computes.
+        // Records the results that the shader computes.
         let right = run_ir(&lowered, &inputs, limits).expect("a run").outputs;
         let mut comparison = vector.compare(&right);
         let recorded = vector.with_results(&right);
@@ -296,7 +297,7 @@ mod tests {
             "IMM[0] UINT32 {4, 6, 0, 0}\nLOAD OUT[0].x, BUFFER[0], IMM[0].xxxx\n\
                                 LOAD OUT[1].x, BUFFER[0], IMM[0].yyyy",
         );
-        assert_eq!(counts, [("buffer at an address that is no multiple of four", 4)]);
+        assert_eq!(counts, [("buffer at an address that is not a multiple of four", 4)]);
         let (counts, _) = open(
             "IMM[0] FLT32 {0.0, 1e30, 0.0, 0.0}\nMUL TEMP[0].x, IN[0].xxxx, IMM[0].yyyy\nMUL TEMP[0].x, TEMP[0].xxxx, IN[0].xxxx\n\
              MUL TEMP[0].x, TEMP[0].xxxx, -IN[0].xxxx\nMUL_SAT OUT[0].x, TEMP[0].xxxx, CONST[0].xxxx",

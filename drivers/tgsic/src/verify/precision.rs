@@ -1,10 +1,10 @@
-//! What Vulkan lets a device round, for shaders of one instruction.
+//! The rounding that Vulkan allows, for shaders of one instruction.
 //!
-//! [`PRECISIONS`] has a row for each opcode of TGSI whose result Vulkan does not demand to the last bit, by way of the
-//! operations that the conversion makes of it. The bounds are those of the appendix "Vulkan Environment for SPIR-V" of
-//! Vulkan's specification, section "Precision and Operation of SPIR-V Instructions", for numbers of 32 bits. All else
-//! is correctly rounded there, so that every bit counts. What the specification says of all operations counts too: a
-//! denormal may be taken for zero, and a NaN need not come out.
+//! [`PRECISIONS`] has a row for each TGSI opcode for which Vulkan does not require the last bit, because of the
+//! operations that the conversion emits for it. The bounds are those of Vulkan's specification, appendix "Vulkan
+//! Environment for SPIR-V", section "Precision and Operation of SPIR-V Instructions", for 32-bit floats. All other
+//! operations are correctly rounded, so every bit counts. Its rules for all operations apply too: a denormal may be
+//! flushed to zero, and a NaN need not be kept.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::f64::consts::PI;
@@ -18,12 +18,12 @@ use tgsi_run::vectors::Vector;
 
 use super::compare::is_kept;
 
-/// What Vulkan says of an opcode.
+/// Vulkan's requirement for an opcode.
 struct Precision {
     opcode: Opcode,
-    /// The bound in words.
+    /// The bound in text form.
     bound: &'static str,
-    /// The numbers that a component of the result may be, by the operands; none if that is left open.
+    /// The values that a component of the result may have, computed from the operands; `None` if it is undefined.
     ranges: fn(&Operands, usize) -> Option<Vec<Range>>,
 }
 
@@ -116,7 +116,7 @@ const PRECISIONS: &[Precision] = &[
     },
 ];
 
-/// Numbers around what exact arithmetic gives.
+/// An interval around the exact result.
 #[derive(Clone, Copy, PartialEq, Debug)]
 struct Range {
     low: f64,
@@ -124,7 +124,7 @@ struct Range {
     high: f64,
 }
 
-/// The difference of neighbouring floats of 32 bits there.
+/// Returns the distance of neighbouring 32-bit floats at a value.
 fn ulp(value: f64) -> f64 {
     let exponent = if value.abs() < f64::from(f32::MIN_POSITIVE) { -126.0 } else { value.abs().log2().floor() };
     (exponent - 23.0).exp2()
@@ -134,8 +134,8 @@ fn exact(value: f64) -> Range {
     Range { low: value, value, high: value }
 }
 
-/// A power; those of zero and with an exponent of zero are written out by the driver. Of numbers below zero Vulkan says
-/// nothing.
+/// Returns the interval of a power. The driver emits powers of zero and with an exponent of zero explicitly. For
+/// negative bases, Vulkan has no requirement.
 fn power(x: f64, y: f64) -> Option<Range> {
     match (x, y) {
         (_, 0.0) | (1.0, _) => Some(exact(1.0)),
@@ -145,7 +145,7 @@ fn power(x: f64, y: f64) -> Option<Range> {
 }
 
 fn periodic(x: f64, of: fn(f64) -> f64) -> Option<Range> {
-    // The nearest float to pi is above it.
+    // The nearest float to pi is greater than pi.
     (x.abs() <= f64::from(PI as f32)).then(|| exact(of(x)).widened(2f64.powi(-11)))
 }
 
@@ -154,12 +154,12 @@ impl Range {
         Range { low: self.low - by, high: self.high + by, ..self }
     }
 
-    /// The same with each end as far out as so many units in the last place.
+    /// Widens the interval at both ends by this many units in the last place.
     fn rounded(self, ulps: f64) -> Range {
         Range { low: self.low - ulps * ulp(self.low), high: self.high + ulps * ulp(self.high), ..self }
     }
 
-    /// The range of a function that falls or rises everywhere.
+    /// Returns the interval of a monotonic function.
     fn mapped(self, of: impl Fn(f64) -> f64) -> Range {
         let (a, b) = (of(self.low), of(self.high));
         Range { low: a.min(b), value: of(self.value), high: a.max(b) }
@@ -197,7 +197,7 @@ impl Range {
         self.mapped(|x| x * by).rounded(0.5)
     }
 
-    /// Whether a float may stand for a number of the range.
+    /// Returns whether a float is a possible rounding of a number in the interval.
     fn has(self, found: f32, saturate: bool) -> bool {
         let clamp = |x: f64| if saturate { x.clamp(0.0, 1.0) } else { x };
         let (low, high) = (clamp(self.low), clamp(self.high));
@@ -218,7 +218,7 @@ struct Operands<'a> {
 }
 
 impl Operands<'_> {
-    /// A component of an operand; none if it is no input, or no number that devices keep.
+    /// Returns a component of an operand; `None` if it is not an input, or not a number that devices keep.
     fn component(&self, number: usize, component: usize) -> Option<f64> {
         let word = self.word(number, component)?;
         let value = f32::from_bits(word);
@@ -238,8 +238,8 @@ impl Operands<'_> {
         Some(if src.negate { word ^ 1 << 31 } else { word })
     }
 
-    /// Whether a device may compute with a zero for one of the operands, or give a zero for the result: a denormal that
-    /// is a float, or that the absolute value or the negation of a float is taken of.
+    /// Returns whether a device may flush one of the operands or the result to zero: a denormal that is a float, or
+    /// that is the source of a float absolute value or negation.
     fn may_be_flushed(&self, results: [u32; 2]) -> bool {
         let info = self.instruction.opcode.info();
         let is_denormal = |word: u32| f32::from_bits(word).is_subnormal();
@@ -260,15 +260,15 @@ pub struct OpcodeTotals {
     words: usize,
     /// Words with the bits of the recorded ones.
     exact: usize,
-    /// Words that are a NaN with other bits, or the other zero.
+    /// Words that are a NaN with other bits, or a zero of the other sign.
     alike: usize,
     /// Words that differ within Vulkan's bound.
     within: usize,
-    /// Words that differ where Vulkan says nothing.
+    /// Words that differ where Vulkan has no requirement.
     open: usize,
-    /// Words that are out of the bound.
+    /// Words outside the bound.
     outside: usize,
-    /// The greatest error of those within, in units in the last place.
+    /// The greatest error among `within`, in units in the last place.
     worst_ulp: f64,
     /// Vulkan's bound.
     bound: &'static str,
@@ -278,11 +278,11 @@ pub struct OpcodeTotals {
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct ByOpcode(BTreeMap<&'static str, OpcodeTotals>);
 
-/// What is said of opcodes without a row.
+/// The bound that is shown for opcodes without a row.
 const EVERY_BIT: &str = "correctly rounded";
 
-/// The instruction of a shader that has one, which writes an output. `TXP` is none: it divides, and what a texture
-/// makes of a quotient is within no bound.
+/// Returns the only instruction of a shader, if it writes an output. Returns `None` for `TXP`: it divides, and there is
+/// no bound for a texture lookup at an inexact quotient.
 pub fn only_instruction(shader: &Shader) -> Option<&Instruction> {
     let mut instructions = shader.instructions.iter().filter(|instruction| instruction.opcode != Opcode::End);
     let first = instructions.next()?;
@@ -307,9 +307,9 @@ impl ByOpcode {
         }
     }
 
-    /// Counts the results of a shader of one instruction. `is_open` says whether anything is left open for a lane;
-    /// words at `undetermined` positions are not compared. Returns the place of the first word out of its bound, with
-    /// what was recorded and found.
+    /// Counts the results of a shader of one instruction. `is_open` returns whether the results of a lane are
+    /// undefined; words at `undetermined` positions are not compared. Returns the place of the first word outside its
+    /// bound, with the recorded and the found word.
     pub fn count(
         &mut self,
         instruction: &Instruction,
@@ -350,7 +350,7 @@ impl ByOpcode {
                     }
                 }
                 _ if operands.may_be_flushed([expected, found]) => totals.open += 1,
-                // A row without ranges at a component counts every bit there.
+                // For a row without ranges at a component, every bit counts.
                 Some(ranges) if !ranges.is_empty() || !is_open(lane) && is_kept(expected) => {
                     totals.outside += 1;
                     first.get_or_insert_with(|| (place(), expected, found));
@@ -361,7 +361,7 @@ impl ByOpcode {
         first
     }
 
-    /// A line for each opcode with words that differ, and one for the others.
+    /// Formats a line for each opcode with words that differ, and one for all others.
     pub fn text(&self) -> String {
         let mut text = String::new();
         let (differ, exact): (Vec<_>, Vec<_>) = self.0.iter().partition(|(_, totals)| totals.exact < totals.words);

@@ -1,4 +1,4 @@
-//! Test: the profiles of the IR keep the meaning of TGSI shaders.
+//! Tests that the profiles of the IR keep the meaning of TGSI shaders.
 
 use tgsi_compiler::Stage;
 use tgsi_environment::RunLimits;

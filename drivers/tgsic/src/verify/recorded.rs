@@ -1,12 +1,12 @@
 //! `verify --vectors`: compares with recorded results.
 //!
-//! Words need not be the same bit by bit: [`Agreement`] says what is close. A device rounds as Vulkan lets it:
+//! Words need not be equal bit by bit: [`Agreement`] defines which are close. A device may round as Vulkan allows:
 //!
-//! - The result of a shader of one instruction is within the bound that Vulkan gives for its opcode
+//! - The result of a shader of one instruction must be within the bound that Vulkan gives for its opcode
 //!   ([`super::precision`]).
 //! - In other shaders errors add up, and no bound follows from those of their operations. There the tolerance is that
 //!   of [`Agreement`]: a thousandth, or 1e-5.
-//! - Words that Vulkan or the driver leaves open are not compared, and counted by kind ([`super::open`]).
+//! - Words that Vulkan or the driver leaves open are not compared, and are counted by kind ([`super::open`]).
 
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -29,7 +29,7 @@ use crate::plan::Plan;
 use crate::status::{Failure, Status};
 use crate::{batch, output};
 
-/// Differences that are listed.
+/// Maximum number of listed differences.
 const MAX_LISTED: usize = 20;
 
 /// The totals of a run.
@@ -40,21 +40,21 @@ struct Totals {
     close: usize,
     different: usize,
     error: usize,
-    /// Vectors whose run need not end for what is left open there, and did not.
+    /// Vectors with a run that did not terminate and need not, because of an open operation.
     open: usize,
-    /// Vectors of shaders with a run that was given up, which took too long on a device.
+    /// Vectors of shaders with a run that took too long on a device and was abandoned.
     unended: usize,
     /// Words that depend on uninitialised memory of the recording interpreter and were not compared; see
     /// [`UninitialisedWords`].
     undetermined_words: usize,
-    /// Words that the device may compute otherwise, and did, by the reason.
+    /// Words that the device may compute differently, and did, by reason.
     open_words: BTreeMap<&'static str, usize>,
-    /// Of shaders of one instruction that a device ran.
+    /// Results of shaders of one instruction that a device ran.
     opcodes: ByOpcode,
     first: Vec<String>,
 }
 
-/// A word that as a float is infinite or NaN.
+/// The reason for a word that is infinite or NaN as a float.
 const SPECIAL_RESULT: &str = "infinity or NaN as a result";
 /// See [`Vector::excuse_device`].
 const SPECIAL_OPERAND: &str = "infinity, NaN, denormal or number beyond 2^24 as an operand of an approximate operation";
@@ -67,7 +67,7 @@ impl Totals {
     }
 }
 
-/// Runs every recorded vector through an executor and compares.
+/// Runs every recorded vector on an executor and compares the results.
 pub fn verify(vectors: &Path, arguments: &VerifyArguments) -> Result<Status, Failure> {
     let VerifyArguments { root, via, json, .. } = arguments;
     let json = *json;
@@ -109,13 +109,13 @@ pub fn verify(vectors: &Path, arguments: &VerifyArguments) -> Result<Status, Fai
             );
         }
         if totals.open > 0 {
-            text += &format!("  {} vectors that did not end for what is left open\n", totals.open);
+            text += &format!("  {} vectors that did not end because of an open operation\n", totals.open);
         }
         if totals.unended > 0 {
             text += &format!("  {} vectors of shaders that did not end\n", totals.unended);
         }
         for (reason, words) in &totals.open_words {
-            text += &format!("  {words} words differ that are left open: {reason}\n");
+            text += &format!("  {words} open words differ: {reason}\n");
         }
         text += &totals.opcodes.text();
         for line in &totals.first {
@@ -131,7 +131,7 @@ pub fn verify(vectors: &Path, arguments: &VerifyArguments) -> Result<Status, Fai
     })
 }
 
-/// The vectors of a file, by shader.
+/// Returns the vectors of a file, by shader.
 fn read(path: &Path) -> Result<BTreeMap<String, Vec<Vector>>, Failure> {
     let mut by_shader: BTreeMap<String, Vec<Vector>> = BTreeMap::new();
     for vector in vectors(path)? {
@@ -141,7 +141,7 @@ fn read(path: &Path) -> Result<BTreeMap<String, Vec<Vector>>, Failure> {
     if by_shader.is_empty() { Err(no_vector(path)) } else { Ok(by_shader) }
 }
 
-/// The vectors of a file, one a line; unpacked if its name ends in `.gz`.
+/// Returns the vectors of a file, one per line; unpacks it if its name ends in `.gz`.
 pub fn vectors(path: &Path) -> Result<impl Iterator<Item = Result<Vector, Failure>>, Failure> {
     let path = path.to_owned();
     let failure = {
@@ -169,7 +169,7 @@ pub fn vectors(path: &Path) -> Result<impl Iterator<Item = Result<Vector, Failur
     }))
 }
 
-/// The error for a file without vectors.
+/// Returns the error for a file without vectors.
 pub fn no_vector(path: &Path) -> Failure {
     Failure::Vectors { path: path.to_owned(), line: 1, problem: "there are no recorded results".into() }
 }
@@ -197,7 +197,7 @@ fn one_shader(file: &str, vectors: &[Vector], root: &Path, via: ExecutorKind, pl
     };
     let uninitialised = UninitialisedWords::new(shader);
     let on_device = matches!(via, ExecutorKind::Driver(_)) && plan.is_run_by_device();
-    // The code of the driver was made of this stage.
+    // The driver's code was emitted from this stage.
     let lowered = OnceCell::new();
     let lowered = || lowered.get_or_init(|| subject.to_stage(Stage::Registers, plan).ok()).as_ref();
     let open_results = OnceCell::new();
@@ -219,7 +219,10 @@ fn one_shader(file: &str, vectors: &[Vector], root: &Path, via: ExecutorKind, pl
                 let results = results.map(|lowered| open_results.get_or_init(|| OpenResults::new(lowered)));
                 if let Some(reason) = results.and_then(|results| results.endless(&inputs, limits)) {
                     totals.open += 1;
-                    totals.first.push(format!("{file} seed {}: left open, and did not end: {reason}", vector.seed));
+                    totals.first.push(format!(
+                        "{file} seed {}: did not end because of an open operation: {reason}",
+                        vector.seed
+                    ));
                     continue;
                 }
                 totals.error += 1;

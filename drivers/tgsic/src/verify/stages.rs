@@ -27,20 +27,20 @@ struct Totals {
     equal: usize,
     different: usize,
     error: usize,
-    /// The input terminates with no generated inputs: nothing was compared.
+    /// Shaders that terminate with no generated inputs, so that nothing was compared.
     without_result: usize,
     first: Vec<String>,
 }
 
-/// Result for one shader.
+/// The result for one shader.
 pub enum Verdict {
-    /// All stages compute the same.
+    /// All stages compute the same results.
     Equal,
     /// The input terminates with no generated inputs, so that there is nothing to compare.
     WithoutResult,
-    /// One does not.
+    /// A stage computes different results.
     Different(String),
-    /// One cannot be made or run.
+    /// A stage cannot be compiled or run.
     Error(String),
 }
 
@@ -118,7 +118,7 @@ fn one_shader(subject: &InputShader, seeds: u64, exact: bool, plan: &Plan) -> Ve
             Err(problem) => return Verdict::Error(format!("stage {name}: {}", problem.brief())),
         }
     }
-    // A consumer that rounds otherwise must find the same in the source and in what is made of it.
+    // A consumer that rounds differently must compute the same results for the source and its translation.
     let otherwise = match subject {
         InputShader::Tgsi(source)
             if exact && plan.compiler.keeps_rounding(tgsi_to_ir::slots::stage_of(source.processor)) =>
@@ -154,7 +154,7 @@ fn one_shader(subject: &InputShader, seeds: u64, exact: bool, plan: &Plan) -> Ve
         for (name, executor) in &executors {
             let mut result = match executor.run(&inputs, limits) {
                 Ok(result) => result,
-                // A shader whose source does not end with these inputs has no result to compare.
+                // A source that does not terminate with these inputs has no result to compare.
                 Err(_) if expected.is_none() => break,
                 Err(problem) => {
                     return Verdict::Error(format!("stage {name}, inputs {seed}: {}", problem.brief()));
@@ -168,7 +168,7 @@ fn one_shader(subject: &InputShader, seeds: u64, exact: bool, plan: &Plan) -> Ve
             executor.settle(&mut result, expected);
             let kind = InputKind::of_seed(seed);
             let mismatch = if plan.is_run_by_device() && executor.is_code() {
-                // Which operations there are is not looked at.
+                // Assumes that there are approximate operations.
                 let approximate = true;
                 let rule = if exact { Rule::ExactOnDevice { approximate } } else { Rule::CloseOnDevice(kind) };
                 let open = || {
@@ -189,7 +189,7 @@ fn one_shader(subject: &InputShader, seeds: u64, exact: bool, plan: &Plan) -> Ve
             && let (Ok(expected), Ok(found)) = (source.run(&inputs, limits), translated.run(&inputs, limits))
             && let Some(m) = first_mismatch(shader, Rule::Exact, &expected, &found)
         {
-            return Verdict::Different(format!("stage driver, rounded otherwise, inputs {seed}: {m}"));
+            return Verdict::Different(format!("stage driver, rounded differently, inputs {seed}: {m}"));
         }
     }
     if ended { Verdict::Equal } else { Verdict::WithoutResult }

@@ -1,4 +1,4 @@
-//! Compares a shader with its translation: both are run by the TGSI interpreter.
+//! Compares a shader with its translation by running both in the TGSI interpreter.
 
 use tgsi::Shader;
 use tgsi_environment::RunLimits;
@@ -8,7 +8,7 @@ use super::executor::Executor;
 use super::inputs::{self, InputKind};
 use super::stages::Verdict;
 
-/// Whether both compute the same with that many sets of generated inputs.
+/// Compares the results for `seeds` sets of generated inputs.
 pub fn compare_translated(before: &Shader, after: &Shader, seeds: u64, limits: RunLimits) -> Verdict {
     let executors = Executor::tgsi(before).and_then(|b| Ok((b, Executor::tgsi(after)?)));
     let (source, result) = match executors {
@@ -18,7 +18,8 @@ pub fn compare_translated(before: &Shader, after: &Shader, seeds: u64, limits: R
     let mut ended = false;
     for seed in 0..seeds {
         let inputs = inputs::make(before, seed);
-        // What does not end before has no result to compare; what only then does not end is a difference.
+        // A source that does not terminate has no result to compare; if only the translation does not terminate, that
+        // is a difference.
         let Ok(expected) = source.run(&inputs, limits) else { continue };
         ended = true;
         match result.run(&inputs, limits) {
@@ -42,13 +43,13 @@ mod tests {
         tgsi::text::parse(text.as_bytes()).expect("valid text").shader
     }
 
-    /// Expansions that are wrong for few operands only: generated inputs have these.
+    /// Expansions that are wrong only for few operands, which generated inputs contain.
     #[test]
     fn wrong_expansions_are_found() {
         let wrong = [
             // Rounds twice.
             ("ROUND TEMP[0], IN[0]", "ADD TEMP[0], IN[0], IMM[0].yyyy\nFLR TEMP[0], TEMP[0]"),
-            // 0 * -inf.
+            // Computes 0 * -inf.
             (
                 "POW TEMP[0], |IN[0].xxxx|, IN[0].yyyy",
                 "LG2 TEMP[0], |IN[0].xxxx|\nMUL TEMP[0], TEMP[0], IN[0].yyyy\nEX2 TEMP[0], TEMP[0].xxxx",
@@ -60,16 +61,16 @@ mod tests {
                  CMP TEMP[0].z, -TEMP[0].xxxx, TEMP[1].xxxx, IMM[0].zzzz\nMOV TEMP[0].y, TEMP[0].xxxx\n\
                  MOV TEMP[0].xw, IMM[0].xxxx",
             ),
-            // Truncates what is a little less than whole.
+            // Truncates a number slightly below an integer.
             (
                 "F2I TEMP[0], IN[0]\nF2I TEMP[1], IN[0].yzwx\nIDIV TEMP[0], TEMP[0], TEMP[1]\nI2F TEMP[0], TEMP[0]",
                 "TRUNC TEMP[0], IN[0]\nTRUNC TEMP[1], IN[0].yzwx\nRCP TEMP[2].x, TEMP[1].xxxx\nRCP TEMP[2].y, TEMP[1].yyyy\n\
                  RCP TEMP[2].z, TEMP[1].zzzz\nRCP TEMP[2].w, TEMP[1].wwww\nMUL TEMP[0], TEMP[0], TEMP[2]\n\
                  TRUNC TEMP[0], TEMP[0]\nCMP TEMP[0], -|TEMP[1]|, TEMP[0], -IMM[0].xxxx",
             ),
-            // Adds away the sign of a zero.
+            // Loses the sign of a zero in an addition.
             ("RCP TEMP[0], IN[0].xxxx", "ADD TEMP[0], IN[0].xxxx, IMM[0].zzzz\nRCP TEMP[0], TEMP[0].xxxx"),
-            // Reads what is beyond the end.
+            // Reads beyond the end.
             (
                 "F2I TEMP[0].x, IN[0].xxxx\nUARL ADDR[0].x, TEMP[0].xxxx\nMOV TEMP[0], CONST[ADDR[0].x]",
                 "F2I TEMP[0].x, IN[0].xxxx\nIMIN TEMP[0].x, TEMP[0].xxxx, IMM[1].xxxx\nUARL ADDR[0].x, TEMP[0].xxxx\n\

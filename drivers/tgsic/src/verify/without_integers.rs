@@ -1,5 +1,4 @@
-//! Words of results that a target leaves open because it lacks instructions, above all one without integers: see
-//! [`super::open`].
+//! Open words of results for targets that lack instructions, above all integers: see [`super::open`].
 
 use tgsi_compiler::Target;
 use tgsi_ir::Stage;
@@ -12,7 +11,7 @@ use tgsi_ir::intrinsics::IntrinsicOp;
 
 use super::open::Kind;
 
-/// What a target leaves open in shaders of a stage.
+/// Returns the kinds of operations that a target leaves open in shaders of a stage.
 pub fn kinds(target: &dyn Target, stage: Stage) -> Vec<&'static Kind> {
     let mut kinds: Vec<&Kind> = KINDS_EVERYWHERE.iter().collect();
     if target.has_integers(stage) {
@@ -31,9 +30,10 @@ pub fn kinds(target: &dyn Target, stage: Stage) -> Vec<&'static Kind> {
     kinds
 }
 
-/// What a target without integers leaves open: its numbers are floats.
+/// Operations that a target without integers leaves open, because its numbers are floats.
 const KINDS_WITHOUT_INTEGERS: &[Kind] = &[
-    // Of both parities and all remainders by 3: a shader may ask for these only. Those of infinities may be others.
+    // Both parities and all remainders by 3, because the result may depend only on these. Replacements for infinities
+    // may differ from the others.
     Kind::of("integer that floats do not hold", |body, inst| change_large(body, inst, [MARK; 2], false)),
     Kind::of("integer that floats do not hold", |body, inst| change_large(body, inst, [MARK; 2], true)),
     Kind::of("integer that floats do not hold", |body, inst| change_large(body, inst, [MARK + 1; 2], false)),
@@ -49,34 +49,35 @@ const KINDS_WITHOUT_INTEGERS: &[Kind] = &[
     Kind::of("integer that a run-time index leads to", change_indexed),
 ];
 
-/// What a target leaves open that multiplies by 0 and 1 instead of selecting.
+/// Operations that a target leaves open if it multiplies by 0 and 1 instead of selecting.
 const KINDS_WITHOUT_SELECTIONS: &[Kind] = &[
     Kind::of("infinity or NaN that is not selected", change_not_selected),
     Kind::of("division of integers by zero", change_division),
 ];
 
-/// What a target leaves open that approximates sines and cosines: the absolute error grows with the angle.
+/// Operations that a target leaves open if it approximates sines and cosines: the absolute error grows with the angle.
 const KINDS_WITHOUT_PERIODIC: &[Kind] = &[
     Kind::of_error("error of a sine or cosine", |body, inst| change_periodic(body, inst, 1.0)),
     Kind::of_error("error of a sine or cosine", |body, inst| change_periodic(body, inst, -1.0)),
 ];
 
-/// What a target leaves open that makes powers of logarithms: the relative error grows with the exponent.
+/// Operations that a target leaves open if it computes powers by logarithms: the relative error grows with the
+/// exponent.
 const KINDS_WITHOUT_POWERS: &[Kind] = &[
     Kind::of_error("error of a power", |body, inst| change_power(body, inst, 1.0)),
     Kind::of_error("error of a power", |body, inst| change_power(body, inst, -1.0)),
 ];
-/// What all targets leave open.
+/// Operations that all targets leave open.
 const KINDS_EVERYWHERE: &[Kind] = &[
     Kind::of("clock", |body, inst| change_clock(body, inst, 3)),
-    // Later times are smaller.
+    // A clock that runs backwards.
     Kind::of("clock", |body, inst| change_clock(body, inst, u32::MAX)),
 ];
 
-/// What a target leaves open that subtracts instead of comparing.
+/// Operations that a target leaves open if it subtracts instead of comparing.
 const KINDS_WITHOUT_COMPARISONS: &[Kind] = &[Kind::of("comparison of an infinity or NaN", change_comparison)];
 
-/// Replaces the result of an instruction by what `change` makes of it behind the instruction.
+/// Replaces the uses of an instruction's result by the value that `change` computes from it after the instruction.
 pub fn change_result(body: &mut Body, inst: Inst, def: Def, change: impl FnOnce(&mut Builder<'_>, AluSrc, u8) -> Def) {
     let readers = body.uses_vec(def);
     let count = body.num_components(def);
@@ -85,22 +86,22 @@ pub fn change_result(body: &mut Body, inst: Inst, def: Def, change: impl FnOnce(
     readers.into_iter().for_each(|reader| body.set_src(reader, result));
 }
 
-/// Whether the magnitude of a float is below a bound.
+/// Tests whether the magnitude of a float is below a bound.
 fn is_below(b: &mut Builder<'_>, number: AluSrc, count: u8, bound: f32) -> AluSrc {
     let magnitude = b.alu_sized(AluOp::Fabs, count, &[number]);
     let bound = b.f32_const(bound);
     b.alu_sized(AluOp::Flt, count, &[magnitude.into(), AluSrc::component(bound, 0)]).into()
 }
 
-/// The first integer that floats do not hold all neighbours of.
+/// The first integer with a neighbour that is not a 32-bit float.
 const LARGE: u32 = 1 << 24;
 
 /// A large integer that is NaN as a float.
 const MARK: u32 = 0x7fc0_0155;
 
-/// Gives integers of [`LARGE`] and more another value: the first of `converted` where such a float is converted, the
-/// second where an infinity or NaN is, another one where one is computed, and NaN where one becomes a float again.
-/// Comparisons of such integers have the other result if one `compares_otherwise`.
+/// Changes integers of at least [`LARGE`]. A conversion of such a float gives the first of `converted`, one of an
+/// infinity or NaN gives the second; an operation that computes such an integer gives another one; its conversion to a
+/// float gives NaN. With `compares_otherwise`, comparisons of such integers have the opposite result.
 fn change_large(body: &mut Body, inst: Inst, converted: [u32; 2], compares_otherwise: bool) -> bool {
     let (Some(op), Some(def)) = (body.alu_op(inst), body.inst_def(inst)) else { return false };
     let is_small = |b: &mut Builder<'_>, number: AluSrc, count: u8| -> AluSrc {
@@ -129,9 +130,9 @@ fn change_large(body: &mut Body, inst: Inst, converted: [u32; 2], compares_other
                 b.alu_sized(AluOp::Bcsel, count, &[is_small, result, AluSrc::component(nan, 0)])
             });
         }
-        // What these select has no type.
+        // The operands of these are untyped.
         (AluOp::Iand | AluOp::Ior | AluOp::Ixor | AluOp::Inot | AluOp::Bcsel, _) => return false,
-        // What is NaN to the target compares as anything.
+        // An integer that is NaN to the target may compare in any way.
         (AluOp::Ieq | AluOp::Ine | AluOp::Ilt | AluOp::Ige | AluOp::Ult | AluOp::Uge, Some(number))
             if compares_otherwise
                 && is_word(number.def)
@@ -154,7 +155,7 @@ fn change_large(body: &mut Body, inst: Inst, converted: [u32; 2], compares_other
         _ if is_integer && is_word(def) && !op.is_vec_or_mov() => {
             change_result(body, inst, def, |b, result, count| {
                 let mut is_small = is_small(b, result, count);
-                // Products may come round to a small number.
+                // Products may wrap around to a small number.
                 if let (AluOp::Imul, &[first, second]) = (op, &operands[..]) {
                     let factors = [first, second].map(|operand| b.alu_sized(AluOp::I2f32, count, &[operand]).into());
                     let product = b.alu_sized(AluOp::Fmul, count, &factors);
@@ -171,7 +172,7 @@ fn change_large(body: &mut Body, inst: Inst, converted: [u32; 2], compares_other
     true
 }
 
-/// Makes an unsigned operation the signed one: floats have a sign.
+/// Turns an unsigned operation into the signed one, because floats have a sign.
 fn make_signed(body: &mut Body, inst: Inst) -> bool {
     use AluOp::*;
     let Some((op, flags)) = body.alu(inst) else { return false };
@@ -190,7 +191,8 @@ fn make_signed(body: &mut Body, inst: Inst) -> bool {
     true
 }
 
-/// Makes an unsigned division one that rounds down: floats have a sign, and a quotient is the floor of one.
+/// Turns an unsigned division into one that rounds down, because a target computes quotients of floats with a sign by
+/// the floor.
 fn make_floored(body: &mut Body, inst: Inst) -> bool {
     let (Some((op, flags)), Some(def)) = (body.alu(inst), body.inst_def(inst)) else { return false };
     if op == AluOp::Udiv && body.bit_size(def) == 32 {
@@ -209,8 +211,8 @@ fn make_floored(body: &mut Body, inst: Inst) -> bool {
     true
 }
 
-/// Gives constants that a run-time index leads to another value where they are integers, which are denormals as floats:
-/// the target does not know that they are.
+/// Changes constants loaded with a run-time index if they are integers, which are denormals as floats: the target does
+/// not know that they are integers.
 fn change_indexed(body: &mut Body, inst: Inst) -> bool {
     use IntrinsicOp::{LoadUbo, LoadUboVec4, LoadUniform};
     let is_load = matches!(body.intrinsic(inst), Some(LoadUniform | LoadUbo | LoadUboVec4));
@@ -229,7 +231,7 @@ fn change_indexed(body: &mut Body, inst: Inst) -> bool {
     true
 }
 
-/// Gives selections of 32-bit values NaN as result where the other value is infinite or NaN.
+/// Changes the result of a selection of 32-bit values to NaN if the other value is infinite or NaN.
 fn change_not_selected(body: &mut Body, inst: Inst) -> bool {
     let is_selection = matches!(body.alu_op(inst), Some(AluOp::Bcsel | AluOp::Fcsel));
     let Some(def) = body.inst_def(inst).filter(|_| is_selection) else { return false };
@@ -249,7 +251,7 @@ fn change_not_selected(body: &mut Body, inst: Inst) -> bool {
     true
 }
 
-/// Gives the division of an integer by zero a large result, which is NaN where it becomes a float.
+/// Changes the result of an integer division by zero to a large integer, which becomes NaN as a float.
 fn change_division(body: &mut Body, inst: Inst) -> bool {
     use AluOp::*;
     let is_division = matches!(body.alu_op(inst), Some(Idiv | Udiv | Imod | Irem | Umod));
@@ -266,7 +268,7 @@ fn change_division(body: &mut Body, inst: Inst) -> bool {
     true
 }
 
-/// Adds 2e-6 and the error of the angle in turns to a sine or cosine, or takes them away.
+/// Adds the error bound to a sine or cosine, or subtracts it: 2e-6 plus a part proportional to the angle.
 fn change_periodic(body: &mut Body, inst: Inst, sign: f32) -> bool {
     let is_periodic = matches!(body.alu_op(inst), Some(AluOp::Fsin | AluOp::Fcos));
     let Some(def) = body.inst_def(inst).filter(|&def| is_periodic && body.bit_size(def) == 32) else { return false };
@@ -282,7 +284,7 @@ fn change_periodic(body: &mut Body, inst: Inst, sign: f32) -> bool {
     true
 }
 
-/// Multiplies a power by 1 and its error, which that of the logarithm is times the exponent, or divides it by that.
+/// Multiplies a power by 1 plus its relative error bound, or 1 minus it: the error of the logarithm times the exponent.
 fn change_power(body: &mut Body, inst: Inst, sign: f32) -> bool {
     let is_power = body.alu_op(inst) == Some(AluOp::Fpow);
     let Some(def) = body.inst_def(inst).filter(|&def| is_power && body.bit_size(def) == 32) else { return false };
@@ -299,7 +301,7 @@ fn change_power(body: &mut Body, inst: Inst, sign: f32) -> bool {
     true
 }
 
-/// Gives a clock another time, and another pace.
+/// Changes the value and the rate of a clock.
 fn change_clock(body: &mut Body, inst: Inst, pace: u32) -> bool {
     let is_clock = body.intrinsic(inst) == Some(IntrinsicOp::ShaderClock);
     let Some(def) = body.inst_def(inst).filter(|_| is_clock) else { return false };
@@ -311,7 +313,7 @@ fn change_clock(body: &mut Body, inst: Inst, pace: u32) -> bool {
     true
 }
 
-/// Gives comparisons the other result where an operand is infinite or NaN.
+/// Inverts comparisons with an infinite or NaN operand.
 fn change_comparison(body: &mut Body, inst: Inst) -> bool {
     use AluOp::*;
     let is_number = matches!(body.alu_op(inst), Some(Slt | Sge | Seq | Sne));

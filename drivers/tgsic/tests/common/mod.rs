@@ -1,4 +1,4 @@
-//! Running the program, and shaders to run it on.
+//! Runs the program, and provides shaders to run it on.
 #![allow(dead_code, reason = "each test program uses a part")]
 
 use std::ffi::OsStr;
@@ -24,7 +24,7 @@ impl Output {
         std::str::from_utf8(&self.stdout).expect("text on standard output")
     }
 
-    /// The same, if the status is 0 and standard error is empty.
+    /// Returns the output, if the status is 0 and standard error is empty.
     #[track_caller]
     pub fn success(self) -> Output {
         assert_eq!((self.status, self.stderr.as_str()), (0, ""));
@@ -62,7 +62,7 @@ impl Folder {
         std::fs::read(self.path(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
     }
 
-    /// Names of the entries of a folder, sorted.
+    /// Returns the names of the entries of a folder, sorted.
     pub fn list(&self, name: &str) -> Vec<String> {
         let entries = std::fs::read_dir(self.path(name)).expect("a folder");
         let mut names: Vec<String> =
@@ -95,7 +95,7 @@ pub fn run(mut command: Command, input: &[u8]) -> Output {
         .expect("the program starts");
     let mut stdin = child.stdin.take().expect("a pipe");
     let input = input.to_vec();
-    // The program need not read all of it.
+    // The program need not read its whole input.
     let writer = std::thread::spawn(move || drop(stdin.write_all(&input)));
     let output = child.wait_with_output().expect("the program ends");
     writer.join().expect("written");
@@ -111,12 +111,12 @@ pub fn tgsic<S: AsRef<OsStr>>(arguments: &[S], input: impl AsRef<[u8]>) -> Outpu
     Folder::new().run_on(arguments, input.as_ref())
 }
 
-/// The repository.
+/// Returns the path of the repository.
 pub fn repository() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
 }
 
-/// The demo shaders of the repository.
+/// Returns the demo shaders of the repository.
 pub fn demo_shaders() -> Vec<PathBuf> {
     let entries = std::fs::read_dir(repository().join("fixtures/demo")).expect("demo shaders");
     let mut paths: Vec<PathBuf> = entries.map(|e| e.expect("an entry").path()).collect();
@@ -124,12 +124,12 @@ pub fn demo_shaders() -> Vec<PathBuf> {
     paths
 }
 
-/// The folder of real shaders and recorded results.
+/// Returns the folder of real shaders and recorded results.
 pub fn shared() -> PathBuf {
     std::env::var_os("TGSIC_SHARED").map_or_else(|| repository().join("../shared"), PathBuf::from)
 }
 
-/// All files below a folder with an extension.
+/// Returns all files below a folder with an extension.
 pub fn files_below(folder: &Path, extension: &str) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut pending = vec![folder.to_owned()];

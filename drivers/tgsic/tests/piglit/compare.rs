@@ -1,4 +1,4 @@
-//! A list of tests, each straight and through the proxy, and what differs.
+//! Runs a list of tests, each directly and through the proxy, and compares the results.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -24,18 +24,18 @@ struct Pair {
     proxied: Outcome,
 }
 
-/// How the comparison is done.
+/// The parameters of a comparison.
 #[derive(Default)]
 pub struct Options<'o> {
-    /// A file of results, one JSON object a line: what is in it is not run again, what is run is added.
+    /// A file of results, one JSON object per line. Tests in it are not run again, and new results are added.
     pub results: Option<&'o Path>,
-    /// Where the shaders go.
+    /// The folder for the shaders.
     pub record: Option<&'o Path>,
-    /// Says every so often how far it is.
+    /// Prints the progress regularly.
     pub progress: bool,
 }
 
-/// Runs a list; prints what came of it. An error if a test got worse, or a shader was passed on because it could not be
+/// Runs a list and prints the results. Fails if a test got worse, or a shader was passed on because it could not be
 /// translated.
 pub fn compare(installed: &Installed, tests: &[String], options: &Options<'_>) -> Result<(), String> {
     let mut straight = Ends::straight(installed)?;
@@ -88,7 +88,7 @@ pub fn compare(installed: &Installed, tests: &[String], options: &Options<'_>) -
     let passed = state.pairs.iter().filter(|pair| pair.straight.passes()).count();
     match (worse, failed) {
         (0, 0) if passed * 2 > state.pairs.len() => Ok(()),
-        (0, 0) => Err(format!("only {passed} of {} tests pass straight: the host is no judge", state.pairs.len())),
+        (0, 0) => Err(format!("only {passed} of {} tests pass straight: the host is unusable", state.pairs.len())),
         _ => Err(format!("{worse} tests got worse, {failed} shaders could not be translated")),
     }
 }
@@ -144,11 +144,11 @@ impl Work {
 
 fn read_results(path: &Path) -> Vec<Pair> {
     let text = std::fs::read_to_string(path).unwrap_or_default();
-    // The last line of a run that was cut off may be half a line.
+    // The last line of an interrupted run may be incomplete.
     text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
 }
 
-/// Runs what differs once more, alone and with more time; the number of tests that are worse again.
+/// Runs tests that differ once more, alone and with more time; returns the number of tests that are worse again.
 fn judge(pairs: &[Pair], straight: &Ends<'_>, proxied: &Ends<'_>, installed: &Installed) -> Result<usize, String> {
     let mut worse = 0;
     for pair in pairs {
@@ -181,7 +181,7 @@ fn counts(pairs: &[Pair], elapsed: Duration) {
     println!("with the proxy  {}", count(&mut pairs.iter().map(|pair| &pair.proxied)));
 }
 
-/// Prints the totals of the proxy; the number of shaders that it could not translate.
+/// Prints the totals of the proxy; returns the number of shaders that it could not translate.
 fn shaders(totals: &Value, record: &Path) -> u64 {
     let number = |key: &str| totals[key].as_u64().unwrap_or(0);
     let (before, after) = (number("instructions_before"), number("instructions_after"));

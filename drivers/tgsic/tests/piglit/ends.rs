@@ -1,8 +1,8 @@
 //! The two ends of the wire, and the proxy between them: processes on private sockets in a temporary folder.
 //!
-//! The client library has the path of its socket built in, `/tmp/.virgl_test`. So every client gets a mount namespace
-//! of its own in which a folder of ours is `/tmp`. All processes carry a mark in their environment, so that one that
-//! stays behind is found; all are killed when the ends are dropped.
+//! The client library has the path of its socket built in, `/tmp/.virgl_test`. So every client gets its own mount
+//! namespace with a folder of the test as `/tmp`. All processes have a mark in their environment, so that leftover
+//! processes are found; all are killed when the ends are dropped.
 
 use std::fs::{self, File};
 use std::os::unix::process::CommandExt;
@@ -17,10 +17,10 @@ use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use serde_json::Value;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
-/// Set by the signals that end a run.
+/// Set by signals that end a run.
 static STOP: LazyLock<Arc<AtomicBool>> = LazyLock::new(Arc::default);
 
-/// From now on signals to end let the ends be dropped, with all processes; a second one ends at once.
+/// From now on, signals to end let the ends be dropped, with all processes; a second one ends the program at once.
 pub fn catch_signals() {
     for number in [SIGINT, SIGTERM, SIGHUP] {
         let _ = signal_hook::flag::register_conditional_shutdown(number, 128 + number, Arc::clone(&STOP));
@@ -28,18 +28,18 @@ pub fn catch_signals() {
     }
 }
 
-/// An error once a signal to end has come.
+/// Returns an error after a signal to end.
 pub fn go_on() -> Result<(), String> {
     if STOP.load(Ordering::Relaxed) { Err("ended by a signal".to_owned()) } else { Ok(()) }
 }
 
-/// How long what is done at once may take on a busy machine.
+/// Timeout on a busy machine for operations that usually complete at once.
 pub const PATIENCE: Duration = Duration::from_secs(10);
-/// The variable that marks our processes; its value is the temporary folder.
+/// The variable that marks the processes; its value is the temporary folder.
 const MARK: &str = "TGSIC_PIGLIT";
 const HOST: &str = "virgl_test_server";
 
-/// Where piglit and the host are.
+/// The locations of piglit and the host.
 pub struct Installed {
     /// piglit's folder, with `bin/` and `tests/`.
     pub piglit: PathBuf,
@@ -47,7 +47,7 @@ pub struct Installed {
 }
 
 impl Installed {
-    /// Looks for all that is needed; or says what is missing.
+    /// Searches for all requirements; returns an error that names a missing one.
     pub fn find() -> Result<Installed, String> {
         let path = std::env::var_os("PATH").unwrap_or_default();
         for (program, package) in [(HOST, "virgl-server"), ("cc", "gcc")] {
@@ -82,7 +82,7 @@ impl Installed {
     }
 }
 
-/// A host, perhaps a proxy before it, and where clients find them.
+/// A host, optionally behind a proxy, and the socket for clients.
 pub struct Ends<'i> {
     installed: &'i Installed,
     folder: tempfile::TempDir,
@@ -91,19 +91,19 @@ pub struct Ends<'i> {
 }
 
 impl<'i> Ends<'i> {
-    /// A host alone.
+    /// Starts only a host.
     pub fn straight(installed: &'i Installed) -> Result<Ends<'i>, String> {
         Ends::start(installed, false, &[])
     }
 
-    /// A host with a proxy before it.
+    /// Starts a host behind a proxy.
     pub fn proxied(installed: &'i Installed) -> Result<Ends<'i>, String> {
         let mut ends = Ends::start(installed, true, &[])?;
         ends.start_proxy()?;
         Ok(ends)
     }
 
-    /// A host alone, with a library that is loaded into it, and variables of that.
+    /// Starts only a host, with a preloaded library and its variables.
     #[allow(dead_code, reason = "for the tests of that library")]
     pub fn preloaded(
         installed: &'i Installed,
@@ -122,17 +122,17 @@ impl<'i> Ends<'i> {
         Ok(Ends { installed, folder, host, proxy: None })
     }
 
-    /// The socket that clients connect to.
+    /// Returns the socket that clients connect to.
     pub fn socket(&self) -> PathBuf {
         self.folder.path().join("tmp/.virgl_test")
     }
 
-    /// Where the proxy keeps the shaders.
+    /// Returns the folder for shaders recorded by the proxy.
     pub fn record(&self) -> PathBuf {
         self.folder.path().join("shaders")
     }
 
-    /// The last output of the host (or the proxy).
+    /// Returns the last output of the host (or the proxy).
     pub fn log(&self, name: &str) -> String {
         let bytes = fs::read(self.folder.path().join(name)).unwrap_or_default();
         let text = String::from_utf8_lossy(&bytes);
@@ -140,7 +140,7 @@ impl<'i> Ends<'i> {
         lines[lines.len().saturating_sub(10)..].join("\n")
     }
 
-    /// Starts a proxy where there is none.
+    /// Starts a proxy if there is no running one.
     pub fn start_proxy(&mut self) -> Result<(), String> {
         let folder = self.folder.path();
         let program = option_env!("CARGO_BIN_EXE_tgsic").ok_or("tests of another package have no proxy")?;
@@ -157,13 +157,13 @@ impl<'i> Ends<'i> {
         Ok(())
     }
 
-    /// Starts a host again at its place, after it was killed.
+    /// Starts a host again on the same socket, after it was killed.
     pub fn restart_host(&mut self) -> Result<(), String> {
         self.host = start_host(self.folder.path(), &self.folder.path().join("host"), &[])?;
         Ok(())
     }
 
-    /// The command that runs a client in its namespace.
+    /// Returns the command that runs a client in its namespace.
     pub fn client(&self, program: &Path) -> Command {
         let mut command = marked("unshare", self.folder.path());
         command.args(self.installed.unshare).args(["sh", "-c", "ulimit -c 0; mount --bind \"$0\" /tmp && exec \"$@\""]);
@@ -173,17 +173,17 @@ impl<'i> Ends<'i> {
         command
     }
 
-    /// Whether all of our processes still run.
+    /// Returns whether all processes are still running.
     pub fn running(&mut self) -> bool {
         alive(&mut self.host) && self.proxy.as_mut().is_none_or(alive)
     }
 
-    /// The host's process.
+    /// Returns the host's process.
     pub fn host_id(&self) -> u32 {
         self.host.id()
     }
 
-    /// The proxy's process.
+    /// Returns the proxy's process.
     pub fn proxy_id(&self) -> Option<u32> {
         self.proxy.as_ref().map(Child::id)
     }
@@ -200,7 +200,7 @@ impl<'i> Ends<'i> {
         }
     }
 
-    /// Ends the proxy in order and gives its totals.
+    /// Ends the proxy with a signal and returns its totals.
     pub fn end_proxy(&mut self) -> Result<Value, String> {
         let mut proxy = self.proxy.take().ok_or("there is no proxy")?;
         signal(proxy.id(), Signal::TERM);
@@ -218,9 +218,9 @@ impl<'i> Ends<'i> {
         serde_json::from_slice(&text).map_err(|error| format!("totals: {error}"))
     }
 
-    /// Ends the host and says which of all processes that were started are still there.
+    /// Ends the host and returns the processes that are still running.
     pub fn end_host(&mut self) -> Vec<String> {
-        // Only the host itself: its children must have ended with their clients.
+        // Only the host itself may remain: its children must have ended with their clients.
         let _ = self.host.kill();
         let _ = self.host.wait();
         let mut left = Vec::new();
@@ -244,7 +244,7 @@ impl Drop for Ends<'_> {
     }
 }
 
-/// A command whose processes can be found again.
+/// Returns a command with the mark in its environment.
 fn marked(program: &str, folder: &Path) -> Command {
     let mut command = Command::new(program);
     command.env(MARK, folder).env("LIBGL_ALWAYS_SOFTWARE", "1").env("LP_NUM_THREADS", "0");
@@ -256,10 +256,10 @@ fn start_host(folder: &Path, socket: &Path, variables: &[(&str, &Path)]) -> Resu
     let mut command = marked(HOST, folder);
     command.envs(variables.iter().copied());
     command.arg("--use-egl-surfaceless").arg(format!("--socket-path={}", socket.display()));
-    // The file of a host that was killed is still there and would be taken for the new one's.
+    // The file of a killed host remains and would be mistaken for the new one's.
     let _ = fs::remove_file(socket);
     let mut host = spawn(&mut command, &folder.join("host.log"))?;
-    // It listens a moment after the file has appeared.
+    // The host starts to listen shortly after the file appears.
     if wait_for(|| socket.exists()) && alive(&mut host) {
         sleep(Duration::from_millis(50));
         return Ok(host);
@@ -275,7 +275,7 @@ fn spawn(command: &mut Command, log: &Path) -> Result<Child, String> {
     command.spawn().map_err(|error| format!("{}: {error}", command.get_program().display()))
 }
 
-/// Waits until something holds, with patience.
+/// Waits until a condition holds, up to a timeout.
 pub fn wait_for(mut holds: impl FnMut() -> bool) -> bool {
     let started = Instant::now();
     loop {
@@ -289,7 +289,7 @@ pub fn wait_for(mut holds: impl FnMut() -> bool) -> bool {
     }
 }
 
-/// The status of a process that ends in time.
+/// Returns the status of a process that ends before a timeout.
 pub fn wait(child: &mut Child, limit: Duration) -> Option<ExitStatus> {
     let started = Instant::now();
     loop {
@@ -332,7 +332,7 @@ fn processes() -> impl Iterator<Item = u32> {
     entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
 }
 
-/// Processes that carry the mark of a folder. What has ended and only waits to be reaped carries none.
+/// Returns the processes with the mark of a folder. Zombies have no environment and are excluded.
 fn marked_processes(folder: &Path) -> Vec<u32> {
     let mark = format!("{MARK}={}", folder.display());
     let carries = |id: &u32| {
@@ -347,14 +347,14 @@ fn command_line(id: u32) -> String {
     String::from_utf8_lossy(&bytes).replace('\0', " ")
 }
 
-/// The children of a process that still run.
+/// Returns the children of a process that are running.
 pub fn children(id: u32) -> Vec<u32> {
     let text = fs::read_to_string(format!("/proc/{id}/task/{id}/children")).unwrap_or_default();
     let running = |child: &u32| fs::read(format!("/proc/{child}/environ")).is_ok_and(|bytes| !bytes.is_empty());
     text.split_whitespace().filter_map(|word| word.parse().ok()).filter(running).collect()
 }
 
-/// How many files and threads a process has.
+/// Returns the numbers of open files and threads of a process.
 pub fn held(id: u32) -> (usize, usize) {
     let count = |what: &str| fs::read_dir(format!("/proc/{id}/{what}")).map_or(0, Iterator::count);
     (count("fd"), count("task"))

@@ -1,7 +1,8 @@
-/* Depth alone first, then colour where the depth is equal: what an engine with a depth pre-pass does.
+/* Depth only first, then colour where the depth is equal, like an engine with a depth pre-pass.
  *
- * Both passes compute the position by the same expression; the second also writes to a varying what it is made of. For each pair of programs a line is printed: its name, the
- * pixels that the first pass covered, and those of them that the second one missed. Runs without a window.
+ * Both passes compute the position by the same expression; the second also writes intermediate results to a varying.
+ * Prints a line for each pair of programs: its name, the pixels that the first pass covered, and the pixels among them
+ * that the second one missed. Runs without a window.
  */
 #define GL_GLEXT_PROTOTYPES
 #include <EGL/egl.h>
@@ -16,9 +17,9 @@ enum { SIZE = 256, GRID = 48, VERTICES = GRID * GRID * 6 };
 struct pair {
     const char *name;
     const char *declarations;
-    /* Of both passes. */
+    /* For both passes. */
     const char *position;
-    /* Of the second one. */
+    /* For the second pass. */
     const char *more;
 };
 
@@ -83,7 +84,7 @@ static void multiply(float *out, const float *a, const float *b)
         }
 }
 
-/* A view that no number of which is round, so that every sum rounds. */
+/* A view without round numbers, so that every sum rounds. */
 static void matrices(float *m, float *view, float *projection)
 {
     const float s = sinf(0.7f), c = cosf(0.7f), t = sinf(0.4f), d = cosf(0.4f);

@@ -1,6 +1,6 @@
-//! A pass for depth alone and a second one where the depth is equal: both compute the position by the same expression,
-//! in two programs. Whatever else a program does with parts of it, the position must have the same bits in both; a
-//! pixel that the second pass misses is a hole.
+//! A depth-only pass and a second one where the depth is equal: both compute the position by the same expression, in
+//! two programs. The position must have the same bits in both, independent of other uses of its parts; a pixel that the
+//! second pass misses is a hole.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -10,17 +10,17 @@ use std::time::Duration;
 
 use crate::ends::{Ends, Installed, kill_all, wait};
 
-/// The client, whose head says what it prints.
+/// The client; its output is documented in its header.
 const SOURCE: &str = include_str!("equal.c");
 
-/// How long it may take.
+/// Timeout for the client.
 const LIMIT: Duration = Duration::from_secs(60);
 
-/// Pixels covered, and holes among them.
+/// Covered pixels, and holes among them.
 type Pixels = (u32, u32);
 
-/// Runs the client straight and through the proxy. An error if the second pass has holes, or covers other pixels than
-/// straight.
+/// Runs the client directly and through the proxy. Fails if the second pass has holes, or covers other pixels than
+/// without the proxy.
 pub fn equal(installed: &Installed) -> Result<(), String> {
     let mut proxied = Ends::proxied(installed)?;
     let programs = compare(&Ends::straight(installed)?, &proxied, "with the proxy")?;
@@ -28,7 +28,7 @@ pub fn equal(installed: &Installed) -> Result<(), String> {
     if shaders < 2 * programs { Err(format!("only {shaders} shaders")) } else { Ok(()) }
 }
 
-/// Runs the client straight and in another way. Returns the number of programs that it draws with.
+/// Runs the client directly and in a second setup. Returns the number of programs that it draws with.
 pub fn compare(straight: &Ends<'_>, other: &Ends<'_>, way: &str) -> Result<u64, String> {
     let (expected, found) = (run(straight)?, run(other)?);
     let mut wrong = Vec::new();
@@ -46,7 +46,7 @@ pub fn compare(straight: &Ends<'_>, other: &Ends<'_>, way: &str) -> Result<u64, 
     if wrong.is_empty() { Ok(expected.len() as u64) } else { Err(format!("the second pass has holes: {wrong}")) }
 }
 
-/// Pixels by program.
+/// Returns pixels by program.
 fn run(ends: &Ends<'_>) -> Result<BTreeMap<String, Pixels>, String> {
     // The folder of the socket is the client's /tmp.
     let place = ends.socket().with_file_name("equal");
@@ -61,7 +61,7 @@ fn run(ends: &Ends<'_>) -> Result<BTreeMap<String, Pixels>, String> {
     let mut command = ends.client(Path::new("/tmp/equal"));
     let command = command.env("EGL_PLATFORM", "surfaceless").stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().map_err(|error| format!("{}: {error}", place.display()))?;
-    // What it prints fits into a pipe.
+    // The output fits into a pipe.
     let status = wait(&mut child, LIMIT);
     if status.is_none() {
         kill_all(&mut child);

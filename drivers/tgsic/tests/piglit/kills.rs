@@ -1,4 +1,4 @@
-//! `kill -9` in the middle of a run: whichever process it hits, the others end or carry on, and nothing stays behind.
+//! Kills each process in the middle of a run: the others must end or continue, and nothing may be left behind.
 
 use std::time::{Duration, Instant};
 
@@ -8,13 +8,13 @@ use tgsi_environment::Random;
 use crate::ends::{Ends, Installed, PATIENCE, children, go_on, held, signal, wait_for};
 use crate::outcome::{Client, LIMIT, run};
 
-/// Tests that make several shaders and draw for a while.
+/// Tests that create several shaders and draw for a while.
 const RUNS: [&str; 3] = [
     "tests/spec/glsl-1.50/execution/vs-fs-max-in-out-components.shader_test",
     "ext_transform_feedback-order arrays triangles",
     "tests/spec/arb_tessellation_shader/execution/tcs-tes-vertex.shader_test",
 ];
-/// One that is short, to see that all works again.
+/// A short test that checks that everything works again.
 const AFTER: &str = "tests/spec/glsl-1.50/execution/gs-trivial.shader_test";
 
 /// The process to kill.
@@ -23,14 +23,14 @@ enum Victim {
     Client,
     /// The process that listens.
     Host,
-    /// The process that the host made for the client.
+    /// The process that the host started for the client.
     Serving,
     Proxy,
 }
 
 const VICTIMS: [Victim; 4] = [Victim::Proxy, Victim::Client, Victim::Serving, Victim::Host];
 
-/// Kills so many times.
+/// Kills `count` times.
 pub fn kills(installed: &Installed, count: usize, seed: u64) -> Result<(), String> {
     let mut random = Random::new(seed);
     let mut times = Vec::new();
@@ -40,7 +40,7 @@ pub fn kills(installed: &Installed, count: usize, seed: u64) -> Result<(), Strin
         let started = Instant::now();
         let outcome = run(&ends, &installed.piglit, test, LIMIT)?;
         if !outcome.passes() {
-            return Err(format!("{test}: {outcome} with nobody killed"));
+            return Err(format!("{test}: {outcome} without a kill"));
         }
         times.push(started.elapsed());
         let now = settled(ends.proxy_id().ok_or("there is no proxy")?);
@@ -68,7 +68,7 @@ pub fn kills(installed: &Installed, count: usize, seed: u64) -> Result<(), Strin
     Ok(())
 }
 
-/// Files and threads that a proxy holds once that does not change any more.
+/// Returns the numbers of files and threads of a proxy after they have settled.
 fn settled(proxy: u32) -> (usize, usize) {
     let mut last = (held(proxy), Instant::now());
     wait_for(|| {
@@ -81,7 +81,7 @@ fn settled(proxy: u32) -> (usize, usize) {
     last.0
 }
 
-/// One kill. Whether the test had not ended by then.
+/// Kills once. Returns whether the test was still running.
 fn kill(
     installed: &Installed,
     test: &str,
@@ -110,7 +110,7 @@ fn kill(
     if outcome.result == "timeout" {
         return Err("the client hangs".to_owned());
     }
-    // It may have ended between the look and the kill.
+    // It may have ended between the check and the kill.
     let running = running && !(matches!(victim, Victim::Client) && outcome.passes());
     if matches!(victim, Victim::Client) && running && outcome.result != "crash" {
         return Err(format!("the client was not killed: {outcome}"));

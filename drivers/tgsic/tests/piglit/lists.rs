@@ -1,11 +1,11 @@
-//! Which tests are run: a short list by hand, and all that piglit has on shaders.
+//! The lists of tests: a short list by hand, and all of piglit's tests on shaders.
 
 use std::io::Read;
 use std::path::Path;
 
 use crate::common::files_below;
 
-/// A list has a test a line; `#` begins a remark.
+/// Parses a list with a test per line; `#` begins a comment.
 pub fn parse(text: &str) -> Vec<String> {
     text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#')).map(str::to_owned).collect()
 }
@@ -15,7 +15,7 @@ pub fn short() -> Vec<String> {
     parse(include_str!("short.txt"))
 }
 
-/// Beginnings of the names of programs that test shaders.
+/// Prefixes of the names of programs that test shaders.
 const PROGRAMS: [&str; 24] = [
     "glsl-",
     "arb_shader",
@@ -43,7 +43,7 @@ const PROGRAMS: [&str; 24] = [
     "textureSize",
 ];
 
-/// All tests on shaders: those that are files, and those that are programs.
+/// Returns all tests on shaders, both files and programs.
 pub fn long(piglit: &Path) -> Vec<String> {
     let name = |path: &Path| path.strip_prefix(piglit).unwrap_or(path).to_string_lossy().into_owned();
     let mut tests: Vec<String> = ["tests/spec", "tests/shaders", "generated_tests"]
@@ -56,7 +56,7 @@ pub fn long(piglit: &Path) -> Vec<String> {
     tests
 }
 
-/// Commands of piglit's own list of programs.
+/// Returns the commands in piglit's list of programs.
 fn programs(piglit: &Path) -> Vec<String> {
     let mut text = String::new();
     if let Ok(file) = std::fs::File::open(piglit.join("tests/quick_gl.xml.gz")) {

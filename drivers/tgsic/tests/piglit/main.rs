@@ -1,5 +1,5 @@
-//! The proxy between a real client and a real host: piglit's tests on Mesa's virgl driver, Debian's
-//! `virgl_test_server`, and us in between.
+//! Tests the proxy between a real client and a real host: piglit's tests on Mesa's virgl driver, Debian's
+//! `virgl_test_server`, and the proxy between them.
 //!
 //! As a test program it runs a short list, each test straight and through the proxy, a client of our own that draws
 //! where the depth is equal, and a few kills; what it needs and does not find makes all ignored, by name. `piglit run`
@@ -25,39 +25,39 @@ use libtest_mimic::{Arguments, Trial};
 use compare::{Options, compare};
 use ends::Installed;
 
-/// Kills of the short run: each process at least once.
+/// Kills in the short run: each process at least once.
 const FEW: usize = 6;
 
-/// Compares piglit's results straight and through the proxy.
+/// Compares piglit's results with and without the proxy.
 #[derive(Parser)]
 #[command(name = "piglit")]
 struct Run {
     /// The folder that the other paths are relative to.
     #[arg(long, hide = true)]
     from: Option<PathBuf>,
-    /// All of piglit's tests on shaders in place of the short list.
+    /// Run all of piglit's tests on shaders instead of the short list.
     #[arg(long)]
     long: bool,
-    /// Only every so many-th test of the list.
+    /// Run only every Nth test of the list.
     #[arg(long, default_value_t = 1, value_name = "N")]
     every: usize,
-    /// A file with tests, one a line: paths below piglit's folder, or programs with arguments.
+    /// A file with tests, one per line: paths below piglit's folder, or programs with arguments.
     #[arg(long, value_name = "FILE", conflicts_with = "long")]
     list: Option<PathBuf>,
-    /// Keeps results in a file, one JSON object a line. What is in it is not run again: so a run that was ended can be
+    /// Keep results in a file, one JSON object per line. Tests in it are not run again, so an interrupted run can be
     /// resumed.
     #[arg(long, value_name = "FILE")]
     results: Option<PathBuf>,
-    /// Keeps all shaders seen, what was made of them, and why nothing was.
+    /// Record all shaders, with their translations or the reasons for having none.
     #[arg(long, value_name = "DIR")]
     record: Option<PathBuf>,
-    /// How often a process is killed [default: 100 with --long, else 6].
+    /// Number of kills [default: 100 with --long, else 6].
     #[arg(long, value_name = "N")]
     kills: Option<usize>,
-    /// Where the random points of the kills begin [default: the time].
+    /// Seed of the random times of the kills [default: the time].
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
-    /// Prints the list and does nothing.
+    /// Only print the list.
     #[arg(long)]
     show: bool,
 }
@@ -74,7 +74,7 @@ fn main() -> ExitCode {
         };
     }
     let mut arguments = Arguments::from_args();
-    // They measure and use all processors.
+    // These tests measure and use all CPUs.
     arguments.test_threads = Some(1);
     let installed = Installed::find();
     if let Err(reason) = &installed {

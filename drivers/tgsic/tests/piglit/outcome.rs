@@ -1,4 +1,4 @@
-//! One run of one test and what came of it.
+//! Runs one test and determines its outcome.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -13,13 +13,14 @@ use serde_json::Value;
 
 use crate::ends::{Ends, kill_all, wait};
 
-/// How long a test may take.
+/// Timeout for a test.
 pub const LIMIT: Duration = Duration::from_secs(30);
 
-/// How long one that runs alone may take: some compile hundreds of programs, and what they had no time for is no result.
+/// Timeout for a test that runs alone: some compile hundreds of programs, and a timeout is not a result.
 pub const LIMIT_ALONE: Duration = Duration::from_secs(150);
 
-/// The outcome of a test: the result as piglit names it, or `crash`, `timeout`, `none`; and those of the subtests.
+/// The outcome of a test: its result as named by piglit, or `crash`, `timeout`, `none`; and the results of the
+/// subtests.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Outcome {
     pub result: String,
@@ -27,12 +28,12 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// Whether the test itself passes.
+    /// Returns whether the test itself passes.
     pub fn passes(&self) -> bool {
         self.result == "pass"
     }
 
-    /// Lists what passes here and not there: the test or subtests.
+    /// Returns the test or subtests that pass here and not there.
     pub fn lost(&self, there: &Outcome) -> Vec<String> {
         let mut lost = Vec::new();
         if self.passes() && !there.passes() {
@@ -57,14 +58,14 @@ impl fmt::Display for Outcome {
     }
 }
 
-/// A test that runs.
+/// A running test.
 pub struct Client {
     pub child: Child,
     output: std::fs::File,
 }
 
 impl Client {
-    /// Starts a test: a path of a `.shader_test` below piglit's folder, or a program of its `bin/` with arguments.
+    /// Starts a test: the path of a `.shader_test` below piglit's folder, or a program of its `bin/` with arguments.
     pub fn start(ends: &Ends<'_>, piglit: &Path, test: &str) -> Result<Client, String> {
         let mut words = test.split_whitespace();
         let first = words.next().ok_or("a test has no name")?;
@@ -83,10 +84,10 @@ impl Client {
         Ok(Client { child, output })
     }
 
-    /// Waits for its end, or kills it with all its group when the time is over.
+    /// Waits until the test ends, or kills its process group after the timeout.
     pub fn finish(mut self, limit: Duration) -> Outcome {
         let status = wait(&mut self.child, limit);
-        // Also after an orderly end: no test may leave processes.
+        // Also after a normal end: no test may leave processes.
         kill_all(&mut self.child);
         let mut bytes = Vec::new();
         let _ = self.output.rewind();
@@ -123,7 +124,7 @@ fn outcome(status: Option<ExitStatus>, output: &str) -> Outcome {
     Outcome { result, subtests }
 }
 
-/// Tests of the embedded API have runners of their own.
+/// Tests of OpenGL ES have separate runners.
 fn runner_of(file: &Path) -> &'static str {
     let text = std::fs::read(file).unwrap_or_default();
     let text = String::from_utf8_lossy(&text);

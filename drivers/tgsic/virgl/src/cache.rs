@@ -1,4 +1,4 @@
-//! A cache of translations: equal texts are translated once, also when they come on several connections at the same
+//! A cache of translations: equal texts are translated once, even if they arrive on several connections at the same
 //! time. Its memory is bounded.
 
 use std::collections::HashMap;
@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use crate::shader::{ShaderObject, Stage};
 
-/// The inputs of a translation besides the text. Where outputs are streamed, their registers must stay, which is
-/// checked.
+/// The inputs of a translation besides the text. If outputs are streamed, the translation must keep their registers,
+/// which is checked.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 struct CacheKey {
     stage: Stage,
@@ -23,8 +23,8 @@ impl CacheKey {
 /// The translation of a text, once a thread has finished it.
 pub type Slot<T> = Arc<OnceLock<T>>;
 
-/// Two generations: what is found in the older one comes back into the younger one, and when that is full it becomes
-/// the older one.
+/// A cache with two generations: a text found in the old one moves to the young one. When the young generation is full,
+/// it becomes the old one.
 #[derive(Debug)]
 pub struct Cache<T> {
     generations: Mutex<Generations<T>>,
@@ -41,8 +41,8 @@ struct Generations<T> {
 }
 
 impl<T> Cache<T> {
-    /// An empty one. Texts and translations of the recent past take about as many bytes, and as many again those of the
-    /// past before. A text has a few KB.
+    /// Creates an empty cache. Texts and translations take about `generation_bytes` in each of the two generations. A
+    /// text typically has a few KB.
     pub fn new(generation_bytes: usize) -> Cache<T> {
         let generations = Generations { young: HashMap::new(), old: HashMap::new(), young_bytes: 0 };
         Cache { generations: Mutex::new(generations), generation_bytes }
@@ -52,12 +52,12 @@ impl<T> Cache<T> {
         self.generations.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Looks up the slot of a text that came lately, without an allocation.
+    /// Looks up the slot of a recent text, without an allocation.
     pub fn find(&self, shader: &ShaderObject<'_>) -> Option<Slot<T>> {
         self.lock().young.get(&CacheKey::of(shader))?.get(shader.text).map(Arc::clone)
     }
 
-    /// Returns the slot of a text.
+    /// Returns the slot of a text, creating it if necessary.
     pub fn slot(&self, shader: &ShaderObject<'_>) -> Slot<T> {
         let key = CacheKey::of(shader);
         let mut generations = self.lock();
@@ -65,7 +65,7 @@ impl<T> Cache<T> {
             return Arc::clone(slot);
         }
         let slot = generations.old.get_mut(&key).and_then(|texts| texts.remove(shader.text)).unwrap_or_default();
-        // The new text takes about as much again.
+        // The translation takes about as much as the text.
         let bytes = 2 * shader.text.len() + 256;
         if generations.young_bytes + bytes > self.generation_bytes {
             generations.old = std::mem::take(&mut generations.young);

@@ -1,8 +1,8 @@
-//! virgl, the inner protocol: commands in the body of SUBMIT_CMD.
+//! The inner protocol, virgl: commands in the body of SUBMIT_CMD.
 //!
-//! A command is a header word and a payload: `command | object type << 8 | words of payload << 16`. Commands never
-//! straddle two messages. Objects belong to a sub-context, which commands choose; [`SubContexts`] knows which one is
-//! current, as the host does.
+//! A command is a header word and a payload: `command | object type << 8 | words of payload << 16`. Commands never span
+//! two messages. Objects belong to a sub-context, which commands select; [`SubContexts`] tracks the current one like
+//! the host.
 
 use std::collections::HashSet;
 
@@ -10,28 +10,28 @@ use crate::error::CommandError;
 use crate::limits::MAX_SUB_CONTEXTS;
 use crate::vtest::word;
 
-/// Command numbers that matter here.
+/// Numbers of the commands that the proxy interprets.
 pub mod number {
-    /// An object is made.
+    /// Creates an object.
     pub const CREATE_OBJECT: u8 = 1;
-    /// An object is bound.
+    /// Binds an object.
     pub const BIND_OBJECT: u8 = 2;
-    /// An object is destroyed.
+    /// Destroys an object.
     pub const DESTROY_OBJECT: u8 = 3;
-    /// The current sub-context is chosen.
+    /// Selects the current sub-context.
     pub const SET_SUB_CTX: u8 = 28;
-    /// A sub-context is made, and is current then.
+    /// Creates a sub-context and makes it current.
     pub const CREATE_SUB_CTX: u8 = 29;
-    /// A sub-context is destroyed.
+    /// Destroys a sub-context.
     pub const DESTROY_SUB_CTX: u8 = 30;
-    /// A shader is bound.
+    /// Binds a shader.
     pub const BIND_SHADER: u8 = 31;
 }
 
 /// Object type of shaders.
 pub const SHADER: u8 = 4;
 
-/// Header of a command.
+/// Returns the header of a command.
 pub fn header(command: u8, object: u8, words: usize) -> u32 {
     debug_assert!(words <= usize::from(u16::MAX), "{words} words");
     u32::from(command) | u32::from(object) << 8 | (words as u32) << 16
@@ -46,32 +46,32 @@ pub struct Command<'a> {
     pub payload: &'a [u8],
     /// Offset of the header in the buffer.
     pub start: usize,
-    /// Offset of what follows.
+    /// Offset of the next command.
     pub end: usize,
 }
 
 impl Command<'_> {
-    /// Number of the command.
+    /// Returns the number of the command.
     pub fn number(&self) -> u8 {
         self.header as u8
     }
 
-    /// Object type.
+    /// Returns the object type.
     pub fn object(&self) -> u8 {
         (self.header >> 8) as u8
     }
 
-    /// A word of the payload, from 0; where there is none, 0.
+    /// Returns a word of the payload, from 0; 0 beyond the end.
     pub fn word(&self, index: usize) -> u32 {
         word(self.payload, index * 4)
     }
 
-    /// Words of payload.
+    /// Returns the number of payload words.
     pub fn words(&self) -> usize {
         self.payload.len() / 4
     }
 
-    /// The error if there are fewer than `needed` words.
+    /// Returns an error if there are fewer than `needed` words.
     pub fn need(&self, needed: usize) -> Result<(), CommandError> {
         if self.words() >= needed {
             return Ok(());
@@ -80,7 +80,7 @@ impl Command<'_> {
     }
 }
 
-/// The command at an offset of a buffer; `None` at its end.
+/// Returns the command at an offset of a buffer; `None` at its end.
 pub fn command_at(buffer: &[u8], start: usize) -> Result<Option<Command<'_>>, CommandError> {
     let Some(rest) = buffer.get(start..).filter(|rest| rest.len() >= 4) else { return Ok(None) };
     let header = word(rest, 0);
@@ -99,13 +99,13 @@ pub fn put_words(out: &mut Vec<u8>, words: &[u32]) {
     }
 }
 
-/// Writes the choice of a sub-context.
+/// Writes a command that selects a sub-context.
 pub fn put_set_sub_context(out: &mut Vec<u8>, id: u32) {
     put_words(out, &[header(number::SET_SUB_CTX, 0, 1), id]);
 }
 
-/// The sub-contexts of a connection, as the host keeps them: number 0 is always there, making one makes it current,
-/// destroying the current one goes back to 0, and choosing one that is not there changes nothing.
+/// The sub-contexts of a connection, as the host keeps them: number 0 always exists, creating one makes it current,
+/// destroying the current one selects 0, and selecting one that does not exist changes nothing.
 #[derive(Clone, Debug, Default)]
 pub struct SubContexts {
     others: HashSet<u32>,
@@ -113,12 +113,12 @@ pub struct SubContexts {
 }
 
 impl SubContexts {
-    /// The current one.
+    /// Returns the current sub-context.
     pub fn current(&self) -> u32 {
         self.current
     }
 
-    /// Takes note of a command.
+    /// Applies a command.
     pub fn follow(&mut self, command: &Command<'_>) -> Result<(), CommandError> {
         let id = command.word(0);
         match command.number() {
@@ -186,13 +186,13 @@ mod tests {
             contexts.follow(&command_at(&bytes, 0).expect("valid").expect("a command")).expect("followed");
             contexts.current()
         };
-        assert_eq!(follow(number::SET_SUB_CTX, 3), 0, "there is none yet");
+        assert_eq!(follow(number::SET_SUB_CTX, 3), 0, "it does not exist yet");
         assert_eq!(follow(number::CREATE_SUB_CTX, 3), 3);
         assert_eq!(follow(number::CREATE_SUB_CTX, 4), 4);
-        assert_eq!(follow(number::CREATE_SUB_CTX, 3), 4, "it was there");
+        assert_eq!(follow(number::CREATE_SUB_CTX, 3), 4, "it exists");
         assert_eq!(follow(number::SET_SUB_CTX, 3), 3);
         assert_eq!(follow(number::DESTROY_SUB_CTX, 4), 3);
-        assert_eq!(follow(number::SET_SUB_CTX, 4), 3, "it is gone");
+        assert_eq!(follow(number::SET_SUB_CTX, 4), 3, "it was destroyed");
         assert_eq!(follow(number::DESTROY_SUB_CTX, 3), 0);
         assert_eq!(follow(number::DESTROY_SUB_CTX, 0), 0);
     }

@@ -1,25 +1,19 @@
 //! One client and its connection to the host.
 //!
-//! One thread copies both ways. From client to host the stream is read ([`Stream`]), from host to client bytes and
-//! descriptors are copied. It never waits for one side alone: what a socket does not take waits, and nothing more is
-//! received for it meanwhile. Where one side goes away, the other is told in the same way as without us: what was sent
-//! before still arrives, then the socket is closed.
+//! One thread copies in both directions. The stream from client to host is parsed ([`Stream`]); from host to client,
+//! bytes and descriptors are copied. The thread never waits for only one side: bytes that a socket does not accept are
+//! queued, and nothing more is received for it meanwhile. If one side closes, the other sees the same as without a
+//! proxy: bytes sent before still arrive, then the socket is closed.
 //!
-//! The thread sleeps as soon as there is nothing to pass on. To poll for a while first brings answers to the client
-//! earlier, but takes the processor from hosts that draw in software: glmark2's frame rates fall by 3 to 30 % on two
-//! processors. It runs as soon as it is woken, if it may ([`Urgency`](crate::urgency::Urgency)).
+//! The thread sleeps as soon as there is nothing to pass on. Polling first would bring answers to the client earlier,
+//! but takes CPU time from hosts that draw in software, which costs more frames than it gains.
 //!
-//! What is left is the price of a process in between. A frame takes three answers of the host, and each wakes one
-//! process more. On two processors, with a host that draws in software, three scenes of glmark2 have 0.90 to 0.99 of
-//! their frame rates, and 0.83 to 0.97 without real-time priority; 3 hundredths of that come from sending short
-//! messages as a whole ([`crate::stream`]). Answers to waits are sent as a whole too, so that the client wakes once:
-//! 1.5 to 5 hundredths in three comparisons of 9 to 14 pairs, each uncertain by as much. A program that copies bytes
-//! and does nothing else has 0.95 to 1.00. Most of the price is that of waking a processor that sleeps: where none
-//! sleeps ([`crate::cpu_latency`]) frame rates are above those without a proxy. It gains nothing to answer the wait for
-//! a resource that was just made, which cannot be in use, without the host, or to leave a request in the client's
-//! socket until it is answered, so that the client is not woken by the room for more. Sixteen processors do not help:
-//! 0.92 to 0.94 for the scene with the shortest frames, with polling of 50 us no more. Where the rest matters, the
-//! translation goes inside the host (`tgsic_virgl_rewrite` of the C library).
+//! The remaining cost is that of an additional process. A frame takes three answers of the host, and each wakes one
+//! more process, which is most of the cost if the CPU sleeps. Short messages ([`crate::stream`]) and answers to waits
+//! are sent whole, so that the receiver wakes once. Two other measures gain nothing: answering the wait for a new
+//! resource, which cannot be in use, without the host; and leaving a request in the client's socket until it is
+//! answered, so that the client is not woken when its socket becomes writable. More CPUs do not help either. Where the
+//! rest matters, the translation runs inside the host (`tgsic_virgl_rewrite` of the C library).
 
 use std::io;
 use std::net::Shutdown;
@@ -42,19 +36,19 @@ use crate::traffic::Traffic;
 use crate::urgency::Urgency;
 use crate::vtest::is_header_of_wait;
 
-/// The time for which a host that is not there, or does not listen yet, is waited for. The socket of a starting host
-/// appears a moment before it listens.
+/// The time to wait for a host that does not exist or listen yet. The socket of a starting host appears shortly before
+/// it listens.
 const HOST_APPEARS: Duration = Duration::from_secs(2);
 
-/// Time between two attempts to connect.
+/// The delay between two attempts to connect.
 const RETRY: Duration = Duration::from_millis(3);
 
-/// The time for which the body of an answer is waited for once its header is there. The host sends it right after that;
-/// a host that does not loses this time, and no byte.
+/// The time to wait for the body of an answer after its header. The host sends it immediately; if it does not, this
+/// time is lost, but no data.
 const BODY_FOLLOWS: Duration = Duration::from_millis(5);
 
-/// Connects to the host. As long as it has other clients to take first, the client waits, as it would without us; if
-/// the client goes away, that ends it.
+/// Connects to the host. The client waits while the host is busy accepting other clients, as it would without a proxy.
+/// If the client disconnects, that ends the wait.
 pub fn connect(host: &Path, client: &UnixStream, stopping: &AtomicBool) -> io::Result<UnixStream> {
     let address = SocketAddrUnix::new(host)?;
     let started = Instant::now();
@@ -67,19 +61,19 @@ pub fn connect(host: &Path, client: &UnixStream, stopping: &AtomicBool) -> io::R
                 socket.set_nonblocking(false)?;
                 return Ok(socket);
             }
-            // Its queue is full.
+            // The host's queue is full.
             Err(Errno::AGAIN | Errno::INTR) => {}
             Err(Errno::CONNREFUSED | Errno::NOENT) if started.elapsed() < HOST_APPEARS => {}
             Err(error) => return Err(error.into()),
         }
         if stopping.load(Ordering::Relaxed) {
-            return Err(io::Error::other("the proxy ends"));
+            return Err(io::Error::other("the proxy is shutting down"));
         }
         let mut polled = [PollFd::new(client, PollFlags::empty())];
         let wait = Timespec { tv_sec: 0, tv_nsec: RETRY.as_nanos() as i64 };
         match poll(&mut polled, Some(&wait)) {
             Ok(_) if polled[0].revents().intersects(PollFlags::HUP | PollFlags::ERR) => {
-                return Err(io::Error::other("the client has gone"));
+                return Err(io::Error::other("the client has disconnected"));
             }
             Ok(_) | Err(Errno::INTR) => {}
             Err(error) => return Err(error.into()),
@@ -96,7 +90,7 @@ pub struct Shared<'p> {
     pub urgent: bool,
 }
 
-/// Copies both ways until both sides are done.
+/// Copies in both directions until both sides have finished.
 pub fn serve(client: &UnixStream, host: &UnixStream, filter: &(impl Filter + Sync), shared: &Shared<'_>) {
     let urgency = shared.urgent.then(Urgency::of_current_thread).flatten();
     let mut connection = Connection {
@@ -115,40 +109,40 @@ pub fn serve(client: &UnixStream, host: &UnixStream, filter: &(impl Filter + Syn
         busy: thread_time(),
     };
     if let Err(error) = connection.run() {
-        log::debug!("from the host to the client: {error}");
+        log::debug!("host to client: {error}");
     }
     connection.count();
-    // The host has closed, or the client has gone: either way neither is of use to the other.
+    // The host has closed, or the client has disconnected: in both cases neither side needs its socket any more.
     let _ = client.shutdown(Shutdown::Both);
     let _ = host.shutdown(Shutdown::Both);
 }
 
-/// Both directions, and how far they are.
+/// Both directions and their state.
 struct Connection<'c, F> {
     client: &'c UnixStream,
     host: &'c UnixStream,
     stream: Stream<Timed<'c, F>>,
     to_host: Outgoing<'c>,
     to_client: Outgoing<'c>,
-    /// The direction from the host to the client.
+    /// Buffer for bytes from the host to the client.
     from_host: Vec<u8>,
-    /// Whether more may come from the client.
+    /// Whether the client may still send.
     client_talks: bool,
-    /// Whether more may come from the host.
+    /// Whether the host may still send.
     host_talks: bool,
-    /// Whether the host knows that the client has said all.
+    /// Whether the host has been told that the client has finished.
     host_told: bool,
-    /// Whether it has been said that the stream is passed on unread.
+    /// Whether passing on the stream unread has been logged.
     failed: bool,
     shared: &'c Shared<'c>,
-    /// The traffic that has been counted already.
+    /// The traffic that has already been counted.
     counted: Counts,
-    /// Processor time of the thread up to which it has been counted.
+    /// CPU time of the thread that has already been counted.
     busy: Duration,
 }
 
 impl<F: Filter> Connection<'_, F> {
-    /// Copies until the host has said all and the client has it, or the client takes nothing more.
+    /// Copies until the host has finished and the client has all of it, or the client accepts nothing more.
     fn run(&mut self) -> io::Result<()> {
         while self.host_talks || !self.to_client.is_empty() {
             let (client, host) = self.wait()?;
@@ -167,7 +161,7 @@ impl<F: Filter> Connection<'_, F> {
                 self.take_from_host()?;
             }
             if !self.client_talks && !self.host_told && self.to_host.is_empty() {
-                // The host may still have something to say; it closes when it has seen the end.
+                // The host may still send something; it closes after it has read the end.
                 self.host_told = true;
                 let _ = self.host.shutdown(Shutdown::Write);
             }
@@ -175,18 +169,18 @@ impl<F: Filter> Connection<'_, F> {
         Ok(())
     }
 
-    /// An error on the way to the host ends that way. The other one goes on until it has passed on what the host has
-    /// said.
+    /// Handles the result of sending to the host. An error ends this direction; the other one continues until the
+    /// host's remaining bytes are passed on.
     fn host_takes(&mut self, result: io::Result<()>) {
         if let Err(error) = result {
-            log::debug!("from the client to the host: {error}");
+            log::debug!("client to host: {error}");
             self.client_talks = false;
             self.to_host = Outgoing::to(self.host);
             let _ = self.client.shutdown(Shutdown::Read);
         }
     }
 
-    /// Waits until there is something to do: on the client's socket, on the host's.
+    /// Waits until the client's socket or the host's is ready; returns whether each is.
     fn wait(&mut self) -> io::Result<(bool, bool)> {
         let interest = |receives: bool, sends: bool| {
             let mut flags = PollFlags::empty();
@@ -197,7 +191,7 @@ impl<F: Filter> Connection<'_, F> {
         let client_flags = interest(self.client_talks && self.to_host.is_empty(), !self.to_client.is_empty());
         let host_flags = interest(self.host_talks && self.to_client.is_empty(), !self.to_host.is_empty());
         let mut polled = [PollFd::new(self.client, client_flags), PollFd::new(self.host, host_flags)];
-        // One of which nothing is wanted would be reported all the time once it is closed.
+        // A closed socket without requested events would be reported all the time, so it is not polled.
         let wanted = match (client_flags.is_empty(), host_flags.is_empty()) {
             (true, _) => &mut polled[1..],
             (_, true) => &mut polled[..1],
@@ -221,7 +215,7 @@ impl<F: Filter> Connection<'_, F> {
                 if self.stream.error().is_none()
                     && let Err(error) = self.stream.finish()
                 {
-                    log::debug!("the client went away: {error}");
+                    log::debug!("the client disconnected: {error}");
                 }
                 self.client_talks = false;
                 return Ok(());
@@ -271,7 +265,7 @@ impl<F: Filter> Connection<'_, F> {
             self.to_client.put(&[&self.from_host[..bytes]])?;
         } else {
             traffic.descriptors.add(descriptors.len() as u64);
-            // The kernel ends a receive after the byte that has descriptors, but may put others before it.
+            // The kernel ends a receive after the byte that has descriptors, but may deliver others before it.
             self.to_client.put(&[&self.from_host[..bytes - 1]])?;
             self.to_client.put_with_descriptors(self.from_host[bytes - 1], descriptors)?;
         }
@@ -281,7 +275,7 @@ impl<F: Filter> Connection<'_, F> {
         Ok(())
     }
 
-    /// Whether the host sends something within [`BODY_FOLLOWS`].
+    /// Returns whether the host sends something within [`BODY_FOLLOWS`].
     fn host_has_more(&self) -> io::Result<bool> {
         let wait = Timespec { tv_sec: 0, tv_nsec: BODY_FOLLOWS.as_nanos() as i64 };
         loop {
@@ -292,7 +286,7 @@ impl<F: Filter> Connection<'_, F> {
         }
     }
 
-    /// Adds what has gone through since the last time.
+    /// Counts the traffic since the last call.
     fn count(&mut self) {
         let counts = self.stream.counts();
         self.shared.traffic.add_stream(&counts, &self.counted);
@@ -303,7 +297,7 @@ impl<F: Filter> Connection<'_, F> {
     }
 }
 
-/// A filter whose time is taken. It runs at normal priority.
+/// Measures the time of a filter. The filter runs at normal priority.
 struct Timed<'a, F> {
     filter: &'a F,
     traffic: &'a Traffic,
@@ -313,14 +307,14 @@ struct Timed<'a, F> {
 impl<F: Filter> Filter for Timed<'_, F> {
     fn filter(&self, shader: &ShaderObject<'_>) -> Filtered {
         let started = thread_time();
-        // A panic must not take the connection with it.
+        // A panic must not end the connection.
         let filter = || catch_unwind(AssertUnwindSafe(|| self.filter.filter(shader)));
         let filtered = match &self.urgency {
             Some(urgency) => urgency.without(filter),
             None => filter(),
         };
         let filtered = filtered.unwrap_or_else(|_| {
-            log::error!("the filter panicked, a {} shader stays as it is", shader.stage.name());
+            log::error!("the filter panicked, a {} shader is passed on unchanged", shader.stage.name());
             Filtered::Unchanged
         });
         self.traffic.filtering.add(thread_time().saturating_sub(started).as_nanos() as u64);
@@ -330,7 +324,7 @@ impl<F: Filter> Filter for Timed<'_, F> {
     }
 }
 
-/// Processor time of this thread.
+/// Returns the CPU time of this thread.
 fn thread_time() -> Duration {
     let time = clock_gettime(ClockId::ThreadCPUTime);
     Duration::new(time.tv_sec as u64, time.tv_nsec as u32)

@@ -2,13 +2,13 @@
 
 use thiserror::Error;
 
-/// A stream that is not what a client may send.
+/// An error in the stream of a client.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
 #[error("byte {offset}, message {message}: {kind}")]
 pub struct StreamError {
-    /// Bytes of the stream before what is wrong.
+    /// Bytes of the stream before the error.
     pub offset: u64,
-    /// Id of the message; 0 where there is none yet.
+    /// Id of the message; 0 outside of messages.
     pub message: u32,
     /// The error.
     pub kind: ErrorKind,
@@ -17,17 +17,17 @@ pub struct StreamError {
 /// An error in a stream.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
 pub enum ErrorKind {
-    /// No such message.
+    /// An unknown message.
     #[error("there is no message {0}")]
     UnknownMessage(u32),
     /// The stream ends within a message.
     #[error("the stream ends {missing} bytes before the end of the message")]
     Truncated {
-        /// Bytes that are missing, as far as is known.
+        /// Number of missing bytes, at least.
         missing: u64,
     },
     /// A SUBMIT_CMD longer than [`MAX_SUBMIT_BYTES`](crate::limits::MAX_SUBMIT_BYTES).
-    #[error("a buffer of {bytes} bytes of commands is too long")]
+    #[error("a command buffer of {bytes} bytes is too long")]
     SubmitTooLong {
         /// Its length.
         bytes: u64,
@@ -45,12 +45,12 @@ pub enum CommandError {
     Overlong {
         /// The header.
         command: u32,
-        /// Words of payload by the header.
+        /// Words of payload according to the header.
         words: u32,
         /// Words left in the buffer.
         left: u32,
     },
-    /// A command shorter than what it has to say.
+    /// A command shorter than its contents.
     #[error("command {command:#010x} has {words} words, {needed} are needed")]
     TooShort {
         /// The header.
@@ -60,10 +60,10 @@ pub enum CommandError {
         /// Words it needs.
         needed: u32,
     },
-    /// No such stage.
+    /// An unknown stage.
     #[error("there is no shader stage {0}")]
     UnknownStage(u32),
-    /// More stream outputs than there can be.
+    /// More stream outputs than the host supports.
     #[error("{0} stream outputs are too many")]
     StreamOutputs(u32),
     /// A text of no bytes.
@@ -72,36 +72,36 @@ pub enum CommandError {
         /// The shader.
         handle: u32,
     },
-    /// A shader begins while another of the stage is unfinished.
+    /// A shader begins while another of the same stage is incomplete.
     #[error("shader {handle} begins while {unfinished} of the same stage is unfinished")]
     StillUnfinished {
         /// The one that begins.
         handle: u32,
-        /// The other.
+        /// The incomplete shader.
         unfinished: u32,
     },
-    /// A part of a shader that is not being sent.
-    #[error("a part of shader {handle} comes, which is not unfinished")]
+    /// A continuation of a shader that is not incomplete.
+    #[error("a part of shader {handle} comes after its end")]
     NotUnfinished {
         /// The shader.
         handle: u32,
     },
-    /// A part that does not begin at the end of the text so far.
+    /// A continuation that does not begin at the end of the text so far.
     #[error("a part of shader {handle} is for byte {offset}, {stored} bytes are there")]
     WrongOffset {
         /// The shader.
         handle: u32,
-        /// Where the part is meant to be.
+        /// Offset of the part.
         offset: u32,
-        /// Bytes there.
+        /// Bytes received so far.
         stored: u32,
     },
-    /// More text than the first part said.
+    /// More text than the first part announced.
     #[error("shader {handle} has {words} words of text, {length} bytes were announced")]
     TooMuchText {
         /// The shader.
         handle: u32,
-        /// Words that came.
+        /// Words received.
         words: u32,
         /// Bytes announced.
         length: u32,
@@ -112,13 +112,13 @@ pub enum CommandError {
         /// The shader.
         handle: u32,
     },
-    /// An object that is unfinished is used.
+    /// An incomplete shader is used.
     #[error("shader {handle} is used before its text is complete")]
     UsedUnfinished {
         /// The shader.
         handle: u32,
     },
-    /// More unfinished text than [`MAX_HELD_BYTES`](crate::limits::MAX_HELD_BYTES).
+    /// More incomplete text than [`MAX_HELD_BYTES`](crate::limits::MAX_HELD_BYTES).
     #[error("there is too much unfinished text")]
     TooMuchHeld,
     /// More sub-contexts than [`MAX_SUB_CONTEXTS`](crate::limits::MAX_SUB_CONTEXTS).

@@ -1,30 +1,31 @@
-//! Shaders on their way from a virgl guest driver to a virgl host: read on the vtest socket, or in the buffers that the
-//! host itself submits, shown to a filter, replaced.
+//! Reads and replaces the shaders that a virgl guest driver sends to a virgl host: on the vtest socket, or in the
+//! command buffers that the host itself submits.
 //!
-//! The crate knows the wire and no shaders: a [`Filter`] gets the text of each and answers with another, or leaves it.
-//! Everything else passes through as it came.
+//! The crate interprets the wire format but not the shaders: a [`Filter`] receives the text of each and returns another
+//! text or leaves it unchanged. Everything else is passed through unchanged.
 //!
-//! | here | holds |
+//! | module | contents |
 //! |---|---|
-//! | [`vtest`] | messages on the socket: how long each is |
+//! | [`vtest`] | messages on the socket, and their lengths |
 //! | [`commands`] | commands in the body of SUBMIT_CMD, sub-contexts |
 //! | [`shader`] | the packets that carry a shader, decoded and encoded |
-//! | [`rewrite`] | buffers of commands with their shaders replaced |
-//! | [`cache`] | translations of texts that come again |
+//! | [`rewrite`] | command buffers with their shaders replaced |
+//! | [`cache`] | translations of texts that occur again |
 //! | [`stream`] | the bytes of a client, in pieces of any size |
 //! | [`proxy`] | sockets: clients, their connections to the host, descriptors |
 //! | [`limits`] | every limit, with its reason |
 //!
-//! # What is kept
+//! # Preserved properties
 //!
-//! Stream outputs and the size of shared memory stay as they are; the number of tokens that the host makes room for
-//! grows with the text. A filter must not renumber OUT registers where there are stream outputs: those name them.
+//! Stream outputs and the size of shared memory are preserved; the number of tokens for which the host allocates memory
+//! grows with the text. With stream outputs, a filter must not renumber OUT registers, because stream outputs refer to
+//! them by number.
 //!
-//! # Streams that are wrong
+//! # Malformed streams
 //!
-//! Commands that the host would refuse are not judged here. They are logged, what is held back goes out as it came, and
-//! the rest of the stream is passed on unread: a client sees the same errors as without us. Memory stays bounded
-//! whatever comes ([`limits`]).
+//! Errors are not handled here but left to the host. They are logged, held packets are sent unchanged, and the rest of
+//! the stream is passed on unread: a client sees the same errors as without a proxy. Memory is bounded for any input
+//! ([`limits`]).
 //!
 //! ```
 //! use tgsi_virgl::shader::{Filtered, ShaderObject};

@@ -1,5 +1,5 @@
-//! A listening socket with a file: the file appears when somebody listens, takes the place of one that nobody listens
-//! on, and goes away at the end.
+//! A listening socket with a file. The file appears when the socket listens, replaces the file of a socket without a
+//! listener, and is removed at the end.
 
 use std::fs;
 use std::io;
@@ -7,7 +7,7 @@ use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 
-/// The number of times that the path is tried when others come and go there at the same time.
+/// Maximum number of attempts if other processes create and remove the file at the same time.
 const ATTEMPTS: u32 = 20;
 
 /// A listening socket.
@@ -20,10 +20,10 @@ pub struct Listener {
 }
 
 impl Listener {
-    /// Listens. That somebody else does, or that there is a file that is no socket, is an error.
+    /// Listens on a path. A socket with another listener, or a file that is not a socket, is an error.
     pub fn bind(path: &Path) -> io::Result<Listener> {
-        // Bound under another name first: whoever sees the file can connect at once, and two that start at the same
-        // time do not take it from each other.
+        // Binds under another name first, so that clients can connect as soon as the file is visible, and two processes
+        // that start at the same time do not replace each other's socket.
         let mut name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?.to_owned();
         name.push(format!(".{}", std::process::id()));
         let beside = path.with_file_name(name);
@@ -37,18 +37,18 @@ impl Listener {
         Ok(Listener { socket, path: path.to_owned(), file: linked? })
     }
 
-    /// The socket.
+    /// Returns the socket.
     pub fn socket(&self) -> &UnixListener {
         &self.socket
     }
 
-    /// Device and inode of its file.
+    /// Returns device and inode of its file.
     pub fn file(&self) -> (u64, u64) {
         self.file
     }
 }
 
-/// Gives the socket its name. One that nobody listens on makes room.
+/// Gives the socket its name, replacing a socket without a listener.
 fn link(beside: &Path, path: &Path) -> io::Result<()> {
     let mut attempts = 0;
     loop {
@@ -58,41 +58,42 @@ fn link(beside: &Path, path: &Path) -> io::Result<()> {
             linked => return linked,
         }
         match remove_stale(path) {
-            Ok(()) => log::info!("{} was left by somebody who no longer listens", path.display()),
-            // Somebody else was faster.
+            Ok(()) => log::info!("replacing {}, which has no listener", path.display()),
+            // Another process was faster.
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(error) => return Err(error),
         }
     }
 }
 
-/// Removes the file of a socket that nobody listens on. That somebody does, or that it is no socket, is an error.
+/// Removes the file of a socket without a listener. A socket with a listener, or a file that is not a socket, is an
+/// error.
 pub fn remove_stale(path: &Path) -> io::Result<()> {
     check_stale(path)?;
-    // Another may have taken the place since, and its file must stay: what is removed is looked at again when nobody
-    // else can find it any more.
+    // Another process may have replaced the file since, and its file must stay: renames the file first and checks again
+    // when other processes can no longer find it.
     let mut name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?.to_owned();
     name.push(format!(".{}.stale", std::process::id()));
     let aside = path.with_file_name(name);
     fs::rename(path, &aside)?;
     let stale = check_stale(&aside);
     if stale.is_err() {
-        // If the place has been taken once more, the one who takes it last has it.
+        // If the path has been replaced once more, that last file stays.
         let _ = fs::hard_link(&aside, path);
     }
     fs::remove_file(&aside)?;
     stale
 }
 
-/// That a file is a socket on which nobody listens.
+/// Checks that a file is a socket without a listener.
 fn check_stale(path: &Path) -> io::Result<()> {
     if !fs::symlink_metadata(path)?.file_type().is_socket() {
-        return Err(io::Error::new(io::ErrorKind::AlreadyExists, "there is a file that is no socket"));
+        return Err(io::Error::new(io::ErrorKind::AlreadyExists, "the file exists and is not a socket"));
     }
     match UnixStream::connect(path) {
         Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => Ok(()),
         Err(error) => Err(error),
-        Ok(_) => Err(io::Error::new(io::ErrorKind::AddrInUse, "somebody listens there already")),
+        Ok(_) => Err(io::Error::new(io::ErrorKind::AddrInUse, "another process is listening there")),
     }
 }
 
@@ -115,8 +116,8 @@ mod tests {
         let path = folder.path().join("socket");
         let listener = Listener::bind(&path).expect("bound");
         assert_eq!(fs::read_dir(folder.path()).expect("a folder").count(), 1);
-        UnixStream::connect(&path).expect("somebody listens");
-        let refused = Listener::bind(&path).expect_err("somebody listens");
+        UnixStream::connect(&path).expect("a listener");
+        let refused = Listener::bind(&path).expect_err("another listener");
         assert_eq!(refused.kind(), io::ErrorKind::AddrInUse);
         assert_eq!(fs::read_dir(folder.path()).expect("a folder").count(), 1);
         drop(listener);
@@ -130,7 +131,7 @@ mod tests {
         drop(UnixListener::bind(&path).expect("bound"));
         assert!(path.exists());
         let listener = Listener::bind(&path).expect("bound");
-        UnixStream::connect(&path).expect("somebody listens");
+        UnixStream::connect(&path).expect("a listener");
         drop(listener);
         assert!(!path.exists());
     }
@@ -145,7 +146,7 @@ mod tests {
         UnixStream::connect(&path).expect("still there");
         drop(listener);
         drop(UnixListener::bind(&path).expect("bound"));
-        remove_stale(&path).expect("nobody listens");
+        remove_stale(&path).expect("no listener");
         assert_eq!(fs::read_dir(folder.path()).expect("a folder").count(), 0);
     }
 

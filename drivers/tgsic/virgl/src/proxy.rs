@@ -1,6 +1,6 @@
-//! The proxy: listens, and serves every client on a thread of its own.
+//! The proxy: listens, and serves every client on its own thread.
 //!
-//! The thread of a client is named `client-<number>`, and what is logged about a client is logged on its thread.
+//! The thread of a client is named `client-<number>`, and messages about a client are logged on its thread.
 
 use std::collections::HashMap;
 use std::io;
@@ -25,7 +25,7 @@ use crate::listener::Listener;
 use crate::shader::Filter;
 use crate::traffic::Traffic;
 
-/// Stack of a connection's thread. Filters may compile on it.
+/// Stack size of a connection's thread. Filters may compile on it.
 const STACK_BYTES: usize = 16 << 20;
 
 /// An error that ends the proxy, or keeps it from starting.
@@ -45,7 +45,7 @@ pub enum ProxyError {
         /// The path of the host's socket.
         path: PathBuf,
     },
-    /// No client can be waited for.
+    /// Waiting for clients failed.
     #[error("cannot wait for clients: {0}")]
     Wait(io::Error),
 }
@@ -60,7 +60,7 @@ pub struct Proxy {
     low_latency: bool,
 }
 
-/// The sockets of connections that last, so that they can be ended from outside.
+/// The sockets of open connections, for ending them from outside.
 #[derive(Default)]
 struct Connections(Mutex<HashMap<u64, [UnixStream; 2]>>);
 
@@ -69,7 +69,7 @@ impl Connections {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Ends all.
+    /// Ends all connections.
     fn shut_down(&self) {
         for socket in self.lock().values().flatten() {
             let _ = socket.shutdown(Shutdown::Both);
@@ -78,14 +78,14 @@ impl Connections {
 }
 
 impl Proxy {
-    /// Listens on one socket for clients of the host on another. The host need not be there yet.
+    /// Listens on one socket for clients of the host on another. The host need not exist yet.
     pub fn bind(listen: &Path, host: &Path) -> Result<Proxy, ProxyError> {
         let listener = Listener::bind(listen).and_then(|listener| {
             listener.socket().set_nonblocking(true)?;
             Ok(listener)
         });
         let listener = listener.map_err(|error| ProxyError::Listen { path: listen.to_owned(), error })?;
-        // However the path is written, and through whatever links it leads.
+        // Compares the files, so that other spellings and links are detected.
         if std::fs::metadata(host).is_ok_and(|found| (found.dev(), found.ino()) == listener.file()) {
             return Err(ProxyError::Itself { path: host.to_owned() });
         }
@@ -102,7 +102,7 @@ impl Proxy {
         Proxy { low_latency, ..self }
     }
 
-    /// The traffic.
+    /// Returns the traffic.
     pub fn traffic(&self) -> &Traffic {
         &self.traffic
     }
@@ -112,14 +112,14 @@ impl Proxy {
         self.traffic
     }
 
-    /// Serves clients, whose shaders a filter sees, until `stop` can be read, or as many clients as wanted have come
-    /// and gone. All connections have ended then.
+    /// Serves clients with a filter for their shaders, until `stop` becomes readable, or `clients` clients have
+    /// connected and disconnected. All connections have ended on return.
     pub fn run(&self, filter: &(impl Filter + Sync), stop: impl AsFd, clients: Option<u64>) -> Result<(), ProxyError> {
         let stopping = AtomicBool::new(false);
         let connections = Connections::default();
         let (gone, has_gone) = UnixStream::pair().map_err(ProxyError::Wait)?;
-        // That something lies there is all that counts: when it is full nobody has to add to it, and as long as clients
-        // are taken nobody reads it.
+        // A byte in this socket only means that a connection ended: if it is full, no more bytes are needed, and while
+        // clients are accepted, they are not read.
         for end in [&gone, &has_gone] {
             end.set_nonblocking(true).map_err(ProxyError::Wait)?;
         }
@@ -136,10 +136,10 @@ impl Proxy {
                 });
                 if let Err(error) = spawned {
                     active.fetch_sub(1, Ordering::Relaxed);
-                    log::error!("no thread for client {number}: {error}");
+                    log::error!("cannot start a thread for client {number}: {error}");
                 }
             });
-            // Without a wish for an end there is nothing to wait for after the last client but the stop.
+            // If the number of clients is unlimited, only `stop` can end the proxy.
             let result = result.and_then(|stopped| match stopped {
                 true => Ok(()),
                 false => wait_for_all(&stop, &has_gone, &active),
@@ -150,7 +150,7 @@ impl Proxy {
         })
     }
 
-    /// Takes clients; true if it was stopped, false if all that were wanted have come.
+    /// Accepts clients. Returns true if it was stopped, false if the maximum number of clients has connected.
     fn accept(
         &self,
         stop: &impl AsFd,
@@ -174,15 +174,15 @@ impl Proxy {
                 Ok((client, _)) => {
                     number += 1;
                     if active.load(Ordering::Relaxed) >= MAX_CLIENTS {
-                        log::warn!("client {number} is one too many");
+                        log::warn!("too many clients, client {number} is rejected");
                         continue;
                     }
                     start(number, client);
                 }
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
                 Err(error) => {
-                    // One that went away before it was taken, or a lack of descriptors, which passes when clients go.
-                    log::warn!("a client could not be taken: {error}");
+                    // The client disconnected before it was accepted, or descriptors ran out, which may be temporary.
+                    log::warn!("cannot accept a client: {error}");
                     thread::sleep(Duration::from_millis(10));
                 }
             }
@@ -190,7 +190,7 @@ impl Proxy {
         Ok(false)
     }
 
-    /// Serves a client until it is gone.
+    /// Serves a client until it disconnects.
     fn client(
         &self,
         number: u64,
@@ -205,12 +205,12 @@ impl Proxy {
             Ok(pair) => pair,
             Err(error) => {
                 self.traffic.unconnected.add(1);
-                log::warn!("no connection to {}: {error}", self.host.display());
+                log::warn!("cannot connect to {}: {error}", self.host.display());
                 return;
             }
         };
         connections.lock().insert(number, copies);
-        // Whoever ends all connections either sees this one or has been seen here.
+        // The thread that ends all connections has either seen this one or set `stopping` before.
         if !stopping.load(Ordering::Relaxed) {
             log::debug!("connected");
             self.traffic.clients.add(1);
@@ -225,7 +225,7 @@ impl Proxy {
     }
 }
 
-/// Waits until no client is left, or for the stop.
+/// Waits until no client is left, or for `stop`.
 fn wait_for_all(stop: &impl AsFd, gone: &UnixStream, active: &AtomicUsize) -> Result<(), ProxyError> {
     let mut buffer = [0; 64];
     while active.load(Ordering::Relaxed) > 0 {

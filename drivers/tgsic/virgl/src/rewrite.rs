@@ -1,11 +1,11 @@
-//! The shaders of a connection, replaced in its buffers of commands.
+//! Replaces the shaders of a connection in its command buffers.
 //!
-//! A shader that comes in several packets is held until its text is whole; nothing can use it before. Its packets are
-//! taken out of the buffers that they came in, and the shader is put where the last of them was, as it came if the
-//! filter left it unchanged. All other commands stay where they are. A buffer in which nothing changes is not copied.
+//! A shader that comes in several packets is held until its text is complete; nothing can use it earlier. Its packets
+//! are taken out of their buffers, and the shader is written in place of the last of them: unchanged if the filter left
+//! it so. All other commands stay in place. A buffer without changes is not copied.
 //!
-//! A command that the host would refuse ends all this: what is held goes out as it came, then the rest, unread. The
-//! host then says what it would have said without us.
+//! A command that the host would reject ends this: the held packets are written unchanged, then the rest, unread. The
+//! host then reports the same error as without a proxy.
 
 use std::collections::BTreeMap;
 
@@ -14,15 +14,15 @@ use crate::error::CommandError;
 use crate::limits::{MAX_HELD_BYTES, MAX_TEXT_BYTES};
 use crate::shader::{Filter, Filtered, Head, Packet, Part, SHADER_COMMAND, ShaderObject, Stage};
 
-/// A shader whose text is not whole yet.
+/// A shader with an incomplete text.
 #[derive(Clone, Debug)]
 struct Unfinished {
     handle: u32,
     /// Bytes of the text with its NUL.
     length: u32,
-    /// Bytes that came, whole words.
+    /// Bytes received, in whole words.
     stored: u32,
-    /// The text held back; `None` if it is too long to hold and is passed on as it comes.
+    /// The text held back; `None` if it is too long to hold and is passed on as it arrives.
     held: Option<Held>,
 }
 
@@ -30,12 +30,12 @@ struct Unfinished {
 struct Held {
     head: Head,
     text: Vec<u8>,
-    /// The packets as they came.
+    /// The original packets.
     packets: Vec<u8>,
 }
 
 impl Held {
-    /// Bytes taken.
+    /// Returns the memory that is used.
     fn bytes(&self) -> usize {
         self.text.len() + self.packets.len()
     }
@@ -55,12 +55,12 @@ pub struct Rewritten {
 pub struct Rewriter<F> {
     filter: F,
     contexts: SubContexts,
-    /// At most one for a sub-context and stage.
+    /// At most one for each sub-context and stage.
     unfinished: BTreeMap<(u32, Stage), Unfinished>,
     held_bytes: usize,
 }
 
-/// A buffer on its way: what was read of it, and what is written once something differs.
+/// A buffer being rewritten: the input, and the output once they differ.
 struct Buffer<'a> {
     input: &'a [u8],
     out: Option<Vec<u8>>,
@@ -72,7 +72,7 @@ impl Buffer<'_> {
         self.out.get_or_insert_with(|| self.input[..start].to_vec())
     }
 
-    /// Keeps a part as it is.
+    /// Copies a part unchanged.
     fn keep(&mut self, start: usize, end: usize) {
         if let Some(out) = &mut self.out {
             out.extend_from_slice(&self.input[start..end]);
@@ -81,12 +81,12 @@ impl Buffer<'_> {
 }
 
 impl<F: Filter> Rewriter<F> {
-    /// One that gives shaders to a filter.
+    /// Creates a rewriter with a filter.
     pub fn new(filter: F) -> Rewriter<F> {
         Rewriter { filter, contexts: SubContexts::default(), unfinished: BTreeMap::new(), held_bytes: 0 }
     }
 
-    /// The filter.
+    /// Returns the filter.
     pub fn filter(&self) -> &F {
         &self.filter
     }
@@ -115,12 +115,12 @@ impl<F: Filter> Rewriter<F> {
         Rewritten { commands: buffer.out, error }
     }
 
-    /// Whether there are packets that have not gone out.
+    /// Returns whether there are packets that have not been written.
     pub fn is_holding(&self) -> bool {
         self.held_bytes > 0
     }
 
-    /// Writes all packets that are held, as they came.
+    /// Writes all held packets unchanged.
     pub fn release_all(&mut self, out: &mut Vec<u8>) {
         let current = self.contexts.current();
         let mut last = current;
@@ -138,7 +138,7 @@ impl<F: Filter> Rewriter<F> {
         self.held_bytes = 0;
     }
 
-    /// Takes a command. On an error nothing has been written of it, and nothing of what is held has changed.
+    /// Handles a command. On an error, nothing of it has been written, and the held packets are unchanged.
     fn command(&mut self, command: &Command<'_>, buffer: &mut Buffer<'_>) -> Result<(), CommandError> {
         match command.number() {
             number::CREATE_OBJECT if command.header & 0xffff == SHADER_COMMAND => return self.shader(command, buffer),
@@ -146,7 +146,7 @@ impl<F: Filter> Rewriter<F> {
             number::BIND_OBJECT if command.object() == SHADER => self.check_use(command)?,
             number::SET_SUB_CTX | number::CREATE_SUB_CTX => self.contexts.follow(command)?,
             number::DESTROY_SUB_CTX => {
-                // The host frees what is unfinished there.
+                // The host frees incomplete shaders of the sub-context.
                 self.contexts.follow(command)?;
                 let id = command.word(0);
                 if id != 0 {
@@ -161,11 +161,11 @@ impl<F: Filter> Rewriter<F> {
         Ok(())
     }
 
-    /// An object that is used must not be unfinished.
+    /// Checks that an object in use is not incomplete.
     fn check_use(&self, command: &Command<'_>) -> Result<(), CommandError> {
         let (context, handle) = (self.contexts.current(), command.word(0));
         let is_unfinished = |stage| self.unfinished.get(&(context, stage)).is_some_and(|u| u.handle == handle);
-        // Nearly always there is nothing unfinished at all.
+        // There is rarely an incomplete shader.
         if !self.unfinished.is_empty() && handle != 0 && Stage::ALL.into_iter().any(is_unfinished) {
             return Err(CommandError::UsedUnfinished { handle });
         }
@@ -243,7 +243,7 @@ impl<F: Filter> Rewriter<F> {
         }
     }
 
-    /// Takes a packet out of a buffer, or leaves it in.
+    /// Takes a packet out of a buffer, or keeps it.
     fn hold_or_keep(&self, hold: bool, command: &Command<'_>, buffer: &mut Buffer<'_>) {
         if hold {
             buffer.from(command.start);
@@ -252,7 +252,7 @@ impl<F: Filter> Rewriter<F> {
         }
     }
 
-    /// A shader in a single packet.
+    /// Handles a shader in a single packet.
     fn whole(
         &mut self,
         packet: &Packet<'_>,
@@ -268,7 +268,7 @@ impl<F: Filter> Rewriter<F> {
         Ok(())
     }
 
-    /// The last packet of a shader.
+    /// Handles the last packet of a shader.
     fn last_part(
         &mut self,
         key: (u32, Stage),
@@ -276,7 +276,7 @@ impl<F: Filter> Rewriter<F> {
         command: &Command<'_>,
         buffer: &mut Buffer<'_>,
     ) -> Result<(), CommandError> {
-        // Without its NUL it is refused, and what is held stays to be released.
+        // A packet without NUL is an error, and the held packets must stay to be released.
         text_of(packet.handle, &packet.text[packet.text.len().saturating_sub(4)..])?;
         let Some(Unfinished { held: Some(mut held), .. }) = self.take(key) else {
             buffer.keep(command.start, command.end);
@@ -295,12 +295,12 @@ impl<F: Filter> Rewriter<F> {
         Ok(())
     }
 
-    /// The text that takes the place of another.
+    /// Returns the filter's replacement for a text, if any.
     fn filtered(&self, head: &Head, text: &[u8]) -> Option<Vec<u8>> {
         match self.filter.filter(&ShaderObject::new(head, text)) {
             Filtered::Unchanged => None,
             Filtered::Changed(new) if new.contains(&0) || new.len() >= MAX_TEXT_BYTES => {
-                log::warn!("a new text of {} bytes cannot be sent, the shader stays as it is", new.len());
+                log::warn!("a new text of {} bytes cannot be sent, the shader is passed on unchanged", new.len());
                 None
             }
             Filtered::Changed(new) => Some(new),
@@ -308,7 +308,7 @@ impl<F: Filter> Rewriter<F> {
     }
 }
 
-/// The text before its NUL, which must be in the last word.
+/// Returns the text before its NUL, which must be in the last word.
 fn text_of(handle: u32, words: &[u8]) -> Result<&[u8], CommandError> {
     let last = words.len().saturating_sub(4);
     if !words[last..].contains(&0) {

@@ -1,9 +1,9 @@
 //! Shaders on the wire: CREATE_OBJECT packets, decoded and encoded.
 //!
-//! A shader comes in one packet or several. Each names the handle, the stage, a length (of the whole text in bytes with
-//! its NUL, in the first packet) or the offset that it continues at, and the number of tokens the host is to make room
-//! for. The first packet of a shader that is not for compute may have stream outputs before the text, a compute shader
-//! has the bytes of shared memory in every packet.
+//! A shader comes in one packet or several. Each has the handle, the stage, a length (in the first packet, that of the
+//! whole text in bytes with its NUL) or the offset at which it continues, and the number of tokens for which the host
+//! allocates memory. The first packet may have stream outputs before the text, except for compute shaders, which have
+//! the size of shared memory in every packet.
 
 use crate::commands::{Command, SHADER, header, number, put_words};
 use crate::error::CommandError;
@@ -40,18 +40,18 @@ impl Stage {
     pub const ALL: [Stage; 6] =
         [Stage::Vertex, Stage::Fragment, Stage::Geometry, Stage::TessControl, Stage::TessEvaluation, Stage::Compute];
 
-    /// The stage of a number.
+    /// Returns the stage with a number.
     pub fn of_number(number: u32) -> Result<Stage, CommandError> {
         Stage::ALL.get(number as usize).copied().ok_or(CommandError::UnknownStage(number))
     }
 
-    /// The word that TGSI text of the stage begins with.
+    /// Returns the word that TGSI text of the stage begins with.
     pub fn name(self) -> &'static str {
         ["VERT", "FRAG", "GEOM", "TESS_CTRL", "TESS_EVAL", "COMP"][self as usize]
     }
 }
 
-/// A packet, decoded.
+/// A decoded packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Packet<'a> {
     /// The object.
@@ -60,27 +60,27 @@ pub struct Packet<'a> {
     pub stage: Stage,
     /// The kind of this part of the text.
     pub part: Part,
-    /// Tokens that the host makes room for.
+    /// Tokens for which the host allocates memory.
     pub tokens: u32,
     /// Stream outputs, or bytes of shared memory.
     pub extra: u32,
-    /// The words of the stream outputs: four strides, two words an output.
+    /// The words of the stream outputs: four strides, two words for each output.
     pub stream_outputs: &'a [u8],
-    /// Text, whole words.
+    /// Text, in whole words.
     pub text: &'a [u8],
 }
 
 /// The kind of a part of a text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Part {
-    /// The first, of a text of that many bytes with its NUL.
+    /// The first part, of a text of this many bytes with its NUL.
     First(u32),
-    /// The one from that byte on.
+    /// A continuation from this byte on.
     From(u32),
 }
 
 impl<'a> Packet<'a> {
-    /// The packet in a command whose header has [`SHADER_COMMAND`] in its low half.
+    /// Decodes the packet in a command that has [`SHADER_COMMAND`] in the low half of its header.
     pub fn decode(command: &Command<'a>) -> Result<Packet<'a>, CommandError> {
         command.need(HEAD_WORDS)?;
         let [handle, stage, position, tokens, extra] = std::array::from_fn(|i| command.word(i));
@@ -102,14 +102,14 @@ impl<'a> Packet<'a> {
     }
 }
 
-/// The fields of a shader object besides its text. They stay when the text changes.
+/// The fields of a shader object besides its text. They are kept when the text changes.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Head {
     /// The object.
     pub handle: u32,
     /// The stage.
     pub stage: Stage,
-    /// Tokens that the host makes room for.
+    /// Tokens for which the host allocates memory.
     pub tokens: u32,
     /// Stream outputs, or bytes of shared memory.
     pub extra: u32,
@@ -118,7 +118,7 @@ pub struct Head {
 }
 
 impl Head {
-    /// That of a first packet.
+    /// Returns the head of a first packet.
     pub fn of(packet: &Packet<'_>) -> Head {
         Head {
             handle: packet.handle,
@@ -134,10 +134,10 @@ impl Head {
         self.put_split(out, text, MAX_PACKET_WORDS);
     }
 
-    /// The same with no more than `max_words` words a packet, which must hold the head and a word of text.
+    /// The same with at most `max_words` words per packet, which must hold the head and a word of text.
     fn put_split(&self, out: &mut Vec<u8>, text: &[u8], max_words: usize) {
         let length = text.len() + 1;
-        // No token takes fewer than two characters.
+        // A token has at least two characters.
         let tokens = self.tokens.max((length / 2 + 16) as u32);
         out.reserve(
             length.next_multiple_of(4)
@@ -153,7 +153,7 @@ impl Head {
             let text_words = (end - done).div_ceil(4);
             let words = HEAD_WORDS + outputs.len() / 4 + text_words;
             let position = if first { length as u32 } else { done as u32 | CONTINUES };
-            // Stream outputs are said once, shared memory in every packet.
+            // Stream outputs are only in the first packet, the size of shared memory is in every packet.
             let extra = if first || self.stage == Stage::Compute { self.extra } else { 0 };
             put_words(
                 out,
@@ -168,28 +168,28 @@ impl Head {
             );
             out.extend_from_slice(outputs);
             out.extend_from_slice(&text[done..end.min(text.len())]);
-            // The NUL, and what the last word lacks.
+            // Adds the NUL and pads the last word.
             out.resize(out.len() + done + text_words * 4 - end.min(text.len()), 0);
             done = end;
         }
     }
 }
 
-/// A whole shader, as the filter sees it.
+/// A complete shader, as seen by the filter.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ShaderObject<'a> {
     /// The stage.
     pub stage: Stage,
     /// The text, without NUL.
     pub text: &'a [u8],
-    /// Number of stream outputs. They name OUT registers of the text by number.
+    /// Number of stream outputs. They refer to OUT registers of the text by number.
     pub stream_outputs: u32,
-    /// Bytes of shared memory, of a compute shader.
+    /// Size of shared memory in bytes, for compute shaders.
     pub shared_bytes: u32,
 }
 
 impl<'a> ShaderObject<'a> {
-    /// The shader of a head and a text.
+    /// Combines a head and a text.
     pub fn new(head: &Head, text: &'a [u8]) -> ShaderObject<'a> {
         let (stream_outputs, shared_bytes) = match head.stage {
             Stage::Compute => (0, head.extra),
@@ -202,16 +202,16 @@ impl<'a> ShaderObject<'a> {
 /// The result of a filter.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Filtered {
-    /// It is passed on as it came.
+    /// The shader is passed on unchanged.
     Unchanged,
-    /// This text takes its place. One that has a NUL or is longer than
-    /// [`MAX_TEXT_BYTES`](crate::limits::MAX_TEXT_BYTES) does not.
+    /// The shader gets this text, unless it has a NUL or is longer than
+    /// [`MAX_TEXT_BYTES`](crate::limits::MAX_TEXT_BYTES).
     Changed(Vec<u8>),
 }
 
-/// A filter that sees every shader.
+/// A filter for shaders.
 pub trait Filter {
-    /// Looks at a shader. On a connection, a panic leaves the shader as it is.
+    /// Filters a shader. If it panics on a connection, the shader is passed on unchanged.
     fn filter(&self, shader: &ShaderObject<'_>) -> Filtered;
 }
 
@@ -232,7 +232,7 @@ mod tests {
         Head { handle: 9, stage, tokens: 300, extra, stream_outputs }
     }
 
-    /// Puts the text of packets together, checking each against the head.
+    /// Joins the text of packets, checking each against the head.
     fn decoded(bytes: &[u8], head: &Head, max_words: usize) -> Vec<u8> {
         let mut text = Vec::new();
         let mut length = 0;
@@ -312,6 +312,6 @@ mod tests {
         );
         assert_eq!(decode(&[1, 0, 4, 10, 1, 0, 0, 0, 0, 0, 0, 0]), Ok(4));
         assert_eq!(decode(&[1, 5, 4, 10, 65, 0]), Ok(4), "shared memory");
-        assert_eq!(decode(&[1, 0, 4 | CONTINUES, 10, 65, 0]), Ok(4), "nothing is said of outputs here");
+        assert_eq!(decode(&[1, 0, 4 | CONTINUES, 10, 65, 0]), Ok(4), "continuations have no outputs");
     }
 }

@@ -1,5 +1,4 @@
-//! Socket I/O of the proxy: receives and sends bytes and descriptors without losing one of them, and without
-//! waiting.
+//! Socket I/O of the proxy: receives and sends bytes and descriptors without losing any, and without blocking.
 
 use std::io::{self, IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;
@@ -19,17 +18,17 @@ use crate::stream::Sink;
 /// The result of a receive.
 #[derive(Debug)]
 pub enum Received {
-    /// Nothing yet.
+    /// Nothing has arrived yet.
     Nothing,
-    /// The other side has gone.
+    /// The other side has closed.
     End,
-    /// That many bytes, and the descriptors that came with the last one of them.
+    /// This many bytes, and the descriptors that came with the last one of them.
     Bytes(usize, Vec<OwnedFd>),
 }
 
-/// Receives what is there.
+/// Receives the available bytes.
 ///
-/// Every receive has room for descriptors: the kernel drops those for which there is none, and tells nobody.
+/// Every receive has a buffer for descriptors, because the kernel silently drops descriptors without one.
 pub fn receive(socket: &UnixStream, buffer: &mut [u8]) -> io::Result<Received> {
     let mut space = [MaybeUninit::uninit(); cmsg_space!(ScmRights(MAX_DESCRIPTORS))];
     let flags = RecvFlags::CMSG_CLOEXEC | RecvFlags::DONTWAIT;
@@ -38,7 +37,7 @@ pub fn receive(socket: &UnixStream, buffer: &mut [u8]) -> io::Result<Received> {
         let received = match recvmsg(socket, &mut [IoSliceMut::new(buffer)], &mut control, flags) {
             Err(Errno::INTR) => continue,
             Err(Errno::AGAIN) => return Ok(Received::Nothing),
-            // What was not read before the other side went away is lost, and so is the other side.
+            // Unread bytes are lost with the connection.
             Err(Errno::CONNRESET) => return Ok(Received::End),
             received => received?,
         };
@@ -52,7 +51,7 @@ pub fn receive(socket: &UnixStream, buffer: &mut [u8]) -> io::Result<Received> {
     }
 }
 
-/// Sends as much as the socket takes: how many bytes that was.
+/// Sends as much as the socket accepts; returns the number of bytes.
 fn send(
     socket: &UnixStream,
     parts: &[IoSlice<'_>],
@@ -67,30 +66,30 @@ fn send(
     }
 }
 
-/// The way to a socket. What the socket does not take at once waits here; whoever fills it receives nothing more as
-/// long as something waits.
+/// Output to a socket. Bytes that the socket does not accept at once are queued; the owner receives nothing more while
+/// the queue is not empty.
 #[derive(Debug)]
 pub struct Outgoing<'s> {
     socket: &'s UnixStream,
     waiting: Vec<u8>,
-    /// Bytes of those that have gone.
+    /// Bytes of these that have been sent.
     sent: usize,
-    /// A byte with descriptors that follows what waits.
+    /// A byte with descriptors to send after the queue.
     last: Option<(u8, Vec<OwnedFd>)>,
 }
 
 impl<'s> Outgoing<'s> {
-    /// The way to a socket.
+    /// Creates the output for a socket.
     pub fn to(socket: &'s UnixStream) -> Outgoing<'s> {
         Outgoing { socket, waiting: Vec::new(), sent: 0, last: None }
     }
 
-    /// Whether nothing waits.
+    /// Returns whether the queue is empty.
     pub fn is_empty(&self) -> bool {
         self.waiting.is_empty() && self.last.is_none()
     }
 
-    /// Sends what waits, as far as it is taken.
+    /// Sends as much of the queue as the socket accepts.
     pub fn flush(&mut self) -> io::Result<()> {
         while self.sent < self.waiting.len() {
             let part = IoSlice::new(&self.waiting[self.sent..]);
@@ -112,7 +111,7 @@ impl<'s> Outgoing<'s> {
         Ok(())
     }
 
-    /// Takes a byte with descriptors. Nothing may follow until it has gone.
+    /// Queues a byte with descriptors. Nothing may follow until it has been sent.
     pub fn put_with_descriptors(&mut self, byte: u8, descriptors: Vec<OwnedFd>) -> io::Result<()> {
         self.last = Some((byte, descriptors));
         self.flush()
@@ -123,7 +122,7 @@ impl Sink for Outgoing<'_> {
     fn put(&mut self, parts: &[&[u8]]) -> io::Result<()> {
         let mut slices: Vec<IoSlice<'_>> = parts.iter().map(|part| IoSlice::new(part)).collect();
         let mut left = slices.as_mut_slice();
-        // Empty parts at the front go first; with nothing left there is nothing to send.
+        // Removes empty parts at the front, so that nothing is sent if nothing is left.
         IoSlice::advance_slices(&mut left, 0);
         while self.is_empty() && !left.is_empty() {
             match send(self.socket, left, &mut SendAncillaryBuffer::default())? {
@@ -136,7 +135,7 @@ impl Sink for Outgoing<'_> {
     }
 }
 
-/// Sends a byte with descriptors, if the socket takes it.
+/// Sends a byte with descriptors, if the socket accepts it.
 fn send_with_descriptors(socket: &UnixStream, byte: u8, descriptors: &[OwnedFd]) -> io::Result<bool> {
     let descriptors: Vec<_> = descriptors.iter().map(AsFd::as_fd).collect();
     let mut space = [MaybeUninit::uninit(); cmsg_space!(ScmRights(MAX_DESCRIPTORS))];

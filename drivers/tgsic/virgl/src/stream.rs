@@ -1,11 +1,11 @@
-//! The stream of a client's messages: comes in pieces of any size, goes out with its shaders replaced.
+//! The stream of a client's messages: receives pieces of any size, and writes the messages with their shaders replaced.
 //!
-//! Received bytes are held in one buffer and sent from it, without another copy, as soon as they are known not to
-//! change: short messages that carry no commands as a whole, bodies of long ones while they come in. SUBMIT_CMD has to
-//! be there as a whole, and only one in which a shader changes is written anew.
+//! Received bytes are kept in one buffer and sent from it without another copy, as soon as they are known not to
+//! change: short messages without commands whole, bodies of long ones as they arrive. A SUBMIT_CMD must be complete,
+//! and only one with a changed shader is rewritten.
 //!
-//! Where the stream is not what a client may send, it is passed on unread from there on, after everything that is held:
-//! the host closes the connection then, as it would have done without us, or knows better. [`Stream::error`] tells.
+//! If the stream is malformed, held packets are sent and the rest is passed on unread: the host then closes the
+//! connection as it would without a proxy, or accepts the message. [`Stream::error`] returns the error.
 
 use std::io;
 
@@ -15,9 +15,9 @@ use crate::rewrite::Rewriter;
 use crate::shader::Filter;
 use crate::vtest::{Action, HEADER_BYTES, action, submit_header, word};
 
-/// The direction of a stream.
+/// The output of a stream.
 pub trait Sink {
-    /// Takes parts, one after the other.
+    /// Writes parts in order.
     fn put(&mut self, parts: &[&[u8]]) -> io::Result<()>;
 }
 
@@ -35,11 +35,11 @@ impl Sink for Vec<u8> {
 pub struct Counts {
     /// Bytes received.
     pub bytes: u64,
-    /// Messages whose header was read.
+    /// Messages with a complete header.
     pub messages: u64,
-    /// Those among them that were buffers of commands.
+    /// Command buffers among these.
     pub submits: u64,
-    /// Buffers of commands that were written anew.
+    /// Command buffers that were rewritten.
     pub rewritten: u64,
 }
 
@@ -48,24 +48,24 @@ pub struct Counts {
 pub struct Stream<F> {
     rewriter: Rewriter<F>,
     buffer: Vec<u8>,
-    /// Start of the bytes that were received and not sent yet.
+    /// Start of the bytes that were received and not yet sent.
     start: usize,
-    /// ... to here.
+    /// End of these bytes.
     end: usize,
     /// Bytes of the stream before `start`.
     offset: u64,
-    /// Bytes from `start` on that belong to a message whose body is passed on.
+    /// Number of bytes from `start` on that belong to a message body that is passed on.
     passing: u64,
-    /// The message that was begun last.
+    /// The current message.
     message: u32,
-    /// Whether messages are read; otherwise all is passed on.
+    /// Whether messages are parsed; if not, everything is passed on.
     reading: bool,
     error: Option<StreamError>,
     counts: Counts,
 }
 
 impl<F: Filter> Stream<F> {
-    /// A stream whose shaders a filter sees.
+    /// Creates a stream with a filter for its shaders.
     pub fn new(filter: F) -> Stream<F> {
         Stream {
             rewriter: Rewriter::new(filter),
@@ -81,20 +81,20 @@ impl<F: Filter> Stream<F> {
         }
     }
 
-    /// The error after which messages are no longer read.
+    /// Returns the error after which messages are no longer parsed.
     pub fn error(&self) -> Option<StreamError> {
         self.error
     }
 
-    /// The traffic.
+    /// Returns the traffic.
     pub fn counts(&self) -> Counts {
         self.counts
     }
 
-    /// Room for what is received next, never empty.
+    /// Returns free space for receiving, never empty.
     pub fn space(&mut self) -> &mut [u8] {
         if self.start == self.end {
-            // What came filled all the room: there is more of it.
+            // The last receive filled the buffer, so there are probably more bytes.
             let was_full = self.end == self.buffer.len();
             (self.start, self.end) = (0, 0);
             if self.buffer.len() > KEPT_BYTES {
@@ -108,7 +108,7 @@ impl<F: Filter> Stream<F> {
                 self.buffer.copy_within(self.start..self.end, 0);
                 (self.start, self.end) = (0, self.end - self.start);
             }
-            // A message may announce what never comes: there is only as much room as what came has earned.
+            // A message may announce bytes that never come, so the buffer grows only with the bytes received.
             if self.has_little_room() {
                 self.buffer.resize(self.buffer.len() * 2, 0);
             }
@@ -120,11 +120,11 @@ impl<F: Filter> Stream<F> {
         self.buffer.len() - self.end < self.buffer.len().min(RECEIVE_BYTES) / 4
     }
 
-    /// Goes on with what was received: that many bytes at the front of [`Self::space`].
+    /// Processes `bytes` received bytes at the front of [`Self::space`].
     pub fn received(&mut self, bytes: usize, sink: &mut impl Sink) -> io::Result<()> {
         self.end = self.buffer.len().min(self.end + bytes);
         self.counts.bytes += bytes as u64;
-        // From here to `start` are bytes that go out as they are.
+        // Bytes from here to `start` are sent unchanged.
         let mut clean = self.start;
         loop {
             let left = self.end - self.start;
@@ -151,7 +151,7 @@ impl<F: Filter> Stream<F> {
             }
             match action {
                 Ok(Action::Need(_)) => break,
-                // Clients send header and body of a message separately. The host is woken once if both arrive together.
+                // Clients send header and body of a message separately. Sent together, they wake the host once.
                 Ok(Action::Pass(all)) if all <= MAX_GATHERED_BYTES && (left as u64) < all => break,
                 Ok(Action::Pass(all)) => {
                     self.counts.messages += 1;
@@ -159,7 +159,7 @@ impl<F: Filter> Stream<F> {
                 }
                 Ok(Action::PassAll) => {
                     self.counts.messages += 1;
-                    log::debug!("byte {}: message {}, all is passed on from here", self.offset, self.message);
+                    log::debug!("byte {}: message {}, everything is passed on from here", self.offset, self.message);
                     self.pass_all(&mut clean, sink)?;
                 }
                 Ok(Action::Submit(length)) if length > MAX_SUBMIT_BYTES as u64 => {
@@ -195,7 +195,7 @@ impl<F: Filter> Stream<F> {
         Ok(())
     }
 
-    /// The same with bytes from elsewhere.
+    /// Processes bytes that are not in [`Self::space`].
     pub fn push(&mut self, mut bytes: &[u8], sink: &mut impl Sink) -> io::Result<()> {
         while !bytes.is_empty() {
             let space = self.space();
@@ -207,8 +207,8 @@ impl<F: Filter> Stream<F> {
         Ok(())
     }
 
-    /// A byte that came with descriptors. Between messages it belongs to none; within one that is still read nobody
-    /// knows what is meant, and all is passed on.
+    /// Accounts for a byte that came with descriptors. Between messages it belongs to none. Within a message that is
+    /// being parsed its meaning is unknown, so everything is passed on.
     pub fn byte_with_descriptors(&mut self, sink: &mut impl Sink) -> io::Result<()> {
         if self.passing > 0 {
             self.passing -= 1;
@@ -223,7 +223,7 @@ impl<F: Filter> Stream<F> {
         Ok(())
     }
 
-    /// The stream has ended; an error if it ended within a message, or was not what a client may send.
+    /// Ends the stream. Returns an error if it ended within a message or was malformed.
     pub fn finish(&self) -> Result<(), StreamError> {
         if let Some(error) = self.error {
             return Err(error);
@@ -250,7 +250,7 @@ impl<F: Filter> Stream<F> {
         self.error = Some(StreamError { offset, message: self.message, kind });
     }
 
-    /// Reads no more. What is held goes out, in a message of its own before the one that is at the front.
+    /// Stops parsing. Held packets are sent in a separate message before the current one.
     fn pass_all(&mut self, clean: &mut usize, sink: &mut impl Sink) -> io::Result<()> {
         self.reading = false;
         if self.rewriter.is_holding() {

@@ -5,18 +5,19 @@ use tgsi_environment::Random;
 use crate::commands::{SHADER, header, number, put_words};
 use crate::shader::{Head, Stage};
 
-/// A number below another, or 0.
+/// Returns a number below `end`, or 0.
 pub fn below(random: &mut Random, end: usize) -> usize {
     (random.bits() >> 16) as usize % end.max(1)
 }
 
-/// The fields of a shader object besides its text.
+/// Returns the fields of a shader object besides its text.
 pub fn shader_head(handle: u32, stage: Stage, extra: u32) -> Head {
     let outputs = if stage == Stage::Compute || extra == 0 { 0 } else { 16 + 8 * extra as usize };
     Head { handle, stage, tokens: 300, extra, stream_outputs: (1..=outputs as u8).collect() }
 }
 
-/// Writes the packets of a shader as a client does, its text cut after so many words; the ends of the packets.
+/// Writes the packets of a shader like a client, splitting its text at the given words; returns the ends of the
+/// packets.
 pub fn packets(out: &mut Vec<u8>, head: &Head, text: &[u8], cuts: &[usize]) -> Vec<usize> {
     let start = out.len();
     let mut padded = text.to_vec();

@@ -9,23 +9,23 @@ use crate::stream::Counts;
 pub struct Counter(AtomicU64);
 
 impl Counter {
-    /// Adds to it.
+    /// Adds to the counter.
     pub fn add(&self, more: u64) {
         self.0.fetch_add(more, Ordering::Relaxed);
     }
 
-    /// Its value.
+    /// Returns the value.
     pub fn get(&self) -> u64 {
         self.0.load(Ordering::Relaxed)
     }
 }
 
-/// The traffic of a proxy. Connections add theirs before they wait for more.
+/// The traffic of a proxy. Connections add theirs before they wait.
 #[derive(Debug, Default)]
 pub struct Traffic {
-    /// Clients that were connected to the host.
+    /// Clients with a connection to the host.
     pub clients: Counter,
-    /// Clients for which there was no connection to the host.
+    /// Clients without a connection to the host.
     pub unconnected: Counter,
     /// Bytes from clients.
     pub to_host: Counter,
@@ -35,24 +35,24 @@ pub struct Traffic {
     pub descriptors: Counter,
     /// Messages from clients.
     pub messages: Counter,
-    /// Buffers of commands among them.
+    /// Command buffers among them.
     pub submits: Counter,
-    /// Buffers of commands that were written anew.
+    /// Command buffers that were rewritten.
     pub rewritten: Counter,
-    /// Clients whose stream was passed on unread at some point because of an error.
+    /// Clients with an error in their stream, from which on it was passed on unread.
     pub unread: Counter,
-    /// Shaders that the filter saw.
+    /// Shaders passed to the filter.
     pub shaders: Counter,
     /// Bytes of their texts.
     pub shader_bytes: Counter,
-    /// Nanoseconds of processor time of all connections, the filter's included.
+    /// CPU time of all connections in nanoseconds, the filter's included.
     pub busy: Counter,
-    /// Nanoseconds of processor time that the filter took.
+    /// CPU time of the filter in nanoseconds.
     pub filtering: Counter,
 }
 
 impl Traffic {
-    /// Adds what a stream saw since it was last counted.
+    /// Adds the traffic of a stream since the last call.
     pub(crate) fn add_stream(&self, now: &Counts, before: &Counts) {
         self.to_host.add(now.bytes - before.bytes);
         self.messages.add(now.messages - before.messages);

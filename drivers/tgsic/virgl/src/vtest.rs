@@ -1,33 +1,34 @@
-//! vtest, the outer protocol: messages on a socket.
+//! The outer protocol, vtest: messages on a socket.
 //!
-//! A message of the client is two words, length and id, and a body. How long that is follows from the id; the length
-//! word counts words here, bytes there, and data that is not sent elsewhere. Server to client nothing has to be read.
+//! A message of the client is two words, length and id, and a body. The id determines the length of the body; the
+//! length word counts words, bytes or data that is not sent, depending on the message. The stream from server to client
+//! need not be parsed.
 
 use crate::error::ErrorKind;
 
 /// Bytes of length and id.
 pub const HEADER_BYTES: usize = 8;
 
-/// Bytes before the data of TRANSFER_PUT: length, id and 11 words, the last one the number of bytes of data.
+/// Bytes before the data of TRANSFER_PUT: length, id and 11 words, the last one the size of the data in bytes.
 const TRANSFER_PUT_BYTES: usize = HEADER_BYTES + 11 * 4;
 
-/// Ids that matter here.
+/// Ids of the messages that the proxy interprets.
 pub mod id {
-    /// Data for a resource, within the stream.
+    /// Data for a resource, inline.
     pub const TRANSFER_PUT: u32 = 5;
     /// Commands for the renderer.
     pub const SUBMIT_CMD: u32 = 6;
-    /// Waiting for a resource that the host may still use. The answer has one word.
+    /// Waits for a resource that the host may still use. The answer has one word.
     pub const RESOURCE_BUSY_WAIT: u32 = 7;
     /// The client's name.
     pub const CREATE_RENDERER: u32 = 8;
-    /// Waiting for several timelines.
+    /// Waits for several timelines.
     pub const SYNC_WAIT: u32 = 23;
-    /// Commands for renderers that know no TGSI.
+    /// Commands for renderers without TGSI.
     pub const SUBMIT_CMD2: u32 = 24;
 }
 
-/// Words of the body of messages whose id alone decides, from id 1 on; `None` for the others.
+/// Body words of the messages for which they depend only on the id, from id 1 on; `None` for the others.
 const FIXED_WORDS: [Option<u32>; 24] = [
     Some(0),  // GET_CAPS
     Some(10), // RESOURCE_CREATE
@@ -42,7 +43,7 @@ const FIXED_WORDS: [Option<u32>; 24] = [
     Some(1),  // PROTOCOL_VERSION
     Some(11), // RESOURCE_CREATE2
     Some(10), // TRANSFER_GET2
-    Some(10), // TRANSFER_PUT2: the data is in shared memory, whatever the length word says
+    Some(10), // TRANSFER_PUT2: the data is in shared memory, although the length word counts it
     Some(1),  // GET_PARAM
     Some(2),  // GET_CAPSET
     Some(1),  // CONTEXT_INIT
@@ -58,18 +59,18 @@ const FIXED_WORDS: [Option<u32>; 24] = [
 /// The handling of a message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Action {
-    /// More bytes are needed to tell: that many from the message's first byte on.
+    /// More bytes are needed: this many from the message's first byte on.
     Need(usize),
-    /// Pass on that many bytes, header included.
+    /// Pass on this many bytes, header included.
     Pass(u64),
-    /// Commands: that many bytes after the header.
+    /// Commands: this many bytes after the header.
     Submit(u64),
-    /// Pass on everything from here on: the client talks to a renderer that takes no TGSI, and descriptors and data
-    /// outside of messages may follow.
+    /// Pass on everything from here on: the client uses a renderer without TGSI, and descriptors and data outside of
+    /// messages may follow.
     PassAll,
 }
 
-/// The little-endian word at a byte offset; 0 beyond the end.
+/// Returns the little-endian word at a byte offset; 0 beyond the end.
 pub fn word(bytes: &[u8], offset: usize) -> u32 {
     bytes.get(offset..).and_then(<[u8]>::first_chunk).copied().map_or(0, u32::from_le_bytes)
 }
@@ -95,12 +96,12 @@ pub fn action(bytes: &[u8]) -> Result<Action, ErrorKind> {
     })
 }
 
-/// Whether that is the header of the answer to a RESOURCE_BUSY_WAIT and nothing else.
+/// Returns whether the bytes are exactly the header of the answer to a RESOURCE_BUSY_WAIT.
 pub fn is_header_of_wait(bytes: &[u8]) -> bool {
     bytes.len() == HEADER_BYTES && word(bytes, 0) == 1 && word(bytes, 4) == id::RESOURCE_BUSY_WAIT
 }
 
-/// The header of a SUBMIT_CMD of that many bytes, a multiple of four.
+/// Returns the header of a SUBMIT_CMD of this many bytes, a multiple of four.
 pub fn submit_header(bytes: usize) -> [u8; HEADER_BYTES] {
     let mut header = [0; HEADER_BYTES];
     header[..4].copy_from_slice(&((bytes / 4) as u32).to_le_bytes());

@@ -19,7 +19,7 @@ fn pages_are_in_order() {
     check_pages(FOLDER);
 }
 
-/// The words that the cell of a body begins with.
+/// Returns the number of words at the beginning of a body cell.
 fn words_of(body: &str) -> Option<u64> {
     let word = body.split(' ').next()?;
     if word == "none" { Some(0) } else { word.parse().ok() }
@@ -66,7 +66,7 @@ fn commands_have_their_numbers() {
     assert_eq!(Stage::ALL.len(), 6, "the stages of word 2");
 }
 
-/// A number with commas.
+/// Formats a number with commas.
 fn with_commas(number: usize) -> String {
     match number {
         0..10_000 => number.to_string(),
@@ -91,7 +91,7 @@ fn limits() {
     page(FOLDER, "proxy.md").check_table("limits", 0, &expected);
 }
 
-/// `TexLz` as `TEX_LZ`.
+/// Converts `TexLz` to `TEX_LZ`.
 fn tgsi_name(variant: &str) -> String {
     let underscore = |(place, letter): (usize, char)| {
         let separator = if place > 0 && letter.is_ascii_uppercase() { "_" } else { "" };
@@ -100,7 +100,7 @@ fn tgsi_name(variant: &str) -> String {
     variant.chars().enumerate().map(underscore).collect()
 }
 
-/// What the translation for hosts keeps away from them is private to it, so its source is read.
+/// The list of opcodes and properties that the translation avoids is private, so the test parses its source.
 #[test]
 fn hosts_lack_what_the_translation_avoids() {
     let source = include_str!("../../../tgsi/src/emit/finish_virgl.rs");
@@ -115,10 +115,10 @@ fn hosts_lack_what_the_translation_avoids() {
     let section = |name: &str| page.text.split(&format!("\n## {name}\n")).nth(1).and_then(|s| s.split("\n## ").next());
     let opcodes = section("Opcodes").expect("a section");
     for opcode in words("opcode,\n", "\n        )") {
-        assert!(opcodes.contains(&format!("`{opcode}`")), "host.md lacks {opcode}, which hosts do not know");
+        assert!(opcodes.contains(&format!("`{opcode}`")), "host.md lacks {opcode}, which hosts do not support");
     }
     let text = section("Text").expect("a section");
     for property in words("name,\n", "\n    )") {
-        assert!(text.contains(&format!("`{property}`")), "host.md lacks {property}, which hosts refuse");
+        assert!(text.contains(&format!("`{property}`")), "host.md lacks {property}, which hosts reject");
     }
 }

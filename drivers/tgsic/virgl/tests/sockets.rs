@@ -1,5 +1,5 @@
-//! The proxy between clients and a host that are both made up: over real sockets, with descriptors, and with either
-//! side going away at any time.
+//! Tests the proxy between simulated clients and a simulated host: over real sockets, with descriptors, and with either
+//! side closing at any time.
 
 use std::fs::File;
 use std::io::{self, IoSlice, IoSliceMut, Read, Seek, Write};
@@ -22,7 +22,7 @@ use tgsi_virgl::shader::{Filtered, Head, ShaderObject, Stage};
 use tgsi_virgl::traffic::Traffic;
 use tgsi_virgl::{Proxy, ProxyError};
 
-/// Longer than anything here takes, short enough to wait for where something hangs.
+/// Longer than all operations here, and short enough to wait for if something hangs.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 fn filter(shader: &ShaderObject<'_>) -> Filtered {
@@ -35,7 +35,7 @@ fn filter(shader: &ShaderObject<'_>) -> Filtered {
     Filtered::Changed([b"new ", shader.text].concat())
 }
 
-/// A folder with a proxy that serves so many clients, or until it is stopped.
+/// A folder with a proxy that serves a number of clients, or until it is stopped.
 struct Setup {
     folder: tempfile::TempDir,
     stop: UnixStream,
@@ -67,7 +67,7 @@ impl Setup {
         patient(UnixStream::connect(self.folder.path().join("listen")).expect("connected"))
     }
 
-    /// Waits until the proxy has ended with all its threads, and its file is gone.
+    /// Waits until the proxy has ended with all its threads, and its file is removed.
     #[track_caller]
     fn end(self) -> Traffic {
         let (result, traffic) = self.ended.recv_timeout(PATIENCE).expect("the proxy ends");
@@ -83,7 +83,7 @@ impl Setup {
     }
 }
 
-/// A socket that does not wait for ever.
+/// Sets timeouts on a socket.
 fn patient(socket: UnixStream) -> UnixStream {
     socket.set_read_timeout(Some(PATIENCE)).expect("a timeout");
     socket.set_write_timeout(Some(PATIENCE)).expect("a timeout");
@@ -101,7 +101,7 @@ fn expect_bytes(socket: &mut UnixStream, expected: &[u8]) {
     assert_eq!(found, expected);
 }
 
-/// That nothing more comes, however it is said.
+/// Expects the end of the stream, by a close or a reset.
 #[track_caller]
 fn expect_end(socket: &mut UnixStream) {
     let mut rest = Vec::new();
@@ -118,7 +118,7 @@ fn message(length: u32, id: u32, body: &[u8]) -> Vec<u8> {
     out
 }
 
-/// A buffer of commands with a shader.
+/// Returns a command buffer with a shader.
 fn submit(text: &[u8]) -> Vec<u8> {
     let mut commands = Vec::new();
     put_words(&mut commands, &[header(8, 0, 1), 5]);
@@ -127,7 +127,7 @@ fn submit(text: &[u8]) -> Vec<u8> {
     message((commands.len() / 4) as u32, 6, &commands)
 }
 
-/// The bytes that one client sends, and those that arrive.
+/// Returns the bytes that one client sends, and the expected bytes at the host.
 fn session(name: &str) -> (Vec<u8>, Vec<u8>) {
     let mut before = message(name.len() as u32 + 1, 8, format!("{name}\0").as_bytes());
     for (id, words) in [(10, 0), (7, 2), (11, 1), (9, 0), (1, 0), (2, 10), (3, 1), (4, 11), (12, 11), (13, 10)] {
@@ -224,7 +224,7 @@ fn descriptors_arrive_with_their_bytes() {
     let mut client = setup.client();
     let mut server = accept(&host);
     for round in 0..50 {
-        // What comes before is read plainly by the client, which would lose a descriptor that came with it.
+        // The client receives the bytes before with a plain read, which would lose a descriptor.
         server.write_all(b"plain").expect("sent");
         send_descriptors(&server, &[round], &[&file_with(&format!("file {round}"))]);
         if round % 2 == 0 {
@@ -233,7 +233,7 @@ fn descriptors_arrive_with_their_bytes() {
         send_descriptors(&server, &[round + 100], &[&file_with("a"), &file_with("b"), &file_with("c")]);
         server.write_all(b"end").expect("sent");
         if round % 3 == 0 {
-            // Time for all of it to lie there at once.
+            // Gives all of it time to arrive.
             thread::sleep(Duration::from_millis(2));
         }
         expect_bytes(&mut client, b"plain");
@@ -274,7 +274,7 @@ fn descriptors_of_clients_arrive_too() {
 
 #[test]
 fn neither_side_waits_for_the_other() {
-    // Far more than sockets hold, both ways at once, before anybody reads.
+    // Far more than sockets hold, in both directions, before the test reads.
     const BYTES: usize = 8 << 20;
     let setup = Setup::new(Some(1));
     let host = setup.host();
@@ -296,7 +296,7 @@ fn neither_side_waits_for_the_other() {
             });
         }
         thread::sleep(Duration::from_millis(50));
-        // The client first: the host goes on while its own answer is read.
+        // Reads from the client first: the host's thread continues while the answer is read.
         expect_bytes(&mut client.try_clone().expect("a copy"), &answer);
         expect_bytes(&mut server.try_clone().expect("a copy"), &said);
     });
@@ -314,7 +314,7 @@ fn descriptors_wait_for_their_turn() {
     let mut server = accept(&host);
     let sender = thread::spawn(move || {
         for round in 0..20 {
-            // More than the client's socket holds as long as it does not read.
+            // More than the client's socket holds while it is not read.
             server.write_all(&[1; 300_000]).expect("sent");
             send_descriptors(&server, &[round], &[&file_with(&format!("file {round}"))]);
         }
@@ -339,12 +339,12 @@ fn answers_to_waits_arrive_as_a_whole() {
     let mut server = accept(&host);
     let answer = message(1, 7, &[4, 3, 2, 1]);
     let (header, body) = answer.split_at(8);
-    // The client waits for each answer. Its body comes soon after the header; where a busy machine runs the host late,
-    // the proxy does not wait for it.
+    // The client waits for each answer. Its body comes soon after the header; if a busy machine delays the host, the
+    // proxy does not wait for it.
     let whole = thread::scope(|scope| {
         let reader = scope.spawn(|| {
             let read = |_: &i32| {
-                // No more than one answer: a busy machine may have sent the next one.
+                // At most one answer: a busy machine may have sent the next one.
                 let mut received = vec![0; answer.len()];
                 let bytes = client.read(&mut received).expect("bytes");
                 assert_eq!(received[..bytes], answer[..bytes]);
@@ -362,7 +362,7 @@ fn answers_to_waits_arrive_as_a_whole() {
         reader.join().expect("no panic")
     });
     assert!(whole >= 20, "{whole} of 40");
-    // A header does not wait for ever for a body that does not come, whatever follows: descriptors, or the end.
+    // The header is sent without a body after a timeout, whatever follows: descriptors, or the end.
     server.write_all(header).expect("sent");
     expect_bytes(&mut client, header);
     server.write_all(header).expect("sent");
@@ -418,7 +418,7 @@ fn the_client_goes_away_while_the_host_talks() {
     let writer = thread::spawn(move || while server.write_all(&[1; 10_000]).is_ok() {});
     thread::sleep(Duration::from_millis(20));
     drop(client);
-    writer.join().expect("the host sees that nobody listens");
+    writer.join().expect("the host sees the disconnect");
     setup.end();
 }
 
@@ -433,14 +433,14 @@ fn the_host_goes_away() {
         server.write_all(b"last words").expect("sent");
         let mut writer = client.try_clone().expect("a copy");
         let bytes = before.clone();
-        // The client writes until it notices.
+        // The client writes until an error.
         let sender = thread::spawn(move || while writer.write_all(&bytes).is_ok() {});
         let mut some = vec![0; cut];
         server.read_exact(&mut some).expect("bytes");
         drop(server);
         expect_bytes(&mut client, b"last words");
         expect_end(&mut client);
-        sender.join().expect("the client sees that nobody listens");
+        sender.join().expect("the client sees the disconnect");
         setup.end();
     }
 }
@@ -472,7 +472,7 @@ fn twenty_clients_at_once() {
             for _ in 0..20 {
                 let mut server = accept(&host);
                 scope.spawn(move || {
-                    // The name says whose turn it is; it is as long for all.
+                    // The name identifies the client; all names have the same length.
                     let mut start = [0; 18];
                     server.read_exact(&mut start).expect("bytes");
                     let name = String::from_utf8_lossy(&start[8..17]).into_owned();
@@ -498,7 +498,7 @@ fn twenty_clients_at_once() {
 
 #[test]
 fn many_clients_one_after_the_other() {
-    // More than what tells of their end fits into a socket's queue.
+    // More clients than notifications of their end fit into a socket's queue.
     for limit in [None, Some(1500)] {
         let setup = Setup::new(limit);
         let host = setup.host();
@@ -520,7 +520,7 @@ fn a_host_that_comes_late_is_waited_for() {
     let setup = Setup::new(Some(1));
     let mut client = setup.client();
     client.write_all(&submit(b"early")).expect("sent");
-    // First there is nothing, then a file that nobody listens on.
+    // First there is no file, then a file without a listener.
     thread::sleep(Duration::from_millis(100));
     drop(setup.host());
     thread::sleep(Duration::from_millis(100));
@@ -559,7 +559,7 @@ fn a_stop_ends_all_connections() {
     for socket in clients.iter_mut().chain(&mut servers) {
         expect_end(socket);
     }
-    // One that waits for a host is ended too.
+    // A client that waits for a host is ended too.
     let setup = Setup::new(None);
     let mut client = setup.client();
     thread::sleep(Duration::from_millis(20));
@@ -578,7 +578,7 @@ fn streams_that_are_wrong_go_through() {
     let mut wrong = submit(b"text");
     let mut arrives = submit(b"new text");
     for out in [&mut wrong, &mut arrives] {
-        out.extend(message(1, 77, b"what is this"));
+        out.extend(message(1, 77, b"unknown data"));
         out.extend(submit(b"text"));
     }
     client.write_all(&wrong).expect("sent");
@@ -605,7 +605,7 @@ fn a_panic_of_the_filter_leaves_the_shader() {
 fn two_proxies_do_not_take_the_place_from_each_other() {
     let setup = Setup::new(None);
     let listen = setup.folder.path().join("listen");
-    let second = Proxy::bind(&listen, Path::new("nowhere")).expect_err("somebody listens");
+    let second = Proxy::bind(&listen, Path::new("nowhere")).expect_err("another listener");
     assert!(second.to_string().starts_with("cannot listen at "), "{second}");
     assert!(listen.exists());
     setup.stop();

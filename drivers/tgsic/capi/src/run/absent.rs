@@ -1,5 +1,5 @@
-//! What stands for the running of shaders in builds without it: the functions are there and say so, so that programs
-//! can be linked with either build.
+//! Replaces the running of shaders in builds without it: the functions exist and return an error, so that programs can
+//! be linked with either build.
 
 use super::{Slices, Work, tgsic_program_info};
 use crate::compiler::tgsic_compiler;
@@ -15,7 +15,7 @@ pub(super) enum Object {}
 pub(super) enum Threads {}
 
 fn absent() -> Failure {
-    Failure::argument("this build of the library does not run shaders: it is one without the feature `run`")
+    Failure::argument("this build of the library does not run shaders: it lacks the feature `run`")
 }
 
 pub(super) fn compile(_: &tgsic_compiler, _: &[u8], _: &mut tgsic_result) -> Result<Program, Failure> {
@@ -23,7 +23,7 @@ pub(super) fn compile(_: &tgsic_compiler, _: &[u8], _: &mut tgsic_result) -> Res
 }
 
 /// # Safety
-/// None is needed.
+/// None.
 pub(super) unsafe fn load(_: *const Object) -> Result<Program, Failure> {
     Err(absent())
 }

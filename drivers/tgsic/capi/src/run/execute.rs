@@ -1,4 +1,4 @@
-//! Running by the driver `cpu`.
+//! Runs shaders with the driver `cpu`.
 
 use std::num::NonZeroUsize;
 
@@ -19,21 +19,22 @@ use crate::guard;
 use crate::resources::*;
 use crate::result::{Failure, tgsic_result};
 
-/// Most threads.
+/// Maximum number of threads.
 const MAX_THREADS: usize = 1024;
-/// Stack of a thread, so that it does not depend on the environment.
+/// Stack size of a thread, which thus does not depend on the environment.
 const STACK: usize = 1 << 20;
-/// Most invocations that are run at once: their inputs and outputs are copied, and more than this gains nothing.
+/// Maximum number of invocations that are run at once: their inputs and outputs are copied, and more than this gains
+/// nothing.
 const MAX_CHUNK: usize = 1 << 16;
-/// Bytes of inputs and outputs that are copied at once.
+/// Maximum size of inputs and outputs that are copied at once, in bytes.
 const MAX_CHUNK_BYTES: usize = 1 << 26;
 /// Invocations of a chunk are a multiple of this, so that only the last one has blocks that are not full.
 const CHUNK_UNIT: usize = 256;
-/// Stages that are run.
+/// Stages that can be run.
 const STAGES: [ShaderStage; 5] =
     [ShaderStage::Vertex, ShaderStage::TessEval, ShaderStage::Fragment, ShaderStage::Compute, ShaderStage::Kernel];
 
-/// What the symbol of an object file names.
+/// The struct behind the symbol of an object file.
 pub(super) use tgsi_driver_cpu::ObjectData as Object;
 
 /// A program.
@@ -62,13 +63,13 @@ fn check_stage(stage: ShaderStage) -> Result<(), Failure> {
     if STAGES.contains(&stage) {
         return Ok(());
     }
-    Err(Failure::shader("only vertex, tessellation evaluation, fragment and compute shaders are run"))
+    Err(Failure::shader("only vertex, tessellation evaluation, fragment and compute shaders can be run"))
 }
 
 /// # Safety
 /// As for [`tgsi_driver_cpu::load`].
 pub(super) unsafe fn load(object: *const Object) -> Result<Program, Failure> {
-    // SAFETY: the caller says what is asked for.
+    // SAFETY: guaranteed by the caller.
     let program = unsafe { tgsi_driver_cpu::load(object) };
     let program = program.map_err(|error| Failure::argument(format!("{error} [{}]", error.code())))?;
     check_stage(program.stage())?;
@@ -89,7 +90,7 @@ pub(super) fn start_threads(count: usize) -> Result<Threads, Failure> {
     if count > MAX_THREADS {
         return Err(Failure::argument(format!("more than {MAX_THREADS} threads")));
     }
-    // Never 0: then the environment would say how many.
+    // Never 0: then the environment would determine the number.
     let count = match count {
         0 => std::thread::available_parallelism().map_or(1, NonZeroUsize::get).min(MAX_THREADS),
         count => count,
@@ -124,12 +125,12 @@ pub(super) fn run(program: &Program, slices: Slices<'_>, threads: Option<&Thread
     })
 }
 
-/// Words of a buffer. A rest of less than four bytes is none.
+/// Returns the words of a buffer. Fewer than four bytes at the end are ignored.
 fn words(bytes: &[u8]) -> impl Iterator<Item = u32> {
     bytes.as_chunks::<4>().0.iter().map(|&bytes| u32::from_ne_bytes(bytes))
 }
 
-/// What all invocations share.
+/// Returns the inputs that all invocations share.
 fn common_inputs(slices: &Slices<'_>) -> Inputs {
     let vertex = slices.num_vertex_inputs * REGISTER;
     let vertices = if vertex == 0 {
@@ -167,7 +168,7 @@ fn limits(slices: &Slices<'_>) -> Limits {
     limits
 }
 
-/// The registers of some invocations, by lane: those of an invocation stand behind each other in the bytes.
+/// Returns the registers of some invocations, by lane. In the bytes, the registers of an invocation are contiguous.
 fn lanes_of(bytes: &[u8], num_registers: usize, first: usize, count: usize) -> LaneRegisters {
     let mut lanes = LaneRegisters::new(count, num_registers);
     let stride = num_registers * REGISTER;
@@ -213,7 +214,7 @@ fn put_system_value(inputs: &mut Inputs, value: &SystemValueWords<'_>, first: us
     inputs.system_values.insert(kind, (0..value.num_components).map(lanes).collect());
 }
 
-/// Puts buffers and counters back to where they came from.
+/// Copies buffers and counters back to the caller's memory.
 fn write_memory(slices: &mut Slices<'_>, inputs: &Inputs) {
     for (target, buffer) in slices.buffers.iter_mut().zip(&inputs.buffers) {
         target.write(0, buffer);
@@ -228,11 +229,11 @@ fn run_error(error: &impl ToString) -> Failure {
     Failure::shader(error.to_string())
 }
 
-/// Runs vertices or fragments, some at once.
+/// Runs vertices or fragments in chunks.
 fn run_invocations(program: &tgsi_driver_cpu::Program, mut slices: Slices<'_>, work: Work) -> Result<(), Failure> {
     let mut inputs = common_inputs(&slices);
     let (resources, limits) = (slices.resources, limits(&slices));
-    // A call of the driver copies the buffers, so that there is not much less to run than to copy.
+    // A call of the driver copies the buffers, so a chunk must not be much smaller than these.
     let memory: usize = slices.buffers.iter().map(Memory::len).sum();
     let registers = slices.num_inputs + slices.num_framebuffer + program.output_registers() + 1;
     let chunk = (MAX_CHUNK_BYTES / (registers * REGISTER)).min(MAX_CHUNK.max(memory / 64));
@@ -272,11 +273,11 @@ fn dispatch(
 ) -> Result<(), Failure> {
     let fixed = program.program.workgroup();
     let workgroup = match workgroup {
-        None if fixed == [0; 3] => return Err(Failure::argument("the shader does not say how large workgroups are")),
+        None if fixed == [0; 3] => return Err(Failure::argument("the shader does not specify the workgroup size")),
         None => fixed,
         Some(workgroup) if fixed != [0; 3] && workgroup != fixed => {
             return Err(Failure::argument(format!(
-                "workgroups are {workgroup:?} large, but the shader says {fixed:?}"
+                "the workgroup size is {workgroup:?}, but the shader specifies {fixed:?}"
             )));
         }
         Some(workgroup) => workgroup,
@@ -318,7 +319,7 @@ impl tgsic_resources {
     ) -> TextureSize {
         let mut size = tgsic_texture_size { width: 0, height: 0, depth: 0, levels: 0, samples: 0 };
         if let Some(function) = function {
-            // SAFETY: the caller passed the function in for this; the size can be written.
+            // SAFETY: the caller passed the function for this; the size can be written.
             unsafe { function(self.user, unit, level, dim as u32, is_array.into(), &raw mut size) };
         }
         texture_size(size)
@@ -356,7 +357,7 @@ impl HostResources for tgsic_resources {
             offset: request.offset,
             gather_offsets: request.gather_offsets.unwrap_or_default(),
         };
-        // SAFETY: the caller passed the function in for this; there is room for four times four words.
+        // SAFETY: the caller passed the function for this; there is space for four times four words.
         unsafe { function(self.user, &raw const own, result.as_mut_ptr()) };
         result
     }
@@ -369,7 +370,7 @@ impl HostResources for tgsic_resources {
         let mut result = [0; 4];
         if let Some(function) = self.image_load {
             let texel = texel(of);
-            // SAFETY: the caller passed the function in for this; there is room for four words.
+            // SAFETY: the caller passed the function for this; there is space for four words.
             unsafe { function(self.user, &raw const texel, result.as_mut_ptr()) };
         }
         result
@@ -378,7 +379,7 @@ impl HostResources for tgsic_resources {
     fn image_store(&self, of: ImageTexel, value: Vec4) {
         if let Some(function) = self.image_store {
             let texel = texel(of);
-            // SAFETY: the caller passed the function in for this; there are four words.
+            // SAFETY: the caller passed the function for this; there are four words.
             unsafe { function(self.user, &raw const texel, value.as_ptr()) };
         }
     }
@@ -389,7 +390,7 @@ impl HostResources for tgsic_resources {
 
     fn unit_of_handle(&self, handle: u64) -> u32 {
         match self.unit_of_handle {
-            // SAFETY: the caller passed the function in for this.
+            // SAFETY: the caller passed the function for this.
             Some(function) => unsafe { function(self.user, handle) },
             None => handle as u32,
         }

@@ -1,4 +1,4 @@
-//! The pointers of a `tgsic_run` as slices: lengths are checked here, once for each call.
+//! Converts the pointers of a `tgsic_run` to slices: lengths are checked here, once for each call.
 
 use std::marker::PhantomData;
 
@@ -7,31 +7,32 @@ use crate::resources::tgsic_resources;
 use crate::result::Failure;
 use crate::sized;
 
-/// Most registers of an invocation. Programs have no more.
+/// Maximum number of registers of an invocation. Programs have no more.
 const MAX_REGISTERS: usize = 4096;
-/// Most buffers of a kind. TGSI has room for fewer.
+/// Maximum number of buffers of a kind. TGSI supports fewer.
 const MAX_BUFFERS: usize = 1024;
-/// Most system values. There are fewer.
+/// Maximum number of system values. There are fewer.
 const MAX_SYSTEM_VALUES: usize = 256;
-/// Most shared memory of a workgroup, which is allocated before the shader uses any: 512 times what OpenGL asks for.
+/// Maximum size of shared memory of a workgroup, which is allocated before the shader uses any: 512 times the minimum
+/// that OpenGL requires.
 const MAX_SHARED: usize = 1 << 24;
 /// Bytes of a register.
 pub(crate) const REGISTER: usize = 16;
 
-/// Memory of the caller that is read when the run begins and written when it has ended. It is no slice, because C may
-/// pass the same buffer twice.
+/// Memory of the caller that is read at the beginning of the run and written at its end. It is not a slice, because C
+/// may pass the same buffer twice.
 pub(crate) struct Memory<'a> {
     data: *mut u8,
     size: usize,
     _caller: PhantomData<&'a mut [u8]>,
 }
 
-// SAFETY: the interface says that the caller does not use the memory during the call.
+// SAFETY: the interface requires that the caller does not use the memory during the call.
 unsafe impl Send for Memory<'_> {}
 
 impl Memory<'_> {
     /// # Safety
-    /// Unless the size is 0, so many bytes can be read and written at the pointer during the call.
+    /// Unless the size is 0, this many bytes can be read and written at the pointer during the call.
     unsafe fn new(memory: tgsic_memory, name: &str) -> Result<Self, Failure> {
         if memory.size > isize::MAX as usize || (memory.data.is_null() && memory.size > 0) {
             return Err(Failure::argument(format!("{name}: no memory of that size")));
@@ -40,46 +41,46 @@ impl Memory<'_> {
     }
 
     /// Number of bytes.
-    #[cfg_attr(not(feature = "run"), expect(dead_code, reason = "only what runs asks for it"))]
+    #[cfg_attr(not(feature = "run"), expect(dead_code, reason = "only used by runs"))]
     pub(crate) fn len(&self) -> usize {
         self.size
     }
 
-    /// A copy.
-    #[cfg_attr(not(feature = "run"), expect(dead_code, reason = "only what runs asks for it"))]
+    /// Returns a copy.
+    #[cfg_attr(not(feature = "run"), expect(dead_code, reason = "only used by runs"))]
     pub(crate) fn read(&self) -> Vec<u8> {
         if self.size == 0 {
             return Vec::new();
         }
-        // SAFETY: who made this says so, and the slice does not outlive this function.
+        // SAFETY: guaranteed at construction, and the slice does not outlive this function.
         unsafe { std::slice::from_raw_parts(self.data, self.size) }.to_vec()
     }
 
-    /// Writes bytes at an offset, as far as there is room.
-    #[cfg_attr(not(feature = "run"), expect(dead_code, reason = "only what runs asks for it"))]
+    /// Writes the bytes that fit at an offset.
+    #[cfg_attr(not(feature = "run"), expect(dead_code, reason = "only used by runs"))]
     pub(crate) fn write(&mut self, offset: usize, bytes: &[u8]) {
         let count = bytes.len().min(self.size.saturating_sub(offset));
         if count > 0 {
             // SAFETY: there are more bytes than that.
             let target = unsafe { self.data.add(offset) };
-            // SAFETY: there are so many, and the source is our own.
+            // SAFETY: there are this many, and the source is local.
             unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), target, count) };
         }
     }
 }
 
 /// A system value.
-#[cfg_attr(not(feature = "run"), expect(dead_code, reason = "only what runs reads them"))]
+#[cfg_attr(not(feature = "run"), expect(dead_code, reason = "only used by runs"))]
 pub(crate) struct SystemValueWords<'a> {
     pub semantic: u32,
     pub num_components: usize,
-    /// The words are those of all invocations.
+    /// Whether the words apply to all invocations.
     pub is_uniform: bool,
     pub words: &'a [u8],
 }
 
-/// What a run reads and writes.
-#[cfg_attr(not(feature = "run"), expect(dead_code, reason = "only what runs reads them"))]
+/// Inputs and outputs of a run.
+#[cfg_attr(not(feature = "run"), expect(dead_code, reason = "only used by runs"))]
 pub(crate) struct Slices<'a> {
     pub count: usize,
     pub num_inputs: usize,
@@ -103,17 +104,17 @@ pub(crate) struct Slices<'a> {
 }
 
 /// # Safety
-/// Unless the size is 0, so many bytes can be read there.
+/// Unless the size is 0, this many bytes can be read there.
 unsafe fn bytes<'a>(bytes: tgsic_bytes, name: &str) -> Result<&'a [u8], Failure> {
-    // SAFETY: the caller says so.
+    // SAFETY: guaranteed by the caller.
     let slice = unsafe { sized::bytes(bytes.data, bytes.size) };
     slice.ok_or_else(|| Failure::argument(format!("{name}: no memory of that size")))
 }
 
 /// # Safety
-/// Unless the count is 0, so many elements can be read there.
+/// Unless the count is 0, this many elements can be read there.
 unsafe fn array<'a, T>(data: *const T, count: usize, most: usize, name: &str) -> Result<&'a [T], Failure> {
-    // SAFETY: the caller says so.
+    // SAFETY: guaranteed by the caller.
     let slice = unsafe { sized::array(data, count, most) };
     slice.ok_or_else(|| Failure::argument(format!("`{name}` is NULL, not aligned, or has more than {most} elements")))
 }
@@ -136,7 +137,7 @@ impl Slices<'_> {
     /// Each pointer in it is NULL or can be used for as many bytes or elements as are stated beside it.
     pub(super) unsafe fn new(run: &tgsic_run, work: Work) -> Result<Self, Failure> {
         let count = if matches!(work, Work::Dispatch { .. }) { 0 } else { run.count };
-        // SAFETY, of all below: the caller says so of each pointer.
+        // SAFETY, for all below: guaranteed by the caller for each pointer.
         // SAFETY: as above.
         let inputs = unsafe { bytes(run.inputs, "inputs") }?;
         enough(inputs.len(), count, registers(run.num_inputs, "num_inputs")?, "inputs")?;
@@ -192,7 +193,7 @@ impl Slices<'_> {
         let resources = if run.resources.is_null() {
             tgsic_resources::NONE
         } else if run.resources.is_aligned() {
-            // SAFETY: it is aligned, not NULL, and the caller says that it has the size that it states.
+            // SAFETY: it is aligned and not NULL, and the caller guarantees the size that it states.
             let resources = unsafe { sized::read(run.resources) };
             resources.map_err(|error| Failure::argument(error.message("tgsic_resources")))?
         } else {

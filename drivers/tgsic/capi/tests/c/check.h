@@ -1,4 +1,4 @@
-// Counts what is not as it should be, and says where.
+// Counts failed checks, and prints their positions.
 
 #include <stdio.h>
 

@@ -1,5 +1,5 @@
-// The library as a driver of Mesa uses it: token streams as `ureg` makes them (its order of declarations, numbers of
-// tokens that are filled in behind), a compiler for each target, tokens back.
+// Uses the library like a driver of Mesa: token streams like those of `ureg` (its order of declarations, token counts
+// filled in afterwards), a compiler for each target, tokens back.
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@ enum { XYZW = 0 | 1 << 2 | 2 << 4 | 3 << 6, XXXX = 0 };
 typedef struct {
     uint32_t words[256];
     uint32_t count;
-    uint32_t instruction; // where the one at hand begins
+    uint32_t instruction; // start of the current one
 } stream;
 
 static void put(stream *to, uint32_t word)
@@ -137,7 +137,7 @@ static void fragment_shader(stream *to)
     to->words[0] |= (to->count - 2) << 8;
 }
 
-// What a target lacks must not be there, by the names of opcodes.
+// Opcodes that each target lacks, by name: its code must not have them.
 static const struct {
     const char *target;
     const char *lacks[8];
@@ -179,7 +179,7 @@ int main(void)
                 failures++;
             }
         tgsic_result_free(text);
-        // What was made is what the driver passes in again, for another variant.
+        // The driver passes the result in again, for another variant.
         result = tgsic_translate(compiler, tokens, size);
         CHECK(tgsic_result_status(result) == TGSIC_OK);
         tgsic_result_free(result);

@@ -1,4 +1,4 @@
-// Damaged shaders: bytes of the named files are changed, cut and repeated at random. The library must return.
+// Damaged shaders: bytes of the given files are changed, cut and repeated at random. The library must return.
 
 #include <stdint.h>
 #include <stdio.h>
@@ -18,10 +18,10 @@ static uint32_t random_below(uint32_t bound)
     return (uint32_t)((state * 0x2545f4914f6cdd1d) >> 32) % bound;
 }
 
-static tgsic_compiler *runner; // NULL in builds that run nothing
+static tgsic_compiler *runner; // NULL in builds that cannot run shaders
 static tgsic_threads *threads;
 
-// Runs a shader over memory of exactly the size that is stated.
+// Runs a shader with memory of exactly the stated size.
 static int execute(const void *data, size_t size)
 {
     enum { COUNT = 8, INPUTS = 4, OUTPUTS = 4, BUFFER = 32 };
@@ -61,7 +61,7 @@ static int execute(const void *data, size_t size)
 
 static int run(const tgsic_compiler *compiler, const void *data, size_t size)
 {
-    // The exact size on the heap, so that a read beyond it is seen.
+    // The exact size on the heap, so that a read beyond it is detected.
     char *exact = malloc(size ? size : 1);
     memcpy(exact, data, size);
     tgsic_result *results[4] = {

@@ -1,4 +1,4 @@
-// Every function of the interface, right and wrong uses.
+// Correct and wrong uses of every function of the interface.
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -71,7 +71,7 @@ static void options(void)
     CHECK(compiler != NULL);
     tgsic_compiler_free(compiler);
 
-    // A caller with a newer header: what this library does not know is zero, or an error.
+    // A caller with a newer header: fields that this library does not know are zero, or an error.
     struct {
         tgsic_options known;
         uint64_t unknown;
@@ -81,7 +81,7 @@ static void options(void)
     tgsic_compiler_free(compiler);
     newer.unknown = 1;
     tgsic_result_free(failed(&newer.known));
-    // One with an older header.
+    // A caller with an older header.
     size_t older[2] = { sizeof older, 0 };
     compiler = tgsic_compiler_new((const tgsic_options *)older, &error);
     CHECK(compiler != NULL);
@@ -139,7 +139,7 @@ static void translate(void)
     tgsic_result *translated = tgsic_translate(compiler, tokens, size);
     CHECK(tgsic_result_status(translated) == TGSIC_OK);
     CHECK(tgsic_result_form(translated) == TGSIC_FORM_TOKENS);
-    // And back to text, the same as before.
+    // Back to text, the same as before.
     tgsic_result *back = tgsic_convert(compiler, tokens, size, TGSIC_FORM_TEXT);
     CHECK(strstr(tgsic_result_data(back, NULL), "SQRT TEMP[1].x, TEMP[1].xxxx\n") != NULL);
     tgsic_result_free(back);
@@ -180,7 +180,7 @@ static void findings(void)
     CHECK(!tgsic_result_finding(result, 0, &finding));
     tgsic_result_free(result);
 
-    // Bytes that are nothing.
+    // Bytes that are not a shader.
     result = tgsic_check(compiler, "\1\2\3\4\5\6\7", 7);
     CHECK(tgsic_result_status(result) == TGSIC_ERROR_SHADER && tgsic_result_num_findings(result) == 1);
     tgsic_result_free(result);
@@ -193,7 +193,7 @@ static void findings(void)
     result = tgsic_check(NULL, SHADER, sizeof SHADER - 1);
     CHECK(tgsic_result_status(result) == TGSIC_ERROR_ARGUMENT);
     tgsic_result_free(result);
-    // A warning is no error.
+    // A warning is not an error.
     static const char UNUSED[] = "FRAG\nDCL OUT[0], COLOR\nDCL TEMP[0]\nIMM[0] FLT32 {1, 1, 1, 1}\n"
                                  "MOV TEMP[0], IMM[0]\nMOV OUT[0], IMM[0]\nEND\n";
     result = tgsic_check(compiler, UNUSED, sizeof UNUSED - 1);
@@ -325,7 +325,7 @@ static void fit(void)
     limit.size = sizeof limit;
     tgsic_result_free(result);
 
-    // Lookups that depend on each other, one more than there are phases.
+    // Lookups that depend on each other, one more than the target has phases.
     static const char CHAIN[] = "FRAG\n"
                                 "DCL IN[0], GENERIC[0], PERSPECTIVE\n"
                                 "DCL OUT[0], COLOR\n"

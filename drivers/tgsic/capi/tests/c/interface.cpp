@@ -27,7 +27,7 @@ static bool links(const Compiler &compiler, const std::string &vertex)
     return tgsic_result_status(program.get()) == TGSIC_OK && tgsic_result_data(second.get(), nullptr) != nullptr;
 }
 
-// Builds that run nothing have no driver `cpu`.
+// Builds that cannot run shaders have no driver `cpu`.
 static bool runs(const std::string &vertex)
 {
     tgsic_options options{};

@@ -1,4 +1,4 @@
-// Linking: what becomes of a pair of shaders, and right and wrong uses.
+// Linking: results for a pair of shaders, and correct and wrong uses.
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -69,7 +69,7 @@ static void pair(void)
     tgsic_result_free(result);
     free_all(results, 2);
 
-    // What somebody else reads stays.
+    // Outputs with other readers stay.
     const uint32_t kept[] = { 1 };
     tgsic_link_options link = { .size = sizeof link, .kept = kept, .num_kept = 1 };
     result = tgsic_link(compiler, shaders, 2, &link, results);
@@ -79,7 +79,7 @@ static void pair(void)
     free_all(results, 2);
     tgsic_compiler_free(compiler);
 
-    // Tokens in, tokens out; results that nobody wants.
+    // Tokens in, tokens out; results that are not used.
     options.form = TGSIC_FORM_TOKENS;
     compiler = tgsic_compiler_new(&options, NULL);
     result = tgsic_link(compiler, shaders, 2, NULL, results);
@@ -95,7 +95,7 @@ static void pair(void)
     tgsic_compiler_free(compiler);
 }
 
-// A link that fails: the status, and what the message of the whole has.
+// A link that fails: the status, and a part of the overall message.
 static void fails(tgsic_compiler *compiler, const tgsic_shader *shaders, size_t count, const tgsic_link_options *options,
                   tgsic_status status, const char *message)
 {
@@ -160,13 +160,13 @@ static void errors(void)
     tgsic_compiler_free(compiler);
 }
 
-// Whatever the driver assigns, both sides of the pair have it.
+// Both sides of the pair have the same assignments.
 static void reflection(void)
 {
     tgsic_options options = { .size = sizeof options, .driver = "spirv", .flags = TGSIC_FLAG_REFLECT };
     tgsic_compiler *compiler = tgsic_compiler_new(&options, NULL);
     if (!compiler)
-        return; // a build without
+        return; // a build without this driver
     const tgsic_shader shaders[2] = { SHADER(VERTEX), SHADER(FRAGMENT) };
     tgsic_result *results[2];
     tgsic_result *result = tgsic_link(compiler, shaders, 2, NULL, results);

@@ -1,5 +1,5 @@
-// Object files: shaders that were compiled ahead of time give what machine code that is made at run time and the
-// interpreter give; objects of another version, or that were changed, are refused.
+// Object files: shaders compiled ahead of time have the results of machine code compiled at run time and of the
+// interpreter; objects that have another version or were changed are rejected.
 //
 //   object VERTEX FRAGMENT COMPUTE: the shaders of the object files that this is linked with.
 
@@ -15,7 +15,7 @@
 
 enum { COUNT = 403, REGISTERS = 2 };
 
-// What a run leaves.
+// The results of a run.
 struct results {
     float outputs[COUNT][REGISTERS][4];
     unsigned char live[COUNT];
@@ -116,7 +116,7 @@ static void agrees(const tgsic_object *object, const char *path)
     }
 }
 
-// The struct behind the symbol, as far as it matters here.
+// The struct behind the symbol, up to the fields used here.
 struct data {
     char magic[8];
     uint32_t layout, extensions;
@@ -159,7 +159,7 @@ static void damaged(const tgsic_object *object)
     REFUSED("not what it was", data.num_characters--);
     REFUSED("not what it was", data.num_characters = (uint64_t)-1);
     REFUSED("not what it was", data.text = NULL);
-    // Another shader, and what is no shader.
+    // Another shader, and bytes that are not a shader.
     char *text = malloc(whole.num_characters);
     memcpy(text, whole.text, whole.num_characters);
     char *place = strstr(text, "fmul");

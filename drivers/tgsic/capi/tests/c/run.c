@@ -1,4 +1,4 @@
-// Running: vertices, quads with textures, workgroups with buffers and images, threads; right and wrong uses.
+// Running: vertices, quads with textures, workgroups with buffers and images, threads; correct and wrong uses.
 
 #include <pthread.h>
 #include <stdio.h>
@@ -87,7 +87,7 @@ static void vertices(const tgsic_threads *threads, size_t count)
         CHECK(outputs[n][1][0] == 7 && outputs[n][1][1] == (float)(3 * n) && outputs[n][1][2] == -(float)n);
         CHECK(outputs[n][2][1] == 0 && live[n] == 1);
     }
-    // One register of each, from the front.
+    // One register of each, from the start.
     run.num_outputs = 1;
     run.num_inputs = 1;
     run.outputs.size = count * 16;
@@ -143,7 +143,7 @@ static void lengths(void)
     ends(tgsic_run_vertices(program, &run, NULL), TGSIC_ERROR_ARGUMENT, "system value");
     value.num_components = 5;
     ends(tgsic_run_vertices(program, &run, NULL), TGSIC_ERROR_ARGUMENT, "5 components");
-    value = (tgsic_system_value){ 4000000000u, 1, { &word, 4 } }; // nobody reads it
+    value = (tgsic_system_value){ 4000000000u, 1, { &word, 4 } }; // it is not read
     ends(tgsic_run_vertices(program, &run, NULL), TGSIC_OK, "");
     run.num_system_values = 0;
     tgsic_resources resources = { .size = 1 };
@@ -158,7 +158,7 @@ static void lengths(void)
     ends(tgsic_dispatch(program, &run, groups, groups, NULL), TGSIC_ERROR_ARGUMENT, "a vertex shader");
     run.size = 0;
     ends(tgsic_run_vertices(program, &run, NULL), TGSIC_ERROR_ARGUMENT, "size");
-    // An older caller, whose struct ends behind the count: nothing is read and nothing written.
+    // An older caller with a struct that ends after the count: nothing is read and nothing written.
     const size_t older[2] = { sizeof older, 4 };
     ends(tgsic_run_vertices(program, (const tgsic_run *)older, NULL), TGSIC_OK, "");
     tgsic_program_info info = { 0 };
@@ -189,7 +189,7 @@ static void refused(void)
     tgsic_compiler_free(other);
     CHECK(!tgsic_threads_new((size_t)-1, &error));
     ends(error, TGSIC_ERROR_ARGUMENT, "threads");
-    // It does not end.
+    // It does not terminate.
     tgsic_program *endless = compiled("VERT\nDCL IN[0]\nDCL OUT[0], POSITION\nBGNLOOP\nMOV OUT[0], IN[0]\nENDLOOP\nEND\n");
     float outputs[100][4] = { { 0 } };
     tgsic_run run = { .size = sizeof run, .count = 100, .num_outputs = 1, .max_steps = 1000 };
@@ -198,7 +198,7 @@ static void refused(void)
     tgsic_program_free(endless);
 }
 
-// A texture whose colour is its coordinates, by unit.
+// A texture with its coordinates as colour, by unit.
 static void lookup(void *user, const tgsic_texture_request *request, uint32_t (*result)[4])
 {
     CHECK(request->size == sizeof *request && request->lookup == TGSIC_LOOKUP_IMPLICIT);
@@ -267,7 +267,7 @@ static void quads(const tgsic_threads *threads)
         CHECK(outputs[n][0][0] == inputs[n][0] && outputs[n][0][1] == -(float)n && outputs[n][0][2] == 3);
         CHECK(outputs[n][0][3] == inputs[quad + 3][0] - inputs[quad + 2][0]);
     }
-    // No functions, and a number of fragments that is no multiple of four.
+    // No functions, and a number of fragments that is not a multiple of four.
     resources.texture = NULL;
     resources.texture_size = NULL;
     run.count = COUNT - 3;
@@ -335,7 +335,7 @@ static void workgroups(const tgsic_threads *threads)
     ends(tgsic_dispatch(program, &run, none, NULL, threads), TGSIC_OK, "");
     ends(tgsic_dispatch(program, &run, groups, wrong, threads), TGSIC_ERROR_ARGUMENT, "[4, 1, 1]");
     ends(tgsic_dispatch(program, &run, NULL, NULL, threads), TGSIC_ERROR_ARGUMENT, "groups");
-    // An error leaves buffers as they were.
+    // An error leaves buffers unchanged.
     run.max_steps = 1;
     ends(tgsic_dispatch(program, &run, groups, NULL, threads), TGSIC_ERROR_SHADER, "");
     CHECK(buffer[0] == 100 + 2 * 4 * 12);
@@ -359,7 +359,7 @@ static void workgroups(const tgsic_threads *threads)
     tgsic_program_free(program);
 }
 
-// A vertex shader that changes memory: one buffer for all invocations, one after the other.
+// A vertex shader that changes memory: one buffer for all invocations, which run in sequence.
 static void memory(const tgsic_threads *threads)
 {
     tgsic_program *program = compiled("VERT\nDCL OUT[0], POSITION\nDCL BUFFER[0]\nDCL HWATOMIC[0]\nDCL TEMP[0]\n"

@@ -1,4 +1,5 @@
-// One compiler, eight threads with small stacks: each translates all shaders that are named, and gets what one thread gets.
+// One compiler, eight threads with small stacks: each translates all given shaders, with the results of a single
+// thread.
 
 #include <pthread.h>
 #include <stdio.h>

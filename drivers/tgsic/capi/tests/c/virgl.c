@@ -1,4 +1,4 @@
-// Shaders in buffers of commands: replaced, held until they are whole, left where something is wrong.
+// Shaders in command buffers: replaced, held until they are complete, unchanged after errors.
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -25,7 +25,7 @@ static const char LONG[] = "FRAG\n"
                            "END\n";
 static const char WRONG[] = "FRAG\nMOV OUT[0].q, IN[0]\nEND\n";
 
-// A packet with words of a text from an offset on. Returns the words taken.
+// Writes a packet with words of a text from an offset on. Returns the number of words.
 static size_t packet(uint32_t *to, const char *text, size_t from, size_t words)
 {
     size_t length = strlen(text) + 1, left = length - 4 * from;
@@ -60,7 +60,7 @@ static void whole(const tgsic_virgl *virgl)
     uint32_t commands[WORDS] = { NOP | 1u << 16, 5 };
     size_t count = 2;
 
-    // Nothing to do with shaders.
+    // Commands without shaders.
     CHECK(tgsic_virgl_rewrite(context, commands, &count) == commands && count == 2);
     count += packet(commands + 2, LONG, 0, text_words(LONG));
     const size_t before = count;
@@ -103,7 +103,7 @@ static void wrong(const tgsic_virgl *virgl)
     // No shader.
     CHECK(tgsic_virgl_rewrite(context, commands, &count) == commands && count == before);
     CHECK(totals_of(context).failed == 1);
-    // A shader that is held when a command is longer than the buffer: it goes out first, as it came.
+    // A shader that is held when a command is longer than the buffer is sent first, unchanged.
     count = packet(commands, LONG, 0, 10);
     tgsic_virgl_rewrite(context, commands, &count);
     CHECK(count == 0);
@@ -111,7 +111,7 @@ static void wrong(const tgsic_virgl *virgl)
     count = 2;
     const uint32_t *now = tgsic_virgl_rewrite(context, overlong, &count);
     CHECK(count == 18 && now[1] == 7 && now[16] == overlong[0] && now[17] == 3);
-    // From there on nothing is read.
+    // After that, nothing is parsed.
     count = packet(commands, LONG, 0, text_words(LONG));
     CHECK(tgsic_virgl_rewrite(context, commands, &count) == commands);
     CHECK(totals_of(context).shaders == 1);
@@ -151,7 +151,7 @@ int main(void)
     in_parts(virgl);
     wrong(virgl);
     arguments(virgl);
-    // A context outlives what it was made of.
+    // A context outlives the state that it was created from.
     tgsic_virgl_context *context = tgsic_virgl_context_new(virgl);
     tgsic_virgl_free(virgl);
     uint32_t commands[WORDS];

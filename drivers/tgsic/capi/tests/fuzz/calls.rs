@@ -1,13 +1,13 @@
-//! Calls of the library as a C program makes them, decided by bytes. The fuzz target `capi` of `fixtures/fuzz` runs
-//! them, and so does the smoke test `tests/fuzz.rs`.
+//! Calls of the library like those of a C program, chosen by bytes. The fuzz target `capi` of `fixtures/fuzz` runs
+//! them, as does the smoke test `tests/fuzz.rs`.
 //!
-//! The first [`HEADER`] bytes say which function is called and with which options and arguments, right or wrong. All
-//! zero is the translation of a shader by a compiler with all defaults. The shader follows: text or tokens.
+//! The first [`HEADER`] bytes select the function, the options and the arguments, correct or wrong. All zero is the
+//! translation of a shader by a compiler with all defaults. The shader follows: text or tokens.
 //!
-//! What is asserted: no call ends with `TGSIC_ERROR_INTERNAL`, a result has either an error or what the function is
-//! there for, positions of findings lie in the shader, nothing is written beyond a struct, and code passes the check of
-//! the compiler that made it. What is read or written out of bounds is AddressSanitizer's to find: each shader and
-//! struct is an allocation of its exact size.
+//! The calls assert that no call ends with `TGSIC_ERROR_INTERNAL`, that a result has either an error or its data, that
+//! positions of findings lie in the shader, that nothing is written beyond a struct, and that code passes the check of
+//! its compiler. Accesses out of bounds are left to AddressSanitizer: each shader and struct is an allocation of its
+//! exact size.
 
 #[cfg(feature = "run")]
 #[path = "run.rs"]
@@ -26,22 +26,23 @@ use tgsi_capi::*;
 /// Bytes before the shader.
 pub const HEADER: usize = 16;
 
-/// First bytes of headers for the calls that take more than a shader. Others are one of eight by their low bits.
+/// First bytes of headers for the calls that take more than a shader. Other bytes select one of eight by their low
+/// bits.
 pub const LINK: u8 = 0x40;
 /// Likewise.
 pub const RUN: u8 = 0x80;
 /// Likewise.
 pub const VIRGL: u8 = 0xc0;
 
-/// Calls of these two that went well, so that a test can tell that they are made with sense.
+/// Successful calls of `tgsic_link`, so that a test can check that the calls are meaningful.
 pub static LINKED: AtomicUsize = AtomicUsize::new(0);
-/// Shaders that were replaced in buffers of commands.
+/// Shaders that were replaced in command buffers.
 pub static REPLACED: AtomicUsize = AtomicUsize::new(0);
 /// Calls that ran a shader.
 #[cfg(feature = "run")]
 pub static RAN: AtomicUsize = AtomicUsize::new(0);
 
-/// The size above which the library takes no struct.
+/// The size above which the library rejects structs.
 const MAX_STRUCT: usize = 4096;
 
 unsafe extern "C" {
@@ -64,7 +65,7 @@ impl Memory {
         Memory { start, layout }
     }
 
-    /// A copy of some bytes that stands so many bytes after an aligned address.
+    /// A copy of some bytes, `offset` bytes after an aligned address.
     fn of_bytes(bytes: &[u8], offset: usize) -> Memory {
         let memory = Memory::new(offset + bytes.len(), 8);
         // SAFETY: within the allocation.
@@ -74,8 +75,8 @@ impl Memory {
         memory
     }
 
-    /// Memory of a struct that states a size. The library may only touch that many bytes; those that it must not take
-    /// for a struct at all are as long as the field that says so.
+    /// Memory of a struct that states a size. The library may only access that many bytes; of structs that it must
+    /// reject, only the size field.
     fn of_struct(size: usize) -> Memory {
         let real = if size > MAX_STRUCT { size_of::<usize>() } else { size.max(size_of::<usize>()) };
         let memory = Memory::new(real, 8);
@@ -91,7 +92,7 @@ impl Memory {
         let memory = Memory::of_struct(stated);
         if (size_of::<usize>()..=MAX_STRUCT).contains(&stated) {
             let copied = stated.min(size_of::<T>());
-            // SAFETY: both have so many bytes.
+            // SAFETY: both have this many bytes.
             unsafe { ptr::copy_nonoverlapping(ptr::from_ref(value).cast::<u8>(), memory.start, copied) };
         }
         memory
@@ -105,7 +106,7 @@ impl Drop for Memory {
     }
 }
 
-/// A size that a caller may state for a struct of this size.
+/// Returns a size that a caller may state for a struct of this size.
 fn stated_size(decision: u8, own: usize) -> usize {
     match decision % 32 {
         16 => 0,
@@ -127,7 +128,7 @@ fn stated_size(decision: u8, own: usize) -> usize {
 unsafe extern "C" fn allocate(user: *mut c_void, size: usize) -> *mut c_void {
     // SAFETY: the options pass a counter in.
     unsafe { *user.cast::<usize>() += size };
-    // SAFETY: any size may be asked for.
+    // SAFETY: `malloc` accepts any size.
     unsafe { malloc(size) }
 }
 
@@ -148,7 +149,7 @@ impl Strings {
     }
 }
 
-/// The name at a place in a list of names, NULL for 0, and a wrong name beyond the list.
+/// Returns the name at an index of a list of names: NULL for 0, and a wrong name beyond the list.
 fn chosen<'n>(decision: u8, mut names: impl ExactSizeIterator<Item = &'n str>, strings: &mut Strings) -> *const c_char {
     let count = names.len();
     match usize::from(decision) % (count + 2) {
@@ -160,13 +161,13 @@ fn chosen<'n>(decision: u8, mut names: impl ExactSizeIterator<Item = &'n str>, s
     }
 }
 
-/// Makes the calls that some bytes say.
+/// Makes the calls that some bytes select.
 pub fn calls(data: &[u8]) {
     let Some((header, shader)) = data.split_first_chunk::<HEADER>() else { return };
     let [_, driver, profile, option, second_option, level_form, flags, budget, limit, value, wrong, ..] = *header;
     let [.., options_size, _, _, _, allocator] = *header;
     let mut strings = Strings::default();
-    // Shaders are run by one driver; whoever asks another is refused.
+    // Only one driver runs shaders; programs of other drivers are rejected.
     let runs = header[0] == RUN && wrong % 64 != 58;
     let known = tgsi_registry::default_driver();
     let mut allocated = 0_usize;
@@ -205,7 +206,7 @@ pub fn calls(data: &[u8]) {
         options.driver_options = strings.add(option_names.join(","));
     }
     let limit_name = chosen(limit, Limits::TABLE.iter().map(|limit| limit.name), &mut strings);
-    // Values below and above what fits these shaders; limits of any size are the caller's to regret.
+    // Values below and above the needs of these shaders.
     let limits = [tgsic_limit { name: limit_name, value: u64::from(value) * u64::from(value) }];
     if limit != 0 {
         options.limits = limits.as_ptr();
@@ -242,12 +243,12 @@ pub fn calls(data: &[u8]) {
     unsafe { tgsic_compiler_free(compiler) };
 }
 
-/// Options in as many bytes as they state.
+/// Returns options in as many bytes as they state.
 fn memory_of(options: &tgsic_options) -> Memory {
     let memory = Memory::of_struct(options.size);
     let copied = if options.size > MAX_STRUCT { size_of::<usize>() } else { options.size };
     let copied = copied.min(size_of::<tgsic_options>());
-    // SAFETY: both have so many bytes.
+    // SAFETY: both have this many bytes.
     unsafe { ptr::copy_nonoverlapping(ptr::from_ref(options).cast::<u8>(), memory.start, copied) };
     memory
 }
@@ -268,7 +269,7 @@ fn new_compiler(options: &tgsic_options, wrong: u8) -> *mut tgsic_compiler {
     }
     let mut error = ptr::dangling_mut();
     let wants_error = wrong != 45;
-    // SAFETY: the struct has the size that it states, or is one that must be refused before it is read.
+    // SAFETY: the struct has the size that it states, or is one that must be rejected before it is read.
     let compiler = unsafe { tgsic_compiler_new(pointer, if wants_error { &raw mut error } else { ptr::null_mut() }) };
     if wants_error {
         assert_eq!(error.is_null(), !compiler.is_null(), "either a compiler or an error");
@@ -283,7 +284,7 @@ fn new_compiler(options: &tgsic_options, wrong: u8) -> *mut tgsic_compiler {
     compiler
 }
 
-/// Calls a function over a shader, and reads all of the result.
+/// Calls a function with a shader, and reads all of the result.
 fn one_call(compiler: *const tgsic_compiler, header: &[u8; HEADER], shader: &[u8]) {
     let [call, .., offset, _] = *header;
     let wrong = header[10] % 64;
@@ -299,7 +300,7 @@ fn one_call(compiler: *const tgsic_compiler, header: &[u8; HEADER], shader: &[u8
         _ => {}
     }
     if wrong == 49 {
-        // More than an object can have: only NULL may come with it, or it would be an argument that lies.
+        // Larger than any object, so only NULL may come with it: other arguments would be invalid.
         start = ptr::null();
     }
     if wrong == 50 {
@@ -312,7 +313,7 @@ fn one_call(compiler: *const tgsic_compiler, header: &[u8; HEADER], shader: &[u8
         RUN => return run::run(compiler, header, (start, size)),
         _ => {}
     }
-    // SAFETY, of all: so many bytes can be read there, or it is NULL.
+    // SAFETY, for all: this many bytes can be read there, or it is NULL.
     let result = match call % 8 {
         // SAFETY: as above.
         0..=2 => unsafe { tgsic_translate(compiler, start, size) },
@@ -330,7 +331,7 @@ fn one_call(compiler: *const tgsic_compiler, header: &[u8; HEADER], shader: &[u8
     let given = if size == 0 || start.is_null() { &[] } else { shader };
     // SAFETY: it is a result that was not freed.
     let num_limits = unsafe { tgsic_result_num_limits(result) };
-    // What `tgsic_fit` finds stands in the translation, whose length nobody is told.
+    // Findings of `tgsic_fit` are in the translation, which has an unknown length.
     read(result, if num_limits > 0 { usize::MAX } else { given.len() }, header);
     limits(result, num_limits, header);
     // SAFETY: it is a result that was not freed.
@@ -342,7 +343,7 @@ fn one_call(compiler: *const tgsic_compiler, header: &[u8; HEADER], shader: &[u8
     unsafe { tgsic_result_free(result) };
 }
 
-/// What a shader is linked with, by stage.
+/// The shaders to link with, by stage.
 const PARTNERS: [&str; 3] = [
     "FRAG\nDCL IN[0], GENERIC[0], PERSPECTIVE\nDCL IN[1], GENERIC[1], PERSPECTIVE\nDCL IN[2], TEXCOORD[0], \
      PERSPECTIVE\nDCL IN[3], COLOR, COLOR\nDCL OUT[0], COLOR\nDCL TEMP[0]\nMAD TEMP[0], IN[0], IN[1], IN[2]\nADD \
@@ -381,7 +382,7 @@ fn link(compiler: *const tgsic_compiler, header: &[u8; HEADER], (start, size): (
     };
     let results = Memory::new(shaders.len() * size_of::<*mut tgsic_result>(), 8);
     let pointer = if wrong % 64 == 57 { ptr::null_mut() } else { results.start.cast::<*mut tgsic_result>() };
-    // SAFETY: there are so many shaders and results, or more than are looked at.
+    // SAFETY: there are this many shaders and results, or more than are read.
     let summary = unsafe { tgsic_link(compiler, shaders.as_ptr(), count, memory.start.cast(), pointer) };
     assert!(!summary.is_null());
     read(summary, 0, header);
@@ -437,7 +438,7 @@ fn string(pointer: *const c_char) -> &'static str {
     unsafe { CStr::from_ptr(pointer) }.to_str().expect("UTF-8")
 }
 
-/// Reads everything that there is to read of a result whose findings stand in so many bytes.
+/// Reads everything in a result with findings about an input of this length.
 fn read(result: *const tgsic_result, length: usize, header: &[u8; HEADER]) {
     let [.., _, struct_size, index, _, _] = *header;
     // SAFETY: the result was not freed.
@@ -471,9 +472,9 @@ fn read(result: *const tgsic_result, length: usize, header: &[u8; HEADER]) {
         let found = unsafe { tgsic_result_resource(result, number, resource.start.cast()) };
         assert!(found == 0 || number < count, "a resource too many");
     }
-    // Nowhere to write, and where no struct can stand.
+    // A null pointer, and one that is not aligned.
     for target in [ptr::null_mut(), sizes.start.wrapping_add(1)] {
-        // SAFETY: what is not aligned is not written.
+        // SAFETY: an unaligned struct is not written.
         assert_eq!(unsafe { tgsic_result_sizes(result, target.cast()) }, 0);
         // SAFETY: likewise.
         assert_eq!(unsafe { tgsic_result_scan(result, target.cast()) }, 0);
@@ -504,7 +505,7 @@ fn data(result: *const tgsic_result) {
         assert!(copy.is_null() && size == 0);
         return;
     }
-    // SAFETY: the result has so many bytes there.
+    // SAFETY: the result has this many bytes there.
     let bytes = unsafe { std::slice::from_raw_parts(data, size) };
     if form == tgsic_form::TGSIC_FORM_TOKENS as u32 {
         assert!(data.cast::<u32>().is_aligned() && size % 4 == 0);
@@ -514,9 +515,9 @@ fn data(result: *const tgsic_result) {
         assert!(!bytes.contains(&0) && std::str::from_utf8(bytes).is_ok());
     }
     if !copy.is_null() {
-        // SAFETY: the copy has so many bytes.
+        // SAFETY: the copy has this many bytes.
         assert_eq!(unsafe { std::slice::from_raw_parts(copy.cast::<u8>(), size) }, bytes);
-        // SAFETY: it came from `malloc` in either case, and is ours.
+        // SAFETY: it came from `malloc` in either case, and belongs to the caller.
         unsafe { free(copy) };
     }
 }
@@ -553,7 +554,7 @@ fn findings(result: *const tgsic_result, length: usize, struct_size: u8) {
     assert_eq!(unsafe { tgsic_result_finding(result, count, memory.start.cast()) }, 0);
 }
 
-/// Reads what a shader uses of the limits of the target.
+/// Reads the limits of the target and their use.
 fn limits(result: *const tgsic_result, count: usize, header: &[u8; HEADER]) {
     let [.., _, struct_size, _, _, _] = *header;
     for number in 0..=count {
@@ -575,7 +576,7 @@ fn limits(result: *const tgsic_result, count: usize, header: &[u8; HEADER]) {
     }
 }
 
-/// Code that was made is right: the same compiler reads it, and it can be put into the other form.
+/// Checks code: the same compiler reads it, and it can be converted to the other form.
 fn check_code(compiler: *const tgsic_compiler, result: *const tgsic_result) {
     let mut size = 0;
     // SAFETY: the result was not freed.

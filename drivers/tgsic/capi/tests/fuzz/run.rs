@@ -1,4 +1,4 @@
-//! Programs, and runs of them over memory of exact sizes.
+//! Programs, and runs of them with memory of exact sizes.
 
 use std::ffi::c_void;
 use std::ptr;
@@ -8,9 +8,9 @@ use tgsi_capi::*;
 
 use super::{HEADER, Memory, RAN, read, stated_size, text_of};
 
-/// Operations after which a shader is given up.
+/// Operations after which a shader is stopped.
 const STEPS: u64 = 20_000;
-/// Bytes of a buffer.
+/// Size of a buffer in bytes.
 const BUFFER: usize = 52;
 
 /// Threads for all calls, started by the first and kept until the end.
@@ -20,12 +20,12 @@ fn threads() -> *const tgsic_threads {
     if !started.is_null() {
         return started;
     }
-    // SAFETY: nobody wants to know of an error.
+    // SAFETY: the error is not requested.
     let new = unsafe { tgsic_threads_new(2, ptr::null_mut()) };
     match THREADS.compare_exchange(ptr::null_mut(), new, Ordering::AcqRel, Ordering::Acquire) {
         Ok(_) => new,
         Err(other) => {
-            // SAFETY: nobody else knows of them.
+            // SAFETY: they are not shared yet.
             unsafe { tgsic_threads_free(new) };
             other
         }
@@ -34,35 +34,35 @@ fn threads() -> *const tgsic_threads {
 
 unsafe extern "C" fn texture(user: *mut c_void, request: *const tgsic_texture_request, result: *mut [u32; 4]) {
     assert!(user.is_null());
-    // SAFETY: the library passes in a request.
+    // SAFETY: the library passes a request.
     let request = unsafe { request.read() };
     assert!(request.lookup <= TGSIC_LOOKUP_QUERY_LOD && request.is_array <= 1 && request.is_shadow <= 1);
-    // SAFETY: there is room for four times four words.
+    // SAFETY: there is space for four times four words.
     unsafe { result.cast::<[[u32; 4]; 4]>().write(request.coordinate) };
 }
 
 unsafe extern "C" fn size(_: *mut c_void, unit: u32, level: u32, _: u32, _: u32, size: *mut tgsic_texture_size) {
     let of_unit = tgsic_texture_size { width: 64 >> (level & 7), height: unit, depth: 0, levels: 7, samples: u32::MAX };
-    // SAFETY: the library has room for it.
+    // SAFETY: the library provides the memory.
     unsafe { size.write(of_unit) };
 }
 
 unsafe extern "C" fn load(_: *mut c_void, texel: *const tgsic_texel, words: *mut u32) {
-    // SAFETY: the library passes in a texel.
+    // SAFETY: the library passes a texel.
     let texel = unsafe { texel.read() };
-    // SAFETY: there is room for four words.
+    // SAFETY: there is space for four words.
     unsafe { words.cast::<[u32; 4]>().write([texel.x, texel.y, texel.z, texel.sample]) };
 }
 
 unsafe extern "C" fn store(_: *mut c_void, texel: *const tgsic_texel, words: *const u32) {
-    // SAFETY: the library passes in a texel.
+    // SAFETY: the library passes a texel.
     let texel = unsafe { texel.read() };
     // SAFETY: there are four words.
     let words = unsafe { words.cast::<[u32; 4]>().read() };
     std::hint::black_box((texel.image, words));
 }
 
-/// Memory of some bytes that are the same every time, behind so many that are none of the library's business.
+/// Memory with fixed content, after `offset` bytes that the library must not access.
 fn filled(size: usize, offset: usize) -> Memory {
     let bytes: Vec<u8> = (0..size).map(|at| ((at * 37 + 11) ^ (at >> 3)) as u8).collect();
     Memory::of_bytes(&bytes, offset)
@@ -76,7 +76,7 @@ fn memory(memory: &Memory, offset: usize, size: usize) -> tgsic_memory {
     tgsic_memory { data: memory.start.wrapping_add(offset).cast(), size }
 }
 
-/// Makes a program and runs it as its stage wants, or not.
+/// Creates a program and runs it for its stage, or for another one.
 pub fn run(compiler: *const tgsic_compiler, header: &[u8; HEADER], (start, size): (*const c_void, usize)) {
     let mut error = ptr::dangling_mut();
     // SAFETY: there is no object.
@@ -85,7 +85,7 @@ pub fn run(compiler: *const tgsic_compiler, header: &[u8; HEADER], (start, size)
     // SAFETY: it is not used any more.
     unsafe { tgsic_result_free(error) };
     error = ptr::dangling_mut();
-    // SAFETY: so many bytes can be read there, or it is NULL.
+    // SAFETY: this many bytes can be read there, or it is NULL.
     let program = unsafe { tgsic_program_new(compiler, start, size, &raw mut error) };
     assert_eq!(error.is_null(), !program.is_null(), "either a program or an error");
     if program.is_null() {
@@ -105,7 +105,7 @@ fn run_program(program: *const tgsic_program, header: &[u8; HEADER]) {
     let count = [12, 0, 1, 4, 7, 64, 133, 257][usize::from(decision & 7)];
     let registers = |shift: u8| usize::from(decision >> shift & 3) * 2;
     let (num_inputs, num_outputs) = (8 - registers(3), 4 - registers(5).min(4));
-    // What is stated may be more than is needed, or less.
+    // The stated sizes may be larger or smaller than needed.
     let inputs_size = count * num_inputs * 16;
     let outputs_size = (count * num_outputs * 16).saturating_sub(usize::from(wrong % 64 == 59));
     let (inputs, outputs) = (filled(inputs_size, offset), filled(outputs_size, offset));
@@ -173,7 +173,7 @@ fn run_program(program: *const tgsic_program, header: &[u8; HEADER]) {
     let (groups, workgroup) = ([2, 1, u32::from(value % 3)], [4, 2, 1]);
     let workgroup = if info.workgroup == [0; 3] { workgroup.as_ptr() } else { ptr::null() };
     let stage = if wrong % 64 == 63 { u32::from(value % 6) } else { info.stage };
-    // SAFETY, of all: each pointer in the struct can be used for what is stated beside it, or is refused.
+    // SAFETY, for all: each pointer in the struct has the size that is stated beside it, or is rejected.
     let result = match stage {
         // SAFETY: as above.
         TGSIC_STAGE_FRAGMENT => unsafe { tgsic_run_quads(program, pointer, threads) },
@@ -189,7 +189,7 @@ fn run_program(program: *const tgsic_program, header: &[u8; HEADER]) {
     if own.size == size_of::<tgsic_run>() && is_ok {
         assert!(![59, 60, 61].contains(&(wrong % 64)) || stage == TGSIC_STAGE_COMPUTE || count * num_outputs == 0);
         for at in 0..if stage == TGSIC_STAGE_COMPUTE { 0 } else { count } {
-            // SAFETY: there are so many bytes.
+            // SAFETY: there are this many bytes.
             assert!(unsafe { live.start.wrapping_add(offset + at).read() } <= 1, "{}", text_of(result));
         }
     }

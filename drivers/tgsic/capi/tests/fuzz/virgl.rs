@@ -1,8 +1,7 @@
-//! Calls for hosts of virgl: a shader in one packet or two, in one buffer or two, with words that are not as they
-//! should be.
+//! Calls for virgl hosts: a shader in one packet or two, in one buffer or two, with damaged words.
 //!
-//! What is asserted: words that are not of a shader come out as they went in, a shader that is whole comes out whole,
-//! and the totals count it.
+//! The calls assert that words which do not belong to a shader are unchanged, that a complete shader is returned
+//! complete, and that the totals count it.
 
 use std::ptr;
 use std::sync::atomic::Ordering;
@@ -15,7 +14,7 @@ const CREATE_SHADER: u32 = 1 | 4 << 8;
 const NOTHING: [u32; 2] = [1 << 16, 7];
 const CONTINUES: u32 = 1 << 31;
 
-/// A packet of a text from a word on.
+/// Returns a packet of a text from a word on.
 fn packet(text: &[u32], length: usize, from: usize, to: usize, stage: u32) -> Vec<u32> {
     let position = if from == 0 { length as u32 } else { (4 * from) as u32 | CONTINUES };
     let mut words = vec![CREATE_SHADER | ((5 + to - from) as u32) << 16, 3, stage, position, 300, 0];
@@ -23,7 +22,7 @@ fn packet(text: &[u32], length: usize, from: usize, to: usize, stage: u32) -> Ve
     words
 }
 
-/// Sends a shader through a context, and looks at what comes out.
+/// Sends a shader through a context, and checks the output.
 pub fn rewrite(options: *const tgsic_options, header: &[u8; HEADER], shader: &[u8]) {
     let [.., wrong, _, struct_size, decision, split, damaged] = *header;
     // SAFETY: the options have the size that they state, and strings that end.
@@ -63,10 +62,10 @@ pub fn rewrite(options: *const tgsic_options, header: &[u8; HEADER], shader: &[u
         // SAFETY: it has that size.
         unsafe { ptr::copy_nonoverlapping(buffer.as_ptr(), memory.start.cast(), buffer.len()) };
         let mut count = buffer.len();
-        // SAFETY: there are so many words, and the context is NULL or was not freed.
+        // SAFETY: there are this many words, and the context is NULL or was not freed.
         let new = unsafe { tgsic_virgl_rewrite(context, memory.start.cast(), &raw mut count) };
         assert!(!new.is_null());
-        // SAFETY: the library says that there are so many.
+        // SAFETY: the library returned this size.
         out.extend(unsafe { std::slice::from_raw_parts(new, count) });
     }
     let totals = Memory::of_struct(super::stated_size(struct_size, size_of::<tgsic_virgl_totals>()));
@@ -95,12 +94,12 @@ pub fn rewrite(options: *const tgsic_options, header: &[u8; HEADER], shader: &[u
             let changed = sums.failed == 0;
             REPLACED.fetch_add(usize::from(changed), Ordering::Relaxed);
             if !changed {
-                // In the buffer of its last packet, as it came.
+                // In the buffer of its last packet, unchanged.
                 assert_eq!(out.len(), buffers.concat().len());
             }
         }
     }
-    // Either may go first.
+    // Either may be freed first.
     if wrong & 1 == 0 {
         // SAFETY: it is NULL or was not freed.
         unsafe { tgsic_virgl_free(virgl) };

@@ -1,16 +1,16 @@
-//! The library as tests find it: built by cargo beside them, and installed in a folder.
+//! The library for tests: built by cargo together with them, and installed in a folder.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use libtest_mimic::Failed;
 
-/// The folder of the package.
+/// Returns the folder of the package.
 pub fn folder() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// The static library that cargo made with this test: the newest one beside it.
+/// Returns the static library that cargo built with this test: the newest one beside it.
 pub fn static_library() -> PathBuf {
     let test = std::env::current_exe().expect("the path of the test");
     let entries = std::fs::read_dir(test.parent().expect("a folder")).expect("a readable folder");
@@ -22,7 +22,7 @@ pub fn static_library() -> PathBuf {
     libraries.max_by_key(modified).expect("cargo builds the static library with the tests")
 }
 
-/// Runs a command that must end well.
+/// Runs a command that must succeed.
 pub fn run(command: &mut Command) -> Result<Output, Failed> {
     let output = command.output()?;
     if output.status.success() {

@@ -1,5 +1,5 @@
-//! A folder of shaders: every distinct one as `<stage>-<hash>.tgsi`, and beside it what was made of it (`.out.tgsi`) or
-//! why nothing was (`.reason.txt`). Files appear whole.
+//! A folder of shaders: every distinct one as `<stage>-<hash>.tgsi`, with its translation beside it (`.out.tgsi`) or
+//! the reason why it has no translation (`.reason.txt`). Files are written atomically.
 
 use std::path::{Path, PathBuf};
 
@@ -15,13 +15,13 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// Makes the folder.
+    /// Creates the folder.
     pub fn new(folder: &Path) -> Result<Recorder, Failure> {
         std::fs::create_dir_all(folder).map_err(|error| Failure::Write { path: folder.to_owned(), error })?;
         Ok(Recorder { folder: folder.to_owned() })
     }
 
-    /// Keeps a shader and what was made of it.
+    /// Records a shader and its outcome.
     pub fn record(&self, shader: &ShaderObject<'_>, outcome: &Outcome) {
         let name = name_of(shader.stage, shader.text);
         let write = |extension: &str, content: &[u8]| {
@@ -46,7 +46,8 @@ pub fn name_of(stage: Stage, text: &[u8]) -> String {
     format!("{}-{:032x}", stage.name().to_lowercase(), hash(stage, text))
 }
 
-/// FNV-1a of 128 bits over stage and text: the same in every run, so that folders of several runs can be put together.
+/// Computes the 128-bit FNV-1a hash of stage and text. It is the same in every run, so that folders of several runs can
+/// be merged.
 pub fn hash(stage: Stage, text: &[u8]) -> u128 {
     const PRIME: u128 = 0x0000_0000_0100_0000_0000_0000_0000_013b;
     let start = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d;
@@ -64,7 +65,7 @@ mod tests {
         assert_ne!(name_of(Stage::Vertex, b"VERT"), name_of(Stage::Vertex, b"VERU"));
         assert_ne!(hash(Stage::Vertex, b""), hash(Stage::Fragment, b""));
         assert!(name_of(Stage::TessControl, b"").starts_with("tess_ctrl-"));
-        // The published hash of "a" is that of the byte 0x61; a stage is such a byte too.
+        // The published hash of "a" is that of the byte 0x61, and the stage is hashed as such a byte.
         let of_a = 0xd228_cb69_6f1a_8caf_7891_2b70_4e4a_8964_u128;
         let start = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d_u128;
         assert_eq!((start ^ 0x61).wrapping_mul(0x0000_0000_0100_0000_0000_0000_0000_013b), of_a);

@@ -7,11 +7,11 @@ use tgsi_virgl::traffic::Traffic;
 
 use super::translator::Totals;
 
-/// Fractions of a power of two that are told apart.
+/// Buckets for each power of two.
 const STEPS: usize = 32;
 
-/// A histogram of times: exact up to 64 microseconds, with steps of 3 % beyond. Its memory does not depend on the
-/// number of times.
+/// A histogram of times, exact up to 64 microseconds and with relative steps of 1/32 beyond. Its memory does not depend
+/// on the number of times.
 #[derive(Clone, Default)]
 pub struct Histogram {
     counts: Vec<u64>,
@@ -32,7 +32,7 @@ impl Histogram {
         self.max = self.max.max(microseconds);
     }
 
-    /// The time that so many percent do not exceed, in microseconds.
+    /// Returns the time in microseconds that `percent` percent of the times do not exceed.
     pub fn percentile(&self, percent: u64) -> u64 {
         let wanted = (self.total * percent).div_ceil(100).max(1);
         let mut seen = 0;
@@ -52,11 +52,11 @@ impl Histogram {
 
 fn bucket_of(value: u64) -> usize {
     let exponent = (64 - value.leading_zeros() as usize).saturating_sub(STEPS.ilog2() as usize + 1);
-    // The leading bits, the first of which is always set beyond the linear part.
+    // The leading bits; the first is always set beyond the linear part.
     exponent * STEPS + (value >> exponent) as usize
 }
 
-/// The largest value of a bucket.
+/// Returns the largest value of a bucket.
 fn value_of(bucket: usize) -> u64 {
     let exponent = (bucket / STEPS).saturating_sub(1);
     let bits = (bucket - exponent * STEPS) as u64;
@@ -77,7 +77,7 @@ struct ShaderTimes {
     new: Times,
 }
 
-/// Bytes of one.
+/// Bytes per megabyte.
 const MEGABYTE: u64 = 1_000_000;
 
 /// Totals of a run.
@@ -107,13 +107,13 @@ pub struct Report {
 }
 
 impl Report {
-    /// The report for the totals of shaders and traffic.
+    /// Creates the report for the totals of shaders and traffic.
     pub fn new(totals: &Totals, traffic: &Traffic) -> Report {
         let (to_host, to_client, shader_bytes) =
             (traffic.to_host.get(), traffic.to_client.get(), traffic.shader_bytes.get());
         let other_bytes = (to_host + to_client).saturating_sub(shader_bytes);
         let other_nanoseconds = traffic.busy.get().saturating_sub(traffic.filtering.get());
-        // Of a few bytes it would say nothing: opening a connection takes longer than they do.
+        // For a few bytes the figure would be meaningless: opening a connection takes longer than they do.
         let a_megabyte = (other_bytes >= MEGABYTE).then(|| other_nanoseconds as f64 * 1000.0 / other_bytes as f64);
         Report {
             clients: traffic.clients.get(),
@@ -140,12 +140,12 @@ impl Report {
         }
     }
 
-    /// As one JSON object.
+    /// Formats the report as one JSON object.
     pub fn json(&self) -> String {
         serde_json::to_string(self).unwrap_or_default()
     }
 
-    /// As a table.
+    /// Formats the report as a table.
     pub fn table(&self) -> String {
         let ratio = match self.instructions_before {
             0 => String::new(),
@@ -156,19 +156,16 @@ impl Report {
             ("clients", format!("{}, {} without a host, {} unread", self.clients, self.unconnected, self.unread)),
             ("shaders", format!("{}, {} distinct", self.shaders, self.distinct)),
             ("  translated", format!("{} shorter, {} equal, {} longer", self.shorter, self.equal, self.longer)),
-            ("  as they came", format!("{} failed, {} different", self.failed, self.different)),
+            ("  unchanged", format!("{} failed, {} different", self.failed, self.different)),
             ("instructions", format!("{} before, {} after{ratio}", self.instructions_before, self.instructions_after)),
             ("a shader", times(self.microseconds.all)),
             ("a new shader", times(self.microseconds.new)),
             ("to the host", format!("{} bytes, {} of them shaders", self.to_host, self.shader_bytes)),
             ("to clients", format!("{} bytes, {} descriptors", self.to_client, self.descriptors)),
-            (
-                "messages",
-                format!("{}, {} buffers of commands, {} rewritten", self.messages, self.submits, self.rewritten),
-            ),
+            ("messages", format!("{}, {} command buffers, {} rewritten", self.messages, self.submits, self.rewritten)),
         ];
         if let Some(time) = self.microseconds_a_megabyte {
-            rows.push(("other traffic", format!("{time:.1} us a megabyte")));
+            rows.push(("other traffic", format!("{time:.1} us per megabyte")));
         }
         rows.iter().map(|(name, value)| format!("{name:<14} {value}\n")).collect()
     }

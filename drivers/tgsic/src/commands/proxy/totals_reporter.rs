@@ -1,4 +1,4 @@
-//! Totals while the proxy runs: when it is asked by SIGUSR1, and every so often.
+//! Reports totals while the proxy runs: on SIGUSR1, and at an interval.
 
 use std::io::{self, Read};
 use std::net::Shutdown;
@@ -21,12 +21,12 @@ use crate::status::Failure;
 pub struct TotalsReporter<'a> {
     /// The translator, which counts the shaders.
     pub translator: &'a Translator,
-    /// Where JSON goes; `-` is standard output.
+    /// The destination of JSON; `-` is standard output.
     pub json: Option<&'a Path>,
 }
 
 impl TotalsReporter<'_> {
-    /// Runs the proxy, and answers requests meanwhile.
+    /// Runs the proxy, and answers requests for totals meanwhile.
     pub fn while_running<T>(&self, proxy: &Proxy, every: Option<Duration>, run: impl FnOnce() -> T) -> io::Result<T> {
         let (questions, asked) = UnixStream::pair()?;
         questions.set_read_timeout(every)?;
@@ -50,7 +50,7 @@ impl TotalsReporter<'_> {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
                 Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut) => {}
                 Err(error) => {
-                    log::error!("nobody can ask for totals any more: {error}");
+                    log::error!("cannot answer further requests for totals: {error}");
                     return;
                 }
             }
@@ -60,7 +60,7 @@ impl TotalsReporter<'_> {
         }
     }
 
-    /// Shows the totals: a table on standard error, JSON where that is wanted.
+    /// Shows the totals: a table on standard error, and JSON if requested.
     pub fn show(&self, traffic: &Traffic) -> Result<(), Failure> {
         crate::diagnostics::print(&self.report(traffic).table());
         match self.json {
@@ -71,7 +71,7 @@ impl TotalsReporter<'_> {
         }
     }
 
-    /// Writes the file, if there is to be one.
+    /// Writes the JSON file, if requested.
     pub fn write(&self, traffic: &Traffic) -> Result<(), Failure> {
         match self.json {
             Some(path) if path.as_os_str() != "-" => {

@@ -21,22 +21,22 @@ use crate::input::ShaderError;
 use crate::plan::Plan;
 use crate::verify::{Verdict, compare_translated};
 
-/// Sets of inputs that `--verify` makes.
+/// Sets of inputs for `--verify`.
 const SEEDS: u64 = 6;
 
-/// Instructions that `--verify` executes: a client waits.
+/// Maximum number of instructions that `--verify` executes, because a client waits.
 const MAX_STEPS: u64 = 200_000;
 
-/// Hashes of distinct shaders that are kept for counting them.
+/// Maximum number of hashes of distinct shaders kept for counting them.
 const MAX_DISTINCT: usize = 1 << 20;
 
-/// Bytes of texts that are remembered of the recent past, and again of the past before.
+/// Bytes of texts in each of the two generations of the cache.
 const GENERATION_BYTES: usize = 64 << 20;
 
-/// Threads that translate where there are fewer processors.
+/// Minimum number of worker threads, for machines with fewer CPUs.
 const FEWEST_WORKERS: usize = 4;
 
-/// Stack of each.
+/// Stack size of each worker thread.
 const WORKER_STACK_BYTES: usize = 16 << 20;
 
 /// The result of translating a shader.
@@ -44,9 +44,9 @@ const WORKER_STACK_BYTES: usize = 16 << 20;
 pub enum Outcome {
     /// A translation.
     Translated(Translated),
-    /// There is none, for this reason.
+    /// There is no translation, for this reason.
     Failed(String),
-    /// It computes something else.
+    /// The translation computes different results.
     Different {
         /// The translation.
         text: Vec<u8>,
@@ -58,11 +58,11 @@ pub enum Outcome {
 /// A translated shader.
 #[derive(Clone, Debug)]
 pub struct Translated {
-    /// The new text; `None` if it is the old one.
+    /// The new text; `None` if it equals the old one.
     pub text: Option<Vec<u8>>,
-    /// Instructions before, END included.
+    /// Instructions of the source, END included.
     pub before: u32,
-    /// Instructions after.
+    /// Instructions of the translation.
     pub after: u32,
 }
 
@@ -75,17 +75,17 @@ pub struct Totals {
     pub distinct: HashSet<u128>,
     /// Shaders with a translation that has fewer instructions.
     pub shorter: u64,
-    /// Shaders with as many.
+    /// Shaders with a translation of equal length.
     pub equal: u64,
-    /// Shaders with more.
+    /// Shaders with a translation that has more instructions.
     pub longer: u64,
     /// Shaders without a translation.
     pub failed: u64,
-    /// Shaders with a translation that computes something else.
+    /// Shaders with a translation that computes different results.
     pub different: u64,
-    /// Instructions of those with a translation, before.
+    /// Instructions of all shaders with a translation, before it.
     pub before: u64,
-    /// Instructions after.
+    /// Instructions of their translations.
     pub after: u64,
     /// The time per shader, cached ones included.
     pub all_times: Histogram,
@@ -98,14 +98,14 @@ pub struct Translator {
     compiler: HostCompiler,
     verify: bool,
     recorder: Option<Recorder>,
-    /// The threads that translate. Their number bounds what the proxy takes, however many clients there are.
+    /// The threads that translate. Their number bounds the memory of the proxy, however many clients there are.
     workers: Option<ThreadPool>,
     cache: Cache<Outcome>,
     totals: Mutex<Totals>,
 }
 
 impl Translator {
-    /// A translator for a plan.
+    /// Creates a translator for a plan.
     pub fn new(plan: Plan, verify: bool, recorder: Option<Recorder>) -> Translator {
         Translator {
             compiler: HostCompiler::new(plan.compiler),
@@ -117,7 +117,7 @@ impl Translator {
         }
     }
 
-    /// The sums so far.
+    /// Returns the sums so far.
     pub fn totals(&self) -> Totals {
         self.lock().clone()
     }
@@ -126,7 +126,7 @@ impl Translator {
         self.totals.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Translates a shader, or returns that it is to be passed on unchanged.
+    /// Translates a shader, or returns that it must be passed on unchanged.
     pub fn filter(&self, shader: &ShaderObject<'_>) -> Filtered {
         let started = Instant::now();
         let slot = self.cache.find(shader).unwrap_or_else(|| self.on_worker(|| self.cache.slot(shader)));
@@ -178,8 +178,8 @@ impl Translator {
         }
     }
 
-    /// Runs something on a worker. What a client's thread takes from the heap and leaves there would stay when the
-    /// client has gone.
+    /// Runs `run` on a worker. Heap memory that a client's thread allocates and frees would stay reserved after the
+    /// client has disconnected.
     fn on_worker<R: Send>(&self, run: impl FnOnce() -> R + Send) -> R {
         match &self.workers {
             Some(workers) => workers.install(run),
@@ -187,7 +187,7 @@ impl Translator {
         }
     }
 
-    /// Works on a shader that has not come before. A panic is a failure like others.
+    /// Processes a new shader. A panic counts as a failure.
     fn outcome(&self, shader: &ShaderObject<'_>) -> Outcome {
         catch_unwind(AssertUnwindSafe(|| self.translate(shader)))
             .unwrap_or_else(|panic| Outcome::Failed(format!("panic: {}", message_of(&*panic))))
@@ -201,7 +201,7 @@ impl Translator {
         };
         let HostTranslation { source, text, instructions_before: before, instructions_after: after } = translation;
         if self.verify {
-            // What is compared is what the host will read.
+            // Compares the text that the host will parse.
             let read_again = match tgsi::text::read_within(&text, self.compiler.compiler().limits()) {
                 Reading { shader, gaps: None, .. } => shader,
                 Reading { diagnostics, .. } => return Outcome::Failed(ShaderError::Findings(diagnostics).brief()),
@@ -216,13 +216,13 @@ impl Translator {
     }
 }
 
-/// One thread a processor, and some more so that a few long shaders leave room for short ones. Without them clients
-/// translate on their own threads.
+/// Starts a worker thread per CPU, but at least [`FEWEST_WORKERS`], so that a few long shaders do not block short ones.
+/// If that fails, clients translate on their own threads.
 fn workers() -> Option<ThreadPool> {
     let count = thread::available_parallelism().map_or(1, usize::from).max(FEWEST_WORKERS);
     let builder = ThreadPoolBuilder::new().num_threads(count).stack_size(WORKER_STACK_BYTES);
     let built = builder.thread_name(|number| format!("worker-{number}")).build();
-    built.inspect_err(|error| log::warn!("no threads of their own for shaders: {error}")).ok()
+    built.inspect_err(|error| log::warn!("cannot start threads for translation: {error}")).ok()
 }
 
 /// Logs a failure, on the thread of the client that sent the shader.
@@ -236,7 +236,7 @@ fn log_outcome(shader: &ShaderObject<'_>, outcome: &Outcome) {
     }
 }
 
-/// The message of a panic.
+/// Returns the message of a panic.
 fn message_of(panic: &(dyn Any + Send)) -> &str {
     panic
         .downcast_ref::<&str>()

@@ -1,4 +1,4 @@
-//! Buffers of commands, rewritten: whole and split shaders, in one sub-context and several.
+//! Rewriting of command buffers: whole and split shaders, in one sub-context and several.
 
 use std::cell::RefCell;
 
@@ -9,7 +9,7 @@ use super::*;
 use crate::commands::{header, put_words};
 use crate::testing::{below, packets, shader_head};
 
-/// Makes every text longer, but for those that begin with `keep`.
+/// Makes every text longer, except texts that begin with `keep`.
 fn longer(shader: &ShaderObject<'_>) -> Filtered {
     if shader.text.starts_with(b"keep") {
         return Filtered::Unchanged;
@@ -19,7 +19,7 @@ fn longer(shader: &ShaderObject<'_>) -> Filtered {
     Filtered::Changed(text)
 }
 
-/// A buffer of commands and what it must become.
+/// A command buffer and its expected output.
 #[derive(Default)]
 struct Case {
     input: Vec<u8>,
@@ -27,7 +27,7 @@ struct Case {
 }
 
 impl Case {
-    /// Words in both.
+    /// Adds words to both.
     fn both(&mut self, words: &[u32]) {
         put_words(&mut self.input, words);
         put_words(&mut self.output, words);
@@ -87,7 +87,7 @@ fn what_the_filter_sees() {
     let mut input = Vec::new();
     packets(&mut input, &shader_head(1, Stage::Vertex, 3), b"streams", &[1]);
     packets(&mut input, &shader_head(2, Stage::Compute, 3), b"shares", &[]);
-    // What follows the NUL is not text.
+    // Bytes after the NUL are not text.
     packets(&mut input, &shader_head(3, Stage::Fragment, 0), b"ends\0no more\0", &[]);
     assert_eq!(Rewriter::new(filter).rewrite(&input).error, None);
     assert_eq!(
@@ -120,7 +120,7 @@ fn any_cutting_of_a_text_gives_the_same() {
         cuts.sort_unstable();
         let mut all = Vec::new();
         let ends = packets(&mut all, &head, &text, &cuts);
-        // The packets come in any number of buffers, with other commands around them.
+        // The packets come in any number of buffers, between other commands.
         let mut rewriter = Rewriter::new(longer);
         let (mut shaders, mut start) = (Vec::new(), 0);
         while start < all.len() {
@@ -138,7 +138,7 @@ fn any_cutting_of_a_text_gives_the_same() {
         }
         assert!(!rewriter.is_holding());
         if round % 2 == 0 {
-            assert_eq!(shaders, all, "as it came");
+            assert_eq!(shaders, all, "unchanged");
         } else {
             let mut expected = Vec::new();
             head.put(&mut expected, &new_text(&text));
@@ -157,7 +157,7 @@ fn sub_contexts_and_stages_do_not_mix() {
             put_words(&mut setup, &[header(number::CREATE_SUB_CTX, 0, 1), id]);
         }
         assert_eq!(rewriter.rewrite(&setup).commands, None);
-        // For each sub-context and stage a shader, all with the same handle where they can; their packets in any order.
+        // A shader for each sub-context and stage, mostly with the same handle; their packets come in any order.
         let mut waiting = Vec::new();
         for context in 0..4u32 {
             for stage in Stage::ALL {
@@ -187,7 +187,7 @@ fn sub_contexts_and_stages_do_not_mix() {
     }
 }
 
-/// Everything held back is sent before an erroneous command.
+/// Checks that all held packets are sent before an erroneous command.
 fn refused(before: impl FnOnce(&mut Vec<u8>), wrong: &[u32]) -> CommandError {
     let mut input = Vec::new();
     before(&mut input);
@@ -198,7 +198,7 @@ fn refused(before: impl FnOnce(&mut Vec<u8>), wrong: &[u32]) -> CommandError {
     let Rewritten { commands, error } = rewriter.rewrite(&input);
     let (place, error) = error.expect("an error");
     assert_eq!(place, at);
-    assert_eq!(commands.unwrap_or(input.clone()), input, "all is there, in its order");
+    assert_eq!(commands.unwrap_or(input.clone()), input, "everything is sent in order");
     assert!(!rewriter.is_holding());
     error
 }
@@ -311,7 +311,7 @@ fn what_is_held_is_bounded() {
     let mut input = Vec::new();
     put_words(&mut input, &[header(1, SHADER, 6), 7, 0, 400, 10, 0, 0]);
     for _ in 0..10_000 {
-        // Parts without text: only the packets take room.
+        // Parts without text: only the packets take memory.
         put_words(&mut input, &[header(1, SHADER, 5), 7, 0, 4 | 1 << 31, 10, 0]);
     }
     assert_eq!(rewriter.rewrite(&input).error, None);

@@ -26,7 +26,7 @@ fn submit(out: &mut Vec<u8>, commands: &[u8]) {
     message(out, (commands.len() / 4) as u32, id::SUBMIT_CMD, commands);
 }
 
-/// A stream with all kinds of messages, and what it must become.
+/// Returns a stream with all kinds of messages, and its expected output.
 fn recorded() -> (Vec<u8>, Vec<u8>) {
     let (mut input, mut output) = (Vec::new(), Vec::new());
     let mut both = |bytes: &[u8]| {
@@ -82,7 +82,7 @@ fn recorded() -> (Vec<u8>, Vec<u8>) {
     (input, output)
 }
 
-/// The output for pieces of a stream, and what came of it.
+/// Returns the output and the result for pieces of a stream.
 fn run<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> (Vec<u8>, Result<(), StreamError>) {
     let mut stream = Stream::new(longer);
     let mut out = Vec::new();
@@ -146,7 +146,7 @@ fn every_changed_byte_is_borne() {
             let (whole, result) = run([changed.as_slice()]);
             let (pieces, same) = run(changed.chunks(7));
             assert_eq!((&whole, result), (&pieces, same), "byte {place}");
-            // Headers and stream outputs aside, nothing is made from nothing.
+            // Output is not longer than input, except for headers and stream outputs.
             assert!(whole.len() <= input.len() + 200, "byte {place}");
         }
     }
@@ -174,7 +174,7 @@ fn an_unknown_message_ends_the_reading() {
     let (out, result) = run([input.as_slice()]);
     let unknown = StreamError { offset: place, message: 99, kind: ErrorKind::UnknownMessage(99) };
     assert_eq!(result, Err(unknown));
-    // The emptied message, what was held in one of its own, the rest.
+    // The emptied message, the held packets in a separate one, the rest.
     let mut expected = Vec::new();
     submit(&mut expected, &[]);
     submit(&mut expected, &all[..ends[0]]);
@@ -271,7 +271,7 @@ fn bulk_data_goes_out_as_it_comes() {
 #[test]
 fn commands_for_others_are_not_read() {
     let mut input = Vec::new();
-    message(&mut input, 3, id::SUBMIT_CMD2, b"what follows is not in messages");
+    message(&mut input, 3, id::SUBMIT_CMD2, b"further data is not in messages");
     let (out, result) = run(input.chunks(5));
     assert_eq!((out, result), (input, Ok(())));
 }
@@ -287,7 +287,7 @@ fn a_byte_with_descriptors_is_outside_of_messages() {
     stream.push(&ping, &mut out).expect("a vector takes all");
     assert_eq!((out.len(), stream.finish()), (16, Ok(())));
     assert_eq!(stream.counts().bytes, 17);
-    // In the middle of one it cannot be.
+    // In the middle of a message, it cannot be assigned.
     stream.push(&ping[..3], &mut out).expect("a vector takes all");
     assert_eq!(out.len(), 16);
     stream.byte_with_descriptors(&mut out).expect("a vector takes all");

@@ -1,4 +1,4 @@
-// A host that loads its part for 3D as a plug-in, for itself alone, as QEMU does.
+// A host that loads its 3D part as a plug-in with local scope, like QEMU.
 
 #include <dlfcn.h>
 #include <stdio.h>

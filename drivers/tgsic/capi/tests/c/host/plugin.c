@@ -1,4 +1,4 @@
-// The part of a host that uses the renderer. It is linked with it, and loaded by the host as a plug-in.
+// The part of a host that uses the renderer, with which it is linked. The host loads it as a plug-in.
 
 #include <stdint.h>
 #include <string.h>
@@ -38,7 +38,7 @@ int run(void)
     int count = shader(words, 1);
 
     failed |= virgl_renderer_context_create(1, 4, "one") != 0;
-    // Of another capability set, and one that the renderer refuses.
+    // A context of another capability set, and one that the renderer rejects.
     failed |= virgl_renderer_context_create_with_flags(2, 4, 4, "two") != 0;
     failed |= virgl_renderer_context_create_with_flags(99, 2, 4, "no") != 22;
     failed |= virgl_renderer_submit_cmd(words, 1, count) != 0;
@@ -49,7 +49,7 @@ int run(void)
     failed |= virgl_renderer_submit_cmd(words, 1, -1) != 22;
     virgl_renderer_context_destroy(1);
     failed |= virgl_renderer_submit_cmd(words, 1, count) != 0;
-    // The number comes again, and goes with all others.
+    // The id is used again, and its context is destroyed with all others.
     failed |= virgl_renderer_context_create_with_flags(1, 1, 4, "new") != 0;
     failed |= virgl_renderer_submit_cmd(words, 1, count) != 0;
     virgl_renderer_reset();

@@ -1,4 +1,5 @@
-// Stands in for virglrenderer: prints what is submitted to it. One of its functions calls another, as its own do.
+// A replacement for virglrenderer that prints submitted commands. One of its functions calls another, as in
+// virglrenderer.
 
 #include <stdint.h>
 #include <stdio.h>
