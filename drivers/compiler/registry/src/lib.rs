@@ -176,8 +176,3 @@ mod tests {
         }
     }
 }
-
-/// The examples of the project's README, which must compile and hold.
-#[cfg(all(doctest, feature = "cpu"))]
-#[doc = include_str!("../../../../README.md")]
-struct Readme;
