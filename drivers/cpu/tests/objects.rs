@@ -121,9 +121,9 @@ fn options_say_what_is_made() {
     assert!(text(&["assembly", "target_triple=aarch64-unknown-linux-gnu"]).contains("fmul"));
     for (options, problem) in [
         (&["symbol=1a"][..], "symbol=1a: not an identifier of C"),
-        (&["symbol=a-b"], "no identifier"),
-        (&["symbol=_Reserved"], "no identifier"),
-        (&["symbol=switch"], "no identifier"),
+        (&["symbol=a-b"], "not an identifier"),
+        (&["symbol=_Reserved"], "not an identifier"),
+        (&["symbol=switch"], "not an identifier"),
         (&["target_triple=nonsense"], "nonsense"),
         (&["target_triple=i686-unknown-linux-gnu"], "64 bits"),
         (&["target_triple=sparc64-unknown-linux-gnu"], "sparc64"),

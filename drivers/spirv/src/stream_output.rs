@@ -143,24 +143,24 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_said() {
-        for (text, what) in [
-            ("OUT[0]", "no `->`"),
-            ("TEMP[0]->0@0/16", "begins with"),
-            ("OUT[0].xz->0@0/16", "follow each other"),
-            ("OUT[0].->0@0/16", "follow each other"),
+    fn errors_name_their_cause() {
+        for (text, message) in [
+            ("OUT[0]", "`->` is missing"),
+            ("TEMP[0]->0@0/16", "must begin"),
+            ("OUT[0].xz->0@0/16", "consecutive"),
+            ("OUT[0].->0@0/16", "consecutive"),
             ("OUT[x]->0@0/16", "number"),
             ("OUT[0]->0/16", "`@`"),
-            ("OUT[0]->4@0/16", "four buffers"),
+            ("OUT[0]->4@0/16", "0 to 3"),
             ("OUT[0]->0@2/16", "multiples"),
             ("OUT[0]->0@0/16,OUT[1]->0@16/32", "differs"),
-            ("OUT[0]->0@4/16", "beyond"),
-            ("OUT[0]->0@0/32,OUT[1]->0@12", "where"),
+            ("OUT[0]->0@4/16", "exceeds the end"),
+            ("OUT[0]->0@0/32,OUT[1]->0@12", "overlaps"),
             ("OUT[0].x->0@0/32,OUT[1].x->0@12:1", "one stream"),
-            ("OUT[0]->0@0", "how far"),
+            ("OUT[0]->0@0", "stride"),
         ] {
             let error = StreamOutput::parse(text).expect_err(text).to_string();
-            assert!(error.contains(what), "{text}: {error}");
+            assert!(error.contains(message), "{text}: {error}");
         }
     }
 }

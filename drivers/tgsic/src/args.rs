@@ -386,6 +386,17 @@ pub enum Command {
     Check(CheckArguments),
     /// List the limits: names, values and reasons.
     Limits,
+    /// Print completions for a shell: `tgsic completions bash > ~/.local/share/bash-completion/completions/tgsic`.
+    Completions {
+        /// The shell.
+        shell: clap_complete::Shell,
+    },
+    /// Print the manual page tgsic(1), or write it and a page for each subcommand.
+    Man {
+        /// Write the pages to this folder.
+        #[arg(long, value_name = "DIR")]
+        out_dir: Option<PathBuf>,
+    },
     /// List the languages of inputs: names, file extensions and options of their front ends.
     Languages,
     /// Explain an error code, with a wrong and a right example.

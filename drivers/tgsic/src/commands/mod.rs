@@ -8,6 +8,7 @@ mod extract;
 mod fit;
 mod ir;
 mod link;
+mod manual;
 pub mod passes;
 mod proxy;
 mod reduce;
@@ -45,6 +46,8 @@ pub fn dispatch(arguments: &Arguments) -> Result<Status, Failure> {
             output::write_stdout(crate::limits::table().as_bytes())?;
             Ok(Status::Success)
         }
+        Command::Completions { shell } => manual::completions(*shell),
+        Command::Man { out_dir } => manual::pages(out_dir.as_deref()),
         Command::Languages => {
             output::write_stdout(crate::front_ends::table().as_bytes())?;
             Ok(Status::Success)

@@ -148,32 +148,32 @@ static void damaged(const tgsic_object *object)
         __VA_ARGS__;                     \
         is_refused(&data, message);      \
     } while (0)
-    REFUSED("no object", memset(data.magic, 0, sizeof data.magic));
+    REFUSED("not an object", memset(data.magic, 0, sizeof data.magic));
     REFUSED("layout 77", data.layout = 77);
     REFUSED("version 9.8.7", strcpy(data.version, "9.8.7"));
-    REFUSED("not what it was", data.hash ^= 1);
-    REFUSED("not what it was", data.extensions ^= 1);
-    REFUSED("not what it was", data.extensions = 99);
-    REFUSED("not what it was", data.num_functions = 0);
-    REFUSED("not what it was", data.functions = NULL);
-    REFUSED("not what it was", data.num_characters--);
-    REFUSED("not what it was", data.num_characters = (uint64_t)-1);
-    REFUSED("not what it was", data.text = NULL);
+    REFUSED("was modified", data.hash ^= 1);
+    REFUSED("was modified", data.extensions ^= 1);
+    REFUSED("was modified", data.extensions = 99);
+    REFUSED("was modified", data.num_functions = 0);
+    REFUSED("was modified", data.functions = NULL);
+    REFUSED("was modified", data.num_characters--);
+    REFUSED("was modified", data.num_characters = (uint64_t)-1);
+    REFUSED("was modified", data.text = NULL);
     // Another shader, and bytes that are not a shader.
     char *text = malloc(whole.num_characters);
     memcpy(text, whole.text, whole.num_characters);
     char *place = strstr(text, "fmul");
     CHECK(place);
     memcpy(place, "fadd", 4);
-    REFUSED("not what it was", data.text = text);
+    REFUSED("was modified", data.text = text);
     memset(text, '?', whole.num_characters);
-    REFUSED("not what it was", data.text = text);
+    REFUSED("was modified", data.text = text);
     memset(text, 0xff, whole.num_characters);
-    REFUSED("not what it was", data.text = text);
+    REFUSED("was modified", data.text = text);
     free(text);
     is_refused(NULL, "no object");
     is_refused((const struct data *)((const char *)object + 1), "no object");
-    REFUSED("no object", memmove(&data, (const char *)&whole + 8, sizeof whole - 8));
+    REFUSED("not an object", memmove(&data, (const char *)&whole + 8, sizeof whole - 8));
     data = whole;
     tgsic_program *program = tgsic_program_from_object((const tgsic_object *)&data, NULL);
     CHECK(program);
