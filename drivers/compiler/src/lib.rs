@@ -6,18 +6,20 @@
 //! tgsi_ir::Shader ──────┘                                          └── the target ─────────────┘
 //! ```
 //!
-//! - A [`FrontEnd`](front_end::FrontEnd) reads the shaders of a language, and checks what the compiler relies on.
-//! - A [`Driver`] has a name and options. With the options set it is a [`Target`]: what the optimiser must know of it,
-//!   the lowering, and the emission of code.
-//! - A [`Compiler`] is a target, a level, limits and the passes that are left out. It takes any number of shaders, on
-//!   any number of threads.
-//! - A [`Fit`] says what code uses of each limit of its consumer, and where it first exceeds one.
-//! - A [`Compilation`] is one shader on its way. It can be taken from [`Stage`] to stage and looked at in between.
-//! - A [`HostCompiler`] translates texts on their way to a host that reads TGSI.
-//! - [`Compiler::link`] takes the shaders of a pipeline together: what goes between them is fitted to both.
+//! - A [`FrontEnd`](front_end::FrontEnd) describes a language; its [`Reader`](front_end::Reader) reads and checks
+//!   shaders.
+//! - A [`Driver`] has a name and options. With its options set it is a [`Target`], which supplies the optimiser's
+//!   options, the lowering and the code generation.
+//! - A [`Compiler`] combines a target, an optimisation level, limits and the passes to skip. It compiles any number of
+//!   shaders, on any number of threads.
+//! - A [`Fit`] records how much of each limit of its consumer the code uses, and where it first exceeds one.
+//! - A [`Compilation`] is the compilation of one shader. It can be advanced from [`Stage`] to stage and inspected in
+//!   between.
+//! - A [`HostCompiler`] translates shader texts sent to a host that reads TGSI.
+//! - [`Compiler::link`] compiles the shaders of a pipeline together and fits their interfaces to each other.
 //!
-//! Nothing else spells out the order of these steps. A driver is a crate that implements the two traits, and one row of
-//! the registry (package `tgsi-registry`).
+//! The order of these steps is defined only here. A driver is a crate that implements [`Driver`] and [`Target`],
+//! and one row of the registry; a front end likewise (package `tgsi-registry`).
 
 mod compiler;
 mod driver;

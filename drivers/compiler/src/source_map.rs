@@ -22,7 +22,7 @@ struct Places {
     start: Option<Span>,
     /// By origin.
     origins: Vec<Span>,
-    /// What is known of a TGSI source only.
+    /// Places that only TGSI sources have.
     tgsi: TgsiPlaces,
 }
 

@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use tgsi_compiler::front_end::{FrontEnd, Reader, TGSI_TEXT, detect};
 
-/// What the command line sets, for the whole process.
+/// The settings of the command line, for the whole process.
 #[derive(Debug, Default)]
 pub struct Settings {
     /// The front end of all inputs; `None` if content and file extension decide.

@@ -69,7 +69,7 @@ impl Source {
         self.front_end.position_unit() == PositionUnit::Words
     }
 
-    /// Reads the content, and checks what the compiler relies on if one is given.
+    /// Reads the content. If a compiler is given, also checks the properties that it relies on.
     pub fn parse(&self, compiler: Option<&Compiler>) -> Reading {
         self.reader.read(&self.bytes, &ReadRequest { limits: &self.limits, compiler })
     }

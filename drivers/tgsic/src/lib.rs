@@ -1,14 +1,14 @@
 //! `tgsic`: the command line of the TGSI toolkit, as a library: [`main`] takes front ends and drivers of other
 //! repositories.
 //!
-//! A suite of small tools over one format. Conventions, kept by every subcommand:
+//! A suite of small tools over one format. All subcommands follow these conventions:
 //!
-//! - input comes from the named files, or from standard input if there are none (or the name is `-`); text, tokens and
-//!   IR text are told apart by content;
-//! - output goes to standard output, to `-o FILE`, or for many inputs to `--out-dir DIR`; binary never goes to a
-//!   terminal;
-//! - exit status 0: success; 1: a shader has errors (each is shown with its position); 2: wrong usage, files that
-//!   cannot be read or written. An error in one shader or file does not stop the work on the others;
+//! - Input comes from the named files, or from standard input if no file is named or the name is `-`. Languages
+//!   are told apart by content and file extension.
+//! - Output is written to standard output, to `-o FILE`, or for many inputs to `--out-dir DIR`. Binary output is never
+//!   written to a terminal.
+//! - The exit status is 0 for success; 1 if a shader has errors (each is shown with its position); 2 for wrong usage
+//!   and for files that cannot be read or written. An error in one shader or file does not stop the work on the others.
 //! - `-v` (or the variable `TGSIC_LOG`) turns on logging, `--color` controls colours in diagnostics.
 
 #![forbid(unsafe_code)]
@@ -78,8 +78,8 @@ pub fn main(languages: &[&'static dyn FrontEnd], drivers: &[DriverRow]) -> ExitC
     ExitCode::from(status as u8)
 }
 
-/// `TGSIC_LOG` decides what is logged; without it `-v` shows which passes changed something, `-vv` every pass. Long
-/// runs log the time and the client as well.
+/// Starts logging. `TGSIC_LOG` selects the messages; without it `-v` logs passes that changed something, `-vv` every
+/// pass. Long runs also log the time and the client.
 fn start_logging(verbose: u8, runs_long: bool) {
     let level = match verbose {
         0 => log::LevelFilter::Warn,

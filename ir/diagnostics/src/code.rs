@@ -52,7 +52,7 @@ macro_rules! error_codes {
         /// The codes of all errors.
         pub const CODES: &'static [$crate::ErrorCode] = &[$($crate::ErrorCode::new($id, $name)),+];
 
-        /// ErrorCode of the error.
+        /// Returns the code of this error.
         pub const fn code(&self) -> $crate::ErrorCode {
             match self { $(Self::$variant { .. } => $crate::ErrorCode::new($id, $name),)+ }
         }

@@ -1,7 +1,7 @@
 //! Enums with numbered values and printed names, each declared by one table.
 
-/// Declares an enum. Each row is a variant, its number (rows stand in the order of the numbers, from 0), its print name
-/// and its meaning.
+/// Declares an enum. Each row is a variant, its number (rows are in ascending order, from 0), its printed name and its
+/// meaning.
 #[macro_export]
 macro_rules! named_enum {
     ($(#[$attribute:meta])* $enum:ident { $($variant:ident = $number:literal $name:literal $meaning:literal,)* }) => {

@@ -1,8 +1,8 @@
 //! Passes after instruction selection for machines with registers of four components.
 //!
-//! A backend that has asked [`chase`](tgsi_registers::chase) what each operand is has instructions over virtual
-//! temporaries, with write masks, swizzles and modifiers. What is left to do is much the same for all such machines
-//! (TGSI, r300, etnaviv, Midgard, Intel's vec4), and is here, for any instruction type that implements [`Machine`]:
+//! A backend that uses the `chase` helpers of `tgsi-registers` selects instructions over virtual temporaries, with write masks,
+//! swizzles and modifiers. The remaining work is much the same for all such machines (TGSI, r300, etnaviv, Midgard,
+//! Intel's vec4). It is implemented here for any instruction type that implements [`Machine`]:
 //!
 //! | module | effect | trait |
 //! |---|---|---|

@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 use tgsi_compiler::front_end::{FrontEnd, IR_TEXT, TGSI_TEXT, TGSI_TOKENS};
 use tgsi_compiler::{Code, Driver, Runner, RunnerFn, Target};
 
-/// The front ends. The first one reads what no other one recognises.
+/// The front ends. The first one reads inputs that no other one recognises.
 static FRONT_ENDS: &[&dyn FrontEnd] = &[&TGSI_TEXT, &TGSI_TOKENS, &IR_TEXT];
 
 /// Converts binary code to text; `None` for code of another driver.
@@ -27,7 +27,7 @@ pub struct DriverRow {
 }
 
 impl DriverRow {
-    /// A driver whose code is neither run nor disassembled.
+    /// Returns the row of a driver without runner and disassembler.
     pub const fn new(driver: &'static dyn Driver) -> DriverRow {
         DriverRow { driver, runner: None, disassembler: None }
     }
@@ -68,7 +68,7 @@ pub fn extend(front_ends: &[&'static dyn FrontEnd], drivers: &[DriverRow]) {
     let _ = EXTENSION.set(([FRONT_ENDS, front_ends].concat(), [DRIVERS, drivers].concat()));
 }
 
-/// Returns all front ends. The first one reads what no other one recognises.
+/// Returns all front ends. The first one reads inputs that no other one recognises.
 pub fn front_ends() -> &'static [&'static dyn FrontEnd] {
     EXTENSION.get().map_or(FRONT_ENDS, |(front_ends, _)| front_ends)
 }

@@ -93,8 +93,8 @@ pub trait FrontEnd: Debug + Send + Sync {
 
 /// A front end with its options set.
 pub trait Reader: Debug + Send + Sync {
-    /// Reads an input, and checks what the compiler relies on if there is one. Reports all findings; what is not
-    /// understood does not hide the rest.
+    /// Reads an input. If the request has a compiler, also checks the properties that the compiler relies on. Reports all
+    /// findings: parts that are not understood do not hide errors elsewhere.
     fn read(&self, bytes: &[u8], request: &ReadRequest<'_>) -> Reading;
 }
 
@@ -103,8 +103,8 @@ pub trait Reader: Debug + Send + Sync {
 pub struct ReadRequest<'a> {
     /// The limits.
     pub limits: &'a Limits,
-    /// The compiler that takes the source, whose target may read TGSI in a dialect of its own. Without one, only the
-    /// syntax is checked.
+    /// The compiler for the source; its target may read TGSI in another dialect. Without one, only the syntax is
+    /// checked.
     pub compiler: Option<&'a Compiler>,
 }
 
@@ -169,7 +169,7 @@ mod tests {
         ] {
             let found = detect(&front_ends, None, bytes).map(FrontEnd::name);
             assert_eq!(found, Some(name), "{bytes:?}");
-            // The extension of a file does not override what the content says.
+            // The file extension does not override the content.
             let found = detect(&front_ends, Some(Path::new("a.nir")), bytes).map(FrontEnd::name);
             assert_eq!(found, Some(name), "{bytes:?}");
         }

@@ -15,7 +15,7 @@ pub static TGSI_TEXT: TgsiText = TgsiText { is_strict: false, is_embedded: false
 /// The front end of TGSI text of every era.
 #[derive(Clone, Copy, Debug)]
 pub struct TgsiText {
-    /// What the parser of Mesa 25 does not read is an error.
+    /// Text that the parser of Mesa 25 rejects is an error.
     is_strict: bool,
     /// The text may have other lines around the shader.
     is_embedded: bool,

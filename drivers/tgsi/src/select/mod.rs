@@ -1,9 +1,9 @@
 //! Instruction selection: IR in register form to TGSI over virtual temporaries.
 //!
-//! Every SSA value is bound to a [`Value`]: the register that holds it and where its components are. Constants, plain
-//! inputs, uniforms and system values, movs, and vectors whose components stand in one register need no instruction:
-//! the value is bound to what is there already. Such a binding is always to something that does not change. Registers
-//! of the IR change, so what reads them reads them where it stands; the chase functions of [`tgsi_registers`] find them.
+//! Every SSA value is bound to a [`Value`]: the register that holds it and the places of its components. Constants,
+//! plain inputs, uniforms and system values, movs, and vectors with all components in one register need no instruction:
+//! the value is bound to the existing register. Such bindings are only to registers that do not change. Registers of
+//! the IR may change, so they are read at the use; the chase functions of [`tgsi_registers`] find them.
 
 mod address;
 mod alu;

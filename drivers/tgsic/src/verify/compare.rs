@@ -45,7 +45,7 @@ pub enum Rule {
     /// words are not compared if either side is not an ordinary float, because translations need not keep float
     /// operations on such words.
     Close(InputKind),
-    /// For shaders of the generator ([`tgsi_smith`]): integers the same, floats the same but for the bits of NaN and
+    /// For generated shaders ([`tgsi_smith`]): integers are equal, and floats are equal except for the bits of NaN and
     /// the sign of zero.
     Exact,
     /// [`Close`](Self::Close) for code that a device runs. Words that are NaN or infinite in the source ([`is_kept`])

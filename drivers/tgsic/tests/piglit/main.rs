@@ -1,9 +1,9 @@
 //! Tests the proxy between a real client and a real host: piglit's tests on Mesa's virgl driver, Debian's
 //! `virgl_test_server`, and the proxy between them.
 //!
-//! As a test program it runs a short list, each test straight and through the proxy, a client of our own that draws
-//! where the depth is equal, and a few kills; what it needs and does not find makes all ignored, by name. `piglit run`
-//! is the long form (see `drivers/tgsic/virgl/tests/piglit`), whose exit status is 1 if a test got worse.
+//! As a test program, it runs a short list, each test directly and through the proxy, a client that draws where the
+//! depth is equal, and a few kills. If a requirement is missing, the tests are ignored, and the runner names it.
+//! `piglit run` is the long form (see `drivers/tgsic/virgl/tests/piglit`); its exit status is 1 if a test got worse.
 
 #[path = "../common/mod.rs"]
 mod common;

@@ -1,4 +1,4 @@
-//! The manual (`drivers/tgsic/virgl/manual`) against the code.
+//! Compares the manual (`drivers/tgsic/virgl/manual`) with the code.
 
 #[path = "../../../../ir/tests/support/manual.rs"]
 mod support;
