@@ -8,8 +8,8 @@
 //!
 //! Control flow is in the instruction list, without `END`. Each function is a separate program until they are joined.
 //!
-//! The data and most passes are those of [`tgsi_vec4`]; here stands what they ask of a machine: what
-//! instructions read and write ([`access`]), and what they may be turned into.
+//! The data structures and most passes are those of [`tgsi_vec4`]; this module implements its machine interface: the
+//! accesses of instructions ([`access`]), and their transformations.
 
 mod access;
 mod allocate;
