@@ -49,5 +49,5 @@ pub use legalize_operands::legalize_operands;
 pub use lower_locals_to_regs::lower_locals_to_regs;
 pub use lower_vec_to_regs::lower_vec_to_regs;
 pub use move_vec_src_uses_to_dest::move_vec_src_uses_to_dest;
-pub use table::{PASSES, PassInfo};
+pub use table::PASSES;
 pub use trivialize_registers::{IsOperand, NO_OPERANDS, trivialize_registers};

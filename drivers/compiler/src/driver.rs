@@ -140,6 +140,13 @@ pub struct UnknownOption {
     pub problem: Option<String>,
 }
 
+impl UnknownOption {
+    /// The error for a name that is none of the options.
+    pub fn new(name: &str, options: &'static [DriverOption]) -> UnknownOption {
+        UnknownOption { name: name.to_owned(), options, problem: None }
+    }
+}
+
 fn names(options: &[DriverOption]) -> String {
     if options.is_empty() {
         return "none".to_owned();

@@ -23,6 +23,7 @@
 
 mod compiler;
 mod driver;
+mod driver_options;
 mod error;
 mod fit;
 pub mod front_end;
@@ -42,3 +43,7 @@ pub use host::{HostCompiler, HostError, HostTranslation};
 pub use interface_integers::{EVERY_REGISTER, InterfaceIntegers, is_integer};
 pub use link::{LinkError, Linked, Program};
 pub use source_map::SourceMap;
+
+// What `driver_options!` names.
+#[doc(hidden)]
+pub use tgsi_ir::options::CompilerOptions;

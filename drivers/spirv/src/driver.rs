@@ -93,7 +93,7 @@ impl Target for SpirvOptions {
     }
 
     fn keeps_source(&self) -> bool {
-        self.lines
+        self.debug_info
     }
 
     fn lower(&self, shader: &mut tgsi_ir::Shader, passes: &mut Passes<'_>) -> Result<(), Box<dyn TargetError>> {

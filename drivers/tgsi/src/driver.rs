@@ -18,14 +18,15 @@ use tgsi_ir::passes::pass_manager::Passes;
 use tgsi_ir::passes::pipeline::Level;
 use tgsi_ir::shader::Stage;
 
+use crate::DriverError;
+use crate::consumers::fit::fit;
+use crate::consumers::options::{Dialect, TgsiOptions};
+use crate::consumers::profiles::Profile;
+use crate::consumers::virgl::limits::{Excess, excesses};
+use crate::consumers::virgl::reading::read_dialect;
 use crate::emit::interface::Interface;
 use crate::lower::{interface_integers, lower};
-use crate::target::fit::fit;
-use crate::target::options::{Dialect, TgsiOptions};
-use crate::target::profiles::Profile;
-use crate::target::virgl::limits::{Excess, excesses};
-use crate::target::virgl::reading::read_dialect;
-use crate::{DriverError, emit};
+use crate::pipeline::emit;
 
 /// The driver for TGSI.
 #[derive(Clone, Copy, Debug)]
@@ -52,7 +53,7 @@ impl Driver for Tgsi {
     }
 
     fn options(&self) -> &'static [DriverOption] {
-        TgsiOptions::NAMED
+        TgsiOptions::OPTIONS
     }
 
     fn profiles(&self) -> &'static [DriverOption] {
@@ -223,49 +224,6 @@ pub fn runner(target: &dyn Target, code: &Code) -> Option<Result<Box<dyn Runner>
 }
 
 impl TgsiOptions {
-    /// What the optimiser needs to know, of options that are those of a stage.
-    pub(crate) fn compiler_options_of_any_stage(&self) -> CompilerOptions {
-        let is_virgl = self.dialect == Dialect::Virgl;
-        let has_packing = !is_virgl && self.has_packing;
-        let defaults = CompilerOptions::default();
-        CompilerOptions {
-            peephole_select_limit: defaults.peephole_select_limit * if self.costly_branches { 2 } else { 1 },
-            lower_ffma: is_virgl || !self.has_fma,
-            lower_bitops: !self.native_integers,
-            has_bfe: self.native_integers,
-            has_bfi: self.native_integers,
-            has_bfm: self.native_integers,
-            source_modifiers: true,
-            fuse_scmp: true,
-            fuse_mad: self.fuse_mad,
-            keep_rounding: !self.fast && (self.keep_rounding || is_virgl),
-            free_rounding: self.fast,
-            lower_flrp_mad: !self.has_lrp,
-            lower_fsqrt: !self.has_sqrt,
-            lower_ftrunc: !self.has_trunc,
-            lower_fceil: !self.has_trunc,
-            lower_fsign: !self.has_ssg,
-            lower_fround_even: !self.has_round,
-            lower_pack_unorm_4x8: !has_packing,
-            lower_pack_snorm_4x8: !has_packing,
-            lower_unpack_unorm_4x8: !has_packing,
-            lower_unpack_snorm_4x8: !has_packing,
-            lower_fdiv: !self.has_div,
-            lower_fpow: !self.has_pow,
-            lower_fsat: !self.has_sat,
-            free_scaling: self.free_scaling,
-            free_differences_from_one: self.presubtract,
-            lower_fdot_mad: false,
-            lower_control_flow: !self.has_branches,
-            keep_ifs: !self.native_integers && !self.has_cmp && self.has_branches,
-            no_indirect: self.indirect.missing(),
-            speculate_loads: self.speculate_loads,
-            // Mesa's interpreter divides as its processor does. Without integers there is no such division.
-            division_traps: self.native_integers,
-            ..defaults
-        }
-    }
-
     fn run_by_interpreter(&self, shader: &tgsi::Shader) -> Result<Box<dyn Runner>, String> {
         let keep = self.keep_subroutines(Level::All);
         let report = check_for(shader, &tgsi::text::Gaps::default(), &tgsi::limits::Limits::default(), keep);

@@ -156,7 +156,7 @@ fn doubles_stay_in_pairs() {
 #[test]
 fn absolute_values_without_the_modifier() {
     let text = "FRAG\nDCL IN[0], GENERIC[0], PERSPECTIVE\nDCL OUT[0], COLOR\nADD OUT[0], |IN[0]|, IN[0].wzyx\nEND\n";
-    let code = translated_with(text, &TgsiOptions { fuse_fabs: false, ..TgsiOptions::default() });
+    let code = translated_with(text, &TgsiOptions::default().with(|o| o.fuse_fabs = false));
     assert_eq!(code, ["MAX TEMP[0], IN[0], -IN[0]", "ADD OUT[0], TEMP[0], IN[0].wzyx", "END"]);
 }
 
@@ -221,7 +221,7 @@ fn fetches_from_buffers_keep_their_level() {
     assert_eq!(fetch("TXF OUT[0], TEMP[0]", &plain), ["TXF_LZ OUT[0], CONST[0][1].yyyy, SAMP[0], BUFFER", "END"]);
     assert_eq!(fetch("TXF OUT[0], TEMP[0].xxxx", &plain), ["TXF OUT[0], CONST[0][1].yyyy, SAMP[0], BUFFER", "END"]);
     assert_eq!(fetch("TXF OUT[0], CONST[0][0]", &plain), ["TXF OUT[0], CONST[0][0], SAMP[0], BUFFER", "END"]);
-    let without = TgsiOptions { tex_lz: false, ..plain };
+    let without = plain.with(|o| o.has_lz = false);
     let code = fetch("TXF_LZ OUT[0], TEMP[0]", &without);
     assert_eq!(
         code.last_chunk::<2>().unwrap(),

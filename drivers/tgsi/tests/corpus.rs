@@ -269,23 +269,23 @@ fn every_option_computes_the_same() {
 fn variants(all: &TgsiOptions) -> Vec<(&'static str, TgsiOptions)> {
     let all = || all.clone();
     vec![
-        ("fuse_fabs off", TgsiOptions { fuse_fabs: false, ..all() }),
-        ("has_cmp off", TgsiOptions { has_cmp: false, ..all() }),
-        ("has_sqrt off", TgsiOptions { has_sqrt: false, ..all() }),
-        ("tex_lz off", TgsiOptions { tex_lz: false, ..all() }),
-        ("component of gathers in the swizzle", TgsiOptions { tg4_component_in_swizzle: true, ..all() }),
-        ("texture_return_types", TgsiOptions { texture_return_types: true, ..all() }),
-        ("fuse_mad off", TgsiOptions { fuse_mad: false, ..all() }),
-        ("few constants", TgsiOptions { max_constant_index: 3, ..all() }),
-        ("results by mask", TgsiOptions { whole_results: false, halves_in_turn: false, ..all() }),
-        ("one address register", TgsiOptions { address_registers: 1, ..all() }),
-        ("unoptimized_ra", TgsiOptions { unoptimized_ra: true, ..all() }),
-        ("schedules", TgsiOptions { unoptimized_ra: true, schedules: true, ..all() }),
-        ("few_swizzles", TgsiOptions { few_swizzles: true, ..all() }),
-        ("vec_to_regs", TgsiOptions { vec_to_regs: true, ..all() }),
-        ("optimize off", TgsiOptions { optimize: false, ..all() }),
-        ("no modifiers", TgsiOptions { fuse_fabs: false, has_cmp: false, fuse_mad: false, ..all() }),
-        ("nothing at all", TgsiOptions { optimize: false, unoptimized_ra: true, vec_to_regs: true, ..all() }),
+        ("fuse_fabs off", all().with(|o| o.fuse_fabs = false)),
+        ("has_cmp off", all().with(|o| o.has_cmp = false)),
+        ("has_sqrt off", all().with(|o| o.has_sqrt = false)),
+        ("has_lz off", all().with(|o| o.has_lz = false)),
+        ("component of gathers in the swizzle", all().with(|o| o.tg4_swizzle = true)),
+        ("return_types", all().with(|o| o.return_types = true)),
+        ("fuse_mad off", all().with(|o| o.fuse_mad = false)),
+        ("few constants", all().with(|o| o.max_constant_index = 3)),
+        ("results by mask", all().with(|o| (o.masked_results, o.halves_at_once) = (true, true))),
+        ("one address register", all().with(|o| o.address_registers = 1)),
+        ("unoptimized_ra", all().with(|o| o.unoptimized_ra = true)),
+        ("schedules", all().with(|o| (o.unoptimized_ra, o.schedules) = (true, true))),
+        ("few_swizzles", all().with(|o| o.few_swizzles = true)),
+        ("vec_to_regs", all().with(|o| o.vec_to_regs = true)),
+        ("optimize off", all().with(|o| o.plain = true)),
+        ("no modifiers", all().with(|o| (o.fuse_fabs, o.has_cmp, o.fuse_mad) = (false, false, false))),
+        ("nothing at all", all().with(|o| (o.plain, o.unoptimized_ra, o.vec_to_regs) = (true, true, true))),
     ]
 }
 
@@ -295,8 +295,8 @@ fn forbidden(shader: &Shader, options: &TgsiOptions) -> Option<String> {
     let absent = [
         (options.has_cmp, Opcode::Cmp),
         (options.has_sqrt, Opcode::Sqrt),
-        (options.tex_lz, Opcode::TexLz),
-        (options.tex_lz, Opcode::TxfLz),
+        (options.has_lz, Opcode::TexLz),
+        (options.has_lz, Opcode::TxfLz),
         (options.fuse_mad, Opcode::Mad),
     ];
     if let Some((_, opcode)) = absent.into_iter().find(|&(allowed, opcode)| !allowed && has(opcode)) {
@@ -358,7 +358,7 @@ fn targets_without_integers_get_floats() {
     let vectors = shared("oracle/corpus-vectors.jsonl.gz");
     let shaders = corpus();
     let shaders: HashMap<String, Shader> = shaders.into_iter().collect();
-    let options = TgsiOptions { native_integers: false, ..TgsiOptions::default() };
+    let options = TgsiOptions::default().with(|o| o.native_integers = false);
     let (mut floats, mut lowered, mut refused) = (0, 0, BTreeMap::<String, usize>::new());
     let mut kept: HashMap<String, Shader> = HashMap::new();
     let mut fed: HashMap<String, (Shader, Shader, InterfaceIntegers)> = HashMap::new();
@@ -548,7 +548,7 @@ fn files_that_cannot_be_indirect() {
     ];
     for (name, files) in sets {
         let mut options = TgsiOptions::default();
-        for option in TgsiOptions::NAMED
+        for option in TgsiOptions::OPTIONS
             .iter()
             .map(|o| o.name)
             .filter(|o| o.starts_with("no_indirect") && (name.is_empty() || *o == name))

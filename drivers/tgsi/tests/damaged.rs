@@ -73,7 +73,7 @@ impl Tally {
             return;
         }
         let options = TgsiOptions::default();
-        let keeping = TgsiOptions { subroutine_size: 0, subroutine_growth: 0, ..options.clone() };
+        let keeping = options.clone().with(|o| (o.subroutine_size, o.subroutine_growth) = (0, 0));
         for options in [options, keeping] {
             let compiled = compile(shader, &options, Level::All);
             // A missing TGSI form is an ordinary error.

@@ -25,7 +25,7 @@ fn of_text(text: &str) -> (tgsi::Shader, tgsi_ir::Shader) {
 
 #[test]
 fn hosts_of_virgl_have_room_for_so_many_immediates() {
-    let options = TgsiOptions { dialect: Dialect::Virgl, ..TgsiOptions::default() };
+    let options = TgsiOptions::default().with(|o| o.dialect = Dialect::Virgl);
     for count in [1024u32, 1025] {
         let mut text = String::from("VERT\nDCL IN[0]\nDCL OUT[0], GENERIC[0]\nDCL TEMP[0]\n");
         for number in 0..count {

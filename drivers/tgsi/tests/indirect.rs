@@ -107,7 +107,7 @@ fn register_arrays_of_the_ir() {
 #[test]
 fn options_by_name() {
     let mut changed = TgsiOptions::default();
-    for name in TgsiOptions::NAMED.iter().map(|option| option.name) {
+    for name in TgsiOptions::OPTIONS.iter().map(|option| option.name) {
         let before = changed.clone();
         changed.set(name).unwrap();
         assert_ne!(before, changed, "{name} changes nothing");

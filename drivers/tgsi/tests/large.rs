@@ -113,7 +113,7 @@ fn in_subroutines(count: usize, length: usize, calls: usize) -> Shader {
 fn subroutines_that_are_called_once_are_as_large_as_shaders() {
     let source = in_subroutines(100_000, 1000, 1);
     assert!(source.instructions.len() > 100_000);
-    let options = TgsiOptions { subroutines: false, ..TgsiOptions::default() };
+    let options = TgsiOptions::default().with(|o| o.subroutines = false);
     let result = translated(&source, &options);
     assert_eq!(run(&result), run(&source));
     assert!(!result.instructions.iter().any(|i| i.opcode == Opcode::Cal));
@@ -131,7 +131,7 @@ fn subroutines_that_are_called_more_than_once_stay() {
     assert!(length < before + before / 20, "{length} of {before}");
     // Without subroutines they are inlined up to the limit.
     let small = in_subroutines(4_000, 1000, 3);
-    let options = TgsiOptions { subroutines: false, ..TgsiOptions::default() };
+    let options = TgsiOptions::default().with(|o| o.subroutines = false);
     assert_eq!(run(&translated(&small, &options)), run(&small));
     let report = |keep| check_for(&source, &Gaps::default(), &Limits::default(), keep);
     assert!(report(None).errors().any(|e| e.code.name == "calls-too-many"));

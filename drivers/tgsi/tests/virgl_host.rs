@@ -32,7 +32,7 @@ struct Pair {
 }
 
 fn options() -> TgsiOptions {
-    TgsiOptions { dialect: Dialect::Virgl, ..TgsiOptions::default() }
+    TgsiOptions::default().with(|o| o.dialect = Dialect::Virgl)
 }
 
 /// Translates like the command. None for shaders that the dialect cannot express.

@@ -10,6 +10,7 @@ pub mod lower_indirects;
 pub mod lower_numbers;
 pub mod lower_resources;
 pub mod pass_manager;
+pub mod pass_table;
 pub mod pipeline;
 pub mod profiles;
 pub mod scalar;

@@ -18,7 +18,8 @@ use std::time::{Duration, Instant};
 use log::{Level, log, log_enabled};
 
 use crate::options::CompilerOptions;
-use crate::passes::table::{Pass, PassSet};
+use crate::passes::pass_table::{PassSet, Schedule};
+use crate::passes::table::Pass;
 use crate::shader::Shader;
 
 /// The log target.
@@ -105,8 +106,8 @@ pub struct Passes<'a> {
     stopped: bool,
     /// The time at which to stop optimising.
     deadline: Option<Instant>,
-    /// Passes that have no work until another pass makes a change. All others are due.
-    settled: PassSet,
+    /// The passes that are due.
+    schedule: Schedule,
 }
 
 impl<'a> Passes<'a> {
@@ -148,7 +149,7 @@ impl<'a> Passes<'a> {
 
     /// Marks all passes as due, as they are initially.
     pub(super) fn set_all_due(&mut self) {
-        self.settled = PassSet::default();
+        self.schedule = Schedule::default();
     }
 
     /// Runs the passes of a list that are due, in order. Returns whether any changed the shader.
@@ -156,12 +157,12 @@ impl<'a> Passes<'a> {
     /// # Panics
     /// As [`run_pass`].
     pub(super) fn run_due(&mut self, shader: &mut Shader, passes: &[Pass], options: &CompilerOptions) -> bool {
-        let mut progress = false;
-        for &pass in passes {
-            if self.settled.insert(pass.id) && self.run_where(shader, pass, options, pass.applies(shader)) {
-                progress = true;
-            }
-        }
+        let mut schedule = self.schedule;
+        let progress = schedule.run_due(shader, passes, |shader, pass| {
+            let applies = (pass.applies)(shader);
+            self.run_where(shader, pass, options, applies)
+        });
+        self.schedule = schedule;
         progress
     }
 
@@ -170,16 +171,20 @@ impl<'a> Passes<'a> {
     /// # Panics
     /// As [`run_pass`].
     pub fn run(&mut self, shader: &mut Shader, pass: Pass, options: &CompilerOptions) -> bool {
-        self.settled.insert(pass.id);
-        self.run_where(shader, pass, options, true)
+        self.schedule.note_run(pass);
+        let changed = self.run_where(shader, pass, options, true);
+        if changed {
+            self.schedule.note_change(shader, pass);
+        }
+        changed
     }
 
     /// Runs a pass if it `applies`; otherwise it changes nothing, but is still reported to the observer.
     fn run_where(&mut self, shader: &mut Shader, pass: Pass, options: &CompilerOptions, applies: bool) -> bool {
-        if self.stopped || self.skipped.contains(pass.id) {
+        if self.stopped || self.skipped.has(pass.number) {
             return false;
         }
-        let changed = match &mut self.observer {
+        match &mut self.observer {
             None if !applies => false,
             None => run_pass(shader, pass.name, |shader| (pass.run)(shader, options)),
             Some(observer) => {
@@ -189,11 +194,7 @@ impl<'a> Passes<'a> {
                 self.stopped = observer.after(&run, shader).is_break();
                 changed
             }
-        };
-        if changed {
-            self.settled.remove_all(pass.enables(shader));
         }
-        changed
     }
 
     /// Runs a pass of a driver, on any data, and returns whether it changed anything. Such a pass is never skipped.

@@ -239,8 +239,8 @@ fn finish_with(shader: &mut Shader, options: &CompilerOptions, passes: &mut Pass
 pub fn passes() -> Vec<PassId> {
     let mut all = Vec::new();
     for pass in [FLATTEN, INTO_SSA, BEFORE, CLEAN, OPTIMIZE, LATE].into_iter().flatten() {
-        if !all.contains(&pass.id) {
-            all.push(pass.id);
+        if !all.contains(&pass.id()) {
+            all.push(pass.id());
         }
     }
     all

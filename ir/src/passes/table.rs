@@ -16,6 +16,8 @@
 
 use crate::body::Body;
 use crate::options::CompilerOptions;
+use crate::pass_table;
+pub use crate::passes::pass_table::{PassInfo, PassSet};
 use crate::shader::Shader;
 use crate::variable::VariableModes;
 
@@ -25,70 +27,21 @@ const TEMPORARIES: VariableModes = VariableModes(VariableModes::FUNCTION_TEMP.0 
 /// Runs a pass for a target; returns whether it changed the shader.
 pub type PassFn = fn(&mut Shader, &CompilerOptions) -> bool;
 
-/// A row of the table.
-#[derive(Debug)]
-pub struct PassInfo {
-    /// Its number.
-    pub id: PassId,
-    /// Its name, which is also the name of its function and its file.
-    pub name: &'static str,
-    /// The folder of its file, which is also a section of the manual.
-    pub room: &'static str,
-    /// Describes it in one sentence.
-    pub about: &'static str,
-    /// Runs it, with the usual arguments if its function takes more than a target.
-    pub run: PassFn,
-    repeats: Repeats,
-    /// Returns whether pipelines run it for a shader.
-    when: fn(&Shader) -> bool,
-    /// Passes with changes that give it no work.
-    ignored: PassSet,
-}
-
 /// A pass in a list: a reference to its row. Lists link only the passes that they name; [`PASSES`], for lookup by name,
 /// links all.
 pub type Pass = &'static PassInfo;
 
-/// Whether a run of a pass can give the same pass new work.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[allow(non_camel_case_types, reason = "as the table writes it")]
-enum Repeats {
-    first,
-    once,
-    loops,
-    again,
-}
-
-/// A set of passes.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-pub struct PassSet(u128);
-
 impl PassSet {
     /// Creates a set.
     pub const fn of(passes: &[PassId]) -> PassSet {
-        let mut set = 0;
-        let mut number = 0;
-        while number < passes.len() {
-            set |= 1 << passes[number] as u32;
-            number += 1;
+        // There are no more.
+        let mut numbers = [0; 128];
+        let mut index = 0;
+        while index < passes.len() {
+            numbers[index] = passes[index] as u32;
+            index += 1;
         }
-        PassSet(set)
-    }
-
-    /// Returns whether the set contains a pass.
-    pub fn contains(self, pass: PassId) -> bool {
-        self.0 >> pass as u32 & 1 != 0
-    }
-
-    /// Adds a pass. Returns whether it is new.
-    pub(super) fn insert(&mut self, pass: PassId) -> bool {
-        let is_new = !self.contains(pass);
-        self.0 |= 1 << pass as u32;
-        is_new
-    }
-
-    pub(super) fn remove_all(&mut self, others: PassSet) {
-        self.0 &= !others.0;
+        PassSet::of_numbers(numbers.split_at(index).0)
     }
 }
 
@@ -100,86 +53,19 @@ impl PassId {
 
     /// Returns the pass of a name.
     pub fn from_name(name: &str) -> Option<PassId> {
-        PASSES.iter().find(|pass| pass.name == name).map(|pass| pass.id)
+        PASSES.iter().find(|pass| pass.name == name).map(|pass| pass.id())
     }
 }
 
 impl PassInfo {
-    /// Returns whether pipelines run the pass for a shader.
-    pub(super) fn applies(&self, shader: &Shader) -> bool {
-        (self.when)(shader)
-    }
-
-    /// Returns the passes to which its changes may give work, possibly including itself.
-    pub(super) fn enables(&self, shader: &Shader) -> PassSet {
-        let itself = match self.repeats {
-            Repeats::first | Repeats::once => false,
-            Repeats::again => true,
-            Repeats::loops => bodies(shader).any(|body| body.num_loops() > 0),
-        };
-        PassSet(ENABLED[self.id as usize].0 | u128::from(itself) << self.id as u32)
+    /// The pass.
+    pub fn id(&self) -> PassId {
+        PassId::ALL[self.number as usize]
     }
 }
 
-/// For each pass, the other passes to which its changes may give work.
-static ENABLED: [PassSet; ROWS.len()] = {
-    let mut enabled = [PassSet(0); ROWS.len()];
-    let mut changed = 0;
-    while changed < ROWS.len() {
-        let mut other = 0;
-        while other < ROWS.len() {
-            let is_first = matches!(ROWS[other].repeats, Repeats::first);
-            if other != changed && !is_first && ROWS[other].ignored.0 >> changed & 1 == 0 {
-                enabled[changed].0 |= 1 << other;
-            }
-            other += 1;
-        }
-        changed += 1;
-    }
-    enabled
-};
-
-macro_rules! passes {
-    ($($room:ident { $($name:ident $repeats:ident [$($ignored:ident)*] $(if $when:ident)? $about:literal $run:expr;)+ })+) => {
-        /// The passes.
-        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-        #[allow(non_camel_case_types, reason = "as they are called")]
-        pub enum PassId { $($(#[doc = $about] $name,)+)+ }
-
-        impl PassId {
-            /// All passes in the order of the table.
-            pub const ALL: &'static [PassId] = &[$($(PassId::$name,)+)+];
-        }
-
-        $($(
-            #[allow(non_upper_case_globals, reason = "as they are called")]
-            const $name: Pass = &PassInfo {
-                id: PassId::$name,
-                name: stringify!($name),
-                room: stringify!($room),
-                about: $about,
-                run: $run,
-                repeats: Repeats::$repeats,
-                when: [always as fn(&Shader) -> bool $(, $when)?][[always as fn(&Shader) -> bool $(, $when)?].len() - 1],
-                ignored: PassSet::of(&[$(PassId::$ignored),*]),
-            };
-        )+)+
-
-        /// The rows under the names of the passes, for lists.
-        #[allow(non_upper_case_globals, reason = "as they are called")]
-        pub mod rows {
-            use super::Pass;
-            $($(#[doc = $about] pub const $name: Pass = super::$name;)+)+
-        }
-
-        const ROWS: [Pass; PassId::ALL.len()] = [$($($name,)+)+];
-
-        /// All passes.
-        pub static PASSES: &[Pass] = &ROWS;
-    };
-}
-
-passes! {
+pass_table! {
+    Shader, CompilerOptions, "":
     into_ssa {
         inline_functions again [] "Inlines functions." |s, _| super::inline_functions(s);
         lower_returns again [] "Lowers returns to structured control flow." |s, _| super::lower_returns(s);
@@ -302,15 +188,12 @@ passes! {
     }
 }
 
-// A [`PassSet`] has a bit for each pass.
-const _: () = assert!(PassId::ALL.len() <= 128);
-
 fn bodies(shader: &Shader) -> impl Iterator<Item = &Body> {
     shader.functions.values().filter_map(|function| function.body.as_ref())
 }
 
-fn always(_: &Shader) -> bool {
-    true
+fn have_loops(shader: &Shader) -> bool {
+    bodies(shader).any(|body| body.num_loops() > 0)
 }
 
 /// Returns whether functions may share variables.
@@ -347,9 +230,9 @@ mod tests {
     #[test]
     fn changes_enable_what_does_not_ignore_them() {
         let shader = Shader::without_functions(crate::shader::Stage::Vertex);
-        let enabled = rows::opt_dce.enables(&shader);
-        assert!(!enabled.contains(PassId::opt_remove_phis) && enabled.contains(PassId::opt_algebraic));
-        assert!(!enabled.contains(PassId::opt_dce) && rows::opt_if.enables(&shader).contains(PassId::opt_if));
-        assert!(!rows::opt_if.enables(&shader).contains(PassId::opt_find_array_copies), "first");
+        let enabled = |pass: Pass, other: PassId| pass.enables.has(other as u32);
+        assert!(!enabled(rows::opt_dce, PassId::opt_remove_phis) && enabled(rows::opt_dce, PassId::opt_algebraic));
+        assert!(!(rows::opt_dce.repeats)(&shader) && (rows::opt_if.repeats)(&shader));
+        assert!(!enabled(rows::opt_if, PassId::opt_find_array_copies), "first");
     }
 }

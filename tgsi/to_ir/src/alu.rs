@@ -6,81 +6,10 @@ use tgsi_ir::builder::AluSrc;
 use tgsi_ir::entities::Def;
 
 use super::control_flow::Translator;
+use super::opcodes::{Form, into_ir};
 use super::sources::Lanes;
 use tgsi::shader::{Instruction, Src};
 use tgsi::tables::{Opcode, OperandType};
-
-/// The ALU instruction for a componentwise opcode.
-enum Simple {
-    /// The instruction, with the sources in order.
-    Op(AluOp),
-    /// A comparison, with the result converted to all ones or 0.
-    Truth(AluOp),
-    /// A comparison, with the result converted to 1.0 or 0.0.
-    Number(AluOp),
-    /// The same with the two sources swapped.
-    ExchangedNumber(AluOp),
-}
-
-const fn simple(opcode: Opcode) -> Option<Simple> {
-    use Simple::{ExchangedNumber, Number, Op, Truth};
-    Some(match opcode {
-        Opcode::Add => Op(AluOp::Fadd),
-        Opcode::Div => Op(AluOp::Fdiv),
-        Opcode::Min => Op(AluOp::Fmin),
-        Opcode::Max => Op(AluOp::Fmax),
-        Opcode::Frc => Op(AluOp::Ffract),
-        Opcode::Flr => Op(AluOp::Ffloor),
-        Opcode::Ceil => Op(AluOp::Fceil),
-        Opcode::Trunc => Op(AluOp::Ftrunc),
-        Opcode::Round => Op(AluOp::FroundEven),
-        Opcode::Slt => Number(AluOp::Flt),
-        Opcode::Sge => Number(AluOp::Fge),
-        Opcode::Seq => Number(AluOp::Feq),
-        Opcode::Sne => Number(AluOp::Fneu),
-        Opcode::Sgt => ExchangedNumber(AluOp::Flt),
-        Opcode::Sle => ExchangedNumber(AluOp::Fge),
-        Opcode::Fslt => Truth(AluOp::Flt),
-        Opcode::Fsge => Truth(AluOp::Fge),
-        Opcode::Fseq => Truth(AluOp::Feq),
-        Opcode::Fsne => Truth(AluOp::Fneu),
-        Opcode::I2f => Op(AluOp::I2f32),
-        Opcode::U2f => Op(AluOp::U2f32),
-        Opcode::F2i => Op(AluOp::F2i32),
-        Opcode::F2u => Op(AluOp::F2u32),
-        Opcode::Uadd => Op(AluOp::Iadd),
-        Opcode::Umul => Op(AluOp::Imul),
-        Opcode::Ineg => Op(AluOp::Ineg),
-        Opcode::Iabs => Op(AluOp::Iabs),
-        Opcode::Issg => Op(AluOp::Isign),
-        Opcode::Not => Op(AluOp::Inot),
-        Opcode::And => Op(AluOp::Iand),
-        Opcode::Or => Op(AluOp::Ior),
-        Opcode::Xor => Op(AluOp::Ixor),
-        Opcode::Shl => Op(AluOp::Ishl),
-        Opcode::Ishr => Op(AluOp::Ishr),
-        Opcode::Ushr => Op(AluOp::Ushr),
-        Opcode::Imin => Op(AluOp::Imin),
-        Opcode::Imax => Op(AluOp::Imax),
-        Opcode::Umin => Op(AluOp::Umin),
-        Opcode::Umax => Op(AluOp::Umax),
-        Opcode::Idiv => Op(AluOp::Idiv),
-        Opcode::ImulHi => Op(AluOp::ImulHigh),
-        Opcode::UmulHi => Op(AluOp::UmulHigh),
-        Opcode::Islt => Truth(AluOp::Ilt),
-        Opcode::Isge => Truth(AluOp::Ige),
-        Opcode::Uslt => Truth(AluOp::Ult),
-        Opcode::Usge => Truth(AluOp::Uge),
-        Opcode::Useq => Truth(AluOp::Ieq),
-        Opcode::Usne => Truth(AluOp::Ine),
-        Opcode::Brev => Op(AluOp::BitfieldReverse),
-        Opcode::Popc => Op(AluOp::BitCount),
-        Opcode::Lsb => Op(AluOp::FindLsb),
-        Opcode::Imsb => Op(AluOp::IfindMsb),
-        Opcode::Umsb => Op(AluOp::UfindMsb),
-        _ => return None,
-    })
-}
 
 impl Translator<'_, '_> {
     /// Returns the sources of an instruction as read in `lanes`.
@@ -101,34 +30,26 @@ impl Translator<'_, '_> {
     /// Translates an opcode of 32-bit arithmetic.
     pub(super) fn alu(&mut self, instruction: &Instruction) {
         let opcode = instruction.opcode;
-        if let Some(simple) = simple(opcode) {
+        if let Some((form, op)) = into_ir(opcode) {
+            if form == Form::Replicated {
+                return self.replicated(instruction, op);
+            }
             let lanes = Self::result_lanes(instruction);
             let mut sources = self.sources(instruction, lanes);
-            let def = match simple {
-                Simple::Op(op) => self.b.alu_sized(op, lanes.count, &sources),
-                Simple::Number(op) => self.number(op, lanes.count, &sources),
-                Simple::ExchangedNumber(op) => {
-                    sources.swap(0, 1);
-                    self.number(op, lanes.count, &sources)
-                }
-                Simple::Truth(op) => {
-                    let flag = self.b.alu_sized(op, lanes.count, &sources);
-                    self.truth(flag.into(), lanes.count)
-                }
+            if form == Form::ExchangedNumber {
+                sources.swap(0, 1);
+            }
+            let result = self.b.alu_sized(op, lanes.count, &sources);
+            let def = match form {
+                Form::Number | Form::ExchangedNumber => self.b.alu_sized(AluOp::B2f32, lanes.count, &[result.into()]),
+                Form::Truth => self.truth(result.into(), lanes.count),
+                _ => result,
             };
             return self.write(instruction, lanes.by_channel(def));
         }
         match opcode {
             Opcode::Mov | Opcode::Uarl => self.mov(instruction),
             Opcode::Cmp => self.cmp(instruction),
-            Opcode::Rcp => self.replicated(instruction, AluOp::Frcp),
-            Opcode::Rsq => self.replicated(instruction, AluOp::Frsq),
-            Opcode::Sqrt => self.replicated(instruction, AluOp::Fsqrt),
-            Opcode::Ex2 => self.replicated(instruction, AluOp::Fexp2),
-            Opcode::Lg2 => self.replicated(instruction, AluOp::Flog2),
-            Opcode::Sin => self.replicated(instruction, AluOp::Fsin),
-            Opcode::Cos => self.replicated(instruction, AluOp::Fcos),
-            Opcode::Pow => self.replicated(instruction, AluOp::Fpow),
             Opcode::Dp2 => self.dot(instruction, 2),
             Opcode::Dp3 => self.dot(instruction, 3),
             Opcode::Dp4 => self.dot(instruction, 4),
@@ -143,12 +64,6 @@ impl Translator<'_, '_> {
     /// A constant for all channels.
     fn scalar_constant(&mut self, value: u32) -> AluSrc {
         AluSrc::component(self.constant(value), 0)
-    }
-
-    /// A comparison with result 1.0 or 0.0.
-    fn number(&mut self, op: AluOp, count: u8, sources: &[AluSrc]) -> Def {
-        let flag = self.b.alu_sized(op, count, sources);
-        self.b.alu_sized(AluOp::B2f32, count, &[flag.into()])
     }
 
     /// `a < 0 ? b : c`. A negated `a` is compared with `>` instead of being negated.

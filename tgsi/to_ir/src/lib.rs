@@ -30,6 +30,7 @@ mod destinations;
 mod inputs_outputs;
 mod lanes;
 mod memory;
+pub mod opcodes;
 mod packing;
 mod properties;
 pub mod slots;

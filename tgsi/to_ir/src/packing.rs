@@ -4,6 +4,7 @@ use tgsi_ir::alu::AluOp;
 use tgsi_ir::builder::AluSrc;
 
 use super::control_flow::Translator;
+use super::opcodes::{Form, into_ir};
 use super::sources::Lanes;
 use tgsi::shader::Instruction;
 use tgsi::tables::{Opcode, OperandType};
@@ -11,20 +12,11 @@ use tgsi::tables::{Opcode, OperandType};
 impl Translator<'_, '_> {
     /// Translates a packing opcode.
     pub(super) fn packing(&mut self, instruction: &Instruction) {
-        let (op, components) = match instruction.opcode {
-            Opcode::Pk2h => (AluOp::PackHalf2x16, 2),
-            Opcode::Pk2us => (AluOp::PackUnorm2x16, 2),
-            Opcode::Pk4b => (AluOp::PackSnorm4x8, 4),
-            Opcode::Pk4ub => (AluOp::PackUnorm4x8, 4),
-            Opcode::Up2h => (AluOp::UnpackHalf2x16, 2),
-            Opcode::Up2us => (AluOp::UnpackUnorm2x16, 2),
-            Opcode::Up4b => (AluOp::UnpackSnorm4x8, 4),
-            Opcode::Up4ub => (AluOp::UnpackUnorm4x8, 4),
-            other => {
-                other.lacks_code();
-                return;
-            }
+        let Some((Form::Horizontal(_), op)) = into_ir(instruction.opcode) else {
+            return instruction.opcode.lacks_code();
         };
+        let has_two = matches!(instruction.opcode, Opcode::Pk2h | Opcode::Pk2us | Opcode::Up2h | Opcode::Up2us);
+        let components = if has_two { 2 } else { 4 };
         let Some(src) = instruction.src.first() else { return };
         match instruction.opcode {
             Opcode::Pk2h | Opcode::Pk2us | Opcode::Pk4b | Opcode::Pk4ub => {

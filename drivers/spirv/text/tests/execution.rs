@@ -75,7 +75,7 @@ impl Way {
         };
         let module = self.module.compile(source).map_err(|error| error.to_string())?.into_bytes();
         let code = Code::Binary(crate::read_back::read_back(self.reader, &text, &module)?);
-        let options = SpirvOptions { harness: true, ..SpirvOptions::default() };
+        let options = SpirvOptions::default().with(|o| o.harness = true);
         let runner = tgsi_spirv_vulkan::runner(&options, &code).unwrap_or_else(|| Err("no runner".to_owned()));
         Ok(Ok((lowered, runner?)))
     }

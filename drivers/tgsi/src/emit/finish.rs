@@ -8,10 +8,10 @@ use tgsi::tables::{File, ImmediateType, Opcode, OperandType};
 use super::declarations::processor;
 use super::{finish_virgl, properties};
 use crate::DriverError;
+use crate::consumers::opcodes::takes_modifiers;
+use crate::consumers::options::{Dialect, TgsiOptions};
 use crate::machine::{Immediates, Program};
 use crate::select::declared::Declared;
-use crate::target::opcodes::takes_modifiers;
-use crate::target::options::{Dialect, TgsiOptions};
 
 /// Sign bit of a float.
 const SIGN: u32 = 0x8000_0000;
@@ -61,7 +61,7 @@ pub(crate) fn build(
         pack_immediates(&mut builder, &immediates, instruction, options);
         normalize_swizzles(instruction);
         // Channels outside a narrow mask are not used.
-        if options.whole_texture_writes
+        if options.whole_textures
             && instruction.opcode.info().is_tex
             && let Some(dst) = instruction.dst.first_mut().filter(|dst| dst.register.file == File::Temporary)
         {
@@ -80,12 +80,11 @@ pub(crate) fn build(
 /// Reports operands with an address register that the target does not support for the file: those that lowering could
 /// not make direct.
 pub(crate) fn check_indirect(program: &Program, options: &TgsiOptions) -> Result<(), DriverError> {
-    let indirect = &options.indirect;
     let is_direct_only = |file: File| match file {
-        File::Input => !indirect.inputs,
-        File::Output => !indirect.outputs,
-        File::Temporary => !indirect.temporaries,
-        File::Constant | File::ConstantBuffer => !indirect.constants,
+        File::Input => !options.indirect_inputs,
+        File::Output => !options.indirect_outputs,
+        File::Temporary => !options.indirect_temporaries,
+        File::Constant | File::ConstantBuffer => !options.indirect_constants,
         _ => false,
     };
     let has_two = |r: &Register| r.indirect.is_some() && r.dimension.is_some_and(|d| d.indirect.is_some());

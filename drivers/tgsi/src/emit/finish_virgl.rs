@@ -9,10 +9,10 @@ use tgsi::shader::{Declaration, Immediate, Instruction, Shader};
 use tgsi::tables::{File, ImmediateType, Opcode, OperandType, PropertyName, Semantic};
 
 use crate::DriverError;
-use crate::target::opcodes::has_wide_integers;
-use crate::target::virgl::doubles;
-use crate::target::virgl::limits::{Excess, excesses};
-use crate::target::virgl::rules::{forgets_mask, is_scalar};
+use crate::consumers::opcodes::has_wide_integers;
+use crate::consumers::virgl::doubles;
+use crate::consumers::virgl::limits::{Excess, excesses};
+use crate::consumers::virgl::rules::{forgets_mask, is_scalar};
 
 /// The maximum number of immediates of the host.
 const MAX_IMMEDIATES: usize = 1024;
@@ -27,7 +27,10 @@ pub(crate) fn survives_eight_digits(word: u32) -> bool {
 /// Whether hosts support an opcode. (They lack `DFRACEXP` too, but it never occurs: reading text replaces it.)
 fn is_known(opcode: Opcode) -> bool {
     use Opcode::*;
-    !has_wide_integers(opcode)
+    // The last opcode of TGSI; later ones are our own.
+    const LAST: u8 = 251;
+    opcode as u8 <= LAST
+        && !has_wide_integers(opcode)
         && !opcode.info().is_sample_family
         && !matches!(
             opcode,

@@ -12,7 +12,7 @@ use tgsi::shader::{Declaration, Instruction, Property, Shader};
 use tgsi::tables::File;
 
 use crate::DriverError;
-use crate::target::virgl::rules::keeps_bits;
+use crate::consumers::virgl::rules::keeps_bits;
 
 /// The declarations and properties of a source, to be kept.
 #[derive(Clone, Debug, Default)]

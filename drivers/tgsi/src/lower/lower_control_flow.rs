@@ -23,7 +23,7 @@ use tgsi_registers::flatten_control_flow;
 use tgsi_registers::flatten_control_flow::{FlattenError, FlattenOptions};
 
 use crate::DriverError;
-use crate::target::options::TgsiOptions;
+use crate::consumers::options::TgsiOptions;
 
 /// The maximum number of rounds that convert loop exits to flags: a flag may move the exit of an outer loop into an
 /// `if`.

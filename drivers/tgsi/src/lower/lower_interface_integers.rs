@@ -26,7 +26,7 @@ use tgsi_ir::passes::lower_numbers::lower_int_to_float::{components_read, handed
 use tgsi_ir::{Body, Builder, Cursor, Def, Inst, Shader, Use, User};
 
 use crate::DriverError;
-use crate::target::system_values;
+use crate::consumers::system_values;
 
 /// The maximum length of a range with registers listed individually.
 const LONGEST_RANGE: u32 = 256;

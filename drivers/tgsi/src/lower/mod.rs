@@ -46,7 +46,7 @@ use tgsi_ir::{Body, Inst, Shader};
 use tgsi_registers::convert_from_ssa::ConvertFromSsaOptions;
 use tgsi_registers::{NO_OPERANDS, convert_from_ssa, legacy_trivialize, lower_locals_to_regs, lower_vec_to_regs};
 
-use crate::target::options::{Dialect, IndirectFiles, TgsiOptions};
+use crate::consumers::options::{Dialect, TgsiOptions};
 use crate::{DriverError, Located};
 
 use choose_boolean_form::choose_boolean_form;
@@ -73,15 +73,12 @@ const LONGEST_SPLIT_ARRAY: u32 = 64;
 
 /// Makes accesses through run-time indices direct where the target cannot address the file indirectly. Returns whether
 /// there were any.
-fn lower_indirect(shader: &mut Shader, files: &IndirectFiles, passes: &mut Passes<'_>) -> bool {
-    let mode = |can: bool, modes: VariableModes| if can { VariableModes::NONE } else { modes };
-    let inputs = mode(files.inputs, VariableModes::SHADER_IN);
-    let outputs = mode(files.outputs, VariableModes::SHADER_OUT);
-    let constants = mode(files.constants, VariableModes::UNIFORM.union(VariableModes::MEM_UBO));
-    let own = inputs.union(outputs);
-    let mut progress = run!(passes, shader, lower_indirect_derefs, |s| lower_indirect_derefs(s, own, u32::MAX));
-    progress |= run!(passes, shader, lower_indirect_io, |s| lower_indirect_io(s, own.union(constants)));
-    if !files.temporaries {
+fn lower_indirect(shader: &mut Shader, options: &TgsiOptions, passes: &mut Passes<'_>) -> bool {
+    let missing = options.no_indirect();
+    let interface = VariableModes(missing.0 & (VariableModes::SHADER_IN.0 | VariableModes::SHADER_OUT.0));
+    let mut progress = run!(passes, shader, lower_indirect_derefs, |s| lower_indirect_derefs(s, interface, u32::MAX));
+    progress |= run!(passes, shader, lower_indirect_io, |s| lower_indirect_io(s, missing));
+    if !options.indirect_temporaries {
         let temporaries = VariableModes::FUNCTION_TEMP;
         progress |= run!(passes, shader, lower_indirect_derefs, |s| {
             lower_indirect_derefs(s, temporaries, LONGEST_SPLIT_ARRAY)
@@ -105,9 +102,8 @@ pub(crate) fn interface_integers(shader: &Shader, options: &TgsiOptions) -> Resu
 /// Lowers accesses to inputs and outputs to slots, other variables to SSA values, and indices that the target does not
 /// support.
 fn lower_variables(shader: &mut Shader, options: &TgsiOptions, passes: &mut Passes<'_>) {
-    let files = &options.indirect;
     let unshared = run!(passes, shader, lower_global_vars_to_local) && shader.functions.len() > 1;
-    let direct = lower_indirect(shader, files, passes);
+    let direct = lower_indirect(shader, options, passes);
     let interface = VariableModes::SHADER_IN.union(VariableModes::SHADER_OUT);
     run!(passes, shader, lower_io, |s| lower_io(s, interface));
     run!(passes, shader, lower_vars_to_ssa);
@@ -119,7 +115,7 @@ fn lower_variables(shader: &mut Shader, options: &TgsiOptions, passes: &mut Pass
     if lower_unknown_words(shader, options, passes) {
         run!(passes, shader, finish, |s| finish(s, &options.compiler_options_of_any_stage()));
     }
-    if !files.temporaries {
+    if !options.indirect_temporaries {
         run!(passes, shader, lower_locals_to_regs, |s| lower_locals_to_regs(s, 1));
         run!(passes, shader, lower_indirect_registers);
     }
@@ -203,10 +199,10 @@ pub(crate) fn lower(shader: &mut Shader, options: &TgsiOptions, passes: &mut Pas
     if !options.has_periodic {
         run!(passes, shader, lower_periodic);
     }
-    if options.optimize {
+    if !options.plain {
         run!(passes, shader, swap_inverted_sides);
     }
-    if options.optimize && options.has_cmp {
+    if !options.plain && options.has_cmp {
         let has_comparisons = options.native_integers || options.has_comparisons;
         if !options.keep_rounding {
             run!(passes, shader, reuse_differences, |s| reuse_differences(s, has_comparisons));
@@ -237,16 +233,16 @@ pub(crate) fn lower(shader: &mut Shader, options: &TgsiOptions, passes: &mut Pas
     if !options.native_integers && !options.has_comparisons {
         run!(passes, shader, opt_constant_folding);
     }
-    if options.optimize && options.schedules && run!(passes, shader, narrow_broadcasts) {
+    if !options.plain && options.schedules && run!(passes, shader, narrow_broadcasts) {
         run!(passes, shader, opt_copy_prop);
         run!(passes, shader, opt_dce);
     }
     run!(passes, shader, opt_cse);
     let has_truncation = options.has_trunc || options.has_flr || options.has_cmp;
-    if options.optimize && !options.native_integers && !has_truncation {
+    if !options.plain && !options.native_integers && !has_truncation {
         run!(passes, shader, lower_truncated_indices);
     }
-    if options.optimize {
+    if !options.plain {
         let costs = Costs {
             one_constant: options.one_constant,
             one_input: options.one_input,

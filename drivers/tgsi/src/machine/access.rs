@@ -8,7 +8,7 @@ use tgsi::tables::{File, Opcode};
 use tgsi_vec4::Traits;
 
 use super::{Access, register};
-use crate::target::opcodes::{
+use crate::consumers::opcodes::{
     has_effect, is_componentwise, is_flow, is_permutable, is_replicated, moves_in_pairs, reads_resource,
 };
 

@@ -7,8 +7,8 @@ use tgsi_vec4::{Allocate, Freedom, Location, Traits};
 use super::access::{PLAIN, channels};
 use super::operands::{first_half, overwrites_itself, read_by_second_half};
 use super::{Access, Tgsi, access, virtual_temp};
-use crate::target::opcodes::{is_componentwise, is_permutable, is_replicated, moves_in_pairs, reads_resource};
-use crate::target::virgl::doubles;
+use crate::consumers::opcodes::{is_componentwise, is_permutable, is_replicated, moves_in_pairs, reads_resource};
+use crate::consumers::virgl::doubles;
 
 /// The file and index of a register at a location.
 #[inline]
@@ -102,7 +102,7 @@ impl Allocate for Tgsi {
             let Some(temp) = virtual_temp(File::Temporary, src.register.index, first_temp) else { continue };
             let resource = info.is_tex && number + 1 == usize::from(info.num_src)
                 || number == 0 && reads_resource(instruction.opcode);
-            if resource || number == 0 && info.is_tex && self.has_plain_coordinates {
+            if resource || number == 0 && info.is_tex && self.options.plain_coordinates {
                 narrow(temp, Freedom::Fixed);
             } else if info.src_types.get(number).is_some_and(|t| t.is_64bit()) {
                 narrow(temp, Freedom::Pairs);
@@ -194,7 +194,7 @@ impl Allocate for Tgsi {
         first_temp: u32,
         mut read: impl FnMut(usize, u8),
     ) {
-        if !self.has_halves_in_turn || first_half(instruction) == 0 {
+        if self.options.halves_at_once || first_half(instruction) == 0 {
             return;
         }
         let written = instruction.dst.first().map(|dst| dst.register);
@@ -213,7 +213,7 @@ impl Allocate for Tgsi {
 
     #[inline]
     fn overwrites_itself(&self, instruction: &Instruction) -> bool {
-        self.has_halves_in_turn && overwrites_itself(instruction)
+        !self.options.halves_at_once && overwrites_itself(instruction)
     }
 
     #[inline]

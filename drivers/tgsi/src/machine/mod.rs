@@ -22,26 +22,17 @@ use tgsi::shader::Instruction;
 use tgsi::tables::{File, Opcode};
 use tgsi_vec4::{Flow, Machine, Reg, RegisterCopy, Traits};
 
-use crate::target::virgl::rules::Rules;
+use crate::consumers::options::TgsiOptions;
+use crate::consumers::virgl::rules::Rules;
 use operands::is_direct;
 
 /// TGSI as supported by a target.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(crate) struct Tgsi {
     /// The restrictions on instructions. Passes create no others.
     pub(crate) rules: Rules,
-    /// The target [stores whole results](crate::TgsiOptions::whole_results).
-    pub(crate) has_whole_results: bool,
-    /// The target [writes whole registers in texture instructions](crate::TgsiOptions::whole_texture_writes).
-    pub(crate) has_whole_textures: bool,
-    /// The target [reads texture coordinates from x on](crate::TgsiOptions::plain_coordinates).
-    pub(crate) has_plain_coordinates: bool,
-    /// The target [executes 64-bit instructions half by half](crate::TgsiOptions::halves_in_turn).
-    pub(crate) has_halves_in_turn: bool,
-    /// The target [computes derivatives of x and y together](crate::TgsiOptions::derivatives_of_xy).
-    pub(crate) has_derivatives_of_xy: bool,
-    /// The target [propagates copies and allocates registers itself](crate::TgsiOptions::unoptimized_ra).
-    pub(crate) has_own_allocator: bool,
+    /// The options of the target, which fit the stage.
+    pub(crate) options: TgsiOptions,
 }
 
 /// A program of TGSI instructions.
@@ -74,9 +65,13 @@ pub(crate) fn virtual_temp(file: File, index: i32, first_temp: u32) -> Option<us
 }
 
 impl Tgsi {
+    /// TGSI as a target with these options takes it.
+    pub(crate) fn new(options: &TgsiOptions) -> Tgsi {
+        Tgsi { rules: Rules::default(), options: options.clone() }
+    }
     /// Whether an instruction is cheapest with its result in x and y.
     pub(crate) fn prefers_xy(&self, opcode: Opcode) -> bool {
-        self.has_derivatives_of_xy && matches!(opcode, Opcode::Ddx | Opcode::Ddy)
+        self.options.derivatives_of_xy && matches!(opcode, Opcode::Ddx | Opcode::Ddy)
     }
 }
 
@@ -139,6 +134,6 @@ impl Machine for Tgsi {
     #[inline]
     fn stores_whole(&self, access: &Access) -> bool {
         access.traits.any(Traits::STORES_WHOLE)
-            && if access.opcode.info().is_tex { self.has_whole_textures } else { self.has_whole_results }
+            && if access.opcode.info().is_tex { self.options.whole_textures } else { !self.options.masked_results }
     }
 }

@@ -4,7 +4,7 @@ use tgsi::shader::{Instruction, Register, Src};
 use tgsi::tables::{File, Opcode, OperandType};
 
 use super::Immediates;
-use crate::target::opcodes::{is_componentwise, is_narrowing};
+use crate::consumers::opcodes::{is_componentwise, is_narrowing};
 
 /// Whether a register is accessed without index registers or dimension.
 #[inline]

@@ -8,7 +8,7 @@ use tgsi_vec4::{PropagateBackward, PropagateCopies, Reg};
 
 use super::operands::{apply_modifiers, is_value, permute, same_register};
 use super::{Immediates, Tgsi, register};
-use crate::target::opcodes::{is_componentwise, is_narrowing, is_permutable, takes_modifiers};
+use crate::consumers::opcodes::{is_componentwise, is_narrowing, is_permutable, takes_modifiers};
 
 /// Whether components of a register, possibly indexed, still hold the values that the instruction at `since` read.
 pub(crate) fn is_kept(
@@ -155,7 +155,7 @@ impl PropagateCopies for Tgsi {
         // Index registers are scarce: keep an indirect operand in the instruction that already has it.
         let mut new = apply_modifiers(src, Src { swizzle, ..from });
         new.span = src.span;
-        if self.has_plain_coordinates && source == 0 && info.is_tex {
+        if self.options.plain_coordinates && source == 0 && info.is_tex {
             let moves = |c: usize| channels & 1 << c != 0 && usize::from(new.swizzle[c]) != c;
             if new.negate || new.absolute || new.register.file == File::Constant || (0..4).any(moves) {
                 return None;
@@ -202,7 +202,7 @@ impl PropagateBackward for Tgsi {
     /// Excludes Radeons, where the driver's own compiler optimises a result and its copies better.
     fn may_split(&self, producer: &Instruction) -> bool {
         use Opcode::{Add, Mad, Max, Min, Mul};
-        !self.has_own_allocator && matches!(producer.opcode, Add | Mad | Max | Min | Mul)
+        !self.options.unoptimized_ra && matches!(producer.opcode, Add | Mad | Max | Min | Mul)
     }
 
     fn take_copy(&self, producer: &mut Instruction, copy: &Instruction, mask: u8, from: [u8; 4]) {

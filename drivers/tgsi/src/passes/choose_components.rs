@@ -20,8 +20,8 @@ use tgsi::tables::{File, Opcode};
 use tgsi_vec4::allocate::{Allocate, Freedom, Location, freedoms};
 use tgsi_vec4::{Machine, Reg, Traits};
 
+use crate::consumers::fit::r300::copies_of_components;
 use crate::machine::{Access, Program, Tgsi, virtual_temp};
-use crate::target::fit::r300::copies_of_components;
 
 /// The maximum number of instructions that access a temporary.
 const MAX_ACCESSES: usize = 64;

@@ -22,10 +22,10 @@ use tgsi_vec4::blocks::block_from;
 use tgsi_vec4::reaching_definitions::ReachingDefinitions;
 use tgsi_vec4::{Counts, Reg};
 
+use crate::consumers::options::TgsiOptions;
 use crate::machine::operands::{immediate_words, is_plain};
 use crate::machine::propagate::is_kept;
 use crate::machine::{Access, Immediates, Program, register};
-use crate::target::options::TgsiOptions;
 
 /// Sign bit of a float.
 const SIGN: u32 = 0x8000_0000;

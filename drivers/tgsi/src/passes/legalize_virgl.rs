@@ -20,25 +20,21 @@ use tgsi::shader::{Dst, Instruction, Register, Src};
 use tgsi::tables::{File, Opcode, OperandType};
 use tgsi_ir::shader::Stage;
 
+use crate::consumers::opcodes::{is_flow, is_narrowing};
+use crate::consumers::virgl::doubles::{is_of_doubles, is_readable, pair_of};
+use crate::consumers::virgl::rules::{OutputForm, Rules};
 use crate::machine::Program;
-use crate::target::opcodes::{is_flow, is_narrowing};
-use crate::target::virgl::doubles::{is_of_doubles, is_readable, pair_of};
-use crate::target::virgl::rules::{OutputForm, Rules};
 
-/// Rewrites a program that was selected for the rules, and records the rules in it.
-pub(crate) fn legalize(program: &mut Program, stage: Stage, rules: Rules) {
-    rewrite(program, stage, rules);
-    debug_assert!(
-        program.instructions().iter().all(|i| program.machine.rules.allows(i)),
-        "not allowed: {:?}",
-        program.instructions().iter().find(|i| !program.machine.rules.allows(i))
-    );
+/// Whether the rules allow every instruction of a program, as they do of a program of selection that was rewritten.
+pub(crate) fn is_legal(program: &Program) -> bool {
+    program.instructions().iter().all(|i| program.machine.rules.allows(i))
 }
 
-/// Rewrites any program: constructs that selection for the rules would avoid may remain.
-pub(super) fn rewrite(program: &mut Program, stage: Stage, rules: Rules) {
+/// Rewrites a program for the rules, which it has from then on. Programs that selection would not make may keep
+/// instructions that are not allowed. Returns whether there are rules.
+pub(super) fn legalize(program: &mut Program, stage: Stage, rules: Rules) -> bool {
     if rules.allow_all() {
-        return;
+        return false;
     }
     program.machine.rules = rules.clone();
     let old = program.take_instructions();
@@ -64,6 +60,7 @@ pub(super) fn rewrite(program: &mut Program, stage: Stage, rules: Rules) {
     if !matches!(stage, Stage::Geometry | Stage::TessCtrl) {
         legalizer.store_collected();
     }
+    true
 }
 
 fn temporary(number: u32) -> Register {

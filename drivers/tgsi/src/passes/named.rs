@@ -6,32 +6,23 @@
 
 use std::collections::BTreeMap;
 
-use super::choose_components::Divides;
-use super::pipeline::extent;
 use tgsi::Shader;
 use tgsi::builder::{BuildError, ShaderBuilder};
 use tgsi::shader::{Declaration, Immediate, Instruction};
 use tgsi::tables::{File, ImmediateType, Opcode, Processor, Semantic};
 use tgsi_ir::shader::Stage;
-use tgsi_vec4::allocate::{allocate, coalesce_copies};
-use tgsi_vec4::dead_code::remove_dead_code;
-use tgsi_vec4::hoist_constants::hoist_constants;
-use tgsi_vec4::merge::merge_instructions;
-use tgsi_vec4::propagate_backward::propagate_backward;
-use tgsi_vec4::propagate_copies::propagate_copies;
-use tgsi_vec4::vectorize::vectorize;
 use thiserror::Error;
 
-use super::{choose_components, combine, group_addresses, legalize_virgl, lower_continues, simplify_cfg};
+use super::table::{Context, PASSES, Pass};
+use crate::consumers::options::TgsiOptions;
+use crate::consumers::virgl::rules::Rules;
 use crate::machine::{Immediates, Program, Tgsi};
-use crate::target::options::TgsiOptions;
-use crate::target::virgl::rules::Rules;
 
 /// Why a machine pass cannot run on a shader.
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum MachinePassError {
     /// There is no pass of this name.
-    #[error("no machine pass `{name}`; there are {}", MACHINE_PASSES.join(", "))]
+    #[error("no machine pass `{name}`; there are {}", machine_passes().collect::<Vec<_>>().join(", "))]
     UnknownPass {
         /// The name.
         name: String,
@@ -47,55 +38,13 @@ pub enum MachinePassError {
     Build(#[from] BuildError),
 }
 
-/// The target that a pass runs for.
-struct Context<'a> {
-    processor: Processor,
-    options: &'a TgsiOptions,
-    rules: Rules,
+/// Names of the machine passes that [`run_machine_pass`] knows.
+pub fn machine_passes() -> impl Iterator<Item = &'static str> {
+    PASSES.iter().map(|pass| short_name(pass))
 }
 
-type Pass = fn(&mut Program, &Context<'_>);
-
-macro_rules! machine_passes {
-    ($($name:literal => |$program:ident, $context:pat_param| $pass:expr;)+) => {
-        /// Names of the machine passes that [`run_machine_pass`] knows.
-        pub const MACHINE_PASSES: &[&str] = &[$($name),+];
-
-        fn pass(name: &str) -> Option<Pass> {
-            Some(match name {
-                $($name => |$program, $context| { $pass; },)+
-                _ => return None,
-            })
-        }
-    };
-}
-
-machine_passes! {
-    "simplify_cfg" => |program, context| simplify_cfg::simplify_cfg(program, context.options);
-    "propagate_copies" => |program, _| propagate_copies(program);
-    "combine" => |program, context| combine::combine(program, context.options);
-    "remove_dead_code" => |program, _| remove_dead_code(program);
-    "propagate_backward" => |program, _| propagate_backward(program);
-    "merge_instructions" => |program, _| merge_instructions(program);
-    "vectorize" => |program, _| vectorize(program);
-    "group_addresses" => |program, _| group_addresses::group_addresses(program);
-    "hoist_constants" => |program, _| {
-        if let Some((hoisted, _)) = hoist_constants(program) {
-            *program = hoisted;
-        }
-    };
-    "coalesce_copies" => |program, _| coalesce_copies(program);
-    "allocate" => |program, context| {
-        let outputs_wait = !matches!(context.processor, Processor::Geometry | Processor::TessControl);
-        allocate(program, extent(context.options), outputs_wait);
-    };
-    "choose_components" => |program, _| choose_components::choose_components(program, Divides::Values);
-    "lower_continues" => |program, context| {
-        lower_continues::lower_continues(program, context.options.native_integers);
-    };
-    "legalize_virgl" => |program, context| {
-        legalize_virgl::rewrite(program, stage(context.processor), context.rules.clone());
-    };
+fn short_name(pass: Pass) -> &'static str {
+    pass.name.strip_prefix("tgsi:").unwrap_or(pass.name)
 }
 
 /// Runs one machine pass on a shader whose temporaries are virtual, but for arrays.
@@ -103,10 +52,12 @@ machine_passes! {
 /// # Errors
 /// [`MachinePassError`].
 pub fn run_machine_pass(shader: &Shader, name: &str, options: &TgsiOptions) -> Result<Shader, MachinePassError> {
-    let pass = pass(name).ok_or_else(|| MachinePassError::UnknownPass { name: name.to_owned() })?;
+    let pass = PASSES.iter().find(|pass| short_name(pass) == name);
+    let pass = pass.ok_or_else(|| MachinePassError::UnknownPass { name: name.to_owned() })?;
     let rules = rules_of_virgl(shader);
     let mut program = program(shader, options)?;
-    pass(&mut program, &Context { processor: shader.processor, options, rules });
+    let context = Context { stage: stage(shader.processor), options: options.clone(), rules };
+    (pass.run)(&mut program, &context);
     with_program(shader, program)
 }
 
@@ -145,16 +96,7 @@ fn program(shader: &Shader, options: &TgsiOptions) -> Result<Program, MachinePas
     if let Some(before) = temporaries(shader).find(|d| !is_array(d) && u32::from(d.first) < first_temp) {
         return Err(MachinePassError::ArraysFirst(before.first));
     }
-    let machine = Tgsi {
-        rules: Rules::default(),
-        has_whole_textures: options.whole_texture_writes,
-        has_plain_coordinates: options.plain_coordinates,
-        has_whole_results: options.whole_results,
-        has_halves_in_turn: options.halves_in_turn,
-        has_derivatives_of_xy: options.derivatives_of_xy,
-        has_own_allocator: options.unoptimized_ra,
-    };
-    let mut program = Program::new(machine, first_temp);
+    let mut program = Program::new(Tgsi::new(options), first_temp);
     program.set_num_temps(temporaries(shader).map(end).max().unwrap_or(0));
     let words = |immediate: &Immediate| [0, 1, 2, 3].map(|c| immediate.word(c));
     let rows: Vec<i32> = shader.immediates.iter().map(|row| program.constants.intern(words(row))).collect();

@@ -16,8 +16,8 @@ use tgsi::tables::{File, Opcode};
 use tgsi_vec4::blocks::block_from;
 use tgsi_vec4::{Counts, Traits};
 
+use crate::consumers::fit::r300::{copies_of_swizzle, is_in_place};
 use crate::machine::{Access, Program, virtual_temp};
-use crate::target::fit::r300::{copies_of_swizzle, is_in_place};
 
 /// The maximum number of different operands considered in a block.
 const MAX_OPERANDS: usize = 64;

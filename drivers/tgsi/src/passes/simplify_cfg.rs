@@ -11,8 +11,8 @@
 use tgsi::shader::{Dst, Instruction, Register, Src};
 use tgsi::tables::{File, Opcode};
 
+use crate::consumers::options::TgsiOptions;
 use crate::machine::Program;
-use crate::target::options::TgsiOptions;
 
 /// Simplifies control flow. Without native integers no integer opcode is created, and without comparisons either, no
 /// condition is negated. Returns whether anything changed.

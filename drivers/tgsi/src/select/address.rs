@@ -1,10 +1,10 @@
 //! Address registers.
 //!
-//! Each component of the (up to three) address registers holds one run-time index. A loaded index stays valid until the
-//! block ends, the value that it was loaded from changes, or the component is needed for another index; the least
-//! recently used component is replaced first. In the dialect of virgl, where components are not distinguished and
-//! constants are always indexed by `ADDR[0]`, each [`Purpose`] has one register, so an indexed operand must be read
-//! before the next one of its purpose is addressed.
+//! Each component of the (up to three) address registers holds one run-time index. What is loaded stays until the block
+//! ends, the value that it was loaded from changes, or the component is needed for another index; least recently used
+//! components go first. In the dialect of virgl, where components are not told apart and constants are always indexed
+//! by `ADDR[0]`, each [`AddressUse`] has one register, so that an operand that is indexed must be read before the next
+//! one of its use is addressed.
 
 use std::ops::Range;
 
@@ -17,18 +17,17 @@ use tgsi_registers::chase;
 
 use super::declared::IoFile;
 use super::{Selector, Unit, Value};
-use crate::target::options::Dialect;
+use crate::consumers::options::Dialect;
 
 /// A component of an address register.
 pub(super) type Slot = (Register, u8);
 
-/// The purpose of an address. Where purposes have separate address registers, this is the register number.
+/// What an address is used for. Where each has an address register of its own, this is its number.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Purpose {
+pub(super) enum AddressUse {
     /// The index of a register.
     Index,
-    /// The outer index: a vertex, a constant buffer. Operands cannot add a constant to it where address registers have
-    /// purposes.
+    /// The outer index: a vertex, a constant buffer. Operands cannot add to it where each use has an address register.
     Dimension,
     /// A sampler, image, buffer or counter.
     Resource,
@@ -65,9 +64,9 @@ impl Selector<'_> {
     }
 
     /// Loads an index that an operand adds; returns its slot and a constant for the operand.
-    pub(super) fn load_address(&mut self, index: Def, purpose: Purpose) -> (Slot, i32) {
+    pub(super) fn load_address(&mut self, index: Def, usage: AddressUse) -> (Slot, i32) {
         self.note_index(index);
-        self.load_number(index, purpose)
+        self.load_number(index, usage)
     }
 
     /// Loads an index that an operand adds to `base`; returns its slot and the constant of the operand.
@@ -82,29 +81,31 @@ impl Selector<'_> {
         if constant < 0 && !self.options.negative_offsets {
             return (self.load_difference(index, base.wrapping_neg()), 0);
         }
-        let (slot, add) = self.load_number(index, Purpose::Index);
+        let (slot, add) = self.load_number(index, AddressUse::Index);
         (slot, base.wrapping_add(add))
     }
 
     /// Like [`Selector::load_address`] for a known number, which is a float where there are no integers.
-    pub(super) fn load_number(&mut self, index: Def, purpose: Purpose) -> (Slot, i32) {
-        self.load_number_within(index, purpose, i64::MIN..i64::MAX)
+    pub(super) fn load_number(&mut self, index: Def, usage: AddressUse) -> (Slot, i32) {
+        self.load_number_within(index, usage, i64::MIN..i64::MAX)
     }
 
     /// Like [`Selector::load_address`], for an operand that can add only constants in a range. Where the operand must
     /// refer to one of the registers that the address may reach, the constant split off the index is in the range.
-    pub(super) fn load_address_within(&mut self, index: Def, purpose: Purpose, range: Range<i64>) -> (Slot, i32) {
+    pub(super) fn load_address_within(&mut self, index: Def, usage: AddressUse, range: Range<i64>) -> (Slot, i32) {
         self.note_index(index);
-        self.load_number_within(index, purpose, range)
+        self.load_number_within(index, usage, range)
     }
 
-    fn load_number_within(&mut self, index: Def, purpose: Purpose, range: Range<i64>) -> (Slot, i32) {
+    fn load_number_within(&mut self, index: Def, usage: AddressUse, range: Range<i64>) -> (Slot, i32) {
         let (mut def, mut component, mut offset) = self.split_index(index);
-        let adds = match (self.options.dialect, purpose) {
-            (Dialect::Mesa, Purpose::Dimension) => true,
-            (Dialect::Mesa, Purpose::Index) => !self.options.offsets_in_array || range.contains(&offset.into()),
-            (Dialect::Mesa, Purpose::Resource) | (Dialect::Virgl, Purpose::Index) => range.contains(&offset.into()),
-            (Dialect::Virgl, Purpose::Dimension | Purpose::Resource) => false,
+        let adds = match (self.options.dialect, usage) {
+            (Dialect::Mesa, AddressUse::Dimension) => true,
+            (Dialect::Mesa, AddressUse::Index) => !self.options.offsets_in_array || range.contains(&offset.into()),
+            (Dialect::Mesa, AddressUse::Resource) | (Dialect::Virgl, AddressUse::Index) => {
+                range.contains(&offset.into())
+            }
+            (Dialect::Virgl, AddressUse::Dimension | AddressUse::Resource) => false,
         };
         if !adds {
             (def, component, offset) = (index, 0, 0);
@@ -114,14 +115,14 @@ impl Selector<'_> {
             && register.indirect.is_none()
         {
             let value = self.register_value(register);
-            return (self.load_value(value.lane(component), purpose), offset);
+            return (self.load_value(value.lane(component), usage), offset);
         }
         if let Some((number, component)) = self.rounded(def, component) {
             let value = self.value(number);
-            return (self.load_value_by(Opcode::Arr, value.lane(component), purpose), offset);
+            return (self.load_value_by(Opcode::Arr, value.lane(component), usage), offset);
         }
         let value = self.value(def);
-        (self.load_value(value.lane(component), purpose), offset)
+        (self.load_value(value.lane(component), usage), offset)
     }
 
     /// The number to which an index is rounded (its floor, plus a half), for `ARR`. (The machine passes form `ARL` of a
@@ -217,7 +218,7 @@ impl Selector<'_> {
             _ => self.value(def),
         };
         if left == 0 {
-            return self.load_value(value.lane(component), Purpose::Index);
+            return self.load_value(value.lane(component), AddressUse::Index);
         }
         let minus = left.wrapping_neg();
         let (opcode, minus) = match self.options.native_integers {
@@ -226,7 +227,7 @@ impl Selector<'_> {
         };
         let minus = self.immediate([minus; 4]);
         let difference = self.computed(opcode, 1, &[value.lane(component), minus.lane(0)]);
-        self.load_value(difference.swizzled([0; 4]), Purpose::Index)
+        self.load_value(difference.swizzled([0; 4]), AddressUse::Index)
     }
 
     /// Whether a value can still be read at the current instruction where its producer left it: it is not in a
@@ -346,28 +347,28 @@ impl Selector<'_> {
     /// A resource register with the number in an address register.
     fn addressed(&mut self, register: Register) -> Register {
         let number = self.number(register.index as u32);
-        let (address, component) = self.load_value(number, Purpose::Resource);
+        let (address, component) = self.load_value(number, AddressUse::Resource);
         Register { index: 0, ..register }.indexed_by(address, component, 0)
     }
 
     /// Like [`Selector::load_address_within`] for a source.
-    pub(super) fn load_address_of_source(&mut self, source: Use, purpose: Purpose, range: Range<i64>) -> (Slot, i32) {
-        self.load_address_within(self.body.src_def(source), purpose, range)
+    pub(super) fn load_address_of_source(&mut self, source: Use, usage: AddressUse, range: Range<i64>) -> (Slot, i32) {
+        self.load_address_within(self.body.src_def(source), usage, range)
     }
 
     /// Loads a source into a component of an address register, unless it is already loaded.
-    pub(super) fn load_value(&mut self, src: Src, purpose: Purpose) -> Slot {
+    pub(super) fn load_value(&mut self, src: Src, usage: AddressUse) -> Slot {
         // Without integers, indices are floats with integer values.
         let opcode = if self.options.native_integers { Opcode::Uarl } else { Opcode::Arl };
-        self.load_value_by(opcode, src, purpose)
+        self.load_value_by(opcode, src, usage)
     }
 
-    fn load_value_by(&mut self, opcode: Opcode, src: Src, purpose: Purpose) -> Slot {
+    fn load_value_by(&mut self, opcode: Opcode, src: Src, usage: AddressUse) -> Slot {
         self.clock += 1;
         let wanted = Some((opcode, src));
         let is_virgl = self.options.dialect == Dialect::Virgl;
         let components = if is_virgl { 4 } else { usize::from(self.options.address_components.clamp(1, 4)) };
-        let is_usable = |slot: usize| !is_virgl || slot == 4 * purpose as usize;
+        let is_usable = |slot: usize| !is_virgl || slot == 4 * usage as usize;
         let found = self.addresses.iter().enumerate().position(|(slot, a)| {
             is_usable(slot) && matches!((&a.source, &wanted), (Some(x), Some(y)) if x.0 == y.0 && x.1 == y.1)
         });

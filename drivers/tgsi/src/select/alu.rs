@@ -7,109 +7,10 @@ use tgsi_ir::body::AluFlags;
 use tgsi_ir::{Def, Inst, Swizzle};
 use tgsi_registers::chase;
 use tgsi_registers::chase::Operand;
+use tgsi_to_ir::opcodes::{Form, from_ir};
 
 use super::{Selector, Value, lane_mask};
 use crate::DriverError;
-
-/// Opcodes that compute each component separately from 32-bit sources, with the sources in TGSI's order.
-const fn componentwise(op: AluOp) -> Option<Opcode> {
-    Some(match op {
-        AluOp::Fadd => Opcode::Add,
-        AluOp::Fmul => Opcode::Mul,
-        AluOp::Ffma => Opcode::Fma,
-        AluOp::Fmad => Opcode::Mad,
-        AluOp::FlrpMad => Opcode::Lrp,
-        AluOp::Fdiv => Opcode::Div,
-        AluOp::Fmin => Opcode::Min,
-        AluOp::Fmax => Opcode::Max,
-        AluOp::Ffloor => Opcode::Flr,
-        AluOp::Fceil => Opcode::Ceil,
-        AluOp::Ftrunc => Opcode::Trunc,
-        AluOp::FroundEven => Opcode::Round,
-        AluOp::Ffract => Opcode::Frc,
-        AluOp::Fsign => Opcode::Ssg,
-        AluOp::Slt => Opcode::Slt,
-        AluOp::Sge => Opcode::Sge,
-        AluOp::Seq => Opcode::Seq,
-        AluOp::Sne => Opcode::Sne,
-        AluOp::Flt32 => Opcode::Fslt,
-        AluOp::Fge32 => Opcode::Fsge,
-        AluOp::Feq32 => Opcode::Fseq,
-        AluOp::Fneu32 => Opcode::Fsne,
-        AluOp::Ilt32 => Opcode::Islt,
-        AluOp::Ige32 => Opcode::Isge,
-        AluOp::Ult32 => Opcode::Uslt,
-        AluOp::Uge32 => Opcode::Usge,
-        AluOp::Ieq32 => Opcode::Useq,
-        AluOp::Ine32 => Opcode::Usne,
-        AluOp::Iadd => Opcode::Uadd,
-        AluOp::Imul | AluOp::Amul => Opcode::Umul,
-        AluOp::Imad => Opcode::Umad,
-        AluOp::Ineg => Opcode::Ineg,
-        AluOp::Iabs => Opcode::Iabs,
-        AluOp::Isign => Opcode::Issg,
-        AluOp::Imin => Opcode::Imin,
-        AluOp::Imax => Opcode::Imax,
-        AluOp::Umin => Opcode::Umin,
-        AluOp::Umax => Opcode::Umax,
-        AluOp::Idiv => Opcode::Idiv,
-        AluOp::Ishl => Opcode::Shl,
-        AluOp::Ishr => Opcode::Ishr,
-        AluOp::Ushr => Opcode::Ushr,
-        AluOp::Iand => Opcode::And,
-        AluOp::Ior => Opcode::Or,
-        AluOp::Ixor => Opcode::Xor,
-        AluOp::Inot => Opcode::Not,
-        AluOp::ImulHigh => Opcode::ImulHi,
-        AluOp::UmulHigh => Opcode::UmulHi,
-        AluOp::BitfieldReverse => Opcode::Brev,
-        AluOp::BitCount => Opcode::Popc,
-        AluOp::FindLsb => Opcode::Lsb,
-        AluOp::IfindMsb => Opcode::Imsb,
-        AluOp::UfindMsb => Opcode::Umsb,
-        AluOp::Ldexp => Opcode::Ldexp,
-        AluOp::F2i32 => Opcode::F2i,
-        AluOp::F2u32 => Opcode::F2u,
-        AluOp::I2f32 => Opcode::I2f,
-        AluOp::U2f32 => Opcode::U2f,
-        AluOp::B32csel => Opcode::Ucmp,
-        AluOp::F2f32 | AluOp::I2i32 | AluOp::U2u32 | AluOp::B2b32 => Opcode::Mov,
-        _ => return None,
-    })
-}
-
-/// Opcodes that compute one result from channel x and write it everywhere.
-const fn replicated(op: AluOp) -> Option<Opcode> {
-    Some(match op {
-        AluOp::Frcp => Opcode::Rcp,
-        AluOp::Frsq => Opcode::Rsq,
-        AluOp::Fsqrt => Opcode::Sqrt,
-        AluOp::Fexp2 => Opcode::Ex2,
-        AluOp::Flog2 => Opcode::Lg2,
-        AluOp::Fsin => Opcode::Sin,
-        AluOp::Fcos => Opcode::Cos,
-        AluOp::Fpow => Opcode::Pow,
-        _ => return None,
-    })
-}
-
-/// Operations on vectors: opcode and number of components read.
-const fn horizontal(op: AluOp) -> Option<(Opcode, usize)> {
-    Some(match op {
-        AluOp::Fdot2 | AluOp::Fdot2Replicated | AluOp::Fdot2Mad => (Opcode::Dp2, 2),
-        AluOp::Fdot3 | AluOp::Fdot3Replicated | AluOp::Fdot3Mad => (Opcode::Dp3, 3),
-        AluOp::Fdot4 | AluOp::Fdot4Replicated | AluOp::Fdot4Mad => (Opcode::Dp4, 4),
-        AluOp::PackHalf2x16 => (Opcode::Pk2h, 2),
-        AluOp::PackUnorm2x16 => (Opcode::Pk2us, 2),
-        AluOp::PackSnorm4x8 => (Opcode::Pk4b, 4),
-        AluOp::PackUnorm4x8 => (Opcode::Pk4ub, 4),
-        AluOp::UnpackHalf2x16 => (Opcode::Up2h, 1),
-        AluOp::UnpackUnorm2x16 => (Opcode::Up2us, 1),
-        AluOp::UnpackSnorm4x8 => (Opcode::Up4b, 1),
-        AluOp::UnpackUnorm4x8 => (Opcode::Up4ub, 1),
-        _ => return None,
-    })
-}
 
 /// Comparisons of whole vectors: per-component comparison, how results combine, components.
 const fn vector_comparison(op: AluOp) -> Option<(Opcode, Opcode, usize)> {
@@ -254,16 +155,12 @@ impl Selector<'_> {
             }
             _ => {}
         }
-        if let Some(opcode) = componentwise(op) {
-            let operands: arrayvec::ArrayVec<Src, 4> = sources.iter().map(operand).collect();
-            self.emit_saturated(opcode, dst, &operands, saturate);
-            return Ok(());
-        }
-        if let Some(opcode) = replicated(op) {
-            self.per_channel(opcode, dst, &sources, saturate);
-            return Ok(());
-        }
-        if let Some((opcode, count)) = horizontal(op) {
+        if let Some((form, opcode)) = from_ir(op) {
+            if form == Form::Replicated {
+                self.per_channel(opcode, dst, &sources, saturate);
+                return Ok(());
+            }
+            let count = if let Form::Horizontal(count) = form { usize::from(count) } else { 4 };
             let operands: arrayvec::ArrayVec<Src, 4> = sources.iter().map(|s| first_channels(s, count)).collect();
             self.emit_saturated(opcode, dst, &operands, saturate);
             return Ok(());

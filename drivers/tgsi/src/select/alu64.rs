@@ -12,93 +12,12 @@ use tgsi_ir::alu::AluOp;
 use tgsi_ir::{Def, Inst, Swizzle};
 use tgsi_registers::chase;
 use tgsi_registers::chase::Operand;
+use tgsi_to_ir::opcodes::{Form, from_ir_wide, from_ir_widening};
 
 use super::alu::Sources;
 use super::{Selector, Value, lane_mask};
 use crate::DriverError;
-use crate::target::options::Dialect;
-
-/// The channels used by the operands and the result of an opcode.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Form {
-    /// Pairs to pairs.
-    Wide,
-    /// Pairs and a 32-bit word in the first channel of each pair.
-    ByWord,
-    /// Words x and y to pairs.
-    Widen,
-    /// Pairs to words.
-    Narrow,
-    /// Pairs to booleans.
-    Compare,
-}
-
-fn form(op: AluOp, source_bits: u8, result_bits: u8) -> Option<(Form, Opcode)> {
-    use Form::*;
-    Some(match (op, source_bits, result_bits) {
-        (AluOp::Fadd, ..) => (Wide, Opcode::Dadd),
-        (AluOp::Fmul, ..) => (Wide, Opcode::Dmul),
-        (AluOp::Fdiv, ..) => (Wide, Opcode::Ddiv),
-        (AluOp::Ffma, ..) => (Wide, Opcode::Dfma),
-        (AluOp::Fmin, ..) => (Wide, Opcode::Dmin),
-        (AluOp::Fmax, ..) => (Wide, Opcode::Dmax),
-        (AluOp::Ffloor, ..) => (Wide, Opcode::Dflr),
-        (AluOp::Fceil, ..) => (Wide, Opcode::Dceil),
-        (AluOp::Ftrunc, ..) => (Wide, Opcode::Dtrunc),
-        (AluOp::FroundEven, ..) => (Wide, Opcode::Dround),
-        (AluOp::Ffract, ..) => (Wide, Opcode::Dfrac),
-        (AluOp::Fsign, ..) => (Wide, Opcode::Dssg),
-        (AluOp::Fabs, ..) => (Wide, Opcode::Dabs),
-        (AluOp::Fneg, ..) => (Wide, Opcode::Dneg),
-        (AluOp::Frcp, ..) => (Wide, Opcode::Drcp),
-        (AluOp::Frsq, ..) => (Wide, Opcode::Drsq),
-        (AluOp::Fsqrt, ..) => (Wide, Opcode::Dsqrt),
-        (AluOp::Iadd, ..) => (Wide, Opcode::U64add),
-        (AluOp::Imul, ..) => (Wide, Opcode::U64mul),
-        (AluOp::Ineg, ..) => (Wide, Opcode::I64neg),
-        (AluOp::Iabs, ..) => (Wide, Opcode::I64abs),
-        (AluOp::Isign, ..) => (Wide, Opcode::I64ssg),
-        (AluOp::Imin, ..) => (Wide, Opcode::I64min),
-        (AluOp::Imax, ..) => (Wide, Opcode::I64max),
-        (AluOp::Umin, ..) => (Wide, Opcode::U64min),
-        (AluOp::Umax, ..) => (Wide, Opcode::U64max),
-        (AluOp::Idiv, ..) => (Wide, Opcode::I64div),
-        (AluOp::Udiv, ..) => (Wide, Opcode::U64div),
-        (AluOp::Irem, ..) => (Wide, Opcode::I64mod),
-        (AluOp::Umod, ..) => (Wide, Opcode::U64mod),
-        (AluOp::F2i64, 64, _) => (Wide, Opcode::D2i64),
-        (AluOp::F2u64, 64, _) => (Wide, Opcode::D2u64),
-        (AluOp::I2f64, 64, _) => (Wide, Opcode::I642d),
-        (AluOp::U2f64, 64, _) => (Wide, Opcode::U642d),
-        (AluOp::Ishl, ..) => (ByWord, Opcode::U64shl),
-        (AluOp::Ishr, ..) => (ByWord, Opcode::I64shr),
-        (AluOp::Ushr, ..) => (ByWord, Opcode::U64shr),
-        (AluOp::Ldexp, ..) => (ByWord, Opcode::Dldexp),
-        (AluOp::F2f64, 32, _) => (Widen, Opcode::F2d),
-        (AluOp::I2f64, 32, _) => (Widen, Opcode::I2d),
-        (AluOp::U2f64, 32, _) => (Widen, Opcode::U2d),
-        (AluOp::F2i64, 32, _) => (Widen, Opcode::F2i64),
-        (AluOp::F2u64, 32, _) => (Widen, Opcode::F2u64),
-        (AluOp::I2i64, 32, _) => (Widen, Opcode::I2i64),
-        (AluOp::U2u64, 32, _) => (Widen, Opcode::U2i64),
-        (AluOp::F2f32, 64, _) => (Narrow, Opcode::D2f),
-        (AluOp::F2i32, 64, _) => (Narrow, Opcode::D2i),
-        (AluOp::F2u32, 64, _) => (Narrow, Opcode::D2u),
-        (AluOp::I2f32, 64, _) => (Narrow, Opcode::I642f),
-        (AluOp::U2f32, 64, _) => (Narrow, Opcode::U642f),
-        (AluOp::Flt32, ..) => (Compare, Opcode::Dslt),
-        (AluOp::Fge32, ..) => (Compare, Opcode::Dsge),
-        (AluOp::Feq32, ..) => (Compare, Opcode::Dseq),
-        (AluOp::Fneu32, ..) => (Compare, Opcode::Dsne),
-        (AluOp::Ilt32, ..) => (Compare, Opcode::I64slt),
-        (AluOp::Ige32, ..) => (Compare, Opcode::I64sge),
-        (AluOp::Ult32, ..) => (Compare, Opcode::U64slt),
-        (AluOp::Uge32, ..) => (Compare, Opcode::U64sge),
-        (AluOp::Ieq32, ..) => (Compare, Opcode::U64seq),
-        (AluOp::Ine32, ..) => (Compare, Opcode::U64sne),
-        _ => return None,
-    })
-}
+use crate::consumers::options::Dialect;
 
 /// Returns the pairs of the components selected by a swizzle.
 fn pairs(source: &(Value, Swizzle), count: usize) -> Src {
@@ -119,7 +38,6 @@ impl Selector<'_> {
         let body = self.body;
         let count = usize::from(body.num_components(def));
         let source_bits = body.sources(inst).next().map_or(32, |s| body.bit_size(body.src_def(s)));
-        let result_bits = body.bit_size(def);
         let unsupported = DriverError::UnsupportedAlu { inst, op };
         if count > 2 && !matches!(op, AluOp::Unpack642x32) {
             return Err(unsupported);
@@ -144,9 +62,20 @@ impl Selector<'_> {
             self.emit(Opcode::Dssg, dst, &[pairs(&source, count)]);
             return Ok(());
         }
-        if let Some((form, opcode)) = form(op, source_bits, result_bits) {
+        let row = if source_bits == 64 { from_ir_wide(op) } else { from_ir_widening(op) };
+        if let Some((form, opcode)) = row {
             return match form {
-                Form::Wide | Form::ByWord | Form::Widen => {
+                Form::Narrow | Form::WideTruth => {
+                    let operands: arrayvec::ArrayVec<Src, 4> = sources.iter().map(|s| pairs(s, count)).collect();
+                    let (mask, lanes) = match form {
+                        Form::Narrow => ((1u8 << count) - 1, [0, 1, 0, 0]),
+                        _ => (if count > 1 { 0b101 } else { 1 }, [0, 2, 0, 0]),
+                    };
+                    let result = self.computed(opcode, mask, &operands);
+                    self.bind_alu(def, Value { lanes, ..Value::new(result.register) });
+                    Ok(())
+                }
+                _ => {
                     let operands: arrayvec::ArrayVec<Src, 4> = sources
                         .iter()
                         .enumerate()
@@ -177,16 +106,6 @@ impl Selector<'_> {
                     if is_partial {
                         self.emit(Opcode::Mov, register, &[Src::new(dst.register)]);
                     }
-                    Ok(())
-                }
-                Form::Narrow | Form::Compare => {
-                    let operands: arrayvec::ArrayVec<Src, 4> = sources.iter().map(|s| pairs(s, count)).collect();
-                    let (mask, lanes) = match form {
-                        Form::Narrow => ((1u8 << count) - 1, [0, 1, 0, 0]),
-                        _ => (if count > 1 { 0b101 } else { 1 }, [0, 2, 0, 0]),
-                    };
-                    let result = self.computed(opcode, mask, &operands);
-                    self.bind_alu(def, Value { lanes, ..Value::new(result.register) });
                     Ok(())
                 }
             };

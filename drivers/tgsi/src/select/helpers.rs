@@ -16,7 +16,7 @@ use tgsi_ir::Inst;
 use tgsi_ir::intrinsics::IntrinsicOp;
 
 use super::{Selector, Value};
-use crate::target::options::Dialect;
+use crate::consumers::options::Dialect;
 
 impl Selector<'_> {
     /// Initialises the record of kills.

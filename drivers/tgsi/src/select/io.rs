@@ -9,11 +9,11 @@ use tgsi_ir::{Def, Inst, Use};
 use tgsi_registers::chase;
 use tgsi_registers::chase::Operand;
 
-use super::address::Purpose;
+use super::address::AddressUse;
 use super::{IoFile, Selector, Value};
 use crate::DriverError;
-use crate::target::options::Dialect;
-use crate::target::virgl::rules;
+use crate::consumers::options::Dialect;
+use crate::consumers::virgl::rules;
 
 impl Selector<'_> {
     /// A value with its first component at component `first` of a register.
@@ -35,7 +35,7 @@ impl Selector<'_> {
         let dimension = match self.body.constant_component(def, 0) {
             Some(vertex) => Dimension { index: vertex as i32, indirect: None },
             None => {
-                let (slot, offset) = self.load_address(def, Purpose::Dimension);
+                let (slot, offset) = self.load_address(def, AddressUse::Dimension);
                 let indirect = Indirect { file: slot.0.file, index: slot.0.index, component: slot.1, array_id: 0 };
                 Dimension { index: offset, indirect: Some(indirect) }
             }
@@ -111,12 +111,12 @@ impl Selector<'_> {
     /// Loads a block number plus a constant into an address register.
     fn block_address(&mut self, block: Def, add: u32) -> super::address::Slot {
         if add == 0 {
-            return self.load_address(block, Purpose::Dimension).0;
+            return self.load_address(block, AddressUse::Dimension).0;
         }
         let value = self.value(block).lane(0);
         let add = self.word(add);
         let sum = self.computed(Opcode::Uadd, 1, &[value, add]);
-        self.load_value(sum.swizzled([0; 4]), Purpose::Dimension)
+        self.load_value(sum.swizzled([0; 4]), AddressUse::Dimension)
     }
 
     /// `load_barycentric_*`: bound to its argument.
@@ -216,7 +216,7 @@ impl Selector<'_> {
         }
         self.declared.indirect_constants(buffer, index, index);
         let number = self.number(index);
-        let slot = self.load_value(number, Purpose::Index);
+        let slot = self.load_value(number, AddressUse::Index);
         Register::new(File::Constant, 0).indexed_by(slot.0, slot.1, 0)
     }
 
@@ -273,7 +273,7 @@ impl Selector<'_> {
                     let slot = self.block_address(block, first.wrapping_sub(base));
                     register = register.in_dimension_indexed_by(base as i32, slot.0, slot.1);
                 } else {
-                    let (slot, add) = self.load_address(block, Purpose::Dimension);
+                    let (slot, add) = self.load_address(block, AddressUse::Dimension);
                     register = register.in_dimension_indexed_by(add.wrapping_add(first as i32), slot.0, slot.1);
                 }
                 self.declared.all_buffers(self.shader, reach);
@@ -392,7 +392,7 @@ impl Selector<'_> {
                 Register::new(File::ConstantBuffer, buffer as i32)
             }
             None => {
-                let (slot, add) = self.load_address(body.src(inst, 0), Purpose::Resource);
+                let (slot, add) = self.load_address(body.src(inst, 0), AddressUse::Resource);
                 for buffer in 0..self.shader.info.num_ubos.saturating_add(self.shader.info.first_ubo_buffer()) {
                     self.declared.constant_buffer(buffer);
                 }

@@ -10,11 +10,11 @@ use tgsi_ir::intrinsics::{IndexKind, IntrinsicOp};
 use tgsi_ir::variable::VariableModes;
 use tgsi_ir::{Def, Inst};
 
-use super::address::Purpose;
+use super::address::AddressUse;
 use super::declared::{ImageUse, OWN_ARRAY};
 use super::{Selector, Value};
 use crate::DriverError;
-use crate::target::system_values::semantic;
+use crate::consumers::system_values::semantic;
 
 fn qualifiers(access: i32) -> MemoryQualifiers {
     let access = Access::from_i32(access);
@@ -319,7 +319,7 @@ impl Selector<'_> {
                 Register::new(File::Buffer, index as i32)
             }
             None => {
-                let (slot, add) = self.load_address(number, Purpose::Resource);
+                let (slot, add) = self.load_address(number, AddressUse::Resource);
                 self.declared.buffers(self.shader.info.num_ssbos, atomic);
                 Register::new(File::Buffer, add).indexed_by(slot.0, slot.1, 0)
             }
@@ -442,7 +442,7 @@ impl Selector<'_> {
                 let first = base >> 2;
                 let range = self.declared.counter_array(buffer, first);
                 let range = i64::from(range.0 - first)..i64::from(range.1 - first) + 1;
-                let (slot, add) = self.load_address_within(index, Purpose::Resource, range);
+                let (slot, add) = self.load_address_within(index, AddressUse::Resource, range);
                 let first = first + add;
                 self.declared.counters(buffer, first, true);
                 Register::new_2d(File::HwAtomic, buffer, first).indexed_by(slot.0, slot.1, OWN_ARRAY)
@@ -459,7 +459,7 @@ impl Selector<'_> {
                     bytes = Value::new(index).lane(0);
                 }
                 self.emit(Opcode::Ishr, Dst::new(index).masked(1), &[bytes, two]);
-                let slot = self.load_value(Value::new(index).lane(0), Purpose::Resource);
+                let slot = self.load_value(Value::new(index).lane(0), AddressUse::Resource);
                 self.declared.counters(buffer, first, true);
                 Register::new_2d(File::HwAtomic, buffer, first).indexed_by(slot.0, slot.1, 0)
             }
@@ -553,7 +553,7 @@ impl Selector<'_> {
                 Some(index) => {
                     let count = self.shader.types.array_elements(data.ty).max(1);
                     self.declared.images(data.binding, count, usage);
-                    let slot = self.load_value(index.lane(0), Purpose::Resource);
+                    let slot = self.load_value(index.lane(0), AddressUse::Resource);
                     Src::new(Register::new(File::Image, unit.base as i32).indexed_by(slot.0, slot.1, 0))
                 }
             }
@@ -647,7 +647,7 @@ impl Selector<'_> {
         let mut register = Register::new(file, unit);
         if constant.is_none() && offset.is_some() {
             let value = self.value(body.src(inst, 0));
-            let slot = self.load_value(value.lane(0), Purpose::Resource);
+            let slot = self.load_value(value.lane(0), AddressUse::Resource);
             register = register.indexed_by(slot.0, slot.1, 0);
         }
         let usage = ImageUse { target: TextureTarget::Texture2D, format: PixelFormat::NONE, writable: true };

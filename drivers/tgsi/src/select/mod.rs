@@ -35,18 +35,18 @@ use tgsi_ir::{Body, Def, Function, Inst, Shader, Use, Variable};
 use tgsi_registers::chase;
 use tgsi_registers::chase::Operand;
 
+use crate::consumers::options::{Dialect, TgsiOptions};
 use crate::machine::{Program, Tgsi};
-use crate::target::options::{Dialect, TgsiOptions};
 use crate::{DriverError, Located};
-use address::Purpose;
+use address::AddressUse;
 use declared::{ArrayKey, Declared};
-use shared::{Fixed, Shared};
+use shared::{FixedRegisters, Shared};
 pub(crate) use values::Value;
 use values::Values;
 
 /// The location of a register of the IR.
 #[derive(Clone, Copy, Debug)]
-enum Home {
+enum Storage {
     Temp(u32),
     /// First register, number of elements, array number.
     Array(u32, u32, u16),
@@ -78,7 +78,7 @@ pub(crate) struct Selector<'a> {
     pub(crate) program: Program,
     pub(crate) declared: Declared,
     values: Values,
-    homes: SecondaryMap<Def, Option<Home>>,
+    storage: SecondaryMap<Def, Option<Storage>>,
     units: SecondaryMap<Def, Option<Unit>>,
     addresses: Vec<LoadedAddress>,
     /// Copies of inputs read by lookups of this block, each with the operand and its number of components.
@@ -88,7 +88,7 @@ pub(crate) struct Selector<'a> {
     clock: u64,
     /// Whether an integer was used as an index although the target has no integers.
     integer_index: bool,
-    fixed: &'a Fixed,
+    fixed: &'a FixedRegisters,
     /// The registers that derefs of shared variables refer to.
     shared: SecondaryMap<Def, Option<Shared>>,
     /// The functions that may be called.
@@ -164,7 +164,7 @@ fn callable(shader: &Shader, entry: Function) -> (EntitySet<Function>, Secondary
 /// Selects the entry point and its callees.
 pub(crate) fn select(shader: &Shader, options: &TgsiOptions) -> Result<Selected, Located> {
     let entry = shader.entry_point().ok_or(DriverError::NoEntryPoint)?;
-    let fixed = Fixed::of(shader)?;
+    let fixed = FixedRegisters::of(shader)?;
     let (callable, depths) = callable(shader, entry);
     let others = shader.functions.keys().filter(|&function| callable.contains(function));
     let mut selected = Selected { parts: Vec::new(), declared: Declared::of(shader), arrays: fixed.arrays.clone() };
@@ -177,10 +177,10 @@ pub(crate) fn select(shader: &Shader, options: &TgsiOptions) -> Result<Selected,
             body,
             function,
             options,
-            program: Program::new(Tgsi::default(), fixed.end),
+            program: Program::new(Tgsi::new(options), fixed.end),
             declared: std::mem::take(&mut selected.declared),
             values: Values::new(body.num_defs()),
-            homes: SecondaryMap::new(),
+            storage: SecondaryMap::new(),
             units: SecondaryMap::new(),
             addresses: vec![LoadedAddress { source: None, used: 0 }; count],
             coordinates: ArrayVec::new(),
@@ -238,20 +238,20 @@ impl Selector<'_> {
         let declarations: Vec<Inst> =
             body.insts(start).filter(|&i| body.intrinsic(i) == Some(IntrinsicOp::DeclReg)).collect();
         // Arrays have fixed registers.
-        let mut arrays = self.fixed.homes_of(self.function, body);
+        let mut arrays = self.fixed.storage_of(self.function, body);
         for &inst in &declarations {
             if body.index(inst, IndexKind::NumArrayElems) > 0 {
-                let home = arrays.next();
+                let array = arrays.next();
                 if let Some(def) = body.inst_def(inst) {
-                    self.homes[def] = home;
+                    self.storage[def] = array;
                 }
             }
         }
         for &inst in &declarations {
             if let Some(def) = body.inst_def(inst)
-                && self.homes[def].is_none()
+                && self.storage[def].is_none()
             {
-                self.homes[def] = Some(Home::Temp(self.program.new_temp()));
+                self.storage[def] = Some(Storage::Temp(self.program.new_temp()));
             }
         }
     }
@@ -378,9 +378,9 @@ impl Selector<'_> {
 
     /// The value of a register operand of the IR. Loads the address register if needed.
     fn register_value(&mut self, register: chase::Register) -> Value {
-        match self.homes[register.handle] {
-            Some(Home::Temp(temp)) => Value::new(Register::new(File::Temporary, temp as i32)),
-            Some(Home::Array(first, elements, array)) => {
+        match self.storage[register.handle] {
+            Some(Storage::Temp(temp)) => Value::new(Register::new(File::Temporary, temp as i32)),
+            Some(Storage::Array(first, elements, array)) => {
                 let operand = self.array_element(first, elements, array, register);
                 let value = operand.map_or_else(|| self.immediate([0; 4]), Value::new);
                 if self.options.has_single_addresses() && value.register.indirect.is_some() {
@@ -401,7 +401,7 @@ impl Selector<'_> {
             Some(index) => {
                 let base = i64::from(register.base as i32);
                 let range = -base..i64::from(elements) - base;
-                let (slot, offset) = self.load_address_within(index, Purpose::Index, range);
+                let (slot, offset) = self.load_address_within(index, AddressUse::Index, range);
                 let base = i64::from(first) + i64::from(register.base as i32) + i64::from(offset);
                 Some(Register::new(File::Temporary, base as i32).indexed_by(slot.0, slot.1, array))
             }
@@ -448,13 +448,15 @@ impl Selector<'_> {
     }
 
     fn destination_register(&mut self, register: chase::Register) -> Register {
-        match self.homes[register.handle] {
-            Some(Home::Temp(temp)) => Register::new(File::Temporary, temp as i32),
-            Some(Home::Array(first, elements, array)) => match self.array_element(first, elements, array, register) {
-                Some(element) => element,
-                // Writes outside an array are dropped: the temporary is never read.
-                None => self.temp(),
-            },
+        match self.storage[register.handle] {
+            Some(Storage::Temp(temp)) => Register::new(File::Temporary, temp as i32),
+            Some(Storage::Array(first, elements, array)) => {
+                match self.array_element(first, elements, array, register) {
+                    Some(element) => element,
+                    // Writes outside an array are dropped: the temporary is never read.
+                    None => self.temp(),
+                }
+            }
             None => self.temp(),
         }
     }
@@ -622,7 +624,7 @@ impl Selector<'_> {
                 let range = if reaches_others { i64::MIN..i64::MAX } else { self.declared.offsets_within(file, base) };
                 let (slot, add) = match self.register_that_hosts_index(file, base, def).filter(|_| reaches_others) {
                     Some(add) => (self.load_difference(def, add), add),
-                    None => self.load_address_of_source(offset, Purpose::Index, range),
+                    None => self.load_address_of_source(offset, AddressUse::Index, range),
                 };
                 let array = if reaches_others {
                     0

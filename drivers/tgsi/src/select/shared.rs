@@ -22,25 +22,25 @@ use tgsi_ir::variable::VariableModes;
 use tgsi_ir::{Body, Def, Inst, Shader, Variable};
 use tgsi_registers::chase;
 
-use super::address::Purpose;
-use super::{Home, MAX_REGISTERS, Selector, Value, lane_mask};
+use super::address::AddressUse;
+use super::{MAX_REGISTERS, Selector, Storage, Value, lane_mask};
 use crate::DriverError;
 
 /// The fixed registers: first the arrays of temporaries of all functions, then shared variables.
 #[derive(Default)]
-pub(crate) struct Fixed {
+pub(crate) struct FixedRegisters {
     /// The sizes of the arrays, in order; array `n` has number `n + 1`.
     pub(crate) arrays: Vec<u32>,
     /// One past the last temporary.
     pub(crate) end: u32,
-    variables: SecondaryMap<Variable, Option<Home>>,
+    variables: SecondaryMap<Variable, Option<Storage>>,
     /// The register arrays of each function: the first temporary, and the number of the first array.
     of_function: SecondaryMap<Function, (u32, u16)>,
 }
 
-impl Fixed {
-    pub(crate) fn of(shader: &Shader) -> Result<Fixed, DriverError> {
-        let mut fixed = Fixed::default();
+impl FixedRegisters {
+    pub(crate) fn of(shader: &Shader) -> Result<FixedRegisters, DriverError> {
+        let mut fixed = FixedRegisters::default();
         let mut vectors = Vec::new();
         for &variable in &shader.globals {
             let data = &shader.variables[variable];
@@ -64,7 +64,7 @@ impl Fixed {
             }
         }
         for variable in vectors {
-            fixed.variables[variable] = Some(Home::Temp(fixed.end));
+            fixed.variables[variable] = Some(Storage::Temp(fixed.end));
             fixed.end += 1;
         }
         if fixed.end > MAX_REGISTERS {
@@ -73,24 +73,24 @@ impl Fixed {
         Ok(fixed)
     }
 
-    fn array(&mut self, elements: u32) -> Result<Home, DriverError> {
+    fn array(&mut self, elements: u32) -> Result<Storage, DriverError> {
         let first = self.end;
         self.end = first.saturating_add(elements);
         if self.end > MAX_REGISTERS {
             return Err(DriverError::TooManyTemporaries(self.end));
         }
         self.arrays.push(elements);
-        Ok(Home::Array(first, elements, self.arrays.len() as u16))
+        Ok(Storage::Array(first, elements, self.arrays.len() as u16))
     }
 
-    /// The locations of the register arrays of a function, in the order of their declarations.
-    pub(super) fn homes_of(&self, function: Function, body: &Body) -> impl Iterator<Item = Home> {
+    /// Storage of the register arrays of a function, in the order of their declarations.
+    pub(super) fn storage_of(&self, function: Function, body: &Body) -> impl Iterator<Item = Storage> {
         let (mut first, mut number) = self.of_function[function];
         declared_arrays(body).map(move |elements| {
-            let home = Home::Array(first, elements, number + 1);
+            let array = Storage::Array(first, elements, number + 1);
             first += elements;
             number += 1;
-            home
+            array
         })
     }
 }
@@ -116,7 +116,7 @@ fn declared_arrays(body: &Body) -> impl Iterator<Item = u32> + '_ {
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Shared {
     /// The variable.
-    Whole(Home),
+    Whole(Storage),
     /// A register; none outside an array.
     Register(Option<Register>),
     /// An element of an array: its first register and number, the index, and the constant added to the register.
@@ -130,12 +130,12 @@ impl Selector<'_> {
         let Some(def) = body.inst_def(inst) else { return Ok(false) };
         let shared = match kind {
             DerefKind::Var(variable) => match self.fixed.variables[variable] {
-                Some(Home::Temp(temp)) => Shared::Register(Some(Register::new(File::Temporary, temp as i32))),
-                Some(home) => Shared::Whole(home),
+                Some(Storage::Temp(temp)) => Shared::Register(Some(Register::new(File::Temporary, temp as i32))),
+                Some(array) => Shared::Whole(array),
                 None => return Ok(false),
             },
             DerefKind::Array => match self.shared[body.src(inst, 0)] {
-                Some(Shared::Whole(Home::Array(first, elements, array))) => {
+                Some(Shared::Whole(Storage::Array(first, elements, array))) => {
                     let index = body.src(inst, 1);
                     match body.constant_component(index, 0) {
                         Some(index) => {
@@ -179,7 +179,7 @@ impl Selector<'_> {
         match self.shared[self.body.src(inst, 0)] {
             Some(Shared::Register(register)) => Ok(register),
             Some(Shared::Element(first, array, index, add)) => {
-                let slot = self.load_value(index, Purpose::Index);
+                let slot = self.load_value(index, AddressUse::Index);
                 let named = (first as i32).saturating_add(add);
                 Ok(Some(Register::new(File::Temporary, named).indexed_by(slot.0, slot.1, array)))
             }
@@ -224,10 +224,10 @@ impl Selector<'_> {
 
     /// Zeroes the arrays of a function at each call.
     pub(super) fn clear_arrays(&mut self) {
-        let homes: Vec<Home> = self.fixed.homes_of(self.function, self.body).collect();
+        let arrays: Vec<Storage> = self.fixed.storage_of(self.function, self.body).collect();
         let zero = self.word(0);
-        for home in homes {
-            if let Home::Array(first, elements, _) = home {
+        for array in arrays {
+            if let Storage::Array(first, elements, _) = array {
                 for register in first..first + elements {
                     self.emit(Opcode::Mov, Dst::new(Register::new(File::Temporary, register as i32)), &[zero]);
                 }

@@ -5,8 +5,8 @@ use tgsi::tables::{File, Semantic};
 use tgsi_ir::Inst;
 
 use super::{Selector, Value};
-use crate::target::options::Dialect;
-use crate::target::virgl::rules;
+use crate::consumers::options::Dialect;
+use crate::consumers::virgl::rules;
 
 impl Selector<'_> {
     pub(super) fn system_value(&mut self, inst: Inst, semantic: Semantic) {

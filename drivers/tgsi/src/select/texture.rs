@@ -15,7 +15,7 @@ use tgsi_ir::{Def, Inst, User};
 use tgsi_registers::chase;
 use tgsi_registers::chase::Operand;
 
-use super::address::Purpose;
+use super::address::AddressUse;
 use super::{Component, Parts, Selector, Unit, Value};
 use crate::DriverError;
 
@@ -244,8 +244,8 @@ impl Selector<'_> {
                 parts.push(None);
             }
             // Level 0 is implicit where there is an opcode for it.
-            let drop_level = (data.op == TexOp::Txf && zero_level && self.options.tex_lz)
-                || (data.op == TexOp::Txl && zero_level && self.options.tex_lz && parts.len() <= 3)
+            let drop_level = (data.op == TexOp::Txf && zero_level && self.options.has_lz)
+                || (data.op == TexOp::Txl && zero_level && self.options.has_lz && parts.len() <= 3)
                 // A fetch from a cube array has its level in the channel of the layer.
                 || (data.op == TexOp::Txf
                     && count == 4
@@ -274,10 +274,10 @@ impl Selector<'_> {
             TexOp::Txb if second => Opcode::Txb2,
             TexOp::Txb => Opcode::Txb,
             TexOp::Txl if second => Opcode::Txl2,
-            TexOp::Txl if zero_level && self.options.tex_lz && parts.len() <= 3 => Opcode::TexLz,
+            TexOp::Txl if zero_level && self.options.has_lz && parts.len() <= 3 => Opcode::TexLz,
             TexOp::Txl => Opcode::Txl,
             TexOp::Txd => Opcode::Txd,
-            TexOp::Txf if zero_level && self.options.tex_lz => Opcode::TxfLz,
+            TexOp::Txf if zero_level && self.options.has_lz => Opcode::TxfLz,
             TexOp::Txf | TexOp::TxfMs => Opcode::Txf,
             TexOp::Tg4 => Opcode::Tg4,
             TexOp::Lod => Opcode::Lodq,
@@ -299,7 +299,7 @@ impl Selector<'_> {
             if second {
                 sources.push(self.pack(&second_half));
             } else {
-                let component = if self.options.tg4_component_in_swizzle { 0 } else { u32::from(data.component) };
+                let component = if self.options.tg4_swizzle { 0 } else { u32::from(data.component) };
                 sources.push(self.word(component));
             }
         } else if second {
@@ -313,7 +313,7 @@ impl Selector<'_> {
             return self.sample(inst, data, dst, units, &parts, &offsets, &sources);
         }
         let mut sampler = self.sampler(data, texture, target);
-        if data.op == TexOp::Tg4 && self.options.tg4_component_in_swizzle {
+        if data.op == TexOp::Tg4 && self.options.tg4_swizzle {
             sampler.swizzle = [data.component & 3; 4];
         }
         sources.push(sampler);
@@ -361,7 +361,7 @@ impl Selector<'_> {
         let register = match dynamic {
             None => register,
             Some(index) => {
-                let slot = self.load_value(index.lane(0), Purpose::Resource);
+                let slot = self.load_value(index.lane(0), AddressUse::Resource);
                 register.indexed_by(slot.0, slot.1, 0)
             }
         };
@@ -643,7 +643,7 @@ impl Selector<'_> {
         Src::new(match dynamic {
             None => register,
             Some(index) => {
-                let slot = self.load_value(index.lane(0), Purpose::Resource);
+                let slot = self.load_value(index.lane(0), AddressUse::Resource);
                 register.indexed_by(slot.0, slot.1, 0)
             }
         })
@@ -667,7 +667,7 @@ impl Selector<'_> {
         sources: &[Src],
     ) {
         let mut instruction = Instruction::new(opcode);
-        let return_type = if self.options.texture_return_types { return_type } else { ReturnType::Unknown };
+        let return_type = if self.options.return_types { return_type } else { ReturnType::Unknown };
         instruction.texture = Some(Box::new(InstructionTexture {
             target,
             return_type,

@@ -7,7 +7,7 @@
 use tgsi_compiler::DriverOption;
 use tgsi_ir::shader::Stage;
 
-use super::options::{Dialect, IndirectFiles, TgsiOptions};
+use super::options::{Dialect, TgsiOptions};
 
 /// A row of the table.
 struct Row {
@@ -85,12 +85,23 @@ fn no_integers(options: &mut TgsiOptions) {
     options.has_fma = false;
     options.has_div = false;
     options.has_round = false;
-    options.tex_lz = false;
+    options.has_lz = false;
     options.float_immediates = true;
 }
 
-/// No file supports indirect addressing.
-const DIRECT: IndirectFiles = IndirectFiles { inputs: false, outputs: false, temporaries: false, constants: false };
+/// No file is indexed at run time.
+fn no_indirect(options: &mut TgsiOptions) {
+    options.indirect_inputs = false;
+    options.indirect_outputs = false;
+    options.indirect_temporaries = false;
+    options.indirect_constants = false;
+}
+
+/// Inputs and constants are indexed at run time, as in vertex programs.
+fn no_indirect_destinations(options: &mut TgsiOptions) {
+    options.indirect_outputs = false;
+    options.indirect_temporaries = false;
+}
 
 /// `nvfx_fragprog.c` and `nvfx_vertprog.c` of Mesa 25.0. Both copy each second input and each second constant of an
 /// instruction into a temporary; immediates are constants. `CMP` sets the condition code and moves twice: three
@@ -104,8 +115,8 @@ fn geforce(stage: Stage, options: &mut TgsiOptions) {
     options.has_exp = stage != Stage::Fragment;
     options.has_sat = stage != Stage::Vertex;
     match stage {
-        Stage::Vertex => options.indirect = IndirectFiles { inputs: true, constants: true, ..DIRECT },
-        Stage::Fragment => options.indirect = DIRECT,
+        Stage::Vertex => no_indirect_destinations(options),
+        Stage::Fragment => no_indirect(options),
         _ => {}
     }
 }
@@ -136,12 +147,12 @@ fn i915(stage: Stage, options: &mut TgsiOptions) {
         options.has_branches = false;
         options.has_periodic = false;
         options.has_exp = false;
-        options.indirect = DIRECT;
+        no_indirect(options);
         options.fuse_fabs = false;
         options.has_lrp = false;
         options.one_constant = true;
         options.free_zero_and_one = true;
-        options.whole_texture_writes = true;
+        options.whole_textures = true;
         options.plain_coordinates = true;
         options.lookup_phases = true;
         options.costly_equality = true;
@@ -200,7 +211,7 @@ fn radeon(stage: Stage, options: &mut TgsiOptions) {
     options.address_components = 1;
     options.negative_offsets = false;
     if stage == Stage::Vertex {
-        options.indirect = IndirectFiles { inputs: true, constants: true, ..DIRECT };
+        no_indirect_destinations(options);
         options.has_arr = true;
         options.one_constant = true;
         options.one_input = true;
@@ -209,7 +220,7 @@ fn radeon(stage: Stage, options: &mut TgsiOptions) {
         options.free_zero_and_one = true;
     }
     if stage == Stage::Fragment {
-        options.indirect = DIRECT;
+        no_indirect(options);
         options.has_comparisons = false;
         options.has_lit = false;
         options.has_exp = false;
@@ -224,7 +235,7 @@ fn radeon(stage: Stage, options: &mut TgsiOptions) {
 /// not implement them and rejects the shader; `tgsi_exec.c`, which runs the shaders of softpipe and the vertex shaders
 /// of i915, does not either and writes nothing. `d3d10umd` emits other opcodes, as its driver may be either.
 fn no_level_zero(options: &mut TgsiOptions) {
-    options.tex_lz = false;
+    options.has_lz = false;
 }
 
 /// `tgsi_exec.c` of Mesa 25.0 does not implement `FMA`, `DFMA`, `DTRUNC`, `DCEIL`, `DROUND` and `DSSG`, and writes

@@ -26,7 +26,7 @@ use super::registers::{
 };
 use super::reused::{count_constants, count_live};
 use super::usage::{Resource, Usage};
-use crate::target::opcodes::is_flow;
+use crate::consumers::opcodes::is_flow;
 
 /// A hardware generation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

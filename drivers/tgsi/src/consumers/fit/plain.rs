@@ -6,7 +6,7 @@ use tgsi::tables::Opcode;
 
 use super::registers::{Numbering, RegisterCount, count_nesting};
 use super::usage::{Resource, Usage};
-use crate::target::opcodes::has_wide_integers;
+use crate::consumers::opcodes::has_wide_integers;
 
 /// Whether no consumer has an opcode: neither `tgsi_exec.c` nor `svga_tgsi_vgpu10.c` implements it. Most were added
 /// late; no front end ever emitted `SAMPLE_POS` and `SAMPLE_INFO`.

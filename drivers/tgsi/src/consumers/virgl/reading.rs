@@ -22,7 +22,7 @@ use std::collections::BTreeMap;
 use tgsi::shader::{Dimension, Immediate, Instruction, Register, Shader, Src};
 use tgsi::tables::{File, ImmediateType, Opcode, OperandType, Processor};
 
-use crate::target::options::Dialect;
+use crate::consumers::options::Dialect;
 
 /// Converts the instructions of a parsed shader from their meaning in a dialect to TGSI's. Must be called before the
 /// shader is checked.

@@ -7,7 +7,7 @@ use tgsi::tables::Processor;
 
 use super::usage::Resource;
 use super::usage::Resource::*;
-use crate::target::profiles::Profile;
+use crate::consumers::profiles::Profile;
 
 /// A limit.
 #[derive(Debug)]

@@ -13,7 +13,7 @@
 use tgsi::shader::{Instruction, Src};
 use tgsi::tables::{Opcode, OperandType};
 
-use crate::target::opcodes::is_narrowing;
+use crate::consumers::opcodes::is_narrowing;
 
 /// Whether an operand or the result of an opcode is a double.
 pub(crate) fn is_of_doubles(opcode: Opcode) -> bool {

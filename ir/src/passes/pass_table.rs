@@ -1,0 +1,221 @@
+//! Tables of passes: their rows, sets of them, which of them are due, and the macro that declares a table.
+//!
+//! The [table of the IR](super::table), that of the register layer and those of drivers have this form, whatever their
+//! passes work on.
+
+use crate::options::CompilerOptions;
+use crate::shader::Shader;
+
+/// A row of a table: a pass over programs `P` for targets `T`.
+#[derive(Debug)]
+pub struct PassInfo<P: 'static = Shader, T: 'static = CompilerOptions> {
+    /// Its number in the table.
+    pub number: u32,
+    /// Its name, the same as that of its function and its file. Names of a driver's passes begin with that of the
+    /// driver.
+    pub name: &'static str,
+    /// The folder of its file, which is a section of the manual too.
+    pub room: &'static str,
+    /// Describes it in one sentence.
+    pub about: &'static str,
+    /// Runs it, with the most usual choice where its function takes more than a target. Returns whether it changed the
+    /// program.
+    pub run: fn(&mut P, &T) -> bool,
+    /// Whether pipelines run it on a program at all.
+    pub applies: fn(&P) -> bool,
+    /// Whether its changes to a program may leave something to itself.
+    pub repeats: fn(&P) -> bool,
+    /// The other passes to which its changes may leave something.
+    pub enables: PassSet,
+}
+
+/// A set of passes of one table, by their numbers.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct PassSet(u128);
+
+impl PassSet {
+    /// The set of these numbers.
+    pub const fn of_numbers(numbers: &[u32]) -> PassSet {
+        let mut set = 0;
+        let mut index = 0;
+        while index < numbers.len() {
+            set |= 1 << numbers[index];
+            index += 1;
+        }
+        PassSet(set)
+    }
+
+    /// Whether the pass of a number is among them.
+    pub const fn has(self, number: u32) -> bool {
+        self.0 >> number & 1 != 0
+    }
+
+    /// Adds a pass. Returns whether it was not there.
+    fn insert(&mut self, number: u32) -> bool {
+        let is_new = !self.has(number);
+        self.0 |= 1 << number;
+        is_new
+    }
+}
+
+/// The other passes of a table to which changes by a pass may leave something. For each pass of the table, `columns`
+/// has whether it only has something to do in its first run, and the passes whose changes leave it nothing.
+pub const fn enabled_by(pass: u32, columns: &[(bool, PassSet)]) -> PassSet {
+    let mut enabled = PassSet(0);
+    let mut other = 0;
+    while other < columns.len() {
+        let (is_first, ignored) = columns[other];
+        if other as u32 != pass && !is_first && !ignored.has(pass) {
+            enabled.0 |= 1 << other;
+        }
+        other += 1;
+    }
+    enabled
+}
+
+/// Which passes of a table are due. All are, until they have run. A pass that has run becomes due again when another
+/// one changes something that may leave it something to do, as the rows say.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct Schedule {
+    settled: PassSet,
+}
+
+impl Schedule {
+    /// The same schedule in which these passes are not due.
+    pub fn without<P, T>(mut self, passes: &[&'static PassInfo<P, T>]) -> Schedule {
+        passes.iter().for_each(|pass| self.note_run(pass));
+        self
+    }
+
+    /// Runs those of a list that are due, in order, by a function that returns whether the pass changed the program.
+    /// Returns whether any did.
+    pub fn run_due<P, T>(
+        &mut self,
+        program: &mut P,
+        passes: &[&'static PassInfo<P, T>],
+        mut run: impl FnMut(&mut P, &'static PassInfo<P, T>) -> bool,
+    ) -> bool {
+        let mut progress = false;
+        for &pass in passes {
+            if self.settled.insert(pass.number) && run(program, pass) {
+                self.note_change(program, pass);
+                progress = true;
+            }
+        }
+        progress
+    }
+
+    /// Records that a pass runs now.
+    pub(super) fn note_run<P, T>(&mut self, pass: &PassInfo<P, T>) {
+        self.settled.insert(pass.number);
+    }
+
+    /// Records that a pass has changed the program.
+    pub(super) fn note_change<P, T>(&mut self, program: &P, pass: &PassInfo<P, T>) {
+        let itself = u128::from((pass.repeats)(program)) << pass.number;
+        self.settled.0 &= !(pass.enables.0 | itself);
+    }
+}
+
+/// Declares a table of passes over a type of programs for a type of targets: `PassId`, a number for each; `rows`, the
+/// rows by the names of the passes, for lists; and `PASSES`, all of them.
+///
+/// ```
+/// use tgsi_ir::passes::pass_table::Schedule;
+///
+/// mod table {
+///     tgsi_ir::pass_table! {
+///         Vec<u32>, u32, "":
+///         numbers {
+///             sort once [remove_zeros] "Sorts the numbers." |program, _| {
+///                 let is_sorted = program.is_sorted();
+///                 program.sort();
+///                 !is_sorted
+///             };
+///             remove_zeros once [sort] "Removes zeros." |program, _| {
+///                 let count = program.len();
+///                 program.retain(|number| *number != 0);
+///                 program.len() != count
+///             };
+///         }
+///     }
+/// }
+///
+/// let mut program = vec![3, 0, 1];
+/// let mut schedule = Schedule::default();
+/// assert!(schedule.run_due(&mut program, table::PASSES, |program, pass| (pass.run)(program, &0)));
+/// assert_eq!(program, [1, 3]);
+/// assert!(!schedule.run_due(&mut program, table::PASSES, |program, pass| (pass.run)(program, &0)));
+/// ```
+///
+/// The string behind the types is the start of all names. A row is
+/// `name repeats [ignored] if condition "About." function;`:
+///
+/// - `repeats` says whether the pass leaves anything to itself. A pass that is `once` changes nothing if it runs again
+///   at once; one that is `again` may; one that is `loops` may if the function `have_loops` of the program is true. One
+///   that is `first` has nothing to do after its first run, whatever others change.
+/// - `ignored` lists passes that leave nothing to this one when they change something.
+/// - `if condition`, which may be missing, names a function of the program: pipelines run the pass only where it is
+///   true.
+#[macro_export]
+macro_rules! pass_table {
+    (@is_first first) => { true };
+    (@is_first $repeats:ident) => { false };
+    (@repeats first) => { |_| false };
+    (@repeats once) => { |_| false };
+    (@repeats again) => { |_| true };
+    (@repeats loops) => { have_loops };
+    (@applies) => { |_| true };
+    (@applies $when:ident) => { $when };
+    (
+        $Program:ty, $Target:ty, $prefix:literal:
+        $($room:ident {
+            $($name:ident $repeats:ident [$($ignored:ident)*] $(if $when:ident)? $about:literal $run:expr;)+
+        })+
+    ) => {
+        /// The passes.
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+        #[allow(non_camel_case_types, reason = "as they are called")]
+        pub enum PassId { $($(#[doc = $about] $name,)+)+ }
+
+        impl PassId {
+            /// All passes in the order of the table.
+            pub const ALL: &'static [PassId] = &[$($(PassId::$name,)+)+];
+        }
+
+        const _: () = assert!(PassId::ALL.len() <= 128, "a set has a bit for each");
+
+        const COLUMNS: &[(bool, $crate::passes::pass_table::PassSet)] = &[$($((
+            $crate::pass_table!(@is_first $repeats),
+            $crate::passes::pass_table::PassSet::of_numbers(&[$(PassId::$ignored as u32),*]),
+        ),)+)+];
+
+        $($(
+            #[allow(non_upper_case_globals, reason = "as they are called")]
+            const $name: &$crate::passes::pass_table::PassInfo<$Program, $Target> =
+                &$crate::passes::pass_table::PassInfo {
+                    number: PassId::$name as u32,
+                    name: concat!($prefix, stringify!($name)),
+                    room: stringify!($room),
+                    about: $about,
+                    run: $run,
+                    applies: $crate::pass_table!(@applies $($when)?),
+                    repeats: $crate::pass_table!(@repeats $repeats),
+                    enables: $crate::passes::pass_table::enabled_by(PassId::$name as u32, COLUMNS),
+                };
+        )+)+
+
+        /// The rows by the names of the passes, for lists.
+        #[allow(non_upper_case_globals, reason = "as they are called")]
+        pub mod rows {
+            use super::*;
+            $($(
+                #[doc = $about]
+                pub const $name: &$crate::passes::pass_table::PassInfo<$Program, $Target> = super::$name;
+            )+)+
+        }
+
+        /// All passes.
+        pub static PASSES: &[&$crate::passes::pass_table::PassInfo<$Program, $Target>] = &[$($($name,)+)+];
+    };
+}
