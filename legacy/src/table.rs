@@ -12,16 +12,16 @@ use crate::trivialize_registers::NO_OPERANDS;
 tgsi_ir::pass_table! {
     Shader, CompilerOptions, "":
     registers {
-        convert_from_ssa again [] "Phis become registers."
+        convert_from_ssa again [] "Converts phis to registers."
             |s, _| crate::convert_from_ssa(s, ConvertFromSsaOptions::default());
-        move_vec_src_uses_to_dest again [] "Reads of what a vector is made of read the vector."
+        move_vec_src_uses_to_dest again [] "Replaces uses of the sources of a vector by the vector."
             |s, _| crate::move_vec_src_uses_to_dest(s, MoveVecSrcOptions::default());
-        lower_vec_to_regs again [] "Vectors that are put together become masked writes of registers."
+        lower_vec_to_regs again [] "Lowers `vecN` instructions to masked register writes."
             |s, _| crate::lower_vec_to_regs(s, None);
-        lower_locals_to_regs again [] "Arrays become register arrays." |s, _| crate::lower_locals_to_regs(s, 1);
-        trivialize_registers again [] "Register accesses can be folded into what uses or makes the value."
+        lower_locals_to_regs again [] "Lowers arrays to register arrays." |s, _| crate::lower_locals_to_regs(s, 1);
+        trivialize_registers again [] "Makes register accesses trivial to fold."
             |s, _| crate::trivialize_registers(s, NO_OPERANDS);
-        legacy_trivialize again [] "The same, after float modifiers went into loads and stores."
+        legacy_trivialize again [] "Folds float modifiers, then makes accesses trivial."
             |s, _| crate::legacy_trivialize(s, ModifierPolicy::ALL, NO_OPERANDS);
     }
 }

@@ -141,7 +141,7 @@ pub struct UnknownOption {
 }
 
 impl UnknownOption {
-    /// The error for a name that is none of the options.
+    /// Returns the error for a name that is not an option.
     pub fn new(name: &str, options: &'static [DriverOption]) -> UnknownOption {
         UnknownOption { name: name.to_owned(), options, problem: None }
     }

@@ -125,7 +125,7 @@ macro_rules! driver_options {
             pub const PROFILES: &'static [$crate::DriverOption] =
                 &[$($crate::DriverOption { name: $profile, about: $about_profile }),*];
 
-            /// Sets what a profile says, by its name. Returns whether there is one.
+            /// Sets the options of a profile by its name. Returns whether there is one.
             fn set_profile(&mut self, name: &str) -> bool {
                 match name {
                     $($profile => {

@@ -22,11 +22,11 @@ pub enum Origin {
     UpperLeft,
     /// The lower left corner.
     LowerLeft,
-    /// That which the shader asks for, which an execution mode says.
+    /// The corner that the shader requests; an execution mode states it.
     OfShader,
 }
 
-/// What the components of an attribute or of a colour are.
+/// The type of the components of an attribute or of a colour.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Numbers {
     /// Floats, or integers that are read as such.
@@ -48,9 +48,9 @@ impl Numbers {
     }
 }
 
-/// The locations that a linker gave to slots. Inputs that have none are zero, outputs that have none are dropped; not
-/// so inputs of vertex shaders and outputs of fragment shaders, whose locations are their numbers. Of a side that was
-/// not linked there are none: locations are as [`interface`](crate::interface) says.
+/// The locations that a linker assigned to slots. Inputs without a location are zero, outputs without one are dropped,
+/// except for inputs of vertex shaders and outputs of fragment shaders, whose locations are their numbers. A side that
+/// was not linked has no entries, and the locations of [`interface`](crate::interface).
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Locations {
     /// Of inputs.
@@ -105,14 +105,14 @@ tgsi_compiler::driver_options! {
         int64: bool = true, "no_int64" = false, "There are no 64-bit integers.";
         /// Otherwise killed invocations end.
         demote: bool = false,
-            "demote" = true, "Killed invocations go on as helpers (DemoteToHelperInvocation).";
+            "demote" = true, "Killed invocations continue as helpers (DemoteToHelperInvocation).";
         /// For 32-bit floats. With [`harness`](Self::harness), the target also guarantees `DenormPreserve`.
         float_controls: bool = false,
             "float_controls" = true, "Signed zeros, infinities and NaNs are kept (SignedZeroInfNanPreserve).";
         fused_fma: bool = false, "fused_fma" = true, "Fma rounds once.";
         /// For arrays, too.
         robust: bool = false,
-            "robust" = true, "What is out of range in buffers is left to the device, which gives zero.";
+            "robust" = true, "Accesses to buffers out of range are left to the device, which returns zero.";
         /// Each of them is `NoContraction`.
         no_contraction: bool = false,
             "no_contraction" = true, "Every sum and product is rounded on its own.", sets [keep_rounding];
@@ -123,10 +123,10 @@ tgsi_compiler::driver_options! {
         names: bool = true, "no_names" = false, "No names of variables.";
         debug_info: bool = false, "debug_info" = true, "The lines of the source.";
         depth_minus_one_to_one: bool = false,
-            "depth_minus_one_to_one" = true, "Position z goes from -w to w, and becomes 0 to w.";
+            "depth_minus_one_to_one" = true, "Position z is from -w to w, and becomes 0 to w.";
         /// The shader's y points up.
         flip_y: bool = false, "flip_y" = true, "Position y is negated.";
-        /// Those are inputs without an interpolation of their own.
+        /// Applies to inputs without an interpolation qualifier.
         flat_shading: bool = false, "flat_shading" = true, "Colours are flat.";
         two_sided: bool = false, "two_sided" = true, "Colours are those of the side of the primitive.";
         /// In the last stage before the rasteriser.
@@ -141,7 +141,7 @@ tgsi_compiler::driver_options! {
         base_instance_is_zero: bool = false, "base_instance_is_zero" = true, "Draws start with instance 0.";
         base_vertex_is_zero: bool = false, "base_vertex_is_zero" = true, "Draws start with vertex 0.";
         /// Number of colour buffers that receive a colour for all buffers.
-        color_buffers: u8 = 1, "eight_color_buffers" = 8, "A colour that goes to all buffers goes to eight.";
+        color_buffers: u8 = 1, "eight_color_buffers" = 8, "A colour for all buffers is written to eight.";
         dual_source: bool = false,
             "dual_source" = true, "Fragment outputs 0 and 1 are the two sources of blending.";
         /// The type of the components of each colour.
@@ -232,8 +232,8 @@ impl SpirvOptions {
         self.int64 = false;
     }
 
-    /// Sets an option or a profile by its name. `stream_output=` stands before what
-    /// [`StreamOutput::parse`] takes.
+    /// Sets an option or a profile by its name. `stream_output=` precedes the entries for
+    /// [`StreamOutput::parse`].
     ///
     /// # Errors
     /// [`UnknownOption`].
@@ -263,7 +263,7 @@ impl SpirvOptions {
             // `OpDot`, or where rounding is kept products and sums in the order of the opcode.
             lower_fdot_mad: false,
             lower_int64: if self.int64 { Int64Ops::NONE } else { Int64Ops::ALL },
-            // lavapipe of Mesa 22.3 rounds halves toward zero, and loses the sign of what is cut to zero, on some
+            // lavapipe of Mesa 22.3 rounds halves toward zero, and loses the sign of values truncated to zero, on some
             // processors.
             lower_doubles: if self.float64 { DoubleOps::ROUND_EVEN.union(DoubleOps::TRUNC) } else { DoubleOps::ALL },
             ..CompilerOptions::default()

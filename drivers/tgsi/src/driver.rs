@@ -73,9 +73,9 @@ impl Driver for Tgsi {
     }
 
     fn variants(&self) -> &'static [&'static str] {
-        // Each option alone, and those that affect each other together. Without `no_trunc`, `no_round`, `no_ssg` and
-        // `no_sat`: what stands in for these opcodes may make 0 of -0. That takes fewer instructions, and GLSL allows
-        // it; but results are compared bit by bit here.
+        // Each option alone, and those that affect each other together. `no_trunc`, `no_round`, `no_ssg` and `no_sat`
+        // are missing: the replacements of these opcodes may turn -0 into 0. That takes fewer instructions, and GLSL
+        // allows it, but results are compared bit by bit here.
         &[
             "no_fabs",
             "no_cmp",

@@ -7,13 +7,13 @@
 //! 3. `passes`: the machine passes propagate copies, form multiply-adds and conditions, merge equal work on several
 //!    components, and allocate temporaries. Constants of many branches are copied once before them, unless that needs
 //!    too many temporaries.
-//! 4. `emit`: the builder of the `tgsi` crate declares what is used and packs the immediates.
+//! 4. `emit`: the builder of the `tgsi` crate declares the registers used and packs the immediates.
 //!
 //! The folders are in this order, after `consumers` (options and rules) and `machine` (the program); none uses a
-//! later one. What is not about TGSI in the machine passes is [`tgsi_vec4`].
+//! later one. The parts of the machine passes that do not depend on TGSI are in [`tgsi_vec4`].
 //!
-//! Functions that are called go through these steps by themselves and are put together then; what they share has a
-//! fixed register ([`TgsiOptions::subroutines`]).
+//! Called functions pass these steps separately and are joined then; values that they share have a fixed register
+//!  ([`TgsiOptions::subroutines`]).
 
 mod consumers;
 mod driver;

@@ -139,7 +139,7 @@ impl Machine<'_, '_> {
         {
             return grouped;
         }
-        // What the passes before have left for the program without hoisted constants.
+        // The passes that are still due for the program without hoisted constants.
         let rest = Schedule::default().without(first);
         let Some((mut hoisted, fewest_temps)) = self.hoisted(&mut program) else {
             self.run_due(&mut program, rest, OPTIMIZE);
@@ -148,7 +148,7 @@ impl Machine<'_, '_> {
         // Branches may be empty now.
         self.run_due(&mut hoisted, Schedule::default(), OPTIMIZE);
         let hoisted = self.allocated(hoisted);
-        // What the hoisted constants may take.
+        // The bound for the temporaries of hoisted constants.
         let limit = |temps: u32| temps + temps / 8 + 1;
         // No allocation of the other program has fewer temporaries.
         if hoisted.instructions().len() < program.instructions().len() && hoisted.num_temps() <= limit(fewest_temps) {
@@ -192,8 +192,8 @@ impl Machine<'_, '_> {
     /// Allocates a program, and does what allocation makes possible.
     fn allocated(&mut self, mut program: Program) -> Program {
         let options = &self.context.options;
-        // Shared copies live longer. If the temporaries do not suffice for that, there are none. Targets that allocate
-        // propagate copies: they gain nothing.
+        // Shared copies live longer. If the temporaries do not suffice, constants are not shared. Targets with an
+        // allocator propagate copies, so sharing gains nothing there.
         let mut unshared = None;
         if options.one_constant && !options.unoptimized_ra {
             unshared = options.max_temporaries.map(|_| program.clone());

@@ -27,10 +27,7 @@ fn every_folder_is_in_the_list() {
         if path.is_dir() {
             assert!(LAYERS.contains(&&*name), "{name} has no place in the order");
         } else {
-            assert!(
-                matches!(&*name, "lib.rs" | "driver.rs" | "error.rs" | "pipeline.rs"),
-                "files stand in the folders"
-            );
+            assert!(matches!(&*name, "lib.rs" | "driver.rs" | "error.rs" | "pipeline.rs"), "files belong in folders");
         }
     }
 }

@@ -1,8 +1,8 @@
 //! TGSI's arithmetic opcodes and the operations of the IR: one table for both directions.
 //!
-//! A row is `Opcode: form, into Operation, from [Operations];`. `into` is missing if the conversion to the IR has code
-//! of its own for the opcode, `from` if no operation is selected as the opcode. Opcodes without a row have code of their
-//! own in both directions. Comparisons differ between the two: the IR's have booleans, which drivers lower to words or
+//! A row is `Opcode: form, into Operation, from [Operations];`. `into` is missing if the conversion to the IR has
+//! separate code for the opcode, `from` if no operation is selected as the opcode. Opcodes without a row have separate
+//! code in both directions. Comparisons differ between the two: the IR's have booleans, which drivers lower to words or
 //! floats before selection.
 
 use tgsi_ir::alu::AluOp;

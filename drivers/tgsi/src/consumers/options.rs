@@ -20,7 +20,7 @@ pub enum Dialect {
     #[default]
     Mesa,
     /// Hosts of virgl (virglrenderer 0.10), which have an old parser and print GLSL from the tokens.
-    /// `src/consumers/virgl/mod.rs` lists what they do not accept. Hosts have integers and index every file at run
+    /// `src/consumers/virgl/mod.rs` lists the constructs that they reject. Hosts have integers and index every file at run
     /// time, so options that take these away do not combine with this dialect.
     Virgl,
 }
@@ -100,7 +100,7 @@ tgsi_compiler::driver_options! {
         /// this also holds for consumers that round inside them differently. On for [`Dialect::Virgl`], whose users
         /// compare pictures.
         keep_rounding: bool = false,
-            "keep_rounding" = true, "Floats are rounded as the source says, in every stage.";
+            "keep_rounding" = true, "Floats are rounded as in the source, in every stage.";
         /// In every dialect, too. Otherwise sums and products of vertex, tessellation and geometry shaders keep their
         /// rounding.
         fast: bool = false,
@@ -113,8 +113,8 @@ tgsi_compiler::driver_options! {
         indirect_outputs: bool = true, "no_indirect_outputs" = false, "OUT is not indexed at run time.";
         indirect_temporaries: bool = true, "no_indirect_temporaries" = false, "TEMP is not indexed at run time.";
         indirect_constants: bool = true, "no_indirect_constants" = false, "CONST is not indexed at run time.";
-        /// What is out of range reads as anything. Otherwise the code has no access that the source does not execute,
-        /// except to what is certainly in range. No known consumer of TGSI allows it.
+        /// Reads out of range return any value. Otherwise the code has no access that the source does not execute,
+        /// except to elements that are certainly in range. No known consumer of TGSI allows it.
         speculate_loads: bool = false,
             "speculate_loads" = true, "Loads that the source would not have made do no harm.", sets [speculate_loads];
         /// Largest index of a constant in an operand. Larger ones use an address register; if constants cannot be
@@ -127,13 +127,13 @@ tgsi_compiler::driver_options! {
             "one_address_component" = 1, also address_registers = 1,
             "There is one address register, with one component.";
         negative_offsets: bool = true,
-            "no_negative_offsets" = false, "What is added to an address register is not negative.";
+            "no_negative_offsets" = false, "Constants added to an address register are not negative.";
         /// The target finds the array of an operand with a run-time index by the register in the operand instead of
         /// the number of the array: a constant that is added to the index must not name a register outside the array.
         offsets_in_array: bool = false,
-            "offsets_in_array" = true, "What is added to an address register is an element of the array.";
+            "offsets_in_array" = true, "Constants added to an address register are elements of the array.";
         /// A texture instruction writes all four components of a register whatever its mask. A narrow mask costs a
-        /// copy; its result has a register of its own.
+        /// copy; its result has a separate register.
         whole_textures: bool = false, "whole_textures" = true, "Texture instructions write whole registers.";
         /// Coordinates in other components must be copied first.
         plain_coordinates: bool = false, "plain_coordinates" = true, "Texture coordinates are read from x on.";
@@ -209,7 +209,7 @@ tgsi_compiler::driver_options! {
         vec_to_regs: bool = false,
             "vec_to_regs" = true, "Vectors that are put together become registers first.";
         /// For debugging.
-        plain: bool = false, "plain" = true, "What selection gives is not optimised.";
+        plain: bool = false, "plain" = true, "The result of selection is not optimised.";
         /// The readers of the code. Other options may ask for what a dialect lacks: the dialect takes precedence.
         dialect: Dialect = Dialect::Mesa,
             "virgl" = Dialect::Virgl, "The code is for hosts of virgl: the same as --dialect virgl.";
@@ -227,14 +227,14 @@ impl TgsiOptions {
         let total = Limits::default().expansion;
         self.has_subroutines().then(|| match level {
             Level::All => KeepSubroutines { size: self.subroutine_size, growth: self.subroutine_growth, total },
-            // The code must not become larger: what is smaller than this is no larger than its calls.
+            // The code must not become larger: a subroutine below this size is no larger than its calls.
             Level::Finish | Level::NoGrowth => {
                 KeepSubroutines { size: self.subroutine_size.min(SMALL_SUBROUTINE), growth: 0, total }
             }
         })
     }
 
-    /// Whether one index at a time can be held for what operands of an instruction have of it.
+    /// Whether only one index at a time can be held for the operands of an instruction.
     pub(crate) fn has_single_addresses(&self) -> bool {
         self.dialect == Dialect::Virgl || self.address_registers * self.address_components <= 1
     }
@@ -271,7 +271,7 @@ impl TgsiOptions {
         }
     }
 
-    /// The options for shaders of a stage: with what the profile sets for it, and without what the dialect lacks.
+    /// The options for shaders of a stage: the profile's options for it, restricted to the features of the dialect.
     pub(crate) fn for_stage(&self, stage: Stage) -> TgsiOptions {
         let mut options = self.clone();
         self.profile.fit(stage, &mut options);

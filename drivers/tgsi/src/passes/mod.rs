@@ -1,9 +1,8 @@
-//! The passes over the machine program, from what selection gives to what is emitted. Here are those that are about
-//! TGSI; the others, allocation of registers among them, are those of [`tgsi_vec4`].
+//! The passes over the machine program, between selection and emission. This folder has the passes specific to TGSI; the
+//! others, register allocation among them, are those of [`tgsi_vec4`].
 //!
-//! Every pass takes a [`Program`](crate::machine::Program), changes it in place and says whether it did. What the
-//! program computes stays the same, and what the target does not allow is not made.
-//! [`table`] lists them, [`pipeline`](crate::pipeline) runs them.
+//! Every pass takes a [`Program`](crate::machine::Program), changes it in place and returns whether it did. Passes
+//! preserve the results of the program, and introduce nothing that the target does not allow. [`table`] lists them, [`pipeline`](crate::pipeline) runs them.
 
 pub(crate) mod choose_components;
 mod combine;

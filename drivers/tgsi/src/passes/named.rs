@@ -1,8 +1,7 @@
-//! One machine pass alone, on a program that is written as TGSI: for tests, for looking at what a pass does, and for
-//! reducing what it does wrong.
+//! Runs one machine pass on a program written as TGSI: for tests, for inspecting a pass, and for reducing its faults.
 //!
 //! TGSI is the text form of the machine program. Temporaries outside of arrays are virtual, any number of them; arrays
-//! come first. Immediates are the rows of constants. What comes out is TGSI again, so that it can be run.
+//! come first. Immediates are the rows of constants. The result is TGSI again, so that it can be run.
 
 use std::collections::BTreeMap;
 
@@ -27,10 +26,10 @@ pub enum MachinePassError {
         /// The name.
         name: String,
     },
-    /// An array stands after other temporaries.
+    /// An array follows other temporaries.
     #[error("TEMP[{0}]: arrays of temporaries come first")]
     ArraysFirst(u16),
-    /// Each function is a program of its own.
+    /// Each function is a separate program.
     #[error("{} is not part of a machine program", .0.info().name)]
     UnsupportedOpcode(Opcode),
     /// The result does not fit TGSI's limits.
@@ -47,7 +46,7 @@ fn short_name(pass: Pass) -> &'static str {
     pass.name.strip_prefix("tgsi:").unwrap_or(pass.name)
 }
 
-/// Runs one machine pass on a shader whose temporaries are virtual, but for arrays.
+/// Runs one machine pass on a shader whose temporaries are virtual, except for arrays.
 ///
 /// # Errors
 /// [`MachinePassError`].
@@ -88,7 +87,7 @@ fn temporaries(shader: &Shader) -> impl Iterator<Item = &Declaration> {
     shader.declarations.iter().filter(|d| d.file == File::Temporary)
 }
 
-/// The machine program that a shader says.
+/// Converts a shader to the machine program.
 fn program(shader: &Shader, options: &TgsiOptions) -> Result<Program, MachinePassError> {
     let is_array = |d: &&Declaration| d.array().is_some();
     let end = |d: &Declaration| u32::from(d.last) + 1;

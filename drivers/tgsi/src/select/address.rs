@@ -1,10 +1,10 @@
 //! Address registers.
 //!
-//! Each component of the (up to three) address registers holds one run-time index. What is loaded stays until the block
-//! ends, the value that it was loaded from changes, or the component is needed for another index; least recently used
-//! components go first. In the dialect of virgl, where components are not told apart and constants are always indexed
-//! by `ADDR[0]`, each [`AddressUse`] has one register, so that an operand that is indexed must be read before the next
-//! one of its use is addressed.
+//! Each component of the (up to three) address registers holds one run-time index. A loaded index stays valid until the
+//! block ends, the value that it was loaded from changes, or the component is needed for another index; the least
+//! recently used component is replaced first. In the dialect of virgl, where components are not distinguished and
+//! constants are always indexed by `ADDR[0]`, each [`AddressUse`] has one register, so an indexed operand must be read
+//! before the next one of its use is addressed.
 
 use std::ops::Range;
 
@@ -22,12 +22,12 @@ use crate::consumers::options::Dialect;
 /// A component of an address register.
 pub(super) type Slot = (Register, u8);
 
-/// What an address is used for. Where each has an address register of its own, this is its number.
+/// The use of an address. Where uses have separate address registers, this is the register number.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum AddressUse {
     /// The index of a register.
     Index,
-    /// The outer index: a vertex, a constant buffer. Operands cannot add to it where each use has an address register.
+    /// The outer index: a vertex, a constant buffer. Operands cannot add a constant to it where each use has an address register.
     Dimension,
     /// A sampler, image, buffer or counter.
     Resource,
