@@ -210,7 +210,7 @@ tgsi_compiler::driver_options! {
             "vec_to_regs" = true, "Vectors that are put together become registers first.";
         /// For debugging.
         plain: bool = false, "plain" = true, "The result of selection is not optimised.";
-        /// The readers of the code. Other options may ask for what a dialect lacks: the dialect takes precedence.
+        /// The consumers of the code. The dialect takes precedence over options for features that it lacks.
         dialect: Dialect = Dialect::Mesa,
             "virgl" = Dialect::Virgl, "The code is for hosts of virgl: the same as --dialect virgl.";
     }
@@ -227,7 +227,7 @@ impl TgsiOptions {
         let total = Limits::default().expansion;
         self.has_subroutines().then(|| match level {
             Level::All => KeepSubroutines { size: self.subroutine_size, growth: self.subroutine_growth, total },
-            // The code must not become larger: a subroutine below this size is no larger than its calls.
+            // The code must not become larger: a subroutine below this size is at most as large as its calls.
             Level::Finish | Level::NoGrowth => {
                 KeepSubroutines { size: self.subroutine_size.min(SMALL_SUBROUTINE), growth: 0, total }
             }
