@@ -62,6 +62,16 @@ pub enum Source<'s> {
     Ir(Cow<'s, tgsi_ir::Shader>, SourceMap),
 }
 
+impl Source<'_> {
+    /// Returns the same source, which is copied only where the compiler changes it.
+    pub fn borrowed(&self) -> Source<'_> {
+        match self {
+            Source::Tgsi(shader) => Source::Tgsi(Cow::Borrowed(shader)),
+            Source::Ir(shader, places) => Source::Ir(Cow::Borrowed(shader), places.clone()),
+        }
+    }
+}
+
 impl<'s> From<&'s tgsi::Shader> for Source<'s> {
     fn from(shader: &'s tgsi::Shader) -> Source<'s> {
         Source::Tgsi(Cow::Borrowed(shader))

@@ -8,10 +8,6 @@
 //!
 //! `TGSIC_ONLY=text` restricts the runs to shaders with the text in their path, and prints their translations.
 
-#[allow(dead_code, reason = "inputs for devices are not made here")]
-#[path = "../../tgsic/src/verify/inputs.rs"]
-mod inputs;
-
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
 
@@ -25,6 +21,7 @@ use tgsi_environment::{AnalyticResources, Inputs, RunLimits};
 use tgsi_ir::passes::pipeline::Level;
 use tgsi_run::{Access, AccessTarget, OpcodeCounts, Program, run_counted, run_observed};
 use tgsi_smith::{Config, from_seed};
+use tgsi_verify::make_inputs;
 
 const LEVELS: [Level; 3] = [Level::Finish, Level::NoGrowth, Level::All];
 
@@ -124,7 +121,7 @@ fn excess(source: &Shader, after: &Shader) -> Vec<String> {
     let constants = declared_constants(source);
     let mut found = Vec::new();
     for seed in 0..SEEDS {
-        let inputs = inputs::make(source, seed);
+        let inputs = make_inputs(source, seed);
         let runs = [&before, &after].map(|program| reached(program, &constants, &inputs));
         let [Some(allowed), Some(made)] = runs else { continue };
         for (&(lane, what), &(count, access)) in &made {

@@ -9,9 +9,10 @@ use tgsi_compiler::Stage;
 use tgsi_ir::passes::pipeline;
 use tgsi_raster::Attribute;
 use tgsi_smith::{Features, STAGES};
+use tgsi_verify::ExecutorKind;
 
 use crate::draw_arguments::{self, ConstantArgument, TextureArgument, TimeArgument};
-use crate::executor_kind::ExecutorKind;
+use crate::executor_kind::executor_kind;
 use crate::limits;
 use crate::pass_list;
 use crate::selector::{Selector, selector};
@@ -645,7 +646,7 @@ pub struct RunArguments {
     pub file: Option<PathBuf>,
     /// Executor: `tgsi`, `ir` (as converted, or as given), `ssa`, `opt`, `registers`, or `driver:<name>`, which implies
     /// `--driver`. The default is `tgsi` for TGSI and `ir` for IR.
-    #[arg(long, value_name = "EXECUTOR")]
+    #[arg(long, value_name = "EXECUTOR", value_parser = executor_kind)]
     pub via: Option<ExecutorKind>,
     /// A file of recorded results (JSON lines, gzip if the name ends in `.gz`): use the inputs of the first result.
     #[arg(long, value_name = "FILE", conflicts_with = "seed")]
@@ -724,7 +725,7 @@ pub struct DrawArguments {
     pub output: PathBuf,
     /// Executor of the shaders: `tgsi`, `ir`, `ssa`, `opt`, `registers`, `driver:<name>`. The default is the CPU
     /// driver, or `opt` if another driver is named or this build lacks the CPU driver.
-    #[arg(long, value_name = "EXECUTOR")]
+    #[arg(long, value_name = "EXECUTOR", value_parser = executor_kind)]
     pub via: Option<ExecutorKind>,
     #[command(flatten)]
     pub passes: PassArguments,
@@ -744,7 +745,7 @@ pub struct VerifyArguments {
     pub root: PathBuf,
     /// Executor of recorded results: `tgsi`, `ir` (as converted), `ssa`, `opt`, `registers`, or `driver:<name>`, which
     /// implies `--driver`.
-    #[arg(long, value_name = "EXECUTOR", default_value = "tgsi", requires = "vectors")]
+    #[arg(long, value_name = "EXECUTOR", default_value = "tgsi", requires = "vectors", value_parser = executor_kind)]
     pub via: ExecutorKind,
     /// Print the totals as one JSON object.
     #[arg(long)]

@@ -80,7 +80,7 @@ impl Source {
         match source {
             Some(CompilerSource::Ir(..)) => {
                 let finding = InputError::not_tgsi(&self.bytes, self.front_end);
-                Err(ShaderError::Findings(vec![finding.with_hint("`tgsic translate` makes TGSI of it")]))
+                Err(ShaderError::Findings(vec![finding.with_hint("`tgsic translate` converts IR to TGSI")]))
             }
             Some(CompilerSource::Tgsi(shader)) if !findings.iter().any(Diagnostic::is_error) => {
                 Ok((shader.into_owned(), findings))

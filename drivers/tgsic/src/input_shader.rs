@@ -4,12 +4,12 @@ use std::borrow::Cow;
 
 use tgsi::Shader;
 use tgsi_compiler::front_end::{IR_TEXT, Reading};
-use tgsi_compiler::{Code, CompileError, InterfaceIntegers, SourceMap, Stage};
+use tgsi_compiler::{Code, CompileError, SourceMap, Stage};
 use tgsi_diagnostics::Diagnostic;
 use tgsi_ir::passes::pass_manager::PassObserver;
+use tgsi_verify::ExecutorError;
 
 use crate::input::{ShaderError, Source};
-use crate::interface;
 use crate::plan::Plan;
 
 /// An input shader.
@@ -28,12 +28,6 @@ pub enum InputShader {
 }
 
 impl InputShader {
-    /// A shader in the IR, which must be valid, and the places of its instructions.
-    fn of_ir(shader: tgsi_ir::Shader, places: SourceMap) -> InputShader {
-        let interface = interface::declarations(&shader);
-        InputShader::Ir { shader: Box::new(shader), places, interface }
-    }
-
     /// Reads a shader with the options of the plan, and makes the checks that executors and drivers rely on. Returns
     /// warnings with the shader, and errors instead of it.
     pub fn checked(source: &Source, plan: &Plan) -> Result<(InputShader, Vec<Diagnostic>), ShaderError> {
@@ -67,7 +61,10 @@ impl InputShader {
         let Reading { source: shader, findings } = source.parse(Some(&plan.compiler));
         let shader = shader.map(|shader| match shader {
             tgsi_compiler::Source::Tgsi(shader) => InputShader::Tgsi(shader.into_owned()),
-            tgsi_compiler::Source::Ir(shader, places) => InputShader::of_ir(shader.into_owned(), places),
+            tgsi_compiler::Source::Ir(shader, places) => {
+                let interface = tgsi_verify::interface(&(&*shader).into()).into_owned();
+                InputShader::Ir { shader: Box::new(shader.into_owned()), places, interface }
+            }
         });
         (shader, findings)
     }
@@ -81,7 +78,7 @@ impl InputShader {
     }
 
     /// Returns the shader for the compiler.
-    fn source(&self) -> tgsi_compiler::Source<'_> {
+    pub fn source(&self) -> tgsi_compiler::Source<'_> {
         match self {
             InputShader::Tgsi(shader) => shader.into(),
             InputShader::Ir { shader, places, .. } => tgsi_compiler::Source::Ir(Cow::Borrowed(shader), places.clone()),
@@ -123,24 +120,9 @@ impl InputShader {
         }?)
     }
 
-    /// Returns the integers at the interface that the target reads and writes as floats; `None` if it has integers.
-    pub fn interface_integers(&self, plan: &Plan) -> Result<Option<InterfaceIntegers>, ShaderError> {
-        if plan.has_integers(self.interface()) {
-            return Ok(None);
-        }
-        let mut compilation = plan.compiler.start(self.source())?;
-        compilation.advance(Stage::Opt)?;
-        Ok(compilation.interface_integers()?)
-    }
-
     /// Returns the driver's assignments for the interface; `None` if it assigns nothing.
     pub fn reflect(&self, plan: &Plan) -> Result<Option<String>, ShaderError> {
         Ok(plan.compiler.start(self.source())?.reflect()?)
-    }
-
-    /// Compiles to the driver's code.
-    pub fn code(&self, plan: &Plan) -> Result<Code, ShaderError> {
-        Ok(plan.compiler.compile(self.source())?)
     }
 }
 
@@ -149,6 +131,16 @@ impl From<CompileError> for ShaderError {
         match error.span() {
             Some(_) => ShaderError::Findings(vec![error.diagnostic()]),
             None => ShaderError::Coded(error.code(), error.to_string()),
+        }
+    }
+}
+
+impl From<ExecutorError> for ShaderError {
+    fn from(error: ExecutorError) -> ShaderError {
+        match error {
+            ExecutorError::Compile(error) => error.into(),
+            ExecutorError::Run { code, message } => ShaderError::Coded(code, message),
+            ExecutorError::Other(message) => ShaderError::Other(message),
         }
     }
 }

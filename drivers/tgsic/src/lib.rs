@@ -22,7 +22,6 @@ mod executor_kind;
 mod front_ends;
 mod input;
 mod input_shader;
-mod interface;
 mod limits;
 mod output;
 mod pass_list;
@@ -32,7 +31,6 @@ mod policy;
 mod report;
 mod selector;
 mod status;
-mod verify;
 
 use std::io::Write;
 use std::process::ExitCode;

@@ -4,12 +4,11 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use tgsi_compiler::{Compiler, Driver, UnknownOption};
-use tgsi_ir::alu::{AluOp, BaseType};
 use tgsi_ir::passes::pipeline::{self, Level};
 use tgsi_ir::passes::table::{PassId, PassSet};
+use tgsi_verify::{Checker, ExecutorKind};
 
 use crate::args::{DialectName, DriverOptions, OptimizationLevel, PassArguments};
-use crate::executor_kind::ExecutorKind;
 use crate::limits;
 use crate::output::Form;
 use crate::status::Failure;
@@ -138,42 +137,10 @@ impl Plan {
         Plan { compiler: self.compiler.without_passes(skipped), ..self }
     }
 
-    /// Returns whether code of the driver is run by a device that may round some operations differently.
-    pub fn is_run_by_device(&self) -> bool {
-        !self.driver.approximate_ops().is_empty()
-    }
-
-    /// Returns whether the target has integers in the stage of a shader.
-    pub fn has_integers(&self, shader: &tgsi::Shader) -> bool {
-        self.compiler.target().has_integers(tgsi_to_ir::slots::stage_of(shader.processor))
-    }
-
-    /// Returns whether a shader has operations that the executor of the driver's code may round differently.
-    pub fn is_approximate(&self, shader: &tgsi_ir::Shader) -> bool {
-        has_any(shader, self.driver.approximate_ops())
-    }
-
-    /// Returns whether a shader has operations that lowering [approximates](tgsi_compiler::Target::approximations).
-    pub fn is_approximated(&self, shader: &tgsi_ir::Shader) -> bool {
-        has_any(shader, self.compiler.target().approximations(shader.stage))
-    }
-
-    /// Returns whether results of a shader may depend on the device for special operands. This is so for
-    /// [approximate](Self::is_approximate) operations, and for operations that make bits of a NaN visible: on packed
-    /// halves, and on 64-bit numbers, which are two words.
-    pub fn depends_on_device(&self, shader: &tgsi_ir::Shader) -> bool {
-        let mut bodies = shader.functions.values().filter_map(|function| function.body.as_ref());
-        let shows_nan = bodies.any(|body| {
-            let mut insts = body.blocks().flat_map(|block| body.insts(block));
-            insts.any(|inst| {
-                body.alu_op(inst).is_some_and(|op| {
-                    let is_float = op.info().output_type.base == BaseType::Float;
-                    let is_wide = body.inst_def(inst).is_some_and(|def| body.bit_size(def) == 64);
-                    is_float && is_wide || op.name().starts_with("pack_half")
-                })
-            })
-        });
-        shows_nan || self.is_approximate(shader)
+    /// Returns the checker of translations with this plan.
+    pub fn checker(&self) -> Checker {
+        let runner = tgsi_registry::find_row(self.driver.name()).and_then(|row| row.runner);
+        Checker::new(self.compiler.clone(), self.driver, runner)
     }
 
     /// Returns the end of a summary of checks, which notes if nothing can run the code of the driver.
@@ -196,14 +163,4 @@ pub const VIRGL: &str = "virgl";
 /// Looks up a pass of the pipelines by name.
 pub fn pass_named(name: &str) -> Option<PassId> {
     pipeline::passes().into_iter().find(|pass| pass.info().name == name)
-}
-
-/// Returns whether a shader has one of these operations.
-fn has_any(shader: &tgsi_ir::Shader, ops: &[AluOp]) -> bool {
-    let mut bodies = shader.functions.values().filter_map(|function| function.body.as_ref());
-    !ops.is_empty()
-        && bodies.any(|body| {
-            let mut insts = body.blocks().flat_map(|block| body.insts(block));
-            insts.any(|inst| body.alu_op(inst).is_some_and(|op| ops.contains(&op)))
-        })
 }

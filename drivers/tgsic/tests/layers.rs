@@ -22,7 +22,7 @@ fn dependencies(source: &Path) -> BTreeMap<String, BTreeSet<String>> {
 #[test]
 fn no_circular_dependencies() {
     let mut uses = dependencies(&crate::common::repository().join("drivers/tgsic/src"));
-    assert!(uses.len() > 10 && uses["commands"].contains("verify"), "{uses:?}");
+    assert!(uses.len() > 10 && uses["commands"].contains("plan"), "{uses:?}");
     // Removes modules that use nothing, until only cycles and their users are left.
     while let Some(leaf) = uses.iter().find(|(_, used)| used.is_empty()).map(|(name, _)| name.clone()) {
         uses.remove(&leaf);

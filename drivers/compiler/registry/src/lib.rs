@@ -88,9 +88,14 @@ pub fn default_driver() -> &'static dyn Driver {
     DRIVERS[0].driver
 }
 
+/// Looks up the row of a driver by name.
+pub fn find_row(name: &str) -> Option<&'static DriverRow> {
+    driver_rows().iter().find(|row| row.driver.name() == name)
+}
+
 /// Looks up a driver by name.
 pub fn find(name: &str) -> Option<&'static dyn Driver> {
-    drivers().find(|driver| driver.name() == name)
+    find_row(name).map(|row| row.driver)
 }
 
 /// Looks up a front end by name.

@@ -8,18 +8,17 @@ use tgsi::tables::Processor;
 use tgsi_compiler::Stage as CompilerStage;
 use tgsi_environment::{Inputs, Resources, RunLimits};
 use tgsi_raster::{Mesh, Picture, Scene, Stage, Texture, draw as draw_scene};
+use tgsi_verify::{Executor, ExecutorKind};
 
 use crate::args::{Color, DrawArguments};
 use crate::diagnostics::{self, Reporter};
 use crate::draw_arguments::{ConstantRegister, TextureArgument};
-use crate::executor_kind::ExecutorKind;
 use crate::input::{ShaderError, Source};
 use crate::input_shader::InputShader;
 use crate::limits::current;
 use crate::output;
 use crate::plan::Plan;
 use crate::status::{Failure, Status};
-use crate::verify::executor::Executor;
 
 /// The driver that runs shaders unless another executor is requested.
 const PROCESSOR: &str = "cpu";
@@ -105,7 +104,7 @@ fn load(
             let (wanted, is) = (stage.name(), found.name());
             return Err(ShaderError::Other(format!("expected a {wanted} shader, found {is}")));
         }
-        let executor = Executor::new(&shader, via, plan)?;
+        let executor = plan.checker().executor(&shader.source(), via)?;
         Ok(Loaded { shader, executor })
     });
     match loaded {
@@ -121,7 +120,7 @@ fn runner(
     loaded: &Loaded,
     limits: RunLimits,
 ) -> impl Fn(&Inputs, &mut dyn Resources) -> Result<tgsi_environment::Outputs, String> + Sync + '_ {
-    move |inputs, resources| loaded.executor.run_with(inputs, resources, limits).map_err(|error| error.brief())
+    move |inputs, resources| loaded.executor.run_with(inputs, resources, limits).map_err(|error| error.to_string())
 }
 
 /// Returns the constant buffers of the vertex and the fragment shader.

@@ -137,7 +137,7 @@ mod tests {
         // IR texts are not examples for codes that only the driver reports.
         let is_of_drivers = page.id < "T1000" || page.id >= "T2000";
         if let Some(subject) = subject.filter(|_| !findings.iter().any(Diagnostic::is_error) && is_of_drivers) {
-            findings.extend(subject.code(&plan).err().map(of_problem).into_iter().flatten());
+            findings.extend(subject.into_code(&plan, None).err().map(of_problem).into_iter().flatten());
         }
         findings
     }

@@ -11,6 +11,7 @@ mod link;
 mod manual;
 pub mod passes;
 mod proxy;
+mod recorded;
 mod reduce;
 mod report;
 mod run;
@@ -18,6 +19,7 @@ mod scan;
 mod smith;
 mod translate;
 mod value_line;
+mod verify;
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -33,7 +35,7 @@ use crate::output::Form;
 use crate::plan::Plan;
 use crate::policy::Policy;
 use crate::status::{Failure, Status};
-use crate::{batch, output, verify};
+use crate::{batch, output};
 
 /// Runs the subcommand. Errors in shaders have been shown when it returns.
 pub fn dispatch(arguments: &Arguments) -> Result<Status, Failure> {

@@ -4,8 +4,8 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use tgsi::Shader;
-use tgsi_run::OpcodeCounts;
 use tgsi_smith::reduce::{Limits, reduce as smaller};
+use tgsi_verify::Checker;
 
 use crate::args::{Color, ReduceArguments};
 use crate::diagnostics::Reporter;
@@ -13,7 +13,6 @@ use crate::input::{STDIN, Source};
 use crate::output;
 use crate::plan::Plan;
 use crate::status::{Failure, Status};
-use crate::verify::generated::Verification;
 
 /// Sets of inputs for verifying candidates: one of each kind.
 const INPUTS: u64 = 5;
@@ -34,11 +33,9 @@ pub fn reduce(arguments: &ReduceArguments, color: Color) -> Result<Status, Failu
         Some(command) => while_command(&shader, limits, command)?,
         None => {
             let plan = Plan::to_be_run(&arguments.passes, None)?;
-            let verification = Verification { plan: &plan, inputs: INPUTS, exact: arguments.exact };
-            match verification.verify(&shader, &mut OpcodeCounts::default()) {
-                Ok(()) => None,
-                Err(defect) => Some(verification.reduce(&shader, &defect, limits)),
-            }
+            let checker = Checker { seeds: INPUTS, exact: arguments.exact, ..plan.checker() };
+            let defect = checker.verify_generated(&shader).defect();
+            defect.map(|defect| checker.reduce(&shader, &defect, limits))
         }
     };
     let Some(result) = result else {

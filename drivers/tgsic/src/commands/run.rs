@@ -6,20 +6,17 @@ use serde_json::{Map, Value, json};
 use tgsi::Shader;
 use tgsi::tables::File;
 use tgsi_environment::{Inputs, Outputs, RunLimits, Vec4};
+use tgsi_verify::{ExecutorKind, RunResult, make_inputs, shortest};
 
-use super::value_line;
+use super::{recorded, value_line};
 use crate::args::{Color, RunArguments};
 use crate::diagnostics::Reporter;
-use crate::executor_kind::ExecutorKind;
 use crate::input::{STDIN, Source};
 use crate::input_shader::InputShader;
 use crate::limits::current;
 use crate::output;
 use crate::plan::Plan;
 use crate::status::{Failure, Status};
-use crate::verify::compare::shortest;
-use crate::verify::executor::{self, Executor, RunResult};
-use crate::verify::{inputs, recorded};
 
 /// Runs a shader.
 pub fn run(arguments: &RunArguments, color: Color) -> Result<Status, Failure> {
@@ -30,23 +27,23 @@ pub fn run(arguments: &RunArguments, color: Color) -> Result<Status, Failure> {
     let result = InputShader::checked(&source, &plan);
     Ok(reporter.outcome(Ok((source, result)), |source, (subject, warnings)| {
         reporter.diagnostics(source, &warnings);
-        let via = arguments.via.unwrap_or(executor::input_kind(&subject));
+        let via = arguments.via.unwrap_or(ExecutorKind::of_source(&subject.source()));
         if via == ExecutorKind::Tgsi && matches!(subject, InputShader::Ir { .. }) {
             return Err(Failure::Usage("the shader is IR, which cannot be run as TGSI; use --via ir".into()));
         }
         let inputs = match &arguments.vector {
             Some(path) => recorded_inputs(path, subject.interface())?,
-            None => inputs::make(subject.interface(), arguments.seed),
+            None => make_inputs(subject.interface(), arguments.seed),
         };
         if arguments.inputs {
             output::write_stdout(value_line::of_inputs(subject.interface(), &inputs).as_bytes())?;
             return Ok(Status::Success);
         }
         let limits = RunLimits { steps: arguments.max_steps.unwrap_or(current().steps), ..current().of_runs() };
-        let result = match Executor::new(&subject, via, &plan).and_then(|e| e.run(&inputs, limits)) {
+        let result = match plan.checker().executor(&subject.source(), via).and_then(|e| e.run(&inputs, limits)) {
             Ok(result) => result,
             Err(problem) => {
-                reporter.problem(source, &problem);
+                reporter.problem(source, &problem.into());
                 return Ok(Status::ShaderError);
             }
         };
@@ -139,7 +136,7 @@ fn as_json(source: &Source, via: ExecutorKind, shader: &Shader, result: &RunResu
     }
     let value: Value = json!({
         "f": source.path.display().to_string(),
-        "via": via.name(),
+        "via": via.to_string(),
         "out": registers,
         "live": live,
         "vertices": vertices,

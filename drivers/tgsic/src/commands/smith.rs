@@ -9,21 +9,22 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use rayon::prelude::*;
 use tgsi::Shader;
 use tgsi::tables::{Opcode, Processor};
-use tgsi_ir::Stage;
-use tgsi_ir::alu::AluOp;
-use tgsi_run::OpcodeCounts;
+use tgsi_environment::{AnalyticResources, RunLimits};
+use tgsi_run::{OpcodeCounts, Program, run_counted};
 use tgsi_smith::reduce::Limits;
 use tgsi_smith::{Config, FLOAT_STAGES, Features, from_seed, mutate};
+use tgsi_verify::{Checker, Defect, DefectKind, Step, compare, make_inputs};
 
 use crate::args::SmithArguments;
 use crate::input::Source;
 use crate::output;
 use crate::plan::Plan;
 use crate::status::{Failure, Status};
-use crate::verify::generated::{Defect, Verification};
 
 /// Shaders between two progress updates.
 const BATCH: u64 = 4096;
+/// Maximum number of instructions of a run without compilation.
+const STEPS: u64 = 400_000;
 /// Seconds between two progress lines without a terminal.
 const SECONDS_A_LINE: u64 = 60;
 
@@ -34,26 +35,16 @@ const REDUCTION: Limits = Limits { candidates: 20_000 };
 pub fn smith(arguments: &SmithArguments) -> Result<Status, Failure> {
     let passes = &arguments.passes;
     let plan = if arguments.verify { Plan::to_be_run(passes, None) } else { Plan::from_arguments(passes) }?;
-    let target = plan.compiler.target();
-    let config = Config {
+    let checker = Checker { seeds: arguments.inputs, exact: arguments.mutate.is_empty(), ..plan.checker() };
+    let mut config = Config {
         stage: arguments.stage.as_deref().and_then(Processor::from_name),
         size: arguments.size,
-        features: match &arguments.features[..] {
-            // A device may round more than once, and has no sine for large angles.
-            [] if plan.is_run_by_device() => Features::ALL.without(Features::FUSED).without(Features::PERIODIC),
-            [] => {
-                let options = target.compiler_options(Stage::Fragment);
-                let is_approximated = target.approximations(Stage::Fragment).contains(&AluOp::Fsin);
-                // The target rounds products before adding; its polynomials are for small angles.
-                let fused = if options.lower_ffma { Features::FUSED } else { Features::NONE };
-                let periodic = if is_approximated { Features::PERIODIC } else { Features::NONE };
-                Features::ALL.without(fused).without(periodic)
-            }
-            names => names.iter().filter_map(|name| Features::from_name(name)).fold(Features::NONE, Features::with),
-        },
-        integers: target.has_integers(Stage::Fragment),
-        vertex_flow: target.has_selections(Stage::Vertex),
+        ..checker.generator_config()
     };
+    if !arguments.features.is_empty() {
+        let features = arguments.features.iter().filter_map(|name| Features::from_name(name));
+        config.features = features.fold(Features::NONE, Features::with);
+    }
     if let Some(stage) = config.stage
         && !config.integers
         && !FLOAT_STAGES.contains(&stage)
@@ -61,7 +52,7 @@ pub fn smith(arguments: &SmithArguments) -> Result<Status, Failure> {
         return Err(Failure::Usage(format!("{stage}: a target without integers has fragment and vertex shaders only")));
     }
     let generator = Generator::new(arguments, config)?;
-    if arguments.verify { verify(arguments, &plan, &generator) } else { make(arguments, &generator) }
+    if arguments.verify { verify(arguments, &plan, &checker, &generator) } else { make(arguments, &generator) }
 }
 
 /// The source of shaders.
@@ -138,8 +129,12 @@ struct Progress {
     number: AtomicUsize,
 }
 
-fn verify(arguments: &SmithArguments, plan: &Plan, generator: &Generator) -> Result<Status, Failure> {
-    let verification = Verification { plan, inputs: arguments.inputs, exact: arguments.mutate.is_empty() };
+fn verify(
+    arguments: &SmithArguments,
+    plan: &Plan,
+    checker: &Checker,
+    generator: &Generator,
+) -> Result<Status, Failure> {
     let begun = Instant::now();
     let progress = Progress { failed: Mutex::default(), counts: Mutex::default(), number: AtomicUsize::new(0) };
     let bar = ProgressBar::with_draw_target(Some(arguments.count), ProgressDrawTarget::stderr());
@@ -153,7 +148,7 @@ fn verify(arguments: &SmithArguments, plan: &Plan, generator: &Generator) -> Res
         let batch_end = end.min(next.saturating_add(BATCH));
         (next..batch_end)
             .into_par_iter()
-            .try_for_each(|seed| one(seed, arguments, generator, &verification, &progress, &bar))?;
+            .try_for_each(|seed| one(seed, arguments, generator, checker, &progress, &bar))?;
         next = batch_end;
         let failed = progress.number.load(Ordering::Relaxed);
         let message = format!("{failed} failed, next is --seed {next}");
@@ -194,7 +189,7 @@ fn one(
     seed: u64,
     arguments: &SmithArguments,
     generator: &Generator,
-    verification: &Verification<'_>,
+    checker: &Checker,
     progress: &Progress,
     bar: &ProgressBar,
 ) -> Result<(), Failure> {
@@ -202,26 +197,26 @@ fn one(
         return Ok(());
     }
     let shader = generator.shader(seed)?;
-    let mut counts = OpcodeCounts::default();
-    let mut same = Ok(());
-    let result = match generator {
-        Generator::Mutated { spoil: true, .. } => verification.survives(&shader),
-        _ => {
-            if let Some(original) = generator.original(seed) {
-                same = verification.compare(original, &shader);
-            }
-            same.clone().and_then(|()| verification.verify(&shader, &mut counts))
+    let defect = if arguments.spoil {
+        checker.panic_of(&shader)
+    } else {
+        if arguments.opcodes {
+            count_opcodes(&shader, arguments.inputs, &progress.counts);
         }
+        let original = generator.original(seed);
+        let limits = RunLimits::of_steps(STEPS);
+        let changed = original.and_then(|original| compare(original, &shader, checker.seeds, limits).defect());
+        changed.or_else(|| checker.verify_generated(&shader).defect())
     };
-    progress.counts.lock().unwrap_or_else(PoisonError::into_inner).add(&counts);
-    if let Err(defect) = result {
+    if let Some(defect) = defect {
         progress.number.fetch_add(1, Ordering::Relaxed);
         let mut written = None;
         if let Some(folder) = &arguments.out_dir {
             let path = folder.join(format!("{seed}.tgsi"));
             // Each smaller shader that does not terminate would take as long.
-            let keep = arguments.keep || arguments.spoil || same.is_err() || defect.is_unended;
-            let shader = if keep { shader } else { verification.reduce(&shader, &defect, REDUCTION) };
+            let keep =
+                arguments.keep || arguments.spoil || defect.step == Step::Changed || defect.kind == DefectKind::Unended;
+            let shader = if keep { shader } else { checker.reduce(&shader, &defect, REDUCTION) };
             let text = tgsi::text::print(&shader, Default::default());
             output::write_files_below(&path, format!("; seed {seed}: {defect}\n{text}").as_bytes(), &[])?;
             written = Some(path);
@@ -230,6 +225,17 @@ fn one(
     }
     bar.inc(1);
     Ok(())
+}
+
+/// Counts the executed instructions of a shader. Runs that fail are reported elsewhere.
+fn count_opcodes(shader: &Shader, inputs: u64, counts: &Mutex<OpcodeCounts>) {
+    let Ok(program) = Program::new(shader) else { return };
+    let mut counted = OpcodeCounts::default();
+    for seed in 0..inputs {
+        let (inputs, mut resources) = (make_inputs(shader, seed), AnalyticResources::default());
+        let _ = run_counted(&program, &inputs, &mut resources, RunLimits::of_steps(STEPS), &mut counted);
+    }
+    counts.lock().unwrap_or_else(PoisonError::into_inner).add(&counted);
 }
 
 /// Formats execution counts by opcode, the rarest first.

@@ -12,6 +12,7 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 use tgsi::text::Reading;
 use tgsi_compiler::{HostCompiler, HostTranslation};
 use tgsi_environment::RunLimits;
+use tgsi_verify::{DefectKind, compare};
 use tgsi_virgl::cache::Cache;
 use tgsi_virgl::shader::{Filtered, ShaderObject};
 
@@ -19,7 +20,6 @@ use super::record::{Recorder, hash, name_of};
 use super::stats::Histogram;
 use crate::input::ShaderError;
 use crate::plan::Plan;
-use crate::verify::{Verdict, compare_translated};
 
 /// Sets of inputs for `--verify`.
 const SEEDS: u64 = 6;
@@ -206,10 +206,12 @@ impl Translator {
                 Reading { shader, gaps: None, .. } => shader,
                 Reading { diagnostics, .. } => return Outcome::Failed(ShaderError::Findings(diagnostics).brief()),
             };
-            match compare_translated(&source, &read_again, SEEDS, RunLimits::of_steps(MAX_STEPS)) {
-                Verdict::Equal | Verdict::WithoutResult => {}
-                Verdict::Different(reason) => return Outcome::Different { text, reason },
-                Verdict::Error(reason) => return Outcome::Failed(format!("it cannot be run: {reason}")),
+            match compare(&source, &read_again, SEEDS, RunLimits::of_steps(MAX_STEPS)).defect() {
+                None => {}
+                Some(defect) if defect.kind == DefectKind::Difference => {
+                    return Outcome::Different { text, reason: defect.to_string() };
+                }
+                Some(defect) => return Outcome::Failed(format!("it cannot be run: {defect}")),
             }
         }
         Outcome::Translated(Translated { before, after, text: (text != object.text).then_some(text) })

@@ -191,7 +191,7 @@ fn for_each_word(inputs: &mut Inputs, change: impl Fn(&mut u32)) {
 }
 
 /// Returns input set number `seed` for a shader.
-pub fn make(shader: &Shader, seed: u64) -> Inputs {
+pub fn make_inputs(shader: &Shader, seed: u64) -> Inputs {
     let kind = InputKind::of_seed(seed);
     let mut random = Words::new(shader, seed);
     let property = |name, default| shader.property(name).unwrap_or(default);

@@ -6,8 +6,7 @@
 //! operations are correctly rounded, so every bit counts. Its rules for all operations apply too: a denormal may be
 //! flushed to zero, and a NaN need not be kept.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::f64::consts::PI;
+use std::collections::BTreeSet;
 
 use serde::Serialize;
 use tgsi::Shader;
@@ -16,7 +15,8 @@ use tgsi::tables::{File, Opcode, OperandType};
 use tgsi_environment::{Inputs, Outputs};
 use tgsi_run::vectors::Vector;
 
-use super::compare::is_kept;
+use crate::mismatch::is_kept;
+use crate::ranges::{Range, exact, periodic, power, ulp};
 
 /// Vulkan's requirement for an opcode.
 struct Precision {
@@ -116,100 +116,6 @@ const PRECISIONS: &[Precision] = &[
     },
 ];
 
-/// An interval around the exact result.
-#[derive(Clone, Copy, PartialEq, Debug)]
-struct Range {
-    low: f64,
-    value: f64,
-    high: f64,
-}
-
-/// Returns the distance of neighbouring 32-bit floats at a value.
-fn ulp(value: f64) -> f64 {
-    let exponent = if value.abs() < f64::from(f32::MIN_POSITIVE) { -126.0 } else { value.abs().log2().floor() };
-    (exponent - 23.0).exp2()
-}
-
-fn exact(value: f64) -> Range {
-    Range { low: value, value, high: value }
-}
-
-/// Returns the interval of a power. The driver emits powers of zero and with an exponent of zero explicitly. For
-/// negative bases, Vulkan has no requirement.
-fn power(x: f64, y: f64) -> Option<Range> {
-    match (x, y) {
-        (_, 0.0) | (1.0, _) => Some(exact(1.0)),
-        (0.0, y) => Some(exact(if y < 0.0 { f64::INFINITY } else { 0.0 })),
-        _ => Some(exact(x).log2()?.times(y).exp2()),
-    }
-}
-
-fn periodic(x: f64, of: fn(f64) -> f64) -> Option<Range> {
-    // The nearest float to pi is greater than pi.
-    (x.abs() <= f64::from(PI as f32)).then(|| exact(of(x)).widened(2f64.powi(-11)))
-}
-
-impl Range {
-    fn widened(self, by: f64) -> Range {
-        Range { low: self.low - by, high: self.high + by, ..self }
-    }
-
-    /// Widens the interval at both ends by this many units in the last place.
-    fn rounded(self, ulps: f64) -> Range {
-        Range { low: self.low - ulps * ulp(self.low), high: self.high + ulps * ulp(self.high), ..self }
-    }
-
-    /// Returns the interval of a monotonic function.
-    fn mapped(self, of: impl Fn(f64) -> f64) -> Range {
-        let (a, b) = (of(self.low), of(self.high));
-        Range { low: a.min(b), value: of(self.value), high: a.max(b) }
-    }
-
-    fn divided(self, by: Range) -> Option<Range> {
-        let is_bounded = |x: f64| (2f64.powi(-126)..=2f64.powi(126)).contains(&x.abs());
-        if !(is_bounded(by.low) && is_bounded(by.high)) {
-            return None;
-        }
-        let ends = [self.low / by.low, self.low / by.high, self.high / by.low, self.high / by.high];
-        let (low, high) = ends.into_iter().fold((f64::MAX, f64::MIN), |(low, high), x| (low.min(x), high.max(x)));
-        Some(Range { low, value: self.value / by.value, high }.rounded(2.5))
-    }
-
-    fn inverse_root(self) -> Option<Range> {
-        (self.low > 0.0).then(|| self.mapped(|x| 1.0 / x.sqrt()).rounded(2.0))
-    }
-
-    fn exp2(self) -> Range {
-        let ulps = 3.0 + 2.0 * self.low.abs().max(self.high.abs());
-        self.mapped(f64::exp2).rounded(ulps)
-    }
-
-    fn log2(self) -> Option<Range> {
-        (self.low > 0.0).then(|| {
-            let is_near_one = self.low >= 0.5 && self.high <= 2.0;
-            let log = self.mapped(f64::log2);
-            if is_near_one { log.widened(2f64.powi(-21)) } else { log.rounded(3.0) }
-        })
-    }
-
-    /// A correctly rounded product.
-    fn times(self, by: f64) -> Range {
-        self.mapped(|x| x * by).rounded(0.5)
-    }
-
-    /// Returns whether a float is a possible rounding of a number in the interval.
-    fn has(self, found: f32, saturate: bool) -> bool {
-        let clamp = |x: f64| if saturate { x.clamp(0.0, 1.0) } else { x };
-        let (low, high) = (clamp(self.low), clamp(self.high));
-        let is_tiny = |x: f64| x.abs() < f64::from(f32::MIN_POSITIVE);
-        let found = f64::from(found);
-        (low..=high).contains(&found)
-            || found == 0.0 && (is_tiny(low) || is_tiny(high))
-            || found == f64::INFINITY && high > f64::from(f32::MAX)
-            || found == f64::NEG_INFINITY && low < f64::from(f32::MIN)
-    }
-}
-
 /// The operands of one lane.
 struct Operands<'a> {
     instruction: &'a Instruction,
@@ -253,30 +159,26 @@ impl Operands<'_> {
     }
 }
 
-/// The results of an opcode.
+/// The words of the results of an opcode, in shaders of one instruction that a device ran.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct OpcodeTotals {
     /// Words of results.
-    words: usize,
+    pub words: usize,
     /// Words with the bits of the recorded ones.
-    exact: usize,
+    pub exact: usize,
     /// Words that are a NaN with other bits, or a zero of the other sign.
-    alike: usize,
+    pub alike: usize,
     /// Words that differ within Vulkan's bound.
-    within: usize,
+    pub within: usize,
     /// Words that differ where Vulkan has no requirement.
-    open: usize,
+    pub open: usize,
     /// Words outside the bound.
-    outside: usize,
+    pub outside: usize,
     /// The greatest error among `within`, in units in the last place.
-    worst_ulp: f64,
+    pub worst_ulp: f64,
     /// Vulkan's bound.
-    bound: &'static str,
+    pub bound: &'static str,
 }
-
-/// Totals by opcode.
-#[derive(Clone, Debug, Default, Serialize)]
-pub struct ByOpcode(BTreeMap<&'static str, OpcodeTotals>);
 
 /// The bound that is shown for opcodes without a row.
 const EVERY_BIT: &str = "correctly rounded";
@@ -292,25 +194,23 @@ pub fn only_instruction(shader: &Shader) -> Option<&Instruction> {
     (is_only && is_plain).then_some(first)
 }
 
-impl ByOpcode {
-    /// Adds other totals.
-    pub fn add(&mut self, other: ByOpcode) {
-        for (name, other) in other.0 {
-            let own = self.0.entry(name).or_insert_with(|| OpcodeTotals { bound: other.bound, ..Default::default() });
-            own.words += other.words;
-            own.exact += other.exact;
-            own.alike += other.alike;
-            own.within += other.within;
-            own.open += other.open;
-            own.outside += other.outside;
-            own.worst_ulp = own.worst_ulp.max(other.worst_ulp);
-        }
+impl OpcodeTotals {
+    /// Adds other totals of the same opcode.
+    pub fn add(&mut self, other: &OpcodeTotals) {
+        self.words += other.words;
+        self.exact += other.exact;
+        self.alike += other.alike;
+        self.within += other.within;
+        self.open += other.open;
+        self.outside += other.outside;
+        self.worst_ulp = self.worst_ulp.max(other.worst_ulp);
+        self.bound = other.bound;
     }
 
     /// Counts the results of a shader of one instruction. `is_open` returns whether the results of a lane are
     /// undefined; words at `undetermined` positions are not compared. Returns the place of the first word outside its
     /// bound, with the recorded and the found word.
-    pub fn count(
+    pub(crate) fn count(
         &mut self,
         instruction: &Instruction,
         vector: &Vector,
@@ -320,9 +220,7 @@ impl ByOpcode {
         is_open: impl Fn(usize) -> bool,
     ) -> Option<(String, u32, u32)> {
         let row = PRECISIONS.iter().find(|row| row.opcode == instruction.opcode);
-        let bound = row.map_or(EVERY_BIT, |row| row.bound);
-        let totals = self.0.entry(instruction.opcode.name()).or_default();
-        totals.bound = bound;
+        self.bound = row.map_or(EVERY_BIT, |row| row.bound);
         let mut first = None;
         for (register, component, lane, expected) in vector.live_outputs() {
             let found = outputs.outputs.get(register, component, lane);
@@ -330,9 +228,9 @@ impl ByOpcode {
             if expected != found && undetermined.contains(&place()) {
                 continue;
             }
-            totals.words += 1;
+            self.words += 1;
             if expected == found {
-                totals.exact += 1;
+                self.exact += 1;
                 continue;
             }
             let operands = Operands { instruction, inputs, lane };
@@ -340,43 +238,25 @@ impl ByOpcode {
             let (should, is) = (f32::from_bits(expected), f32::from_bits(found));
             let saturate = instruction.saturate;
             match ranges {
-                _ if should == is || should.is_nan() && is.is_nan() => totals.alike += 1,
+                _ if should == is || should.is_nan() && is.is_nan() => self.alike += 1,
                 Some(ranges) if ranges.iter().any(|range| range.has(is, saturate)) => {
-                    totals.within += 1;
+                    self.within += 1;
                     let errors = ranges.iter().map(|range| (f64::from(is) - range.value).abs() / ulp(range.value));
                     let error = errors.fold(f64::INFINITY, f64::min);
                     if error.is_finite() {
-                        totals.worst_ulp = totals.worst_ulp.max(error);
+                        self.worst_ulp = self.worst_ulp.max(error);
                     }
                 }
-                _ if operands.may_be_flushed([expected, found]) => totals.open += 1,
+                _ if operands.may_be_flushed([expected, found]) => self.open += 1,
                 // For a row without ranges at a component, every bit counts.
                 Some(ranges) if !ranges.is_empty() || !is_open(lane) && is_kept(expected) => {
-                    totals.outside += 1;
+                    self.outside += 1;
                     first.get_or_insert_with(|| (place(), expected, found));
                 }
-                _ => totals.open += 1,
+                _ => self.open += 1,
             }
         }
         first
-    }
-
-    /// Formats a line for each opcode with words that differ, and one for all others.
-    pub fn text(&self) -> String {
-        let mut text = String::new();
-        let (differ, exact): (Vec<_>, Vec<_>) = self.0.iter().partition(|(_, totals)| totals.exact < totals.words);
-        if self.0.is_empty() {
-            return text;
-        }
-        text += "  shaders of one instruction, words by opcode:\n";
-        text += "    opcode      words    exact    alike   within     open  outside  worst ulp  Vulkan's bound\n";
-        for (name, OpcodeTotals { words, exact, alike, within, open, outside, worst_ulp, bound }) in differ {
-            text += &format!(
-                "    {name:8} {words:8} {exact:8} {alike:8} {within:8} {open:8} {outside:8} {worst_ulp:10.2}  {bound}\n"
-            );
-        }
-        let words: usize = exact.iter().map(|(_, totals)| totals.words).sum();
-        text + &format!("    {} others {words:6} words, all exact\n", exact.len())
     }
 }
 
@@ -385,25 +265,6 @@ mod tests {
     use tgsi_environment::LaneRegisters;
 
     use super::*;
-
-    #[test]
-    fn ranges_are_as_wide_as_vulkan_says() {
-        let x = f64::from(0.3f32);
-        let within = |range: Range, ulps: f64| {
-            let at = |ulps: f64| (range.value + ulps * ulp(range.value)) as f32;
-            assert!(range.has(at(ulps - 0.6), false) && range.has(at(0.6 - ulps), false), "{range:?}");
-            assert!(!range.has(at(ulps + 0.6), false) && !range.has(at(-0.6 - ulps), false), "{range:?}");
-        };
-        within(exact(1.0).divided(exact(x)).expect("bounded"), 2.5);
-        within(exact(x).inverse_root().expect("positive"), 2.0);
-        within(exact(x).exp2(), 3.6);
-        within(exact(5.3).log2().expect("positive"), 3.0);
-        assert_eq!(exact(1.5).log2().map(|range| range.high - range.value), Some(2f64.powi(-21)));
-        assert_eq!(exact(1.0).divided(exact(0.0)), None);
-        assert_eq!(periodic(4.0, f64::sin), None);
-        assert_eq!(power(0.0, -1.0), Some(exact(f64::INFINITY)));
-        assert_eq!(power(-2.0, 2.0), None);
-    }
 
     #[test]
     fn denormals_may_be_zeros_where_they_are_floats() {
@@ -421,13 +282,5 @@ mod tests {
         assert!(!may("ADD OUT[0], IN[0], IN[0]", 0x3f80_0000, [0x4000_0000, 0]));
         assert!(!may("UADD OUT[0], IN[0], IN[0]", 1, [2, 0]));
         assert!(!may("MOV OUT[0], IN[0]", 1, [1, 0]));
-    }
-
-    #[test]
-    fn special_results_stand_for_what_they_round() {
-        let tiny = exact(-126.5).exp2();
-        assert!(tiny.has(0.0, false) && !tiny.has(-1.0, false));
-        assert!(exact(130.0).exp2().has(f32::INFINITY, false));
-        assert!(exact(3.0).exp2().has(1.0, true) && !exact(3.0).exp2().has(0.5, true));
     }
 }

@@ -1,4 +1,4 @@
-//! `verify --invariance`: the same expression has the same bits in two programs.
+//! Checks that the same expression has the same bits in two programs.
 //!
 //! A depth pass over a scene, and later passes that draw where the depth is equal, are different programs that compute
 //! a position by the same expressions. Each vertex, tessellation and geometry shader is paired with variants of itself
@@ -11,13 +11,11 @@ use tgsi::tables::{File, Processor};
 use tgsi_environment::{Inputs, Outputs, RunLimits};
 use tgsi_smith::mutate::{Variant, change_surroundings, round_otherwise};
 
-use super::compare::shortest;
-use super::executor::Executor;
-use super::inputs;
-use super::stages::Verdict;
-use crate::input::ShaderError;
-use crate::input_shader::InputShader;
-use crate::plan::Plan;
+use crate::checker::Checker;
+use crate::executor::{Executor, ExecutorError, ExecutorKind};
+use crate::inputs;
+use crate::mismatch::shortest;
+use crate::verdict::{Defect, Step, Verdict};
 
 /// A translated shader, prepared for two consumers.
 struct Run {
@@ -26,55 +24,59 @@ struct Run {
 }
 
 impl Run {
-    fn of(shader: Shader, plan: &Plan) -> Result<Run, ShaderError> {
-        let code = InputShader::Tgsi(shader).into_code(plan, None)?;
-        let translated = code.into_tgsi().ok_or_else(|| ShaderError::Other("the driver does not emit TGSI".into()))?;
+    fn of(shader: &Shader, checker: &Checker) -> Result<Run, ExecutorError> {
+        let code = checker.compiler.compile(shader)?;
+        let no_tgsi = || ExecutorError::Other("the driver does not emit TGSI".into());
+        let translated = code.into_tgsi().ok_or_else(no_tgsi)?;
         Ok(Run { as_defined: Executor::tgsi(&translated)?, otherwise: Executor::tgsi(&round_otherwise(&translated))? })
     }
 
-    fn outputs(&self, inputs: &Inputs, limits: RunLimits) -> Result<[Outputs; 2], ShaderError> {
+    fn outputs(&self, inputs: &Inputs, limits: RunLimits) -> Result<[Outputs; 2], ExecutorError> {
         Ok([self.as_defined.run(inputs, limits)?.outputs, self.otherwise.run(inputs, limits)?.outputs])
     }
 }
 
-/// Compares a shader with `variants` variants of itself.
-pub fn compare_variants(subject: &InputShader, variants: u64, seeds: u64, plan: &Plan) -> Verdict {
-    let InputShader::Tgsi(shader) = subject else { return Verdict::WithoutResult };
-    if matches!(shader.processor, Processor::Fragment | Processor::Compute) {
-        return Verdict::WithoutResult;
+impl Checker {
+    /// Compares a vertex, tessellation or geometry shader with `variants` variants of itself: the same expressions must
+    /// have the same bits in all of them, also for a consumer that rounds differently inside `MAD`, `LRP` and dot
+    /// products. The driver must emit TGSI.
+    pub fn compare_variants(&self, shader: &Shader, variants: u64) -> Verdict {
+        if matches!(shader.processor, Processor::Fragment | Processor::Compute) {
+            return Verdict::WithoutResult;
+        }
+        self.compare_each(shader, variants).into()
     }
-    compare(shader, variants, seeds, plan).unwrap_or_else(|problem| Verdict::Error(problem.brief()))
-}
 
-fn compare(shader: &Shader, variants: u64, seeds: u64, plan: &Plan) -> Result<Verdict, ShaderError> {
-    let limits = crate::limits::current().of_runs();
-    let alone = Run::of(shader.clone(), plan)?;
-    // Runs that do not terminate have no outputs to compare.
-    let runs: Vec<_> = (0..seeds)
-        .filter_map(|seed| {
-            let inputs = inputs::make(shader, seed);
-            let outputs = alone.outputs(&inputs, limits).ok()?;
-            Some((seed, inputs, outputs))
-        })
-        .collect();
-    if runs.is_empty() {
-        return Ok(Verdict::WithoutResult);
-    }
-    for number in 0..variants {
-        let variant = change_surroundings(shader, number);
-        let among_others = Run::of(variant.shader.clone(), plan)?;
-        for (seed, inputs, expected) in &runs {
-            let found = among_others.outputs(inputs, limits)?;
-            for (consumer, (expected, found)) in
-                ["", ", rounded otherwise"].into_iter().zip(expected.iter().zip(&found))
-            {
-                if let Some(location) = first_difference(shader, &variant, expected, found) {
-                    return Ok(Verdict::Different(format!("variant {number}, inputs {seed}{consumer}: {location}")));
+    /// Returns whether the shader terminates with some inputs.
+    fn compare_each(&self, shader: &Shader, variants: u64) -> Result<bool, Defect> {
+        let code = Step::Executor(ExecutorKind::Driver(self.driver.name()));
+        let alone = Run::of(shader, self).map_err(|error| Defect::error(code, error))?;
+        // Runs that do not terminate have no outputs to compare.
+        let runs: Vec<_> = (0..self.seeds)
+            .filter_map(|seed| {
+                let inputs = inputs::make_inputs(shader, seed);
+                let outputs = alone.outputs(&inputs, self.limits).ok()?;
+                Some((seed, inputs, outputs))
+            })
+            .collect();
+        for number in (0..variants).take_while(|_| !runs.is_empty()) {
+            let step = Step::Variant(number);
+            let variant = change_surroundings(shader, number);
+            let among_others = Run::of(&variant.shader, self).map_err(|error| Defect::error(step, error))?;
+            for (seed, inputs, expected) in &runs {
+                let found = among_others.outputs(inputs, self.limits);
+                let found = found.map_err(|error| Defect::error(step, error).with_inputs(*seed))?;
+                for (consumer, (expected, found)) in
+                    ["", "rounded otherwise, "].into_iter().zip(expected.iter().zip(&found))
+                {
+                    if let Some(location) = first_difference(shader, &variant, expected, found) {
+                        return Err(Defect::difference(step, *seed, format!("{consumer}{location}")));
+                    }
                 }
             }
         }
+        Ok(!runs.is_empty())
     }
-    Ok(Verdict::Equal)
 }
 
 /// Returns the first difference among the outputs that both programs have. Sign and payload of NaN are ignored.

@@ -1,11 +1,13 @@
 //! Describes the interface of an IR shader by TGSI declarations, so that inputs are generated and outputs printed as
 //! for TGSI.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use tgsi::Shader;
 use tgsi::shader::{Declaration, DeclarationSemantic, Property};
 use tgsi::tables::{File, Primitive, Processor, PropertyName, Semantic};
+use tgsi_compiler::Source;
 use tgsi_environment::SystemValue;
 use tgsi_ir::body::Body;
 use tgsi_ir::intrinsics::indices::IoSemantics;
@@ -25,9 +27,17 @@ const UNKNOWN_BUFFERS: u32 = 4;
 /// Maximum number of declared buffers.
 const MAX_BUFFERS: u32 = 32;
 
-/// Returns a shader without code that declares the inputs, outputs, system values, constants, buffers and counters of
-/// an IR shader, and has the properties that determine the number of invocations.
-pub fn declarations(ir: &IrShader) -> Shader {
+/// Returns the inputs and outputs of a source: the source itself if it is TGSI; otherwise a shader without code that
+/// declares the inputs, outputs, system values, constants, buffers and counters of the IR, and has the properties that
+/// determine the number of invocations.
+pub fn interface<'s>(source: &'s Source<'_>) -> Cow<'s, Shader> {
+    match source {
+        Source::Tgsi(shader) => Cow::Borrowed(shader),
+        Source::Ir(shader, _) => Cow::Owned(declarations(shader)),
+    }
+}
+
+fn declarations(ir: &IrShader) -> Shader {
     let processor = processor_of(ir.stage);
     let mut found = Found { first_ubo_buffer: ir.info.first_ubo_buffer(), ..Found::default() };
     for (mode, file) in [(VariableModes::SHADER_IN, File::Input), (VariableModes::SHADER_OUT, File::Output)] {

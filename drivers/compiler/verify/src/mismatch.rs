@@ -8,9 +8,9 @@ use tgsi::Shader;
 use tgsi::tables::{File, Processor};
 use tgsi_run::vectors::Agreement;
 
-use super::executor::RunResult;
-use super::inputs::InputKind;
-use super::open::OpenRun;
+use crate::executor::RunResult;
+use crate::inputs::InputKind;
+use crate::open::OpenRun;
 
 /// The first word that differs.
 pub struct Mismatch {

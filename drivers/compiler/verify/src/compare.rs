@@ -1,38 +1,37 @@
-//! Compares a shader with its translation by running both in the TGSI interpreter.
+//! Compares two TGSI shaders by running both in the TGSI interpreter.
 
 use tgsi::Shader;
 use tgsi_environment::RunLimits;
 
-use super::compare::{Rule, first_mismatch};
-use super::executor::Executor;
-use super::inputs::{self, InputKind};
-use super::stages::Verdict;
+use crate::executor::{Executor, ExecutorKind};
+use crate::inputs::{self, InputKind};
+use crate::mismatch::{Rule, first_mismatch};
+use crate::verdict::{Defect, Step, Verdict};
 
-/// Compares the results for `seeds` sets of generated inputs.
-pub fn compare_translated(before: &Shader, after: &Shader, seeds: u64, limits: RunLimits) -> Verdict {
-    let executors = Executor::tgsi(before).and_then(|b| Ok((b, Executor::tgsi(after)?)));
-    let (source, result) = match executors {
-        Ok(pair) => pair,
-        Err(problem) => return Verdict::Error(problem.brief()),
-    };
+/// Compares a shader with a changed one that should compute the same, such as a translation, for `seeds` sets of
+/// generated inputs.
+pub fn compare(before: &Shader, after: &Shader, seeds: u64, limits: RunLimits) -> Verdict {
+    compare_results(before, after, seeds, limits).into()
+}
+
+/// Returns whether the first shader terminates with some inputs.
+fn compare_results(before: &Shader, after: &Shader, seeds: u64, limits: RunLimits) -> Result<bool, Defect> {
+    let source = Executor::tgsi(before);
+    let source = source.map_err(|error| Defect::error(Step::Executor(ExecutorKind::Tgsi), error))?;
+    let changed = Executor::tgsi(after).map_err(|error| Defect::error(Step::Changed, error))?;
     let mut ended = false;
     for seed in 0..seeds {
-        let inputs = inputs::make(before, seed);
-        // A source that does not terminate has no result to compare; if only the translation does not terminate, that
-        // is a difference.
+        let inputs = inputs::make_inputs(before, seed);
+        // A source that does not terminate has no result to compare; if only the changed shader does not terminate,
+        // that is a difference.
         let Ok(expected) = source.run(&inputs, limits) else { continue };
         ended = true;
-        match result.run(&inputs, limits) {
-            Ok(found) => {
-                if let Some(mismatch) = first_mismatch(before, Rule::Close(InputKind::of_seed(seed)), &expected, &found)
-                {
-                    return Verdict::Different(format!("inputs {seed}: {mismatch}"));
-                }
-            }
-            Err(problem) => return Verdict::Different(format!("inputs {seed}: {}", problem.brief())),
+        let found = changed.run(&inputs, limits).map_err(|error| Defect::difference(Step::Changed, seed, error))?;
+        if let Some(mismatch) = first_mismatch(before, Rule::Close(InputKind::of_seed(seed)), &expected, &found) {
+            return Err(Defect::difference(Step::Changed, seed, mismatch));
         }
     }
-    if ended { Verdict::Equal } else { Verdict::WithoutResult }
+    Ok(ended)
 }
 
 #[cfg(test)]
@@ -85,8 +84,8 @@ mod tests {
         };
         let mut missed = Vec::new();
         for (right, wrong) in wrong {
-            let verdict = compare_translated(&whole(right), &whole(wrong), 60, RunLimits::default());
-            if !matches!(verdict, Verdict::Different(_)) {
+            let verdict = compare(&whole(right), &whole(wrong), 60, RunLimits::default());
+            if !matches!(verdict, Verdict::Failed(_)) {
                 missed.push(right);
             }
         }
@@ -96,12 +95,12 @@ mod tests {
     #[test]
     fn differences_are_found() {
         let double = "FRAG\nDCL IN[0], GENERIC[0], PERSPECTIVE\nDCL OUT[0], COLOR\nADD OUT[0], IN[0], IN[0]\nEND\n";
-        let compare = |after: &str| compare_translated(&shader(double), &shader(after), 3, RunLimits::default());
-        assert!(matches!(compare(double), Verdict::Equal));
-        assert!(matches!(compare(&double.replace("ADD", "MUL")), Verdict::Different(_)));
+        let compared = |after: &str| compare(&shader(double), &shader(after), 3, RunLimits::default());
+        assert!(matches!(compared(double), Verdict::Equal));
+        assert!(matches!(compared(&double.replace("ADD", "MUL")), Verdict::Failed(_)));
         let endless = double.replace("ADD", "BGNLOOP\nENDLOOP\nADD");
-        assert!(matches!(compare(&endless), Verdict::Different(_)));
+        assert!(matches!(compared(&endless), Verdict::Failed(_)));
         let limits = RunLimits::of_steps(1000);
-        assert!(matches!(compare_translated(&shader(&endless), &shader(&endless), 3, limits), Verdict::WithoutResult));
+        assert!(matches!(compare(&shader(&endless), &shader(&endless), 3, limits), Verdict::WithoutResult));
     }
 }

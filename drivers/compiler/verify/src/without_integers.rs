@@ -1,4 +1,4 @@
-//! Open words of results for targets that lack instructions, above all integers: see [`super::open`].
+//! Open words of results for targets that lack instructions, above all integers: see [`crate::open`].
 
 use tgsi_compiler::Target;
 use tgsi_ir::Stage;
@@ -9,7 +9,7 @@ use tgsi_ir::cursor::Cursor;
 use tgsi_ir::entities::{Def, Inst};
 use tgsi_ir::intrinsics::IntrinsicOp;
 
-use super::open::Kind;
+use crate::open::Kind;
 
 /// Returns the kinds of operations that a target leaves open in shaders of a stage.
 pub fn kinds(target: &dyn Target, stage: Stage) -> Vec<&'static Kind> {

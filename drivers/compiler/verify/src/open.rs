@@ -14,10 +14,10 @@ use tgsi_ir::entities::{Def, Inst};
 use tgsi_ir::intrinsics::IntrinsicOp;
 use tgsi_run::vectors::{Comparison, Vector};
 
-use super::compare::Rule;
-use super::executor::{RunResult, run_ir};
-use super::inputs::InputKind;
-use super::without_integers;
+use crate::executor::{Executor, RunResult};
+use crate::inputs::InputKind;
+use crate::mismatch::Rule;
+use crate::without_integers;
 
 /// A kind of undefined results.
 pub struct Kind {
@@ -178,8 +178,8 @@ fn combinations<'k>(kinds: &[&'k Kind]) -> Vec<Vec<&'k Kind>> {
 
 /// A shader, and its changed versions for the kinds that occur in it.
 pub struct OpenResults {
-    shader: Option<tgsi_ir::Shader>,
-    changed: Vec<(&'static str, Rule, tgsi_ir::Shader)>,
+    unchanged: Option<Executor>,
+    changed: Vec<(&'static str, Rule, Executor)>,
 }
 
 /// The results of a run of all of them.
@@ -196,34 +196,35 @@ impl OpenResults {
         OpenResults::of_kinds(KINDS.iter(), shader)
     }
 
-    /// Finds words that an interpreter leaves open for an optimised shader, because the target lacks instructions, above all
-    /// integers.
+    /// Finds words that an interpreter leaves open for an optimised shader, because the target lacks instructions, above
+    /// all integers.
     pub fn of_target(optimized: &tgsi_ir::Shader, target: &dyn Target) -> OpenResults {
         let kinds = without_integers::kinds(target, optimized.stage);
         let mut all = OpenResults::of_kinds(kinds.iter().copied(), optimized);
         // An open word may become an operand of another open operation.
         if all.changed.len() > 1 {
             let together = combinations(&kinds).into_iter().filter_map(|kinds| changed_shader(optimized, &kinds));
-            all.changed.extend(together.map(|shader| ("several together", Rule::Exact, shader)));
+            all.changed.extend(together.map(|shader| ("several together", Rule::Exact, Executor::ir(&shader))));
         }
         all
     }
 
     fn of_kinds<'k>(kinds: impl Iterator<Item = &'k Kind>, shader: &tgsi_ir::Shader) -> OpenResults {
-        let changed = kinds.filter_map(|kind| Some((kind.name, kind.rule, changed_shader(shader, &[kind])?)));
+        let changed =
+            kinds.filter_map(|kind| Some((kind.name, kind.rule, Executor::ir(&changed_shader(shader, &[kind])?))));
         let changed: Vec<_> = changed.collect();
-        OpenResults { shader: (!changed.is_empty()).then(|| shader.clone()), changed }
+        OpenResults { unchanged: (!changed.is_empty()).then(|| Executor::ir(shader)), changed }
     }
 
     /// Returns the kind because of which a run need not terminate, if any.
     pub fn endless(&self, inputs: &Inputs, limits: RunLimits) -> Option<&'static str> {
-        self.changed.iter().find(|(.., shader)| run_ir(shader, inputs, limits).is_err()).map(|&(name, ..)| name)
+        self.changed.iter().find(|(.., changed)| changed.run(inputs, limits).is_err()).map(|&(name, ..)| name)
     }
 
     /// Runs all shaders; returns `None` if nothing is open, or the shader does not terminate.
     pub fn run(&self, inputs: &Inputs, limits: RunLimits) -> Option<OpenRun> {
-        let unchanged = run_ir(self.shader.as_ref()?, inputs, limits).ok()?;
-        let run = |(_, rule, shader): &(_, Rule, _)| Some((*rule, run_ir(shader, inputs, limits).ok()?));
+        let unchanged = self.unchanged.as_ref()?.run(inputs, limits).ok()?;
+        let run = |(_, rule, changed): &(_, Rule, Executor)| Some((*rule, changed.run(inputs, limits).ok()?));
         Some(OpenRun { unchanged, changed: self.changed.iter().filter_map(run).collect() })
     }
 
@@ -236,10 +237,10 @@ impl OpenResults {
         comparison: &mut Comparison,
     ) -> Vec<(&'static str, usize)> {
         let mut counts = Vec::new();
-        let unchanged = self.shader.as_ref().and_then(|shader| run_ir(shader, inputs, limits).ok());
+        let unchanged = self.unchanged.as_ref().and_then(|unchanged| unchanged.run(inputs, limits).ok());
         let Some(unchanged) = unchanged.map(|result| vector.with_results(&result.outputs)) else { return counts };
-        for (name, _, shader) in &self.changed {
-            let Ok(changed) = run_ir(shader, inputs, limits) else { continue };
+        for (name, _, changed) in &self.changed {
+            let Ok(changed) = changed.run(inputs, limits) else { continue };
             let changed = unchanged.compare(&changed.outputs);
             let open: BTreeSet<String> = changed.different.into_iter().map(|word| word.position).collect();
             let before = comparison.different.len();
@@ -253,7 +254,7 @@ impl OpenResults {
 #[cfg(test)]
 mod tests {
     use pretty_assertions::assert_eq;
-    use tgsi_compiler::{Compiler, Stage};
+    use tgsi_compiler::{Compiler, Driver, Stage};
 
     use super::*;
 
@@ -263,7 +264,7 @@ mod tests {
             "VERT\nDCL IN[0]\nDCL OUT[0], GENERIC[0]\nDCL OUT[1], GENERIC[1]\nDCL TEMP[0..1]\nDCL BUFFER[0]\nDCL CONST[0]\n{code}\nEND\n"
         );
         let shader = tgsi::text::parse(text.as_bytes()).expect("valid text").shader;
-        let target = tgsi_registry::find("spirv").expect("the driver").target(&[]).expect("no options");
+        let target = tgsi_driver_spirv::DRIVER.target(&[]).expect("no options");
         let lowered = Compiler::for_target(target.into()).ir_at(Stage::Registers, &shader).expect("IR");
         let (word, wrong) = ("4e6e6b28".repeat(16), "41000000".repeat(16));
         let buffer = (0..8).map(|n| format!("{n:08x}")).collect::<String>();
@@ -275,7 +276,7 @@ mod tests {
         let inputs = vector.inputs(&shader);
         let limits = RunLimits::default();
         // Records the results that the shader computes.
-        let right = run_ir(&lowered, &inputs, limits).expect("a run").outputs;
+        let right = Executor::ir(&lowered).run(&inputs, limits).expect("a run").outputs;
         let mut comparison = vector.compare(&right);
         let recorded = vector.with_results(&right);
         let results = OpenResults::new(&lowered);
