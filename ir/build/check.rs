@@ -11,7 +11,7 @@ pub fn check(opcodes: &[Opcode], text: &str) -> (Vec<FinishedRule>, Vec<RuleErro
     let (rules, mut errors) = parse::parse(text);
     let mut finished = Vec::new();
     // Unconditional rules, by the opcode of their root: expressions that they match never reach later rules.
-    let mut greedy: HashMap<usize, Vec<usize>> = HashMap::new();
+    let mut unconditional: HashMap<usize, Vec<usize>> = HashMap::new();
     for rule in &rules {
         let instances = match infer::finish(opcodes, rule) {
             Ok(instances) => instances,
@@ -26,18 +26,21 @@ pub fn check(opcodes: &[Opcode], text: &str) -> (Vec<FinishedRule>, Vec<RuleErro
         }
         let first = finished.len();
         // A rule is reachable if one of its instances is.
-        let mut taken_by = None;
+        let mut shadowed_by = None;
         let mut reached = false;
         for instance in &instances {
             let Node::Op { op, .. } = instance.search else { continue };
-            let earlier =
-                greedy.get(&op).into_iter().flatten().map(|&number: &usize| -> &FinishedRule { &finished[number] });
-            match earlier.into_iter().find(|earlier| takes_all(opcodes, earlier, instance)) {
-                Some(earlier) => taken_by = Some(earlier.line),
+            let earlier = unconditional
+                .get(&op)
+                .into_iter()
+                .flatten()
+                .map(|&number: &usize| -> &FinishedRule { &finished[number] });
+            match earlier.into_iter().find(|earlier| subsumes_rule(opcodes, earlier, instance)) {
+                Some(earlier) => shadowed_by = Some(earlier.line),
                 None => reached = true,
             }
         }
-        if let Some(line) = taken_by.filter(|_| !reached) {
+        if let Some(line) = shadowed_by.filter(|_| !reached) {
             let message = format!("never reached: the rule in line {line} matches first");
             errors.push(RuleError { line: rule.line, column: rule.search.column, message });
         }
@@ -45,7 +48,7 @@ pub fn check(opcodes: &[Opcode], text: &str) -> (Vec<FinishedRule>, Vec<RuleErro
         for (number, instance) in finished.iter().enumerate().skip(first) {
             let asks = !instance.conditions.is_empty() || instance.on != 0 || instance.off != 0 || instance.star;
             if let (Node::Op { op, .. }, false) = (&instance.search, asks) {
-                greedy.entry(*op).or_default().push(number);
+                unconditional.entry(*op).or_default().push(number);
             }
         }
     }
@@ -60,14 +63,14 @@ const EXACT: u8 = 0;
 const LOWERING: u8 = 3;
 
 /// Whether an unconditional rule matches everything that a later one matches.
-fn takes_all(opcodes: &[Opcode], earlier: &FinishedRule, later: &FinishedRule) -> bool {
+fn subsumes_rule(opcodes: &[Opcode], earlier: &FinishedRule, later: &FinishedRule) -> bool {
     // Rules of other classes do not apply to exact code, or where the sign of zero matters, and leave it to later
     // rules.
     if !matches!(earlier.class, EXACT | LOWERING) && earlier.class != later.class {
         return false;
     }
     let mut fit = Fit { opcodes, earlier_sizes: earlier.sizes, later_sizes: later.sizes, bound: Vec::new() };
-    fit.covers(vec![(&earlier.search, &later.search)])
+    fit.subsumes(vec![(&earlier.search, &later.search)])
 }
 
 struct Fit<'a> {
@@ -81,9 +84,9 @@ struct Fit<'a> {
 impl<'a> Fit<'a> {
     /// Whether each earlier node matches everything that the later node of its pair matches, starting with the last
     /// pair. Bindings are undone on failure.
-    fn covers(&mut self, mut pairs: Vec<(&'a Node, &'a Node)>) -> bool {
+    fn subsumes(&mut self, mut pairs: Vec<(&'a Node, &'a Node)>) -> bool {
         let Some((earlier, later)) = pairs.pop() else { return true };
-        if !self.size_covers(node_size(earlier), node_size(later)) {
+        if !self.size_subsumes(node_size(earlier), node_size(later)) {
             return false;
         }
         let before = self.bound.len();
@@ -98,9 +101,9 @@ impl<'a> Fit<'a> {
                         true
                     }
                 };
-                (constant || *kind != VariableKind::Constant) && fits && self.covers(pairs)
+                (constant || *kind != VariableKind::Constant) && fits && self.subsumes(pairs)
             }
-            (Node::Literal { literal: a, .. }, Node::Literal { literal: b, .. }) => a == b && self.covers(pairs),
+            (Node::Literal { literal: a, .. }, Node::Literal { literal: b, .. }) => a == b && self.subsumes(pairs),
             (Node::Op { op, operands, .. }, Node::Op { op: other, operands: others, .. }) if op == other => {
                 // One order of operands may match here but prevent the rest from matching, so try both.
                 let swapped = self.opcodes[*op].commutative && operands.len() >= 2;
@@ -111,7 +114,7 @@ impl<'a> Fit<'a> {
                     }
                     let mut all = pairs.clone();
                     all.extend(operands.iter().zip(order).rev());
-                    self.covers(all)
+                    self.subsumes(all)
                 })
             }
             _ => false,
@@ -122,7 +125,7 @@ impl<'a> Fit<'a> {
         covered
     }
 
-    fn size_covers(&self, earlier: Size, later: Size) -> bool {
+    fn size_subsumes(&self, earlier: Size, later: Size) -> bool {
         match (earlier, later) {
             (Size::Fixed(a), Size::Fixed(b)) => a == b,
             (Size::Unknown(0), Size::Fixed(bits)) => self.earlier_sizes & size_bit(bits) != 0,

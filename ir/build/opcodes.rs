@@ -51,21 +51,21 @@ macro_rules! components {
 }
 
 macro_rules! rows {
-    ($(
-        $variant:ident $name:literal $group:literal: $output:ident $([$output_size:literal])? =
-            [$($input:ident $([$input_size:literal])?),*], $bit_sizes:ident, [$($property:ident)*], $formula:literal
+    ($($group:literal { $(
+        $variant:ident $name:literal: $output:ident $([$output_size:literal])? =
+            [$($input:ident $([$input_size:literal])?),*], $bit_sizes:ident, [$($property:ident)*], $formula:expr
             => $kind:ident $(|$($argument:ident),* $(; $context:ident)?| $value:expr)?;
-    )*) => {
+    )* })*) => {
         /// All opcodes.
         pub fn opcodes() -> Vec<Opcode> {
-            vec![$(Opcode {
+            vec![$($(Opcode {
                 variant: stringify!($variant),
                 name: $name,
                 output: operand(stringify!($output), components!($($output_size)?)),
                 inputs: vec![$(operand(stringify!($input), components!($($input_size)?))),*],
                 sizes: size_mask(stringify!($bit_sizes)),
                 commutative: [$(stringify!($property)),*].contains(&"COMMUTATIVE01"),
-            }),*]
+            },)*)*]
         }
     };
 }

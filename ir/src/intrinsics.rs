@@ -335,6 +335,55 @@ impl IntrinsicOp {
         )
     }
 
+    /// Whether it reads or modifies an atomic counter in a buffer.
+    pub fn is_atomic_counter(self) -> bool {
+        use IntrinsicOp::*;
+        matches!(
+            self,
+            AtomicCounterRead
+                | AtomicCounterInc
+                | AtomicCounterPreDec
+                | AtomicCounterPostDec
+                | AtomicCounterAdd
+                | AtomicCounterMin
+                | AtomicCounterMax
+                | AtomicCounterAnd
+                | AtomicCounterOr
+                | AtomicCounterXor
+                | AtomicCounterExchange
+                | AtomicCounterCompSwap
+        )
+    }
+
+    /// Whether its first source is an image, as a deref or as a bindless handle, which it loads from, stores to,
+    /// modifies or queries for its size or samples.
+    pub fn is_image_access(self) -> bool {
+        use IntrinsicOp::*;
+        self.is_bindless_image_access()
+            || self.is_image_atomic()
+            || matches!(self, ImageDerefLoad | ImageDerefStore | ImageDerefSize | ImageDerefSamples)
+    }
+
+    /// Whether it is an [image access](Self::is_image_access) through a bindless handle.
+    pub fn is_bindless_image_access(self) -> bool {
+        use IntrinsicOp::*;
+        matches!(
+            self,
+            BindlessImageLoad
+                | BindlessImageStore
+                | BindlessImageAtomic
+                | BindlessImageAtomicSwap
+                | BindlessImageSize
+                | BindlessImageSamples
+        )
+    }
+
+    /// Whether it is an [image access](Self::is_image_access) that modifies a texel atomically.
+    pub fn is_image_atomic(self) -> bool {
+        use IntrinsicOp::*;
+        matches!(self, ImageDerefAtomic | ImageDerefAtomicSwap | BindlessImageAtomic | BindlessImageAtomicSwap)
+    }
+
     /// The row of the table.
     #[inline]
     pub fn info(self) -> &'static IntrinsicInfo {

@@ -68,4 +68,4 @@ pub use body::{AluFlags, Body, InstData, Shape, SourceSpec, Swizzle};
 pub use builder::Builder;
 pub use cursor::Cursor;
 pub use entities::{Block, Def, Function, If, Inst, Loop, Type, Use, User, Variable};
-pub use shader::{Shader, Stage};
+pub use shader::{Shader, ShaderStage};

@@ -61,7 +61,7 @@ macro_rules! declare_options {
             pub const SWITCHES: &'static [&'static str] = &[$(stringify!($name)),*];
 
             /// Whether floats in this stage keep the rounding of the source.
-            pub fn keeps_rounding(&self, stage: crate::shader::Stage) -> bool {
+            pub fn keeps_rounding(&self, stage: crate::shader::ShaderStage) -> bool {
                 self.keep_rounding || stage.may_reach_position() && !(self.free_rounding || self.fast_math)
             }
 

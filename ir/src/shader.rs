@@ -11,7 +11,7 @@ use tgsi_environment::named_enum;
 
 named_enum! {
     /// Shader stages. Their names in the text form have the prefix `MESA_SHADER_`.
-    Stage {
+    ShaderStage {
         Vertex = 0 "VERTEX" "Vertex.",
         TessCtrl = 1 "TESS_CTRL" "Tessellation control.",
         TessEval = 2 "TESS_EVAL" "Tessellation evaluation.",
@@ -24,15 +24,15 @@ named_enum! {
     }
 }
 
-impl Stage {
+impl ShaderStage {
     /// Whether results of the stage may become a position, which other programs may need to compute identically.
     pub const fn may_reach_position(self) -> bool {
-        !matches!(self, Stage::Fragment | Stage::Compute | Stage::Kernel)
+        !matches!(self, ShaderStage::Fragment | ShaderStage::Compute | ShaderStage::Kernel)
     }
 
     /// Whether the stage runs as workgroups.
     pub const fn has_workgroups(self) -> bool {
-        matches!(self, Stage::Compute | Stage::Task | Stage::Mesh | Stage::Kernel)
+        matches!(self, ShaderStage::Compute | ShaderStage::Task | ShaderStage::Mesh | ShaderStage::Kernel)
     }
 }
 
@@ -40,7 +40,7 @@ impl Stage {
 #[derive(Clone, Debug)]
 pub struct Shader {
     /// Stage.
-    pub stage: Stage,
+    pub stage: ShaderStage,
     /// Types of variables and derefs.
     pub types: TypeTable,
     /// All variables, including those of functions.
@@ -91,7 +91,7 @@ pub struct FunctionData {
     /// Visible to other shaders.
     pub is_exported: bool,
     /// Other attributes of the declaration (`inline`, `noinline`).
-    pub remarks: Vec<String>,
+    pub attributes: Vec<String>,
     /// The code; `None` for a declaration.
     pub body: Option<Body>,
 }
@@ -99,27 +99,27 @@ pub struct FunctionData {
 impl FunctionData {
     /// Whether calls of the function must not be inlined.
     pub fn stays(&self) -> bool {
-        self.remarks.iter().any(|remark| remark == NO_INLINE)
+        self.attributes.iter().any(|attribute| attribute == NO_INLINE)
     }
 }
 
 impl Shader {
     /// A shader with an empty entry point `main`.
-    pub fn new(stage: Stage) -> Shader {
+    pub fn new(stage: ShaderStage) -> Shader {
         let mut shader = Shader::without_functions(stage);
         shader.functions.push(FunctionData {
             name: "main".to_string(),
             parameters: Vec::new(),
             is_entry_point: true,
             is_exported: false,
-            remarks: Vec::new(),
+            attributes: Vec::new(),
             body: Some(Body::new()),
         });
         shader
     }
 
     /// A shader without functions.
-    pub fn without_functions(stage: Stage) -> Shader {
+    pub fn without_functions(stage: ShaderStage) -> Shader {
         Shader {
             stage,
             types: TypeTable::default(),
@@ -206,7 +206,7 @@ pub struct ShaderInfo {
     pub internal: bool,
     pub workgroup_size: [u32; 3],
     pub workgroup_size_variable: bool,
-    pub next_stage: Option<Stage>,
+    pub next_stage: Option<ShaderStage>,
     pub num_textures: u32,
     pub num_ubos: u32,
     pub num_abos: u32,

@@ -10,7 +10,7 @@ thread_local! {
 }
 
 /// Maximum visits per entity: quadratic work over tens of thousands of entities exceeds this by far.
-const MOST: u64 = 500;
+const MAX_STEPS_PER_ENTITY: u64 = 500;
 
 /// Counts one visit of an entity.
 #[inline]
@@ -27,15 +27,15 @@ pub(crate) fn steps<R>(work: impl FnOnce() -> R) -> (R, u64) {
 
 /// Runs a pass and checks that its steps are linear in the number of entities in the shader before or after it.
 pub(crate) fn check_linear(name: &str, shader: &mut Shader, pass: impl FnOnce(&mut Shader) -> bool) -> bool {
-    let before = things(shader);
+    let before = entities(shader);
     let (progress, steps) = steps(|| pass(shader));
-    let things = before.max(things(shader));
-    assert!(steps <= MOST * things, "{name} takes {steps} steps for {things} things");
+    let entities = before.max(entities(shader));
+    assert!(steps <= MAX_STEPS_PER_ENTITY * entities, "{name} takes {steps} steps for {entities} entities");
     progress
 }
 
 /// Counts the instructions, uses and blocks ever created.
-fn things(shader: &Shader) -> u64 {
+fn entities(shader: &Shader) -> u64 {
     let of = |body: &crate::Body| body.num_insts() + body.num_uses() + body.num_blocks();
     shader.functions.values().filter_map(|function| function.body.as_ref()).map(of).sum::<usize>() as u64 + 1
 }

@@ -13,7 +13,7 @@ use tgsi_ir::body::{Body, InstData};
 use tgsi_ir::builder::{AluSrc, Builder};
 use tgsi_ir::entities::Def;
 use tgsi_ir::options::CompilerOptions;
-use tgsi_ir::shader::{Shader, Stage};
+use tgsi_ir::shader::{Shader, ShaderStage};
 
 /// Number of shaders for each rule.
 const SHADERS: usize = 60;
@@ -166,7 +166,7 @@ fn replacements_have_the_value_of_what_they_replace() {
             let Some(sizes) = sizes else { continue };
             let constants = shader % 3 != 0;
             let mut generator = Generator { set, random: &mut random, sizes, variables: [None; 8], constants };
-            let mut shader = Shader::new(Stage::Fragment);
+            let mut shader = Shader::new(ShaderStage::Fragment);
             let mut b = Builder::at_end(shader.main_mut());
             let count = wanted_count(set, rule.search).unwrap_or(1);
             let root = generator.expression(&mut b, rule.search, count, BaseType::Float);

@@ -28,7 +28,7 @@ use tgsi_ir::alu::{AluOp, BaseType, ExecutionMode, evaluate};
 use tgsi_ir::options::CompilerOptions;
 
 use crate::rule_shapes::{Random, SIZES, node_size, own_size, size_of, sizes_fit, wanted_count, width};
-use rule_values::{careless_float, everyday_float, mask, signed, special_float, special_integer, to_f64};
+use rule_values::{everyday_float, mask, signed, special_float, special_integer, to_f64, typical_float};
 
 /// Maximum number of components of a value.
 const WIDTH: usize = 16;
@@ -651,7 +651,7 @@ fn about_the_same(left: f64, right: f64) -> bool {
     left == right || left.is_nan() && right.is_nan() || usual(left) && usual(right) && near || rounded
 }
 
-/// Inexact rules that do not require `fast_math` are also harmless for careless numbers: they preserve NaN, infinities
+/// Inexact rules that do not require `fast_math` are also harmless for typical numbers: they preserve NaN, infinities
 /// and the sign of zero.
 #[test]
 fn inexact_rules_keep_special_values() {
@@ -677,7 +677,7 @@ fn inexact_rules_keep_special_values() {
             for (value, variable) in variables.iter_mut().zip(&instance.variables) {
                 // Some keep their values, which may equal another one or a literal.
                 if variable.float && variable.size == 32 && random.below(8) > 0 {
-                    value[..instance.width].iter_mut().for_each(|v| *v = careless_float(&mut random));
+                    value[..instance.width].iter_mut().for_each(|v| *v = typical_float(&mut random));
                 }
             }
             if !instance.holds(&mut variables, &mut slots, true) || !run(&instance.search, &variables, &mut slots, true)

@@ -14,7 +14,7 @@ use tgsi_ir::entities::Def;
 use tgsi_ir::intrinsics::IntrinsicOp;
 use tgsi_ir::options::CompilerOptions;
 use tgsi_ir::passes::{opt_algebraic, opt_algebraic_distribute_src_mods, opt_algebraic_late, opt_copy_prop, opt_cse};
-use tgsi_ir::shader::{Shader, Stage};
+use tgsi_ir::shader::{Shader, ShaderStage};
 use tgsi_ir::text::print;
 
 /// Number of shaders for each rule set.
@@ -183,7 +183,7 @@ fn comes_to_an_end(set: &'static RuleSet, pass: fn(&mut Shader, &CompilerOptions
     let mut endless = Vec::new();
     for number in 0..SHADERS {
         let options = target(&mut random, number);
-        let mut shader = Shader::new(Stage::Fragment);
+        let mut shader = Shader::new(ShaderStage::Fragment);
         let mut b = Builder::at_end(shader.main_mut());
         let leaves = Leaves(SIZES.iter().map(|&bits| (bits, [b.undef(1, bits), b.undef(1, bits)])).collect());
         let mut generator = Generator { random: &mut random, leaves };

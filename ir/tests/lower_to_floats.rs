@@ -7,7 +7,7 @@ use tgsi_ir::alu::{AluOp, BaseType};
 use tgsi_ir::builder::Builder;
 use tgsi_ir::options::CompilerOptions;
 use tgsi_ir::passes::{lower_bool_to_float, lower_int_to_float, opt_dce};
-use tgsi_ir::shader::{Shader, Stage};
+use tgsi_ir::shader::{Shader, ShaderStage};
 use tgsi_ir::types::ScalarType;
 use tgsi_ir::validate::validate;
 use tgsi_ir::variable::{VariableData, VariableModes};
@@ -34,7 +34,7 @@ const LACKING: [AluOp; 4] = [AluOp::Fdiv, AluOp::Ftrunc, AluOp::Ffloor, AluOp::F
 
 /// A shader that computes a float from two integers, the components of its input.
 fn shader(compute: impl FnOnce(&mut Builder<'_>, Def, Def) -> Def) -> Shader {
-    let mut shader = Shader::new(Stage::Vertex);
+    let mut shader = Shader::new(ShaderStage::Vertex);
     let vec4 = shader.types.vector(ScalarType::Float, 4);
     let float = shader.types.vector(ScalarType::Float, 1);
     let input = shader.add_variable(VariableData::new("in_0", vec4, VariableModes::SHADER_IN));

@@ -7,7 +7,7 @@ mod support;
 use support::{check_pages, code, page, pages, table};
 use tgsi_environment::SamplerDim;
 use tgsi_environment::SystemValue;
-use tgsi_ir::Stage;
+use tgsi_ir::ShaderStage;
 use tgsi_ir::alu::{AluInfo, AluOp, AluType};
 use tgsi_ir::body::{DEFAULT_TG4_OFFSETS, TexOp, TexSrcKind};
 use tgsi_ir::intrinsics::indices::{
@@ -212,7 +212,7 @@ fn modes_and_stages() {
         vec![mode.0.trailing_zeros().to_string(), code(name), declaration]
     });
     compare(name, "modes", 1, modes);
-    compare(name, "stages", 1, Stage::ALL.iter().map(|s| numbered(*s as u8, s.name())));
+    compare(name, "stages", 1, ShaderStage::ALL.iter().map(|s| numbered(*s as u8, s.name())));
     let values = SystemValue::ALL.iter().map(|value| {
         let shape = format!("{} x {}", value.num_components(), value.bit_size());
         let intrinsic = IntrinsicOp::load_of(*value).map_or("-".to_owned(), |op| code(op.name()));
@@ -286,7 +286,7 @@ fn header_lines() {
             "compute" => "COMPUTE, KERNEL",
             "mesh" => "MESH",
             "task_or_mesh" => "TASK, MESH",
-            "Stage::has_workgroups" => "COMPUTE, TASK, MESH, KERNEL",
+            "ShaderStage::has_workgroups" => "COMPUTE, TASK, MESH, KERNEL",
             other => panic!("stages {other} have no name in the manual"),
         };
         let second = fields.next()?;
@@ -327,15 +327,15 @@ fn source_rows(source: &str) -> impl Iterator<Item = (&str, &str, &str)> {
 fn passes() {
     let in_pipelines = pipeline::passes();
     let page = page(FOLDER, "passes.md");
-    let mut rooms: Vec<&str> = PASSES.iter().map(|pass| pass.room).collect();
-    rooms.dedup();
-    for room in rooms {
-        let passes = PassId::ALL.iter().filter(|pass| pass.info().room == room);
+    let mut groups: Vec<&str> = PASSES.iter().map(|pass| pass.group).collect();
+    groups.dedup();
+    for group in groups {
+        let passes = PassId::ALL.iter().filter(|pass| pass.info().group == group);
         let rows = passes.map(|pass| {
             let star = if in_pipelines.contains(pass) { "yes" } else { "-" };
             vec![code(pass.info().name), star.to_owned(), pass.info().about.to_owned()]
         });
-        page.check_generated(room, &table(&["Pass", "In pipelines", "Does"], rows));
+        page.check_generated(group, &table(&["Pass", "In pipelines", "Does"], rows));
     }
 }
 

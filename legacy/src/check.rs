@@ -337,7 +337,7 @@ mod tests {
     use tgsi_ir::alu::AluOp;
     use tgsi_ir::body::JumpKind;
     use tgsi_ir::intrinsics::IntrinsicOp;
-    use tgsi_ir::{Builder, Cursor, Shape, Stage};
+    use tgsi_ir::{Builder, Cursor, ShaderStage, Shape};
 
     fn scalar() -> Shape {
         Shape::new(1, 32)
@@ -352,7 +352,7 @@ mod tests {
     #[test]
     fn the_reference_s_defect_is_found_and_not_ours() {
         // PA; load r; PB; store A (x); store B (y): folding A would move its write above the load.
-        let mut shader = Shader::new(Stage::Vertex);
+        let mut shader = Shader::new(ShaderStage::Vertex);
         let body = shader.main_mut();
         let mut b = Builder::at_end(body);
         let r = b.decl_reg(Shape::new(2, 32), 0);
@@ -373,7 +373,7 @@ mod tests {
 
     #[test]
     fn swapping_phis_need_one_register_more() {
-        let mut shader = Shader::new(Stage::Vertex);
+        let mut shader = Shader::new(ShaderStage::Vertex);
         let body = shader.main_mut();
         let mut b = Builder::at_end(body);
         let out = b.decl_reg(scalar(), 0);
@@ -405,7 +405,7 @@ mod tests {
 
     #[test]
     fn vectors_are_written_by_their_producers() {
-        let mut shader = Shader::new(Stage::Vertex);
+        let mut shader = Shader::new(ShaderStage::Vertex);
         let body = shader.main_mut();
         let mut b = Builder::at_end(body);
         let x = value(&mut b);
@@ -424,7 +424,7 @@ mod tests {
 
     #[test]
     fn modifiers_go_into_loads_and_stores() {
-        let mut shader = Shader::new(Stage::Vertex);
+        let mut shader = Shader::new(ShaderStage::Vertex);
         let body = shader.main_mut();
         let mut b = Builder::at_end(body);
         let r = b.decl_reg(scalar(), 0);
@@ -456,7 +456,7 @@ mod tests {
     #[test]
     fn stores_of_operands_that_are_read_in_place_are_isolated() {
         // The last instruction of a loop: `MOV TEMP, CONST`.
-        let mut shader = Shader::new(Stage::Vertex);
+        let mut shader = Shader::new(ShaderStage::Vertex);
         let mut b = Builder::at_end(shader.main_mut());
         let r = b.decl_reg(scalar(), 0);
         let index = b.u32_const(0);
@@ -480,7 +480,7 @@ mod tests {
     #[test]
     fn every_kind_of_violation_is_found() {
         let found = |make: &dyn Fn(&mut Builder)| {
-            let mut shader = Shader::new(Stage::Vertex);
+            let mut shader = Shader::new(ShaderStage::Vertex);
             make(&mut Builder::at_end(shader.main_mut()));
             let all = check(&shader, ModifierPolicy::ALL, NO_OPERANDS).err().unwrap_or_default();
             legacy_trivialize(&mut shader, ModifierPolicy::ALL, NO_OPERANDS);

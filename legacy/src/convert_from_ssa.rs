@@ -395,7 +395,7 @@ mod tests {
     use tgsi_ir::body::JumpKind;
     use tgsi_ir::intrinsics::IntrinsicOp;
     use tgsi_ir::passes::lower_reg_intrinsics_to_ssa;
-    use tgsi_ir::shader::Stage;
+    use tgsi_ir::shader::ShaderStage;
     use tgsi_ir::{Shape, validate::validate};
 
     const WORD: Shape = Shape::new(1, 32);
@@ -403,7 +403,7 @@ mod tests {
     /// A loop with `count` exits; each leaves with its own value, with one common to all exits, and with one that
     /// changes in every iteration.
     fn many_exits(count: u32) -> Shader {
-        let mut shader = Shader::new(Stage::Compute);
+        let mut shader = Shader::new(ShaderStage::Compute);
         let mut b = Builder::at_end(shader.main_mut());
         let registers = [(); 4].map(|()| b.decl_reg(WORD, 0));
         let [changing, own, common, swapped] = registers;

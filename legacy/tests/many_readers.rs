@@ -3,7 +3,7 @@
 use std::cell::Cell;
 
 use tgsi_ir::alu::AluOp;
-use tgsi_ir::{Builder, Def, Shader, Shape, Stage};
+use tgsi_ir::{Builder, Def, Shader, ShaderStage, Shape};
 use tgsi_registers::chase;
 use tgsi_registers::chase::Operand;
 use tgsi_registers::check::check;
@@ -28,7 +28,7 @@ const POLICY: ModifierPolicy = ModifierPolicy {
 /// Trivialises a chain of sums, each of which reads one of the given values, and chases every operand. Returns how many
 /// operands are read through modifiers.
 fn chased(operands: impl Fn(&mut Builder, Def) -> Vec<Def>) -> usize {
-    let mut shader = Shader::new(Stage::Vertex);
+    let mut shader = Shader::new(ShaderStage::Vertex);
     let mut b = Builder::at_end(shader.main_mut());
     let scalar = Shape::new(1, 32);
     let registers = [b.decl_reg(scalar, 0), b.decl_reg(scalar, 0)];

@@ -9,7 +9,7 @@ use tgsi::limits::Limits;
 use tgsi::text::Gaps;
 use tgsi_diagnostics::sort_by_start;
 use tgsi_ir::passes::pass_manager::{PassObserver, Passes, count_instructions};
-use tgsi_ir::passes::pipeline::{self, Level};
+use tgsi_ir::passes::pipeline::{self, OptLevel};
 use tgsi_ir::passes::table::PassSet;
 use tgsi_to_ir::{ToIrOptions, to_ir};
 
@@ -96,7 +96,7 @@ impl From<tgsi_ir::Shader> for Source<'_> {
     }
 }
 
-/// Bounds the effort spent on one shader. Once a bound is exceeded, the rest is compiled at [`Level::Finish`]: the code
+/// Bounds the effort spent on one shader. Once a bound is exceeded, the rest is compiled at [`OptLevel::LowerOnly`]: the code
 /// is correct but less optimised. The default is unbounded.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Budget {
@@ -110,7 +110,7 @@ pub struct Budget {
 #[derive(Clone, Debug)]
 pub struct Compiler {
     pub(crate) target: Arc<dyn Target>,
-    level: Level,
+    level: OptLevel,
     limits: Limits,
     skipped: PassSet,
     budget: Budget,
@@ -126,7 +126,7 @@ impl Compiler {
     pub fn for_target(target: Arc<dyn Target>) -> Compiler {
         Compiler {
             target,
-            level: Level::All,
+            level: OptLevel::Full,
             limits: Limits::default(),
             skipped: PassSet::default(),
             budget: Budget::default(),
@@ -134,7 +134,7 @@ impl Compiler {
     }
 
     /// Sets the optimisation level.
-    pub fn with_level(self, level: Level) -> Compiler {
+    pub fn with_level(self, level: OptLevel) -> Compiler {
         Compiler { level, ..self }
     }
 
@@ -164,7 +164,7 @@ impl Compiler {
     }
 
     /// Returns the optimisation level.
-    pub fn level(&self) -> Level {
+    pub fn level(&self) -> OptLevel {
         self.level
     }
 
@@ -179,7 +179,7 @@ impl Compiler {
     }
 
     /// Returns whether shaders of this stage keep the rounding of floats that the source specifies.
-    pub fn keeps_rounding(&self, stage: tgsi_ir::Stage) -> bool {
+    pub fn keeps_rounding(&self, stage: tgsi_ir::ShaderStage) -> bool {
         self.target.compiler_options(stage).keeps_rounding(stage)
     }
 
@@ -261,7 +261,7 @@ pub struct Compilation<'c> {
     pub(crate) interface: Option<tgsi::Shader>,
     pub(crate) places: SourceMap,
     pub(crate) passes: Passes<'c>,
-    pub(crate) level: Level,
+    pub(crate) level: OptLevel,
 }
 
 impl<'c> Compilation<'c> {
@@ -276,7 +276,7 @@ impl<'c> Compilation<'c> {
     }
 
     /// Returns the level at which the shader is optimised: lower than the compiler's once the budget is spent.
-    pub fn level(&self) -> Level {
+    pub fn level(&self) -> OptLevel {
         self.level
     }
 
@@ -300,12 +300,12 @@ impl<'c> Compilation<'c> {
                 Stage::Ssa => {
                     let too_large = |most: u64| count_instructions(ir) as u64 > most;
                     if compiler.budget.instructions.is_some_and(too_large) {
-                        *level = Level::Finish;
+                        *level = OptLevel::LowerOnly;
                     }
                     let options = compiler.target.compiler_options(ir.stage);
                     pipeline::optimize_with(ir, &options, *level, passes);
                     if passes.is_late() {
-                        *level = Level::Finish;
+                        *level = OptLevel::LowerOnly;
                     }
                     Stage::Opt
                 }

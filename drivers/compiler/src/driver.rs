@@ -15,8 +15,8 @@ use tgsi_environment::{Inputs, Outputs, Resources, RunLimits};
 use tgsi_ir::intrinsics::indices::InterpMode;
 use tgsi_ir::options::CompilerOptions;
 use tgsi_ir::passes::pass_manager::Passes;
-use tgsi_ir::passes::pipeline::Level;
-use tgsi_ir::shader::Stage;
+use tgsi_ir::passes::pipeline::OptLevel;
+use tgsi_ir::shader::ShaderStage;
 use thiserror::Error;
 
 use crate::error::TargetError;
@@ -186,7 +186,7 @@ pub trait Target: Any + Debug + Send + Sync {
     }
 
     /// The options of the conversion from TGSI.
-    fn to_ir_options(&self, level: Level) -> ToIrOptions {
+    fn to_ir_options(&self, level: OptLevel) -> ToIrOptions {
         let _ = level;
         ToIrOptions::default()
     }
@@ -215,10 +215,10 @@ pub trait Target: Any + Debug + Send + Sync {
     }
 
     /// Returns the properties of the target that the optimiser needs, for shaders of a stage.
-    fn compiler_options(&self, stage: Stage) -> CompilerOptions;
+    fn compiler_options(&self, stage: ShaderStage) -> CompilerOptions;
 
     /// Whether shaders of a stage may use integers. If not, integers of a source may become floats.
-    fn has_integers(&self, _stage: Stage) -> bool {
+    fn has_integers(&self, _stage: ShaderStage) -> bool {
         true
     }
 
@@ -237,18 +237,18 @@ pub trait Target: Any + Debug + Send + Sync {
 
     /// Whether shaders of a stage have a select instruction. If not, values are multiplied by 0 or 1, and the value
     /// that is not selected must be finite.
-    fn has_selections(&self, _stage: Stage) -> bool {
+    fn has_selections(&self, _stage: ShaderStage) -> bool {
         true
     }
 
     /// Operations in shaders of a stage that lowering replaces by others with approximately equal results.
-    fn approximations(&self, stage: Stage) -> &'static [AluOp] {
+    fn approximations(&self, stage: ShaderStage) -> &'static [AluOp] {
         let _ = stage;
         &[]
     }
 
     /// Whether shaders of a stage can compare floats. If not, floats are subtracted, and must be finite.
-    fn has_comparisons(&self, _stage: Stage) -> bool {
+    fn has_comparisons(&self, _stage: ShaderStage) -> bool {
         true
     }
 

@@ -8,7 +8,7 @@ use tgsi::Shader;
 use tgsi::tables::File;
 use tgsi::text::{PrintOptions, print};
 use tgsi_diagnostics::Diagnostic;
-use tgsi_ir::passes::pipeline::Level;
+use tgsi_ir::passes::pipeline::OptLevel;
 
 use crate::front_end::{Reading, TGSI_TEXT};
 use crate::{CompileError, Compiler, Source};
@@ -71,8 +71,8 @@ impl From<CompileError> for HostError {
 impl HostCompiler {
     /// Returns a host compiler that translates as `compiler` does, for the dialect of its target.
     pub fn new(compiler: Compiler) -> HostCompiler {
-        let may_grow = compiler.level() == Level::All;
-        HostCompiler { without_growth: may_grow.then(|| compiler.clone().with_level(Level::NoGrowth)), compiler }
+        let may_grow = compiler.level() == OptLevel::Full;
+        HostCompiler { without_growth: may_grow.then(|| compiler.clone().with_level(OptLevel::NoSizeGrowth)), compiler }
     }
 
     /// Returns the compiler.

@@ -16,8 +16,8 @@ use std::sync::Arc;
 use tgsi_ir::intrinsics::indices::InterpMode;
 use tgsi_ir::passes::linking::{LinkOptions, LinkReport, front_color, link_varyings, linked_slots, pack_varyings};
 use tgsi_ir::passes::pass_manager::count_instructions;
-use tgsi_ir::passes::pipeline::{self, Level};
-use tgsi_ir::shader::Stage as ShaderStage;
+use tgsi_ir::passes::pipeline::{self, OptLevel};
+use tgsi_ir::shader::ShaderStage;
 use thiserror::Error;
 
 use crate::compiler::{Compilation, Compiler, Source, Stage};
@@ -85,7 +85,7 @@ pub struct Linked {
     /// The code.
     pub code: Code,
     /// The level at which it was optimised: lower than the compiler's once the budget is spent.
-    pub level: Level,
+    pub level: OptLevel,
     /// The target, with the locations assigned by linking.
     pub target: Arc<dyn Target>,
     /// Instructions of the optimised IR, before and after linking.
@@ -251,7 +251,7 @@ impl<'c> Compilation<'c> {
     }
 
     /// Compiles to code with another target of the same driver; also returns the lowered IR.
-    fn finish_for(self, compiler: &Compiler) -> Result<(tgsi_ir::Shader, Level, Code), CompileError> {
+    fn finish_for(self, compiler: &Compiler) -> Result<(tgsi_ir::Shader, OptLevel, Code), CompileError> {
         let Compilation { ir, stage, interface, places, level, .. } = self;
         let mut own = Compilation { compiler, ir, stage, interface, places, passes: compiler.passes(), level };
         own.advance(Stage::Registers)?;

@@ -6,7 +6,7 @@ use std::ops::Range;
 use rayon::prelude::*;
 use tgsi_environment::SystemValue;
 use tgsi_environment::{Inputs, LaneRegisters, MAX_LANES, Outputs, RunLimits};
-use tgsi_ir::Stage;
+use tgsi_ir::ShaderStage;
 use tgsi_ir::run::RunError;
 
 use crate::program::Program;
@@ -212,7 +212,7 @@ impl Program {
         limits: Limits,
     ) -> Result<(), RunError> {
         use SystemValue as S;
-        debug_assert_eq!(self.stage(), Stage::Compute, "only compute shaders have workgroups");
+        debug_assert_eq!(self.stage(), ShaderStage::Compute, "only compute shaders have workgroups");
         let lanes = size.iter().fold(1usize, |product, &size| product.saturating_mul(size as usize));
         if lanes > tgsi_environment::MAX_LANES {
             return Err(RunError::TooManyLanes { lanes });

@@ -10,7 +10,7 @@ use tgsi_diagnostics::ErrorCode;
 use tgsi_environment::{Inputs, Outputs, Resources, RunLimits};
 use tgsi_ir::options::CompilerOptions;
 use tgsi_ir::passes::pass_manager::Passes;
-use tgsi_ir::shader::Stage;
+use tgsi_ir::shader::ShaderStage;
 
 use crate::error::CpuError;
 use crate::lower::{compiler_options, lower};
@@ -175,7 +175,7 @@ pub struct CpuTarget {
 }
 
 impl Target for CpuTarget {
-    fn compiler_options(&self, _: Stage) -> CompilerOptions {
+    fn compiler_options(&self, _: ShaderStage) -> CompilerOptions {
         compiler_options()
     }
 

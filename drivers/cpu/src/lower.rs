@@ -33,7 +33,7 @@ pub fn lower(shader: &mut Shader, passes: &mut Passes<'_>) {
     let options = compiler_options();
     // Calls are not supported here, so functions kept out of line for another target must be inlined.
     for function in shader.functions.values_mut() {
-        function.remarks.retain(|remark| remark != NO_INLINE);
+        function.attributes.retain(|attribute| attribute != NO_INLINE);
     }
     for &pass in PASSES {
         passes.run(shader, pass, &options);

@@ -14,7 +14,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 #[cfg(feature = "machine-code")]
-use tgsi_ir::Stage;
+use tgsi_ir::ShaderStage;
 
 use crate::error::CpuError;
 use crate::native::{self, Code, Function};
@@ -250,14 +250,14 @@ unsafe fn elements<'a, T>(first: *const T, count: u64) -> Option<&'a [T]> {
 
 #[cfg(feature = "machine-code")]
 /// Returns the C header of an object file: the symbol, and how to run the shader.
-pub(crate) fn header(symbol: &str, stage: Stage, triple: &str) -> String {
+pub(crate) fn header(symbol: &str, stage: ShaderStage, triple: &str) -> String {
     let kind = stage.name().to_lowercase().replace('_', " ");
     let version = env!("CARGO_PKG_VERSION");
     let call = match stage {
-        Stage::Vertex | Stage::TessEval => Some("tgsic_run_vertices(program, &run, threads)"),
-        Stage::Fragment => Some("tgsic_run_quads(program, &run, threads)"),
-        Stage::Compute | Stage::Kernel => Some("tgsic_dispatch(program, &run, groups, NULL, threads)"),
-        Stage::TessCtrl | Stage::Geometry | Stage::Task | Stage::Mesh => None,
+        ShaderStage::Vertex | ShaderStage::TessEval => Some("tgsic_run_vertices(program, &run, threads)"),
+        ShaderStage::Fragment => Some("tgsic_run_quads(program, &run, threads)"),
+        ShaderStage::Compute | ShaderStage::Kernel => Some("tgsic_dispatch(program, &run, groups, NULL, threads)"),
+        ShaderStage::TessCtrl | ShaderStage::Geometry | ShaderStage::Task | ShaderStage::Mesh => None,
     };
     let usage = call.map_or_else(
         || "// libtgsic does not run shaders of this stage; the crate tgsi-driver-cpu does (`load`).\n".to_owned(),

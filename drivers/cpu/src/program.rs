@@ -3,7 +3,7 @@
 use tgsi_environment::{Inputs, LaneRegisters, Outputs, Resources, RunLimits};
 use tgsi_ir::run::RunError;
 use tgsi_ir::run::program::Op;
-use tgsi_ir::{Shader, Stage};
+use tgsi_ir::{Shader, ShaderStage};
 
 use crate::error::CpuError;
 use crate::sampler::{Known, Sampled};
@@ -71,7 +71,7 @@ pub fn compile_with(shader: &Shader, options: Options, known: &[Known]) -> Resul
     let report = add_machine_code(&mut program, options, known);
     let size = shader.info.workgroup_size;
     let is_fixed = !shader.info.workgroup_size_variable && size.iter().all(|&size| size > 0);
-    let is_compute = matches!(shader.stage, Stage::Compute | Stage::Kernel);
+    let is_compute = matches!(shader.stage, ShaderStage::Compute | ShaderStage::Kernel);
     Ok(Program { program, report, workgroup: if is_fixed && is_compute { size } else { [0; 3] } })
 }
 
@@ -108,13 +108,14 @@ impl Program {
         resources: &mut dyn Resources,
         limits: RunLimits,
     ) -> Result<Outputs, RunError> {
-        let alone = matches!(self.stage(), Stage::Vertex | Stage::TessEval | Stage::Fragment) && !self.writes_memory();
+        let alone = matches!(self.stage(), ShaderStage::Vertex | ShaderStage::TessEval | ShaderStage::Fragment)
+            && !self.writes_memory();
         let block = if alone { self.block_lanes() } else { inputs.lanes };
         self.program.run_blocks(inputs, 0..inputs.lanes, block, resources, limits, LaneRegisters::default())
     }
 
     /// Returns the stage of the shader.
-    pub fn stage(&self) -> Stage {
+    pub fn stage(&self) -> ShaderStage {
         self.program.stage()
     }
 

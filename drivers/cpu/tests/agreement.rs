@@ -140,7 +140,9 @@ fn compare(lowered: &tgsi_ir::Shader, program: &Program, inputs: &Inputs) -> Res
 
 /// Runs a shader with independent lanes as hosts do, with outputs in memory with arbitrary contents.
 fn in_used_memory(lowered: &tgsi_ir::Shader, program: &Program, inputs: &Inputs) -> Result<(), String> {
-    if !matches!(program.stage(), tgsi_ir::Stage::Vertex | tgsi_ir::Stage::Fragment) || program.writes_memory() {
+    if !matches!(program.stage(), tgsi_ir::ShaderStage::Vertex | tgsi_ir::ShaderStage::Fragment)
+        || program.writes_memory()
+    {
         return Ok(());
     }
     let limits = RunLimits::of_steps(400_000);

@@ -13,7 +13,7 @@ use tgsi_ir::body::{Shape, Swizzle};
 use tgsi_ir::builder::{AluSrc, Builder};
 use tgsi_ir::intrinsics::{IndexKind, IntrinsicOp};
 use tgsi_ir::passes::pass_manager::Passes;
-use tgsi_ir::{Shader, Stage};
+use tgsi_ir::{Shader, ShaderStage};
 
 const LANES: usize = 64;
 
@@ -45,7 +45,7 @@ fn inputs(registers: usize, seed: usize) -> Inputs {
 fn shader(op: AluOp, bit_size: u8, constant: Option<u64>) -> Shader {
     let info = op.info();
     let components = if info.output_size == 0 { 3 } else { info.output_size };
-    let mut shader = Shader::new(Stage::Vertex);
+    let mut shader = Shader::new(ShaderStage::Vertex);
     let mut b = Builder::at_end(shader.main_mut());
     let zero = b.u32_const(0);
     let mut sources = Vec::new();

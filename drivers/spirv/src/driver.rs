@@ -6,7 +6,7 @@ use tgsi_ir::alu::AluOp;
 
 use tgsi_ir::options::CompilerOptions;
 use tgsi_ir::passes::pass_manager::Passes;
-use tgsi_ir::shader::Stage;
+use tgsi_ir::shader::ShaderStage;
 
 use crate::emit::{Emitted, emit};
 use crate::error::SpirvError;
@@ -75,7 +75,7 @@ impl Driver for Spirv {
 }
 
 impl Target for SpirvOptions {
-    fn compiler_options(&self, stage: Stage) -> CompilerOptions {
+    fn compiler_options(&self, stage: ShaderStage) -> CompilerOptions {
         SpirvOptions::compiler_options(self, stage)
     }
 

@@ -6,7 +6,7 @@ use tgsi_diagnostics::ErrorCode;
 use tgsi_ir::alu::AluOp;
 
 use tgsi_ir::intrinsics::IntrinsicOp;
-use tgsi_ir::{Inst, Shader, Stage};
+use tgsi_ir::{Inst, Shader, ShaderStage};
 use thiserror::Error;
 
 use crate::harness::Unliftable;
@@ -19,7 +19,7 @@ pub enum SpirvError {
     NoEntryPoint,
     /// A stage that Vulkan or this driver does not support.
     #[error("there are no {0:?} shaders in SPIR-V for this target")]
-    Stage(Stage),
+    Stage(ShaderStage),
     /// An ALU operation without a SPIR-V form.
     #[error("{inst}: {op} of {bits} bits has no SPIR-V form")]
     UnsupportedAlu {

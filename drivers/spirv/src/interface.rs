@@ -2,7 +2,7 @@
 //! required features. The host reads it to set up the pipeline.
 
 use serde::Serialize;
-use tgsi_ir::Stage;
+use tgsi_ir::ShaderStage;
 
 /// The interface of a module.
 #[derive(Clone, PartialEq, Debug, Serialize)]
@@ -152,13 +152,13 @@ pub struct Resource {
 
 impl Interface {
     /// Creates an empty interface.
-    pub fn new(stage: Stage) -> Interface {
+    pub fn new(stage: ShaderStage) -> Interface {
         let stage = match stage {
-            Stage::Vertex => "vertex",
-            Stage::TessCtrl => "tessellation_control",
-            Stage::TessEval => "tessellation_evaluation",
-            Stage::Geometry => "geometry",
-            Stage::Fragment => "fragment",
+            ShaderStage::Vertex => "vertex",
+            ShaderStage::TessCtrl => "tessellation_control",
+            ShaderStage::TessEval => "tessellation_evaluation",
+            ShaderStage::Geometry => "geometry",
+            ShaderStage::Fragment => "fragment",
             _ => "compute",
         };
         Interface {
@@ -180,12 +180,12 @@ impl Interface {
 /// Returns the set and binding of a resource of a stage: the set is the kind, the binding the stage times 32 plus the
 /// index, so that separately translated shaders of different stages never collide. Samplers and counters, which share a
 /// set with others, start at 512.
-pub const fn default_binding(kind: ResourceKind, stage: Stage, index: u32) -> (u32, u32) {
+pub const fn default_binding(kind: ResourceKind, stage: ShaderStage, index: u32) -> (u32, u32) {
     let number = match stage {
-        Stage::TessCtrl => 1,
-        Stage::TessEval => 2,
-        Stage::Geometry => 3,
-        Stage::Fragment => 4,
+        ShaderStage::TessCtrl => 1,
+        ShaderStage::TessEval => 2,
+        ShaderStage::Geometry => 3,
+        ShaderStage::Fragment => 4,
         _ => 0,
     };
     let binding = number * 32 + index;

@@ -1,7 +1,7 @@
 //! The capabilities of a target and the interface of a host: one table.
 
 use tgsi_compiler::{SlotLocations, UnknownOption};
-use tgsi_ir::Stage;
+use tgsi_ir::ShaderStage;
 use tgsi_ir::options::{CompilerOptions, DoubleOps, Int64Ops};
 
 use crate::stream_output::StreamOutput;
@@ -252,7 +252,7 @@ impl SpirvOptions {
     }
 
     /// The properties of the target for the optimiser.
-    pub fn compiler_options(&self, stage: Stage) -> CompilerOptions {
+    pub fn compiler_options(&self, stage: ShaderStage) -> CompilerOptions {
         let _ = stage;
         let mut compiler = CompilerOptions {
             has_fsub: true,

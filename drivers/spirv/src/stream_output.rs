@@ -9,7 +9,7 @@ use thiserror::Error;
 /// The number of buffers, and of vertex streams.
 const MOST: u32 = 4;
 /// Most bytes of a vertex, as devices allow.
-const MOST_BYTES: u32 = 2048;
+const MAX_BYTES: u32 = 2048;
 
 /// Output components that are captured in a buffer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -105,7 +105,7 @@ impl StreamOutput {
         }
         *own = stride;
         let end = capture.offset.saturating_add(4 * u32::from(capture.components));
-        if end > MOST_BYTES || stride > MOST_BYTES || (stride != 0 && end > stride) {
+        if end > MAX_BYTES || stride > MAX_BYTES || (stride != 0 && end > stride) {
             return Err("it exceeds the end of a vertex");
         }
         let overlaps = |other: &Capture| {

@@ -16,7 +16,7 @@ use tgsi_compiler::front_end::{Reading, TGSI_TEXT};
 use tgsi_compiler::{Compiler, Driver, Source, Stage};
 use tgsi_environment::{AnalyticResources, Inputs, LaneRegisters, Outputs, RunLimits};
 use tgsi_ir::passes::linking::LinkOptions;
-use tgsi_ir::shader::Stage as ShaderStage;
+use tgsi_ir::shader::ShaderStage;
 use tgsi_ir::slots::varying;
 use tgsi_ir::variable::VariableModes;
 use tgsi_ir::{Shader, run};

@@ -15,8 +15,8 @@ use tgsi_to_ir::ToIrOptions;
 use tgsi_environment::{Inputs, Outputs, Resources, RunLimits};
 use tgsi_ir::options::CompilerOptions;
 use tgsi_ir::passes::pass_manager::Passes;
-use tgsi_ir::passes::pipeline::Level;
-use tgsi_ir::shader::Stage;
+use tgsi_ir::passes::pipeline::OptLevel;
+use tgsi_ir::shader::ShaderStage;
 
 use crate::DriverError;
 use crate::consumers::fit::fit;
@@ -132,15 +132,15 @@ impl Target for TgsiOptions {
         excesses(source).map(finding).collect()
     }
 
-    fn to_ir_options(&self, level: Level) -> ToIrOptions {
+    fn to_ir_options(&self, level: OptLevel) -> ToIrOptions {
         ToIrOptions { keep_subroutines: self.keep_subroutines(level), ..ToIrOptions::default() }
     }
 
-    fn compiler_options(&self, stage: Stage) -> CompilerOptions {
+    fn compiler_options(&self, stage: ShaderStage) -> CompilerOptions {
         self.for_stage(stage).compiler_options_of_any_stage()
     }
 
-    fn has_integers(&self, stage: Stage) -> bool {
+    fn has_integers(&self, stage: ShaderStage) -> bool {
         self.for_stage(stage).native_integers
     }
 
@@ -155,12 +155,12 @@ impl Target for TgsiOptions {
         Ok(Some(interface_integers(optimized, &options)?))
     }
 
-    fn has_selections(&self, stage: Stage) -> bool {
+    fn has_selections(&self, stage: ShaderStage) -> bool {
         let options = self.for_stage(stage);
         options.native_integers || options.has_cmp || options.has_branches
     }
 
-    fn approximations(&self, stage: Stage) -> &'static [AluOp] {
+    fn approximations(&self, stage: ShaderStage) -> &'static [AluOp] {
         let options = self.for_stage(stage);
         match (options.has_pow, options.has_periodic) {
             (true, true) => &[],
@@ -170,7 +170,7 @@ impl Target for TgsiOptions {
         }
     }
 
-    fn has_comparisons(&self, stage: Stage) -> bool {
+    fn has_comparisons(&self, stage: ShaderStage) -> bool {
         let options = self.for_stage(stage);
         options.native_integers || options.has_comparisons
     }
@@ -225,7 +225,7 @@ pub fn runner(target: &dyn Target, code: &Code) -> Option<Result<Box<dyn Runner>
 
 impl TgsiOptions {
     fn run_by_interpreter(&self, shader: &tgsi::Shader) -> Result<Box<dyn Runner>, String> {
-        let keep = self.keep_subroutines(Level::All);
+        let keep = self.keep_subroutines(OptLevel::Full);
         let report = check_for(shader, &tgsi::text::Gaps::default(), &tgsi::limits::Limits::default(), keep);
         if let Some(error) = report.errors().next() {
             return Err(format!("the result does not pass the check: {} {error}", error.code.name));

@@ -7,7 +7,7 @@ use tgsi_diagnostics::ErrorCode;
 use tgsi_ir::alu::AluOp;
 use tgsi_ir::body::JumpKind;
 use tgsi_ir::intrinsics::IntrinsicOp;
-use tgsi_ir::shader::Stage;
+use tgsi_ir::shader::ShaderStage;
 use tgsi_ir::{Body, Inst, Shader};
 use thiserror::Error;
 
@@ -19,7 +19,7 @@ pub enum DriverError {
     NoEntryPoint,
     /// TGSI has no such stage.
     #[error("TGSI has no {0:?} shaders")]
-    Stage(Stage),
+    Stage(ShaderStage),
     /// An operation that TGSI cannot express.
     #[error("{inst}: {op} has no TGSI form")]
     UnsupportedAlu {
@@ -204,7 +204,7 @@ impl DriverError {
 }
 
 /// The maximum number of instructions searched for an origin.
-const MOST_NEIGHBOURS: usize = 64;
+const MAX_NEIGHBOURS: usize = 64;
 
 /// The source instruction from which an instruction originates, or else the first origin found among its users and
 /// operands.
@@ -219,8 +219,8 @@ fn origin(body: &Body, inst: Inst) -> Option<u32> {
         let users = body.inst_def(inst).into_iter().flat_map(|def| body.uses_of(def));
         let users = users.filter_map(|source| body.user(source).inst());
         let operands = body.sources(inst).map(|source| body.src_inst(source));
-        let room = MOST_NEIGHBOURS.saturating_sub(known.len());
-        known.extend(users.chain(operands).take(room));
+        let group = MAX_NEIGHBOURS.saturating_sub(known.len());
+        known.extend(users.chain(operands).take(group));
     }
     None
 }

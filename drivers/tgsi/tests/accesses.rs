@@ -18,12 +18,12 @@ use tgsi::shader::{Declaration, Dst, Instruction, Register, Src};
 use tgsi::tables::{File, Opcode, Processor};
 use tgsi_driver_tgsi::TgsiOptions;
 use tgsi_environment::{AnalyticResources, Inputs, RunLimits};
-use tgsi_ir::passes::pipeline::Level;
+use tgsi_ir::passes::pipeline::OptLevel;
 use tgsi_run::{Access, AccessTarget, OpcodeCounts, Program, run_counted, run_observed};
 use tgsi_smith::{Config, from_seed};
 use tgsi_verify::make_inputs;
 
-const LEVELS: [Level; 3] = [Level::Finish, Level::NoGrowth, Level::All];
+const LEVELS: [OptLevel; 3] = [OptLevel::LowerOnly, OptLevel::NoSizeGrowth, OptLevel::Full];
 
 /// Sets of options for targets that treat accesses differently.
 const TARGETS: &[&[&str]] = &[
@@ -47,7 +47,7 @@ fn options(names: &[&str]) -> TgsiOptions {
     options
 }
 
-fn translated(source: &Shader, options: &TgsiOptions, level: Level) -> Option<Shader> {
+fn translated(source: &Shader, options: &TgsiOptions, level: OptLevel) -> Option<Shader> {
     compile(source, options, level).ok()
 }
 
@@ -160,7 +160,7 @@ fn check(
         }
         for target in targets {
             let is_default = target.is_empty();
-            for level in LEVELS.into_iter().filter(|&level| is_default || level == Level::All) {
+            for level in LEVELS.into_iter().filter(|&level| is_default || level == OptLevel::Full) {
                 let Some(after) = translated(&source, &options(target), level) else { continue };
                 translations += 1;
                 let found = excess(&source, &after);
@@ -289,7 +289,7 @@ fn guarded_divisions() {
                 let inputs = Inputs { lanes: 1, ..Inputs::default() };
                 let limits = RunLimits::default();
                 run_counted(&program, &inputs, &mut AnalyticResources::default(), limits, &mut counts).unwrap();
-                let expected = u64::from(may_run && level != Level::Finish);
+                let expected = u64::from(may_run && level != OptLevel::LowerOnly);
                 assert_eq!(counts.of(opcode), expected, "{opcode} by {divisor}, {level:?}");
             }
         }

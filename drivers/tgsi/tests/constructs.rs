@@ -5,7 +5,7 @@ use pretty_assertions::assert_eq;
 use tgsi::tables::Opcode;
 use tgsi_compiler::Target;
 use tgsi_driver_tgsi::TgsiOptions;
-use tgsi_ir::passes::pipeline::Level;
+use tgsi_ir::passes::pipeline::OptLevel;
 
 /// The declarations and instructions of the translation, without numbers and properties.
 fn translated_with(text: &str, options: &TgsiOptions) -> Vec<String> {
@@ -374,7 +374,7 @@ fn short_sides_are_both_computed_where_branches_cost_much() {
     let branches = |option: &str| {
         let mut options = TgsiOptions::default();
         options.set(option).unwrap();
-        let code = compile(&source, &options, Level::All).unwrap();
+        let code = compile(&source, &options, OptLevel::Full).unwrap();
         code.instructions.iter().filter(|i| matches!(i.opcode, Opcode::If | Opcode::Uif)).count()
     };
     assert_eq!(branches("generic"), 1);

@@ -16,7 +16,7 @@ use tgsi::tokens::{bytes_from_words, decode, encode, words_from_bytes};
 use tgsi_compiler::CompileError;
 use tgsi_diagnostics::Diagnostic;
 use tgsi_driver_tgsi::TgsiOptions;
-use tgsi_ir::passes::pipeline::Level;
+use tgsi_ir::passes::pipeline::OptLevel;
 
 /// The replacements of a byte: characters with a meaning somewhere, and meaningless ones.
 const BYTES: &[u8] = b"0915xyzwABE_[](){}.,:;-|#/ \n\0\xff";
@@ -75,7 +75,7 @@ impl Tally {
         let options = TgsiOptions::default();
         let keeping = options.clone().with(|o| (o.subroutine_size, o.subroutine_growth) = (0, 0));
         for options in [options, keeping] {
-            let compiled = compile(shader, &options, Level::All);
+            let compiled = compile(shader, &options, OptLevel::Full);
             // A missing TGSI form is an ordinary error.
             let Ok(translated) = compiled.map_err(|error| match error {
                 CompileError::ToIr(error) => panic!("{error}\n{}", what()),

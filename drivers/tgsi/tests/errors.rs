@@ -4,7 +4,7 @@ use crate::compile::translate;
 use tgsi_compiler::Target;
 use tgsi_driver_tgsi::{Dialect, DriverError, TgsiOptions};
 use tgsi_ir::passes::pass_manager::Passes;
-use tgsi_ir::shader::{Shader, Stage};
+use tgsi_ir::shader::{Shader, ShaderStage};
 
 fn error(shader: &Shader) -> DriverError {
     translate(shader, &TgsiOptions::default()).expect_err("an error")
@@ -12,7 +12,7 @@ fn error(shader: &Shader) -> DriverError {
 
 #[test]
 fn no_entry_point() {
-    let error = error(&Shader::without_functions(Stage::Vertex));
+    let error = error(&Shader::without_functions(ShaderStage::Vertex));
     assert_eq!((error.code().name, error.to_string()), ("no-entry-point", "the shader has no entry point".to_string()));
 }
 

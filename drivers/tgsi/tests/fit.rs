@@ -14,7 +14,7 @@ use tgsi::tables::{File, Opcode, Processor, Semantic};
 use tgsi_compiler::{Code, Compiler, Driver, Target};
 use tgsi_diagnostics::Span;
 use tgsi_driver_tgsi::{DRIVER, TgsiOptions};
-use tgsi_ir::shader::Stage;
+use tgsi_ir::shader::ShaderStage;
 use tgsi_smith::{Config, FLOAT_STAGES, STAGES, from_seed};
 
 /// The maximum number of instructions of a shader: longer ones would take most of the time.
@@ -202,8 +202,8 @@ fn translations_of_real_shaders_are_taken() {
 #[test]
 fn translations_of_generated_shaders_are_taken() {
     check_all(|target| {
-        let integers = target.has_integers(Stage::Fragment);
-        let vertex_flow = target.has_selections(Stage::Vertex);
+        let integers = target.has_integers(ShaderStage::Fragment);
+        let vertex_flow = target.has_selections(ShaderStage::Vertex);
         let stages: &[Processor] = if integers { &STAGES } else { &FLOAT_STAGES };
         let seeds = stages.iter().flat_map(|&stage| (0..SEEDS).map(move |seed| (stage, seed)));
         seeds

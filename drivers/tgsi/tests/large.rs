@@ -12,7 +12,7 @@ use tgsi::text::{Gaps, parse};
 use tgsi_driver_tgsi::TgsiOptions;
 use tgsi_environment::Random;
 use tgsi_environment::{AnalyticResources, Inputs, LaneRegisters, RunLimits};
-use tgsi_ir::passes::pipeline::Level;
+use tgsi_ir::passes::pipeline::OptLevel;
 
 const LANES: usize = 8;
 
@@ -59,8 +59,8 @@ fn run(shader: &Shader) -> Vec<u32> {
 }
 
 fn translated(shader: &Shader, options: &TgsiOptions) -> Shader {
-    let result = compile(shader, options, Level::All).expect("a shader that translates");
-    let keep = options.keep_subroutines(Level::All);
+    let result = compile(shader, options, OptLevel::Full).expect("a shader that translates");
+    let keep = options.keep_subroutines(OptLevel::Full);
     let findings = check_for(&result, &Gaps::default(), &Limits::default(), keep).diagnostics;
     assert_eq!(findings.iter().find(|d| d.is_error()), None);
     result
@@ -135,5 +135,5 @@ fn subroutines_that_are_called_more_than_once_stay() {
     assert_eq!(run(&translated(&small, &options)), run(&small));
     let report = |keep| check_for(&source, &Gaps::default(), &Limits::default(), keep);
     assert!(report(None).errors().any(|e| e.code.name == "calls-too-many"));
-    assert!(!report(TgsiOptions::default().keep_subroutines(Level::All)).has_errors());
+    assert!(!report(TgsiOptions::default().keep_subroutines(OptLevel::Full)).has_errors());
 }

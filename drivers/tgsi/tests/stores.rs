@@ -6,12 +6,12 @@ use tgsi::Shader;
 use tgsi::tables::{Opcode, Processor};
 use tgsi_driver_tgsi::TgsiOptions;
 use tgsi_environment::{AnalyticResources, Inputs, RunLimits};
-use tgsi_ir::passes::pipeline::Level;
+use tgsi_ir::passes::pipeline::OptLevel;
 use tgsi_run::{Program, as_mesa_stores, run};
 use tgsi_smith::{Config, from_seed};
 
 fn translated(source: &Shader, options: &TgsiOptions) -> Shader {
-    compile(source, options, Level::All).unwrap()
+    compile(source, options, OptLevel::Full).unwrap()
 }
 
 fn words(words: &[u32]) -> Vec<u8> {

@@ -340,7 +340,7 @@ pub enum DialectName {
 #[derive(Clone, Debug, Args)]
 pub struct PassArguments {
     /// Optimisation level.
-    #[arg(short = 'O', value_enum, default_value_t = OptimizationLevel::All, value_name = "LEVEL")]
+    #[arg(short = 'O', value_enum, default_value_t = OptimizationLevel::Full, value_name = "LEVEL")]
     pub level: OptimizationLevel,
     /// Skip a pass; may be repeated. A wrong name lists all passes.
     #[arg(long, value_name = "PASS", hide_possible_values = true, value_parser = PossibleValuesParser::new(pass_names()))]
@@ -354,13 +354,13 @@ pub struct PassArguments {
 pub enum OptimizationLevel {
     /// Only lower to forms that the target supports
     #[value(name = "0")]
-    Finish,
+    LowerOnly,
     /// Nothing that can increase code size (no unrolling)
     #[value(name = "1")]
-    NoGrowth,
+    NoSizeGrowth,
     /// Everything
     #[value(name = "2")]
-    All,
+    Full,
 }
 
 /// The subcommands.

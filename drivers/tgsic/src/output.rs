@@ -58,9 +58,9 @@ pub fn write_files_below(path: &Path, content: &[u8], companions: &[Companion]) 
 /// Follows dangling links; returns other paths unchanged.
 fn through_links(path: &Path) -> io::Result<PathBuf> {
     /// The limit of Linux.
-    const MOST_LINKS: usize = 40;
+    const MAX_LINKS: usize = 40;
     let mut path = path.to_owned();
-    for _ in 0..MOST_LINKS {
+    for _ in 0..MAX_LINKS {
         let Ok(target) = std::fs::read_link(&path) else { return Ok(path) };
         // An absolute target replaces the whole path.
         path = path.parent().unwrap_or(Path::new("")).join(target);

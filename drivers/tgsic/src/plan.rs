@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use tgsi_compiler::{Compiler, Driver, UnknownOption};
-use tgsi_ir::passes::pipeline::{self, Level};
+use tgsi_ir::passes::pipeline::{self, OptLevel};
 use tgsi_ir::passes::table::{PassId, PassSet};
 use tgsi_verify::{Checker, ExecutorKind};
 
@@ -42,9 +42,9 @@ impl Plan {
     /// [`Failure::Usage`]: the driver has no such option.
     pub fn from_arguments(arguments: &PassArguments) -> Result<Plan, Failure> {
         let level = match arguments.level {
-            OptimizationLevel::Finish => Level::Finish,
-            OptimizationLevel::NoGrowth => Level::NoGrowth,
-            OptimizationLevel::All => Level::All,
+            OptimizationLevel::LowerOnly => OptLevel::LowerOnly,
+            OptimizationLevel::NoSizeGrowth => OptLevel::NoSizeGrowth,
+            OptimizationLevel::Full => OptLevel::Full,
         };
         let skipped: Vec<_> = arguments.skip.iter().filter_map(|name| pass_named(name)).collect();
         Ok(Plan::for_driver(&arguments.driver_options)?.with_level(level).without_passes(PassSet::of(&skipped)))
@@ -128,7 +128,7 @@ impl Plan {
     }
 
     /// Sets the optimisation level.
-    pub fn with_level(self, level: Level) -> Plan {
+    pub fn with_level(self, level: OptLevel) -> Plan {
         Plan { compiler: self.compiler.with_level(level), ..self }
     }
 

@@ -13,11 +13,11 @@ use crate::common::{Folder, tgsic};
 /// Size of a hostile text in bytes.
 const SIZE: usize = 64 << 10;
 /// Maximum number of IR instructions for each text.
-const MOST_INSTRUCTIONS: u64 = 400_000;
+const MAX_INSTRUCTIONS: u64 = 400_000;
 /// Maximum work of all passes together: for each run, the number of instructions at that time.
-const MOST_WORK: u64 = 5_000_000;
+const MAX_WORK: u64 = 5_000_000;
 /// Maximum size of a result in bytes.
-const MOST_BYTES: usize = 2 << 20;
+const MAX_BYTES: usize = 2 << 20;
 
 const FRAG: &str = "FRAG\nDCL IN[0],GENERIC[0],PERSPECTIVE\nDCL OUT[0],COLOR\n";
 const GEOM: &str = "GEOM\nPROPERTY GS_INPUT_PRIMITIVE TRIANGLES\nPROPERTY GS_OUTPUT_PRIMITIVE POINTS\nPROPERTY GS_MAX_OUTPUT_VERTICES 1024\n";
@@ -271,10 +271,10 @@ fn hostile_texts_stay_small() {
             assert!(errors.clone().count() > 0 && errors.clone().all(placed), "{name}: {}", translate.stderr);
         }
         let most = most_instructions(&translate.stderr);
-        assert!(most < MOST_INSTRUCTIONS, "{name}: {most} instructions");
+        assert!(most < MAX_INSTRUCTIONS, "{name}: {most} instructions");
         let work = work(&translate.stderr);
-        assert!(work < MOST_WORK, "{name}: {work} instructions walked over");
-        assert!(translate.stdout.len() < MOST_BYTES, "{name}: {} bytes", translate.stdout.len());
+        assert!(work < MAX_WORK, "{name}: {work} instructions walked over");
+        assert!(translate.stdout.len() < MAX_BYTES, "{name}: {} bytes", translate.stdout.len());
         if timed {
             println!("{name:40} {most} instructions, {work} walked over");
             show_times(&folder, name, &text);

@@ -70,7 +70,7 @@ impl Match {
 pub struct Matcher {
     set: &'static RuleSet,
     /// The switches of the target that are on.
-    pub(crate) switches: u128,
+    switches: u128,
     mode: ExecutionMode,
     /// A rule must require one of these switches; 0: no such restriction.
     asked: u128,

@@ -684,20 +684,20 @@ macro_rules! row {
 }
 
 macro_rules! declare_evaluation {
-    ($(
-        $variant:ident $name:literal $group:literal: $output:ident $([$output_size:literal])? =
-            [$($input:ident $([$input_size:literal])?),*], $bit_sizes:ident, [$($property:ident)*], $formula:literal
+    ($($group:literal { $(
+        $variant:ident $name:literal: $output:ident $([$output_size:literal])? =
+            [$($input:ident $([$input_size:literal])?),*], $bit_sizes:ident, [$($property:ident)*], $formula:expr
             => $kind:ident $(|$($argument:ident),* $(; $access:ident)?| $value:expr)?;
-    )*) => {
+    )* })*) => {
         fn dispatch(op: AluOp, context: &Context<'_>, dest: &mut [u64]) {
             match op {
-                $(AluOp::$variant => {
+                $($(AluOp::$variant => {
                     fn evaluate_row(context: &Context<'_>, dest: &mut [u64]) {
                         row!($kind context dest $output [$($input [$($input_size)?])*]
                             $(|$($argument),* $(; $access)?| $value)?)
                     }
                     evaluate_row(context, dest)
-                })*
+                })*)*
             }
         }
     };

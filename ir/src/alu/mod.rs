@@ -239,27 +239,27 @@ macro_rules! operand_size {
 }
 
 macro_rules! declare_opcodes {
-    ($(
-        $variant:ident $name:literal $group:literal: $output:ident $([$output_size:literal])? =
-            [$($input:ident $([$input_size:literal])?),*], $bit_sizes:ident, [$($property:ident)*], $formula:literal
+    ($($group:literal { $(
+        $variant:ident $name:literal: $output:ident $([$output_size:literal])? =
+            [$($input:ident $([$input_size:literal])?),*], $bit_sizes:ident, [$($property:ident)*], $formula:expr
             => $kind:ident $(|$($argument:ident),* $(; $context:ident)?| $value:expr)?;
-    )*) => {
+    )* })*) => {
         /// Opcode of an ALU instruction.
         #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
         #[repr(u16)]
         pub enum AluOp {
-            $(
+            $($(
                 #[doc = concat!("`", $name, "`: `", $formula, "`")]
                 $variant,
-            )*
+            )*)*
         }
 
         impl AluOp {
             /// All opcodes, in the order of the table; `ALL[op as usize] == op`.
-            pub const ALL: &'static [AluOp] = &[$(AluOp::$variant),*];
+            pub const ALL: &'static [AluOp] = &[$($(AluOp::$variant,)*)*];
         }
 
-        static INFO: [AluInfo; AluOp::COUNT] = [$(
+        static INFO: [AluInfo; AluOp::COUNT] = [$($(
             AluInfo {
                 name: $name,
                 num_inputs: [$(stringify!($input)),*].len() as u8,
@@ -273,10 +273,10 @@ macro_rules! declare_opcodes {
                 selection: (0 $(| $property)*) & SELECTION != 0,
                 numeric_conversion: (0 $(| $property)*) & NUMERIC_CONVERSION != 0,
                 group: $group,
-            }
-        ),*];
+            },
+        )*)*];
 
-        static FORMULAS: [&str; AluOp::COUNT] = [$($formula),*];
+        static FORMULAS: [&str; AluOp::COUNT] = [$($($formula,)*)*];
     };
 }
 

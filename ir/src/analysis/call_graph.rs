@@ -110,7 +110,7 @@ mod tests {
                 parameters: Vec::new(),
                 is_entry_point: false,
                 is_exported: false,
-                remarks: Vec::new(),
+                attributes: Vec::new(),
                 body: Some(body),
             });
         }

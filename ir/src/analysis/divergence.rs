@@ -189,28 +189,28 @@ impl<'a> Analysis<'a> {
     fn solve(&mut self, body: &Body) {
         for block in body.blocks() {
             for inst in body.insts(block) {
-                self.look_at(body, inst);
+                self.visit(body, inst);
             }
         }
         while let Some(event) = self.work.pop() {
             match event {
                 Event::Def(def) => {
                     for source in body.uses_of(def) {
-                        self.tell(body, source);
+                        self.visit_user(body, source);
                     }
                 }
                 Event::Condition(id) => {
                     self.reach(body.then_list(id).first);
                     self.reach(body.else_list(id).first);
-                    self.look_at_phis(body, body.block_after_if(id));
+                    self.visit_phis(body, body.block_after_if(id));
                 }
-                Event::Block(block) => self.go_on(body, block),
-                Event::Continue(id) => self.look_at_phis(body, body.loop_body(id).first),
+                Event::Block(block) => self.propagate(body, block),
+                Event::Continue(id) => self.visit_phis(body, body.loop_body(id).first),
                 Event::Break(id) => {
-                    self.look_at_phis(body, body.block_after_loop(id));
+                    self.visit_phis(body, body.block_after_loop(id));
                     for source in std::mem::take(&mut self.escapes[id]) {
                         if self.reads_divergent(body, source) {
-                            self.tell(body, source);
+                            self.visit_user(body, source);
                         }
                     }
                 }
@@ -219,9 +219,9 @@ impl<'a> Analysis<'a> {
     }
 
     /// Revisits the user of a source that has become divergent.
-    fn tell(&mut self, body: &Body, source: Use) {
+    fn visit_user(&mut self, body: &Body, source: Use) {
         match body.user(source) {
-            User::Inst(inst) => self.look_at(body, inst),
+            User::Inst(inst) => self.visit(body, inst),
             User::If(id) => {
                 if self.conditions.insert(id) {
                     self.work.push(Event::Condition(id));
@@ -238,7 +238,7 @@ impl<'a> Analysis<'a> {
 
     /// Control flow in a block is divergent: propagates this to the following blocks of its list, to the sides of an
     /// `if`, and to the target of its jump.
-    fn go_on(&mut self, body: &Body, block: Block) {
+    fn propagate(&mut self, body: &Body, block: Block) {
         match body.node_after(block) {
             Some(CfNode::If(id)) => {
                 self.reach(body.then_list(id).first);
@@ -269,13 +269,13 @@ impl<'a> Analysis<'a> {
         }
     }
 
-    fn look_at_phis(&mut self, body: &Body, block: Block) {
+    fn visit_phis(&mut self, body: &Body, block: Block) {
         for phi in body.phis(block) {
-            self.look_at(body, phi);
+            self.visit(body, phi);
         }
     }
 
-    fn look_at(&mut self, body: &Body, inst: Inst) {
+    fn visit(&mut self, body: &Body, inst: Inst) {
         let Some(def) = body.inst_def(inst).filter(|&def| !self.divergent.contains(def)) else { return };
         let divergent = if body.is_phi(inst) {
             self.is_phi_divergent(body, inst)

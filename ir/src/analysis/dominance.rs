@@ -262,7 +262,7 @@ mod tests {
     use super::*;
     use crate::Builder;
     use crate::body::JumpKind;
-    use crate::shader::{Shader, Stage};
+    use crate::shader::{Shader, ShaderStage};
 
     /// Blocks reachable from the start on paths without `removed`.
     fn reachable_without(body: &Body, removed: Option<Block>) -> Vec<Block> {
@@ -314,7 +314,7 @@ mod tests {
     #[test]
     fn a_block_dominates_one_before_it_in_the_text() {
         // start -> last in the text -> then -> else -> after.
-        let mut shader = Shader::new(Stage::Kernel);
+        let mut shader = Shader::new(ShaderStage::Kernel);
         let body = shader.main_mut();
         let mut b = Builder::at_end(body);
         let yes = b.bool_const(false);
@@ -341,7 +341,7 @@ mod tests {
             (state >> 33) as usize % n
         };
         for _ in 0..400 {
-            let mut shader = Shader::new(Stage::Kernel);
+            let mut shader = Shader::new(ShaderStage::Kernel);
             let body = shader.main_mut();
             let mut b = Builder::at_end(body);
             let yes = b.bool_const(false);

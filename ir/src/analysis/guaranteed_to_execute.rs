@@ -95,11 +95,11 @@ mod tests {
     use super::*;
     use crate::Builder;
     use crate::alu::AluOp;
-    use crate::shader::{Shader, Stage};
+    use crate::shader::{Shader, ShaderStage};
 
     #[test]
     fn ifs_loops_and_jumps() {
-        let mut shader = Shader::new(Stage::Compute);
+        let mut shader = Shader::new(ShaderStage::Compute);
         let mut b = Builder::at_end(shader.main_mut());
         let (x, start) = (b.undef(1, 32), b.block());
         let c = b.alu(AluOp::Ine, &[x, x]);

@@ -8,7 +8,7 @@ use crate::body::{Body, InstData};
 use crate::entities::{Def, Inst};
 
 /// Maximum number of instructions visited for one range.
-const MOST_INSTS: u32 = 24;
+const MAX_INSTS: u32 = 24;
 
 /// Inclusive bounds of a 32-bit number.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -43,7 +43,7 @@ pub fn integer_range(body: &Body, def: Def, component: usize) -> IntegerRange {
     if body.bit_size(def) != 32 {
         return IntegerRange::ANY;
     }
-    Ranges { body, left: MOST_INSTS }.of(def, component)
+    Ranges { body, left: MAX_INSTS }.of(def, component)
 }
 
 struct Ranges<'a> {

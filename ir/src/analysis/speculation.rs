@@ -29,7 +29,7 @@ use crate::variable::{VariableData, VariableModes};
 const VEC4: u64 = 16;
 
 /// Sizes of uniform buffers are recorded for bindings below this one.
-const MOST_BUFFERS: usize = 1024;
+const MAX_BUFFERS: usize = 1024;
 
 /// Limit for indices, which keeps sums and products from overflowing.
 const FAR: u64 = 1 << 28;
@@ -229,7 +229,7 @@ impl<'a> Speculation<'a> {
             let TypeData::Array { element, length, .. } = *self.types.get(data.ty) else { continue };
             let is_vec4 = self.types.as_vector(element).is_some_and(|(scalar, n)| scalar.bit_size() == 32 && n == 4);
             let binding = data.binding as usize;
-            if is_vec4 && data.descriptor_set == 0 && binding < MOST_BUFFERS {
+            if is_vec4 && data.descriptor_set == 0 && binding < MAX_BUFFERS {
                 if sizes.len() <= binding {
                     sizes.resize(binding + 1, 0);
                 }

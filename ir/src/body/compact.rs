@@ -31,17 +31,16 @@ impl Body {
         let size = self.size();
         // Reserved memory that is never touched costs nothing, while growing a table needs twice its memory for a
         // while.
-        let room = |entries: usize| entries + if is_last { entries / 8 } else { entries / 2 };
-        let numbers = self.compact_uses(room(size.uses));
-        self.compact_insts(&numbers, room(size.insts), room(size.defs));
-        self.link_anew(&numbers);
+        let capacity = |entries: usize| entries + if is_last { entries / 8 } else { entries / 2 };
+        let numbers = self.compact_uses(capacity(size.uses));
+        self.compact_insts(&numbers, capacity(size.insts), capacity(size.defs));
+        self.rebuild_use_lists(&numbers);
         if self.insts.values().all(|node| !matches!(node.data, InstData::ParallelCopy(_))) {
             self.copies = PrimaryMap::new();
         }
         for node in self.copies.values_mut().flatten() {
             node.dest = node.dest.expand().and_then(|def| numbers[def.index()].expand()).into();
         }
-        self.renumber_changes();
         self.changed_insts();
         true
     }
@@ -60,9 +59,9 @@ impl Body {
 
     /// Makes the table of uses in program order, with the new numbers of instructions and the old numbers of values.
     /// Returns the new numbers of values.
-    fn compact_uses(&mut self, room: usize) -> Vec<PackedOption<Def>> {
+    fn compact_uses(&mut self, capacity: usize) -> Vec<PackedOption<Def>> {
         let mut numbers: Vec<PackedOption<Def>> = vec![PackedOption::default(); self.defs.len()];
-        let mut uses: PrimaryMap<Use, UseNode> = PrimaryMap::with_capacity(room);
+        let mut uses: PrimaryMap<Use, UseNode> = PrimaryMap::with_capacity(capacity);
         // A removed `if` has no condition.
         let mut conditions = vec![Use::reserved_value(); self.ifs.len()];
         let (mut num_insts, mut num_defs) = (0, 0);
@@ -89,9 +88,9 @@ impl Body {
     }
 
     /// Makes the tables of instructions and values from renumbered uses.
-    fn compact_insts(&mut self, numbers: &[PackedOption<Def>], room_insts: usize, room_defs: usize) {
-        let mut insts: PrimaryMap<Inst, InstNode> = PrimaryMap::with_capacity(room_insts);
-        let mut defs: PrimaryMap<Def, DefNode> = PrimaryMap::with_capacity(room_defs);
+    fn compact_insts(&mut self, numbers: &[PackedOption<Def>], capacity_insts: usize, capacity_defs: usize) {
+        let mut insts: PrimaryMap<Inst, InstNode> = PrimaryMap::with_capacity(capacity_insts);
+        let mut defs: PrimaryMap<Def, DefNode> = PrimaryMap::with_capacity(capacity_defs);
         let mut first_source = 0;
         // Removed blocks have no instructions.
         let mut ends = vec![(PackedOption::default(), PackedOption::default()); self.blocks.len()];
@@ -108,7 +107,6 @@ impl Body {
                     next: node.next.expand().map(|_| Inst::new(inst.index() + 1)).into(),
                     def: node.def.expand().and_then(|def| numbers[def.index()].expand()).into(),
                     first_source,
-                    touched: false,
                     ..*node
                 });
                 first_source += node.num_sources;
@@ -128,7 +126,7 @@ impl Body {
     /// built code.
     ///
     /// Following the old lists would access memory at random for every use, and passes do not depend on the order.
-    fn link_anew(&mut self, numbers: &[PackedOption<Def>]) {
+    fn rebuild_use_lists(&mut self, numbers: &[PackedOption<Def>]) {
         let (defs, uses) = (&mut self.defs, &mut self.uses);
         for number in 0..uses.len() {
             let source = Use::new(number);
@@ -168,13 +166,13 @@ mod tests {
     use crate::alu::AluOp;
     use crate::entities::User;
     use crate::intrinsics::IntrinsicOp;
-    use crate::shader::{Shader, Stage};
+    use crate::shader::{Shader, ShaderStage};
     use crate::text::print;
     use crate::validate::validate;
 
     #[test]
     fn what_is_left_keeps_its_order_and_its_users() {
-        let mut shader = Shader::new(Stage::Compute);
+        let mut shader = Shader::new(ShaderStage::Compute);
         let mut b = Builder::at_end(shader.main_mut());
         let mut dead = Vec::new();
         let (x, y) = (b.u32_const(1), b.u32_const(2));
@@ -214,7 +212,7 @@ mod tests {
 
     #[test]
     fn again_and_again() {
-        let mut shader = Shader::new(Stage::Compute);
+        let mut shader = Shader::new(ShaderStage::Compute);
         let mut b = Builder::at_end(shader.main_mut());
         let x = b.u32_const(1);
         let mut sum = x;

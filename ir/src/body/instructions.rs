@@ -5,7 +5,8 @@ use cranelift_entity::packed_option::{PackedOption, ReservedValue};
 use prefetch_index::prefetch_index;
 
 use super::{
-    AluFlags, Body, CopyEntry, DefNode, Divergence, InstData, InstNode, JumpKind, Swizzle, TexData, TexSrcKind,
+    AluFlags, Body, CopyEntry, DefNode, Divergence, InstData, InstNode, JumpKind, RareInst, Swizzle, TexData,
+    TexSrcKind,
 };
 use crate::alu::AluOp;
 use crate::cursor::Cursor;
@@ -126,9 +127,6 @@ impl Body {
         let node = &mut self.defs[def];
         node.num_components = shape.num_components;
         node.bit_size = shape.bit_size;
-        if let Some(inst) = node.inst.expand() {
-            self.touch(inst);
-        }
         self.changed_insts();
     }
 
@@ -175,12 +173,13 @@ impl Body {
 
     #[inline]
     fn note_kind(&mut self, data: &InstData) {
-        match data {
-            InstData::Undef => self.made_undef = true,
-            InstData::Intrinsic { op: IntrinsicOp::CopyDeref, .. } => self.made_copy = true,
-            InstData::Intrinsic { op: IntrinsicOp::DeclReg, .. } => self.made_register = true,
-            _ => {}
-        }
+        let kind = match data {
+            InstData::Undef => RareInst::Undef,
+            InstData::Intrinsic { op: IntrinsicOp::CopyDeref, .. } => RareInst::Copy,
+            InstData::Intrinsic { op: IntrinsicOp::DeclReg, .. } => RareInst::Register,
+            _ => return,
+        };
+        self.may_have |= kind as u8;
     }
 
     /// Kind and payload of an instruction.
@@ -195,7 +194,6 @@ impl Body {
     pub fn set_inst(&mut self, inst: Inst, data: InstData) {
         self.note_kind(&data);
         self.insts[inst].data = data;
-        self.touch(inst);
         self.changed_insts();
     }
 
@@ -447,9 +445,7 @@ impl Body {
             num_sources: sources.len() as u32,
             pass_flags: 0,
             origin: 0,
-            touched: false,
         });
-        self.touch(inst);
         for source in sources {
             self.push_use(User::Inst(inst), source.def, source.payload);
         }
@@ -624,7 +620,6 @@ impl Body {
         debug_assert!(!matches!(cursor, Cursor::Before(other) | Cursor::After(other) if other == inst));
         self.unlink_inst(inst);
         self.link_inst(cursor, inst);
-        self.touch(inst);
         self.changed_insts();
     }
 

@@ -21,13 +21,12 @@
 //! instructions, sources or control flow. Analyses record the epochs at which they were computed, and
 //! [`crate::analysis`] recomputes outdated ones; passes do not declare preserved analyses.
 
-mod changes;
 mod clone;
 mod compact;
 mod control_flow;
 mod details;
+mod dot;
 mod edit;
-mod graph;
 mod inspect;
 mod instructions;
 mod queries;
@@ -48,7 +47,6 @@ use tgsi_environment::named_enum;
 pub use clone::{ListTemplate, Remap};
 pub use control_flow::{CfList, CfNode, CfParent};
 pub use details::Indices;
-pub use graph::BlockGraph;
 pub use instructions::{Shape, SourceSpec};
 
 /// Maximum number of components of a value.
@@ -440,6 +438,18 @@ pub enum InstData {
     ParallelCopy(Copies),
 }
 
+/// Rare kinds of instructions, each a bit of a set. Passes about them skip bodies without any, and a pass that removes
+/// all of a kind records that with [`Body::set_has_none`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum RareInst {
+    /// An undefined value.
+    Undef = 1,
+    /// `copy_deref`.
+    Copy = 2,
+    /// `decl_reg`, the declaration of a register.
+    Register = 4,
+}
+
 /// An instruction in the arena.
 #[derive(Clone, Copy, Debug)]
 struct InstNode {
@@ -454,8 +464,6 @@ struct InstNode {
     pass_flags: u8,
     /// See [`Body::origin`], stored plus 1; 0 if unknown.
     origin: u16,
-    /// Whether it is in the list of changes since a mark.
-    touched: bool,
 }
 
 /// A value in the arena.
@@ -590,11 +598,8 @@ pub struct Body {
     pub structured: bool,
     cfg_epoch: u64,
     inst_epoch: u64,
-    /// Whether an undefined value was created since the body last had none; likewise a `copy_deref` and a register.
-    made_undef: bool,
-    made_copy: bool,
-    made_register: bool,
-    changes: changes::Changes,
+    /// A bit for each [`RareInst`] that was created since a pass removed all of them.
+    may_have: u8,
     analyses: AnalysisCache,
     /// The origin for new instructions, plus 1; 0 means the origin of the neighbour.
     origin: u16,
@@ -630,10 +635,7 @@ impl Body {
             structured: true,
             cfg_epoch: 1,
             inst_epoch: 1,
-            made_undef: false,
-            made_copy: false,
-            made_register: false,
-            changes: changes::Changes::default(),
+            may_have: 0,
             analyses: AnalysisCache::default(),
             origin: 0,
         };
@@ -696,34 +698,19 @@ impl Body {
         self.ifs.is_empty() && self.loops.is_empty()
     }
 
-    /// Whether there may be undefined values.
-    pub fn may_have_undefs(&self) -> bool {
-        self.made_undef
+    /// Whether there may be instructions of a rare kind; conservatively true.
+    pub(crate) fn may_have(&self, kind: RareInst) -> bool {
+        self.may_have & kind as u8 != 0
     }
 
-    /// Records that the body contains no undefined values.
-    pub(crate) fn set_no_undefs(&mut self) {
-        self.made_undef = false;
-    }
-
-    /// Whether there may be `copy_deref`.
-    pub fn may_have_copies(&self) -> bool {
-        self.made_copy
-    }
-
-    /// Whether there may be registers.
-    pub fn may_have_registers(&self) -> bool {
-        self.made_register
+    /// Records that the body has no instructions of a rare kind.
+    pub(crate) fn set_has_none(&mut self, kind: RareInst) {
+        self.may_have &= !(kind as u8);
     }
 
     /// Whether a parallel copy was ever created.
     pub fn has_parallel_copies(&self) -> bool {
         !self.copies.is_empty()
-    }
-
-    /// Records that the body contains no registers.
-    pub(crate) fn set_no_registers(&mut self) {
-        self.made_register = false;
     }
 
     /// Reserves memory for `count` more instructions, with one value each and five sources for every two of them.

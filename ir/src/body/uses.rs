@@ -87,7 +87,6 @@ impl Body {
     #[inline]
     pub fn set_swizzle(&mut self, source: Use, swizzle: Swizzle) {
         self.uses[source].payload = swizzle.0;
-        self.touch_user(source);
         self.changed_insts();
     }
 
@@ -122,7 +121,6 @@ impl Body {
         }
         self.unlink_use(source);
         self.link_use(source, def);
-        self.touch_user(source);
         self.changed_insts();
     }
 
@@ -137,7 +135,6 @@ impl Body {
         let mut last = first;
         loop {
             self.uses[last].def = replacement.into();
-            self.touch_user(last);
             let node = &self.uses[last];
             match node.next.expand() {
                 Some(next) => last = next,
@@ -180,7 +177,7 @@ impl Body {
     }
 
     /// Adds a free slot for one more source of an instruction.
-    pub(super) fn push_room(&mut self, inst: Inst) {
+    pub(super) fn reserve_source(&mut self, inst: Inst) {
         self.uses.push(UseNode {
             payload: 0,
             def: PackedOption::default(),
@@ -216,10 +213,6 @@ impl Body {
         if let Some(next) = next.expand() {
             self.uses[next].prev = prev;
         }
-        match self.defs[def].first_use.expand() {
-            Some(only) if self.keeps_changes() && self.uses[only].next.is_none() => self.touch_user(only),
-            _ => {}
-        }
         let node = &mut self.uses[source];
         node.def = PackedOption::default();
         node.prev = PackedOption::default();
@@ -240,8 +233,8 @@ impl Body {
         let node = &self.insts[inst];
         let after = Use::from_u32(node.first_source + node.num_sources);
         // Slots that an instruction moved away from precede its current ones, so a slot after these that it owns is free.
-        let is_room = |node: &UseNode| node.def.is_none() && node.user() == User::Inst(inst);
-        if self.uses.get(after).is_some_and(is_room) {
+        let is_reserved = |node: &UseNode| node.def.is_none() && node.user() == User::Inst(inst);
+        if self.uses.get(after).is_some_and(is_reserved) {
             self.uses[after].payload = source.payload;
             self.link_use(after, source.def);
         } else if after.as_u32() as usize == self.uses.len() {
@@ -252,14 +245,13 @@ impl Body {
             let count = self.insts[inst].num_sources;
             if count >= MANY_SOURCES {
                 for _ in 0..count {
-                    self.push_room(inst);
+                    self.reserve_source(inst);
                 }
             }
         }
         let node = &mut self.insts[inst];
         node.num_sources += 1;
         let number = node.num_sources - 1;
-        self.touch(inst);
         self.changed_insts();
         number
     }
@@ -283,7 +275,6 @@ impl Body {
             self.unlink_use(self.source(inst, count - 1));
         }
         self.insts[inst].num_sources -= 1;
-        self.touch(inst);
         self.changed_insts();
     }
 
@@ -338,7 +329,7 @@ mod tests {
     use super::*;
     use crate::Builder;
     use crate::body::Shape;
-    use crate::shader::{Shader, Stage};
+    use crate::shader::{Shader, ShaderStage};
 
     fn read(body: &Body, phi: Inst) -> Vec<(u32, Def)> {
         body.phi_sources(phi).map(|(pred, source)| (pred.as_u32(), body.src_def(source))).collect()
@@ -346,8 +337,8 @@ mod tests {
 
     /// Two phis that grow alternately and shrink in several orders.
     #[test]
-    fn sources_take_room_in_proportion() {
-        let mut shader = Shader::new(Stage::Compute);
+    fn sources_take_space_in_proportion() {
+        let mut shader = Shader::new(ShaderStage::Compute);
         let mut b = Builder::at_end(shader.main_mut());
         let (x, y) = (b.u32_const(1), b.u32_const(2));
         let phis = [(); 2].map(|()| b.phi(Shape::new(1, 32), &[])).map(|phi| b.body.def_inst(phi));
@@ -389,7 +380,7 @@ mod tests {
 
     #[test]
     fn more_sources_than_16_bits_count() {
-        let mut shader = Shader::new(Stage::Compute);
+        let mut shader = Shader::new(ShaderStage::Compute);
         let mut b = Builder::at_end(shader.main_mut());
         let x = b.u32_const(1);
         let count = 70_000;

@@ -15,7 +15,7 @@ pub struct PassInfo<P: 'static = Shader, T: 'static = CompilerOptions> {
     /// driver.
     pub name: &'static str,
     /// The folder of its file, which is a section of the manual too.
-    pub room: &'static str,
+    pub group: &'static str,
     /// Describes it in one sentence.
     pub about: &'static str,
     /// Runs it, with the most usual choice where its function takes more than a target. Returns whether it changed the
@@ -169,7 +169,7 @@ macro_rules! pass_table {
     (@applies $when:ident) => { $when };
     (
         $Program:ty, $Target:ty, $prefix:literal:
-        $($room:ident {
+        $($group:ident {
             $($name:ident $repeats:ident [$($ignored:ident)*] $(if $when:ident)? $about:literal $run:expr;)+
         })+
     ) => {
@@ -196,7 +196,7 @@ macro_rules! pass_table {
                 &$crate::passes::pass_table::PassInfo {
                     number: PassId::$name as u32,
                     name: concat!($prefix, stringify!($name)),
-                    room: stringify!($room),
+                    group: stringify!($group),
                     about: $about,
                     run: $run,
                     applies: $crate::pass_table!(@applies $($when)?),

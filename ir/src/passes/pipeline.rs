@@ -5,7 +5,7 @@
 //! | `ssa` | the output of a translator: functions, registers, variables | [`into_ssa`] |
 //! | `opt` | SSA | [`optimize`], which ends with [`finish`] |
 //!
-//! [`into_ssa_with`] and [`optimize_with`] do the same with control over skipped passes, an observer and a [`Level`].
+//! [`into_ssa_with`] and [`optimize_with`] do the same with control over skipped passes, an observer and an [`OptLevel`].
 
 use crate::options::CompilerOptions;
 use crate::passes::pass_manager::{LOG_TARGET, Passes};
@@ -94,14 +94,14 @@ const MAX_REGISTER_ROUNDS: usize = 3;
 
 /// How much [`optimize_with`] does.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Debug)]
-pub enum Level {
+pub enum OptLevel {
     /// Only [`finish`]: the shader is not optimised further.
-    Finish,
+    LowerOnly,
     /// No transformation that can enlarge the code: loops stay loops.
-    NoGrowth,
+    NoSizeGrowth,
     /// Everything.
     #[default]
-    All,
+    Full,
 }
 
 /// Converts the output of a translator to SSA: no calls, no `return` except the final one, no registers and variables
@@ -165,19 +165,19 @@ fn clean(shader: &mut Shader, options: &CompilerOptions, passes: &mut Passes<'_>
 
 /// Optimises SSA for a target.
 pub fn optimize(shader: &mut Shader, options: &CompilerOptions) -> bool {
-    optimize_with(shader, options, Level::All, &mut Passes::default())
+    optimize_with(shader, options, OptLevel::Full, &mut Passes::default())
 }
 
 /// [`optimize`] up to a level and under control of `passes`. If `passes` have run [`into_ssa_with`] on the shader,
 /// nothing else may have changed it since: passes without work are not run again.
-pub fn optimize_with(shader: &mut Shader, options: &CompilerOptions, level: Level, passes: &mut Passes<'_>) -> bool {
+pub fn optimize_with(shader: &mut Shader, options: &CompilerOptions, level: OptLevel, passes: &mut Passes<'_>) -> bool {
     let progress = match level {
-        Level::Finish => false,
-        Level::NoGrowth => {
+        OptLevel::LowerOnly => false,
+        OptLevel::NoSizeGrowth => {
             let options = CompilerOptions { max_unroll_iterations: 0, ..options.clone() };
             optimize_rounds(shader, &options, passes)
         }
-        Level::All => optimize_rounds(shader, options, passes),
+        OptLevel::Full => optimize_rounds(shader, options, passes),
     };
     let progress = progress | finish_with(shader, options, passes);
     compact(shader);
@@ -185,15 +185,20 @@ pub fn optimize_with(shader: &mut Shader, options: &CompilerOptions, level: Leve
 }
 
 /// The part of [`optimize_with`] before [`finish`]: its result can be changed and optimised again.
-pub fn optimize_early(shader: &mut Shader, options: &CompilerOptions, level: Level, passes: &mut Passes<'_>) -> bool {
+pub fn optimize_early(
+    shader: &mut Shader,
+    options: &CompilerOptions,
+    level: OptLevel,
+    passes: &mut Passes<'_>,
+) -> bool {
     passes.set_all_due();
     match level {
-        Level::Finish => clean(shader, options, passes),
-        Level::NoGrowth => {
+        OptLevel::LowerOnly => clean(shader, options, passes),
+        OptLevel::NoSizeGrowth => {
             let options = CompilerOptions { max_unroll_iterations: 0, ..options.clone() };
             optimize_rounds(shader, &options, passes)
         }
-        Level::All => optimize_rounds(shader, options, passes),
+        OptLevel::Full => optimize_rounds(shader, options, passes),
     }
 }
 

@@ -211,25 +211,25 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_pass_stands_in_its_room() {
+    fn every_pass_is_in_its_group() {
         let passes = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src/passes");
         for info in PASSES {
             // Some files contain several passes that share code.
-            let text = |path: &str| std::fs::read_to_string(passes.join(info.room).join(path)).unwrap_or_default();
+            let text = |path: &str| std::fs::read_to_string(passes.join(info.group).join(path)).unwrap_or_default();
             let in_own_file = text(&format!("{}.rs", info.name)) + &text(&format!("{}/mod.rs", info.name));
             let function = format!("pub fn {}(", info.name);
-            let in_room = std::fs::read_dir(passes.join(info.room)).is_ok_and(|files| {
+            let in_group = std::fs::read_dir(passes.join(info.group)).is_ok_and(|files| {
                 let mut files = files.flatten().filter_map(|file| std::fs::read_to_string(file.path()).ok());
                 files.any(|text| text.contains(&function))
             });
-            assert!(in_own_file.contains(&function) || in_room, "{} is not in {}", info.name, info.room);
+            assert!(in_own_file.contains(&function) || in_group, "{} is not in {}", info.name, info.group);
             assert!(info.about.ends_with('.') && info.about.len() < 80, "{}: {}", info.name, info.about);
         }
     }
 
     #[test]
     fn changes_enable_what_does_not_ignore_them() {
-        let shader = Shader::without_functions(crate::shader::Stage::Vertex);
+        let shader = Shader::without_functions(crate::shader::ShaderStage::Vertex);
         let enabled = |pass: Pass, other: PassId| pass.enables.has(other as u32);
         assert!(!enabled(rows::opt_dce, PassId::opt_remove_phis) && enabled(rows::opt_dce, PassId::opt_algebraic));
         assert!(!(rows::opt_dce.repeats)(&shader) && (rows::opt_if.repeats)(&shader));

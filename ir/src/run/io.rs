@@ -7,7 +7,7 @@ use super::program::{Intrinsic, Program, Value};
 use crate::alu::{AluOp, evaluate};
 use crate::intrinsics::indices::IoSemantics;
 use crate::intrinsics::{IndexKind, IntrinsicOp};
-use crate::shader::{Shader, Stage};
+use crate::shader::{Shader, ShaderStage};
 use crate::types::TypeData;
 use crate::variable::VariableModes;
 use tgsi_environment::SystemValue;
@@ -125,7 +125,7 @@ impl IoPlan {
             let cells = program.layout.io_cells(shader, data.ty, data.compact, data.location_frac)?;
             if data.mode == VariableModes::SHADER_IN {
                 plan.inputs.extend(links(&cells, first, 0, location));
-            } else if shader.stage == Stage::TessCtrl {
+            } else if shader.stage == ShaderStage::TessCtrl {
                 plan.patch_outputs.extend(links(&cells, first, 0, location));
             } else {
                 plan.outputs.extend(links(&cells, first, 0, location));
@@ -214,7 +214,8 @@ impl Machine<'_, '_> {
 
     /// In a stage with vertices, an input without a vertex index reads the first vertex if it has no values per lane.
     fn first_vertex_word(&self, register: u32, component: usize) -> Option<u32> {
-        let by_vertex = matches!(self.program.facts.stage, Stage::Geometry | Stage::TessCtrl | Stage::TessEval);
+        let by_vertex =
+            matches!(self.program.facts.stage, ShaderStage::Geometry | ShaderStage::TessCtrl | ShaderStage::TessEval);
         let absent = by_vertex && self.inputs.inputs.component(register as usize, component).is_empty();
         absent.then(|| vertex_word(&self.inputs.vertices, 0, register, component as u8))
     }
@@ -261,7 +262,7 @@ impl Machine<'_, '_> {
     pub fn empty_outputs(program: &Program, lanes: usize, block: usize, reused: LaneRegisters) -> Outputs {
         let registers = program.io.output_registers as usize;
         let mut outputs = Outputs { outputs: reused.reshaped(lanes, registers), ..Outputs::default() };
-        if program.facts.stage == Stage::TessCtrl {
+        if program.facts.stage == ShaderStage::TessCtrl {
             let vertices = match program.facts.patch_vertices {
                 0 => block,
                 vertices => (vertices as usize).min(tgsi_environment::MAX_LANES),
@@ -473,7 +474,7 @@ impl Machine<'_, '_> {
     pub fn store_output(&mut self, intrinsic: &Intrinsic) {
         let sources = self.sources(intrinsic);
         let (Some(&value), Some(&offset)) = (sources.first(), sources.last()) else { return };
-        let shared = self.program.facts.stage == Stage::TessCtrl;
+        let shared = self.program.facts.stage == ShaderStage::TessCtrl;
         if let (Some(constant), false, IntrinsicOp::StoreOutput, 32) =
             (intrinsic.offset, shared, intrinsic.op, value.bits)
         {

@@ -9,7 +9,7 @@ use cranelift_entity::EntityRef;
 
 use super::RunError;
 use crate::entities::{Type, Variable};
-use crate::shader::{Shader, Stage};
+use crate::shader::{Shader, ShaderStage};
 use crate::types::{ScalarType, TypeData};
 use crate::variable::{Initializer, VariableModes};
 
@@ -403,5 +403,5 @@ fn is_common(shader: &Shader, variable: Variable) -> bool {
     if data.per_vertex || data.mode.intersects(VariableModes(VariableModes::UNIFORM.0 | VariableModes::MEM_SHARED.0)) {
         return true;
     }
-    shader.stage == Stage::TessCtrl && data.mode == VariableModes::SHADER_OUT
+    shader.stage == ShaderStage::TessCtrl && data.mode == VariableModes::SHADER_OUT
 }

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::RunError;
 use super::program::{Intrinsic, Program, Value};
-use crate::shader::Stage;
+use crate::shader::ShaderStage;
 use tgsi_environment::RunLimits;
 use tgsi_environment::{Inputs, LaneRegisters, MAX_LANES, Outputs, Resources, Vec4};
 
@@ -200,7 +200,7 @@ impl<'p, 'r> Machine<'p, 'r> {
         (self.first, self.lanes) = (first, lanes);
         (self.any, self.full) = (lanes != 0, true);
         (self.steps, self.emitted_words) = (0, 0);
-        let streams = if program.facts.stage == Stage::Geometry { 4 * lanes } else { 0 };
+        let streams = if program.facts.stage == ShaderStage::Geometry { 4 * lanes } else { 0 };
         self.open_primitives.resize(streams, Vec::new());
         self.primitives.resize(streams, Vec::new());
         if first != self.start {

@@ -3,13 +3,13 @@
 //! zeros in inactive lanes of the last quad.
 
 use super::program::{Intrinsic, Op, Program};
-use crate::Stage;
+use crate::ShaderStage;
 use crate::intrinsics::IntrinsicOp;
 
 /// Whether every lane stores a component of the outputs, by component.
 pub(super) fn always_stored(program: &Program) -> Vec<bool> {
     let none = vec![false; program.output_registers() * 4];
-    if !matches!(program.stage(), Stage::Vertex | Stage::TessEval | Stage::Fragment) {
+    if !matches!(program.stage(), ShaderStage::Vertex | ShaderStage::TessEval | ShaderStage::Fragment) {
         return none;
     }
     // Number of stores to each component, and whether a store is on every path.

@@ -13,7 +13,7 @@ use crate::body::{Body, JumpKind, Shape};
 use crate::builder::Builder;
 use crate::entities::{Def, Variable};
 use crate::intrinsics::{IndexKind, IntrinsicOp};
-use crate::shader::Stage;
+use crate::shader::ShaderStage;
 use crate::types::ScalarType;
 use crate::variable::{VariableData, VariableModes};
 
@@ -70,7 +70,7 @@ fn store_output(b: &mut Builder<'_>, register: i32, value: Def) {
 }
 
 /// A shader with a `main` built by a function; the returned value is stored to output register 0.
-fn shader(stage: Stage, build: impl FnOnce(&mut Builder<'_>) -> Def) -> Shader {
+fn shader(stage: ShaderStage, build: impl FnOnce(&mut Builder<'_>) -> Def) -> Shader {
     let mut shader = Shader::new(stage);
     let mut b = Builder::at_end(shader.main_mut());
     let value = build(&mut b);

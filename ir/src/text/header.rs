@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use crate::alu::ExecutionMode;
-use crate::shader::{Shader, ShaderInfo, Stage};
+use crate::shader::{Shader, ShaderInfo, ShaderStage};
 
 /// Types of header fields with a numeric representation.
 trait Number: Sized {
@@ -84,13 +84,13 @@ enum Content {
 /// A line of the header.
 struct Line {
     key: &'static str,
-    stages: fn(Stage) -> bool,
+    stages: fn(ShaderStage) -> bool,
     /// Whether Mesa does not print it.
     own: bool,
     content: Content,
 }
 
-fn any(_: Stage) -> bool {
+fn any(_: ShaderStage) -> bool {
     true
 }
 
@@ -144,26 +144,26 @@ macro_rules! special {
     };
 }
 
-fn vertex(stage: Stage) -> bool {
-    stage == Stage::Vertex
+fn vertex(stage: ShaderStage) -> bool {
+    stage == ShaderStage::Vertex
 }
-fn tessellation(stage: Stage) -> bool {
-    matches!(stage, Stage::TessCtrl | Stage::TessEval)
+fn tessellation(stage: ShaderStage) -> bool {
+    matches!(stage, ShaderStage::TessCtrl | ShaderStage::TessEval)
 }
-fn geometry(stage: Stage) -> bool {
-    stage == Stage::Geometry
+fn geometry(stage: ShaderStage) -> bool {
+    stage == ShaderStage::Geometry
 }
-fn fragment(stage: Stage) -> bool {
-    stage == Stage::Fragment
+fn fragment(stage: ShaderStage) -> bool {
+    stage == ShaderStage::Fragment
 }
-fn compute(stage: Stage) -> bool {
-    matches!(stage, Stage::Compute | Stage::Kernel)
+fn compute(stage: ShaderStage) -> bool {
+    matches!(stage, ShaderStage::Compute | ShaderStage::Kernel)
 }
-fn mesh(stage: Stage) -> bool {
-    stage == Stage::Mesh
+fn mesh(stage: ShaderStage) -> bool {
+    stage == ShaderStage::Mesh
 }
-fn task_or_mesh(stage: Stage) -> bool {
-    matches!(stage, Stage::Task | Stage::Mesh)
+fn task_or_mesh(stage: ShaderStage) -> bool {
+    matches!(stage, ShaderStage::Task | ShaderStage::Mesh)
 }
 
 use Form::{Always, AlwaysHex, Decimal, Flag, Hex, Ranges, Words};
@@ -174,7 +174,7 @@ static LINES: &[Line] = &[
     text!("name", any, false, info.name),
     text!("label", any, false, info.label),
     number!("internal", any, Flag, info.internal),
-    special!("workgroup_size", Stage::has_workgroups, WorkgroupSize),
+    special!("workgroup_size", ShaderStage::has_workgroups, WorkgroupSize),
     special!("next_stage", any, NextStage),
     number!("num_textures", any, Decimal, info.num_textures),
     number!("num_ubos", any, Decimal, info.num_ubos),
@@ -312,8 +312,8 @@ pub(super) fn print_header(out: &mut String, shader: &Shader, mesa: bool) {
         if mesa && (line.own || foreign) {
             continue;
         }
-        if shader.stage == Stage::Task && line.key == "inputs" {
-            let _ = writeln!(out, "Unhandled stage {}", Stage::Task as u32);
+        if shader.stage == ShaderStage::Task && line.key == "inputs" {
+            let _ = writeln!(out, "Unhandled stage {}", ShaderStage::Task as u32);
         }
         print_line(out, shader, line, foreign);
     }
@@ -445,8 +445,8 @@ fn parse_wide(text: &str) -> Option<u128> {
 }
 
 /// Parses the stage in a `shader:` or `next_stage:` line.
-pub(super) fn parse_stage(text: &str) -> Option<Stage> {
-    text.strip_prefix(STAGE_PREFIX).and_then(Stage::from_name)
+pub(super) fn parse_stage(text: &str) -> Option<ShaderStage> {
+    text.strip_prefix(STAGE_PREFIX).and_then(ShaderStage::from_name)
 }
 
 /// Result of parsing a header line.
@@ -564,10 +564,10 @@ mod tests {
             Content::Text { unknown: true, .. } => "TRIANGLE_STRIP",
             Content::Text { .. } => "some text: with // anything",
             Content::List { get, hex: true, .. } => {
-                assert_eq!(get(&Shader::without_functions(Stage::Vertex)).len(), 8);
+                assert_eq!(get(&Shader::without_functions(ShaderStage::Vertex)).len(), 8);
                 "{0x00000001, 0x00000000, 0xffffffff, 0x00000004, 0x00000005, 0x00000006, 0x00000007, 0x00000008}"
             }
-            Content::List { get, .. } => match get(&Shader::without_functions(Stage::Vertex)).len() {
+            Content::List { get, .. } => match get(&Shader::without_functions(ShaderStage::Vertex)).len() {
                 3 => "{1, 0, 4294967295}",
                 _ => "{1, 0, 4294967295, 9}",
             },
@@ -580,7 +580,7 @@ mod tests {
     /// Every line of the table, in every stage (lines of other stages are only in the extended form).
     #[test]
     fn every_line_reads_back() {
-        for &stage in Stage::ALL {
+        for &stage in ShaderStage::ALL {
             let mut all = Shader::without_functions(stage);
             for line in LINES {
                 let mut shader = Shader::without_functions(stage);
@@ -608,19 +608,19 @@ mod tests {
 
     #[test]
     fn defaults_read_back() {
-        for &stage in Stage::ALL {
+        for &stage in ShaderStage::ALL {
             let shader = Shader::without_functions(stage);
             let mut text = String::new();
             print_header(&mut text, &shader, false);
             let again = super::super::parse(&text).expect("a header");
             assert_eq!((again.stage, again.info), (stage, shader.info));
-            assert_eq!(text.contains("Unhandled stage 6"), stage == Stage::Task);
+            assert_eq!(text.contains("Unhandled stage 6"), stage == ShaderStage::Task);
         }
     }
 
     #[test]
     fn wrong_values() {
-        let mut shader = Shader::without_functions(Stage::Vertex);
+        let mut shader = Shader::without_functions(ShaderStage::Vertex);
         for (key, value) in [
             ("num_ubos", "x"),
             ("num_ubos", "4294967296"),

@@ -11,7 +11,7 @@ use crate::intrinsics::indices::{
     Access, AtomicOp, DescType, InterpMode, IoSemantics, IoXfb, IoXfbOut, MemorySemantics, RoundingMode, Scope,
 };
 use crate::intrinsics::{IndexKind, IntrinsicOp};
-use crate::shader::Stage;
+use crate::shader::ShaderStage;
 use crate::variable::VariableModes;
 use tgsi_environment::PixelFormat;
 use tgsi_environment::SamplerDim;
@@ -45,7 +45,7 @@ fn word_or_number(out: &mut String, word: Option<&str>, value: i32) {
 /// Appends `name=value`.
 pub(super) fn push_index(
     out: &mut String,
-    stage: Stage,
+    stage: ShaderStage,
     op: IntrinsicOp,
     num_components: u8,
     kind: IndexKind,
@@ -143,7 +143,7 @@ pub(super) fn push_modes(out: &mut String, modes: VariableModes) {
     }
 }
 
-fn push_io_semantics(out: &mut String, stage: Stage, op: IntrinsicOp, value: i32) {
+fn push_io_semantics(out: &mut String, stage: ShaderStage, op: IntrinsicOp, value: i32) {
     let semantics = IoSemantics::from_i32(value);
     let mode = io_mode(op);
     out.push_str("io location=");
@@ -154,7 +154,7 @@ fn push_io_semantics(out: &mut String, stage: Stage, op: IntrinsicOp, value: i32
         out.push_str(flag);
     }
     let store = mode == VariableModes::SHADER_OUT && op.info().index_slot(IndexKind::WriteMask).is_some();
-    if stage == Stage::Geometry && store || semantics.gs_streams != 0 {
+    if stage == ShaderStage::Geometry && store || semantics.gs_streams != 0 {
         let stream = |i: u32| semantics.gs_streams >> (2 * i) & 3;
         let _ = write!(out, " gs_streams(x={} y={} z={} w={})", stream(0), stream(1), stream(2), stream(3));
     }
@@ -297,7 +297,7 @@ mod tests {
                 seen.insert(kind);
                 for value in (-2..40).chain([0x1ff, 0x10000, 1 << 20, i32::MIN, i32::MAX, AluType::FLOAT32.to_i32()]) {
                     let mut text = String::new();
-                    push_index(&mut text, Stage::Geometry, op, 4, kind, value);
+                    push_index(&mut text, ShaderStage::Geometry, op, 4, kind, value);
                     let back = match kind {
                         IndexKind::IoSemantics => parse_io_semantics(text.strip_prefix("io ").expect("io")),
                         IndexKind::IoXfb | IndexKind::IoXfb2 => {
@@ -320,7 +320,7 @@ mod tests {
     fn forms() {
         let form = |op, kind, value| {
             let mut text = String::new();
-            push_index(&mut text, Stage::Fragment, op, 4, kind, value);
+            push_index(&mut text, ShaderStage::Fragment, op, 4, kind, value);
             text
         };
         use IntrinsicOp as I;

@@ -33,7 +33,7 @@ pub(super) struct Line<'a> {
     /// The line up to its comment.
     pub code: &'a str,
     /// The text after the first `//`.
-    pub remark: Option<&'a str>,
+    pub comment: Option<&'a str>,
 }
 
 impl<'a> Line<'a> {
@@ -43,13 +43,13 @@ impl<'a> Line<'a> {
     }
 
     /// The parts of the comment: `// a // b` has two.
-    pub(super) fn remarks(&self) -> impl Iterator<Item = &'a str> + use<'a> {
-        self.remark.into_iter().flat_map(|r| r.split("//")).map(str::trim)
+    pub(super) fn comments(&self) -> impl Iterator<Item = &'a str> + use<'a> {
+        self.comment.into_iter().flat_map(|r| r.split("//")).map(str::trim)
     }
 
     /// The words of all parts of the comment.
-    pub(super) fn remark_words(&self) -> impl Iterator<Item = &'a str> + use<'a> {
-        self.remarks().flat_map(str::split_ascii_whitespace)
+    pub(super) fn comment_words(&self) -> impl Iterator<Item = &'a str> + use<'a> {
+        self.comments().flat_map(str::split_ascii_whitespace)
     }
 }
 
@@ -60,12 +60,12 @@ pub(super) fn lines(text: &str) -> Vec<Line<'_>> {
     for (i, line) in text.split('\n').enumerate() {
         let full = line.trim();
         if !full.is_empty() {
-            let (code, remark) = match full.split_once("//") {
-                Some((code, remark)) => (code.trim_end(), Some(remark)),
+            let (code, comment) = match full.split_once("//") {
+                Some((code, comment)) => (code.trim_end(), Some(comment)),
                 None => (full, None),
             };
             let offset = start + (line.len() - line.trim_start().len());
-            lines.push(Line { number: i as u32 + 1, start, offset, full, code, remark });
+            lines.push(Line { number: i as u32 + 1, start, offset, full, code, comment });
         }
         start += line.len() + 1;
     }

@@ -10,7 +10,7 @@ use super::header::{HeaderLine, parse_header_line, parse_stage};
 use super::lexer::{Failure, Line, lines};
 use super::parse_types::is_type_line;
 use crate::entities::{Function, Type, Variable};
-use crate::shader::{Shader, Stage};
+use crate::shader::{Shader, ShaderStage};
 use crate::variable::{Initializer, VariableModes};
 
 /// Maximum number of reported errors.
@@ -95,7 +95,7 @@ impl<'a> Parser<'a> {
             text,
             lines,
             at: 0,
-            shader: Shader::without_functions(Stage::Vertex),
+            shader: Shader::without_functions(ShaderStage::Vertex),
             errors: Vec::new(),
             types: HashMap::new(),
             structs: HashMap::new(),

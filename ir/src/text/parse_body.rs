@@ -239,8 +239,8 @@ impl<'a> BodyParser<'_, 'a> {
     /// Parses `preds: b1 b2`, `preds: b1, succs: b2`, `succs: b2`; other comments are ignored.
     fn edges_of_remark(&mut self, at: usize, block: Block) -> Outcome<()> {
         let line = self.parser.lines[at];
-        let Some(remark) = line.remark else { return Ok(()) };
-        let mut s = Scanner::new(remark, line.offset + (line.full.len() - remark.len()));
+        let Some(comment) = line.comment else { return Ok(()) };
+        let mut s = Scanner::new(comment, line.offset + (line.full.len() - comment.len()));
         loop {
             let side = if s.eat("preds:") {
                 EdgeSide::Predecessors
@@ -268,7 +268,7 @@ impl<'a> BodyParser<'_, 'a> {
         let condition = self.reserve(&start, number)?;
         s.skip_constant();
         // The brace follows the comment with the hint.
-        let control = match line.remark.map(|r| r.trim().strip_suffix('{').unwrap_or("").trim()) {
+        let control = match line.comment.map(|r| r.trim().strip_suffix('{').unwrap_or("").trim()) {
             None => {
                 s.expect("{", "`{`")?;
                 IfControl::None
@@ -299,7 +299,7 @@ impl<'a> BodyParser<'_, 'a> {
         let id = self.body.insert_loop(Cursor::BlockEnd(before));
         self.record_line(id, AnnotationTarget::Loop, at);
         let (mut divergent_continue, mut divergent_break) = (false, false);
-        for word in self.parser.lines[at].remark_words() {
+        for word in self.parser.lines[at].comment_words() {
             match word {
                 "unroll" => self.body.set_loop_control(id, LoopControl::Unroll),
                 "dont_unroll" => self.body.set_loop_control(id, LoopControl::DontUnroll),
@@ -551,7 +551,7 @@ impl<'a> BodyParser<'_, 'a> {
         use tgsi_environment::SamplerDim;
         let line = self.parser.lines[at];
         let s = Scanner::new("", line.offset + line.code.len());
-        for word in line.remark_words() {
+        for word in line.comment_words() {
             let (key, value) = word.split_once('=').unwrap_or((word, ""));
             let number = parse_number(value);
             let byte = number.and_then(|number| u8::try_from(number).ok());

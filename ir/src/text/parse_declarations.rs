@@ -127,9 +127,9 @@ impl<'a> Parser<'a> {
             }
         }
         s.finish()?;
-        if let Some(remark) = line.remark {
-            let offset = line.offset + (line.full.len() - remark.len());
-            self.variable_remark(Scanner::new(remark, offset), data)?;
+        if let Some(comment) = line.comment {
+            let offset = line.offset + (line.full.len() - comment.len());
+            self.variable_comment(Scanner::new(comment, offset), data)?;
         }
         if self.variables.contains_key(name) {
             return start.fail(TextErrorKind::DuplicateVariable(name.to_string()));
@@ -143,7 +143,7 @@ impl<'a> Parser<'a> {
     }
 
     /// Parses the comment that the printer adds to a declaration. Other comments are ignored.
-    fn variable_remark(&mut self, mut s: Scanner<'a>, data: &mut VariableData) -> Outcome<()> {
+    fn variable_comment(&mut self, mut s: Scanner<'a>, data: &mut VariableData) -> Outcome<()> {
         while !s.is_done() {
             if s.eat("name=") {
                 let (name, length) = match unescape(s.rest()) {
@@ -319,7 +319,7 @@ fn function_declaration<'a>(line: &Line<'a>) -> Outcome<(&'a str, FunctionData)>
         parameters: Vec::new(),
         is_entry_point: false,
         is_exported: false,
-        remarks: Vec::new(),
+        attributes: Vec::new(),
         body: None,
     };
     while let Some(mut piece) = inside.piece() {
@@ -346,7 +346,7 @@ fn function_declaration<'a>(line: &Line<'a>) -> Outcome<(&'a str, FunctionData)>
         match s.group()?.rest() {
             "entrypoint" => data.is_entry_point = true,
             "exported" => data.is_exported = true,
-            remark => data.remarks.push(remark.to_string()),
+            attribute => data.attributes.push(attribute.to_string()),
         }
     }
     Ok((name, data))

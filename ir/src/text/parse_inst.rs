@@ -119,7 +119,7 @@ impl<'a> BodyParser<'_, 'a> {
         if found != expected {
             return start.fail(TextErrorKind::WrongSourceCount { name: op.name(), expected, found });
         }
-        for word in self.parser.lines[line.line].remark_words() {
+        for word in self.parser.lines[line.line].comment_words() {
             if let Some(digits) = word.strip_prefix("fast_math=0x") {
                 match u16::from_str_radix(digits, 16).ok().filter(|bits| bits >> 9 == 0) {
                     Some(bits) => flags = flags.union(AluFlags(bits << AluFlags::FAST_MATH_SHIFT)),
@@ -288,7 +288,7 @@ impl<'a> BodyParser<'_, 'a> {
             kind => kind,
         };
         s.finish()?;
-        for word in self.parser.lines[line.line].remark_words() {
+        for word in self.parser.lines[line.line].comment_words() {
             if let Some(name) = word.strip_prefix("type=") {
                 ty = self.parser.type_at(&start, name)?;
             } else if let Some(number) = word.strip_prefix("index=")
@@ -483,7 +483,7 @@ impl<'a> BodyParser<'_, 'a> {
         s.finish()?;
         let source = |i: usize| sources.get(i).map(|s| self.body.num_components(s.def));
         let mut num_components = guess_num_components(op, line.dest.map(|d| d.shape.num_components), source);
-        for word in self.parser.lines[line.line].remark_words() {
+        for word in self.parser.lines[line.line].comment_words() {
             if let Some(number) = word.strip_prefix("num_components=") {
                 match number.parse() {
                     Ok(number) => num_components = number,

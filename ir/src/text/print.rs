@@ -190,8 +190,8 @@ impl<'a> Printer<'a> {
         }
         self.out.push(')');
         let is_inline = |r: &&String| matches!(r.as_str(), "inline" | "noinline");
-        for remark in data.remarks.iter().filter(is_inline) {
-            let _ = write!(self.out, " ({remark})");
+        for attribute in data.attributes.iter().filter(is_inline) {
+            let _ = write!(self.out, " ({attribute})");
         }
         if data.is_exported {
             self.out.push_str(" (exported)");
@@ -199,9 +199,9 @@ impl<'a> Printer<'a> {
         if data.is_entry_point {
             self.out.push_str(" (entrypoint)");
         }
-        for remark in data.remarks.iter().filter(|r| !is_inline(r)) {
+        for attribute in data.attributes.iter().filter(|r| !is_inline(r)) {
             self.out.push_str(" (");
-            push_word(&mut self.out, remark);
+            push_word(&mut self.out, attribute);
             self.out.push(')');
         }
         self.out.push('\n');

@@ -79,7 +79,7 @@ impl Printer<'_> {
         let frac_shown = self.location(data);
         self.initializer(data);
         if !self.options.mesa {
-            self.variable_remark(variable, data, is_image, frac_shown);
+            self.variable_comment(variable, data, is_image, frac_shown);
         }
         self.out.push('\n');
         self.annotate(AnnotationTarget::Variable(variable), indent(level));
@@ -125,7 +125,7 @@ impl Printer<'_> {
         frac_shown
     }
 
-    fn variable_remark(&mut self, variable: Variable, data: &VariableData, is_image: bool, frac_shown: bool) {
+    fn variable_comment(&mut self, variable: Variable, data: &VariableData, is_image: bool, frac_shown: bool) {
         let out = &mut self.out;
         let start = out.len();
         let located = data.mode.intersects(LOCATED);

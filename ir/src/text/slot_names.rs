@@ -4,7 +4,7 @@ use hashbrown::HashMap;
 use std::sync::LazyLock;
 
 use crate::intrinsics::IntrinsicOp;
-use crate::shader::Stage;
+use crate::shader::ShaderStage;
 use crate::slots::{frag_result, varying, vert_attrib};
 use crate::variable::VariableModes;
 use tgsi_environment::SystemValue;
@@ -46,21 +46,21 @@ static TABLES: LazyLock<Tables> = LazyLock::new(|| {
     Tables { names, numbers }
 });
 
-fn kind_of(stage: Stage, mode: VariableModes) -> Option<SlotKind> {
-    let graphics = !matches!(stage, Stage::Compute | Stage::Kernel);
+fn kind_of(stage: ShaderStage, mode: VariableModes) -> Option<SlotKind> {
+    let graphics = !matches!(stage, ShaderStage::Compute | ShaderStage::Kernel);
     if mode == VariableModes::SYSTEM_VALUE {
         Some(SlotKind::SystemValue)
     } else if mode == VariableModes::SHADER_IN && graphics {
-        Some(if stage == Stage::Vertex { SlotKind::VertAttrib } else { SlotKind::Varying })
+        Some(if stage == ShaderStage::Vertex { SlotKind::VertAttrib } else { SlotKind::Varying })
     } else if mode == VariableModes::SHADER_OUT && graphics {
-        Some(if stage == Stage::Fragment { SlotKind::FragResult } else { SlotKind::Varying })
+        Some(if stage == ShaderStage::Fragment { SlotKind::FragResult } else { SlotKind::Varying })
     } else {
         None
     }
 }
 
 /// Name of a location with its prefix; `None` if it has no name.
-pub(super) fn slot_name(stage: Stage, mode: VariableModes, location: i32) -> Option<&'static str> {
+pub(super) fn slot_name(stage: ShaderStage, mode: VariableModes, location: i32) -> Option<&'static str> {
     let kind = kind_of(stage, mode)?;
     TABLES.names[kind as usize].get(usize::try_from(location).ok()?)?.as_deref()
 }

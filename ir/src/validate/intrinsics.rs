@@ -9,7 +9,7 @@ use crate::intrinsics::indices::{AtomicOp, InterpMode, IoSemantics, IoXfb};
 use crate::intrinsics::{
     DestBits, DestComponents, IndexKind, IntrinsicInfo, IntrinsicKind, IntrinsicOp, SrcComponents,
 };
-use crate::shader::Stage;
+use crate::shader::ShaderStage;
 use crate::slots::varying;
 use crate::types::TypeData;
 use crate::variable::VariableModes;
@@ -275,7 +275,7 @@ impl Checker<'_> {
 
     fn check_store_output(&mut self, inst: Inst, op: IntrinsicOp) {
         let found = self.src_shape(inst, 0).bit_size;
-        let least = if self.shader.stage == Stage::Fragment { 8 } else { 16 };
+        let least = if self.shader.stage == ShaderStage::Fragment { 8 } else { 16 };
         self.expect(inst, found >= least, ValidationErrorKind::OutputBits { found });
         let expected = AluType::from_i32(self.body.index(inst, IndexKind::SrcType));
         self.expect(inst, expected.bit_size == found, ValidationErrorKind::OutputType { expected, found });
@@ -283,7 +283,7 @@ impl Checker<'_> {
         let captured = if op == IntrinsicOp::StoreOutput { self.check_xfb(inst) } else { false };
         let semantics = IoSemantics::from_i32(self.body.index(inst, IndexKind::IoSemantics));
         let seen = match self.shader.stage {
-            Stage::TessCtrl | Stage::Fragment => true,
+            ShaderStage::TessCtrl | ShaderStage::Fragment => true,
             _ => {
                 (is_system_output(semantics.location) && !semantics.no_sysval_output)
                     || (is_varying(semantics.location) && !semantics.no_varying)
@@ -307,7 +307,8 @@ impl Checker<'_> {
             }
         }
         if captured != 0 {
-            let possible = matches!(self.shader.stage, Stage::Vertex | Stage::TessEval | Stage::Geometry);
+            let possible =
+                matches!(self.shader.stage, ShaderStage::Vertex | ShaderStage::TessEval | ShaderStage::Geometry);
             self.expect(inst, possible, ValidationErrorKind::XfbStage);
         }
         captured != 0
@@ -317,14 +318,14 @@ impl Checker<'_> {
         let stage = self.shader.stage;
         let io = IoSemantics::from_i32(self.body.index(inst, IndexKind::IoSemantics));
         let flags = [
-            (io.dual_source_blend_index, stage == Stage::Fragment, "dualsrc"),
-            (io.fb_fetch_output, stage == Stage::Fragment, "fbfetch"),
-            (io.fb_fetch_output_coherent, stage == Stage::Fragment, "coherent"),
-            (io.gs_streams != 0, stage == Stage::Geometry, "gs_streams"),
-            (io.high_dvec2, stage == Stage::Vertex && op == IntrinsicOp::LoadInput, "high_dvec2"),
+            (io.dual_source_blend_index, stage == ShaderStage::Fragment, "dualsrc"),
+            (io.fb_fetch_output, stage == ShaderStage::Fragment, "fbfetch"),
+            (io.fb_fetch_output_coherent, stage == ShaderStage::Fragment, "coherent"),
+            (io.gs_streams != 0, stage == ShaderStage::Geometry, "gs_streams"),
+            (io.high_dvec2, stage == ShaderStage::Vertex && op == IntrinsicOp::LoadInput, "high_dvec2"),
             (
                 io.interp_explicit_strict,
-                stage == Stage::Fragment && op == IntrinsicOp::LoadInputVertex,
+                stage == ShaderStage::Fragment && op == IntrinsicOp::LoadInputVertex,
                 "explicit_strict",
             ),
         ];

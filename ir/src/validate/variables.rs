@@ -3,7 +3,7 @@
 use super::error::Collector;
 use super::{Location, ModeNames, ValidationErrorKind};
 use crate::entities::{Function, Type, Variable};
-use crate::shader::{Shader, Stage};
+use crate::shader::{Shader, ShaderStage};
 use crate::types::{ScalarType, TypeData, TypeTable};
 use crate::variable::{Initializer, VariableData, VariableModes};
 
@@ -45,7 +45,7 @@ pub(super) fn check_variables(shader: &Shader, errors: &mut Collector) -> Declar
         errors.push(None, Location::Shader, ValidationErrorKind::EntryPoint);
     }
     let captures = shader.info.has_transform_feedback_varyings || shader.info.xfb_stride != [0; 4];
-    if captures && !matches!(shader.stage, Stage::Vertex | Stage::TessEval | Stage::Geometry) {
+    if captures && !matches!(shader.stage, ShaderStage::Vertex | ShaderStage::TessEval | ShaderStage::Geometry) {
         errors.push(None, Location::Shader, ValidationErrorKind::XfbStage);
     }
     declared
@@ -109,9 +109,9 @@ fn check_variable(
 fn is_arrayed(shader: &Shader, data: &VariableData) -> bool {
     let is_array = matches!(shader.types.get(data.ty), TypeData::Array { .. });
     let has_vertices = match shader.stage {
-        Stage::TessCtrl => data.mode == VariableModes::SHADER_IN || data.mode == VariableModes::SHADER_OUT,
-        Stage::TessEval | Stage::Geometry | Stage::Fragment => data.mode == VariableModes::SHADER_IN,
-        Stage::Mesh => data.mode == VariableModes::SHADER_OUT,
+        ShaderStage::TessCtrl => data.mode == VariableModes::SHADER_IN || data.mode == VariableModes::SHADER_OUT,
+        ShaderStage::TessEval | ShaderStage::Geometry | ShaderStage::Fragment => data.mode == VariableModes::SHADER_IN,
+        ShaderStage::Mesh => data.mode == VariableModes::SHADER_OUT,
         _ => false,
     };
     is_array && has_vertices && !data.patch

@@ -105,9 +105,9 @@ pub fn everyday_float(random: &mut Random, size: u8) -> u64 {
     from_f64(if random.next() & 1 == 0 { value } else { -value }, size)
 }
 
-/// Numbers as they occur in shaders, including careless ones: everyday floats, integers, integers read as floats
+/// Numbers as they occur in shaders: everyday floats, integers, integers read as floats
 /// (denormals), zeros, and results of divisions by zero.
-pub fn careless_float(random: &mut Random) -> u64 {
+pub fn typical_float(random: &mut Random) -> u64 {
     let value = match random.below(16) {
         0 => 0.0,
         1 => -0.0,

@@ -9,7 +9,7 @@ use tgsi_ir::builder::AluSrc;
 use tgsi_ir::run::run;
 use tgsi_ir::types::ScalarType;
 use tgsi_ir::variable::{VariableData, VariableModes};
-use tgsi_ir::{Builder, Def, Shader, Shape, Stage, Swizzle};
+use tgsi_ir::{Builder, Def, Shader, ShaderStage, Shape, Swizzle};
 use tgsi_registers::modifiers::{ModifierPolicy, SourceModifiers};
 
 /// A source of random choices.
@@ -203,7 +203,7 @@ pub fn program(seed: u64) -> Shader {
 }
 
 pub fn program_with(seed: u64, has_loops: bool) -> Shader {
-    let mut shader = Shader::new(Stage::Vertex);
+    let mut shader = Shader::new(ShaderStage::Vertex);
     let element = shader.types.vector(ScalarType::Float, 4);
     let array_type = shader.types.array(element, 4);
     let array = shader.add_variable(VariableData::new("arr", array_type, VariableModes::SHADER_TEMP));

@@ -7,18 +7,18 @@ use tgsi::shader::{Dst, Register, Src};
 use tgsi::tables::{File, ImmediateType, Opcode, Processor};
 
 /// Maximum nesting depth of blocks, including loops.
-const MOST_DEPTH: u32 = 4;
-const MOST_LOOPS: u32 = 2;
+const MAX_DEPTH: u32 = 4;
+const MAX_LOOPS: u32 = 2;
 /// Maximum number of subroutines of a shader.
-const MOST_SUBROUTINES: usize = 2;
+const MAX_SUBROUTINES: usize = 2;
 
 impl Generator<'_> {
     /// Emits a statement of control flow, or another one where none is possible.
     pub(super) fn flow(&mut self, context: Context) {
-        let deep = context.depth >= MOST_DEPTH || !self.features.contains(Features::FLOW);
+        let deep = context.depth >= MAX_DEPTH || !self.features.contains(Features::FLOW);
         match self.choices.below(12) {
             0..4 if !deep => self.branch(context),
-            4..6 if !deep && context.loops < MOST_LOOPS => self.counted_loop(context),
+            4..6 if !deep && context.loops < MAX_LOOPS => self.counted_loop(context),
             6 | 7 if !deep && self.features.contains(Features::SWITCH) => self.switch(context),
             8 | 9 if context.in_loop || context.in_switch || context.can_continue => self.leave_block(context),
             10 if self.features.contains(Features::SUBROUTINES) => self.call(context),
@@ -257,10 +257,10 @@ impl Generator<'_> {
     /// Emits a `CAL` of a subroutine; within a subroutine, only of a later one.
     fn call(&mut self, context: Context) {
         let first = context.subroutine.map_or(0, |number| number + 1);
-        if first >= MOST_SUBROUTINES || context.loops > 1 {
+        if first >= MAX_SUBROUTINES || context.loops > 1 {
             return;
         }
-        let number = first + self.choices.below(MOST_SUBROUTINES - first);
+        let number = first + self.choices.below(MAX_SUBROUTINES - first);
         while self.subroutines.len() <= number {
             let subroutine = self.builder.subroutine();
             self.subroutines.push(subroutine);

@@ -31,7 +31,7 @@ use tgsi::tables::{File, Interpolation, InterpolationLocation, Primitive, Proces
 /// Maximum number of vertices of a patch.
 const PATCH_VERTICES: u32 = 32;
 /// Number of vertices of a geometry shader's input primitive if the shader does not specify it.
-const MOST_PRIMITIVE_VERTICES: u32 = 6;
+const MAX_PRIMITIVE_VERTICES: u32 = 6;
 
 /// Registers that share a variable.
 #[derive(Debug)]
@@ -195,7 +195,7 @@ impl<'s> Context<'s> {
         match self.shader.processor {
             Processor::Geometry => property(PropertyName::GsInputPrimitive)
                 .and_then(Primitive::from_value)
-                .map_or(MOST_PRIMITIVE_VERTICES, |primitive| u32::from(primitive.input_vertices())),
+                .map_or(MAX_PRIMITIVE_VERTICES, |primitive| u32::from(primitive.input_vertices())),
             Processor::TessControl if file == File::Output => {
                 property(PropertyName::TcsVerticesOut).filter(|&count| count != 0).unwrap_or(PATCH_VERTICES)
             }

@@ -88,7 +88,7 @@ pub fn to_ir(shader: &Shader, options: &ToIrOptions) -> Result<IrShader, Malform
         for (position, &(begin, _)) in subroutines.iter().enumerate() {
             let mut data = subroutine(begin);
             if inlining.as_ref().is_some_and(|inlining| inlining.stays[position]) {
-                data.remarks.push(String::from(NO_INLINE));
+                data.attributes.push(String::from(NO_INLINE));
             }
             functions.insert(begin, context.ir.functions.push(data));
         }
@@ -121,7 +121,7 @@ fn subroutine(begin: u32) -> FunctionData {
         parameters: Vec::new(),
         is_entry_point: false,
         is_exported: false,
-        remarks: Vec::new(),
+        attributes: Vec::new(),
         body: None,
     }
 }

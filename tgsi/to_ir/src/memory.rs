@@ -53,7 +53,7 @@ pub(super) struct ImageAccess {
 }
 
 /// More counters than any buffer has.
-const MOST_COUNTERS: i32 = 1 << 24;
+const MAX_COUNTERS: i32 = 1 << 24;
 
 /// Alignment of every access to buffers.
 pub(super) const ALIGNMENT: [(IndexKind, i32); 2] = [(IndexKind::AlignMul, 4), (IndexKind::AlignOffset, 0)];
@@ -324,7 +324,7 @@ impl Translator<'_, '_> {
     pub(super) fn counter_address(&mut self, address: &Src, dynamic: Option<Def>, offset: i32) -> (Def, i32) {
         let known = self.known_word(address, 0);
         let counters = match (known, dynamic) {
-            (Some(counters), None) if counters < MOST_COUNTERS as u32 => return (self.constant(counters * 4), offset),
+            (Some(counters), None) if counters < MAX_COUNTERS as u32 => return (self.constant(counters * 4), offset),
             (Some(counters), Some(dynamic)) => self.add_constant(dynamic, counters as i32),
             _ => {
                 let counters = self.scalar(address, OperandType::Uint, 0);
@@ -333,7 +333,7 @@ impl Translator<'_, '_> {
         };
         // Clamp the number to a range without counters at its ends, so that the byte offset cannot wrap around to an
         // existing one.
-        let (least, most) = (self.constant(-MOST_COUNTERS as u32), self.constant(MOST_COUNTERS as u32));
+        let (least, most) = (self.constant(-MAX_COUNTERS as u32), self.constant(MAX_COUNTERS as u32));
         let counters = self.b.alu(AluOp::Imax, &[counters, least]);
         let counters = self.b.alu(AluOp::Imin, &[counters, most]);
         let two = self.constant(2);

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use tgsi_ir::shader::Stage;
+use tgsi_ir::shader::ShaderStage;
 use tgsi_ir::types::TypeData;
 use tgsi_ir::variable::{VariableData, VariableModes};
 
@@ -14,7 +14,7 @@ use tgsi::tables::{File, MemoryType, Primitive, Processor, PropertyName};
 const SHARED_MEMORY_SIZE: u32 = 32 * 1024;
 
 /// Returns the stage of a `NEXT_SHADER` property.
-fn next_stage(value: u32) -> Option<Stage> {
+fn next_stage(value: u32) -> Option<ShaderStage> {
     Processor::from_value(value).map(crate::slots::stage_of)
 }
 
@@ -98,7 +98,7 @@ impl Context<'_> {
         info.num_ssbos = buffers;
         info.num_ubos = blocks;
         info.num_abos = counter_buffers;
-        info.next_stage = next_stage(property(PropertyName::NextShader)).or(Some(Stage::Vertex));
+        info.next_stage = next_stage(property(PropertyName::NextShader)).or(Some(ShaderStage::Vertex));
         info.use_legacy_math_rules = is_set(PropertyName::LegacyMathRules);
         info.prohibit_ucps = is_set(PropertyName::VsProhibitUcps);
         info.layer_viewport_relative = is_set(PropertyName::LayerViewportRelative);

@@ -7,36 +7,36 @@
 //! file; [`semantic_of`] also accepts `FRAG_RESULT_COLOR`, which a fragment shader with the property
 //! `FS_COLOR0_WRITES_ALL_CBUFS` uses for `COLOR[0]`.
 
-use tgsi_ir::shader::Stage;
+use tgsi_ir::shader::ShaderStage;
 use tgsi_ir::slots::{frag_result, varying, vert_attrib};
 
 use tgsi::tables::{File, Processor, Semantic};
 
 /// Returns the stage of a processor.
-pub const fn stage_of(processor: Processor) -> Stage {
+pub const fn stage_of(processor: Processor) -> ShaderStage {
     match processor {
-        Processor::Vertex => Stage::Vertex,
-        Processor::TessControl => Stage::TessCtrl,
-        Processor::TessEval => Stage::TessEval,
-        Processor::Geometry => Stage::Geometry,
-        Processor::Fragment => Stage::Fragment,
-        Processor::Compute => Stage::Compute,
-        Processor::Task => Stage::Task,
-        Processor::Mesh => Stage::Mesh,
+        Processor::Vertex => ShaderStage::Vertex,
+        Processor::TessControl => ShaderStage::TessCtrl,
+        Processor::TessEval => ShaderStage::TessEval,
+        Processor::Geometry => ShaderStage::Geometry,
+        Processor::Fragment => ShaderStage::Fragment,
+        Processor::Compute => ShaderStage::Compute,
+        Processor::Task => ShaderStage::Task,
+        Processor::Mesh => ShaderStage::Mesh,
     }
 }
 
 /// Returns the processor of a stage. Kernels are compute shaders.
-pub const fn processor_of(stage: Stage) -> Processor {
+pub const fn processor_of(stage: ShaderStage) -> Processor {
     match stage {
-        Stage::Vertex => Processor::Vertex,
-        Stage::TessCtrl => Processor::TessControl,
-        Stage::TessEval => Processor::TessEval,
-        Stage::Geometry => Processor::Geometry,
-        Stage::Fragment => Processor::Fragment,
-        Stage::Compute | Stage::Kernel => Processor::Compute,
-        Stage::Task => Processor::Task,
-        Stage::Mesh => Processor::Mesh,
+        ShaderStage::Vertex => Processor::Vertex,
+        ShaderStage::TessCtrl => Processor::TessControl,
+        ShaderStage::TessEval => Processor::TessEval,
+        ShaderStage::Geometry => Processor::Geometry,
+        ShaderStage::Fragment => Processor::Fragment,
+        ShaderStage::Compute | ShaderStage::Kernel => Processor::Compute,
+        ShaderStage::Task => Processor::Task,
+        ShaderStage::Mesh => Processor::Mesh,
     }
 }
 

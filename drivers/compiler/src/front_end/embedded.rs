@@ -80,12 +80,12 @@ fn rest_after(bytes: &[u8], shader: &Extracted) -> Option<Span> {
 /// The error for a text with several shaders where one is needed.
 pub fn several(bytes: &[u8], shaders: &[Extracted]) -> Diagnostic {
     /// Maximum number of shaders that the message names.
-    const MOST_NAMED: usize = 8;
+    const MAX_NAMED: usize = 8;
     let lines = LineIndex::new(bytes);
-    let places = shaders.iter().take(MOST_NAMED);
+    let places = shaders.iter().take(MAX_NAMED);
     let places: Vec<String> =
         places.map(|s| format!("{} at line {}", s.processor, lines.line_column(s.span.start).0)).collect();
-    let more = if shaders.len() > MOST_NAMED { ", ..." } else { "" };
+    let more = if shaders.len() > MAX_NAMED { ", ..." } else { "" };
     let error = InputError::SeveralShaders { count: shaders.len(), places: places.join(", ") + more };
     let start = shaders.get(1).map_or(0, |shader| shader.span.start);
     error.at(Span::new(start, start + 1))

@@ -4,7 +4,7 @@ use tgsi::Shader;
 use tgsi::tables::Processor;
 use tgsi_compiler::{Code, CompileError, Compiler, Driver, InterfaceIntegers, Runner, RunnerFn, Source, Stage};
 use tgsi_environment::RunLimits;
-use tgsi_ir::Stage as ShaderStage;
+use tgsi_ir::ShaderStage;
 use tgsi_ir::alu::{AluOp, BaseType};
 use tgsi_smith::{Config, Features};
 use tgsi_to_ir::slots::stage_of;

@@ -12,7 +12,7 @@ use tgsi_environment::SystemValue;
 use tgsi_ir::body::Body;
 use tgsi_ir::intrinsics::indices::IoSemantics;
 use tgsi_ir::intrinsics::{IndexKind, IntrinsicOp};
-use tgsi_ir::shader::Stage;
+use tgsi_ir::shader::ShaderStage;
 use tgsi_ir::types::TypeData;
 use tgsi_ir::variable::VariableModes;
 use tgsi_ir::{Inst, Shader as IrShader};
@@ -77,8 +77,8 @@ fn declarations(ir: &IrShader) -> Shader {
 fn properties(ir: &IrShader) -> Vec<(PropertyName, u32)> {
     let info = &ir.info;
     match ir.stage {
-        Stage::TessCtrl => vec![(PropertyName::TcsVerticesOut, info.tess.tcs_vertices_out)],
-        Stage::Geometry => Primitive::from_name(&info.gs.input_primitive)
+        ShaderStage::TessCtrl => vec![(PropertyName::TcsVerticesOut, info.tess.tcs_vertices_out)],
+        ShaderStage::Geometry => Primitive::from_name(&info.gs.input_primitive)
             .map(|primitive| (PropertyName::GsInputPrimitive, u32::from(primitive.value())))
             .into_iter()
             .collect(),

@@ -1,7 +1,7 @@
 //! Open words of results for targets that lack instructions, above all integers: see [`crate::open`].
 
 use tgsi_compiler::Target;
-use tgsi_ir::Stage;
+use tgsi_ir::ShaderStage;
 use tgsi_ir::alu::{AluOp, BaseType};
 use tgsi_ir::body::{Body, InstData};
 use tgsi_ir::builder::{AluSrc, Builder};
@@ -12,7 +12,7 @@ use tgsi_ir::intrinsics::IntrinsicOp;
 use crate::open::Kind;
 
 /// Returns the kinds of operations that a target leaves open in shaders of a stage.
-pub fn kinds(target: &dyn Target, stage: Stage) -> Vec<&'static Kind> {
+pub fn kinds(target: &dyn Target, stage: ShaderStage) -> Vec<&'static Kind> {
     let mut kinds: Vec<&Kind> = KINDS_EVERYWHERE.iter().collect();
     if target.has_integers(stage) {
         return kinds;

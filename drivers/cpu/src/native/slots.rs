@@ -1,6 +1,6 @@
 //! Loads of inputs, and stores of outputs at places that are the same in all lanes.
 
-use tgsi_ir::Stage;
+use tgsi_ir::ShaderStage;
 use tgsi_ir::intrinsics::{IndexKind, IntrinsicOp};
 use tgsi_ir::run::program::{Intrinsic, Program};
 
@@ -10,9 +10,9 @@ const MAX_INPUTS: u32 = 256;
 /// Returns whether code is generated for a load or store.
 pub(super) fn is_native(program: &Program, intrinsic: &Intrinsic) -> bool {
     // In other stages inputs may come from vertices.
-    let simple = matches!(program.stage(), Stage::Vertex | Stage::Fragment);
+    let simple = matches!(program.stage(), ShaderStage::Vertex | ShaderStage::Fragment);
     // Outputs of tessellation control shaders are shared by all invocations.
-    let own_outputs = program.stage() != Stage::TessCtrl;
+    let own_outputs = program.stage() != ShaderStage::TessCtrl;
     match intrinsic.op {
         IntrinsicOp::LoadInput => {
             // A dynamic index requires a range.

@@ -12,7 +12,7 @@
 
 use spirv::{LoopControl as SpirvLoopControl, Op, SelectionControl};
 use tgsi_ir::body::{CfNode, CfParent, IfControl, JumpKind, LoopControl};
-use tgsi_ir::{Block, Inst, Loop, Stage};
+use tgsi_ir::{Block, Inst, Loop, ShaderStage};
 
 use super::Emitter;
 use crate::error::SpirvError;
@@ -189,7 +189,7 @@ impl Emitter<'_> {
                 None => Err(SpirvError::NotLowered { inst, what: "a continue outside of loops" }),
             },
             JumpKind::Return => self.leave(),
-            JumpKind::Halt if self.shader.stage == Stage::Fragment => {
+            JumpKind::Halt if self.shader.stage == ShaderStage::Fragment => {
                 self.end_invocation();
                 Ok(())
             }

@@ -10,7 +10,7 @@ use crate::module::{Id, ValueType};
 
 /// Most elements of an array with an initializer. Compilers expand initializers to a store for each element, and
 /// optimise those in superlinear time; text languages list each element.
-const MOST_INITIALIZED: u32 = 64;
+const MAX_INITIALIZED: u32 = 64;
 
 impl Emitter<'_> {
     /// Emits code under a condition. Values computed inside are not reused after it.
@@ -125,7 +125,7 @@ impl Emitter<'_> {
     /// Declares a zero-initialised array of the function.
     pub fn function_array(&mut self, element: Id, length: u32, name: &str) -> Id {
         let ty = self.module.array_type(element, length, None);
-        if length <= MOST_INITIALIZED || self.options.wgsl {
+        if length <= MAX_INITIALIZED || self.options.wgsl {
             return self.function_variable(ty, None, name);
         }
         let id = self.declare_variable(ty, None, name);

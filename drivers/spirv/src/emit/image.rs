@@ -40,16 +40,7 @@ impl<'a> Emitter<'a> {
     pub(super) fn image(&mut self, inst: Inst, op: IntrinsicOp) -> Result<(), SpirvError> {
         use IntrinsicOp::*;
         let named = self.body.src(inst, 0);
-        let is_handle = matches!(
-            op,
-            BindlessImageLoad
-                | BindlessImageStore
-                | BindlessImageAtomic
-                | BindlessImageAtomicSwap
-                | BindlessImageSize
-                | BindlessImageSamples
-        );
-        let unit = if is_handle { self.handle_unit(inst, named)? } else { self.unit(inst, named)? };
+        let unit = if op.is_bindless_image_access() { self.handle_unit(inst, named)? } else { self.unit(inst, named)? };
         let shape = self.image_shape(inst, &unit)?;
         let access = Access { inst, unit, shape };
         if shape.dim == SamplerDim::Buf && self.options.wgsl {
@@ -58,9 +49,7 @@ impl<'a> Emitter<'a> {
         match op {
             ImageDerefLoad | BindlessImageLoad => self.load_image(&access),
             ImageDerefStore | BindlessImageStore => self.store_image(&access),
-            ImageDerefAtomic | ImageDerefAtomicSwap | BindlessImageAtomic | BindlessImageAtomicSwap => {
-                self.image_atomic(&access)
-            }
+            op if op.is_image_atomic() => self.image_atomic(&access),
             ImageDerefSize | BindlessImageSize => self.image_size_query(&access),
             ImageDerefSamples | BindlessImageSamples => self.image_samples_query(&access),
             op => Err(SpirvError::UnsupportedIntrinsic { inst, op }),

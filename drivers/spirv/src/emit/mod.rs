@@ -25,7 +25,7 @@ mod values;
 use cranelift_entity::SecondaryMap;
 use spirv::{ExecutionModel, FunctionControl, Op};
 use tgsi_ir::intrinsics::IntrinsicOp;
-use tgsi_ir::{Block, Body, Def, Inst, InstData, Shader, Stage};
+use tgsi_ir::{Block, Body, Def, Inst, InstData, Shader, ShaderStage};
 
 use crate::error::SpirvError;
 use crate::interface::Interface;
@@ -108,12 +108,12 @@ pub fn emit(
     let entry = shader.entry_point().ok_or(SpirvError::NoEntryPoint)?;
     let body = shader.functions[entry].body.as_ref().ok_or(SpirvError::NoEntryPoint)?;
     let model = match shader.stage {
-        Stage::Vertex => ExecutionModel::Vertex,
-        Stage::TessCtrl => ExecutionModel::TessellationControl,
-        Stage::TessEval => ExecutionModel::TessellationEvaluation,
-        Stage::Geometry => ExecutionModel::Geometry,
-        Stage::Fragment => ExecutionModel::Fragment,
-        Stage::Compute => ExecutionModel::GLCompute,
+        ShaderStage::Vertex => ExecutionModel::Vertex,
+        ShaderStage::TessCtrl => ExecutionModel::TessellationControl,
+        ShaderStage::TessEval => ExecutionModel::TessellationEvaluation,
+        ShaderStage::Geometry => ExecutionModel::Geometry,
+        ShaderStage::Fragment => ExecutionModel::Fragment,
+        ShaderStage::Compute => ExecutionModel::GLCompute,
         stage => return Err(SpirvError::Stage(stage)),
     };
     let mut module = Module::new(options.version);
@@ -212,18 +212,7 @@ impl Emitter<'_> {
             LoadSsbo | StoreSsbo | GetSsboSize | SsboAtomic | SsboAtomicSwap => self.storage_buffer(inst, op),
             LoadScratch | StoreScratch | LoadConstant => self.own_memory(inst, op),
             LoadShared | StoreShared | SharedAtomic | SharedAtomicSwap => self.shared_memory(inst, op),
-            AtomicCounterRead
-            | AtomicCounterInc
-            | AtomicCounterPreDec
-            | AtomicCounterPostDec
-            | AtomicCounterAdd
-            | AtomicCounterMin
-            | AtomicCounterMax
-            | AtomicCounterAnd
-            | AtomicCounterOr
-            | AtomicCounterXor
-            | AtomicCounterExchange
-            | AtomicCounterCompSwap => self.atomic_counter(inst, op),
+            op if op.is_atomic_counter() => self.atomic_counter(inst, op),
             LoadInput | LoadPerVertexInput | LoadOutput | LoadPerVertexOutput | StoreOutput | StorePerVertexOutput => {
                 self.indexed_io(inst, op)
             }
@@ -231,18 +220,7 @@ impl Emitter<'_> {
             EmitVertex | EndPrimitive | EmitVertexWithCounter | EndPrimitiveWithCounter => self.geometry(inst, op),
             Terminate | TerminateIf | Demote | DemoteIf | IsHelperInvocation => self.kill(inst, op),
             Ddx | Ddy | DdxFine | DdyFine | DdxCoarse | DdyCoarse => self.derivative(inst, op),
-            ImageDerefLoad
-            | ImageDerefStore
-            | ImageDerefAtomic
-            | ImageDerefAtomicSwap
-            | ImageDerefSize
-            | ImageDerefSamples
-            | BindlessImageLoad
-            | BindlessImageStore
-            | BindlessImageAtomic
-            | BindlessImageAtomicSwap
-            | BindlessImageSize
-            | BindlessImageSamples => self.image(inst, op),
+            op if op.is_image_access() => self.image(inst, op),
             Ballot | VoteAny | VoteAll | VoteIeq | VoteFeq | ReadInvocation | ReadFirstInvocation | Elect
             | ShaderClock | Barrier => self.subgroup(inst, op),
             VulkanResourceIndex | LoadVulkanDescriptor => {

@@ -139,7 +139,7 @@ impl Emitter<'_> {
     /// Returns the member index of a parameter. In the portable profile the block contains all parameters up to the
     /// last one used, since some languages cannot declare a block with gaps.
     fn parameter_member(&mut self, parameter: Parameter) -> usize {
-        let all = if self.shader.stage == tgsi_ir::Stage::Compute { OF_COMPUTE } else { OF_GRAPHICS };
+        let all = if self.shader.stage == tgsi_ir::ShaderStage::Compute { OF_COMPUTE } else { OF_GRAPHICS };
         let number = all.iter().position(|&member| member == parameter).filter(|_| self.options.portable);
         let Parameters { members, used, .. } = &mut self.parameters;
         if !used.contains(&parameter) {

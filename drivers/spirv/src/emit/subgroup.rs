@@ -16,7 +16,7 @@ use tgsi_ir::body::Swizzle;
 use tgsi_ir::intrinsics::indices::{MemorySemantics as Semantics, Scope as IrScope};
 use tgsi_ir::intrinsics::{IndexKind, IntrinsicOp};
 use tgsi_ir::variable::VariableModes;
-use tgsi_ir::{Def, Inst, Stage};
+use tgsi_ir::{Def, Inst, ShaderStage};
 
 use super::Emitter;
 use crate::error::SpirvError;
@@ -230,7 +230,7 @@ impl Emitter<'_> {
         let modes = VariableModes(body.index(inst, IndexKind::MemoryModes) as u32);
         let (execution, memory) = (scope(IndexKind::ExecutionScope), scope(IndexKind::MemoryScope));
         let stage = self.shader.stage;
-        let has_workgroups = stage == Stage::Compute;
+        let has_workgroups = stage == ShaderStage::Compute;
         let mut bits = MemorySemantics::RELAXED;
         if modes.intersects(VariableModes(
             VariableModes::MEM_SSBO.0
@@ -257,7 +257,7 @@ impl Emitter<'_> {
         let memory_scope = match memory {
             // Outside of workgroups, this scope contains only one invocation.
             IrScope::Invocation => None,
-            IrScope::Workgroup if !has_workgroups && stage != Stage::TessCtrl => None,
+            IrScope::Workgroup if !has_workgroups && stage != ShaderStage::TessCtrl => None,
             IrScope::None => None,
             IrScope::Subgroup | IrScope::ShaderCall => Some(Scope::Subgroup),
             IrScope::Workgroup => Some(Scope::Workgroup),
@@ -267,7 +267,7 @@ impl Emitter<'_> {
         let ordered = memory_scope.filter(|_| orders_memory).map(|scope| (scope, order | bits));
         let execution_scope = match execution {
             IrScope::Workgroup | IrScope::QueueFamily | IrScope::Device
-                if has_workgroups || stage == Stage::TessCtrl =>
+                if has_workgroups || stage == ShaderStage::TessCtrl =>
             {
                 Some(Scope::Workgroup)
             }
@@ -293,7 +293,7 @@ impl Emitter<'_> {
                 (if scope == Scope::Subgroup { Scope::Workgroup } else { scope }, all)
             }
             Some(ordered) => ordered,
-            None if stage == Stage::TessCtrl && self.options.vulkan_memory_model => {
+            None if stage == ShaderStage::TessCtrl && self.options.vulkan_memory_model => {
                 (Scope::Workgroup, MemorySemantics::ACQUIRE_RELEASE | MemorySemantics::OUTPUT_MEMORY)
             }
             // Outputs of tessellation control shaders are visible after a barrier without memory semantics.

@@ -4,7 +4,7 @@ use smallvec::SmallVec;
 use spirv::{BuiltIn, Op};
 use tgsi_ir::body::Swizzle;
 use tgsi_ir::intrinsics::{IndexKind, IntrinsicOp};
-use tgsi_ir::{Def, Inst, Stage};
+use tgsi_ir::{Def, Inst, ShaderStage};
 
 use super::Emitter;
 use super::parameters::Parameter;
@@ -48,8 +48,8 @@ fn plain(op: IntrinsicOp) -> Option<(BuiltIn, ValueType)> {
 }
 
 /// Returns whether a stage has a built-in input; in other stages it reads as zero.
-fn has(stage: Stage, built_in: BuiltIn) -> bool {
-    use Stage::{Compute, Fragment, Geometry, TessCtrl, TessEval, Vertex};
+fn has(stage: ShaderStage, built_in: BuiltIn) -> bool {
+    use ShaderStage::{Compute, Fragment, Geometry, TessCtrl, TessEval, Vertex};
     match built_in {
         BuiltIn::BaseVertex
         | BuiltIn::BaseInstance
@@ -89,7 +89,7 @@ impl Emitter<'_> {
         if let Some((built_in, ty)) = plain(op) {
             let value = match built_in {
                 BuiltIn::BaseVertex | BuiltIn::BaseInstance | BuiltIn::DrawIndex => self.draw_value(built_in),
-                BuiltIn::PointCoord if self.shader.stage == Stage::Fragment => {
+                BuiltIn::PointCoord if self.shader.stage == ShaderStage::Fragment => {
                     let value = self.built_in_value(built_in, ty);
                     self.point_coordinate(value)
                 }
@@ -122,11 +122,11 @@ impl Emitter<'_> {
                 }
             }
             LoadIsIndexedDraw => (self.parameter(Parameter::IsIndexed, 0), ValueType::UINT),
-            LoadFragCoord if self.shader.stage == Stage::Fragment => {
+            LoadFragCoord if self.shader.stage == ShaderStage::Fragment => {
                 let value = self.built_in_value(BuiltIn::FragCoord, VEC4);
                 (self.fragment_coordinate(value), VEC4)
             }
-            LoadFragCoordZw if self.shader.stage == Stage::Fragment => {
+            LoadFragCoordZw if self.shader.stage == ShaderStage::Fragment => {
                 let value = self.built_in_value(BuiltIn::FragCoord, VEC4);
                 let component = (body.index(inst, IndexKind::Component) & 3) as u8;
                 (self.take(value, VEC4, Swizzle::replicate(component), 1), ValueType::FLOAT)
@@ -135,7 +135,7 @@ impl Emitter<'_> {
                 let ty = self.module.value_type(VEC4);
                 (self.module.null(ty), VEC4)
             }
-            LoadFrontFaceFsign if self.shader.stage == Stage::Fragment => {
+            LoadFrontFaceFsign if self.shader.stage == ShaderStage::Fragment => {
                 let is_front = self.is_front_facing();
                 let (front, back) = (self.module.float(1.0), self.module.float(-1.0));
                 (self.select(ValueType::FLOAT, is_front, front, back), ValueType::FLOAT)
@@ -145,7 +145,7 @@ impl Emitter<'_> {
             LoadTessLevelInner => (self.level(BuiltIn::TessLevelInner, 2), VEC2),
             LoadTessLevelOuterDefault => (self.parameter(Parameter::TessOuter, 0), VEC4),
             LoadTessLevelInnerDefault => (self.parameter(Parameter::TessInner, 0), VEC2),
-            LoadWorkgroupSize if self.shader.stage == Stage::Compute => (self.workgroup_size(), UVEC3),
+            LoadWorkgroupSize if self.shader.stage == ShaderStage::Compute => (self.workgroup_size(), UVEC3),
             LoadWorkDim => (self.parameter(Parameter::WorkDim, 0), ValueType::UINT),
             LoadUserDataAmd => return self.user_data(def),
             LoadUserClipPlane if self.options.user_clip_planes > 0 => {
@@ -236,7 +236,7 @@ impl Emitter<'_> {
 
     /// Returns the first vertex, first instance or number of the draw.
     fn draw_value(&mut self, built_in: BuiltIn) -> Id {
-        if self.options.draw_built_ins || self.shader.stage != Stage::Vertex {
+        if self.options.draw_built_ins || self.shader.stage != ShaderStage::Vertex {
             return self.built_in_value(built_in, ValueType::INT);
         }
         let (parameter, is_zero) = match built_in {
@@ -248,7 +248,7 @@ impl Emitter<'_> {
     }
 
     fn without_base(&mut self, index: Id, base: BuiltIn, is_zero: bool) -> Id {
-        if is_zero || self.shader.stage != Stage::Vertex {
+        if is_zero || self.shader.stage != ShaderStage::Vertex {
             return index;
         }
         let base = self.draw_value(base);

@@ -1,7 +1,7 @@
 //! Reads the outputs of a run from the harness buffer.
 
 use tgsi_environment::{Inputs, LaneRegisters, Outputs, Resources, Vec4};
-use tgsi_ir::shader::Stage;
+use tgsi_ir::shader::ShaderStage;
 
 use super::encode::{Encoded, out_vertices};
 use super::layout::{FLAG_ENDLESS, Header, Layout, TAG_VERTEX, TEXEL_HASH, TEXEL_KEY, TEXEL_VALUE, TEXEL_WORDS};
@@ -26,7 +26,7 @@ pub fn decode(
     let registers = layout.output_registers as usize;
     let mut outputs = Outputs { outputs: LaneRegisters::new(lanes, registers), buffers, ..Outputs::default() };
     let first = buffer.place(Header::Outputs);
-    let shared = layout.stage == Stage::TessCtrl;
+    let shared = layout.stage == ShaderStage::TessCtrl;
     for register in 0..registers {
         for component in 0..4 {
             let row = register * 4 + component;

@@ -1,7 +1,7 @@
 //! Writes the harness buffer from the inputs of a run.
 
 use tgsi_environment::{Inputs, LaneRegisters, MAX_LANES, Resources, RunLimits, Vec4};
-use tgsi_ir::shader::Stage;
+use tgsi_ir::shader::ShaderStage;
 
 use super::image;
 use super::layout::{
@@ -90,7 +90,7 @@ pub fn encode(
     });
 
     let outputs = layout.output_registers as usize * 4;
-    buffer.part(Header::Outputs, outputs * if layout.stage == Stage::TessCtrl { 1 } else { lanes })?;
+    buffer.part(Header::Outputs, outputs * if layout.stage == ShaderStage::TessCtrl { 1 } else { lanes })?;
     let vertices = out_vertices(layout, lanes);
     buffer.part(Header::OutVertices, vertices * outputs)?;
     buffer.set(Header::OutVertexCount, vertices);
@@ -133,7 +133,7 @@ fn input_registers(layout: &Layout, inputs: &Inputs) -> usize {
 }
 
 fn has_vertices(layout: &Layout) -> bool {
-    matches!(layout.stage, Stage::Geometry | Stage::TessCtrl | Stage::TessEval)
+    matches!(layout.stage, ShaderStage::Geometry | ShaderStage::TessCtrl | ShaderStage::TessEval)
 }
 
 fn input_word(layout: &Layout, inputs: &Inputs, row: usize, lane: usize) -> u32 {
@@ -153,8 +153,8 @@ fn of_lanes(file: &LaneRegisters, lanes: usize) -> usize {
 /// Returns the number of output vertices of a tessellation control shader.
 pub(super) fn out_vertices(layout: &Layout, lanes: usize) -> usize {
     match (layout.stage, layout.patch_vertices) {
-        (Stage::TessCtrl, 0) => lanes,
-        (Stage::TessCtrl, vertices) => (vertices as usize).min(MAX_LANES),
+        (ShaderStage::TessCtrl, 0) => lanes,
+        (ShaderStage::TessCtrl, vertices) => (vertices as usize).min(MAX_LANES),
         _ => 0,
     }
 }

@@ -6,7 +6,7 @@ use tgsi_ir::cursor::Cursor;
 use tgsi_ir::entities::Def;
 use tgsi_ir::intrinsics::indices::IoSemantics;
 use tgsi_ir::intrinsics::{IndexKind, IntrinsicOp};
-use tgsi_ir::shader::Stage;
+use tgsi_ir::shader::ShaderStage;
 
 use super::code::Code;
 use super::layout::{Header, TAG_END, TAG_VERTEX};
@@ -106,7 +106,7 @@ impl Site<'_> {
         File {
             place: Header::Outputs,
             registers: Bound::Number(self.layout.output_registers),
-            by_lane: self.layout.stage != Stage::TessCtrl,
+            by_lane: self.layout.stage != ShaderStage::TessCtrl,
         }
     }
 
@@ -285,7 +285,7 @@ impl Site<'_> {
             op => return Unliftable::new(op.name()),
         };
         let stream = self.shader.main().index(self.inst, IndexKind::StreamId) as u32;
-        if stream < 4 && self.layout.stage == Stage::Geometry {
+        if stream < 4 && self.layout.stage == ShaderStage::Geometry {
             self.emit(stream, is_vertex);
         }
         self.remove();

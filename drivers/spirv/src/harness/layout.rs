@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use tgsi_environment::MAX_LANES;
 use tgsi_ir::intrinsics::indices::IoSemantics;
 use tgsi_ir::intrinsics::{IndexKind, IntrinsicKind, IntrinsicOp};
-use tgsi_ir::shader::{Shader, Stage};
+use tgsi_ir::shader::{Shader, ShaderStage};
 use tgsi_ir::types::TypeData;
 use tgsi_ir::variable::VariableModes;
 
@@ -128,7 +128,7 @@ impl SystemSlot {
 #[derive(Clone, PartialEq, Debug)]
 pub struct Layout {
     /// The original stage of the shader.
-    pub stage: Stage,
+    pub stage: ShaderStage,
     /// Number of output registers.
     pub output_registers: u32,
     /// System values in the order of their words.

@@ -41,7 +41,7 @@ pub use layout::{BUFFER, FLAG_ENDLESS, Layout, SystemSlot};
 use tgsi_ir::body::InstData;
 use tgsi_ir::intrinsics::{IntrinsicKind, IntrinsicOp};
 use tgsi_ir::passes;
-use tgsi_ir::shader::{Shader, Stage};
+use tgsi_ir::shader::{Shader, ShaderStage};
 use tgsi_ir::variable::VariableModes;
 use thiserror::Error;
 
@@ -104,13 +104,13 @@ fn kills(shader: &Shader) -> bool {
     use IntrinsicOp as I;
     let body = shader.main();
     let is_kill = |op| matches!(op, I::Terminate | I::TerminateIf | I::Demote | I::DemoteIf);
-    shader.stage == Stage::Fragment
+    shader.stage == ShaderStage::Fragment
         || body.blocks().any(|block| body.insts(block).any(|inst| body.intrinsic(inst).is_some_and(is_kill)))
 }
 
 /// Turns the shader into a compute shader, and removes unused variables.
 fn finish(shader: &mut Shader) {
-    shader.stage = Stage::Compute;
+    shader.stage = ShaderStage::Compute;
     shader.info.workgroup_size = [4, 1, 1];
     shader.info.workgroup_size_variable = false;
     shader.info.num_textures = 0;

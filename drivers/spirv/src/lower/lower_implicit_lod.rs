@@ -10,13 +10,13 @@
 
 use tgsi_ir::alu::AluOp;
 use tgsi_ir::body::{TexOp, TexSrcKind};
-use tgsi_ir::{Body, Inst, Shader, Stage};
+use tgsi_ir::{Body, Inst, Shader, ShaderStage};
 
 use super::texture_edit::TextureEdit;
 
 /// See the [module](self).
 pub fn lower_implicit_lod(shader: &mut Shader) -> bool {
-    let is_fragment = shader.stage == Stage::Fragment;
+    let is_fragment = shader.stage == ShaderStage::Fragment;
     let mut progress = false;
     for body in shader.bodies_mut() {
         progress |= body.visit_insts(|body, inst| lower(body, inst, is_fragment));

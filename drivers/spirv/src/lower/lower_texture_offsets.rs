@@ -22,7 +22,7 @@ use tgsi_environment::SamplerDim;
 use tgsi_ir::alu::{AluOp, AluType};
 use tgsi_ir::body::{TexData, TexOp, TexSrcKind};
 use tgsi_ir::builder::AluSrc;
-use tgsi_ir::{Body, Def, Inst, Shader, Stage};
+use tgsi_ir::{Body, Def, Inst, Shader, ShaderStage};
 
 use super::lower_rect_coordinates::size_of;
 use super::texture_edit::TextureEdit;
@@ -32,7 +32,7 @@ use crate::options::SpirvOptions;
 /// level of a lookup cannot be queried.
 pub fn lower_texture_offsets(shader: &mut Shader, options: &SpirvOptions) -> bool {
     let mut progress = false;
-    let asks_for_level = shader.stage == Stage::Fragment && !options.portable;
+    let asks_for_level = shader.stage == ShaderStage::Fragment && !options.portable;
     for body in shader.bodies_mut() {
         progress |= body.visit_insts(|body, inst| lower(body, inst, options, asks_for_level));
     }

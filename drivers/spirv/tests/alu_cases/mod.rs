@@ -6,7 +6,7 @@
 use tgsi_ir::alu::{AluOp, AluType, BaseType, ExecutionMode, evaluate};
 use tgsi_ir::builder::{AluSrc, Builder};
 use tgsi_ir::intrinsics::{IndexKind, IntrinsicOp};
-use tgsi_ir::{AluFlags, Def, Shader, Shape, Stage};
+use tgsi_ir::{AluFlags, Def, Shader, ShaderStage, Shape};
 
 /// Bytes between the regions of two cases in either buffer.
 pub const STRIDE: u32 = 256;
@@ -134,7 +134,7 @@ pub fn has_form(case: Case, portable: bool) -> bool {
 
 /// Builds a shader of several cases, each in its region of both buffers.
 pub fn shader(cases: &[Case]) -> Shader {
-    let mut shader = Shader::new(Stage::Compute);
+    let mut shader = Shader::new(ShaderStage::Compute);
     shader.info.workgroup_size = [1, 1, 1];
     shader.info.num_ssbos = 2;
     shader.info.writes_memory = true;

@@ -8,7 +8,7 @@ use tgsi_environment::Random;
 use tgsi_environment::SystemValue;
 use tgsi_environment::{Inputs, LaneRegisters, Outputs, RunLimits};
 use tgsi_ir::passes::pipeline;
-use tgsi_ir::shader::{Shader, Stage};
+use tgsi_ir::shader::{Shader, ShaderStage};
 use tgsi_run::vectors::Agreement;
 
 /// Sufficient for every shader that terminates.
@@ -29,9 +29,9 @@ pub fn inputs(shader: &Shader, seed: u64) -> Inputs {
     };
     let size = shader.info.workgroup_size.map(|size| size.max(1) as usize);
     let lanes = match shader.stage {
-        Stage::Geometry => 1,
-        Stage::TessCtrl => (shader.info.tess.tcs_vertices_out as usize).clamp(1, 32),
-        Stage::Compute if size.iter().product::<usize>() <= 64 => size.iter().product(),
+        ShaderStage::Geometry => 1,
+        ShaderStage::TessCtrl => (shader.info.tess.tcs_vertices_out as usize).clamp(1, 32),
+        ShaderStage::Compute if size.iter().product::<usize>() <= 64 => size.iter().product(),
         _ => 4,
     };
     let mut inputs = Inputs { lanes, inputs: LaneRegisters::new(lanes, 24), ..Inputs::default() };
@@ -42,8 +42,8 @@ pub fn inputs(shader: &Shader, seed: u64) -> Inputs {
             }
         }
     }
-    if matches!(shader.stage, Stage::Geometry | Stage::TessCtrl | Stage::TessEval) {
-        let count = if shader.stage == Stage::Geometry { shader.info.gs.vertices_in.max(1) } else { 32 };
+    if matches!(shader.stage, ShaderStage::Geometry | ShaderStage::TessCtrl | ShaderStage::TessEval) {
+        let count = if shader.stage == ShaderStage::Geometry { shader.info.gs.vertices_in.max(1) } else { 32 };
         inputs.vertices = (0..count).map(|_| (0..24).map(|_| std::array::from_fn(|_| word())).collect()).collect();
     }
     for &value in SystemValue::ALL {
@@ -66,7 +66,8 @@ pub fn inputs(shader: &Shader, seed: u64) -> Inputs {
     inputs.buffers = (0..8).map(|_| (0..256).flat_map(|_| word().to_le_bytes()).collect()).collect();
     inputs.counters = (0..4).map(|_| (0..16).map(|_| word() % 9).collect()).collect();
     inputs.shared_size = 4096;
-    inputs.helpers = (0..lanes).map(|lane| shader.stage == Stage::Fragment && seed % 2 == 1 && lane == 3).collect();
+    inputs.helpers =
+        (0..lanes).map(|lane| shader.stage == ShaderStage::Fragment && seed % 2 == 1 && lane == 3).collect();
     inputs.framebuffer = LaneRegisters::new(lanes, 8);
     for register in 0..8 {
         for component in 0..4 {
@@ -145,7 +146,7 @@ pub fn declared(source: &tgsi::Shader, mut inputs: Inputs) -> Inputs {
 
 /// Describes the words that do not agree, ignoring dead lanes.
 pub fn difference(
-    stage: Stage,
+    stage: ShaderStage,
     expected: &Outputs,
     found: &Outputs,
     same: &dyn Fn(u32, u32) -> bool,
@@ -154,7 +155,7 @@ pub fn difference(
         return Some(format!("live: {:?}, should be {:?}", found.live, expected.live));
     }
     let registers = expected.outputs.len().max(found.outputs.len());
-    for register in (0..registers).filter(|_| stage != Stage::Geometry) {
+    for register in (0..registers).filter(|_| stage != ShaderStage::Geometry) {
         for component in 0..4 {
             for lane in (0..expected.live.len()).filter(|&lane| expected.live[lane]) {
                 let word = |outputs: &Outputs| outputs.outputs.get(register, component, lane);

@@ -10,7 +10,7 @@ use tgsi_driver_spirv::options::Locations;
 
 use tgsi_ir::options::CompilerOptions;
 use tgsi_ir::passes::pass_manager::Passes;
-use tgsi_ir::shader::Stage;
+use tgsi_ir::shader::ShaderStage;
 
 use crate::blame::{blamed, blamed_by_library};
 use crate::error::{Located, TextError};
@@ -194,7 +194,7 @@ impl FirstBindings {
 }
 
 impl Target for TextTarget {
-    fn compiler_options(&self, stage: Stage) -> CompilerOptions {
+    fn compiler_options(&self, stage: ShaderStage) -> CompilerOptions {
         self.spirv.compiler_options(stage)
     }
 

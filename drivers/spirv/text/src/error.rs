@@ -2,7 +2,7 @@
 
 use tgsi_compiler::{Subject, TargetError};
 use tgsi_diagnostics::ErrorCode;
-use tgsi_ir::Stage;
+use tgsi_ir::ShaderStage;
 
 use thiserror::Error;
 
@@ -11,7 +11,7 @@ use thiserror::Error;
 pub enum TextError {
     /// A stage that the language or the library lacks.
     #[error("{0:?} shaders cannot be translated to {1}")]
-    Stage(Stage, &'static str),
+    Stage(ShaderStage, &'static str),
     /// A feature that the language or the library lacks, found before the library is called.
     #[error("{0} has no {1}")]
     Lacks(&'static str, String),

@@ -1,7 +1,7 @@
 //! The languages.
 
 use tgsi_compiler::DriverOption;
-use tgsi_ir::Stage;
+use tgsi_ir::ShaderStage;
 
 /// A text language.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
@@ -61,12 +61,14 @@ impl Language {
     }
 
     /// Returns whether shaders of a stage can be translated to the language.
-    pub const fn has_stage(self, stage: Stage) -> bool {
+    pub const fn has_stage(self, stage: ShaderStage) -> bool {
         match stage {
-            Stage::Vertex | Stage::Fragment | Stage::Compute => true,
+            ShaderStage::Vertex | ShaderStage::Fragment | ShaderStage::Compute => true,
             // Metal has no geometry shaders; SPIRV-Cross would print them as functions without effect.
-            Stage::Geometry => matches!(self, Language::Glsl | Language::Essl | Language::Hlsl),
-            Stage::TessCtrl | Stage::TessEval => matches!(self, Language::Glsl | Language::Essl | Language::Msl),
+            ShaderStage::Geometry => matches!(self, Language::Glsl | Language::Essl | Language::Hlsl),
+            ShaderStage::TessCtrl | ShaderStage::TessEval => {
+                matches!(self, Language::Glsl | Language::Essl | Language::Msl)
+            }
             _ => false,
         }
     }

@@ -35,7 +35,7 @@ use tgsi_ir::passes::linking::LinkOptions;
 
 /// Bytes of code that Mesa compiles quickly. Larger texts are mostly arithmetic.
 #[cfg(feature = "spirv-cross")]
-const MOST_BYTES: usize = 50_000;
+const MAX_BYTES: usize = 50_000;
 
 /// Mesa's messages for unsupported extensions.
 #[cfg(feature = "spirv-cross")]
@@ -170,7 +170,7 @@ fn by_mesa(driver: &dyn Driver, options: &[&str], api: gl::Api, pipelines: &[Pip
     let mut report = Report::default();
     let mut translated = translate(&compiler, pipelines, &mut report);
     let before = translated.len();
-    translated.retain(|(_, shaders)| shaders.iter().all(|(_, code, _)| code.len() < MOST_BYTES));
+    translated.retain(|(_, shaders)| shaders.iter().all(|(_, code, _)| code.len() < MAX_BYTES));
     if translated.len() < before {
         report.refused.insert("too large for this test".to_owned(), before - translated.len());
     }

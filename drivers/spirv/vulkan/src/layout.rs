@@ -3,7 +3,7 @@
 use serde_json::Value;
 use tgsi_driver_spirv::harness::{Layout, SystemSlot};
 use tgsi_ir::intrinsics::IntrinsicOp;
-use tgsi_ir::shader::Stage;
+use tgsi_ir::shader::ShaderStage;
 
 /// The beginning of the string.
 pub const START: &str = "{\"tgsic_harness\":";
@@ -31,7 +31,7 @@ fn read(value: &Value) -> Option<Layout> {
     }
     let slots = value["system_values"].as_array()?.iter().map(slot).collect::<Option<Vec<SystemSlot>>>()?;
     Some(Layout {
-        stage: Stage::ALL.iter().copied().find(|stage| stage.name() == name)?,
+        stage: ShaderStage::ALL.iter().copied().find(|stage| stage.name() == name)?,
         output_registers: number("outputs")?,
         system_values: slots,
         streams,
@@ -62,7 +62,7 @@ mod tests {
         let system_values =
             vec![SystemSlot { op: IntrinsicOp::LoadFragCoordZw, component: 2, components: 1, bit_size: 32 }];
         let layout = Layout {
-            stage: Stage::Geometry,
+            stage: ShaderStage::Geometry,
             output_registers: 3,
             system_values,
             streams: [true, false, true, false],

@@ -6,8 +6,8 @@ use tgsi::KeepSubroutines;
 use tgsi::limits::Limits;
 use tgsi_compiler::UnknownOption;
 use tgsi_ir::options::CompilerOptions;
-use tgsi_ir::passes::pipeline::Level;
-use tgsi_ir::shader::Stage;
+use tgsi_ir::passes::pipeline::OptLevel;
+use tgsi_ir::shader::ShaderStage;
 use tgsi_ir::variable::VariableModes;
 use tgsi_registers::modifiers::ModifierPolicy;
 
@@ -223,12 +223,12 @@ impl TgsiOptions {
     }
 
     /// The subroutines that stay.
-    pub fn keep_subroutines(&self, level: Level) -> Option<KeepSubroutines> {
+    pub fn keep_subroutines(&self, level: OptLevel) -> Option<KeepSubroutines> {
         let total = Limits::default().expansion;
         self.has_subroutines().then(|| match level {
-            Level::All => KeepSubroutines { size: self.subroutine_size, growth: self.subroutine_growth, total },
+            OptLevel::Full => KeepSubroutines { size: self.subroutine_size, growth: self.subroutine_growth, total },
             // The code must not become larger: a subroutine below this size is at most as large as its calls.
-            Level::Finish | Level::NoGrowth => {
+            OptLevel::LowerOnly | OptLevel::NoSizeGrowth => {
                 KeepSubroutines { size: self.subroutine_size.min(SMALL_SUBROUTINE), growth: 0, total }
             }
         })
@@ -272,7 +272,7 @@ impl TgsiOptions {
     }
 
     /// The options for shaders of a stage: the profile's options for it, restricted to the features of the dialect.
-    pub(crate) fn for_stage(&self, stage: Stage) -> TgsiOptions {
+    pub(crate) fn for_stage(&self, stage: ShaderStage) -> TgsiOptions {
         let mut options = self.clone();
         self.profile.fit(stage, &mut options);
         if self.dialect == Dialect::Virgl {
@@ -282,7 +282,7 @@ impl TgsiOptions {
     }
 
     /// The same, with the value of [`keep_rounding`](Self::keep_rounding) that applies to the stage.
-    pub(crate) fn fitted(&self, stage: Stage) -> TgsiOptions {
+    pub(crate) fn fitted(&self, stage: ShaderStage) -> TgsiOptions {
         let options = self.for_stage(stage);
         let keep_rounding = options.compiler_options_of_any_stage().keeps_rounding(stage);
         TgsiOptions { keep_rounding, ..options }

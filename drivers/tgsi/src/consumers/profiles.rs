@@ -5,7 +5,7 @@
 //! reverts a setting of a profile.
 
 use tgsi_compiler::DriverOption;
-use tgsi_ir::shader::Stage;
+use tgsi_ir::shader::ShaderStage;
 
 use super::options::{Dialect, TgsiOptions};
 
@@ -15,7 +15,7 @@ struct Row {
     /// Sets the options of all stages.
     set: fn(&mut TgsiOptions),
     /// Sets further options of a stage.
-    fit: fn(Stage, &mut TgsiOptions),
+    fit: fn(ShaderStage, &mut TgsiOptions),
 }
 
 macro_rules! profiles {
@@ -107,33 +107,33 @@ fn no_indirect_destinations(options: &mut TgsiOptions) {
 /// instruction into a temporary; immediates are constants. `CMP` sets the condition code and moves twice: three
 /// instructions. `DDX` and `DDY` compute x and y: for z or w the operand is moved and the result is copied. Vertex
 /// programs have no `_SAT`: the driver expands it. They can index constants and inputs, fragment programs nothing.
-fn geforce(stage: Stage, options: &mut TgsiOptions) {
+fn geforce(stage: ShaderStage, options: &mut TgsiOptions) {
     options.one_constant = true;
     options.one_input = true;
     options.costly_cmp = true;
-    options.derivatives_of_xy = stage == Stage::Fragment;
-    options.has_exp = stage != Stage::Fragment;
-    options.has_sat = stage != Stage::Vertex;
+    options.derivatives_of_xy = stage == ShaderStage::Fragment;
+    options.has_exp = stage != ShaderStage::Fragment;
+    options.has_sat = stage != ShaderStage::Vertex;
     match stage {
-        Stage::Vertex => no_indirect_destinations(options),
-        Stage::Fragment => no_indirect(options),
+        ShaderStage::Vertex => no_indirect_destinations(options),
+        ShaderStage::Fragment => no_indirect(options),
         _ => {}
     }
 }
 
 /// The driver's `max_temps` is 32 for fragments and 16 for vertices. Two are left to the driver, which copies operands.
 /// Fragment programs have no branches.
-fn nv30(stage: Stage, options: &mut TgsiOptions) {
+fn nv30(stage: ShaderStage, options: &mut TgsiOptions) {
     geforce(stage, options);
-    options.has_branches = stage != Stage::Fragment;
-    options.max_temporaries = Some(if stage == Stage::Fragment { 30 } else { 14 });
+    options.has_branches = stage != ShaderStage::Fragment;
+    options.max_temporaries = Some(if stage == ShaderStage::Fragment { 30 } else { 14 });
 }
 
 /// The driver's `max_temps` is 48 for fragments and 32 for vertices. Fragment programs have no `CONT`.
-fn nv40(stage: Stage, options: &mut TgsiOptions) {
+fn nv40(stage: ShaderStage, options: &mut TgsiOptions) {
     geforce(stage, options);
-    options.has_continue = stage != Stage::Fragment;
-    options.max_temporaries = Some(if stage == Stage::Fragment { 46 } else { 30 });
+    options.has_continue = stage != ShaderStage::Fragment;
+    options.max_temporaries = Some(if stage == ShaderStage::Fragment { 46 } else { 30 });
 }
 
 /// `i915_fpc_translate.c` and `i915_fpc_emit.c` of Mesa 25.0. An instruction reads one constant; 0 and 1 are swizzles.
@@ -141,8 +141,8 @@ fn nv40(stage: Stage, options: &mut TgsiOptions) {
 /// coordinates from x on and write a whole register; anything else is copied, and a coordinate computed in a phase
 /// begins the next one, of at most four. Temporaries are R0 to R15. There are no branches, no `SIN` and `COS`, and no
 /// indices. Vertex shaders use Mesa's interpreter (`draw`).
-fn i915(stage: Stage, options: &mut TgsiOptions) {
-    if stage == Stage::Fragment {
+fn i915(stage: ShaderStage, options: &mut TgsiOptions) {
+    if stage == ShaderStage::Fragment {
         no_integers(options);
         options.has_branches = false;
         options.has_periodic = false;
@@ -163,14 +163,14 @@ fn i915(stage: Stage, options: &mut TgsiOptions) {
 /// Vertex programs of R300 and R400 have no saturation, no absolute value, no branches and no `CMP` (the compiler
 /// rejects the first and treats the last as impossible), and expand `SEQ` and `SNE` to two comparisons. Fragment
 /// programs have the swizzles of `r300_fragprog_swizzle.c`, no branches, and no `SIN` and `COS`.
-fn r300(stage: Stage, options: &mut TgsiOptions) {
+fn r300(stage: ShaderStage, options: &mut TgsiOptions) {
     radeon(stage, options);
-    if stage == Stage::Fragment {
+    if stage == ShaderStage::Fragment {
         options.few_swizzles = true;
         options.has_branches = false;
         options.has_periodic = false;
     }
-    if stage == Stage::Vertex {
+    if stage == ShaderStage::Vertex {
         options.has_sat = false;
         options.fuse_fabs = false;
         options.costly_equality = true;
@@ -182,13 +182,13 @@ fn r300(stage: Stage, options: &mut TgsiOptions) {
 /// Operands of fragment shaders support all swizzles, so that the compiler merges several copies into one instruction.
 /// A branch with two sides is four instructions: one for the condition, `IF`, `ELSE`, `ENDIF`. `CMP` of vertex programs
 /// must read less than three different temporaries (`radeon_program_alu.c`), and their loops have no `CONT`.
-fn r500(stage: Stage, options: &mut TgsiOptions) {
+fn r500(stage: ShaderStage, options: &mut TgsiOptions) {
     radeon(stage, options);
-    if stage == Stage::Fragment {
+    if stage == ShaderStage::Fragment {
         options.joined_copies = true;
         options.costly_branches = true;
     }
-    if stage == Stage::Vertex {
+    if stage == ShaderStage::Vertex {
         options.narrow_cmp = true;
         options.has_continue = false;
     }
@@ -201,7 +201,7 @@ fn r500(stage: Stage, options: &mut TgsiOptions) {
 /// modifiers from products with 2, 4, 8 and their reciprocals, and operands from `ADD 1, -x` and `MAD -x, 2, 1`. In
 /// vertex programs an instruction reads one input and one constant (`radeon_compiler.c`, source conflicts), and
 /// operands can negate single components. Destinations are not indexed; fragment programs have no indices and no `POW`.
-fn radeon(stage: Stage, options: &mut TgsiOptions) {
+fn radeon(stage: ShaderStage, options: &mut TgsiOptions) {
     options.has_lrp = false;
     options.has_flr = false;
     options.has_trunc = false;
@@ -210,7 +210,7 @@ fn radeon(stage: Stage, options: &mut TgsiOptions) {
     options.address_registers = 1;
     options.address_components = 1;
     options.negative_offsets = false;
-    if stage == Stage::Vertex {
+    if stage == ShaderStage::Vertex {
         no_indirect_destinations(options);
         options.has_arr = true;
         options.one_constant = true;
@@ -219,7 +219,7 @@ fn radeon(stage: Stage, options: &mut TgsiOptions) {
         options.joined_copies = true;
         options.free_zero_and_one = true;
     }
-    if stage == Stage::Fragment {
+    if stage == ShaderStage::Fragment {
         no_indirect(options);
         options.has_comparisons = false;
         options.has_lit = false;
@@ -261,12 +261,12 @@ fn svga(options: &mut TgsiOptions) {
 
 /// `svga_tgsi_insn.c` of Mesa 25.0: one input and one constant in an instruction, one address register. `CMP` of
 /// vertices sets a predicate and moves twice, and so do `SEQ` and `SNE`. Loops have no `CONT`.
-fn vgpu9(stage: Stage, options: &mut TgsiOptions) {
+fn vgpu9(stage: ShaderStage, options: &mut TgsiOptions) {
     options.has_continue = false;
     options.one_constant = true;
     options.one_input = true;
     options.address_registers = 1;
-    options.costly_cmp = stage == Stage::Vertex;
+    options.costly_cmp = stage == ShaderStage::Vertex;
     options.costly_equality = true;
 }
 
@@ -285,7 +285,7 @@ impl Profile {
     }
 
     /// Applies the settings for a stage.
-    pub(crate) fn fit(self, stage: Stage, options: &mut TgsiOptions) {
+    pub(crate) fn fit(self, stage: ShaderStage, options: &mut TgsiOptions) {
         if let Some(row) = self.row() {
             (row.fit)(stage, options);
         }

@@ -8,14 +8,14 @@ use tgsi::builder::{Io, RegisterArray, ShaderBuilder};
 use tgsi::shader::{DeclarationImage, DeclarationInterpolation, Instruction};
 use tgsi::tables::{File, Interpolation, InterpolationLocation, Opcode, Processor, Semantic};
 use tgsi_ir::intrinsics::indices::InterpMode;
-use tgsi_ir::shader::{Shader, Stage};
+use tgsi_ir::shader::{Shader, ShaderStage};
 use tgsi_to_ir::slots::{processor_of, semantic_of};
 
 use crate::select::declared::{ArrayKey, Declared, ImageUse, IoFile, IoVariable};
 
 /// The processor of a stage that TGSI can express.
-pub(crate) const fn processor(stage: Stage) -> Option<Processor> {
-    if matches!(stage, Stage::Task | Stage::Mesh) { None } else { Some(processor_of(stage)) }
+pub(crate) const fn processor(stage: ShaderStage) -> Option<Processor> {
+    if matches!(stage, ShaderStage::Task | ShaderStage::Mesh) { None } else { Some(processor_of(stage)) }
 }
 
 impl Declared {

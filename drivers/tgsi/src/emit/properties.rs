@@ -2,7 +2,7 @@
 
 use tgsi::builder::ShaderBuilder;
 use tgsi::tables::{Primitive, Processor, PropertyName};
-use tgsi_ir::shader::{Shader, Stage};
+use tgsi_ir::shader::{Shader, ShaderStage};
 use tgsi_ir::slots::frag_result;
 use tgsi_ir::variable::VariableModes;
 
@@ -19,7 +19,7 @@ pub(crate) fn set_properties(shader: &Shader, builder: &mut ShaderBuilder) {
     let primitive = |name: &str| Primitive::from_name(name).map(|p| u32::from(p.value()));
     set(PropertyName::LegacyMathRules, info.use_legacy_math_rules.into());
     match shader.stage {
-        Stage::Vertex | Stage::TessEval | Stage::Geometry => {
+        ShaderStage::Vertex | ShaderStage::TessEval | ShaderStage::Geometry => {
             set(PropertyName::NumClipdistEnabled, info.clip_distance_array_size);
             set(PropertyName::NumCulldistEnabled, info.cull_distance_array_size);
             set(PropertyName::VsProhibitUcps, info.prohibit_ucps.into());
@@ -28,12 +28,12 @@ pub(crate) fn set_properties(shader: &Shader, builder: &mut ShaderBuilder) {
         _ => {}
     }
     match shader.stage {
-        Stage::Vertex => {
+        ShaderStage::Vertex => {
             set(PropertyName::VsWindowSpacePosition, info.vs.window_space_position.into());
             set(PropertyName::VsBlitSgprsAmd, info.vs.blit_sgprs_amd);
         }
-        Stage::TessCtrl => set(PropertyName::TcsVerticesOut, info.tess.tcs_vertices_out),
-        Stage::TessEval => {
+        ShaderStage::TessCtrl => set(PropertyName::TcsVerticesOut, info.tess.tcs_vertices_out),
+        ShaderStage::TessEval => {
             let mode = match info.tess.primitive_mode {
                 1 => Some(Primitive::Triangles),
                 2 => Some(Primitive::Quads),
@@ -55,7 +55,7 @@ pub(crate) fn set_properties(shader: &Shader, builder: &mut ShaderBuilder) {
             builder.property(PropertyName::TesVertexOrderCw, (!info.tess.ccw).into());
             builder.property(PropertyName::TesPointMode, info.tess.point_mode.into());
         }
-        Stage::Geometry => {
+        ShaderStage::Geometry => {
             if let Some(value) = primitive(&info.gs.input_primitive) {
                 builder.property(PropertyName::GsInputPrimitive, value);
             }
@@ -68,7 +68,7 @@ pub(crate) fn set_properties(shader: &Shader, builder: &mut ShaderBuilder) {
             }
             builder.property(PropertyName::GsInvocations, info.gs.invocations.max(1));
         }
-        Stage::Fragment => {
+        ShaderStage::Fragment => {
             let all_buffers = shader
                 .globals_with(VariableModes::SHADER_OUT)
                 .any(|(_, data)| data.location == i32::from(frag_result::COLOR));
@@ -80,7 +80,7 @@ pub(crate) fn set_properties(shader: &Shader, builder: &mut ShaderBuilder) {
             set(PropertyName::FsPostDepthCoverage, info.fs.post_depth_coverage.into());
             set(PropertyName::FsBlendEquationAdvanced, info.fs.advanced_blend_modes);
         }
-        Stage::Compute | Stage::Kernel => {
+        ShaderStage::Compute | ShaderStage::Kernel => {
             let [width, height, depth] = info.workgroup_size;
             if !info.workgroup_size_variable && width != 0 {
                 builder.property(PropertyName::CsFixedBlockWidth, width);
@@ -91,9 +91,9 @@ pub(crate) fn set_properties(shader: &Shader, builder: &mut ShaderBuilder) {
                 builder.property(PropertyName::CsUserDataComponentsAmd, info.cs.user_data_components_amd);
             }
         }
-        Stage::Task | Stage::Mesh => {}
+        ShaderStage::Task | ShaderStage::Mesh => {}
     }
-    if matches!(shader.stage, Stage::Vertex | Stage::TessEval)
+    if matches!(shader.stage, ShaderStage::Vertex | ShaderStage::TessEval)
         && let Some(next) = info.next_stage.and_then(processor).filter(|&p| p != Processor::Vertex)
     {
         builder.property(PropertyName::NextShader, next.value().into());

@@ -112,7 +112,7 @@ fn constant(body: &Body, source: AluSrc, count: usize) -> Option<f32> {
 }
 
 /// Conservatively, whether a value is 0.0 or 1.0 in every component; limited in depth.
-fn is_truth(body: &Body, def: Def) -> bool {
+fn is_zero_or_one(body: &Body, def: Def) -> bool {
     const DEPTH: u32 = 4;
     fn look(body: &Body, def: Def, depth: u32) -> bool {
         let inst = body.def_inst(def);
@@ -181,8 +181,8 @@ fn test_of(body: &Body, condition: AluSrc, count: usize, has_comparisons: bool) 
     }
     match op {
         AluOp::Slt => Some(Test { negate: is_first, ..plain }),
-        AluOp::Seq if is_truth(body, value.def) => Some(Test { inverted: true, ..plain }),
-        AluOp::Sne if is_truth(body, value.def) => Some(plain),
+        AluOp::Seq if is_zero_or_one(body, value.def) => Some(Test { inverted: true, ..plain }),
+        AluOp::Sne if is_zero_or_one(body, value.def) => Some(plain),
         AluOp::Sge if !has_comparisons => Some(Test { negate: is_first, inverted: true, ..plain }),
         AluOp::Sne if !has_comparisons => Some(Test { absolute: true, ..plain }),
         AluOp::Seq if !has_comparisons => Some(Test { absolute: true, inverted: true, ..plain }),
@@ -249,10 +249,10 @@ fn compare_instead(body: &mut Body, inst: Inst) -> bool {
         [Some(0.0), Some(1.0)] => true,
         _ => return false,
     };
-    let is_truth = op == Some(AluOp::Fcsel) || is_truth(body, value.def);
+    let is_zero_or_one = op == Some(AluOp::Fcsel) || is_zero_or_one(body, value.def);
     let mut builder = Builder::new(body, Cursor::Before(inst));
     let all = |def: Def| AluSrc::new(def, tgsi_ir::Swizzle::new(&[0; 4]));
-    let mut new = if is_truth {
+    let mut new = if is_zero_or_one {
         builder.mov(value, count)
     } else {
         let zero = all(builder.f32_const(0.0));
@@ -275,8 +275,8 @@ fn invert_truth(body: &mut Body, inst: Inst, has_comparisons: bool) -> bool {
     let count = body.num_components(def);
     let (a, b) = (operand(body, inst, 0), operand(body, inst, 1));
     let truth = match (is_zero(body, a, usize::from(count)), is_zero(body, b, usize::from(count))) {
-        (false, true) if is_truth(body, a.def) => a,
-        (true, false) if is_truth(body, b.def) => b,
+        (false, true) if is_zero_or_one(body, a.def) => a,
+        (true, false) if is_zero_or_one(body, b.def) => b,
         _ => return false,
     };
     let has_opposite = !has_comparisons && test_of(body, truth, usize::from(count), false).is_some();

@@ -22,7 +22,7 @@ use tgsi_compiler::{EVERY_REGISTER, InterfaceIntegers, is_integer};
 use tgsi_ir::alu::{AluOp, BaseType};
 use tgsi_ir::body::InstData;
 use tgsi_ir::intrinsics::{IndexKind, IntrinsicOp};
-use tgsi_ir::passes::lower_numbers::lower_int_to_float::{components_read, handed_to, is_index};
+use tgsi_ir::passes::lower_numbers::lower_int_to_float::{components_read, forwarded_mask, is_index};
 use tgsi_ir::{Body, Builder, Cursor, Def, Inst, Shader, Use, User};
 
 use crate::DriverError;
@@ -206,8 +206,9 @@ fn floats_made(body: &Body, inst: Inst) -> Option<(Def, u16)> {
     let is_float = match (body.tex(inst), body.alu_op(inst)) {
         (Some(tex), _) => tex.dest_type.base == BaseType::Float,
         (None, Some(op)) => {
-            let hands_on = || body.sources(inst).any(|source| (0..16).any(|c| handed_to(body, inst, source, c) != 0));
-            op.info().output_type.base == BaseType::Float && !hands_on()
+            let is_transparent =
+                || body.sources(inst).any(|source| (0..16).any(|c| forwarded_mask(body, inst, source, c) != 0));
+            op.info().output_type.base == BaseType::Float && !is_transparent()
         }
         (None, None) => false,
     };
@@ -318,7 +319,7 @@ fn float_reads(body: &Body, all: &[Inst]) -> SecondaryMap<Def, u16> {
         for (number, source) in body.sources(inst).enumerate() {
             let is_float = op.info().input_types.get(number).is_some_and(|ty| ty.base == BaseType::Float);
             // A forwarding selection counts as the uses of its result.
-            if is_float && (0..16).all(|c| handed_to(body, inst, source, c) == 0) {
+            if is_float && (0..16).all(|c| forwarded_mask(body, inst, source, c) == 0) {
                 pending.push((body.src_def(source), read_for_result(body, inst, source, number)));
             }
         }
@@ -331,8 +332,8 @@ fn float_reads(body: &Body, all: &[Inst]) -> SecondaryMap<Def, u16> {
         reads[def] |= new;
         let producer = body.def_inst(def);
         for source in body.sources(producer) {
-            let handed = (0..16).filter(|&c| handed_to(body, producer, source, c) & new != 0);
-            let from = handed.fold(0, |mask, c| mask | 1 << c);
+            let forwarded = (0..16).filter(|&c| forwarded_mask(body, producer, source, c) & new != 0);
+            let from = forwarded.fold(0, |mask, c| mask | 1 << c);
             if from != 0 {
                 pending.push((body.src_def(source), from));
             }
@@ -356,8 +357,8 @@ fn note_handed_on(body: &Body, mut pending: Vec<(Def, u16)>, outputs: &mut BTree
             } else if let User::Inst(reader) = body.user(source)
                 && let Some(result) = body.inst_def(reader)
             {
-                let handed = (0..16).filter(|c| new >> c & 1 != 0);
-                let reached = handed.fold(0, |mask, c| mask | handed_to(body, reader, source, c));
+                let forwarded = (0..16).filter(|c| new >> c & 1 != 0);
+                let reached = forwarded.fold(0, |mask, c| mask | forwarded_mask(body, reader, source, c));
                 if reached != 0 {
                     pending.push((result, reached));
                 }
@@ -397,7 +398,7 @@ fn is_stored_to_interface(body: &Body, def: Def, found: &mut InterfaceIntegers) 
         if !op.is_vec_or_mov() {
             return false;
         }
-        let parts = (0..16).fold(0, |mask, c| mask | handed_to(body, vector, source, c));
+        let parts = (0..16).fold(0, |mask, c| mask | forwarded_mask(body, vector, source, c));
         for reader in body.uses_of(result) {
             let Some(store) = stores(body, reader) else { return false };
             noted.push((store, parts));

@@ -40,7 +40,7 @@ use tgsi_ir::passes::{
     lower_pack, lower_sample_positions, lower_vars_to_ssa, opt_constant_folding, opt_copy_prop, opt_cse, opt_dce,
     remove_dead_variables, run_pass,
 };
-use tgsi_ir::shader::{NO_INLINE, Stage};
+use tgsi_ir::shader::{NO_INLINE, ShaderStage};
 use tgsi_ir::variable::VariableModes;
 use tgsi_ir::{Body, Inst, Shader};
 use tgsi_registers::convert_from_ssa::ConvertFromSsaOptions;
@@ -182,7 +182,7 @@ pub(crate) fn lower(shader: &mut Shader, options: &TgsiOptions, passes: &mut Pas
     if !options.has_subroutines() && shader.functions.len() > 1 {
         // Subroutines kept for another target.
         for function in shader.functions.values_mut() {
-            function.remarks.retain(|remark| remark != NO_INLINE);
+            function.attributes.retain(|attribute| attribute != NO_INLINE);
         }
         run!(passes, shader, inline_functions, |s| into_ssa(s) | finish(s, &options.compiler_options_of_any_stage()));
     }
@@ -264,7 +264,7 @@ pub(crate) fn lower(shader: &mut Shader, options: &TgsiOptions, passes: &mut Pas
             run!(passes, shader, reuse_vectors, |s| reuse_vectors(s, swizzled_lookups));
         }
         // Virgl hosts may round a dot product differently than its parts, and splitting depends on the uses.
-        let is_invariant = options.dialect != Dialect::Virgl || shader.stage == Stage::Fragment;
+        let is_invariant = options.dialect != Dialect::Virgl || shader.stage == ShaderStage::Fragment;
         if is_invariant {
             run!(passes, shader, form_dot_products);
         }

@@ -192,7 +192,7 @@ fn read_instead(body: &mut Body, old: Def, new: AluSrc, count: u8, before: Inst)
 
 #[cfg(test)]
 mod tests {
-    use tgsi_ir::Stage;
+    use tgsi_ir::ShaderStage;
     use tgsi_ir::alu::AluOp;
     use tgsi_ir::validate::validate;
 
@@ -200,7 +200,7 @@ mod tests {
 
     #[test]
     fn what_was_moved_is_moved_on() {
-        let mut shader = Shader::new(Stage::Fragment);
+        let mut shader = Shader::new(ShaderStage::Fragment);
         let mut b = Builder::at_end(shader.main_mut());
         let [a, b1, c, c1] = [1.0, 2.0, 3.0, 4.0].map(|number| b.f32_const(number));
         let parts = |x: Def, y: Def| [AluSrc::component(x, 0), AluSrc::component(y, 0)];

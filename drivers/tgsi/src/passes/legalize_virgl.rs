@@ -18,7 +18,7 @@ use arrayvec::ArrayVec;
 use hashbrown::HashMap;
 use tgsi::shader::{Dst, Instruction, Register, Src};
 use tgsi::tables::{File, Opcode, OperandType};
-use tgsi_ir::shader::Stage;
+use tgsi_ir::shader::ShaderStage;
 
 use crate::consumers::opcodes::{is_flow, is_narrowing};
 use crate::consumers::virgl::doubles::{is_of_doubles, is_readable, pair_of};
@@ -32,7 +32,7 @@ pub(crate) fn is_legal(program: &Program) -> bool {
 
 /// Rewrites a program for the rules, which it has from then on. Programs that selection would not make may keep
 /// instructions that are not allowed. Returns whether there are rules.
-pub(super) fn legalize(program: &mut Program, stage: Stage, rules: Rules) -> bool {
+pub(super) fn legalize(program: &mut Program, stage: ShaderStage, rules: Rules) -> bool {
     if rules.allow_all() {
         return false;
     }
@@ -57,7 +57,7 @@ pub(super) fn legalize(program: &mut Program, stage: Stage, rules: Rules) -> boo
     for instruction in old {
         legalizer.instruction(instruction);
     }
-    if !matches!(stage, Stage::Geometry | Stage::TessCtrl) {
+    if !matches!(stage, ShaderStage::Geometry | ShaderStage::TessCtrl) {
         legalizer.store_collected();
     }
     true
@@ -111,7 +111,7 @@ fn is_constant(register: &Register) -> bool {
 struct Legalizer<'a> {
     program: &'a mut Program,
     rules: Rules,
-    stage: Stage,
+    stage: ShaderStage,
     /// The temporary in which an output is collected.
     collected: BTreeMap<i32, u32>,
     /// The copies of registers made in this block.
@@ -160,7 +160,7 @@ impl Legalizer<'_> {
         if let Some(&temp) = self.collected.get(&dst.register.index).filter(|_| dst.register.indirect.is_none()) {
             instruction.dst[0].register = temporary(temp);
             self.operation(instruction);
-            if self.stage == Stage::TessCtrl {
+            if self.stage == ShaderStage::TessCtrl {
                 // There every write needs a store, since other invocations read the output; each invocation writes only
                 // its own vertex.
                 self.push(Opcode::Mov, Dst { write_mask: 0xf, ..dst }, &[Src::new(temporary(temp))]);

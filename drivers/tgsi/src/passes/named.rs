@@ -9,7 +9,7 @@ use tgsi::Shader;
 use tgsi::builder::{BuildError, ShaderBuilder};
 use tgsi::shader::{Declaration, Immediate, Instruction};
 use tgsi::tables::{File, ImmediateType, Opcode, Processor, Semantic};
-use tgsi_ir::shader::Stage;
+use tgsi_ir::shader::ShaderStage;
 use thiserror::Error;
 
 use super::table::{Context, PASSES, Pass};
@@ -60,16 +60,16 @@ pub fn run_machine_pass(shader: &Shader, name: &str, options: &TgsiOptions) -> R
     with_program(shader, program)
 }
 
-const fn stage(processor: Processor) -> Stage {
+const fn stage(processor: Processor) -> ShaderStage {
     match processor {
-        Processor::Vertex => Stage::Vertex,
-        Processor::Fragment => Stage::Fragment,
-        Processor::Geometry => Stage::Geometry,
-        Processor::TessControl => Stage::TessCtrl,
-        Processor::TessEval => Stage::TessEval,
-        Processor::Compute => Stage::Compute,
-        Processor::Task => Stage::Task,
-        Processor::Mesh => Stage::Mesh,
+        Processor::Vertex => ShaderStage::Vertex,
+        Processor::Fragment => ShaderStage::Fragment,
+        Processor::Geometry => ShaderStage::Geometry,
+        Processor::TessControl => ShaderStage::TessCtrl,
+        Processor::TessEval => ShaderStage::TessEval,
+        Processor::Compute => ShaderStage::Compute,
+        Processor::Task => ShaderStage::Task,
+        Processor::Mesh => ShaderStage::Mesh,
     }
 }
 

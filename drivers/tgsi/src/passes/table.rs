@@ -2,7 +2,7 @@
 //! functions from here; its form is that of [`tgsi_ir::pass_table!`].
 
 use tgsi_ir::passes::pass_table::PassInfo;
-use tgsi_ir::shader::Stage;
+use tgsi_ir::shader::ShaderStage;
 use tgsi_vec4::allocate;
 use tgsi_vec4::allocate::Extent;
 use tgsi_vec4::{dead_code, hoist_constants, merge, propagate_backward, propagate_copies, vectorize};
@@ -19,7 +19,7 @@ use crate::machine::Program;
 /// The target and the shader that passes run for.
 #[derive(Debug)]
 pub(crate) struct Context {
-    pub(crate) stage: Stage,
+    pub(crate) stage: ShaderStage,
     /// The options, which fit the stage.
     pub(crate) options: TgsiOptions,
     /// What hosts of virgl accept in this shader; other dialects accept everything.
@@ -75,7 +75,7 @@ tgsi_ir::pass_table! {
         };
         allocate once [] "Temporaries get registers." |p, c| {
             // Others see outputs of these stages before the end, or repeatedly.
-            let outputs_wait = matches!(c.stage, Stage::Geometry | Stage::TessCtrl);
+            let outputs_wait = matches!(c.stage, ShaderStage::Geometry | ShaderStage::TessCtrl);
             allocate::allocate(p, extent(&c.options), !outputs_wait && !c.options.plain);
             true
         };

@@ -10,8 +10,8 @@ use std::ops::Range;
 use tgsi::limits::MAX_OPERAND_INDEX;
 use tgsi::shader::Register;
 use tgsi::tables::{File, MemoryType, PixelFormat, ReturnType, Semantic, TextureTarget};
-use tgsi_ir::passes::lower_indirects::lower_indirect_io::{MOST_CONSTANTS, block_sizes};
-use tgsi_ir::shader::{Shader, Stage};
+use tgsi_ir::passes::lower_indirects::lower_indirect_io::{MAX_CONSTANTS, block_sizes};
+use tgsi_ir::shader::{Shader, ShaderStage};
 use tgsi_ir::types::TypeData;
 use tgsi_ir::variable::{VariableData, VariableModes};
 use tgsi_to_ir::slots::{processor_of, semantic_of};
@@ -23,7 +23,7 @@ const ALL_COUNTERS: i32 = 256;
 const MAX_IO_REGISTERS: u32 = 0x8000;
 
 /// The maximum number of constant buffers that a dimension can address.
-const MOST_BUFFERS: u32 = 0x8000;
+const MAX_BUFFERS: u32 = 0x8000;
 
 /// Inputs or outputs.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -187,8 +187,8 @@ impl Declared {
     }
 
     /// Whether an input register belongs to a vertex rather than to the patch.
-    pub(crate) fn is_by_vertex(&self, stage: Stage, register: i32) -> bool {
-        if !matches!(stage, Stage::Geometry | Stage::TessCtrl | Stage::TessEval) {
+    pub(crate) fn is_by_vertex(&self, stage: ShaderStage, register: i32) -> bool {
+        if !matches!(stage, ShaderStage::Geometry | ShaderStage::TessCtrl | ShaderStage::TessEval) {
             return false;
         }
         let variable = u32::try_from(register).ok().and_then(|r| self.variable(IoFile::Input, r));
@@ -198,15 +198,15 @@ impl Declared {
     }
 
     /// The semantic of a register of a variable.
-    pub(crate) fn semantic(&self, stage: Stage, file: IoFile, register: Register) -> Option<Semantic> {
+    pub(crate) fn semantic(&self, stage: ShaderStage, file: IoFile, register: Register) -> Option<Semantic> {
         let variable = self.variable(file, u32::try_from(register.index).ok()?)?;
-        let is_attribute = stage == Stage::Vertex && file == IoFile::Input;
+        let is_attribute = stage == ShaderStage::Vertex && file == IoFile::Input;
         let semantic = semantic_of(processor_of(stage), file.tgsi(), variable.data.location);
         semantic.filter(|_| !is_attribute).map(|(semantic, _)| semantic)
     }
 
     /// The registers of input or output variables, each with its semantic.
-    pub(crate) fn semantics(&self, stage: Stage, file: IoFile) -> Vec<(u32, Semantic)> {
+    pub(crate) fn semantics(&self, stage: ShaderStage, file: IoFile) -> Vec<(u32, Semantic)> {
         let ends = |v: &IoVariable| (v.first, v.first.saturating_add(v.count).min(MAX_IO_REGISTERS));
         let variables = self.variables.range((file, 0)..=(file, u32::MAX)).map(|(_, v)| ends(v));
         let registers = variables.flat_map(|(first, end)| first..end);
@@ -321,7 +321,7 @@ impl Declared {
     /// Declares the constants of a buffer that a run-time index may reach: all that are declared, or the maximum of a
     /// buffer.
     pub(crate) fn all_constants(&mut self, buffer: u32) {
-        let size = self.buffer_sizes.get(&buffer).copied().unwrap_or(MOST_CONSTANTS);
+        let size = self.buffer_sizes.get(&buffer).copied().unwrap_or(MAX_CONSTANTS);
         if size > 0 {
             self.indirect_constants(buffer, 0, size - 1);
         }
@@ -335,7 +335,7 @@ impl Declared {
         }
         let end = shader.info.num_ubos.saturating_add(shader.info.first_ubo_buffer());
         let buffers: BTreeSet<u32> =
-            (0..end).chain(self.buffer_sizes.keys().copied()).take(MOST_BUFFERS as usize).collect();
+            (0..end).chain(self.buffer_sizes.keys().copied()).take(MAX_BUFFERS as usize).collect();
         for buffer in buffers {
             if buffer == 0 && (known || shader.num_uniforms > 0) {
                 if shader.num_uniforms > 0 {

@@ -4,7 +4,7 @@ use tgsi::shader::{Dimension, Dst, Indirect, Register, Src};
 use tgsi::tables::{File, Opcode};
 use tgsi_ir::alu::AluOp;
 use tgsi_ir::intrinsics::{IndexKind, IntrinsicOp};
-use tgsi_ir::shader::Stage;
+use tgsi_ir::shader::ShaderStage;
 use tgsi_ir::{Def, Inst, Use};
 use tgsi_registers::chase;
 use tgsi_registers::chase::Operand;
@@ -65,7 +65,8 @@ impl Selector<'_> {
             IntrinsicOp::LoadPerVertexInput => {
                 let vertices = self.shader.info.gs.vertices_in;
                 let vertex = body.constant_component(body.src(inst, 0), 0);
-                let is_missing = self.shader.stage == Stage::Geometry && vertex.is_some_and(|v| v >= vertices.into());
+                let is_missing =
+                    self.shader.stage == ShaderStage::Geometry && vertex.is_some_and(|v| v >= vertices.into());
                 if is_missing && vertices != 0 && self.options.dialect == Dialect::Virgl {
                     // No vertex of the primitive: GLSL does not allow that.
                     self.bind_zero(def);
@@ -154,7 +155,7 @@ impl Selector<'_> {
             register = self.by_vertex(register, body.source(inst, 0));
         }
         let value = Self::at_component(register, component);
-        if self.shader.stage == Stage::Fragment {
+        if self.shader.stage == ShaderStage::Fragment {
             let fetched = self.computed(Opcode::Fbfetch, 0xf, &[Src::new(register)]);
             self.bind_or_move(def, Value { register: fetched.register, ..value });
         } else {

@@ -189,30 +189,8 @@ impl Selector<'_> {
                     self.query(def, Src::new(resource), 1, buffer_memory(body.index(inst, IndexKind::Access)));
                 }
             }
-            ImageDerefLoad
-            | BindlessImageLoad
-            | ImageDerefStore
-            | BindlessImageStore
-            | ImageDerefAtomic
-            | BindlessImageAtomic
-            | ImageDerefAtomicSwap
-            | BindlessImageAtomicSwap
-            | ImageDerefSize
-            | BindlessImageSize
-            | ImageDerefSamples
-            | BindlessImageSamples => return self.image(inst, op),
-            AtomicCounterRead
-            | AtomicCounterInc
-            | AtomicCounterPreDec
-            | AtomicCounterPostDec
-            | AtomicCounterAdd
-            | AtomicCounterMin
-            | AtomicCounterMax
-            | AtomicCounterAnd
-            | AtomicCounterOr
-            | AtomicCounterXor
-            | AtomicCounterExchange
-            | AtomicCounterCompSwap => self.counter(inst, op),
+            op if op.is_image_access() => return self.image(inst, op),
+            op if op.is_atomic_counter() => self.counter(inst, op),
             VulkanResourceIndex => {
                 // The index is read here; the unit is determined at its use.
                 if let Some(def) = body.inst_def(inst) {
@@ -519,24 +497,8 @@ impl Selector<'_> {
             PixelFormat::from_value(body.index(inst, IndexKind::Format) as u32 as _).unwrap_or(PixelFormat::NONE);
         let access = body.index(inst, IndexKind::Access);
         let memory = InstructionMemory { qualifiers: qualifiers(access), target, format };
-        let bindless = matches!(
-            op,
-            BindlessImageLoad
-                | BindlessImageStore
-                | BindlessImageAtomic
-                | BindlessImageAtomicSwap
-                | BindlessImageSize
-                | BindlessImageSamples
-        );
-        let stores = !matches!(
-            op,
-            ImageDerefLoad
-                | BindlessImageLoad
-                | ImageDerefSize
-                | BindlessImageSize
-                | ImageDerefSamples
-                | BindlessImageSamples
-        );
+        let bindless = op.is_bindless_image_access();
+        let stores = matches!(op, ImageDerefStore | BindlessImageStore) || op.is_image_atomic();
         let resource = if bindless {
             self.source(inst, 0).source([0, 1, 0, 1])
         } else {

@@ -22,7 +22,7 @@ use super::Selector;
 use super::recognize::Term;
 
 const ONE: u64 = 0x3f80_0000;
-const MOST_POWER: u64 = 0x4300_0000;
+const MAX_POWER: u64 = 0x4300_0000;
 const LEAST_POWER: u64 = 0xc300_0000;
 
 /// Component w of a result.
@@ -183,7 +183,7 @@ impl Selector<'_> {
         let power = self.made_by(power, AluOp::Fpow)?;
         let base = self.with_word(*power.first()?, AluOp::Fmax, 1, 0)?;
         let least = self.with_word(*power.get(1)?, AluOp::Fmax, 1, LEAST_POWER)?;
-        let exponent = self.with_word(least, AluOp::Fmin, 1, MOST_POWER)?;
+        let exponent = self.with_word(least, AluOp::Fmin, 1, MAX_POWER)?;
         let is_same = tested.absolute == x.absolute && tested.negate == x.negate && self.same(tested.term, x.term);
         let fits = self.is_word(zero, 1, 0) && is_same;
         fits.then_some([Some(x), Some(self.channel(base)), None, Some(self.channel(exponent))])

@@ -5,7 +5,7 @@
 use tgsi::Shader;
 use tgsi_compiler::{CompileError, Compiler, Stage};
 use tgsi_driver_tgsi::{DriverError, Located, TgsiOptions};
-use tgsi_ir::passes::pipeline::Level;
+use tgsi_ir::passes::pipeline::OptLevel;
 
 fn of_driver(error: CompileError) -> DriverError {
     error.of_target::<Located>().map(|located| located.error.clone()).unwrap_or_else(|| panic!("{error}"))
@@ -37,7 +37,7 @@ pub fn lower(ir: &mut tgsi_ir::Shader, options: &TgsiOptions) -> Result<(), Driv
 }
 
 /// Compiles a TGSI shader.
-pub fn compile(source: &Shader, options: &TgsiOptions, level: Level) -> Result<Shader, CompileError> {
+pub fn compile(source: &Shader, options: &TgsiOptions, level: OptLevel) -> Result<Shader, CompileError> {
     let code = Compiler::new(options.clone()).with_level(level).compile(source)?;
     Ok(code.into_tgsi().expect("TGSI"))
 }

@@ -10,7 +10,7 @@ use tgsi_compiler::front_end::{
     FrontEnd, InputError, PositionUnit, ReadRequest, Reading, TGSI_TEXT, TGSI_TOKENS, detect,
 };
 use tgsi_compiler::{Budget, Code, CodeSize, Compiler, Measurement, Source, Stage, Target, Verdict};
-use tgsi_ir::passes::pipeline::Level;
+use tgsi_ir::passes::pipeline::OptLevel;
 
 #[cfg(feature = "run")]
 use tgsi_compiler::Driver;
@@ -156,9 +156,9 @@ impl tgsic_compiler {
         let names: Vec<&str> = profile.into_iter().chain(names).chain(more.iter().copied()).collect();
         let target = driver.target(&names).map_err(|error| Failure::argument(error.to_string()))?;
         let level = match options.level {
-            0 | 3 => Level::All,
-            1 => Level::Finish,
-            2 => Level::NoGrowth,
+            0 | 3 => OptLevel::Full,
+            1 => OptLevel::LowerOnly,
+            2 => OptLevel::NoSizeGrowth,
             other => return Err(Failure::argument(format!("no level {other}"))),
         };
         let form = match options.form {
@@ -251,15 +251,15 @@ impl tgsic_compiler {
     pub(crate) fn put_code(
         &self,
         code: Code,
-        level: Level,
+        level: OptLevel,
         target: &dyn Target,
         front_end: &dyn FrontEnd,
         result: &mut tgsic_result,
     ) -> Result<(), Failure> {
         result.sizes.level = match level {
-            Level::Finish => tgsic_level::TGSIC_LEVEL_LOWER,
-            Level::NoGrowth => tgsic_level::TGSIC_LEVEL_NO_GROWTH,
-            Level::All => tgsic_level::TGSIC_LEVEL_ALL,
+            OptLevel::LowerOnly => tgsic_level::TGSIC_LEVEL_LOWER,
+            OptLevel::NoSizeGrowth => tgsic_level::TGSIC_LEVEL_NO_GROWTH,
+            OptLevel::Full => tgsic_level::TGSIC_LEVEL_ALL,
         } as u32;
         let after = target.size(&code);
         result.sizes.instructions_after = after.instructions;

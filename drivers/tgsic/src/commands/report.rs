@@ -13,7 +13,7 @@ use crate::{batch, output};
 
 /// Maximum size of a run in bytes, unpacked. It is far above that of real runs with all texts, and bounds the memory
 /// for inputs that may be endless.
-const MOST_BYTES: u64 = 4 << 30;
+const MAX_BYTES: u64 = 4 << 30;
 
 /// Compares two runs, or prints one in the format of shader-db.
 pub fn report(arguments: &ReportArguments) -> Result<Status, Failure> {
@@ -53,9 +53,9 @@ fn read(path: &Path, keep_texts: bool) -> Result<Run, Failure> {
         (path.display().to_string(), input)
     };
     let mut bytes = Vec::new();
-    input.take(MOST_BYTES + 1).read_to_end(&mut bytes).map_err(failure)?;
-    if bytes.len() as u64 > MOST_BYTES {
-        return Err(failure(std::io::Error::other(format!("a run has at most {MOST_BYTES} bytes"))));
+    input.take(MAX_BYTES + 1).read_to_end(&mut bytes).map_err(failure)?;
+    if bytes.len() as u64 > MAX_BYTES {
+        return Err(failure(std::io::Error::other(format!("a run has at most {MAX_BYTES} bytes"))));
     }
     parse(&name, &bytes, keep_texts).map_err(|wrong| Failure::Run {
         path: name.into(),

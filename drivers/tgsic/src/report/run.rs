@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 
 /// Maximum number of statistics of a run. shader-db's drivers print about ten.
-pub const MOST_STATISTICS: usize = 64;
+pub const MAX_STATISTICS: usize = 64;
 
 /// The identity of a shader in a run.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -69,7 +69,7 @@ pub struct Run {
     pub microseconds: Option<u64>,
 }
 
-/// The run has more than [`MOST_STATISTICS`].
+/// The run has more than [`MAX_STATISTICS`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TooManyStatistics;
 
@@ -123,7 +123,7 @@ impl RunBuilder {
             let known = self.run.statistics.iter().position(|known| known == statistic);
             let place = known.unwrap_or(self.run.statistics.len());
             if known.is_none() {
-                if place == MOST_STATISTICS {
+                if place == MAX_STATISTICS {
                     return Err(TooManyStatistics);
                 }
                 self.run.statistics.push(statistic.to_owned());
@@ -190,7 +190,7 @@ mod tests {
         let mut builder = RunBuilder::new("run");
         builder.shader("a", "FS", [("inst", 1), ("inst", 2)], None).unwrap();
         builder.shader("b", "FS", [("temps", 1)], None).unwrap();
-        let names: Vec<String> = (0..MOST_STATISTICS).map(|i| format!("s{i}")).collect();
+        let names: Vec<String> = (0..MAX_STATISTICS).map(|i| format!("s{i}")).collect();
         let many = names.iter().map(|name| (name.as_str(), 1));
         assert_eq!(builder.shader("c", "FS", many, None), Err(TooManyStatistics));
         assert_eq!(keys(builder)[..2], [("a FS".into(), vec![Some(2)]), ("b FS".into(), vec![None, Some(1)])]);

@@ -6,7 +6,7 @@
 //! other lines are messages of the driver and ignored.
 
 use super::parse::ReadError;
-use super::run::{MOST_STATISTICS, Run, RunBuilder};
+use super::run::{MAX_STATISTICS, Run, RunBuilder};
 
 /// The largest value that programs computing with doubles (such as browsers) represent exactly.
 pub const MOST: u64 = (1 << 53) - 1;
@@ -60,7 +60,7 @@ fn read_line<'a>(line: &'a str, builder: &mut RunBuilder) -> Result<(), Wrong<'a
     let statistics = read_values(values)?;
     builder.shader(&from_one_word(name), &from_one_word(stage), statistics, None).map_err(|_| Wrong {
         at: Some(values),
-        problem: format!("this run has more than {MOST_STATISTICS} different statistics"),
+        problem: format!("this run has more than {MAX_STATISTICS} different statistics"),
         hint: "statistics are numbers with a name, the same names for all shaders",
     })
 }

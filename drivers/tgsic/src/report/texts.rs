@@ -12,7 +12,7 @@ use similar::TextDiff;
 
 /// Comparing takes quadratic time for texts with nothing in common. After this time the difference becomes coarser;
 /// real shaders take far less.
-const MOST_TIME: Duration = Duration::from_secs(2);
+const MAX_TIME: Duration = Duration::from_secs(2);
 /// Lines shown around a change.
 const CONTEXT: usize = 3;
 
@@ -61,7 +61,7 @@ impl Texts {
 
 /// Returns the difference of two texts in the unified format, without the lines that name files.
 pub fn difference(old: &str, new: &str) -> String {
-    let difference = TextDiff::configure().timeout(MOST_TIME).diff_lines(old, new);
+    let difference = TextDiff::configure().timeout(MAX_TIME).diff_lines(old, new);
     difference.unified_diff().context_radius(CONTEXT).missing_newline_hint(false).to_string()
 }
 

@@ -148,8 +148,8 @@ impl Head {
         while done < length {
             let first = done == 0;
             let outputs: &[u8] = if first { &self.stream_outputs } else { &[] };
-            let room = max_words.saturating_sub(HEAD_WORDS + outputs.len() / 4).max(1) * 4;
-            let end = length.min(done + room);
+            let group = max_words.saturating_sub(HEAD_WORDS + outputs.len() / 4).max(1) * 4;
+            let end = length.min(done + group);
             let text_words = (end - done).div_ceil(4);
             let words = HEAD_WORDS + outputs.len() / 4 + text_words;
             let position = if first { length as u32 } else { done as u32 | CONTINUES };

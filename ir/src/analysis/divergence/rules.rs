@@ -8,7 +8,7 @@ use crate::body::{Body, DerefKind, InstData, TexSrcKind};
 use crate::entities::{Inst, Variable};
 use crate::intrinsics::indices::{Access, InterpMode};
 use crate::intrinsics::{IndexKind, IntrinsicKind, IntrinsicOp};
-use crate::shader::Stage;
+use crate::shader::ShaderStage;
 use crate::variable::{VariableData, VariableModes};
 use tgsi_environment::SystemValue;
 
@@ -25,7 +25,7 @@ const SHARED_MODES: VariableModes = VariableModes(
 
 /// The stage and options that the rules depend on.
 pub(super) struct Rules<'a> {
-    pub(super) stage: Stage,
+    pub(super) stage: ShaderStage,
     pub(super) options: &'a DivergenceOptions,
     pub(super) variables: &'a PrimaryMap<Variable, VariableData>,
 }
@@ -63,8 +63,8 @@ impl Rules<'_> {
     /// Whether invocations of a group may belong to different primitives (patches, for tessellation).
     fn many_primitives(&self) -> bool {
         match self.stage {
-            Stage::TessCtrl => !self.options.single_patch_per_tcs_subgroup,
-            Stage::TessEval => !self.options.single_patch_per_tes_subgroup,
+            ShaderStage::TessCtrl => !self.options.single_patch_per_tcs_subgroup,
+            ShaderStage::TessEval => !self.options.single_patch_per_tes_subgroup,
             _ => !self.options.single_primitive_per_subgroup,
         }
     }
@@ -79,11 +79,11 @@ impl Rules<'_> {
                 let op = value.and_then(|value| IntrinsicOp::load_of(*value));
                 op.is_none_or(|op| self.system_value(op).unwrap_or(true))
             }
-            VariableModes::SHADER_IN if self.stage == Stage::Fragment => {
+            VariableModes::SHADER_IN if self.stage == ShaderStage::Fragment => {
                 data.interpolation != InterpMode::Flat || self.many_primitives()
             }
-            VariableModes::SHADER_IN if self.stage == Stage::TessEval => !data.patch || self.many_primitives(),
-            VariableModes::SHADER_OUT if self.stage == Stage::TessCtrl => !data.patch || self.many_primitives(),
+            VariableModes::SHADER_IN if self.stage == ShaderStage::TessEval => !data.patch || self.many_primitives(),
+            VariableModes::SHADER_OUT if self.stage == ShaderStage::TessCtrl => !data.patch || self.many_primitives(),
             _ => true,
         }
     }
@@ -179,15 +179,15 @@ impl Rules<'_> {
             }
             I::DeclReg => body.index(inst, IndexKind::Divergent) != 0,
             I::LoadInput => match self.stage {
-                Stage::Fragment => source(0) || self.many_primitives(),
-                Stage::TessEval => !vertex && (source(0) || self.many_primitives()),
+                ShaderStage::Fragment => source(0) || self.many_primitives(),
+                ShaderStage::TessEval => !vertex && (source(0) || self.many_primitives()),
                 _ => true,
             },
             I::LoadPerPrimitiveInput => any() || self.many_primitives(),
-            I::LoadPerVertexInput => self.stage != Stage::TessEval || any() || self.many_primitives(),
+            I::LoadPerVertexInput => self.stage != ShaderStage::TessEval || any() || self.many_primitives(),
             I::LoadOutput | I::LoadPerVertexOutput => match self.stage {
-                Stage::TessCtrl => any() || self.many_primitives(),
-                Stage::Task | Stage::Mesh => any(),
+                ShaderStage::TessCtrl => any() || self.many_primitives(),
+                ShaderStage::Task | ShaderStage::Mesh => any(),
                 _ => true,
             },
             _ => match op.info().kind {
@@ -252,11 +252,11 @@ impl Rules<'_> {
             }
             I::LoadFrontFace | I::LoadFrontFaceFsign | I::LoadLayerId => self.many_primitives(),
             I::LoadViewIndex if self.options.view_index_uniform => false,
-            I::LoadViewIndex => self.stage != Stage::Fragment || self.many_primitives(),
+            I::LoadViewIndex => self.stage != ShaderStage::Fragment || self.many_primitives(),
             I::LoadPrimitiveId => match self.stage {
-                Stage::Fragment => self.many_primitives(),
-                Stage::TessCtrl | Stage::TessEval => !vertex && self.many_primitives(),
-                Stage::Vertex | Stage::Geometry => !vertex,
+                ShaderStage::Fragment => self.many_primitives(),
+                ShaderStage::TessCtrl | ShaderStage::TessEval => !vertex && self.many_primitives(),
+                ShaderStage::Vertex | ShaderStage::Geometry => !vertex,
                 _ => true,
             },
             I::LoadFragShadingRate => !self.options.single_shading_rate_per_subgroup,

@@ -6,11 +6,11 @@ use crate::body::Shape;
 use crate::builder::{AluSrc, Builder};
 use crate::intrinsics::{IndexKind, IntrinsicOp};
 use crate::run::run;
-use crate::shader::{Shader, Stage};
+use crate::shader::{Shader, ShaderStage};
 use crate::validate::validate;
 use tgsi_environment::{AnalyticResources, Inputs, LaneRegisters, RunLimits};
 
-const MOST: u32 = 100;
+const MAX_TRIPS: u32 = 100;
 
 /// A loop with an exit if a comparison of its counter is true.
 #[derive(Clone, Copy)]
@@ -102,7 +102,7 @@ impl Counting {
                     continue;
                 }
                 let (shader, id) = self.build(exit, at);
-                let analysis = analyze(&shader, id, MOST);
+                let analysis = analyze(&shader, id, MAX_TRIPS);
                 assert!(!analysis.is_complex && analysis.terminators.len() == 1 && !analysis.has_inner_loop);
                 let trips = analysis.max_trip_count();
                 if let Some(trips) = trips {
@@ -128,7 +128,7 @@ impl Counting {
 
 /// A shader that stores how often its loop was repeated. `make` gets the block before the loop.
 fn counting_loop(make: impl FnOnce(&mut Builder<'_>, Block) -> (Loop, Def)) -> (Shader, Loop) {
-    let mut shader = Shader::new(Stage::Vertex);
+    let mut shader = Shader::new(ShaderStage::Vertex);
     let mut b = Builder::at_end(shader.main_mut());
     let zero = b.u32_const(0);
     let before = b.block();
@@ -300,7 +300,7 @@ fn with_exits(exits: &[Condition<'_>]) -> LoopAnalysis {
         end_loop(b, id, &[(count, next)]);
         (id, count)
     });
-    let analysis = analyze(&shader, id, MOST);
+    let analysis = analyze(&shader, id, MAX_TRIPS);
     if let Some((iteration, _)) = analysis.exit {
         // Unknown values are zero when the shader is executed.
         assert!(run_count(&shader) <= iteration);
@@ -383,7 +383,7 @@ fn components_of_vectors() {
             end_loop(b, id, &[(count, more), (pair, next)]);
             (id, count)
         });
-        assert_eq!(analyze(&shader, id, MOST).max_trip_count(), trips, "{op}");
+        assert_eq!(analyze(&shader, id, MAX_TRIPS).max_trip_count(), trips, "{op}");
         if let Some(trips) = trips {
             assert_eq!(run_count(&shader), trips);
         }
@@ -413,7 +413,7 @@ fn steps_that_depend_on_the_iteration() {
         end_loop(b, id, &[(count, more), (counter, next)]);
         (id, count)
     });
-    assert_eq!((analyze(&shader, id, MOST).max_trip_count(), run_count(&shader)), (Some(6), 6));
+    assert_eq!((analyze(&shader, id, MAX_TRIPS).max_trip_count(), run_count(&shader)), (Some(6), 6));
 }
 
 #[test]
@@ -431,7 +431,7 @@ fn starts_and_limits_that_are_not_known() {
             end_loop(b, id, &[(count, next)]);
             (id, count)
         });
-        let analysis = analyze(&shader, id, MOST);
+        let analysis = analyze(&shader, id, MAX_TRIPS);
         assert_eq!((analysis.exit, analysis.outcome(0, 0)), (None, Outcome::Unknown));
         assert_eq!(analysis.num_unknown_terminators(), 1);
     }
@@ -446,7 +446,7 @@ fn a_break_at_the_end() {
         b.end_loop(id);
         (id, count)
     });
-    let analysis = analyze(&shader, id, MOST);
+    let analysis = analyze(&shader, id, MAX_TRIPS);
     assert_eq!((analysis.exit, analysis.terminators[0].node), (Some((0, 0)), None));
 }
 
@@ -475,7 +475,7 @@ fn complex_loops() {
             end_loop(b, id, &[(count, next)]);
             (id, count)
         });
-        let analysis = analyze(&shader, id, MOST);
+        let analysis = analyze(&shader, id, MAX_TRIPS);
         assert!(analysis.is_complex && analysis.terminators.is_empty(), "{kind:?}");
         assert_eq!(analysis.max_trip_count(), None);
     }
@@ -496,7 +496,7 @@ fn a_guess_from_an_array() {
         end_loop(b, id, &[(count, next)]);
         (id, count)
     });
-    let analysis = analyze(&shader, id, MOST);
+    let analysis = analyze(&shader, id, MAX_TRIPS);
     // Elements 2 to 5.
     assert_eq!((analysis.exit, analysis.guessed_trip_count()), (None, Some(4)));
     assert!(analysis.indexes(VariableModes::FUNCTION_TEMP) && !analysis.walks_array());

@@ -191,7 +191,7 @@ fn dead_nodes(body: &Body) -> Vec<CfNode> {
             // Skips nodes that are known to be kept.
             let beyond = open.first().map_or(u32::MAX, |outermost| outermost.after);
             let Some(summary) = open.last_mut().filter(|_| undecided > 0) else { break };
-            if look_at(body, inst, summary, beyond, &loop_heads, &mut readers) {
+            if visit(body, inst, summary, beyond, &loop_heads, &mut readers) {
                 note_effect(&mut open, &mut undecided);
             }
         }
@@ -263,7 +263,7 @@ impl RegisterReaders<'_> {
 
 /// Records an instruction in the summary of its innermost node. Returns whether it has an effect; this includes a use
 /// of its value after all open nodes (in a block with a number of at least `beyond`), which keeps all of them.
-fn look_at(
+fn visit(
     body: &Body,
     inst: Inst,
     summary: &mut Summary,
@@ -316,12 +316,12 @@ mod tests {
     use crate::Builder;
     use crate::alu::AluOp;
     use crate::body::Shape;
-    use crate::shader::Stage;
+    use crate::shader::ShaderStage;
     use crate::validate::validate;
 
     #[test]
     fn constant_conditions_and_jumps() {
-        let mut shader = Shader::new(Stage::Compute);
+        let mut shader = Shader::new(ShaderStage::Compute);
         let mut b = Builder::at_end(shader.main_mut());
         let (yes, unknown) = (b.bool_const(true), b.undef(1, 32));
         let x = b.u32_const(1);
@@ -360,7 +360,7 @@ mod tests {
 
     #[test]
     fn a_break_keeps_the_value_of_its_edge() {
-        let mut shader = Shader::new(Stage::Compute);
+        let mut shader = Shader::new(ShaderStage::Compute);
         let mut b = Builder::at_end(shader.main_mut());
         let (yes, x) = (b.bool_const(true), b.u32_const(1));
         let id = b.push_loop();
@@ -382,7 +382,7 @@ mod tests {
 
     #[test]
     fn dead_nodes_go_but_not_what_leaves_them() {
-        let mut shader = Shader::new(Stage::Compute);
+        let mut shader = Shader::new(ShaderStage::Compute);
         let mut b = Builder::at_end(shader.main_mut());
         let (zero, ten) = (b.u32_const(0), b.u32_const(10));
         let start = b.block();
@@ -421,7 +421,7 @@ mod tests {
 
     #[test]
     fn deep_nests_of_constant_ifs() {
-        let mut shader = Shader::new(Stage::Compute);
+        let mut shader = Shader::new(ShaderStage::Compute);
         let mut b = Builder::at_end(shader.main_mut());
         let yes = b.bool_const(true);
         for _ in 0..20_000 {

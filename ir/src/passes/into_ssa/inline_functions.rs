@@ -270,7 +270,7 @@ mod tests {
     use super::*;
     use crate::alu::AluOp;
     use crate::body::SourceSpec;
-    use crate::shader::{Parameter, Stage};
+    use crate::shader::{Parameter, ShaderStage};
     use crate::validate::validate;
 
     fn function(name: &str, body: Body) -> FunctionData {
@@ -279,7 +279,7 @@ mod tests {
             parameters: vec![Parameter { num_components: 1, bit_size: 32, name: String::new(), is_return: false }],
             is_entry_point: false,
             is_exported: false,
-            remarks: Vec::new(),
+            attributes: Vec::new(),
             body: Some(body),
         }
     }
@@ -290,7 +290,7 @@ mod tests {
 
     #[test]
     fn parameters_registers_and_order() {
-        let mut shader = Shader::new(Stage::Compute);
+        let mut shader = Shader::new(ShaderStage::Compute);
         let mut body = Body::new();
         let mut b = Builder::at_end(&mut body);
         let register = b.decl_reg(Shape::new(1, 32), 0);
@@ -324,7 +324,7 @@ mod tests {
     #[test]
     fn chains_of_calls_are_cheap() {
         const LENGTH: usize = 3000;
-        let mut shader = Shader::new(Stage::Compute);
+        let mut shader = Shader::new(ShaderStage::Compute);
         let mut body = Body::new();
         let mut b = Builder::at_end(&mut body);
         let mut value = b.intrinsic_def(IntrinsicOp::LoadParam, &[], &[], Shape::new(1, 32));
@@ -351,7 +351,7 @@ mod tests {
 
     #[test]
     fn recursion_stays() {
-        let mut shader = Shader::new(Stage::Compute);
+        let mut shader = Shader::new(ShaderStage::Compute);
         let id = shader.functions.push(function("f", Body::new()));
         let mut body = Body::new();
         let mut b = Builder::at_end(&mut body);

@@ -128,12 +128,12 @@ fn change_modes(
 mod tests {
     use super::*;
     use crate::Builder;
-    use crate::shader::Stage;
+    use crate::shader::ShaderStage;
     use crate::types::ScalarType;
 
     #[test]
     fn used_in_main_only() {
-        let mut shader = Shader::new(Stage::Compute);
+        let mut shader = Shader::new(ShaderStage::Compute);
         let vector = shader.types.vector(ScalarType::Uint, 4);
         let array = shader.types.array(vector, 2);
         let used = shader.add_variable(VariableData::new("used", array, VariableModes::SHADER_TEMP));

@@ -28,7 +28,7 @@ use cranelift_entity::packed_option::PackedOption;
 use cranelift_entity::{EntityRef, SecondaryMap};
 
 use crate::alu::AluOp;
-use crate::body::{Body, Shape};
+use crate::body::{Body, RareInst, Shape};
 use crate::builder::{AluSrc, Builder};
 use crate::cursor::Cursor;
 use crate::entities::{Block, Def, Inst, User};
@@ -49,7 +49,7 @@ pub fn lower_reg_intrinsics_to_ssa(shader: &mut Shader) -> bool {
 
 /// Runs the pass on one body.
 pub(crate) fn lower_body(body: &mut Body) -> bool {
-    if !body.may_have_registers() {
+    if !body.may_have(RareInst::Register) {
         return false;
     }
     let start = body.start_block();
@@ -78,7 +78,7 @@ pub(crate) fn lower_body(body: &mut Body) -> bool {
         }
     }
     if !stays {
-        body.set_no_registers();
+        body.set_has_none(RareInst::Register);
     }
     if values.is_empty() {
         return progress;
@@ -301,11 +301,11 @@ pub(crate) fn merge_components(b: &mut Builder<'_>, new: Def, old: Def, mask: u3
 mod tests {
     use super::*;
     use crate::body::JumpKind;
-    use crate::shader::Stage;
+    use crate::shader::ShaderStage;
 
     #[test]
     fn partial_writes_in_a_loop() {
-        let mut shader = Shader::new(Stage::Compute);
+        let mut shader = Shader::new(ShaderStage::Compute);
         let body = shader.main_mut();
         let mut b = Builder::at_end(body);
         let shape = Shape::new(2, 32);
@@ -337,7 +337,7 @@ mod tests {
 
     #[test]
     fn values_pass_from_register_to_register() {
-        let mut shader = Shader::new(Stage::Compute);
+        let mut shader = Shader::new(ShaderStage::Compute);
         let mut b = Builder::at_end(shader.main_mut());
         let shape = Shape::new(1, 32);
         let (p, q) = (b.decl_reg(shape, 0), b.decl_reg(shape, 0));
@@ -356,7 +356,7 @@ mod tests {
 
     #[test]
     fn arrays_that_are_read_stay() {
-        let mut shader = Shader::new(Stage::Compute);
+        let mut shader = Shader::new(ShaderStage::Compute);
         let mut b = Builder::at_end(shader.main_mut());
         let shape = Shape::new(1, 32);
         let (read, written) = (b.decl_reg(shape, 4), b.decl_reg(shape, 4));

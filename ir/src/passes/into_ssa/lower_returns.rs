@@ -174,7 +174,7 @@ mod tests {
     use crate::alu::AluOp;
     use crate::intrinsics::IntrinsicOp;
     use crate::passes::lower_reg_intrinsics_to_ssa;
-    use crate::shader::Stage;
+    use crate::shader::ShaderStage;
     use crate::validate::validate;
 
     fn stores_of(body: &Body) -> Vec<Block> {
@@ -184,7 +184,7 @@ mod tests {
 
     #[test]
     fn returns_in_nested_loops() {
-        let mut shader = Shader::new(Stage::Compute);
+        let mut shader = Shader::new(ShaderStage::Compute);
         let mut b = Builder::at_end(shader.main_mut());
         let unknown = b.undef(1, 32);
         let c = b.alu(AluOp::Ine, &[unknown, unknown]);
@@ -214,7 +214,7 @@ mod tests {
 
     #[test]
     fn a_return_at_the_end_needs_nothing() {
-        let mut shader = Shader::new(Stage::Compute);
+        let mut shader = Shader::new(ShaderStage::Compute);
         let mut b = Builder::at_end(shader.main_mut());
         let c = b.undef(1, 1);
         let id = b.push_if(c);
@@ -228,7 +228,7 @@ mod tests {
 
     #[test]
     fn many_returns_one_after_the_other() {
-        let mut shader = Shader::new(Stage::Compute);
+        let mut shader = Shader::new(ShaderStage::Compute);
         let mut b = Builder::at_end(shader.main_mut());
         let unknown = b.undef(1, 32);
         for _ in 0..2000 {

@@ -32,7 +32,7 @@ use crate::intrinsics::{IndexKind, IntrinsicOp};
 use crate::passes::into_ssa::lower_reg_intrinsics_to_ssa::merge_components;
 use crate::passes::into_ssa::phi_builder::{Initial, PhiBuilder};
 use crate::passes::variables::deref_tree::{DerefTree, Step, Target, vector_shape};
-use crate::shader::{Shader, Stage};
+use crate::shader::{Shader, ShaderStage};
 use crate::types::TypeTable;
 use crate::variable::{Initializer, VariableData, VariableModes};
 
@@ -50,7 +50,7 @@ fn lower_body(
     body: &mut Body,
     types: &TypeTable,
     variables: &PrimaryMap<Variable, VariableData>,
-    stage: Stage,
+    stage: ShaderStage,
 ) -> bool {
     if body.locals.is_empty() {
         return false;
@@ -151,7 +151,7 @@ mod tests {
     }
 
     fn fixture(length: u32) -> Fixture {
-        let mut shader = Shader::new(Stage::Compute);
+        let mut shader = Shader::new(ShaderStage::Compute);
         let vector_type = shader.types.vector(ScalarType::Uint, 4);
         let array_type = shader.types.array(vector_type, length);
         let main = shader.entry_point().unwrap();

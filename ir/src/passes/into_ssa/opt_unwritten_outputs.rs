@@ -24,7 +24,7 @@ use crate::alu::AluOp;
 use crate::body::{Body, DerefKind, InstData};
 use crate::entities::{Def, Inst, Variable};
 use crate::intrinsics::{IndexKind, IntrinsicOp};
-use crate::shader::{Shader, Stage};
+use crate::shader::{Shader, ShaderStage};
 use crate::variable::VariableModes;
 
 /// Flag of a constant that is the initial value of a register or variable ([`Body::set_pass_flags`]).
@@ -35,7 +35,7 @@ const LONGEST_CHAIN: usize = 32;
 
 /// See the [module](self).
 pub fn opt_unwritten_outputs(shader: &mut Shader) -> bool {
-    let sees_the_end = matches!(shader.stage, Stage::Vertex | Stage::TessEval | Stage::Fragment);
+    let sees_the_end = matches!(shader.stage, ShaderStage::Vertex | ShaderStage::TessEval | ShaderStage::Fragment);
     // A call may write outputs.
     let is_alone = shader.functions.values().filter(|f| f.body.is_some()).count() == 1;
     let mut progress = false;
@@ -164,7 +164,7 @@ mod tests {
     /// Builds a vertex shader that stores to outputs a register with only x written, and then a zero that the program
     /// wrote.
     fn shader() -> (Shader, Inst, Inst) {
-        let mut shader = Shader::new(Stage::Vertex);
+        let mut shader = Shader::new(ShaderStage::Vertex);
         let ty = shader.types.vector(crate::types::ScalarType::Float, 4);
         let outputs = [0, 1].map(|i| {
             shader.add_variable(crate::variable::VariableData::new(format!("out_{i}"), ty, VariableModes::SHADER_OUT))
@@ -199,7 +199,7 @@ mod tests {
     #[test]
     fn outputs_that_others_see_are_written() {
         let (mut shader, partly, _) = shader();
-        shader.stage = Stage::TessCtrl;
+        shader.stage = ShaderStage::TessCtrl;
         lower_reg_intrinsics_to_ssa(&mut shader);
         assert!(!opt_unwritten_outputs(&mut shader));
         assert_eq!(shader.main().index(partly, IndexKind::WriteMask), 15);

@@ -1,4 +1,4 @@
-//! A helper, not a pass: builds phis, in program order, for many locations ("things") at once that are written in
+//! A helper, not a pass: builds phis, in program order, for many locations at once that are written in
 //! several blocks.
 //!
 //! ```text
@@ -46,7 +46,7 @@ pub(crate) enum Value {
 #[derive(Clone, Copy, Debug)]
 struct Slot {
     block: Block,
-    thing: u32,
+    location: u32,
     /// The value of the phi, once it has been needed.
     phi: PackedOption<Def>,
     /// Index plus 1 of the last entry in its list of incoming values.
@@ -100,13 +100,13 @@ impl PhiSlots {
     }
 
     /// Creates the slots of a location that is written in `blocks`. Call it once per location.
-    pub(crate) fn add(&mut self, thing: u32, blocks: &[Block]) {
+    pub(crate) fn add(&mut self, location: u32, blocks: &[Block]) {
         self.work.clear();
         self.work.extend_from_slice(blocks);
         while let Some(block) = self.work.pop() {
             for &meet in self.frontiers.of(block) {
-                if std::mem::replace(&mut self.met[meet], thing + 1) != thing + 1 {
-                    self.slots.push(Slot { block: meet, thing, phi: PackedOption::default(), last_incoming: 0 });
+                if std::mem::replace(&mut self.met[meet], location + 1) != location + 1 {
+                    self.slots.push(Slot { block: meet, location, phi: PackedOption::default(), last_incoming: 0 });
                     self.work.push(meet);
                 }
             }
@@ -116,7 +116,7 @@ impl PhiSlots {
     /// Sorts the slots into the order of the walk.
     pub(crate) fn settle(&mut self) {
         let dominance = &self.dominance;
-        self.slots.sort_unstable_by_key(|slot| (dominance.pre_index(slot.block), slot.thing));
+        self.slots.sort_unstable_by_key(|slot| (dominance.pre_index(slot.block), slot.location));
         for (number, slot) in (0..).zip(&self.slots) {
             let range = &mut self.by_block[slot.block];
             if range.0 == range.1 {
@@ -129,7 +129,7 @@ impl PhiSlots {
     /// Returns the slots of a block, each with its location.
     pub(crate) fn at(&self, block: Block) -> impl Iterator<Item = (u32, Value)> + '_ {
         let range = self.range(block);
-        (range.start as u32..).zip(&self.slots[range]).map(|(number, slot)| (slot.thing, Value::Slot(number)))
+        (range.start as u32..).zip(&self.slots[range]).map(|(number, slot)| (slot.location, Value::Slot(number)))
     }
 
     fn range(&self, block: Block) -> Range<usize> {
@@ -142,7 +142,7 @@ impl PhiSlots {
         for successor in body.successors(block) {
             let range = self.range(successor);
             for slot in &mut self.slots[range] {
-                let value = current[slot.thing as usize];
+                let value = current[slot.location as usize];
                 self.incoming.push(Incoming { predecessor: block, value, before: slot.last_incoming });
                 slot.last_incoming = self.incoming.len() as u32;
             }
@@ -175,7 +175,7 @@ impl PhiSlots {
         while let Some(&number) = self.asked.get(done) {
             done += 1;
             let slot = self.slots[number as usize];
-            let shape = shape_of(body, slot.thing);
+            let shape = shape_of(body, slot.location);
             sources.clear();
             let mut next = slot.last_incoming;
             while let Some(&incoming) = (next as usize).checked_sub(1).and_then(|index| self.incoming.get(index)) {

@@ -86,14 +86,14 @@ mod tests {
     use super::*;
     use crate::Builder;
     use crate::alu::AluOp;
-    use crate::shader::Stage;
+    use crate::shader::ShaderStage;
     use crate::types::ScalarType;
     use crate::validate::validate;
     use crate::variable::{VariableData, VariableModes};
 
     #[test]
     fn values_and_derefs() {
-        let mut shader = Shader::new(Stage::Compute);
+        let mut shader = Shader::new(ShaderStage::Compute);
         let vector = shader.types.vector(ScalarType::Uint, 1);
         let array = shader.types.array(vector, 4);
         let variable = shader.add_variable(VariableData::new("a", array, VariableModes::SHADER_TEMP));

@@ -40,7 +40,7 @@ use crate::cursor::Cursor;
 use crate::entities::{Block, Def, Inst, Variable};
 use crate::intrinsics::{IndexKind, IntrinsicOp};
 use crate::passes::scalar::opt_dce;
-use crate::shader::{Shader, Stage};
+use crate::shader::{Shader, ShaderStage};
 
 /// A component of a slot.
 type Component = (Slot, u8);
@@ -106,7 +106,7 @@ fn find_replacements(
             unwritten.insert((slot, component), Replacement::Constant(0));
         }
     }
-    if !matches!(producer.stage, Stage::Vertex | Stage::TessEval) {
+    if !matches!(producer.stage, ShaderStage::Vertex | ShaderStage::TessEval) {
         return unwritten;
     }
     let Some(body) = only_body(producer) else { return unwritten };
@@ -227,7 +227,7 @@ fn replace_reads(
         let Some(body) = only_body(consumer) else { return };
         let vertices = match consumer.stage {
             // The sizes of arrays of patches are upper bounds.
-            Stage::Geometry => declared.map_or(0, |declared| declared.vertices),
+            ShaderStage::Geometry => declared.map_or(0, |declared| declared.vertices),
             _ => 0,
         };
         let is_there = has_vertex(body, load, vertices);

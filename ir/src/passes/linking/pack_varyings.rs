@@ -29,13 +29,13 @@ use crate::builder::{AluSrc, Builder};
 use crate::cursor::Cursor;
 use crate::entities::{Block, Def, Inst, Variable};
 use crate::intrinsics::{IndexKind, IntrinsicOp};
-use crate::shader::{Shader, Stage};
+use crate::shader::{Shader, ShaderStage};
 use crate::slots::varying;
 use crate::types::{ScalarType, TypeData};
 use crate::variable::{VariableData, VariableModes};
 
 /// Number of slots per vertex, and per patch.
-const MOST_SLOTS: [usize; 2] = [32, 32];
+const MAX_SLOTS: [usize; 2] = [32, 32];
 
 /// Slots that are packed into one.
 #[derive(Clone, Debug)]
@@ -85,7 +85,7 @@ pub fn pack_varyings(producer: &mut Shader, consumer: &mut Shader, options: &Lin
         groups.push((class, mask, slot));
     }
     // More groups than this exceed the numbers anyway, and packing them would take long.
-    if groups.len() > 4 * (MOST_SLOTS[0] + MOST_SLOTS[1]) {
+    if groups.len() > 4 * (MAX_SLOTS[0] + MAX_SLOTS[1]) {
         return report;
     }
     let (bins, places) = fill(groups);
@@ -137,7 +137,7 @@ type Moved = [BTreeMap<Variable, i32>; 2];
 fn number(bins: &[Bin], outputs: &Side, inputs: &Side, options: &LinkOptions) -> Option<(Moved, Vec<i32>)> {
     let mut moved: Moved = [BTreeMap::new(), BTreeMap::new()];
     let mut locations = vec![0; bins.len()];
-    for (patch, first, most) in [(false, varying::VAR0, MOST_SLOTS[0]), (true, varying::PATCH0, MOST_SLOTS[1])]
+    for (patch, first, most) in [(false, varying::VAR0, MAX_SLOTS[0]), (true, varying::PATCH0, MAX_SLOTS[1])]
         .map(|(p, f, m)| (p, i32::from(f), m))
     {
         // A slot that is kept on one side is kept on the other, including captured outputs that are not read.
@@ -260,7 +260,7 @@ fn rewrite_stores(shader: &mut Shader, side: &Side, places: &BTreeMap<Slot, Plac
             let value = body.src(inst, 1);
             let mut group = match pending.remove(&place.bin) {
                 // Outputs of tessellation control shaders are visible to other invocations at any time.
-                Some(group) if stage != Stage::TessCtrl && group.vertex == vertex => group,
+                Some(group) if stage != ShaderStage::TessCtrl && group.vertex == vertex => group,
                 other => {
                     if let Some(group) = other {
                         flush(body, &routes, &group);

@@ -10,13 +10,13 @@ use crate::intrinsics::indices::IoSemantics;
 use crate::intrinsics::{IndexKind, IntrinsicOp};
 use crate::passes::linking::LinkOptions;
 use crate::passes::variables::opt_dead_write_vars::read_components;
-use crate::shader::{Shader, Stage};
+use crate::shader::{Shader, ShaderStage};
 use crate::slots::varying;
 use crate::types::TypeData;
 use crate::variable::VariableModes;
 
 /// Maximum number of slots of a variable to process.
-const MOST_SLOTS: u32 = 1024;
+const MAX_SLOTS: u32 = 1024;
 
 /// A slot between two stages.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -174,7 +174,7 @@ impl Side {
         let mut side = Side::default();
         side.declare(shader, is_output, options);
         for inst in body.blocks().flat_map(|block| body.insts(block)) {
-            side.look_at(shader, body, inst, is_output);
+            side.visit(shader, body, inst, is_output);
         }
         Some(side)
     }
@@ -195,11 +195,11 @@ impl Side {
                 .types
                 .as_vector(element)
                 .is_some_and(|(scalar, components)| scalar.bit_size() == 32 && components <= 4)
-                && count <= MOST_SLOTS
+                && count <= MAX_SLOTS
                 && !(data.compact || data.per_view || data.per_primitive || data.fb_fetch_output)
                 && data.streams == 0
                 && data.index == 0;
-            for number in 0..count.min(MOST_SLOTS) {
+            for number in 0..count.min(MAX_SLOTS) {
                 let slot = Slot { patch: data.patch, location: data.location.wrapping_add(number as i32) };
                 if !slot.is_varying(options) {
                     continue;
@@ -231,7 +231,7 @@ impl Side {
         }
     }
 
-    fn look_at(&mut self, shader: &Shader, body: &Body, inst: Inst, is_output: bool) {
+    fn visit(&mut self, shader: &Shader, body: &Body, inst: Inst, is_output: bool) {
         use IntrinsicOp::*;
         let mode = if is_output { VariableModes::SHADER_OUT } else { VariableModes::SHADER_IN };
         if matches!(body.inst(inst), InstData::Deref { .. }) {
@@ -342,7 +342,7 @@ impl Side {
     pub fn class(&self, shader: &Shader, slot: Slot, other: Option<(&Side, &Shader)>) -> Option<Class> {
         let own = self.declared.get(&slot)?;
         let data = &shader.variables[own.variable];
-        let is_fragment = shader.stage == Stage::Fragment;
+        let is_fragment = shader.stage == ShaderStage::Fragment;
         let invariant = other.and_then(|(side, shader)| {
             let declared = side.declared.get(&slot)?;
             Some(shader.variables[declared.variable].invariant)
@@ -498,7 +498,7 @@ fn note_slots(shader: &mut Shader, is_output: bool) {
         if let (true, &TypeData::Array { element, .. }) = (data.per_vertex, shader.types.get(ty)) {
             ty = element;
         }
-        for number in 0..shader.types.array_elements(ty).clamp(1, MOST_SLOTS) {
+        for number in 0..shader.types.array_elements(ty).clamp(1, MAX_SLOTS) {
             match data.location.wrapping_add(number as i32) {
                 slot @ 0..64 => slots |= 1 << slot,
                 slot @ 64..96 if data.patch => patch_slots |= 1 << (slot - 64),

@@ -7,7 +7,7 @@ use crate::body::{Body, InstData, TexOp};
 use crate::entities::{If, Inst};
 use crate::intrinsics::IntrinsicKind;
 use crate::passes::control_flow::opt_peephole_select::cost::inst_cost;
-use crate::shader::Stage;
+use crate::shader::ShaderStage;
 use crate::types::TypeTable;
 
 /// Maximum cost of an instruction that is speculated.
@@ -25,7 +25,7 @@ pub(crate) enum Mobility {
 }
 
 /// Returns whether an instruction also reads its operands in the neighbouring invocations.
-pub(crate) fn reads_neighbours(body: &Body, inst: Inst, stage: Stage) -> bool {
+pub(crate) fn reads_neighbours(body: &Body, inst: Inst, stage: ShaderStage) -> bool {
     match *body.inst(inst) {
         InstData::Intrinsic { op, .. } => op.info().kind == IntrinsicKind::Derivative,
         InstData::Tex(_) => body.tex(inst).is_some_and(|tex| {
@@ -40,14 +40,14 @@ pub(crate) fn reads_neighbours(body: &Body, inst: Inst, stage: Stage) -> bool {
                 | TexOp::SamplePos => false,
             };
             // Other stages have no derivatives, and the level is 0.
-            implicit && matches!(stage, Stage::Fragment | Stage::Compute)
+            implicit && matches!(stage, ShaderStage::Fragment | ShaderStage::Compute)
         }),
         _ => false,
     }
 }
 
 /// Returns where an instruction may be moved.
-pub(crate) fn mobility(body: &Body, inst: Inst, stage: Stage) -> Mobility {
+pub(crate) fn mobility(body: &Body, inst: Inst, stage: ShaderStage) -> Mobility {
     match *body.inst(inst) {
         _ if reads_neighbours(body, inst, stage) => Mobility::Up,
         InstData::Alu { .. } | InstData::Deref { .. } | InstData::LoadConst { .. } | InstData::Undef => Mobility::Free,

@@ -27,7 +27,7 @@ use crate::cursor::Cursor;
 use crate::entities::{Block, Inst};
 use crate::options::CompilerOptions;
 use crate::passes::loops::motion::{Mobility, guaranteed_to_execute, is_cheap, mobility};
-use crate::shader::{Shader, Stage};
+use crate::shader::{Shader, ShaderStage};
 
 /// See the [module](self).
 pub fn opt_licm(shader: &mut Shader, options: &CompilerOptions) -> bool {
@@ -43,7 +43,7 @@ pub fn opt_licm(shader: &mut Shader, options: &CompilerOptions) -> bool {
 }
 
 /// Runs the pass on one body.
-fn leave_loops(body: &mut Body, speculation: &Speculation<'_>, stage: Stage, mode: ExecutionMode) -> bool {
+fn leave_loops(body: &mut Body, speculation: &Speculation<'_>, stage: ShaderStage, mode: ExecutionMode) -> bool {
     let (dominance, loops) = (body.dominance(), body.loop_tree());
     let around = LoopAncestors::new(&loops);
     let guaranteed = guaranteed_to_execute(body, speculation.types(), mode);

@@ -146,7 +146,7 @@ fn lower_intrinsic(body: &mut Body, inst: Inst, op: IntrinsicOp, result: Option<
         body.set_index(inst, IndexKind::BitSize, 32);
         return true;
     }
-    let hands_on = matches!(
+    let is_transparent = matches!(
         op,
         IntrinsicOp::LoadReg
             | IntrinsicOp::LoadRegIndirect
@@ -158,14 +158,14 @@ fn lower_intrinsic(body: &mut Body, inst: Inst, op: IntrinsicOp, result: Option<
     let mut progress = false;
     for number in 0..body.num_sources(inst) {
         if booleans[body.src(inst, number)] {
-            if !hands_on {
+            if !is_transparent {
                 as_word(body, inst, number);
             }
             progress = true;
         }
     }
     if let Some(def) = result {
-        if hands_on {
+        if is_transparent {
             widen(body, def)
         } else {
             from_word(body, inst, def, booleans)

@@ -151,11 +151,11 @@ fn convert(body: &mut Body, inst: Inst, op: AluOp) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::shader::Stage;
+    use crate::shader::ShaderStage;
 
     #[test]
     fn no_boolean_is_left() {
-        let mut shader = Shader::new(Stage::Vertex);
+        let mut shader = Shader::new(ShaderStage::Vertex);
         let body = shader.main_mut();
         let mut b = Builder::at_end(body);
         let (x, y) = (b.f32_const(1.0), b.f32_const(2.0));

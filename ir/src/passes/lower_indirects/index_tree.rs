@@ -101,11 +101,11 @@ pub fn zero(b: &mut Builder<'_>, shape: Shape) -> Def {
 mod tests {
     use super::*;
     use crate::intrinsics::IntrinsicOp;
-    use crate::shader::{Shader, Stage};
+    use crate::shader::{Shader, ShaderStage};
 
     /// Returns the candidates requested by a tree over a range, and its depth.
     fn asked(candidates: RangeInclusive<i64>, bits: u8) -> (Vec<Option<i64>>, usize) {
-        let mut shader = Shader::new(Stage::Vertex);
+        let mut shader = Shader::new(ShaderStage::Vertex);
         let mut b = Builder::at_end(shader.main_mut());
         let index = b.intrinsic_def(IntrinsicOp::LoadVertexId, &[], &[], Shape::new(1, 32));
         let index = if bits == 64 { b.alu(AluOp::I2i64, &[index]) } else { index };

@@ -223,7 +223,7 @@ mod tests {
     use super::*;
     use crate::intrinsics::IntrinsicOp;
     use crate::run::run;
-    use crate::shader::Stage;
+    use crate::shader::ShaderStage;
     use crate::types::{Field, ScalarType};
     use crate::variable::VariableData;
     use tgsi_environment::{AnalyticResources, Inputs, RunLimits};
@@ -234,7 +234,7 @@ mod tests {
     /// Builds a compute-like vertex shader that writes `stored` to `t[i].y[j]` of 2 x 3 floats. Its two outputs are the
     /// sum of all six elements, each multiplied by a power of ten, and the value of `t[k].y[l]`.
     fn shader(write: [i32; 2], read: [i32; 2]) -> Shader {
-        let mut shader = Shader::new(Stage::Vertex);
+        let mut shader = Shader::new(ShaderStage::Vertex);
         let float = shader.types.vector(ScalarType::Float, 1);
         let inner = shader.types.array(float, 3);
         let field = |name: &str, ty| Field { name: name.into(), ty, offset: -1 };
@@ -352,7 +352,7 @@ mod tests {
     #[test]
     fn there_is_a_limit_on_all_accesses_together() {
         let stores = |count: usize| {
-            let mut shader = Shader::new(Stage::Vertex);
+            let mut shader = Shader::new(ShaderStage::Vertex);
             let float = shader.types.vector(ScalarType::Float, 1);
             let array = shader.types.array(float, (MAX_LEAVES / 4) as u32);
             let main = shader.entry_point().unwrap();

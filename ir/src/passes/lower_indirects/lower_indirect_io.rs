@@ -39,10 +39,10 @@ use crate::types::TypeData;
 use crate::variable::VariableModes;
 
 /// Vec4s of an undeclared constant buffer: the maximum size.
-pub const MOST_CONSTANTS: u32 = 4096;
+pub const MAX_CONSTANTS: u32 = 4096;
 
 /// Vertices of an access without a variable: the maximum of a patch.
-const MOST_VERTICES: u32 = 32;
+const MAX_VERTICES: u32 = 32;
 
 /// Bytes of a vec4.
 const VEC4: u32 = 16;
@@ -84,7 +84,7 @@ pub fn lower_indirect_io(shader: &mut Shader, modes: VariableModes) -> bool {
 /// 1`.
 pub fn block_sizes(shader: &Shader) -> BTreeMap<u32, u32> {
     /// Maximum number of blocks that a shader can name.
-    const MOST_BLOCKS: u32 = 0x8000;
+    const MAX_BLOCKS: u32 = 0x8000;
     let mut sizes: BTreeMap<u32, u32> = BTreeMap::new();
     for (_, data) in shader.globals_with(VariableModes::MEM_UBO) {
         // A block array is a sequence of blocks.
@@ -95,7 +95,7 @@ pub fn block_sizes(shader: &Shader) -> BTreeMap<u32, u32> {
             _ => (data.ty, 1),
         };
         let size = shader.types.slots(element);
-        for block in 0..blocks.min(MOST_BLOCKS) {
+        for block in 0..blocks.min(MAX_BLOCKS) {
             let known = sizes.entry(data.binding.saturating_add(block)).or_default();
             *known = (*known).max(size);
         }
@@ -169,7 +169,7 @@ impl Extents {
     /// Returns the vec4s of a block selected by a run-time index: if any block is declared, undeclared ones do not
     /// exist.
     fn block_size_among_others(&self, block: i64) -> u32 {
-        self.block_size(block, if self.blocks.is_empty() { MOST_CONSTANTS } else { 0 })
+        self.block_size(block, if self.blocks.is_empty() { MAX_CONSTANTS } else { 0 })
     }
 }
 
@@ -250,7 +250,7 @@ impl Access {
                 let block = body.constant_component(body.src(inst, 0), 0).map(|block| i64::from(block as u32 as i32));
                 let size = match (block, &outer) {
                     (_, Some(_)) => extents.largest_block,
-                    (block, None) => extents.block_size(block.unwrap_or(0), MOST_CONSTANTS),
+                    (block, None) => extents.block_size(block.unwrap_or(0), MAX_CONSTANTS),
                 };
                 let inner = match inner_index {
                     Some(index) if op == LoadUbo => Some(byte_offset(body, inst, index, size)?),
@@ -262,7 +262,7 @@ impl Access {
             _ => {
                 let slot = u32::try_from(base).unwrap_or(0);
                 let variable = extents.variable(mode, slot);
-                let vertices = variable.map(|v| v.2).filter(|&n| n > 0).unwrap_or(MOST_VERTICES);
+                let vertices = variable.map(|v| v.2).filter(|&n| n > 0).unwrap_or(MAX_VERTICES);
                 let outer =
                     outer_index.map(|(source, index)| Choice::plain(source, index, 0..=i64::from(vertices) - 1));
                 let last = i64::from(slot) + range(body, inst) - 1;
@@ -413,7 +413,7 @@ fn vec4_index(body: &Body, offset: Def) -> Option<Def> {
     (body.alu_op(clamp) == Some(AluOp::Umin) && component == 0).then_some(())?;
     let limited = |value: usize, limit: usize| {
         let fits = known(operand(clamp, limit))
-            .is_some_and(|l| l <= u64::from(u32::MAX / VEC4) && l >= u64::from(MOST_CONSTANTS));
+            .is_some_and(|l| l <= u64::from(u32::MAX / VEC4) && l >= u64::from(MAX_CONSTANTS));
         let (def, component) = operand(clamp, value);
         (fits && component == 0 && body.num_components(def) == 1).then_some(def)
     };
@@ -423,7 +423,7 @@ fn vec4_index(body: &Body, offset: Def) -> Option<Def> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::shader::Stage;
+    use crate::shader::ShaderStage;
     use crate::types::ScalarType;
     use crate::validate::validate;
     use crate::variable::VariableData;
@@ -434,7 +434,7 @@ mod tests {
 
     /// Builds a vertex shader with inputs 2 to 5 and 7, uniforms and two blocks, and a load emitted by `load`.
     fn shader(load: impl FnOnce(&mut Builder<'_>, Def) -> Def) -> Shader {
-        let mut shader = Shader::new(Stage::Vertex);
+        let mut shader = Shader::new(ShaderStage::Vertex);
         let vec4 = shader.types.vector(ScalarType::Float, 4);
         for (first, count) in [(2, 4), (7, 1)] {
             let ty = if count > 1 { shader.types.array(vec4, count) } else { vec4 };

@@ -135,7 +135,7 @@ fn access_element(b: &mut Builder<'_>, inst: Inst, register: Option<Def>) -> Opt
 mod tests {
     use super::*;
     use crate::run::run;
-    use crate::shader::Stage;
+    use crate::shader::ShaderStage;
     use crate::types::ScalarType;
     use crate::validate::validate;
     use crate::variable::{VariableData, VariableModes};
@@ -144,7 +144,7 @@ mod tests {
     /// Builds a shader that puts 1, 2, 3 into an array and 9 into element `write`. Its two outputs are -|element
     /// `read`| and the three elements as a number.
     fn shader(write: i32, read: i32) -> Shader {
-        let mut shader = Shader::new(Stage::Vertex);
+        let mut shader = Shader::new(ShaderStage::Vertex);
         let float = shader.types.vector(ScalarType::Float, 1);
         let out = VariableModes::SHADER_OUT;
         let outs: Vec<_> = (0..2)
@@ -215,7 +215,7 @@ mod tests {
 
     #[test]
     fn an_array_without_indices_stays() {
-        let mut shader = Shader::new(Stage::Vertex);
+        let mut shader = Shader::new(ShaderStage::Vertex);
         let mut b = Builder::at_start(shader.main_mut());
         let array = b.decl_reg(Shape::new(1, 32), 3);
         let value = b.f32_const(1.0);

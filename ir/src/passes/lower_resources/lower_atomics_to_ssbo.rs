@@ -237,7 +237,7 @@ mod tests {
     use crate::alu::AluType;
     use crate::passes::tests::random_shaders::Random;
     use crate::run::run;
-    use crate::shader::Stage;
+    use crate::shader::ShaderStage;
     use crate::text::print;
     use crate::validate::validate;
     use tgsi_environment::{AnalyticResources, Inputs, LaneRegisters, Outputs, RunLimits};
@@ -251,7 +251,7 @@ mod tests {
 
     fn random_program(seed: u64) -> Shader {
         let random = &mut Random::new(seed);
-        let mut shader = Shader::new(Stage::Vertex);
+        let mut shader = Shader::new(ShaderStage::Vertex);
         shader.info.num_abos = 2;
         let counter = shader.types.intern(TypeData::AtomicCounter);
         let row = shader.types.array(counter, 2);

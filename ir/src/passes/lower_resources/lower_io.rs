@@ -27,7 +27,7 @@ use crate::cursor::Cursor;
 use crate::entities::{Def, Inst, Type, Variable};
 use crate::intrinsics::indices::{InterpMode, IoSemantics};
 use crate::intrinsics::{IndexKind, IntrinsicOp};
-use crate::shader::{Shader, Stage};
+use crate::shader::{Shader, ShaderStage};
 use crate::types::{ScalarType, TypeData, TypeTable};
 use crate::variable::{VariableData, VariableModes};
 
@@ -77,7 +77,7 @@ struct Location {
 fn locate<'a>(
     body: &Body,
     types: &TypeTable,
-    stage: Stage,
+    stage: ShaderStage,
     variable_data: &dyn Fn(Variable) -> &'a VariableData,
     access: Inst,
 ) -> Option<Location> {
@@ -128,10 +128,10 @@ fn locate<'a>(
     let mut semantics = IoSemantics::new((location + inside).min(127) as u8, range.clamp(1, 63) as u8);
     semantics.invariant = data.invariant;
     // These properties have no meaning in other stages.
-    if stage == Stage::Geometry {
+    if stage == ShaderStage::Geometry {
         semantics.gs_streams = data.streams;
     }
-    if stage == Stage::Fragment {
+    if stage == ShaderStage::Fragment {
         semantics.fb_fetch_output = data.fb_fetch_output;
         semantics.dual_source_blend_index = data.index != 0;
     }
@@ -241,12 +241,12 @@ fn lower(body: &mut Body, inst: Inst, op: IntrinsicOp, location: &Location) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::shader::Stage;
+    use crate::shader::ShaderStage;
 
     /// Builds a vertex shader that copies element `index` of an array of inputs to a scalar output in component z of
     /// its register.
     fn shader(index: impl FnOnce(&mut Builder<'_>) -> Def) -> Shader {
-        let mut shader = Shader::new(Stage::Vertex);
+        let mut shader = Shader::new(ShaderStage::Vertex);
         let vec4 = shader.types.vector(ScalarType::Float, 4);
         let float = shader.types.vector(ScalarType::Float, 1);
         let array = shader.types.array(vec4, 4);

@@ -66,13 +66,13 @@ fn reads_zero(body: &Body, id: Def, size: [u32; 3]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::shader::Stage;
+    use crate::shader::ShaderStage;
     use crate::text::print;
     use crate::validate::validate;
 
     #[test]
     fn sizes_and_flat_ids() {
-        let mut shader = Shader::new(Stage::Compute);
+        let mut shader = Shader::new(ShaderStage::Compute);
         let mut b = Builder::at_end(shader.main_mut());
         let shape = Shape::new(3, 32);
         for op in [IntrinsicOp::LoadWorkgroupSize, IntrinsicOp::LoadLocalInvocationId] {

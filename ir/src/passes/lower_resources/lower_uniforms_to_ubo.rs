@@ -28,7 +28,7 @@ use crate::types::{ScalarType, TypeData};
 use crate::variable::{VariableData, VariableModes};
 
 /// Maximum alignment reported for a constant offset.
-const MOST_ALIGN: u32 = 1 << 30;
+const MAX_ALIGN: u32 = 1 << 30;
 
 /// See the [module](self).
 pub fn lower_uniforms_to_ubo(shader: &mut Shader) -> bool {
@@ -125,7 +125,7 @@ fn byte_offset(b: &mut Builder<'_>, index: Def, base: u32) -> (Def, u32, u32) {
     let index = index_up_to(b, index, base, u32::MAX >> 4);
     if let Some(constant) = b.body.constant_component(index, 0) {
         let offset = (constant as u32) << 4;
-        return (b.u32_const(offset), MOST_ALIGN, offset & (MOST_ALIGN - 1));
+        return (b.u32_const(offset), MAX_ALIGN, offset & (MAX_ALIGN - 1));
     }
     let log = b.u32_const(4);
     (b.alu(AluOp::Ishl, &[index, log]), 16, 0)
@@ -150,7 +150,7 @@ mod tests {
     use super::*;
     use crate::alu::AluType;
     use crate::run::run;
-    use crate::shader::Stage;
+    use crate::shader::ShaderStage;
     use crate::text::print;
     use crate::validate::validate;
     use tgsi_environment::{AnalyticResources, Inputs, LaneRegisters, RunLimits};
@@ -160,7 +160,7 @@ mod tests {
     const STARTS: [u32; 5] = [40, 0xffff_fffc, 0x0fff_fffe, 0x1000_0000, 0];
 
     fn shader(shape: Shape, base: i32, by_lane: bool) -> Shader {
-        let mut shader = Shader::new(Stage::Vertex);
+        let mut shader = Shader::new(ShaderStage::Vertex);
         shader.num_uniforms = 16;
         let mut b = Builder::at_end(shader.main_mut());
         let zero = b.u32_const(0);

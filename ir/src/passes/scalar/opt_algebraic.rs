@@ -13,11 +13,10 @@
 //! run after all of these and emit instructions that the target may lack: it applies those rules of the first two that
 //! require a `lower_` switch.
 //!
-//! The pass walks over the body once, or not at all if few instructions have changed, and then processes a worklist: an
-//! instruction is revisited only when one of its operands has been replaced or has lost all uses except one, by this
-//! pass or by others since its last run. Unused results of a replacement are removed at once, so that rules that
-//! require a single use apply. The number of replacements is bounded, so a shader grows by a bounded amount even if
-//! rules undo each other.
+//! The pass walks over the body once and then processes a worklist: an instruction is revisited only when one of its
+//! operands has been replaced or has lost all uses except one. Unused results of a replacement are removed at once, so
+//! that rules that require a single use apply. The number of replacements is bounded, so a shader grows by a bounded
+//! amount even if rules undo each other.
 
 use std::collections::VecDeque;
 
@@ -35,17 +34,17 @@ const MAX_REPLACEMENTS_PER_INST: usize = 16;
 
 /// Simplifies code and brings it to the form that the other passes expect; see the [module](self).
 pub fn opt_algebraic(shader: &mut Shader, options: &CompilerOptions) -> bool {
-    apply(shader, Matcher::new(&MAIN, options, shader), MAIN.file)
+    apply(shader, Matcher::new(&MAIN, options, shader))
 }
 
 /// Turns the normal form into opcodes of the target; see the [module](self).
 pub fn opt_algebraic_late(shader: &mut Shader, options: &CompilerOptions) -> bool {
-    apply(shader, Matcher::new(&LATE, options, shader), LATE.file)
+    apply(shader, Matcher::new(&LATE, options, shader))
 }
 
 /// Pushes negation and absolute value into operands; see the [module](self).
 pub fn opt_algebraic_distribute_src_mods(shader: &mut Shader, options: &CompilerOptions) -> bool {
-    apply(shader, Matcher::new(&MODIFIERS, options, shader), MODIFIERS.file)
+    apply(shader, Matcher::new(&MODIFIERS, options, shader))
 }
 
 /// Lowers opcodes that the target lacks, and changes nothing else; see the [module](self).
@@ -54,23 +53,14 @@ pub fn opt_algebraic_lower(shader: &mut Shader, options: &CompilerOptions) -> bo
     let options = CompilerOptions { lower_scmp: options.lower_scmp && !options.fuse_scmp, ..options.clone() };
     let main = Matcher::new(&MAIN, &options, shader).only_lowering();
     let late = Matcher::new(&LATE, &options, shader).only_lowering();
-    apply(shader, main, "lowering by main rules") | apply(shader, late, "lowering by late rules")
+    apply(shader, main) | apply(shader, late)
 }
 
-/// Applies rules. Skips instructions without changes since the last run under this name.
-fn apply(shader: &mut Shader, mut matcher: Matcher, name: &'static str) -> bool {
-    let pass = (name, matcher.switches);
+/// Applies the rules of a matcher.
+fn apply(shader: &mut Shader, mut matcher: Matcher) -> bool {
     let mut progress = false;
     for body in shader.bodies_mut() {
-        let mut work = match body.take_changed(pass) {
-            Some(touched) => Work::after(body, &touched),
-            None => Work::new(body),
-        };
-        let (changed, settled) = work.run(body, &mut matcher);
-        progress |= changed;
-        if settled {
-            body.set_mark(pass);
-        }
+        progress |= Work::new(body).run(body, &mut matcher);
     }
     progress
 }
@@ -91,16 +81,6 @@ impl Work {
     fn new(body: &Body) -> Work {
         let walk = body.blocks().find_map(|block| body.first_inst(block));
         Work { walk, queue: VecDeque::new(), is_waiting: vec![true; body.num_insts()], pending: Vec::new() }
-    }
-
-    /// Starts with the neighbourhood of changed instructions.
-    fn after(body: &Body, touched: &[Inst]) -> Work {
-        let is_waiting = if touched.is_empty() { Vec::new() } else { vec![false; body.num_insts()] };
-        let mut work = Work { walk: None, queue: VecDeque::new(), is_waiting, pending: Vec::new() };
-        for &inst in touched {
-            work.push_around(body, inst);
-        }
-        work
     }
 
     /// Returns the next instruction.
@@ -136,26 +116,6 @@ impl Work {
         }
     }
 
-    /// Queues instructions that may match after a change: rules match a few instructions deep, and some depend on the
-    /// users.
-    fn push_around(&mut self, body: &Body, inst: Inst) {
-        // It may have been removed since.
-        if body.inst_block(inst).is_none() {
-            return;
-        }
-        self.push(body, inst);
-        for source in body.sources(inst) {
-            self.push(body, body.src_inst(source));
-        }
-        let Some(def) = body.inst_def(inst) else { return };
-        for source in body.uses_of(def) {
-            if let Some(user) = body.user(source).inst() {
-                self.push(body, user);
-                self.push_users(body, user);
-            }
-        }
-    }
-
     fn push_users(&mut self, body: &Body, inst: Inst) {
         let alu = matches!(body.inst(inst), InstData::Alu { .. });
         let Some(def) = body.inst_def(inst).filter(|_| alu) else { return };
@@ -166,8 +126,8 @@ impl Work {
         }
     }
 
-    /// Processes all instructions. Returns whether anything changed, and whether a fixpoint was reached.
-    fn run(&mut self, body: &mut Body, matcher: &mut Matcher) -> (bool, bool) {
+    /// Processes all instructions. Returns whether anything changed.
+    fn run(&mut self, body: &mut Body, matcher: &mut Matcher) -> bool {
         let mut ranges = FloatRanges::new();
         let mut left = MAX_REPLACEMENTS_PER_INST * (self.is_waiting.len() + 16);
         let mut progress = false;
@@ -180,7 +140,7 @@ impl Work {
             let Some(m) = matcher.find(body, &mut ranges, inst) else { continue };
             if left == 0 {
                 log::warn!(target: LOG_TARGET, "the rules of {} reach no fixpoint", matcher.set().file);
-                return (progress, false);
+                return progress;
             }
             left -= 1;
             let before = body.prev_inst(inst);
@@ -212,7 +172,7 @@ impl Work {
             }
             self.remove_unused(body, inst);
         }
-        (progress, true)
+        progress
     }
 
     /// Removes an unused instruction, and operands that only it used. Revisits the last user of an operand.

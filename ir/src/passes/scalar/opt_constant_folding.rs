@@ -54,9 +54,9 @@ struct Context<'a> {
 impl Context<'_> {
     fn fold_body(&self, body: &mut Body) -> bool {
         let mut progress = false;
-        let mut ways = Ways::default();
+        let mut unreachable = UnreachableBlocks::default();
         for block in body.blocks_vec() {
-            progress |= ways.enter(body, block);
+            progress |= unreachable.enter(body, block);
             let mut next = body.first_inst(block);
             while let Some(inst) = next {
                 next = body.next_inst(inst);
@@ -70,7 +70,7 @@ impl Context<'_> {
                     _ => false,
                 };
             }
-            ways.leave(body, block);
+            unreachable.leave(body, block);
         }
         progress
     }
@@ -155,25 +155,25 @@ impl Context<'_> {
 
 /// Blocks found unreachable so far because of constant conditions.
 #[derive(Default)]
-struct Ways {
-    never: EntitySet<Block>,
+struct UnreachableBlocks {
+    blocks: EntitySet<Block>,
     any: bool,
 }
 
-impl Ways {
+impl UnreachableBlocks {
     /// Enters a block: replaces phis that have the same constant on every path that can be taken.
     fn enter(&mut self, body: &mut Body, block: Block) -> bool {
         if !self.any {
             return false;
         }
         let predecessors = body.predecessors(block);
-        let never = predecessors.iter().filter(|&&predecessor| self.never.contains(predecessor)).count();
-        if never == 0 || self.never.contains(block) {
+        let unreachable = predecessors.iter().filter(|&&predecessor| self.blocks.contains(predecessor)).count();
+        if unreachable == 0 || self.blocks.contains(block) {
             return false;
         }
         // Back edges from blocks not visited yet count as reachable.
-        if never == predecessors.len() {
-            self.never.insert(block);
+        if unreachable == predecessors.len() {
+            self.blocks.insert(block);
             return false;
         }
         let mut progress = false;
@@ -191,8 +191,8 @@ impl Ways {
 
     /// Returns the constant of a phi on every path that can be taken.
     fn only_constant(&self, body: &Body, phi: Inst) -> Option<Values> {
-        let taken = body.phi_sources(phi).filter(|&(predecessor, _)| !self.never.contains(predecessor));
-        let mut values = taken.map(|(_, source)| body.def_constant(body.src_def(source)));
+        let reachable = body.phi_sources(phi).filter(|&(predecessor, _)| !self.blocks.contains(predecessor));
+        let mut values = reachable.map(|(_, source)| body.def_constant(body.src_def(source)));
         let first = values.next()??;
         values.all(|other| other == Some(first)).then(|| first.iter().copied().collect())
     }
@@ -203,7 +203,7 @@ impl Ways {
         let Some(condition) = body.constant_component(body.src_def(body.if_condition(id)), 0) else { return };
         // The rest of the side follows, block by block.
         let side = if condition != 0 { body.else_list(id) } else { body.then_list(id) };
-        self.never.insert(side.first);
+        self.blocks.insert(side.first);
         self.any = true;
     }
 }
@@ -312,7 +312,7 @@ mod tests {
     use crate::body::{Shape, Swizzle, TexData};
     use crate::builder::AluSrc;
     use crate::run::run;
-    use crate::shader::Stage;
+    use crate::shader::ShaderStage;
     use tgsi_environment::SamplerDim;
     use tgsi_environment::{AnalyticResources, Inputs, RunLimits};
 
@@ -323,7 +323,7 @@ mod tests {
 
     #[test]
     fn chains_and_swizzles() {
-        let mut shader = Shader::new(Stage::Fragment);
+        let mut shader = Shader::new(ShaderStage::Fragment);
         let mut b = Builder::at_end(shader.main_mut());
         let x = b.constant(32, &[1.0f32.to_bits().into(), 2.0f32.to_bits().into()]);
         let sum = b.alu_sized(AluOp::Fadd, 2, &[x.into(), AluSrc::new(x, Swizzle::new(&[1, 1]))]);
@@ -365,7 +365,7 @@ mod tests {
         ];
         const HALVES: [u64; 12] =
             [0, 0x8000, 1, 0x3c00, 0x7bff, 0x7c00, 0xfc00, 0x7c01, 0xfdff, 0x7e00, 0xfe12, 0xffff];
-        let mut shader = Shader::new(Stage::Fragment);
+        let mut shader = Shader::new(ShaderStage::Fragment);
         let mut b = Builder::at_end(shader.main_mut());
         let zero = b.u32_const(0);
         let mut register = 0;
@@ -397,7 +397,7 @@ mod tests {
 
     #[test]
     fn conditions_and_textures() {
-        let mut shader = Shader::new(Stage::Fragment);
+        let mut shader = Shader::new(ShaderStage::Fragment);
         let mut b = Builder::at_end(shader.main_mut());
         let (yes, no) = (b.bool_const(true), b.bool_const(false));
         let dropped = b.intrinsic(IntrinsicOp::TerminateIf, &[no], &[], None);
@@ -429,7 +429,7 @@ mod tests {
     /// Each condition of the sequence becomes known once the previous one is.
     #[test]
     fn rows_of_conditions() {
-        let mut shader = Shader::new(Stage::Compute);
+        let mut shader = Shader::new(ShaderStage::Compute);
         let mut b = Builder::at_end(shader.main_mut());
         let offset = b.u32_const(0);
         let unknown = b.intrinsic_def(IntrinsicOp::LoadPushConstant, &[offset], &[], Shape::new(1, 32));
@@ -454,7 +454,7 @@ mod tests {
 
     #[test]
     fn constant_data() {
-        let mut shader = Shader::new(Stage::Compute);
+        let mut shader = Shader::new(ShaderStage::Compute);
         shader.constant_data = (1..=8).collect();
         let mut b = Builder::at_end(shader.main_mut());
         let four = b.u32_const(4);

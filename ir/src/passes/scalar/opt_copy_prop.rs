@@ -144,11 +144,11 @@ mod tests {
     use super::*;
     use crate::Builder;
     use crate::builder::AluSrc;
-    use crate::shader::Stage;
+    use crate::shader::ShaderStage;
 
     #[test]
     fn swizzles_compose_and_vectors_are_seen_through() {
-        let mut shader = Shader::new(Stage::Compute);
+        let mut shader = Shader::new(ShaderStage::Compute);
         let mut b = Builder::at_end(shader.main_mut());
         let x = b.constant(32, &[1, 2, 3, 4]);
         let y = b.constant(32, &[5, 6, 7, 8]);

@@ -77,13 +77,13 @@ fn spread(hash: u64) -> u64 {
 
 /// Maximum initial capacity of the table. Most instructions never enter it: they have been removed already, or have an
 /// operand without other uses.
-const MOST_EXPECTED: usize = 1 << 12;
+const MAX_EXPECTED: usize = 1 << 12;
 
 /// Runs the pass on one body.
 pub(crate) fn merge_equal(body: &mut Body) -> bool {
     // In a single block, program order is dominance.
     let dominance = (!body.is_one_block()).then(|| body.dominance());
-    let mut table = Table::new((body.num_insts() / 16).min(MOST_EXPECTED));
+    let mut table = Table::new((body.num_insts() / 16).min(MAX_EXPECTED));
     let mut removed: Vec<Inst> = Vec::new();
     // Instructions that the walk has skipped.
     let mut passed_over = vec![false; body.num_insts()];
@@ -298,11 +298,11 @@ mod tests {
     use super::*;
     use crate::Builder;
     use crate::builder::AluSrc;
-    use crate::shader::Stage;
+    use crate::shader::ShaderStage;
 
     #[test]
     fn commuted_and_exact() {
-        let mut shader = Shader::new(Stage::Compute);
+        let mut shader = Shader::new(ShaderStage::Compute);
         let mut b = Builder::at_end(shader.main_mut());
         let (x, y) = (b.undef(4, 32), b.undef(4, 32));
         let one = b.alu(AluOp::Fmul, &[x, y]);
@@ -325,7 +325,7 @@ mod tests {
 
     #[test]
     fn sides_of_an_if_do_not_share() {
-        let mut shader = Shader::new(Stage::Compute);
+        let mut shader = Shader::new(ShaderStage::Compute);
         let mut b = Builder::at_end(shader.main_mut());
         let c = b.bool_const(true);
         let x = b.undef(1, 32);
@@ -344,7 +344,7 @@ mod tests {
 
     #[test]
     fn a_second_terminate_goes() {
-        let mut shader = Shader::new(Stage::Fragment);
+        let mut shader = Shader::new(ShaderStage::Fragment);
         let mut b = Builder::at_end(shader.main_mut());
         let c = b.undef(1, 1);
         let first = b.intrinsic(IntrinsicOp::TerminateIf, &[c], &[], None);

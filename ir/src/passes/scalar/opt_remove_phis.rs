@@ -186,11 +186,11 @@ mod tests {
     use crate::alu::AluOp;
     use crate::body::Shape;
     use crate::entities::User;
-    use crate::shader::Stage;
+    use crate::shader::ShaderStage;
 
     #[test]
     fn equal_sources() {
-        let mut shader = Shader::new(Stage::Compute);
+        let mut shader = Shader::new(ShaderStage::Compute);
         let mut b = Builder::at_end(shader.main_mut());
         let c = b.bool_const(true);
         let x = b.u32_const(1);
@@ -226,7 +226,7 @@ mod tests {
 
     #[test]
     fn cycles_around_loops() {
-        let mut shader = Shader::new(Stage::Compute);
+        let mut shader = Shader::new(ShaderStage::Compute);
         let mut b = Builder::at_end(shader.main_mut());
         let x = b.u32_const(1);
         let before = b.block();

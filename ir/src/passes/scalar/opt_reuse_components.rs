@@ -74,7 +74,7 @@ fn reuse_components(body: &mut Body) -> bool {
                 continue;
             };
             let only = body.single_use(value.def).and_then(|source| body.user(source).inst());
-            if wants_a_copy(body, def) || costs_nothing(body, inst, op) {
+            if needs_copy(body, def) || is_fusable(body, inst, op) {
                 if body.alu(other) != Some((op, flags)) {
                     // The wider instruction lacks a guarantee, such as exactness.
                     continue;
@@ -95,7 +95,7 @@ fn reuse_components(body: &mut Body) -> bool {
 }
 
 /// Returns whether replacing a value requires a copy.
-fn wants_a_copy(body: &Body, def: Def) -> bool {
+fn needs_copy(body: &Body, def: Def) -> bool {
     body.uses_of(def).any(|source| match body.user(source) {
         User::Inst(user) => body.is_phi(user) || body.inst_def(user).is_none(),
         User::If(_) => false,
@@ -103,7 +103,7 @@ fn wants_a_copy(body: &Body, def: Def) -> bool {
 }
 
 /// Returns whether targets combine an instruction with its only use, or with all its uses.
-fn costs_nothing(body: &Body, inst: Inst, op: AluOp) -> bool {
+fn is_fusable(body: &Body, inst: Inst, op: AluOp) -> bool {
     let only_user = |inst: Inst| {
         let user = body.user(body.single_use(body.inst_def(inst)?)?).inst()?;
         Some((user, body.alu_op(user)?))
@@ -211,11 +211,11 @@ fn works_by_components(op: AluOp) -> bool {
 mod tests {
     use super::*;
     use crate::Builder;
-    use crate::shader::Stage;
+    use crate::shader::ShaderStage;
 
     #[test]
     fn subsets_permutations_and_chains() {
-        let mut shader = Shader::new(Stage::Compute);
+        let mut shader = Shader::new(ShaderStage::Compute);
         let mut b = Builder::at_end(shader.main_mut());
         let (x, y) = (b.undef(4, 32), b.undef(1, 32));
         let factor = b.constant(32, &[1, 2, 3]);

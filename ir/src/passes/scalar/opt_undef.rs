@@ -15,7 +15,7 @@
 //! Undefined operands of other instructions are kept: their value is arbitrary, but the same for every use.
 
 use crate::alu::AluOp;
-use crate::body::{Body, InstData};
+use crate::body::{Body, InstData, RareInst};
 use crate::builder::{AluSrc, Builder};
 use crate::cursor::Cursor;
 use crate::entities::{Def, Inst};
@@ -25,7 +25,7 @@ use crate::shader::Shader;
 /// See the [module](self).
 pub fn opt_undef(shader: &mut Shader) -> bool {
     let mut progress = false;
-    for body in shader.bodies_mut().filter(|body| body.may_have_undefs()) {
+    for body in shader.bodies_mut().filter(|body| body.may_have(RareInst::Undef)) {
         let mut any = false;
         progress |= body.visit_insts(|body, inst| match *body.inst(inst) {
             InstData::Alu { op, .. } => simplify_alu(body, inst, op),
@@ -37,7 +37,7 @@ pub fn opt_undef(shader: &mut Shader) -> bool {
             _ => false,
         });
         if !any && !progress {
-            body.set_no_undefs();
+            body.set_has_none(RareInst::Undef);
         }
     }
     progress
@@ -107,12 +107,12 @@ fn simplify_store(body: &mut Body, inst: Inst, op: IntrinsicOp) -> bool {
 mod tests {
     use super::*;
     use crate::body::Shape;
-    use crate::shader::Stage;
+    use crate::shader::ShaderStage;
     use crate::validate::validate;
 
     #[test]
     fn selections_vectors_and_stores() {
-        let mut shader = Shader::new(Stage::Compute);
+        let mut shader = Shader::new(ShaderStage::Compute);
         let mut b = Builder::at_end(shader.main_mut());
         let register = b.decl_reg(Shape::new(2, 32), 0);
         let (undef, x) = (b.undef(1, 32), b.u32_const(3));

@@ -4,9 +4,9 @@ use std::ops::ControlFlow;
 
 use super::*;
 use crate::passes::pass_manager::{PassObserver, PassRun, Passes, Round};
-use crate::passes::pipeline::{Level, into_ssa_with, optimize_with};
+use crate::passes::pipeline::{OptLevel, into_ssa_with, optimize_with};
 use crate::passes::table::{PassId, PassSet};
-use crate::shader::Stage;
+use crate::shader::ShaderStage;
 
 const OPTIONS: Options = Options { statements: 30, functions: 2, returns: true, kills: false };
 
@@ -17,11 +17,11 @@ struct Recorder {
     end: usize,
 }
 
-fn recorded(seed: u64, skipped: &[PassId], level: Level, end: usize) -> (Recorder, Shader) {
+fn recorded(seed: u64, skipped: &[PassId], level: OptLevel, end: usize) -> (Recorder, Shader) {
     recorded_of(random_shader(seed, OPTIONS), skipped, level, end)
 }
 
-fn recorded_of(mut shader: Shader, skipped: &[PassId], level: Level, end: usize) -> (Recorder, Shader) {
+fn recorded_of(mut shader: Shader, skipped: &[PassId], level: OptLevel, end: usize) -> (Recorder, Shader) {
     let mut recorder = Recorder { runs: Vec::new(), texts: Vec::new(), end };
     let mut passes = Passes::default().without(PassSet::of(skipped)).observed_by(&mut recorder);
     let options = CompilerOptions { source_modifiers: true, ..CompilerOptions::default() };
@@ -58,12 +58,12 @@ fn the_list_of_passes_is_what_runs() {
     };
     let passes: Vec<_> = pipeline::passes().iter().map(|pass| pass.info().name).collect();
     // The list has the order for code of one block; with control flow some passes run earlier as well.
-    let (recorder, _) = recorded_of(Shader::new(Stage::Vertex), &[], Level::All, usize::MAX);
+    let (recorder, _) = recorded_of(Shader::new(ShaderStage::Vertex), &[], OptLevel::Full, usize::MAX);
     assert_eq!(names(&recorder), passes);
     for seed in 0..20 {
-        let (recorder, _) = recorded(seed, &[], Level::All, usize::MAX);
+        let (recorder, _) = recorded(seed, &[], OptLevel::Full, usize::MAX);
         assert_eq!(sorted(&names(&recorder)), sorted(&passes));
-        let (recorder, _) = recorded(seed, &[PassId::opt_dce, PassId::opt_if], Level::All, usize::MAX);
+        let (recorder, _) = recorded(seed, &[PassId::opt_dce, PassId::opt_if], OptLevel::Full, usize::MAX);
         assert_eq!(names(&recorder).len(), passes.len() - 2);
         assert!(!names(&recorder).contains(&"opt_if") && !names(&recorder).contains(&"opt_dce"));
     }
@@ -71,7 +71,7 @@ fn the_list_of_passes_is_what_runs() {
 
 #[test]
 fn the_optimiser_does_not_repeat_what_into_ssa_has_done() {
-    let (recorder, _) = recorded_of(Shader::new(Stage::Vertex), &[], Level::All, usize::MAX);
+    let (recorder, _) = recorded_of(Shader::new(ShaderStage::Vertex), &[], OptLevel::Full, usize::MAX);
     for name in ["opt_copy_prop", "opt_constant_folding", "opt_dead_cf", "lower_reg_intrinsics_to_ssa"] {
         assert_eq!(recorder.runs.iter().filter(|run| run.name == name).count(), 1, "{name}");
     }
@@ -80,7 +80,7 @@ fn the_optimiser_does_not_repeat_what_into_ssa_has_done() {
 #[test]
 fn control_changes_nothing_by_itself() {
     for seed in 0..20 {
-        let (recorder, controlled) = recorded(seed, &[], Level::All, usize::MAX);
+        let (recorder, controlled) = recorded(seed, &[], OptLevel::Full, usize::MAX);
         let mut plain = random_shader(seed, OPTIONS);
         into_ssa(&mut plain);
         pipeline::optimize(&mut plain, &CompilerOptions { source_modifiers: true, ..CompilerOptions::default() });
@@ -95,9 +95,9 @@ fn control_changes_nothing_by_itself() {
 #[test]
 fn the_end_is_where_the_observer_says() {
     for seed in 0..10 {
-        let (all, _) = recorded(seed, &[], Level::All, usize::MAX);
+        let (all, _) = recorded(seed, &[], OptLevel::Full, usize::MAX);
         for end in (1..all.runs.len()).step_by(7) {
-            let (some, shader) = recorded(seed, &[], Level::All, end);
+            let (some, shader) = recorded(seed, &[], OptLevel::Full, end);
             assert_eq!((some.runs.len(), &print(&shader)), (end, &all.texts[end - 1]), "seed {seed}");
         }
     }
@@ -106,10 +106,10 @@ fn the_end_is_where_the_observer_says() {
 #[test]
 fn levels_and_rounds() {
     for seed in 0..20 {
-        let (recorder, _) = recorded(seed, &[], Level::Finish, usize::MAX);
+        let (recorder, _) = recorded(seed, &[], OptLevel::LowerOnly, usize::MAX);
         assert!(recorder.runs.iter().all(|run| run.round.optimizing == 0));
         assert!(!names(&recorder).contains(&"opt_if") && names(&recorder).contains(&"opt_algebraic_late"));
-        let (recorder, _) = recorded(seed, &[], Level::NoGrowth, usize::MAX);
+        let (recorder, _) = recorded(seed, &[], OptLevel::NoSizeGrowth, usize::MAX);
         assert!(!recorder.runs.iter().any(|run| run.name == "opt_loop_unroll" && run.changed));
         let first = |name: &str| recorder.runs.iter().find(|run| run.name == name).map(|run| run.round);
         assert_eq!(first("inline_functions"), Some(Round { optimizing: 0, cleaning: 0 }));

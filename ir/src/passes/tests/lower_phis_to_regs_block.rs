@@ -139,12 +139,12 @@ mod tests {
     use crate::alu::AluOp;
     use crate::body::{JumpKind, Shape};
     use crate::passes::lower_reg_intrinsics_to_ssa;
-    use crate::shader::{Shader, Stage};
+    use crate::shader::{Shader, ShaderStage};
     use crate::validate::validate;
 
     /// A loop that counts to ten and passes the count on.
     fn counting() -> Shader {
-        let mut shader = Shader::new(Stage::Compute);
+        let mut shader = Shader::new(ShaderStage::Compute);
         let mut b = Builder::at_end(shader.main_mut());
         let (zero, one, ten) = (b.u32_const(0), b.u32_const(1), b.u32_const(10));
         let before = b.block();
@@ -180,7 +180,7 @@ mod tests {
 
     #[test]
     fn stores_climb_out_of_an_if() {
-        let mut shader = Shader::new(Stage::Compute);
+        let mut shader = Shader::new(ShaderStage::Compute);
         let mut b = Builder::at_end(shader.main_mut());
         let (x, y) = (b.u32_const(1), b.u32_const(2));
         let c = b.undef(1, 1);

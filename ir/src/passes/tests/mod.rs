@@ -456,13 +456,13 @@ mod large {
     use crate::builder::Builder;
     use crate::entities::Def;
     use crate::intrinsics::{IndexKind, IntrinsicOp};
-    use crate::shader::Stage;
+    use crate::shader::ShaderStage;
     use crate::work::check_linear;
 
     const SHAPE: Shape = Shape::new(4, 32);
 
     fn measure(name: &str, make: impl FnOnce(&mut Builder<'_>, Def, &[Def])) -> Shader {
-        let mut shader = Shader::new(Stage::Vertex);
+        let mut shader = Shader::new(ShaderStage::Vertex);
         let mut b = Builder::at_end(shader.main_mut());
         let registers: Vec<Def> = (0..8).map(|_| b.decl_reg(SHAPE, 0)).collect();
         let zero = b.u32_const(0);
@@ -608,7 +608,7 @@ mod large {
 
     /// The passes over variables: one large array, with many stores and loads in many consecutive or nested ifs.
     fn variables(name: &str, nested: bool) {
-        let mut shader = Shader::new(Stage::Vertex);
+        let mut shader = Shader::new(ShaderStage::Vertex);
         let vector = shader.types.vector(crate::types::ScalarType::Float, 4);
         let array = shader.types.array(vector, 10_000);
         let main = shader.entry_point().unwrap();

@@ -8,7 +8,7 @@ use crate::builder::{AluSrc, Builder};
 use crate::entities::{Def, Function, Type, Variable};
 use crate::intrinsics::{IndexKind, IntrinsicOp};
 use crate::run::run;
-use crate::shader::{FunctionData, Parameter, Shader, Stage};
+use crate::shader::{FunctionData, Parameter, Shader, ShaderStage};
 use crate::types::{Field, ScalarType, TypeData};
 use crate::variable::{VariableData, VariableModes};
 use tgsi_environment::{AnalyticResources, Inputs, LaneRegisters, RunLimits};
@@ -85,7 +85,7 @@ struct Generator<'a> {
 /// Generates a shader from a seed.
 pub fn random_shader(seed: u64, options: Options) -> Shader {
     let mut random = Random::new(seed);
-    let mut shader = Shader::new(if options.kills { Stage::Fragment } else { Stage::Vertex });
+    let mut shader = Shader::new(if options.kills { ShaderStage::Fragment } else { ShaderStage::Vertex });
     let vector_type = shader.types.vector(ScalarType::Float, 4);
     let scalar_type = shader.types.vector(ScalarType::Float, 1);
     let array_type = shader.types.array(vector_type, 3);
@@ -122,7 +122,7 @@ pub fn random_shader(seed: u64, options: Options) -> Shader {
                 .to_vec(),
             is_entry_point: false,
             is_exported: false,
-            remarks: Vec::new(),
+            attributes: Vec::new(),
             body: Some(Body::new()),
         });
         functions.push(id);

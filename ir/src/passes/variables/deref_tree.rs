@@ -22,7 +22,7 @@ use crate::entities::{Def, Inst, Type, User, Variable};
 use crate::intrinsics::indices::Access;
 use crate::intrinsics::{IndexKind, IntrinsicKind, IntrinsicOp};
 use crate::passes::variables::memory_versions::{COMPONENT_WORDS, FIRST_WORD, NODE_WORDS};
-use crate::shader::Stage;
+use crate::shader::ShaderStage;
 use crate::types::{TypeData, TypeTable};
 use crate::variable::{VariableData, VariableModes};
 
@@ -97,7 +97,7 @@ impl DerefTree {
         body: &Body,
         types: &TypeTable,
         variables: &PrimaryMap<Variable, VariableData>,
-        stage: Stage,
+        stage: ShaderStage,
     ) -> DerefTree {
         let mut tree = DerefTree {
             nodes: Vec::new(),
@@ -290,7 +290,7 @@ impl DerefTree {
         body: &Body,
         types: &TypeTable,
         variables: &PrimaryMap<Variable, VariableData>,
-        stage: Stage,
+        stage: ShaderStage,
         inst: Inst,
     ) {
         let (InstData::Deref { kind, ty, .. }, Some(def)) = (*body.inst(inst), body.inst_def(inst)) else { return };
@@ -374,12 +374,12 @@ pub(crate) fn vector_shape(types: &TypeTable, ty: Type) -> Option<Shape> {
 }
 
 /// Returns whether only tracked code can change a variable.
-fn can_follow(types: &TypeTable, variable: &VariableData, stage: Stage) -> bool {
+fn can_follow(types: &TypeTable, variable: &VariableData, stage: ShaderStage) -> bool {
     if variable.fb_fetch_output || variable.access.contains(Access::VOLATILE) {
         return false;
     }
     // Other invocations write the outputs of tessellation control shaders.
-    let is_shared = variable.mode == VariableModes::SHADER_OUT && stage == Stage::TessCtrl;
+    let is_shared = variable.mode == VariableModes::SHADER_OUT && stage == ShaderStage::TessCtrl;
     let is_private = variable.mode.intersects(PRIVATE_MODES) && !is_shared;
     let element = match *types.get(variable.ty) {
         TypeData::Array { element, .. } => element,

@@ -12,7 +12,7 @@
 //!
 //! The size of the result is the number of vectors that are copied.
 
-use crate::body::{Body, DerefKind, InstData, Shape, SourceSpec};
+use crate::body::{Body, DerefKind, InstData, RareInst, Shape, SourceSpec};
 use crate::builder::Builder;
 use crate::cursor::Cursor;
 use crate::entities::{Def, Inst};
@@ -26,11 +26,17 @@ pub fn lower_var_copies(shader: &mut Shader) -> bool {
     let mut progress = false;
     let Shader { functions, types, .. } = shader;
     for body in functions.values_mut().filter_map(|f| f.body.as_mut()) {
-        if body.may_have_copies() {
+        if body.may_have(RareInst::Copy) {
             let insts = body.blocks().flat_map(|block| body.insts(block));
             let copies = insts.filter(|&inst| body.intrinsic(inst) == Some(IntrinsicOp::CopyDeref));
+            let mut is_copy_left = false;
             for copy in copies.collect::<Vec<Inst>>() {
-                progress |= lower(body, types, copy);
+                let is_lowered = lower(body, types, copy);
+                progress |= is_lowered;
+                is_copy_left |= !is_lowered;
+            }
+            if !is_copy_left {
+                body.set_has_none(RareInst::Copy);
             }
         }
     }

@@ -44,7 +44,7 @@ use crate::options::CompilerOptions;
 use crate::passes::scalar::opt_narrow_selects::chase_component;
 use crate::passes::variables::deref_tree::{CONSTANT_MODES, DerefTree, Step, Target, global_modes};
 use crate::passes::variables::memory_versions::{ALL, ClobberSet, ClobberSets, MemoryVersions, list_begun, list_ended};
-use crate::shader::{Shader, Stage};
+use crate::shader::{Shader, ShaderStage};
 use crate::types::{TypeData, TypeTable};
 use crate::variable::{Initializer, VariableData, VariableModes};
 
@@ -71,7 +71,7 @@ fn propagate(
     body: &mut Body,
     types: &mut TypeTable,
     variables: &PrimaryMap<Variable, VariableData>,
-    stage: Stage,
+    stage: ShaderStage,
     options: &CompilerOptions,
 ) -> bool {
     let tree = DerefTree::new(body, types, variables, stage);

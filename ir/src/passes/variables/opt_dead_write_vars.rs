@@ -26,7 +26,7 @@ use crate::entities::{Def, If, Inst, Loop, Variable};
 use crate::intrinsics::{IndexKind, IntrinsicOp};
 use crate::passes::variables::deref_tree::{CONSTANT_MODES, DerefTree, Target, global_modes};
 use crate::passes::variables::memory_versions::{ALL, ClobberSet, ClobberSets, MemoryVersions, list_begun, list_ended};
-use crate::shader::{Shader, Stage};
+use crate::shader::{Shader, ShaderStage};
 use crate::types::TypeTable;
 use crate::variable::{VariableData, VariableModes};
 
@@ -47,7 +47,7 @@ fn remove_dead_writes(
     body: &mut Body,
     types: &TypeTable,
     variables: &PrimaryMap<Variable, VariableData>,
-    stage: Stage,
+    stage: ShaderStage,
 ) -> bool {
     let tree = DerefTree::new(body, types, variables, stage);
     if !tree.has_private() {

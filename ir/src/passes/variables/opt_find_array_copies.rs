@@ -30,7 +30,7 @@ use crate::entities::{Def, Inst, Variable};
 use crate::intrinsics::{IndexKind, IntrinsicOp};
 use crate::passes::variables::deref_tree::{CONSTANT_MODES, DerefTree, Node, Step, Target};
 use crate::passes::variables::memory_versions::{ALL, MemoryVersions};
-use crate::shader::{Shader, Stage};
+use crate::shader::{Shader, ShaderStage};
 use crate::types::{TypeData, TypeTable};
 use crate::variable::{VariableData, VariableModes};
 
@@ -73,7 +73,7 @@ fn find_copies(
     body: &mut Body,
     types: &TypeTable,
     variables: &PrimaryMap<Variable, VariableData>,
-    stage: Stage,
+    stage: ShaderStage,
 ) -> bool {
     let tree = DerefTree::new(body, types, variables, stage);
     let has_arrays =

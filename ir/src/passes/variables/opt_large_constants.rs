@@ -237,7 +237,7 @@ fn replace(body: &mut Body, inst: Inst, base: u32, length: u32, stride: u32) {
 mod tests {
     use super::*;
     use crate::run::run;
-    use crate::shader::Stage;
+    use crate::shader::ShaderStage;
     use crate::text::print;
     use crate::types::ScalarType;
     use crate::validate::validate;
@@ -256,7 +256,7 @@ mod tests {
                 state ^= state << 17;
                 (state >> 20) % limit
             };
-            let mut shader = Shader::new(Stage::Vertex);
+            let mut shader = Shader::new(ShaderStage::Vertex);
             let vector = shader.types.vector(ScalarType::Float, 4);
             let array = shader.types.array(vector, 5);
             let main = shader.entry_point().unwrap();

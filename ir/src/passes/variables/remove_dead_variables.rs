@@ -108,13 +108,13 @@ mod tests {
     use super::*;
     use crate::Builder;
     use crate::body::Shape;
-    use crate::shader::Stage;
+    use crate::shader::ShaderStage;
     use crate::types::ScalarType;
     use crate::variable::VariableData;
 
     #[test]
     fn written_only() {
-        let mut shader = Shader::new(Stage::Compute);
+        let mut shader = Shader::new(ShaderStage::Compute);
         let vector = shader.types.vector(ScalarType::Uint, 4);
         let array = shader.types.array(vector, 2);
         let main = shader.entry_point().unwrap();

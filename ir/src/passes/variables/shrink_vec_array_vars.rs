@@ -30,7 +30,7 @@ use crate::entities::{Inst, Type, Variable};
 use crate::intrinsics::{IndexKind, IntrinsicOp};
 use crate::passes::variables::deref_tree::{DerefTree, Step, Target};
 use crate::passes::variables::opt_dead_write_vars::read_components;
-use crate::shader::{Shader, Stage};
+use crate::shader::{Shader, ShaderStage};
 use crate::types::{ScalarType, TypeData, TypeTable};
 use crate::variable::{VariableData, VariableModes};
 
@@ -46,7 +46,7 @@ pub fn shrink_vec_array_vars(shader: &mut Shader) -> bool {
 
 /// The accessed part of a variable.
 #[derive(Clone)]
-struct Extent {
+struct UsedRange {
     scalar: ScalarType,
     components: u8,
     /// The length of an array.
@@ -60,15 +60,15 @@ struct Extent {
     types: Option<(Type, Type)>,
 }
 
-impl Extent {
-    fn of(types: &TypeTable, ty: Type) -> Option<Extent> {
+impl UsedRange {
+    fn of(types: &TypeTable, ty: Type) -> Option<UsedRange> {
         let (length, vector) = match *types.get(ty) {
             TypeData::Array { element, length, .. } => (Some(length), element),
             _ => (None, ty),
         };
         let (scalar, components) = types.as_vector(vector)?;
         let (read, written, read_mask, write_mask) = (0, 0, 0, 0);
-        Some(Extent { scalar, components, length, read, written, read_mask, write_mask, types: None })
+        Some(UsedRange { scalar, components, length, read, written, read_mask, write_mask, types: None })
     }
 
     /// Returns the mask of components to keep.
@@ -101,47 +101,47 @@ fn shrink(
     body: &mut Body,
     types: &mut TypeTable,
     variables: &mut PrimaryMap<Variable, VariableData>,
-    stage: Stage,
+    stage: ShaderStage,
 ) -> bool {
     if body.locals.is_empty() {
         return false;
     }
     let tree = DerefTree::new(body, types, variables, stage);
-    let mut extents: SecondaryMap<Variable, Option<Extent>> = SecondaryMap::new();
+    let mut ranges: SecondaryMap<Variable, Option<UsedRange>> = SecondaryMap::new();
     for &variable in &body.locals {
         let data = &variables[variable];
         if data.initializer.is_none() && data.mode == VariableModes::FUNCTION_TEMP && tree.is_followed(variable) {
-            extents[variable] = Extent::of(types, data.ty);
+            ranges[variable] = UsedRange::of(types, data.ty);
         }
     }
     for inst in body.blocks().flat_map(|block| body.insts(block)) {
-        note_access(body, &tree, inst, &mut extents);
+        note_access(body, &tree, inst, &mut ranges);
     }
     let mut progress = false;
     for &variable in &body.locals {
-        let Some(extent) = &mut extents[variable] else { continue };
-        extent.decide(types);
-        match extent.types {
+        let Some(range) = &mut ranges[variable] else { continue };
+        range.decide(types);
+        match range.types {
             Some((ty, _)) => {
                 variables[variable].ty = ty;
                 progress = true;
             }
-            None => extents[variable] = None,
+            None => ranges[variable] = None,
         }
     }
     if progress {
-        rewrite(body, &tree, &extents);
+        rewrite(body, &tree, &ranges);
     }
     progress
 }
 
-fn note_access(body: &Body, tree: &DerefTree, inst: Inst, extents: &mut SecondaryMap<Variable, Option<Extent>>) {
+fn note_access(body: &Body, tree: &DerefTree, inst: Inst, ranges: &mut SecondaryMap<Variable, Option<UsedRange>>) {
     let op = match body.intrinsic(inst) {
         Some(op @ (IntrinsicOp::LoadDeref | IntrinsicOp::StoreDeref)) => op,
         Some(IntrinsicOp::CopyDeref) => {
             for source in [0, 1] {
                 if let Some(root) = tree.root_of(tree.target(body.src(inst, source))) {
-                    extents[root] = None;
+                    ranges[root] = None;
                 }
             }
             return;
@@ -149,29 +149,29 @@ fn note_access(body: &Body, tree: &DerefTree, inst: Inst, extents: &mut Secondar
         _ => return,
     };
     let Target::Node(node) = tree.target(body.src(inst, 0)) else { return };
-    let Some(extent) = &mut extents[tree.node(node).root] else { return };
+    let Some(range) = &mut ranges[tree.node(node).root] else { return };
     let is_load = op == IntrinsicOp::LoadDeref;
     let mask = match body.inst_def(inst) {
         Some(def) => read_components(body, def),
-        None => body.index(inst, IndexKind::WriteMask) as u32 & ((1u32 << extent.components) - 1),
+        None => body.index(inst, IndexKind::WriteMask) as u32 & ((1u32 << range.components) - 1),
     };
     if mask == 0 {
         return;
     }
-    *(if is_load { &mut extent.read_mask } else { &mut extent.write_mask }) |= mask;
-    match (tree.node(node).step, extent.length) {
+    *(if is_load { &mut range.read_mask } else { &mut range.write_mask }) |= mask;
+    match (tree.node(node).step, range.length) {
         (_, None) => {}
         (Step::Element(element), Some(_)) => {
-            let end = if is_load { &mut extent.read } else { &mut extent.written };
+            let end = if is_load { &mut range.read } else { &mut range.written };
             *end = (*end).max(element + 1);
         }
         // The target may not check bounds of its registers: indices that were in range must stay in range.
-        (Step::Index(_) | Step::Any, Some(length)) => (extent.read, extent.written) = (length, length),
+        (Step::Index(_) | Step::Any, Some(length)) => (range.read, range.written) = (length, length),
     }
 }
 
 /// Updates the types of derefs and the shapes of loads and stores.
-fn rewrite(body: &mut Body, tree: &DerefTree, extents: &SecondaryMap<Variable, Option<Extent>>) {
+fn rewrite(body: &mut Body, tree: &DerefTree, ranges: &SecondaryMap<Variable, Option<UsedRange>>) {
     let mut dead: Vec<Inst> = Vec::new();
     for block in body.blocks_vec() {
         for inst in body.insts_vec(block) {
@@ -182,10 +182,10 @@ fn rewrite(body: &mut Body, tree: &DerefTree, extents: &SecondaryMap<Variable, O
                 }
                 _ => continue,
             };
-            let Some(extent) = tree.root_of(target).and_then(|root| extents[root].as_ref()) else { continue };
+            let Some(range) = tree.root_of(target).and_then(|root| ranges[root].as_ref()) else { continue };
             match (*body.inst(inst), target) {
                 (InstData::Deref { kind, modes, .. }, Target::Node(node)) => {
-                    let Some((whole, vector)) = extent.types else { continue };
+                    let Some((whole, vector)) = range.types else { continue };
                     let ty = if tree.node(node).parent.is_none() { whole } else { vector };
                     body.set_inst(inst, InstData::Deref { kind, modes, ty });
                 }
@@ -199,17 +199,17 @@ fn rewrite(body: &mut Body, tree: &DerefTree, extents: &SecondaryMap<Variable, O
                     dead.push(inst);
                 }
                 (_, Target::OutOfBounds(_)) => dead.push(inst),
-                (InstData::Intrinsic { op: IntrinsicOp::LoadDeref, .. }, _) => shrink_load(body, inst, extent),
-                _ => shrink_store(body, inst, extent),
+                (InstData::Intrinsic { op: IntrinsicOp::LoadDeref, .. }, _) => shrink_load(body, inst, range),
+                _ => shrink_store(body, inst, range),
             }
         }
     }
     body.remove_insts(&dead);
 }
 
-fn shrink_load(body: &mut Body, load: Inst, extent: &Extent) {
-    let kept = extent.kept();
-    let Some(def) = body.inst_def(load).filter(|_| extent.is_narrowed()) else { return };
+fn shrink_load(body: &mut Body, load: Inst, range: &UsedRange) {
+    let kept = range.kept();
+    let Some(def) = body.inst_def(load).filter(|_| range.is_narrowed()) else { return };
     let bits = body.bit_size(def);
     let mut b = Builder::new(body, Cursor::Before(load));
     let InstData::Intrinsic { op, indices, .. } = *b.body.inst(load) else { return };
@@ -219,7 +219,7 @@ fn shrink_load(body: &mut Body, load: Inst, extent: &Extent) {
     let narrow = b.build(data, &[deref], Some(Shape::new(num_components, bits)));
     let Some(narrow) = b.body.inst_def(narrow) else { return };
     let zero = b.constant(bits, &[0]);
-    let sources: ArrayVec<AluSrc, 16> = (0..extent.components)
+    let sources: ArrayVec<AluSrc, 16> = (0..range.components)
         .map(|c| match kept >> c & 1 {
             0 => zero.into(),
             _ => AluSrc::component(narrow, (kept & ((1 << c) - 1)).count_ones() as u8),
@@ -230,16 +230,16 @@ fn shrink_load(body: &mut Body, load: Inst, extent: &Extent) {
     body.remove_inst(load);
 }
 
-fn shrink_store(body: &mut Body, store: Inst, extent: &Extent) {
-    let kept = extent.kept();
-    if !extent.is_narrowed() {
+fn shrink_store(body: &mut Body, store: Inst, range: &UsedRange) {
+    let kept = range.kept();
+    if !range.is_narrowed() {
         return;
     }
     let value = body.src(store, 1);
     let InstData::Intrinsic { op, .. } = *body.inst(store) else { return };
     let mask = body.index(store, IndexKind::WriteMask) as u32;
     let access = body.index(store, IndexKind::Access);
-    let components = (0..extent.components).filter(|c| kept >> c & 1 != 0);
+    let components = (0..range.components).filter(|c| kept >> c & 1 != 0);
     let new_mask = components.clone().enumerate().fold(0, |m, (new, c)| m | (mask >> c & 1) << new);
     if new_mask != 0 {
         let deref = body.src(store, 0);

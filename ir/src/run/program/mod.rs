@@ -25,7 +25,7 @@ use crate::alu::{AluOp, ExecutionMode};
 use crate::body::{MAX_INDICES, TexData};
 use crate::entities::{Function, Inst};
 use crate::intrinsics::{DestComponents, IndexKind, IntrinsicKind, IntrinsicOp};
-use crate::shader::{Shader, Stage};
+use crate::shader::{Shader, ShaderStage};
 use crate::variable::VariableModes;
 
 /// The location of a value.
@@ -307,7 +307,7 @@ const MEMORY_MODES: VariableModes = VariableModes(VariableModes::MEM_SSBO.0 | Va
 /// Properties of a shader outside of its code.
 #[derive(Clone, Debug)]
 pub(super) struct Facts {
-    pub stage: Stage,
+    pub stage: ShaderStage,
     pub float_controls_execution_mode: ExecutionMode,
     pub scratch_size: u32,
     pub constant_data: Vec<u8>,
@@ -517,7 +517,7 @@ impl Program {
     }
 
     /// The stage of the shader.
-    pub fn stage(&self) -> Stage {
+    pub fn stage(&self) -> ShaderStage {
         self.facts.stage
     }
 

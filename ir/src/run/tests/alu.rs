@@ -27,7 +27,7 @@ fn opcodes_agree_with_their_evaluation() {
                 0 => 3,
                 size => size,
             };
-            let mut shader = Shader::new(Stage::Vertex);
+            let mut shader = Shader::new(ShaderStage::Vertex);
             let mut b = Builder::at_end(shader.main_mut());
             let zero = b.u32_const(0);
             let mut sources = Vec::new();
@@ -98,7 +98,7 @@ fn opcodes_agree_with_their_evaluation() {
 
 #[test]
 fn denormals_are_flushed_if_asked_for() {
-    let mut shader = shader(Stage::Vertex, |b| {
+    let mut shader = shader(ShaderStage::Vertex, |b| {
         let tiny = b.u32_const(1);
         let zero = b.u32_const(0);
         b.alu(AluOp::Fadd, &[tiny, zero])
@@ -110,6 +110,6 @@ fn denormals_are_flushed_if_asked_for() {
 
 #[test]
 fn undef_is_zero() {
-    let shader = shader(Stage::Vertex, |b| b.undef(4, 32));
+    let shader = shader(ShaderStage::Vertex, |b| b.undef(4, 32));
     assert_eq!(component(&ran(&shader, &lanes(2)), 3), [0, 0]);
 }

@@ -7,7 +7,7 @@ use crate::shader::{FunctionData, Parameter};
 /// Sums up 0 .. lane - 1 with phis: different trip counts per lane.
 #[test]
 fn loop_with_phis() {
-    let shader = shader(Stage::Vertex, |b| {
+    let shader = shader(ShaderStage::Vertex, |b| {
         let end = lane(b);
         let zero = b.u32_const(0);
         let one = b.u32_const(1);
@@ -36,7 +36,7 @@ fn loop_with_phis() {
 /// Phis read all their sources at once: a swap in each iteration.
 #[test]
 fn phis_swap() {
-    let shader = shader(Stage::Vertex, |b| {
+    let shader = shader(ShaderStage::Vertex, |b| {
         let end = lane(b);
         let (zero, one, ten) = (b.u32_const(0), b.u32_const(1), b.u32_const(10));
         let before = b.block();
@@ -63,7 +63,7 @@ fn phis_swap() {
 
 #[test]
 fn both_sides_of_an_if() {
-    let shader = shader(Stage::Vertex, |b| {
+    let shader = shader(ShaderStage::Vertex, |b| {
         let x = lane(b);
         let (two, seven) = (b.u32_const(2), b.u32_const(7));
         let less = b.alu(AluOp::Ult, &[x, two]);
@@ -84,7 +84,7 @@ fn both_sides_of_an_if() {
 /// `continue` in odd iterations, `break` at the lane's number, in a register: counts the even numbers below it.
 #[test]
 fn continue_and_break_with_registers() {
-    let shader = shader(Stage::Vertex, |b| {
+    let shader = shader(ShaderStage::Vertex, |b| {
         let end = lane(b);
         let one = b.u32_const(1);
         let i = b.decl_reg(SCALAR, 0);
@@ -115,7 +115,7 @@ fn continue_and_break_with_registers() {
 /// A continue construct executes for lanes that continued and for lanes that reached the end of the body.
 #[test]
 fn continue_construct() {
-    let shader = shader(Stage::Vertex, |b| {
+    let shader = shader(ShaderStage::Vertex, |b| {
         let end = lane(b);
         let one = b.u32_const(1);
         let i = b.decl_reg(SCALAR, 0);
@@ -146,7 +146,7 @@ fn continue_construct() {
 /// A return leaves two loops and an `if`; the other lanes continue.
 #[test]
 fn return_out_of_loops() {
-    let mut shader = Shader::new(Stage::Vertex);
+    let mut shader = Shader::new(ShaderStage::Vertex);
     let mut b = Builder::at_end(shader.main_mut());
     let x = lane(&mut b);
     let (one, two) = (b.u32_const(1), b.u32_const(2));
@@ -168,7 +168,7 @@ fn return_out_of_loops() {
 
 #[test]
 fn endless_loops_hit_the_limit() {
-    let mut shader = Shader::new(Stage::Vertex);
+    let mut shader = Shader::new(ShaderStage::Vertex);
     let mut b = Builder::at_end(shader.main_mut());
     let id = b.push_loop();
     b.end_loop(id);
@@ -181,7 +181,7 @@ fn endless_loops_hit_the_limit() {
 /// `fn add(out *result, value)`: called by some lanes, with a local that must start as zero in each call.
 #[test]
 fn calls_with_pointers() {
-    let mut shader = Shader::new(Stage::Vertex);
+    let mut shader = Shader::new(ShaderStage::Vertex);
     let uint = shader.types.vector(ScalarType::Uint, 1);
     let parameter =
         |name: &str, is_return| Parameter { num_components: 1, bit_size: 32, name: name.to_string(), is_return };
@@ -190,7 +190,7 @@ fn calls_with_pointers() {
         parameters: vec![parameter("result", true), parameter("value", false)],
         is_entry_point: false,
         is_exported: false,
-        remarks: Vec::new(),
+        attributes: Vec::new(),
         body: Some(Body::new()),
     });
     let local = shader.add_local(callee, "counter", uint);
@@ -244,7 +244,7 @@ fn calls_with_pointers() {
 
 #[test]
 fn recursion_is_refused() {
-    let mut shader = Shader::new(Stage::Vertex);
+    let mut shader = Shader::new(ShaderStage::Vertex);
     let callee = crate::entities::Function::from_u32(0);
     let mut b = Builder::at_end(shader.main_mut());
     b.build(InstData::Call { callee, indirect: false }, &[], None);
@@ -255,7 +255,7 @@ fn recursion_is_refused() {
 /// A halt in a callee also ends the lane in the caller.
 #[test]
 fn halt_in_a_call() {
-    let mut shader = Shader::new(Stage::Vertex);
+    let mut shader = Shader::new(ShaderStage::Vertex);
     let mut body = Body::new();
     let mut b = Builder::at_end(&mut body);
     let x = lane(&mut b);
@@ -269,7 +269,7 @@ fn halt_in_a_call() {
         parameters: Vec::new(),
         is_entry_point: false,
         is_exported: false,
-        remarks: Vec::new(),
+        attributes: Vec::new(),
         body: Some(body),
     });
     let mut b = Builder::at_end(shader.main_mut());
@@ -285,7 +285,7 @@ fn halt_in_a_call() {
 /// Out of SSA: a parallel copy that swaps two registers and defines a value.
 #[test]
 fn parallel_copies() {
-    let shader = shader(Stage::Vertex, |b| {
+    let shader = shader(ShaderStage::Vertex, |b| {
         let (x, y) = (b.decl_reg(SCALAR, 0), b.decl_reg(SCALAR, 0));
         let (one, two) = (b.u32_const(1), b.u32_const(2));
         b.store_reg(one, x, 0, 1);
@@ -311,32 +311,32 @@ fn broken_shaders_are_errors() {
     let code =
         |shader: &Shader, count| try_run(shader, &lanes(count)).map_or_else(|error| error.code().name, |_| "none");
     // A break outside of a loop.
-    let mut outside = Shader::new(Stage::Vertex);
+    let mut outside = Shader::new(ShaderStage::Vertex);
     let start = outside.main().start_block();
     outside.main_mut().insert_jump(start, JumpKind::Break, None);
     assert_eq!(code(&outside, 1), "malformed");
     // No entry point, or an entry point without code.
-    assert_eq!(code(&Shader::without_functions(Stage::Vertex), 1), "no-entry-point");
+    assert_eq!(code(&Shader::without_functions(ShaderStage::Vertex), 1), "no-entry-point");
     // Unstructured control flow.
-    let mut graph = Shader::new(Stage::Vertex);
+    let mut graph = Shader::new(ShaderStage::Vertex);
     graph.main_mut().structured = false;
     assert_eq!(code(&graph, 1), "unstructured");
     // A use of a value with an instruction that is not in any block.
-    let unplaced = shader(Stage::Vertex, |b| {
+    let unplaced = shader(ShaderStage::Vertex, |b| {
         let inst = b.body.create_inst(InstData::Undef, &[], Some(SCALAR));
         b.body.inst_def(inst).unwrap_or_else(|| panic!("an undef has a value"))
     });
     assert_eq!(code(&unplaced, 1), "malformed");
     // An instruction without a counterpart in the environment is only an error if it is executed.
-    let unsupported = shader(Stage::Vertex, |b| b.intrinsic_def(IntrinsicOp::LoadLineWidth, &[], &[], SCALAR));
+    let unsupported = shader(ShaderStage::Vertex, |b| b.intrinsic_def(IntrinsicOp::LoadLineWidth, &[], &[], SCALAR));
     assert!(matches!(try_run(&unsupported, &lanes(1)), Err(RunError::Unsupported { name: "load_line_width", .. })));
     assert_eq!((code(&unsupported, 1), code(&unsupported, 0)), ("unsupported", "none"));
     // Too many lanes.
-    let fine = shader(Stage::Vertex, |b| b.u32_const(1));
+    let fine = shader(ShaderStage::Vertex, |b| b.u32_const(1));
     assert_eq!(try_run(&fine, &lanes(MAX_LANES + 1)), Err(RunError::TooManyLanes { lanes: MAX_LANES + 1 }));
     assert_eq!(code(&fine, MAX_LANES + 1), "too-many-lanes");
     // Registers that need too much memory.
-    let large = shader(Stage::Vertex, |b| {
+    let large = shader(ShaderStage::Vertex, |b| {
         let register = b.decl_reg(VEC4, u32::MAX);
         b.load_reg(register, 0)
     });

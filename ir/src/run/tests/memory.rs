@@ -5,7 +5,7 @@ use crate::intrinsics::indices::AtomicOp;
 
 #[test]
 fn registers_start_as_zero_and_are_masked() {
-    let shader = shader(Stage::Vertex, |b| {
+    let shader = shader(ShaderStage::Vertex, |b| {
         let register = b.decl_reg(VEC4, 0);
         let value = b.constant(32, &[1, 2, 3, 4]);
         b.store_reg(value, register, 0, 0b0101);
@@ -22,7 +22,7 @@ fn registers_start_as_zero_and_are_masked() {
 #[test]
 fn register_arrays() {
     for bits in [32, 64] {
-        let shader = shader(Stage::Vertex, |b| {
+        let shader = shader(ShaderStage::Vertex, |b| {
             let x = lane(b);
             let register = b.decl_reg(Shape::new(2, bits), 3);
             let value = match bits {
@@ -49,7 +49,7 @@ fn register_arrays() {
 
 #[test]
 fn modifiers_of_register_accesses() {
-    let shader = shader(Stage::Vertex, |b| {
+    let shader = shader(ShaderStage::Vertex, |b| {
         let register = b.decl_reg(SCALAR, 0);
         let value = b.f32_const(-3.0);
         b.store_reg(value, register, 0, 1);
@@ -73,7 +73,7 @@ fn with_constants(mut inputs: Inputs) -> Inputs {
 
 #[test]
 fn uniforms() {
-    let shader = shader(Stage::Vertex, |b| {
+    let shader = shader(ShaderStage::Vertex, |b| {
         let x = lane(b);
         b.intrinsic_def(IntrinsicOp::LoadUniform, &[x], &[(IndexKind::Base, 1)], VEC4)
     });
@@ -84,7 +84,7 @@ fn uniforms() {
 #[test]
 fn uniform_buffers() {
     let load = |block: u32, offset: u32, align: i32| {
-        let shader = shader(Stage::Vertex, |b| {
+        let shader = shader(ShaderStage::Vertex, |b| {
             let (block, offset) = (b.u32_const(block), b.u32_const(offset));
             b.intrinsic_def(IntrinsicOp::LoadUbo, &[block, offset], &[(IndexKind::AlignMul, align)], VEC4)
         });
@@ -104,7 +104,7 @@ fn uniform_buffers() {
 
 #[test]
 fn uniform_buffers_by_vectors() {
-    let shader = shader(Stage::Vertex, |b| {
+    let shader = shader(ShaderStage::Vertex, |b| {
         let x = lane(b);
         let zero = b.u32_const(0);
         let indices = [(IndexKind::Base, 0), (IndexKind::Component, 2)];
@@ -115,7 +115,7 @@ fn uniform_buffers_by_vectors() {
 
 #[test]
 fn constant_data_belongs_to_the_shader() {
-    let mut shader = shader(Stage::Vertex, |b| {
+    let mut shader = shader(ShaderStage::Vertex, |b| {
         let x = lane(b);
         b.intrinsic_def(IntrinsicOp::LoadConstant, &[x], &[(IndexKind::Base, 1)], SCALAR)
     });
@@ -126,7 +126,7 @@ fn constant_data_belongs_to_the_shader() {
 /// Each lane stores two words, one across the end, and loads them again; helpers and killed lanes store nothing.
 #[test]
 fn storage_buffers() {
-    let mut shader = Shader::new(Stage::Fragment);
+    let mut shader = Shader::new(ShaderStage::Fragment);
     let mut b = Builder::at_end(shader.main_mut());
     let x = lane(&mut b);
     let (zero, two, eight) = (b.u32_const(0), b.u32_const(2), b.u32_const(8));
@@ -163,7 +163,7 @@ fn atomics_go_lane_by_lane() {
     ];
     for (op, old, last) in cases {
         for shared in [false, true] {
-            let shader = shader(Stage::Compute, |b| {
+            let shader = shader(ShaderStage::Compute, |b| {
                 let x = lane(b);
                 let four = b.u32_const(4);
                 let zero = b.u32_const(0);
@@ -190,7 +190,7 @@ fn atomics_go_lane_by_lane() {
 
 #[test]
 fn swaps_compare_first() {
-    let shader = shader(Stage::Compute, |b| {
+    let shader = shader(ShaderStage::Compute, |b| {
         let x = lane(b);
         let zero = b.u32_const(0);
         let one = b.u32_const(1);
@@ -207,7 +207,7 @@ fn swaps_compare_first() {
 
 #[test]
 fn atomic_counters() {
-    let shader = shader(Stage::Compute, |b| {
+    let shader = shader(ShaderStage::Compute, |b| {
         let four = b.u32_const(4);
         let indices = [(IndexKind::Base, 1), (IndexKind::RangeBase, 4)];
         let old = b.intrinsic_def(IntrinsicOp::AtomicCounterInc, &[four], &indices, SCALAR);
@@ -228,7 +228,7 @@ fn atomic_counters() {
 
 #[test]
 fn scratch_is_each_lanes_own() {
-    let mut shader = shader(Stage::Compute, |b| {
+    let mut shader = shader(ShaderStage::Compute, |b| {
         let x = lane(b);
         let four = b.u32_const(4);
         let value = b.vec_of(&[x, x]);

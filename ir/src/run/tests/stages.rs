@@ -34,7 +34,7 @@ fn derivatives() {
         (I::DdyFine, [7.0, 29.0, 7.0, 29.0]),
     ];
     for (op, expected) in cases {
-        let shader = shader(Stage::Fragment, |b| {
+        let shader = shader(ShaderStage::Fragment, |b| {
             let value = load(b, 1);
             b.intrinsic_def(op, &[value], &[], SCALAR)
         });
@@ -46,7 +46,7 @@ fn derivatives() {
 /// A killed lane continues: its value contributes to derivatives.
 #[test]
 fn killed_lanes_go_on_as_helpers() {
-    let mut shader = Shader::new(Stage::Fragment);
+    let mut shader = Shader::new(ShaderStage::Fragment);
     let mut b = Builder::at_end(shader.main_mut());
     let x = lane(&mut b);
     let three = b.u32_const(3);
@@ -70,7 +70,7 @@ fn killed_lanes_go_on_as_helpers() {
 #[test]
 fn interpolation_at_an_offset() {
     for lowered in [false, true] {
-        let mut shader = Shader::new(Stage::Fragment);
+        let mut shader = Shader::new(ShaderStage::Fragment);
         let float = shader.types.vector(ScalarType::Float, 1);
         let v = variable(&mut shader, VariableModes::SHADER_IN, float, |data| data.driver_location = 1);
         let mut b = Builder::at_end(shader.main_mut());
@@ -95,7 +95,7 @@ fn interpolation_at_an_offset() {
 /// Framebuffer fetch reads the previous contents, not the stored value.
 #[test]
 fn framebuffer_fetch() {
-    let mut shader = Shader::new(Stage::Fragment);
+    let mut shader = Shader::new(ShaderStage::Fragment);
     let float = shader.types.vector(ScalarType::Float, 4);
     let v = variable(&mut shader, VariableModes::SHADER_OUT, float, |data| data.fb_fetch_output = true);
     let mut b = Builder::at_end(shader.main_mut());
@@ -124,7 +124,7 @@ fn framebuffer_fetch() {
 /// primitives.
 #[test]
 fn geometry() {
-    let mut shader = Shader::new(Stage::Geometry);
+    let mut shader = Shader::new(ShaderStage::Geometry);
     shader.info.gs.vertices_out = 2;
     let vec4 = shader.types.vector(ScalarType::Uint, 4);
     let array = shader.types.array(vec4, 3);
@@ -162,7 +162,7 @@ fn geometry() {
 
 #[test]
 fn emission_is_bounded() {
-    let mut shader = Shader::new(Stage::Geometry);
+    let mut shader = Shader::new(ShaderStage::Geometry);
     shader.info.gs.vertices_out = u32::MAX;
     shader.num_outputs = 4096;
     let mut b = Builder::at_end(shader.main_mut());
@@ -176,7 +176,7 @@ fn emission_is_bounded() {
 #[test]
 fn tessellation_control() {
     for lowered in [false, true] {
-        let mut shader = Shader::new(Stage::TessCtrl);
+        let mut shader = Shader::new(ShaderStage::TessCtrl);
         shader.info.tess.tcs_vertices_out = 3;
         let uint = shader.types.vector(ScalarType::Uint, 1);
         let array = shader.types.array(uint, 3);
@@ -227,7 +227,7 @@ fn tessellation_control() {
 
 #[test]
 fn votes_and_ballots() {
-    let mut shader = Shader::new(Stage::Compute);
+    let mut shader = Shader::new(ShaderStage::Compute);
     let mut b = Builder::at_end(shader.main_mut());
     let x = lane(&mut b);
     let (one, five) = (b.u32_const(1), b.u32_const(5));
@@ -275,7 +275,7 @@ fn votes_and_ballots() {
 
 #[test]
 fn system_values() {
-    let shader = shader(Stage::Compute, |b| {
+    let shader = shader(ShaderStage::Compute, |b| {
         let id = b.intrinsic_def(IntrinsicOp::LoadGlobalInvocationId, &[], &[], Shape::new(3, 32));
         let index = b.intrinsic_def(IntrinsicOp::LoadLocalInvocationIndex, &[], &[], SCALAR);
         let (x, y) = (b.channel(id, 0), b.channel(id, 1));
@@ -298,7 +298,7 @@ fn system_values() {
 /// 64-bit masks are two words; booleans lowered to 32 bits are all ones.
 #[test]
 fn wide_and_lowered_system_values() {
-    let shader = shader(Stage::Fragment, |b| {
+    let shader = shader(ShaderStage::Fragment, |b| {
         let mask = b.intrinsic_def(IntrinsicOp::LoadSubgroupGtMask, &[], &[], Shape::new(1, 64));
         let face = b.intrinsic_def(IntrinsicOp::LoadFrontFace, &[], &[], SCALAR);
         let high = b.alu(AluOp::Unpack642x32SplitY, &[mask]);
@@ -321,7 +321,7 @@ fn wide_and_lowered_system_values() {
 /// words in the memory of the outputs must not be visible.
 #[test]
 fn blocks_clear_what_lanes_may_leave() {
-    let shader = shader(Stage::Vertex, |b| {
+    let shader = shader(ShaderStage::Vertex, |b| {
         let x = lane(b);
         let (three, value) = (b.u32_const(3), b.u32_const(7));
         store_output(b, 2, value);

@@ -60,7 +60,7 @@ fn data(op: TexOp, dim: SamplerDim, coordinates: u8) -> TexData {
 
 /// The only request for a lookup with these constant sources.
 fn request(data: TexData, sources: &[(K, &[f32])]) -> TextureRequest {
-    let shader = shader(Stage::Fragment, |b| {
+    let shader = shader(ShaderStage::Fragment, |b| {
         let sources: Vec<(K, Def)> = sources
             .iter()
             .map(|&(kind, values)| {
@@ -132,7 +132,7 @@ fn gathers() {
 /// The level is queried first, then used if the minimum is not greater.
 #[test]
 fn minimum_of_the_level() {
-    let shader = shader(Stage::Fragment, |b| {
+    let shader = shader(ShaderStage::Fragment, |b| {
         let coord = b.constant(32, &[0, 0]);
         let minimum = b.f32_const(1.0);
         b.texture(data(TexOp::Tex, SamplerDim::Dim2D, 2), &[(K::Coord, coord), (K::MinLod, minimum)])
@@ -148,7 +148,7 @@ fn minimum_of_the_level() {
 #[test]
 fn units_by_deref_and_handle() {
     for bindless in [false, true] {
-        let mut shader = Shader::new(Stage::Fragment);
+        let mut shader = Shader::new(ShaderStage::Fragment);
         let sampler =
             TypeData::Sampler { dim: Some(SamplerDim::Dim2D), array: false, shadow: false, result: ScalarType::Float };
         let sampler = shader.types.intern(sampler);
@@ -187,7 +187,7 @@ fn units_by_deref_and_handle() {
 
 #[test]
 fn queries() {
-    let shader = shader(Stage::Fragment, |b| {
+    let shader = shader(ShaderStage::Fragment, |b| {
         let x = lane(b);
         let texture = |op| TexData {
             dest_type: AluType::UINT32,
@@ -210,7 +210,7 @@ fn queries() {
 #[test]
 fn positions_of_samples() {
     for lowered in [false, true] {
-        let mut shader = shader(Stage::Fragment, |b| {
+        let mut shader = shader(ShaderStage::Fragment, |b| {
             let number = lane(b);
             b.texture(TexData::new(TexOp::SamplePos, SamplerDim::Ms, AluType::FLOAT32), &[(K::MsIndex, number)])
         });
@@ -226,7 +226,7 @@ fn positions_of_samples() {
 #[test]
 fn shapes_of_results() {
     let lookup = |is_sparse| {
-        let shader = shader(Stage::Fragment, |b| {
+        let shader = shader(ShaderStage::Fragment, |b| {
             let coord = b.constant(32, &[0, 0]);
             let texture = TexData {
                 is_sparse,
@@ -249,7 +249,7 @@ fn shapes_of_results() {
 fn images() {
     use IntrinsicOp as I;
     for form in 0..3 {
-        let mut shader = Shader::new(Stage::Fragment);
+        let mut shader = Shader::new(ShaderStage::Fragment);
         let image =
             shader.types.intern(TypeData::Image { dim: SamplerDim::Dim2D, array: false, result: ScalarType::Uint });
         let v = variable(&mut shader, VariableModes::IMAGE, image, |data| data.binding = 2);

@@ -19,7 +19,7 @@ const TEMP: VariableModes = VariableModes::SHADER_TEMP;
 /// dropped.
 #[test]
 fn arrays_and_components() {
-    let mut shader = Shader::new(Stage::Vertex);
+    let mut shader = Shader::new(ShaderStage::Vertex);
     let uint = shader.types.vector(ScalarType::Uint, 1);
     let vec4 = shader.types.vector(ScalarType::Uint, 4);
     let array = shader.types.array(vec4, 3);
@@ -65,7 +65,7 @@ fn arrays_and_components() {
 /// Two arrays of structs, copied with wildcards: only one field of each element.
 #[test]
 fn copies_of_structs_with_wildcards() {
-    let mut shader = Shader::new(Stage::Vertex);
+    let mut shader = Shader::new(ShaderStage::Vertex);
     let uint = shader.types.vector(ScalarType::Uint, 1);
     let double = shader.types.vector(ScalarType::Uint64, 2);
     let field = |name: &str, ty| Field { name: name.to_string(), ty, offset: -1 };
@@ -118,7 +118,7 @@ fn copies_of_structs_with_wildcards() {
 /// Initialisers of arrays, at the start of the shader.
 #[test]
 fn initializers() {
-    let mut shader = Shader::new(Stage::Vertex);
+    let mut shader = Shader::new(ShaderStage::Vertex);
     let pair = shader.types.vector(ScalarType::Uint, 2);
     let array = shader.types.array(pair, 2);
     let v = variable(&mut shader, TEMP, array, |data| {
@@ -137,7 +137,7 @@ fn initializers() {
 /// Inputs, outputs, uniforms and system values as variables; arrays indexed by lane; a scalar output at its component.
 #[test]
 fn inputs_and_outputs() {
-    let mut shader = Shader::new(Stage::Fragment);
+    let mut shader = Shader::new(ShaderStage::Fragment);
     let float = shader.types.vector(ScalarType::Float, 1);
     let vec4 = shader.types.vector(ScalarType::Float, 4);
     let boolean = shader.types.vector(ScalarType::Bool, 1);
@@ -196,7 +196,7 @@ fn inputs_and_outputs() {
 /// 64-bit inputs continue in the next register; a compact array fills registers scalar by scalar.
 #[test]
 fn wide_inputs_and_compact_outputs() {
-    let mut shader = Shader::new(Stage::Vertex);
+    let mut shader = Shader::new(ShaderStage::Vertex);
     let dvec3 = shader.types.vector(ScalarType::Double, 3);
     let float = shader.types.vector(ScalarType::Float, 1);
     let distances = shader.types.array(float, 6);
@@ -229,7 +229,7 @@ fn wide_inputs_and_compact_outputs() {
 /// A storage buffer accessed through a pointer, with a runtime array after a header.
 #[test]
 fn buffer_variables() {
-    let mut shader = Shader::new(Stage::Compute);
+    let mut shader = Shader::new(ShaderStage::Compute);
     let uint = shader.types.vector(ScalarType::Uint, 1);
     let runtime = shader.types.intern(TypeData::Array { element: uint, length: 0, stride: 4 });
     let fields = vec![
@@ -262,7 +262,7 @@ fn buffer_variables() {
 
 #[test]
 fn too_large_variables_are_refused() {
-    let mut shader = Shader::new(Stage::Vertex);
+    let mut shader = Shader::new(ShaderStage::Vertex);
     let vec4 = shader.types.vector(ScalarType::Float, 4);
     let mut ty = vec4;
     for _ in 0..4 {

@@ -8,13 +8,13 @@ use super::*;
 use crate::alu::AluOp;
 use crate::body::{DerefKind, InstData, Shape};
 use crate::builder::Builder;
-use crate::shader::{Shader, Stage};
+use crate::shader::{Shader, ShaderStage};
 use crate::types::ScalarType;
 use crate::variable::{VariableData, VariableModes};
 
 #[test]
 fn a_small_shader_prints() {
-    let mut shader = Shader::new(Stage::Fragment);
+    let mut shader = Shader::new(ShaderStage::Fragment);
     let vec4 = shader.types.vector(ScalarType::Float, 4);
     let mut out = VariableData::new("col", vec4, VariableModes::SHADER_OUT);
     out.location = 4;

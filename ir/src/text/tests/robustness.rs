@@ -6,14 +6,14 @@ use crate::body::{DerefKind, InstData, Shape, SourceSpec, Swizzle};
 use crate::builder::Builder;
 use crate::cursor::Cursor;
 use crate::entities::{Def, Function, Type, Variable};
-use crate::shader::{Shader, Stage};
+use crate::shader::{Shader, ShaderStage};
 use crate::text::{Annotation, AnnotationTarget, parse, print, print_annotated, print_inst};
 use crate::types::{ScalarType, TypeData};
 use crate::variable::{VariableData, VariableModes};
 
 /// A text with all features, for tests without a data folder.
 fn sample() -> String {
-    let mut shader = Shader::new(Stage::Fragment);
+    let mut shader = Shader::new(ShaderStage::Fragment);
     let vec4 = shader.types.vector(ScalarType::Float, 4);
     let array = shader.types.array(vec4, 4);
     let input = shader.add_variable(VariableData::new("in", vec4, VariableModes::SHADER_IN));
@@ -211,7 +211,7 @@ fn long_texts() {
 /// outside of the tree.
 #[test]
 fn broken_shaders_print() {
-    let mut shader = Shader::new(Stage::Fragment);
+    let mut shader = Shader::new(ShaderStage::Fragment);
     let nowhere = Variable::from_u32(77);
     let mut data = VariableData::new("v", Type::from_u32(99), VariableModes::SHADER_IN);
     data.location_frac = 200;

@@ -13,7 +13,7 @@ use crate::cursor::Cursor;
 use crate::entities::{Block, Def, Type};
 use crate::intrinsics::indices::{Access, AtomicOp, InterpMode, IoSemantics, IoXfb, IoXfbOut, Scope};
 use crate::intrinsics::{DestBits, DestComponents, IndexKind, IntrinsicOp, SrcComponents};
-use crate::shader::{FunctionData, Parameter, Shader, Stage};
+use crate::shader::{FunctionData, Parameter, Shader, ShaderStage};
 use crate::text::{PrintOptions, print, print_with};
 use crate::types::{Field, ScalarType, TypeData, TypeTable};
 use crate::variable::{Initializer, VariableData, VariableModes};
@@ -110,7 +110,14 @@ pub(super) fn assert_same(left: &Shader, right: &Shader) {
     assert_eq!(left.functions.len(), right.functions.len());
     for (a, b) in left.functions.values().zip(right.functions.values()) {
         let head = |f: &FunctionData| {
-            (f.name.clone(), f.parameters.clone(), f.is_entry_point, f.is_exported, f.remarks.clone(), f.body.is_some())
+            (
+                f.name.clone(),
+                f.parameters.clone(),
+                f.is_entry_point,
+                f.is_exported,
+                f.attributes.clone(),
+                f.body.is_some(),
+            )
         };
         assert_eq!(head(a), head(b));
         if let (Some(a), Some(b)) = (&a.body, &b.body) {
@@ -141,7 +148,7 @@ fn undef(b: &mut Builder<'_>, components: u8, bits: u8) -> Def {
 
 #[test]
 fn every_alu_opcode() {
-    let mut shader = Shader::new(Stage::Fragment);
+    let mut shader = Shader::new(ShaderStage::Fragment);
     let mut b = Builder::at_end(shader.main_mut());
     let mut count = 0;
     for &op in AluOp::ALL {
@@ -213,7 +220,9 @@ fn index_value(kind: IndexKind, seed: u32) -> i32 {
 
 #[test]
 fn every_intrinsic() {
-    for stage in [Stage::Vertex, Stage::TessCtrl, Stage::Geometry, Stage::Fragment, Stage::Compute] {
+    for stage in
+        [ShaderStage::Vertex, ShaderStage::TessCtrl, ShaderStage::Geometry, ShaderStage::Fragment, ShaderStage::Compute]
+    {
         let mut shader = Shader::new(stage);
         let mut b = Builder::at_end(shader.main_mut());
         let mut seed = 1u32;
@@ -264,7 +273,7 @@ fn every_intrinsic() {
 
 #[test]
 fn every_texture_operation() {
-    let mut shader = Shader::new(Stage::Fragment);
+    let mut shader = Shader::new(ShaderStage::Fragment);
     let mut variables = Vec::new();
     for dim in SamplerDim::ALL {
         for (array, shadow) in [(false, false), (true, false), (true, true)] {
@@ -331,7 +340,7 @@ fn every_texture_operation() {
 
 #[test]
 fn control_flow_and_phis() {
-    let mut shader = Shader::new(Stage::Compute);
+    let mut shader = Shader::new(ShaderStage::Compute);
     shader.info.divergence_analysis_run = true;
     let body = shader.main_mut();
     let mut b = Builder::at_end(body);
@@ -395,7 +404,7 @@ fn control_flow_and_phis() {
 /// both sides.
 #[test]
 fn a_thousand_nested_ifs_and_loops() {
-    let mut shader = Shader::new(Stage::Fragment);
+    let mut shader = Shader::new(ShaderStage::Fragment);
     shader.info.divergence_analysis_run = true;
     let mut b = Builder::at_end(shader.main_mut());
     let yes = b.bool_const(true);
@@ -433,7 +442,7 @@ fn a_thousand_nested_ifs_and_loops() {
 
 #[test]
 fn unstructured_jumps() {
-    let mut shader = Shader::new(Stage::Kernel);
+    let mut shader = Shader::new(ShaderStage::Kernel);
     let body = shader.main_mut();
     let mut b = Builder::at_end(body);
     let yes = b.bool_const(false);
@@ -450,7 +459,7 @@ fn unstructured_jumps() {
 
 #[test]
 fn constants() {
-    let mut shader = Shader::new(Stage::Fragment);
+    let mut shader = Shader::new(ShaderStage::Fragment);
     let mut b = Builder::at_end(shader.main_mut());
     for bits in [1, 8, 16, 32, 64] {
         for components in [1, 2, 3, 4, 5, 8, 16] {
@@ -484,7 +493,7 @@ fn constants() {
 #[test]
 fn constants_look_as_they_do_elsewhere() {
     let text = |bits: u8, values: &[u64], op: Option<AluOp>| {
-        let mut shader = Shader::new(Stage::Fragment);
+        let mut shader = Shader::new(ShaderStage::Fragment);
         let mut b = Builder::at_end(shader.main_mut());
         let constant = b.constant(bits, values);
         if let Some(op) = op {
@@ -512,7 +521,7 @@ fn constants_look_as_they_do_elsewhere() {
 
 #[test]
 fn every_variable_property() {
-    for &stage in Stage::ALL {
+    for &stage in ShaderStage::ALL {
         let mut shader = Shader::new(stage);
         let vec2 = shader.types.vector(ScalarType::Float, 2);
         let vec4 = shader.types.vector(ScalarType::Float, 4);
@@ -606,7 +615,7 @@ fn every_variable_property() {
 
 #[test]
 fn names_of_variables() {
-    let mut shader = Shader::new(Stage::Fragment);
+    let mut shader = Shader::new(ShaderStage::Fragment);
     let vec4 = shader.types.vector(ScalarType::Float, 4);
     for name in [
         "a",
@@ -657,7 +666,7 @@ fn names_of_variables() {
 
 #[test]
 fn derefs() {
-    let mut shader = Shader::new(Stage::Compute);
+    let mut shader = Shader::new(ShaderStage::Compute);
     let float = shader.types.vector(ScalarType::Float, 1);
     let row = shader.types.array(float, 3);
     let rows = shader.types.array(row, 2);
@@ -720,7 +729,7 @@ fn derefs() {
 
 #[test]
 fn functions_calls_and_copies() {
-    let mut shader = Shader::new(Stage::Kernel);
+    let mut shader = Shader::new(ShaderStage::Kernel);
     let parameter = |name: &str, num_components, bit_size, is_return| Parameter {
         num_components,
         bit_size,
@@ -732,7 +741,7 @@ fn functions_calls_and_copies() {
         parameters: vec![parameter("", 1, 32, true), parameter("v", 4, 16, false), parameter("r", 1, 64, true)],
         is_entry_point: false,
         is_exported: true,
-        remarks: vec!["noinline".to_string(), "8x8x1".to_string()],
+        attributes: vec!["noinline".to_string(), "8x8x1".to_string()],
         body: None,
     });
     shader.functions.push(FunctionData {
@@ -740,7 +749,7 @@ fn functions_calls_and_copies() {
         parameters: Vec::new(),
         is_entry_point: false,
         is_exported: false,
-        remarks: vec!["inline".to_string()],
+        attributes: vec!["inline".to_string()],
         body: Some(Body::new()),
     });
     let mut b = Builder::at_end(shader.main_mut());

@@ -92,8 +92,8 @@ pub(super) fn control_flow_rules() {
         let (id, _) = two_sides(b);
         b.body.corrupt_if_condition(id, Use::from_u32(500));
     });
-    trips(&Shader::without_functions(Stage::Vertex), &["entry-point"]);
-    let mut shader = Shader::new(Stage::Vertex);
+    trips(&Shader::without_functions(ShaderStage::Vertex), &["entry-point"]);
+    let mut shader = Shader::new(ShaderStage::Vertex);
     let main = shader.entry_point().unwrap();
     shader.functions[main].parameters.push(Parameter {
         num_components: 1,

@@ -24,7 +24,7 @@ pub(super) fn deref_rules() {
         parameters: Vec::new(),
         is_entry_point: false,
         is_exported: false,
-        remarks: Vec::new(),
+        attributes: Vec::new(),
         body: Some(Body::new()),
     });
     let local = d.shader.add_local(other, "local", d.vec4);

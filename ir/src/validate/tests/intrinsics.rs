@@ -75,7 +75,7 @@ pub(super) fn intrinsic_rules() {
     code_trips(&["param-index"], |b| {
         intrinsic(b, I::LoadParam, 1, &[], &[(X::ParamIdx, -1)], Some(ONE));
     });
-    let mut shader = Shader::new(Stage::Fragment);
+    let mut shader = Shader::new(ShaderStage::Fragment);
     let mut body = Body::new();
     let mut b = Builder::at_end(&mut body);
     intrinsic(&mut b, I::LoadParam, 1, &[], &[(X::ParamIdx, 0)], Some(ONE));
@@ -84,7 +84,7 @@ pub(super) fn intrinsic_rules() {
         parameters: vec![Parameter { num_components: 4, bit_size: 32, name: String::new(), is_return: false }],
         is_entry_point: false,
         is_exported: false,
-        remarks: Vec::new(),
+        attributes: Vec::new(),
         body: Some(body),
     });
     trips(&shader, &["param-shape"]);
@@ -142,19 +142,21 @@ pub(super) fn intrinsic_rules() {
         intrinsic(b, I::StoreOutput, 4, &[x, offset], &indices, None);
     };
     let plain = IoSemantics::new(32, 1);
-    body_trips(Stage::Vertex, &[], |b| store(b, 32, AluType::FLOAT32, plain, IoXfb::default()));
-    body_trips(Stage::Vertex, &["output-bits"], |b| store(b, 8, AluType::UINT8, plain, IoXfb::default()));
-    body_trips(Stage::Vertex, &["output-type"], |b| store(b, 32, AluType::FLOAT16, plain, IoXfb::default()));
+    body_trips(ShaderStage::Vertex, &[], |b| store(b, 32, AluType::FLOAT32, plain, IoXfb::default()));
+    body_trips(ShaderStage::Vertex, &["output-bits"], |b| store(b, 8, AluType::UINT8, plain, IoXfb::default()));
+    body_trips(ShaderStage::Vertex, &["output-type"], |b| store(b, 32, AluType::FLOAT16, plain, IoXfb::default()));
     let out = |num_components| IoXfbOut { num_components, buffer: 0, offset: 0 };
     let overlapping = IoXfb { out: [out(2), out(1)] };
-    body_trips(Stage::Vertex, &["xfb-overlap"], |b| store(b, 32, AluType::FLOAT32, plain, overlapping));
+    body_trips(ShaderStage::Vertex, &["xfb-overlap"], |b| store(b, 32, AluType::FLOAT32, plain, overlapping));
     let capture = IoXfb { out: [out(4), out(0)] };
-    body_trips(Stage::Fragment, &["xfb-stage"], |b| store(b, 32, AluType::FLOAT32, plain, capture));
+    body_trips(ShaderStage::Fragment, &["xfb-stage"], |b| store(b, 32, AluType::FLOAT32, plain, capture));
     let nowhere = IoSemantics { no_varying: true, ..plain };
-    body_trips(Stage::Vertex, &["output-no-effect"], |b| store(b, 32, AluType::FLOAT32, nowhere, IoXfb::default()));
-    body_trips(Stage::Vertex, &[], |b| store(b, 32, AluType::FLOAT32, nowhere, capture));
+    body_trips(ShaderStage::Vertex, &["output-no-effect"], |b| {
+        store(b, 32, AluType::FLOAT32, nowhere, IoXfb::default())
+    });
+    body_trips(ShaderStage::Vertex, &[], |b| store(b, 32, AluType::FLOAT32, nowhere, capture));
     let dual = IoSemantics { dual_source_blend_index: true, ..plain };
-    body_trips(Stage::Vertex, &["io-flag"], |b| store(b, 32, AluType::FLOAT32, dual, IoXfb::default()));
+    body_trips(ShaderStage::Vertex, &["io-flag"], |b| store(b, 32, AluType::FLOAT32, dual, IoXfb::default()));
     code_trips(&["single-mode"], |b| {
         let x = b.u32_const(0);
         intrinsic(b, I::AddrModeIs, 0, &[x], &[(X::MemoryModes, 3)], Some(Shape::new(1, 1)));

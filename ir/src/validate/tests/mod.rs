@@ -19,7 +19,7 @@ use crate::cursor::Cursor;
 use crate::entities::{If, Loop, Type, Use, User, Variable};
 use crate::intrinsics::indices::{AtomicOp, IoSemantics, IoXfb, IoXfbOut};
 use crate::intrinsics::{IndexKind, IntrinsicOp};
-use crate::shader::{FunctionData, Parameter, Stage};
+use crate::shader::{FunctionData, Parameter, ShaderStage};
 use crate::types::{Field, TypeData};
 use crate::variable::{Initializer, VariableData, VariableModes};
 use tgsi_environment::PixelFormat;
@@ -53,7 +53,7 @@ fn trips(shader: &Shader, expected: &[&'static str]) {
 
 /// Builds a shader with `main` filled by the closure, and expects it to trigger these codes.
 #[track_caller]
-fn body_trips(stage: Stage, expected: &[&'static str], fill: impl FnOnce(&mut Builder)) {
+fn body_trips(stage: ShaderStage, expected: &[&'static str], fill: impl FnOnce(&mut Builder)) {
     let mut shader = Shader::new(stage);
     fill(&mut Builder::at_end(shader.main_mut()));
     trips(&shader, expected);
@@ -61,7 +61,7 @@ fn body_trips(stage: Stage, expected: &[&'static str], fill: impl FnOnce(&mut Bu
 
 #[track_caller]
 fn code_trips(expected: &[&'static str], fill: impl FnOnce(&mut Builder)) {
-    body_trips(Stage::Fragment, expected, fill);
+    body_trips(ShaderStage::Fragment, expected, fill);
 }
 
 fn alu(b: &mut Builder, op: AluOp, sources: &[AluSrc], shape: Shape) -> Inst {
@@ -116,7 +116,7 @@ struct Derefs {
 }
 
 fn derefs_shader() -> Derefs {
-    let mut shader = Shader::new(Stage::Fragment);
+    let mut shader = Shader::new(ShaderStage::Fragment);
     let vec4 = shader.types.vector(ScalarType::Float, 4);
     let array = shader.types.array(vec4, 4);
     let fields = vec![Field { name: "a".into(), ty: vec4, offset: -1 }];
@@ -168,7 +168,7 @@ fn every_rule_is_tripped() {
 
 #[test]
 fn errors_are_bounded() {
-    let mut shader = Shader::new(Stage::Fragment);
+    let mut shader = Shader::new(ShaderStage::Fragment);
     let mut b = Builder::at_end(shader.main_mut());
     for _ in 0..10 * MAX_ERRORS {
         b.undef(6, 32);

@@ -4,13 +4,13 @@ use super::*;
 
 pub(super) fn other_rules() {
     let call = |indirect: bool, callee: u32, num_sources: usize, bits: u8| {
-        let mut shader = Shader::new(Stage::Fragment);
+        let mut shader = Shader::new(ShaderStage::Fragment);
         shader.functions.push(FunctionData {
             name: "f".into(),
             parameters: vec![Parameter { num_components: 1, bit_size: 32, name: String::new(), is_return: false }],
             is_entry_point: false,
             is_exported: false,
-            remarks: Vec::new(),
+            attributes: Vec::new(),
             body: Some(Body::new()),
         });
         let mut b = Builder::at_end(shader.main_mut());
@@ -126,7 +126,7 @@ pub(super) fn other_rules() {
 
 pub(super) fn variable_rules() {
     use VariableModes as M;
-    let variable = |stage: Stage, mode: M, change: &dyn Fn(&mut Shader, &mut VariableData)| {
+    let variable = |stage: ShaderStage, mode: M, change: &dyn Fn(&mut Shader, &mut VariableData)| {
         let mut shader = Shader::new(stage);
         let ty = shader.types.vector(ScalarType::Float, 4);
         let mut data = VariableData::new("v", ty, mode);
@@ -134,38 +134,38 @@ pub(super) fn variable_rules() {
         shader.add_variable(data);
         shader
     };
-    trips(&variable(Stage::Vertex, M::SHADER_IN, &|_, v| v.location = 0x1_0003), &[]);
-    trips(&variable(Stage::Vertex, M::SHADER_IN.union(M::SHADER_OUT), &|_, _| {}), &["variable-mode"]);
-    trips(&variable(Stage::Vertex, M::FUNCTION_TEMP, &|_, _| {}), &["variable-mode"]);
-    let mut shader = variable(Stage::Vertex, M::SHADER_IN, &|_, _| {});
+    trips(&variable(ShaderStage::Vertex, M::SHADER_IN, &|_, v| v.location = 0x1_0003), &[]);
+    trips(&variable(ShaderStage::Vertex, M::SHADER_IN.union(M::SHADER_OUT), &|_, _| {}), &["variable-mode"]);
+    trips(&variable(ShaderStage::Vertex, M::FUNCTION_TEMP, &|_, _| {}), &["variable-mode"]);
+    let mut shader = variable(ShaderStage::Vertex, M::SHADER_IN, &|_, _| {});
     let listed = shader.globals[0];
     shader.globals.push(listed);
     trips(&shader, &["variable-twice"]);
     shader.globals = vec![listed, Variable::from_u32(40)];
     trips(&shader, &["variable-unknown"]);
-    trips(&variable(Stage::Vertex, M::SHADER_IN, &|_, v| v.ty = Type::from_u32(99)), &["variable-type"]);
-    trips(&variable(Stage::Vertex, M::SHADER_OUT, &|_, v| v.compact = true), &["variable-compact"]);
-    let compact = variable(Stage::Vertex, M::SHADER_OUT, &|s, v| {
+    trips(&variable(ShaderStage::Vertex, M::SHADER_IN, &|_, v| v.ty = Type::from_u32(99)), &["variable-type"]);
+    trips(&variable(ShaderStage::Vertex, M::SHADER_OUT, &|_, v| v.compact = true), &["variable-compact"]);
+    let compact = variable(ShaderStage::Vertex, M::SHADER_OUT, &|s, v| {
         let float = s.types.vector(ScalarType::Float, 1);
         (v.ty, v.compact) = (s.types.array(float, 8), true);
     });
     trips(&compact, &[]);
-    trips(&variable(Stage::Vertex, M::SHADER_OUT, &|_, v| v.per_view = true), &["variable-per-view"]);
-    trips(&variable(Stage::Geometry, M::SHADER_IN, &|_, v| v.per_vertex = true), &["variable-per-vertex"]);
-    let arrayed = variable(Stage::Geometry, M::SHADER_IN, &|s, v| {
+    trips(&variable(ShaderStage::Vertex, M::SHADER_OUT, &|_, v| v.per_view = true), &["variable-per-view"]);
+    trips(&variable(ShaderStage::Geometry, M::SHADER_IN, &|_, v| v.per_vertex = true), &["variable-per-vertex"]);
+    let arrayed = variable(ShaderStage::Geometry, M::SHADER_IN, &|s, v| {
         (v.ty, v.per_vertex) = (s.types.array(v.ty, 3), true);
     });
     trips(&arrayed, &[]);
-    trips(&variable(Stage::Vertex, M::IMAGE, &|_, _| {}), &["variable-image"]);
-    trips(&variable(Stage::Vertex, M::SHADER_IN, &|_, v| v.location_frac = 4), &["variable-component"]);
+    trips(&variable(ShaderStage::Vertex, M::IMAGE, &|_, _| {}), &["variable-image"]);
+    trips(&variable(ShaderStage::Vertex, M::SHADER_IN, &|_, v| v.location_frac = 4), &["variable-component"]);
     let initialized = |initializer: Initializer| {
-        variable(Stage::Vertex, M::SHADER_TEMP, &move |_, v| v.initializer = Some(initializer.clone()))
+        variable(ShaderStage::Vertex, M::SHADER_TEMP, &move |_, v| v.initializer = Some(initializer.clone()))
     };
     trips(&initialized(Initializer::Vector(vec![1, 2, 3, 4])), &[]);
     trips(&initialized(Initializer::Vector(vec![1, 2, 3])), &["variable-initializer"]);
     trips(&initialized(Initializer::Vector(vec![1 << 32, 2, 3, 4])), &["variable-initializer"]);
     trips(&initialized(Initializer::Elements(vec![Initializer::Null])), &["variable-initializer"]);
-    let mut shader = Shader::new(Stage::Fragment);
+    let mut shader = Shader::new(ShaderStage::Fragment);
     shader.info.has_transform_feedback_varyings = true;
     trips(&shader, &["xfb-stage"]);
 }

@@ -59,7 +59,7 @@ pub(super) fn texture_rules() {
     code_trips(&["tex-result-type"], |b| {
         tex(b, |t| t.op = TexOp::QueryLevels, &[], ONE);
     });
-    let mut shader = Shader::new(Stage::Fragment);
+    let mut shader = Shader::new(ShaderStage::Fragment);
     let ty = shader.types.intern(TypeData::Sampler {
         dim: Some(SamplerDim::Dim2D),
         array: false,

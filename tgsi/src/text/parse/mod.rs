@@ -80,7 +80,7 @@ const BYTES_PER_INSTRUCTION: usize = 31;
 /// Minimum number of bytes of any other item.
 const BYTES_PER_ITEM: usize = 64;
 /// Maximum capacity for instructions that is reserved in advance; few texts have more, and some long texts have none.
-const MOST_RESERVED: usize = 1 << 14;
+const MAX_RESERVED: usize = 1 << 14;
 
 /// The result of parsing a part of a statement. An error ends the statement.
 type Parse<T> = Result<T, Box<Diagnostic>>;
@@ -124,7 +124,7 @@ impl<'a> Parser<'a> {
     fn new(text: &'a [u8]) -> Parser<'a> {
         let trailing_nuls = text.iter().rev().take_while(|&&byte| byte == 0).count();
         let mut shader = Shader::new(Processor::Fragment);
-        let instructions = (text.len() / BYTES_PER_INSTRUCTION).min(MOST_RESERVED);
+        let instructions = (text.len() / BYTES_PER_INSTRUCTION).min(MAX_RESERVED);
         shader.instructions.reserve(instructions);
         shader.order.reserve(instructions + text.len() / BYTES_PER_ITEM);
         Parser {

@@ -22,7 +22,7 @@ use spirv::{Decoration, GlslStd450Op, Op};
 use tgsi_ir::alu::AluOp;
 use tgsi_ir::analysis::float_range::FloatRanges;
 use tgsi_ir::body::Swizzle;
-use tgsi_ir::{AluFlags, Def, Inst, Stage};
+use tgsi_ir::{AluFlags, Def, Inst, ShaderStage};
 
 use super::Emitter;
 use crate::error::SpirvError;
@@ -50,7 +50,7 @@ pub(super) struct Arithmetic {
 
 impl Arithmetic {
     /// Creates the state for a stage and a target.
-    pub(super) fn new(stage: Stage, options: &SpirvOptions) -> Arithmetic {
+    pub(super) fn new(stage: ShaderStage, options: &SpirvOptions) -> Arithmetic {
         let keeps_rounding = options.no_contraction || options.compiler_options(stage).keeps_rounding(stage);
         Arithmetic { keeps_rounding, ranges: FloatRanges::new() }
     }

@@ -17,7 +17,7 @@
 use spirv::{BuiltIn, GlslStd450Op, LoopControl, MemorySemantics, Op, Scope, StorageClass};
 use tgsi_ir::intrinsics::IndexKind;
 use tgsi_ir::intrinsics::indices::AtomicOp;
-use tgsi_ir::{Inst, Stage};
+use tgsi_ir::{Inst, ShaderStage};
 
 use super::Memory;
 use crate::emit::Emitter;
@@ -168,7 +168,7 @@ impl Emitter<'_> {
         pointer: Id,
         change: impl FnOnce(&mut Self, Id) -> Id,
     ) -> Result<Id, SpirvError> {
-        if self.shader.stage != Stage::Fragment {
+        if self.shader.stage != ShaderStage::Fragment {
             return Ok(self.exchange_until_done(memory, pointer, change));
         }
         let variable = self.module.built_in_input(BuiltIn::HelperInvocation, ValueType::BOOL);

@@ -218,17 +218,7 @@ impl Scan<'_> {
             StoreShared => self.shared(inst, source(1), None),
             SharedAtomic | SharedAtomicSwap => self.shared(inst, source(0), atomic),
             AtomicCounterRead => self.counters(inst).access(Access::NONE, true, false),
-            AtomicCounterInc
-            | AtomicCounterPreDec
-            | AtomicCounterPostDec
-            | AtomicCounterAdd
-            | AtomicCounterMin
-            | AtomicCounterMax
-            | AtomicCounterAnd
-            | AtomicCounterOr
-            | AtomicCounterXor
-            | AtomicCounterExchange
-            | AtomicCounterCompSwap => self.counters(inst).access(Access::NONE, true, true),
+            op if op.is_atomic_counter() => self.counters(inst).access(Access::NONE, true, true),
             _ => {}
         }
     }

@@ -2,7 +2,7 @@
 
 use spirv::{BuiltIn, MemorySemantics, Op, Scope, StorageClass};
 use tgsi_ir::intrinsics::{IndexKind, IntrinsicOp};
-use tgsi_ir::{Inst, Stage};
+use tgsi_ir::{Inst, ShaderStage};
 
 use super::{Length, Memory};
 use crate::emit::Emitter;
@@ -135,7 +135,7 @@ impl Emitter<'_> {
     /// Zeroes shared memory before any read: each invocation clears every *n*th word, where *n* is the size of the
     /// workgroup, then all wait at a barrier.
     pub(super) fn clear_shared_memory(&mut self) -> Result<(), SpirvError> {
-        if self.clears_at_once() || self.shader.stage != Stage::Compute {
+        if self.clears_at_once() || self.shader.stage != ShaderStage::Compute {
             return Ok(());
         }
         let variables = self.shared_variables()?;

@@ -166,9 +166,7 @@ impl Emitter<'_> {
             let (reads, writes, atomics) = match body.intrinsic(inst) {
                 Some(ImageDerefLoad | BindlessImageLoad) => (true, false, false),
                 Some(ImageDerefStore | BindlessImageStore) => (false, true, false),
-                Some(ImageDerefAtomic | ImageDerefAtomicSwap | BindlessImageAtomic | BindlessImageAtomicSwap) => {
-                    (true, true, true)
-                }
+                Some(op) if op.is_image_atomic() => (true, true, true),
                 _ => continue,
             };
             let exchanges = || AtomicOp::from_i32(body.index(inst, IndexKind::AtomicOp)) == Some(AtomicOp::Xchg);

@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 use spirv::{BuiltIn, Capability, GlslStd450Op, Op};
 use tgsi_ir::body::Swizzle;
 use tgsi_ir::intrinsics::{IndexKind, IntrinsicOp};
-use tgsi_ir::{Def, Inst, Stage};
+use tgsi_ir::{Def, Inst, ShaderStage};
 
 use super::homes::{Home, Part, Slot, Space};
 use super::plan::{Access, Segment, SlotData, deref_of};
@@ -65,7 +65,7 @@ impl Emitter<'_> {
         let body = self.body;
         let access = self.io_access(inst)?;
         let Some(def) = body.inst_def(inst) else { return Ok(()) };
-        if self.shader.stage != Stage::Fragment {
+        if self.shader.stage != ShaderStage::Fragment {
             return Err(SpirvError::UnsupportedIntrinsic { inst, op });
         }
         let how = match op {
@@ -283,7 +283,7 @@ impl Emitter<'_> {
 
     /// Returns whether an input that is interpolated at each sample is declared without `sample`.
     fn is_read_at_sample(&self, slot: Slot, data: SlotData) -> bool {
-        data.sample && self.options.opengl_text && self.shader.stage == Stage::Fragment && !slot.is_output
+        data.sample && self.options.opengl_text && self.shader.stage == ShaderStage::Fragment && !slot.is_output
     }
 
     /// Loads a component that is a built-in, as bits of a class.

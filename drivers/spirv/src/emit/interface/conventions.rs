@@ -5,7 +5,7 @@ use smallvec::SmallVec;
 use spirv::{BuiltIn, Op};
 use tgsi_ir::body::Swizzle;
 use tgsi_ir::slots::varying;
-use tgsi_ir::{Def, Inst, Stage};
+use tgsi_ir::{Def, Inst, ShaderStage};
 
 use super::homes::{Home, Slot};
 use super::plan::{Access, SlotData};
@@ -21,8 +21,11 @@ impl Emitter<'_> {
     /// Returns whether the rasteriser may come next, according to the shader.
     pub(super) fn is_last(&self) -> bool {
         let stage = self.shader.stage;
-        matches!(stage, Stage::Vertex | Stage::TessEval | Stage::Geometry)
-            && !matches!(self.shader.info.next_stage, Some(Stage::TessCtrl | Stage::TessEval | Stage::Geometry))
+        matches!(stage, ShaderStage::Vertex | ShaderStage::TessEval | ShaderStage::Geometry)
+            && !matches!(
+                self.shader.info.next_stage,
+                Some(ShaderStage::TessCtrl | ShaderStage::TessEval | ShaderStage::Geometry)
+            )
     }
 
     /// Returns whether positions are transformed when they are written.
@@ -32,7 +35,7 @@ impl Emitter<'_> {
 
     /// Returns whether positions are window coordinates, with 1 / w.
     fn is_in_window(&self) -> bool {
-        self.shader.stage == Stage::Vertex && self.shader.info.vs.window_space_position
+        self.shader.stage == ShaderStage::Vertex && self.shader.info.vs.window_space_position
     }
 
     /// Returns a position as the rasteriser expects it.
@@ -119,7 +122,7 @@ impl Emitter<'_> {
 
     /// Returns the slot of the back colour, if colours are two-sided.
     pub(super) fn back_color(&self, slot: Slot, data: SlotData) -> Option<(Slot, SlotData)> {
-        if !self.options.two_sided || self.shader.stage != Stage::Fragment {
+        if !self.options.two_sided || self.shader.stage != ShaderStage::Fragment {
             return None;
         }
         let back = slot.back_color()?;
@@ -156,7 +159,7 @@ impl Emitter<'_> {
         }
         self.plan_stream_output()?;
         self.declare_unwritten();
-        if self.shader.stage != Stage::Geometry {
+        if self.shader.stage != ShaderStage::Geometry {
             self.before_vertex();
         }
         Ok(())
@@ -165,7 +168,7 @@ impl Emitter<'_> {
     /// Emits the code before each vertex: a point size, if the shader writes none, and in WGSL a position.
     pub(super) fn before_vertex(&mut self) {
         let position = Slot { is_output: true, location: i32::from(varying::POS), space: super::homes::Space::Single };
-        if self.options.wgsl && self.shader.stage == Stage::Vertex && !self.io.plan.is_written(position) {
+        if self.options.wgsl && self.shader.stage == ShaderStage::Vertex && !self.io.plan.is_written(position) {
             let variable = self.built_in_variable(true, BuiltIn::Position, VEC4, None, 0);
             let ty = self.module.value_type(VEC4);
             let zero = self.module.null(ty);
@@ -180,7 +183,7 @@ impl Emitter<'_> {
 
     /// Emits the code before each return: copies for stream output.
     pub(in crate::emit) fn at_end(&mut self) -> Result<(), SpirvError> {
-        if self.shader.stage == Stage::Geometry { Ok(()) } else { self.capture_outputs() }
+        if self.shader.stage == ShaderStage::Geometry { Ok(()) } else { self.capture_outputs() }
     }
 
     /// Returns whether clip distances are computed from user clip planes.

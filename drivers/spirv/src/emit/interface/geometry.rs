@@ -2,7 +2,7 @@
 
 use spirv::{Capability, Op};
 use tgsi_ir::intrinsics::{IndexKind, IntrinsicOp};
-use tgsi_ir::{Inst, Stage};
+use tgsi_ir::{Inst, ShaderStage};
 
 use crate::emit::Emitter;
 use crate::error::SpirvError;
@@ -15,7 +15,7 @@ impl Emitter<'_> {
             // The lowered forms with counters do not occur.
             op => return Err(SpirvError::UnsupportedIntrinsic { inst, op }),
         };
-        if self.shader.stage != Stage::Geometry {
+        if self.shader.stage != ShaderStage::Geometry {
             return Err(SpirvError::UnsupportedIntrinsic { inst, op });
         }
         let stream = self.body.index(inst, IndexKind::StreamId) as u32;

@@ -19,7 +19,7 @@
 
 use spirv::BuiltIn;
 use tgsi_ir::slots::{frag_result, varying};
-use tgsi_ir::{Shader, Stage};
+use tgsi_ir::{Shader, ShaderStage};
 
 use crate::module::{Class, ValueType};
 
@@ -157,18 +157,18 @@ impl Slot {
     }
 
     /// Returns the place of the slot. `register` is its number, `source` the index of the blending source.
-    pub fn home(self, stage: Stage, register: u32, source: u32) -> Home {
-        if stage == Stage::Vertex && !self.is_output {
+    pub fn home(self, stage: ShaderStage, register: u32, source: u32) -> Home {
+        if stage == ShaderStage::Vertex && !self.is_output {
             return Home::Located { location: register, source: 0 };
         }
         let Ok(slot) = u8::try_from(self.location) else {
             let (semantic, index) = ((self.location >> 16) as u32, (self.location & 0xffff) as u32);
-            if stage == Stage::Fragment && self.is_output {
+            if stage == ShaderStage::Fragment && self.is_output {
                 return Home::Nothing;
             }
             return Home::Located { location: EXTENDED + 32 * semantic + index, source: 0 };
         };
-        if stage == Stage::Fragment && self.is_output {
+        if stage == ShaderStage::Fragment && self.is_output {
             return fragment_result(slot, source);
         }
         match built_in(stage, self, slot) {
@@ -211,8 +211,8 @@ fn varying_location(space: Space, slot: u8) -> Option<u32> {
 }
 
 /// Returns the built-in of a slot between stages, `Nothing` if the API has none; `None` if it is at a location.
-fn built_in(stage: Stage, slot: Slot, number: u8) -> Option<Home> {
-    use Stage::{Fragment, Geometry, TessCtrl, TessEval, Vertex};
+fn built_in(stage: ShaderStage, slot: Slot, number: u8) -> Option<Home> {
+    use ShaderStage::{Fragment, Geometry, TessCtrl, TessEval, Vertex};
     let Slot { is_output, space, .. } = slot;
     let is_fragment = stage == Fragment;
     // Outputs for the rasteriser.

@@ -12,7 +12,7 @@
 use spirv::{BuiltIn, Capability, Decoration, MemoryAccess, Op, SelectionControl};
 use tgsi_ir::body::TexOp;
 use tgsi_ir::intrinsics::IntrinsicOp;
-use tgsi_ir::{Body, Inst, InstData, Stage};
+use tgsi_ir::{Body, Inst, InstData, ShaderStage};
 
 use crate::emit::Emitter;
 use crate::error::SpirvError;
@@ -42,7 +42,7 @@ impl Emitter<'_> {
             }
             return Ok(());
         }
-        if self.shader.stage != Stage::Fragment {
+        if self.shader.stage != ShaderStage::Fragment {
             return Err(SpirvError::UnsupportedIntrinsic { inst, op });
         }
         let condition = match op {
@@ -85,7 +85,7 @@ impl Emitter<'_> {
 
     /// Emits whether the invocation is currently a helper.
     fn is_helper(&mut self) -> Id {
-        if self.shader.stage != Stage::Fragment {
+        if self.shader.stage != ShaderStage::Fragment {
             return self.module.bool(false);
         }
         let ty = self.module.value_type(ValueType::BOOL);
@@ -114,7 +114,7 @@ impl Emitter<'_> {
         let Some(def) = body.inst_def(inst) else { return Ok(()) };
         let ty = self.type_of(def, Class::Float);
         let ty_id = self.module.value_type(ty);
-        if self.shader.stage != Stage::Fragment {
+        if self.shader.stage != ShaderStage::Fragment {
             let zero = self.module.null(ty_id);
             self.define(def, zero, Class::Float);
             return Ok(());

@@ -1,7 +1,7 @@
 //! Execution modes of the stages.
 
 use spirv::{BuiltIn, Capability, Decoration, ExecutionMode, Op};
-use tgsi_ir::Stage;
+use tgsi_ir::ShaderStage;
 
 use crate::emit::Emitter;
 use crate::error::SpirvError;
@@ -26,12 +26,12 @@ impl Emitter<'_> {
     pub(in crate::emit) fn execution_modes(&mut self) -> Result<(), SpirvError> {
         let info = &self.shader.info;
         match self.shader.stage {
-            Stage::TessCtrl => {
+            ShaderStage::TessCtrl => {
                 self.module.need(Capability::Tessellation);
                 let vertices = info.tess.tcs_vertices_out;
                 self.mode(ExecutionMode::OutputVertices, &[if vertices == 0 { PATCH_VERTICES } else { vertices }]);
             }
-            Stage::TessEval => {
+            ShaderStage::TessEval => {
                 self.module.need(Capability::Tessellation);
                 self.mode(
                     match info.tess.primitive_mode {
@@ -56,7 +56,7 @@ impl Emitter<'_> {
                     self.mode(ExecutionMode::PointMode, &[]);
                 }
             }
-            Stage::Geometry => {
+            ShaderStage::Geometry => {
                 self.module.need(Capability::Geometry);
                 self.mode(
                     match info.gs.input_primitive.as_str() {
@@ -79,7 +79,7 @@ impl Emitter<'_> {
                 self.mode(ExecutionMode::OutputVertices, &[info.gs.vertices_out.max(1)]);
                 self.mode(ExecutionMode::Invocations, &[info.gs.invocations.max(1)]);
             }
-            Stage::Fragment => {
+            ShaderStage::Fragment => {
                 let is_lower = match self.options.origin {
                     Origin::UpperLeft => false,
                     Origin::LowerLeft => true,
@@ -100,7 +100,7 @@ impl Emitter<'_> {
                     self.module.need(Capability::SampleRateShading);
                 }
             }
-            Stage::Compute => {
+            ShaderStage::Compute => {
                 if info.workgroup_size_variable {
                     // The size is declared twice; the constant takes precedence.
                     self.workgroup_size();

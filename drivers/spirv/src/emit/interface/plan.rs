@@ -13,7 +13,7 @@ use tgsi_ir::intrinsics::{IndexKind, IntrinsicOp};
 use tgsi_ir::slots::varying;
 use tgsi_ir::types::TypeData;
 use tgsi_ir::variable::{VariableData, VariableModes};
-use tgsi_ir::{Body, Def, Inst, InstData, Shader, Stage, Variable};
+use tgsi_ir::{Body, Def, Inst, InstData, Shader, ShaderStage, Variable};
 
 use super::homes::{Distances, Home, Slot, Space};
 use crate::module::Class;
@@ -21,7 +21,7 @@ use crate::options::SpirvOptions;
 use crate::plan::Classes;
 
 /// Most slots of a variable: more than any stage has locations.
-const MOST_SLOTS: u32 = 1024;
+const MAX_SLOTS: u32 = 1024;
 
 /// Locations between stages: most devices have this many, and none has more.
 const LOCATIONS: u32 = 32;
@@ -196,7 +196,7 @@ impl Plan {
                         plan.writes_clip_distances |= slot.is_output;
                     }
                     plan.writes_point_size |= slot.is_output && slot.location == i32::from(varying::PSIZ);
-                    if let (Stage::Vertex, false, Home::Located { location, .. }, Some(def), Some(_)) =
+                    if let (ShaderStage::Vertex, false, Home::Located { location, .. }, Some(def), Some(_)) =
                         (shader.stage, slot.is_output, data.home, body.inst_def(inst), op)
                     {
                         let votes = plan.votes.entry(location).or_default();
@@ -210,10 +210,10 @@ impl Plan {
             }
         }
         plan.distances = distance_slots.map(|slots| Distances::of(shader, slots));
-        if shader.stage != Stage::Vertex {
+        if shader.stage != ShaderStage::Vertex {
             // The declared distances describe outputs.
             plan.distances[0] = match shader.stage {
-                Stage::Fragment => Distances::of(shader, distance_slots[0]),
+                ShaderStage::Fragment => Distances::of(shader, distance_slots[0]),
                 _ => Distances { clip: 4 * distance_slots[0].min(2), cull: 0 },
             };
         }
@@ -233,18 +233,18 @@ impl Plan {
                 ty = element;
                 vertices = if length == 0 { 32 } else { length };
             }
-            for element in 0..shader.types.array_elements(ty).clamp(1, MOST_SLOTS) {
+            for element in 0..shader.types.array_elements(ty).clamp(1, MAX_SLOTS) {
                 let slot = Slot { is_output, space, location: data.location.wrapping_add(element as i32) };
                 let register = data.driver_location.wrapping_add(element);
                 self.registers.entry((is_output, space, register)).or_insert(slot);
                 let mut home = slot.home(shader.stage, register, data.index);
                 let (mut interpolation, mut centroid, mut sample) = (data.interpolation, data.centroid, data.sample);
                 if let Home::Located { location, source } = &mut home {
-                    let is_color = shader.stage == Stage::Fragment && is_output;
+                    let is_color = shader.stage == ShaderStage::Fragment && is_output;
                     if is_color && (options.dual_source || shader.info.fs.color_is_dual_source) && *location < 2 {
                         (*location, *source) = (0, *location);
                     }
-                    let is_attribute = shader.stage == Stage::Vertex && !is_output;
+                    let is_attribute = shader.stage == ShaderStage::Vertex && !is_output;
                     if let Some(locations) = options.locations.of(is_output).filter(|_| !is_color && !is_attribute) {
                         match locations.get(&(space == Space::Patch, slot.location)) {
                             Some(linked) => {
@@ -273,7 +273,8 @@ impl Plan {
 
     /// Records the access to a slot between stages.
     fn locate(&mut self, shader: &Shader, options: &SpirvOptions, slot: Slot, home: Home) {
-        let is_varying = !matches!((shader.stage, slot.is_output), (Stage::Vertex, false) | (Stage::Fragment, true));
+        let is_varying =
+            !matches!((shader.stage, slot.is_output), (ShaderStage::Vertex, false) | (ShaderStage::Fragment, true));
         let Home::Located { location, .. } = home else { return };
         if is_varying && location >= LOCATIONS && options.locations.of(slot.is_output).is_some() && !options.portable {
             self.beyond.get_or_insert((slot, location));
@@ -314,11 +315,11 @@ impl Plan {
         let vertex = by_vertex.then(|| body.src(inst, sources - 2));
         let space = match (by_vertex, shader.stage, is_output) {
             (true, ..) => Space::Vertex,
-            (_, Stage::TessCtrl, true) | (_, Stage::TessEval, false) => Space::Patch,
+            (_, ShaderStage::TessCtrl, true) | (_, ShaderStage::TessEval, false) => Space::Patch,
             _ => Space::Single,
         };
         let base = body.index(inst, IndexKind::Base) as u32;
-        let count = (body.index(inst, IndexKind::Range) as u32).clamp(1, MOST_SLOTS);
+        let count = (body.index(inst, IndexKind::Range) as u32).clamp(1, MAX_SLOTS);
         let slots =
             (0..count).map(|element| self.registers.get(&(is_output, space, base.wrapping_add(element))).copied());
         let semantics = IoSemantics::from_i32(body.index(inst, IndexKind::IoSemantics));
@@ -349,7 +350,7 @@ impl Plan {
         let (mut count, mut index) = (1, None);
         if let &TypeData::Array { element, length, .. } = shader.types.get(ty) {
             index = Some(indices.next().ok_or("an access of a whole array")?);
-            count = length.min(MOST_SLOTS);
+            count = length.min(MAX_SLOTS);
             ty = element;
         }
         let Some((scalar, components)) = shader.types.as_vector(ty).filter(|&(_, components)| components <= 4) else {
@@ -372,8 +373,8 @@ impl Plan {
         let slots = (0..count)
             .map(|element| Some(Slot { is_output, space, location: data.location.wrapping_add(element as i32) }));
         let is_fetch =
-            data.fb_fetch_output && shader.stage == Stage::Fragment && is_output && body.inst_def(inst).is_some();
-        let is_whole = !is_part && components < 4 && shader.stage != Stage::TessCtrl;
+            data.fb_fetch_output && shader.stage == ShaderStage::Fragment && is_output && body.inst_def(inst).is_some();
+        let is_whole = !is_part && components < 4 && shader.stage != ShaderStage::TessCtrl;
         Ok(Access { slots: slots.collect(), index, vertex, component, is_whole, is_fetch }.folded(body))
     }
 
@@ -401,7 +402,7 @@ impl Plan {
 
     /// Returns whether slot `b` may follow `a` in an array.
     fn follows(&self, shader: &Shader, a: Slot, b: Slot) -> bool {
-        if !self.has_arrays || a.is_output && shader.stage == Stage::Fragment {
+        if !self.has_arrays || a.is_output && shader.stage == ShaderStage::Fragment {
             return false;
         }
         let (Some(first), Some(second)) = (self.slot(a), self.slot(b)) else { return false };
@@ -457,8 +458,8 @@ impl Plan {
 
     /// Returns the declared outputs between stages that are not accessed, with their locations. None for linked
     /// shaders.
-    pub fn unwritten(&self, stage: Stage, options: &SpirvOptions) -> Vec<(Slot, u32)> {
-        if stage == Stage::Fragment || options.locations.outputs.is_some() {
+    pub fn unwritten(&self, stage: ShaderStage, options: &SpirvOptions) -> Vec<(Slot, u32)> {
+        if stage == ShaderStage::Fragment || options.locations.outputs.is_some() {
             return Vec::new();
         }
         let taken: FxHashSet<u32> = self.located.keys().filter(|key| key.0).map(|key| key.2).collect();

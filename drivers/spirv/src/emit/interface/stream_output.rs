@@ -3,7 +3,7 @@
 
 use smallvec::SmallVec;
 use spirv::{Capability, Decoration, ExecutionMode, Op, StorageClass};
-use tgsi_ir::Stage;
+use tgsi_ir::ShaderStage;
 use tgsi_ir::body::Swizzle;
 use tgsi_ir::variable::{VariableData, VariableModes};
 
@@ -16,7 +16,7 @@ use crate::module::{Class, Id, ValueType};
 use crate::stream_output::Capture;
 
 /// The most outputs that an error lists.
-const MOST_LISTED: usize = 64;
+const MAX_LISTED: usize = 64;
 
 /// A copy that is captured in a buffer.
 #[derive(Clone, Copy, Debug)]
@@ -47,7 +47,7 @@ impl Emitter<'_> {
         self.mode(ExecutionMode::Xfb, &[]);
         let mut location = self.io.plan.free_location();
         for &capture in captures {
-            if capture.stream > 0 && self.shader.stage != Stage::Geometry {
+            if capture.stream > 0 && self.shader.stage != ShaderStage::Geometry {
                 let name = format!("stream output of OUT[{}]", capture.register);
                 return Err(SpirvError::Interface { name, what: "only geometry shaders have more than one stream" });
             }
@@ -85,14 +85,14 @@ impl Emitter<'_> {
         };
         let mut declared = outputs().filter(|data| registers(data).contains(&register)).peekable();
         if declared.peek().is_none() {
-            let mut all: Vec<u32> = outputs().flat_map(registers).take(MOST_LISTED).collect();
+            let mut all: Vec<u32> = outputs().flat_map(registers).take(MAX_LISTED).collect();
             all.sort_unstable();
             all.dedup();
             let all: Vec<String> = all.into_iter().map(|register| format!("OUT[{register}]")).collect();
             let all = if all.is_empty() { "the shader has no outputs".to_owned() } else { all.join(", ") };
             return Err(SpirvError::StreamOutput(format!("OUT[{register}] is not declared; declared: {all}")));
         }
-        if self.shader.stage != Stage::Geometry {
+        if self.shader.stage != ShaderStage::Geometry {
             return Ok(());
         }
         // A variable may hold only some of the components.
@@ -121,7 +121,7 @@ impl Emitter<'_> {
         capture.components == 4
             && self.io.plan.run_of(slot, location).is_none()
             && self.io.plan.is_written(slot)
-            && (self.shader.stage != Stage::Geometry || variable.streams == capture.stream as u8 * 0x55)
+            && (self.shader.stage != ShaderStage::Geometry || variable.streams == capture.stream as u8 * 0x55)
     }
 
     fn decorate_capture(&mut self, variable: Id, capture: Capture, location: u32) {

@@ -1,7 +1,7 @@
 //! The variables of inputs and outputs, each declared on first access.
 
 use spirv::{BuiltIn, Capability, Decoration, StorageClass};
-use tgsi_ir::Stage;
+use tgsi_ir::ShaderStage;
 use tgsi_ir::intrinsics::indices::InterpMode;
 use tgsi_ir::slots::varying;
 
@@ -46,8 +46,8 @@ impl Emitter<'_> {
         }
         let stage = self.shader.stage;
         let class = match (stage, slot.is_output) {
-            (Stage::Vertex, false) => self.attribute_class(first..end),
-            (Stage::Fragment, true) => {
+            (ShaderStage::Vertex, false) => self.attribute_class(first..end),
+            (ShaderStage::Fragment, true) => {
                 self.options.color_outputs.get(first as usize).map_or(Class::Float, |class| class.class())
             }
             _ => VARYING_CLASS,
@@ -65,7 +65,7 @@ impl Emitter<'_> {
         let id = self.module.global_variable(ty_id, storage_class(slot.is_output), initializer);
         self.module.decorate(id, Decoration::Location, &[first]);
         let is_dual = self.options.dual_source || self.shader.info.fs.color_is_dual_source;
-        if stage == Stage::Fragment && slot.is_output && is_dual {
+        if stage == ShaderStage::Fragment && slot.is_output && is_dual {
             self.module.decorate(id, Decoration::Index, &[source]);
         }
         if slot.space == Space::Patch {
@@ -73,13 +73,13 @@ impl Emitter<'_> {
         }
         let interpolation = self.decorate_interpolation(id, slot, data);
         let variable = &self.shader.variables[data.variable];
-        if slot.is_output && variable.invariant && stage != Stage::Fragment {
+        if slot.is_output && variable.invariant && stage != ShaderStage::Fragment {
             self.module.decorate(id, Decoration::Invariant, &[]);
         }
         let stream = u32::from(variable.streams & 3);
         let is_captured = slot.is_output && !is_array && self.capture_port(slot, id, first);
         if !is_captured
-            && stage == Stage::Geometry
+            && stage == ShaderStage::Geometry
             && slot.is_output
             && variable.streams == stream as u8 * 0x55
             && stream > 0
@@ -105,7 +105,7 @@ impl Emitter<'_> {
     /// invocations.
     fn output_initializer(&mut self, slot: Slot, ty: Id) -> Option<Id> {
         let is_needed = self.io.plan.reads_outputs || !self.io.plan.is_written(slot);
-        (is_needed && slot.is_output && self.shader.stage != Stage::TessCtrl).then(|| self.module.null(ty))
+        (is_needed && slot.is_output && self.shader.stage != ShaderStage::TessCtrl).then(|| self.module.null(ty))
     }
 
     /// Declares the outputs that the source declares but does not write: the next stage may read them.
@@ -125,7 +125,7 @@ impl Emitter<'_> {
     /// Decorates an interpolated variable: an input of a fragment shader, or an output that may become one. Returns the
     /// name of the interpolation.
     fn decorate_interpolation(&mut self, id: Id, slot: Slot, data: SlotData) -> Option<&'static str> {
-        let is_interpolated = if slot.is_output { self.is_last() } else { self.shader.stage == Stage::Fragment };
+        let is_interpolated = if slot.is_output { self.is_last() } else { self.shader.stage == ShaderStage::Fragment };
         if !is_interpolated {
             return None;
         }
@@ -159,7 +159,7 @@ impl Emitter<'_> {
     ) {
         let processor = tgsi_to_ir::slots::processor_of(self.shader.stage);
         let file = if slot.is_output { tgsi::tables::File::Output } else { tgsi::tables::File::Input };
-        let is_attribute = self.shader.stage == Stage::Vertex && !slot.is_output;
+        let is_attribute = self.shader.stage == ShaderStage::Vertex && !slot.is_output;
         let semantic = tgsi_to_ir::slots::semantic_of(processor, file, slot.location).filter(|_| !is_attribute);
         let varying = Varying {
             register: self.io.plan.slot(slot).map_or(data.register, |data| data.register),
@@ -217,7 +217,7 @@ impl Emitter<'_> {
             if vertices > 0 {
                 ty_id = self.module.array_type(ty_id, vertices, None);
             }
-            let reads = is_output && self.io.plan.reads_outputs && self.shader.stage != Stage::TessCtrl;
+            let reads = is_output && self.io.plan.reads_outputs && self.shader.stage != ShaderStage::TessCtrl;
             let initializer = reads.then(|| self.module.null(ty_id));
             let id = self.module.global_variable(ty_id, storage_class(is_output), initializer);
             self.module.decorate(id, Decoration::BuiltIn, &[built_in as u32]);
@@ -226,7 +226,7 @@ impl Emitter<'_> {
         self.io.built_ins.insert((is_output, built_in as u32), id);
         self.built_in_needs(is_output, built_in);
         let is_integer = matches!(ty.class, Class::Int | Class::Uint);
-        if self.shader.stage == Stage::Fragment && !is_output && is_integer {
+        if self.shader.stage == ShaderStage::Fragment && !is_output && is_integer {
             self.module.decorate(id, Decoration::Flat, &[]);
         }
         match built_in {
@@ -252,13 +252,13 @@ impl Emitter<'_> {
         let since_1_3 = Some((1, 3));
         let has_subgroups = self.module.at_least(1, 3);
         match built_in {
-            BuiltIn::PointSize if matches!(stage, Stage::TessCtrl | Stage::TessEval) => {
+            BuiltIn::PointSize if matches!(stage, ShaderStage::TessCtrl | ShaderStage::TessEval) => {
                 self.module.need(Capability::TessellationPointSize);
             }
-            BuiltIn::PointSize if stage == Stage::Geometry => self.module.need(Capability::GeometryPointSize),
+            BuiltIn::PointSize if stage == ShaderStage::Geometry => self.module.need(Capability::GeometryPointSize),
             BuiltIn::ClipDistance => self.module.need(Capability::ClipDistance),
             BuiltIn::CullDistance => self.module.need(Capability::CullDistance),
-            BuiltIn::Layer | BuiltIn::ViewportIndex if is_output && stage != Stage::Geometry => {
+            BuiltIn::Layer | BuiltIn::ViewportIndex if is_output && stage != ShaderStage::Geometry => {
                 if !self.module.at_least(1, 5) {
                     self.module.need(Capability::ShaderViewportIndexLayerEXT);
                     self.module.need_extension(VIEWPORT_INDEX_LAYER, None);
@@ -270,7 +270,7 @@ impl Emitter<'_> {
             }
             BuiltIn::ViewportIndex => self.module.need(Capability::MultiViewport),
             BuiltIn::Layer => self.module.need(Capability::Geometry),
-            BuiltIn::PrimitiveId if stage == Stage::Fragment => self.module.need(Capability::Geometry),
+            BuiltIn::PrimitiveId if stage == ShaderStage::Fragment => self.module.need(Capability::Geometry),
             BuiltIn::SampleId | BuiltIn::SamplePosition => self.module.need(Capability::SampleRateShading),
             BuiltIn::ViewportMaskNV => {
                 self.module.need(Capability::ShaderViewportIndexLayerEXT);

@@ -3,7 +3,7 @@
 use smallvec::SmallVec;
 use spirv::{Capability, GlslStd450Op, Op};
 use tgsi_ir::body::{TexData, TexOp, TexSrcKind};
-use tgsi_ir::{Def, Inst, Stage, Swizzle};
+use tgsi_ir::{Def, Inst, ShaderStage, Swizzle};
 
 use super::variables::TextureShape;
 use crate::emit::Emitter;
@@ -133,7 +133,7 @@ impl Emitter<'_> {
         let ty = ValueType::new(Class::Float, 32, 2);
         let type_id = self.module.value_type(ty);
         let id = match body.tex_src(inst, TexSrcKind::Coord) {
-            Some(source) if self.shader.stage == Stage::Fragment => {
+            Some(source) if self.shader.stage == ShaderStage::Fragment => {
                 // The layer does not affect the level.
                 let coordinate = body.src_def(source);
                 let coordinate = self.swizzled(coordinate, Swizzle::IDENTITY, tex.dim.num_coords(), Class::Float)?;

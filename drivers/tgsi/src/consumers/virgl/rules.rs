@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use tgsi::shader::{Instruction, Src};
 use tgsi::tables::{File, Opcode, OperandType, Semantic};
-use tgsi_ir::shader::Stage;
+use tgsi_ir::shader::ShaderStage;
 
 use super::doubles::{half_for, is_of_doubles, is_readable, pair_of};
 
@@ -79,12 +79,12 @@ fn system_value_form(semantic: Semantic) -> InputForm {
     }
 }
 
-fn output_form(stage: Stage, semantic: Semantic, is_converted: bool) -> OutputForm {
+fn output_form(stage: ShaderStage, semantic: Semantic, is_converted: bool) -> OutputForm {
     use Semantic::*;
     match semantic {
-        Color if stage == Stage::Fragment && !is_converted => OutputForm::Bits,
+        Color if stage == ShaderStage::Fragment && !is_converted => OutputForm::Bits,
         ClipVertex | ClipDistance => OutputForm::Whole,
-        Color | BackColor if stage != Stage::Fragment => OutputForm::Whole,
+        Color | BackColor if stage != ShaderStage::Fragment => OutputForm::Whole,
         TessOuter | TessInner => OutputForm::OneComponent,
         Layer | ViewportIndex | PrimitiveId | SampleMask | Stencil | EdgeFlag => OutputForm::Copied,
         _ => OutputForm::Any,
@@ -173,7 +173,7 @@ impl Rules {
     /// The rules of virgl hosts for a shader, given the semantics of its outputs and inputs by register, and its system
     /// values. The outputs in `converted` need not preserve bits.
     pub(crate) fn of_virgl(
-        stage: Stage,
+        stage: ShaderStage,
         outputs: Vec<(u32, Semantic)>,
         inputs: Vec<(u32, Semantic)>,
         system_values: &[Semantic],

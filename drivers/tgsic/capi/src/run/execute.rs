@@ -10,7 +10,7 @@ use tgsi_environment::SamplerDim;
 use tgsi_environment::{
     ImageTexel, Inputs, LaneRegisters, MAX_LANES, Outputs, TextureLookup, TextureRequest, TextureSize, Vec4,
 };
-use tgsi_ir::Stage as ShaderStage;
+use tgsi_ir::ShaderStage;
 
 use super::slices::{Memory, REGISTER, SystemValueWords};
 use super::{Slices, Work, tgsic_program_info};

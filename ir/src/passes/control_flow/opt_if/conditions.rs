@@ -41,32 +41,32 @@ struct Region {
 struct Map<'a> {
     regions: &'a [Region],
     /// The starts of the intervals, each with its region; `None` where the value is unknown.
-    stretches: Vec<(u32, Option<usize>)>,
+    intervals: Vec<(u32, Option<usize>)>,
 }
 
 impl Map<'_> {
     /// Creates a map from regions sorted by their start.
     fn new(regions: &[Region]) -> Map<'_> {
-        let mut stretches: Vec<(u32, Option<usize>)> = Vec::new();
+        let mut intervals: Vec<(u32, Option<usize>)> = Vec::new();
         let mut open: Vec<usize> = Vec::new();
         for (number, region) in regions.iter().enumerate() {
             while let Some(&last) = open.last().filter(|&&i| regions[i].end <= region.start) {
                 open.pop();
-                stretches.push((regions[last].end, open.last().copied()));
+                intervals.push((regions[last].end, open.last().copied()));
             }
-            stretches.push((region.start, Some(number)));
+            intervals.push((region.start, Some(number)));
             open.push(number);
         }
         while let Some(last) = open.pop() {
-            stretches.push((regions[last].end, open.last().copied()));
+            intervals.push((regions[last].end, open.last().copied()));
         }
-        Map { regions, stretches }
+        Map { regions, intervals }
     }
 
     fn lookup(&self, position: u32) -> Option<&Region> {
         // The last one of the intervals that start at the same position counts.
-        let number = self.stretches.partition_point(|&(start, _)| start <= position).checked_sub(1)?;
-        self.stretches[number].1.map(|i| &self.regions[i])
+        let number = self.intervals.partition_point(|&(start, _)| start <= position).checked_sub(1)?;
+        self.intervals[number].1.map(|i| &self.regions[i])
     }
 }
 

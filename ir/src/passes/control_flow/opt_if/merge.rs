@@ -35,7 +35,7 @@ type Before = Option<Arc<Dominance>>;
 /// The phis after `if`s that are being merged. They are kept out of the body until no more `if`s are merged, so that
 /// the ends of the sides may move.
 #[derive(Default)]
-struct Waiting {
+struct PendingPhis {
     phis: Vec<(Inst, [Def; 2])>,
     /// Index in the list, from 1; 0: not in it.
     numbers: SecondaryMap<Inst, u32>,
@@ -46,16 +46,16 @@ pub(super) fn merge_equal(body: &mut Body) -> bool {
     let mut progress = false;
     let mut next = Some(body.start_block());
     let mut sides = Sides { of_block: SecondaryMap::new(), merged: 0 };
-    let mut waiting = Waiting::default();
+    let mut pending = PendingPhis::default();
     let mut dominance = Before::None;
     while let Some(block) = next {
         if let Some(first) = body.following_if(block) {
             let mut merged = false;
-            while merge_next(body, block, &mut waiting, &mut dominance) {
+            while merge_next(body, block, &mut pending, &mut dominance) {
                 merged = true;
             }
             if merged {
-                waiting.put_in(body, first);
+                pending.insert_phis(body, first);
                 sides.replace_phis_inside(body, first);
                 progress = true;
             }
@@ -67,7 +67,7 @@ pub(super) fn merge_equal(body: &mut Body) -> bool {
 
 /// Merges the `if` after `before` with the next one. Uses of the intermediate phis in merged code are left to
 /// [`Sides::replace_phis_inside`].
-fn merge_next(body: &mut Body, before: Block, waiting: &mut Waiting, dominance: &mut Before) -> bool {
+fn merge_next(body: &mut Body, before: Block, pending: &mut PendingPhis, dominance: &mut Before) -> bool {
     let Some(first) = body.following_if(before) else { return false };
     let between = body.block_after_if(first);
     let Some(second) = body.following_if(between) else { return false };
@@ -91,14 +91,14 @@ fn merge_next(body: &mut Body, before: Block, waiting: &mut Waiting, dominance: 
     if !body.insts(between).all(movable) {
         return false;
     }
-    if has_jump(body, second) && !waiting.may_jump_over(body, between, second, dominance) {
+    if has_jump(body, second) && !pending.may_jump_over(body, between, second, dominance) {
         return false;
     }
-    waiting.take_out(body, between, ends);
+    pending.remove_phis(body, between, ends);
     for inst in body.insts_vec(between) {
         body.move_inst(Cursor::BlockEnd(before), inst);
     }
-    waiting.take_out(body, after, second_ends);
+    pending.remove_phis(body, after, second_ends);
     for (parent, end) in [CfParent::Then(second), CfParent::Else(second)].into_iter().zip(ends) {
         let list = body.detach_list(parent);
         body.insert_list(Cursor::BlockEnd(end), list);
@@ -112,9 +112,9 @@ fn has_jump(body: &Body, id: If) -> bool {
     lists.into_iter().flat_map(|list| body.blocks_in(list)).any(|block| body.block_jump(block).is_some())
 }
 
-impl Waiting {
-    /// Returns whether the phis between two `if`s, and the waiting ones, are used only in and after the second `if`,
-    /// and not where only a jump of it leads. Waiting phis are not checked again for each `if` of a sequence; the next
+impl PendingPhis {
+    /// Returns whether the phis between two `if`s, and the pending ones, are used only in and after the second `if`,
+    /// and not where only a jump of it leads. Pending phis are not checked again for each `if` of a sequence; the next
     /// run of the pass handles those.
     fn may_jump_over(&self, body: &Body, between: Block, second: If, dominance: &mut Before) -> bool {
         let mut phis = body.phis(between).peekable();
@@ -128,9 +128,10 @@ impl Waiting {
         };
         self.phis.is_empty() && phis.filter_map(|phi| body.inst_def(phi)).all(|def| body.uses_of(def).all(is_inside))
     }
-    /// Removes the phis of a block and records their values from the ends of two sides. A waiting phi among these
+
+    /// Removes the phis of a block and records their values from the ends of two sides. A pending phi among these
     /// values is replaced by its own value from the same side.
-    fn take_out(&mut self, body: &mut Body, block: Block, ends: [Block; 2]) {
+    fn remove_phis(&mut self, body: &mut Body, block: Block, ends: [Block; 2]) {
         for phi in body.phis(block).collect::<Vec<_>>() {
             let values = ends.map(|end| body.phi_source_for(phi, end).map(|s| body.src_def(s)));
             let ([Some(yes), Some(no)], Some(def)) = (values, body.inst_def(phi)) else { continue };
@@ -153,7 +154,7 @@ impl Waiting {
     }
 
     /// Inserts all of them after the merged `if`.
-    fn put_in(&mut self, body: &mut Body, merged: If) {
+    fn insert_phis(&mut self, body: &mut Body, merged: If) {
         let mut cursor = Cursor::BlockStart(body.block_after_if(merged));
         let ends = [body.then_list(merged).last, body.else_list(merged).last];
         for (phi, values) in self.phis.drain(..) {

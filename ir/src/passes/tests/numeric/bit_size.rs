@@ -107,7 +107,7 @@ fn what_the_callback_leaves_stays() {
 /// Phis of bytes in a loop: a sum of bytes that wraps, and a counter.
 #[test]
 fn phis() {
-    let mut shader = Shader::new(Stage::Vertex);
+    let mut shader = Shader::new(ShaderStage::Vertex);
     let mut b = Builder::at_end(shader.main_mut());
     let zero = b.u32_const(0);
     let input = b.intrinsic_def(IntrinsicOp::LoadInput, &[zero], &[], Shape::new(4, 32));
@@ -189,7 +189,7 @@ fn subgroups() {
         cases.push((I::ExclusiveScan, 16, false, reduction(op)));
     }
     for (op, bits, second, indices) in cases {
-        let mut shader = Shader::new(Stage::Compute);
+        let mut shader = Shader::new(ShaderStage::Compute);
         let mut b = Builder::at_end(shader.main_mut());
         let zero = b.u32_const(0);
         let lane = b.intrinsic_def(I::LoadLocalInvocationIndex, &[], &[], Shape::new(1, 32));

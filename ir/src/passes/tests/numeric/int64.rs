@@ -219,7 +219,7 @@ mod subgroups {
 
     /// An intrinsic on two components of 64 bits, different in each lane.
     fn shader(op: IntrinsicOp, second: bool, indices: &[(IndexKind, i32)]) -> Shader {
-        let mut shader = Shader::new(Stage::Compute);
+        let mut shader = Shader::new(ShaderStage::Compute);
         let mut b = Builder::at_end(shader.main_mut());
         let zero = b.u32_const(0);
         let load = |b: &mut Builder<'_>, base: i32, shape: Shape| {

@@ -15,7 +15,7 @@ fn measure(name: &str, shader: &mut Shader, pass: impl Fn(&mut Shader) -> bool) 
 
 /// Many instructions, each on the result of the previous one and on two inputs.
 fn chain(op: AluOp, bits: u8) -> Shader {
-    let mut shader = Shader::new(Stage::Vertex);
+    let mut shader = Shader::new(ShaderStage::Vertex);
     let mut b = Builder::at_end(shader.main_mut());
     let zero = b.u32_const(0);
     let input = b.intrinsic_def(IntrinsicOp::LoadInput, &[zero], &[], Shape::new(2, bits));
@@ -51,7 +51,7 @@ fn long_code() {
 
 #[test]
 fn many_phis() {
-    let mut shader = Shader::new(Stage::Vertex);
+    let mut shader = Shader::new(ShaderStage::Vertex);
     let mut b = Builder::at_end(shader.main_mut());
     let zero = b.u32_const(0);
     let input = b.intrinsic_def(IntrinsicOp::LoadInput, &[zero], &[], Shape::new(1, 32));

@@ -20,7 +20,7 @@ use crate::builder::{AluSrc, Builder};
 use crate::entities::Def;
 use crate::intrinsics::{IndexKind, IntrinsicOp};
 use crate::run::Program;
-use crate::shader::{Shader, Stage};
+use crate::shader::{Shader, ShaderStage};
 use crate::validate::validate;
 use tgsi_environment::special;
 use tgsi_environment::{AnalyticResources, Inputs, LaneRegisters, MAX_LANES, RunLimits};
@@ -63,7 +63,7 @@ impl<'a> Check<'a> {
     /// Builds the instruction on four components, reversed so that swizzles matter. A constant source has its value in
     /// the last place.
     pub fn shader(&self, constants: &[Option<[u64; COMPONENTS as usize]>]) -> Shader {
-        let mut shader = Shader::new(Stage::Vertex);
+        let mut shader = Shader::new(ShaderStage::Vertex);
         shader.info.float_controls_execution_mode = self.mode;
         let mut b = Builder::at_end(shader.main_mut());
         let zero = b.u32_const(0);
@@ -157,7 +157,7 @@ impl<'a> Check<'a> {
     /// Builds the instruction on whole vectors.
     fn vector_shader(&self) -> Shader {
         let info = self.op.info();
-        let mut shader = Shader::new(Stage::Vertex);
+        let mut shader = Shader::new(ShaderStage::Vertex);
         let mut b = Builder::at_end(shader.main_mut());
         let zero = b.u32_const(0);
         let registers = self.registers();

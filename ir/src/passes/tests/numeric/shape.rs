@@ -96,7 +96,7 @@ fn comparisons_of_many_components() {
             continue;
         }
         for differing in 0..=count {
-            let mut shader = Shader::new(Stage::Vertex);
+            let mut shader = Shader::new(ShaderStage::Vertex);
             let mut b = Builder::at_end(shader.main_mut());
             let zero = b.u32_const(0);
             let input = b.intrinsic_def(IntrinsicOp::LoadInput, &[zero], &[], Shape::new(2, 32));
@@ -126,7 +126,7 @@ fn dot_products() {
         (AluFlags::NONE, fused.clone(), [1, 0, 3]),
         (AluFlags::EXACT, fused, [4, 3, 0]),
     ] {
-        let mut shader = Shader::new(Stage::Vertex);
+        let mut shader = Shader::new(ShaderStage::Vertex);
         let mut b = Builder::at_end(shader.main_mut());
         let zero = b.u32_const(0);
         let input = b.intrinsic_def(IntrinsicOp::LoadInput, &[zero], &[], Shape::new(4, 32));

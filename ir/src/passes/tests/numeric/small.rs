@@ -53,7 +53,7 @@ fn nothing_is_lowered_unasked() {
 }
 
 /// Emulates minima and maxima of a target that returns the second of two equal operands.
-fn careless(shader: &mut Shader) {
+fn returns_second_equal(shader: &mut Shader) {
     let body = shader.main_mut();
     for block in body.blocks_vec() {
         for inst in body.insts_vec(block) {
@@ -78,7 +78,7 @@ fn zeros_in_order() {
     let mode = ExecutionMode(7);
     let lowered = |shader: &mut Shader| {
         let progress = lower_alu(shader, &all());
-        careless(shader);
+        returns_second_equal(shader);
         progress
     };
     for op in [AluOp::Fmin, AluOp::Fmax] {
@@ -107,10 +107,10 @@ fn zeros_in_order() {
 
 /// The emulation above must be able to give wrong results.
 #[test]
-fn careless_minima_take_the_wrong_zero() {
+fn minima_that_return_the_second_equal_give_the_wrong_zero() {
     let check = Check { mode: ExecutionMode(7), ..Check::new(AluOp::Fmin, 32, &alu) };
     let mut shader = check.shader(&[]);
-    careless(&mut shader);
+    returns_second_equal(&mut shader);
     let program = Program::new(&shader).expect("valid");
     let wrong = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
         check.run_part(&program, &[vec![0x8000_0000, 0]]);

@@ -152,7 +152,7 @@ fn check(switch: &Switch, op: AluOp, bit_size: u8) {
     let pass = PassId::from_name(switch.by);
     assert!(pass.is_some() || switch.by == "rules", "{}: there is no pass {}", switch.name, switch.by);
     let cases = operands(op, bit_size, switch.bound, RANDOM_CASES);
-    for stage in [Stage::Vertex, Stage::Fragment] {
+    for stage in [ShaderStage::Vertex, ShaderStage::Fragment] {
         let no_pass = |_: &mut Shader| true;
         let scale = std::cell::Cell::new(0.0);
         let size = result_bits(op, bit_size);

@@ -7,7 +7,7 @@ use crate::body::Shape;
 use crate::builder::AluSrc;
 use crate::entities::Def;
 use crate::run::run;
-use crate::shader::Stage;
+use crate::shader::ShaderStage;
 use crate::text::print;
 use crate::validate::validate;
 use tgsi_environment::{AnalyticResources, Inputs, Outputs, RunLimits};
@@ -39,7 +39,7 @@ fn address(b: &mut Builder<'_>, random: &mut Random, values: &[Def; 2], align: u
 
 fn random_accesses(seed: u64, memory: u32) -> Shader {
     let mut random = Random(seed);
-    let mut shader = Shader::new(Stage::Compute);
+    let mut shader = Shader::new(ShaderStage::Compute);
     shader.info.shared_size = memory;
     shader.scratch_size = memory;
     let mut b = Builder::at_end(shader.main_mut());
@@ -165,7 +165,7 @@ fn random_accesses_within_bounds() {
 /// Many accesses to one address, and to one buffer at unknown addresses, take negligible time.
 #[test]
 fn many_accesses() {
-    let mut shader = Shader::new(Stage::Compute);
+    let mut shader = Shader::new(ShaderStage::Compute);
     let mut b = Builder::at_end(shader.main_mut());
     let zero = b.u32_const(0);
     for i in 0..30_000u32 {
