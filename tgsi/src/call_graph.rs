@@ -18,7 +18,7 @@ const MAX_CALL_DEPTH: u32 = 31;
 /// Decides which subroutines a target that has subroutines keeps. Calls of the others are inlined, as are calls of
 /// subroutines with a single call site.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct KeepSubroutines {
+pub struct InliningThresholds {
     /// Subroutines with fewer instructions (after inlining into them) are inlined.
     pub size: u64,
     /// Maximum number of instructions copied to inline a subroutine at all its call sites but one; the last one takes
@@ -101,17 +101,17 @@ impl CallGraph {
 
     /// Selects the subroutines to keep and counts the instructions that inlining the others copies. `sizes` holds those
     /// of the subroutines, followed by that of the main program. The graph must be acyclic.
-    pub fn inlining(&self, sizes: &[u64], keep: Option<KeepSubroutines>) -> Inlining {
+    pub fn inlining(&self, sizes: &[u64], keep: Option<InliningThresholds>) -> Inlining {
         let inlining = self.inlining_by(sizes, keep);
         match keep {
             Some(rule) if inlining.copied > rule.total => {
-                self.inlining_by(sizes, Some(KeepSubroutines { size: 0, growth: 0, ..rule }))
+                self.inlining_by(sizes, Some(InliningThresholds { size: 0, growth: 0, ..rule }))
             }
             _ => inlining,
         }
     }
 
-    fn inlining_by(&self, sizes: &[u64], keep: Option<KeepSubroutines>) -> Inlining {
+    fn inlining_by(&self, sizes: &[u64], keep: Option<InliningThresholds>) -> Inlining {
         let main = sizes.len() - 1;
         let reachable = self.reachable();
         let mut inlining = Inlining { stays: vec![false; sizes.len()], copied: 0 };

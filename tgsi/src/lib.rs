@@ -1,5 +1,4 @@
-//! TGSI, the token IR of Mesa's Gallium drivers: everything that can be done with a shader without compiling it, and
-//! the conversion to the IR.
+//! TGSI, the token IR of Mesa's Gallium drivers: reads, checks, scans, builds and writes shaders.
 //!
 //! # Modules
 //!
@@ -9,13 +8,13 @@
 //! | [`shader`] | `tgsi_full_*` of `tgsi_parse.h` | the typed shader, from text, tokens or builder |
 //! | [`tokens`] | `tgsi_parse.c`, `tgsi_build.c` | the 32-bit token stream, decoded and encoded exactly |
 //! | [`text`] | `tgsi_text.c`, `tgsi_dump.c` | the text form of every era: parsed with recovery, printed as Mesa does or losslessly |
-//! | [`structure`] | – | matches instructions that open, close, continue or leave a block |
 //! | [`check`] | `tgsi_sanity.c` | validation of everything that a driver relies on, with positions and hints |
 //! | [`scan`] | `tgsi_scan.c` | a summary of a shader for drivers |
 //! | [`builder`] | `tgsi_ureg.c` | constructs shaders |
-//! | [`run`] | `tgsi_exec.c` | the reference interpreter for all stages |
-//! | [`to_ir`] | `tgsi_to_nir.c` | conversion to the IR |
-//! | [`slots`] | part of `tgsi_to_nir.c` and `nir_to_tgsi.c` | maps every semantic to a slot and back |
+//! | [`limits`] | – | bounds on inputs, with their reasons |
+//! | [`explain`] | – | a page of documentation for each error code |
+//!
+//! The reference interpreter is `tgsi-run`, the conversion to the IR `tgsi-to-ir`, the generator `tgsi-smith`.
 //!
 //! # From text to a result
 //!
@@ -44,18 +43,24 @@
 //! - The interpreter follows nesting, not labels, and runs every opcode and stage.
 
 pub mod builder;
-#[doc(hidden)]
-pub mod call_graph;
+mod call_graph;
 pub mod check;
 pub mod explain;
 pub mod limits;
-pub mod operands;
+mod operands;
 pub mod scan;
 pub mod shader;
-pub mod structure;
+mod structure;
 pub mod tables;
 pub mod text;
 pub mod tokens;
 
-pub use call_graph::KeepSubroutines;
 pub use shader::Shader;
+pub use structure::MalformedShader;
+
+/// Parts for the other crates of the workspace, which may change in any version.
+#[doc(hidden)]
+pub mod internals {
+    pub use crate::call_graph::{CallGraph, Inlining, InliningThresholds};
+    pub use crate::structure::{NO_PARTNER, Structure, StructureError, prepared, structure};
+}

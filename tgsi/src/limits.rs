@@ -3,12 +3,15 @@
 //! [`Limits`] holds the limits that a host can set. The constants are limits of the format, and fixed bounds that hosts
 //! have no reason to change.
 
+use thiserror::Error;
+
 use tgsi_environment::RunLimits;
 
 use crate::tables::File;
 
 /// Name, default and reason of one of the [`Limits`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub struct LimitInfo {
     /// Name, as `Limits::set` accepts it.
     pub name: &'static str,
@@ -18,10 +21,21 @@ pub struct LimitInfo {
     pub reason: &'static str,
 }
 
+/// The error for an unknown name of a limit.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+#[error("no limit `{name}`{}", near.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default())]
+pub struct UnknownLimit {
+    /// The name.
+    pub name: String,
+    /// The closest name, if one is close.
+    pub near: Option<&'static str>,
+}
+
 macro_rules! limits {
     ($($(#[$doc:meta])* $field:ident $name:literal = $default:expr, $reason:literal;)+) => {
         /// Upper bounds on the size of a shader and the cost of running it.
         #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+        #[non_exhaustive]
         pub struct Limits { $(#[doc = $reason] pub $field: u64,)+ }
 
         impl Default for Limits {
@@ -37,13 +51,13 @@ macro_rules! limits {
             /// Sets the limit with this name.
             ///
             /// # Errors
-            /// If no limit has this name: the closest known name, if any.
-            pub fn set(&mut self, name: &str, value: u64) -> Result<(), Option<&'static str>> {
+            /// No limit has this name.
+            pub fn set(&mut self, name: &str, value: u64) -> Result<(), UnknownLimit> {
                 match name {
                     $($name => self.$field = value,)+
                     _ => {
-                        let names = Limits::TABLE.iter().map(|limit| limit.name);
-                        return Err(tgsi_diagnostics::suggest(name, names));
+                        let near = tgsi_diagnostics::suggest(name, Limits::TABLE.iter().map(|limit| limit.name));
+                        return Err(UnknownLimit { name: name.to_owned(), near });
                     }
                 }
                 Ok(())
@@ -92,68 +106,70 @@ impl Limits {
 }
 
 /// Words after the header. The header counts them in 24 bits.
-pub const MAX_BODY_WORDS: usize = (1 << 24) - 1;
+pub(crate) const MAX_BODY_WORDS: usize = (1 << 24) - 1;
 
 /// Highest instruction number that a label can name: the label field has 24 bits.
-pub const MAX_LABEL: u32 = (1 << 24) - 1;
+pub(crate) const MAX_LABEL: u32 = (1 << 24) - 1;
 
 /// Highest array number: the array word and the indirect word give it 10 bits.
-pub const MAX_ARRAY_ID: u32 = (1 << 10) - 1;
+pub(crate) const MAX_ARRAY_ID: u32 = (1 << 10) - 1;
 
 /// Highest register index of a declaration, highest outer index, and highest semantic index: unsigned 16-bit fields.
-pub const MAX_DECLARED_INDEX: u32 = u16::MAX as u32;
+pub(crate) const MAX_DECLARED_INDEX: u32 = u16::MAX as u32;
 
 /// Lowest index of an operand: a signed 16-bit field.
+#[doc(hidden)]
 pub const MIN_OPERAND_INDEX: i64 = i16::MIN as i64;
 
 /// Highest index of an operand: a signed 16-bit field.
+#[doc(hidden)]
 pub const MAX_OPERAND_INDEX: i64 = i16::MAX as i64;
 
 /// Maximum bytes of a text under any limit: positions have 32 bits.
+#[doc(hidden)]
 pub const MAX_POSITION: u64 = u32::MAX as u64 - 1;
 
 /// Maximum number of diagnostics before the parser gives up. A text with more errors is not TGSI; parsing the rest
 /// would only cost time and memory.
+#[doc(hidden)]
 pub const MAX_DIAGNOSTICS: usize = 200;
 
 /// Maximum number of errors, and of warnings, in a report of the check; more would be of no use.
-pub const MAX_FINDINGS: usize = 1000;
+pub(crate) const MAX_FINDINGS: usize = 1000;
 
 /// Maximum number of findings with notes in a report. Searching the other side of each conflict would be quadratic.
-pub const MAX_NOTED_FINDINGS: usize = 100;
+pub(crate) const MAX_NOTED_FINDINGS: usize = 100;
 
 /// Maximum number of macros (`#define`) in a text of the old compute tests. They use less than 40.
-pub const MAX_MACROS: usize = 4096;
+pub(crate) const MAX_MACROS: usize = 4096;
 
 /// Maximum length of a chain of macros. A longer one is a cycle.
-pub const MAX_MACRO_DEPTH: usize = 16;
+pub(crate) const MAX_MACRO_DEPTH: usize = 16;
 
 /// Maximum number of indentation levels of a printed instruction. Deeper nesting is printed at this depth; otherwise
 /// the size of the print would be quadratic in the nesting depth.
-pub const MAX_INDENT: usize = 128;
+pub(crate) const MAX_INDENT: usize = 128;
 
 /// Maximum number of declarations of files that no longer exist (`RES`, `TEMPX`, `IMMX`, `PRED`). Every use of such a
 /// register searches them linearly; drivers never had more than 128 of one kind.
+#[doc(hidden)]
 pub const MAX_OLD_DECLARATIONS: usize = 256;
 
-/// Maximum number of words that a geometry shader may emit in one run: a loop around `EMIT` must not exhaust memory
-/// before the step limit ends it.
-pub const MAX_EMITTED_WORDS: usize = 1 << 24;
-
 /// Maximum number of clip and cull distances together: two registers.
-pub const MAX_CLIP_AND_CULL_DISTANCES: u32 = 8;
+pub(crate) const MAX_CLIP_AND_CULL_DISTANCES: u32 = 8;
 
 /// Maximum number of vertices of a tessellation patch.
-pub const MAX_PATCH_VERTICES: u32 = 32;
+pub(crate) const MAX_PATCH_VERTICES: u32 = 32;
 
 /// Maximum number of vertices that a geometry shader may emit, in any API.
-pub const MAX_GEOMETRY_OUTPUT_VERTICES: u32 = 1024;
+pub(crate) const MAX_GEOMETRY_OUTPUT_VERTICES: u32 = 1024;
 
 /// Maximum number of invocations of a geometry shader that drivers allow.
-pub const MAX_GEOMETRY_INVOCATIONS: u32 = 127;
+pub(crate) const MAX_GEOMETRY_INVOCATIONS: u32 = 127;
 
 /// Maximum number of registers of a file that drivers accept (for constants and atomic counters: of outer indices), or
 /// none if only the tokens limit it. Exceeding it is a warning.
+#[doc(hidden)]
 pub const fn driver_registers(file: File) -> Option<u32> {
     match file {
         File::Input | File::Output => Some(80),
@@ -181,8 +197,9 @@ mod tests {
             assert!(info.reason.ends_with('.') && info.name.bytes().all(|b| b.is_ascii_lowercase() || b == b'-'));
         }
         assert_eq!((limits.text_bytes, limits.memory), (7, 7 + Limits::TABLE.len() as u64 - 1));
-        assert_eq!(limits.set("text-byte", 1), Err(Some("text-bytes")));
-        assert_eq!(limits.set("xyzzy", 1), Err(None));
+        let error = |name: &str| Limits::default().set(name, 1).expect_err("an unknown name");
+        assert_eq!(error("text-byte").to_string(), "no limit `text-byte`; did you mean `text-bytes`?");
+        assert_eq!(error("xyzzy"), UnknownLimit { name: "xyzzy".to_owned(), near: None });
         assert_eq!(limits.get("xyzzy"), None);
     }
 }

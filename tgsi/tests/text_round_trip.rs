@@ -218,7 +218,7 @@ fn check(shader: &Shader) {
     let decoded = decode(&words).unwrap_or_else(|error| panic!("{error}: {shader:?}"));
     assert_eq!(&decoded, shader);
     for hex_floats in [false, true] {
-        let text = print(&decoded, PrintOptions { mesa: false, hex_floats });
+        let text = print(&decoded, PrintOptions::default().with_hex_floats(hex_floats));
         let parsed = parse(text.as_bytes()).unwrap_or_else(|errors| panic!("{errors:?}\n{text}"));
         assert_eq!(parsed.warnings, [], "{text}");
         assert_eq!(&parsed.shader, shader, "{text}");
@@ -229,7 +229,7 @@ fn check(shader: &Shader) {
     assert!(looks_like_tokens(&bytes));
     assert_eq!(words_from_bytes(&bytes), Ok(words));
     // Mesa's print is lossy, but parsing it must not fail.
-    let mesa = print(&decoded, PrintOptions { mesa: true, hex_floats: false });
+    let mesa = print(&decoded, PrintOptions::default().with_mesa(true));
     drop(parse(mesa.as_bytes()));
 }
 

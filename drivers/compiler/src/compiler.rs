@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use tgsi::check::{Report, check_for};
 use tgsi::limits::Limits;
-use tgsi::text::Gaps;
+use tgsi::text::SkippedParts;
 use tgsi_diagnostics::sort_by_start;
 use tgsi_ir::passes::pass_manager::{PassObserver, Passes, count_instructions};
 use tgsi_ir::passes::pipeline::{self, OptLevel};
@@ -189,9 +189,9 @@ impl Compiler {
     }
 
     /// Reads TGSI in the dialect of the target, and checks everything that the compiler relies on.
-    pub fn check(&self, source: &mut tgsi::Shader, gaps: &Gaps) -> Report {
+    pub fn check(&self, source: &mut tgsi::Shader, skipped: &SkippedParts) -> Report {
         self.target.read(source);
-        let mut report = check_for(source, gaps, &self.limits, self.to_ir_options().keep_subroutines);
+        let mut report = check_for(source, skipped, &self.limits, self.to_ir_options().keep_subroutines);
         let findings = self.target.check(source);
         if !findings.is_empty() {
             report.diagnostics.extend(findings);

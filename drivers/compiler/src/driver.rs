@@ -73,6 +73,11 @@ pub trait Driver: Debug + Send + Sync {
     /// The codes of its errors.
     fn error_codes(&self) -> &'static [ErrorCode];
 
+    /// The pages of its error codes, in the format of [`tgsi::explain`].
+    fn explanations(&self) -> &'static str {
+        ""
+    }
+
     /// Returns a target with the given options or profiles set.
     ///
     /// # Errors

@@ -2,7 +2,7 @@
 
 use std::error::Error;
 
-use tgsi::structure::MalformedShader;
+use tgsi::MalformedShader;
 use tgsi::tables::{File, Opcode, PropertyName, Semantic};
 use tgsi_diagnostics::ErrorCode;
 use tgsi_diagnostics::Span;

@@ -5,8 +5,7 @@
 
 use std::fmt;
 
-use serde::Serialize;
-use serde::ser::{SerializeStruct, Serializer};
+use serde::{Serialize, Serializer};
 use tgsi::shader::Shader;
 use tgsi::tables::Processor;
 use tgsi::text::PrintOptions;
@@ -195,13 +194,14 @@ pub struct Measurement {
     pub text: Vec<u8>,
 }
 
-/// The serialised form of the first excess of a limit.
+/// The serialised form of a [`Measurement`].
 #[derive(Serialize)]
-struct FirstRecord<'m> {
-    line: u32,
-    column: u32,
-    code: String,
-    what: Option<&'m str>,
+struct MeasurementRecord<'m> {
+    target: &'m str,
+    stage: &'m str,
+    fits: bool,
+    verdict: &'m str,
+    limits: Vec<LimitRecord<'m>>,
 }
 
 /// The serialised form of a limit.
@@ -218,19 +218,17 @@ struct LimitRecord<'m> {
     first: Option<FirstRecord<'m>>,
 }
 
-impl Measurement {
-    fn first<'m>(&'m self, lines: &LineIndex, first: &'m Excess) -> FirstRecord<'m> {
-        let (line, column) = lines.line_column(first.span.start);
-        let known = first.span.end > first.span.start;
-        let code = self.text.get(first.span.start as usize..first.span.end as usize).unwrap_or_default();
-        let code = String::from_utf8_lossy(code).into_owned();
-        let (line, column) = if known { (line, column) } else { (0, 0) };
-        FirstRecord { line, column, code, what: first.what.as_deref() }
-    }
+/// The serialised form of the first excess of a limit.
+#[derive(Serialize)]
+struct FirstRecord<'m> {
+    line: u32,
+    column: u32,
+    code: String,
+    what: Option<&'m str>,
 }
 
-impl Serialize for Measurement {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+impl Measurement {
+    fn record(&self) -> MeasurementRecord<'_> {
         let lines = LineIndex::new(&self.text);
         let limits = self.fit.limits.iter().map(|limit| LimitRecord {
             name: limit.name,
@@ -243,15 +241,53 @@ impl Serialize for Measurement {
             beyond: limit.beyond,
             first: limit.first.as_ref().map(|first| self.first(&lines, first)),
         });
-        let limits: Vec<_> = limits.collect();
+        let limits = limits.collect();
         let verdict = self.fit.verdict();
-        let mut object = serializer.serialize_struct("Measurement", 5)?;
-        object.serialize_field("target", self.fit.target)?;
-        object.serialize_field("stage", self.fit.processor.name())?;
-        object.serialize_field("fits", &(verdict != Verdict::DoesNotFit))?;
-        object.serialize_field("verdict", verdict.name())?;
-        object.serialize_field("limits", &limits)?;
-        object.end()
+        let (target, stage) = (self.fit.target, self.fit.processor.name());
+        MeasurementRecord { target, stage, fits: verdict != Verdict::DoesNotFit, verdict: verdict.name(), limits }
+    }
+
+    fn first<'m>(&'m self, lines: &LineIndex, first: &'m Excess) -> FirstRecord<'m> {
+        let (line, column) = lines.line_column(first.span.start);
+        let known = first.span.end > first.span.start;
+        let code = self.text.get(first.span.start as usize..first.span.end as usize).unwrap_or_default();
+        let code = String::from_utf8_lossy(code).into_owned();
+        let (line, column) = if known { (line, column) } else { (0, 0) };
+        FirstRecord { line, column, code, what: first.what.as_deref() }
+    }
+}
+
+impl Serialize for Measurement {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.record().serialize(serializer)
+    }
+}
+
+/// The report about a shader: its verdict, and the measurements of its translation and of the shader as it is.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct FitReport<'m> {
+    /// The consumer.
+    pub target: &'m str,
+    /// Whether the shader fits.
+    pub fits: bool,
+    /// The [name](Verdict::name) of the verdict.
+    pub verdict: &'m str,
+    /// The translation.
+    pub translated: Option<&'m Measurement>,
+    /// The shader as it is.
+    pub as_is: Option<&'m Measurement>,
+}
+
+impl<'m> FitReport<'m> {
+    /// Creates a report. `counted`, one of the two measurements, determines the verdict.
+    pub fn new(
+        counted: &'m Measurement,
+        translated: Option<&'m Measurement>,
+        as_is: Option<&'m Measurement>,
+    ) -> FitReport<'m> {
+        let verdict = counted.fit.verdict();
+        let fits = verdict != Verdict::DoesNotFit;
+        FitReport { target: counted.fit.target, fits, verdict: verdict.name(), translated, as_is }
     }
 }
 
@@ -265,8 +301,8 @@ impl Compiler {
         };
         let text = tgsi::text::print(&shader, options);
         // Parsing the text gives the parts of the shader their positions.
-        let reading = tgsi::text::read_within(text.as_bytes(), self.limits());
-        let shader = if reading.gaps.is_none() { Box::new(reading.shader) } else { shader };
+        let result = tgsi::text::read_within(text.as_bytes(), self.limits());
+        let shader = if result.skipped.is_none() { Box::new(result.shader) } else { shader };
         let fit = self.target().fit(&Code::Tgsi(shader, options))?;
         Some(Measurement { fit, text: text.into_bytes() })
     }

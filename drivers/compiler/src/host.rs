@@ -109,7 +109,7 @@ impl HostCompiler {
         if streams && outputs(&source) != outputs(&translated) {
             return Err(HostError::Outputs);
         }
-        let text = print(&translated, PrintOptions { hex_floats: true, ..PrintOptions::default() }).into_bytes();
+        let text = print(&translated, PrintOptions::default().with_hex_floats(true)).into_bytes();
         let (instructions_before, instructions_after) =
             (source.instructions.len() as u32, translated.instructions.len() as u32);
         Ok(HostTranslation { source, text, instructions_before, instructions_after })

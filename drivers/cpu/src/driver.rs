@@ -97,6 +97,10 @@ impl Driver for Cpu {
         CpuError::CODES
     }
 
+    fn explanations(&self) -> &'static str {
+        include_str!("explanations.txt")
+    }
+
     fn target(&self, options: &[&str]) -> Result<Box<dyn Target>, UnknownOption> {
         let mut target = CpuTarget::default();
         for &option in options {

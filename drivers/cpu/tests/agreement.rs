@@ -176,7 +176,7 @@ fn generated_shaders_agree() {
     let wrong: Vec<(String, String)> = cases
         .par_iter()
         .filter_map(|&(stage, seed)| {
-            let config = Config { stage: Some(stage), ..Config::default() };
+            let config = Config::default().with_stage(stage);
             let shader = tgsi_smith::from_seed(seed, &config).expect("a shader");
             let name = format!("{} {seed}", stage.name());
             let lowered = compiler.ir_at(Stage::Registers, &shader).map_err(|error| (error.to_string(), name.clone()));

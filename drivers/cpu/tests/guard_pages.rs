@@ -166,7 +166,7 @@ fn nothing_outside_is_touched() {
         (first..first + count).flat_map(|seed| stages.map(|stage| (seed, stage))).collect();
     let (runs, functions) = (AtomicUsize::new(0), AtomicUsize::new(0));
     cases.par_iter().for_each(|&(seed, stage)| {
-        let config = Config { stage: Some(stage), ..Config::default() };
+        let config = Config::default().with_stage(stage);
         let shader = tgsi_smith::from_seed(seed, &config).expect("a shader");
         let lowered = compiler.ir_at(Stage::Registers, &shader).expect("it is lowered");
         let program = compile(&lowered, Options::default()).expect("it is compiled");

@@ -65,6 +65,10 @@ impl Driver for Spirv {
         SpirvError::CODES
     }
 
+    fn explanations(&self) -> &'static str {
+        include_str!("explanations.txt")
+    }
+
     fn target(&self, options: &[&str]) -> Result<Box<dyn Target>, UnknownOption> {
         let mut target = SpirvOptions::default();
         for name in options {

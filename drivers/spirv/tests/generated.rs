@@ -42,7 +42,7 @@ fn every_module_is_valid() {
     let wrong: Vec<(String, String)> = cases
         .par_iter()
         .filter_map(|&(stage, seed)| {
-            let config = Config { stage: Some(stage), ..Config::default() };
+            let config = Config::default().with_stage(stage);
             let shader = tgsi_smith::from_seed(seed, &config).expect("a shader");
             let (compiler, environment) = &compilers[(seed % 3) as usize];
             let name = format!("{} {seed} for {environment}", stage.name());

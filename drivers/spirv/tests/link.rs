@@ -286,7 +286,7 @@ fn generated_shaders_compute_the_same() {
     let target = tgsi_driver_spirv::DRIVER.target(&["vulkan1.3", "no_contraction", "bindless"]).expect("known options");
     let compiler = Compiler::for_target(target.into());
     let made = |stage, seed| {
-        let config = tgsi_smith::Config { stage: Some(stage), ..tgsi_smith::Config::default() };
+        let config = tgsi_smith::Config::default().with_stage(stage);
         tgsi_smith::from_seed(seed, &config).expect("a shader")
     };
     let results: Vec<Result<(u32, u32), String>> = (0..count)
@@ -371,7 +371,7 @@ fn generated_pipelines_are_valid() {
             let mut shaders: Vec<tgsi::Shader> = stages
                 .iter()
                 .map(|&stage| {
-                    let config = tgsi_smith::Config { stage: Some(stage), ..tgsi_smith::Config::default() };
+                    let config = tgsi_smith::Config::default().with_stage(stage);
                     tgsi_smith::from_seed(seed, &config).expect("a shader")
                 })
                 .collect();

@@ -64,6 +64,10 @@ impl Driver for Tgsi {
         DriverError::CODES
     }
 
+    fn explanations(&self) -> &'static str {
+        include_str!("explanations.txt")
+    }
+
     fn target(&self, options: &[&str]) -> Result<Box<dyn Target>, UnknownOption> {
         let mut target = TgsiOptions::default();
         for name in options {
@@ -133,7 +137,7 @@ impl Target for TgsiOptions {
     }
 
     fn to_ir_options(&self, level: OptLevel) -> ToIrOptions {
-        ToIrOptions { keep_subroutines: self.keep_subroutines(level), ..ToIrOptions::default() }
+        ToIrOptions::default().with_keep_subroutines(self.keep_subroutines(level))
     }
 
     fn compiler_options(&self, stage: ShaderStage) -> CompilerOptions {
@@ -199,7 +203,7 @@ impl Target for TgsiOptions {
         let interface = interface.map(Interface::of);
         let shader = emit(lowered, interface.as_ref(), &options, passes)?;
         let hex_floats = self.dialect == Dialect::Virgl;
-        Ok(Code::Tgsi(Box::new(shader), PrintOptions { hex_floats, ..PrintOptions::default() }))
+        Ok(Code::Tgsi(Box::new(shader), PrintOptions::default().with_hex_floats(hex_floats)))
     }
 
     fn size(&self, code: &Code) -> CodeSize {
@@ -226,7 +230,7 @@ pub fn runner(target: &dyn Target, code: &Code) -> Option<Result<Box<dyn Runner>
 impl TgsiOptions {
     fn run_by_interpreter(&self, shader: &tgsi::Shader) -> Result<Box<dyn Runner>, String> {
         let keep = self.keep_subroutines(OptLevel::Full);
-        let report = check_for(shader, &tgsi::text::Gaps::default(), &tgsi::limits::Limits::default(), keep);
+        let report = check_for(shader, &tgsi::text::SkippedParts::default(), &tgsi::limits::Limits::default(), keep);
         if let Some(error) = report.errors().next() {
             return Err(format!("the result does not pass the check: {} {error}", error.code.name));
         }

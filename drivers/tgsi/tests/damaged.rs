@@ -92,12 +92,12 @@ impl Tally {
 
     fn text(&mut self, text: &[u8], chosen: bool, what: &dyn Fn() -> String) {
         self.inputs += 1;
-        let reading = tgsi::text::read(text);
-        let mut findings = reading.diagnostics;
-        let wrong = match &reading.gaps {
-            Some(gaps) => {
+        let result = tgsi::text::read(text);
+        let mut findings = result.diagnostics;
+        let wrong = match &result.skipped {
+            Some(skipped) => {
                 assert!(findings.iter().any(Diagnostic::is_error), "{}", what());
-                findings.extend(check_partial(&reading.shader, gaps, &Limits::default()).diagnostics);
+                findings.extend(check_partial(&result.shader, skipped, &Limits::default()).diagnostics);
                 true
             }
             None => false,
@@ -105,7 +105,7 @@ impl Tally {
         tgsi::text::focus(text, &mut findings);
         self.note(&findings, text.len(), what);
         if !wrong {
-            self.shader(&reading.shader, text.len(), chosen, what);
+            self.shader(&result.shader, text.len(), chosen, what);
         }
     }
 

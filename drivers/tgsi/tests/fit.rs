@@ -208,7 +208,7 @@ fn translations_of_generated_shaders_are_taken() {
         let seeds = stages.iter().flat_map(|&stage| (0..SEEDS).map(move |seed| (stage, seed)));
         seeds
             .map(|(stage, seed)| {
-                let config = Config { stage: Some(stage), integers, vertex_flow, ..Config::default() };
+                let config = Config::default().with_stage(stage).with_integers(integers).with_vertex_flow(vertex_flow);
                 let generated = from_seed(seed, &config).expect("a shader");
                 // Errors have a position only in text.
                 let text = tgsi::text::print(&generated, Default::default());

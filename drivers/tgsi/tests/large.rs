@@ -8,7 +8,7 @@ use tgsi::check::check_for;
 use tgsi::limits::Limits;
 use tgsi::shader::Instruction;
 use tgsi::tables::Opcode;
-use tgsi::text::{Gaps, parse};
+use tgsi::text::{SkippedParts, parse};
 use tgsi_driver_tgsi::TgsiOptions;
 use tgsi_environment::Random;
 use tgsi_environment::{AnalyticResources, Inputs, LaneRegisters, RunLimits};
@@ -61,7 +61,7 @@ fn run(shader: &Shader) -> Vec<u32> {
 fn translated(shader: &Shader, options: &TgsiOptions) -> Shader {
     let result = compile(shader, options, OptLevel::Full).expect("a shader that translates");
     let keep = options.keep_subroutines(OptLevel::Full);
-    let findings = check_for(&result, &Gaps::default(), &Limits::default(), keep).diagnostics;
+    let findings = check_for(&result, &SkippedParts::default(), &Limits::default(), keep).diagnostics;
     assert_eq!(findings.iter().find(|d| d.is_error()), None);
     result
 }
@@ -133,7 +133,7 @@ fn subroutines_that_are_called_more_than_once_stay() {
     let small = in_subroutines(4_000, 1000, 3);
     let options = TgsiOptions::default().with(|o| o.subroutines = false);
     assert_eq!(run(&translated(&small, &options)), run(&small));
-    let report = |keep| check_for(&source, &Gaps::default(), &Limits::default(), keep);
+    let report = |keep| check_for(&source, &SkippedParts::default(), &Limits::default(), keep);
     assert!(report(None).errors().any(|e| e.code.name == "calls-too-many"));
     assert!(!report(TgsiOptions::default().keep_subroutines(OptLevel::Full)).has_errors());
 }

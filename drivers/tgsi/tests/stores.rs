@@ -50,7 +50,7 @@ fn what_such_a_consumer_loses_is_seen() {
 fn generated_code_runs_the_same() {
     let mut atomics = 0;
     for seed in 0..400 {
-        let config = Config { stage: Some(Processor::Compute), size: 60, ..Config::default() };
+        let config = Config::default().with_stage(Processor::Compute).with_size(60);
         let code = translated(&from_seed(seed, &config).unwrap(), &TgsiOptions::default());
         let rewritten = as_mesa_stores(&code);
         let dropped = rewritten.instructions.iter().filter(|i| i.opcode == Opcode::Nop).count();

@@ -18,7 +18,7 @@ use host::{Host, Outcome};
 use tgsi::Shader;
 use tgsi::shader::Declaration;
 use tgsi::tables::{File, Processor, Semantic};
-use tgsi::text::{Gaps, PrintOptions};
+use tgsi::text::{PrintOptions, SkippedParts};
 use tgsi_compiler::Compiler;
 use tgsi_driver_tgsi::{Dialect, TgsiOptions};
 
@@ -39,7 +39,7 @@ fn options() -> TgsiOptions {
 fn translated(text: &[u8], name: &str) -> Option<(Shader, Option<Shader>)> {
     let mut source = tgsi::text::parse(text).ok()?.shader;
     let compiler = Compiler::new(options());
-    if compiler.check(&mut source, &Gaps::default()).has_errors() {
+    if compiler.check(&mut source, &SkippedParts::default()).has_errors() {
         return None;
     }
     let result = compiler.compile(&source).map(|code| code.into_tgsi().expect("TGSI"));
@@ -62,7 +62,7 @@ fn pairs(folder: &Path) -> Vec<Pair> {
         }
         let Ok(text) = std::fs::read(&path) else { continue };
         let Some((shader, result)) = translated(&text, &name) else { continue };
-        let print = |shader: &Shader| tgsi::text::print(shader, PrintOptions { mesa: false, hex_floats: true });
+        let print = |shader: &Shader| tgsi::text::print(shader, PrintOptions::default().with_hex_floats(true));
         let before = String::from_utf8_lossy(&text).into_owned();
         let instructions = (shader.instructions.len(), result.as_ref().map_or(0, |r| r.instructions.len()));
         pairs.push(Pair { name, before, after: result.as_ref().map(print), shader, instructions });

@@ -897,15 +897,6 @@ pub struct ProxyArguments {
     /// Exit when the first client disconnects.
     #[arg(long)]
     pub once: bool,
-    /// Copy messages at normal priority. Otherwise the threads that copy take the lowest real-time priority where the
-    /// system permits it (root, or `ulimit -r`); translations run at normal priority in any case.
-    #[arg(long)]
-    pub no_real_time: bool,
-
-    /// Keep processors from sleeping while clients are connected, where that is permitted: to root usually. Answers
-    /// arrive earlier, most of all in virtual machines. It costs power
-    #[arg(long)]
-    pub low_latency: bool,
     #[command(flatten)]
     pub passes: PassArguments,
 }

@@ -19,6 +19,7 @@ mod commands;
 mod diagnostics;
 mod draw_arguments;
 mod executor_kind;
+mod explanations;
 mod front_ends;
 mod input;
 mod input_shader;

@@ -22,9 +22,9 @@ pub fn setting(argument: &str) -> Result<Setting, String> {
     let (name, value) = argument.split_once('=').ok_or("expected a name, `=` and a number")?;
     let value = value.parse().map_err(|_| format!("`{value}` is not a 64-bit number"))?;
     let mut limits = Limits::default();
-    limits.set(name, value).map_err(|near| match near {
-        Some(near) => format!("no limit `{name}`; did you mean `{near}`?"),
-        None => format!("no limit `{name}`; `tgsic limits` lists them"),
+    limits.set(name, value).map_err(|error| match error.near {
+        Some(_) => error.to_string(),
+        None => format!("{error}; `tgsic limits` lists them"),
     })?;
     let info = Limits::TABLE.iter().find(|info| info.name == name);
     info.map(|info| Setting { name: info.name, value }).ok_or_else(|| format!("no limit `{name}`"))

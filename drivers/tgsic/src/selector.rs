@@ -1,7 +1,8 @@
 //! The warnings selected by `--deny` and `--allow`.
 
-use tgsi::explain;
 use tgsi_diagnostics::{ErrorCode, Severity};
+
+use crate::explanations;
 
 /// One warning, or all of them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -27,7 +28,7 @@ pub fn selector(argument: &str) -> Result<Selector, String> {
     if argument == "warnings" {
         return Ok(Selector::Warnings);
     }
-    let pages = explain::find(argument);
+    let pages = tgsi::explain::find(explanations::pages(), argument);
     match pages.iter().find(|page| page.severity == Severity::Warning) {
         Some(page) => Ok(Selector::ErrorCode(page.id)),
         None if pages.is_empty() => Err("no such code; `tgsic explain --list` lists them".to_owned()),

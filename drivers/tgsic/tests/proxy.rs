@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use crate::common::{FRAG, Folder};
 use serde_json::Value;
 use tgsi_virgl::commands::command_at;
-use tgsi_virgl::shader::{Head, Packet, Stage};
+use tgsi_virgl::shader::{Head, Packet, WireStage};
 use tgsi_virgl::vtest::{submit_header, word};
 
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -81,7 +81,7 @@ fn through(client: &mut UnixStream, host: &mut UnixStream, head: &Head, text: &s
     String::from_utf8(text.to_vec()).expect("text")
 }
 
-fn head(stage: Stage) -> Head {
+fn head(stage: WireStage) -> Head {
     Head { handle: 4, stage, tokens: 300, extra: 0, stream_outputs: Vec::new() }
 }
 
@@ -93,7 +93,7 @@ fn json(text: &str) -> Value {
 fn shaders_are_translated_on_their_way() {
     let proxy = Running::new(&["--stats", "--verify", "--record", "kept"]);
     let (mut client, mut host) = proxy.connect();
-    let fragment = head(Stage::Fragment);
+    let fragment = head(WireStage::Fragment);
     for _ in 0..3 {
         let text = through(&mut client, &mut host, &fragment, FRAG);
         assert!(text.starts_with("FRAG\n") && text.contains("ADD OUT[0], IN[0], IN[0]"), "{text}");
@@ -101,7 +101,7 @@ fn shaders_are_translated_on_their_way() {
     // A text that is not a shader is passed on unchanged,
     assert_eq!(through(&mut client, &mut host, &fragment, "FRAG\nNONSENSE\n"), "FRAG\nNONSENSE\n");
     // as is a shader for another stage.
-    assert_eq!(through(&mut client, &mut host, &head(Stage::Vertex), FRAG), FRAG);
+    assert_eq!(through(&mut client, &mut host, &head(WireStage::Vertex), FRAG), FRAG);
     drop((client, host));
     proxy.signal("-TERM");
     let (folder, status, stdout, stderr) = proxy.wait();
@@ -141,7 +141,7 @@ fn shaders_are_translated_on_their_way() {
 fn shaders_can_be_looked_at_alone() {
     let proxy = Running::new(&["--keep", "--once", "--stats=totals.json"]);
     let (mut client, mut host) = proxy.connect();
-    assert_eq!(through(&mut client, &mut host, &head(Stage::Fragment), FRAG), FRAG);
+    assert_eq!(through(&mut client, &mut host, &head(WireStage::Fragment), FRAG), FRAG);
     drop((client, host));
     let (folder, status, stdout, _) = proxy.wait();
     assert_eq!((status, stdout.as_str()), (0, ""));
@@ -156,7 +156,7 @@ fn totals_while_it_runs() {
     let totals = |folder: &Folder| json(std::str::from_utf8(&folder.read("totals.json")).expect("text"));
     assert_eq!(totals(&proxy.folder)["shaders"], 0);
     let (mut client, mut host) = proxy.connect();
-    through(&mut client, &mut host, &head(Stage::Fragment), FRAG);
+    through(&mut client, &mut host, &head(WireStage::Fragment), FRAG);
     let started = Instant::now();
     while totals(&proxy.folder)["messages"] != 1 {
         assert!(started.elapsed() < PATIENCE, "no totals at SIGUSR1");
@@ -219,7 +219,7 @@ fn memory_does_not_follow_the_number_of_clients() {
         let declarations =
             "FRAG\nDCL IN[0], GENERIC[0], PERSPECTIVE\nDCL OUT[0], COLOR\nDCL CONST[0..255]\nDCL TEMP[0]\n";
         let text = format!("{declarations}MOV TEMP[0], IN[0]\n{code}MOV OUT[0], TEMP[0].xxxx\nEND\n");
-        through(client, host, &head(Stage::Fragment), &text);
+        through(client, host, &head(WireStage::Fragment), &text);
     }
     let peak = resident(proxy.child.id());
     drop(connected);
@@ -233,7 +233,7 @@ fn memory_does_not_follow_the_number_of_clients() {
 fn streamed_outputs_stay() {
     let proxy = Running::new(&["--once"]);
     let (mut client, mut host) = proxy.connect();
-    let streams = Head { extra: 1, stream_outputs: (1..=24).collect(), ..head(Stage::Vertex) };
+    let streams = Head { extra: 1, stream_outputs: (1..=24).collect(), ..head(WireStage::Vertex) };
     let text = "VERT\nDCL IN[0]\nDCL OUT[0], POSITION\nDCL OUT[1], GENERIC[3]\nDCL TEMP[0]\n\
                 MOV TEMP[0], IN[0]\nMOV OUT[1], TEMP[0]\nMOV OUT[0], TEMP[0]\nEND\n";
     let after = through(&mut client, &mut host, &streams, text);
@@ -248,7 +248,7 @@ fn signals_end_it_with_clients_connected() {
     for signal in ["-INT", "-TERM", "-HUP"] {
         let proxy = Running::new(&[]);
         let (mut client, mut host) = proxy.connect();
-        through(&mut client, &mut host, &head(Stage::Fragment), FRAG);
+        through(&mut client, &mut host, &head(WireStage::Fragment), FRAG);
         proxy.signal(signal);
         let (_, status, stdout, _) = proxy.wait();
         assert_eq!((status, stdout.as_str()), (0, ""));

@@ -1,9 +1,7 @@
 //! Error codes: one table for each error type, from which both the list of all codes and the code of a value are
 //! generated, so that neither can miss a variant.
 //!
-//! Ranges: T0001 TGSI text, T0100 limits, T0200 token streams, T0300 TGSI checks (warnings T0500), T0600 conversion and
-//! execution of TGSI, T0700 the TGSI driver, T0800 the command line, T1000 IR text, T1100 the IR validator, T1400
-//! execution of IR. Codes are never reused. `tgsi/src/explain/catalogue.txt` explains each of them.
+//! Codes are never reused. `tgsi/src/explain` lists their ranges and explains each of them.
 
 use std::fmt;
 

@@ -53,8 +53,10 @@ mod stores;
 mod tests;
 mod texture;
 mod uninitialised_words;
+#[doc(hidden)]
 pub mod vectors;
 
+#[doc(hidden)]
 pub use stores::as_mesa_stores;
 use tgsi_environment::{Inputs, MAX_LANES, Outputs, Resources, RunLimits};
 use thiserror::Error;
@@ -62,10 +64,13 @@ use thiserror::Error;
 use tgsi::tables::Opcode;
 use tgsi_diagnostics::Span;
 
+#[doc(hidden)]
 pub use accesses::{Access, AccessObserver, AccessTarget};
 pub use program::Program;
 
-pub use tgsi::limits::MAX_EMITTED_WORDS;
+/// Maximum number of words that a geometry shader may emit in one run: a loop around `EMIT` must not exhaust memory
+/// before the step limit ends it.
+const MAX_EMITTED_WORDS: usize = 1 << 24;
 
 /// An error of running a shader.
 #[derive(Clone, Debug, Error, PartialEq)]
@@ -195,6 +200,7 @@ pub fn run_counted(
 ///
 /// # Errors
 /// See [`run`].
+#[doc(hidden)]
 pub fn run_observed(
     program: &Program,
     inputs: &Inputs,

@@ -1,7 +1,7 @@
 //! A shader prepared for running: operands bound to locations, opcodes classified, control flow resolved.
 //!
 //! Invariants: every [`Op`] has the operands that its opcode needs; `Cell::Row` lies inside the register words of the
-//! run; `partner` is as in [`Structure`](tgsi::structure::Structure).
+//! run; `partner` is as in [`Structure`](tgsi::internals::Structure).
 
 use hashbrown::HashMap;
 use std::collections::BTreeSet;
@@ -9,8 +9,9 @@ use std::collections::BTreeSet;
 use arrayvec::ArrayVec;
 use bitvec::vec::BitVec;
 
+use tgsi::MalformedShader;
+use tgsi::internals::{NO_PARTNER, prepared};
 use tgsi::shader::{Dst, Indirect, Register, Shader, Src, TextureOffset};
-use tgsi::structure::{MalformedShader, NO_PARTNER, prepared};
 use tgsi::tables::{Class, File, Opcode, OperandType, OutputMode, Processor, PropertyName, Semantic, TextureTarget};
 use tgsi_diagnostics::Span;
 

@@ -37,6 +37,7 @@ mod tests;
 mod textures;
 
 use choices::Choices;
+#[doc(hidden)]
 pub use interface::holds_integers;
 use tgsi::builder::BuildError;
 use tgsi::shader::Shader;
@@ -123,6 +124,7 @@ pub const FLOAT_STAGES: [Processor; 2] = [Processor::Fragment, Processor::Vertex
 
 /// The configuration of the generator.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Config {
     /// The stage. None means any of [`STAGES`], or without integers fragment or vertex.
     pub stage: Option<Processor>,
@@ -141,6 +143,38 @@ pub struct Config {
 impl Default for Config {
     fn default() -> Config {
         Config { stage: None, size: 40, features: Features::ALL, integers: true, vertex_flow: true }
+    }
+}
+
+impl Config {
+    /// Returns the configuration for a [`stage`](Self::stage).
+    #[must_use]
+    pub fn with_stage(self, stage: impl Into<Option<Processor>>) -> Config {
+        Config { stage: stage.into(), ..self }
+    }
+
+    /// Returns the configuration for a [`size`](Self::size).
+    #[must_use]
+    pub fn with_size(self, size: u32) -> Config {
+        Config { size, ..self }
+    }
+
+    /// Returns the configuration with these [`features`](Self::features).
+    #[must_use]
+    pub fn with_features(self, features: Features) -> Config {
+        Config { features, ..self }
+    }
+
+    /// Returns the configuration with or without [`integers`](Self::integers).
+    #[must_use]
+    pub fn with_integers(self, integers: bool) -> Config {
+        Config { integers, ..self }
+    }
+
+    /// Returns the configuration with or without [`vertex_flow`](Self::vertex_flow).
+    #[must_use]
+    pub fn with_vertex_flow(self, vertex_flow: bool) -> Config {
+        Config { vertex_flow, ..self }
     }
 }
 

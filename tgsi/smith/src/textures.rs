@@ -169,11 +169,11 @@ impl Generator<'_> {
                 // Only registers named directly can be offsets.
                 match source.register {
                     register if register.indirect.is_none() && register.dimension.is_none() => {
-                        tgsi::builder::texture_offset(source)
+                        tgsi::shader::TextureOffset::from_source(source)
                     }
                     _ => {
                         let zero = self.builder.immediate_u32(&[0]).replicated(0);
-                        tgsi::builder::texture_offset(zero)
+                        tgsi::shader::TextureOffset::from_source(zero)
                     }
                 }
             })

@@ -23,10 +23,9 @@ use crate::operands::OperandCountError;
 use crate::shader::{
     Declaration, DeclarationImage, DeclarationInterpolation, DeclarationSamplerView, DeclarationSemantic, Dimension,
     Dst, Immediate, Indirect, Instruction, InstructionMemory, InstructionTexture, ItemKind, Property, Register, Shader,
-    Src, TextureOffset,
+    Src,
 };
 use crate::tables::{File, ImmediateType, MemoryType, Opcode, Processor, PropertyName, Semantic};
-use tgsi_diagnostics::Span;
 
 /// Maximum number of separately declared ranges of one constant buffer, because drivers support no more. If there are
 /// more, one range covers all.
@@ -405,12 +404,6 @@ impl ShaderBuilder {
         shader.instructions = self.instructions;
         Ok(shader)
     }
-}
-
-/// Returns a texel offset operand with the first three channels of `src`.
-pub fn texture_offset(src: Src) -> TextureOffset {
-    let [x, y, z, _] = src.swizzle;
-    TextureOffset { file: src.register.file, index: src.register.index, swizzle: [x, y, z], span: Span::default() }
 }
 
 #[cfg(test)]

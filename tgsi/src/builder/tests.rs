@@ -41,7 +41,7 @@ fn declarations_come_in_the_customary_order() {
         temporary.into(),
         target,
         ReturnType::Float,
-        &[texture_offset(one)],
+        &[crate::shader::TextureOffset::from_source(one)],
         &[late.into(), sampler.into()],
     );
     b.emit(Opcode::Uarl, Dst::new(address).masked(1), &[front.into()]);
@@ -320,7 +320,7 @@ fn built_shaders_encode_and_print() {
         Dst::new(t).masked(7),
         TextureTarget::Texture2D,
         ReturnType::Float,
-        &[texture_offset(two)],
+        &[crate::shader::TextureOffset::from_source(two)],
         &[array.at(0).into(), sampler.into()],
     );
     b.mem(

@@ -5,8 +5,9 @@ use std::collections::BTreeSet;
 use hashbrown::HashMap;
 
 use super::registers::RegisterSet;
-use crate::shader::{Declaration, Shader};
+use crate::shader::{Declaration, Indirect, Register, Shader};
 use crate::tables::{File, Semantic};
+use tgsi_diagnostics::{Diagnostic, Focus};
 
 /// A register as one number: outer index (of constant and atomic buffers, otherwise 0) times 65536 plus inner index.
 pub(super) type Key = u32;
@@ -162,6 +163,48 @@ fn merge(ranges: &mut Vec<(Key, Key)>) {
         }
         joined
     });
+}
+
+/// Adds a note with the declaration that contains the register, otherwise with the nearest one.
+pub(super) fn note_declaration(finding: Option<&mut Diagnostic>, shader: &Shader, register: &Register) {
+    let Some(finding) = finding else { return };
+    if register.file == File::Immediate {
+        if let Some(last) = shader.immediates.last() {
+            let message = format!("the last immediate is IMM[{}]", shader.immediates.len() - 1);
+            finding.note(last.span, Focus::Whole, message);
+        }
+        return;
+    }
+    let buffer = match register.file {
+        File::Constant | File::HwAtomic => register.dimension.map_or(0, |d| d.index),
+        _ => 0,
+    };
+    let declared = shader.declarations.iter().filter(|d| d.file == register.file);
+    let nearest = declared.min_by_key(|d| {
+        let (first, last) = (i32::from(d.first), i32::from(d.last));
+        let gap = (first - register.index).max(register.index - last).max(0);
+        (buffer.abs_diff(outer(d).into()), gap)
+    });
+    if let Some(nearest) = nearest {
+        let says =
+            if nearest.first == nearest.last { "this register is declared" } else { "these registers are declared" };
+        finding.note(nearest.span, Focus::Register, says);
+    }
+}
+
+/// Formats a register for messages.
+pub(super) fn show(register: &Register) -> String {
+    let bracket = |index: i32, indirect: Option<Indirect>| match indirect {
+        None => format!("[{index}]"),
+        Some(i) => {
+            let component = ['x', 'y', 'z', 'w'].get(usize::from(i.component)).copied().unwrap_or('?');
+            let offset = if index == 0 { String::new() } else { format!("{index:+}") };
+            let array = if i.array_id == 0 { String::new() } else { format!("({})", i.array_id) };
+            format!("[{}[{}].{component}{offset}]{array}", i.file, i.index)
+        }
+    };
+    let outer = register.dimension.map(|d| bracket(d.index, d.indirect)).unwrap_or_default();
+    format!("{}{outer}{}", register.file, bracket(register.index, register.indirect))
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@
 
 use super::declared::described_file;
 use super::{Findings, Rule};
-use crate::call_graph::{CallGraph, Inlining, KeepSubroutines};
+use crate::call_graph::{CallGraph, Inlining, InliningThresholds};
 use crate::shader::{Declaration, Instruction, Register, Shader};
 use crate::structure::Structure;
 use crate::tables::{File, Opcode, Processor};
@@ -31,7 +31,7 @@ struct Parts<'a> {
 }
 
 impl<'a> Parts<'a> {
-    fn new(shader: &'a Shader, structure: &'a Structure, keep: Option<KeepSubroutines>) -> Parts<'a> {
+    fn new(shader: &'a Shader, structure: &'a Structure, keep: Option<InliningThresholds>) -> Parts<'a> {
         let graph = CallGraph::new(shader, structure).map(|graph| {
             let inlining = graph.inlining(&structure.sizes(), keep);
             (graph, inlining)

@@ -14,6 +14,7 @@
 //! | `registers.rs` | sets of registers (no rules) |
 //! | `sizes.rs` | sizes beyond the limits |
 //! | `operands.rs` | operands |
+//! | `role.rs` | the roles of operands (no rules) |
 //! | `resources.rs` | textures, images, buffers |
 //! | `lints.rs` | lints, for [`lint`] only |
 //!
@@ -27,24 +28,27 @@ mod operands;
 mod properties;
 mod registers;
 mod resources;
+mod role;
 mod rule;
 mod sizes;
 mod structure;
 
-use crate::call_graph::KeepSubroutines;
+use crate::call_graph::InliningThresholds;
 use crate::limits::{self, Limits};
 use crate::shader::{Instruction, Shader};
 use crate::structure::structure as structure_of;
 use crate::tables::File;
-use crate::text::Gaps;
+use crate::text::SkippedParts;
 use tgsi_diagnostics::Span;
 use tgsi_diagnostics::{Diagnostic, Focus, Severity, sort_by_start};
 
+#[doc(hidden)]
 pub use resources::{Support, support};
 pub use rule::Rule;
 
 /// The findings of a check.
 #[derive(Clone, PartialEq, Debug, Default)]
+#[non_exhaustive]
 pub struct Report {
     /// Findings sorted by position; those without a position come first.
     pub diagnostics: Vec<Diagnostic>,
@@ -86,18 +90,18 @@ struct Findings {
     diagnostics: Vec<Diagnostic>,
     warnings: usize,
     /// The parts of the text that were not understood.
-    gaps: Gaps,
+    skipped: SkippedParts,
     /// The limits.
     limits: Limits,
     /// Which subroutines are kept; none if all are inlined.
-    keep: Option<KeepSubroutines>,
+    keep: Option<InliningThresholds>,
     /// Number of findings for which the other side was searched.
     noted: usize,
 }
 
 impl Findings {
     /// Adds a finding, which is returned so that notes can be added. Warnings stop at the limit; errors at twice the
-    /// limit, so that warnings cannot displace them. Findings that could be caused by a gap are dropped.
+    /// limit, so that warnings cannot displace them. Findings that could be caused by a skipped part are dropped.
     fn report(
         &mut self,
         rule: Rule,
@@ -136,18 +140,18 @@ impl Findings {
     /// Whether the shader may break a rule only because parts of it are unknown.
     fn follows_from_gaps(&self, rule: Rule) -> bool {
         use Rule::*;
-        let gaps = &self.gaps;
+        let skipped = &self.skipped;
         match rule {
             // Placeholder instructions have no operands.
-            OperandCount => gaps.instructions,
+            OperandCount => skipped.instructions,
             BadCall | MissingEnd | NoMainProgram | CodeAfterEnd | LabelOutOfRange | UnusedDeclaration
             | MixedSampling | CallsTooMany | TooManyStores | TooManyMerges | TooManyReached => {
-                gaps.instructions || gaps.structure
+                skipped.instructions || skipped.structure
             }
             BlockNotOpened | BlockNotClosed | BlocksCrossed | DividedTwice | Recursion | NestedSubroutine
-            | EndInsideBlock => gaps.structure,
-            NeverWritten | NeverRead | Unreachable | UncalledSubroutine => gaps.instructions || gaps.structure,
-            MissingProperty | VertexOutOfRange => gaps.properties,
+            | EndInsideBlock => skipped.structure,
+            NeverWritten | NeverRead | Unreachable | UncalledSubroutine => skipped.instructions || skipped.structure,
+            MissingProperty | VertexOutOfRange => skipped.properties,
             _ => false,
         }
     }
@@ -160,7 +164,7 @@ impl Findings {
 
     /// Whether unknown registers of `file` may be declared.
     fn may_be_declared(&self, file: File) -> bool {
-        self.gaps.may_declare(file)
+        self.skipped.may_declare(file)
     }
 }
 
@@ -186,17 +190,19 @@ pub fn check_within(shader: &Shader, limits: &Limits) -> Report {
     check_with(shader, Findings { limits: *limits, ..Findings::default() })
 }
 
-/// Checks a partially understood text; findings that could be caused by a gap are not reported.
-pub fn check_partial(shader: &Shader, gaps: &Gaps, limits: &Limits) -> Report {
-    check_for(shader, gaps, limits, None)
+/// Checks a partially understood text; findings that could be caused by a skipped part are not reported.
+#[doc(hidden)]
+pub fn check_partial(shader: &Shader, skipped: &SkippedParts, limits: &Limits) -> Report {
+    check_for(shader, skipped, limits, None)
 }
 
 /// Checks `shader` for a target that keeps some subroutines. The other functions assume that every call is inlined.
-pub fn check_for(shader: &Shader, gaps: &Gaps, limits: &Limits, keep: Option<KeepSubroutines>) -> Report {
-    if gaps.unrecoverable {
+#[doc(hidden)]
+pub fn check_for(shader: &Shader, skipped: &SkippedParts, limits: &Limits, keep: Option<InliningThresholds>) -> Report {
+    if skipped.unrecoverable {
         return Report::default();
     }
-    check_with(shader, Findings { gaps: gaps.clone(), limits: *limits, keep, ..Findings::default() })
+    check_with(shader, Findings { skipped: skipped.clone(), limits: *limits, keep, ..Findings::default() })
 }
 
 /// Returns the lints, sorted by position: values that are never read, registers that are never written, unreachable

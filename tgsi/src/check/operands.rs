@@ -2,7 +2,8 @@
 //! pairs.
 
 use super::declarations::Used;
-use super::declared::{Declared, Key, key};
+use super::declared::{Declared, Key, key, note_declaration, show};
+use super::role::{Role, computes, role};
 use super::{Findings, Rule, position};
 use crate::limits;
 use crate::scan::needed_channels;
@@ -10,61 +11,8 @@ use crate::shader::{Dimension, Dst, Indirect, Instruction, Register, Shader, Src
 use crate::tables::{
     File, Opcode, OperandType, OutputMode, PixelFormat, Primitive, Processor, PropertyName, TextureTarget,
 };
+use tgsi_diagnostics::Focus;
 use tgsi_diagnostics::Span;
-use tgsi_diagnostics::{Diagnostic, Focus};
-
-/// The role of an operand, which determines the allowed files.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub(super) enum Role {
-    /// A value.
-    Value,
-    /// A sampler of the `TEX` family, or a handle.
-    Sampler,
-    /// A sampler of the `SAMPLE` family, or of `SAMP2HND`.
-    DirectSampler,
-    /// A sampler view.
-    View,
-    /// A sampler view, or the temporary that denotes the rasteriser.
-    ViewOrTemporary,
-    /// The resource that `LOAD` reads.
-    Loaded,
-    /// The resource that `STORE` writes.
-    Stored,
-    /// The resource of an atomic.
-    Atomic,
-    /// The resource that `RESQ` queries.
-    Queried,
-    /// An image for which a handle is requested.
-    Image,
-    /// An input to interpolate.
-    Interpolated,
-    /// An output to fetch.
-    Fetched,
-}
-
-/// Returns the role of source `source` of `opcode`.
-pub(super) fn role(opcode: Opcode, source: usize) -> Role {
-    use Opcode::*;
-    let info = opcode.info();
-    match (opcode, source) {
-        (Samp2hnd, 0) => Role::DirectSampler,
-        (Img2hnd, 0) => Role::Image,
-        (Load, 0) => Role::Loaded,
-        (Resq, 0) => Role::Queried,
-        (Store, _) => Role::Value,
-        (InterpCentroid | InterpSample | InterpOffset, 0) => Role::Interpolated,
-        (Fbfetch, 0) => Role::Fetched,
-        (SamplePos | SampleInfo, 0) => Role::ViewOrTemporary,
-        (Sviewinfo | Lod, 1) => Role::View,
-        (Lod, 2) => Role::DirectSampler,
-        (SampleI | SampleIMs, 2) => Role::Value,
-        (_, 1) if info.is_sample_family => Role::View,
-        (_, 2) if info.is_sample_family => Role::DirectSampler,
-        (_, 0) if info.is_store => Role::Atomic,
-        _ if info.is_tex && source + 1 == usize::from(info.num_src) => Role::Sampler,
-        _ => Role::Value,
-    }
-}
 
 /// Files that hold values, one bit each.
 const VALUES: u32 = INTERFACE
@@ -80,11 +28,6 @@ fn holds_values(file: File) -> bool {
     VALUES >> file as u32 & 1 != 0
 }
 
-/// Whether opcodes with such results are pure computations.
-pub(super) fn computes(output_mode: OutputMode) -> bool {
-    matches!(output_mode, OutputMode::Componentwise | OutputMode::Replicate | OutputMode::ChannelDependent)
-}
-
 /// Files that may hold the handle of a resource.
 fn holds_handles(file: File) -> bool {
     matches!(file, File::Temporary | File::Constant | File::Immediate | File::Input)
@@ -93,21 +36,6 @@ fn holds_handles(file: File) -> bool {
 /// Whether the memory word denotes an image access, so that a value in place of the resource is its handle.
 fn accesses_image(instruction: &Instruction) -> bool {
     instruction.memory.is_some_and(|m| m.target != TextureTarget::Buffer || m.format != PixelFormat::NONE)
-}
-
-/// Formats a register for messages.
-fn show(register: &Register) -> String {
-    let bracket = |index: i32, indirect: Option<Indirect>| match indirect {
-        None => format!("[{index}]"),
-        Some(i) => {
-            let component = ['x', 'y', 'z', 'w'].get(usize::from(i.component)).copied().unwrap_or('?');
-            let offset = if index == 0 { String::new() } else { format!("{index:+}") };
-            let array = if i.array_id == 0 { String::new() } else { format!("({})", i.array_id) };
-            format!("[{}[{}].{component}{offset}]{array}", i.file, i.index)
-        }
-    };
-    let outer = register.dimension.map(|d| bracket(d.index, d.indirect)).unwrap_or_default();
-    format!("{}{outer}{}", register.file, bracket(register.index, register.indirect))
 }
 
 /// An operand being checked.
@@ -557,52 +485,7 @@ impl Checker<'_, '_> {
     }
 }
 
-/// Adds a note with the declaration that contains the register, otherwise with the nearest one.
-fn note_declaration(finding: Option<&mut Diagnostic>, shader: &Shader, register: &Register) {
-    let Some(finding) = finding else { return };
-    if register.file == File::Immediate {
-        if let Some(last) = shader.immediates.last() {
-            let message = format!("the last immediate is IMM[{}]", shader.immediates.len() - 1);
-            finding.note(last.span, Focus::Whole, message);
-        }
-        return;
-    }
-    let buffer = match register.file {
-        File::Constant | File::HwAtomic => register.dimension.map_or(0, |d| d.index),
-        _ => 0,
-    };
-    let declared = shader.declarations.iter().filter(|d| d.file == register.file);
-    let nearest = declared.min_by_key(|d| {
-        let (first, last) = (i32::from(d.first), i32::from(d.last));
-        let gap = (first - register.index).max(register.index - last).max(0);
-        (buffer.abs_diff(super::declared::outer(d).into()), gap)
-    });
-    if let Some(nearest) = nearest {
-        let says =
-            if nearest.first == nearest.last { "this register is declared" } else { "these registers are declared" };
-        finding.note(nearest.span, Focus::Register, says);
-    }
-}
-
 /// Whether exactly one of two channels is in `mask`.
 fn split(mask: u8) -> bool {
     mask.count_ones() == 1
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn operands_of_computations_are_values() {
-        for &opcode in Opcode::ALL {
-            let info = opcode.info();
-            if computes(info.output_mode) {
-                assert!(!(info.is_tex || info.is_sample_family || info.is_store || info.has_memory), "{opcode}");
-                assert!(!matches!(opcode, Opcode::Sviewinfo | Opcode::Lod));
-                assert!((0..usize::from(info.num_src)).all(|source| role(opcode, source) == Role::Value), "{opcode}");
-                assert_ne!(opcode, Opcode::Store);
-            }
-        }
-    }
 }

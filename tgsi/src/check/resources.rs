@@ -1,7 +1,7 @@
 //! Rules about textures, images and buffers: targets, views, offsets, access.
 
 use super::declared::Declared;
-use super::operands::computes;
+use super::role::computes;
 use super::{Findings, Rule, note, position};
 use crate::shader::{Instruction, Shader};
 use crate::tables::{File, Opcode, TextureTarget};

@@ -5,7 +5,7 @@ use crate::shader::{Declaration, Instruction, Register, Shader};
 use crate::tables::{File, Opcode, PixelFormat, ReturnType, TextureTarget};
 
 /// Maximum number of listed bindings per file. No driver supports more, and a declaration may have 65536.
-pub const MAX_LISTED_BINDINGS: usize = 128;
+pub(super) const MAX_LISTED_BINDINGS: usize = 128;
 
 /// The listed files, in the order of the list.
 const FILES: [File; 7] =
@@ -13,6 +13,7 @@ const FILES: [File; 7] =
 
 /// How instructions use a resource.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[non_exhaustive]
 pub struct ResourceUses {
     /// It is declared.
     pub declared: bool,
@@ -34,6 +35,7 @@ pub struct ResourceUses {
 
 /// A resource that a shader declares or uses.
 #[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub struct Resource {
     /// The file: constants, samplers, views, images, buffers or counters.
     pub file: File,

@@ -258,7 +258,7 @@ fn resources_are_bounded() {
     shader.push_instruction(i);
     let list = resources(&shader);
     let constants = list.iter().filter(|resource| resource.file == File::Constant).count();
-    assert_eq!(list.len() - constants, 4 * MAX_LISTED_BINDINGS);
-    assert!(constants > 0 && constants <= MAX_LISTED_BINDINGS);
+    assert_eq!(list.len() - constants, 4 * resources::MAX_LISTED_BINDINGS);
+    assert!(constants > 0 && constants <= resources::MAX_LISTED_BINDINGS);
     assert!(list.iter().all(|resource| !resource.uses.read));
 }

@@ -20,6 +20,7 @@ use tgsi_diagnostics::Span;
 
 /// A shader found in a text.
 #[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub struct Extracted {
     /// The stage.
     pub processor: Processor,

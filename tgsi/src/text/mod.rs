@@ -6,6 +6,7 @@ mod float;
 mod focus;
 mod legacy;
 mod legacy_rewrite;
+mod legacy_table;
 mod lexer;
 mod names;
 mod origin;
@@ -14,9 +15,13 @@ mod print;
 mod strict;
 
 pub use error::ParseErrorKind;
-pub use extract::{Extracted, begins_with_stage, extract};
+#[doc(hidden)]
+pub use extract::begins_with_stage;
+pub use extract::{Extracted, extract};
+#[doc(hidden)]
 pub use focus::focus;
 pub use origin::{Origin, Producer, origin};
-pub use parse::{Gaps, Parsed, Reading, parse, read, read_within};
-pub use print::{PrintOptions, print, print_instruction};
+pub use parse::{ParseResult, Parsed, SkippedParts, parse, read, read_within};
+pub use print::{PrintOptions, print};
+#[doc(hidden)]
 pub use strict::mesa25;

@@ -30,6 +30,7 @@ pub enum Producer {
 
 /// The likely origin of a text.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[non_exhaustive]
 pub struct Origin {
     /// The likely producer.
     pub producer: Producer,

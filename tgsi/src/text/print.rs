@@ -40,11 +40,26 @@ use crate::tables::{
 
 /// Options of the printer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[non_exhaustive]
 pub struct PrintOptions {
     /// Print byte for byte as Mesa 25 does.
     pub mesa: bool,
     /// Print 32-bit floats as `0x` and eight digits, for virgl hosts.
     pub hex_floats: bool,
+}
+
+impl PrintOptions {
+    /// Returns the options with [`mesa`](Self::mesa).
+    #[must_use]
+    pub fn with_mesa(self, mesa: bool) -> PrintOptions {
+        PrintOptions { mesa, ..self }
+    }
+
+    /// Returns the options with [`hex_floats`](Self::hex_floats).
+    #[must_use]
+    pub fn with_hex_floats(self, hex_floats: bool) -> PrintOptions {
+        PrintOptions { hex_floats, ..self }
+    }
 }
 
 /// Prints a shader, one line per item.
@@ -71,14 +86,6 @@ pub fn print(shader: &Shader, options: PrintOptions) -> String {
         }
         printer.out.push('\n');
     }
-    printer.out
-}
-
-/// Prints one instruction with its number, without indentation and line end.
-pub fn print_instruction(number: u32, instruction: &Instruction, options: PrintOptions) -> String {
-    let mut printer = Printer { out: String::new(), options };
-    printer.instruction_number(number as usize);
-    printer.instruction(instruction);
     printer.out
 }
 

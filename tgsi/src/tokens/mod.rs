@@ -32,6 +32,7 @@ pub fn words_from_bytes(bytes: &[u8]) -> Result<Vec<u32>, DecodeError> {
 /// Parses words in hexadecimal, as a debugger prints them: each with `0x` or with eight digits, separated by blanks,
 /// commas or braces. Returns `None` if the text has other content, fewer than two words, or a first word that is not a
 /// header.
+#[doc(hidden)]
 pub fn words_from_hexadecimal(text: &[u8]) -> Option<Vec<u32>> {
     let is_separator = |byte: &u8| byte.is_ascii_whitespace() || matches!(byte, b',' | b';' | b'{' | b'}');
     let mut words = Vec::new();
@@ -59,6 +60,7 @@ pub fn bytes_from_words(words: &[u32]) -> Vec<u8> {
 /// Whether these bytes are words rather than text. A text begins with the name of a stage, blanks or a comment, all
 /// printable; words begin with a header, with a lowest byte that is a small number (in practice always 2), and a second
 /// word that is also a small number.
+#[doc(hidden)]
 pub fn looks_like_tokens(bytes: &[u8]) -> bool {
     let head = bytes.get(..8).unwrap_or(bytes);
     let is_text_byte = |&byte: &u8| byte >= 0x20 || matches!(byte, b'\t' | b'\n' | b'\r');

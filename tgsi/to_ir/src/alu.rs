@@ -5,9 +5,9 @@ use tgsi_ir::alu::AluOp;
 use tgsi_ir::builder::AluSrc;
 use tgsi_ir::entities::Def;
 
+use super::computed_lanes::Lanes;
 use super::control_flow::Translator;
 use super::opcodes::{Form, into_ir};
-use super::sources::Lanes;
 use tgsi::shader::{Instruction, Src};
 use tgsi::tables::{Opcode, OperandType};
 

@@ -9,9 +9,9 @@ use tgsi_ir::builder::AluSrc;
 use tgsi_ir::entities::Def;
 use tgsi_ir::{AluFlags, Swizzle};
 
+use super::computed_lanes::Lanes;
 use super::control_flow::Translator;
 use super::opcodes::{Form, into_ir_wide, into_ir_widening};
-use super::sources::Lanes;
 use tgsi::shader::{Instruction, Src};
 use tgsi::tables::{Opcode, OperandType};
 

@@ -28,10 +28,11 @@ use tgsi_ir::intrinsics::{IndexKind, IntrinsicOp};
 use tgsi_ir::passes::lower_returns;
 use tgsi_ir::{Body, Builder, Cursor, InstData};
 
+use super::computed_lanes::Lanes;
 use super::declarations::Context;
-use super::sources::{Lanes, Loaded, Unchanging};
+use super::sources::{Loaded, Unchanging};
+use tgsi::internals::NO_PARTNER;
 use tgsi::shader::{Instruction, Register};
-use tgsi::structure::NO_PARTNER;
 use tgsi::tables::{BlockPart, Class, Opcode, OperandType, Processor};
 
 /// An open block.

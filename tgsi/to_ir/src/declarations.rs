@@ -20,8 +20,8 @@ use super::control_flow::Translator;
 use super::inputs_outputs::IoFile;
 use super::usage::Usage;
 use crate::slots::stage_of;
+use tgsi::internals::Structure;
 use tgsi::shader::{Declaration, Shader};
-use tgsi::structure::Structure;
 use tgsi::tables::{File, Processor, PropertyName};
 
 /// Storage of a vector or scalar.

@@ -5,8 +5,8 @@ use tgsi_ir::alu::AluOp;
 use tgsi_ir::builder::AluSrc;
 use tgsi_ir::entities::Def;
 
+use super::computed_lanes::Lanes;
 use super::control_flow::Translator;
-use super::sources::Lanes;
 use tgsi::shader::{Dst, Instruction};
 use tgsi::tables::{File, Processor};
 

@@ -8,8 +8,8 @@ use tgsi_ir::intrinsics::indices::Scope;
 use tgsi_ir::intrinsics::{IndexKind, IntrinsicOp};
 use tgsi_ir::{AluFlags, Swizzle};
 
+use super::computed_lanes::Lanes;
 use super::control_flow::Translator;
-use super::sources::Lanes;
 use tgsi::shader::{Instruction, Src};
 use tgsi::tables::{File, Opcode, OperandType, Processor};
 

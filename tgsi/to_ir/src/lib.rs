@@ -24,10 +24,12 @@
 mod alu;
 mod alu64;
 mod atomics;
+mod computed_lanes;
 mod control_flow;
 mod declarations;
 mod destinations;
 mod inputs_outputs;
+mod io_accesses;
 mod lanes;
 mod memory;
 pub mod opcodes;
@@ -46,9 +48,11 @@ use hashbrown::HashMap;
 use tgsi_ir::shader::{FunctionData, NO_INLINE};
 use tgsi_ir::{Body, Shader as IrShader};
 
-use tgsi::call_graph::{CallGraph, KeepSubroutines};
+use tgsi::MalformedShader;
+use tgsi::internals::{CallGraph, prepared};
 use tgsi::shader::Shader;
-use tgsi::structure::{MalformedShader, prepared};
+
+pub use tgsi::internals::InliningThresholds;
 
 use control_flow::Translator;
 use declarations::Context;
@@ -56,13 +60,22 @@ use usage::Usage;
 
 /// Options of [`to_ir`].
 #[derive(Clone, Debug, Default)]
+#[non_exhaustive]
 pub struct ToIrOptions {
     /// Name of the shader, for prints.
     pub name: String,
     /// `KILL` and `KILL_IF` become `demote`, for targets that need the killed lanes for derivatives.
     pub kill_is_demote: bool,
     /// Which subroutines are kept as functions, marked `noinline`; none if all are inlined.
-    pub keep_subroutines: Option<KeepSubroutines>,
+    pub keep_subroutines: Option<InliningThresholds>,
+}
+
+impl ToIrOptions {
+    /// Returns the options with [`keep_subroutines`](Self::keep_subroutines).
+    #[must_use]
+    pub fn with_keep_subroutines(self, keep_subroutines: Option<InliningThresholds>) -> ToIrOptions {
+        ToIrOptions { keep_subroutines, ..self }
+    }
 }
 
 /// Translates a shader.

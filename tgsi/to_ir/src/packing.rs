@@ -3,9 +3,9 @@
 use tgsi_ir::alu::AluOp;
 use tgsi_ir::builder::AluSrc;
 
+use super::computed_lanes::Lanes;
 use super::control_flow::Translator;
 use super::opcodes::{Form, into_ir};
-use super::sources::Lanes;
 use tgsi::shader::Instruction;
 use tgsi::tables::{Opcode, OperandType};
 

@@ -3,8 +3,8 @@
 use hashbrown::{HashMap, HashSet};
 use std::collections::BTreeSet;
 
+use tgsi::internals::Structure;
 use tgsi::shader::{Indirect, Instruction, Register, Shader};
-use tgsi::structure::Structure;
 use tgsi::tables::{File, Opcode};
 
 /// The collected uses of registers.

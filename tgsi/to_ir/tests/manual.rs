@@ -5,9 +5,9 @@
 mod support;
 
 use support::{check_pages, code, page, pages, table};
+use tgsi::MalformedShader;
 use tgsi::check::{Rule, check};
 use tgsi::limits::{Limits, driver_registers};
-use tgsi::structure::MalformedShader;
 use tgsi::tables::{
     BlockPart, File, ImmediateType, Interpolation, InterpolationLocation, MemoryQualifiers, MemoryType, Opcode,
     OperandType, OutputMode, Primitive, Processor, PropertyName, ReturnType, Semantic, TextureTarget,
@@ -196,7 +196,7 @@ fn texts_of_older_versions() {
     assert!(expected.len() > 20, "the source of names has another form");
     compare("text.md", "old-names", 1, expected);
 
-    let legacy = include_str!("../../src/text/legacy.rs");
+    let legacy = include_str!("../../src/text/legacy_table.rs");
     let files = source_rows(legacy, "const FILES:", "];");
     assert!(files.len() > 5, "the source of files has another form");
     compare("text.md", "old-files", 0, files.into_iter().map(|(name, _)| vec![code(name)]));

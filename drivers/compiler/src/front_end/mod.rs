@@ -78,6 +78,11 @@ pub trait FrontEnd: Debug + Send + Sync {
     /// The codes of its errors and warnings.
     fn error_codes(&self) -> Vec<ErrorCode>;
 
+    /// The pages of its error codes, in the format of [`tgsi::explain`], which has those of the front ends here.
+    fn explanations(&self) -> &'static str {
+        ""
+    }
+
     /// The front end with the options of these names set.
     ///
     /// # Errors

@@ -2,7 +2,7 @@
 
 use tgsi::check::Rule;
 use tgsi::limits::{LimitInfo, Limits};
-use tgsi::text::{Gaps, ParseErrorKind};
+use tgsi::text::{ParseErrorKind, SkippedParts};
 use tgsi_diagnostics::{Diagnostic, ErrorCode};
 
 use super::{FrontEnd, InputError, ReadRequest, Reader, Reading, Recognition, check_options, embedded};
@@ -85,17 +85,19 @@ impl Reader for TgsiText {
 }
 
 fn read(text: &[u8], request: &ReadRequest<'_>, is_strict: bool) -> Reading {
-    let tgsi::text::Reading { mut shader, mut diagnostics, mut gaps } = tgsi::text::read_within(text, request.limits);
+    let tgsi::text::ParseResult { mut shader, mut diagnostics, mut skipped } =
+        tgsi::text::read_within(text, request.limits);
     if is_strict
-        && gaps.is_none()
+        && skipped.is_none()
         && let Err(finding) = tgsi::text::mesa25(text)
     {
         diagnostics.push(*finding);
         tgsi_diagnostics::sort_by_start(&mut diagnostics);
-        gaps = Some(Gaps::default());
+        skipped = Some(SkippedParts::default());
     }
     if let Some(compiler) = request.compiler {
-        diagnostics.extend(compiler.check(&mut shader, gaps.as_ref().unwrap_or(&Gaps::default())).diagnostics);
+        diagnostics
+            .extend(compiler.check(&mut shader, skipped.as_ref().unwrap_or(&SkippedParts::default())).diagnostics);
     }
-    Reading { source: gaps.is_none().then(|| Source::from(shader)), findings: diagnostics }
+    Reading { source: skipped.is_none().then(|| Source::from(shader)), findings: diagnostics }
 }

@@ -2,7 +2,7 @@
 
 use tgsi::check::Rule;
 use tgsi::limits::{LimitInfo, Limits};
-use tgsi::text::Gaps;
+use tgsi::text::SkippedParts;
 use tgsi::tokens::DecodeError;
 use tgsi_diagnostics::{Diagnostic, ErrorCode, Span};
 
@@ -61,7 +61,8 @@ impl Reader for TgsiTokens {
             Ok(shader) => shader,
             Err(finding) => return Reading { source: None, findings: vec![*finding] },
         };
-        let findings = request.compiler.map(|compiler| compiler.check(&mut shader, &Gaps::default()).diagnostics);
+        let findings =
+            request.compiler.map(|compiler| compiler.check(&mut shader, &SkippedParts::default()).diagnostics);
         Reading { source: Some(shader.into()), findings: findings.unwrap_or_default() }
     }
 }

@@ -45,12 +45,10 @@ impl Checker {
         let is_approximated = target.approximations(ShaderStage::Fragment).contains(&AluOp::Fsin);
         let fused = if is_device || options.lower_ffma { Features::FUSED } else { Features::NONE };
         let periodic = if is_device || is_approximated { Features::PERIODIC } else { Features::NONE };
-        Config {
-            features: Features::ALL.without(fused).without(periodic),
-            integers: target.has_integers(ShaderStage::Fragment),
-            vertex_flow: target.has_selections(ShaderStage::Vertex),
-            ..Config::default()
-        }
+        Config::default()
+            .with_features(Features::ALL.without(fused).without(periodic))
+            .with_integers(target.has_integers(ShaderStage::Fragment))
+            .with_vertex_flow(target.has_selections(ShaderStage::Vertex))
     }
 
     /// Creates the runner of code; `None` if nothing runs it.

@@ -8,7 +8,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Once;
 
 use tgsi::Shader;
-use tgsi::text::Gaps;
+use tgsi::text::SkippedParts;
 use tgsi_environment::RunLimits;
 use tgsi_smith::reduce::{Limits, reduce};
 
@@ -33,7 +33,7 @@ impl Checker {
         let checker = Checker { limits, ..self.clone() };
         caught(|step| {
             let mut read = shader.clone();
-            let report = checker.compiler.check(&mut read, &Gaps::default());
+            let report = checker.compiler.check(&mut read, &SkippedParts::default());
             if let Some(error) = report.diagnostics.iter().find(|finding| finding.is_error()) {
                 return Err(Defect::error(step.get(), error));
             }

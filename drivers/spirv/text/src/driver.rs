@@ -114,6 +114,10 @@ impl Driver for Text {
         TextError::CODES
     }
 
+    fn explanations(&self) -> &'static str {
+        include_str!("explanations.txt")
+    }
+
     fn target(&self, options: &[&str]) -> Result<Box<dyn Target>, UnknownOption> {
         let version = self.0.versions().first().map_or(0, |(_, number)| *number);
         let mut target = TextTarget {

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use tgsi::KeepSubroutines;
+use tgsi::internals::InliningThresholds;
 use tgsi::limits::Limits;
 use tgsi_compiler::UnknownOption;
 use tgsi_ir::options::CompilerOptions;
@@ -223,13 +223,13 @@ impl TgsiOptions {
     }
 
     /// The subroutines that stay.
-    pub fn keep_subroutines(&self, level: OptLevel) -> Option<KeepSubroutines> {
+    pub fn keep_subroutines(&self, level: OptLevel) -> Option<InliningThresholds> {
         let total = Limits::default().expansion;
         self.has_subroutines().then(|| match level {
-            OptLevel::Full => KeepSubroutines { size: self.subroutine_size, growth: self.subroutine_growth, total },
+            OptLevel::Full => InliningThresholds { size: self.subroutine_size, growth: self.subroutine_growth, total },
             // The code must not become larger: a subroutine below this size is at most as large as its calls.
             OptLevel::LowerOnly | OptLevel::NoSizeGrowth => {
-                KeepSubroutines { size: self.subroutine_size.min(SMALL_SUBROUTINE), growth: 0, total }
+                InliningThresholds { size: self.subroutine_size.min(SMALL_SUBROUTINE), growth: 0, total }
             }
         })
     }

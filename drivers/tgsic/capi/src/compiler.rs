@@ -6,49 +6,21 @@ use std::time::Duration;
 
 use tgsi::limits::Limits;
 use tgsi::text::PrintOptions;
-use tgsi_compiler::front_end::{
-    FrontEnd, InputError, PositionUnit, ReadRequest, Reading, TGSI_TEXT, TGSI_TOKENS, detect,
-};
-use tgsi_compiler::{Budget, Code, CodeSize, Compiler, Measurement, Source, Stage, Target, Verdict};
+use tgsi_compiler::front_end::{FrontEnd, InputError, ReadRequest, Reading, TGSI_TEXT, TGSI_TOKENS, detect};
+use tgsi_compiler::{Budget, Code, CodeSize, Compiler, Source, Stage, Target};
 use tgsi_ir::passes::pipeline::OptLevel;
 
 #[cfg(feature = "run")]
 use tgsi_compiler::Driver;
 
 use crate::allocator::tgsic_allocator;
-use crate::fit;
+use crate::code::{Data, tgsic_form, tgsic_level};
+use crate::failure::Failure;
 use crate::guard::guarded;
-use crate::result::{Data, Failure, c_string, tgsic_result};
+use crate::result::tgsic_result;
 use crate::scan::Scan;
 use crate::sized::{self, SizedStruct};
-
-/// Forms of code. The form of shaders that are passed in is detected from their content.
-#[repr(C)]
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum tgsic_form {
-    /// For options: the form of the input if that is TGSI, otherwise text.
-    TGSIC_FORM_DEFAULT = 0,
-    /// TGSI as text.
-    TGSIC_FORM_TEXT = 1,
-    /// TGSI as tokens: 32-bit words in native byte order.
-    TGSIC_FORM_TOKENS = 2,
-    /// Code of a driver that does not emit TGSI.
-    TGSIC_FORM_CODE = 3,
-}
-
-/// Optimisation levels.
-#[repr(C)]
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum tgsic_level {
-    /// The same as `TGSIC_LEVEL_ALL`.
-    TGSIC_LEVEL_DEFAULT = 0,
-    /// Only lower to forms that the target supports.
-    TGSIC_LEVEL_LOWER = 1,
-    /// Nothing that can increase the code size.
-    TGSIC_LEVEL_NO_GROWTH = 2,
-    /// Everything.
-    TGSIC_LEVEL_ALL = 3,
-}
+use crate::strings::c_string;
 
 /// Texts that Mesa 25 does not read are errors.
 pub const TGSIC_FLAG_STRICT: u32 = 1;
@@ -309,31 +281,6 @@ impl tgsic_compiler {
         Ok(())
     }
 
-    fn fit(&self, bytes: &[u8], result: &mut tgsic_result) -> Result<(), Failure> {
-        let (front_end, shader) = self.read(bytes, result)?;
-        let text = (front_end.position_unit() == PositionUnit::Bytes).then_some(bytes);
-        let as_is = match &shader {
-            Source::Tgsi(shader) => self.compiler.measure_as_is(shader, text),
-            Source::Ir(..) => None,
-        };
-        let code = self.compiler.compile(shader).map_err(|error| result.compile_error(bytes, front_end, &error))?;
-        let measured = self.compiler.measure(code);
-        let translated = measured.ok_or_else(|| Failure::argument("the driver has no limits"))?;
-        let verdict = translated.fit.verdict();
-        let report = FitReport {
-            target: translated.fit.target,
-            fits: verdict != Verdict::DoesNotFit,
-            verdict: verdict.name(),
-            translated: &translated,
-            as_is: as_is.as_ref(),
-        };
-        let json = serde_json::to_string(&report).map_err(|error| Failure::internal(error.to_string()))?;
-        result.data = Data::text(json, tgsic_form::TGSIC_FORM_CODE);
-        result.limits = fit::limits(&translated, as_is.as_ref());
-        let findings = translated.fit.findings();
-        result.add_findings(&translated.text, &TGSI_TEXT, findings).map_err(Failure::keeping_data)
-    }
-
     fn check(&self, bytes: &[u8], result: &mut tgsic_result) -> Result<(), Failure> {
         let (front_end, shader) = self.read(bytes, result)?;
         match shader {
@@ -383,16 +330,6 @@ pub(crate) fn sizes_before(shader: &Source<'_>, result: &mut tgsic_result) {
     }
 }
 
-/// The JSON of [`tgsic_fit`]: the keys of `tgsic fit --json`, except the file.
-#[derive(serde::Serialize)]
-struct FitReport<'m> {
-    target: &'m str,
-    fits: bool,
-    verdict: &'m str,
-    translated: &'m Measurement,
-    as_is: Option<&'m Measurement>,
-}
-
 /// The front end of an input, and its bytes as files have them: tokens in memory have the byte order of the host.
 fn front_end_of(bytes: &[u8]) -> (&'static dyn FrontEnd, std::borrow::Cow<'_, [u8]>) {
     if cfg!(target_endian = "big") && bytes.len().is_multiple_of(4) && bytes.first() == Some(&0) {
@@ -432,10 +369,7 @@ unsafe fn limits(pointer: *const tgsic_limit, count: usize) -> Result<Limits, Fa
     for limit in given {
         // SAFETY: the caller guarantees that it is a string.
         let name = unsafe { text(limit.name) }?.ok_or_else(|| Failure::argument("a limit has no name"))?;
-        limits.set(name, limit.value).map_err(|near| {
-            let hint = near.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
-            Failure::argument(format!("no limit `{name}`{hint}"))
-        })?;
+        limits.set(name, limit.value).map_err(|error| Failure::argument(error.to_string()))?;
     }
     Ok(limits)
 }
@@ -553,23 +487,4 @@ pub unsafe extern "C" fn tgsic_scan(
 ) -> *mut tgsic_result {
     // SAFETY: the caller guarantees the requirements.
     unsafe { tgsic_compiler::run(compiler, shader, size, tgsic_compiler::scan) }
-}
-
-/// Checks whether a shader fits the target: translates it as `tgsic_translate` does, and counts how much of each limit
-/// the target's driver would use for the translation. Never NULL.
-///
-/// The result has the limits and their use, also as JSON (the keys of `tgsic fit --json`, except the file). Its status
-/// is `TGSIC_ERROR_SHADER` if a limit is exceeded; unlike for other errors, the result then still has the limits and
-/// the JSON. Positions of findings and limits are those in the text of the translation.
-///
-/// # Safety
-/// As for `tgsic_translate`.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn tgsic_fit(
-    compiler: *const tgsic_compiler,
-    shader: *const c_void,
-    size: usize,
-) -> *mut tgsic_result {
-    // SAFETY: the caller guarantees the requirements.
-    unsafe { tgsic_compiler::run(compiler, shader, size, tgsic_compiler::fit) }
 }

@@ -1,94 +1,54 @@
-//! A shader's use of the limits of a target, in C structs.
+//! `tgsic_fit`: a shader's use of the limits of a target.
 
-use std::ffi::{CString, c_char, c_int};
+use std::ffi::{c_int, c_void};
 
-use tgsi_compiler::{LimitUse, Measurement};
-use tgsi_diagnostics::LineIndex;
+use tgsi_compiler::front_end::{PositionUnit, TGSI_TEXT};
+use tgsi_compiler::{FitReport, Source};
 
-use crate::result::{c_string, tgsic_result, write_struct};
-use crate::sized::SizedStruct;
+use crate::code::{Data, tgsic_form};
+use crate::compiler::tgsic_compiler;
+use crate::failure::Failure;
+use crate::limit_use::{limits, tgsic_limit_use};
+use crate::result::tgsic_result;
+use crate::sized::write_struct;
 
-/// `limit` of a `tgsic_limit_use` without a bound.
-pub const TGSIC_NO_LIMIT: u32 = u32::MAX;
-
-/// A shader's use of one limit of the target.
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct tgsic_limit_use {
-    /// `sizeof(tgsic_limit_use)`, to be set by the caller.
-    pub size: usize,
-    /// The amount that the translation uses.
-    pub used: u32,
-    /// The amount that the source would use; 0 if it was not TGSI.
-    pub used_as_is: u32,
-    /// The amount available, or `TGSIC_NO_LIMIT`.
-    pub limit: u32,
-    /// 1 if the use or the limit is an estimate.
-    pub is_estimate: u32,
-    /// The first excess: bytes from the start of the translation's text. 0 if the limit is not exceeded.
-    pub offset: u32,
-    /// Length in bytes; 0 likewise.
-    pub length: u32,
-    /// The line, from 1; 0 likewise.
-    pub line: u32,
-    /// The column in bytes, from 1; 0 likewise.
-    pub column: u32,
-    /// A name that stays the same in later versions: `alu-instructions`.
-    pub name: *const c_char,
-    /// The display name: `ALU instructions`.
-    pub about: *const c_char,
-    /// The reaction of the target's driver to a shader that uses more; empty without a description.
-    pub beyond: *const c_char,
-    /// The source of the figure.
-    pub source: *const c_char,
-    /// The unsupported construct, such as an opcode; NULL if an amount is exceeded.
-    pub what: *const c_char,
-}
-
-// SAFETY: `repr(C)`, the size comes first, and all types in it may be zero.
-unsafe impl SizedStruct for tgsic_limit_use {}
-
-/// A limit in C form.
-pub(crate) struct Limit {
-    fields: tgsic_limit_use,
-    /// The strings that the fields point to.
-    _strings: Vec<CString>,
-}
-
-/// Converts the limits of a measurement, together with those of the source.
-pub(crate) fn limits(translated: &Measurement, as_is: Option<&Measurement>) -> Vec<Limit> {
-    let lines = LineIndex::new(&translated.text);
-    let used_as_is = |name: &str| as_is.and_then(|as_is| as_is.fit.limit(name)).map_or(0, |limit| limit.used);
-    translated.fit.limits.iter().map(|limit| Limit::new(limit, used_as_is(limit.name), &lines)).collect()
-}
-
-impl Limit {
-    fn new(limit: &LimitUse, used_as_is: u32, lines: &LineIndex) -> Limit {
-        let first = limit.first.clone().unwrap_or_default();
-        let length = first.span.end.saturating_sub(first.span.start);
-        let (line, column) = if length > 0 { lines.line_column(first.span.start) } else { (0, 0) };
-        let mut strings: Vec<CString> =
-            [limit.name, limit.about, limit.beyond, limit.source].into_iter().map(c_string).collect();
-        strings.extend(first.what.as_deref().map(c_string));
-        let string = |index: usize| strings.get(index).map_or(std::ptr::null(), |string| string.as_ptr());
-        let fields = tgsic_limit_use {
-            size: size_of::<tgsic_limit_use>(),
-            used: limit.used,
-            used_as_is,
-            limit: limit.limit.unwrap_or(TGSIC_NO_LIMIT),
-            is_estimate: limit.is_estimate.into(),
-            offset: first.span.start,
-            length,
-            line,
-            column,
-            name: string(0),
-            about: string(1),
-            beyond: string(2),
-            source: string(3),
-            what: string(4),
+impl tgsic_compiler {
+    fn fit(&self, bytes: &[u8], result: &mut tgsic_result) -> Result<(), Failure> {
+        let (front_end, shader) = self.read(bytes, result)?;
+        let text = (front_end.position_unit() == PositionUnit::Bytes).then_some(bytes);
+        let as_is = match &shader {
+            Source::Tgsi(shader) => self.compiler.measure_as_is(shader, text),
+            Source::Ir(..) => None,
         };
-        Limit { fields, _strings: strings }
+        let code = self.compiler.compile(shader).map_err(|error| result.compile_error(bytes, front_end, &error))?;
+        let measured = self.compiler.measure(code);
+        let translated = measured.ok_or_else(|| Failure::argument("the driver has no limits"))?;
+        let report = FitReport::new(&translated, Some(&translated), as_is.as_ref());
+        let json = serde_json::to_string(&report).map_err(|error| Failure::internal(error.to_string()))?;
+        result.data = Data::text(json, tgsic_form::TGSIC_FORM_CODE);
+        result.limits = limits(&translated, as_is.as_ref());
+        let findings = translated.fit.findings();
+        result.add_findings(&translated.text, &TGSI_TEXT, findings).map_err(Failure::with_data)
     }
+}
+
+/// Checks whether a shader fits the target: translates it as `tgsic_translate` does, and counts how much of each limit
+/// the target's driver would use for the translation. Never NULL.
+///
+/// The result has the limits and their use, also as JSON (the keys of `tgsic fit --json`, except the file). Its status
+/// is `TGSIC_ERROR_SHADER` if a limit is exceeded; unlike for other errors, the result then still has the limits and
+/// the JSON. Positions of findings and limits are those in the text of the translation.
+///
+/// # Safety
+/// As for `tgsic_translate`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tgsic_fit(
+    compiler: *const tgsic_compiler,
+    shader: *const c_void,
+    size: usize,
+) -> *mut tgsic_result {
+    // SAFETY: the caller guarantees the requirements.
+    unsafe { tgsic_compiler::run(compiler, shader, size, tgsic_compiler::fit) }
 }
 
 /// Returns the number of limits of the target in a result of `tgsic_fit`.

@@ -12,28 +12,42 @@
 //! - Structs that cross the boundary begin with their size, so that callers and library may have different versions
 //!   (`sized.rs`).
 //!
+//! A `tgsic_result` has several kinds of data, each in a file that does not know results: `code`, `finding`,
+//! `limit_use`, `link_report`, `resource`, `scan`.
+//!
 //! `unsafe` is used only here, and only to access pointers that C passed in.
 
 #![allow(non_camel_case_types, reason = "the names are those of the C interface")]
 
 mod allocator;
+mod code;
 mod compiler;
+mod failure;
+mod finding;
 mod fit;
 mod guard;
+mod limit_use;
 mod link;
+mod link_report;
 mod resource;
 mod resources;
 mod result;
 mod run;
 mod scan;
 mod sized;
+mod strings;
 mod version;
 mod virgl;
 
 pub use allocator::{tgsic_allocate_function, tgsic_allocator};
+pub use code::*;
 pub use compiler::*;
+pub use failure::*;
+pub use finding::*;
 pub use fit::*;
+pub use limit_use::*;
 pub use link::*;
+pub use link_report::*;
 pub use resource::*;
 pub use resources::*;
 pub use result::*;

@@ -4,12 +4,15 @@ use std::ffi::{c_int, c_void};
 
 use tgsi_compiler::front_end::{FrontEnd, TGSI_TEXT};
 use tgsi_compiler::{LinkError, Source};
-use tgsi_ir::passes::linking::{LinkOptions, LinkReport};
+use tgsi_ir::passes::linking::LinkOptions;
 
 use crate::compiler::{sizes_before, tgsic_compiler};
+use crate::failure::Failure;
 use crate::guard::guarded;
-use crate::result::{Failure, c_string, tgsic_result, write_struct};
-use crate::sized::{self, SizedStruct};
+use crate::link_report::tgsic_link_report;
+use crate::result::tgsic_result;
+use crate::sized::{self, SizedStruct, write_struct};
+use crate::strings::c_string;
 
 /// Maximum number of shaders in a pipeline. There are fewer stages; more shaders are rejected before anything is read.
 const MAX_SHADERS: usize = 16;
@@ -52,53 +55,6 @@ pub struct tgsic_link_options {
 
 // SAFETY: `repr(C)`, the size comes first, and all types in it may be zero.
 unsafe impl SizedStruct for tgsic_link_options {}
-
-/// The changes that linking made between a shader and the next.
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct tgsic_link_report {
-    /// `sizeof(tgsic_link_report)`, to be set by the caller.
-    pub size: usize,
-    /// The index of the shader that writes, in the order of the arguments.
-    pub producer: u32,
-    /// The index of the shader that reads.
-    pub consumer: u32,
-    /// Components of outputs that are no longer written.
-    pub removed: u32,
-    /// Components of inputs that became zero, because they are not written.
-    pub zeros: u32,
-    /// Components of inputs that became constants of the reader.
-    pub constants: u32,
-    /// Components of inputs that the reader now loads from constant buffers itself.
-    pub uniforms: u32,
-    /// Components of inputs that are equal to others.
-    pub duplicates: u32,
-    /// Slots between the stages that were read before linking.
-    pub slots_before: u32,
-    /// Slots between the stages that are read after linking.
-    pub slots_after: u32,
-    /// Must not be used.
-    pub reserved: u32,
-}
-
-// SAFETY: `repr(C)`, the size comes first, and all types in it may be zero.
-unsafe impl SizedStruct for tgsic_link_report {}
-
-fn link_report(report: &LinkReport, producer: usize, consumer: usize) -> tgsic_link_report {
-    tgsic_link_report {
-        size: size_of::<tgsic_link_report>(),
-        producer: producer as u32,
-        consumer: consumer as u32,
-        removed: report.removed,
-        zeros: report.zeros,
-        constants: report.constants,
-        uniforms: report.uniforms,
-        duplicates: report.duplicates,
-        slots_before: report.slots_before,
-        slots_after: report.slots_after,
-        reserved: 0,
-    }
-}
 
 /// Reads the options that C passed in.
 ///
@@ -183,7 +139,7 @@ impl tgsic_compiler {
             return Err(Failure::shader(of_shader(first, results)));
         }
         let pairs = order.windows(2).zip(&program.reports);
-        summary.links = pairs.map(|(pair, report)| link_report(report, pair[0], pair[1])).collect();
+        summary.links = pairs.map(|(pair, report)| tgsic_link_report::new(report, pair[0], pair[1])).collect();
         Ok(())
     }
 }
@@ -247,7 +203,7 @@ pub unsafe extern "C" fn tgsic_link(
     if let Err(failure) = work() {
         summary.fail(failure);
         for result in own.iter_mut().filter(|result| !result.is_failed()) {
-            result.fail(Failure::like(&summary, format!("not linked: {}", summary.message())));
+            result.fail(Failure::like(summary.status(), format!("not linked: {}", summary.message())));
         }
     }
     let mut own = own.into_iter();

@@ -1,11 +1,8 @@
 //! The resources bound to a shader, in C structs.
 
-use std::ffi::c_int;
-
 use tgsi::scan::Resource;
 use tgsi::tables::File;
 
-use crate::result::{tgsic_result, write_struct};
 use crate::sized::SizedStruct;
 
 /// Resources: a constant buffer, by its constants.
@@ -111,32 +108,4 @@ pub(crate) fn resource(of: &Resource) -> tgsic_resource {
         num_used,
         reserved: 0,
     }
-}
-
-/// Returns the number of resources that a scan found.
-///
-/// # Safety
-/// As for `tgsic_result_status`.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn tgsic_result_num_resources(result: *const tgsic_result) -> usize {
-    // SAFETY: guaranteed by the caller.
-    let scan = unsafe { result.as_ref() }.and_then(|result| result.scan.as_deref());
-    scan.map_or(0, |scan| scan.resources.len())
-}
-
-/// Fills in a resource that a scan found, counted from 0, by file and number. Returns 1, or 0 if there is no such
-/// resource, the result is not that of a scan or `size` is not set.
-///
-/// # Safety
-/// As for `tgsic_result_status`; `target` is NULL or points to a struct of the size that it states.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn tgsic_result_resource(
-    result: *const tgsic_result,
-    index: usize,
-    target: *mut tgsic_resource,
-) -> c_int {
-    // SAFETY: guaranteed by the caller.
-    let scan = unsafe { result.as_ref() }.and_then(|result| result.scan.as_deref());
-    // SAFETY: the caller guarantees the requirements.
-    unsafe { write_struct(target, scan.and_then(|scan| scan.resources.get(index))) }
 }

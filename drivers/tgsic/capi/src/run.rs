@@ -3,9 +3,11 @@
 use std::ffi::{c_int, c_void};
 
 use crate::compiler::{made, tgsic_compiler};
+use crate::failure::Failure;
 use crate::guard::guarded;
 use crate::resources::tgsic_resources;
-use crate::result::{Failure, tgsic_result, write_struct};
+use crate::result::tgsic_result;
+use crate::sized::write_struct;
 use crate::sized::{self, SizedStruct};
 
 #[cfg_attr(not(feature = "run"), path = "run/absent.rs")]

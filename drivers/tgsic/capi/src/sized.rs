@@ -4,6 +4,7 @@
 //! added at the end, and zero is the default of every field. So a struct of an older caller reads as if the missing
 //! fields were zero, and one of a newer caller is accepted if the fields that this library does not know are zero.
 
+use std::ffi::c_int;
 use std::ffi::c_void;
 use std::mem::MaybeUninit;
 
@@ -121,6 +122,16 @@ pub(crate) unsafe fn array<'a, T>(pointer: *const T, count: usize, most: usize) 
     }
     // SAFETY: it is aligned, not NULL, the length is possible, and the caller guarantees that they can be read.
     Some(unsafe { std::slice::from_raw_parts(pointer, count) })
+}
+
+/// Writes a struct for C.
+///
+/// # Safety
+/// The pointer is NULL, or points to a struct of the size that it states.
+pub(crate) unsafe fn write_struct<T: SizedStruct>(target: *mut T, value: Option<&T>) -> c_int {
+    let Some(value) = value.filter(|_| !target.is_null() && target.is_aligned()) else { return 0 };
+    // SAFETY: it is aligned and not NULL, and the caller guarantees the size that it states.
+    unsafe { write(target, value) }.is_ok().into()
 }
 
 #[cfg(test)]

@@ -16,8 +16,10 @@ use tgsi_virgl::rewrite::Rewriter;
 use tgsi_virgl::shader::{Filter, Filtered, ShaderObject};
 
 use crate::compiler::{made, tgsic_compiler, tgsic_options};
+use crate::failure::Failure;
 use crate::guard::guarded;
-use crate::result::{Failure, tgsic_result, write_struct};
+use crate::result::tgsic_result;
+use crate::sized::write_struct;
 use crate::sized::{self, SizedStruct};
 
 /// Bytes of texts and translations in each of the two generations of the cache.

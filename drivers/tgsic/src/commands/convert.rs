@@ -11,7 +11,7 @@ use crate::status::{Failure, Status};
 pub fn print(files: &Files, mesa: bool, hex_floats: bool, color: Color) -> Result<Status, Failure> {
     transform(files, Form { extension: "tgsi", binary: false }, color, |source| {
         let (shader, warnings) = source.tgsi()?;
-        let text = print_shader(&shader, PrintOptions { mesa, hex_floats });
+        let text = print_shader(&shader, PrintOptions::default().with_mesa(mesa).with_hex_floats(hex_floats));
         Ok(Converted { warnings, ..Converted::new(text.into_bytes()) })
     })
 }

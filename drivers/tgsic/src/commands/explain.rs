@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use tgsi::explain::{self, Example, ExampleLanguage, Page};
 
+use crate::explanations::pages;
 use crate::output;
 use crate::status::{Failure, Status};
 
@@ -11,16 +12,16 @@ use crate::status::{Failure, Status};
 pub fn explain(codes: &[String], list: bool) -> Result<Status, Failure> {
     let mut text = String::new();
     if list {
-        for page in explain::pages() {
+        for page in pages() {
             let _ = writeln!(text, "{} {:7} {:28} {}", page.id, page.severity.to_string(), page.name, page.title);
         }
     }
     for code in codes {
-        let pages = explain::find(code);
-        if pages.is_empty() {
+        let found = explain::find(pages(), code);
+        if found.is_empty() {
             return Err(Failure::Usage(format!("no code `{code}`; `tgsic explain --list` lists them")));
         }
-        for page in pages {
+        for page in found {
             if !text.is_empty() {
                 text.push('\n');
             }
@@ -58,7 +59,6 @@ mod tests {
     use std::path::PathBuf;
 
     use clap::Parser;
-    use tgsi_compiler::front_end::InputError;
     use tgsi_diagnostics::{Diagnostic, ErrorCode, Severity};
 
     use super::*;
@@ -73,7 +73,7 @@ mod tests {
         let errors = [
             tgsi::tokens::DecodeError::CODES,
             tgsi::tokens::EncodeError::CODES,
-            tgsi::structure::MalformedShader::CODES,
+            tgsi::MalformedShader::CODES,
             tgsi_run::RunError::CODES,
             tgsi_ir::text::TextErrorKind::CODES,
             tgsi_ir::run::RunError::CODES,
@@ -85,9 +85,40 @@ mod tests {
         codes.extend(tgsi_ir::validate::ValidationErrorKind::CODES.iter().map(|&(_, c)| (c, Some(Severity::Error))));
         codes.extend(tgsi::check::Rule::ALL.iter().map(|rule| (rule.code(), Some(rule.severity()))));
         codes.extend(tgsi_compiler::FitFinding::CODES.iter().map(|&code| (code, None)));
-        codes.extend(InputError::CODES.iter().map(|&code| (code, None)));
-        codes.extend(tgsi::text::ParseErrorKind::CODES.iter().map(|&code| (code, None)));
+        let of_front_ends = tgsi_registry::front_ends().iter().flat_map(|front_end| front_end.error_codes());
+        codes.extend(of_front_ends.map(|code| (code, None)));
         codes
+    }
+
+    #[test]
+    fn pages_are_whole() {
+        for page in pages() {
+            let Page { id, name, title, text, wrong, right, without, .. } = page;
+            assert!(id.len() == 5 && id.starts_with('T') && id[1..].bytes().all(|b| b.is_ascii_digit()), "{id}");
+            assert!(name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-'), "{id} {name}");
+            assert!(!title.is_empty() && !title.ends_with('.') && title.len() < 100, "{id}: {title}");
+            assert!(text.len() > 20 && text.ends_with('.'), "{id}: {text}");
+            assert_eq!(wrong.is_some(), right.is_some(), "{id}");
+            assert_ne!(wrong.is_some(), without.is_some(), "{id}");
+        }
+        assert!(pages().windows(2).all(|pair| pair[0].id < pair[1].id), "a code has two pages");
+    }
+
+    #[test]
+    fn examples_of_drivers_are_of_tgsi_or_of_the_ir() {
+        let language = |word: &str| {
+            let page = explain::find(pages(), word)[0];
+            page.language(page.wrong.as_ref().expect("an example"))
+        };
+        assert_eq!(language("T0001"), ExampleLanguage::Text);
+        assert_eq!(language("T0701"), ExampleLanguage::Ir);
+        for page in pages().iter().filter(|page| page.id >= "T2000") {
+            for example in page.wrong.iter().chain(&page.right) {
+                let stages = ["VERT", "FRAG", "GEOM", "TESS_CTRL", "TESS_EVAL", "COMP"];
+                let is_tgsi = stages.iter().any(|stage| example.text.starts_with(stage));
+                assert_eq!(page.language(example) == ExampleLanguage::Text, is_tgsi, "{}", page.id);
+            }
+        }
     }
 
     #[test]
@@ -96,8 +127,8 @@ mod tests {
         for (code, severity) in codes() {
             // A code may be in two tables, but only with one name.
             assert_eq!(*known.entry(code.id).or_insert(code.name), code.name, "{}", code.id);
-            let pages = explain::find(code.id);
-            let page = pages.first().unwrap_or_else(|| panic!("{} {} has no page", code.id, code.name));
+            let found = explain::find(pages(), code.id);
+            let page = found.first().unwrap_or_else(|| panic!("{} {} has no page", code.id, code.name));
             assert_eq!(page.name, code.name, "{}", code.id);
             assert!(severity.is_none_or(|severity| severity == page.severity), "{}", code.id);
         }
@@ -107,7 +138,7 @@ mod tests {
             let other = names.insert((id >= "T1000", name), id);
             assert!(other.is_none(), "{name} is {id} and {other:?}");
         }
-        for page in explain::pages() {
+        for page in pages() {
             assert!(known.contains_key(page.id), "{} is unknown", page.id);
         }
     }
@@ -145,7 +176,7 @@ mod tests {
     #[test]
     fn examples_are_what_they_say() {
         let mut wrong = Vec::new();
-        for page in explain::pages() {
+        for page in pages() {
             for (example, expected) in [(&page.wrong, Some(page.id)), (&page.right, None)] {
                 let Some(example) = example else { continue };
                 let found = findings(page, example);

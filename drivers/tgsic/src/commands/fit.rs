@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use serde::Serialize;
-use tgsi_compiler::{Measurement, Verdict};
+use tgsi_compiler::{FitReport, Measurement};
 use tgsi_diagnostics::Diagnostic;
 
 use crate::args::{Color, FitArguments};
@@ -30,11 +30,8 @@ struct Measured {
 #[derive(Serialize)]
 struct Line<'m> {
     f: String,
-    target: &'m str,
-    fits: bool,
-    verdict: &'m str,
-    translated: Option<&'m Measurement>,
-    as_is: Option<&'m Measurement>,
+    #[serde(flatten)]
+    report: FitReport<'m>,
 }
 
 /// Measures shaders.
@@ -55,7 +52,8 @@ pub fn fit(arguments: &FitArguments, color: Color) -> Result<Status, Failure> {
             let findings = policy.apply(counted.fit.findings());
             let is_wrong = findings.iter().any(Diagnostic::is_error);
             let text = if arguments.json {
-                measured.line(source, is_wrong)?
+                let report = FitReport::new(counted, measured.translated.as_ref(), measured.as_is.as_ref());
+                line(source, FitReport { fits: !is_wrong, ..report })?
             } else {
                 format!("{}: {}", name(source, &measured), counted.fit)
             };
@@ -100,20 +98,13 @@ impl Measured {
     fn counted(&self) -> Option<&Measurement> {
         if self.counts_as_is { self.as_is.as_ref() } else { self.translated.as_ref() }
     }
+}
 
-    fn line(&self, source: &Source, is_wrong: bool) -> Result<String, Failure> {
-        let counted = self.counted();
-        let line = Line {
-            f: source.path.display().to_string(),
-            target: counted.map_or("", |measurement| measurement.fit.target),
-            fits: !is_wrong,
-            verdict: counted.map_or(Verdict::Fits, |measurement| measurement.fit.verdict()).name(),
-            translated: self.translated.as_ref(),
-            as_is: self.as_is.as_ref(),
-        };
-        let text = serde_json::to_string(&line).map_err(|error| Failure::Usage(error.to_string()))?;
-        Ok(text + "\n")
-    }
+/// Returns a line of JSON.
+fn line(source: &Source, report: FitReport<'_>) -> Result<String, Failure> {
+    let line = Line { f: source.path.display().to_string(), report };
+    let text = serde_json::to_string(&line).map_err(|error| Failure::Usage(error.to_string()))?;
+    Ok(text + "\n")
 }
 
 /// Returns a name for the measured code, which differs from that of the file for a translation.

@@ -120,20 +120,5 @@ fn summary(program: &Program, sources: &[Source]) -> Value {
             })
         })
         .collect();
-    let links: Vec<Value> = program
-        .reports
-        .iter()
-        .map(|report| {
-            json!({
-                "removed": report.removed,
-                "zeros": report.zeros,
-                "constants": report.constants,
-                "uniforms": report.uniforms,
-                "duplicates": report.duplicates,
-                "slots_before": report.slots_before,
-                "slots_after": report.slots_after,
-            })
-        })
-        .collect();
-    json!({ "shaders": shaders, "links": links })
+    json!({ "shaders": shaders, "links": program.reports })
 }

@@ -36,11 +36,8 @@ pub fn smith(arguments: &SmithArguments) -> Result<Status, Failure> {
     let passes = &arguments.passes;
     let plan = if arguments.verify { Plan::to_be_run(passes, None) } else { Plan::from_arguments(passes) }?;
     let checker = Checker { seeds: arguments.inputs, exact: arguments.mutate.is_empty(), ..plan.checker() };
-    let mut config = Config {
-        stage: arguments.stage.as_deref().and_then(Processor::from_name),
-        size: arguments.size,
-        ..checker.generator_config()
-    };
+    let stage = arguments.stage.as_deref().and_then(Processor::from_name);
+    let mut config = checker.generator_config().with_stage(stage).with_size(arguments.size);
     if !arguments.features.is_empty() {
         let features = arguments.features.iter().filter_map(|name| Features::from_name(name));
         config.features = features.fold(Features::NONE, Features::with);

@@ -4,13 +4,13 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use crate::shader::{ShaderObject, Stage};
+use crate::shader::{ShaderObject, WireStage};
 
 /// The inputs of a translation besides the text. If outputs are streamed, the translation must keep their registers,
 /// which is checked.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 struct CacheKey {
-    stage: Stage,
+    stage: WireStage,
     streams: bool,
 }
 
@@ -83,20 +83,20 @@ mod tests {
 
     const GENERATION_BYTES: usize = 64 << 20;
 
-    fn shader(stage: Stage, text: &[u8]) -> ShaderObject<'_> {
+    fn shader(stage: WireStage, text: &[u8]) -> ShaderObject<'_> {
         ShaderObject { stage, text, stream_outputs: 0, shared_bytes: 0 }
     }
 
     #[test]
     fn equal_texts_share_a_slot() {
         let cache = Cache::<()>::new(GENERATION_BYTES);
-        assert!(cache.find(&shader(Stage::Vertex, b"a")).is_none());
-        let slot = cache.slot(&shader(Stage::Vertex, b"a"));
-        assert!(Arc::ptr_eq(&slot, &cache.slot(&shader(Stage::Vertex, b"a"))));
-        assert!(cache.find(&shader(Stage::Vertex, b"a")).is_some_and(|found| Arc::ptr_eq(&slot, &found)));
-        assert!(!Arc::ptr_eq(&slot, &cache.slot(&shader(Stage::Vertex, b"b"))));
-        assert!(!Arc::ptr_eq(&slot, &cache.slot(&shader(Stage::Fragment, b"a"))));
-        let streams = ShaderObject { stream_outputs: 1, ..shader(Stage::Vertex, b"a") };
+        assert!(cache.find(&shader(WireStage::Vertex, b"a")).is_none());
+        let slot = cache.slot(&shader(WireStage::Vertex, b"a"));
+        assert!(Arc::ptr_eq(&slot, &cache.slot(&shader(WireStage::Vertex, b"a"))));
+        assert!(cache.find(&shader(WireStage::Vertex, b"a")).is_some_and(|found| Arc::ptr_eq(&slot, &found)));
+        assert!(!Arc::ptr_eq(&slot, &cache.slot(&shader(WireStage::Vertex, b"b"))));
+        assert!(!Arc::ptr_eq(&slot, &cache.slot(&shader(WireStage::Fragment, b"a"))));
+        let streams = ShaderObject { stream_outputs: 1, ..shader(WireStage::Vertex, b"a") };
         assert!(!Arc::ptr_eq(&slot, &cache.slot(&streams)));
     }
 
@@ -108,13 +108,13 @@ mod tests {
             text[..4].copy_from_slice(&i.to_le_bytes());
             text
         };
-        let used = cache.slot(&shader(Stage::Vertex, b"used"));
-        let unused = cache.slot(&shader(Stage::Vertex, b"unused"));
+        let used = cache.slot(&shader(WireStage::Vertex, b"used"));
+        let unused = cache.slot(&shader(WireStage::Vertex, b"unused"));
         for i in 0..40 {
-            cache.slot(&shader(Stage::Vertex, &text(i)));
-            assert!(Arc::ptr_eq(&used, &cache.slot(&shader(Stage::Vertex, b"used"))));
+            cache.slot(&shader(WireStage::Vertex, &text(i)));
+            assert!(Arc::ptr_eq(&used, &cache.slot(&shader(WireStage::Vertex, b"used"))));
         }
-        assert!(!Arc::ptr_eq(&unused, &cache.slot(&shader(Stage::Vertex, b"unused"))));
+        assert!(!Arc::ptr_eq(&unused, &cache.slot(&shader(WireStage::Vertex, b"unused"))));
         let generations = cache.lock();
         let bytes = |texts: &Texts<()>| texts.values().flat_map(HashMap::keys).map(|text| text.len()).sum::<usize>();
         assert!(bytes(&generations.young) + bytes(&generations.old) <= GENERATION_BYTES);

@@ -33,7 +33,6 @@ use crate::shader::{Filter, Filtered, ShaderObject};
 use crate::socket::{Outgoing, Received, receive};
 use crate::stream::{Counts, Sink, Stream};
 use crate::traffic::Traffic;
-use crate::urgency::Urgency;
 use crate::vtest::is_header_of_wait;
 
 /// The time to wait for a host that does not exist or listen yet. The socket of a starting host appears shortly before
@@ -81,30 +80,20 @@ pub fn connect(host: &Path, client: &UnixStream, stopping: &AtomicBool) -> io::R
     }
 }
 
-/// The state that the connections of a proxy share.
-#[derive(Debug)]
-pub struct Shared<'p> {
-    /// The traffic.
-    pub traffic: &'p Traffic,
-    /// Whether the threads that copy ask for real-time priority.
-    pub urgent: bool,
-}
-
 /// Copies in both directions until both sides have finished.
-pub fn serve(client: &UnixStream, host: &UnixStream, filter: &(impl Filter + Sync), shared: &Shared<'_>) {
-    let urgency = shared.urgent.then(Urgency::of_current_thread).flatten();
+pub fn serve(client: &UnixStream, host: &UnixStream, filter: &(impl Filter + Sync), traffic: &Traffic) {
     let mut connection = Connection {
         client,
         host,
-        stream: Stream::new(Timed { filter, traffic: shared.traffic, urgency }),
+        stream: Stream::new(Timed { filter, traffic }),
         to_host: Outgoing::to(host),
         to_client: Outgoing::to(client),
         from_host: vec![0; FIRST_RECEIVE_BYTES],
-        client_talks: true,
-        host_talks: true,
+        client_open: true,
+        host_open: true,
         host_told: false,
         failed: false,
-        shared,
+        traffic,
         counted: Counts::default(),
         busy: thread_time(),
     };
@@ -127,14 +116,14 @@ struct Connection<'c, F> {
     /// Buffer for bytes from the host to the client.
     from_host: Vec<u8>,
     /// Whether the client may still send.
-    client_talks: bool,
+    client_open: bool,
     /// Whether the host may still send.
-    host_talks: bool,
+    host_open: bool,
     /// Whether the host has been told that the client has finished.
     host_told: bool,
     /// Whether passing on the stream unread has been logged.
     failed: bool,
-    shared: &'c Shared<'c>,
+    traffic: &'c Traffic,
     /// The traffic that has already been counted.
     counted: Counts,
     /// CPU time of the thread that has already been counted.
@@ -144,23 +133,23 @@ struct Connection<'c, F> {
 impl<F: Filter> Connection<'_, F> {
     /// Copies until the host has finished and the client has all of it, or the client accepts nothing more.
     fn run(&mut self) -> io::Result<()> {
-        while self.host_talks || !self.to_client.is_empty() {
+        while self.host_open || !self.to_client.is_empty() {
             let (client, host) = self.wait()?;
             if client {
                 self.to_client.flush()?;
             }
             if host && !self.host_told {
                 let flushed = self.to_host.flush();
-                self.host_takes(flushed);
+                self.on_host_send_result(flushed);
             }
-            if client && self.client_talks && self.to_host.is_empty() {
+            if client && self.client_open && self.to_host.is_empty() {
                 let taken = self.take_from_client();
-                self.host_takes(taken);
+                self.on_host_send_result(taken);
             }
-            if host && self.host_talks && self.to_client.is_empty() {
+            if host && self.host_open && self.to_client.is_empty() {
                 self.take_from_host()?;
             }
-            if !self.client_talks && !self.host_told && self.to_host.is_empty() {
+            if !self.client_open && !self.host_told && self.to_host.is_empty() {
                 // The host may still send something; it closes after it has read the end.
                 self.host_told = true;
                 let _ = self.host.shutdown(Shutdown::Write);
@@ -171,10 +160,10 @@ impl<F: Filter> Connection<'_, F> {
 
     /// Handles the result of sending to the host. An error ends this direction; the other one continues until the
     /// host's remaining bytes are passed on.
-    fn host_takes(&mut self, result: io::Result<()>) {
+    fn on_host_send_result(&mut self, result: io::Result<()>) {
         if let Err(error) = result {
             log::debug!("client to host: {error}");
-            self.client_talks = false;
+            self.client_open = false;
             self.to_host = Outgoing::to(self.host);
             let _ = self.client.shutdown(Shutdown::Read);
         }
@@ -188,8 +177,8 @@ impl<F: Filter> Connection<'_, F> {
             flags.set(PollFlags::OUT, sends);
             flags
         };
-        let client_flags = interest(self.client_talks && self.to_host.is_empty(), !self.to_client.is_empty());
-        let host_flags = interest(self.host_talks && self.to_client.is_empty(), !self.to_host.is_empty());
+        let client_flags = interest(self.client_open && self.to_host.is_empty(), !self.to_client.is_empty());
+        let host_flags = interest(self.host_open && self.to_client.is_empty(), !self.to_host.is_empty());
         let mut polled = [PollFd::new(self.client, client_flags), PollFd::new(self.host, host_flags)];
         // A closed socket without requested events would be reported all the time, so it is not polled.
         let wanted = match (client_flags.is_empty(), host_flags.is_empty()) {
@@ -217,7 +206,7 @@ impl<F: Filter> Connection<'_, F> {
                 {
                     log::debug!("the client disconnected: {error}");
                 }
-                self.client_talks = false;
+                self.client_open = false;
                 return Ok(());
             }
             Received::Bytes(bytes, descriptors) => (bytes, descriptors),
@@ -234,7 +223,7 @@ impl<F: Filter> Connection<'_, F> {
             && !self.failed
         {
             self.failed = true;
-            self.shared.traffic.unread.add(1);
+            self.traffic.unread.add(1);
             log::warn!("the stream is passed on unread from here: {error}");
         }
         Ok(())
@@ -244,7 +233,7 @@ impl<F: Filter> Connection<'_, F> {
         let (mut bytes, mut descriptors) = match receive(self.host, &mut self.from_host)? {
             Received::Nothing => return Ok(()),
             Received::End => {
-                self.host_talks = false;
+                self.host_open = false;
                 return Ok(());
             }
             Received::Bytes(bytes, descriptors) => (bytes, descriptors),
@@ -252,19 +241,18 @@ impl<F: Filter> Connection<'_, F> {
         if descriptors.is_empty() && is_header_of_wait(&self.from_host[..bytes]) && self.host_has_more()? {
             match receive(self.host, &mut self.from_host[bytes..])? {
                 Received::Nothing => {}
-                Received::End => self.host_talks = false,
+                Received::End => self.host_open = false,
                 Received::Bytes(more, with_last) => {
                     bytes += more;
                     descriptors = with_last;
                 }
             }
         }
-        let traffic = self.shared.traffic;
-        traffic.to_client.add(bytes as u64);
+        self.traffic.to_client.add(bytes as u64);
         if descriptors.is_empty() {
             self.to_client.put(&[&self.from_host[..bytes]])?;
         } else {
-            traffic.descriptors.add(descriptors.len() as u64);
+            self.traffic.descriptors.add(descriptors.len() as u64);
             // The kernel ends a receive after the byte that has descriptors, but may deliver others before it.
             self.to_client.put(&[&self.from_host[..bytes - 1]])?;
             self.to_client.put_with_descriptors(self.from_host[bytes - 1], descriptors)?;
@@ -289,31 +277,25 @@ impl<F: Filter> Connection<'_, F> {
     /// Counts the traffic since the last call.
     fn count(&mut self) {
         let counts = self.stream.counts();
-        self.shared.traffic.add_stream(&counts, &self.counted);
+        self.traffic.add_stream(&counts, &self.counted);
         self.counted = counts;
         let busy = thread_time();
-        self.shared.traffic.busy.add(busy.saturating_sub(self.busy).as_nanos() as u64);
+        self.traffic.busy.add(busy.saturating_sub(self.busy).as_nanos() as u64);
         self.busy = busy;
     }
 }
 
-/// Measures the time of a filter. The filter runs at normal priority.
+/// Measures the time of a filter.
 struct Timed<'a, F> {
     filter: &'a F,
     traffic: &'a Traffic,
-    urgency: Option<Urgency>,
 }
 
 impl<F: Filter> Filter for Timed<'_, F> {
     fn filter(&self, shader: &ShaderObject<'_>) -> Filtered {
         let started = thread_time();
         // A panic must not end the connection.
-        let filter = || catch_unwind(AssertUnwindSafe(|| self.filter.filter(shader)));
-        let filtered = match &self.urgency {
-            Some(urgency) => urgency.without(filter),
-            None => filter(),
-        };
-        let filtered = filtered.unwrap_or_else(|_| {
+        let filtered = catch_unwind(AssertUnwindSafe(|| self.filter.filter(shader))).unwrap_or_else(|_| {
             log::error!("the filter panicked, a {} shader is passed on unchanged", shader.stage.name());
             Filtered::Unchanged
         });

@@ -45,7 +45,6 @@
 pub mod cache;
 pub mod commands;
 mod connection;
-mod cpu_latency;
 pub mod error;
 pub mod limits;
 mod listener;
@@ -57,9 +56,8 @@ pub mod stream;
 #[cfg(test)]
 mod testing;
 pub mod traffic;
-mod urgency;
 pub mod vtest;
 
 pub use listener::remove_stale;
 pub use proxy::{Proxy, ProxyError};
-pub use shader::{Filter, Filtered, ShaderObject, Stage};
+pub use shader::{Filter, Filtered, ShaderObject, WireStage};

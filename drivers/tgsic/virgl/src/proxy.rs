@@ -18,8 +18,7 @@ use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use thiserror::Error;
 
-use crate::connection::{Shared, connect, serve};
-use crate::cpu_latency::NoCpuLatency;
+use crate::connection::{connect, serve};
 use crate::limits::MAX_CLIENTS;
 use crate::listener::Listener;
 use crate::shader::Filter;
@@ -56,8 +55,6 @@ pub struct Proxy {
     listener: Listener,
     host: PathBuf,
     traffic: Traffic,
-    urgent: bool,
-    low_latency: bool,
 }
 
 /// The sockets of open connections, for ending them from outside.
@@ -89,17 +86,7 @@ impl Proxy {
         if std::fs::metadata(host).is_ok_and(|found| (found.dev(), found.ino()) == listener.file()) {
             return Err(ProxyError::Itself { path: host.to_owned() });
         }
-        Ok(Proxy { listener, host: host.to_owned(), traffic: Traffic::default(), urgent: false, low_latency: false })
-    }
-
-    /// Lets the threads that copy ask for real-time priority, as far as that is permitted. Filters run without it.
-    pub fn urgent(self, urgent: bool) -> Proxy {
-        Proxy { urgent, ..self }
-    }
-
-    /// Keeps processors from sleeping while clients are connected, as far as that is permitted.
-    pub fn low_latency(self, low_latency: bool) -> Proxy {
-        Proxy { low_latency, ..self }
+        Ok(Proxy { listener, host: host.to_owned(), traffic: Traffic::default() })
     }
 
     /// Returns the traffic.
@@ -214,11 +201,7 @@ impl Proxy {
         if !stopping.load(Ordering::Relaxed) {
             log::debug!("connected");
             self.traffic.clients.add(1);
-            let awake = self.low_latency.then(NoCpuLatency::request);
-            if let Some(Err(error)) = &awake {
-                log::warn!("processors may sleep: {error}");
-            }
-            serve(&client, &host, filter, &Shared { traffic: &self.traffic, urgent: self.urgent });
+            serve(&client, &host, filter, &self.traffic);
             log::debug!("gone");
         }
         connections.lock().remove(&number);

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use crate::commands::{Command, SHADER, SubContexts, command_at, number, put_set_sub_context};
 use crate::error::CommandError;
 use crate::limits::{MAX_HELD_BYTES, MAX_TEXT_BYTES};
-use crate::shader::{Filter, Filtered, Head, Packet, Part, SHADER_COMMAND, ShaderObject, Stage};
+use crate::shader::{Filter, Filtered, Head, Packet, Part, SHADER_COMMAND, ShaderObject, WireStage};
 
 /// A shader with an incomplete text.
 #[derive(Clone, Debug)]
@@ -56,7 +56,7 @@ pub struct Rewriter<F> {
     filter: F,
     contexts: SubContexts,
     /// At most one for each sub-context and stage.
-    unfinished: BTreeMap<(u32, Stage), Unfinished>,
+    unfinished: BTreeMap<(u32, WireStage), Unfinished>,
     held_bytes: usize,
 }
 
@@ -150,7 +150,7 @@ impl<F: Filter> Rewriter<F> {
                 self.contexts.follow(command)?;
                 let id = command.word(0);
                 if id != 0 {
-                    for stage in Stage::ALL {
+                    for stage in WireStage::ALL {
                         self.take((id, stage));
                     }
                 }
@@ -166,13 +166,13 @@ impl<F: Filter> Rewriter<F> {
         let (context, handle) = (self.contexts.current(), command.word(0));
         let is_unfinished = |stage| self.unfinished.get(&(context, stage)).is_some_and(|u| u.handle == handle);
         // There is rarely an incomplete shader.
-        if !self.unfinished.is_empty() && handle != 0 && Stage::ALL.into_iter().any(is_unfinished) {
+        if !self.unfinished.is_empty() && handle != 0 && WireStage::ALL.into_iter().any(is_unfinished) {
             return Err(CommandError::UsedUnfinished { handle });
         }
         Ok(())
     }
 
-    fn take(&mut self, key: (u32, Stage)) -> Option<Unfinished> {
+    fn take(&mut self, key: (u32, WireStage)) -> Option<Unfinished> {
         let unfinished = self.unfinished.remove(&key)?;
         self.held_bytes -= unfinished.held.as_ref().map_or(0, Held::bytes);
         Some(unfinished)
@@ -271,7 +271,7 @@ impl<F: Filter> Rewriter<F> {
     /// Handles the last packet of a shader.
     fn last_part(
         &mut self,
-        key: (u32, Stage),
+        key: (u32, WireStage),
         packet: &Packet<'_>,
         command: &Command<'_>,
         buffer: &mut Buffer<'_>,

@@ -20,7 +20,7 @@ const CONTINUES: u32 = 1 << 31;
 
 /// Stages, in the order of their numbers.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum Stage {
+pub enum WireStage {
     /// Vertex shaders.
     Vertex,
     /// Fragment shaders.
@@ -35,14 +35,20 @@ pub enum Stage {
     Compute,
 }
 
-impl Stage {
+impl WireStage {
     /// All stages; the index is the number.
-    pub const ALL: [Stage; 6] =
-        [Stage::Vertex, Stage::Fragment, Stage::Geometry, Stage::TessControl, Stage::TessEvaluation, Stage::Compute];
+    pub const ALL: [WireStage; 6] = [
+        WireStage::Vertex,
+        WireStage::Fragment,
+        WireStage::Geometry,
+        WireStage::TessControl,
+        WireStage::TessEvaluation,
+        WireStage::Compute,
+    ];
 
     /// Returns the stage with a number.
-    pub fn of_number(number: u32) -> Result<Stage, CommandError> {
-        Stage::ALL.get(number as usize).copied().ok_or(CommandError::UnknownStage(number))
+    pub fn of_number(number: u32) -> Result<WireStage, CommandError> {
+        WireStage::ALL.get(number as usize).copied().ok_or(CommandError::UnknownStage(number))
     }
 
     /// Returns the word that TGSI text of the stage begins with.
@@ -57,7 +63,7 @@ pub struct Packet<'a> {
     /// The object.
     pub handle: u32,
     /// The stage.
-    pub stage: Stage,
+    pub stage: WireStage,
     /// The kind of this part of the text.
     pub part: Part,
     /// Tokens for which the host allocates memory.
@@ -84,11 +90,11 @@ impl<'a> Packet<'a> {
     pub fn decode(command: &Command<'a>) -> Result<Packet<'a>, CommandError> {
         command.need(HEAD_WORDS)?;
         let [handle, stage, position, tokens, extra] = std::array::from_fn(|i| command.word(i));
-        let stage = Stage::of_number(stage)?;
+        let stage = WireStage::of_number(stage)?;
         let part = if position & CONTINUES == 0 { Part::First(position) } else { Part::From(position & !CONTINUES) };
         let mut output_words = 0;
         if let Part::First(_) = part
-            && stage != Stage::Compute
+            && stage != WireStage::Compute
             && extra > 0
         {
             if extra > MAX_STREAM_OUTPUTS {
@@ -108,7 +114,7 @@ pub struct Head {
     /// The object.
     pub handle: u32,
     /// The stage.
-    pub stage: Stage,
+    pub stage: WireStage,
     /// Tokens for which the host allocates memory.
     pub tokens: u32,
     /// Stream outputs, or bytes of shared memory.
@@ -154,7 +160,7 @@ impl Head {
             let words = HEAD_WORDS + outputs.len() / 4 + text_words;
             let position = if first { length as u32 } else { done as u32 | CONTINUES };
             // Stream outputs are only in the first packet, the size of shared memory is in every packet.
-            let extra = if first || self.stage == Stage::Compute { self.extra } else { 0 };
+            let extra = if first || self.stage == WireStage::Compute { self.extra } else { 0 };
             put_words(
                 out,
                 &[
@@ -179,7 +185,7 @@ impl Head {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ShaderObject<'a> {
     /// The stage.
-    pub stage: Stage,
+    pub stage: WireStage,
     /// The text, without NUL.
     pub text: &'a [u8],
     /// Number of stream outputs. They refer to OUT registers of the text by number.
@@ -192,7 +198,7 @@ impl<'a> ShaderObject<'a> {
     /// Combines a head and a text.
     pub fn new(head: &Head, text: &'a [u8]) -> ShaderObject<'a> {
         let (stream_outputs, shared_bytes) = match head.stage {
-            Stage::Compute => (0, head.extra),
+            WireStage::Compute => (0, head.extra),
             _ => (head.extra, 0),
         };
         ShaderObject { stage: head.stage, text, stream_outputs, shared_bytes }
@@ -226,8 +232,8 @@ mod tests {
     use super::*;
     use crate::commands::command_at;
 
-    fn head(stage: Stage, extra: u32) -> Head {
-        let outputs = if stage == Stage::Compute || extra == 0 { 0 } else { 16 + 8 * extra as usize };
+    fn head(stage: WireStage, extra: u32) -> Head {
+        let outputs = if stage == WireStage::Compute || extra == 0 { 0 } else { 16 + 8 * extra as usize };
         let stream_outputs = (0..outputs).map(|i| i as u8 | 1).collect();
         Head { handle: 9, stage, tokens: 300, extra, stream_outputs }
     }
@@ -251,7 +257,7 @@ mod tests {
                 }
                 Part::From(offset) => {
                     assert_eq!(offset as usize, text.len());
-                    let extra = if head.stage == Stage::Compute { head.extra } else { 0 };
+                    let extra = if head.stage == WireStage::Compute { head.extra } else { 0 };
                     assert_eq!((packet.extra, packet.stream_outputs.len()), (extra, 0));
                 }
             }
@@ -267,7 +273,7 @@ mod tests {
 
     #[test]
     fn what_is_written_is_read_again() {
-        for stage in Stage::ALL {
+        for stage in WireStage::ALL {
             for extra in [0, 1, 3] {
                 let head = head(stage, extra);
                 for length in (0..70).chain([1000, 5003]) {
@@ -284,7 +290,7 @@ mod tests {
 
     #[test]
     fn long_texts_are_split() {
-        let head = head(Stage::Vertex, 2);
+        let head = head(WireStage::Vertex, 2);
         let text = vec![b'x'; 520_000];
         let mut out = Vec::new();
         head.put(&mut out, &text);

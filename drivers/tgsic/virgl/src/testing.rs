@@ -3,7 +3,7 @@
 use tgsi_environment::Random;
 
 use crate::commands::{SHADER, header, number, put_words};
-use crate::shader::{Head, Stage};
+use crate::shader::{Head, WireStage};
 
 /// Returns a number below `end`, or 0.
 pub fn below(random: &mut Random, end: usize) -> usize {
@@ -11,8 +11,8 @@ pub fn below(random: &mut Random, end: usize) -> usize {
 }
 
 /// Returns the fields of a shader object besides its text.
-pub fn shader_head(handle: u32, stage: Stage, extra: u32) -> Head {
-    let outputs = if stage == Stage::Compute || extra == 0 { 0 } else { 16 + 8 * extra as usize };
+pub fn shader_head(handle: u32, stage: WireStage, extra: u32) -> Head {
+    let outputs = if stage == WireStage::Compute || extra == 0 { 0 } else { 16 + 8 * extra as usize };
     Head { handle, stage, tokens: 300, extra, stream_outputs: (1..=outputs as u8).collect() }
 }
 
@@ -31,7 +31,7 @@ pub fn packets(out: &mut Vec<u8>, head: &Head, text: &[u8], cuts: &[usize]) -> V
         let outputs: &[u8] = if first { &head.stream_outputs } else { &[] };
         let part = &padded[done..cut];
         let position = if first { length as u32 } else { done as u32 | 1 << 31 };
-        let extra = if first || head.stage == Stage::Compute { head.extra } else { 0 };
+        let extra = if first || head.stage == WireStage::Compute { head.extra } else { 0 };
         let words = 5 + (outputs.len() + part.len()) / 4;
         let command = header(number::CREATE_OBJECT, SHADER, words);
         put_words(out, &[command, head.handle, head.stage as u32, position, head.tokens, extra]);

@@ -9,7 +9,7 @@ use tgsi_virgl::limits::{
     MAX_CLIENTS, MAX_DESCRIPTORS, MAX_HELD_BYTES, MAX_PACKET_WORDS, MAX_STREAM_OUTPUTS, MAX_SUB_CONTEXTS,
     MAX_SUBMIT_BYTES, MAX_TEXT_BYTES,
 };
-use tgsi_virgl::shader::Stage;
+use tgsi_virgl::shader::WireStage;
 use tgsi_virgl::vtest::{Action, HEADER_BYTES, action, id};
 
 const FOLDER: &str = "manual";
@@ -63,7 +63,7 @@ fn commands_have_their_numbers() {
         assert_eq!(row.cells[1], number.to_string(), "{name}");
     }
     assert!(page.text.contains(&format!("| shader | {SHADER} |")));
-    assert_eq!(Stage::ALL.len(), 6, "the stages of word 2");
+    assert_eq!(WireStage::ALL.len(), 6, "the stages of word 2");
 }
 
 /// Formats a number with commas.

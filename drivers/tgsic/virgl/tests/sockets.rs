@@ -18,7 +18,7 @@ use rustix::net::{
     recvmsg, sendmsg,
 };
 use tgsi_virgl::commands::{header, put_words};
-use tgsi_virgl::shader::{Filtered, Head, ShaderObject, Stage};
+use tgsi_virgl::shader::{Filtered, Head, ShaderObject, WireStage};
 use tgsi_virgl::traffic::Traffic;
 use tgsi_virgl::{Proxy, ProxyError};
 
@@ -122,7 +122,7 @@ fn message(length: u32, id: u32, body: &[u8]) -> Vec<u8> {
 fn submit(text: &[u8]) -> Vec<u8> {
     let mut commands = Vec::new();
     put_words(&mut commands, &[header(8, 0, 1), 5]);
-    let head = Head { handle: 3, stage: Stage::Fragment, tokens: 9000, extra: 0, stream_outputs: Vec::new() };
+    let head = Head { handle: 3, stage: WireStage::Fragment, tokens: 9000, extra: 0, stream_outputs: Vec::new() };
     head.put(&mut commands, text);
     message((commands.len() / 4) as u32, 6, &commands)
 }

@@ -2,8 +2,8 @@
 
 use super::{free_number, insert};
 use crate::choices::Choices;
+use tgsi::internals::structure;
 use tgsi::shader::{Declaration, Dst, Immediate, Indirect, Instruction, Register, Shader, Src};
-use tgsi::structure::structure;
 use tgsi::tables::{BlockPart, File, ImmediateType, Opcode, OutputMode};
 
 /// Applies one mutation, if possible.

@@ -4,8 +4,8 @@
 use super::keep::{is_insertion_point, is_plain, new_temporaries};
 use super::{free_number, insert};
 use crate::choices::Choices;
+use tgsi::internals::structure;
 use tgsi::shader::{Declaration, DeclarationSemantic, Dst, Instruction, Register, Shader, Src};
-use tgsi::structure::structure;
 use tgsi::tables::{File, Opcode, OutputMode, Processor, Semantic};
 
 /// Maximum number of outputs of a variant, which consumers support.

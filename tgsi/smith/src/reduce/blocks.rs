@@ -2,8 +2,8 @@
 
 use super::Reducer;
 use super::edit::{with_instructions, without};
+use tgsi::internals::{Structure, structure};
 use tgsi::shader::{Instruction, Shader};
-use tgsi::structure::{Structure, structure};
 use tgsi::tables::{BlockPart, Opcode};
 
 /// The first and last instruction of each block, indexed by either.

@@ -1,7 +1,7 @@
 //! Edits of a shader that keep labels and register numbers consistent.
 
+use tgsi::internals::{NO_PARTNER, structure};
 use tgsi::shader::{Immediate, Indirect, Instruction, Register, Shader};
-use tgsi::structure::{NO_PARTNER, structure};
 use tgsi::tables::{File, ImmediateType, Opcode};
 
 /// Returns the shader with other instructions. `old` is the previous number of each, from which the labels of calls are

@@ -9,6 +9,7 @@
 //! function looks ahead a bounded number of times per token, so parsing takes linear time.
 
 mod common_operands;
+mod cursor;
 mod declaration;
 mod instruction;
 mod operand;
@@ -23,13 +24,13 @@ use super::lexer;
 use crate::limits::{Limits, MAX_DIAGNOSTICS, MAX_POSITION};
 use crate::shader::Shader;
 use crate::tables::Processor;
-use crate::tables::lookup::Word;
+use cursor::Blanks;
 use preprocess::Preprocessor;
 use tgsi_diagnostics::Diagnostic;
 use tgsi_diagnostics::Span;
 use tgsi_diagnostics::suggest;
 
-pub use recovery::{Gaps, Reading};
+pub use recovery::{ParseResult, SkippedParts};
 
 /// A parsed text.
 #[derive(Clone, PartialEq, Debug)]
@@ -46,33 +47,33 @@ pub struct Parsed {
 ///
 /// All errors of the text (and its warnings), sorted by position; the parser gives up after [`MAX_DIAGNOSTICS`].
 pub fn parse(text: &[u8]) -> Result<Parsed, Vec<Diagnostic>> {
-    let Reading { shader, diagnostics, gaps } = read(text);
-    if gaps.is_some() { Err(diagnostics) } else { Ok(Parsed { shader, warnings: diagnostics }) }
+    let ParseResult { shader, diagnostics, skipped } = read(text);
+    if skipped.is_some() { Err(diagnostics) } else { Ok(Parsed { shader, warnings: diagnostics }) }
 }
 
 /// Parses as much of a text as possible, so that the result can be analysed despite errors.
-pub fn read(text: &[u8]) -> Reading {
+pub fn read(text: &[u8]) -> ParseResult {
     read_within(text, &Limits::default())
 }
 
 /// Parses as much of a text as possible, with the given limits.
-pub fn read_within(text: &[u8], limits: &Limits) -> Reading {
-    let mut gaps = Gaps::default();
+pub fn read_within(text: &[u8], limits: &Limits) -> ParseResult {
+    let mut skipped = SkippedParts::default();
     let limit = limits.text_bytes.min(MAX_POSITION);
     if text.len() as u64 > limit {
         let kind = ParseErrorKind::TooLong { length: text.len() as u64, limit };
-        gaps.unrecoverable = true;
+        skipped.unrecoverable = true;
         let shader = Shader::new(Processor::Fragment);
-        return Reading { shader, diagnostics: vec![kind.at(Span::new(0, 1))], gaps: Some(gaps) };
+        return ParseResult { shader, diagnostics: vec![kind.at(Span::new(0, 1))], skipped: Some(skipped) };
     }
     let mut parser = Parser::new(text);
     // The check reports which limit is exceeded; this bound only makes parsing terminate.
     let items = [limits.instructions, limits.declarations, limits.immediates].into_iter().fold(0, u64::saturating_add);
     parser.most_items = usize::try_from(items).unwrap_or(usize::MAX).saturating_add(1);
     parser.program();
-    let Parser { shader, mut diagnostics, errors, gaps, .. } = parser;
+    let Parser { shader, mut diagnostics, errors, skipped, .. } = parser;
     diagnostics.sort_by_key(|d| (d.span.start, d.span.end));
-    Reading { shader, diagnostics, gaps: (errors > 0).then_some(gaps) }
+    ParseResult { shader, diagnostics, skipped: (errors > 0).then_some(skipped) }
 }
 
 /// Usual minimum number of bytes per instruction of a text. If there are fewer, the list of instructions grows.
@@ -97,27 +98,13 @@ struct Parser<'a> {
     diagnostics: Vec<Diagnostic>,
     errors: usize,
     /// The parts of the text that were not understood.
-    gaps: Gaps,
+    skipped: SkippedParts,
     /// Maximum number of items before parsing ends: the shader is too large, whatever follows.
     most_items: usize,
     preprocessor: Preprocessor<'a>,
     legacy: Legacy,
     /// Number of vertices that an empty bracket denotes.
     vertices: u32,
-}
-
-/// A range of blanks and comments in the text.
-#[derive(Clone, Copy)]
-struct Blanks {
-    from: usize,
-    to: usize,
-    /// The first comment, or the end if there is no comment.
-    comment: usize,
-}
-
-impl Blanks {
-    /// A value that matches no position in the text.
-    const NONE: Blanks = Blanks { from: usize::MAX, to: usize::MAX, comment: usize::MAX };
 }
 
 impl<'a> Parser<'a> {
@@ -135,7 +122,7 @@ impl<'a> Parser<'a> {
             shader,
             diagnostics: Vec::new(),
             errors: 0,
-            gaps: Gaps::default(),
+            skipped: SkippedParts::default(),
             most_items: usize::MAX,
             preprocessor: Preprocessor::default(),
             legacy: Legacy::default(),
@@ -143,241 +130,16 @@ impl<'a> Parser<'a> {
         }
     }
 
-    #[inline]
-    fn rest(&self) -> &'a [u8] {
-        self.source.get(self.at..).unwrap_or_default()
-    }
-
-    /// Reserves capacity for the instructions of the rest of the text, assuming that it is like the part already
-    /// parsed. A copy that is left behind has been written and stays resident, but unused capacity is never touched.
-    #[cold]
-    fn make_room(&mut self) {
-        let count = self.shader.instructions.len();
-        let expected = count * (self.text.len() - self.at.min(self.text.len())) / self.at.max(1);
-        self.shader.instructions.reserve_exact((expected + expected / 16).max(count / 4 + 16));
-    }
-
-    /// The end of the text.
-    fn end(&self) -> usize {
-        self.source.len()
-    }
-
-    /// Restricts parsing to the text from `at` to `end`; returns the previous position and end.
-    fn enter(&mut self, at: usize, end: usize) -> (usize, usize) {
-        let outside = (self.at, self.end());
-        self.at = at;
-        self.source = self.text.get(..end).unwrap_or(self.text);
-        self.blanks = Blanks::NONE;
-        outside
-    }
-
-    /// Moves the cursor to the beginning of `rest`, a suffix of [`Parser::rest`].
-    fn advance_to(&mut self, rest: &[u8]) {
-        self.at = self.end() - rest.len();
-    }
-
-    #[inline]
-    fn peek(&self) -> Option<u8> {
-        self.source.get(self.at).copied()
-    }
-
-    /// Returns the end of the blanks at the cursor.
-    #[inline]
-    fn ahead(&mut self) -> usize {
-        match self.source.get(self.at..) {
-            Some(&[byte, ..]) if !lexer::may_be_skipped(byte) => self.at,
-            Some(&[b' ', byte, ..]) if !lexer::may_be_skipped(byte) => self.at + 1,
-            _ => self.behind_blanks(),
-        }
-    }
-
-    fn behind_blanks(&mut self) -> usize {
-        if self.blanks.from != self.at {
-            let rest = lexer::skip_only_blanks(self.rest());
-            let comment = self.end() - rest.len();
-            let to = if lexer::at_comment(rest) { self.end() - lexer::skip_blanks(rest).len() } else { comment };
-            self.blanks = Blanks { from: self.at, to, comment };
-        }
-        self.blanks.to
-    }
-
-    #[inline]
-    fn skip(&mut self) {
-        self.at = self.ahead();
-    }
-
-    /// Returns the byte after blanks.
-    #[inline]
-    fn peek_ahead(&mut self) -> Option<u8> {
-        let ahead = self.ahead();
-        self.source.get(ahead).copied()
-    }
-
-    #[inline]
-    fn span_from(&self, start: usize) -> Span {
-        Span::new(start as u32, self.at as u32)
-    }
-
-    /// Accepts `byte` after blanks; consumes nothing if another byte follows.
-    #[inline(always)]
-    fn accept(&mut self, byte: u8) -> bool {
-        let ahead = self.ahead();
-        let found = self.source.get(ahead) == Some(&byte);
-        if found {
-            self.at = ahead + 1;
-        }
-        found
-    }
-
-    #[inline]
-    fn expect(&mut self, byte: u8) -> Parse<()> {
-        if self.accept(byte) { Ok(()) } else { self.expected(byte) }
-    }
-
-    #[cold]
-    fn expected(&mut self, byte: u8) -> Parse<()> {
-        let (found, span) = self.found_ahead();
-        self.fail(ParseErrorKind::ExpectedCharacter { expected: byte as char, found }, span)
-    }
-
-    /// Returns the word after blanks without consuming it.
-    fn peek_word(&mut self) -> Option<Word<'a>> {
-        let ahead = self.ahead();
-        lexer::word(self.source.get(ahead..)?)
-    }
-
-    /// Consumes the word after blanks; consumes nothing if there is no word.
-    #[inline]
-    fn word(&mut self) -> Option<(Word<'a>, Span)> {
-        let start = self.ahead();
-        let word = lexer::word(self.source.get(start..)?)?;
-        self.at = start + word.len();
-        Some((word, self.span_from(start)))
-    }
-
-    #[inline]
-    fn expect_word(&mut self, expected: &'static str) -> Parse<(Word<'a>, Span)> {
-        match self.word() {
-            Some(word) => Ok(word),
-            None => {
-                let (found, span) = self.found_ahead();
-                self.fail(ParseErrorKind::Expected { expected, found }, span)
-            }
-        }
-    }
-
-    /// Accepts this keyword after blanks.
-    fn keyword(&mut self, keyword: &str) -> bool {
-        let before = self.at;
-        let found = self.word().is_some_and(|(word, _)| word.is(keyword));
-        if !found {
-            self.at = before;
-        }
-        found
-    }
-
-    /// Parses a number with optional sign in a range, after blanks.
-    fn number(&mut self, what: &'static str, low: i64, high: i64) -> Parse<i64> {
-        self.skip();
-        let start = self.at;
-        let negative = match self.peek() {
-            Some(sign @ (b'-' | b'+')) => {
-                self.at += 1;
-                sign == b'-'
-            }
-            _ => false,
-        };
-        let Ok((rest, magnitude)) = lexer::number(self.rest()) else {
-            self.at = start;
-            let (found, span) = self.found();
-            return self.fail(ParseErrorKind::Expected { expected: "a number", found }, span);
-        };
-        self.advance_to(rest);
-        let magnitude = i64::try_from(magnitude).unwrap_or(i64::MAX);
-        let value = if negative { -magnitude } else { magnitude };
-        if (low..=high).contains(&value) {
-            return Ok(value);
-        }
-        let span = self.span_from(start);
-        self.fail(ParseErrorKind::OutOfRange { what, value: self.quote(span), low, high }, span)
-    }
-
-    #[cold]
-    fn fail<T>(&self, kind: ParseErrorKind, span: Span) -> Parse<T> {
-        Err(Box::new(kind.at(span)))
-    }
-
-    /// Returns an error for an unknown name, with the closest known one as hint.
-    #[cold]
-    fn fail_name<'n, T>(&self, kind: ParseErrorKind, span: Span, known: impl Iterator<Item = &'n str>) -> Parse<T> {
-        // Hints are only shown for errors that are reported.
-        let word = self.quote(span);
-        let diagnostic = kind.at(span);
-        Err(Box::new(match suggest(&word, known) {
-            Some(name) => diagnostic.with_hint(format!("did you mean `{name}`?")),
-            None => diagnostic,
-        }))
-    }
-
-    fn warn(&mut self, kind: ParseErrorKind, span: Span) {
-        if self.diagnostics.len() < 2 * MAX_DIAGNOSTICS {
-            self.diagnostics.push(kind.at(span));
-        }
-    }
-
-    /// Quotes the text of a span for a message, shortened if long.
-    fn quote(&self, span: Span) -> String {
-        const LONGEST: usize = 60;
-        let text = self.text.get(span.start as usize..span.end as usize).unwrap_or_default();
-        let quoted = String::from_utf8_lossy(text.get(..LONGEST).unwrap_or(text));
-        if text.len() > LONGEST { format!("{quoted}...") } else { quoted.into_owned() }
-    }
-
-    /// Describes, for a message, the token after blanks or the end of the line, and returns its span.
-    fn found_ahead(&mut self) -> (String, Span) {
-        let before = self.at;
-        let blanks = lexer::skip_blanks_of_line(self.rest());
-        if blanks.first().is_none_or(|&byte| byte != b'\n') && !lexer::at_comment(blanks) {
-            self.skip();
-            return self.found();
-        }
-        ("the end of the line".to_owned(), Span::new(before as u32, before as u32 + 1))
-    }
-
-    /// Describes, for a message, the token at the cursor, and returns its span.
-    fn found(&self) -> (String, Span) {
-        let start = self.at;
-        let rest = self.rest();
-        let (length, description) = match rest {
-            [] => return ("the end of the text".to_owned(), Span::new(start as u32, start as u32)),
-            [b'\n', ..] => return ("the end of the line".to_owned(), Span::new(start as u32, start as u32 + 1)),
-            _ => match lexer::word(rest) {
-                Some(word) => (word.len(), None),
-                None => {
-                    // A whole character, if it is valid.
-                    let length = (1..=4)
-                        .find(|&n| rest.get(..n).is_some_and(|bytes| std::str::from_utf8(bytes).is_ok()))
-                        .unwrap_or(1);
-                    let first = rest.first().copied().unwrap_or(0);
-                    let printable = rest.get(..length).is_some_and(|b| std::str::from_utf8(b).is_ok()) && first >= b' ';
-                    (length, (!printable).then(|| format!("byte 0x{first:02x}")))
-                }
-            },
-        };
-        let span = Span::new(start as u32, (start + length) as u32);
-        (description.unwrap_or_else(|| format!("`{}`", self.quote(span))), span)
-    }
-
     fn program(&mut self) {
         let full = self.end();
         if self.header().is_err() {
-            self.gaps.unrecoverable = true;
+            self.skipped.unrecoverable = true;
             return;
         }
         loop {
             self.preprocess();
             if self.errors >= MAX_DIAGNOSTICS {
-                self.gaps.unrecoverable = true;
+                self.skipped.unrecoverable = true;
                 self.skip();
                 let here = Span::new(self.at as u32, self.at as u32);
                 self.diagnostics.push(ParseErrorKind::TooManyErrors.at(here));
@@ -391,7 +153,7 @@ impl<'a> Parser<'a> {
             if let Err(diagnostic) = self.statement() {
                 // The error may have occurred within a macro definition.
                 self.enter(self.at, full);
-                self.leave_gap(start, before);
+                self.record_skipped(start, before);
                 let position = (diagnostic.span.start as usize).max(start);
                 self.report(*diagnostic);
                 self.at = self.resume(start, position);
@@ -404,9 +166,9 @@ impl<'a> Parser<'a> {
                 let here = Span::new(self.end() as u32, self.end() as u32);
                 self.report(kind.at(here));
             }
-            self.gaps.unrecoverable = true;
+            self.skipped.unrecoverable = true;
         }
-        if self.errors > 0 && !self.gaps.unrecoverable {
+        if self.errors > 0 && !self.skipped.unrecoverable {
             // These diagnostics would refer to placeholders for statements that were not understood.
             self.diagnostics.truncate(known);
         }

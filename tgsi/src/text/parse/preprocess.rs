@@ -55,7 +55,7 @@ impl<'a> Parser<'a> {
                 let result = self.directive(start, line_end);
                 self.at = line_end;
                 if let Err(diagnostic) = result {
-                    self.leave_gaps_everywhere();
+                    self.skip_everything();
                     self.report(*diagnostic);
                 }
             } else if lexer::at_comment(self.rest()) || (!self.preprocessor.active() && self.at < self.end()) {
@@ -119,7 +119,7 @@ impl<'a> Parser<'a> {
 
     pub(super) fn finish_preprocessor(&mut self) {
         for conditional in std::mem::take(&mut self.preprocessor.conditionals) {
-            self.leave_gaps_everywhere();
+            self.skip_everything();
             self.report(ParseErrorKind::UnbalancedConditional("ifdef").at(conditional.position));
         }
     }

@@ -1,8 +1,8 @@
-//! The result of parsing a text with errors: the part of the shader that was understood, and its gaps.
+//! The result of parsing a text with errors: the part of the shader that was understood, and the skipped parts.
 //!
 //! An instruction that was not understood is replaced by a placeholder, so that later ones keep their numbers and
 //! blocks stay closed: the same opcode without operands if it is known to open, divide, close or leave a block,
-//! otherwise `NOP`. Analyses of the shader must not report anything that could be caused by a gap.
+//! otherwise `NOP`. Analyses of the shader must not report anything that could be caused by a skipped part.
 
 use super::Parser;
 use crate::shader::{Instruction, Shader};
@@ -15,18 +15,19 @@ use tgsi_diagnostics::suggest;
 
 /// The result of parsing a text that may have errors.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Reading {
+pub struct ParseResult {
     /// The shader; spans are byte ranges of the text.
     pub shader: Shader,
     /// Errors and warnings, sorted by position.
     pub diagnostics: Vec<Diagnostic>,
-    /// The gaps in the shader, or none if the text has no errors.
-    pub gaps: Option<Gaps>,
+    /// The parts that were not understood, or none if the text has no errors.
+    pub skipped: Option<SkippedParts>,
 }
 
 /// The parts of a text that were not understood.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Gaps {
+#[non_exhaustive]
+pub struct SkippedParts {
     /// Files (one bit each) with possibly unknown registers.
     pub files: u32,
     /// Some property is unknown.
@@ -39,7 +40,7 @@ pub struct Gaps {
     pub unrecoverable: bool,
 }
 
-impl Gaps {
+impl SkippedParts {
     /// Whether unknown registers of a file may be declared.
     pub fn may_declare(&self, file: File) -> bool {
         self.files >> file as u32 & 1 != 0
@@ -56,13 +57,14 @@ impl Parser<'_> {
     }
 
     /// Records that lines may be wrongly included or excluded.
-    pub(super) fn leave_gaps_everywhere(&mut self) {
-        self.gaps = Gaps { files: u32::MAX, properties: true, instructions: true, structure: true, ..self.gaps };
+    pub(super) fn skip_everything(&mut self) {
+        self.skipped =
+            SkippedParts { files: u32::MAX, properties: true, instructions: true, structure: true, ..self.skipped };
     }
 
     /// Records the kind of the statement that begins at `start`, unless it was added to the shader.
     #[cold]
-    pub(super) fn leave_gap(&mut self, start: usize, before: Counts) {
+    pub(super) fn record_skipped(&mut self, start: usize, before: Counts) {
         let after = self.counts();
         let text = lexer::skip_blanks(self.text.get(start..).unwrap_or_default());
         let number = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
@@ -77,7 +79,7 @@ impl Parser<'_> {
             Span::new(position as u32, (position + lexer::word(statement).map_or(0, |word| word.len())) as u32);
         let Some(word) = lexer::word(statement) else {
             if numbered.is_some() {
-                self.gap_of(Opcode::Nop, position);
+                self.skip_instruction(Opcode::Nop, position);
             }
             return;
         };
@@ -85,17 +87,17 @@ impl Parser<'_> {
             if after[0] == before[0] {
                 let register = lexer::skip_blanks(statement.get(word.len()..).unwrap_or_default());
                 let file = lexer::word(register).and_then(File::from_word);
-                self.gaps.files |= file.map_or(u32::MAX, |file| 1 << file as u32);
+                self.skipped.files |= file.map_or(u32::MAX, |file| 1 << file as u32);
             }
         } else if word.is("IMM") {
             // The immediate exists, as zeros, possibly with another number.
-            self.gaps.files |= 1 << File::Immediate as u32;
+            self.skipped.files |= 1 << File::Immediate as u32;
         } else if word.is("PROPERTY") {
-            self.gaps.properties |= after[2] == before[2];
+            self.skipped.properties |= after[2] == before[2];
         } else if after[3] == before[3] {
             self.unknown_instruction(word, position);
         } else {
-            self.gaps.instructions = true;
+            self.skipped.instructions = true;
         }
     }
 
@@ -104,19 +106,19 @@ impl Parser<'_> {
         let (name, _) = legacy::split_suffixes(word);
         let counts = |opcode: Opcode| opcode.block().is_some() || matches!(opcode, Brk | Cont | Ret | End);
         match Opcode::from_word(name) {
-            Some(opcode) if counts(opcode) => self.gap_of(opcode, position),
-            Some(_) => self.gap_of(Nop, position),
+            Some(opcode) if counts(opcode) => self.skip_instruction(opcode, position),
+            Some(_) => self.skip_instruction(Nop, position),
             None => {
                 let names = Opcode::ALL.iter().map(|opcode| opcode.name());
                 let meant = suggest(name.as_str(), names).and_then(Opcode::from_name);
-                self.gaps.structure |= legacy::opcode(name).is_some() || meant.is_some_and(counts);
-                self.gap_of(Nop, position);
+                self.skipped.structure |= legacy::opcode(name).is_some() || meant.is_some_and(counts);
+                self.skip_instruction(Nop, position);
             }
         }
     }
 
-    fn gap_of(&mut self, opcode: Opcode, position: Span) {
-        self.gaps.instructions = true;
+    fn skip_instruction(&mut self, opcode: Opcode, position: Span) {
+        self.skipped.instructions = true;
         self.shader.push_instruction(Instruction { span: position, ..Instruction::new(opcode) });
     }
 }

@@ -15,9 +15,9 @@ use tgsi_ir::variable::{VariableData, VariableModes};
 use tgsi_ir::{InstData, Shader as IrShader};
 
 use super::{ToIrOptions, to_ir};
+use tgsi::MalformedShader;
 use tgsi::Shader;
 use tgsi::shader::Instruction;
-use tgsi::structure::MalformedShader;
 use tgsi::tables::{File, Opcode, Processor};
 use tgsi_run::{Program, run};
 

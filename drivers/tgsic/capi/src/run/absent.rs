@@ -3,7 +3,8 @@
 
 use super::{Slices, Work, tgsic_program_info};
 use crate::compiler::tgsic_compiler;
-use crate::result::{Failure, tgsic_result};
+use crate::failure::Failure;
+use crate::result::tgsic_result;
 
 /// There are no programs.
 pub(super) enum Program {}

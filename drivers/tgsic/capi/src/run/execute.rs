@@ -15,9 +15,10 @@ use tgsi_ir::ShaderStage;
 use super::slices::{Memory, REGISTER, SystemValueWords};
 use super::{Slices, Work, tgsic_program_info};
 use crate::compiler::tgsic_compiler;
+use crate::failure::Failure;
 use crate::guard;
 use crate::resources::*;
-use crate::result::{Failure, tgsic_result};
+use crate::result::tgsic_result;
 
 /// Maximum number of threads.
 const MAX_THREADS: usize = 1024;

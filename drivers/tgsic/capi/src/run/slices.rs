@@ -3,8 +3,8 @@
 use std::marker::PhantomData;
 
 use super::{Work, tgsic_bytes, tgsic_memory, tgsic_run};
+use crate::failure::Failure;
 use crate::resources::tgsic_resources;
-use crate::result::Failure;
 use crate::sized;
 
 /// Maximum number of registers of an invocation. Programs have no more.

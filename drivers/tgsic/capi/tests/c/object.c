@@ -171,8 +171,8 @@ static void damaged(const tgsic_object *object)
     memset(text, 0xff, whole.num_characters);
     REFUSED("was modified", data.text = text);
     free(text);
-    is_refused(NULL, "no object");
-    is_refused((const struct data *)((const char *)object + 1), "no object");
+    is_refused(NULL, "not an object");
+    is_refused((const struct data *)((const char *)object + 1), "not an object");
     REFUSED("not an object", memmove(&data, (const char *)&whole + 8, sizeof whole - 8));
     data = whole;
     tgsic_program *program = tgsic_program_from_object((const tgsic_object *)&data, NULL);

@@ -352,7 +352,7 @@ static void workgroups(const tgsic_threads *threads)
 
     program = compiled("COMP\nEND\n");
     const uint32_t large[3] = { 64, 64, 1 }, huge[3] = { 0xffffffff, 0xffffffff, 0xffffffff };
-    ends(tgsic_dispatch(program, &run, groups, NULL, threads), TGSIC_ERROR_ARGUMENT, "workgroup size");
+    ends(tgsic_dispatch(program, &run, groups, NULL, threads), TGSIC_ERROR_ARGUMENT, "the workgroup size");
     ends(tgsic_dispatch(program, &run, groups, large, threads), TGSIC_ERROR_ARGUMENT, "4096 invocations");
     ends(tgsic_dispatch(program, &run, groups, huge, threads), TGSIC_ERROR_ARGUMENT, "invocations");
     ends(tgsic_dispatch(program, &run, huge, none, threads), TGSIC_OK, "");

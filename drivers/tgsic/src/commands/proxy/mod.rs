@@ -1,6 +1,6 @@
 //! `proxy`: translates the shaders between virgl clients and their host.
 //!
-//! The library ([`tgsi_driver_virgl`]) carries the bytes; this module translates and records the shaders and reports
+//! The library ([`tgsi_virgl`]) carries the bytes; this module translates and records the shaders and reports
 //! totals.
 
 pub mod guard;
@@ -46,9 +46,7 @@ pub fn proxy(arguments: &ProxyArguments) -> Result<Status, Failure> {
     let reporter = TotalsReporter { translator: &translator, json: arguments.stats.as_deref() };
     // Reports an unwritable file now, not after hours.
     reporter.write(&Traffic::default())?;
-    let proxy = Proxy::bind(&arguments.listen, &arguments.connect)?
-        .urgent(!arguments.no_real_time)
-        .low_latency(arguments.low_latency);
+    let proxy = Proxy::bind(&arguments.listen, &arguments.connect)?;
     let guard = Guard::start(&arguments.listen);
     let stop = stop_signals().map_err(ProxyError::Wait)?;
     log::info!("listening on {}", arguments.listen.display());

@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use tgsi_virgl::shader::{ShaderObject, Stage};
+use tgsi_virgl::shader::{ShaderObject, WireStage};
 
 use super::translator::Outcome;
 use crate::output;
@@ -42,13 +42,13 @@ impl Recorder {
 }
 
 /// `<stage>-<hash>`.
-pub fn name_of(stage: Stage, text: &[u8]) -> String {
+pub fn name_of(stage: WireStage, text: &[u8]) -> String {
     format!("{}-{:032x}", stage.name().to_lowercase(), hash(stage, text))
 }
 
 /// Computes the 128-bit FNV-1a hash of stage and text. It is the same in every run, so that folders of several runs can
 /// be merged.
-pub fn hash(stage: Stage, text: &[u8]) -> u128 {
+pub fn hash(stage: WireStage, text: &[u8]) -> u128 {
     const PRIME: u128 = 0x0000_0000_0100_0000_0000_0000_0000_013b;
     let start = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d;
     let add = |hash: u128, &byte: &u8| (hash ^ u128::from(byte)).wrapping_mul(PRIME);
@@ -61,10 +61,10 @@ mod tests {
 
     #[test]
     fn names_say_stage_and_text() {
-        assert_eq!(name_of(Stage::Vertex, b"VERT"), name_of(Stage::Vertex, b"VERT"));
-        assert_ne!(name_of(Stage::Vertex, b"VERT"), name_of(Stage::Vertex, b"VERU"));
-        assert_ne!(hash(Stage::Vertex, b""), hash(Stage::Fragment, b""));
-        assert!(name_of(Stage::TessControl, b"").starts_with("tess_ctrl-"));
+        assert_eq!(name_of(WireStage::Vertex, b"VERT"), name_of(WireStage::Vertex, b"VERT"));
+        assert_ne!(name_of(WireStage::Vertex, b"VERT"), name_of(WireStage::Vertex, b"VERU"));
+        assert_ne!(hash(WireStage::Vertex, b""), hash(WireStage::Fragment, b""));
+        assert!(name_of(WireStage::TessControl, b"").starts_with("tess_ctrl-"));
         // The published hash of "a" is that of the byte 0x61, and the stage is hashed as such a byte.
         let of_a = 0xd228_cb69_6f1a_8caf_7891_2b70_4e4a_8964_u128;
         let start = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d_u128;

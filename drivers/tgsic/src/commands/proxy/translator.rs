@@ -9,7 +9,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use rayon::{ThreadPool, ThreadPoolBuilder};
-use tgsi::text::Reading;
+use tgsi::text::ParseResult;
 use tgsi_compiler::{HostCompiler, HostTranslation};
 use tgsi_environment::RunLimits;
 use tgsi_verify::{DefectKind, compare};
@@ -203,8 +203,8 @@ impl Translator {
         if self.verify {
             // Compares the text that the host will parse.
             let read_again = match tgsi::text::read_within(&text, self.compiler.compiler().limits()) {
-                Reading { shader, gaps: None, .. } => shader,
-                Reading { diagnostics, .. } => return Outcome::Failed(ShaderError::Findings(diagnostics).brief()),
+                ParseResult { shader, skipped: None, .. } => shader,
+                ParseResult { diagnostics, .. } => return Outcome::Failed(ShaderError::Findings(diagnostics).brief()),
             };
             match compare(&source, &read_again, SEEDS, RunLimits::of_steps(MAX_STEPS)).defect() {
                 None => {}

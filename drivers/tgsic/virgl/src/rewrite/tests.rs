@@ -55,7 +55,7 @@ fn a_buffer_without_shaders_is_not_copied() {
 
 #[test]
 fn whole_shaders_are_replaced_where_they_are() {
-    for stage in Stage::ALL {
+    for stage in WireStage::ALL {
         let head = shader_head(5, stage, 2);
         let mut case = Case::default();
         case.both(&[header(8, 0, 1), 77]);
@@ -72,7 +72,7 @@ fn whole_shaders_are_replaced_where_they_are() {
 #[test]
 fn an_unchanged_shader_is_not_copied() {
     let mut input = Vec::new();
-    packets(&mut input, &shader_head(5, Stage::Vertex, 1), b"keep it", &[]);
+    packets(&mut input, &shader_head(5, WireStage::Vertex, 1), b"keep it", &[]);
     assert_eq!(Rewriter::new(longer).rewrite(&input), Rewritten { commands: None, error: None });
 }
 
@@ -85,17 +85,17 @@ fn what_the_filter_sees() {
         Filtered::Unchanged
     };
     let mut input = Vec::new();
-    packets(&mut input, &shader_head(1, Stage::Vertex, 3), b"streams", &[1]);
-    packets(&mut input, &shader_head(2, Stage::Compute, 3), b"shares", &[]);
+    packets(&mut input, &shader_head(1, WireStage::Vertex, 3), b"streams", &[1]);
+    packets(&mut input, &shader_head(2, WireStage::Compute, 3), b"shares", &[]);
     // Bytes after the NUL are not text.
-    packets(&mut input, &shader_head(3, Stage::Fragment, 0), b"ends\0no more\0", &[]);
+    packets(&mut input, &shader_head(3, WireStage::Fragment, 0), b"ends\0no more\0", &[]);
     assert_eq!(Rewriter::new(filter).rewrite(&input).error, None);
     assert_eq!(
         seen.into_inner(),
         [
-            (Stage::Vertex, "streams".into(), 3, 0),
-            (Stage::Compute, "shares".into(), 0, 3),
-            (Stage::Fragment, "ends".into(), 0, 0),
+            (WireStage::Vertex, "streams".into(), 3, 0),
+            (WireStage::Compute, "shares".into(), 0, 3),
+            (WireStage::Fragment, "ends".into(), 0, 0),
         ]
     );
 }
@@ -104,7 +104,7 @@ fn what_the_filter_sees() {
 fn a_text_that_cannot_be_sent_is_not() {
     let filter = |_: &ShaderObject<'_>| Filtered::Changed(b"a\0b".to_vec());
     let mut input = Vec::new();
-    packets(&mut input, &shader_head(5, Stage::Vertex, 1), b"text", &[]);
+    packets(&mut input, &shader_head(5, WireStage::Vertex, 1), b"text", &[]);
     assert_eq!(Rewriter::new(filter).rewrite(&input), Rewritten { commands: None, error: None });
 }
 
@@ -112,7 +112,7 @@ fn a_text_that_cannot_be_sent_is_not() {
 fn any_cutting_of_a_text_gives_the_same() {
     let mut random = Random::new(1);
     for round in 0..400 {
-        let stage = Stage::ALL[below(&mut random, 6)];
+        let stage = WireStage::ALL[below(&mut random, 6)];
         let head = shader_head(9, stage, below(&mut random, 3) as u32);
         let mut text = if round % 2 == 0 { b"keep".to_vec() } else { b"text".to_vec() };
         text.extend((0..below(&mut random, 300)).map(|i| b'a' + (i % 26) as u8));
@@ -160,7 +160,7 @@ fn sub_contexts_and_stages_do_not_mix() {
         // A shader for each sub-context and stage, mostly with the same handle; their packets come in any order.
         let mut waiting = Vec::new();
         for context in 0..4u32 {
-            for stage in Stage::ALL {
+            for stage in WireStage::ALL {
                 let head = shader_head(7, stage, 1);
                 let text = format!("shader of {context} {} with some text", stage.name());
                 let mut bytes = Vec::new();
@@ -206,7 +206,7 @@ fn refused(before: impl FnOnce(&mut Vec<u8>), wrong: &[u32]) -> CommandError {
 #[test]
 fn what_the_host_refuses_goes_through() {
     let half = |out: &mut Vec<u8>| {
-        let ends = packets(out, &shader_head(7, Stage::Vertex, 0), b"some more text", &[2]);
+        let ends = packets(out, &shader_head(7, WireStage::Vertex, 0), b"some more text", &[2]);
         out.truncate(ends[0]);
     };
     let packet = |handle, place, text: &[u32]| {
@@ -254,7 +254,7 @@ fn what_the_host_refuses_goes_through() {
 fn what_is_held_elsewhere_goes_out_there() {
     let mut case = Case::default();
     case.sub_context(number::CREATE_SUB_CTX, 3);
-    let head = shader_head(7, Stage::Vertex, 0);
+    let head = shader_head(7, WireStage::Vertex, 0);
     let mut all = Vec::new();
     let ends = packets(&mut all, &head, b"text of sub-context 3", &[2]);
     case.input.extend_from_slice(&all[..ends[0]]);
@@ -273,7 +273,7 @@ fn what_is_held_elsewhere_goes_out_there() {
 fn a_sub_context_takes_what_is_unfinished_with_it() {
     let mut case = Case::default();
     case.sub_context(number::CREATE_SUB_CTX, 3);
-    let ends = packets(&mut case.input, &shader_head(7, Stage::Vertex, 0), b"never finished", &[2]);
+    let ends = packets(&mut case.input, &shader_head(7, WireStage::Vertex, 0), b"never finished", &[2]);
     case.input.truncate(8 + ends[0]);
     case.sub_context(number::DESTROY_SUB_CTX, 3);
     let mut rewriter = Rewriter::new(longer);

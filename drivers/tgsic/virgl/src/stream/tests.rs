@@ -6,7 +6,7 @@ use tgsi_environment::Random;
 use super::*;
 use crate::commands::{SHADER, header, number, put_words};
 use crate::error::CommandError;
-use crate::shader::{Filtered, ShaderObject, Stage};
+use crate::shader::{Filtered, ShaderObject, WireStage};
 use crate::testing::{below, packets, shader_head};
 use crate::vtest::id;
 
@@ -55,11 +55,11 @@ fn recorded() -> (Vec<u8>, Vec<u8>) {
     submit(&mut bytes, &[]);
     let mut commands = Vec::new();
     put_words(&mut commands, &[header(number::CREATE_SUB_CTX, 0, 1), 1, header(number::SET_SUB_CTX, 0, 1), 1, 0]);
-    packets(&mut commands, &shader_head(1, Stage::Vertex, 0), b"keep this", &[1, 2]);
+    packets(&mut commands, &shader_head(1, WireStage::Vertex, 0), b"keep this", &[1, 2]);
     submit(&mut bytes, &commands);
     both(&bytes);
 
-    let head = shader_head(2, Stage::Geometry, 2);
+    let head = shader_head(2, WireStage::Geometry, 2);
     let mut all = Vec::new();
     let ends = packets(&mut all, &head, b"GEOM in three parts", &[1, 3]);
     let (mut first, mut second, mut third) = (Vec::new(), Vec::new(), Vec::new());
@@ -165,7 +165,7 @@ fn noise_is_borne() {
 #[test]
 fn an_unknown_message_ends_the_reading() {
     let mut input = Vec::new();
-    let head = shader_head(2, Stage::Vertex, 0);
+    let head = shader_head(2, WireStage::Vertex, 0);
     let mut all = Vec::new();
     let ends = packets(&mut all, &head, b"some text", &[1]);
     submit(&mut input, &all[..ends[0]]);
