@@ -1,5 +1,7 @@
 //! The integration tests of this crate, linked into one program. Each module tests one subject.
 
+#[path = "support/layers.rs"]
+mod layer_rules;
 #[path = "support/rule_shapes.rs"]
 mod rule_shapes;
 

@@ -63,6 +63,16 @@ pub enum Subject {
     },
 }
 
+impl Subject {
+    /// Returns the instruction of the source that an instruction of a shader's entry point comes from, if it is known;
+    /// else the shader.
+    pub fn of_inst(shader: &tgsi_ir::Shader, inst: Option<tgsi_ir::Inst>) -> Subject {
+        let body = shader.entry_point().and_then(|entry| shader.functions[entry].body.as_ref());
+        let origin = body.zip(inst).and_then(|(body, inst)| body.origin(inst));
+        origin.map_or(Subject::Shader, Subject::Instruction)
+    }
+}
+
 /// Errors of compilation.
 #[derive(Debug, thiserror::Error)]
 pub enum CompileError {

@@ -8,10 +8,9 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use tgsi_compiler::{Compiler, Driver, Stage};
-use tgsi_driver_cpu::resources::Shared;
 use tgsi_driver_cpu::sampler::{Filter, Format, MipFilter, Sampler, Shape, Size, Texture, Textures};
-use tgsi_driver_cpu::{Limits, Options, Program, compile, compile_with};
-use tgsi_environment::{Inputs, LaneRegisters};
+use tgsi_driver_cpu::{Options, Program, Shared, compile, compile_with};
+use tgsi_environment::{Inputs, LaneRegisters, RunLimits};
 
 /// Fragments on each side of the picture.
 const SIDE: usize = 256;
@@ -79,7 +78,7 @@ fn texture(shape: Shape, format: Format) -> Texture {
 fn measure(program: &Program, inputs: &Inputs, textures: &Textures) -> f64 {
     let times = (0..7).map(|_| {
         let start = Instant::now();
-        program.run_quads(inputs, textures, Limits::default()).expect("it runs");
+        program.run_quads(inputs, textures, RunLimits::default()).expect("it runs");
         start.elapsed().as_secs_f64()
     });
     (inputs.lanes * LOOKUPS) as f64 / times.fold(f64::INFINITY, f64::min)

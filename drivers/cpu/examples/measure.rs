@@ -11,8 +11,7 @@ use std::time::Instant;
 
 use rayon::prelude::*;
 use tgsi_compiler::{Compiler, Driver, Stage};
-use tgsi_driver_cpu::resources::NoResources;
-use tgsi_driver_cpu::{Limits, Options, compile};
+use tgsi_driver_cpu::{NoResources, Options, compile};
 use tgsi_environment::{AnalyticResources, Inputs, LaneRegisters, Outputs, RunLimits};
 use tgsi_ir::passes::pass_manager::Passes;
 
@@ -72,6 +71,7 @@ fn inputs(lanes: usize) -> Inputs {
 }
 
 fn main() {
+    let target = tgsi_driver_cpu::DRIVER.target(&[]).expect("no options");
     let compiler = Compiler::for_target(tgsi_driver_cpu::DRIVER.target(&[]).expect("no options").into());
     let (quad, small, batch, large) = (inputs(4), inputs(512), inputs(4096), inputs(1024 * 1024));
     let pool = |threads: usize| rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
@@ -94,7 +94,7 @@ fn main() {
         let made = |options: Options| {
             let mut lowered = optimised.clone();
             let start = Instant::now();
-            tgsi_driver_cpu::lower::lower(&mut lowered, &mut Passes::default());
+            let _ = target.lower(&mut lowered, &mut Passes::default());
             let program = compile(&lowered, options);
             (program, start.elapsed().as_nanos() as f64 / 1000.0)
         };
@@ -118,12 +118,12 @@ fn main() {
         let (reference, reference_of_quads) = (interpreted_by(&small), interpreted_by(&quad));
         // As a host does that draws frame after frame.
         let mut outputs = Outputs::default();
-        let run = || program.run_into(&batch, &NoResources, Limits::default(), &mut outputs).unwrap_or(());
+        let run = || program.run_into(&batch, &NoResources, RunLimits::default(), &mut outputs).unwrap_or(());
         let single = one.install(|| best(60, run)) / batch.lanes as f64;
         // Alternates, since clock frequencies change: best time of one thread, median of the ratios.
         let mut outputs = Outputs::default();
         let mut time = |pool: &rayon::ThreadPool| {
-            let run = || program.run_into(&large, &NoResources, Limits::default(), &mut outputs).unwrap_or(());
+            let run = || program.run_into(&large, &NoResources, RunLimits::default(), &mut outputs).unwrap_or(());
             pool.install(|| best(1, run)) / large.lanes as f64
         };
         time(&two);
@@ -138,7 +138,7 @@ fn main() {
                 let mut outputs = Outputs::default();
                 while next.fetch_add(part, Ordering::Relaxed) < number {
                     for _ in 0..part {
-                        program.run_into(&batch, &NoResources, Limits::default(), &mut outputs).unwrap_or(());
+                        program.run_into(&batch, &NoResources, RunLimits::default(), &mut outputs).unwrap_or(());
                     }
                 }
             };

@@ -17,8 +17,8 @@ use crate::resources::{HostResources, Shared};
 /// for stores.
 pub const BLOCK_LANES: usize = MAX_LANES - 32;
 
-/// Lanes of a block with planes that must stay in the cache.
-const PLANE_LANES: usize = 256;
+/// Lanes of a block with lane vectors that must stay in the cache.
+const CACHED_LANES: usize = 256;
 
 /// Lanes of a task: few enough that its outputs are still in the cache when they are copied to their destination.
 const PART_LANES: usize = 4096;
@@ -29,51 +29,30 @@ const PART_BYTES: usize = 4096;
 /// The number of such tasks per thread, so that no thread waits long for the last task.
 const PARTS_OF_THREAD: usize = 4;
 
-/// Limits of a run of many invocations.
-#[derive(Clone, Copy, Debug)]
-pub struct Limits {
-    /// Most operations that a block executes before the run is abandoned as endless.
-    pub steps: u64,
-    /// Most bytes for the planes of one block.
-    pub memory: u64,
-}
-
-impl Default for Limits {
-    fn default() -> Self {
-        Limits { steps: 4_000_000, memory: 1 << 28 }
-    }
-}
-
-impl Limits {
-    fn of_block(self) -> RunLimits {
-        RunLimits { steps: self.steps, memory: self.memory }
-    }
-}
-
 /// Uninitialised memory for the words of a component in some lanes.
-type Room<'w> = &'w mut [MaybeUninit<u32>];
+type Uninit<'w> = &'w mut [MaybeUninit<u32>];
 
 /// Splits the memory for a file of `lanes` lanes into parts of `size` lanes, each a list of its components. Initialises
 /// the padding.
-fn parts_of_file(room: Room<'_>, lanes: usize, size: usize) -> Vec<Vec<Room<'_>>> {
+fn parts_of_file(memory: Uninit<'_>, lanes: usize, size: usize) -> Vec<Vec<Uninit<'_>>> {
     let stride = LaneRegisters::stride_of(lanes);
-    let components = room.len() / stride.max(1);
-    let mut parts: Vec<Vec<Room<'_>>> = (0..lanes.div_ceil(size)).map(|_| Vec::with_capacity(components)).collect();
-    for component in room.chunks_exact_mut(stride) {
+    let components = memory.len() / stride.max(1);
+    let mut parts: Vec<Vec<Uninit<'_>>> = (0..lanes.div_ceil(size)).map(|_| Vec::with_capacity(components)).collect();
+    for component in memory.chunks_exact_mut(stride) {
         let (component, padding) = component.split_at_mut(lanes);
         padding.fill(MaybeUninit::new(0));
-        for (part, room) in parts.iter_mut().zip(component.chunks_mut(size)) {
-            part.push(room);
+        for (part, words) in parts.iter_mut().zip(component.chunks_mut(size)) {
+            part.push(words);
         }
     }
     parts
 }
 
 /// Writes a whole part; zeros for components that the file lacks.
-fn fill(part: Vec<Room<'_>>, file: &LaneRegisters) {
-    for (number, room) in part.into_iter().enumerate() {
+fn fill(part: Vec<Uninit<'_>>, file: &LaneRegisters) {
+    for (number, component) in part.into_iter().enumerate() {
         let words = file.component(number / 4, number % 4);
-        let (there, absent) = room.split_at_mut(words.len().min(room.len()));
+        let (there, absent) = component.split_at_mut(words.len().min(component.len()));
         for (slot, &word) in there.iter_mut().zip(words) {
             slot.write(word);
         }
@@ -84,7 +63,7 @@ fn fill(part: Vec<Room<'_>>, file: &LaneRegisters) {
 impl Program {
     /// Returns the lanes of a block of this program, if its lanes are independent.
     pub(crate) fn block_lanes(&self) -> usize {
-        if self.program.needs_planes() { PLANE_LANES } else { BLOCK_LANES }
+        if self.program.needs_lane_vectors() { CACHED_LANES } else { BLOCK_LANES }
     }
 
     /// Runs a vertex or tessellation evaluation shader for any number of vertices, one for each lane of the inputs.
@@ -95,7 +74,7 @@ impl Program {
         &self,
         inputs: &Inputs,
         resources: &dyn HostResources,
-        limits: Limits,
+        limits: RunLimits,
     ) -> Result<Outputs, RunError> {
         self.run_blocks(inputs, resources, limits, Outputs::default())
     }
@@ -109,7 +88,7 @@ impl Program {
         &self,
         inputs: &Inputs,
         resources: &dyn HostResources,
-        limits: Limits,
+        limits: RunLimits,
     ) -> Result<Outputs, RunError> {
         self.run_blocks(inputs, resources, limits, Outputs::default())
     }
@@ -127,7 +106,7 @@ impl Program {
         &self,
         inputs: &Inputs,
         resources: &dyn HostResources,
-        limits: Limits,
+        limits: RunLimits,
         outputs: &mut Outputs,
     ) -> Result<(), RunError> {
         let reused = std::mem::take(outputs);
@@ -141,19 +120,12 @@ impl Program {
         &self,
         inputs: &Inputs,
         resources: &dyn HostResources,
-        limits: Limits,
+        limits: RunLimits,
         reused: Outputs,
     ) -> Result<Outputs, RunError> {
         let lanes = inputs.lanes;
         let run = |range: Range<usize>, reused: LaneRegisters| {
-            self.program.run_blocks(
-                inputs,
-                range,
-                self.block_lanes(),
-                &mut Shared(resources),
-                limits.of_block(),
-                reused,
-            )
+            self.program.run_blocks(inputs, range, self.block_lanes(), &mut Shared(resources), limits, reused)
         };
         // The buffers that a part needs are copied for it.
         let bytes: usize = inputs.buffers.iter().map(Vec::len).sum();
@@ -174,7 +146,7 @@ impl Program {
         let parts = parts_of_file(&mut words.spare_capacity_mut()[..total], lanes, size);
         let mut live = reused.live;
         live.resize(lanes, true);
-        let run_part = |memory: &mut LaneRegisters, (number, (part, live)): (usize, (Vec<Room<'_>>, &mut [bool]))| {
+        let run_part = |memory: &mut LaneRegisters, (number, (part, live)): (usize, (Vec<Uninit<'_>>, &mut [bool]))| {
             let first = number * size;
             let outputs = run(first..lanes.min(first + size), std::mem::take(memory))?;
             fill(part, &outputs.outputs);
@@ -209,7 +181,7 @@ impl Program {
         size: [u32; 3],
         inputs: &mut Inputs,
         resources: &dyn HostResources,
-        limits: Limits,
+        limits: RunLimits,
     ) -> Result<(), RunError> {
         use SystemValue as S;
         debug_assert_eq!(self.stage(), ShaderStage::Compute, "only compute shaders have workgroups");
@@ -230,7 +202,7 @@ impl Program {
             for y in 0..groups[1] {
                 for x in 0..groups[0] {
                     inputs.system_values.insert(S::WorkgroupId, same([x, y, z]));
-                    let run = self.program.run(inputs, &mut Shared(resources), limits.of_block())?;
+                    let run = self.program.run(inputs, &mut Shared(resources), limits)?;
                     (inputs.buffers, inputs.counters) = (run.buffers, run.counters);
                 }
             }

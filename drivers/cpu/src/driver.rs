@@ -12,9 +12,13 @@ use tgsi_ir::options::CompilerOptions;
 use tgsi_ir::passes::pass_manager::Passes;
 use tgsi_ir::shader::ShaderStage;
 
+#[cfg(feature = "machine-code")]
+use crate::ahead_of_time::AheadOfTime;
 use crate::error::CpuError;
+use crate::form::Form;
 use crate::lower::{compiler_options, lower};
-use crate::program::{Options, Program, compile, compile_with};
+use crate::options::Options;
+use crate::program::{Program, compile, compile_with};
 
 /// The CPU driver.
 #[derive(Clone, Copy, Debug)]
@@ -122,7 +126,7 @@ impl Driver for Cpu {
                     true
                 }
                 #[cfg(feature = "machine-code")]
-                option => target.made.set(option, &mut target.form).map_err(|problem| UnknownOption {
+                option => target.ahead_of_time.set(option, &mut target.form).map_err(|problem| UnknownOption {
                     name: option.to_owned(),
                     options: self.options(),
                     problem: Some(problem),
@@ -135,7 +139,7 @@ impl Driver for Cpu {
             }
         }
         #[cfg(feature = "machine-code")]
-        target.made.check().map_err(|problem| UnknownOption {
+        target.ahead_of_time.check().map_err(|problem| UnknownOption {
             name: "target_triple".to_owned(),
             options: self.options(),
             problem: Some(problem),
@@ -148,34 +152,13 @@ impl Driver for Cpu {
     }
 }
 
-/// The form of the code.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Form {
-    /// The lowered shader as text.
-    Ir,
-    #[cfg(feature = "machine-code")]
-    Made(crate::native::Form),
-}
-
-impl Default for Form {
-    #[cfg(feature = "machine-code")]
-    fn default() -> Self {
-        Form::Made(crate::native::Form::Object)
-    }
-
-    #[cfg(not(feature = "machine-code"))]
-    fn default() -> Self {
-        Form::Ir
-    }
-}
-
 /// The driver with its options.
 #[derive(Clone, Debug, Default)]
-pub struct CpuTarget {
+struct CpuTarget {
     options: Options,
     form: Form,
     #[cfg(feature = "machine-code")]
-    made: made::Made,
+    ahead_of_time: AheadOfTime,
 }
 
 impl Target for CpuTarget {
@@ -203,8 +186,8 @@ impl Target for CpuTarget {
                 Ok(Code::Text(text))
             }
             #[cfg(feature = "machine-code")]
-            Form::Made(form) => {
-                let code = self.made.emit(form, &text, &program, self.options);
+            form => {
+                let code = self.ahead_of_time.emit(form, &text, &program, self.options);
                 code.map_err(|error| error.located(&lowered))
             }
         }
@@ -214,11 +197,11 @@ impl Target for CpuTarget {
         match self.form {
             Form::Ir => Some(IR),
             #[cfg(feature = "machine-code")]
-            Form::Made(crate::native::Form::Code) => Some("clif"),
+            Form::Code => Some("clif"),
             #[cfg(feature = "machine-code")]
-            Form::Made(crate::native::Form::Assembly) => Some("asm"),
+            Form::Assembly => Some("asm"),
             #[cfg(feature = "machine-code")]
-            Form::Made(crate::native::Form::Object) => None,
+            Form::Object => None,
         }
     }
 
@@ -227,16 +210,8 @@ impl Target for CpuTarget {
             return object.size;
         }
         let plain = CpuTarget { options: Options { machine_code: false, ..self.options }, ..self.clone() };
-        plain.program(code).and_then(Result::ok).map_or_else(CodeSize::default, |program| size_of(&program))
+        plain.program(code).and_then(Result::ok).map_or_else(CodeSize::default, |program| program.size())
     }
-}
-
-/// Returns the size of the executed program.
-fn size_of(program: &Program) -> CodeSize {
-    let program = &program.program;
-    let immediates = program.constants().len() as u32;
-    let planes = program.num_value_planes() + program.num_register_planes();
-    CodeSize { instructions: program.ops().len() as u32, temporaries: planes.saturating_sub(immediates), immediates }
 }
 
 impl CpuTarget {
@@ -252,116 +227,18 @@ impl CpuTarget {
     }
 }
 
-/// Code that is compiled ahead of time.
-#[cfg(feature = "machine-code")]
-mod made {
-    use tgsi_compiler::{Code, Companion, ObjectFile};
-
-    use super::{Form as CodeForm, size_of};
-    use crate::error::CpuError;
-    use crate::native::{Form, make, processor};
-    use crate::object::{Extensions, header};
-    use crate::program::{Options, Program, compile};
-
-    /// The target of the code.
-    #[derive(Clone, Default, Debug)]
-    pub(super) struct Made {
-        symbol: Option<String>,
-        /// The processor and system; those of this process if `None`.
-        triple: Option<String>,
-        extensions: Option<Extensions>,
-    }
-
-    impl Made {
-        /// Sets an option; returns whether the option exists.
-        ///
-        /// # Errors
-        /// The value is invalid for the option.
-        pub fn set(&mut self, option: &str, form: &mut CodeForm) -> Result<bool, String> {
-            let (name, value) = option.split_once('=').unwrap_or((option, ""));
-            let value = Some(value).filter(|value| !value.is_empty());
-            match (name, value) {
-                ("code", None) => *form = CodeForm::Made(Form::Code),
-                ("assembly", None) => *form = CodeForm::Made(Form::Assembly),
-                ("symbol", Some(symbol)) if !is_identifier(symbol) => {
-                    return Err(format!("symbol={symbol}: not an identifier of C"));
-                }
-                ("symbol", symbol) => self.symbol = symbol.map(str::to_owned),
-                ("target_triple", triple) => self.triple = triple.map(str::to_owned),
-                ("target_cpu", None) => self.extensions = None,
-                ("target_cpu", Some("x86-64-v2")) => self.extensions = Some(Extensions::X86_64V2),
-                ("target_cpu", Some("x86-64-v3")) => self.extensions = Some(Extensions::X86_64V3),
-                ("target_cpu", Some(other)) => {
-                    return Err(format!("target_cpu={other}: the choices are x86-64-v2 and x86-64-v3"));
-                }
-                _ => return Ok(false),
-            }
-            Ok(true)
-        }
-
-        /// Checks that code can be generated for the processor.
-        ///
-        /// # Errors
-        /// The reason.
-        pub fn check(&self) -> Result<(), String> {
-            match (&self.triple, self.extensions) {
-                // This process's processor is checked when code is generated.
-                (None, None) => Ok(()),
-                (triple, extensions) => processor(triple.as_deref(), extensions).map(drop),
-            }
-        }
-
-        /// Generates the code. `text` is the text of the program's shader.
-        pub fn emit(&self, form: Form, text: &str, program: &Program, options: Options) -> Result<Code, CpuError> {
-            let symbol = self.symbol.clone().unwrap_or_else(|| {
-                let stage = program.stage().name().to_lowercase();
-                format!("tgsic_{stage}_shader")
-            });
-            let processor = processor(self.triple.as_deref(), self.extensions).map_err(CpuError::NotWritten)?;
-            // The loader compiles the text, so the code must be generated from it: all numbers must match.
-            let shader = tgsi_ir::text::parse(text)
-                .map_err(|errors| CpuError::NotWritten(errors.first().map(ToString::to_string).unwrap_or_default()))?;
-            let read = compile(&shader, Options { machine_code: false, ..options })?;
-            let bytes = make(&read.program, text, &processor, &symbol, form, options).map_err(CpuError::NotWritten)?;
-            if form != Form::Object {
-                return Ok(Code::Text(String::from_utf8_lossy(&bytes).into_owned()));
-            }
-            let header = header(&symbol, program.stage(), &processor.isa().triple().to_string());
-            let companions = vec![Companion { extension: "h", text: header }];
-            Ok(Code::Object(Box::new(ObjectFile { bytes, size: size_of(&read), companions })))
-        }
-    }
-
-    /// Returns whether a name is an identifier of C and C++ that is not reserved.
-    fn is_identifier(name: &str) -> bool {
-        let is_letter = |c: char| c.is_ascii_alphabetic() || c == '_';
-        name.starts_with(|c: char| c.is_ascii_alphabetic())
-            && name.chars().all(|c| is_letter(c) || c.is_ascii_digit())
-            && !KEYWORDS.split(' ').any(|keyword| keyword == name)
-    }
-
-    /// Reserved words of C and C++.
-    const KEYWORDS: &str = "alignas alignof and and_eq asm auto bitand bitor bool break case catch char char8_t \
-        char16_t char32_t class compl concept const consteval constexpr constinit const_cast continue co_await \
-        co_return co_yield decltype default delete do double dynamic_cast else enum explicit export extern false \
-        float for friend goto if inline int long mutable namespace new noexcept not not_eq nullptr operator or \
-        or_eq private protected public register reinterpret_cast requires restrict return short signed sizeof \
-        static static_assert static_cast struct switch template this thread_local throw true try typedef typeid \
-        typename typeof typeof_unqual union unsigned using virtual void volatile wchar_t while xor xor_eq";
-}
-
 /// Returns a runner for code of this driver.
 ///
 /// # Errors
 /// The code is malformed.
 pub fn runner(target: &dyn Target, code: &Code) -> Option<Result<Box<dyn Runner>, String>> {
     let target: &CpuTarget = (target as &dyn Any).downcast_ref()?;
-    let made = target.shader(code)?.and_then(|shader| {
+    let lanes = target.shader(code)?.and_then(|shader| {
         let plain = Options { machine_code: false, ..target.options };
         let interpreted = compile(&shader, plain).map_err(|error| error.to_string())?;
         Ok(Lanes { shader, interpreted, options: target.options, program: OnceLock::new() })
     });
-    Some(made.map(|lanes| Box::new(lanes) as Box<dyn Runner>))
+    Some(lanes.map(|lanes| Box::new(lanes) as Box<dyn Runner>))
 }
 
 /// A program for checks and pictures; several threads may use it at once.

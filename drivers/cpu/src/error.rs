@@ -3,8 +3,8 @@
 use tgsi_compiler::{Subject, TargetError};
 use tgsi_diagnostics::ErrorCode;
 
+use tgsi_ir::Shader;
 use tgsi_ir::run::RunError;
-use tgsi_ir::{Inst, Shader};
 use thiserror::Error;
 
 /// The reason why a shader, or an object file with its code, cannot become a program.
@@ -54,26 +54,22 @@ impl CpuError {
         MissingExtensions => "T2206" "cpu-missing-extensions",
     }
 
-    /// Attaches the number of the source instruction that the error concerns.
-    pub fn located(self, shader: &Shader) -> Box<dyn TargetError> {
-        let inst: Option<Inst> = match &self {
+    /// Attaches the source instruction that the error concerns.
+    pub(crate) fn located(self, shader: &Shader) -> Box<dyn TargetError> {
+        let inst = match &self {
             CpuError::NotRunnable(RunError::Unsupported { inst, .. } | RunError::Malformed { inst, .. }) => Some(*inst),
             _ => None,
         };
-        let entry = shader.entry_point().and_then(|entry| shader.functions[entry].body.as_ref());
-        let instruction = entry.zip(inst).and_then(|(body, inst)| body.origin(inst));
-        Box::new(Located { error: self, instruction })
+        Box::new(Located { error: self, subject: Subject::of_inst(shader, inst) })
     }
 }
 
-/// An error, and the number of the source instruction that it concerns.
-#[derive(Clone, PartialEq, Eq, Debug, Error)]
+/// An error, and the source instruction that it concerns.
+#[derive(Debug, Error)]
 #[error("{error}")]
-pub struct Located {
-    /// The error.
-    pub error: CpuError,
-    /// The number, from 0.
-    pub instruction: Option<u32>,
+struct Located {
+    error: CpuError,
+    subject: Subject,
 }
 
 impl TargetError for Located {
@@ -82,6 +78,6 @@ impl TargetError for Located {
     }
 
     fn subject(&self) -> Subject {
-        self.instruction.map_or(Subject::Shader, Subject::Instruction)
+        self.subject
     }
 }

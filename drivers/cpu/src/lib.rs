@@ -4,29 +4,34 @@
 //! of threads. Its results are those of the IR's interpreter, bit for bit except for the payload of NaN.
 //!
 //! ```text
-//! Shader ── lower ──> Shader ── tgsi_ir::run::Program ──> operations over planes ── native ──> machine code
+//! Shader ── lower ──> Shader ── tgsi_ir::run::Program ──> operations over lane vectors ── native ──> machine code
 //! ```
 //!
-//! [`lower`](mod@lower) runs passes of the IR. The interpreter of the IR flattens the result: a list of operations over
-//! numbered planes, each with one word per lane, with structured control flow. It executes each operation for all lanes
-//! of a block before the next one. `native` replaces the stretches of the list that write no memory by machine code,
-//! with the feature `machine-code`. Code can also be generated ahead of time and linked into a program: see [`object`].
+//! `lower` runs passes of the IR. The interpreter of the IR flattens the result: a list of operations over
+//! numbered *lane vectors*, each with one word per lane, with structured control flow. It executes each operation for
+//! all lanes of a block before the next one. `native` replaces the regions of the list that write no memory by machine
+//! code, with the feature `machine-code`. Code can also be generated ahead of time and linked into a program; see
+//! [`load`].
 
-pub mod driver;
-pub mod error;
-pub mod lower;
-pub mod object;
-pub mod program;
-pub mod resources;
+#[cfg(feature = "machine-code")]
+mod ahead_of_time;
+mod batch;
+mod driver;
+mod error;
+mod form;
+mod lower;
+mod native;
+mod object;
+mod options;
+mod program;
+mod resources;
 pub mod sampler;
 
-mod batch;
-mod native;
-
-pub use batch::{BLOCK_LANES, Limits};
+pub use batch::BLOCK_LANES;
 pub use driver::{DRIVER, runner};
 pub use error::CpuError;
 pub use object::{ObjectData, load};
-pub use program::{Options, Program, Report, compile, compile_with};
-pub use resources::HostResources;
+pub use options::{Options, Report};
+pub use program::{Program, compile, compile_with};
+pub use resources::{HostResources, NoResources, Shared};
 pub use tgsi_ir::run::RunError;

@@ -1,4 +1,4 @@
-//! Lowering: the IR passes that convert optimised SSA to the form that [`crate::program`] expects.
+//! Lowering: the IR passes that convert optimised SSA to the form that `program` expects.
 
 use tgsi_ir::Shader;
 use tgsi_ir::options::CompilerOptions;
@@ -24,12 +24,12 @@ const PASSES: &[Pass] = &[
 ];
 
 /// Returns the properties of the target for the optimiser.
-pub fn compiler_options() -> CompilerOptions {
+pub(crate) fn compiler_options() -> CompilerOptions {
     CompilerOptions { vector_target: false, has_bfe: true, has_bfi: true, has_bfm: true, ..CompilerOptions::default() }
 }
 
 /// Lowers optimised SSA.
-pub fn lower(shader: &mut Shader, passes: &mut Passes<'_>) {
+pub(crate) fn lower(shader: &mut Shader, passes: &mut Passes<'_>) {
     let options = compiler_options();
     // Calls are not supported here, so functions kept out of line for another target must be inlined.
     for function in shader.functions.values_mut() {

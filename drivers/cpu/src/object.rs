@@ -1,6 +1,6 @@
 //! Object files: machine code that is compiled ahead of time and linked into the program that runs the shader.
 //!
-//! An object file has a function for each stretch of a shader, and exports one symbol, an [`ObjectData`], that refers
+//! An object file has a function for each region of a shader, and exports one symbol, an [`ObjectData`], that refers
 //! to all contents. The interpreter executes the rest, as it does with code compiled at run time, so the object also
 //! contains the lowered shader, as text. An object works for any shader, needs no compilation when the program starts,
 //! and no memory that can be made executable. The driver writes it; [`load`] creates from it the same [`Program`] that
@@ -18,12 +18,13 @@ use tgsi_ir::ShaderStage;
 
 use crate::error::CpuError;
 use crate::native::{self, Code, Function};
-use crate::program::{Options, Program, Report, compile};
+use crate::options::{Options, Report};
+use crate::program::{Program, compile};
 
 /// Processor extensions that code uses unconditionally.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 #[repr(u32)]
-pub enum Extensions {
+pub(crate) enum Extensions {
     /// No extensions.
     #[default]
     None = 0,
@@ -119,31 +120,31 @@ impl ObjectData {
     };
 }
 
-/// The dependencies of an object's code.
-pub(crate) struct Facts<'a> {
+/// The contents of an object that its hash covers.
+pub(crate) struct ObjectContents<'a> {
     pub extensions: Extensions,
     /// The operations of each function: first, end.
-    pub stretches: Vec<(u32, u32)>,
+    pub regions: Vec<(u32, u32)>,
     pub instructions: &'a [u32],
     pub text: &'a str,
 }
 
-impl Facts<'_> {
+impl ObjectContents<'_> {
     /// Computes the hash for a program that was compiled from the text and has no machine code yet.
     pub fn hash(&self, program: &tgsi_ir::run::Program) -> u64 {
         let mut hash = Fnv(0xcbf2_9ce4_8422_2325);
-        let Facts { extensions, stretches, instructions, text } = self;
+        let ObjectContents { extensions, regions, instructions, text } = self;
         let version = env!("CARGO_PKG_VERSION");
         // Writing to a hash does not fail.
-        let _ = write!(hash, "{version} {:?} {extensions:?} {stretches:?} {instructions:?} ", native::SIZES);
-        let _ = write!(hash, "{} {} ", program.num_value_planes(), program.num_register_planes());
+        let _ = write!(hash, "{version} {:?} {extensions:?} {regions:?} {instructions:?} ", native::SIZES);
+        let _ = write!(hash, "{} {} ", program.num_value_vectors(), program.num_register_vectors());
         // Blocks do not clear outputs that code always stores.
         let _ = write!(hash, "{:?} ", program.always_stored());
         let _ = write!(hash, "{:?} {:?} {:?} ", program.ops(), program.constants(), program.registers());
         for alu in program.alus() {
             let _ = write!(hash, "{} {:?} ", alu.op, alu.dest);
             for source in 0..usize::from(alu.num_sources) {
-                let _ = write!(hash, "{:?}", program.alu_source_planes(alu, source));
+                let _ = write!(hash, "{:?}", program.alu_source_vectors(alu, source));
             }
         }
         let _ = write!(hash, "{:?} {:?} ", program.intrinsics(), program.textures());
@@ -205,8 +206,8 @@ pub unsafe fn load(object: *const ObjectData) -> Result<Program, CpuError> {
     let extensions = Extensions::from_number(object.extensions).ok_or(CpuError::Changed)?;
     let shader = tgsi_ir::text::parse(text).map_err(|_| CpuError::Changed)?;
     let mut program = compile(&shader, Options { machine_code: false, ..Options::default() })?;
-    let stretches = functions.iter().map(|function| (function.start, function.end)).collect();
-    if (Facts { extensions, stretches, instructions, text }).hash(&program.program) != object.hash {
+    let regions = functions.iter().map(|function| (function.start, function.end)).collect();
+    if (ObjectContents { extensions, regions, instructions, text }).hash(&program.program) != object.hash {
         return Err(CpuError::Changed);
     }
     if let Some(name) = extensions.missing() {

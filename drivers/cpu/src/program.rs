@@ -1,48 +1,14 @@
 //! A shader in executable form: a program of the IR's interpreter, with machine code where possible.
 
+use tgsi_compiler::CodeSize;
 use tgsi_environment::{Inputs, LaneRegisters, Outputs, Resources, RunLimits};
 use tgsi_ir::run::RunError;
-use tgsi_ir::run::program::Op;
+use tgsi_ir::run::native::Op;
 use tgsi_ir::{Shader, ShaderStage};
 
 use crate::error::CpuError;
+use crate::options::{Options, Report};
 use crate::sampler::{Known, Sampled};
-
-/// Options of compilation.
-#[derive(Clone, Copy, Debug)]
-pub struct Options {
-    /// Whether inactive lanes keep their values, which derivatives in divergent control flow read.
-    pub keep_inactive: bool,
-    /// Whether machine code is generated. Without it, without the feature `machine-code`, and where the system forbids
-    /// it, the interpreter executes everything.
-    pub machine_code: bool,
-    /// Whether code is generated faster, but runs slower: registers are allocated in a single pass, as they always are
-    /// in large functions.
-    pub quick: bool,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Options { keep_inactive: false, machine_code: true, quick: false }
-    }
-}
-
-/// Statistics of machine code.
-#[derive(Clone, Debug, Default)]
-pub struct Report {
-    /// The number of functions, one for each stretch.
-    pub functions: usize,
-    /// The number of operations in them.
-    pub operations: usize,
-    /// The number of operations of the program.
-    pub total: usize,
-    /// Bytes of code.
-    pub bytes: usize,
-    /// The number of instructions that are evaluated lane by lane by calls.
-    pub evaluated: usize,
-    /// The reason why there is no machine code, if it was requested.
-    pub refused: Option<String>,
-}
 
 /// A shader in executable form. It is immutable, and several threads may use it at once.
 #[derive(Debug)]
@@ -53,7 +19,7 @@ pub struct Program {
     workgroup: [u32; 3],
 }
 
-/// Compiles a lowered shader; see [`lower`](crate::lower::lower).
+/// Compiles a shader that the driver lowered (`Target::lower`).
 ///
 /// # Errors
 /// [`CpuError`].
@@ -98,7 +64,7 @@ impl Program {
         self.program.run(inputs, resources, limits)
     }
 
-    /// The same, except that independent lanes are split into blocks with planes that stay in the cache.
+    /// The same, except that independent lanes are split into blocks with lane vectors that stay in the cache.
     ///
     /// # Errors
     /// As [`run`](Self::run), with the limits for each block.
@@ -146,6 +112,18 @@ impl Program {
             known.extend(sampled.map(|sampled| Known::of(texture, sampler, &sampled)));
         }
         known
+    }
+
+    /// Returns the size of the program.
+    pub(crate) fn size(&self) -> CodeSize {
+        let program = &self.program;
+        let immediates = program.constants().len() as u32;
+        let vectors = program.num_value_vectors() + program.num_register_vectors();
+        CodeSize {
+            instructions: program.ops().len() as u32,
+            temporaries: vectors.saturating_sub(immediates),
+            immediates,
+        }
     }
 
     /// Returns the names of the interpreted operations, without control flow.

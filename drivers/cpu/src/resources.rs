@@ -7,7 +7,7 @@ use std::sync::Arc;
 use tgsi_environment::SamplerDim;
 use tgsi_environment::{ImageTexel, Resources, TextureRequest, TextureSize, Vec4};
 
-use crate::sampler::Sampled;
+use crate::sampler::known::Sampled;
 
 /// Textures and images that several threads use at once. The counterpart of [`Resources`], which serves one thread.
 pub trait HostResources: Sync {

@@ -10,8 +10,7 @@ use crate::common::{lines, references_by_path, shared};
 use rayon::prelude::*;
 use tgsi::tables::Processor;
 use tgsi_compiler::{Compiler, Driver, Stage};
-use tgsi_driver_cpu::resources::{NoResources, Shared};
-use tgsi_driver_cpu::{Limits, Options, Program, compile};
+use tgsi_driver_cpu::{NoResources, Options, Program, Shared, compile};
 use tgsi_environment::SystemValue;
 use tgsi_environment::{AnalyticResources, Inputs, LaneRegisters, Outputs, Resources, RunLimits};
 use tgsi_ir::run::run;
@@ -150,7 +149,7 @@ fn in_used_memory(lowered: &tgsi_ir::Shader, program: &Program, inputs: &Inputs)
     let words = LaneRegisters::stride_of(inputs.lanes) * 4 * program.output_registers();
     let outputs = LaneRegisters::from_words(inputs.lanes, vec![0xbad0_bad0; words]);
     let mut found = Outputs { outputs, ..Outputs::default() };
-    let result = program.run_into(inputs, &NoResources, Limits::default(), &mut found);
+    let result = program.run_into(inputs, &NoResources, RunLimits::default(), &mut found);
     result.map_err(|error| error.to_string())?;
     difference(&expected, &found).map_or(Ok(()), |text| Err(format!("in used memory: {text}")))
 }

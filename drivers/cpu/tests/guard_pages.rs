@@ -20,15 +20,14 @@ use rayon::prelude::*;
 use rustix::mm::{MapFlags, MprotectFlags, ProtFlags, mmap_anonymous, mprotect};
 use tgsi::tables::Processor;
 use tgsi_compiler::{Compiler, Driver, Stage};
-use tgsi_driver_cpu::resources::Shared;
 use tgsi_driver_cpu::sampler::{Format, Textures};
-use tgsi_driver_cpu::{Options, compile, compile_with};
+use tgsi_driver_cpu::{Options, Shared, compile, compile_with};
 use tgsi_environment::{AnalyticResources, Inputs, LaneRegisters, RunLimits};
 use tgsi_smith::Config;
 
 /// Bytes of a page.
 const PAGE: usize = 4096;
-/// Smaller and larger blocks are left to the system's allocator: planes, files and buffers are within this range.
+/// Smaller and larger blocks are left to the system's allocator: lane vectors, files and buffers are within this range.
 const GUARDED: std::ops::Range<usize> = 256..1 << 20;
 
 static GUARDS: AtomicUsize = AtomicUsize::new(0);

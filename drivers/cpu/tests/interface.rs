@@ -2,9 +2,8 @@
 //! runs terminate, and no memory outside of buffers is accessed.
 
 use tgsi_compiler::{Compiler, Driver, Stage};
-use tgsi_driver_cpu::resources::NoResources;
-use tgsi_driver_cpu::{BLOCK_LANES, Limits, Options, Program, RunError, compile};
-use tgsi_environment::{Inputs, LaneRegisters, Outputs};
+use tgsi_driver_cpu::{BLOCK_LANES, NoResources, Options, Program, RunError, compile};
+use tgsi_environment::{Inputs, LaneRegisters, Outputs, RunLimits};
 
 fn program(text: &str) -> Program {
     let shader = tgsi::text::parse(text.as_bytes()).expect("a shader").shader;
@@ -35,7 +34,7 @@ fn quads_in_blocks_are_whole() {
     );
     // Several blocks, one of which is not full.
     let count = 3 * BLOCK_LANES + 8;
-    let outputs = program.run_quads(&lanes(count), &NoResources, Limits::default()).expect("it runs");
+    let outputs = program.run_quads(&lanes(count), &NoResources, RunLimits::default()).expect("it runs");
     assert_eq!(outputs.outputs.lanes(), count);
     for lane in 0..count {
         let quad = lane & !3;
@@ -54,13 +53,13 @@ fn any_number_of_vertices_is_run() {
     );
     let mut inputs = lanes(BLOCK_LANES + 6);
     inputs.constants = vec![[1.5f32, 2.5].map(f32::to_bits).to_vec()];
-    let all = program.run_vertices(&inputs, &NoResources, Limits::default()).expect("it runs");
+    let all = program.run_vertices(&inputs, &NoResources, RunLimits::default()).expect("it runs");
     for lane in 0..inputs.lanes {
         let mut one = Inputs { lanes: 1, inputs: LaneRegisters::new(1, 1), ..inputs.clone() };
         for component in 0..4 {
             one.inputs.set(0, component, 0, inputs.inputs.get(0, component, lane));
         }
-        let one = program.run_vertices(&one, &NoResources, Limits::default()).expect("it runs");
+        let one = program.run_vertices(&one, &NoResources, RunLimits::default()).expect("it runs");
         for (register, component) in (0..2).flat_map(|register| (0..4).map(move |component| (register, component))) {
             let (a, b) = (one.outputs.get(register, component, 0), all.outputs.get(register, component, lane));
             assert_eq!(a, b, "lane {lane} output {register} component {component}");
@@ -76,7 +75,7 @@ fn killed_lanes_are_reported_in_all_blocks() {
          ADD TEMP[0].x, IN[0].xxxx, -IMM[0].xxxx\nKILL_IF TEMP[0].xxxx\nMOV OUT[0], IMM[0].yyyy\nEND\n",
     );
     let count = 2 * BLOCK_LANES;
-    let outputs = program.run_quads(&lanes(count), &NoResources, Limits::default()).expect("it runs");
+    let outputs = program.run_quads(&lanes(count), &NoResources, RunLimits::default()).expect("it runs");
     for lane in 0..count {
         assert_eq!(outputs.live[lane], (lane * lane) as f32 > 100.5, "lane {lane}");
     }
@@ -119,8 +118,9 @@ fn outputs_in_the_memory_of_earlier_ones_are_the_same() {
         let mut outputs = Outputs::default();
         for (program, count) in runs {
             let inputs = lanes(count);
-            let fresh = pool.install(|| program.run_quads(&inputs, &NoResources, Limits::default())).expect("it runs");
-            let run = || program.run_into(&inputs, &NoResources, Limits::default(), &mut outputs);
+            let fresh =
+                pool.install(|| program.run_quads(&inputs, &NoResources, RunLimits::default())).expect("it runs");
+            let run = || program.run_into(&inputs, &NoResources, RunLimits::default(), &mut outputs);
             pool.install(run).expect("it runs");
             assert_eq!(outputs, fresh, "{threads} threads, {count} lanes");
         }
@@ -130,7 +130,7 @@ fn outputs_in_the_memory_of_earlier_ones_are_the_same() {
 #[test]
 fn a_shader_that_does_not_end_is_given_up() {
     let program = program("VERT\nDCL IN[0]\nDCL OUT[0], POSITION\nBGNLOOP\nMOV OUT[0], IN[0]\nENDLOOP\nEND\n");
-    let limits = Limits { steps: 10_000, ..Limits::default() };
+    let limits = RunLimits { steps: 10_000, ..RunLimits::default() };
     let error = program.run_vertices(&lanes(4), &NoResources, limits).expect_err("it does not end");
     assert_eq!(error, RunError::StepLimit { limit: 10_000 });
 }
@@ -145,14 +145,14 @@ fn workgroups_change_buffers_and_nothing_else() {
     );
     assert!(program.writes_memory());
     let mut inputs = Inputs { buffers: vec![vec![0; 8]], ..Inputs::default() };
-    program.dispatch([3, 2, 1], [4, 1, 1], &mut inputs, &NoResources, Limits::default()).expect("it runs");
+    program.dispatch([3, 2, 1], [4, 1, 1], &mut inputs, &NoResources, RunLimits::default()).expect("it runs");
     assert_eq!(inputs.buffers, [[24, 0, 0, 0, 0, 16, 0, 0]]);
 }
 
 #[test]
 fn a_workgroup_of_too_many_lanes_is_refused() {
     let program = program("COMP\nEND\n");
-    let error = program.dispatch([1; 3], [64, 64, 1], &mut Inputs::default(), &NoResources, Limits::default());
+    let error = program.dispatch([1; 3], [64, 64, 1], &mut Inputs::default(), &NoResources, RunLimits::default());
     assert_eq!(error, Err(RunError::TooManyLanes { lanes: 4096 }));
 }
 

@@ -9,11 +9,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use crate::lookups::{KINDS, Random, filled, random_state, text_of, texture_of};
 use rayon::prelude::*;
 use tgsi_compiler::{Compiler, Driver, Stage};
-use tgsi_driver_cpu::resources::Shared;
 use tgsi_driver_cpu::sampler::{
     Filter, Format, Known, MipFilter, Sampled, Sampler, Shape, Size, Texture, Textures, Wrap,
 };
-use tgsi_driver_cpu::{HostResources, Options, Program, compile, compile_with};
+use tgsi_driver_cpu::{HostResources, Options, Program, Shared, compile, compile_with};
 use tgsi_environment::SamplerDim;
 use tgsi_environment::{Inputs, LaneRegisters, Outputs, RunLimits, TextureRequest, TextureSize};
 

@@ -1,5 +1,5 @@
 //! Large programs: many live values, and many instructions. Compilation time is linear in the program (not tested
-//! here), only operations between stretches are interpreted, and the results are those of the interpreter.
+//! here), only operations between regions are interpreted, and the results are those of the interpreter.
 
 #![cfg(feature = "machine-code")]
 

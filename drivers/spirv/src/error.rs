@@ -167,11 +167,9 @@ impl SpirvError {
         }
     }
 
-    /// Attaches the number of the source instruction that the error concerns.
+    /// Attaches the source instruction that the error concerns.
     pub fn located(self, shader: &Shader) -> Box<dyn TargetError> {
-        let entry = shader.entry_point().and_then(|entry| shader.functions[entry].body.as_ref());
-        let instruction = entry.zip(self.inst()).and_then(|(body, inst)| body.origin(inst));
-        Box::new(Located { error: self, instruction })
+        Box::new(Located { subject: Subject::of_inst(shader, self.inst()), error: self })
     }
 }
 
@@ -191,14 +189,14 @@ const HINTS: &[(&str, &str)] = &[
     ("Vulkan has no handle", "pass the handle in a constant, with `--driver-option bindless`"),
 ];
 
-/// An error, and the number of the source instruction that it concerns.
+/// An error, and the source instruction that it concerns.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
-#[error("{}", if instruction.is_some() { error.message() } else { error.to_string() })]
+#[error("{}", if *subject == Subject::Shader { error.to_string() } else { error.message() })]
 pub struct Located {
     /// The error.
     pub error: SpirvError,
-    /// The number, from 0.
-    pub instruction: Option<u32>,
+    /// The instruction, or the shader.
+    pub subject: Subject,
 }
 
 impl TargetError for Located {
@@ -207,7 +205,7 @@ impl TargetError for Located {
     }
 
     fn subject(&self) -> Subject {
-        self.instruction.map_or(Subject::Shader, Subject::Instruction)
+        self.subject
     }
 
     fn message_at(&self, opcode: Opcode) -> Option<String> {

@@ -1,8 +1,8 @@
 //! The loop over the operations: control flow, copies, calls.
 
-use super::RunError;
+use super::error::RunError;
 use super::machine::{Frame, Machine};
-use super::program::{Copy, Leave, Op};
+use super::ops::{Copy, Leave, Op};
 
 fn and(dest: &mut [u32], mask: &[u32]) {
     for (dest, &mask) in dest.iter_mut().zip(mask) {
@@ -60,7 +60,7 @@ impl Machine<'_, '_> {
                         at = end as usize;
                     }
                 }
-                Op::EndIf { nobody } => {
+                Op::EndIf { if_empty } => {
                     self.frames.pop();
                     let first = self.masks.len() - 2 * self.width;
                     self.active.copy_from_slice(&self.masks[first..first + self.width]);
@@ -68,7 +68,7 @@ impl Machine<'_, '_> {
                     and(&mut self.active, &self.iteration);
                     self.mask_changed();
                     if !self.any {
-                        at = nobody as usize;
+                        at = if_empty as usize;
                     }
                 }
                 Op::Loop => {
@@ -81,7 +81,7 @@ impl Machine<'_, '_> {
                     self.iteration.copy_from_slice(&self.active);
                 }
                 Op::Continue => self.next_iteration(),
-                Op::EndLoop { head, nobody } => {
+                Op::EndLoop { head, if_empty } => {
                     self.next_iteration();
                     if self.any {
                         at = head as usize;
@@ -100,7 +100,7 @@ impl Machine<'_, '_> {
                     and(&mut self.active, &self.iteration);
                     self.mask_changed();
                     if !self.any {
-                        at = nobody as usize;
+                        at = if_empty as usize;
                     }
                 }
                 Op::Jump { kind, end } => {
@@ -123,9 +123,9 @@ impl Machine<'_, '_> {
                     self.mask_changed();
                     at = end as usize;
                 }
-                Op::Native { stretch, end } => {
+                Op::Native { region, end } => {
                     at = end as usize;
-                    self.run_native(stretch, limit)?;
+                    self.run_native(region, limit)?;
                 }
                 Op::End => match self.leave_call() {
                     Some(back) => at = back,
@@ -157,19 +157,19 @@ impl Machine<'_, '_> {
         let first = call.arguments as usize;
         let arguments = &program.operands[first..first + usize::from(call.num_arguments)];
         for (&argument, &parameter) in arguments.iter().zip(&routine.parameters) {
-            for plane in 0..argument.planes().min(parameter.planes()) {
+            for vector in 0..argument.vectors().min(parameter.vectors()) {
                 self.result.copy_from_slice({
-                    let start = (argument.plane + plane) as usize * self.width;
+                    let start = (argument.vector + vector) as usize * self.width;
                     &self.words[start..start + self.width]
                 });
-                super::machine::put(&mut self.words, parameter.plane + plane, &self.result, &self.active, self.full);
+                super::machine::put(&mut self.words, parameter.vector + vector, &self.result, &self.active, self.full);
             }
         }
         // Registers and variables of a function start as zero in each call.
         self.result.fill(0);
-        for plane in 0..routine.registers.1 {
-            let plane = routine.registers.0 + plane;
-            super::machine::put(&mut self.registers, plane, &self.result, &self.active, self.full);
+        for vector in 0..routine.registers.1 {
+            let vector = routine.registers.0 + vector;
+            super::machine::put(&mut self.registers, vector, &self.result, &self.active, self.full);
         }
         for &(address, cells) in &routine.locals {
             for cell in address..address.saturating_add(cells) {
@@ -214,16 +214,16 @@ impl Machine<'_, '_> {
         let copies = &program.copies[start..start + count];
         let width = self.width;
         self.copied.clear();
-        for &Copy { source, planes, .. } in copies {
+        for &Copy { source, vectors, .. } in copies {
             let file = if source.register { &self.registers } else { &self.words };
-            let first = source.plane as usize * width;
-            self.copied.extend_from_slice(&file[first..first + planes as usize * width]);
+            let first = source.vector as usize * width;
+            self.copied.extend_from_slice(&file[first..first + vectors as usize * width]);
         }
         let mut first = 0;
-        for &Copy { dest, planes, .. } in copies {
+        for &Copy { dest, vectors, .. } in copies {
             let file = if dest.register { &mut self.registers } else { &mut self.words };
-            for plane in dest.plane..dest.plane + planes {
-                super::machine::put(file, plane, &self.copied[first..first + width], &self.active, self.full);
+            for vector in dest.vector..dest.vector + vectors {
+                super::machine::put(file, vector, &self.copied[first..first + width], &self.active, self.full);
                 first += width;
             }
         }

@@ -1,141 +1,9 @@
 //! Pointers to variables: steps of a deref chain, loads, stores and copies.
 
-use super::RunError;
-use super::layout::{BLOCK_SHIFT, COMMON, Leaf, MAX_CELLS, NULL, STORAGE, UNIFORM, component_bytes};
+use super::layout::{BLOCK_SHIFT, COMMON, Leaf, NULL, STORAGE, UNIFORM, component_bytes};
 use super::machine::Machine;
-use super::program::{Intrinsic, Value};
-use crate::intrinsics::IntrinsicOp;
+use super::ops::{Intrinsic, Value};
 use crate::types::ScalarType;
-use crate::variable::VariableModes;
-
-/// Modes with byte-addressed memory.
-pub(super) const BYTE_MODES: VariableModes = VariableModes(VariableModes::MEM_SSBO.0 | VariableModes::MEM_UBO.0);
-
-/// A deref instruction: computes its address from the parent's.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct DerefStep {
-    /// The resulting address.
-    pub dest: Value,
-    /// The parent's address.
-    pub parent: Value,
-    /// The index; has no components if absent.
-    pub index: Value,
-    /// Number of elements; `u32::MAX` if unbounded.
-    pub bound: u32,
-    /// Distance between elements.
-    pub stride: u32,
-    /// Offset of the field.
-    pub offset: u32,
-}
-
-impl DerefStep {
-    /// Computes the address from the parent's address and an index.
-    pub fn address(&self, parent: u32, index: i64) -> u32 {
-        if parent == NULL || (self.bound != u32::MAX && !(0..i64::from(self.bound)).contains(&index)) {
-            return NULL;
-        }
-        let distance = index.saturating_mul(self.stride.into()).saturating_add(self.offset.into());
-        u32::try_from(distance.saturating_add(parent.into())).unwrap_or(NULL)
-    }
-}
-
-/// The precomputed steps of a `copy_deref`.
-#[derive(Clone, Debug)]
-pub(super) struct CopyPlan {
-    /// The vectors that the type consists of.
-    pub leaves: Vec<Leaf>,
-    /// Offsets in the destination and in the source for all combinations of wildcard indices.
-    pub offsets: Vec<(u32, u32)>,
-}
-
-impl CopyPlan {
-    /// Makes a plan from the vectors of the type and the wildcards, given as number of elements, distance in the
-    /// destination, and distance in the source.
-    pub fn new(leaves: Vec<Leaf>, loops: Vec<(u32, u32, u32)>) -> Result<CopyPlan, RunError> {
-        let total = loops.iter().fold(leaves.len() as u64, |n, &(count, _, _)| n.saturating_mul(count.into()));
-        if total > u64::from(MAX_CELLS) {
-            return Err(RunError::TooLarge { words: total });
-        }
-        let mut offsets = vec![(0u32, 0u32)];
-        for (count, dest, source) in loops {
-            let mut next = Vec::with_capacity(offsets.len() * count as usize);
-            for &(d, s) in &offsets {
-                for number in 0..count {
-                    next.push((d.wrapping_add(dest.wrapping_mul(number)), s.wrapping_add(source.wrapping_mul(number))));
-                }
-            }
-            offsets = next;
-        }
-        Ok(CopyPlan { leaves, offsets })
-    }
-}
-
-/// An image intrinsic, split into how it specifies the image and its action.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct ImagePlan {
-    /// How the image is specified.
-    pub naming: ImageNaming,
-    /// The action on the image.
-    pub action: ImageAction,
-}
-
-/// How an image intrinsic specifies its image.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum ImageNaming {
-    Deref,
-    Index,
-    Handle,
-}
-
-/// The action of an image intrinsic.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum ImageAction {
-    Load,
-    SparseLoad,
-    Store,
-    Atomic,
-    AtomicSwap,
-    Size,
-    Levels,
-    Samples,
-}
-
-impl ImagePlan {
-    /// Splits an image intrinsic; `None` for other intrinsics and for those without counterpart in the environment.
-    pub fn new(op: IntrinsicOp) -> Option<ImagePlan> {
-        use ImageAction::*;
-        use ImageNaming::*;
-        use IntrinsicOp as I;
-        let (naming, action) = match op {
-            I::ImageDerefLoad => (Deref, Load),
-            I::ImageLoad => (Index, Load),
-            I::BindlessImageLoad => (Handle, Load),
-            I::ImageDerefSparseLoad => (Deref, SparseLoad),
-            I::ImageSparseLoad => (Index, SparseLoad),
-            I::BindlessImageSparseLoad => (Handle, SparseLoad),
-            I::ImageDerefStore => (Deref, Store),
-            I::ImageStore => (Index, Store),
-            I::BindlessImageStore => (Handle, Store),
-            I::ImageDerefAtomic => (Deref, Atomic),
-            I::ImageAtomic => (Index, Atomic),
-            I::BindlessImageAtomic => (Handle, Atomic),
-            I::ImageDerefAtomicSwap => (Deref, AtomicSwap),
-            I::ImageAtomicSwap => (Index, AtomicSwap),
-            I::BindlessImageAtomicSwap => (Handle, AtomicSwap),
-            I::ImageDerefSize => (Deref, Size),
-            I::ImageSize => (Index, Size),
-            I::BindlessImageSize => (Handle, Size),
-            I::ImageDerefLevels => (Deref, Levels),
-            I::ImageLevels => (Index, Levels),
-            I::BindlessImageLevels => (Handle, Levels),
-            I::ImageDerefSamples => (Deref, Samples),
-            I::ImageSamples => (Index, Samples),
-            I::BindlessImageSamples => (Handle, Samples),
-            _ => return None,
-        };
-        Some(ImagePlan { naming, action })
-    }
-}
 
 impl Machine<'_, '_> {
     /// Executes a deref.
@@ -151,8 +19,8 @@ impl Machine<'_, '_> {
 
     /// The address in all active lanes, if it is the same in all.
     fn uniform_address(&self, pointer: Value) -> Option<u32> {
-        let plane = self.plane(pointer.plane);
-        let mut active = plane.iter().zip(&self.active).filter(|&(_, &mask)| mask != 0).map(|(&address, _)| address);
+        let vector = self.vector(pointer.vector);
+        let mut active = vector.iter().zip(&self.active).filter(|&(_, &mask)| mask != 0).map(|(&address, _)| address);
         let first = active.next()?;
         active.all(|address| address == first).then_some(first)
     }
@@ -187,7 +55,7 @@ impl Machine<'_, '_> {
             let (block, byte) = buffer_place(at);
             let value = if address >= UNIFORM {
                 self.constant_bytes(
-                    block.wrapping_add(self.program.facts.first_ubo_buffer),
+                    block.wrapping_add(self.program.properties.first_ubo_buffer),
                     byte,
                     component_bytes(bits),
                 )
@@ -232,22 +100,22 @@ impl Machine<'_, '_> {
 
     /// Loads the values that pointers point to, offset by `delta` cells.
     pub fn load_pointer(&mut self, dest: Value, pointer: Value, delta: u32) {
-        let planes = dest.planes();
+        let vectors = dest.vectors();
         let width = self.width;
-        // Usually all lanes read the same cells, so that whole planes are copied.
+        // Usually all lanes read the same cells, so that whole lane vectors are copied.
         if let Some(address) = self.uniform_address(pointer).filter(|&address| address < COMMON)
             && let address = address.wrapping_add(delta)
             && address < COMMON
-            && (address + planes) as usize * width <= self.private.len()
+            && (address + vectors) as usize * width <= self.private.len()
         {
             let step = if dest.bits == 64 { 2 } else { 1 };
             for component in 0..u32::from(dest.components) {
                 for half in 0..step {
                     let from = (address + component * step + half) as usize * width;
-                    let plane = dest.plane + component + half * u32::from(dest.components);
+                    let vector = dest.vector + component + half * u32::from(dest.components);
                     super::machine::put(
                         &mut self.words,
-                        plane,
+                        vector,
                         &self.private[from..from + width],
                         &self.active,
                         self.full,
@@ -273,12 +141,12 @@ impl Machine<'_, '_> {
         let width = self.width;
         if let Some(address) = self.uniform_address(pointer)
             && address < COMMON
-            && (address + value.planes()) as usize * width <= self.private.len()
+            && (address + value.vectors()) as usize * width <= self.private.len()
         {
             let step = if value.bits == 64 { 2 } else { 1 };
             for component in (0..u32::from(value.components)).filter(|c| mask >> c & 1 != 0) {
                 for half in 0..step {
-                    let from = (value.plane + component + half * u32::from(value.components)) as usize * width;
+                    let from = (value.vector + component + half * u32::from(value.components)) as usize * width;
                     let cell = address + component * step + half;
                     super::machine::put(
                         &mut self.private,

@@ -1,9 +1,9 @@
 //! Dispatch of intrinsics, and system values.
 
-use super::RunError;
+use super::error::RunError;
 use super::layout::component_bytes;
 use super::machine::{Machine, truth};
-use super::program::{Intrinsic, Value};
+use super::ops::{Intrinsic, Value};
 use crate::intrinsics::{IndexKind, IntrinsicKind, IntrinsicOp};
 use tgsi_environment::SUBGROUP_SIZE;
 use tgsi_environment::SystemValue;

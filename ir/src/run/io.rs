@@ -1,152 +1,23 @@
 //! Shader inputs and outputs: initial values of variables, outputs at the end, and lowered loads and stores.
 
-use super::RunError;
-use super::layout::{COMMON, IoCell, UNSIZED_VERTICES};
+use super::error::RunError;
+use super::layout::COMMON;
 use super::machine::{Machine, put};
-use super::program::{Intrinsic, Program, Value};
+use super::ops::{Intrinsic, Value};
+use super::plans::Link;
+use super::program::Program;
 use crate::alu::{AluOp, evaluate};
 use crate::intrinsics::indices::IoSemantics;
 use crate::intrinsics::{IndexKind, IntrinsicOp};
-use crate::shader::{Shader, ShaderStage};
-use crate::types::TypeData;
-use crate::variable::VariableModes;
+use crate::shader::ShaderStage;
 use tgsi_environment::SystemValue;
 use tgsi_environment::{LaneRegisters, Outputs, Vec4};
 
-/// Maximum number of output registers; stores beyond them are dropped.
-const MAX_OUTPUT_REGISTERS: u32 = 4096;
 /// Maximum number of words that a geometry shader may emit: a loop with an emission must not exhaust memory before the
 /// step limit ends it.
 const MAX_EMITTED_WORDS: u64 = 1 << 24;
 /// Number of words that a vertex or primitive takes besides its registers.
 const EMISSION_OVERHEAD: u64 = 8;
-
-/// A cell and its register word.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Link {
-    /// Cell, relative to the start of its memory.
-    cell: u32,
-    /// Vertex of a per-vertex array.
-    vertex: u32,
-    register: u32,
-    component: u8,
-    boolean: bool,
-}
-
-/// All cells of inputs and outputs.
-#[derive(Debug, Default)]
-pub(super) struct IoPlan {
-    inputs: Vec<Link>,
-    vertex_inputs: Vec<Link>,
-    uniforms: Vec<Link>,
-    framebuffer: Vec<Link>,
-    /// `register` is the number of the system value, `component` its word.
-    system_values: Vec<Link>,
-    /// Outputs with a value per lane.
-    outputs: Vec<Link>,
-    vertex_outputs: Vec<Link>,
-    /// Outputs shared by all lanes.
-    patch_outputs: Vec<Link>,
-    /// Words of initialisers: address, word.
-    initial: Vec<(u32, u32)>,
-    /// Number of output registers.
-    pub output_registers: u32,
-}
-
-impl IoPlan {
-    /// Links the cells of all allocated variables.
-    pub fn new(program: &Program, shader: &Shader) -> Result<IoPlan, RunError> {
-        let mut plan = IoPlan { output_registers: shader.num_outputs, ..IoPlan::default() };
-        for (_, data) in shader.globals_with(VariableModes::SHADER_OUT) {
-            let ty = match *shader.types.get(data.ty) {
-                TypeData::Array { element, .. } if data.per_vertex => element,
-                _ => data.ty,
-            };
-            let slots = if data.compact { shader.types.array_elements(ty).div_ceil(4) } else { shader.types.slots(ty) };
-            plan.output_registers = plan.output_registers.max(data.driver_location.saturating_add(slots));
-        }
-        for intrinsic in &program.intrinsics {
-            if matches!(intrinsic.op, IntrinsicOp::StoreOutput | IntrinsicOp::StorePerVertexOutput) {
-                let slots = IoSemantics::from_i32(intrinsic.index(IndexKind::IoSemantics)).num_slots;
-                // A wide value continues in the next registers.
-                let value = program.operands.get(intrinsic.sources as usize).map_or(0, |value| value.planes());
-                let width = (value + intrinsic.index(IndexKind::Component) as u32 % 4).div_ceil(4);
-                let slots = u32::from(slots).max(intrinsic.index(IndexKind::Range) as u32).max(width);
-                plan.output_registers = plan.output_registers.max((intrinsic.base as u32).saturating_add(slots));
-            }
-        }
-        plan.output_registers = plan.output_registers.min(MAX_OUTPUT_REGISTERS);
-        for (variable, allocation) in program.layout.allocations() {
-            let data = &shader.variables[variable];
-            if super::layout::is_opaque(shader, data.ty) {
-                continue;
-            }
-            if let Some(initializer) = &data.initializer
-                && data.mode != VariableModes::FUNCTION_TEMP
-            {
-                let words = program.layout.initial_words(shader, data.ty, initializer);
-                plan.initial
-                    .extend(words.into_iter().map(|(cell, word)| (allocation.address.saturating_add(cell), word)));
-            }
-            let first = allocation.address % COMMON;
-            let location = data.driver_location;
-            if data.mode == VariableModes::SYSTEM_VALUE {
-                let number = u32::try_from(data.location).unwrap_or(u32::MAX);
-                let booleans = program.layout.io_cells(shader, data.ty, false, 0)?;
-                plan.system_values.extend((0u32..).zip(booleans).map(|(word, cell)| Link {
-                    cell: first + word,
-                    vertex: 0,
-                    register: number,
-                    component: word.min(255) as u8,
-                    boolean: cell.boolean,
-                }));
-                continue;
-            }
-            if data.mode == VariableModes::UNIFORM {
-                plan.uniforms.extend(links(&program.layout.io_cells(shader, data.ty, false, 0)?, first, 0, location));
-                continue;
-            }
-            if !data.mode.intersects(VariableModes(VariableModes::SHADER_IN.0 | VariableModes::SHADER_OUT.0)) {
-                continue;
-            }
-            if let (true, TypeData::Array { element, length, .. }) = (data.per_vertex, shader.types.get(data.ty)) {
-                let cells = program.layout.io_cells(shader, *element, data.compact, data.location_frac)?;
-                let length = if *length == 0 { UNSIZED_VERTICES } else { *length };
-                let list = if data.mode == VariableModes::SHADER_IN {
-                    &mut plan.vertex_inputs
-                } else {
-                    &mut plan.vertex_outputs
-                };
-                for vertex in 0..length.min(allocation.cells / (cells.len() as u32).max(1)) {
-                    list.extend(links(&cells, first + vertex * cells.len() as u32, vertex, location));
-                }
-                continue;
-            }
-            let cells = program.layout.io_cells(shader, data.ty, data.compact, data.location_frac)?;
-            if data.mode == VariableModes::SHADER_IN {
-                plan.inputs.extend(links(&cells, first, 0, location));
-            } else if shader.stage == ShaderStage::TessCtrl {
-                plan.patch_outputs.extend(links(&cells, first, 0, location));
-            } else {
-                plan.outputs.extend(links(&cells, first, 0, location));
-                if data.fb_fetch_output {
-                    plan.framebuffer.extend(links(&cells, allocation.framebuffer, 0, location));
-                }
-            }
-        }
-        Ok(plan)
-    }
-}
-
-fn links(cells: &[IoCell], first: u32, vertex: u32, location: u32) -> impl Iterator<Item = Link> + '_ {
-    (first..).zip(cells).map(move |(cell, io)| Link {
-        cell,
-        vertex,
-        register: location.saturating_add(io.register),
-        component: io.component,
-        boolean: io.boolean,
-    })
-}
 
 fn read(word: u32, boolean: bool) -> u32 {
     if boolean { u32::from(word != 0) } else { word }
@@ -214,8 +85,10 @@ impl Machine<'_, '_> {
 
     /// In a stage with vertices, an input without a vertex index reads the first vertex if it has no values per lane.
     fn first_vertex_word(&self, register: u32, component: usize) -> Option<u32> {
-        let by_vertex =
-            matches!(self.program.facts.stage, ShaderStage::Geometry | ShaderStage::TessCtrl | ShaderStage::TessEval);
+        let by_vertex = matches!(
+            self.program.properties.stage,
+            ShaderStage::Geometry | ShaderStage::TessCtrl | ShaderStage::TessEval
+        );
         let absent = by_vertex && self.inputs.inputs.component(register as usize, component).is_empty();
         absent.then(|| vertex_word(&self.inputs.vertices, 0, register, component as u8))
     }
@@ -262,8 +135,8 @@ impl Machine<'_, '_> {
     pub fn empty_outputs(program: &Program, lanes: usize, block: usize, reused: LaneRegisters) -> Outputs {
         let registers = program.io.output_registers as usize;
         let mut outputs = Outputs { outputs: reused.reshaped(lanes, registers), ..Outputs::default() };
-        if program.facts.stage == ShaderStage::TessCtrl {
-            let vertices = match program.facts.patch_vertices {
+        if program.properties.stage == ShaderStage::TessCtrl {
+            let vertices = match program.properties.patch_vertices {
                 0 => block,
                 vertices => (vertices as usize).min(tgsi_environment::MAX_LANES),
             };
@@ -276,7 +149,7 @@ impl Machine<'_, '_> {
     pub fn emit_vertex(&mut self, stream: u32) -> Result<(), RunError> {
         self.flush_outputs();
         // Without a stated number of vertices, a shader may emit any number.
-        let limit = match self.program.facts.vertices_out {
+        let limit = match self.program.properties.vertices_out {
             0 => usize::MAX,
             limit => limit as usize,
         };
@@ -383,7 +256,7 @@ impl Machine<'_, '_> {
         if let (Some(constant), 32, true) =
             (intrinsic.offset, intrinsic.dest.bits, intrinsic.op != IntrinsicOp::LoadPerVertexInput)
         {
-            self.load_input_planes(intrinsic, constant);
+            self.load_input_vectors(intrinsic, constant);
             if intrinsic.op == IntrinsicOp::LoadInterpolatedInput {
                 self.add_interpolation(intrinsic, sources[0], offset);
             }
@@ -409,8 +282,8 @@ impl Machine<'_, '_> {
         }
     }
 
-    /// Loads 32-bit components at the same location in all lanes by copying whole planes.
-    fn load_input_planes(&mut self, intrinsic: &Intrinsic, offset: u32) {
+    /// Loads 32-bit components at the same location in all lanes by copying whole lane vectors.
+    fn load_input_vectors(&mut self, intrinsic: &Intrinsic, offset: u32) {
         let slot = Self::slot_at(intrinsic, offset);
         for component in 0..u32::from(intrinsic.dest.components) {
             let at = slot.component + component as usize;
@@ -421,7 +294,7 @@ impl Machine<'_, '_> {
                 (None, []) => self.result.fill(0),
                 (None, words) => self.result[..lanes].copy_from_slice(words),
             }
-            put(&mut self.words, intrinsic.dest.plane + component, &self.result, &self.active, self.full);
+            put(&mut self.words, intrinsic.dest.vector + component, &self.result, &self.active, self.full);
         }
     }
 
@@ -474,11 +347,11 @@ impl Machine<'_, '_> {
     pub fn store_output(&mut self, intrinsic: &Intrinsic) {
         let sources = self.sources(intrinsic);
         let (Some(&value), Some(&offset)) = (sources.first(), sources.last()) else { return };
-        let shared = self.program.facts.stage == ShaderStage::TessCtrl;
+        let shared = self.program.properties.stage == ShaderStage::TessCtrl;
         if let (Some(constant), false, IntrinsicOp::StoreOutput, 32) =
             (intrinsic.offset, shared, intrinsic.op, value.bits)
         {
-            self.store_output_planes(intrinsic, value, constant);
+            self.store_output_vectors(intrinsic, value, constant);
             return;
         }
         self.each_active(|machine, lane| {
@@ -513,8 +386,8 @@ impl Machine<'_, '_> {
         });
     }
 
-    /// Stores 32-bit components at the same location in all lanes by copying whole planes.
-    fn store_output_planes(&mut self, intrinsic: &Intrinsic, value: Value, offset: u32) {
+    /// Stores 32-bit components at the same location in all lanes by copying whole lane vectors.
+    fn store_output_vectors(&mut self, intrinsic: &Intrinsic, value: Value, offset: u32) {
         let slot = Self::slot_at(intrinsic, offset);
         for component in (0..u32::from(value.components)).filter(|c| intrinsic.write_mask >> c & 1 != 0) {
             let at = slot.component + component as usize;
@@ -525,7 +398,7 @@ impl Machine<'_, '_> {
             let (first, lanes) = (self.output_lane(0), self.lanes);
             let file = self.outputs.outputs.component_mut(register as usize, at % 4);
             let Some(dest) = file.get_mut(first..first + lanes) else { continue };
-            let source = &self.words[(value.plane + component) as usize * self.width..][..lanes];
+            let source = &self.words[(value.vector + component) as usize * self.width..][..lanes];
             if self.full {
                 dest.copy_from_slice(source);
             } else {

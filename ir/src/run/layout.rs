@@ -7,7 +7,7 @@
 
 use cranelift_entity::EntityRef;
 
-use super::RunError;
+use super::error::RunError;
 use crate::entities::{Type, Variable};
 use crate::shader::{Shader, ShaderStage};
 use crate::types::{ScalarType, TypeData};
@@ -33,7 +33,7 @@ pub(super) const MAX_CELLS: u32 = 1 << 24;
 pub(super) const COUNTER_SHIFT: u32 = 16;
 
 /// Modes with byte-addressed memory.
-const BYTE_MODES: VariableModes = VariableModes(VariableModes::MEM_SSBO.0 | VariableModes::MEM_UBO.0);
+pub(super) const BYTE_MODES: VariableModes = VariableModes(VariableModes::MEM_SSBO.0 | VariableModes::MEM_UBO.0);
 
 /// The memory of a variable.
 #[derive(Clone, Copy, Debug)]

@@ -2,8 +2,10 @@
 
 use std::ops::Range;
 
-use super::RunError;
-use super::program::{Intrinsic, Program, Value};
+use super::error::RunError;
+use super::native::NativeState;
+use super::ops::{Intrinsic, Value};
+use super::program::Program;
 use crate::shader::ShaderStage;
 use tgsi_environment::RunLimits;
 use tgsi_environment::{Inputs, LaneRegisters, MAX_LANES, Outputs, Resources, Vec4};
@@ -41,12 +43,12 @@ pub(super) struct Machine<'p, 'r> {
     pub first: usize,
     /// Number of lanes of the block.
     pub lanes: usize,
-    /// Number of words of a plane: the lanes of the largest block, in whole quads. Lanes beyond the block are never
-    /// active.
+    /// Number of words of a lane vector: the lanes of the largest block, in whole quads. Lanes beyond the block are
+    /// never active.
     pub width: usize,
-    /// Planes of values.
+    /// Lane vectors of values.
     pub words: Vec<u32>,
-    /// Planes of registers.
+    /// Lane vectors of registers.
     pub registers: Vec<u32>,
     /// Private cells (one per lane).
     pub private: Vec<u32>,
@@ -54,7 +56,7 @@ pub(super) struct Machine<'p, 'r> {
     pub common: Vec<u32>,
     /// Scratch memory, lane by lane.
     pub scratch: Vec<u8>,
-    /// Buffer for one plane.
+    /// Buffer for one lane vector.
     pub result: Vec<u32>,
     /// Sources of parallel copies.
     pub copied: Vec<u32>,
@@ -91,10 +93,10 @@ pub(super) struct Machine<'p, 'r> {
     pub primitives: Vec<Vec<Vec<Vec<Vec4>>>>,
 }
 
-/// Copies the plane `source` to a plane of `file`, in the lanes of `active`.
+/// Copies the lane vector `source` to a lane vector of `file`, in the lanes of `active`.
 #[inline]
-pub(super) fn put(file: &mut [u32], plane: u32, source: &[u32], active: &[u32], full: bool) {
-    let start = plane as usize * source.len();
+pub(super) fn put(file: &mut [u32], vector: u32, source: &[u32], active: &[u32], full: bool) {
+    let start = vector as usize * source.len();
     let Some(dest) = file.get_mut(start..start + source.len()) else { return };
     if full {
         dest.copy_from_slice(source);
@@ -127,14 +129,14 @@ impl<'p, 'r> Machine<'p, 'r> {
             return Err(RunError::TooManyLanes { lanes: largest });
         }
         let width = largest.next_multiple_of(QUAD);
-        let (values, registers, masks) = match program.needs_planes {
-            true => (program.num_value_planes as usize, program.num_register_planes as usize, width),
+        let (values, registers, masks) = match program.needs_lane_vectors {
+            true => (program.num_value_vectors as usize, program.num_register_vectors as usize, width),
             false => (0, 0, 0),
         };
-        let planes = (values + registers) as u64
+        let vectors = (values + registers) as u64
             + u64::from(program.layout.private_cells)
-            + u64::from(program.facts.scratch_size / 4);
-        let total = planes * width as u64 + u64::from(program.layout.common_cells) + inputs.shared_size as u64 / 4;
+            + u64::from(program.properties.scratch_size / 4);
+        let total = vectors * width as u64 + u64::from(program.layout.common_cells) + inputs.shared_size as u64 / 4;
         if total > limits.memory / 4 {
             return Err(RunError::TooLarge { words: total });
         }
@@ -155,7 +157,7 @@ impl<'p, 'r> Machine<'p, 'r> {
             registers: vec![0; registers * width],
             private: vec![0; program.layout.private_cells as usize * width],
             common: vec![0; program.layout.common_cells as usize],
-            scratch: vec![0; program.facts.scratch_size as usize * largest],
+            scratch: vec![0; program.properties.scratch_size as usize * largest],
             result: vec![0; masks],
             copied: Vec::new(),
             exists: vec![0; width],
@@ -176,8 +178,8 @@ impl<'p, 'r> Machine<'p, 'r> {
             open_primitives: Vec::new(),
             primitives: Vec::new(),
         };
-        for &(plane, word) in program.constants.iter().filter(|_| program.needs_planes) {
-            let start = plane as usize * width;
+        for &(vector, word) in program.constants.iter().filter(|_| program.needs_lane_vectors) {
+            let start = vector as usize * width;
             machine.words[start..start + width].fill(word);
         }
         Ok(machine)
@@ -190,7 +192,7 @@ impl<'p, 'r> Machine<'p, 'r> {
             self.exists.fill(0);
             self.exists[..lanes].fill(u32::MAX);
             for mask in [&mut self.iteration, &mut self.in_loop, &mut self.in_function, &mut self.running] {
-                // Empty without planes, because the interpreter then executes nothing.
+                // Empty without lane vectors, because the interpreter then executes nothing.
                 let lanes = mask.len();
                 mask.copy_from_slice(&self.exists[..lanes]);
             }
@@ -200,13 +202,13 @@ impl<'p, 'r> Machine<'p, 'r> {
         (self.first, self.lanes) = (first, lanes);
         (self.any, self.full) = (lanes != 0, true);
         (self.steps, self.emitted_words) = (0, 0);
-        let streams = if program.facts.stage == ShaderStage::Geometry { 4 * lanes } else { 0 };
+        let streams = if program.properties.stage == ShaderStage::Geometry { 4 * lanes } else { 0 };
         self.open_primitives.resize(streams, Vec::new());
         self.primitives.resize(streams, Vec::new());
         if first != self.start {
-            // Clears planes of the previous block that code may read without writing them.
-            for &plane in program.read_inactive.iter().filter(|_| program.needs_planes) {
-                self.words[plane as usize * self.width..][..self.width].fill(0);
+            // Clears lane vectors of the previous block that code may read without writing them.
+            for &vector in program.read_inactive.iter().filter(|_| program.needs_lane_vectors) {
+                self.words[vector as usize * self.width..][..self.width].fill(0);
             }
             self.registers.fill(0);
             self.private.fill(0);
@@ -250,10 +252,10 @@ impl<'p, 'r> Machine<'p, 'r> {
         self.first - self.start + lane
     }
 
-    /// A plane of the values.
+    /// A lane vector of the values.
     #[inline]
-    pub fn plane(&self, plane: u32) -> &[u32] {
-        let start = plane as usize * self.width;
+    pub fn vector(&self, vector: u32) -> &[u32] {
+        let start = vector as usize * self.width;
         &self.words[start..start + self.width]
     }
 
@@ -263,7 +265,7 @@ impl<'p, 'r> Machine<'p, 'r> {
         if component >= usize::from(value.components) || lane >= self.lanes {
             return 0;
         }
-        let at = (value.plane as usize + component) * self.width + lane;
+        let at = (value.vector as usize + component) * self.width + lane;
         let low = u64::from(self.words[at]);
         if value.bits == 64 {
             low | u64::from(self.words[at + usize::from(value.components) * self.width]) << 32
@@ -289,7 +291,7 @@ impl<'p, 'r> Machine<'p, 'r> {
         if component >= usize::from(value.components) || lane >= self.lanes {
             return;
         }
-        let at = (value.plane as usize + component) * self.width + lane;
+        let at = (value.vector as usize + component) * self.width + lane;
         match value.bits {
             64 => {
                 self.words[at] = bits as u32;
@@ -353,5 +355,88 @@ impl<'p, 'r> Machine<'p, 'r> {
         let (or, and) = lanes.iter().fold((0, u32::MAX), |(or, and), &mask| (or | mask, and & mask));
         self.any = or != 0;
         self.full = and != 0;
+    }
+}
+
+impl Machine<'_, '_> {
+    /// Executes the machine code of a region.
+    pub fn run_native(&mut self, region: u32, limit: u64) -> Result<(), RunError> {
+        let Some(code) = &self.program.native else { return Ok(()) };
+        let left = limit - self.steps.min(limit);
+        let inputs = &self.inputs.inputs;
+        // The code reads all of its input registers. If some are missing, or if the quads of the block do not match
+        // those of the file, it gets a copy with zeros for missing registers.
+        let fits = self.first.is_multiple_of(4) && self.first + self.lanes <= inputs.lanes();
+        let copy = (inputs.len() < code.input_registers() || !fits)
+            .then(|| inputs.extended(self.first..self.first + self.lanes, code.input_registers()));
+        let (inputs, input_stride) = match &copy {
+            Some(copy) => copy.words_from(0),
+            None => inputs.words_from(self.first),
+        };
+        let first = self.output_lane(0);
+        let (outputs, output_stride) = self.outputs.outputs.words_from_mut(first);
+        let live = self.outputs.live.get_mut(first..first + self.lanes).unwrap_or(&mut []);
+        let mut state = NativeState {
+            resources: &mut *self.resources,
+            live,
+            words: &mut self.words,
+            registers: &mut self.registers,
+            active: &self.active,
+            exists: &self.exists,
+            constants: &self.inputs.constants,
+            vertices: &self.inputs.vertices,
+            buffers: &self.outputs.buffers,
+            shared: &self.outputs.shared,
+            inputs,
+            input_stride,
+            outputs,
+            output_stride,
+            width: self.width,
+            lanes: self.lanes.next_multiple_of(4),
+            steps: left,
+        };
+        let steps = code.execute(region, &mut state);
+        if steps > left {
+            return Err(RunError::StepLimit { limit });
+        }
+        self.steps += steps;
+        Ok(())
+    }
+}
+
+impl Program {
+    /// Executes the shader.
+    ///
+    /// # Errors
+    /// If it does not end within the limits, or executes an instruction without a counterpart in the environment.
+    pub fn run(&self, inputs: &Inputs, resources: &mut dyn Resources, limits: RunLimits) -> Result<Outputs, RunError> {
+        self.run_blocks(inputs, 0..inputs.lanes, inputs.lanes, resources, limits, LaneRegisters::default())
+    }
+
+    /// Executes the shader for a range of lanes of the inputs, of any size, in consecutive blocks of `block` lanes,
+    /// rounded up to whole quads. Each block executes like a separate run, but buffers, counters and resources are
+    /// passed on from block to block. The outputs are those of the range of lanes; their shared memory is that of the
+    /// last block. The output registers reuse the memory of `reused`, regardless of its content.
+    ///
+    /// # Errors
+    /// Like [`run`](Self::run), with the limits applied to each block.
+    #[doc(hidden)]
+    pub fn run_blocks(
+        &self,
+        inputs: &Inputs,
+        lanes: Range<usize>,
+        block: usize,
+        resources: &mut dyn Resources,
+        limits: RunLimits,
+        reused: LaneRegisters,
+    ) -> Result<Outputs, RunError> {
+        let block = block.next_multiple_of(4).max(4);
+        let mut machine = Machine::new(self, inputs, lanes.clone(), block, resources, limits, reused)?;
+        for first in lanes.clone().step_by(block) {
+            machine.start_block(first, block.min(lanes.end - first));
+            machine.run_ops(limits.steps)?;
+            machine.finish_block();
+        }
+        Ok(machine.outputs)
     }
 }

@@ -2,7 +2,7 @@
 
 use super::layout::{COUNTER_SHIFT, NULL, component_bytes};
 use super::machine::{Machine, put};
-use super::program::{Intrinsic, Register, Value};
+use super::ops::{Intrinsic, Register, Value};
 use crate::alu::{AluOp, ExecutionMode, evaluate};
 use crate::intrinsics::indices::AtomicOp;
 use crate::intrinsics::{IndexKind, IntrinsicOp};
@@ -91,7 +91,7 @@ impl Machine<'_, '_> {
             Memory::Storage(block) => self.outputs.buffers.get(block as usize).map_or(&[], |b| b),
             Memory::Shared => &self.outputs.shared,
             Memory::Scratch => {
-                let size = self.program.facts.scratch_size as usize;
+                let size = self.program.properties.scratch_size as usize;
                 self.scratch.get(lane * size..(lane + 1) * size).unwrap_or(&[])
             }
         }
@@ -102,7 +102,7 @@ impl Machine<'_, '_> {
             Memory::Storage(block) => self.outputs.buffers.get_mut(block as usize).map_or(&mut [], |b| b),
             Memory::Shared => &mut self.outputs.shared,
             Memory::Scratch => {
-                let size = self.program.facts.scratch_size as usize;
+                let size = self.program.properties.scratch_size as usize;
                 self.scratch.get_mut(lane * size..(lane + 1) * size).unwrap_or(&mut [])
             }
         }
@@ -137,16 +137,16 @@ impl Machine<'_, '_> {
         let base = intrinsic.base as u32;
         if intrinsic.op == IntrinsicOp::LoadReg {
             let element = register.element(base);
-            for plane in 0..dest.planes() {
+            for vector in 0..dest.vectors() {
                 match element {
-                    Some(element) if plane < element.planes() => {
-                        let start = (element.plane + plane) as usize * width;
+                    Some(element) if vector < element.vectors() => {
+                        let start = (element.vector + vector) as usize * width;
                         let source = &self.registers[start..start + width];
-                        put(&mut self.words, dest.plane + plane, source, &self.active, self.full);
+                        put(&mut self.words, dest.vector + vector, source, &self.active, self.full);
                     }
                     _ => {
                         self.result.fill(0);
-                        put(&mut self.words, dest.plane + plane, &self.result, &self.active, self.full);
+                        put(&mut self.words, dest.vector + vector, &self.result, &self.active, self.full);
                     }
                 }
             }
@@ -154,11 +154,11 @@ impl Machine<'_, '_> {
             let index = self.sources(intrinsic)[1];
             self.each_active(|machine, lane| {
                 let element = register.element(base.wrapping_add(machine.get(index, 0, lane) as u32));
-                for plane in 0..dest.planes() {
+                for vector in 0..dest.vectors() {
                     let word = element
-                        .filter(|element| plane < element.planes())
-                        .map_or(0, |element| machine.registers[(element.plane + plane) as usize * width + lane]);
-                    machine.words[(dest.plane + plane) as usize * width + lane] = word;
+                        .filter(|element| vector < element.vectors())
+                        .map_or(0, |element| machine.registers[(element.vector + vector) as usize * width + lane]);
+                    machine.words[(dest.vector + vector) as usize * width + lane] = word;
                 }
             });
         }
@@ -187,9 +187,9 @@ impl Machine<'_, '_> {
         if intrinsic.op == IntrinsicOp::StoreReg && !saturate && value.bits != 64 {
             let Some(element) = register.element(base) else { return };
             for component in (0..u32::from(components)).filter(|c| intrinsic.write_mask >> c & 1 != 0) {
-                let start = (value.plane + component) as usize * width;
+                let start = (value.vector + component) as usize * width;
                 let source = &self.words[start..start + width];
-                put(&mut self.registers, element.plane + component, source, &self.active, self.full);
+                put(&mut self.registers, element.vector + component, source, &self.active, self.full);
             }
             return;
         }
@@ -206,7 +206,7 @@ impl Machine<'_, '_> {
                     evaluate(AluOp::Fsat, value.bits, 1, &[&[bits]], ExecutionMode::DEFAULT, &mut result);
                     bits = result[0];
                 }
-                let at = (element.plane as usize + component) * width + lane;
+                let at = (element.vector as usize + component) * width + lane;
                 machine.registers[at] = bits as u32;
                 if element.bits == 64 {
                     machine.registers[at + usize::from(element.components) * width] = (bits >> 32) as u32;
@@ -228,7 +228,7 @@ impl Machine<'_, '_> {
     pub fn load_ubo_vec4(&mut self, intrinsic: &Intrinsic) {
         let sources = self.sources(intrinsic);
         let component = intrinsic.index(IndexKind::Component) as u64 & 3;
-        let first_buffer = self.program.facts.first_ubo_buffer;
+        let first_buffer = self.program.properties.first_ubo_buffer;
         self.load_constants(intrinsic, |machine, lane| {
             let block = machine.get(sources[0], 0, lane) as u32;
             let register = (intrinsic.base as u32).wrapping_add(machine.get(sources[1], 0, lane) as u32);
@@ -268,7 +268,7 @@ impl Machine<'_, '_> {
         let by_vectors =
             intrinsic.index(IndexKind::AlignMul) as u32 >= 16 && intrinsic.index(IndexKind::AlignOffset) & 15 == 0;
         self.each_active(|machine, lane| {
-            let first_buffer = machine.program.facts.first_ubo_buffer;
+            let first_buffer = machine.program.properties.first_ubo_buffer;
             let buffer = (machine.get(sources[0], 0, lane) as u32).wrapping_add(first_buffer);
             let at = machine.get(sources[1], 0, lane) as u32;
             let length = machine.inputs.constants.get(buffer as usize).map_or(0, |words| words.len() as u64 * 4);
@@ -290,7 +290,7 @@ impl Machine<'_, '_> {
     /// `load_constant`: reads the constant data of the shader.
     pub fn load_constant_data(&mut self, intrinsic: &Intrinsic) {
         let offset = self.sources(intrinsic)[0];
-        let data = &self.program.facts.constant_data;
+        let data = &self.program.properties.constant_data;
         let dest = intrinsic.dest;
         let size = component_bytes(dest.bits);
         for component in 0..u32::from(dest.components) {
@@ -364,7 +364,7 @@ impl Machine<'_, '_> {
             if storage {
                 machine.outputs.buffers.get(block as usize).map_or(0, |b| b.len() as u64)
             } else {
-                let buffer = block.wrapping_add(machine.program.facts.first_ubo_buffer);
+                let buffer = block.wrapping_add(machine.program.properties.first_ubo_buffer);
                 machine.inputs.constants.get(buffer as usize).map_or(0, |words| words.len() as u64 * 4)
             }
         });

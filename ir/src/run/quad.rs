@@ -2,18 +2,18 @@
 //! back to words. The interpreter and machine code share it.
 
 use super::layout::NULL;
-use super::program::{Program, Texture, Value};
+use super::ops::{Texture, Value};
 use crate::alu::{AluOp, BaseType, ExecutionMode, evaluate};
-use crate::body::{DEFAULT_TG4_OFFSETS, TexData, TexOp, TexSrcKind};
+use crate::body::{DEFAULT_TG4_OFFSETS, TexOp, TexSrcKind};
 use tgsi_environment::sample_positions::sample_position;
 use tgsi_environment::{Resources, TextureLookup, TextureRequest};
 
-/// Planes of words, and the position of a quad in them. Missing lanes read as 0.
+/// Lane vectors of words, and the position of a quad in them. Missing lanes read as 0.
 #[derive(Clone, Copy, Debug)]
 pub struct QuadWords<'w> {
-    /// The planes that [`Value::plane`] refers to.
+    /// The lane vectors that [`Value::vector`] refers to.
     pub words: &'w [u32],
-    /// Number of words of a plane.
+    /// Number of words of a lane vector.
     pub width: usize,
     /// First lane of the quad.
     pub first: usize,
@@ -29,7 +29,7 @@ impl QuadWords<'_> {
         if component >= usize::from(value.components) || lane >= self.lanes {
             return 0;
         }
-        let at = (value.plane as usize + component) * self.width + lane;
+        let at = (value.vector as usize + component) * self.width + lane;
         let word = |at: usize| u64::from(self.words.get(at).copied().unwrap_or(0));
         if value.bits == 64 { word(at) | word(at + usize::from(value.components) * self.width) << 32 } else { word(at) }
     }
@@ -57,7 +57,7 @@ impl QuadWords<'_> {
     ///
     /// Fast path for the most common case: 32-bit floats of a whole quad.
     fn floats(self, value: Value, component: usize) -> [u32; 4] {
-        let at = (value.plane as usize + component) * self.width + self.first;
+        let at = (value.vector as usize + component) * self.width + self.first;
         if value.bits == 32
             && component < usize::from(value.components)
             && self.first + 4 <= self.lanes
@@ -83,66 +83,7 @@ fn divide(words: [u32; 4], divisor: [f32; 4]) -> [u32; 4] {
     std::array::from_fn(|lane| (f32::from_bits(words[lane]) / divisor[lane]).to_bits())
 }
 
-/// The kind of lookup of an operation; `None` for queries of sizes and samples.
-fn lookup_of(data: &TexData) -> Option<TextureLookup> {
-    Some(match data.op {
-        TexOp::Tex | TexOp::TexPrefetch => TextureLookup::Implicit,
-        TexOp::Txb => TextureLookup::Bias,
-        TexOp::Txl => TextureLookup::Explicit,
-        TexOp::Txd => TextureLookup::Gradient,
-        TexOp::Txf | TexOp::TxfMs | TexOp::TxfMsFb => TextureLookup::Fetch,
-        TexOp::Lod => TextureLookup::QueryLod,
-        TexOp::Tg4 => TextureLookup::Gather { component: data.component & 3 },
-        TexOp::Txs | TexOp::QueryLevels | TexOp::TextureSamples | TexOp::SamplesIdentical | TexOp::SamplePos => {
-            return None;
-        }
-    })
-}
-
-impl Program {
-    /// The texture and sampler units of an instruction if they are constant.
-    pub fn constant_units(&self, texture: &Texture) -> Option<(u32, u32)> {
-        use TexSrcKind as K;
-        let unit = |[deref, handle, offset]: [K; 3], index: u32| {
-            if texture.source(handle).is_some() {
-                return None;
-            }
-            let unit = match texture.source(deref) {
-                Some(deref) => self.constant(deref).filter(|&unit| unit != NULL)?,
-                None => index,
-            };
-            let offset = texture.source(offset).map_or(Some(0), |offset| self.constant(offset))?;
-            Some(unit.wrapping_add(offset))
-        };
-        let sampler = unit([K::SamplerDeref, K::SamplerHandle, K::SamplerOffset], texture.data.sampler_index);
-        Some((unit([K::TextureDeref, K::TextureHandle, K::TextureOffset], texture.data.texture_index)?, sampler?))
-    }
-
-    /// The word in the first component of a value if it is constant.
-    pub fn constant(&self, value: Value) -> Option<u32> {
-        let at = self.constants.partition_point(|&(plane, _)| plane < value.plane);
-        self.constants.get(at).filter(|&&(plane, _)| plane == value.plane).map(|&(_, word)| word)
-    }
-}
-
 impl Texture {
-    /// A source, if the instruction has it.
-    pub fn source(&self, kind: TexSrcKind) -> Option<Value> {
-        let value = self.sources[kind as usize];
-        (value.components != 0).then_some(value)
-    }
-
-    /// Whether the instruction has no source that passes should have lowered.
-    pub fn is_lowered(&self) -> bool {
-        let unlowered = [TexSrcKind::TextureDerefIntrinsic, TexSrcKind::SamplerDerefIntrinsic, TexSrcKind::Plane];
-        unlowered.into_iter().all(|kind| self.source(kind).is_none())
-    }
-
-    /// The kind of lookup; `None` for queries of sizes and samples.
-    pub fn lookup(&self) -> Option<TextureLookup> {
-        lookup_of(&self.data)
-    }
-
     /// Executes the instruction for a quad with active lanes. Returns words by component and lane. The first active
     /// lane determines the units.
     pub fn execute(&self, quad: QuadWords<'_>, active: [bool; 4], resources: &mut dyn Resources) -> [[u32; 4]; 5] {

@@ -1,7 +1,7 @@
 //! Communication between lanes: derivatives, votes, ballots, shuffles, reductions. A quad is also a subgroup.
 
 use super::machine::{Machine, truth};
-use super::program::{Intrinsic, Value};
+use super::ops::{Intrinsic, Value};
 use crate::alu::{AluOp, ExecutionMode, evaluate};
 use crate::intrinsics::{IndexKind, IntrinsicOp};
 use tgsi_environment::SUBGROUP_SIZE;

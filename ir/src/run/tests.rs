@@ -18,7 +18,7 @@ use crate::types::ScalarType;
 use crate::variable::{VariableData, VariableModes};
 
 use tgsi_environment::{
-    AnalyticResources, ImageTexel, LaneRegisters, TextureLookup, TextureRequest, TextureSize, Vec4,
+    AnalyticResources, ImageTexel, LaneRegisters, MAX_LANES, TextureLookup, TextureRequest, TextureSize, Vec4,
 };
 
 const VEC4: Shape = Shape::new(4, 32);

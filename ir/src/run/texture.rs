@@ -1,12 +1,12 @@
 //! Texture and image instructions, through [`Resources`](super::Resources): textures one quad at a time, images one
 //! lane at a time.
 
-use super::RunError;
-use super::derefs::{ImageAction, ImageNaming, ImagePlan};
+use super::error::RunError;
 use super::layout::NULL;
 use super::machine::Machine;
 use super::memory::{atomic_op, atomic_result};
-use super::program::{Intrinsic, Value};
+use super::ops::{Intrinsic, Value};
+use super::plans::{ImageAction, ImageNaming, ImagePlan};
 use super::quad::{QuadWords, handle_bits};
 use crate::intrinsics::IndexKind;
 use tgsi_environment::SamplerDim;

@@ -30,13 +30,18 @@ pub fn code(path: &Path) -> String {
     text.lines().map(|line| line.split("//").next().unwrap_or_default()).collect::<Vec<_>>().join("\n")
 }
 
-/// Returns the first names of all paths that start at the crate: `a` for `crate::a::b`, and both `a` and `b` for
-/// `crate::{a, b::c}`.
+/// Returns the first names of all paths that start at the crate.
 pub fn named(code: &str) -> Vec<String> {
+    named_after(code, "crate::")
+}
+
+/// Returns the first names of all paths that start with `prefix`: with `crate::`, `a` for `crate::a::b`, and both `a`
+/// and `b` for `crate::{a, b::c}`.
+pub fn named_after(code: &str, prefix: &str) -> Vec<String> {
     let identifier =
         |text: &str| -> String { text.trim_start().chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect() };
     let mut names = Vec::new();
-    for (at, word) in code.match_indices("crate::") {
+    for (at, word) in code.match_indices(prefix) {
         let rest = &code[at + word.len()..];
         let Some(group) = rest.strip_prefix('{') else {
             names.push(identifier(rest));
@@ -85,6 +90,31 @@ pub fn wrong_imports(source: &Path, layers: &[&str], root: &[&str]) -> Vec<Strin
                 wrong.push(format!("{layer}/{} leaves the folder by super", inner.display()));
             }
         }
+    }
+    wrong
+}
+
+/// Finds violations of the order of the files of a folder: a file may use those before it in `order`, which names all
+/// except `mod.rs` and tests. A folder counts as a file. `module` is the path of the folder.
+pub fn wrong_order(folder: &Path, module: &str, order: &[&str]) -> Vec<String> {
+    let mut wrong = Vec::new();
+    for path in files(folder) {
+        let inner = path.strip_prefix(folder).unwrap();
+        let name = inner.components().next().unwrap().as_os_str().to_str().unwrap().trim_end_matches(".rs");
+        if matches!(name, "mod" | "tests") {
+            continue;
+        }
+        let Some(number) = order.iter().position(|other| *other == name) else {
+            wrong.push(format!("{name} has no place in the order of {module}"));
+            continue;
+        };
+        let is_module = inner.file_name().is_some_and(|name| name == "mod.rs");
+        let depth = inner.components().count() - usize::from(is_module);
+        let code = code(&path);
+        let mut names = named_after(&code, &format!("{module}::"));
+        names.extend(named_after(&code, &"super::".repeat(depth)));
+        names.retain(|name| !order[..=number].contains(&name.as_str()));
+        wrong.extend(names.into_iter().map(|name| format!("{} uses {module}::{name}", inner.display())));
     }
     wrong
 }

@@ -150,7 +150,7 @@ struct Region {
 
 /// The constants and accesses of a temporary.
 #[derive(Clone, Default)]
-struct Facts {
+struct TempAccesses {
     words: [Option<u32>; 4],
     /// Components that are set to different constants.
     differ: u8,
@@ -169,25 +169,25 @@ fn common(regions: &[Region], mut a: usize, mut b: usize) -> usize {
 
 /// Finds temporaries to hoist; none if the program nests too deeply.
 fn find_candidates<M: HoistConstants>(program: &mut Program<M>) -> Option<Vec<Candidate>> {
-    let mut facts = vec![Facts::default(); program.temps()];
+    let mut temps = vec![TempAccesses::default(); program.temps()];
     let mut regions = vec![Region { parent: 0, depth: 0, construct: 0 }];
     let mut region = 0;
     for (index, access) in program.access.iter().enumerate() {
         for temp in access.reads().iter().copied().chain(access.written()).filter_map(|a| a.temp()) {
-            facts[temp].accessed = Some(match facts[temp].accessed {
+            temps[temp].accessed = Some(match temps[temp].accessed {
                 None => (region, index, region),
                 Some((first, at, inner)) => (first, at, common(&regions, inner, region)),
             });
         }
         if let Some((temp, mask, words)) = constant_copy(program, index) {
-            let fact = &mut facts[temp];
+            let temp_accesses = &mut temps[temp];
             if is_alone_in_else(program, index) {
-                fact.repeated |= mask;
+                temp_accesses.repeated |= mask;
             }
             for c in (0..4).filter(|c| mask & 1 << c != 0) {
-                match fact.words[c].replace(words[c]) {
-                    Some(old) if old != words[c] => fact.differ |= 1 << c,
-                    Some(_) => fact.repeated |= 1 << c,
+                match temp_accesses.words[c].replace(words[c]) {
+                    Some(old) if old != words[c] => temp_accesses.differ |= 1 << c,
+                    Some(_) => temp_accesses.repeated |= 1 << c,
                     None => {}
                 }
             }
@@ -211,14 +211,14 @@ fn find_candidates<M: HoistConstants>(program: &mut Program<M>) -> Option<Vec<Ca
         }
     }
     let mut candidates = Vec::new();
-    for (temp, fact) in facts.iter().enumerate() {
-        let mask = fact.repeated & !fact.differ;
-        let Some((mut first, mut index, inner)) = fact.accessed.filter(|_| mask != 0) else { continue };
+    for (temp, temp_accesses) in temps.iter().enumerate() {
+        let mask = temp_accesses.repeated & !temp_accesses.differ;
+        let Some((mut first, mut index, inner)) = temp_accesses.accessed.filter(|_| mask != 0) else { continue };
         while first != inner {
             index = regions[first].construct;
             first = regions[first].parent;
         }
-        candidates.push(Candidate { temp, mask, words: fact.words.map(Option::unwrap_or_default), index });
+        candidates.push(Candidate { temp, mask, words: temp_accesses.words.map(Option::unwrap_or_default), index });
     }
     candidates.sort_by_key(|candidate| candidate.index);
     leave_live_out(program, &mut candidates);

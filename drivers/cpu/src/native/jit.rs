@@ -7,15 +7,15 @@ use std::sync::{Arc, Mutex};
 use cranelift_codegen::CodegenError;
 use cranelift_jit::{JITBuilder, JITModule};
 use cranelift_module::{FuncId, Module, ModuleError};
-use tgsi_ir::run::program::Program;
+use tgsi_ir::run::Program;
 
-use super::FunctionTranslator;
-use super::code::{Code, Function};
-use super::context::MAX_KNOWN;
-use super::processor::Processor;
-use super::sampling::LookUp;
-use super::stretches;
-use crate::program::{Options, Report};
+use super::analysis::regions;
+use super::emission::processor::Processor;
+use super::emission::translator::FunctionTranslator;
+use super::limits::MAX_KNOWN;
+use super::runtime::code::{Code, Function};
+use super::runtime::context::LookUp;
+use crate::options::{Options, Report};
 use crate::sampler::Known;
 
 /// Memory with code. It is released when dropped.
@@ -35,7 +35,7 @@ impl Drop for Memory {
 /// Compiles a program to machine code, if the system allows it.
 pub(crate) fn compile(program: &mut Program, options: Options, known: &[Known]) -> Report {
     let mut report = Report { total: program.ops().len(), ..Report::default() };
-    match stretches::in_parts(|most| translate(program, most, options, known)) {
+    match regions::in_parts(|most| translate(program, most, options, known)) {
         Ok(Some(made)) => {
             report.functions = made.ranges.len();
             report.operations = made.ranges.iter().map(|range| range.len()).sum();
@@ -65,7 +65,7 @@ fn unsupported(what: impl ToString) -> Box<ModuleError> {
     Box::new(ModuleError::Compilation(CodegenError::Unsupported(what.to_string())))
 }
 
-/// Returns the code of a program with stretches of weight at most `most`, if there are any; and whether all of them
+/// Returns the code of a program with regions of weight at most `most`, if there are any; and whether all of them
 /// became code.
 fn translate(
     program: &Program,
@@ -73,8 +73,8 @@ fn translate(
     options: Options,
     known: &[Known],
 ) -> Result<(Option<Made>, bool), Box<ModuleError>> {
-    let stretches = stretches::find(program, options.keep_inactive, most);
-    if stretches.is_empty() {
+    let regions = regions::find(program, options.keep_inactive, most);
+    if regions.is_empty() {
         return Ok((None, true));
     }
     let known: Vec<Known> = known.iter().copied().take(MAX_KNOWN).collect();
@@ -82,23 +82,23 @@ fn translate(
     let processor = Processor::new(builder).map_err(unsupported)?;
     let isa = processor.isa();
     let mut module = JITModule::new(JITBuilder::with_isa(isa.clone(), cranelift_module::default_libcall_names()));
-    let (mut lookups, mut functions): (Vec<FuncId>, Vec<FuncId>) = (Vec::new(), Vec::with_capacity(stretches.len()));
-    let mut ranges: Vec<Range<u32>> = Vec::with_capacity(stretches.len());
+    let (mut lookups, mut functions): (Vec<FuncId>, Vec<FuncId>) = (Vec::new(), Vec::with_capacity(regions.len()));
+    let mut ranges: Vec<Range<u32>> = Vec::with_capacity(regions.len());
     let mut bytes = 0;
     let translator = FunctionTranslator::new(program, options.keep_inactive, &known, &**isa);
-    let instructions = translator.for_each(&stretches, |stretch, context| {
+    let instructions = translator.for_each(&regions, |region, context| {
         if let Err(error) = processor.compile(context, options.quick) {
-            let Some(stretch) = stretch else { return Err(unsupported(error)) };
-            log::warn!("operations {:?} stay with the interpreter: {error}", stretch.range);
+            let Some(region) = region else { return Err(unsupported(error)) };
+            log::warn!("operations {:?} stay with the interpreter: {error}", region.range);
             return Ok(());
         }
         let id = module.declare_anonymous_function(&context.func.signature)?;
         processor.define(&mut module, id, context)?;
         bytes += context.compiled_code().map_or(0, |code| code.code_buffer().len());
-        match stretch {
-            Some(stretch) => {
+        match region {
+            Some(region) => {
                 functions.push(id);
-                ranges.push(stretch.range.clone());
+                ranges.push(region.range.clone());
             }
             None => lookups.push(id),
         }
@@ -121,11 +121,11 @@ fn translate(
             unsafe { std::mem::transmute::<*const u8, LookUp>(address) }
         })
         .collect();
-    let is_complete = ranges.len() == stretches.len();
-    let uses_planes = !is_complete || stretches::use_planes(program, &stretches);
+    let is_complete = ranges.len() == regions.len();
+    let uses_lane_vectors = !is_complete || regions::use_lane_vectors(program, &regions);
     let memory: Option<Box<dyn Send + Sync>> = Some(Box::new(Memory(Mutex::new(Some(module)))));
     // SAFETY: they were generated above, for this program, and are in this memory.
-    let code = unsafe { Code::new(program, functions, &instructions, known, lookups, uses_planes, memory) };
+    let code = unsafe { Code::new(program, functions, &instructions, known, lookups, uses_lane_vectors, memory) };
     let code = code.ok_or_else(|| unsupported("an instruction that the program lacks"))?;
     Ok((Some(Made { code, ranges, bytes, evaluated: instructions.len() }), is_complete))
 }

@@ -14,24 +14,14 @@ use cranelift_codegen::settings::Configurable;
 use cranelift_module::{DataDescription, DataId, FuncId, Linkage, Module, ModuleError};
 use cranelift_object::{ObjectBuilder, ObjectModule};
 use target_lexicon::{Architecture, PointerWidth, Triple};
-use tgsi_ir::run::program::Program;
+use tgsi_ir::run::Program;
 
-use super::processor::Processor;
-use super::stretches::{self, Stretch};
-use super::{FunctionTranslator, has};
-use crate::object::{Extensions, Facts, ObjectData, ObjectFunction};
-use crate::program::Options;
-
-/// The form of code.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Form {
-    /// An object file.
-    Object,
-    /// Cranelift's IR.
-    Code,
-    /// Machine instructions, in Cranelift's notation.
-    Assembly,
-}
+use super::analysis::regions::{self, Region};
+use super::emission::processor::{Processor, has};
+use super::emission::translator::FunctionTranslator;
+use crate::form::Form;
+use crate::object::{Extensions, ObjectContents, ObjectData, ObjectFunction};
+use crate::options::Options;
 
 /// Creates a processor from its triple (`aarch64-unknown-linux-gnu`); `None` for this one. Code may use these
 /// extensions; with `None` the fewest that vector code needs.
@@ -85,10 +75,10 @@ pub(crate) fn make(
     form: Form,
     options: Options,
 ) -> Result<Vec<u8>, String> {
-    stretches::in_parts(|most| make_in_parts(program, text, processor, symbol, form, options, most))
+    regions::in_parts(|most| make_in_parts(program, text, processor, symbol, form, options, most))
 }
 
-/// The same, with stretches of weight at most `most`; also returns whether all of them became code.
+/// The same, with regions of weight at most `most`; also returns whether all of them became code.
 fn make_in_parts(
     program: &Program,
     text: &str,
@@ -99,37 +89,37 @@ fn make_in_parts(
     most: u32,
 ) -> Result<(Vec<u8>, bool), String> {
     let keep_inactive = options.keep_inactive;
-    let stretches = if options.machine_code { stretches::find(program, keep_inactive, most) } else { Vec::new() };
+    let regions = if options.machine_code { regions::find(program, keep_inactive, most) } else { Vec::new() };
     let isa = processor.isa();
     let builder = ObjectBuilder::new(isa.clone(), symbol, cranelift_module::default_libcall_names());
     let mut module = ObjectModule::new(builder.map_err(|error| error.to_string())?);
     let mut listing = String::new();
-    let mut placed: Vec<Placed> = Vec::with_capacity(stretches.len());
+    let mut placed: Vec<Placed> = Vec::with_capacity(regions.len());
     let mut is_complete = true;
-    let visit = |stretch: Option<&Stretch>, context: &mut Context| {
-        // Without known units all functions are stretches.
-        let Some(stretch) = stretch else { return Ok(()) };
+    let visit = |region: Option<&Region>, context: &mut Context| {
+        // Without known units all functions are regions.
+        let Some(region) = region else { return Ok(()) };
         context.set_disasm(form == Form::Assembly);
         let ir = if form == Form::Code { context.func.display().to_string() } else { String::new() };
         if let Err(error) = processor.compile(context, options.quick) {
-            log::warn!("operations {:?} stay with the interpreter: {error}", stretch.range);
+            log::warn!("operations {:?} stay with the interpreter: {error}", region.range);
             is_complete = false;
             return Ok(());
         }
         let Some(code) = context.compiled_code() else { return Ok(()) };
         if form != Form::Object {
             let function = code.vcode.as_deref().unwrap_or(&ir);
-            let _ = writeln!(listing, "; operations {:?}\n{function}", stretch.range);
+            let _ = writeln!(listing, "; operations {:?}\n{function}", region.range);
             return Ok(());
         }
         let name = format!("{symbol}.{}", placed.len());
         let id = module.declare_function(&name, Linkage::Local, &context.func.signature)?;
         processor.define(&mut module, id, context)?;
-        placed.push(Placed { start: stretch.range.start, end: stretch.range.end, id });
+        placed.push(Placed { start: region.range.start, end: region.range.end, id });
         Ok::<(), Box<ModuleError>>(())
     };
     let translator = FunctionTranslator::new(program, keep_inactive, &[], &**isa);
-    let instructions = translator.for_each(&stretches, visit).map_err(|error| error.to_string())?;
+    let instructions = translator.for_each(&regions, visit).map_err(|error| error.to_string())?;
     if form != Form::Object {
         return Ok((listing.into_bytes(), is_complete));
     }
@@ -188,14 +178,14 @@ fn define_data(
     let numbers = define(module, DataDescription::new(), numbers.bytes)?;
     let characters = define(module, DataDescription::new(), text.as_bytes().to_vec())?;
 
-    let stretches = placed.iter().map(|function| (function.start, function.end)).collect();
-    let facts = Facts { extensions, stretches, instructions, text };
+    let regions = placed.iter().map(|function| (function.start, function.end)).collect();
+    let contents = ObjectContents { extensions, regions, instructions, text };
     let mut data = fields(1, size_of::<ObjectData>());
     data.put(offset_of!(ObjectData, magic), &ObjectData::MAGIC);
     data.put_word(offset_of!(ObjectData, layout), ObjectData::LAYOUT);
     data.put_word(offset_of!(ObjectData, extensions), extensions as u32);
     data.put(offset_of!(ObjectData, version), &ObjectData::VERSION);
-    data.put_long(offset_of!(ObjectData, hash), facts.hash(program));
+    data.put_long(offset_of!(ObjectData, hash), contents.hash(program));
     data.put_long(offset_of!(ObjectData, num_functions), placed.len() as u64);
     data.put_long(offset_of!(ObjectData, num_instructions), instructions.len() as u64);
     data.put_long(offset_of!(ObjectData, num_characters), text.len() as u64);

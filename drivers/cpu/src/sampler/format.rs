@@ -151,13 +151,14 @@ impl Format {
 
     /// Returns whether texels are integers, which are not filtered.
     #[inline]
-    pub fn is_integer(self) -> bool {
+    pub(crate) fn is_integer(self) -> bool {
         use Format as F;
         matches!(self, F::Rgba8Uint | F::Rgba8Sint | F::R32Int | F::Rg32Int | F::Rgba32Int)
     }
 
     /// Returns the components of a texel.
-    pub fn components(self) -> usize {
+    #[cfg(feature = "machine-code")]
+    pub(crate) fn components(self) -> usize {
         use Format as F;
         match self {
             F::R8Unorm | F::R8Snorm | F::R16Float | F::R32Float | F::R32Int | F::D16Unorm | F::D32Float => 1,
@@ -170,13 +171,13 @@ impl Format {
 
     /// Returns whether texels are normalised depths, for which reference values are clamped.
     #[inline]
-    pub fn is_normalized_depth(self) -> bool {
+    pub(crate) fn is_normalized_depth(self) -> bool {
         matches!(self, Format::D16Unorm)
     }
 
     /// Returns the divisor that converts [`numbers`](Self::numbers) to values.
     #[inline]
-    pub fn divisor(self) -> f32 {
+    pub(crate) fn divisor(self) -> f32 {
         use Format as F;
         match self {
             F::R8Unorm | F::Rg8Unorm | F::Rgba8Unorm | F::Bgra8Unorm => 255.0,
@@ -188,7 +189,7 @@ impl Format {
 
     /// Decodes the components of a texel, times the divisor; missing components are 0, 0, 0 and 1.
     #[inline(always)]
-    pub fn numbers(self, bytes: &[u8]) -> [f32; 4] {
+    pub(crate) fn numbers(self, bytes: &[u8]) -> [f32; 4] {
         use Format as F;
         let unsigned = |at: usize| f32::from(byte(bytes, at));
         let signed = |at: usize| f32::from((byte(bytes, at) as i8).max(-127));
@@ -253,7 +254,7 @@ impl Format {
 
     /// Decodes the components of a texel as a lookup returns them: bits of floats, or integers.
     #[inline]
-    pub fn words(self, bytes: &[u8]) -> [u32; 4] {
+    pub(crate) fn words(self, bytes: &[u8]) -> [u32; 4] {
         if self.is_integer() {
             return self.integers(bytes);
         }

@@ -31,12 +31,12 @@ pub struct Known {
 
 impl Known {
     /// Returns the state of units with this texture and sampler.
-    pub fn of(texture: u32, sampler: u32, sampled: &Sampled) -> Known {
+    pub(crate) fn of(texture: u32, sampler: u32, sampled: &Sampled) -> Known {
         Known { texture, sampler, format: sampled.texture.format(), state: sampled.sampler }
     }
 
     /// Returns whether it describes a texture and a sampler.
-    pub fn is_that_of(&self, sampled: &Sampled) -> bool {
+    pub(crate) fn is_that_of(&self, sampled: &Sampled) -> bool {
         sampled.texture.format() == self.format && same(&sampled.sampler, &self.state)
     }
 }

@@ -21,12 +21,12 @@
 #![forbid(unsafe_code)]
 
 mod cube;
-pub mod format;
-mod known;
+pub(crate) mod format;
+pub(crate) mod known;
 pub(crate) mod level_of_detail;
 mod lookup;
-pub mod state;
-pub mod texture;
+mod state;
+mod texture;
 pub(crate) mod wrap;
 
 #[cfg(test)]
@@ -41,7 +41,7 @@ use tgsi_environment::{TextureRequest, TextureSize};
 pub use format::Format;
 pub use known::{Known, Sampled};
 pub use state::{Compare, Filter, MipFilter, Sampler, Wrap};
-pub use texture::{Level, Shape, Size, Texture};
+pub use texture::{Level, MAX_SIDE, Shape, Size, Texture};
 
 use crate::resources::HostResources;
 
@@ -75,12 +75,12 @@ impl Textures {
     }
 
     /// Returns the texture of a unit.
-    pub fn texture_of(&self, unit: u32) -> Option<&Arc<Texture>> {
+    fn texture_of(&self, unit: u32) -> Option<&Arc<Texture>> {
         self.textures.get(&unit).or(self.default.as_ref().map(|(texture, _)| texture))
     }
 
     /// Returns the sampler of a unit.
-    pub fn sampler_of(&self, unit: u32) -> Sampler {
+    fn sampler_of(&self, unit: u32) -> Sampler {
         let default = || self.default.as_ref().map_or_else(Sampler::default, |&(_, sampler)| sampler);
         self.samplers.get(&unit).copied().unwrap_or_else(default)
     }

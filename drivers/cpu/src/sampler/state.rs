@@ -63,7 +63,7 @@ pub enum Compare {
 impl Compare {
     /// Returns whether it holds.
     #[inline]
-    pub fn holds(self, reference: f32, texel: f32) -> bool {
+    pub(crate) fn holds(self, reference: f32, texel: f32) -> bool {
         match self {
             Compare::Never => false,
             Compare::Less => reference < texel,

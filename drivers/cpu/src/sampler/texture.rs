@@ -9,9 +9,9 @@ use super::format::Format;
 /// Most texels of a side. Coordinates of this size are still exact to a small fraction of a texel.
 pub const MAX_SIDE: u32 = 1 << 15;
 /// Most texels of a buffer.
-pub const MAX_BUFFER: u32 = 1 << 27;
+const MAX_BUFFER: u32 = 1 << 27;
 /// Most layers.
-pub const MAX_LAYERS: u32 = 1 << 15;
+const MAX_LAYERS: u32 = 1 << 15;
 /// Most bytes of a texture.
 const MAX_BYTES: usize = 1 << 32;
 
@@ -122,11 +122,6 @@ impl Texture {
         Some(texture)
     }
 
-    /// Returns the texels of a level, image after image; empty if the level does not exist.
-    pub fn level_texels(&self, level: usize) -> &[u8] {
-        self.levels.get(level).and_then(|level| self.texels.get(range(level))).unwrap_or(&[])
-    }
-
     /// Returns the texels of a level as mutable.
     pub fn level_texels_mut(&mut self, level: usize) -> &mut [u8] {
         let level = self.levels.get(level).copied();
@@ -140,18 +135,13 @@ impl Texture {
         self.texels.truncate(end);
     }
 
-    /// Returns its shape.
-    pub fn shape(&self) -> Shape {
-        self.shape
-    }
-
     /// Returns the format of its texels.
     pub fn format(&self) -> Format {
         self.format
     }
 
     /// Returns the number of layers; for cubes, the number of cubes rather than faces.
-    pub fn layers(&self) -> u32 {
+    pub(crate) fn layers(&self) -> u32 {
         self.layers
     }
 
@@ -161,7 +151,7 @@ impl Texture {
     }
 
     /// Returns the texels of all levels.
-    pub fn texels(&self) -> &[u8] {
+    pub(crate) fn texels(&self) -> &[u8] {
         &self.texels
     }
 

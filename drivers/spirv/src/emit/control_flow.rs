@@ -40,13 +40,13 @@ impl Emitter<'_> {
     pub(super) fn walk(&mut self, first: Id) -> Result<(), SpirvError> {
         let body = self.body;
         self.label = Some(first);
-        self.known.enter();
+        self.value_numbers.enter();
         self.at_start()?;
         self.buffers_at_start()?;
         for block in body.blocks() {
             self.block(block)?;
         }
-        self.known.leave();
+        self.value_numbers.leave();
         Ok(())
     }
 
@@ -82,14 +82,14 @@ impl Emitter<'_> {
         }
         let starts_list = parent.is_some_and(|parent| body.list(parent).first == block);
         if starts_list && parent != Some(CfParent::Function) {
-            self.known.enter();
+            self.value_numbers.enter();
         }
         match parent {
             Some(CfParent::Body(id)) if starts_list => self.start_loop(id, block)?,
             Some(CfParent::Function) if starts_list => {}
             Some(CfParent::Then(_) | CfParent::Else(_)) if starts_list && self.is_direct(block) => {
                 // The edge was recorded at the `if`.
-                self.known.leave();
+                self.value_numbers.leave();
                 return Ok(());
             }
             _ => {
@@ -106,7 +106,7 @@ impl Emitter<'_> {
         self.terminator(block)?;
         let ends_list = parent.is_some_and(|parent| body.list(parent).last == block);
         if ends_list && parent != Some(CfParent::Function) {
-            self.known.leave();
+            self.value_numbers.leave();
         }
         Ok(())
     }

@@ -26,9 +26,9 @@ impl Emitter<'_> {
         self.push(Op::SelectionMerge, &[merge.0, SelectionControl::NONE.bits()]);
         self.end(Op::BranchConditional, &[condition.0, then.0, merge.0]);
         self.open(then);
-        self.known.enter();
+        self.value_numbers.enter();
         let result = inner(self);
-        self.known.leave();
+        self.value_numbers.leave();
         self.end(Op::Branch, &[merge.0]);
         self.open(merge);
         result
@@ -103,7 +103,7 @@ impl Emitter<'_> {
         let uint = self.module.value_type(ValueType::UINT);
         let (length, step) = (self.module.uint(length), self.module.uint(step));
         let [header, test, body, continues, merge, next] = std::array::from_fn(|_| self.module.id());
-        self.known.enter();
+        self.value_numbers.enter();
         self.end(Op::Branch, &[header.0]);
         self.open(header);
         let index = self.result(Op::Phi, uint, &[first.0, before.0, next.0, continues.0]);
@@ -118,7 +118,7 @@ impl Emitter<'_> {
         self.open(continues);
         self.push(Op::IAdd, &[uint.0, next.0, index.0, step.0]);
         self.end(Op::Branch, &[header.0]);
-        self.known.leave();
+        self.value_numbers.leave();
         self.open(merge);
     }
 
@@ -142,7 +142,7 @@ impl Emitter<'_> {
         }
         let code = std::mem::take(&mut self.code);
         self.label = Some(entry);
-        self.known.enter();
+        self.value_numbers.enter();
         for (array, element, length) in cleared {
             let (start, zero) = (self.module.uint(0), self.module.null(element));
             let pointer = self.module.pointer_type(spirv::StorageClass::Function, element);
@@ -151,7 +151,7 @@ impl Emitter<'_> {
                 e.push(Op::Store, &[place.0, zero.0]);
             });
         }
-        self.known.leave();
+        self.value_numbers.leave();
         self.end(Op::Branch, &[first.0]);
         self.open(first);
         Some(std::mem::replace(&mut self.code, code))

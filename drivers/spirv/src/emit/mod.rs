@@ -10,7 +10,6 @@ mod control_flow;
 mod guards;
 mod image;
 mod interface;
-mod known;
 mod lines;
 mod locals;
 mod memory_model;
@@ -20,6 +19,7 @@ mod reflection;
 mod subgroup;
 mod system_values;
 mod texture;
+mod value_numbers;
 mod values;
 
 use cranelift_entity::SecondaryMap;
@@ -34,7 +34,7 @@ use crate::options::SpirvOptions;
 use crate::plan::Classes;
 
 use control_flow::{Edge, OpenLoop};
-use known::Known;
+use value_numbers::ValueNumbers;
 
 /// The words of a module, and its interface.
 #[derive(Debug)]
@@ -73,7 +73,7 @@ pub struct Emitter<'a> {
     values: SecondaryMap<Def, Option<(Id, Class)>>,
     /// Values that repeat one scalar in all components.
     repeated: rustc_hash::FxHashSet<Def>,
-    known: Known,
+    value_numbers: ValueNumbers,
     /// A private variable that holds zero, if one was created.
     opaque_zero: Option<Id>,
     lines: lines::Lines,
@@ -132,7 +132,7 @@ pub fn emit(
         cleared: Vec::new(),
         values: SecondaryMap::with_capacity(body.num_defs()),
         repeated: rustc_hash::FxHashSet::default(),
-        known: Known::default(),
+        value_numbers: ValueNumbers::default(),
         opaque_zero: None,
         lines,
         origins: Vec::new(),

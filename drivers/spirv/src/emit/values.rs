@@ -28,11 +28,11 @@ impl Emitter<'_> {
 
     /// Appends an instruction without dependencies other than its operands, unless the scope already contains it.
     pub fn pure(&mut self, op: Op, ty: Id, operands: &[u32]) -> Id {
-        if let Some(id) = self.known.get(op, ty, operands) {
+        if let Some(id) = self.value_numbers.get(op, ty, operands) {
             return id;
         }
         let id = self.result(op, ty, operands);
-        self.known.insert(op, ty, operands, id);
+        self.value_numbers.insert(op, ty, operands, id);
         id
     }
 

@@ -7,7 +7,7 @@ use tgsi_compiler::{Compiler, Driver};
 use tgsi_driver_spirv::DRIVER;
 use tgsi_environment::{Inputs, Outputs, Resources, RunLimits};
 use tgsi_raster::mesh::Vertex;
-use tgsi_raster::{Attribute, Mesh, Scene, Stage, Texture};
+use tgsi_raster::{Attribute, Mesh, Scene, SceneShader, Texture};
 use tgsi_spirv_vulkan::draw::{Drawing, PixelFormat, Texture as VulkanTexture, Uniform, draw};
 
 /// Pixels of each side.
@@ -127,8 +127,8 @@ fn by_rasteriser(vertex: &tgsi::Shader, shader: &tgsi::Shader) -> Vec<u8> {
     let constants = [CONSTANTS.map(f32::to_bits).to_vec()];
     let picture = tgsi_raster::draw(&Scene {
         size: (SIZE, SIZE),
-        vertex: Some(Stage { source: vertex, run: &run_vertex, constants: &[] }),
-        fragment: Stage { source: shader, run: &run_fragment, constants: &constants },
+        vertex: Some(SceneShader { source: vertex, run: &run_vertex, constants: &[] }),
+        fragment: SceneShader { source: shader, run: &run_fragment, constants: &constants },
         mesh: &mesh(),
         attributes: &[Attribute::Position, Attribute::TextureCoordinate],
         textures: &textures,

@@ -1,13 +1,13 @@
 //! The fragment stage: collects quads of a tile, shades them together, and writes them in order.
 
 use tgsi::tables::{CoordOrigin, File, PixelCenter, PropertyName, Semantic};
-use tgsi_driver_cpu::resources::Shared;
+use tgsi_driver_cpu::Shared;
 use tgsi_driver_cpu::sampler::Textures;
 use tgsi_environment::SystemValue;
 use tgsi_environment::{Inputs, LaneRegisters, MAX_LANES, Outputs};
 
 use crate::interface::{Slot, find, slots};
-use crate::scene::{Scene, Stage};
+use crate::scene::{Scene, SceneShader};
 use crate::texture::units;
 use crate::triangle::{Triangle, Weights};
 
@@ -40,7 +40,7 @@ impl Tile {
 /// The data shared by all quads.
 pub(crate) struct Fragments<'a> {
     scene: &'a Scene<'a>,
-    stage: &'a Stage<'a>,
+    stage: &'a SceneShader<'a>,
     slots: &'a [Slot],
     color: Option<u16>,
     depth: Option<u16>,

@@ -14,7 +14,8 @@
 //! | `clip` | clipping at the near and far planes and where clip distances are negative |
 //! | `triangle` | set-up: edges with the top-left rule, depth, interpolation |
 //! | `fragment` | the fragment stage over many quads at once |
-//! | `scene` | the whole pipeline, tile by tile |
+//! | `scene` | the data of scenes and pictures |
+//! | `draw` | the whole pipeline, tile by tile |
 //!
 //! - The executor of shaders is a parameter ([`Run`]): an interpreter, or code of a driver.
 //! - Window coordinates have their origin in the upper left corner. In clip space, as in OpenGL, y points up and z is
@@ -23,6 +24,7 @@
 //! - A run that fails draws nothing: its pixels keep the background, and the error is reported with the picture.
 
 mod clip;
+mod draw;
 mod fragment;
 mod interface;
 pub mod mesh;
@@ -31,6 +33,7 @@ pub mod texture;
 mod triangle;
 mod vertex;
 
+pub use draw::draw;
 pub use mesh::{Attribute, Mesh, MeshError};
-pub use scene::{Picture, Run, Scene, Stage, draw};
+pub use scene::{Picture, Run, Scene, SceneShader};
 pub use texture::{Texture, Wrap};

@@ -1,29 +1,19 @@
-//! A scene and its picture: vertices, triangles, and tiles on all cores.
+//! The data of a scene and of its picture.
 
 use std::collections::BTreeMap;
 
-use rayon::prelude::*;
 use tgsi::Shader;
-use tgsi::tables::{File, Interpolation};
 use tgsi_environment::{Inputs, Outputs, Resources};
 
-use crate::clip::clip;
-use crate::fragment::{self, Fragments, Tile};
-use crate::interface::slots;
 use crate::mesh::{Attribute, Mesh};
 use crate::texture::Texture;
-use crate::triangle::Triangle;
-use crate::vertex;
-
-/// Pixels of each side of a tile.
-const TILE: usize = 64;
 
 /// Runs a shader once for all lanes.
 pub type Run<'a> = dyn Fn(&Inputs, &mut dyn Resources) -> Result<Outputs, String> + Sync + 'a;
 
 /// A shader of a scene.
 #[derive(Clone, Copy)]
-pub struct Stage<'a> {
+pub struct SceneShader<'a> {
     /// The shader, for its declarations and properties.
     pub source: &'a Shader,
     /// The executor.
@@ -39,9 +29,9 @@ pub struct Scene<'a> {
     pub size: (u32, u32),
     /// The vertex shader. Without one, positions are those of the mesh, and inputs of the fragment shader are
     /// attributes of the mesh, selected by semantic.
-    pub vertex: Option<Stage<'a>>,
+    pub vertex: Option<SceneShader<'a>>,
     /// The fragment shader; output `COLOR[0]` is drawn.
-    pub fragment: Stage<'a>,
+    pub fragment: SceneShader<'a>,
     /// The triangles.
     pub mesh: &'a Mesh,
     /// The attributes for the inputs of the vertex shader, from `IN[0]` on.
@@ -61,66 +51,4 @@ pub struct Picture {
     pub pixels: Vec<u8>,
     /// The reasons why some pixels, or all, are not drawn, without duplicates.
     pub errors: Vec<String>,
-}
-
-/// Draws a scene. Always returns a picture: parts with failed runs are not drawn, and their errors are in the picture.
-pub fn draw(scene: &Scene<'_>) -> Picture {
-    let (width, height) = (scene.size.0 as usize, scene.size.1 as usize);
-    let mut pixels = scene.background.repeat(width * height);
-    let read = slots(scene.fragment.source, File::Input);
-    let vertices = match vertex::process(scene, &read) {
-        Ok(vertices) => vertices,
-        Err(error) => return Picture { size: scene.size, pixels, errors: vec![error] },
-    };
-
-    let mut triangles = Vec::new();
-    for (number, indices) in scene.mesh.triangles.iter().enumerate() {
-        let corners = indices.map(|index| vertices.get(index as usize));
-        let [Some(a), Some(b), Some(c)] = corners else { continue };
-        let mut polygon = clip([a, b, c]);
-        // Flat inputs come from the last vertex, as in OpenGL.
-        for (slot, _) in read.iter().enumerate().filter(|(_, slot)| slot.interpolation == Interpolation::Constant) {
-            polygon.iter_mut().for_each(|vertex| vertex.varyings[slot] = c.varyings[slot]);
-        }
-        for pair in polygon.get(1..).unwrap_or(&[]).windows(2) {
-            triangles.extend(Triangle::new([&polygon[0], &pair[0], &pair[1]], scene.size, number as u32));
-        }
-    }
-
-    // The triangles of each tile, in order.
-    let columns = width.div_ceil(TILE);
-    let mut bins: Vec<Vec<u32>> = vec![Vec::new(); columns * height.div_ceil(TILE)];
-    for (number, triangle) in triangles.iter().enumerate() {
-        let [horizontal, vertical] = triangle.bounds.map(|[first, last]| first / TILE as i64..=last / TILE as i64);
-        for row in vertical {
-            for column in horizontal.clone() {
-                if let Some(bin) = bins.get_mut(row as usize * columns + column as usize) {
-                    bin.push(number as u32);
-                }
-            }
-        }
-    }
-    let fragments = Fragments::new(scene, &read);
-    let tiles: Vec<(Tile, Option<String>)> = bins
-        .par_iter()
-        .enumerate()
-        .map(|(number, bin)| {
-            let corner = [(number % columns * TILE) as i64, (number / columns * TILE) as i64];
-            let size = [(width as i64 - corner[0]).min(TILE as i64), (height as i64 - corner[1]).min(TILE as i64)];
-            let mut tile = Tile::new(corner, size, scene.background);
-            let error = fragment::draw(&fragments, &mut tile, bin.iter().map(|&at| &triangles[at as usize]));
-            (tile, error)
-        })
-        .collect();
-    let mut errors = Vec::new();
-    for (tile, error) in tiles {
-        errors.extend(error);
-        for (row, colors) in tile.colors.chunks_exact(tile.width as usize).enumerate() {
-            let start = 4 * ((tile.top as usize + row) * width + tile.left as usize);
-            pixels[start..start + 4 * colors.len()].copy_from_slice(colors.as_flattened());
-        }
-    }
-    errors.sort();
-    errors.dedup();
-    Picture { size: scene.size, pixels, errors }
 }

@@ -53,7 +53,7 @@ pub struct Texture {
 impl Texture {
     /// Creates a texture from texels of four bytes, rows from the top; row 0 has the texture coordinate 1, as OBJ files
     /// expect. `None` if there are too few bytes, or none, or a side is longer than
-    /// [`MAX_SIDE`](tgsi_driver_cpu::sampler::texture::MAX_SIDE).
+    /// [`MAX_SIDE`](tgsi_driver_cpu::sampler::MAX_SIDE).
     pub fn from_rgba8(width: u32, height: u32, bytes: &[u8]) -> Option<Texture> {
         let count = (width as usize).checked_mul(height as usize).filter(|&count| count > 0)?;
         let row = 4 * width as usize;

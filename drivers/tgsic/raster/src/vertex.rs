@@ -3,14 +3,14 @@
 //! Keeps the position, clip distances, and the outputs that the fragment shader reads by semantic.
 
 use tgsi::tables::{File, PropertyName, Semantic};
-use tgsi_driver_cpu::resources::Shared;
+use tgsi_driver_cpu::Shared;
 use tgsi_environment::SystemValue;
 use tgsi_environment::{Inputs, LaneRegisters, MAX_LANES};
 
 use crate::clip::{MAX_DISTANCES, ShadedVertex};
 use crate::interface::{Slot, find, slots};
 use crate::mesh::{Attribute, Vertex};
-use crate::scene::{Scene, Stage};
+use crate::scene::{Scene, SceneShader};
 use crate::texture::units;
 
 /// The value of fragment inputs that were not written.
@@ -57,7 +57,7 @@ fn built_in(vertex: &Vertex, fragment_slots: &[Slot]) -> ShadedVertex {
 
 fn run(
     scene: &Scene<'_>,
-    stage: &Stage<'_>,
+    stage: &SceneShader<'_>,
     fragment_slots: &[Slot],
     base: usize,
     batch: &[Vertex],

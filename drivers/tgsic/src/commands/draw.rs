@@ -5,9 +5,9 @@ use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
 use tgsi::tables::Processor;
-use tgsi_compiler::Stage as CompilerStage;
+use tgsi_compiler::Stage;
 use tgsi_environment::{Inputs, Resources, RunLimits};
-use tgsi_raster::{Mesh, Picture, Scene, Stage, Texture, draw as draw_scene};
+use tgsi_raster::{Mesh, Picture, Scene, SceneShader, Texture, draw as draw_scene};
 use tgsi_verify::{Executor, ExecutorKind};
 
 use crate::args::{Color, DrawArguments};
@@ -34,7 +34,7 @@ pub fn draw(arguments: &DrawArguments, color: Color) -> Result<Status, Failure> 
     let named = &arguments.passes.driver_options.driver;
     let via = arguments.via.unwrap_or_else(|| match tgsi_registry::find(PROCESSOR) {
         Some(driver) if named.is_none() => ExecutorKind::Driver(driver.name()),
-        _ => ExecutorKind::Stage(CompilerStage::Opt),
+        _ => ExecutorKind::Stage(Stage::Opt),
     });
     let plan = Plan::to_be_run(&arguments.passes, Some(via))?;
     let reporter = Reporter::for_inputs(1, color);
@@ -63,12 +63,12 @@ pub fn draw(arguments: &DrawArguments, color: Color) -> Result<Status, Failure> 
         let run_vertex = vertex.as_ref().map(|vertex| runner(vertex, limits));
         let mut picture = draw_scene(&Scene {
             size: arguments.size,
-            vertex: vertex.as_ref().zip(run_vertex.as_ref()).map(|(vertex, run)| Stage {
+            vertex: vertex.as_ref().zip(run_vertex.as_ref()).map(|(vertex, run)| SceneShader {
                 source: vertex.shader.interface(),
                 run,
                 constants: &for_vertex,
             }),
-            fragment: Stage { source: fragment.shader.interface(), run: &run_fragment, constants: &for_fragment },
+            fragment: SceneShader { source: fragment.shader.interface(), run: &run_fragment, constants: &for_fragment },
             mesh: &mesh,
             attributes: &arguments.attributes,
             textures: &textures,

@@ -205,12 +205,12 @@ impl Emitter<'_> {
     /// distinguish it from undecorated ones.
     fn uncontracted(&mut self, op: Op, ty: Id, words: &[u32]) -> Id {
         let key: SmallVec<[u32; 8]> = words.iter().copied().chain([u32::MAX]).collect();
-        if let Some(id) = self.known.get(op, ty, &key) {
+        if let Some(id) = self.value_numbers.get(op, ty, &key) {
             return id;
         }
         let id = self.result(op, ty, words);
         self.module.decorate(id, Decoration::NoContraction, &[]);
-        self.known.insert(op, ty, &key, id);
+        self.value_numbers.insert(op, ty, &key, id);
         id
     }
 }

@@ -190,13 +190,13 @@ impl Emitter<'_> {
         self.push(Op::LoopMerge, &[merge.0, continues.0, LoopControl::NONE.bits()]);
         self.end(Op::Branch, &[inner.0]);
         self.open(inner);
-        self.known.enter();
+        self.value_numbers.enter();
         let new = change(self, old);
         let (scope, semantics) = self.atomic_scope(memory);
         let operands = [ty.0, found.0, pointer.0, scope.0, semantics.0, semantics.0, new.0, old.0];
         self.push(Op::AtomicCompareExchange, &operands);
         let done = self.pure_of(Op::IEqual, ValueType::BOOL, &[found, old]);
-        self.known.leave();
+        self.value_numbers.leave();
         self.end(Op::BranchConditional, &[done.0, merge.0, continues.0]);
         self.open(continues);
         self.end(Op::Branch, &[header.0]);

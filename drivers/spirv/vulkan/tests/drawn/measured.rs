@@ -11,10 +11,9 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 use tgsi::tables::Processor;
 use tgsi_compiler::{Compiler, Driver, Stage};
-use tgsi_driver_cpu::resources::{NoResources, Shared};
 use tgsi_driver_cpu::sampler::{Format, MipFilter, Sampler, Shape, Size, Texture, Textures};
-use tgsi_driver_cpu::{HostResources, Limits, Options, Program};
-use tgsi_environment::{Inputs, LaneRegisters, Outputs, Vec4};
+use tgsi_driver_cpu::{HostResources, NoResources, Options, Program, Shared};
+use tgsi_environment::{Inputs, LaneRegisters, Outputs, RunLimits, Vec4};
 use tgsi_spirv_vulkan::draw::{Drawing, PixelFormat, Texture as VulkanTexture, draw, time_of};
 
 use super::{
@@ -66,7 +65,7 @@ fn time_here(program: &Program, frame: &Inputs, resources: &dyn HostResources, t
     let mut outputs = Outputs::default();
     let mut fastest = f64::INFINITY;
     for number in 0..times {
-        let (time, run) = milliseconds(|| program.run_into(frame, resources, Limits::default(), &mut outputs));
+        let (time, run) = milliseconds(|| program.run_into(frame, resources, RunLimits::default(), &mut outputs));
         run.ok()?;
         fastest = if number == 0 { fastest } else { fastest.min(time) };
     }
@@ -305,7 +304,7 @@ fn vertices_are_measured() {
                         [x.to_bits(), y.to_bits(), z.to_bits(), w.to_bits()]
                     });
                 }
-                program.run_into(&batch, &NoResources, Limits::default(), &mut outputs).ok()?;
+                program.run_into(&batch, &NoResources, RunLimits::default(), &mut outputs).ok()?;
             }
             Some(start.elapsed())
         };

@@ -5,10 +5,10 @@ use std::num::NonZeroUsize;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use tgsi::tables::Semantic;
 use tgsi_compiler::Stage;
-use tgsi_driver_cpu::{HostResources, Limits, compile as compile_program};
+use tgsi_driver_cpu::{HostResources, compile as compile_program};
 use tgsi_environment::SamplerDim;
 use tgsi_environment::{
-    ImageTexel, Inputs, LaneRegisters, MAX_LANES, Outputs, TextureLookup, TextureRequest, TextureSize, Vec4,
+    ImageTexel, Inputs, LaneRegisters, MAX_LANES, Outputs, RunLimits, TextureLookup, TextureRequest, TextureSize, Vec4,
 };
 use tgsi_ir::ShaderStage;
 
@@ -158,8 +158,8 @@ fn register(bytes: &[u8]) -> Vec4 {
     register
 }
 
-fn limits(slices: &Slices<'_>) -> Limits {
-    let mut limits = Limits::default();
+fn limits(slices: &Slices<'_>) -> RunLimits {
+    let mut limits = RunLimits::default();
     if slices.max_steps > 0 {
         limits.steps = slices.max_steps;
     }
