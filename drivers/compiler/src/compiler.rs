@@ -133,6 +133,11 @@ impl Compiler {
         }
     }
 
+    /// Sets the target.
+    pub fn with_target(self, target: Arc<dyn Target>) -> Compiler {
+        Compiler { target, ..self }
+    }
+
     /// Sets the optimisation level.
     pub fn with_level(self, level: OptLevel) -> Compiler {
         Compiler { level, ..self }

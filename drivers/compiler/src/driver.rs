@@ -44,11 +44,6 @@ pub trait Driver: Debug + Send + Sync {
         false
     }
 
-    /// Options that code needs to be run. Semantic checks set them.
-    fn run_options(&self) -> &'static [&'static str] {
-        &[]
-    }
-
     /// Options that turn binary code into text, in the form of its usual disassembler. Empty if the code is
     /// self-contained, so that the registry can disassemble it.
     fn assembly_options(&self) -> &'static [&'static str] {
@@ -209,7 +204,7 @@ pub trait Target: Any + Debug + Send + Sync {
 
     /// Returns this target for the next shader of a program, after a shader with this code, if the stages of a program
     /// share a numbering, such as bindings. Otherwise returns `None`.
-    fn behind(&self, code: &Code) -> Option<Box<dyn Target>> {
+    fn following(&self, code: &Code) -> Option<Box<dyn Target>> {
         let _ = code;
         None
     }
@@ -400,6 +395,12 @@ impl From<&tgsi::Shader> for CodeSize {
 /// linked with interpreters.
 pub type RunnerFn = fn(&dyn Target, &Code) -> Option<Result<Box<dyn Runner>, String>>;
 
+/// Returns the target for runs that corresponds to a target: a [`RunnerFn`] runs its code, for example because it is a
+/// compute shader with the interface in buffers. Returns `None` if the target belongs to another driver.
+///
+/// Lowered shaders of both targets must compute the same. Drivers whose runner runs all code have no such function.
+pub type RunTargetFn = fn(&dyn Target) -> Option<Box<dyn Target>>;
+
 /// Runs code.
 pub trait Runner: Send + Sync {
     /// Runs the code once for all lanes.
@@ -409,7 +410,7 @@ pub trait Runner: Send + Sync {
     fn run(&self, inputs: &Inputs, resources: &mut dyn Resources, limits: RunLimits) -> Result<Outputs, String>;
 
     /// Whether a run took too long on a device and was abandoned. Later runs then fail at once.
-    fn is_unended(&self) -> bool {
+    fn timed_out(&self) -> bool {
         false
     }
 }

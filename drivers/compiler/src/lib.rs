@@ -34,8 +34,8 @@ mod source_map;
 
 pub use compiler::{Budget, Compilation, Compiler, Source, Stage};
 pub use driver::{
-    Code, CodeSize, Companion, Driver, DriverOption, LinkedSlot, ObjectFile, Runner, RunnerFn, SlotLocations, Target,
-    UnknownOption, UnknownProfile, profile_named,
+    Code, CodeSize, Companion, Driver, DriverOption, LinkedSlot, ObjectFile, RunTargetFn, Runner, RunnerFn,
+    SlotLocations, Target, UnknownOption, UnknownProfile, profile_named,
 };
 pub use error::{CompileError, Subject, TargetError};
 pub use fit::{Excess, Fit, FitFinding, FitReport, LimitUse, Measurement, Verdict};

@@ -195,7 +195,7 @@ impl Compiler {
             };
             let result = compilation.finish_for(&own);
             let (lowered, level, code) = result.map_err(|error| LinkError::Compile { shader: input, error })?;
-            if let Some(next) = target.behind(&code) {
+            if let Some(next) = target.following(&code) {
                 target = Arc::from(next);
             }
             let instructions = [&before, &after].map(|counts| counts.get(place).copied().unwrap_or(0));

@@ -51,10 +51,6 @@ impl Driver for Cpu {
         true
     }
 
-    fn run_options(&self) -> &'static [&'static str] {
-        &[IR]
-    }
-
     #[cfg(feature = "machine-code")]
     fn assembly_options(&self) -> &'static [&'static str] {
         &["assembly"]
@@ -225,6 +221,12 @@ impl CpuTarget {
         let shader = tgsi_ir::text::parse(text);
         Some(shader.map_err(|errors| errors.first().map(ToString::to_string).unwrap_or_default()))
     }
+}
+
+/// Returns the target for runs, whose code is the lowered shader as text.
+pub fn run_target(target: &dyn Target) -> Option<Box<dyn Target>> {
+    let target: &CpuTarget = (target as &dyn Any).downcast_ref()?;
+    Some(Box::new(CpuTarget { form: Form::Ir, ..target.clone() }))
 }
 
 /// Returns a runner for code of this driver.

@@ -28,7 +28,7 @@ mod resources;
 pub mod sampler;
 
 pub use batch::BLOCK_LANES;
-pub use driver::{DRIVER, runner};
+pub use driver::{DRIVER, run_target, runner};
 pub use error::CpuError;
 pub use object::{ObjectData, load};
 pub use options::{Options, Report};

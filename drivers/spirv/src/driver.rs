@@ -10,7 +10,6 @@ use tgsi_ir::shader::ShaderStage;
 
 use crate::emit::{Emitted, emit};
 use crate::error::SpirvError;
-use crate::harness::lift;
 use crate::lower::lower;
 use crate::options::{Locations, SpirvOptions};
 
@@ -40,11 +39,6 @@ impl Driver for Spirv {
 
     fn can_run(&self) -> bool {
         true
-    }
-
-    fn run_options(&self) -> &'static [&'static str] {
-        // The runner drops `float_controls` if the device does not support it.
-        &["harness", "float_controls"]
     }
 
     fn approximate_ops(&self) -> &'static [AluOp] {
@@ -88,8 +82,9 @@ impl Target for SpirvOptions {
         inputs: Option<&SlotLocations>,
         outputs: Option<&SlotLocations>,
     ) -> Option<Box<dyn Target>> {
-        let locations = Locations { inputs: inputs.cloned(), outputs: outputs.cloned() };
-        Some(Box::new(SpirvOptions { locations, ..self.clone() }))
+        let mut target = self.clone();
+        target.set_locations(inputs, outputs);
+        Some(Box::new(target))
     }
 
     fn captured_outputs(&self) -> Vec<u32> {
@@ -110,8 +105,7 @@ impl Target for SpirvOptions {
         source: Option<&tgsi::Shader>,
         _passes: &mut Passes<'_>,
     ) -> Result<Code, Box<dyn TargetError>> {
-        let emitted = self.emit_module(lowered, source)?;
-        Ok(Code::Binary(emitted.words.iter().flat_map(|word| word.to_le_bytes()).collect()))
+        Ok(self.emit_module(&lowered, source, None)?.into_code())
     }
 
     fn reflect(&self, lowered: &tgsi_ir::Shader) -> Option<Result<String, Box<dyn TargetError>>> {
@@ -127,23 +121,25 @@ impl Target for SpirvOptions {
 }
 
 impl SpirvOptions {
-    /// Emits the module of a shader that [`lower`](Target::lower) has lowered, for drivers that process it further.
-    /// `source` is given if its text and lines are to be in the module.
+    #[doc(hidden)]
+    /// Sets the locations of a shader that was linked with its neighbours.
+    pub fn set_locations(&mut self, inputs: Option<&SlotLocations>, outputs: Option<&SlotLocations>) {
+        self.locations = Locations { inputs: inputs.cloned(), outputs: outputs.cloned() };
+    }
+
+    #[doc(hidden)]
+    /// Emits the module of a shader that [`lower`](Target::lower) has lowered, for crates that process it further.
+    /// `source` is given if its text and lines are to be in the module; the note is embedded as a string.
     ///
     /// # Errors
     /// [`SpirvError`], with the instruction it concerns.
     pub fn emit_module(
         &self,
-        mut lowered: tgsi_ir::Shader,
+        lowered: &tgsi_ir::Shader,
         source: Option<&tgsi::Shader>,
+        note: Option<&str>,
     ) -> Result<Emitted, Box<dyn TargetError>> {
-        let note = if self.harness {
-            let layout = lift(&mut lowered).map_err(|error| SpirvError::from(error).located(&lowered))?;
-            Some(layout.to_json())
-        } else {
-            None
-        };
-        emit(&lowered, self, source, note.as_deref()).map_err(|error| error.located(&lowered))
+        emit(lowered, self, source, note).map_err(|error| error.located(lowered))
     }
 }
 

@@ -9,10 +9,9 @@ use tgsi_ir::intrinsics::IntrinsicOp;
 use tgsi_ir::{Inst, Shader, ShaderStage};
 use thiserror::Error;
 
-use crate::harness::Unliftable;
-
 /// A shader that cannot be expressed in SPIR-V for the target.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
+#[non_exhaustive]
 pub enum SpirvError {
     /// The shader has no entry point.
     #[error("the shader has no entry point")]
@@ -86,9 +85,14 @@ pub enum SpirvError {
     /// A module with more words or ids than supported.
     #[error("the module would have more than {0} words")]
     TooLarge(u32),
-    /// A part of the shader that the option `harness` does not support.
-    #[error(transparent)]
-    Harness(#[from] Unliftable),
+    /// An instruction that the harness, which makes code for runs, cannot replace.
+    #[error("{inst}: code for runs cannot contain {what}")]
+    Harness {
+        /// The instruction.
+        inst: Inst,
+        /// Its opcode or a description.
+        what: &'static str,
+    },
 }
 
 impl SpirvError {
@@ -115,15 +119,15 @@ impl SpirvError {
             SpirvError::UnsupportedAlu { inst, .. }
             | SpirvError::UnsupportedIntrinsic { inst, .. }
             | SpirvError::Unsupported { inst, .. }
-            | SpirvError::NotLowered { inst, .. } => Some(inst),
+            | SpirvError::NotLowered { inst, .. }
+            | SpirvError::Harness { inst, .. } => Some(inst),
             SpirvError::NoEntryPoint
             | SpirvError::Stage(_)
             | SpirvError::Interface { .. }
             | SpirvError::Location { .. }
             | SpirvError::NoLocation { .. }
             | SpirvError::StreamOutput(_)
-            | SpirvError::TooLarge(_)
-            | SpirvError::Harness(_) => None,
+            | SpirvError::TooLarge(_) => None,
         }
     }
 
@@ -163,10 +167,11 @@ impl SpirvError {
             }
             SpirvError::NotLowered { .. } => "this is a bug in the driver: please report it with the shader".to_owned(),
             SpirvError::TooLarge(_) => "split the shader: devices refuse far smaller modules".to_owned(),
-            SpirvError::Harness(_) => "without `--driver-option harness` the shader translates".to_owned(),
+            SpirvError::Harness { .. } => "`tgsic translate` translates the shader".to_owned(),
         }
     }
 
+    #[doc(hidden)]
     /// Attaches the source instruction that the error concerns.
     pub fn located(self, shader: &Shader) -> Box<dyn TargetError> {
         Box::new(Located { subject: Subject::of_inst(shader, self.inst()), error: self })
@@ -224,7 +229,7 @@ impl TargetError for Located {
             | SpirvError::StreamOutput(_)
             | SpirvError::NotLowered { .. }
             | SpirvError::TooLarge(_)
-            | SpirvError::Harness(_) => None,
+            | SpirvError::Harness { .. } => None,
         }
     }
 

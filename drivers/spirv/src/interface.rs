@@ -6,6 +6,7 @@ use tgsi_ir::ShaderStage;
 
 /// The interface of a module.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[non_exhaustive]
 pub struct Interface {
     /// The stage, as SPIR-V names it.
     pub stage: &'static str,
@@ -33,6 +34,7 @@ pub struct Interface {
 
 /// An input or output with a location.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[non_exhaustive]
 pub struct Varying {
     /// The number of the register in TGSI.
     pub register: u32,
@@ -63,6 +65,7 @@ pub struct Varying {
 
 /// Components of an output that are captured in a buffer.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[non_exhaustive]
 pub struct Captured {
     /// The number of the register in TGSI.
     pub register: u32,
@@ -84,6 +87,7 @@ pub struct Captured {
 
 /// A parameter that the host provides.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[non_exhaustive]
 pub struct DriverParameter {
     /// `frag_height`: height of the framebuffer; `is_indexed`: all bits set if the draw is indexed, else 0;
     /// `tess_inner`, `tess_outer`: tessellation levels without a control shader; `clip_planes`: user clip planes;
@@ -104,6 +108,7 @@ pub struct DriverParameter {
 
 /// A requirement of a module on the device.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[non_exhaustive]
 pub struct Need {
     /// The name in SPIR-V.
     pub name: String,
@@ -114,6 +119,7 @@ pub struct Need {
 /// A kind of resource.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum ResourceKind {
     /// A constant buffer; index 0 is the one that `load_uniform` reads.
     ConstantBuffer,
@@ -135,6 +141,7 @@ pub enum ResourceKind {
 
 /// A resource that the module uses.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[non_exhaustive]
 pub struct Resource {
     /// Its kind.
     pub kind: ResourceKind,
@@ -152,7 +159,7 @@ pub struct Resource {
 
 impl Interface {
     /// Creates an empty interface.
-    pub fn new(stage: ShaderStage) -> Interface {
+    pub(crate) fn new(stage: ShaderStage) -> Interface {
         let stage = match stage {
             ShaderStage::Vertex => "vertex",
             ShaderStage::TessCtrl => "tessellation_control",
@@ -180,7 +187,7 @@ impl Interface {
 /// Returns the set and binding of a resource of a stage: the set is the kind, the binding the stage times 32 plus the
 /// index, so that separately translated shaders of different stages never collide. Samplers and counters, which share a
 /// set with others, start at 512.
-pub const fn default_binding(kind: ResourceKind, stage: ShaderStage, index: u32) -> (u32, u32) {
+pub(crate) const fn default_binding(kind: ResourceKind, stage: ShaderStage, index: u32) -> (u32, u32) {
     let number = match stage {
         ShaderStage::TessCtrl => 1,
         ShaderStage::TessEval => 2,

@@ -8,12 +8,12 @@
 //!
 //! | folder | holds |
 //! |---|---|
-//! | [`options`] | the features of the target and the interface for the host, in one table |
+//! | `options` | the features of the target and the interface for the host, in one table |
 //! | `lower` | this driver's IR passes, and the list of IR passes that run |
 //! | `plan` | the class (float, signed, unsigned, boolean) of every value, decided before anything is emitted |
 //! | `emit` | the walk over the tree that emits words, one file for each subject |
 //! | `module` | the writer of words: sections, types, constants, capabilities |
-//! | [`stream_output`] | the outputs that are captured in buffers |
+//! | `stream_output` | the outputs that are captured in buffers |
 //! | [`interface`] | the assigned locations, sets and bindings |
 //!
 //! # Invariants
@@ -43,37 +43,32 @@
 //! | `fmod`, `frem`, `flrp` | those of the quotient and of the products |
 //! | `ffma` | rounded once or twice; once with the option `fused_fma`, for targets that do |
 //!
-//! Denormals may be flushed to zero, even by negation, minimum, maximum and absolute value. Preserving them may be
-//! slow, so only harness code requests it, from devices that support it. NaN and infinities need not be preserved,
-//! unless the option `float_controls` states that the target does. The payload of a NaN is unspecified, and so are the
-//! words of a 64-bit NaN. Addresses are rounded down to a multiple of four. lavapipe of Mesa 22.3 deviates further,
-//! that of 25.0 does not: it gives 0 for `0 * NaN` and a number for `pow(NaN, y)`, and has wrong derivatives in two of
-//! four lanes. Both give -127 for the logarithm of every denormal.
-//!
-//! # Size
-//!
-//! Modules of real shaders have about half the instructions that Mesa's zink generates from the GLSL of the same test,
-//! and somewhat more than glslang's at the median. On average glslang's are considerably smaller, since it keeps
-//! matrices and function calls whole, leaves out-of-range cases undefined, and indexes arrays where TGSI has chains of
-//! comparisons.
+//! Denormals may be flushed to zero, even by negation, minimum, maximum and absolute value. NaN and infinities need not
+//! be preserved, unless the option `float_controls` states that the target does. The payload of a NaN is unspecified,
+//! and so are the words of a 64-bit NaN. Addresses are rounded down to a multiple of four.
 
 mod disassemble;
 mod driver;
 mod emit;
 mod error;
-pub mod harness;
 pub mod interface;
 mod lower;
 mod module;
-pub mod options;
+mod options;
 mod plan;
-pub mod stream_output;
+mod stream_output;
 
 pub use disassemble::disassemble;
 pub use driver::{DRIVER, Spirv};
-pub use emit::Emitted;
 pub use error::SpirvError;
-pub use options::SpirvOptions;
+pub use options::{Locations, Numbers, Origin, Samplers, SpirvOptions};
+pub use stream_output::{Capture, StreamOutput, StreamOutputError};
+
+/// Parts for crates that process modules further.
+#[doc(hidden)]
+pub mod internals {
+    pub use crate::emit::{Emitted, is_in_every_device};
+}
 
 /// Returns the interface of a lowered shader's module.
 ///

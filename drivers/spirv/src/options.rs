@@ -106,7 +106,7 @@ tgsi_compiler::driver_options! {
         /// Otherwise killed invocations end.
         demote: bool = false,
             "demote" = true, "Killed invocations continue as helpers (DemoteToHelperInvocation).";
-        /// For 32-bit floats. With [`harness`](Self::harness), the target also guarantees `DenormPreserve`.
+        /// For 32-bit floats.
         float_controls: bool = false,
             "float_controls" = true, "Signed zeros, infinities and NaNs are kept (SignedZeroInfNanPreserve).";
         fused_fma: bool = false, "fused_fma" = true, "Fma rounds once.";
@@ -159,9 +159,12 @@ tgsi_compiler::driver_options! {
         user_clip_planes: u8 = 0,
             "user_clip_planes" = 6, "There are six user clip planes, which are driver parameters.";
         bindless: bool = false, "bindless" = true, "Bindless handles index arrays of descriptors in set 4.";
-        harness: bool = false,
-            "harness" = true, also no_contraction = true,
-            "For checks: a compute shader whose inputs, outputs, system values, textures and images are buffers.";
+        /// With `float_controls`, 32-bit denormals are preserved as well (`DenormPreserve`). Devices may be slower then.
+        denorm_preserve: bool = false;
+        /// Textures are [analytic](tgsi_environment::AnalyticResources) and lookups are replaced before emission:
+        /// rectangle lookups keep texel coordinates, because there is no size to scale by, and all lookups keep their
+        /// offsets.
+        analytic_textures: bool = false;
     }
     profiles {
         "vulkan1.0", "Vulkan 1.0: SPIR-V 1.0." => |o| o.version = (1, 0);

@@ -143,21 +143,21 @@ mod tests {
     }
 
     #[test]
-    fn errors_name_their_cause() {
+    fn malformed_entries_are_errors() {
         for (text, message) in [
             ("OUT[0]", "`->` is missing"),
-            ("TEMP[0]->0@0/16", "must begin"),
+            ("TEMP[0]->0@0/16", "must begin with"),
             ("OUT[0].xz->0@0/16", "consecutive"),
             ("OUT[0].->0@0/16", "consecutive"),
-            ("OUT[x]->0@0/16", "number"),
-            ("OUT[0]->0/16", "`@`"),
-            ("OUT[0]->4@0/16", "0 to 3"),
+            ("OUT[x]->0@0/16", "a number is missing"),
+            ("OUT[0]->0/16", "`@` between"),
+            ("OUT[0]->4@0/16", "numbered 0 to 3"),
             ("OUT[0]->0@2/16", "multiples"),
             ("OUT[0]->0@0/16,OUT[1]->0@16/32", "differs"),
             ("OUT[0]->0@4/16", "exceeds the end"),
             ("OUT[0]->0@0/32,OUT[1]->0@12", "overlaps"),
             ("OUT[0].x->0@0/32,OUT[1].x->0@12:1", "one stream"),
-            ("OUT[0]->0@0", "stride"),
+            ("OUT[0]->0@0", "has a stride"),
         ] {
             let error = StreamOutput::parse(text).expect_err(text).to_string();
             assert!(error.contains(message), "{text}: {error}");

@@ -4,10 +4,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The folders of `src` in order: each may import from earlier ones.
-const LAYERS: [&str; 5] = ["module", "plan", "harness", "lower", "emit"];
+const LAYERS: [&str; 4] = ["module", "plan", "lower", "emit"];
 
-/// Files of `src` that folders may import from. They import from no folder except `module` (for classes of values) and
-/// `harness` (for its error).
+/// Files of `src` that folders may import from. They import from no folder except `module` (for classes of values).
 const ROOT: [&str; 4] = ["error", "options", "interface", "stream_output"];
 
 fn source() -> PathBuf {
@@ -19,7 +18,7 @@ fn no_folder_imports_a_later_one() {
     let mut wrong = crate::module_paths::wrong_imports(&source(), &LAYERS, &ROOT);
     for file in ROOT {
         let path = source().join(file).with_extension("rs");
-        let is_allowed = |name: &str| ROOT.contains(&name) || matches!(name, "module" | "harness");
+        let is_allowed = |name: &str| ROOT.contains(&name) || name == "module";
         wrong.extend(crate::module_paths::wrong_names(&source(), &path, is_allowed));
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));

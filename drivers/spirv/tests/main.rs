@@ -5,12 +5,10 @@ mod alu_cases;
 mod common;
 #[path = "../../../ir/tests/support/layers.rs"]
 mod module_paths;
-mod runs;
 
 mod alu;
 mod corpus;
 mod generated;
-mod harness;
 mod interface;
 mod layers;
 mod link;

@@ -50,8 +50,8 @@ impl Plan {
         Ok(Plan::for_driver(&arguments.driver_options)?.with_level(level).without_passes(PassSet::of(&skipped)))
     }
 
-    /// Like [`from_arguments`](Self::from_arguments), with the options that code of the driver needs to be run. If the
-    /// arguments name no driver, it is that of the executor.
+    /// Like [`from_arguments`](Self::from_arguments), with the target for runs. If the arguments name no driver, it is
+    /// that of the executor.
     ///
     /// # Errors
     /// As before, or nothing on this machine can run the code.
@@ -68,8 +68,7 @@ impl Plan {
         {
             return Err(Failure::Usage(reason));
         }
-        let options = plan.driver.run_options();
-        plan.with_options(options)
+        Ok(Plan { compiler: tgsi_registry::compiler_for_runs(plan.compiler), ..plan })
     }
 
     /// Like [`from_arguments`](Self::from_arguments), with the options that turn binary code into text.
@@ -78,19 +77,10 @@ impl Plan {
     /// As before.
     pub fn to_be_printed(arguments: &PassArguments) -> Result<Plan, Failure> {
         let plan = Plan::from_arguments(arguments)?;
-        let options = plan.driver.assembly_options();
-        plan.with_options(options)
-    }
-
-    /// Sets more options.
-    fn with_options(self, more: &[&str]) -> Result<Plan, Failure> {
-        if more.is_empty() {
-            return Ok(self);
-        }
-        let options = self.options.into_iter().chain(more.iter().map(|&option| option.to_owned())).collect();
-        let (level, skipped) = (self.compiler.level(), self.compiler.skipped());
-        let plan = Plan::new(self.driver, options).map_err(|error| Failure::Usage(error.to_string()))?;
-        Ok(plan.with_level(level).without_passes(skipped))
+        let options = plan.options.iter().map(String::as_str).chain(plan.driver.assembly_options().iter().copied());
+        let target = plan.driver.target(&options.collect::<Vec<_>>());
+        let target = target.map_err(|error| Failure::Usage(error.to_string()))?;
+        Ok(Plan { compiler: plan.compiler.with_target(target.into()), ..plan })
     }
 
     /// Returns the extension of files with the code and whether it is binary; `as_text` if it is printed as text.

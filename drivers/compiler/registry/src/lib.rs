@@ -7,7 +7,7 @@
 use std::sync::OnceLock;
 
 use tgsi_compiler::front_end::{FrontEnd, IR_TEXT, TGSI_TEXT, TGSI_TOKENS};
-use tgsi_compiler::{Code, Driver, Runner, RunnerFn, Target};
+use tgsi_compiler::{Code, Compiler, Driver, RunTargetFn, Runner, RunnerFn, Target};
 
 /// The front ends. The first one reads inputs that no other one recognises.
 static FRONT_ENDS: &[&dyn FrontEnd] = &[&TGSI_TEXT, &TGSI_TOKENS, &IR_TEXT];
@@ -22,6 +22,8 @@ pub struct DriverRow {
     pub driver: &'static dyn Driver,
     /// Runs its code.
     pub runner: Option<RunnerFn>,
+    /// Returns targets whose code `runner` runs, if it does not run the code of all targets.
+    pub run_target: Option<RunTargetFn>,
     /// Converts its binary code to text.
     pub disassembler: Option<Disassembler>,
 }
@@ -29,7 +31,7 @@ pub struct DriverRow {
 impl DriverRow {
     /// Returns the row of a driver without runner and disassembler.
     pub const fn new(driver: &'static dyn Driver) -> DriverRow {
-        DriverRow { driver, runner: None, disassembler: None }
+        DriverRow { driver, runner: None, run_target: None, disassembler: None }
     }
 }
 
@@ -37,15 +39,19 @@ impl DriverRow {
 static DRIVERS: &[DriverRow] = &[
     DriverRow { runner: Some(tgsi_driver_tgsi::runner), ..DriverRow::new(&tgsi_driver_tgsi::DRIVER) },
     #[cfg(feature = "cpu")]
-    DriverRow { runner: Some(tgsi_driver_cpu::runner), ..DriverRow::new(&tgsi_driver_cpu::DRIVER) },
+    DriverRow {
+        runner: Some(tgsi_driver_cpu::runner),
+        run_target: Some(tgsi_driver_cpu::run_target),
+        ..DriverRow::new(&tgsi_driver_cpu::DRIVER)
+    },
     #[cfg(feature = "spirv")]
     DriverRow {
-        driver: &tgsi_driver_spirv::DRIVER,
         #[cfg(feature = "vulkan")]
         runner: Some(tgsi_spirv_vulkan::runner),
-        #[cfg(not(feature = "vulkan"))]
-        runner: None,
+        #[cfg(feature = "vulkan")]
+        run_target: Some(tgsi_spirv_vulkan::run_target),
         disassembler: Some(tgsi_driver_spirv::disassemble),
+        ..DriverRow::new(&tgsi_driver_spirv::DRIVER)
     },
     #[cfg(feature = "text")]
     DriverRow::new(&tgsi_driver_spirv_text::WGSL),
@@ -101,6 +107,15 @@ pub fn find(name: &str) -> Option<&'static dyn Driver> {
 /// Looks up a front end by name.
 pub fn find_front_end(name: &str) -> Option<&'static dyn FrontEnd> {
     front_ends().iter().copied().find(|front_end| front_end.name() == name)
+}
+
+/// Returns a compiler like this one whose code [`runner`] runs.
+pub fn compiler_for_runs(compiler: Compiler) -> Compiler {
+    let mut changes = driver_rows().iter().filter_map(|row| row.run_target);
+    match changes.find_map(|change| change(compiler.target())) {
+        Some(target) => compiler.with_target(target.into()),
+        None => compiler,
+    }
 }
 
 /// Creates the runner of code of a target; `None` if nothing runs it.

@@ -12,7 +12,7 @@ use tgsi_to_ir::slots::stage_of;
 /// A compiler whose translations are checked, and the parameters of the checks.
 #[derive(Clone, Debug)]
 pub struct Checker {
-    /// The compiler, for a target of the driver with its [options for runs](Driver::run_options).
+    /// The compiler, for a target of the driver whose code `runner` runs ([`RunTargetFn`](tgsi_compiler::RunTargetFn)).
     pub compiler: Compiler,
     /// The driver.
     pub driver: &'static dyn Driver,

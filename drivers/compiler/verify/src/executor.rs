@@ -165,8 +165,8 @@ impl Executor {
     }
 
     /// Returns whether a run took too long on a device and was abandoned. Later runs then fail at once.
-    pub(crate) fn is_unended(&self) -> bool {
-        matches!(&self.program, Program::Code(runner) if runner.is_unended())
+    pub(crate) fn timed_out(&self) -> bool {
+        matches!(&self.program, Program::Code(runner) if runner.timed_out())
     }
 
     /// Converts outputs that the target writes as floats, but that may be integers in the source, to integers where the

@@ -44,7 +44,8 @@ pub struct RecordedTotals {
     /// Vectors with a run that did not terminate and need not, because of an open operation.
     pub open: usize,
     /// Vectors of shaders with a run that took too long on a device and was abandoned.
-    pub unended: usize,
+    #[serde(rename = "unended")]
+    pub timed_out: usize,
     /// Words that depend on uninitialised memory of the recording interpreter and were not compared; see
     /// [`UninitialisedWords`].
     pub undetermined_words: usize,
@@ -77,7 +78,7 @@ impl RecordedTotals {
         self.error += other.error;
         self.undetermined_words += other.undetermined_words;
         self.open += other.open;
-        self.unended += other.unended;
+        self.timed_out += other.timed_out;
         other.open_words.into_iter().for_each(|(reason, words)| self.open(reason, words));
         other.opcodes.iter().for_each(|(name, other)| self.opcodes.entry(name).or_default().add(other));
         self.first.extend(other.first);
@@ -122,8 +123,8 @@ impl Checker {
             let inputs = vector.inputs(shader);
             match executor.run(&inputs, self.limits) {
                 Ok(result) => runs.compare(vector, &inputs, &result.outputs, &mut totals),
-                Err(problem) if executor.is_unended() => {
-                    totals.unended = vectors.len() - number;
+                Err(problem) if executor.timed_out() => {
+                    totals.timed_out = vectors.len() - number;
                     totals.list(vector, problem);
                     break;
                 }

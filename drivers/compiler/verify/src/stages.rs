@@ -198,7 +198,7 @@ impl Compared<'_> {
             let steps = self.checker.limits.steps.max(expected.outputs.steps.saturating_mul(STEPS_PER_STEP));
             let limits = RunLimits { steps, ..self.checker.limits };
             let mut found = executor.run(inputs, limits).map_err(|error| {
-                let kind = if executor.is_unended() { DefectKind::Unended } else { DefectKind::Error };
+                let kind = if executor.timed_out() { DefectKind::TimedOut } else { DefectKind::Error };
                 Defect { kind, ..Defect::error(self.step.get(), error).with_inputs(*seed) }
             })?;
             executor.settle(&mut found, expected);

@@ -39,7 +39,7 @@ pub enum DefectKind {
     /// The shader cannot be compiled or run.
     Error,
     /// A run took too long on a device and was abandoned.
-    Unended,
+    TimedOut,
     /// The compiler, the driver or the runner panicked.
     Panic,
 }

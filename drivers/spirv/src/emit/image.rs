@@ -26,6 +26,7 @@ use super::texture::units::{Element, Index, Unit};
 use crate::error::SpirvError;
 use crate::module::{Class, Id, ValueType};
 
+pub use format::is_in_every_device;
 pub use variables::{ImageShape, Images, Seen};
 
 /// The access that is being emitted: its image and the shape of it.

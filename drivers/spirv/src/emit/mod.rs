@@ -24,6 +24,7 @@ mod values;
 
 use cranelift_entity::SecondaryMap;
 use spirv::{ExecutionModel, FunctionControl, Op};
+use tgsi_compiler::Code;
 use tgsi_ir::intrinsics::IntrinsicOp;
 use tgsi_ir::{Block, Body, Def, Inst, InstData, Shader, ShaderStage};
 
@@ -32,6 +33,8 @@ use crate::interface::Interface;
 use crate::module::{Class, Id, Module, push};
 use crate::options::SpirvOptions;
 use crate::plan::Classes;
+
+pub use image::is_in_every_device;
 
 use control_flow::{Edge, OpenLoop};
 use value_numbers::ValueNumbers;
@@ -45,6 +48,13 @@ pub struct Emitted {
     pub interface: Interface,
     /// Pairs of a word index and the number of the source instruction that the code from that word on comes from.
     pub origins: Vec<(u32, u32)>,
+}
+
+impl Emitted {
+    /// Returns the bytes of the module.
+    pub fn into_code(self) -> Code {
+        Code::Binary(self.words.iter().flat_map(|word| word.to_le_bytes()).collect())
+    }
 }
 
 /// The state of the walk.
@@ -177,10 +187,10 @@ pub fn emit(
     let (before, of_code) = (function.len(), code.len());
     function.extend(code);
     push(&mut function, Op::FunctionEnd, &[]);
-    let behind = function.len() - before - of_code;
+    let end = function.len() - before - of_code;
     let words = module.finish(model, main, &function)?;
     // The function is at the end of the module.
-    let first = (words.len() - of_code - behind) as u32;
+    let first = (words.len() - of_code - end) as u32;
     origins.iter_mut().for_each(|(at, _)| *at += first);
     Ok(Emitted { words, interface, origins })
 }

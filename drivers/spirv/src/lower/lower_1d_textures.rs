@@ -15,21 +15,16 @@
 use tgsi_environment::SamplerDim;
 use tgsi_ir::body::{TexOp, TexSrcKind};
 use tgsi_ir::builder::AluSrc;
-use tgsi_ir::{Body, Inst, Shader};
+use tgsi_ir::{Body, Shader};
 
-use super::texture_edit::TextureEdit;
+use super::texture_edit::{TextureEdit, edit_textures};
 
 /// See the [module](self).
 pub fn lower_1d_textures(shader: &mut Shader) -> bool {
-    let mut progress = false;
-    for body in shader.bodies_mut() {
-        progress |= body.visit_insts(lower);
-    }
-    progress
+    edit_textures(shader, lower)
 }
 
-fn lower(body: &mut Body, inst: Inst) -> bool {
-    let Some(mut edit) = TextureEdit::of(body, inst) else { return false };
+fn lower(body: &mut Body, mut edit: TextureEdit) -> bool {
     if edit.data.dim != SamplerDim::Dim1D {
         return false;
     }

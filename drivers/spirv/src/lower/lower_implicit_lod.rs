@@ -10,22 +10,17 @@
 
 use tgsi_ir::alu::AluOp;
 use tgsi_ir::body::{TexOp, TexSrcKind};
-use tgsi_ir::{Body, Inst, Shader, ShaderStage};
+use tgsi_ir::{Body, Shader, ShaderStage};
 
-use super::texture_edit::TextureEdit;
+use super::texture_edit::{TextureEdit, edit_textures};
 
 /// See the [module](self).
 pub fn lower_implicit_lod(shader: &mut Shader) -> bool {
     let is_fragment = shader.stage == ShaderStage::Fragment;
-    let mut progress = false;
-    for body in shader.bodies_mut() {
-        progress |= body.visit_insts(|body, inst| lower(body, inst, is_fragment));
-    }
-    progress
+    edit_textures(shader, |body, edit| lower(body, edit, is_fragment))
 }
 
-fn lower(body: &mut Body, inst: Inst, is_fragment: bool) -> bool {
-    let Some(mut edit) = TextureEdit::of(body, inst) else { return false };
+fn lower(body: &mut Body, mut edit: TextureEdit, is_fragment: bool) -> bool {
     let level = match edit.data.op {
         TexOp::Tex if !is_fragment => Some(edit.before(body).f32_const(0.0)),
         TexOp::Txb if !is_fragment => edit.take(TexSrcKind::Bias),

@@ -15,36 +15,22 @@
 use tgsi_ir::alu::AluOp;
 use tgsi_ir::body::TexSrcKind;
 use tgsi_ir::builder::AluSrc;
-use tgsi_ir::{Body, Inst, Shader};
+use tgsi_ir::{Body, Shader};
 
-use super::texture_edit::TextureEdit;
+use super::texture_edit::{TextureEdit, edit_textures};
 
 /// See the [module](self).
 pub fn lower_projectors(shader: &mut Shader) -> bool {
-    let mut progress = false;
-    for body in shader.bodies_mut() {
-        progress |= body.visit_insts(lower);
-    }
-    progress
+    edit_textures(shader, lower)
 }
 
-fn lower(body: &mut Body, inst: Inst) -> bool {
-    let Some(mut edit) = TextureEdit::of(body, inst) else { return false };
+fn lower(body: &mut Body, mut edit: TextureEdit) -> bool {
     let Some(projector) = edit.take(TexSrcKind::Projector) else { return false };
     let divisor = AluSrc::component(projector, 0);
-    let is_array = edit.data.is_array;
     if let Some(coordinate) = edit.get(TexSrcKind::Coord) {
         let count = edit.data.coord_components;
-        let mut b = edit.before(body);
-        let divided = b.alu_sized(AluOp::Fdiv, count, &[coordinate.into(), divisor]);
-        let coordinate = if is_array {
-            let parts: Vec<AluSrc> =
-                (0..count).map(|c| AluSrc::component(if c + 1 == count { coordinate } else { divided }, c)).collect();
-            b.vec(&parts)
-        } else {
-            divided
-        };
-        edit.set(TexSrcKind::Coord, coordinate);
+        let divided = edit.before(body).alu_sized(AluOp::Fdiv, count, &[coordinate.into(), divisor]);
+        edit.set_coordinates(body, divided);
     }
     if let Some(comparator) = edit.get(TexSrcKind::Comparator) {
         let comparator = edit.before(body).alu_sized(AluOp::Fdiv, 1, &[comparator.into(), divisor]);

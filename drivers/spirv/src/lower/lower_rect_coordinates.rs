@@ -15,17 +15,13 @@
 use tgsi_environment::SamplerDim;
 use tgsi_ir::alu::{AluOp, AluType};
 use tgsi_ir::body::{TexData, TexOp, TexSrcKind};
-use tgsi_ir::{Body, Def, Inst, Shader};
+use tgsi_ir::{Body, Def, Shader};
 
-use super::texture_edit::TextureEdit;
+use super::texture_edit::{TextureEdit, edit_textures};
 
 /// See the [module](self).
 pub fn lower_rect_coordinates(shader: &mut Shader) -> bool {
-    let mut progress = false;
-    for body in shader.bodies_mut() {
-        progress |= body.visit_insts(lower);
-    }
-    progress
+    edit_textures(shader, lower)
 }
 
 /// Emits the size of a texture at a level as floats, without the layers.
@@ -47,8 +43,7 @@ pub fn size_of(body: &mut Body, edit: &TextureEdit, level: Option<Def>) -> Def {
     b.alu_sized(AluOp::I2f32, count, &[size.into()])
 }
 
-fn lower(body: &mut Body, inst: Inst) -> bool {
-    let Some(mut edit) = TextureEdit::of(body, inst) else { return false };
+fn lower(body: &mut Body, mut edit: TextureEdit) -> bool {
     let lookups = matches!(edit.data.op, TexOp::Tex | TexOp::Txb | TexOp::Txl | TexOp::Txd | TexOp::Tg4 | TexOp::Lod);
     if edit.data.dim != SamplerDim::Rect || !lookups {
         return false;

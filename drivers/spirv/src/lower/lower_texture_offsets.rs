@@ -12,35 +12,29 @@
 //!         %1 = txl %4 (coord), %l (lod)
 //! ```
 //!
-//! SPIR-V lookups accept a constant offset in -8..7; gathers accept any value, except in the portable profile. The
-//! harness accepts any offset, because an offset of its analytic textures is not a distance in texels. The size is that
-//! of the level nearest to the level of detail, which is exact where levels are not mixed. Layers get no offset.
+//! SPIR-V lookups accept a constant offset in -8..7; gathers accept any value, except in the portable profile. Analytic
+//! textures accept any offset, which is not a distance in texels there. The size is that of the level nearest to the
+//! level of detail, which is exact where levels are not mixed. Layers get no offset.
 //!
 //! Cost: linear in the instructions.
 
 use tgsi_environment::SamplerDim;
 use tgsi_ir::alu::{AluOp, AluType};
 use tgsi_ir::body::{TexData, TexOp, TexSrcKind};
-use tgsi_ir::builder::AluSrc;
-use tgsi_ir::{Body, Def, Inst, Shader, ShaderStage};
+use tgsi_ir::{Body, Def, Shader, ShaderStage};
 
 use super::lower_rect_coordinates::size_of;
-use super::texture_edit::TextureEdit;
+use super::texture_edit::{TextureEdit, edit_textures};
 use crate::options::SpirvOptions;
 
 /// See the [module](self). In the profile [`portable`](SpirvOptions::portable), gathers accept only constants, and the
 /// level of a lookup cannot be queried.
 pub fn lower_texture_offsets(shader: &mut Shader, options: &SpirvOptions) -> bool {
-    let mut progress = false;
     let asks_for_level = shader.stage == ShaderStage::Fragment && !options.portable;
-    for body in shader.bodies_mut() {
-        progress |= body.visit_insts(|body, inst| lower(body, inst, options, asks_for_level));
-    }
-    progress
+    edit_textures(shader, |body, edit| lower(body, edit, options, asks_for_level))
 }
 
-fn lower(body: &mut Body, inst: Inst, options: &SpirvOptions, asks_for_level: bool) -> bool {
-    let Some(mut edit) = TextureEdit::of(body, inst) else { return false };
+fn lower(body: &mut Body, mut edit: TextureEdit, options: &SpirvOptions, asks_for_level: bool) -> bool {
     let Some(offset) = edit.get(TexSrcKind::Offset) else { return false };
     let Some(coordinate) = edit.get(TexSrcKind::Coord) else { return false };
     let constant = body.def_constant(offset);
@@ -51,8 +45,8 @@ fn lower(body: &mut Body, inst: Inst, options: &SpirvOptions, asks_for_level: bo
         _ if is_zero => false,
         // Fetches add the offset in the same way for all textures, except that analytic textures truncate large
         // offsets.
-        _ if fetches => options.harness && !is_small,
-        _ if options.harness => true,
+        _ if fetches => options.analytic_textures && !is_small,
+        _ if options.analytic_textures => true,
         TexOp::Tg4 => !options.portable || is_small,
         _ => is_small,
     };
@@ -64,8 +58,7 @@ fn lower(body: &mut Body, inst: Inst, options: &SpirvOptions, asks_for_level: bo
         edit.replace(body);
         return true;
     }
-    let count = edit.data.coord_components;
-    let moved = count - u8::from(edit.data.is_array);
+    let moved = edit.data.coord_components - u8::from(edit.data.is_array);
     let added = if fetches {
         edit.before(body).alu_sized(AluOp::Iadd, moved, &[coordinate.into(), offset.into()])
     } else {
@@ -76,14 +69,7 @@ fn lower(body: &mut Body, inst: Inst, options: &SpirvOptions, asks_for_level: bo
         let offset = b.alu_sized(AluOp::Fdiv, moved, &[offset.into(), size.into()]);
         b.alu_sized(AluOp::Fadd, moved, &[coordinate.into(), offset.into()])
     };
-    let coordinate = if moved < count {
-        let parts: Vec<AluSrc> =
-            (0..count).map(|c| AluSrc::component(if c < moved { added } else { coordinate }, c)).collect();
-        edit.before(body).vec(&parts)
-    } else {
-        added
-    };
-    edit.set(TexSrcKind::Coord, coordinate);
+    edit.set_coordinates(body, added);
     edit.replace(body);
     true
 }

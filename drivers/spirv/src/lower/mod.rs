@@ -55,8 +55,7 @@ pub fn lower(shader: &mut Shader, options: &SpirvOptions, passes: &mut Passes<'_
 fn lower_textures(shader: &mut Shader, options: &SpirvOptions, passes: &mut Passes<'_>) {
     passes.run_driver("lower_sample_positions", || lower_sample_positions(shader));
     passes.run_driver("lower_projectors", || lower_projectors(shader));
-    // In the harness, rectangle lookups keep texel coordinates: its analytic textures have no size to scale by.
-    if !options.harness {
+    if !options.analytic_textures {
         passes.run_driver("lower_rect_coordinates", || lower_rect_coordinates(shader));
     }
     if !options.one_dimensional {

@@ -3,9 +3,18 @@
 
 use smallvec::SmallVec;
 use tgsi_ir::body::{TexData, TexSrcKind};
-use tgsi_ir::builder::Builder;
+use tgsi_ir::builder::{AluSrc, Builder};
 use tgsi_ir::cursor::Cursor;
-use tgsi_ir::{Body, Def, Inst};
+use tgsi_ir::{Body, Def, Inst, Shader};
+
+/// Visits all texture instructions of a shader. Returns whether `lower` returned true for one.
+pub fn edit_textures(shader: &mut Shader, mut lower: impl FnMut(&mut Body, TextureEdit) -> bool) -> bool {
+    let mut progress = false;
+    for body in shader.bodies_mut() {
+        progress |= body.visit_insts(|body, inst| TextureEdit::of(body, inst).is_some_and(|edit| lower(body, edit)));
+    }
+    progress
+}
 
 /// A texture instruction being edited.
 #[derive(Clone, Debug)]
@@ -18,7 +27,7 @@ pub struct TextureEdit {
 
 impl TextureEdit {
     /// Takes an instruction apart; `None` if it is not a texture instruction.
-    pub fn of(body: &Body, inst: Inst) -> Option<TextureEdit> {
+    fn of(body: &Body, inst: Inst) -> Option<TextureEdit> {
         let data = *body.tex(inst)?;
         let sources = body.sources(inst).map(|s| (body.tex_src_kind(s), body.src_def(s))).collect();
         Some(TextureEdit { data, sources, inst })
@@ -35,6 +44,18 @@ impl TextureEdit {
             Some(source) => source.1 = def,
             None => self.sources.push((kind, def)),
         }
+    }
+
+    /// Replaces the coordinates, except for the layer.
+    pub fn set_coordinates(&mut self, body: &mut Body, changed: Def) {
+        let mut coordinates = changed;
+        if let (true, Some(old)) = (self.data.is_array, self.get(TexSrcKind::Coord)) {
+            let count = self.data.coord_components;
+            let part = |c| AluSrc::component(if c + 1 == count { old } else { changed }, c);
+            let parts: Vec<AluSrc> = (0..count).map(part).collect();
+            coordinates = self.before(body).vec(&parts);
+        }
+        self.set(TexSrcKind::Coord, coordinates);
     }
 
     /// Removes a source.

@@ -8,6 +8,7 @@ use thiserror::Error;
 
 /// A failed translation.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
+#[non_exhaustive]
 pub enum TextError {
     /// A stage that the language or the library lacks.
     #[error("{0:?} shaders cannot be translated to {1}")]

@@ -1,12 +1,12 @@
 //! Checks that texts compute the same as their shaders: reads them back as SPIR-V, runs them on Vulkan, and compares
 //! with the interpreter of the IR and with recorded results. WGSL is read by naga, GLSL, ESSL and HLSL by glslang. All
-//! are compute shaders, by the option `harness`; arithmetic, control flow, memory and communication are tested, not
+//! are compute shaders of the harness; arithmetic, control flow, memory and communication are tested, not
 //! textures and varyings.
 //!
 //! Of real shaders and recorded results every 96th shader runs, every 32nd with `TGSIC_LONG`, or every n-th with
 //! `TGSIC_EVERY=n`. `TGSIC_ONLY=text` restricts the runs to paths that contain the text.
 
-#[path = "../../tests/runs/mod.rs"]
+#[path = "../../harness/tests/runs/mod.rs"]
 mod runs;
 
 use std::collections::BTreeMap;
@@ -21,11 +21,12 @@ use tgsi_compiler::{Code, Compiler, Driver, Runner, Stage};
 use tgsi_driver_spirv::{DRIVER, SpirvOptions};
 #[cfg(feature = "spirv-cross")]
 use tgsi_driver_spirv_text::{ESSL, GLSL, HLSL};
-use tgsi_driver_spirv_text::{Text, WGSL};
+use tgsi_driver_spirv_text::{Text, TextError, WGSL};
 use tgsi_environment::AnalyticResources;
 use tgsi_environment::SamplerDim;
 use tgsi_ir::shader::Shader;
 use tgsi_run::vectors::{Agreement, UninitialisedWords, Vector, as_recorded};
+use tgsi_spirv_vulkan::HarnessTarget;
 
 /// Shaders that take a device longer than a minute to compile, or that may give different results on different devices;
 /// the same as in the tests of modules.
@@ -43,7 +44,7 @@ const SLOW: Duration = Duration::from_secs(10);
 
 /// A language that is read back.
 struct Way {
-    text: Compiler,
+    text: &'static Text,
     module: Compiler,
     reader: Reader,
     /// 1D textures are not lowered.
@@ -55,29 +56,25 @@ impl Way {
     fn new(text: &'static Text, profile: &str, reader: Reader) -> Way {
         let mut options = SpirvOptions::default();
         options.set(profile).expect("a profile");
-        Way {
-            one_dimensional: options.one_dimensional,
-            text: Compiler::for_target(text.target(&["harness"]).expect("the option").into()),
-            module: Compiler::for_target(DRIVER.target(&[profile, "harness"]).expect("the options").into()),
-            reader,
-        }
+        let one_dimensional = options.one_dimensional;
+        Way { text, module: Compiler::new(HarnessTarget::new(options)), reader, one_dimensional }
     }
 
     /// Returns a lowered shader, and the runner of its text read back.
     fn made(&self, source: &tgsi::Shader) -> Result<Result<Made, String>, String> {
-        let mut compilation = self.text.start(source).map_err(|error| error.to_string())?;
+        let mut compilation = self.module.start(source).map_err(|error| error.to_string())?;
         compilation.advance(Stage::Registers).map_err(|error| error.to_string())?;
         let lowered = compilation.ir().clone();
-        let text = match compilation.finish() {
-            Ok(code) => String::from_utf8(code.into_bytes()).map_err(|error| error.to_string())?,
-            Err(error) if error.code().id == "T2101" => return Ok(Err(error.to_string())),
+        let module = compilation.finish().map_err(|error| error.to_string())?.into_bytes();
+        let module: Vec<u32> = module.as_chunks().0.iter().map(|&word| u32::from_le_bytes(word)).collect();
+        let text = match self.text.translate_module(&module) {
+            Ok(text) => text,
+            Err(error @ TextError::Lacks(..)) => return Ok(Err(error.to_string())),
             Err(error) => return Err(error.to_string()),
         };
-        let module = self.module.compile(source).map_err(|error| error.to_string())?.into_bytes();
         let code = Code::Binary(crate::read_back::read_back(self.reader, &text, &module)?);
-        let options = SpirvOptions::default().with(|o| o.harness = true);
-        let runner = tgsi_spirv_vulkan::runner(&options, &code).unwrap_or_else(|| Err("no runner".to_owned()));
-        Ok(Ok((lowered, runner?)))
+        let runner = tgsi_spirv_vulkan::runner(self.module.target(), &code);
+        Ok(Ok((lowered, runner.unwrap_or_else(|| Err("no runner".to_owned()))?)))
     }
 }
 

@@ -18,7 +18,7 @@ const SECONDS_VARIABLE: &str = "TGSIC_VULKAN_SECONDS";
 
 /// Properties of a device needed to generate code and inputs for it.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Facts {
+pub struct DeviceProperties {
     /// Its name, with the driver's.
     pub name: String,
     /// Invocations of a subgroup.
@@ -33,18 +33,18 @@ pub struct Facts {
     pub keeps_denormals: bool,
 }
 
-impl Facts {
+impl DeviceProperties {
     /// Returns the properties of the device that runs code.
     ///
     /// # Errors
     /// There is no device.
-    pub fn get() -> Result<&'static Facts, String> {
-        static FACTS: OnceLock<Result<Facts, String>> = OnceLock::new();
-        let facts = FACTS.get_or_init(|| match processes::are_used() {
-            true => processes::facts(),
-            false => Device::get().map(|device| device.facts.clone()),
+    pub fn get() -> Result<&'static DeviceProperties, String> {
+        static PROPERTIES: OnceLock<Result<DeviceProperties, String>> = OnceLock::new();
+        let properties = PROPERTIES.get_or_init(|| match processes::are_used() {
+            true => processes::properties(),
+            false => Device::get().map(|device| device.properties.clone()),
         });
-        facts.as_ref().map_err(Clone::clone)
+        properties.as_ref().map_err(Clone::clone)
     }
 }
 
@@ -63,20 +63,20 @@ pub struct Failure {
     /// The message.
     pub message: String,
     /// The device is still busy and must not be used again.
-    pub is_unended: bool,
+    pub timed_out: bool,
 }
 
 impl From<String> for Failure {
     fn from(message: String) -> Failure {
-        Failure { message, is_unended: false }
+        Failure { message, timed_out: false }
     }
 }
 
 impl Failure {
     /// Creates the failure of a run that exceeds the time limit.
-    pub fn unended() -> Failure {
+    pub fn timeout() -> Failure {
         let message = format!("did not end within {} s on Vulkan", time_limit().as_secs());
-        Failure { message, is_unended: true }
+        Failure { message, timed_out: true }
     }
 }
 

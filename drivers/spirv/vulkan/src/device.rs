@@ -7,7 +7,7 @@ use std::sync::{Mutex, OnceLock};
 
 use ash::vk;
 
-use crate::code::Facts;
+use crate::code::DeviceProperties;
 use crate::dispatch::Session;
 
 /// The required installation.
@@ -21,7 +21,7 @@ const EXTENSIONS: [&CStr; 3] =
 /// The device.
 pub struct Device {
     /// Properties needed to generate code and inputs for it.
-    pub facts: Facts,
+    pub properties: DeviceProperties,
     /// Its functions.
     pub handle: ash::Device,
     /// The queue that is used.
@@ -200,7 +200,7 @@ fn open(
     let session = Mutex::new(Session::new(&handle, family)?);
     let version = properties.driver_version;
     Ok(Device {
-        facts: Facts {
+        properties: DeviceProperties {
             name: format!("{} (driver {version:#x})", name(properties)),
             subgroup_size: subgroup.subgroup_size.max(4),
             max_invocations: limits.max_compute_work_group_invocations.min(limits.max_compute_work_group_size[0]),

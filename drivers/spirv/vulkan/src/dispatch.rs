@@ -103,8 +103,8 @@ impl Session {
         unsafe { device.handle.wait_for_fences(&[self.fence], true, nanoseconds) }.map_err(|error| {
             device.give_up();
             match error {
-                vk::Result::TIMEOUT => Failure::unended(),
-                error => Failure { message: format!("the run failed on Vulkan: {error}"), is_unended: true },
+                vk::Result::TIMEOUT => Failure::timeout(),
+                error => Failure { message: format!("the run failed on Vulkan: {error}"), timed_out: true },
             }
         })
     }

@@ -1,12 +1,12 @@
 //! Runs SPIR-V on Vulkan, as the runner of the SPIR-V driver.
 //!
-//! The code must be emitted with the driver's option `harness`: a compute shader with its environment in a storage
-//! buffer, and the layout of that buffer in a string. The code alone is thus sufficient to run it.
+//! The code must be that of a [`HarnessTarget`]: a compute shader with its environment in a storage buffer, and the
+//! layout of that buffer in a string. The code alone is thus sufficient to run it.
 //!
 //! | file | holds |
 //! |---|---|
+//! | `target` | the target for runs |
 //! | `module` | parsing of the code: bindings, workgroup size, layout |
-//! | `layout` | the layout from its JSON |
 //! | `device` | the one device of the process |
 //! | `code` | code for one size of workgroups, the properties of the device, the time limit |
 //! | `pipeline` | pipelines for the device |
@@ -27,24 +27,24 @@ mod code;
 mod device;
 mod dispatch;
 pub mod draw;
-mod layout;
 mod messages;
 mod module;
 mod pipeline;
 mod processes;
+mod target;
 
 use std::any::Any;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use tgsi_compiler::{Code, Runner, Target};
-use tgsi_driver_spirv::SpirvOptions;
-use tgsi_driver_spirv::harness::{BUFFER, decode, encode};
 use tgsi_environment::{Inputs, Outputs, Resources, RunLimits};
+use tgsi_spirv_harness::{BUFFER, decode, encode};
 
 pub use processes::{run_in_processes, serve};
+pub use target::{HarnessTarget, run_target};
 
-use code::{Facts, SizedCode};
+use code::{DeviceProperties, SizedCode};
 use dispatch::{Bound, Part};
 use module::{BindingKind, Module};
 
@@ -56,25 +56,21 @@ const CONSTANT_BYTES: u64 = 1 << 16;
 const CONSTANT_SET: u32 = 0;
 const STORAGE_SET: u32 = 2;
 
-/// Returns a runner for code of the SPIR-V driver. `None` if the target belongs to another driver, or lacks the option
-/// `harness`.
+/// Returns a runner for code of a [`HarnessTarget`]; `None` if the target is another one.
 ///
 /// Vulkan is initialised on the first run.
 ///
 /// # Errors
 /// The code is not code of the harness.
 pub fn runner(target: &dyn Target, code: &Code) -> Option<Result<Box<dyn Runner>, String>> {
-    let options: &SpirvOptions = (target as &dyn Any).downcast_ref()?;
+    let _: &HarnessTarget = (target as &dyn Any).downcast_ref()?;
     let Code::Binary(bytes) = code else { return None };
-    if !options.harness {
-        return None;
-    }
     Some(VulkanRunner::new(bytes).map(|runner| Box::new(runner) as Box<dyn Runner>))
 }
 
 /// Returns the reason why no code can be run here; `None` if it can.
 pub fn unavailable() -> Option<String> {
-    Facts::get().err()
+    DeviceProperties::get().err()
 }
 
 /// Returns the name of the device, and of its driver with its version.
@@ -82,7 +78,7 @@ pub fn unavailable() -> Option<String> {
 /// # Errors
 /// There is no device.
 pub fn device_name() -> Result<String, String> {
-    Facts::get().map(|facts| facts.name.clone())
+    DeviceProperties::get().map(|properties| properties.name.clone())
 }
 
 /// A runner for a module.
@@ -91,19 +87,19 @@ struct VulkanRunner {
     /// Code by number of invocations.
     codes: Mutex<HashMap<u32, Arc<SizedCode>>>,
     /// The error of a run that did not end. Later runs fail with the same error without being tried.
-    unended: OnceLock<String>,
+    timeout: OnceLock<String>,
 }
 
 impl VulkanRunner {
     fn new(bytes: &[u8]) -> Result<VulkanRunner, String> {
         let module = Module::new(bytes)?;
-        Ok(VulkanRunner { module, codes: Mutex::default(), unended: OnceLock::new() })
+        Ok(VulkanRunner { module, codes: Mutex::default(), timeout: OnceLock::new() })
     }
 
-    fn code(&self, facts: &Facts, invocations: u32) -> Arc<SizedCode> {
+    fn code(&self, properties: &DeviceProperties, invocations: u32) -> Arc<SizedCode> {
         let mut codes = self.codes.lock().unwrap_or_else(PoisonError::into_inner);
         let code = codes.entry(invocations).or_insert_with(|| {
-            let words = self.module.with_invocations(invocations, facts);
+            let words = self.module.with_invocations(invocations, properties);
             Arc::new(SizedCode::new(words, self.module.bindings.clone()))
         });
         code.clone()
@@ -111,37 +107,37 @@ impl VulkanRunner {
 }
 
 impl Runner for VulkanRunner {
-    fn is_unended(&self) -> bool {
-        self.unended.get().is_some()
+    fn timed_out(&self) -> bool {
+        self.timeout.get().is_some()
     }
 
     fn run(&self, inputs: &Inputs, resources: &mut dyn Resources, limits: RunLimits) -> Result<Outputs, String> {
-        if let Some(message) = self.unended.get() {
+        if let Some(message) = self.timeout.get() {
             return Err(message.clone());
         }
-        let facts = Facts::get()?;
+        let properties = DeviceProperties::get()?;
         let layout = &self.module.layout;
         // Quads are subgroups if lanes communicate; otherwise idle invocations are unnecessary.
-        let distance = if layout.quads { facts.subgroup_size } else { 4 };
+        let distance = if layout.quads { properties.subgroup_size } else { 4 };
         let invocations = inputs.lanes.div_ceil(4) as u32 * distance;
-        if invocations > facts.max_invocations {
+        if invocations > properties.max_invocations {
             return Err(format!(
                 "{} lanes need {invocations} invocations; the device has {}",
-                inputs.lanes, facts.max_invocations
+                inputs.lanes, properties.max_invocations
             ));
         }
         if inputs.lanes == 0 {
             return Err("a run without lanes".to_owned());
         }
         let limits = RunLimits { steps: limits.steps.min(MAX_ITERATIONS), ..limits };
-        let encoded = encode(layout, inputs, resources, limits, distance)?;
-        let harness: Vec<u8> = encoded.words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        let mut words = encode(layout, inputs, resources, limits, distance)?;
+        let harness: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
         let mut parts = Vec::new();
         for binding in &self.module.bindings {
             for element in 0..binding.count {
                 let index = binding.binding + element;
                 let bytes = match (binding.kind, binding.set) {
-                    (BindingKind::Constant, CONSTANT_SET) => constants(facts, inputs, index),
+                    (BindingKind::Constant, CONSTANT_SET) => constants(properties, inputs, index),
                     (BindingKind::Storage, STORAGE_SET) if index == BUFFER => harness.clone(),
                     (BindingKind::Storage, STORAGE_SET) => {
                         inputs.buffers.get(index as usize).cloned().unwrap_or_default()
@@ -152,15 +148,14 @@ impl Runner for VulkanRunner {
                 parts.push(Part { bound, index, bytes });
             }
         }
-        let parts = self.code(facts, invocations).run(parts).map_err(|failure| {
-            if failure.is_unended {
+        let parts = self.code(properties, invocations).run(parts).map_err(|failure| {
+            if failure.timed_out {
                 // Another thread may have set it first.
-                let _ = self.unended.set(failure.message.clone());
+                let _ = self.timeout.set(failure.message.clone());
             }
             failure.message
         })?;
         let mut buffers = inputs.buffers.clone();
-        let mut words = encoded.words;
         for part in parts.into_iter().filter(|part| part.bound.kind == BindingKind::Storage) {
             if part.index == BUFFER {
                 for (word, bytes) in words.iter_mut().zip(part.bytes.chunks_exact(4)) {
@@ -175,9 +170,9 @@ impl Runner for VulkanRunner {
 }
 
 /// Returns the bytes of a constant buffer, padded with zeros.
-fn constants(facts: &Facts, inputs: &Inputs, index: u32) -> Vec<u8> {
+fn constants(properties: &DeviceProperties, inputs: &Inputs, index: u32) -> Vec<u8> {
     let words = inputs.constants.get(index as usize).map_or(&[][..], |words| words);
     let mut bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
-    bytes.resize(CONSTANT_BYTES.min(facts.max_uniform_bytes) as usize, 0);
+    bytes.resize(CONSTANT_BYTES.min(properties.max_uniform_bytes) as usize, 0);
     bytes
 }

@@ -1,7 +1,7 @@
 //! The messages between a process that requests runs and one that executes them: 32-bit words, little-endian, and byte
 //! strings preceded by their length.
 
-use crate::code::{Facts, Failure, SizedCode};
+use crate::code::{DeviceProperties, Failure, SizedCode};
 use crate::dispatch::{Bound, Part};
 use crate::module::{Binding, BindingKind};
 
@@ -19,17 +19,24 @@ pub type NewCode = (Vec<u32>, Vec<Binding>);
 
 const DONE: u32 = 0;
 const FAILED: u32 = 1;
-const UNENDED: u32 = 2;
+const TIMED_OUT: u32 = 2;
 
 /// Encodes the properties of a device, or the error.
-pub fn write_facts(facts: &Result<Facts, String>) -> Vec<u8> {
+pub fn write_properties(properties: &Result<DeviceProperties, String>) -> Vec<u8> {
     let mut out = Writer::default();
-    match facts {
+    match properties {
         Err(message) => {
             out.word(FAILED);
             out.bytes(message.as_bytes());
         }
-        Ok(Facts { name, subgroup_size, max_invocations, max_uniform_bytes, keeps_special, keeps_denormals }) => {
+        Ok(DeviceProperties {
+            name,
+            subgroup_size,
+            max_invocations,
+            max_uniform_bytes,
+            keeps_special,
+            keeps_denormals,
+        }) => {
             let max_uniform_bytes = u32::try_from(*max_uniform_bytes).unwrap_or(u32::MAX);
             let kept = [*keeps_special, *keeps_denormals].map(u32::from);
             let numbers = [DONE, *subgroup_size, *max_invocations, max_uniform_bytes];
@@ -44,7 +51,7 @@ pub fn write_facts(facts: &Result<Facts, String>) -> Vec<u8> {
 ///
 /// # Errors
 /// There is no device, or the message is malformed.
-pub fn read_facts(message: &[u8]) -> Result<Facts, String> {
+pub fn read_properties(message: &[u8]) -> Result<DeviceProperties, String> {
     let mut from = Reader(message);
     if from.word()? != DONE {
         return Err(from.text()?);
@@ -52,7 +59,14 @@ pub fn read_facts(message: &[u8]) -> Result<Facts, String> {
     let (subgroup_size, max_invocations, max_uniform_bytes) = (from.word()?, from.word()?, from.word()?);
     let (keeps_special, keeps_denormals) = (from.word()? != 0, from.word()? != 0);
     let max_uniform_bytes = max_uniform_bytes.into();
-    Ok(Facts { name: from.text()?, subgroup_size, max_invocations, max_uniform_bytes, keeps_special, keeps_denormals })
+    Ok(DeviceProperties {
+        name: from.text()?,
+        subgroup_size,
+        max_invocations,
+        max_uniform_bytes,
+        keeps_special,
+        keeps_denormals,
+    })
 }
 
 /// Encodes a run of new code, or of the code of the previous job.
@@ -112,7 +126,7 @@ pub fn write_answer(result: &Result<Vec<Part>, Failure>) -> Vec<u8> {
             stored().for_each(|part| out.bytes(&part.bytes));
         }
         Err(failure) => {
-            out.word(if failure.is_unended { UNENDED } else { FAILED });
+            out.word(if failure.timed_out { TIMED_OUT } else { FAILED });
             out.bytes(failure.message.as_bytes());
         }
     }
@@ -127,7 +141,7 @@ pub fn read_answer(message: &[u8]) -> Result<Answer, String> {
     let mut from = Reader(message);
     let status = from.word()?;
     if status != DONE {
-        return Ok(Answer::Failure(Failure { message: from.text()?, is_unended: status == UNENDED }));
+        return Ok(Answer::Failure(Failure { message: from.text()?, timed_out: status == TIMED_OUT }));
     }
     let parts: Result<_, String> = (0..from.word()?).map(|_| Ok(from.bytes()?.to_vec())).collect();
     parts.map(Answer::Parts)
@@ -182,7 +196,7 @@ mod tests {
 
     #[test]
     fn messages_come_back_and_damaged_ones_are_errors() {
-        let facts = Facts {
+        let properties = DeviceProperties {
             name: "a device".to_owned(),
             subgroup_size: 8,
             max_invocations: 1024,
@@ -190,8 +204,8 @@ mod tests {
             keeps_special: true,
             keeps_denormals: false,
         };
-        assert_eq!(read_facts(&write_facts(&Ok(facts.clone()))), Ok(facts));
-        assert_eq!(read_facts(&write_facts(&Err("none".to_owned()))), Err("none".to_owned()));
+        assert_eq!(read_properties(&write_properties(&Ok(properties.clone()))), Ok(properties));
+        assert_eq!(read_properties(&write_properties(&Err("none".to_owned()))), Err("none".to_owned()));
 
         let part = |kind, bytes: &[u8]| {
             let bound = Bound { set: 2, binding: 5, element: 1, kind };
@@ -208,7 +222,7 @@ mod tests {
         assert_eq!(read_job(&write_job(None, &[])).map(|(code, parts)| (code, parts.len())), Ok((None, 0)));
 
         assert_eq!(read_answer(&write_answer(&Ok(parts))), Ok(Answer::Parts(vec![vec![]])));
-        let failure = Failure { message: "late".to_owned(), is_unended: true };
+        let failure = Failure { message: "late".to_owned(), timed_out: true };
         assert_eq!(read_answer(&write_answer(&Err(failure.clone()))), Ok(Answer::Failure(failure)));
     }
 }

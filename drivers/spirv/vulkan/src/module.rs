@@ -2,10 +2,9 @@
 
 use std::collections::HashMap;
 
-use tgsi_driver_spirv::harness::Layout;
+use tgsi_spirv_harness::Layout;
 
-use crate::code::Facts;
-use crate::layout;
+use crate::code::DeviceProperties;
 
 /// Words before the first instruction.
 const HEADER: usize = 5;
@@ -99,9 +98,8 @@ impl Module {
             let operands = words.get(at + 1..at + length).ok_or("the code ends within an instruction")?;
             match (word & 0xffff, operands) {
                 (OP_STRING, [_, text @ ..]) => {
-                    let text = string(text);
-                    if text.starts_with(layout::START) {
-                        found = Some(layout::parse(&text)?);
+                    if let Some(layout) = Layout::from_json(&string(text)) {
+                        found = Some(layout?);
                     }
                 }
                 (OP_EXECUTION_MODE, [_, MODE_LOCAL_SIZE, _, _, _]) => has_size = true,
@@ -109,8 +107,7 @@ impl Module {
             }
             at += length;
         }
-        let layout =
-            found.ok_or("the code has no layout of the harness: it was emitted without the option `harness`")?;
+        let layout = found.ok_or("the code has no layout of the harness: it is not that of a target for runs")?;
         if !has_size {
             return Err("the code has no workgroup size".to_owned());
         }
@@ -119,8 +116,8 @@ impl Module {
 
     /// Returns the code for workgroups with this number of invocations, without float controls that the device does not
     /// support.
-    pub fn with_invocations(&self, invocations: u32, facts: &Facts) -> Vec<u32> {
-        let (keeps_special, keeps_denormals) = (facts.keeps_special, facts.keeps_denormals);
+    pub fn with_invocations(&self, invocations: u32, properties: &DeviceProperties) -> Vec<u32> {
+        let (keeps_special, keeps_denormals) = (properties.keeps_special, properties.keeps_denormals);
         let (header, mut rest) = self.words.split_at(HEADER.min(self.words.len()));
         let mut words = header.to_vec();
         while let Some(&first) = rest.first() {
@@ -202,21 +199,22 @@ fn string(words: &[u32]) -> String {
 
 #[cfg(test)]
 mod tests {
+    use tgsi_compiler::Compiler;
     use tgsi_compiler::front_end::TGSI_TEXT;
-    use tgsi_compiler::{Compiler, Driver};
-    use tgsi_driver_spirv::DRIVER;
+    use tgsi_driver_spirv::SpirvOptions;
 
     use super::*;
 
     #[test]
     fn code_asks_for_what_the_device_keeps() {
         let source = "FRAG\nDCL IN[0], GENERIC[0], LINEAR\nDCL OUT[0], COLOR\nADD OUT[0], IN[0], IN[0]\nEND\n";
-        let compiler = Compiler::for_target(DRIVER.target(DRIVER.run_options()).expect("the options").into());
+        let target = crate::run_target(&SpirvOptions::default()).expect("a target");
+        let compiler = Compiler::for_target(target.into());
         let shader = compiler.read(&TGSI_TEXT, source.as_bytes()).source;
         let code = compiler.compile(shader.expect("a shader")).expect("code");
         let module = Module::new(&code.into_bytes()).expect("a module");
         for (keeps_special, keeps_denormals) in [(false, false), (false, true), (true, false), (true, true)] {
-            let facts = Facts {
+            let properties = DeviceProperties {
                 name: String::new(),
                 subgroup_size: 4,
                 max_invocations: 128,
@@ -224,7 +222,7 @@ mod tests {
                 keeps_special,
                 keeps_denormals,
             };
-            let words = module.with_invocations(8, &facts);
+            let words = module.with_invocations(8, &properties);
             let (mut capabilities, mut modes, mut has_extension) = (Vec::new(), Vec::new(), false);
             let mut rest = &words[HEADER..];
             while let Some(&first) = rest.first() {

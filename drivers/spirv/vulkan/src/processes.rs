@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError, mpsc};
 use std::time::Duration;
 
-use crate::code::{Facts, Failure, SizedCode, time_limit};
+use crate::code::{DeviceProperties, Failure, SizedCode, time_limit};
 use crate::device::Device;
 use crate::dispatch::Part;
 use crate::messages::{self, Answer};
@@ -39,11 +39,12 @@ pub(crate) fn are_used() -> bool {
 }
 
 /// Returns the properties of a process's device.
-pub(crate) fn facts() -> Result<Facts, String> {
+pub(crate) fn properties() -> Result<DeviceProperties, String> {
     let mut worker = Worker::start()?;
-    let facts = worker.facts.take().ok_or("the process did not report the properties of its Vulkan device")?;
+    let properties =
+        worker.properties.take().ok_or("the process did not report the properties of its Vulkan device")?;
     idle().push(worker);
-    Ok(facts)
+    Ok(properties)
 }
 
 /// Runs code once in a process.
@@ -63,7 +64,7 @@ pub(crate) fn run(code: &SizedCode, parts: Vec<Part>) -> Result<Vec<Part>, Failu
             Ok(parts)
         }
         Answer::Failure(failure) => {
-            if !failure.is_unended {
+            if !failure.timed_out {
                 idle().push(worker);
             }
             Err(failure)
@@ -83,7 +84,7 @@ struct Worker {
     answers: mpsc::Receiver<Vec<u8>>,
     /// The code that it holds.
     code: Option<u64>,
-    facts: Option<Facts>,
+    properties: Option<DeviceProperties>,
 }
 
 impl Worker {
@@ -101,9 +102,9 @@ impl Worker {
                 && sender.send(bytes).is_ok()
             {}
         });
-        let mut worker = Worker { child, stdin, answers, code: None, facts: None };
+        let mut worker = Worker { child, stdin, answers, code: None, properties: None };
         let hello = worker.receive().map_err(|failure| failure.message)?;
-        worker.facts = Some(messages::read_facts(&hello)?);
+        worker.properties = Some(messages::read_properties(&hello)?);
         Ok(worker)
     }
 
@@ -118,7 +119,7 @@ impl Worker {
 
     fn receive(&mut self) -> Result<Vec<u8>, Failure> {
         self.answers.recv_timeout(time_limit() + GRACE).map_err(|error| match error {
-            mpsc::RecvTimeoutError::Timeout => Failure::unended(),
+            mpsc::RecvTimeoutError::Timeout => Failure::timeout(),
             mpsc::RecvTimeoutError::Disconnected => self.ended(),
         })
     }
@@ -145,7 +146,7 @@ impl Drop for Worker {
 pub fn serve() -> io::Result<()> {
     static IS_BUSY: AtomicBool = AtomicBool::new(false);
     let mut output = io::stdout().lock();
-    write(&mut output, &messages::write_facts(&Device::get().map(|device| device.facts.clone())))?;
+    write(&mut output, &messages::write_properties(&Device::get().map(|device| device.properties.clone())))?;
     let (sender, jobs) = mpsc::channel();
     std::thread::spawn(move || {
         while let Ok(Some(bytes)) = read(&mut io::stdin().lock()) {

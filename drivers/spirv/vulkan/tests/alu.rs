@@ -10,10 +10,11 @@ mod alu_cases;
 use std::collections::BTreeMap;
 
 use alu_cases::{Case, has_form, shader};
-use tgsi_compiler::{Compiler, Driver, Runner, Stage};
-use tgsi_driver_spirv::DRIVER;
+use tgsi_compiler::{Compiler, Runner, Stage};
+use tgsi_driver_spirv::SpirvOptions;
 use tgsi_environment::{AnalyticResources, Inputs, LaneRegisters, RunLimits};
 use tgsi_ir::alu::{AluOp, BaseType};
+use tgsi_spirv_vulkan::run_target;
 
 /// Returns a special or an ordinary number.
 fn values(base: BaseType, bits: u8, random: &mut impl FnMut() -> u64) -> u64 {
@@ -176,7 +177,7 @@ fn remainders(op: AluOp, a: f32, b: f32) -> impl Iterator<Item = f32> {
 
 /// Returns the runner of a shader with these cases.
 fn runner(cases: &[Case]) -> Result<Box<dyn Runner>, String> {
-    let compiler = Compiler::for_target(DRIVER.target(DRIVER.run_options()).expect("the options").into());
+    let compiler = Compiler::for_target(run_target(&SpirvOptions::default()).expect("a target").into());
     // Nothing is optimised, so that each opcode reaches the driver or its lowering.
     let code = compiler.resume(shader(cases), Stage::Opt).finish().map_err(|error| error.to_string())?;
     tgsi_spirv_vulkan::runner(compiler.target(), &code).expect("code of the harness")

@@ -1,6 +1,6 @@
 //! The integration tests of this crate, as one program. Each module tests one subject.
 
-#[path = "../../tests/runs/mod.rs"]
+#[path = "../../harness/tests/runs/mod.rs"]
 mod runs;
 
 mod alu;

@@ -13,10 +13,11 @@ use crate::runs::{
     LIMITS, all_are_wanted, close, close_but_denormals, corpus, declared, difference, inputs, is_wanted, parsed,
     repository, texts, without_denormals, without_nan,
 };
-use tgsi_compiler::{Compiler, Driver, Runner, Stage};
-use tgsi_driver_spirv::DRIVER;
+use tgsi_compiler::{Compiler, Runner, Stage};
+use tgsi_driver_spirv::SpirvOptions;
 use tgsi_environment::{AnalyticResources, Inputs, Resources};
 use tgsi_ir::shader::Shader;
+use tgsi_spirv_vulkan::run_target;
 
 /// Shaders that take lavapipe longer than a minute to compile: arrays of hundreds of vectors in registers.
 const SLOW: &[&str] = &["max-input-components.geom"];
@@ -31,7 +32,7 @@ const OTHERWISE: &[(&str, &str)] = &[
 ];
 
 fn compiler() -> Compiler {
-    Compiler::for_target(DRIVER.target(DRIVER.run_options()).expect("the options").into())
+    Compiler::for_target(run_target(&SpirvOptions::default()).expect("a target").into())
 }
 
 /// A lowered shader, and the runner of its code.

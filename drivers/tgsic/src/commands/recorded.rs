@@ -49,8 +49,8 @@ pub fn verify(vectors: &Path, arguments: &VerifyArguments) -> Result<Status, Fai
         if totals.open > 0 {
             text += &format!("  {} vectors that did not end because of an open operation\n", totals.open);
         }
-        if totals.unended > 0 {
-            text += &format!("  {} vectors of shaders that did not end\n", totals.unended);
+        if totals.timed_out > 0 {
+            text += &format!("  {} vectors of shaders that did not end\n", totals.timed_out);
         }
         for (reason, words) in &totals.open_words {
             text += &format!("  {words} open words differ: {reason}\n");
@@ -62,7 +62,7 @@ pub fn verify(vectors: &Path, arguments: &VerifyArguments) -> Result<Status, Fai
         text
     };
     output::write_stdout(text.as_bytes())?;
-    Ok(if totals.different == 0 && totals.error == 0 && totals.unended == 0 {
+    Ok(if totals.different == 0 && totals.error == 0 && totals.timed_out == 0 {
         Status::Success
     } else {
         Status::ShaderError

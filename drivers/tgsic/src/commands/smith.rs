@@ -211,8 +211,10 @@ fn one(
         if let Some(folder) = &arguments.out_dir {
             let path = folder.join(format!("{seed}.tgsi"));
             // Each smaller shader that does not terminate would take as long.
-            let keep =
-                arguments.keep || arguments.spoil || defect.step == Step::Changed || defect.kind == DefectKind::Unended;
+            let keep = arguments.keep
+                || arguments.spoil
+                || defect.step == Step::Changed
+                || defect.kind == DefectKind::TimedOut;
             let shader = if keep { shader } else { checker.reduce(&shader, &defect, REDUCTION) };
             let text = tgsi::text::print(&shader, Default::default());
             output::write_files_below(&path, format!("; seed {seed}: {defect}\n{text}").as_bytes(), &[])?;

@@ -4,13 +4,13 @@ use smallvec::SmallVec;
 use spirv::{GlslStd450Op, Op};
 use tgsi_ir::alu::AluOp;
 
-use super::{Alu, Emitter, Made};
+use super::{Alu, Emitter, TypedId};
 use crate::error::SpirvError;
 use crate::module::{Class, Id, ValueType};
 
 impl Emitter<'_> {
     /// Emits operations on bits.
-    pub(super) fn bitfield(&mut self, alu: &Alu) -> Made {
+    pub(super) fn bitfield(&mut self, alu: &Alu) -> Result<TypedId, SpirvError> {
         use AluOp::*;
         match alu.op {
             BitfieldSelect if self.body.bit_size(alu.def) == 1 => self.logic(alu),
@@ -59,7 +59,7 @@ impl Emitter<'_> {
     }
 
     /// Emits bit counts and bit searches of 1, 32 or 64 bits. The instructions of SPIR-V take 32 bits only.
-    fn search(&mut self, alu: &Alu) -> Made {
+    fn search(&mut self, alu: &Alu) -> Result<TypedId, SpirvError> {
         let ty = self.source_type(alu, 0, Class::Uint);
         let result = ValueType::UINT.with_components(ty.components);
         let a = self.source(alu, 0, Class::Uint)?;
@@ -113,7 +113,7 @@ impl Emitter<'_> {
         (low, self.pure_of(Op::UConvert, words, &[high]))
     }
 
-    fn search_of_word(&mut self, alu: &Alu) -> Made {
+    fn search_of_word(&mut self, alu: &Alu) -> Result<TypedId, SpirvError> {
         let class = if alu.op == AluOp::Uclz { Class::Uint } else { Class::Int };
         let ty = self.type_of(alu.def, class);
         let a = self.source(alu, 0, class)?;
@@ -146,7 +146,7 @@ impl Emitter<'_> {
 
     /// Emits `ubfe`, `ibfe`: offset and size are taken modulo 32, and a field ends with the number, since SPIR-V leaves
     /// fields that exceed it undefined.
-    fn extract(&mut self, alu: &Alu, class: Class) -> Made {
+    fn extract(&mut self, alu: &Alu, class: Class) -> Result<TypedId, SpirvError> {
         let ty = self.type_of(alu.def, class);
         let counts = ValueType { class: Class::Uint, ..ty };
         let a = self.source(alu, 0, class)?;
@@ -201,20 +201,21 @@ impl Emitter<'_> {
     }
 
     /// Replaces `id` by zero where the field is invalid, so that the bit field instructions are defined.
-    fn sane(&mut self, ty: ValueType, is_field: Option<Id>, id: Id) -> Id {
+    fn zero_if_invalid(&mut self, ty: ValueType, is_field: Option<Id>, id: Id) -> Id {
         let Some(is_field) = is_field else { return id };
         let zero = self.splat(ty, 0);
         self.pure_of(Op::Select, ty, &[is_field, id, zero])
     }
 
     /// Emits `ubitfield_extract`, `ibitfield_extract`: an invalid field gives 0, as does an empty one.
-    fn extract_within(&mut self, alu: &Alu, class: Class) -> Made {
+    fn extract_within(&mut self, alu: &Alu, class: Class) -> Result<TypedId, SpirvError> {
         let ty = self.type_of(alu.def, class);
         let counts = ValueType { class: Class::Uint, ..ty };
         let a = self.source(alu, 0, class)?;
         let is_field = self.is_field(alu, counts, (1, 2))?;
         let (offset, size) = (self.source(alu, 1, Class::Uint)?, self.source(alu, 2, Class::Uint)?);
-        let (offset, size) = (self.sane(counts, is_field, offset), self.sane(counts, is_field, size));
+        let (offset, size) =
+            (self.zero_if_invalid(counts, is_field, offset), self.zero_if_invalid(counts, is_field, size));
         let op = if class == Class::Int { Op::BitFieldSExtract } else { Op::BitFieldUExtract };
         let id = self.by_component(ty, |e, number| {
             let a = e.part(a, ty, number);
@@ -225,14 +226,15 @@ impl Emitter<'_> {
     }
 
     /// Emits `bitfield_insert`: an invalid field gives 0; an empty one gives the base, at any offset.
-    fn insert_within(&mut self, alu: &Alu) -> Made {
+    fn insert_within(&mut self, alu: &Alu) -> Result<TypedId, SpirvError> {
         let ty = self.type_of(alu.def, Class::Uint);
         let (base, insert) = (self.source(alu, 0, Class::Uint)?, self.source(alu, 1, Class::Uint)?);
         let is_field = self.is_field(alu, ty, (2, 3))?;
         let (offset, size) = (self.source(alu, 2, Class::Uint)?, self.source(alu, 3, Class::Uint)?);
-        let (sane_offset, sane_size) = (self.sane(ty, is_field, offset), self.sane(ty, is_field, size));
+        let (valid_offset, valid_size) =
+            (self.zero_if_invalid(ty, is_field, offset), self.zero_if_invalid(ty, is_field, size));
         let id = self.by_component(ty, |e, number| {
-            let operands = [base, insert, sane_offset, sane_size].map(|id| e.part(id, ty, number));
+            let operands = [base, insert, valid_offset, valid_size].map(|id| e.part(id, ty, number));
             e.pure_of(Op::BitFieldInsert, ty.scalar(), &operands)
         });
         let Some(is_field) = is_field else { return Ok((id, Class::Uint)) };
@@ -243,7 +245,7 @@ impl Emitter<'_> {
     }
 
     /// Emits `bfi`: if the mask is a single run of bits, as the insertion of a field.
-    fn masked_insert(&mut self, alu: &Alu) -> Made {
+    fn masked_insert(&mut self, alu: &Alu) -> Result<TypedId, SpirvError> {
         let ty = self.type_of(alu.def, Class::Uint);
         let (insert, base) = (self.source(alu, 1, Class::Uint)?, self.source(alu, 2, Class::Uint)?);
         if let Some(masks) = self.source_constant(alu, 0).filter(|masks| masks.iter().all(|&mask| is_run(mask as u32)))

@@ -6,7 +6,7 @@
 use spirv::Op;
 use tgsi_ir::alu::AluOp;
 
-use super::{Alu, Emitter, Made};
+use super::{Alu, Emitter, TypedId};
 use crate::error::SpirvError;
 use crate::module::{Class, Id, ValueType};
 
@@ -22,7 +22,7 @@ impl Emitter<'_> {
     }
 
     /// Emits component-wise comparisons.
-    pub(super) fn comparison(&mut self, alu: &Alu) -> Made {
+    pub(super) fn comparison(&mut self, alu: &Alu) -> Result<TypedId, SpirvError> {
         use AluOp::*;
         let test = match alu.op {
             Bitnz | Bitnz32 | Bitz | Bitz32 => self.bit_test(alu)?,
@@ -91,8 +91,8 @@ impl Emitter<'_> {
             Ige | Ige32 => (Op::SGreaterThanEqual, Class::Int),
             Ult | Ult32 => (Op::ULessThan, Class::Uint),
             Uge | Uge32 => (Op::UGreaterThanEqual, Class::Uint),
-            Ieq | Ieq32 => (Op::IEqual, self.at_hand(alu, 0)),
-            Ine | Ine32 => (Op::INotEqual, self.at_hand(alu, 0)),
+            Ieq | Ieq32 => (Op::IEqual, self.available_class(alu, 0)),
+            Ine | Ine32 => (Op::INotEqual, self.available_class(alu, 0)),
             _ => return Err(self.no_form(alu)),
         };
         let (a, b) = (self.source(alu, 0, class)?, self.source(alu, 1, class)?);
@@ -116,7 +116,7 @@ impl Emitter<'_> {
     }
 
     /// Emits `slt`, `sge`, `seq`, `sne`.
-    pub(super) fn comparison_to_float(&mut self, alu: &Alu) -> Made {
+    pub(super) fn comparison_to_float(&mut self, alu: &Alu) -> Result<TypedId, SpirvError> {
         let (a, b) = (self.source(alu, 0, Class::Float)?, self.source(alu, 1, Class::Float)?);
         let op = match alu.op {
             AluOp::Slt => Op::FOrdLessThan,
@@ -137,7 +137,7 @@ impl Emitter<'_> {
     }
 
     /// Emits comparisons over all components of vectors.
-    pub(super) fn comparison_of_vectors(&mut self, alu: &Alu) -> Made {
+    pub(super) fn comparison_of_vectors(&mut self, alu: &Alu) -> Result<TypedId, SpirvError> {
         use AluOp::*;
         let (float, all) = match alu.op {
             BallFequal2 | BallFequal3 | BallFequal4 | B32allFequal2 | B32allFequal3 | B32allFequal4 | FallEqual2
@@ -150,7 +150,7 @@ impl Emitter<'_> {
             }
             _ => return Err(self.no_form(alu)),
         };
-        let class = if float { Class::Float } else { self.at_hand(alu, 0) };
+        let class = if float { Class::Float } else { self.available_class(alu, 0) };
         let ty = self.source_type(alu, 0, class);
         let op = match (ty.class, all) {
             (Class::Float, true) => Op::FOrdEqual,
@@ -171,14 +171,14 @@ impl Emitter<'_> {
     }
 
     /// Emits selections by a numeric condition.
-    pub(super) fn selection(&mut self, alu: &Alu) -> Made {
+    pub(super) fn selection(&mut self, alu: &Alu) -> Result<TypedId, SpirvError> {
         use AluOp::*;
         let (op, tested) = match alu.op {
             B32csel | B32fcselMdg => (Op::INotEqual, Class::Uint),
             Fcsel => (Op::FUnordNotEqual, Class::Float),
             FcselGt => (Op::FOrdGreaterThan, Class::Float),
             FcselGe => (Op::FOrdGreaterThanEqual, Class::Float),
-            IcselEqz => (Op::IEqual, self.at_hand(alu, 0)),
+            IcselEqz => (Op::IEqual, self.available_class(alu, 0)),
             I32cselGt => (Op::SGreaterThan, Class::Int),
             I32cselGe => (Op::SGreaterThanEqual, Class::Int),
             _ => return Err(self.no_form(alu)),

@@ -4,13 +4,13 @@ use spirv::{GlslStd450Op, Op};
 use tgsi_ir::alu::AluOp;
 use tgsi_ir::analysis::float_range::FloatRange;
 
-use super::{Alu, Emitter, Made};
+use super::{Alu, Emitter, TypedId};
 use crate::error::SpirvError;
 use crate::module::{Class, Id, ValueType};
 
 impl Emitter<'_> {
     /// Emits conversions.
-    pub(super) fn conversion(&mut self, alu: &Alu) -> Made {
+    pub(super) fn conversion(&mut self, alu: &Alu) -> Result<TypedId, SpirvError> {
         use AluOp::*;
         match alu.op {
             F2f32 | F2f64 => {
@@ -75,7 +75,7 @@ impl Emitter<'_> {
     }
 
     /// Converts an integer to a float. A set bit of a 1-bit integer is 1 if unsigned, -1 if signed.
-    fn integer_to_float(&mut self, alu: &Alu, op: Op, class: Class) -> Made {
+    fn integer_to_float(&mut self, alu: &Alu, op: Op, class: Class) -> Result<TypedId, SpirvError> {
         let a = self.source(alu, 0, class)?;
         let ty = self.type_of(alu.def, Class::Float);
         if self.source_bits(alu, 0) == 1 {
@@ -86,7 +86,7 @@ impl Emitter<'_> {
     }
 
     /// Converts an integer to another size.
-    fn resized(&mut self, alu: &Alu, class: Class) -> Made {
+    fn resized(&mut self, alu: &Alu, class: Class) -> Result<TypedId, SpirvError> {
         let (from, to) = (self.source_bits(alu, 0), self.body.bit_size(alu.def));
         if from > to {
             // Truncation does not depend on the sign.

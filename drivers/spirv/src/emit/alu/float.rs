@@ -5,13 +5,13 @@ use tgsi_ir::alu::AluOp;
 use tgsi_ir::analysis::float_range::FloatRange;
 use tgsi_ir::builder::AluSrc;
 
-use super::{Alu, Emitter, Made};
+use super::{Alu, Emitter, TypedId};
 use crate::error::SpirvError;
 use crate::module::{Class, Id, ValueType};
 
 impl Emitter<'_> {
     /// Emits component-wise float operations.
-    pub(super) fn float(&mut self, alu: &Alu) -> Made {
+    pub(super) fn float(&mut self, alu: &Alu) -> Result<TypedId, SpirvError> {
         use AluOp::*;
         let ty = self.type_of(alu.def, Class::Float);
         let id = match alu.op {
@@ -50,7 +50,7 @@ impl Emitter<'_> {
             Ffract => self.glsl_unary(alu, GlslStd450Op::Fract)?,
             FroundEven => self.glsl_unary(alu, GlslStd450Op::RoundEven)?,
             Fquantize2f16 if ty.bits == 32 => self.unary(alu, Op::QuantizeToF16)?,
-            FrexpExp | FrexpSig => return self.taken_apart(alu),
+            FrexpExp | FrexpSig => return self.frexp(alu),
             Fadd => self.float_binary(alu, Op::FAdd)?,
             Fsub => self.float_binary(alu, Op::FSub)?,
             Fmul => self.float_binary(alu, Op::FMul)?,
@@ -307,7 +307,7 @@ impl Emitter<'_> {
 
     /// Emits `frexp_sig`, `frexp_exp`. Infinities and NaN, for which `FrexpStruct` is undefined, are their own
     /// significand, with exponent 0.
-    fn taken_apart(&mut self, alu: &Alu) -> Made {
+    fn frexp(&mut self, alu: &Alu) -> Result<TypedId, SpirvError> {
         let a = self.source(alu, 0, Class::Float)?;
         let ty = self.source_type(alu, 0, Class::Float);
         let exponents = ValueType { class: Class::Int, bits: 32, ..ty };
@@ -333,7 +333,7 @@ impl Emitter<'_> {
     }
 
     /// Emits `fisfinite`, `fisnormal`.
-    pub(super) fn float_test(&mut self, alu: &Alu) -> Made {
+    pub(super) fn float_test(&mut self, alu: &Alu) -> Result<TypedId, SpirvError> {
         let a = self.source(alu, 0, Class::Float)?;
         let ty = self.source_type(alu, 0, Class::Float);
         let mut test = self.is_finite(a, ty);

@@ -3,7 +3,8 @@
 use spirv::Op;
 use tgsi_ir::alu::AluOp;
 
-use super::{Alu, Emitter, Made};
+use super::{Alu, Emitter, TypedId};
+use crate::error::SpirvError;
 use crate::module::{Class, Id, ValueType};
 
 /// The order in which products are summed.
@@ -15,7 +16,7 @@ enum Order {
 
 impl Emitter<'_> {
     /// Emits dot products and sums. Inexact ones may be summed in any order, as by `OpDot`.
-    pub(super) fn horizontal(&mut self, alu: &Alu) -> Made {
+    pub(super) fn horizontal(&mut self, alu: &Alu) -> Result<TypedId, SpirvError> {
         use AluOp::*;
         let a = self.source(alu, 0, Class::Float)?;
         let vector = self.source_type(alu, 0, Class::Float);

@@ -7,13 +7,13 @@ use spirv::{GlslStd450Op, Op};
 use tgsi_ir::alu::AluOp;
 use tgsi_ir::analysis::integer_range::{IntegerRange, integer_range};
 
-use super::{Alu, Emitter, Made};
+use super::{Alu, Emitter, TypedId};
 use crate::error::SpirvError;
 use crate::module::{Class, Id, ValueType};
 
 impl Emitter<'_> {
     /// Emits component-wise integer operations.
-    pub(super) fn integer(&mut self, alu: &Alu) -> Made {
+    pub(super) fn integer(&mut self, alu: &Alu) -> Result<TypedId, SpirvError> {
         use AluOp::*;
         if self.body.bit_size(alu.def) == 1 {
             return self.logic(alu);
@@ -77,18 +77,18 @@ impl Emitter<'_> {
     }
 
     /// Emits an operation on two sources of the result's class.
-    fn binary(&mut self, alu: &Alu, op: Op, class: Class) -> Made {
+    fn binary(&mut self, alu: &Alu, op: Op, class: Class) -> Result<TypedId, SpirvError> {
         let (a, b) = (self.source(alu, 0, class)?, self.source(alu, 1, class)?);
         Ok((self.pure_of(op, self.type_of(alu.def, class), &[a, b]), class))
     }
 
-    fn signed_unary(&mut self, alu: &Alu, op: GlslStd450Op) -> Made {
+    fn signed_unary(&mut self, alu: &Alu, op: GlslStd450Op) -> Result<TypedId, SpirvError> {
         let a = self.source(alu, 0, Class::Int)?;
         Ok((self.glsl(op, self.type_of(alu.def, Class::Int), &[a]), Class::Int))
     }
 
     /// Emits a negation. That of a boolean converted to an integer is a selection of all ones or zero.
-    fn negated(&mut self, alu: &Alu, class: Class) -> Made {
+    fn negated(&mut self, alu: &Alu, class: Class) -> Result<TypedId, SpirvError> {
         let body = self.body;
         let ty = self.type_of(alu.def, class);
         let source = body.source(alu.inst, 0);
@@ -136,13 +136,13 @@ impl Emitter<'_> {
             .unwrap_or(IntegerRange::ANY)
     }
 
-    fn shift(&mut self, alu: &Alu, op: Op, class: Class) -> Made {
+    fn shift(&mut self, alu: &Alu, op: Op, class: Class) -> Result<TypedId, SpirvError> {
         let ty = self.type_of(alu.def, class);
         let (a, count) = (self.source(alu, 0, class)?, self.shift_count(alu, 1, ty.bits)?);
         Ok((self.pure_of(op, ty, &[a, count]), class))
     }
 
-    fn rotation(&mut self, alu: &Alu, ty: ValueType) -> Made {
+    fn rotation(&mut self, alu: &Alu, ty: ValueType) -> Result<TypedId, SpirvError> {
         let (a, count) = (self.source(alu, 0, Class::Uint)?, self.shift_count(alu, 1, ty.bits)?);
         let counts = ValueType { bits: 32, ..ty };
         let (negated, mask) = (self.pure_of(Op::SNegate, counts, &[count]), self.splat(counts, u64::from(ty.bits) - 1));
@@ -155,7 +155,7 @@ impl Emitter<'_> {
 
     /// Emits signed quotients and remainders. Vulkan leaves `OpSRem` and `OpSMod` undefined for negative operands, so
     /// the remainder is computed from the quotient. The least number divided by -1 is itself, with remainder 0.
-    fn signed_division(&mut self, alu: &Alu, ty: ValueType, part: Part) -> Made {
+    fn signed_division(&mut self, alu: &Alu, ty: ValueType, part: Part) -> Result<TypedId, SpirvError> {
         let (a, b) = (self.source(alu, 0, Class::Int)?, self.source(alu, 1, Class::Int)?);
         let truths = Self::truths(ty);
         let mask = if ty.bits == 64 { u64::MAX } else { u64::MAX >> 32 };
@@ -205,7 +205,7 @@ impl Emitter<'_> {
         Ok((self.pure_of(Op::Select, ty, &[test, sum, remainder]), Class::Int))
     }
 
-    fn unsigned_division(&mut self, alu: &Alu, ty: ValueType) -> Made {
+    fn unsigned_division(&mut self, alu: &Alu, ty: ValueType) -> Result<TypedId, SpirvError> {
         let (a, b) = (self.source(alu, 0, Class::Uint)?, self.source(alu, 1, Class::Uint)?);
         let is_quotient = alu.op == AluOp::Udiv;
         let op = if is_quotient { Op::UDiv } else { Op::UMod };
@@ -228,7 +228,7 @@ impl Emitter<'_> {
 
     /// Emits the upper half of a product. Translators to other languages do not support `OpSMulExtended` and
     /// `OpUMulExtended`.
-    fn high_product(&mut self, alu: &Alu, op: Op, ty: ValueType) -> Made {
+    fn high_product(&mut self, alu: &Alu, op: Op, ty: ValueType) -> Result<TypedId, SpirvError> {
         if self.options.portable {
             return Err(self.no_form(alu));
         }
@@ -239,7 +239,7 @@ impl Emitter<'_> {
         Ok((self.pure(Op::CompositeExtract, half, &[product.0, 1]), ty.class))
     }
 
-    fn wide_product(&mut self, alu: &Alu) -> Made {
+    fn wide_product(&mut self, alu: &Alu) -> Result<TypedId, SpirvError> {
         let (op, class) = match alu.op {
             AluOp::Imul2x3264 => (Op::SConvert, Class::Int),
             _ => (Op::UConvert, Class::Uint),
@@ -251,7 +251,7 @@ impl Emitter<'_> {
     }
 
     /// Emits products of the low bits of the operands.
-    fn narrow_product(&mut self, alu: &Alu, class: Class) -> Made {
+    fn narrow_product(&mut self, alu: &Alu, class: Class) -> Result<TypedId, SpirvError> {
         use AluOp::*;
         let ty = self.type_of(alu.def, class);
         let (bits, of_both, signed) = match alu.op {
@@ -294,7 +294,7 @@ impl Emitter<'_> {
     }
 
     /// Emits sums and differences with overflow detection by a comparison.
-    fn compared_sum(&mut self, alu: &Alu, ty: ValueType) -> Made {
+    fn compared_sum(&mut self, alu: &Alu, ty: ValueType) -> Result<TypedId, SpirvError> {
         use AluOp::*;
         let truths = Self::truths(ty);
         let (zero, one) = (self.splat(ty, 0), self.splat(ty, 1));
@@ -319,7 +319,7 @@ impl Emitter<'_> {
         Ok((self.pure_of(Op::Select, ty, &[is_less, then, difference]), Class::Uint))
     }
 
-    fn saturated_sum(&mut self, alu: &Alu, ty: ValueType) -> Made {
+    fn saturated_sum(&mut self, alu: &Alu, ty: ValueType) -> Result<TypedId, SpirvError> {
         let (a, b) = (self.source(alu, 0, Class::Int)?, self.source(alu, 1, Class::Int)?);
         let is_sum = alu.op == AluOp::IaddSat;
         let sum = self.pure_of(if is_sum { Op::IAdd } else { Op::ISub }, ty, &[a, b]);
@@ -338,7 +338,7 @@ impl Emitter<'_> {
     }
 
     /// Emits half the sum without overflow: `(a & b) + ((a ^ b) >> 1)`, or rounded up, `(a | b) - ((a ^ b) >> 1)`.
-    fn average(&mut self, alu: &Alu, class: Class, up: bool) -> Made {
+    fn average(&mut self, alu: &Alu, class: Class, up: bool) -> Result<TypedId, SpirvError> {
         let ty = self.type_of(alu.def, class);
         let (a, b) = (self.source(alu, 0, class)?, self.source(alu, 1, class)?);
         let shared = self.pure_of(if up { Op::BitwiseOr } else { Op::BitwiseAnd }, ty, &[a, b]);
@@ -361,7 +361,7 @@ impl Emitter<'_> {
     }
 
     /// Emits the extraction of a bit group. Groups beyond the number give 0, or its sign.
-    fn extracted(&mut self, alu: &Alu, class: Class, bits: u8) -> Made {
+    fn extracted(&mut self, alu: &Alu, class: Class, bits: u8) -> Result<TypedId, SpirvError> {
         let ty = self.type_of(alu.def, class);
         let a = self.source(alu, 0, class)?;
         let (count, exists) = self.group(alu, ty, bits)?;
@@ -378,7 +378,7 @@ impl Emitter<'_> {
         Ok((self.pure_of(Op::Select, ty, &[exists, group, beyond]), class))
     }
 
-    fn inserted(&mut self, alu: &Alu, ty: ValueType, bits: u8) -> Made {
+    fn inserted(&mut self, alu: &Alu, ty: ValueType, bits: u8) -> Result<TypedId, SpirvError> {
         let a = self.source(alu, 0, Class::Uint)?;
         let (count, exists) = self.group(alu, ty, bits)?;
         let low = self.low_bits(a, ty, bits, false);

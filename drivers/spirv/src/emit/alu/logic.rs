@@ -3,13 +3,13 @@
 use spirv::Op;
 use tgsi_ir::alu::AluOp;
 
-use super::{Alu, Emitter, Made};
+use super::{Alu, Emitter, TypedId};
 use crate::error::SpirvError;
 use crate::module::{Class, Id};
 
 impl Emitter<'_> {
     /// Emits 1-bit arithmetic. As a signed number a set bit is -1.
-    pub(super) fn logic(&mut self, alu: &Alu) -> Made {
+    pub(super) fn logic(&mut self, alu: &Alu) -> Result<TypedId, SpirvError> {
         use AluOp::*;
         let ty = self.type_of(alu.def, Class::Bool);
         let a = self.source(alu, 0, Class::Bool)?;

@@ -56,8 +56,8 @@ impl Arithmetic {
     }
 }
 
-/// The result of an instruction: an id and its class.
-type Made = Result<(Id, Class), SpirvError>;
+/// The result of an instruction: its id and its class.
+type TypedId = (Id, Class);
 
 impl Emitter<'_> {
     /// Emits an ALU instruction.
@@ -145,7 +145,7 @@ impl Emitter<'_> {
     }
 
     /// Returns the integer class in which source `number` is available without a cast.
-    fn at_hand(&self, alu: &Alu, number: usize) -> Class {
+    fn available_class(&self, alu: &Alu, number: usize) -> Class {
         match self.values[self.body.src(alu.inst, number)] {
             Some((_, Class::Int)) => Class::Int,
             _ => Class::Uint,

@@ -8,23 +8,24 @@ use spirv::{GlslStd450Op, Op};
 use tgsi_ir::alu::AluOp;
 use tgsi_ir::body::Swizzle;
 
-use super::{Alu, Emitter, Made};
+use super::{Alu, Emitter, TypedId};
+use crate::error::SpirvError;
 use crate::module::{Class, Id, ValueType};
 
 impl Emitter<'_> {
     /// Emits packing and unpacking.
-    pub(super) fn packing(&mut self, alu: &Alu) -> Made {
+    pub(super) fn packing(&mut self, alu: &Alu) -> Result<TypedId, SpirvError> {
         use AluOp::*;
         match alu.op {
             Pack642x32 => {
-                let words = self.made_class(alu, 0);
+                let words = self.source_class(alu, 0);
                 let a = self.source(alu, 0, words)?;
                 let class = self.classes.get(alu.def);
                 Ok((self.pure_of(Op::Bitcast, self.type_of(alu.def, class), &[a]), class))
             }
             Pack642x32Split => self.joined_words(alu),
             Unpack642x32 => {
-                let number = self.made_class(alu, 0);
+                let number = self.source_class(alu, 0);
                 let a = self.source(alu, 0, number)?;
                 let class = self.classes.get(alu.def);
                 Ok((self.pure_of(Op::Bitcast, self.type_of(alu.def, class), &[a]), class))
@@ -80,16 +81,16 @@ impl Emitter<'_> {
     }
 
     /// Returns the class in which source `number` was made.
-    fn made_class(&self, alu: &Alu, number: usize) -> Class {
+    fn source_class(&self, alu: &Alu, number: usize) -> Class {
         self.values[self.body.src(alu.inst, number)].map_or(Class::Uint, |(_, class)| class)
     }
 
     /// Emits `pack_64_2x32_split`.
-    fn joined_words(&mut self, alu: &Alu) -> Made {
+    fn joined_words(&mut self, alu: &Alu) -> Result<TypedId, SpirvError> {
         let class = self.classes.get(alu.def);
         let ty = self.type_of(alu.def, class);
         let constant = |number| self.source_constant(alu, number).is_some();
-        let words = self.made_class(alu, usize::from(constant(0)));
+        let words = self.source_class(alu, usize::from(constant(0)));
         let [low, high] = [0, 1].map(|number| self.body.source(alu.inst, number));
         if ty.components == 1 && self.body.src_def(low) == self.body.src_def(high) {
             let both = Swizzle::new(&[self.body.swizzle(low).get(0), self.body.swizzle(high).get(0)]);
@@ -109,9 +110,9 @@ impl Emitter<'_> {
     }
 
     /// Emits `unpack_64_2x32_split_x` and `_y`.
-    fn word_of(&mut self, alu: &Alu, word: u8) -> Made {
-        let made = self.made_class(alu, 0);
-        let (a, numbers) = (self.source(alu, 0, made)?, self.source_type(alu, 0, made));
+    fn word_of(&mut self, alu: &Alu, word: u8) -> Result<TypedId, SpirvError> {
+        let class = self.source_class(alu, 0);
+        let (a, numbers) = (self.source(alu, 0, class)?, self.source_type(alu, 0, class));
         let class = self.classes.get(alu.def);
         let ty = self.type_of(alu.def, class);
         let pair = ty.with_components(2);
@@ -125,13 +126,13 @@ impl Emitter<'_> {
         Ok((self.construct(ty.scalar(), &parts), class))
     }
 
-    fn unpacked(&mut self, alu: &Alu, op: GlslStd450Op) -> Made {
+    fn unpacked(&mut self, alu: &Alu, op: GlslStd450Op) -> Result<TypedId, SpirvError> {
         let a = self.source(alu, 0, Class::Uint)?;
         Ok((self.glsl(op, self.type_of(alu.def, Class::Float), &[a]), Class::Float))
     }
 
     /// Emits `unpack_half_2x16_split_x` and `_y`.
-    fn half(&mut self, alu: &Alu, number: u8) -> Made {
+    fn half(&mut self, alu: &Alu, number: u8) -> Result<TypedId, SpirvError> {
         let (a, ty) = (self.source(alu, 0, Class::Uint)?, self.source_type(alu, 0, Class::Uint));
         let pair = ValueType::FLOAT.with_components(2);
         let parts: SmallVec<[Id; 4]> = (0..ty.components)
@@ -146,7 +147,7 @@ impl Emitter<'_> {
 
     /// Converts numbers from `least` to 1 to normalised integers of `bits` bits. Vulkan does not specify how a device
     /// rounds halves.
-    fn normalized(&mut self, alu: &Alu, op: GlslStd450Op, least: f64, bits: u8) -> Made {
+    fn normalized(&mut self, alu: &Alu, op: GlslStd450Op, least: f64, bits: u8) -> Result<TypedId, SpirvError> {
         let ty = self.source_type(alu, 0, Class::Float);
         if ty.bits != 32 {
             return Err(self.no_form(alu));

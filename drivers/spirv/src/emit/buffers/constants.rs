@@ -198,7 +198,7 @@ impl Emitter<'_> {
             let mut result: Option<(Chunks, Class)> = None;
             for buffer in buffers {
                 let source = Block { variable: self.constants_of(buffer), index: None, slots: None };
-                result = Some(self.words_if(index, buffer.wrapping_sub(first), source, (start, types), result)?);
+                result = Some(self.select_block(index, buffer.wrapping_sub(first), source, (start, types), result)?);
             }
             let Some(result) = result else { return Ok(()) };
             result
@@ -208,13 +208,13 @@ impl Emitter<'_> {
         if self.buffers.plan.indexes_uniforms {
             let source = Block { variable: self.constants_of(0), index: None, slots: None };
             let others = Some((chunks, class));
-            (chunks, class) = self.words_if(index, 0u32.wrapping_sub(first), source, (start, types), others)?;
+            (chunks, class) = self.select_block(index, 0u32.wrapping_sub(first), source, (start, types), others)?;
         }
         self.define_words(def, &chunks, class)
     }
 
     /// Returns the words of `source` if `index` equals `number`, else `others`, or zeros if `others` is `None`.
-    fn words_if(
+    fn select_block(
         &mut self,
         index: Id,
         number: u32,

@@ -2,6 +2,7 @@
 
 use smallvec::SmallVec;
 use spirv::{Capability, Decoration, Op, StorageClass};
+use tgsi_ir::intrinsics::indices::Access;
 use tgsi_ir::intrinsics::{IndexKind, IntrinsicOp};
 use tgsi_ir::{Def, Inst};
 
@@ -10,7 +11,6 @@ use super::{Check, Chunks, LAST_BUFFER, Length, Memory};
 use crate::emit::Emitter;
 use crate::emit::memory_model::Qualifiers;
 use crate::error::SpirvError;
-use crate::harness;
 use crate::interface::ResourceKind;
 use crate::module::{Class, Id, ValueType};
 
@@ -22,7 +22,7 @@ impl Emitter<'_> {
                 let value = body.src(inst, 0);
                 let place = self.word_place(inst, 2)?;
                 let mask = body.index(inst, IndexKind::WriteMask) as u32;
-                self.on_storage(body.src(inst, 1), &[], |e, memory| {
+                self.on_storage(inst, 1, &[], |e, memory| {
                     e.store_words(memory, place, value, mask)?;
                     Ok(Chunks::new())
                 })?;
@@ -33,13 +33,12 @@ impl Emitter<'_> {
                 let class = self.storage_class(body.src(inst, 0));
                 let types = self.chunk_types(def, class)?;
                 let place = self.word_place(inst, 1)?;
-                let chunks =
-                    self.on_storage(body.src(inst, 0), &types, |e, memory| e.load_words(memory, place, &types))?;
+                let chunks = self.on_storage(inst, 0, &types, |e, memory| e.load_words(memory, place, &types))?;
                 self.define_words(def, &chunks, class)
             }
             IntrinsicOp::GetSsboSize => {
                 let Some(def) = body.inst_def(inst) else { return Ok(()) };
-                let chunks = self.on_storage(body.src(inst, 0), &[ValueType::UINT], |e, memory| {
+                let chunks = self.on_storage(inst, 0, &[ValueType::UINT], |e, memory| {
                     let (words, four) = (e.length(memory), e.module.uint(4));
                     Ok(smallvec::smallvec![e.pure_of(Op::IMul, ValueType::UINT, &[words, four])])
                 })?;
@@ -50,7 +49,7 @@ impl Emitter<'_> {
                 let class = self.storage_class(body.src(inst, 0));
                 let place = self.word_place(inst, 1)?;
                 let types = self.chunk_types(def, class)?;
-                let chunks = self.on_storage(body.src(inst, 0), &types, |e, memory| {
+                let chunks = self.on_storage(inst, 0, &types, |e, memory| {
                     let old = e.on_word(memory, place, |e, pointer| e.atomic(inst, 2, memory, pointer))?;
                     Ok(smallvec::smallvec![old])
                 })?;
@@ -66,13 +65,15 @@ impl Emitter<'_> {
         self.buffers.plan.storage.get(&buffer).map_or(Class::Uint, WordUse::class)
     }
 
-    /// Applies `access` to a buffer; the result is zeros if there is no buffer with this number.
+    /// Applies `access` to the buffer of a source; the result is zeros if there is no buffer with this number.
     fn on_storage(
         &mut self,
-        block: Def,
+        inst: Inst,
+        source: usize,
         types: &[ValueType],
         access: impl Fn(&mut Self, &Memory) -> Result<Chunks, SpirvError>,
     ) -> Result<Chunks, SpirvError> {
+        let block = self.body.src(inst, source);
         let count = self.buffers.plan.indexed_storage;
         if let Some(buffer) = self.body.constant_component(block, 0) {
             let buffer = buffer as u32;
@@ -83,7 +84,10 @@ impl Emitter<'_> {
                 let memory = self.storage_element(index);
                 access(self, &memory)
             } else {
-                let memory = self.storage_of(buffer);
+                let mut memory = self.storage_of(buffer);
+                if Access::from_i32(self.body.index(inst, IndexKind::Access)).contains(Access::IN_BOUNDS_AGX) {
+                    memory.length = Length::Bound(u32::MAX);
+                }
                 access(self, &memory)
             };
         }
@@ -119,12 +123,7 @@ impl Emitter<'_> {
             return memory;
         }
         let found = self.buffers.plan.storage.get(&buffer).copied().unwrap_or_default();
-        let mut memory =
-            self.words_variable(found, ResourceKind::StorageBuffer, buffer, None, &format!("buffer{buffer}"));
-        // The harness checks its accesses itself and stays within its buffer.
-        if self.options.harness && buffer == harness::BUFFER {
-            memory.length = Length::Bound(u32::MAX);
-        }
+        let memory = self.words_variable(found, ResourceKind::StorageBuffer, buffer, None, &format!("buffer{buffer}"));
         self.buffers.storage.insert(buffer, memory);
         memory
     }

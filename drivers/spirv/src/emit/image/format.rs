@@ -51,13 +51,13 @@ pub fn image_format(format: PixelFormat) -> ImageFormat {
     }
 }
 
-/// Returns whether a format needs `StorageImageExtendedFormats`.
-pub fn is_extended(format: ImageFormat) -> bool {
+/// Returns whether every device of Vulkan has a format. These are the formats of GLSL ES as well; others need
+/// `StorageImageExtendedFormats`.
+pub fn is_in_every_device(format: ImageFormat) -> bool {
     use ImageFormat::*;
-    !matches!(
+    matches!(
         format,
-        Unknown
-            | Rgba32f
+        Rgba32f
             | Rgba16f
             | R32f
             | Rgba8

@@ -11,7 +11,7 @@ use tgsi_ir::types::TypeData;
 use tgsi_ir::{Def, Inst, InstData};
 
 use super::Access;
-use super::format::{atomic_format, image_format, is_extended};
+use super::format::{atomic_format, image_format, is_in_every_device};
 use crate::emit::Emitter;
 use crate::emit::memory_model::Qualifiers;
 use crate::emit::texture::units::{Element, Unit};
@@ -213,7 +213,7 @@ impl Emitter<'_> {
                 self.module.need(Capability::ImageMSArray);
             }
         }
-        if is_extended(shape.format) {
+        if shape.format != ImageFormat::Unknown && !is_in_every_device(shape.format) {
             self.module.need(Capability::StorageImageExtendedFormats);
         }
         let texel = self.module.value_type(ValueType::new(shape.class, 32, 1));

@@ -1,16 +1,17 @@
-//! Loads, stores and interpolations of inputs and outputs.
+//! Loads and interpolations of inputs and outputs.
 //!
-//! Reads outside of an array give zero, writes are dropped. If a dynamic index ranges over slots that no single array
-//! covers, each part is read and the right one selected, or each is written under a condition.
+//! Reads outside of an array give zero. If a dynamic index ranges over slots that no single array covers, each part is
+//! read and the right one selected.
 
 use smallvec::SmallVec;
 use spirv::{BuiltIn, Capability, GlslStd450Op, Op};
 use tgsi_ir::body::Swizzle;
-use tgsi_ir::intrinsics::{IndexKind, IntrinsicOp};
+use tgsi_ir::intrinsics::IntrinsicOp;
 use tgsi_ir::{Def, Inst, ShaderStage};
 
-use super::homes::{Home, Part, Slot, Space};
-use super::plan::{Access, Segment, SlotData, deref_of};
+use super::instruction_access::{Access, deref_of};
+use super::plan::{Segment, SlotData};
+use super::slot_location::{Part, Slot, SlotLocation, Space};
 use super::variables::storage_class;
 use crate::emit::Emitter;
 use crate::emit::buffers::{Check, Place};
@@ -28,16 +29,16 @@ enum How {
 
 /// A slot, or an element of the array that begins with it.
 #[derive(Clone, Copy)]
-struct Target {
-    slot: Slot,
-    element: Option<Id>,
+pub(super) struct Target {
+    pub slot: Slot,
+    pub element: Option<Id>,
 }
 
 /// The vertex of an access.
 #[derive(Clone, Copy)]
-struct Vertex {
-    id: Id,
-    check: Check,
+pub(super) struct Vertex {
+    pub id: Id,
+    pub check: Check,
 }
 
 impl Emitter<'_> {
@@ -132,7 +133,7 @@ impl Emitter<'_> {
     }
 
     /// Returns the index within a segment, and whether it is inside.
-    fn place_in(&mut self, place: Place, segment: Segment) -> (Place, Check) {
+    pub(super) fn place_in(&mut self, place: Place, segment: Segment) -> (Place, Check) {
         if let (Place::At { index, most }, 1) = (place, segment.count)
             && most > 0
         {
@@ -221,8 +222,8 @@ impl Emitter<'_> {
         wanted: Class,
     ) -> Result<(Id, Class), SpirvError> {
         let slot = target.slot;
-        match data.home {
-            Home::Located { location, source } => {
+        match data.place {
+            SlotLocation::Located { location, source } => {
                 let port = self.port(slot, data, location, source);
                 let mut indices: SmallVec<[Id; 3]> = SmallVec::new();
                 indices.extend(vertex.filter(|_| data.vertices > 0).map(|vertex| vertex.id));
@@ -239,17 +240,17 @@ impl Emitter<'_> {
                 };
                 Ok((self.read(slot.is_output, pointer, port.ty, how), port.ty.class))
             }
-            Home::Vector(built_in, ty) => {
+            SlotLocation::Vector(built_in, ty) => {
                 let by_vertex = if slot.space == Space::Vertex { data.vertices } else { 0 };
                 let variable = self.built_in_variable(slot.is_output, built_in, ty, None, by_vertex);
                 let indices: SmallVec<[Id; 3]> =
                     vertex.filter(|_| by_vertex > 0).map(|vertex| vertex.id).into_iter().collect();
                 let pointer = self.io_pointer(slot.is_output, variable, &indices, ty);
                 let mut value = self.read(slot.is_output, pointer, ty, How::Load);
-                if matches!(data.home, Home::Vector(spirv::BuiltIn::PointCoord, _)) {
+                if matches!(data.place, SlotLocation::Vector(spirv::BuiltIn::PointCoord, _)) {
                     value = self.point_coordinate(value);
                 }
-                if data.home == Home::Vector(spirv::BuiltIn::FragCoord, VEC4) {
+                if data.place == SlotLocation::Vector(spirv::BuiltIn::FragCoord, VEC4) {
                     return Ok((self.fragment_coordinate(value), Class::Float));
                 }
                 if ty.components == 4 {
@@ -257,22 +258,22 @@ impl Emitter<'_> {
                 }
                 let mut parts: SmallVec<[Id; 4]> = SmallVec::new();
                 parts.push(value);
-                parts.extend((ty.components..4).map(|component| self.module.float(data.home.missing(component))));
+                parts.extend((ty.components..4).map(|component| self.module.float(data.place.missing(component))));
                 Ok((self.pure_of(Op::CompositeConstruct, VEC4, &parts), Class::Float))
             }
-            Home::Nothing | Home::AllColors => {
+            SlotLocation::Nothing | SlotLocation::AllColors => {
                 let ty = self.module.value_type(VEC4);
                 Ok((self.module.null(ty), Class::Float))
             }
-            home => {
+            place => {
                 let distances = self.io.plan.distances[usize::from(slot.is_output)];
                 let class = if wanted == Class::Bool { Class::Float } else { wanted };
                 let mut parts: SmallVec<[Id; 4]> = SmallVec::new();
                 for component in 0..4 {
                     let ty = ValueType::new(class, 32, 1);
-                    let id = match home.part(component, distances) {
+                    let id = match place.part(component, distances) {
                         Some(part) => self.load_part(slot, data, part, vertex, class),
-                        None => self.module.scalar(ty, u64::from(home.missing(component).to_bits())),
+                        None => self.module.scalar(ty, u64::from(place.missing(component).to_bits())),
                     };
                     parts.push(id);
                 }
@@ -300,7 +301,7 @@ impl Emitter<'_> {
         if part.ty.class == class { value } else { self.pure_of(Op::Bitcast, ty, &[value]) }
     }
 
-    fn part_pointer(&mut self, slot: Slot, data: SlotData, part: Part, vertex: Option<Vertex>) -> Id {
+    pub(super) fn part_pointer(&mut self, slot: Slot, data: SlotData, part: Part, vertex: Option<Vertex>) -> Id {
         use spirv::BuiltIn::{ClipDistance, CullDistance, PointSize};
         let by_vertex = slot.space == Space::Vertex && matches!(part.built_in, PointSize | ClipDistance | CullDistance);
         let vertices = if by_vertex { data.vertices } else { 0 };
@@ -315,7 +316,7 @@ impl Emitter<'_> {
     }
 
     /// Returns the index of an element in the array of a port.
-    fn element_of(&mut self, is_array: bool, first: u32, element: Option<Id>) -> Option<Id> {
+    pub(super) fn element_of(&mut self, is_array: bool, first: u32, element: Option<Id>) -> Option<Id> {
         if !is_array {
             return None;
         }
@@ -327,7 +328,7 @@ impl Emitter<'_> {
         }
     }
 
-    fn io_pointer(&mut self, is_output: bool, variable: Id, indices: &[Id], ty: ValueType) -> Id {
+    pub(super) fn io_pointer(&mut self, is_output: bool, variable: Id, indices: &[Id], ty: ValueType) -> Id {
         if indices.is_empty() {
             return variable;
         }
@@ -354,7 +355,7 @@ impl Emitter<'_> {
     }
 
     /// Returns the vertex of an access, with its index clamped to the array.
-    fn vertex_of(&mut self, access: &Access) -> Result<Option<Vertex>, SpirvError> {
+    pub(super) fn vertex_of(&mut self, access: &Access) -> Result<Option<Vertex>, SpirvError> {
         let Some(def) = access.vertex else { return Ok(None) };
         let body = self.body;
         let data = access.slots.iter().flatten().find_map(|slot| self.io.plan.slot(*slot));
@@ -372,153 +373,5 @@ impl Emitter<'_> {
             return Ok(Some(Vertex { id, check }));
         }
         Ok(Some(Vertex { id, check }))
-    }
-
-    fn store_io(&mut self, inst: Inst, access: &Access, value: Def) -> Result<(), SpirvError> {
-        let body = self.body;
-        let mask = body.index(inst, IndexKind::WriteMask) as u32;
-        if body.bit_size(value) != 32 || body.num_components(value) + access.component > 4 {
-            return Err(SpirvError::Unsupported { inst, what: "a store of an output of this type" });
-        }
-        let vertex = self.vertex_of(access)?;
-        let mut conditions: SmallVec<[Id; 2]> = SmallVec::new();
-        match vertex.map(|vertex| vertex.check) {
-            Some(Check::Never) => return Ok(()),
-            Some(Check::If(condition)) => conditions.push(condition),
-            _ => {}
-        }
-        let segments: SmallVec<[Segment; 4]> = self.io.plan.segments(self.shader, access).collect();
-        let place = match access.index {
-            Some(index) => Some(self.place(0, index, 0)?),
-            None => None,
-        };
-        for segment in segments {
-            let mut conditions = conditions.clone();
-            let mut element = None;
-            if let Some(place) = place {
-                let (place, check) = self.place_in(place, segment);
-                match check {
-                    Check::Never => continue,
-                    Check::If(condition) => conditions.push(condition),
-                    Check::Always => {}
-                }
-                element = (segment.count > 1).then(|| self.place_id(place));
-            }
-            let target = Target { slot: segment.slot, element };
-            let condition =
-                conditions.into_iter().reduce(|a, b| self.pure_of(Op::LogicalAnd, ValueType::BOOL, &[a, b]));
-            match condition {
-                Some(condition) => {
-                    self.if_then(condition, |e| e.store_slot(inst, target, vertex, access, value, mask))?;
-                }
-                None => self.store_slot(inst, target, vertex, access, value, mask)?,
-            }
-        }
-        Ok(())
-    }
-
-    fn store_slot(
-        &mut self,
-        inst: Inst,
-        target: Target,
-        vertex: Option<Vertex>,
-        access: &Access,
-        value: Def,
-        mask: u32,
-    ) -> Result<(), SpirvError> {
-        let slot = target.slot;
-        let Some(data) = self.io.plan.slot(slot).copied() else { return Ok(()) };
-        self.store_clip_distances(inst, slot, access, value, mask)?;
-        match data.home {
-            Home::Nothing => Ok(()),
-            Home::AllColors => {
-                for location in 0..u32::from(self.options.color_buffers.max(1)) {
-                    let home = Home::Located { location, source: 0 };
-                    let own = SlotData { home, ..data };
-                    self.store_vector(inst, target, own, vertex, access, value, mask)?;
-                }
-                Ok(())
-            }
-            Home::Located { .. } | Home::Vector(..) => {
-                self.store_vector(inst, target, data, vertex, access, value, mask)
-            }
-            home => {
-                let distances = self.io.plan.distances[1];
-                for number in (0..self.body.num_components(value)).filter(|c| mask >> c & 1 != 0) {
-                    let Some(part) = home.part(number + access.component, distances) else { continue };
-                    let value = self.component(value, number, part.ty.class)?;
-                    let pointer = self.part_pointer(slot, data, part, vertex);
-                    self.push(Op::Store, &[pointer.0, value.0]);
-                }
-                Ok(())
-            }
-        }
-    }
-
-    #[expect(clippy::too_many_arguments, reason = "an access in parts")]
-    fn store_vector(
-        &mut self,
-        inst: Inst,
-        target: Target,
-        data: SlotData,
-        vertex: Option<Vertex>,
-        access: &Access,
-        value: Def,
-        mask: u32,
-    ) -> Result<(), SpirvError> {
-        let slot = target.slot;
-        let mut indices: SmallVec<[Id; 4]> = SmallVec::new();
-        let (variable, ty) = match data.home {
-            Home::Vector(built_in, ty) => {
-                let vertices = if slot.space == Space::Vertex { data.vertices } else { 0 };
-                let variable = self.built_in_variable(true, built_in, ty, None, vertices);
-                indices.extend(vertex.filter(|_| vertices > 0).map(|vertex| vertex.id));
-                (variable, ty)
-            }
-            Home::Located { location, source } => {
-                let port = self.port(slot, data, location, source);
-                indices.extend(vertex.filter(|_| data.vertices > 0).map(|vertex| vertex.id));
-                indices.extend(self.element_of(port.is_array, location - port.first, target.element));
-                (port.id, port.ty)
-            }
-            _ => return Ok(()),
-        };
-        let components = self.body.num_components(value);
-        let all = (1 << components) - 1;
-        let first = access.component;
-        let is_all = mask & all == all;
-        if is_all && (components == 4 || access.is_whole) {
-            let mut id = if components == 4 {
-                self.value(value, ty.class)?
-            } else {
-                let mut parts: SmallVec<[Id; 4]> = SmallVec::new();
-                for component in 0..4u8 {
-                    let number = component.checked_sub(first).filter(|&number| number < components);
-                    parts.push(match number {
-                        Some(number) => self.component(value, number, ty.class)?,
-                        None => self.module.scalar(ty, 0),
-                    });
-                }
-                self.pure_of(Op::CompositeConstruct, ty, &parts)
-            };
-            if matches!(data.home, Home::Vector(spirv::BuiltIn::Position, _)) {
-                self.capture_position(slot, id);
-                id = self.position(id);
-            }
-            let pointer = self.io_pointer(true, variable, &indices, ty);
-            self.push(Op::Store, &[pointer.0, id.0]);
-            return Ok(());
-        }
-        if matches!(data.home, Home::Vector(spirv::BuiltIn::Position, _)) && self.moves_positions() {
-            return Err(SpirvError::Unsupported { inst, what: "a position that is written in parts, and moved" });
-        }
-        for number in (0..components).filter(|c| mask >> c & 1 != 0) {
-            let id = self.component(value, number, ty.class)?;
-            let mut indices = indices.clone();
-            indices.push(self.module.uint(u32::from(number + first)));
-            let pointer = self.io_pointer(true, variable, &indices, ty.scalar());
-            self.push(Op::Store, &[pointer.0, id.0]);
-        }
-        Ok(())
     }
 }

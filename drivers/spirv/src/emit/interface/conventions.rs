@@ -7,8 +7,9 @@ use tgsi_ir::body::Swizzle;
 use tgsi_ir::slots::varying;
 use tgsi_ir::{Def, Inst, ShaderStage};
 
-use super::homes::{Home, Slot};
-use super::plan::{Access, SlotData};
+use super::instruction_access::Access;
+use super::plan::SlotData;
+use super::slot_location::{Slot, SlotLocation};
 use crate::emit::Emitter;
 use crate::emit::parameters::Parameter;
 use crate::error::SpirvError;
@@ -126,14 +127,14 @@ impl Emitter<'_> {
             return None;
         }
         let back = slot.back_color()?;
-        let home = match &self.options.locations.inputs {
+        let place = match &self.options.locations.inputs {
             Some(locations) => {
                 let location = locations.get(&(false, back.location))?.location;
-                Home::Located { location, source: 0 }
+                SlotLocation::Located { location, source: 0 }
             }
-            None => back.home(self.shader.stage, 0, 0),
+            None => back.place(self.shader.stage, 0, 0),
         };
-        Some((back, SlotData { home, ..data }))
+        Some((back, SlotData { place, ..data }))
     }
 
     /// Returns TGSI's name of a slot.
@@ -167,7 +168,8 @@ impl Emitter<'_> {
 
     /// Emits the code before each vertex: a point size, if the shader writes none, and in WGSL a position.
     pub(super) fn before_vertex(&mut self) {
-        let position = Slot { is_output: true, location: i32::from(varying::POS), space: super::homes::Space::Single };
+        let position =
+            Slot { is_output: true, location: i32::from(varying::POS), space: super::slot_location::Space::Single };
         if self.options.wgsl && self.shader.stage == ShaderStage::Vertex && !self.io.plan.is_written(position) {
             let variable = self.built_in_variable(true, BuiltIn::Position, VEC4, None, 0);
             let ty = self.module.value_type(VEC4);
@@ -204,7 +206,7 @@ impl Emitter<'_> {
         value: Def,
         mask: u32,
     ) -> Result<(), SpirvError> {
-        if !self.clips_by_planes() || slot.space != super::homes::Space::Single {
+        if !self.clips_by_planes() || slot.space != super::slot_location::Space::Single {
             return Ok(());
         }
         let clip_vertex = Slot { location: i32::from(varying::CLIP_VERTEX), ..slot };

@@ -3,8 +3,8 @@
 use spirv::{Capability, Decoration, Dim, ImageFormat, Op, StorageClass};
 use tgsi_ir::{Def, Inst};
 
-use super::homes::Home;
-use super::plan::Access;
+use super::instruction_access::Access;
+use super::slot_location::SlotLocation;
 use crate::emit::Emitter;
 use crate::error::SpirvError;
 use crate::interface::ResourceKind;
@@ -16,11 +16,11 @@ impl Emitter<'_> {
         if self.options.opengl {
             return Err(SpirvError::Unsupported { inst, what: "the target has no framebuffer fetch" });
         }
-        let home =
-            access.slots.first().copied().flatten().and_then(|slot| self.io.plan.slot(slot)).map(|data| data.home);
-        let color = match (home, access.index) {
-            (Some(Home::Located { location, .. }), None) => location,
-            (Some(Home::AllColors), None) => 0,
+        let place =
+            access.slots.first().copied().flatten().and_then(|slot| self.io.plan.slot(slot)).map(|data| data.place);
+        let color = match (place, access.index) {
+            (Some(SlotLocation::Located { location, .. }), None) => location,
+            (Some(SlotLocation::AllColors), None) => 0,
             _ => return Err(SpirvError::Unsupported { inst, what: "a framebuffer fetch of this kind" }),
         };
         let count = self.body.num_components(def);

@@ -2,10 +2,11 @@
 //!
 //! | file | holds |
 //! |---|---|
-//! | [`homes`] | the place of a slot: location or built-in |
+//! | [`slot_location`] | the place of a slot: location or built-in |
 //! | [`plan`] | the slots that the shader accesses, and their grouping into arrays |
 //! | [`variables`] | the variables, their decorations and capabilities |
-//! | [`access`] | loads, stores, interpolation |
+//! | [`instruction_access`] | the slots and indices of an instruction |
+//! | [`access`], [`store`] | loads and interpolation; stores |
 //! | [`conventions`] | differences between OpenGL and Vulkan |
 //! | [`modes`] | execution modes |
 //! | [`stream_output`] | capture of outputs in buffers |
@@ -15,10 +16,12 @@ mod access;
 mod conventions;
 mod fetch;
 mod geometry;
-mod homes;
+mod instruction_access;
 mod kill;
 mod modes;
 mod plan;
+mod slot_location;
+mod store;
 mod stream_output;
 mod variables;
 
@@ -28,8 +31,8 @@ use tgsi_ir::intrinsics::indices::InterpMode;
 use super::Emitter;
 use crate::module::Id;
 
-use homes::{Slot, Space};
 use plan::{Plan, SlotData};
+use slot_location::{Slot, Space};
 use variables::Port;
 
 /// The emitter's state for inputs and outputs.

@@ -114,15 +114,13 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// Emits the float controls for 32-bit floats, if the code has any. Harness code preserves denormals as well,
-    /// because it is compared with an interpreter. Other code leaves them to the device, which may be slower if it
-    /// preserves them.
+    /// Emits the float controls for 32-bit floats, if the code has any.
     pub(in crate::emit) fn float_modes(&mut self) {
         if self.options.float_controls && self.module.has_floats() {
             self.module.need(Capability::SignedZeroInfNanPreserve);
             self.module.need_extension(FLOAT_CONTROLS, Some((1, 4)));
             self.mode(ExecutionMode::SignedZeroInfNanPreserve, &[32]);
-            if self.options.harness {
+            if self.options.denorm_preserve {
                 self.module.need(Capability::DenormPreserve);
                 self.mode(ExecutionMode::DenormPreserve, &[32]);
             }

@@ -6,22 +6,20 @@
 use std::collections::BTreeMap;
 
 use rustc_hash::{FxHashMap, FxHashSet};
-use smallvec::SmallVec;
-use tgsi_ir::body::DerefKind;
-use tgsi_ir::intrinsics::indices::{InterpMode, IoSemantics};
-use tgsi_ir::intrinsics::{IndexKind, IntrinsicOp};
+use tgsi_ir::intrinsics::indices::InterpMode;
 use tgsi_ir::slots::varying;
 use tgsi_ir::types::TypeData;
 use tgsi_ir::variable::{VariableData, VariableModes};
-use tgsi_ir::{Body, Def, Inst, InstData, Shader, ShaderStage, Variable};
+use tgsi_ir::{Body, Shader, ShaderStage, Variable};
 
-use super::homes::{Distances, Home, Slot, Space};
+use super::instruction_access::Access;
+use super::slot_location::{Distances, Slot, SlotLocation, Space};
 use crate::module::Class;
 use crate::options::SpirvOptions;
 use crate::plan::Classes;
 
 /// Most slots of a variable: more than any stage has locations.
-const MAX_SLOTS: u32 = 1024;
+pub(super) const MAX_SLOTS: u32 = 1024;
 
 /// Locations between stages: most devices have this many, and none has more.
 const LOCATIONS: u32 = 32;
@@ -34,7 +32,7 @@ pub struct SlotData {
     /// The number of its register.
     pub register: u32,
     /// Its place.
-    pub home: Home,
+    pub place: SlotLocation,
     /// The number of vertices of its variable; 0 if the variable is not per vertex.
     pub vertices: u32,
     /// The interpolation; for an output, the interpolation in the next stage if known.
@@ -43,23 +41,6 @@ pub struct SlotData {
     pub centroid: bool,
     /// Interpolated at each sample.
     pub sample: bool,
-}
-
-/// An access, as described by its instruction.
-#[derive(Clone, Debug)]
-pub struct Access {
-    /// The slots it may access, by element.
-    pub slots: SmallVec<[Option<Slot>; 4]>,
-    /// The index of the element; none if there is only one slot.
-    pub index: Option<Def>,
-    /// The index of the vertex.
-    pub vertex: Option<Def>,
-    /// The slot's component that is the first component of the value.
-    pub component: u8,
-    /// The value is the whole slot, although it has fewer components.
-    pub is_whole: bool,
-    /// It reads the framebuffer.
-    pub is_fetch: bool,
 }
 
 /// Locations that one array covers.
@@ -90,7 +71,7 @@ pub struct Plan {
     slots: FxHashMap<Slot, SlotData>,
     /// Slots may be combined into arrays.
     has_arrays: bool,
-    registers: FxHashMap<(bool, Space, u32), Slot>,
+    pub(super) registers: FxHashMap<(bool, Space, u32), Slot>,
     runs: Vec<Run>,
     /// Clip and cull distances of inputs and of outputs.
     pub distances: [Distances; 2],
@@ -114,42 +95,7 @@ pub struct Plan {
     votes: BTreeMap<u32, [u32; 3]>,
 }
 
-/// Returns the variable at the root of a chain of derefs, and the indices applied to it.
-fn path(body: &Body, deref: Def) -> Option<(Variable, SmallVec<[Def; 4]>)> {
-    let mut indices = SmallVec::new();
-    let mut at = deref;
-    loop {
-        let inst = body.def_inst(at);
-        match *body.inst(inst) {
-            InstData::Deref { kind: DerefKind::Var(variable), .. } => {
-                indices.reverse();
-                return Some((variable, indices));
-            }
-            InstData::Deref { kind: DerefKind::Array, .. } => {
-                indices.push(body.src(inst, 1));
-                at = body.src(inst, 0);
-            }
-            _ => return None,
-        }
-    }
-}
-
-/// Returns the deref through which an intrinsic accesses inputs or outputs, if it does.
-pub fn deref_of(body: &Body, inst: Inst) -> Option<Def> {
-    use IntrinsicOp::*;
-    let op = body.intrinsic(inst)?;
-    if !matches!(op, LoadDeref | StoreDeref | InterpDerefAtCentroid | InterpDerefAtSample | InterpDerefAtOffset) {
-        return None;
-    }
-    let deref = body.src(inst, 0);
-    let io = VariableModes::SHADER_IN.union(VariableModes::SHADER_OUT);
-    match *body.inst(body.def_inst(deref)) {
-        InstData::Deref { modes, .. } if modes.intersects(io) => Some(deref),
-        _ => None,
-    }
-}
-
-fn space_of(data: &VariableData) -> Space {
+pub(super) fn space_of(data: &VariableData) -> Space {
     if data.per_vertex {
         Space::Vertex
     } else if data.patch {
@@ -182,22 +128,22 @@ impl Plan {
                         plan.written.insert(*slot);
                     }
                     plan.reads_outputs |= is_load && slot.is_output && !access.is_fetch;
-                    let own = data.home;
+                    let own = data.place;
                     plan.locate(shader, options, *slot, own);
                     if options.two_sided
                         && let Some(back) = slot.back_color()
                     {
-                        plan.locate(shader, options, back, back.home(shader.stage, 0, 0));
+                        plan.locate(shader, options, back, back.place(shader.stage, 0, 0));
                     }
                     let Some(data) = plan.slots.get(slot) else { continue };
-                    if let Home::Distances(first) = data.home {
+                    if let SlotLocation::Distances(first) = data.place {
                         let count = &mut distance_slots[usize::from(slot.is_output)];
                         *count = (*count).max(first / 4 + 1);
                         plan.writes_clip_distances |= slot.is_output;
                     }
                     plan.writes_point_size |= slot.is_output && slot.location == i32::from(varying::PSIZ);
-                    if let (ShaderStage::Vertex, false, Home::Located { location, .. }, Some(def), Some(_)) =
-                        (shader.stage, slot.is_output, data.home, body.inst_def(inst), op)
+                    if let (ShaderStage::Vertex, false, SlotLocation::Located { location, .. }, Some(def), Some(_)) =
+                        (shader.stage, slot.is_output, data.place, body.inst_def(inst), op)
                     {
                         let votes = plan.votes.entry(location).or_default();
                         match classes.get(def) {
@@ -237,9 +183,9 @@ impl Plan {
                 let slot = Slot { is_output, space, location: data.location.wrapping_add(element as i32) };
                 let register = data.driver_location.wrapping_add(element);
                 self.registers.entry((is_output, space, register)).or_insert(slot);
-                let mut home = slot.home(shader.stage, register, data.index);
+                let mut place = slot.place(shader.stage, register, data.index);
                 let (mut interpolation, mut centroid, mut sample) = (data.interpolation, data.centroid, data.sample);
-                if let Home::Located { location, source } = &mut home {
+                if let SlotLocation::Located { location, source } = &mut place {
                     let is_color = shader.stage == ShaderStage::Fragment && is_output;
                     if is_color && (options.dual_source || shader.info.fs.color_is_dual_source) && *location < 2 {
                         (*location, *source) = (0, *location);
@@ -254,14 +200,14 @@ impl Plan {
                                         (linked.interpolation, linked.centroid, linked.sample);
                                 }
                             }
-                            None => home = Home::Nothing,
+                            None => place = SlotLocation::Nothing,
                         }
                     }
                 }
                 self.slots.entry(slot).or_insert_with(|| SlotData {
                     variable,
                     register,
-                    home,
+                    place,
                     vertices,
                     interpolation,
                     centroid,
@@ -272,10 +218,10 @@ impl Plan {
     }
 
     /// Records the access to a slot between stages.
-    fn locate(&mut self, shader: &Shader, options: &SpirvOptions, slot: Slot, home: Home) {
+    fn locate(&mut self, shader: &Shader, options: &SpirvOptions, slot: Slot, place: SlotLocation) {
         let is_varying =
             !matches!((shader.stage, slot.is_output), (ShaderStage::Vertex, false) | (ShaderStage::Fragment, true));
-        let Home::Located { location, .. } = home else { return };
+        let SlotLocation::Located { location, .. } = place else { return };
         if is_varying && location >= LOCATIONS && options.locations.of(slot.is_output).is_some() && !options.portable {
             self.beyond.get_or_insert((slot, location));
         }
@@ -291,91 +237,6 @@ impl Plan {
     /// Returns the properties of a slot.
     pub fn slot(&self, slot: Slot) -> Option<&SlotData> {
         self.slots.get(&slot)
-    }
-
-    /// Returns the access of an instruction; `None` if it does not access inputs or outputs.
-    ///
-    /// # Errors
-    /// The part of the access that the target cannot express, worded for an error message.
-    pub fn access(&self, shader: &Shader, body: &Body, inst: Inst) -> Result<Option<Access>, &'static str> {
-        use IntrinsicOp::*;
-        if let Some(deref) = deref_of(body, inst) {
-            return self.deref_access(shader, body, inst, deref).map(Some);
-        }
-        let Some(op) = body.intrinsic(inst) else { return Ok(None) };
-        let (is_output, by_vertex) = match op {
-            LoadInput => (false, false),
-            LoadPerVertexInput => (false, true),
-            LoadOutput | StoreOutput => (true, false),
-            LoadPerVertexOutput | StorePerVertexOutput => (true, true),
-            _ => return Ok(None),
-        };
-        let sources = body.sources(inst).count();
-        let offset = body.src(inst, sources - 1);
-        let vertex = by_vertex.then(|| body.src(inst, sources - 2));
-        let space = match (by_vertex, shader.stage, is_output) {
-            (true, ..) => Space::Vertex,
-            (_, ShaderStage::TessCtrl, true) | (_, ShaderStage::TessEval, false) => Space::Patch,
-            _ => Space::Single,
-        };
-        let base = body.index(inst, IndexKind::Base) as u32;
-        let count = (body.index(inst, IndexKind::Range) as u32).clamp(1, MAX_SLOTS);
-        let slots =
-            (0..count).map(|element| self.registers.get(&(is_output, space, base.wrapping_add(element))).copied());
-        let semantics = IoSemantics::from_i32(body.index(inst, IndexKind::IoSemantics));
-        Ok(Some(
-            Access {
-                slots: slots.collect(),
-                index: Some(offset),
-                vertex,
-                component: (body.index(inst, IndexKind::Component) & 3) as u8,
-                is_whole: false,
-                is_fetch: semantics.fb_fetch_output,
-            }
-            .folded(body),
-        ))
-    }
-
-    fn deref_access(&self, shader: &Shader, body: &Body, inst: Inst, deref: Def) -> Result<Access, &'static str> {
-        let (variable, indices) = path(body, deref).ok_or("a pointer that does not lead to a variable")?;
-        let data = &shader.variables[variable];
-        let is_output = data.mode.intersects(VariableModes::SHADER_OUT);
-        let mut indices = indices.into_iter();
-        let mut ty = data.ty;
-        let mut vertex = None;
-        if let (true, &TypeData::Array { element, .. }) = (data.per_vertex, shader.types.get(ty)) {
-            vertex = Some(indices.next().ok_or("an access of a whole array")?);
-            ty = element;
-        }
-        let (mut count, mut index) = (1, None);
-        if let &TypeData::Array { element, length, .. } = shader.types.get(ty) {
-            index = Some(indices.next().ok_or("an access of a whole array")?);
-            count = length.min(MAX_SLOTS);
-            ty = element;
-        }
-        let Some((scalar, components)) = shader.types.as_vector(ty).filter(|&(_, components)| components <= 4) else {
-            return Err("an input or output of this type");
-        };
-        if scalar.bit_size() != 32 {
-            return Err("an input or output of other than 32 bits");
-        }
-        let mut component = data.location_frac & 3;
-        let mut is_part = false;
-        if let Some(index) = indices.next() {
-            let constant = body.constant_component(index, 0).ok_or("a run-time component of an input or output")?;
-            component += (constant & 3) as u8;
-            is_part = true;
-        }
-        if indices.next().is_some() {
-            return Err("an input or output of nested arrays");
-        }
-        let space = space_of(data);
-        let slots = (0..count)
-            .map(|element| Some(Slot { is_output, space, location: data.location.wrapping_add(element as i32) }));
-        let is_fetch =
-            data.fb_fetch_output && shader.stage == ShaderStage::Fragment && is_output && body.inst_def(inst).is_some();
-        let is_whole = !is_part && components < 4 && shader.stage != ShaderStage::TessCtrl;
-        Ok(Access { slots: slots.collect(), index, vertex, component, is_whole, is_fetch }.folded(body))
     }
 
     /// Splits an access into segments that one array can cover. A slot that fits no array is a separate segment.
@@ -406,7 +267,9 @@ impl Plan {
             return false;
         }
         let (Some(first), Some(second)) = (self.slot(a), self.slot(b)) else { return false };
-        let (Home::Located { location, .. }, Home::Located { location: next, .. }) = (first.home, second.home) else {
+        let (SlotLocation::Located { location, .. }, SlotLocation::Located { location: next, .. }) =
+            (first.place, second.place)
+        else {
             return false;
         };
         let (x, y) = (&shader.variables[first.variable], &shader.variables[second.variable]);
@@ -419,7 +282,7 @@ impl Plan {
 
     /// Returns the array for a segment of several slots.
     fn run(&self, segment: &Segment) -> Option<Run> {
-        let Home::Located { location, .. } = self.slot(segment.slot)?.home else { return None };
+        let SlotLocation::Located { location, .. } = self.slot(segment.slot)?.place else { return None };
         let Slot { is_output, space, .. } = segment.slot;
         (segment.count > 1).then_some(Run { is_output, space, first: location, end: location + segment.count })
     }
@@ -463,8 +326,10 @@ impl Plan {
             return Vec::new();
         }
         let taken: FxHashSet<u32> = self.located.keys().filter(|key| key.0).map(|key| key.2).collect();
-        let of = |(slot, data): (&Slot, &SlotData)| match data.home {
-            Home::Located { location, .. } if slot.is_output && !taken.contains(&location) => Some((location, *slot)),
+        let of = |(slot, data): (&Slot, &SlotData)| match data.place {
+            SlotLocation::Located { location, .. } if slot.is_output && !taken.contains(&location) => {
+                Some((location, *slot))
+            }
             _ => None,
         };
         let unwritten: BTreeMap<u32, Slot> = self.slots.iter().filter_map(of).collect();
@@ -483,28 +348,16 @@ impl Plan {
 
     /// Returns a location after those of all outputs.
     pub fn free_location(&self) -> u32 {
-        let ends = self.slots.iter().map(|(slot, data)| match data.home {
-            Home::Located { location, .. } if slot.is_output => location + 1,
+        let ends = self.slots.iter().map(|(slot, data)| match data.place {
+            SlotLocation::Located { location, .. } if slot.is_output => location + 1,
             _ => 0,
         });
         ends.max().unwrap_or(0)
     }
 
     /// Returns the slot with this place and of the same kind as `beside`.
-    pub fn find(&self, beside: Slot, home: Home) -> Option<Slot> {
+    pub fn find(&self, beside: Slot, place: SlotLocation) -> Option<Slot> {
         let is_beside = |slot: &Slot| (slot.is_output, slot.space) == (beside.is_output, beside.space);
-        self.slots.iter().filter(|(slot, data)| is_beside(slot) && data.home == home).map(|(slot, _)| *slot).min()
-    }
-}
-
-impl Access {
-    /// Folds a constant element index into the choice of the slot.
-    fn folded(mut self, body: &Body) -> Access {
-        if let Some(number) = self.index.and_then(|index| body.constant_component(index, 0)) {
-            let slot = usize::try_from(number as u32).ok().and_then(|number| self.slots.get(number).copied()).flatten();
-            self.slots = smallvec::smallvec![slot];
-            self.index = None;
-        }
-        self
+        self.slots.iter().filter(|(slot, data)| is_beside(slot) && data.place == place).map(|(slot, _)| *slot).min()
     }
 }

@@ -7,8 +7,8 @@ use tgsi_ir::ShaderStage;
 use tgsi_ir::body::Swizzle;
 use tgsi_ir::variable::{VariableData, VariableModes};
 
-use super::homes::{Home, Slot};
 use super::plan::SlotData;
+use super::slot_location::{Slot, SlotLocation};
 use crate::emit::Emitter;
 use crate::error::SpirvError;
 use crate::interface::Captured;
@@ -116,7 +116,7 @@ impl Emitter<'_> {
 
     /// Returns whether a capture is a whole variable at a location.
     fn is_captured_whole(&self, slot: Slot, data: SlotData, capture: Capture) -> bool {
-        let Home::Located { location, .. } = data.home else { return false };
+        let SlotLocation::Located { location, .. } = data.place else { return false };
         let variable = &self.shader.variables[data.variable];
         capture.components == 4
             && self.io.plan.run_of(slot, location).is_none()
@@ -157,8 +157,8 @@ impl Emitter<'_> {
     /// Returns whether positions are copied when they are stored, because they are transformed for the rasteriser
     /// afterwards.
     fn copies_early(&self, slot: Option<Slot>) -> bool {
-        let home = slot.and_then(|slot| self.io.plan.slot(slot)).map(|data| data.home);
-        self.moves_positions() && matches!(home, Some(Home::Vector(spirv::BuiltIn::Position, _)))
+        let place = slot.and_then(|slot| self.io.plan.slot(slot)).map(|data| data.place);
+        self.moves_positions() && matches!(place, Some(SlotLocation::Vector(spirv::BuiltIn::Position, _)))
     }
 
     /// Copies a position before it is transformed.

@@ -5,8 +5,8 @@ use tgsi_ir::ShaderStage;
 use tgsi_ir::intrinsics::indices::InterpMode;
 use tgsi_ir::slots::varying;
 
-use super::homes::{Home, Slot, Space, VARYING_CLASS};
 use super::plan::SlotData;
+use super::slot_location::{Slot, SlotLocation, Space, VARYING_CLASS};
 use crate::emit::Emitter;
 use crate::interface::Varying;
 use crate::module::{Class, Id, ValueType};
@@ -91,7 +91,7 @@ impl Emitter<'_> {
             self.module.name(id, &variable.name);
         }
         for location in first..end {
-            let own = Home::Located { location, source };
+            let own = SlotLocation::Located { location, source };
             let found = if location == first && !is_array { Some(slot) } else { self.io.plan.find(slot, own) };
             let shown = interpolation.filter(|_| !slot.is_output);
             self.reflect_varying(found.unwrap_or(slot), location, source, class, shown, data);

@@ -33,16 +33,14 @@ const ES_ARGUMENTS: &[&str] = &[
 ];
 
 /// Reads a text back as a module, and adds the notes of the original module: the runner's layout is one of them.
-pub fn read_back(reader: Reader, text: &str, original: &[u8]) -> Result<Vec<u8>, String> {
+pub fn read_back(reader: Reader, text: &str, original: &[u32]) -> Result<Vec<u8>, String> {
     let words = match reader {
         Reader::Naga => by_naga(text)?,
         Reader::Glslang => by_glslang(text, &["-V", "-S", "comp"])?,
         Reader::GlslangEs => by_glslang(text, ES_ARGUMENTS)?,
         Reader::GlslangHlsl => by_glslang(&with_sizes_in_words(text), &["-V", "-D", "-e", "main", "-S", "comp"])?,
     };
-    let original: Vec<u32> =
-        original.chunks_exact(4).map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]])).collect();
-    let words = completed(&words, &places(text), &notes(&original));
+    let words = completed(&words, &places(text), &notes(original));
     Ok(words.iter().flat_map(|word| word.to_le_bytes()).collect())
 }
 

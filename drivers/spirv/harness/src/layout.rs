@@ -1,7 +1,5 @@
 //! The layout of the harness buffer.
 
-use std::fmt::Write as _;
-
 use tgsi_environment::MAX_LANES;
 use tgsi_ir::intrinsics::indices::IoSemantics;
 use tgsi_ir::intrinsics::{IndexKind, IntrinsicKind, IntrinsicOp};
@@ -16,16 +14,16 @@ pub const BUFFER: u32 = 31;
 const MAX_OUTPUT_REGISTERS: u32 = 4096;
 
 /// Bit of `Header::Flags`: a loop exceeded the limit of iterations.
-pub const FLAG_ENDLESS: u32 = 1;
+pub(crate) const FLAG_ENDLESS: u32 = 1;
 
 macro_rules! header {
     ($($(#[$meta:meta])* $variant:ident,)*) => {
         /// The words of the header. Addresses are offsets in bytes.
         #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-        pub(super) enum Header { $($(#[$meta])* $variant,)* }
+        pub(crate) enum Header { $($(#[$meta])* $variant,)* }
 
         /// The number of words of the header.
-        pub(super) const HEADER_WORDS: usize = [$(Header::$variant),*].len();
+        pub(crate) const HEADER_WORDS: usize = [$(Header::$variant),*].len();
     };
 }
 
@@ -86,27 +84,27 @@ header! {
 }
 
 /// Words after the header that stay zero: the target of reads without effect.
-pub(super) const ABSENT_WORDS: usize = 16;
+pub(crate) const ABSENT_WORDS: usize = 16;
 /// Words after these that are never read: the target of writes without effect.
-pub(super) const DROPPED_WORDS: usize = 16;
+pub(crate) const DROPPED_WORDS: usize = 16;
 
 /// Words of a slot of the texel table.
-pub(super) const TEXEL_WORDS: u32 = 12;
+pub(crate) const TEXEL_WORDS: u32 = 12;
 /// The word of a slot with the texel's hash; 0 if the slot is empty.
-pub(super) const TEXEL_HASH: u32 = 0;
+pub(crate) const TEXEL_HASH: u32 = 0;
 /// The words of a slot with the texel's key: unit, three coordinates, sample.
-pub(super) const TEXEL_KEY: u32 = 1;
+pub(crate) const TEXEL_KEY: u32 = 1;
 /// The words of a slot with the texel's value.
-pub(super) const TEXEL_VALUE: u32 = 6;
+pub(crate) const TEXEL_VALUE: u32 = 6;
 
 /// Tag of an emitted vertex.
-pub(super) const TAG_VERTEX: u32 = 1;
+pub(crate) const TAG_VERTEX: u32 = 1;
 /// Tag of the end of a primitive.
-pub(super) const TAG_END: u32 = 2;
+pub(crate) const TAG_END: u32 = 2;
 
 /// A system value that the shader loads: [`words`](Self::words) consecutive words, component by component.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct SystemSlot {
+pub(crate) struct SystemSlot {
     /// The intrinsic that loads it.
     pub op: IntrinsicOp,
     /// Its constant index `component`, if it has one.
@@ -128,29 +126,29 @@ impl SystemSlot {
 #[derive(Clone, PartialEq, Debug)]
 pub struct Layout {
     /// The original stage of the shader.
-    pub stage: ShaderStage,
+    pub(crate) stage: ShaderStage,
     /// Number of output registers.
-    pub output_registers: u32,
+    pub(crate) output_registers: u32,
     /// System values in the order of their words.
-    pub system_values: Vec<SystemSlot>,
+    pub(crate) system_values: Vec<SystemSlot>,
     /// Whether a geometry shader emits to each stream.
-    pub streams: [bool; 4],
+    pub(crate) streams: [bool; 4],
     /// Most vertices of a primitive, 0 if the shader does not declare it.
-    pub vertices_out: u32,
+    pub(crate) vertices_out: u32,
     /// Number of output vertices of a tessellation control shader, 0 if one per lane.
-    pub patch_vertices: u32,
+    pub(crate) patch_vertices: u32,
     /// Whether the shader stores texels.
-    pub stores_texels: bool,
+    pub(crate) stores_texels: bool,
     /// Whether lanes of a quad communicate.
     pub quads: bool,
     /// Whether there is shared memory.
-    pub shared: bool,
+    pub(crate) shared: bool,
 }
 
 impl Layout {
-    /// Returns the layout of a shader with lowered inputs and outputs. [`super::lift`] adds system values as it finds
+    /// Returns the layout of a shader with lowered inputs and outputs. [`lift`](crate::lift) adds system values as it finds
     /// them.
-    pub(super) fn of(shader: &Shader) -> Layout {
+    pub(crate) fn of(shader: &Shader) -> Layout {
         let body = shader.main();
         let mut layout = Layout {
             stage: shader.stage,
@@ -181,13 +179,8 @@ impl Layout {
         layout
     }
 
-    /// Returns the number of words of all system values for one lane.
-    pub fn system_words(&self) -> u32 {
-        self.system_values.iter().map(SystemSlot::words).sum()
-    }
-
     /// Returns the index of the first word of a system value, which is added if it is new.
-    pub(super) fn system_word(&mut self, slot: SystemSlot) -> u32 {
+    pub(crate) fn system_word(&mut self, slot: SystemSlot) -> u32 {
         let mut first = 0;
         for other in &self.system_values {
             if *other == slot {
@@ -198,30 +191,11 @@ impl Layout {
         self.system_values.push(slot);
         first
     }
+}
 
-    /// Serialises the layout to JSON, with which a program that has only the code can run it.
-    pub fn to_json(&self) -> String {
-        let mut json = format!(
-            "{{\"tgsic_harness\":1,\"buffer\":{BUFFER},\"stage\":\"{}\",\"outputs\":{},\"streams\":[{}],\
-             \"vertices_out\":{},\"patch_vertices\":{},\"stores_texels\":{},\"quads\":{},\"shared\":{},\
-             \"system_values\":[",
-            self.stage.name(),
-            self.output_registers,
-            self.streams.map(|stream| stream.to_string()).join(","),
-            self.vertices_out,
-            self.patch_vertices,
-            self.stores_texels,
-            self.quads,
-            self.shared,
-        );
-        for (number, slot) in self.system_values.iter().enumerate() {
-            let comma = if number == 0 { "" } else { "," };
-            let SystemSlot { op, component, components, bit_size } = slot;
-            let _ = write!(json, "{comma}[\"{}\",{component},{components},{bit_size}]", op.name());
-        }
-        json.push_str("]}");
-        json
-    }
+/// Returns a word of the header; 0 beyond the end of the buffer.
+pub(crate) fn header_word(words: &[u32], word: Header) -> usize {
+    words.get(word as usize).map_or(0, |&word| word as usize)
 }
 
 /// Returns the number of output registers, counted as in the interpreter.

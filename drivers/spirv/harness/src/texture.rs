@@ -9,20 +9,20 @@ use tgsi_ir::intrinsics::{IndexKind, IntrinsicOp};
 use tgsi_ir::shader::Shader;
 use tgsi_ir::types::TypeData;
 
-use super::code::{Code, Frame};
-use super::{Site, Unliftable};
+use crate::Replacement;
+use crate::code::{Code, Frame};
 
 /// Most steps from a pointer to its variable.
 const MAX_PATH: usize = 16;
 
 /// The unit of a pointer: a first unit, and dynamic indices with their strides.
-pub(super) struct UnitPath {
+pub(crate) struct UnitPath {
     first: u32,
     terms: Vec<(Def, u32)>,
 }
 
 /// Returns the unit of a pointer to a texture, sampler or image.
-pub(super) fn unit_path(shader: &Shader, deref: Def) -> Result<UnitPath, Unliftable> {
+pub(crate) fn unit_path(shader: &Shader, deref: Def) -> Result<UnitPath, &'static str> {
     let body = shader.main();
     let mut path = UnitPath { first: 0, terms: Vec::new() };
     let mut current = body.def_inst(deref);
@@ -47,12 +47,12 @@ pub(super) fn unit_path(shader: &Shader, deref: Def) -> Result<UnitPath, Unlifta
             _ => break,
         }
     }
-    Unliftable::new("a pointer to a texture or image that does not lead to a variable")
+    Err("a pointer to a texture or image that does not lead to a variable")
 }
 
 /// A unit, and whether it exists.
 #[derive(Clone, Copy)]
-pub(super) struct Unit {
+pub(crate) struct Unit {
     pub number: Def,
     pub exists: Option<Def>,
     /// The number, if it is constant.
@@ -60,11 +60,11 @@ pub(super) struct Unit {
 }
 
 impl Code<'_> {
-    pub(super) fn constant_unit(&mut self, unit: u32) -> Unit {
+    pub(crate) fn constant_unit(&mut self, unit: u32) -> Unit {
         Unit { number: self.word(unit), exists: None, constant: Some(unit) }
     }
 
-    pub(super) fn unit_at(&mut self, path: &UnitPath) -> Unit {
+    pub(crate) fn unit_at(&mut self, path: &UnitPath) -> Unit {
         let first = self.word(path.first);
         if path.terms.is_empty() {
             let is_before = (path.first as i32) < 0;
@@ -94,7 +94,7 @@ impl Code<'_> {
         Unit { number, exists, constant: None }
     }
 
-    pub(super) fn unit_of_handle(&mut self, handle: Def) -> Unit {
+    pub(crate) fn unit_of_handle(&mut self, handle: Def) -> Unit {
         let low = self.b.channel(handle, 0);
         let number = match self.b.body.bit_size(handle) {
             64 => self.op1(AluOp::Unpack642x32SplitX, low),
@@ -135,7 +135,7 @@ impl Code<'_> {
     }
 
     /// Emits the size of a texture or image at a level.
-    pub(super) fn analytic_size(&mut self, unit: Unit, level: Option<Def>) -> [Def; 3] {
+    pub(crate) fn analytic_size(&mut self, unit: Unit, level: Option<Def>) -> [Def; 3] {
         let four = self.word(4);
         let layers = self.add(four, unit.number);
         let (width, height) = (self.word(64), self.word(32));
@@ -159,7 +159,7 @@ struct Request {
 }
 
 /// Replaces a texture instruction.
-pub(super) fn lift(shader: &mut Shader, frame: &Frame, inst: Inst) -> Result<(), Unliftable> {
+pub(crate) fn lift(shader: &mut Shader, frame: &Frame, inst: Inst) -> Result<(), &'static str> {
     let body = shader.main();
     let Some(&data) = body.tex(inst) else { return Ok(()) };
     let source = |kind| body.tex_src(inst, kind).map(|source| body.src_def(source));
@@ -167,7 +167,7 @@ pub(super) fn lift(shader: &mut Shader, frame: &Frame, inst: Inst) -> Result<(),
         .into_iter()
         .any(|kind| source(kind).is_some())
     {
-        return Unliftable::new(data.op.name());
+        return Err(data.op.name());
     }
     let path = |kind| source(kind).map(|deref| unit_path(shader, deref)).transpose();
     let (texture, sampler) = (path(TexSrcKind::TextureDeref)?, path(TexSrcKind::SamplerDeref)?);
@@ -394,9 +394,9 @@ fn raw_sample(code: &mut Code<'_>, data: &TexData, request: &Request) -> [Def; 4
     [x, y, z, w]
 }
 
-impl Site<'_> {
+impl Replacement<'_> {
     /// Replaces operations on handles, which are numbers of units; residency queries; the scale of rectangles.
-    pub(super) fn lift_resource(&mut self) -> Result<(), Unliftable> {
+    pub(crate) fn lift_resource(&mut self) -> Result<(), &'static str> {
         let (op, shape) = (self.op, self.shape());
         let sources: Vec<Def> =
             (0..self.shader.main().num_sources(self.inst)).map(|number| self.source(number)).collect();
@@ -433,7 +433,7 @@ impl Site<'_> {
                     .collect();
                 code.b.vec_of(&components)
             }
-            op => return Unliftable::new(op.name()),
+            op => return Err(op.name()),
         };
         self.replace(value);
         Ok(())

@@ -3,8 +3,10 @@
 use tgsi_environment::{Inputs, LaneRegisters, Outputs, Resources, Vec4};
 use tgsi_ir::shader::ShaderStage;
 
-use super::encode::{Encoded, out_vertices};
-use super::layout::{FLAG_ENDLESS, Header, Layout, TAG_VERTEX, TEXEL_HASH, TEXEL_KEY, TEXEL_VALUE, TEXEL_WORDS};
+use crate::encode::out_vertices;
+use crate::layout::{
+    FLAG_ENDLESS, Header, Layout, TAG_VERTEX, TEXEL_HASH, TEXEL_KEY, TEXEL_VALUE, TEXEL_WORDS, header_word,
+};
 
 /// Reads the outputs from the buffer after the run, and stores the stored texels in `resources`. `buffers` are the
 /// storage buffers after the run.
@@ -84,7 +86,7 @@ impl After<'_> {
     }
 
     fn header(&self, word: Header) -> usize {
-        Encoded::header(self.words, word)
+        header_word(self.words, word)
     }
 
     /// Returns the index of the first word of a part.

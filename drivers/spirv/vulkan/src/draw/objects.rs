@@ -1,206 +1,19 @@
-//! Draws a picture off screen: a vertex and a fragment shader, triangles, textures, uniform buffers; reads the pixels
-//! back.
-//!
-//! A minimal host for translated shaders. It runs the stages natively: interfaces, interpolation, derivatives and real
-//! textures, which the harness replaces.
-
-use std::sync::PoisonError;
-use std::time::{Duration, Instant};
+//! Vulkan's objects of a drawing.
 
 use ash::vk;
 
+use super::Drawing;
 use crate::device::Device;
 
-/// The format of textures.
-const TEXTURE_FORMAT: vk::Format = vk::Format::R8G8B8A8_UNORM;
 /// Nanoseconds after which drawing is abandoned.
 const TIMEOUT: u64 = 60_000_000_000;
 
-/// The format of the drawn pixels.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum PixelFormat {
-    /// Red, green, blue, alpha, a byte each: 0 is 0.0, 255 is 1.0.
-    #[default]
-    Rgba8,
-    /// Red, green, blue, alpha, a 32-bit float each, little endian.
-    Rgba32Float,
-}
-
-impl PixelFormat {
-    fn in_vulkan(self) -> vk::Format {
-        match self {
-            PixelFormat::Rgba8 => vk::Format::R8G8B8A8_UNORM,
-            PixelFormat::Rgba32Float => vk::Format::R32G32B32A32_SFLOAT,
-        }
-    }
-
-    /// Returns the bytes of a pixel.
-    fn bytes(self) -> u64 {
-        match self {
-            PixelFormat::Rgba8 => 4,
-            PixelFormat::Rgba32Float => 16,
-        }
-    }
-}
-
-/// A picture to draw.
-#[derive(Clone, Debug)]
-pub struct Drawing<'a> {
-    /// The vertex shader, a SPIR-V module in bytes.
-    pub vertex: &'a [u8],
-    /// The fragment shader.
-    pub fragment: &'a [u8],
-    /// Width and height in pixels.
-    pub size: (u32, u32),
-    /// The format of the pixels.
-    pub format: PixelFormat,
-    /// Vertex inputs by location, four floats for each vertex. Every three vertices are a triangle.
-    pub attributes: &'a [Vec<[f32; 4]>],
-    /// Uniform buffers.
-    pub uniforms: &'a [Uniform],
-    /// Textures with their samplers.
-    pub textures: &'a [Texture],
-}
-
-/// A uniform buffer for both stages.
-#[derive(Clone, Debug)]
-pub struct Uniform {
-    /// Descriptor set.
-    pub set: u32,
-    /// Binding.
-    pub binding: u32,
-    /// Its content.
-    pub bytes: Vec<u8>,
-}
-
-/// A 2D texture with a sampler that filters linearly and repeats.
-#[derive(Clone, Debug)]
-pub struct Texture {
-    /// Descriptor set.
-    pub set: u32,
-    /// Binding.
-    pub binding: u32,
-    /// Width and height in texels.
-    pub size: (u32, u32),
-    /// Texels, four bytes each, rows from the top.
-    pub texels: Vec<u8>,
-}
-
-/// Draws. Returns the pixels in their format, rows from the top; uncovered pixels are (0, 0, 0, 1).
-///
-/// # Errors
-/// There is no device that draws, or it rejects the shaders.
-pub fn draw(drawing: &Drawing<'_>) -> Result<Vec<u8>, String> {
-    drawn(drawing, 1).map(|(pixels, _)| pixels)
-}
-
-/// Returns the time that the device takes to draw the second time, after shaders are compiled and memory is allocated.
-/// It excludes the copying of pixels.
-///
-/// # Errors
-/// The errors of [`draw`].
-pub fn time_of(drawing: &Drawing<'_>) -> Result<Duration, String> {
-    drawn(drawing, 2).map(|(_, time)| time)
-}
-
-/// Draws `times` times. Returns the pixels, and the time of the last drawing.
-fn drawn(drawing: &Drawing<'_>, times: u32) -> Result<(Vec<u8>, Duration), String> {
-    let device = Device::get()?;
-    if !device.can_draw {
-        return Err("the Vulkan device has no graphics queue".to_owned());
-    }
-    // The queue must not be used concurrently.
-    let _session = device.session.lock().unwrap_or_else(PoisonError::into_inner);
-    let mut objects = Objects::new(device);
-    let (width, height) = drawing.size;
-    let bytes = u64::from(width) * u64::from(height) * drawing.format.bytes();
-    let pixels = objects.buffer(bytes, vk::BufferUsageFlags::TRANSFER_DST, &[])?;
-    let format = drawing.format.in_vulkan();
-    let usage = vk::ImageUsageFlags::COLOR_ATTACHMENT | vk::ImageUsageFlags::TRANSFER_SRC;
-    let target = objects.image(drawing.size, format, usage)?;
-    let pass = objects.render_pass(format)?;
-    let framebuffer = objects.framebuffer(pass, target.view, drawing.size)?;
-    let mut vertex_buffers = Vec::new();
-    for attribute in drawing.attributes {
-        let bytes: Vec<u8> = attribute.iter().flatten().flat_map(|value| value.to_le_bytes()).collect();
-        vertex_buffers.push(objects.buffer(bytes.len() as u64, vk::BufferUsageFlags::VERTEX_BUFFER, &bytes)?.handle);
-    }
-    let mut uploads = Vec::new();
-    for texture in drawing.textures {
-        let usage = vk::ImageUsageFlags::SAMPLED | vk::ImageUsageFlags::TRANSFER_DST;
-        let image = objects.image(texture.size, TEXTURE_FORMAT, usage)?;
-        let bytes = texture.texels.len() as u64;
-        let staging = objects.buffer(bytes, vk::BufferUsageFlags::TRANSFER_SRC, &texture.texels)?;
-        uploads.push(Upload { image, staging: staging.handle, size: texture.size });
-    }
-    let layouts = objects.set_layouts(drawing)?;
-    let layout = objects.pipeline_layout(&layouts)?;
-    let sets = objects.sets(drawing, &layouts, &uploads)?;
-    let pipeline = objects.pipeline(drawing, layout, pass)?;
-
-    let commands = objects.commands()?;
-    let vertices = drawing.attributes.first().map_or(3, Vec::len) as u32;
-    let handle = &device.handle;
-    let begin = vk::CommandBufferBeginInfo::default();
-    let area = vk::Rect2D { offset: vk::Offset2D::default(), extent: vk::Extent2D { width, height } };
-    let clear = [vk::ClearValue { color: vk::ClearColorValue { float32: [0.0, 0.0, 0.0, 1.0] } }];
-    let begin_pass = vk::RenderPassBeginInfo::default()
-        .render_pass(pass)
-        .framebuffer(framebuffer)
-        .render_area(area)
-        .clear_values(&clear);
-    // SAFETY: all objects belong to this device and live in `objects` until the fence is signalled or the device is
-    // abandoned; the commands are not recorded concurrently.
-    unsafe {
-        handle.begin_command_buffer(commands, &begin).map_err(failed("no commands"))?;
-        for upload in &uploads {
-            upload.record(device, commands);
-        }
-        handle.cmd_begin_render_pass(commands, &begin_pass, vk::SubpassContents::INLINE);
-        handle.cmd_bind_pipeline(commands, vk::PipelineBindPoint::GRAPHICS, pipeline);
-        if !sets.is_empty() {
-            handle.cmd_bind_descriptor_sets(commands, vk::PipelineBindPoint::GRAPHICS, layout, 0, &sets, &[]);
-        }
-        if !vertex_buffers.is_empty() {
-            let offsets = vec![0; vertex_buffers.len()];
-            handle.cmd_bind_vertex_buffers(commands, 0, &vertex_buffers, &offsets);
-        }
-        handle.cmd_draw(commands, vertices, 1, 0, 0);
-        handle.cmd_end_render_pass(commands);
-        handle.end_command_buffer(commands).map_err(failed("no commands"))?;
-    }
-    let mut time = Duration::ZERO;
-    for _ in 0..times {
-        let start = Instant::now();
-        objects.submit(commands)?;
-        time = start.elapsed();
-    }
-
-    let commands = objects.commands()?;
-    // SAFETY: as above; the drawing has ended.
-    unsafe {
-        handle.begin_command_buffer(commands, &begin).map_err(failed("no commands"))?;
-        let region = [copy_region(drawing.size)];
-        let from = vk::ImageLayout::TRANSFER_SRC_OPTIMAL;
-        handle.cmd_copy_image_to_buffer(commands, target.handle, from, pixels.handle, &region);
-        let barrier = [vk::MemoryBarrier::default()
-            .src_access_mask(vk::AccessFlags::TRANSFER_WRITE)
-            .dst_access_mask(vk::AccessFlags::HOST_READ)];
-        let (before, after) = (vk::PipelineStageFlags::TRANSFER, vk::PipelineStageFlags::HOST);
-        let none = vk::DependencyFlags::empty();
-        handle.cmd_pipeline_barrier(commands, before, after, none, &barrier, &[], &[]);
-        handle.end_command_buffer(commands).map_err(failed("no commands"))?;
-    }
-    objects.submit(commands)?;
-    Ok((objects.read(&pixels)?, time))
-}
-
-fn failed(what: &'static str) -> impl Fn(vk::Result) -> String {
+pub(super) fn failed(what: &'static str) -> impl Fn(vk::Result) -> String {
     move |error| format!("{what} on Vulkan: {error}")
 }
 
 /// Returns the copy region of a whole image, and of a buffer with its texels in order.
-fn copy_region((width, height): (u32, u32)) -> vk::BufferImageCopy {
+pub(super) fn copy_region((width, height): (u32, u32)) -> vk::BufferImageCopy {
     vk::BufferImageCopy::default().image_subresource(layers()).image_extent(vk::Extent3D { width, height, depth: 1 })
 }
 
@@ -214,24 +27,24 @@ fn range() -> vk::ImageSubresourceRange {
 
 /// A host-visible buffer.
 #[derive(Clone, Copy)]
-struct Buffer {
-    handle: vk::Buffer,
+pub(super) struct Buffer {
+    pub(super) handle: vk::Buffer,
     memory: vk::DeviceMemory,
     bytes: u64,
 }
 
 /// An image with one level.
 #[derive(Clone, Copy)]
-struct Image {
-    handle: vk::Image,
-    view: vk::ImageView,
+pub(super) struct Image {
+    pub(super) handle: vk::Image,
+    pub(super) view: vk::ImageView,
 }
 
 /// A texture, and a buffer with its texels.
-struct Upload {
-    image: Image,
-    staging: vk::Buffer,
-    size: (u32, u32),
+pub(super) struct Upload {
+    pub(super) image: Image,
+    pub(super) staging: vk::Buffer,
+    pub(super) size: (u32, u32),
 }
 
 impl Upload {
@@ -239,7 +52,7 @@ impl Upload {
     ///
     /// # Safety
     /// The commands are being recorded, and the objects live until they have run.
-    unsafe fn record(&self, device: &Device, commands: vk::CommandBuffer) {
+    pub(super) unsafe fn record(&self, device: &Device, commands: vk::CommandBuffer) {
         let (copied, read) = (vk::ImageLayout::TRANSFER_DST_OPTIMAL, vk::ImageLayout::SHADER_READ_ONLY_OPTIMAL);
         let barrier = |from, to, before, after| {
             [vk::ImageMemoryBarrier::default()
@@ -272,7 +85,7 @@ impl Upload {
 }
 
 /// The objects created for a drawing, destroyed with it.
-struct Objects {
+pub(super) struct Objects {
     device: &'static Device,
     buffers: Vec<Buffer>,
     images: Vec<(Image, vk::DeviceMemory)>,
@@ -289,7 +102,7 @@ struct Objects {
 }
 
 impl Objects {
-    fn new(device: &'static Device) -> Objects {
+    pub(super) fn new(device: &'static Device) -> Objects {
         Objects {
             device,
             buffers: Vec::new(),
@@ -308,7 +121,7 @@ impl Objects {
     }
 
     /// Creates a buffer with a content.
-    fn buffer(&mut self, bytes: u64, usage: vk::BufferUsageFlags, content: &[u8]) -> Result<Buffer, String> {
+    pub(super) fn buffer(&mut self, bytes: u64, usage: vk::BufferUsageFlags, content: &[u8]) -> Result<Buffer, String> {
         let handle = &self.device.handle;
         let info = vk::BufferCreateInfo::default().size(bytes.max(4)).usage(usage);
         // SAFETY: the device is never destroyed, and the structures live until after the calls. The same holds in all
@@ -335,7 +148,7 @@ impl Objects {
     }
 
     /// Maps the memory of a buffer during a call of `inner`.
-    fn with_memory<T>(&self, buffer: &Buffer, inner: impl FnOnce(&mut [u8]) -> T) -> Result<T, String> {
+    pub(super) fn with_memory<T>(&self, buffer: &Buffer, inner: impl FnOnce(&mut [u8]) -> T) -> Result<T, String> {
         let handle = &self.device.handle;
         let none = vk::MemoryMapFlags::empty();
         // SAFETY: the memory can be mapped, is not mapped, and is at least as large as the buffer.
@@ -349,11 +162,11 @@ impl Objects {
         Ok(result)
     }
 
-    fn read(&self, buffer: &Buffer) -> Result<Vec<u8>, String> {
+    pub(super) fn read(&self, buffer: &Buffer) -> Result<Vec<u8>, String> {
         self.with_memory(buffer, |bytes| bytes.to_vec())
     }
 
-    fn image(
+    pub(super) fn image(
         &mut self,
         (width, height): (u32, u32),
         format: vk::Format,
@@ -395,7 +208,7 @@ impl Objects {
         Ok(Image { handle: image, view })
     }
 
-    fn render_pass(&mut self, format: vk::Format) -> Result<vk::RenderPass, String> {
+    pub(super) fn render_pass(&mut self, format: vk::Format) -> Result<vk::RenderPass, String> {
         let attachments = [vk::AttachmentDescription::default()
             .format(format)
             .samples(vk::SampleCountFlags::TYPE_1)
@@ -424,7 +237,7 @@ impl Objects {
         Ok(pass)
     }
 
-    fn framebuffer(
+    pub(super) fn framebuffer(
         &mut self,
         pass: vk::RenderPass,
         view: vk::ImageView,
@@ -444,7 +257,7 @@ impl Objects {
     }
 
     /// Creates the layouts of the sets up to the last used one.
-    fn set_layouts(&mut self, drawing: &Drawing<'_>) -> Result<Vec<vk::DescriptorSetLayout>, String> {
+    pub(super) fn set_layouts(&mut self, drawing: &Drawing<'_>) -> Result<Vec<vk::DescriptorSetLayout>, String> {
         let uniforms = drawing.uniforms.iter().map(|u| (u.set, u.binding, vk::DescriptorType::UNIFORM_BUFFER));
         let textures = drawing.textures.iter().map(|t| (t.set, t.binding, vk::DescriptorType::COMBINED_IMAGE_SAMPLER));
         let all: Vec<_> = uniforms.chain(textures).collect();
@@ -469,7 +282,10 @@ impl Objects {
         Ok(self.set_layouts.clone())
     }
 
-    fn pipeline_layout(&mut self, layouts: &[vk::DescriptorSetLayout]) -> Result<vk::PipelineLayout, String> {
+    pub(super) fn pipeline_layout(
+        &mut self,
+        layouts: &[vk::DescriptorSetLayout],
+    ) -> Result<vk::PipelineLayout, String> {
         let info = vk::PipelineLayoutCreateInfo::default().set_layouts(layouts);
         // SAFETY: the layouts belong to this device.
         let layout = unsafe { self.device.handle.create_pipeline_layout(&info, None) };
@@ -478,7 +294,7 @@ impl Objects {
         Ok(layout)
     }
 
-    fn sampler(&mut self) -> Result<vk::Sampler, String> {
+    pub(super) fn sampler(&mut self) -> Result<vk::Sampler, String> {
         let info = vk::SamplerCreateInfo::default().mag_filter(vk::Filter::LINEAR).min_filter(vk::Filter::LINEAR);
         // SAFETY: as in `buffer`.
         let sampler = unsafe { self.device.handle.create_sampler(&info, None) }.map_err(failed("no sampler"))?;
@@ -486,7 +302,7 @@ impl Objects {
         Ok(sampler)
     }
 
-    fn sets(
+    pub(super) fn sets(
         &mut self,
         drawing: &Drawing<'_>,
         layouts: &[vk::DescriptorSetLayout],
@@ -536,7 +352,7 @@ impl Objects {
         Ok(sets)
     }
 
-    fn shader(&mut self, bytes: &[u8]) -> Result<vk::ShaderModule, String> {
+    pub(super) fn shader(&mut self, bytes: &[u8]) -> Result<vk::ShaderModule, String> {
         let words = ash::util::read_spv(&mut std::io::Cursor::new(bytes)).map_err(|error| error.to_string())?;
         let info = vk::ShaderModuleCreateInfo::default().code(&words);
         // SAFETY: the code is valid SPIR-V if its driver is correct, which other tests check.
@@ -546,7 +362,7 @@ impl Objects {
         Ok(shader)
     }
 
-    fn pipeline(
+    pub(super) fn pipeline(
         &mut self,
         drawing: &Drawing<'_>,
         layout: vk::PipelineLayout,
@@ -610,7 +426,7 @@ impl Objects {
         made.first().copied().ok_or_else(|| "no pipeline on Vulkan".to_owned())
     }
 
-    fn commands(&mut self) -> Result<vk::CommandBuffer, String> {
+    pub(super) fn commands(&mut self) -> Result<vk::CommandBuffer, String> {
         let info = vk::CommandPoolCreateInfo::default().queue_family_index(self.device.family);
         // SAFETY: the device was opened with this family.
         let pool = unsafe { self.device.handle.create_command_pool(&info, None) };
@@ -623,7 +439,7 @@ impl Objects {
     }
 
     /// Submits the commands and waits for their end.
-    fn submit(&mut self, commands: vk::CommandBuffer) -> Result<(), String> {
+    pub(super) fn submit(&mut self, commands: vk::CommandBuffer) -> Result<(), String> {
         let handle = &self.device.handle;
         // SAFETY: as in `buffer`.
         let fence = unsafe { handle.create_fence(&vk::FenceCreateInfo::default(), None) };

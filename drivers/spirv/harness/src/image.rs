@@ -10,18 +10,18 @@ use tgsi_ir::entities::Def;
 use tgsi_ir::intrinsics::indices::AtomicOp;
 use tgsi_ir::intrinsics::{IndexKind, IntrinsicOp};
 
-use super::code::Code;
-use super::layout::{Header, TEXEL_HASH, TEXEL_KEY, TEXEL_VALUE, TEXEL_WORDS};
-use super::texture::{Unit, unit_path};
-use super::{Site, Unliftable};
+use crate::Replacement;
+use crate::code::Code;
+use crate::layout::{Header, TEXEL_HASH, TEXEL_KEY, TEXEL_VALUE, TEXEL_WORDS};
+use crate::texture::{Unit, unit_path};
 
 /// Returns the hash of a texel's key; never 0.
-pub(super) fn hash(key: [u32; 5]) -> u32 {
+pub(crate) fn hash(key: [u32; 5]) -> u32 {
     key.into_iter().fold(HASH_START, |hash, word| (hash ^ word).wrapping_mul(HASH_FACTOR).rotate_left(HASH_TURN)).max(1)
 }
 
 /// Returns the slot at which the search for a hash starts.
-pub(super) fn first_slot(hash: u32, mask: u32) -> u32 {
+pub(crate) fn first_slot(hash: u32, mask: u32) -> u32 {
     hash >> 7 & mask
 }
 
@@ -119,8 +119,8 @@ impl Code<'_> {
     }
 }
 
-impl Site<'_> {
-    pub(super) fn lift_image(&mut self) -> Result<(), Unliftable> {
+impl Replacement<'_> {
+    pub(crate) fn lift_image(&mut self) -> Result<(), &'static str> {
         use IntrinsicOp as I;
         match self.op {
             I::ImageDerefLoad | I::ImageLoad | I::BindlessImageLoad => self.load_image(false),
@@ -136,11 +136,11 @@ impl Site<'_> {
             I::ImageDerefSize | I::ImageSize | I::BindlessImageSize => self.image_size(Query::Size),
             I::ImageDerefLevels | I::ImageLevels | I::BindlessImageLevels => self.image_size(Query::Levels),
             I::ImageDerefSamples | I::ImageSamples | I::BindlessImageSamples => self.image_size(Query::Samples),
-            op => Unliftable::new(op.name()),
+            op => Err(op.name()),
         }
     }
 
-    fn image_unit(&mut self) -> Result<Unit, Unliftable> {
+    fn image_unit(&mut self) -> Result<Unit, &'static str> {
         let source = self.source(0);
         if matches!(self.shader.main().inst(self.shader.main().def_inst(source)), tgsi_ir::body::InstData::Deref { .. })
         {
@@ -174,7 +174,7 @@ impl Site<'_> {
         [unit.number, x, y, z, sample]
     }
 
-    fn load_image(&mut self, sparse: bool) -> Result<(), Unliftable> {
+    fn load_image(&mut self, sparse: bool) -> Result<(), &'static str> {
         let unit = self.image_unit()?;
         let (key, shape) = (self.key(unit), self.shape());
         let stores = self.layout.stores_texels;
@@ -206,7 +206,7 @@ impl Site<'_> {
         }
     }
 
-    fn store_image(&mut self) -> Result<(), Unliftable> {
+    fn store_image(&mut self) -> Result<(), &'static str> {
         let unit = self.image_unit()?;
         let (key, value) = (self.key(unit), self.source(3));
         let condition = self.image_condition(unit);
@@ -232,7 +232,7 @@ impl Site<'_> {
         Ok(())
     }
 
-    fn image_atomic(&mut self) -> Result<(), Unliftable> {
+    fn image_atomic(&mut self) -> Result<(), &'static str> {
         let unit = self.image_unit()?;
         let key = self.key(unit);
         let body = self.shader.main();
@@ -263,7 +263,7 @@ impl Site<'_> {
         Ok(())
     }
 
-    fn image_size(&mut self, query: Query) -> Result<(), Unliftable> {
+    fn image_size(&mut self, query: Query) -> Result<(), &'static str> {
         let unit = self.image_unit()?;
         let shape = self.shape();
         let mut code = self.code();

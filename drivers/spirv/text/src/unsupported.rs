@@ -7,9 +7,11 @@ use spirv::{
     BuiltIn, Capability, Decoration, Dim, ExecutionMode, ExecutionModel, ImageFormat, ImageOperands, Op, StorageClass,
 };
 
-use crate::driver::TextTarget;
+use tgsi_driver_spirv::internals::is_in_every_device;
+
 use crate::error::TextError;
 use crate::language::Language;
+use crate::options::TextOptions;
 
 /// Most nested blocks. Libraries recurse into them and indent their contents, so that texts grow with the square of the
 /// depth.
@@ -21,9 +23,9 @@ const MAX_NESTING_WGSL: usize = 127;
 ///
 /// # Errors
 /// [`TextError::Lacks`], and the index of the instruction in the words.
-pub fn refuse(words: &[u32], target: &TextTarget) -> Result<(), (TextError, usize)> {
-    let language = target.language;
-    let mut module = Module { language, version: target.version, ..Module::default() };
+pub fn check_support(words: &[u32], options: &TextOptions) -> Result<(), (TextError, usize)> {
+    let language = options.language;
+    let mut module = Module { language, version: options.version, ..Module::default() };
     let mut at = 5;
     while let Some(&first) = words.get(at) {
         let length = (first >> 16).max(1) as usize;
@@ -233,7 +235,7 @@ impl Module {
             if self.language == Language::Essl && is_image && samples {
                 return Some("multisampled images".to_owned());
             }
-            if self.language == Language::Essl && is_image && !is_essl_format(format) {
+            if self.language == Language::Essl && is_image && !is_in_every_device(format) {
                 return Some(format!("images of the format {format:?}"));
             }
             if self.language == Language::Hlsl && is_image && samples && self.version < 607 {
@@ -326,27 +328,6 @@ const fn lacking_input_of_hlsl(built_in: BuiltIn) -> Option<&'static str> {
         BuiltIn::InvocationId => Some(INVOCATIONS),
         _ => None,
     }
-}
-
-/// Returns whether GLSL ES supports an image format.
-fn is_essl_format(format: ImageFormat) -> bool {
-    use ImageFormat::*;
-    matches!(
-        format,
-        Rgba32f
-            | Rgba16f
-            | R32f
-            | Rgba8
-            | Rgba8Snorm
-            | Rgba32i
-            | Rgba16i
-            | Rgba8i
-            | R32i
-            | Rgba32ui
-            | Rgba16ui
-            | Rgba8ui
-            | R32ui
-    )
 }
 
 #[cfg(test)]

@@ -4,11 +4,11 @@ use tgsi_ir::alu::AluOp;
 use tgsi_ir::body::{Body, JumpKind};
 use tgsi_ir::cursor::Cursor;
 
-use super::code::{Code, Frame};
-use super::layout::{FLAG_ENDLESS, Header};
+use crate::code::{Code, Frame};
+use crate::layout::{FLAG_ENDLESS, Header};
 
 /// Bounds every loop. Values on the edges that leave a loop early are undefined.
-pub(super) fn bound(body: &mut Body, frame: &Frame) {
+pub(crate) fn bound(body: &mut Body, frame: &Frame) {
     let loops: Vec<_> = body.blocks().filter_map(|block| body.following_loop(block)).collect();
     for id in loops {
         let first = body.loop_body(id).first;

@@ -7,10 +7,10 @@ use std::path::PathBuf;
 use crate::runs::{
     LIMITS, all_are_wanted, corpus, difference, inputs, is_wanted, optimized, parsed, repository, texts,
 };
-use tgsi_driver_spirv::harness::{BUFFER, Layout, decode, encode, lift};
 use tgsi_environment::SystemValue;
 use tgsi_environment::{AnalyticResources, Inputs, Outputs, Resources, RunLimits};
 use tgsi_ir::shader::Shader;
+use tgsi_spirv_harness::{BUFFER, Layout, decode, encode, lift};
 
 /// Runs a lifted shader in the interpreter; with a distance of eight, every second quad is idle.
 fn run_lifted(
@@ -24,7 +24,7 @@ fn run_lifted(
     let mut buffers = inputs.buffers.clone();
     let own = buffers.len();
     buffers.resize(BUFFER as usize + 1, Vec::new());
-    buffers[BUFFER as usize] = encoded.words.iter().flat_map(|word| word.to_le_bytes()).collect();
+    buffers[BUFFER as usize] = encoded.iter().flat_map(|word| word.to_le_bytes()).collect();
     let lanes = inputs.lanes.div_ceil(4) * distance as usize;
     let given = Inputs {
         lanes,

@@ -8,9 +8,9 @@ use tgsi_ir::intrinsics::indices::IoSemantics;
 use tgsi_ir::intrinsics::{IndexKind, IntrinsicOp};
 use tgsi_ir::shader::ShaderStage;
 
-use super::code::Code;
-use super::layout::{Header, TAG_END, TAG_VERTEX};
-use super::{Site, Unliftable};
+use crate::Replacement;
+use crate::code::Code;
+use crate::layout::{Header, TAG_END, TAG_VERTEX};
 
 /// A register file in the buffer.
 #[derive(Clone, Copy)]
@@ -101,7 +101,7 @@ impl Code<'_> {
     }
 }
 
-impl Site<'_> {
+impl Replacement<'_> {
     fn outputs(&self) -> File {
         File {
             place: Header::Outputs,
@@ -128,7 +128,7 @@ impl Site<'_> {
     }
 
     /// Replaces the instruction's value, and removes the instruction.
-    pub(super) fn replace(&mut self, value: Def) {
+    pub(crate) fn replace(&mut self, value: Def) {
         let body = self.shader.main_mut();
         if let Some(def) = body.inst_def(self.inst) {
             body.replace_all_uses(def, value);
@@ -137,27 +137,27 @@ impl Site<'_> {
     }
 
     /// Removes the instruction.
-    pub(super) fn remove(&mut self) {
+    pub(crate) fn remove(&mut self) {
         self.shader.main_mut().remove_inst(self.inst);
     }
 
     /// Returns a builder of code before the instruction.
-    pub(super) fn code(&mut self) -> Code<'_> {
+    pub(crate) fn code(&mut self) -> Code<'_> {
         Code::new(self.shader.main_mut(), Cursor::Before(self.inst), self.frame)
     }
 
     /// Returns the shape of the instruction's value.
-    pub(super) fn shape(&self) -> Shape {
+    pub(crate) fn shape(&self) -> Shape {
         let body = self.shader.main();
         body.inst_def(self.inst).map_or(Shape::new(1, 32), |def| body.shape(def))
     }
 
     /// Returns a source of the instruction.
-    pub(super) fn source(&self, number: usize) -> Def {
+    pub(crate) fn source(&self, number: usize) -> Def {
         self.shader.main().src(self.inst, number)
     }
 
-    pub(super) fn lift_io(&mut self) -> Result<(), Unliftable> {
+    pub(crate) fn lift_io(&mut self) -> Result<(), &'static str> {
         use IntrinsicOp as I;
         let outputs = self.outputs();
         match self.op {
@@ -190,7 +190,7 @@ impl Site<'_> {
                 let offset = self.source(0);
                 self.replace(offset);
             }
-            op => return Unliftable::new(op.name()),
+            op => return Err(op.name()),
         }
         Ok(())
     }
@@ -277,12 +277,12 @@ impl Site<'_> {
     }
 
     /// Replaces `emit_vertex` and `end_primitive`: writes a tag, and for a vertex the outputs, which are then zeroed.
-    pub(super) fn lift_geometry(&mut self) -> Result<(), Unliftable> {
+    pub(crate) fn lift_geometry(&mut self) -> Result<(), &'static str> {
         use IntrinsicOp as I;
         let is_vertex = match self.op {
             I::EmitVertex => true,
             I::EndPrimitive => false,
-            op => return Unliftable::new(op.name()),
+            op => return Err(op.name()),
         };
         let stream = self.shader.main().index(self.inst, IndexKind::StreamId) as u32;
         if stream < 4 && self.layout.stage == ShaderStage::Geometry {

@@ -1,4 +1,4 @@
-//! Translation by naga: its SPIR-V reader, its validator, its WGSL writer. Groups and bindings are the sets and
+//! WGSL by naga: its SPIR-V reader, its validator, its WGSL writer. Groups and bindings are the sets and
 //! bindings of the module.
 
 use std::error::Error;
@@ -8,10 +8,10 @@ use naga::back::wgsl;
 use naga::front::spv;
 use naga::valid::{Capabilities, ValidationFlags, Validator};
 
-use crate::driver::TextTarget;
 use crate::error::TextError;
+use crate::naga_workarounds::{rewrite_queries, rewrite_words};
 use crate::name_values::name_values;
-use crate::spell::{respell, spell};
+use crate::options::TextOptions;
 
 const NAGA: &str = "naga";
 
@@ -19,14 +19,14 @@ const NAGA: &str = "naga";
 ///
 /// # Errors
 /// [`TextError`].
-pub fn translate(words: &[u32], target: &TextTarget) -> Result<String, TextError> {
+pub fn translate(words: &[u32], options: &TextOptions) -> Result<String, TextError> {
     // Keeps positions as in the source: the host determines the direction of y.
-    let options = spv::Options { adjust_coordinate_space: false, ..spv::Options::default() };
-    let words = spell(words, target.contract);
-    let mut module = spv::Frontend::new(words.into_iter(), &options)
+    let reader_options = spv::Options { adjust_coordinate_space: false, ..spv::Options::default() };
+    let words = rewrite_words(words, options.contract);
+    let mut module = spv::Frontend::new(words.into_iter(), &reader_options)
         .parse()
         .map_err(|error| TextError::Reader(NAGA, chain(&error)))?;
-    respell(&mut module);
+    rewrite_queries(&mut module);
     name_values(&mut module);
     let info = Validator::new(ValidationFlags::all(), Capabilities::all())
         .validate(&module)

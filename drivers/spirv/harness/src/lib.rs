@@ -1,24 +1,27 @@
-//! The harness: translates any shader as a compute shader, so that its code can be run and compared.
+//! Turns a shader of any stage into a compute shader, so that a device that runs compute shaders can run it, and its
+//! results can be compared.
 //!
-//! [`lift`] turns a shader of any stage into a compute shader of one workgroup, one invocation for each lane of a run.
-//! What a shader takes from its surroundings and gives to them is in one storage buffer, [`BUFFER`]: inputs, system
-//! values, outputs, emitted vertices, texels of images, atomic counters, and whether a lane is alive. Lookups of
-//! textures are the arithmetic of [`AnalyticResources`](tgsi_environment::AnalyticResources). Constant buffers, storage
-//! buffers, shared memory, arithmetic, control flow and communication within a subgroup stay as they are: they are what
-//! is tested.
+//! [`lift`] turns a shader of the IR into a compute shader of one workgroup, one invocation for each lane of a run. The
+//! shader's environment is in one storage buffer, [`BUFFER`]: inputs, system values, outputs, emitted vertices, texels
+//! of images, atomic counters, and whether a lane is alive. Lookups of textures are the arithmetic of
+//! [`AnalyticResources`](tgsi_environment::AnalyticResources). Constant buffers, storage buffers, shared memory,
+//! arithmetic, control flow and communication within a subgroup are not changed: they are tested.
 //!
-//! - `layout` has the words of the buffer, and [`Layout`], what a shader puts there.
+//! - `layout` has the words of the buffer, and [`Layout`], the parts that depend on the shader; `json` its text form.
 //! - [`encode`] writes the buffer from [`Inputs`](tgsi_environment::Inputs), [`decode`] reads
 //!   [`Outputs`](tgsi_environment::Outputs) from it.
 //! - `io`, `system_values`, `texture`, `image`, `memory`, `lanes` and `loops` replace instructions of their subject.
+//!
+//! A driver for a device has a target for runs, which lowers like the driver's other targets, and lifts before emission:
+//! `tgsi-spirv-vulkan` is an example. The registry finds it as the `run_target` of the driver's row.
 //!
 //! Invariants:
 //! - The lifted shader is valid IR, and the IR's interpreter runs it with the results of the original.
 //! - Quads are subgroups. If a subgroup has more than four invocations, all except its first four end immediately.
 //! - As everywhere in the IR, out-of-range reads give 0 and writes are dropped. Accesses to a shader's own buffers and
 //!   to shared memory that must have no effect are therefore redirected to `OUTSIDE`, without control flow. Accesses to
-//!   the harness buffer are redirected to words that stay zero and to words that are never read, because a device with
-//!   robust access may still read back values written out of range.
+//!   the harness buffer are marked as in bounds: they are redirected to words that stay zero and to words that are
+//!   never read, because a device with robust access may still read back values written out of range.
 //! - Every loop ends: a lane that exceeds the limit of iterations in the buffer leaves all loops, and sets a flag
 //!   there.
 
@@ -27,6 +30,7 @@ mod decode;
 mod encode;
 mod image;
 mod io;
+mod json;
 mod lanes;
 mod layout;
 mod loops;
@@ -35,10 +39,11 @@ mod system_values;
 mod texture;
 
 pub use decode::decode;
-pub use encode::{Encoded, encode};
-pub use layout::{BUFFER, FLAG_ENDLESS, Layout, SystemSlot};
+pub use encode::encode;
+pub use layout::{BUFFER, Layout};
 
 use tgsi_ir::body::InstData;
+use tgsi_ir::entities::Inst;
 use tgsi_ir::intrinsics::{IntrinsicKind, IntrinsicOp};
 use tgsi_ir::passes;
 use tgsi_ir::shader::{Shader, ShaderStage};
@@ -47,25 +52,21 @@ use thiserror::Error;
 
 use code::{Frame, prologue};
 
-/// The error for an instruction without a counterpart in the harness.
+/// The error for an instruction that cannot be replaced.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
-#[error("the option `harness` does not support {what}")]
-pub struct Unliftable {
-    /// The instruction, or another part of the shader.
+#[error("{inst}: code for runs cannot contain {what}")]
+pub struct Unsupported {
+    /// The instruction.
+    pub inst: Inst,
+    /// Its opcode or a description.
     pub what: &'static str,
-}
-
-impl Unliftable {
-    fn new<T>(what: &'static str) -> Result<T, Unliftable> {
-        Err(Unliftable { what })
-    }
 }
 
 /// Turns a shader in SSA form into the compute shader of the harness. Its entry point must not contain calls.
 ///
 /// # Errors
 /// The shader has a part without a counterpart in the harness. It is then unusable.
-pub fn lift(shader: &mut Shader) -> Result<Layout, Unliftable> {
+pub fn lift(shader: &mut Shader) -> Result<Layout, Unsupported> {
     let io = VariableModes(VariableModes::SHADER_IN.0 | VariableModes::SHADER_OUT.0);
     passes::lower_io(shader, io);
     passes::opt_dce(shader);
@@ -78,18 +79,18 @@ pub fn lift(shader: &mut Shader) -> Result<Layout, Unliftable> {
             if frame.is_own(shader.main(), inst) {
                 continue;
             }
-            match *shader.main().inst(inst) {
+            let replaced = match *shader.main().inst(inst) {
                 InstData::Intrinsic { op, .. } => {
-                    let mut site = Site { shader, frame: &frame, layout: &mut layout, kills, inst, op };
-                    site.lift()?;
+                    Replacement { shader, frame: &frame, layout: &mut layout, kills, inst, op }.lift()
                 }
-                InstData::Tex(_) => texture::lift(shader, &frame, inst)?,
-                InstData::Call { .. } => return Unliftable::new("a call"),
+                InstData::Tex(_) => texture::lift(shader, &frame, inst),
+                InstData::Call { .. } => Err("a call"),
                 InstData::Deref { modes, .. } if modes.intersects(io) => {
-                    return Unliftable::new("a pointer to an input or output that is not a vector");
+                    Err("a pointer to an input or output that is not a vector")
                 }
-                _ => {}
-            }
+                _ => Ok(()),
+            };
+            replaced.map_err(|what| Unsupported { inst, what })?;
         }
     }
     if layout.shared {
@@ -152,17 +153,17 @@ fn finish(shader: &mut Shader) {
 }
 
 /// The intrinsic that is being replaced.
-struct Site<'a> {
+struct Replacement<'a> {
     shader: &'a mut Shader,
     frame: &'a Frame,
     layout: &'a mut Layout,
     kills: bool,
-    inst: tgsi_ir::entities::Inst,
+    inst: Inst,
     op: IntrinsicOp,
 }
 
-impl Site<'_> {
-    fn lift(&mut self) -> Result<(), Unliftable> {
+impl Replacement<'_> {
+    fn lift(&mut self) -> Result<(), &'static str> {
         match self.op.info().kind {
             IntrinsicKind::Io | IntrinsicKind::Interp => self.lift_io(),
             IntrinsicKind::Geometry => self.lift_geometry(),

@@ -59,7 +59,7 @@ pub struct Slot {
 
 /// The place of a slot.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Home {
+pub enum SlotLocation {
     /// A vec4 at a location.
     Located {
         /// The location.
@@ -114,16 +114,16 @@ impl Distances {
     }
 }
 
-impl Home {
+impl SlotLocation {
     /// Returns the built-in of a component; `None` if the slot is a vector or at a location.
     pub fn part(self, component: u8, distances: Distances) -> Option<Part> {
         let number = u32::from(component);
         match self {
-            Home::Scalar(built_in, ty, own) if own == component => Some(Part { built_in, ty, element: None }),
-            Home::Elements(built_in, ty, length) if number < length => {
+            SlotLocation::Scalar(built_in, ty, own) if own == component => Some(Part { built_in, ty, element: None }),
+            SlotLocation::Elements(built_in, ty, length) if number < length => {
                 Some(Part { built_in, ty, element: Some((length, number)) })
             }
-            Home::Distances(first) => {
+            SlotLocation::Distances(first) => {
                 let (number, Distances { clip, cull }) = (first + number, distances);
                 let (built_in, length, element) = if number < clip {
                     (BuiltIn::ClipDistance, clip, number)
@@ -139,7 +139,11 @@ impl Home {
     /// Returns the value of a component that the built-in lacks: TGSI's point coordinate and face have four components.
     pub fn missing(self, component: u8) -> f32 {
         match self {
-            Home::Vector(BuiltIn::PointCoord, _) | Home::Scalar(BuiltIn::FrontFacing, ..) if component == 3 => 1.0,
+            SlotLocation::Vector(BuiltIn::PointCoord, _) | SlotLocation::Scalar(BuiltIn::FrontFacing, ..)
+                if component == 3 =>
+            {
+                1.0
+            }
             _ => 0.0,
         }
     }
@@ -157,36 +161,38 @@ impl Slot {
     }
 
     /// Returns the place of the slot. `register` is its number, `source` the index of the blending source.
-    pub fn home(self, stage: ShaderStage, register: u32, source: u32) -> Home {
+    pub fn place(self, stage: ShaderStage, register: u32, source: u32) -> SlotLocation {
         if stage == ShaderStage::Vertex && !self.is_output {
-            return Home::Located { location: register, source: 0 };
+            return SlotLocation::Located { location: register, source: 0 };
         }
         let Ok(slot) = u8::try_from(self.location) else {
             let (semantic, index) = ((self.location >> 16) as u32, (self.location & 0xffff) as u32);
             if stage == ShaderStage::Fragment && self.is_output {
-                return Home::Nothing;
+                return SlotLocation::Nothing;
             }
-            return Home::Located { location: EXTENDED + 32 * semantic + index, source: 0 };
+            return SlotLocation::Located { location: EXTENDED + 32 * semantic + index, source: 0 };
         };
         if stage == ShaderStage::Fragment && self.is_output {
             return fragment_result(slot, source);
         }
         match built_in(stage, self, slot) {
-            Some(home) => home,
+            Some(place) => place,
             None => varying_location(self.space, slot)
-                .map_or(Home::Nothing, |location| Home::Located { location, source: 0 }),
+                .map_or(SlotLocation::Nothing, |location| SlotLocation::Located { location, source: 0 }),
         }
     }
 }
 
-fn fragment_result(slot: u8, source: u32) -> Home {
+fn fragment_result(slot: u8, source: u32) -> SlotLocation {
     match slot {
-        frag_result::DEPTH => Home::Scalar(BuiltIn::FragDepth, ValueType::FLOAT, 2),
-        frag_result::STENCIL => Home::Scalar(BuiltIn::FragStencilRefEXT, ValueType::INT, 1),
-        frag_result::SAMPLE_MASK => Home::Elements(BuiltIn::SampleMask, ValueType::INT, 1),
-        frag_result::COLOR => Home::AllColors,
-        slot if slot >= frag_result::DATA0 => Home::Located { location: u32::from(slot - frag_result::DATA0), source },
-        _ => Home::Nothing,
+        frag_result::DEPTH => SlotLocation::Scalar(BuiltIn::FragDepth, ValueType::FLOAT, 2),
+        frag_result::STENCIL => SlotLocation::Scalar(BuiltIn::FragStencilRefEXT, ValueType::INT, 1),
+        frag_result::SAMPLE_MASK => SlotLocation::Elements(BuiltIn::SampleMask, ValueType::INT, 1),
+        frag_result::COLOR => SlotLocation::AllColors,
+        slot if slot >= frag_result::DATA0 => {
+            SlotLocation::Located { location: u32::from(slot - frag_result::DATA0), source }
+        }
+        _ => SlotLocation::Nothing,
     }
 }
 
@@ -211,25 +217,25 @@ fn varying_location(space: Space, slot: u8) -> Option<u32> {
 }
 
 /// Returns the built-in of a slot between stages, `Nothing` if the API has none; `None` if it is at a location.
-fn built_in(stage: ShaderStage, slot: Slot, number: u8) -> Option<Home> {
+fn built_in(stage: ShaderStage, slot: Slot, number: u8) -> Option<SlotLocation> {
     use ShaderStage::{Fragment, Geometry, TessCtrl, TessEval, Vertex};
     let Slot { is_output, space, .. } = slot;
     let is_fragment = stage == Fragment;
     // Outputs for the rasteriser.
     let to_rasterizer = is_output && matches!(stage, Vertex | TessEval | Geometry);
     let scalar = |exists: bool, built_in: BuiltIn, ty: ValueType| match exists {
-        true => Home::Scalar(built_in, ty, 0),
-        false => Home::Nothing,
+        true => SlotLocation::Scalar(built_in, ty, 0),
+        false => SlotLocation::Nothing,
     };
     let vec4 = ValueType::FLOAT.with_components(4);
     // Not available to patches.
     let exists = space != Space::Patch;
     Some(match number {
-        varying::POS if is_fragment => Home::Vector(BuiltIn::FragCoord, vec4),
-        varying::POS if exists => Home::Vector(BuiltIn::Position, vec4),
+        varying::POS if is_fragment => SlotLocation::Vector(BuiltIn::FragCoord, vec4),
+        varying::POS if exists => SlotLocation::Vector(BuiltIn::Position, vec4),
         varying::PSIZ => scalar(!is_fragment && exists, BuiltIn::PointSize, ValueType::FLOAT),
         varying::CLIP_DIST0 | varying::CLIP_DIST1 if exists => {
-            Home::Distances(4 * u32::from(number - varying::CLIP_DIST0))
+            SlotLocation::Distances(4 * u32::from(number - varying::CLIP_DIST0))
         }
         varying::PRIMITIVE_ID => {
             let reads = !is_output && stage != Vertex;
@@ -237,16 +243,16 @@ fn built_in(stage: ShaderStage, slot: Slot, number: u8) -> Option<Home> {
         }
         varying::LAYER => scalar(to_rasterizer || is_fragment, BuiltIn::Layer, ValueType::INT),
         varying::VIEWPORT => scalar(to_rasterizer || is_fragment, BuiltIn::ViewportIndex, ValueType::INT),
-        varying::VIEWPORT_MASK if to_rasterizer => Home::Elements(BuiltIn::ViewportMaskNV, ValueType::INT, 1),
+        varying::VIEWPORT_MASK if to_rasterizer => SlotLocation::Elements(BuiltIn::ViewportMaskNV, ValueType::INT, 1),
         varying::FACE => scalar(is_fragment, BuiltIn::FrontFacing, ValueType::BOOL),
-        varying::PNTC if is_fragment => Home::Vector(BuiltIn::PointCoord, ValueType::FLOAT.with_components(2)),
+        varying::PNTC if is_fragment => SlotLocation::Vector(BuiltIn::PointCoord, ValueType::FLOAT.with_components(2)),
         varying::TESS_LEVEL_OUTER | varying::TESS_LEVEL_INNER => {
             let exists = (stage == TessCtrl && is_output) || (stage == TessEval && !is_output);
             let (built_in, length) = match number {
                 varying::TESS_LEVEL_OUTER => (BuiltIn::TessLevelOuter, 4),
                 _ => (BuiltIn::TessLevelInner, 2),
             };
-            if exists { Home::Elements(built_in, ValueType::FLOAT, length) } else { Home::Nothing }
+            if exists { SlotLocation::Elements(built_in, ValueType::FLOAT, length) } else { SlotLocation::Nothing }
         }
         varying::POS
         | varying::CLIP_DIST0
@@ -258,7 +264,7 @@ fn built_in(stage: ShaderStage, slot: Slot, number: u8) -> Option<Home> {
         | varying::CULL_DIST1
         | varying::BOUNDING_BOX0
         | varying::BOUNDING_BOX1
-        | varying::VIEW_INDEX => Home::Nothing,
+        | varying::VIEW_INDEX => SlotLocation::Nothing,
         _ => return None,
     })
 }

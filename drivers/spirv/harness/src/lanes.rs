@@ -6,9 +6,9 @@ use tgsi_ir::intrinsics::indices::{MemorySemantics, Scope};
 use tgsi_ir::intrinsics::{IndexKind, IntrinsicOp};
 use tgsi_ir::variable::VariableModes;
 
-use super::code::Code;
-use super::layout::Header;
-use super::{Site, Unliftable};
+use crate::Replacement;
+use crate::code::Code;
+use crate::layout::Header;
 
 impl Code<'_> {
     /// Emits a value of a lane of the quad.
@@ -24,8 +24,8 @@ impl Code<'_> {
     }
 }
 
-impl Site<'_> {
-    pub(super) fn lift_lanes(&mut self) -> Result<(), Unliftable> {
+impl Replacement<'_> {
+    pub(crate) fn lift_lanes(&mut self) -> Result<(), &'static str> {
         use IntrinsicOp as I;
         match self.op {
             I::Terminate | I::Demote => self.kill(None),
@@ -49,7 +49,7 @@ impl Site<'_> {
             I::Ddx | I::DdxCoarse | I::DdxFine | I::Ddy | I::DdyCoarse | I::DdyFine => self.derivative(),
             I::Barrier => self.barrier(),
             I::BeginInvocationInterlock | I::EndInvocationInterlock => self.remove(),
-            op => return Unliftable::new(op.name()),
+            op => return Err(op.name()),
         }
         Ok(())
     }

@@ -5,16 +5,20 @@ use tgsi_ir::body::{AluFlags, Body, JumpKind, Shape};
 use tgsi_ir::builder::Builder;
 use tgsi_ir::cursor::Cursor;
 use tgsi_ir::entities::{Def, Inst};
+use tgsi_ir::intrinsics::indices::Access;
 use tgsi_ir::intrinsics::{IndexKind, IntrinsicOp};
 
-use super::layout::{ABSENT_WORDS, BUFFER, HEADER_WORDS, Header};
+use crate::layout::{ABSENT_WORDS, BUFFER, HEADER_WORDS, Header};
 
 /// An address outside of all buffers of a shader and of shared memory: reads give 0, and writes have no effect.
-pub(super) const OUTSIDE: u32 = 0x7fff_f000;
+pub(crate) const OUTSIDE: u32 = 0x7fff_f000;
+
+/// Accesses to the harness buffer need no bounds check.
+const IN_BOUNDS: (IndexKind, i32) = (IndexKind::Access, Access::IN_BOUNDS_AGX.to_i32());
 
 /// Values computed at the start of the shader.
 #[derive(Clone, Debug)]
-pub(super) struct Frame {
+pub(crate) struct Frame {
     buffer: Def,
     header: [Def; HEADER_WORDS],
     /// The index of the invocation, which is not a system value of the original shader.
@@ -41,13 +45,13 @@ impl Frame {
 }
 
 /// A builder of code at a cursor.
-pub(super) struct Code<'a> {
+pub(crate) struct Code<'a> {
     pub b: Builder<'a>,
     pub frame: &'a Frame,
 }
 
 /// Emits the prologue: loads the header and the lane, and ends surplus invocations.
-pub(super) fn prologue(body: &mut Body) -> Frame {
+pub(crate) fn prologue(body: &mut Body) -> Frame {
     let mut b = Builder::at_start(body);
     let buffer = b.u32_const(BUFFER);
     let mut header = [buffer; HEADER_WORDS];
@@ -79,7 +83,7 @@ pub(super) fn prologue(body: &mut Body) -> Frame {
 }
 
 fn load_word(b: &mut Builder<'_>, buffer: Def, at: Def) -> Def {
-    let indices = [(IndexKind::AlignMul, 4)];
+    let indices = [IN_BOUNDS, (IndexKind::AlignMul, 4)];
     b.intrinsic_def(IntrinsicOp::LoadSsbo, &[buffer, at], &indices, Shape::new(1, 32))
 }
 
@@ -186,7 +190,7 @@ impl<'a> Code<'a> {
     /// Stores a word to the buffer.
     pub fn store(&mut self, address: Def, value: Def) {
         let buffer = self.frame.buffer;
-        let indices = [(IndexKind::WriteMask, 1), (IndexKind::AlignMul, 4)];
+        let indices = [(IndexKind::WriteMask, 1), IN_BOUNDS, (IndexKind::AlignMul, 4)];
         self.b.intrinsic(IntrinsicOp::StoreSsbo, &[value, buffer, address], &indices, None);
     }
 
@@ -195,7 +199,7 @@ impl<'a> Code<'a> {
         let intrinsic = if op.is_swap() { IntrinsicOp::SsboAtomicSwap } else { IntrinsicOp::SsboAtomic };
         let mut sources = vec![self.frame.buffer, address];
         sources.extend_from_slice(operands);
-        self.b.intrinsic_def(intrinsic, &sources, &[(IndexKind::AtomicOp, op.to_i32())], Shape::new(1, 32))
+        self.b.intrinsic_def(intrinsic, &sources, &[IN_BOUNDS, (IndexKind::AtomicOp, op.to_i32())], Shape::new(1, 32))
     }
 
     /// Returns the address of the lane's word in a row with one word per lane.

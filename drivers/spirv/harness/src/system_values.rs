@@ -4,13 +4,13 @@ use tgsi_environment::SystemValue;
 use tgsi_environment::{Inputs, SUBGROUP_SIZE};
 use tgsi_ir::intrinsics::{IndexKind, IntrinsicOp};
 
-use super::layout::{Header, SystemSlot};
-use super::{Site, Unliftable};
+use crate::Replacement;
+use crate::layout::{Header, SystemSlot};
 
-impl Site<'_> {
-    pub(super) fn lift_system_value(&mut self) -> Result<(), Unliftable> {
+impl Replacement<'_> {
+    pub(crate) fn lift_system_value(&mut self) -> Result<(), &'static str> {
         if !is_known(self.op) {
-            return Unliftable::new(self.op.name());
+            return Err(self.op.name());
         }
         let shape = self.shape();
         let has_component = self.op.info().index_slot(IndexKind::Component).is_some();
@@ -52,7 +52,7 @@ fn is_known(op: IntrinsicOp) -> bool {
 }
 
 /// Returns a component of a system value in a lane, as the interpreter computes it.
-pub(super) fn value(inputs: &Inputs, slot: &SystemSlot, component: usize, lane: usize) -> u64 {
+pub(crate) fn value(inputs: &Inputs, slot: &SystemSlot, component: usize, lane: usize) -> u64 {
     use IntrinsicOp as I;
     use SystemValue as S;
     let word = |value, number| word(inputs, value, number, lane);

@@ -5,7 +5,7 @@
 //! | `OpFMul` with `NoContraction` | `Fma(a, b, -0)` | drops the decoration; a product by `fma` is not part of a sum |
 //! | `OpSNegate` of unsigned integers | `0 - a` | rejects it |
 //! | `OpLogicalOr`, `OpLogicalAnd` of vectors | `OpSelect` | supports them for scalars only |
-//! | `OpImageQuerySize`, `OpImageQuerySizeLod` of an image with layers | the size without them, and `OpImageQuerySamples` | has one query for both; [`respell`] turns queries of the number of samples, which images with layers lack, into queries of layers |
+//! | `OpImageQuerySize`, `OpImageQuerySizeLod` of an image with layers | the size without them, and `OpImageQuerySamples` | has one query for both; [`rewrite_queries`] turns queries of the number of samples, which images with layers lack, into queries of layers |
 //! | a workgroup size of specialization constants | a value computed at the start | does not support composites of them |
 //! | `SampleMask` | an unsigned integer instead of an array of one | expects WGSL's type |
 //! | `Coherent`, `Volatile` of images | removed | applies them to buffers |
@@ -37,7 +37,7 @@ impl Instruction {
 
 /// The declarations of the module so far.
 #[derive(Debug, Default)]
-struct Known {
+struct Rewriter {
     bound: u32,
     /// Types by id: opcode, and operands after the id.
     types: HashMap<u32, (u32, Vec<u32>)>,
@@ -54,7 +54,7 @@ struct Known {
     constants: HashMap<(u32, u32), u32>,
 }
 
-impl Known {
+impl Rewriter {
     fn id(&mut self) -> u32 {
         let id = self.bound;
         self.bound += 1;
@@ -135,7 +135,7 @@ impl Known {
     }
 
     /// Rewrites an instruction for naga. With `fuses`, products may be part of sums.
-    fn spell(&mut self, instruction: Instruction, fuses: bool, out: &mut Vec<Instruction>) {
+    fn rewrite(&mut self, instruction: Instruction, fuses: bool, out: &mut Vec<Instruction>) {
         let Instruction { opcode, operands } = &instruction;
         let (Some(&ty), Some(&id)) = (operands.first(), operands.get(1)) else { return out.push(instruction) };
         let is = |op: Op| *opcode == op as u32;
@@ -200,7 +200,7 @@ impl Known {
 
 /// Replaces queries of the number of samples by queries of layers, for images with layers and therefore without
 /// samples.
-pub fn respell(module: &mut Module) {
+pub fn rewrite_queries(module: &mut Module) {
     let has_layers = |ty| {
         let TypeInner::Image { arrayed, class, .. } = module.types[ty].inner else { return false };
         let has_samples = matches!(class, ImageClass::Sampled { multi: true, .. } | ImageClass::Depth { multi: true });
@@ -234,7 +234,7 @@ fn is_before_code(instruction: &Instruction) -> bool {
 }
 
 /// Rewrites the words of a module. With `fuses`, products may be part of sums.
-pub fn spell(words: &[u32], fuses: bool) -> Vec<u32> {
+pub fn rewrite_words(words: &[u32], fuses: bool) -> Vec<u32> {
     let mut instructions = Vec::new();
     let mut at = 5;
     while let Some(&first) = words.get(at) {
@@ -243,7 +243,7 @@ pub fn spell(words: &[u32], fuses: bool) -> Vec<u32> {
         instructions.push(Instruction { opcode: first & 0xffff, operands });
         at += length;
     }
-    let mut known = Known { bound: words.get(3).copied().unwrap_or(1), ..Known::default() };
+    let mut rewriter = Rewriter { bound: words.get(3).copied().unwrap_or(1), ..Rewriter::default() };
     let mut masks = HashSet::new();
     let mut sizes = HashSet::new();
     let mut descriptors = HashSet::new();
@@ -253,12 +253,12 @@ pub fn spell(words: &[u32], fuses: bool) -> Vec<u32> {
         let operands = &instruction.operands;
         match operands.as_slice() {
             [id, rest @ ..] if (Op::TypeVoid as u32..=Op::TypePointer as u32).contains(&instruction.opcode) => {
-                known.types.insert(*id, (instruction.opcode, rest.to_vec()));
+                rewriter.types.insert(*id, (instruction.opcode, rest.to_vec()));
             }
             [id, decoration, ..] if instruction.is(Op::Decorate) && *decoration == Decoration::NoContraction as u32 => {
-                known.exact.insert(*id);
+                rewriter.exact.insert(*id);
             }
-            [id, ..] if instruction.is(Op::ExtInstImport) => known.glsl = Some(*id),
+            [id, ..] if instruction.is(Op::ExtInstImport) => rewriter.glsl = Some(*id),
             [id, decoration, built_in] if instruction.is(Op::Decorate) && *decoration == Decoration::BuiltIn as u32 => {
                 if *built_in == BuiltIn::SampleMask as u32 {
                     masks.insert(*id);
@@ -273,50 +273,50 @@ pub fn spell(words: &[u32], fuses: bool) -> Vec<u32> {
                 if *storage == StorageClass::UniformConstant as u32 {
                     descriptors.insert(*id);
                 } else if masks.contains(id) {
-                    known.masks.insert(*id);
+                    rewriter.masks.insert(*id);
                 }
             }
             _ => {}
         }
     }
-    let imports = known.glsl.is_none() && !known.exact.is_empty();
+    let imports = rewriter.glsl.is_none() && !rewriter.exact.is_empty();
     if imports {
-        known.glsl = Some(known.id());
+        rewriter.glsl = Some(rewriter.id());
     }
-    let mut spelt = Vec::with_capacity(instructions.len());
+    let mut rewritten = Vec::with_capacity(instructions.len());
     let mut function = None;
     let mut stores = Vec::new();
     for instruction in instructions {
         if imports && instruction.is(Op::MemoryModel) {
-            let mut operands = vec![known.glsl.unwrap_or_default()];
+            let mut operands = vec![rewriter.glsl.unwrap_or_default()];
             operands
                 .extend(b"GLSL.std.450\0\0\0\0".chunks_exact(4).map(|c| u32::from_le_bytes([c[0], c[1], c[2], c[3]])));
-            spelt.push(Instruction::new(Op::ExtInstImport, &operands));
+            rewritten.push(Instruction::new(Op::ExtInstImport, &operands));
         }
         if instruction.is(Op::Function) && function.is_none() {
-            function = Some(spelt.len());
+            function = Some(rewritten.len());
         }
         if function.is_some() {
             // Variables of a function precede all other instructions of its first block.
             if !stores.is_empty() && !is_before_code(&instruction) {
-                spelt.append(&mut stores);
+                rewritten.append(&mut stores);
             }
-            known.spell(instruction, fuses, &mut spelt);
+            rewriter.rewrite(instruction, fuses, &mut rewritten);
         } else if let (true, Some(id)) = (instruction.is(Op::SpecConstantComposite), instruction.operands.get(1))
             && sizes.contains(id)
         {
             stores.push(Instruction::new(Op::CompositeConstruct, &instruction.operands));
         } else if let (true, &[_, id, storage, ref value @ ..]) =
             (instruction.is(Op::Variable), instruction.operands.as_slice())
-            && known.masks.contains(&id)
+            && rewriter.masks.contains(&id)
         {
             // naga itself initialises outputs to zero.
-            let uint = known.type_of(Op::TypeInt, &[32, 0]);
-            let pointer = known.type_of(Op::TypePointer, &[storage, uint]);
-            spelt.append(&mut known.added);
-            spelt.push(Instruction::new(Op::Variable, &[pointer, id, storage]));
+            let uint = rewriter.type_of(Op::TypeInt, &[32, 0]);
+            let pointer = rewriter.type_of(Op::TypePointer, &[storage, uint]);
+            rewritten.append(&mut rewriter.added);
+            rewritten.push(Instruction::new(Op::Variable, &[pointer, id, storage]));
             if let Some(first) = value.first().and_then(|value| elements.get(value)) {
-                let word = known.id();
+                let word = rewriter.id();
                 stores.push(Instruction::new(Op::Bitcast, &[uint, word, *first]));
                 stores.push(Instruction::new(Op::Store, &[id, word]));
             }
@@ -324,7 +324,7 @@ pub fn spell(words: &[u32], fuses: bool) -> Vec<u32> {
             (instruction.is(Op::Variable), instruction.operands.as_slice())
             && storage == StorageClass::Output as u32
         {
-            spelt.push(Instruction::new(Op::Variable, &[ty, id, storage]));
+            rewritten.push(Instruction::new(Op::Variable, &[ty, id, storage]));
             stores.push(Instruction::new(Op::Store, &[id, value]));
         } else {
             let dropped = match instruction.operands.as_slice() {
@@ -337,17 +337,17 @@ pub fn spell(words: &[u32], fuses: bool) -> Vec<u32> {
                 _ => false,
             };
             if !dropped {
-                spelt.push(instruction);
+                rewritten.push(instruction);
             }
         }
     }
-    let function = function.unwrap_or(spelt.len());
-    spelt.splice(function..function, std::mem::take(&mut known.added));
+    let function = function.unwrap_or(rewritten.len());
+    rewritten.splice(function..function, std::mem::take(&mut rewriter.added));
     let mut out = words.get(..5).unwrap_or_default().to_vec();
     if let Some(bound) = out.get_mut(3) {
-        *bound = known.bound;
+        *bound = rewriter.bound;
     }
-    for Instruction { opcode, operands } in spelt {
+    for Instruction { opcode, operands } in rewritten {
         out.push(((operands.len() as u32 + 1) << 16) | opcode);
         out.extend(operands);
     }

@@ -64,9 +64,9 @@ fn instructions(words: &[u32]) -> impl Iterator<Item = Instruction<'_>> {
 
 /// Returns the source of the instruction at an index of a module's words. `origins` are the module's: pairs of a word
 /// index and the number of the source instruction.
-pub fn blamed(words: &[u32], at: usize, origins: &[(u32, u32)]) -> Subject {
-    let Some(refused) = instructions(words).find(|instruction| instruction.at == at) else { return Subject::Shader };
-    if let Some(property) = property_of(refused) {
+pub fn source_of_instruction(words: &[u32], at: usize, origins: &[(u32, u32)]) -> Subject {
+    let Some(rejected) = instructions(words).find(|instruction| instruction.at == at) else { return Subject::Shader };
+    if let Some(property) = property_of(rejected) {
         return Subject::Property(property);
     }
     let mut is_in_function = false;
@@ -77,7 +77,7 @@ pub fn blamed(words: &[u32], at: usize, origins: &[(u32, u32)]) -> Subject {
         let is_used = match is_in_function {
             true => at == instruction.at || at < instruction.at && instruction.names(&named),
             false => {
-                let found = declared(instruction, refused, &named);
+                let found = declared(instruction, rejected, &named);
                 named.extend(found);
                 built_ins.extend(built_in_of(instruction));
                 let built_in = found.filter(|_| instruction.is(Op::Variable)).and_then(|id| built_ins.get(&id));
@@ -88,7 +88,7 @@ pub fn blamed(words: &[u32], at: usize, origins: &[(u32, u32)]) -> Subject {
                 false
             }
         };
-        if is_used || is_in_function && needs(instruction, refused) {
+        if is_used || is_in_function && needs(instruction, rejected) {
             return subject_at(origins, instruction.at);
         }
     }
@@ -97,33 +97,33 @@ pub fn blamed(words: &[u32], at: usize, origins: &[(u32, u32)]) -> Subject {
 
 /// Returns the source of a feature that the writing library does not support: the first subgroup operation, or the
 /// first query of sizes.
-pub fn blamed_by_library(words: &[u32], what: &str, origins: &[(u32, u32)]) -> Subject {
+pub fn source_of_missing_feature(words: &[u32], what: &str, origins: &[(u32, u32)]) -> Subject {
     let communicates = Op::GroupNonUniformElect as u32..=Op::GroupNonUniformQuadSwap as u32;
-    let is_blamed = |instruction: &Instruction<'_>| match () {
+    let is_source = |instruction: &Instruction<'_>| match () {
         () if what.contains("subgroups") => communicates.contains(&instruction.opcode),
         () if what.starts_with("sizes of images") => {
             instruction.is(Op::ImageQuerySize) || instruction.is(Op::ImageQuerySizeLod)
         }
         () => false,
     };
-    instructions(words).find(is_blamed).map_or(Subject::Shader, |found| subject_at(origins, found.at))
+    instructions(words).find(is_source).map_or(Subject::Shader, |found| subject_at(origins, found.at))
 }
 
 /// Returns the source instruction of the code at an index.
 fn subject_at(origins: &[(u32, u32)], at: usize) -> Subject {
-    let behind = origins.partition_point(|&(first, _)| first as usize <= at);
-    let origin = behind.checked_sub(1).and_then(|last| origins.get(last));
+    let following = origins.partition_point(|&(first, _)| first as usize <= at);
+    let origin = following.checked_sub(1).and_then(|last| origins.get(last));
     origin.map_or(Subject::Shader, |&(_, number)| Subject::Instruction(number))
 }
 
 /// Returns the property that caused an instruction.
-fn property_of(refused: Instruction<'_>) -> Option<PropertyName> {
-    let is_mode = |mode: ExecutionMode| refused.is(Op::ExecutionMode) && refused.operand(1) == Some(mode as u32);
-    let needs = |capability: Capability| refused.is(Op::Capability) && refused.operand(0) == Some(capability as u32);
+fn property_of(rejected: Instruction<'_>) -> Option<PropertyName> {
+    let is_mode = |mode: ExecutionMode| rejected.is(Op::ExecutionMode) && rejected.operand(1) == Some(mode as u32);
+    let needs = |capability: Capability| rejected.is(Op::Capability) && rejected.operand(0) == Some(capability as u32);
     match () {
         () if is_mode(ExecutionMode::Invocations) => Some(PropertyName::GsInvocations),
         () if is_mode(ExecutionMode::Isolines) => Some(PropertyName::TesPrimMode),
-        () if built_in_of(refused).is_some_and(|(_, built_in)| built_in == BuiltIn::CullDistance) => {
+        () if built_in_of(rejected).is_some_and(|(_, built_in)| built_in == BuiltIn::CullDistance) => {
             Some(PropertyName::NumCulldistEnabled)
         }
         () if needs(Capability::SampleMaskPostDepthCoverage) => Some(PropertyName::FsPostDepthCoverage),
@@ -158,12 +158,13 @@ const fn semantic_of(built_in: BuiltIn) -> Option<Semantic> {
     })
 }
 
-/// Returns the id that a declaration defines, if it is the refused one or depends on ids in `named`.
-fn declared(instruction: Instruction<'_>, refused: Instruction<'_>, named: &HashSet<u32>) -> Option<u32> {
+/// Returns the id that a declaration defines, if it is the rejected one or depends on ids in `named`.
+fn declared(instruction: Instruction<'_>, rejected: Instruction<'_>, named: &HashSet<u32>) -> Option<u32> {
     let Instruction { operands, .. } = instruction;
-    let is_refused = instruction.at == refused.at;
+    let is_refused = instruction.at == rejected.at;
     if instruction.is(Op::Decorate) {
-        let is_needed = built_in_of(instruction).is_some_and(|(_, built_in)| built_ins_of(refused).contains(&built_in));
+        let is_needed =
+            built_in_of(instruction).is_some_and(|(_, built_in)| built_ins_of(rejected).contains(&built_in));
         return operands.first().copied().filter(|_| is_refused || is_needed);
     }
     let (id, parts): (usize, &[u32]) = match operands {
@@ -184,14 +185,14 @@ fn declared(instruction: Instruction<'_>, refused: Instruction<'_>, named: &Hash
         _ => return None,
     };
     let reads_pixels = || instruction.is(Op::TypeImage) && instruction.operand(2) == Some(Dim::DimSubpassData as u32);
-    let is_needed = refused.operand(0) == Some(Capability::InputAttachment as u32) && refused.is(Op::Capability);
+    let is_needed = rejected.operand(0) == Some(Capability::InputAttachment as u32) && rejected.is(Op::Capability);
     let is_named = is_refused || parts.iter().any(|part| named.contains(part)) || is_needed && reads_pixels();
     operands.get(id).copied().filter(|_| is_named)
 }
 
 /// Returns the built-ins that need a capability or an execution mode.
-fn built_ins_of(refused: Instruction<'_>) -> &'static [BuiltIn] {
-    let is = |op: Op, number: usize, word: u32| refused.is(op) && refused.operand(number) == Some(word);
+fn built_ins_of(rejected: Instruction<'_>) -> &'static [BuiltIn] {
+    let is = |op: Op, number: usize, word: u32| rejected.is(op) && rejected.operand(number) == Some(word);
     let needs = |capability: Capability| is(Op::Capability, 0, capability as u32);
     match () {
         () if is(Op::ExecutionMode, 1, ExecutionMode::DepthReplacing as u32) => &[BuiltIn::FragDepth],
@@ -204,13 +205,13 @@ fn built_ins_of(refused: Instruction<'_>) -> &'static [BuiltIn] {
     }
 }
 
-/// Returns whether code needs the refused capability.
-fn needs(instruction: Instruction<'_>, refused: Instruction<'_>) -> bool {
-    if !refused.is(Op::Capability) {
+/// Returns whether code needs the rejected capability.
+fn needs(instruction: Instruction<'_>, rejected: Instruction<'_>) -> bool {
+    if !rejected.is(Op::Capability) {
         return false;
     }
     let is_any = |ops: &[Op]| ops.iter().any(|&op| instruction.is(op));
-    match refused.operand(0).and_then(Capability::from_u32) {
+    match rejected.operand(0).and_then(Capability::from_u32) {
         // `InterpolateAtCentroid` to `InterpolateAtOffset` of GLSL.std.450.
         Some(Capability::InterpolationFunction) => {
             instruction.is(Op::ExtInst) && instruction.operand(3).is_some_and(|number| (76..=78).contains(&number))

@@ -17,29 +17,29 @@ use crate::language::Language;
 const HEADER: usize = 5;
 
 /// Rewrites the words of a module.
-pub fn spell_cross(words: &[u32], language: Language) -> Vec<u32> {
-    let mut speller = Speller {
+pub fn rewrite_words(words: &[u32], language: Language) -> Vec<u32> {
+    let mut rewriter = Rewriter {
         out: words.get(..HEADER).unwrap_or_default().to_vec(),
         bound: words.get(3).copied().unwrap_or(1),
         is_glsl: matches!(language, Language::Glsl | Language::Essl),
         imports: has_import(words),
-        ..Speller::default()
+        ..Rewriter::default()
     };
     let mut rest = words.get(HEADER..).unwrap_or_default();
     while let Some(&first) = rest.first() {
         let (instruction, others) = rest.split_at(((first >> 16).max(1) as usize).min(rest.len()));
         rest = others;
-        speller.spell(first & 0xffff, &instruction[1..]);
+        rewriter.rewrite(first & 0xffff, &instruction[1..]);
     }
-    if let Some(bound) = speller.out.get_mut(3) {
-        *bound = speller.bound;
+    if let Some(bound) = rewriter.out.get_mut(3) {
+        *bound = rewriter.bound;
     }
-    speller.out
+    rewriter.out
 }
 
 /// The declarations of the module so far, and the output.
 #[derive(Default)]
-struct Speller {
+struct Rewriter {
     out: Vec<u32>,
     bound: u32,
     is_glsl: bool,
@@ -61,7 +61,7 @@ struct Speller {
     numbers: HashSet<u32>,
 }
 
-impl Speller {
+impl Rewriter {
     fn push(&mut self, op: Op, operands: &[u32]) {
         self.out.push((operands.len() as u32 + 1) << 16 | op as u32);
         self.out.extend(operands);
@@ -80,9 +80,9 @@ impl Speller {
         id
     }
 
-    fn spell(&mut self, opcode: u32, operands: &[u32]) {
+    fn rewrite(&mut self, opcode: u32, operands: &[u32]) {
         let is = |op: Op| opcode == op as u32;
-        let spelt = match *operands {
+        let is_rewritten = match *operands {
             [id, ..] if is(Op::ExtInstImport) => {
                 self.glsl = Some(id);
                 false
@@ -147,7 +147,7 @@ impl Speller {
         {
             self.types.insert(id, ty);
         }
-        if !spelt {
+        if !is_rewritten {
             self.out.push((operands.len() as u32 + 1) << 16 | opcode);
             self.out.extend(operands);
         }

@@ -3,11 +3,12 @@
 use tgsi_environment::{Inputs, LaneRegisters, MAX_LANES, Resources, RunLimits, Vec4};
 use tgsi_ir::shader::ShaderStage;
 
-use super::image;
-use super::layout::{
+use crate::image;
+use crate::layout::{
     ABSENT_WORDS, DROPPED_WORDS, HEADER_WORDS, Header, Layout, TEXEL_HASH, TEXEL_KEY, TEXEL_VALUE, TEXEL_WORDS,
+    header_word,
 };
-use super::system_values;
+use crate::system_values;
 
 /// Slots of the table of texels, for shaders that store any.
 const TEXEL_SLOTS: usize = 1 << 12;
@@ -15,19 +16,6 @@ const TEXEL_SLOTS: usize = 1 << 12;
 const EMISSION_WORDS: usize = 1 << 16;
 /// Most words of the buffer.
 const MAX_WORDS: usize = 1 << 27;
-
-/// The buffer, with its parts.
-#[derive(Clone, Debug)]
-pub struct Encoded {
-    /// Its words.
-    pub words: Vec<u32>,
-}
-
-impl Encoded {
-    pub(super) fn header(words: &[u32], word: Header) -> usize {
-        words.get(word as usize).map_or(0, |&word| word as usize)
-    }
-}
 
 /// Writes the buffer for a run in which `quad_distance` invocations lie between the first ones of two quads, a power of
 /// two of at least four.
@@ -40,7 +28,7 @@ pub fn encode(
     resources: &dyn Resources,
     limits: RunLimits,
     quad_distance: u32,
-) -> Result<Encoded, String> {
+) -> Result<Vec<u32>, String> {
     let lanes = inputs.lanes;
     if lanes > MAX_LANES {
         return Err(format!("{lanes} lanes; at most {MAX_LANES} can be run at once"));
@@ -75,7 +63,7 @@ pub fn encode(
     buffer.part(Header::Vertices, inputs.vertices.len() * vertex_registers * 4)?;
     buffer.set(Header::VertexCount, inputs.vertices.len());
     buffer.set(Header::VertexRegisters, vertex_registers);
-    let first = Encoded::header(&buffer.words, Header::Vertices) / 4;
+    let first = header_word(&buffer.words, Header::Vertices) / 4;
     for (number, vertex) in inputs.vertices.iter().enumerate() {
         let at = first + number * vertex_registers * 4;
         let flat: &[u32] = <[Vec4]>::as_flattened(vertex);
@@ -111,7 +99,7 @@ pub fn encode(
 
     buffer.part(Header::Counters, 2 * inputs.counters.len() + inputs.counters.iter().map(Vec::len).sum::<usize>())?;
     buffer.set(Header::CounterBuffers, inputs.counters.len());
-    let list = Encoded::header(&buffer.words, Header::Counters) / 4;
+    let list = header_word(&buffer.words, Header::Counters) / 4;
     let mut at = list + 2 * inputs.counters.len();
     for (number, counters) in inputs.counters.iter().enumerate() {
         buffer.words[list + 2 * number] = 4 * at as u32;
@@ -122,7 +110,7 @@ pub fn encode(
 
     buffer.part(Header::Shared, if layout.shared { inputs.shared_size.div_ceil(4) } else { 0 })?;
     buffer.set(Header::SharedSize, inputs.shared_size);
-    Ok(Encoded { words: buffer.words })
+    Ok(buffer.words)
 }
 
 /// Returns the number of registers of per-lane inputs. Where there are vertices, an input without a vertex index reads
@@ -151,7 +139,7 @@ fn of_lanes(file: &LaneRegisters, lanes: usize) -> usize {
 }
 
 /// Returns the number of output vertices of a tessellation control shader.
-pub(super) fn out_vertices(layout: &Layout, lanes: usize) -> usize {
+pub(crate) fn out_vertices(layout: &Layout, lanes: usize) -> usize {
     match (layout.stage, layout.patch_vertices) {
         (ShaderStage::TessCtrl, 0) => lanes,
         (ShaderStage::TessCtrl, vertices) => (vertices as usize).min(MAX_LANES),
@@ -168,7 +156,7 @@ fn encode_texels(buffer: &mut Buffer, layout: &Layout, resources: &dyn Resources
     let mask = slots - 1;
     buffer.part(Header::Texels, slots * TEXEL_WORDS as usize)?;
     buffer.set(Header::TexelMask, mask);
-    let table = Encoded::header(&buffer.words, Header::Texels) / 4;
+    let table = header_word(&buffer.words, Header::Texels) / 4;
     for ((unit, [x, y, z], sample), value) in stored {
         let key = [unit, x, y, z, sample];
         let hash = image::hash(key);

@@ -9,12 +9,12 @@ use tgsi_ir::intrinsics::indices::{AtomicOp, MemorySemantics, Scope};
 use tgsi_ir::intrinsics::{IndexKind, IntrinsicOp};
 use tgsi_ir::variable::VariableModes;
 
-use super::code::{Code, Frame};
-use super::layout::Header;
-use super::{Site, Unliftable};
+use crate::Replacement;
+use crate::code::{Code, Frame};
+use crate::layout::Header;
 
-impl Site<'_> {
-    pub(super) fn lift_memory(&mut self) -> Result<(), Unliftable> {
+impl Replacement<'_> {
+    pub(crate) fn lift_memory(&mut self) -> Result<(), &'static str> {
         use IntrinsicOp as I;
         let (offset, writes, shared) = match self.op {
             I::StoreSsbo => (2, true, false),
@@ -22,7 +22,7 @@ impl Site<'_> {
             I::LoadShared => (0, false, true),
             I::StoreShared => (1, true, true),
             I::SharedAtomic | I::SharedAtomicSwap => (0, true, true),
-            I::DerefAtomic | I::DerefAtomicSwap if self.kills => return Unliftable::new(self.op.name()),
+            I::DerefAtomic | I::DerefAtomicSwap if self.kills => return Err(self.op.name()),
             _ => return Ok(()),
         };
         let kills = self.kills;
@@ -59,7 +59,7 @@ impl Site<'_> {
             * u32::from(shape.bit_size).div_ceil(8).max(if shape.bit_size == 1 { 4 } else { 1 })
     }
 
-    pub(super) fn lift_counter(&mut self) -> Result<(), Unliftable> {
+    pub(crate) fn lift_counter(&mut self) -> Result<(), &'static str> {
         use IntrinsicOp as I;
         let one = |code: &mut Code<'_>| vec![code.word(1)];
         let all = |code: &mut Code<'_>| vec![code.word(u32::MAX)];
@@ -67,7 +67,7 @@ impl Site<'_> {
         let given: Vec<Def> = (1..body.num_sources(self.inst)).map(|number| body.src(self.inst, number)).collect();
         let lowered = self.op.info().index_slot(IndexKind::RangeBase).is_some();
         let (op, is_read) = match self.op {
-            _ if !lowered => return Unliftable::new(self.op.name()),
+            _ if !lowered => return Err(self.op.name()),
             I::AtomicCounterInc | I::AtomicCounterPreDec | I::AtomicCounterPostDec => (AtomicOp::Iadd, false),
             I::AtomicCounterRead => (AtomicOp::Iadd, true),
             I::AtomicCounterAdd => (AtomicOp::Iadd, false),
@@ -78,7 +78,7 @@ impl Site<'_> {
             I::AtomicCounterXor => (AtomicOp::Ixor, false),
             I::AtomicCounterExchange => (AtomicOp::Xchg, false),
             I::AtomicCounterCompSwap => (AtomicOp::Cmpxchg, false),
-            op => return Unliftable::new(op.name()),
+            op => return Err(op.name()),
         };
         let (base, first) =
             (body.index(self.inst, IndexKind::Base) as u32, body.index(self.inst, IndexKind::RangeBase) as u32);
@@ -127,7 +127,7 @@ impl Site<'_> {
 }
 
 /// Copies shared memory to the harness buffer at the end of the shader.
-pub(super) fn copy_shared(body: &mut Body, frame: &Frame) {
+pub(crate) fn copy_shared(body: &mut Body, frame: &Frame) {
     let last = body.body_list().last;
     let cursor = Cursor::before_jump(body, last);
     let mut code = Code::new(body, cursor, frame);

@@ -25,10 +25,10 @@ use spirv_cross2::reflect::{AllResources, DecorationValue, Resource};
 use spirv_cross2::targets::{Glsl, Hlsl, Msl};
 use spirv_cross2::{Compiler, Module, SpirvCrossError};
 
-use crate::driver::TextTarget;
 use crate::error::TextError;
 use crate::language::Language;
-use crate::spell_cross::spell_cross;
+use crate::options::TextOptions;
+use crate::spirv_cross_workarounds::rewrite_words;
 
 const CROSS: &str = "SPIRV-Cross";
 
@@ -67,13 +67,13 @@ fn message(error: &SpirvCrossError) -> String {
 ///
 /// # Errors
 /// [`TextError`].
-pub fn translate(words: &[u32], target: &TextTarget) -> Result<String, TextError> {
-    let words = spell_cross(words, target.language);
+pub fn translate(words: &[u32], options: &TextOptions) -> Result<String, TextError> {
+    let words = rewrite_words(words, options.language);
     let module = Module::from_words(&words);
-    match target.language {
-        Language::Msl => to_msl(module, &atomic_images(&words), target),
-        Language::Hlsl => to_hlsl(module, target),
-        Language::Glsl | Language::Essl | Language::Wgsl => to_glsl(module, target),
+    match options.language {
+        Language::Msl => to_msl(module, &atomic_images(&words), options),
+        Language::Hlsl => to_hlsl(module, options),
+        Language::Glsl | Language::Essl | Language::Wgsl => to_glsl(module, options),
     }
 }
 
@@ -109,11 +109,11 @@ fn resources_of<T>(compiler: &Compiler<T>) -> Result<AllResources<'static>, Text
     compiler.shader_resources().and_then(|resources| resources.all_resources()).map_err(reader)
 }
 
-fn to_glsl(module: Module<'_>, target: &TextTarget) -> Result<String, TextError> {
+fn to_glsl(module: Module<'_>, options: &TextOptions) -> Result<String, TextError> {
     let mut compiler = Compiler::<Glsl>::new(module).map_err(reader)?;
     let resources = resources_of(&compiler)?;
     let mut comment = String::new();
-    let mut first = target.first_bindings;
+    let mut first = options.first_bindings;
     let kinds = [
         ("uniform buffer", bound(&compiler, &resources.uniform_buffers)?),
         ("storage buffer", bound(&compiler, &resources.storage_buffers)?),
@@ -170,7 +170,7 @@ fn to_glsl(module: Module<'_>, target: &TextTarget) -> Result<String, TextError>
     }
     name_varyings(&mut compiler, &resources)?;
     let layers = spirv::Capability::ShaderViewportIndexLayerEXT;
-    if target.language == Language::Glsl && compiler.declared_capabilities().map_err(reader)?.contains(&layers) {
+    if options.language == Language::Glsl && compiler.declared_capabilities().map_err(reader)?.contains(&layers) {
         compiler.require_extension("GL_ARB_shader_viewport_layer_array").map_err(writer)?;
     }
     // GLSL ES does not include point sizes of stages other than the vertex shader.
@@ -184,25 +184,25 @@ fn to_glsl(module: Module<'_>, target: &TextTarget) -> Result<String, TextError>
         }
         _ => None,
     };
-    if let (Language::Essl, true, Some(extension)) = (target.language, has_size, extension) {
+    if let (Language::Essl, true, Some(extension)) = (options.language, has_size, extension) {
         compiler.require_extension(extension).map_err(writer)?;
     }
     let is_upper = compiler.execution_modes().map_err(reader)?.contains(&ExecutionMode::OriginUpperLeft);
     let reads_place = resources.builtin_inputs.iter().any(|built_in| built_in.builtin == spirv::BuiltIn::FragCoord);
-    if target.language == Language::Glsl && is_upper && reads_place {
+    if options.language == Language::Glsl && is_upper && reads_place {
         compiler.add_header_line("layout(origin_upper_left) in vec4 gl_FragCoord;").map_err(writer)?;
     }
-    let mut options = Glsl::options();
-    options.version = match (target.language, target.version) {
+    let mut writer_options = Glsl::options();
+    writer_options.version = match (options.language, options.version) {
         (Language::Essl, 310) => GlslVersion::Glsl310Es,
         (Language::Essl, _) => GlslVersion::Glsl320Es,
         (_, 430) => GlslVersion::Glsl430,
         (_, 460) => GlslVersion::Glsl460,
         _ => GlslVersion::Glsl450,
     };
-    options.es_default_float_precision_highp = true;
-    options.es_default_int_precision_highp = true;
-    let text = compiler.compile(&options).map_err(|error| lacks_or(error, target.language))?.to_string();
+    writer_options.es_default_float_precision_highp = true;
+    writer_options.es_default_int_precision_highp = true;
+    let text = compiler.compile(&writer_options).map_err(|error| lacks_or(error, options.language))?.to_string();
     // `#version` must be the first line.
     let (first, rest) = text.split_once('\n').unwrap_or((&text, ""));
     // Part of the language since 4.20.
@@ -301,7 +301,7 @@ fn atomic_images(words: &[u32]) -> BTreeSet<u32> {
     images
 }
 
-fn to_msl(module: Module<'_>, atomics: &BTreeSet<u32>, target: &TextTarget) -> Result<String, TextError> {
+fn to_msl(module: Module<'_>, atomics: &BTreeSet<u32>, options: &TextOptions) -> Result<String, TextError> {
     let mut compiler = Compiler::<Msl>::new(module).map_err(reader)?;
     let resources = resources_of(&compiler)?;
     let model = compiler.execution_model().map_err(reader)?;
@@ -339,17 +339,17 @@ fn to_msl(module: Module<'_>, atomics: &BTreeSet<u32>, target: &TextTarget) -> R
             compiler.add_resource_binding(model, binding, &place).map_err(reader)?;
         }
     }
-    let mut options = Msl::options();
-    options.version = (u32::from(target.version / 100), u32::from(target.version % 100)).into();
-    options.buffer_size_buffer_index = num_buffers;
-    let artifact = compiler.compile(&options).map_err(writer)?;
+    let mut writer_options = Msl::options();
+    writer_options.version = (u32::from(options.version / 100), u32::from(options.version % 100)).into();
+    writer_options.buffer_size_buffer_index = num_buffers;
+    let artifact = compiler.compile(&writer_options).map_err(writer)?;
     if artifact.buffer_requirements().needs_buffer_size_buffer {
         let _ = writeln!(comment, "// buffer {num_buffers}: sizes of storage buffers");
     }
     Ok(format!("{comment}{artifact}"))
 }
 
-fn to_hlsl(module: Module<'_>, target: &TextTarget) -> Result<String, TextError> {
+fn to_hlsl(module: Module<'_>, options: &TextOptions) -> Result<String, TextError> {
     let mut compiler = Compiler::<Hlsl>::new(module).map_err(reader)?;
     let mut comment = String::new();
     if compiler.execution_model().map_err(reader)? == ExecutionModel::GLCompute
@@ -359,20 +359,20 @@ fn to_hlsl(module: Module<'_>, target: &TextTarget) -> Result<String, TextError>
         compiler.set_decoration(id, Decoration::Binding, Some(NUM_WORKGROUPS)).map_err(reader)?;
         let _ = writeln!(comment, "// b{NUM_WORKGROUPS}, space 0: number of workgroups");
     }
-    let mut options = Hlsl::options();
-    options.shader_model = match target.version {
+    let mut writer_options = Hlsl::options();
+    writer_options.shader_model = match options.version {
         501 => HlslShaderModel::ShaderModel5_1,
         607 => HlslShaderModel::ShaderModel6_7,
         _ => HlslShaderModel::ShaderModel6_0,
     };
     // In Direct3D the rasteriser sets the size of points.
-    options.point_size_compat = true;
-    options.point_coord_compat = true;
+    writer_options.point_size_compat = true;
+    writer_options.point_coord_compat = true;
     // The module may read buffers that it does not write.
-    options.force_storage_buffer_as_uav = true;
-    let text = compiler.compile(&options).map_err(writer)?.to_string();
+    writer_options.force_storage_buffer_as_uav = true;
+    let text = compiler.compile(&writer_options).map_err(writer)?.to_string();
     match lacking_of_hlsl(&text) {
-        Some(what) => Err(TextError::Lacks(target.language.name(), what.to_owned())),
+        Some(what) => Err(TextError::Lacks(options.language.name(), what.to_owned())),
         None => Ok(format!("{comment}{text}")),
     }
 }
