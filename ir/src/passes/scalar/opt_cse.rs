@@ -20,7 +20,8 @@
 //!
 //! One walk in program order with a hash table. If an equal instruction in the table does not dominate, the new one
 //! takes its place. An instruction with an operand that has no other use cannot have a duplicate, so it is not hashed
-//! (constants excepted). It is hashed later if that operand replaces another value and so gains uses.
+//! (constants excepted). It is hashed later if that operand replaces another value and so gains uses. This keeps the
+//! table of a large shader small; for shaders of usual size it gains no time (`docs/measurements.md`).
 
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
