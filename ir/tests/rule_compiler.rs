@@ -48,7 +48,7 @@ fn syntax() {
     wrong("exact 32|31: fadd(a, b) => a", "10: `31` is not a size (any, float, int, bits, 1, 8, 16, 32, 64)");
     wrong("exact float fadd(a, b) => a", "13: expected `:`");
     wrong("exact float: fadd(a, b) = a", "25: expected `=>`");
-    wrong("exact float: fadd(a, b => a", "24: `)` expected");
+    wrong("exact float: fadd(a, b => a", "24: expected `)`");
     wrong("exact float: fadd(a, ) => a", "22: expected an expression");
     wrong("exact float: fadd(a, b) => a when number(a)", "30: expected the end of the rule");
     wrong("exact float: fadd(a, b) => a if number(a) number(b)", "43: expected the end of the rule");
