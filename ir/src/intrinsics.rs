@@ -63,7 +63,7 @@ index_kinds! {
     AlignMul "align_mul" "align_mul" "The address is `align_offset` modulo this power of two.";
     AlignOffset "align_offset" "align_offset" "See `align_mul`.";
     AtomicOp "atomic_op" "atomic_op" "Operation of an atomic ([`indices::AtomicOp`]).";
-    ImageDim "image_dim" "image_dim" "Dimensionality of an image ([`indices::SamplerDim`]).";
+    ImageDim "image_dim" "image_dim" "Dimensionality of an image ([`SamplerDim`](tgsi_environment::SamplerDim)).";
     ImageArray "image_array" "image_array" "Whether an image is an array (0/1).";
     Format "format" "format" "Format of an image (a number of the format table).";
     SrcType "src_type" "src_type" "Type of the data that is written ([`crate::alu::AluType`]).";

@@ -44,6 +44,7 @@
 //!
 //! The [validator](validate) lists them and checks them.
 
+#[doc(hidden)]
 pub mod algebra;
 pub mod alu;
 pub mod analysis;

@@ -10,12 +10,17 @@
 
 pub(crate) mod ancestors;
 mod call_graph;
+#[doc(hidden)]
 pub mod divergence;
 mod dominance;
+#[doc(hidden)]
 pub mod float_range;
+#[doc(hidden)]
 pub mod guaranteed_to_execute;
+#[doc(hidden)]
 pub mod integer_range;
 mod liveness;
+#[doc(hidden)]
 pub mod loop_info;
 mod loops;
 mod order;

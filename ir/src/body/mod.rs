@@ -44,14 +44,17 @@ use crate::variable::VariableModes;
 use tgsi_environment::SamplerDim;
 use tgsi_environment::named_enum;
 
+#[doc(hidden)]
 pub use clone::{ListTemplate, Remap};
 pub use control_flow::{CfList, CfNode, CfParent};
+#[doc(hidden)]
 pub use details::Indices;
 pub use instructions::{Shape, SourceSpec};
 
 /// Maximum number of components of a value.
 pub const MAX_COMPONENTS: usize = 16;
 /// Maximum number of constant indices of an intrinsic.
+#[doc(hidden)]
 pub const MAX_INDICES: usize = 8;
 
 /// Component selectors of an ALU source, four bits each.
@@ -171,6 +174,7 @@ pub enum DerefKind {
 
 /// Known layout of the memory that a cast points to.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default, Debug)]
+#[doc(hidden)]
 pub struct CastLayout {
     /// Stride for pointer arithmetic, in bytes.
     pub ptr_stride: u32,
@@ -373,6 +377,7 @@ impl TexData {
 /// An entry of a parallel copy: `dest = source`, executed for all entries at once. A register operand is represented by
 /// the register's handle.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[doc(hidden)]
 pub struct CopyEntry {
     /// The defined value; none if a register is written.
     pub dest: PackedOption<Def>,

@@ -23,6 +23,7 @@ use crate::passes::table::Pass;
 use crate::shader::Shader;
 
 /// The log target.
+#[doc(hidden)]
 pub const LOG_TARGET: &str = "tgsi_ir::passes";
 
 /// Returns the number of instructions in all bodies.

@@ -151,10 +151,10 @@ impl Schedule {
 /// The string behind the types is the start of all names. A row is
 /// `name repeats [ignored] if condition "About." function;`:
 ///
-/// - `repeats` says whether the pass leaves anything to itself. A pass that is `once` changes nothing if it runs again
-///   at once; one that is `again` may; one that is `loops` may if the function `have_loops` of the program is true. One
-///   that is `first` has nothing to do after its first run, whatever others change.
-/// - `ignored` lists passes that leave nothing to this one when they change something.
+/// - `repeats` is whether a second run, directly after the first, may change the program: never for `once`, possibly for
+///   `again`, possibly for `loops` if the function `have_loops` of the program returns true. A `first` pass has no effect
+///   after its first run, whatever other passes change.
+/// - `ignored` lists passes whose changes never make this one due.
 /// - `if condition`, which may be missing, names a function of the program: pipelines run the pass only where it is
 ///   true.
 #[macro_export]
@@ -207,6 +207,7 @@ macro_rules! pass_table {
 
         /// The rows by the names of the passes, for lists.
         #[allow(non_upper_case_globals, reason = "as they are called")]
+        #[doc(hidden)]
         pub mod rows {
             use super::*;
             $($(

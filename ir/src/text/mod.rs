@@ -47,8 +47,12 @@ mod reconstruct;
 mod slot_names;
 mod type_names;
 
-pub use error::{EdgeSide, TextError, TextErrorKind};
-pub use parse::{SourceMap, parse, parse_with_source_map};
+#[doc(hidden)]
+pub use error::EdgeSide;
+pub use error::{TextError, TextErrorKind};
+pub use parse::parse;
+#[doc(hidden)]
+pub use parse::{SourceMap, parse_with_source_map};
 
 use crate::body::Body;
 use crate::entities::{Block, Function, If, Inst, Loop, Variable};
@@ -63,6 +67,7 @@ pub struct PrintOptions {
 
 /// The subject of an [`Annotation`].
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[doc(hidden)]
 pub enum AnnotationTarget {
     /// An instruction of a function.
     Inst(Function, Inst),
@@ -82,6 +87,7 @@ pub enum AnnotationTarget {
 
 /// A message to be printed after its subject.
 #[derive(Clone, PartialEq, Eq, Debug)]
+#[doc(hidden)]
 pub struct Annotation {
     /// Its subject. The message of a subject that is not printed comes at the end.
     pub target: AnnotationTarget,
@@ -100,6 +106,7 @@ pub fn print_with(shader: &Shader, options: PrintOptions) -> String {
 }
 
 /// Prints a shader with messages: each is a comment line after its subject.
+#[doc(hidden)]
 pub fn print_annotated(shader: &Shader, annotations: &[Annotation]) -> String {
     print::Printer::new(shader, PrintOptions::default(), annotations).print_shader()
 }

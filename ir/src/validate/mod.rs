@@ -94,10 +94,9 @@ use std::sync::Arc;
 
 use bitvec::vec::BitVec;
 
-pub use error::{
-    BlockName, Location, MAX_ERRORS, ModeNames, ShapeName, TexSrcName, ValidationError, ValidationErrorKind,
-    ValidationErrors,
-};
+#[doc(hidden)]
+pub use error::{BlockName, MAX_ERRORS, ModeNames, ShapeName, TexSrcName};
+pub use error::{Location, ValidationError, ValidationErrorKind, ValidationErrors};
 
 use crate::analysis::Dominance;
 use crate::body::{Body, InstData, JumpKind, Shape};

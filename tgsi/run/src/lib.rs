@@ -119,7 +119,7 @@ pub enum RunError {
         /// Its position.
         span: Span,
     },
-    /// A geometry shader emitted more than [`MAX_EMITTED_WORDS`].
+    /// A geometry shader emitted more words than the limit.
     #[error("instruction {instruction} emits more than {MAX_EMITTED_WORDS} words")]
     TooMuchOutput {
         /// Number of the `EMIT`.

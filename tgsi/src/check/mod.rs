@@ -1,6 +1,6 @@
 //! The check: validates everything that drivers and executors rely on.
 //!
-//! [`check`] never fails and never panics; it returns all findings (at most [`MAX_FINDINGS`](limits::MAX_FINDINGS)),
+//! [`check`] never fails and never panics; it returns all findings (at most `limits::MAX_FINDINGS`),
 //! errors and warnings. A shader without errors has one meaning, the same in every executor. Anything that this meaning
 //! covers (such as a read out of range, which gives 0) is at most a warning. Each rule is a row of the table in
 //! `rule.rs`; the rules are implemented in

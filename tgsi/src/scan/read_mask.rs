@@ -25,7 +25,7 @@ pub fn read_mask(instruction: &Instruction, source: usize) -> u8 {
 }
 
 /// Returns the components of the register of source `source` on which the result depends (after the swizzle). A subset
-/// of [`read_mask`].
+/// of `read_mask`.
 pub fn needed_mask(instruction: &Instruction, source: usize) -> u8 {
     through_swizzle(instruction, source, needed_channels(instruction, source))
 }

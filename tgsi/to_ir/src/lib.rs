@@ -16,7 +16,7 @@
 //! * Almost nothing is optimised: every read of mutable state loads, every write stores. Swizzles are part of the
 //!   sources of ALU instructions; modifiers are separate instructions.
 //!
-//! Meaning where TGSI or hardware leaves it open is that of the interpreter ([`tgsi_run`]): an undeclared register
+//! Meaning where TGSI or hardware leaves it open is that of the interpreter (`tgsi-run`): an undeclared register
 //! reads 0 and drops writes, and so does an index outside its array.
 //!
 //! Translation takes linear time and uses explicit stacks only.

@@ -1,6 +1,6 @@
 //! The interface of front ends: [`FrontEnd`] describes a language, [`Reader`] is the front end with its options set.
 //!
-//! A front end turns bytes into a [`Source`](crate::Source): a TGSI shader, or IR with a [`SourceMap`](crate::SourceMap)
+//! A front end turns bytes into a [`Source`]: a TGSI shader, or IR with a [`SourceMap`](crate::SourceMap)
 //! from the origins of its instructions to places in the source. Everything else about a language (file extensions,
 //! recognition by content, options, limits, error codes) is in its [`FrontEnd`], so that a new language is a type that
 //! implements the two traits, and one row of the registry (package `tgsi-registry`).
