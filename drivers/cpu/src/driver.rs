@@ -98,7 +98,7 @@ impl Driver for Cpu {
     }
 
     fn explanations(&self) -> &'static str {
-        include_str!("explanations.txt")
+        include_str!("../explanations.txt")
     }
 
     fn target(&self, options: &[&str]) -> Result<Box<dyn Target>, UnknownOption> {

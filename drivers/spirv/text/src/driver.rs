@@ -109,7 +109,7 @@ impl Driver for Text {
     }
 
     fn explanations(&self) -> &'static str {
-        include_str!("explanations.txt")
+        include_str!("../explanations.txt")
     }
 
     fn target(&self, options: &[&str]) -> Result<Box<dyn Target>, UnknownOption> {

@@ -323,12 +323,19 @@ fn packages() -> Result<(), Failed> {
     let mut package = Command::new(folder().join("package"));
     // Uses fast compression: the library of a test has debugging information.
     package.env("DPKG_DEB_COMPRESSOR_TYPE", "gzip").env("DPKG_DEB_COMPRESSOR_LEVEL", "1");
+    // The command that cargo has built with the tests of the workspace.
+    let command = std::env::current_exe()?.with_file_name("../tgsic");
+    if !command.exists() {
+        return Err("no command beside the test: cargo build -p tgsic".into());
+    }
+    package.env("TGSIC_COMMAND", command);
     let output = run(package.arg(target.path()).env("TGSIC_STATIC_LIBRARY", static_library()))?;
     let output = String::from_utf8(output.stdout)?;
     let packages: Vec<&str> = output.lines().filter(|line| line.ends_with(".deb")).collect();
-    let expected: [&[&str]; 2] = [
+    let expected: [&[&str]; 3] = [
         &["/libtgsic.so.0.1 -> libtgsic.so.0.1.0", "/libtgsic.so.0.1.0", "/libtgsic-virgl.so", "/copyright"],
         &["/libtgsic.so -> libtgsic.so.0.1", "/libtgsic.a", "/include/tgsic.h", "/pkgconfig/tgsic.pc", "/tgsic.3.gz"],
+        &["/bin/tgsic", "/tgsic.1.gz", "/tgsic-translate.1.gz", "/completions/tgsic", "/_tgsic", "/tgsic.fish"],
     ];
     if packages.len() != expected.len() {
         return Err(output.into());
