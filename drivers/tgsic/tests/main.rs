@@ -12,6 +12,7 @@ mod generated;
 mod hostile;
 mod invariance;
 mod ir_text;
+mod languages;
 mod layers;
 mod limits;
 mod link;
