@@ -20,7 +20,7 @@
 //! use tgsi_ir::alu::AluOp;
 //! use tgsi_registers::modifiers::{ModifierPolicy, SourceModifiers};
 //!
-//! Transcendental functions support no absolute value.
+//! // Transcendental functions support no absolute value.
 //! const POLICY: ModifierPolicy = ModifierPolicy {
 //!     source: |op, _| match op {
 //!         AluOp::Frcp | AluOp::Frsq => SourceModifiers::NEGATE,

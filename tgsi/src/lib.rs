@@ -16,20 +16,16 @@
 //!
 //! The reference interpreter is `tgsi-run`, the conversion to the IR `tgsi-to-ir`, the generator `tgsi-smith`.
 //!
-//! # From text to a result
+//! # From text to tokens
 //!
 //! ```
-//! use tgsi_run::{Program, run};
-//! use tgsi_environment::{AnalyticResources, Inputs, RunLimits};
-//!
 //! let text = b"VERT\nDCL OUT[0], POSITION\nIMM[0] FLT32 {1.0, 2.0, 3.0, 0.5}\nRCP OUT[0], IMM[0].wwww\nEND\n";
 //! let shader = tgsi::text::parse(text).expect("the text is valid").shader;
 //! assert!(!tgsi::check::check(&shader).has_errors());
+//! assert_eq!(tgsi::scan::scan(&shader).num_instructions, 2);
 //!
-//! let program = Program::new(&shader)?;
-//! let inputs = Inputs { lanes: 4, ..Inputs::default() };
-//! let outputs = run(&program, &inputs, &mut AnalyticResources::default(), RunLimits::default())?;
-//! assert_eq!(f32::from_bits(outputs.outputs.get(0, 0, 3)), 2.0);
+//! let words = tgsi::tokens::encode(&shader)?;
+//! assert_eq!(tgsi::tokens::decode(&words)?.instructions.len(), 2);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
