@@ -28,7 +28,7 @@ use crate::select::declared::IoFile;
 use crate::select::{Part, Selected, select};
 use crate::{DriverError, Located};
 
-/// The machine passes before allocation, each as often as it is due.
+/// The machine passes before allocation, rerun until none is due.
 const OPTIMIZE: &[Pass] = &[
     simplify_cfg,
     propagate_copies,
@@ -53,9 +53,9 @@ const MAX_ROUNDS: usize = 4;
 /// Passes that use liveness, which is computed, and timed, before them.
 const USES_LIVENESS: PassSet = PassSet::of_numbers(&[PassId::remove_dead_code as u32, PassId::allocate as u32]);
 
-/// Emits TGSI for a shader that [`lower`](crate::lower) has lowered with the same options, which fit the stage. With
-/// an interface, the declarations of everything that others see, and properties, are those of the interface, whether
-/// the code uses them or not. The observer hears of every pass.
+/// Emits TGSI for a shader that [`lower`](crate::lower) has lowered with the same options, which fit the stage. If
+/// `interface` is given, visible declarations and properties are taken from it, used or not. Every pass is reported to
+/// the observer.
 ///
 /// # Errors
 /// [`DriverError`]: the shader uses something that TGSI cannot express.
@@ -216,8 +216,8 @@ impl Machine<'_, '_> {
         program
     }
 
-    /// Puts values where the operands of the target read them, and shares the copies that are left. The best place of
-    /// one value depends on others, so that several ways are tried.
+    /// Assigns components to fit the target's swizzles, then shares the remaining copies. Tries several orders, because
+    /// assignments depend on each other.
     fn with_fitted_swizzles(&mut self, program: Program) -> Program {
         let ways = [(false, Divides::Values), (false, Divides::Operands), (true, Divides::Values)];
         let fitted = ways.into_iter().filter_map(|(shares_first, divides)| {

@@ -1,7 +1,7 @@
-//! Tables of passes: their rows, sets of them, which of them are due, and the macro that declares a table.
+//! Tables of passes: rows, sets of passes, the schedule of due passes, and the macro that declares a table.
 //!
-//! The [table of the IR](super::table), that of the register layer and those of drivers have this form, whatever their
-//! passes work on.
+//! The [table of the IR](super::table), that of the register layer and those of drivers have this form, for any type of
+//! program.
 
 use crate::options::CompilerOptions;
 use crate::shader::Shader;
@@ -9,23 +9,21 @@ use crate::shader::Shader;
 /// A row of a table: a pass over programs `P` for targets `T`.
 #[derive(Debug)]
 pub struct PassInfo<P: 'static = Shader, T: 'static = CompilerOptions> {
-    /// Its number in the table.
+    /// The number of the pass in the table.
     pub number: u32,
-    /// Its name, the same as that of its function and its file. Names of a driver's passes begin with that of the
-    /// driver.
+    /// The name of the pass, its function and its file. Names of a driver's passes begin with the name of the driver.
     pub name: &'static str,
-    /// The folder of its file, which is a section of the manual too.
+    /// The folder of the file, and section of the manual.
     pub group: &'static str,
-    /// Describes it in one sentence.
+    /// The effect of the pass, in one sentence.
     pub about: &'static str,
-    /// Runs it, with the most usual choice where its function takes more than a target. Returns whether it changed the
-    /// program.
+    /// Runs the pass. Further parameters of its function have their usual values. Returns whether the program changed.
     pub run: fn(&mut P, &T) -> bool,
-    /// Whether pipelines run it on a program at all.
+    /// Whether pipelines run the pass on a program.
     pub applies: fn(&P) -> bool,
-    /// Whether its changes to a program may leave something to itself.
+    /// Whether a second run may change the program.
     pub repeats: fn(&P) -> bool,
-    /// The other passes to which its changes may leave something.
+    /// The other passes that become due when this one changes a program.
     pub enables: PassSet,
 }
 
@@ -58,8 +56,8 @@ impl PassSet {
     }
 }
 
-/// The other passes of a table to which changes by a pass may leave something. For each pass of the table, `columns`
-/// has whether it only has something to do in its first run, and the passes whose changes leave it nothing.
+/// Returns the passes that become due after a change by `pass`. For each pass of the table, `columns` states whether it
+/// has an effect in its first run only, and the passes whose changes it ignores.
 pub const fn enabled_by(pass: u32, columns: &[(bool, PassSet)]) -> PassSet {
     let mut enabled = PassSet(0);
     let mut other = 0;
@@ -73,22 +71,20 @@ pub const fn enabled_by(pass: u32, columns: &[(bool, PassSet)]) -> PassSet {
     enabled
 }
 
-/// Which passes of a table are due. All are, until they have run. A pass that has run becomes due again when another
-/// one changes something that may leave it something to do, as the rows say.
+/// The due passes of a table. A pass is due until it has run, and again after a change by a pass that enables it.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct Schedule {
     settled: PassSet,
 }
 
 impl Schedule {
-    /// The same schedule in which these passes are not due.
+    /// Returns the schedule with these passes not due.
     pub fn without<P, T>(mut self, passes: &[&'static PassInfo<P, T>]) -> Schedule {
         passes.iter().for_each(|pass| self.note_run(pass));
         self
     }
 
-    /// Runs those of a list that are due, in order, by a function that returns whether the pass changed the program.
-    /// Returns whether any did.
+    /// Runs the due passes of a list in order. `run` returns whether a pass changed the program. Returns whether any did.
     pub fn run_due<P, T>(
         &mut self,
         program: &mut P,
@@ -148,7 +144,7 @@ impl Schedule {
 /// assert!(!schedule.run_due(&mut program, table::PASSES, |program, pass| (pass.run)(program, &0)));
 /// ```
 ///
-/// The string behind the types is the start of all names. A row is
+/// The string after the types is the prefix of all names. A row is
 /// `name repeats [ignored] if condition "About." function;`:
 ///
 /// - `repeats` is whether a second run, directly after the first, may change the program: never for `once`, possibly for

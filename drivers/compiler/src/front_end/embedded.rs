@@ -12,7 +12,7 @@ pub struct Text<'a> {
     pub bytes: &'a [u8],
     /// The largest text that is searched.
     pub max_bytes: u64,
-    /// Whether text that begins as a shader must not have parts left out.
+    /// Whether text that begins as a shader must be read whole.
     pub is_strict: bool,
 }
 

@@ -196,8 +196,8 @@ impl OpenResults {
         OpenResults::of_kinds(KINDS.iter(), shader)
     }
 
-    /// Finds words that an interpreter leaves open for an optimised shader, because the target lacks instructions, above
-    /// all integers.
+    /// Finds words that an interpreter leaves open for an optimised shader, because the target lacks instructions,
+    /// mainly integer ones.
     pub fn of_target(optimized: &tgsi_ir::Shader, target: &dyn Target) -> OpenResults {
         let kinds = without_integers::kinds(target, optimized.stage);
         let mut all = OpenResults::of_kinds(kinds.iter().copied(), optimized);

@@ -67,8 +67,8 @@ struct Run {
     expected: RunResult,
 }
 
-/// Compares all stages and the code. Returns whether the source terminates with some inputs. `step` is the current step
-/// at any time. Shaders of the generator must terminate, and a driver may lack a form for some of their constructs.
+/// Compares all stages and the code. Returns whether the source terminates with some inputs. `step` tracks the
+/// current step for error reports. Shaders of the generator must terminate, and a driver may lack a form for some of their constructs.
 pub fn compare_stages(
     checker: &Checker,
     source: &Source<'_>,

@@ -76,7 +76,7 @@ tgsi_compiler::driver_options! {
         has_wide_integers: bool = true, "no_wide_integers" = false, "There are no integers of 64 bits.";
         has_packing: bool = true, "no_packing" = false, "There are no PK2H to PK4UB and UP2H to UP4UB.",
             clears [lower_pack_unorm_4x8 lower_pack_snorm_4x8 lower_unpack_unorm_4x8 lower_unpack_snorm_4x8];
-        /// Used with integers and in Mesa's dialect only. Otherwise `TXQS` counts samples, and arithmetic finds their
+        /// Requires `native_integers` and Mesa's dialect. Otherwise `TXQS` counts samples, and arithmetic finds their
         /// positions.
         sample_queries: bool = true, "no_sample_queries" = false, "There are no SAMPLE_POS and SAMPLE_INFO.";
         /// Without saturation of results, `MAX` and `MIN` clamp them.
@@ -101,7 +101,7 @@ tgsi_compiler::driver_options! {
         /// compare pictures.
         keep_rounding: bool = false,
             "keep_rounding" = true, "Floats are rounded as in the source, in every stage.";
-        /// In every dialect, too. Otherwise sums and products of vertex, tessellation and geometry shaders keep their
+        /// Applies to all dialects. Otherwise sums and products of vertex, tessellation and geometry shaders keep their
         /// rounding.
         fast: bool = false,
             "fast" = true, "Sums and products may be rounded otherwise, in every stage.", sets [free_rounding];
@@ -159,17 +159,17 @@ tgsi_compiler::driver_options! {
         one_constant: bool = false, "one_constant" = true, "A second constant in an instruction costs a copy.";
         one_input: bool = false, "one_input" = true, "A second input in an instruction costs a copy.";
         free_zero_and_one: bool = false, "free_zero_and_one" = true, "0 and 1 are operands without a constant.";
-        /// The target makes them of `ADD 1, -x` and `MAD -x, 2, 1`.
+        /// The target folds `ADD 1, -x` and `MAD -x, 2, 1` into the operand.
         presubtract: bool = false,
             "presubtract" = true, "Operands can be 1 - x and 1 - 2x.", sets [free_differences_from_one];
-        /// In the target's own code.
+        /// Applies to the target's native instructions, not to TGSI.
         component_negation: bool = false, "component_negation" = true, "Operands negate each component alone.";
         /// The target copies other orders for each instruction, reads lookups without swizzles, and propagates copies
         /// itself.
         few_swizzles: bool = false,
             "few_swizzles" = true,
             "Operands read x, y and z in few orders: others are copied once (without integers).";
-        /// They become one instruction; with [`component_negation`](Self::component_negation) negations do, too.
+        /// Copies that form one vector become one instruction; with [`component_negation`](Self::component_negation) negations do, too.
         joined_copies: bool = false, "joined_copies" = true, "The target joins the copies that make one vector.";
         /// A lookup whose coordinate was computed in one phase begins the next.
         lookup_phases: bool = false, "lookup_phases" = true, "Texture lookups run in few phases.";

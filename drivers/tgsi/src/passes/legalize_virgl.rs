@@ -1,4 +1,4 @@
-//! Rewrites a selected program so that the [rules](crate::target::virgl::rules) allow every instruction of it, before
+//! Rewrites a selected program so that the [rules](crate::consumers::virgl::rules) allow every instruction of it, before
 //! any other pass.
 //!
 //! ```text
@@ -25,13 +25,13 @@ use crate::consumers::virgl::doubles::{is_of_doubles, is_readable, pair_of};
 use crate::consumers::virgl::rules::{OutputForm, Rules};
 use crate::machine::Program;
 
-/// Whether the rules allow every instruction of a program, as they do of a program of selection that was rewritten.
+/// Returns whether the rules allow every instruction. True for selected programs after [`legalize`].
 pub(crate) fn is_legal(program: &Program) -> bool {
     program.instructions().iter().all(|i| program.machine.rules.allows(i))
 }
 
-/// Rewrites a program for the rules, which it has from then on. Programs that selection would not make may keep
-/// instructions that are not allowed. Returns whether there are rules.
+/// Rewrites a program to satisfy `rules`, and stores them in it. Programs that do not come from selection may keep
+/// forbidden instructions. Returns whether there are rules.
 pub(super) fn legalize(program: &mut Program, stage: ShaderStage, rules: Rules) -> bool {
     if rules.allow_all() {
         return false;

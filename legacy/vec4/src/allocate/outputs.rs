@@ -32,7 +32,6 @@ enum Reader {
 ///
 /// The copy must be outside all control flow, so that it is always executed, and must be the only write to those
 /// components of the output.
-/// components of the output.
 pub(super) fn become_outputs<M: Allocate>(program: &Program<M>, allocation: &mut Allocation) {
     let to_output = Traits::WRITES_OUTPUT;
     let unknown = Traits::READS_OUTPUT.with(Traits::WRITES_OUTPUT_SOMEWHERE);

@@ -4,9 +4,6 @@
 //!
 //! The first kind tests that equivalent forms give the same results; the second, that the same expression has the same
 //! bits in two programs; the third, that any input is either rejected or translated.
-//!
-//! The first kind finds out whether two ways to say the same come out the same; the second whether the same expression
-//! has the same bits in two programs; the third whether whatever comes in is either refused or translated.
 
 mod keep;
 mod rounding;

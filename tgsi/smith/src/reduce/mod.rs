@@ -1,11 +1,10 @@
 //! The reducer: makes a shader as small as possible while it stays interesting, in the manner of `bugpoint` and
 //! `wasm-shrink`.
 //!
-//! A function decides whether a candidate is interesting: mostly that it still fails. Every candidate that it
-//! sees is valid (without errors of the [check](tgsi::check)) if the first shader was. The steps are deterministic:
-//! ranges of instructions go first, then blocks around others, then whatever an instruction, an operand, a declaration
-//! can do without; each step makes the shader simpler, so that there is an end, and the result is minimal: no single
-//! step can be taken any more.
+//! A function decides whether a candidate is interesting, usually that it still fails. Every candidate is valid (without
+//! errors of the [check](tgsi::check)) if the first shader was. The steps are deterministic: they remove ranges of
+//! instructions first, then blocks around others, then parts of instructions, operands and declarations. Each step
+//! simplifies, so the reduction terminates. The result is minimal: no single step applies any more.
 //!
 //! ```
 //! use tgsi_smith::reduce::{Limits, reduce};
