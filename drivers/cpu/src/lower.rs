@@ -31,7 +31,7 @@ pub(crate) fn compiler_options() -> CompilerOptions {
 /// Lowers optimised SSA.
 pub(crate) fn lower(shader: &mut Shader, passes: &mut Passes<'_>) {
     let options = compiler_options();
-    // Calls are not supported here, so functions kept out of line for another target must be inlined.
+    // Generated code has no calls: functions that another target keeps out of line are inlined, too.
     for function in shader.functions.values_mut() {
         function.attributes.retain(|attribute| attribute != NO_INLINE);
     }

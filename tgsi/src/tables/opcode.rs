@@ -154,7 +154,7 @@ impl Opcode {
     }
 
     /// For the last arm of a match over the opcodes of one class. Opcodes of other classes never occur there, so the
-    /// opcode is in the class and not implemented yet.
+    /// opcode is in the class and the match lacks an arm for it.
     ///
     /// # Panics
     /// Always, in builds with debug assertions. The message names the opcode and its class, and the panic has the
