@@ -342,13 +342,18 @@ impl<'c> Compilation<'c> {
         self.compiler.target.reflect(&self.ir).transpose().map_err(|error| self.places.locate(error))
     }
 
-    /// Compiles to code.
+    /// Compiles to code. Spans of the instructions of TGSI code are places in the source.
     ///
     /// # Errors
     /// [`CompileError::Target`].
     pub fn finish(mut self) -> Result<Code, CompileError> {
         self.advance(Stage::Registers)?;
         let Compilation { compiler, ir, interface, places, mut passes, .. } = self;
-        compiler.target.emit(ir, interface.as_ref(), &mut passes).map_err(|error| places.locate(error))
+        let mut code =
+            compiler.target.emit(ir, interface.as_ref(), &mut passes).map_err(|error| places.locate(error))?;
+        if let Code::Tgsi(shader, _) = &mut code {
+            places.place_instructions(shader);
+        }
+        Ok(code)
     }
 }

@@ -272,6 +272,9 @@ pub trait Target: Any + Debug + Send + Sync {
     /// target [keeps the interface](Self::keeps_interface) or [the source](Self::keeps_source): it is the source, with
     /// instructions only if the target keeps them.
     ///
+    /// Spans of the instructions of TGSI code start at the [origin](tgsi_ir::Body::origin) of the instruction in the IR,
+    /// or are empty; the compiler replaces them by places in the source.
+    ///
     /// # Errors
     /// The shader uses something that the target cannot express.
     fn emit(

@@ -1,12 +1,12 @@
 //! How much of each limit of its consumer code uses, and where it first exceeds one.
 //!
 //! A [`Target`](crate::Target) counts, because it models its consumer's compiler; this module holds the
-//! target-independent part. [`Compiler::measure`] adds positions in a text.
+//! target-independent part. [`Compiler::measure`] adds positions in the text of the code and in the source.
 
 use std::fmt;
 
 use serde::{Serialize, Serializer};
-use tgsi::shader::Shader;
+use tgsi::shader::{Instruction, Register, Shader};
 use tgsi::tables::Processor;
 use tgsi::text::PrintOptions;
 use tgsi_diagnostics::Span;
@@ -52,6 +52,8 @@ pub struct LimitUse {
 pub struct Excess {
     /// The position of an instruction or declaration in the code that was measured.
     pub span: Span,
+    /// The position in the source of the code, if the code is a translation and the position is known.
+    pub source: Option<Span>,
     /// The construct, if the error is not about an amount: an opcode that the consumer does not support.
     pub what: Option<String>,
 }
@@ -137,9 +139,19 @@ impl Fit {
         self.limits.iter().find(|limit| limit.name == name)
     }
 
-    /// Returns a finding for each exceeded limit, at its first excess.
+    /// Returns a finding for each exceeded limit, at the position in the code of its first excess.
     pub fn findings(&self) -> Vec<Diagnostic> {
         self.limits.iter().filter_map(|limit| self.finding(limit)).collect()
+    }
+
+    /// Returns a finding for each exceeded limit, at the position in the source of its first excess. Positions that are
+    /// not known are empty.
+    pub fn source_findings(&self) -> Vec<Diagnostic> {
+        let at_source = |limit: &LimitUse| {
+            let span = limit.first.as_ref().and_then(|first| first.source).unwrap_or_default();
+            Some(Diagnostic { span, ..self.finding(limit)? })
+        };
+        self.limits.iter().filter_map(at_source).collect()
     }
 
     fn finding(&self, limit: &LimitUse) -> Option<Diagnostic> {
@@ -185,13 +197,16 @@ impl fmt::Display for Fit {
 ///
 /// It is serialised as an object with the keys `target`, `stage`, `fits`, `verdict` and `limits`: for each limit `name`,
 /// `about`, `used`, `limit`, `left` (below 0: too many), `estimate`, `source`, `beyond` and `first`, which has `line`,
-/// `column`, `code` and `what`, or is null.
+/// `column`, `code`, `what` and `source`, or is null. `source` has the `line`, `column` and `code` of the position in the
+/// source of a translation, or is null.
 #[derive(Clone, Debug)]
 pub struct Measurement {
     /// The use of each limit.
     pub fit: Fit,
     /// The text that positions refer to.
     pub text: Vec<u8>,
+    /// The source that the code was translated from, if it is text.
+    source: Option<Vec<u8>>,
 }
 
 /// The serialised form of a [`Measurement`].
@@ -221,15 +236,44 @@ struct LimitRecord<'m> {
 /// The serialised form of the first excess of a limit.
 #[derive(Serialize)]
 struct FirstRecord<'m> {
+    #[serde(flatten)]
+    position: PositionRecord,
+    what: Option<&'m str>,
+    source: Option<PositionRecord>,
+}
+
+/// The serialised form of a position in a text.
+#[derive(Serialize)]
+struct PositionRecord {
     line: u32,
     column: u32,
     code: String,
-    what: Option<&'m str>,
+}
+
+impl PositionRecord {
+    /// The record of a position that may be unknown: an empty span.
+    fn new(text: &[u8], lines: &LineIndex, span: Span) -> PositionRecord {
+        let known = span.end > span.start;
+        let (line, column) = if known { lines.line_column(span.start) } else { (0, 0) };
+        let code = text.get(span.start as usize..span.end as usize).unwrap_or_default();
+        PositionRecord { line, column, code: String::from_utf8_lossy(code).into_owned() }
+    }
 }
 
 impl Measurement {
+    /// Adds the source of a translation, a text, so that serialised positions in it have lines.
+    pub fn with_source(self, text: &[u8]) -> Measurement {
+        Measurement { source: Some(text.to_vec()), ..self }
+    }
+
     fn record(&self) -> MeasurementRecord<'_> {
         let lines = LineIndex::new(&self.text);
+        let source = self.source.as_deref().map(|text| (text, LineIndex::new(text)));
+        let first = |first: &'_ Excess| -> (PositionRecord, Option<PositionRecord>) {
+            let in_source = first.source.zip(source.as_ref());
+            let in_source = in_source.map(|(span, (text, lines))| PositionRecord::new(text, lines, span));
+            (PositionRecord::new(&self.text, &lines, first.span), in_source)
+        };
         let limits = self.fit.limits.iter().map(|limit| LimitRecord {
             name: limit.name,
             about: limit.about,
@@ -239,21 +283,15 @@ impl Measurement {
             estimate: limit.is_estimate,
             source: limit.source,
             beyond: limit.beyond,
-            first: limit.first.as_ref().map(|first| self.first(&lines, first)),
+            first: limit.first.as_ref().map(|excess| {
+                let (position, source) = first(excess);
+                FirstRecord { position, what: excess.what.as_deref(), source }
+            }),
         });
         let limits = limits.collect();
         let verdict = self.fit.verdict();
         let (target, stage) = (self.fit.target, self.fit.processor.name());
         MeasurementRecord { target, stage, fits: verdict != Verdict::DoesNotFit, verdict: verdict.name(), limits }
-    }
-
-    fn first<'m>(&'m self, lines: &LineIndex, first: &'m Excess) -> FirstRecord<'m> {
-        let (line, column) = lines.line_column(first.span.start);
-        let known = first.span.end > first.span.start;
-        let code = self.text.get(first.span.start as usize..first.span.end as usize).unwrap_or_default();
-        let code = String::from_utf8_lossy(code).into_owned();
-        let (line, column) = if known { (line, column) } else { (0, 0) };
-        FirstRecord { line, column, code, what: first.what.as_deref() }
     }
 }
 
@@ -293,18 +331,27 @@ impl<'m> FitReport<'m> {
 
 impl Compiler {
     /// Measures code against the limits of the target; `None` if the target has none. Positions are those in the text
-    /// of the code, as in a file.
+    /// of the code, as in a file, and those of the source from which [`Compiler::compile`] made it.
     pub fn measure(&self, code: Code) -> Option<Measurement> {
         let Code::Tgsi(shader, options) = code else {
             let fit = self.target().fit(&code)?;
-            return Some(Measurement { fit, text: code.into_bytes() });
+            return Some(Measurement { fit, text: code.into_bytes(), source: None });
         };
         let text = tgsi::text::print(&shader, options);
         // Parsing the text gives the parts of the shader their positions.
         let result = tgsi::text::read_within(text.as_bytes(), self.limits());
-        let shader = if result.skipped.is_none() { Box::new(result.shader) } else { shader };
-        let fit = self.target().fit(&Code::Tgsi(shader, options))?;
-        Some(Measurement { fit, text: text.into_bytes() })
+        if result.skipped.is_some() {
+            let fit = self.target().fit(&Code::Tgsi(shader, options))?;
+            return Some(Measurement { fit, text: text.into_bytes(), source: None });
+        }
+        let code = Code::Tgsi(Box::new(result.shader), options);
+        let mut fit = self.target().fit(&code)?;
+        if let Code::Tgsi(printed, _) = &code {
+            for first in fit.limits.iter_mut().filter_map(|limit| limit.first.as_mut()) {
+                first.source = source_of(first.span, printed, &shader);
+            }
+        }
+        Some(Measurement { fit, text: text.into_bytes(), source: None })
     }
 
     /// Measures a TGSI shader as it is. `text` is its source; without it, positions are those in the printed text.
@@ -312,7 +359,32 @@ impl Compiler {
         let code = Code::Tgsi(Box::new(shader.clone()), PrintOptions::default());
         match text {
             None => self.measure(code),
-            Some(text) => Some(Measurement { fit: self.target().fit(&code)?, text: text.to_vec() }),
+            Some(text) => Some(Measurement { fit: self.target().fit(&code)?, text: text.to_vec(), source: None }),
         }
     }
+}
+
+/// The place in the source of a part of a translation: that of its instruction, or of the first instruction that uses
+/// its declaration. Instructions without a place have that of the nearest one before them.
+///
+/// `printed` is the shader that was read from the text of `translated`, so both have the same instructions.
+fn source_of(span: Span, printed: &Shader, translated: &Shader) -> Option<Span> {
+    if span.end <= span.start {
+        return None;
+    }
+    let declaration = printed.declarations.iter().find(|declaration| declaration.span.start == span.start);
+    let index = match declaration {
+        None => printed.instructions.iter().rposition(|instruction| instruction.span.start <= span.start)?,
+        Some(declaration) => {
+            let range = i32::from(declaration.first)..=i32::from(declaration.last);
+            let is_declared =
+                |register: &Register| register.file == declaration.file && range.contains(&register.index);
+            printed.instructions.iter().position(|instruction| {
+                let sources = instruction.src.iter().map(|src| &src.register);
+                instruction.dst.iter().map(|dst| &dst.register).chain(sources).any(is_declared)
+            })?
+        }
+    };
+    let known = |instruction: &&Instruction| instruction.span.end > instruction.span.start;
+    translated.instructions.get(..=index)?.iter().rev().find(known).map(|instruction| instruction.span)
 }

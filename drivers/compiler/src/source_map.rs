@@ -83,6 +83,14 @@ impl SourceMap {
         self.0.origins.get(origin as usize).copied().filter(|span| span.end > span.start)
     }
 
+    /// Replaces the origins in the spans of emitted instructions by places in the source.
+    pub(crate) fn place_instructions(&self, shader: &mut Shader) {
+        for instruction in &mut shader.instructions {
+            let Span { start, end } = instruction.span;
+            instruction.span = if end > start { self.place(start).unwrap_or_default() } else { Span::default() };
+        }
+    }
+
     /// Adds its place to an error of a target.
     pub(crate) fn locate(&self, error: Box<dyn TargetError>) -> CompileError {
         let Places { start, origins, tgsi } = &*self.0;

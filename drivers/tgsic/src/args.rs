@@ -196,7 +196,7 @@ const FIT_JSON: &str = "JSON: one object per line and shader.
 For each limit: name, about; used, limit and left (null: no limit; below 0: too many); estimate; source (of the
 figure); beyond (the consequence of using more); first (the first excess: line, column, code and, in `what`, an
 unsupported construct; null if there is none). Lines and columns are those of the output of `tgsic translate`, or of
-the file.";
+the file. In `source`, `first` has line, column and code in the file of the construct that was translated to this code.";
 
 const VERIFY_JSON: &str = "JSON: one object.
   of files:    shaders, equal, different, error: shader counts; first: a line for each that differs or cannot be run

@@ -416,6 +416,7 @@ fn fit_says_what_is_used_and_what_is_too_much() {
         let translated = tgsic(&["fit", "--target", target], CHAIN);
         assert_eq!(translated.status, 1);
         assert!(translated.text().contains("1 too many"), "{}", translated.text());
+        assert!(translated.stderr.contains("<stdin>:11:1\n"), "{}", translated.stderr);
         assert!(translated.stderr.contains("error[T0830]: 5 texture phases"), "{}", translated.stderr);
         let as_is = tgsic(&["fit", "--as-is", "--target", target], CHAIN);
         assert_eq!(as_is.status, 1);
@@ -427,6 +428,23 @@ fn fit_says_what_is_used_and_what_is_too_much() {
     assert_eq!(keys(&line["as_is"]), ["fits", "limits", "stage", "target", "verdict"]);
     let phases = line["as_is"]["limits"].as_array().expect("limits").iter().find(|l| l["name"] == "texture-phases");
     assert_eq!(phases.expect("phases")["first"]["line"], 11);
+    let phases =
+        line["translated"]["limits"].as_array().expect("limits").iter().find(|l| l["name"] == "texture-phases");
+    let first = &phases.expect("phases")["first"];
+    assert!(
+        first["column"] == 6 && first["code"].as_str().is_some_and(|code| code.starts_with("TEX OUT[0]")),
+        "{first}"
+    );
+    let source = json(r#"{"line":11,"column":1,"code":"TEX TEMP[0], TEMP[0], SAMP[0], 2D"}"#);
+    assert_eq!(first["source"], source);
+    // Positions in IR text are those of its instructions.
+    let ir = tgsic(&["ir"], CHAIN).success();
+    let output = tgsic(&["fit", "--json", "--target", "i915"], ir.text());
+    let line = json(output.text());
+    let phases =
+        line["translated"]["limits"].as_array().expect("limits").iter().find(|l| l["name"] == "texture-phases");
+    let source = &phases.expect("phases")["first"]["source"];
+    assert!(source["code"].as_str().is_some_and(|code| code.contains("tex")), "{source}");
     // IR can only be measured after translation.
     let ir = tgsic(&["ir"], FRAG).success();
     assert_eq!(tgsic(&["fit", "--as-is", "--target", "i915"], ir.text()).status, 1);

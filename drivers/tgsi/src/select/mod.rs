@@ -27,6 +27,7 @@ use cranelift_entity::{EntitySet, SecondaryMap};
 use tgsi::builder::BuildError;
 use tgsi::shader::{Dst, Instruction, InstructionMemory, Register, Src};
 use tgsi::tables::{File, Opcode};
+use tgsi_diagnostics::Span;
 use tgsi_ir::alu::AluOp;
 use tgsi_ir::analysis::{CallGraph, calls};
 use tgsi_ir::body::{DerefKind, InstData};
@@ -257,6 +258,9 @@ impl Selector<'_> {
     }
 
     fn emit_instruction(&mut self, mut instruction: Instruction) {
+        if let Some(origin) = self.at.and_then(|inst| self.body.origin(inst)) {
+            instruction.span = Span::new(origin, origin + 1);
+        }
         let info = instruction.opcode.info();
         // Virgl hosts transform comparisons that are not precise as if there were no NaN.
         let compares = self.options.dialect == Dialect::Virgl && info.src_types.iter().any(|t| t.is_float());

@@ -364,6 +364,14 @@ typedef struct {
   const char *source;
   // The unsupported construct, such as an opcode; NULL if an amount is exceeded.
   const char *what;
+  // The first excess in the source: bytes, or words of tokens, from its start. 0 if it is not known.
+  uint32_t source_offset;
+  // Its length; 0 likewise.
+  uint32_t source_length;
+  // Its line, from 1; 0 likewise, and for tokens.
+  uint32_t source_line;
+  // Its column in bytes, from 1; 0 likewise, and for tokens.
+  uint32_t source_column;
 } tgsic_limit_use;
 
 // A shader that is passed in: TGSI text, TGSI tokens or IR text.
@@ -826,7 +834,7 @@ tgsic_result *tgsic_scan(const tgsic_compiler *compiler, const void *shader, siz
 //
 // The result has the limits and their use, also as JSON (the keys of tgsic fit --json, except the file). Its status
 // is TGSIC_ERROR_SHADER if a limit is exceeded; unlike for other errors, the result then still has the limits and
-// the JSON. Positions of findings and limits are those in the text of the translation.
+// the JSON. Positions of findings are those in the source; limits have positions in both.
 tgsic_result *tgsic_fit(const tgsic_compiler *compiler, const void *shader, size_t size);
 
 // Returns the number of limits of the target in a result of tgsic_fit.

@@ -2,7 +2,7 @@
 
 use std::ffi::{c_int, c_void};
 
-use tgsi_compiler::front_end::{PositionUnit, TGSI_TEXT};
+use tgsi_compiler::front_end::PositionUnit;
 use tgsi_compiler::{FitReport, Source};
 
 use crate::code::{Data, tgsic_form};
@@ -23,12 +23,15 @@ impl tgsic_compiler {
         let code = self.compiler.compile(shader).map_err(|error| result.compile_error(bytes, front_end, &error))?;
         let measured = self.compiler.measure(code);
         let translated = measured.ok_or_else(|| Failure::argument("the driver has no limits"))?;
+        let translated = match text {
+            Some(text) => translated.with_source(text),
+            None => translated,
+        };
         let report = FitReport::new(&translated, Some(&translated), as_is.as_ref());
         let json = serde_json::to_string(&report).map_err(|error| Failure::internal(error.to_string()))?;
         result.data = Data::text(json, tgsic_form::TGSIC_FORM_CODE);
-        result.limits = limits(&translated, as_is.as_ref());
-        let findings = translated.fit.findings();
-        result.add_findings(&translated.text, &TGSI_TEXT, findings).map_err(Failure::with_data)
+        result.limits = limits(&translated, as_is.as_ref(), text);
+        result.add_findings(bytes, front_end, translated.fit.source_findings()).map_err(Failure::with_data)
     }
 }
 
@@ -37,7 +40,7 @@ impl tgsic_compiler {
 ///
 /// The result has the limits and their use, also as JSON (the keys of `tgsic fit --json`, except the file). Its status
 /// is `TGSIC_ERROR_SHADER` if a limit is exceeded; unlike for other errors, the result then still has the limits and
-/// the JSON. Positions of findings and limits are those in the text of the translation.
+/// the JSON. Positions of findings are those in the source; limits have positions in both.
 ///
 /// # Safety
 /// As for `tgsic_translate`.

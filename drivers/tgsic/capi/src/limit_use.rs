@@ -3,7 +3,7 @@
 use std::ffi::c_char;
 
 use tgsi_compiler::{LimitUse, Measurement};
-use tgsi_diagnostics::LineIndex;
+use tgsi_diagnostics::{LineIndex, Span};
 
 use crate::sized::SizedStruct;
 use crate::strings::CStrings;
@@ -43,6 +43,14 @@ pub struct tgsic_limit_use {
     pub source: *const c_char,
     /// The unsupported construct, such as an opcode; NULL if an amount is exceeded.
     pub what: *const c_char,
+    /// The first excess in the source: bytes, or words of tokens, from its start. 0 if it is not known.
+    pub source_offset: u32,
+    /// Its length; 0 likewise.
+    pub source_length: u32,
+    /// Its line, from 1; 0 likewise, and for tokens.
+    pub source_line: u32,
+    /// Its column in bytes, from 1; 0 likewise, and for tokens.
+    pub source_column: u32,
 }
 
 // SAFETY: `repr(C)`, the size comes first, and all types in it may be zero.
@@ -55,18 +63,20 @@ pub(crate) struct Limit {
     _strings: CStrings,
 }
 
-/// Converts the limits of a measurement, together with those of the source.
-pub(crate) fn limits(translated: &Measurement, as_is: Option<&Measurement>) -> Vec<Limit> {
-    let lines = LineIndex::new(&translated.text);
+/// Converts the limits of a measurement, together with those of the source, which may be text.
+pub(crate) fn limits(translated: &Measurement, as_is: Option<&Measurement>, source: Option<&[u8]>) -> Vec<Limit> {
+    let lines = (LineIndex::new(&translated.text), source.map(LineIndex::new));
     let used_as_is = |name: &str| as_is.and_then(|as_is| as_is.fit.limit(name)).map_or(0, |limit| limit.used);
     translated.fit.limits.iter().map(|limit| Limit::new(limit, used_as_is(limit.name), &lines)).collect()
 }
 
 impl Limit {
-    fn new(limit: &LimitUse, used_as_is: u32, lines: &LineIndex) -> Limit {
+    /// `lines` are those of the translation, and of the source.
+    fn new(limit: &LimitUse, used_as_is: u32, (lines, source_lines): &(LineIndex, Option<LineIndex>)) -> Limit {
         let first = limit.first.clone().unwrap_or_default();
-        let length = first.span.end.saturating_sub(first.span.start);
-        let (line, column) = if length > 0 { lines.line_column(first.span.start) } else { (0, 0) };
+        let (length, line, column) = extent(first.span, Some(lines));
+        let source = first.source.unwrap_or_default();
+        let (source_length, source_line, source_column) = extent(source, source_lines.as_ref());
         let strings = [limit.name, limit.about, limit.beyond, limit.source].into_iter();
         let strings = CStrings::new(strings.chain(first.what.as_deref()));
         let fields = tgsic_limit_use {
@@ -84,7 +94,18 @@ impl Limit {
             beyond: strings.pointer(2),
             source: strings.pointer(3),
             what: strings.pointer(4),
+            source_offset: source.start,
+            source_length,
+            source_line,
+            source_column,
         };
         Limit { fields, _strings: strings }
     }
+}
+
+/// Length, line and column of a position.
+fn extent(span: Span, lines: Option<&LineIndex>) -> (u32, u32, u32) {
+    let length = span.end.saturating_sub(span.start);
+    let (line, column) = lines.filter(|_| length > 0).map_or((0, 0), |lines| lines.line_column(span.start));
+    (length, line, column)
 }

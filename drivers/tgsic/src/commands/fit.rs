@@ -49,8 +49,9 @@ pub fn fit(arguments: &FitArguments, color: Color) -> Result<Status, Failure> {
     for result in results {
         status = status.max(reporter.outcome(result, |source, measured: Measured| {
             let Some(counted) = measured.counted() else { return Ok(Status::ShaderError) };
-            let findings = policy.apply(counted.fit.findings());
-            let is_wrong = findings.iter().any(Diagnostic::is_error);
+            let (in_source, in_code) = findings(&measured, counted);
+            let (in_source, in_code) = (policy.apply(in_source), policy.apply(in_code));
+            let is_wrong = in_source.iter().chain(&in_code).any(Diagnostic::is_error);
             let text = if arguments.json {
                 let report = FitReport::new(counted, measured.translated.as_ref(), measured.as_is.as_ref());
                 line(source, FitReport { fits: !is_wrong, ..report })?
@@ -59,7 +60,8 @@ pub fn fit(arguments: &FitArguments, color: Color) -> Result<Status, Failure> {
             };
             output::write_stdout(text.as_bytes())?;
             if !arguments.json {
-                reporter.diagnostics(&of_measured(source, &measured, counted), &findings);
+                reporter.diagnostics(source, &in_source);
+                reporter.diagnostics(&of_measured(source, &measured, counted), &in_code);
             }
             Ok(if is_wrong { Status::ShaderError } else { Status::Success })
         }));
@@ -86,6 +88,10 @@ fn measure(source: &Source, plan: &Plan, arguments: &FitArguments) -> Result<Mea
     } else {
         plan.compiler.measure(subject.into_code(plan, None)?)
     };
+    let translated = match (translated, text) {
+        (Some(translated), Some(text)) => Some(translated.with_source(text)),
+        (translated, _) => translated,
+    };
     let measured = Measured { translated, as_is, counts_as_is: arguments.as_is };
     if measured.counted().is_none() {
         return Err(ShaderError::Other(format!("the driver `{}` has no limits", plan.driver.name())));
@@ -98,6 +104,26 @@ impl Measured {
     fn counted(&self) -> Option<&Measurement> {
         if self.counts_as_is { self.as_is.as_ref() } else { self.translated.as_ref() }
     }
+}
+
+/// Returns the findings with a position in the source, and the others, which only have one in the measured code.
+fn findings(measured: &Measured, counted: &Measurement) -> (Vec<Diagnostic>, Vec<Diagnostic>) {
+    let in_code = counted.fit.findings();
+    if measured.counts_as_is {
+        return (Vec::new(), in_code);
+    }
+    let (mut found, mut others) = (Vec::new(), Vec::new());
+    for (mut in_source, in_code) in counted.fit.source_findings().into_iter().zip(in_code) {
+        if in_source.span.end > in_source.span.start {
+            let code = counted.text.get(in_code.span.start as usize..in_code.span.end as usize).unwrap_or_default();
+            let code = format!("the first excess is `{}` of the translation", String::from_utf8_lossy(code));
+            in_source.hint = Some(in_source.hint.map_or(code.clone(), |hint| format!("{hint}; {code}")));
+            found.push(in_source);
+        } else {
+            others.push(in_code);
+        }
+    }
+    (found, others)
 }
 
 /// Returns a line of JSON.
@@ -116,7 +142,7 @@ fn name(source: &Source, measured: &Measured) -> String {
     }
 }
 
-/// Returns the measured code as a source for showing findings.
+/// Returns the measured code as a source for showing findings in it.
 fn of_measured(source: &Source, measured: &Measured, counted: &Measurement) -> Source {
     Source::new(PathBuf::from(name(source, measured)), counted.text.clone())
 }

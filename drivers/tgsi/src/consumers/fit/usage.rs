@@ -114,21 +114,21 @@ impl Usage {
     pub(crate) fn add(&mut self, resource: Resource, more: u32, span: Span) {
         if more > 0 {
             let used = self.used(resource).saturating_add(more);
-            self.set(resource, used, || Excess { span, what: None });
+            self.set(resource, used, || Excess { span, ..Excess::default() });
         }
     }
 
     /// Records that the construct at `span` uses `used` of the resource at once.
     pub(crate) fn at_least(&mut self, resource: Resource, used: u32, span: Span) {
         if used > self.used(resource) {
-            self.set(resource, used, || Excess { span, what: None });
+            self.set(resource, used, || Excess { span, ..Excess::default() });
         }
     }
 
     /// Records that the consumer does not support the construct at `span`.
     pub(crate) fn not_taken(&mut self, span: Span, what: impl Into<String>) {
         let used = self.used(Resource::NotTaken).saturating_add(1);
-        self.set(Resource::NotTaken, used, || Excess { span, what: Some(what.into()) });
+        self.set(Resource::NotTaken, used, || Excess { span, what: Some(what.into()), source: None });
     }
 
     /// Returns the use of all limits.

@@ -342,7 +342,7 @@ static void fit(void)
     result = tgsic_fit(compiler, CHAIN, sizeof CHAIN - 1);
     CHECK(tgsic_result_status(result) == TGSIC_ERROR_SHADER);
     tgsic_finding finding = { .size = sizeof finding };
-    CHECK(tgsic_result_finding(result, 0, &finding) && finding.is_error && finding.line > 6);
+    CHECK(tgsic_result_finding(result, 0, &finding) && finding.is_error && finding.line == 11);
     CHECK(strcmp(finding.name, "does-not-fit") == 0 && finding.hint != NULL);
     CHECK(strstr(tgsic_result_message(result), "texture phases") != NULL);
     int found = 0;
@@ -350,6 +350,8 @@ static void fit(void)
         CHECK(tgsic_result_limit(result, n, &limit));
         if (strcmp(limit.name, "texture-phases") == 0) {
             found = limit.used > 4 && limit.used_as_is > 4 && limit.limit == 4 && limit.line > 6 && limit.length > 3;
+            CHECK(limit.source_line == 11 && limit.source_column == 1);
+            CHECK(strncmp(CHAIN + limit.source_offset, "TEX TEMP[0]", 11) == 0 && limit.source_length == 33);
         }
     }
     CHECK(found);
