@@ -230,6 +230,14 @@ legacy_opcodes! {
 mod tests {
     use super::*;
 
+    /// The parser finds the row of the current opcode first, so that the old one would have no effect.
+    #[test]
+    fn no_old_mnemonic_is_that_of_a_current_opcode() {
+        for row in OPCODES {
+            assert_eq!(Opcode::from_name(row.name), None, "remove the old opcode or rename the new one");
+        }
+    }
+
     /// A mnemonic has no suffixes itself.
     #[test]
     fn no_mnemonic_ends_like_a_suffix() {
