@@ -130,7 +130,7 @@ fn precise_dot_products_add_in_order() {
 /// Whether the results of an arithmetic opcode must have the same bits in both interpreters: false if they depend on a
 /// math library or the sign of a zero.
 fn is_defined_to_the_bit(opcode: Opcode) -> bool {
-    use Opcode::{Dmax, Dmin, Lg2, Lit, Log, Max, Min};
+    use Opcode::*;
     use tgsi::tables::Class::{Float, Integer, Packing, Wide};
     matches!(opcode.class(), Float | Integer | Packing | Wide)
         && !matches!(opcode, Lg2 | Log | Lit | Min | Max | Dmin | Dmax)
