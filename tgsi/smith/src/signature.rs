@@ -66,18 +66,8 @@ pub(super) fn shows_sign_of_zero(opcode: Opcode, source: usize) -> bool {
     matches!((opcode, source), (Rcp | Rsq | Pow | Lit | Pk2h | Drcp | Drsq, 0) | (Div | Ddiv, 1))
 }
 
-/// Opcodes that compute small floats from small floats, for [`small`](super::small).
-pub(super) const SMALL: [Opcode; 26] = {
-    use Opcode::*;
-    [
-        Mov, Add, Mul, Mad, Fma, Lrp, Dp2, Dp3, Dp4, Min, Max, Flr, Ceil, Trunc, Round, Frc, Ssg, Slt, Sge, Seq, Sne,
-        Sgt, Sle, Cmp, Dst, Ldexp,
-    ]
-};
-
 #[cfg(test)]
 mod tests {
-    use super::super::small::has_range;
     use super::*;
 
     #[test]
@@ -86,10 +76,6 @@ mod tests {
             if let Some(signature) = signature(opcode) {
                 assert_eq!(signature.src.len(), usize::from(opcode.info().num_src), "{opcode}");
             }
-        }
-        for opcode in SMALL {
-            assert!(signature(opcode).is_some_and(|s| s.dst == Kind::Float), "{opcode}");
-            assert!(opcode == Opcode::Ldexp || has_range(opcode), "{opcode} has no range in small.rs");
         }
     }
 }

@@ -6,7 +6,6 @@
 
 use super::generator::Generator;
 use super::registers::Kind;
-use super::signature::SMALL;
 use tgsi::scan::needed_channels;
 use tgsi::shader::{Instruction, Src};
 use tgsi::tables::Opcode;
@@ -37,43 +36,57 @@ impl Range {
         Range { most: self.most * other.most, bits: self.bits + other.bits }
     }
 
+    fn times(self, count: f32) -> Range {
+        Range { most: self.most * count, ..self }
+    }
+
+    fn rounded(self) -> Range {
+        Range { most: self.most + 1.0, bits: 0 }
+    }
+
     fn either(self, other: Range) -> Range {
         Range { most: self.most.max(other.most), bits: self.bits.max(other.bits) }
     }
 }
 
-/// Returns the range of a result, or none if the opcode returns another kind of value.
-fn result(opcode: Opcode, sources: &[Range]) -> Option<Range> {
-    use Opcode::*;
-    let &[a, ..] = sources else { return None };
-    let b = sources.get(1).copied().unwrap_or(a);
-    let c = sources.get(2).copied().unwrap_or(a);
-    let times = |count: f32| Range { most: a.product(b).most * count, bits: a.bits + b.bits };
-    Some(match opcode {
-        Mov => a,
-        Add => a.sum(b),
-        Mul => a.product(b),
-        Mad | Fma => a.product(b).sum(c),
-        // The maximum over all formulas: the products, and the difference first.
-        Lrp => a.product(b.sum(c)).sum(b.sum(c)),
-        Dp2 => times(2.0),
-        Dp3 => times(3.0),
-        Dp4 => times(4.0),
-        Dst => Range { most: 1.0, bits: 0 }.either(a.product(b)).either(a).either(b),
-        Min | Max => a.either(b),
-        Cmp => b.either(c),
-        Flr | Ceil | Trunc | Round => Range { most: a.most + 1.0, bits: 0 },
-        Frc => Range { most: 1.0, bits: a.bits },
-        Ssg | Slt | Sge | Seq | Sne | Sgt | Sle => Range { most: 1.0, bits: 0 },
-        _ => return None,
-    })
-}
+/// Returns the range of a result for those of three sources. Absent sources have the range of the first.
+type ResultRange = fn(Range, Range, Range) -> Range;
 
-/// Whether the range of the results is known.
-#[cfg(test)]
-pub(super) fn has_range(opcode: Opcode) -> bool {
-    result(opcode, &[Range { most: 1.0, bits: 0 }]).is_some()
-}
+/// Opcodes that compute small floats from small floats.
+const SMALL: &[(Opcode, ResultRange)] = {
+    use Opcode::*;
+    const TO_ONE: Range = Range { most: 1.0, bits: 0 };
+    &[
+        (Mov, |a, _, _| a),
+        (Add, |a, b, _| a.sum(b)),
+        (Mul, |a, b, _| a.product(b)),
+        (Mad, |a, b, c| a.product(b).sum(c)),
+        (Fma, |a, b, c| a.product(b).sum(c)),
+        // The maximum over all formulas: the products, and the difference first.
+        (Lrp, |a, b, c| a.product(b.sum(c)).sum(b.sum(c))),
+        (Dp2, |a, b, _| a.product(b).times(2.0)),
+        (Dp3, |a, b, _| a.product(b).times(3.0)),
+        (Dp4, |a, b, _| a.product(b).times(4.0)),
+        (Min, |a, b, _| a.either(b)),
+        (Max, |a, b, _| a.either(b)),
+        (Flr, |a, _, _| a.rounded()),
+        (Ceil, |a, _, _| a.rounded()),
+        (Trunc, |a, _, _| a.rounded()),
+        (Round, |a, _, _| a.rounded()),
+        (Frc, |a, _, _| Range { bits: a.bits, ..TO_ONE }),
+        (Ssg, |_, _, _| TO_ONE),
+        (Slt, |_, _, _| TO_ONE),
+        (Sge, |_, _, _| TO_ONE),
+        (Seq, |_, _, _| TO_ONE),
+        (Sne, |_, _, _| TO_ONE),
+        (Sgt, |_, _, _| TO_ONE),
+        (Sle, |_, _, _| TO_ONE),
+        (Cmp, |_, b, c| b.either(c)),
+        (Dst, |a, b, _| TO_ONE.either(a.product(b)).either(a).either(b)),
+        // By one half to four.
+        (Ldexp, |a, _, _| Range { bits: a.bits + 1, ..a.times(4.0) }),
+    ]
+};
 
 impl Generator<'_> {
     /// Emits a few instructions with a small float as the final result.
@@ -88,7 +101,7 @@ impl Generator<'_> {
         if range.bits > SMALL_RANGE.bits {
             let opcode = self.choices.of([Opcode::Flr, Opcode::Round, Opcode::Trunc, Opcode::Ceil]);
             value = self.scratch(opcode, &[value]);
-            range = Range { most: range.most + 1.0, bits: 0 };
+            range = range.rounded();
         }
         let destination = self.destination(Kind::Small);
         let saturate = self.choices.one_in(3);
@@ -127,7 +140,7 @@ impl Generator<'_> {
 
     /// Emits one instruction of an expression, with operands from the previous ones.
     fn step(&mut self, known: &[(Src, Range)]) -> Option<(Src, Range)> {
-        let opcode = self.choices.of(SMALL);
+        let (opcode, range_of) = SMALL[self.choices.below(SMALL.len())];
         if matches!(opcode, Opcode::Ldexp | Opcode::Fma) && !self.integers {
             return None;
         }
@@ -148,14 +161,13 @@ impl Generator<'_> {
             instruction.src.push(source);
             ranges.push(range);
         }
-        let range = if opcode == Opcode::Ldexp {
-            // The count is an integer: the scale is one half to four.
+        if opcode == Opcode::Ldexp {
+            // The count is an integer.
             let count = self.choices.of([0, 1, 2, u32::MAX]);
             instruction.src[1] = self.builder.immediate_u32(&[count]).replicated(0);
-            Range { most: ranges[0].most * 4.0, bits: ranges[0].bits + 1 }
-        } else {
-            result(opcode, &ranges)?
-        };
+        }
+        let source = |number: usize| ranges.get(number).copied().unwrap_or(ranges[0]);
+        let range = range_of(ranges[0], source(1), source(2));
         if !range.fits() {
             return None;
         }
@@ -175,5 +187,18 @@ impl Generator<'_> {
         value.negate = self.choices.one_in(4);
         value.absolute = self.choices.one_in(6);
         value
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::signature::signature;
+    use super::*;
+
+    #[test]
+    fn small_results_are_floats() {
+        for &(opcode, _) in SMALL {
+            assert!(signature(opcode).is_some_and(|s| s.dst == Kind::Float), "{opcode}");
+        }
     }
 }
