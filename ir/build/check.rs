@@ -2,9 +2,10 @@
 
 use std::collections::HashMap;
 
-use super::infer::{self, FinishedRule, Node, Size, VariableKind, node_size, size_bit};
+use super::infer;
 use super::opcodes::Opcode;
 use super::parse::{self, RuleError};
+use super::sized_rules::{FinishedRule, Node, Size, VariableKind, node_size, size_bit};
 
 /// Returns the finished rules of a text and all errors, in line order.
 pub fn check(opcodes: &[Opcode], text: &str) -> (Vec<FinishedRule>, Vec<RuleError>) {
@@ -69,11 +70,11 @@ fn subsumes_rule(opcodes: &[Opcode], earlier: &FinishedRule, later: &FinishedRul
     if !matches!(earlier.class, EXACT | LOWERING) && earlier.class != later.class {
         return false;
     }
-    let mut fit = Fit { opcodes, earlier_sizes: earlier.sizes, later_sizes: later.sizes, bound: Vec::new() };
+    let mut fit = RuleFit { opcodes, earlier_sizes: earlier.sizes, later_sizes: later.sizes, bound: Vec::new() };
     fit.subsumes(vec![(&earlier.search, &later.search)])
 }
 
-struct Fit<'a> {
+struct RuleFit<'a> {
     opcodes: &'a [Opcode],
     earlier_sizes: u8,
     later_sizes: u8,
@@ -81,7 +82,7 @@ struct Fit<'a> {
     bound: Vec<(u8, &'a Node)>,
 }
 
-impl<'a> Fit<'a> {
+impl<'a> RuleFit<'a> {
     /// Whether each earlier node matches everything that the later node of its pair matches, starting with the last
     /// pair. Bindings are undone on failure.
     fn subsumes(&mut self, mut pairs: Vec<(&'a Node, &'a Node)>) -> bool {

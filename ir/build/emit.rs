@@ -3,10 +3,10 @@
 use std::collections::HashMap;
 use std::fmt::Write;
 
-use super::infer::{Condition, FinishedRule, Node, Size, VariableKind};
 use super::net::NetNode;
 use super::opcodes::Opcode;
 use super::parse::{Literal, SIZES};
+use super::sized_rules::{Condition, FinishedRule, Node, Size, VariableKind};
 
 /// Emits a rule set.
 pub struct Emitter<'a> {

@@ -9,124 +9,11 @@
 //! would need such a test, the rule is expanded to one rule for each of its sizes.
 
 use super::opcodes::{Opcode, Operand, SWITCHES, unsized_conversion};
-use super::parse::{Expression, Kind, Literal, Rule, RuleError, SIZES};
-
-/// Size of a value: a number of bits, or an unknown.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Size {
-    /// Bits.
-    Fixed(u8),
-    /// Number of the unknown.
-    Unknown(u8),
-}
-
-/// The kinds of operands that a variable matches.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum VariableKind {
-    /// Anything (`a`).
-    Any,
-    /// A constant (`K`).
-    Constant,
-}
-
-/// A node of a finished rule.
-#[derive(Clone, PartialEq, Debug)]
-pub enum Node {
-    /// An instruction.
-    Op {
-        /// Index in the table of opcodes.
-        op: usize,
-        /// Size of the result.
-        size: Size,
-        /// Whether the new instruction is exact even if the matched ones are not.
-        exact: bool,
-        /// Index of its label.
-        label: Option<u8>,
-        /// Operands.
-        operands: Vec<Node>,
-    },
-    /// A variable.
-    Variable {
-        /// Index in the order of the search.
-        index: u8,
-        /// The kinds of operands that it matches.
-        kind: VariableKind,
-        /// Size.
-        size: Size,
-        /// Components selected.
-        select: Option<Vec<u8>>,
-    },
-    /// A constant.
-    Literal {
-        /// The constant.
-        literal: Literal,
-        /// Its size.
-        size: Size,
-    },
-}
-
-/// A condition.
-#[derive(Clone, PartialEq, Debug)]
-pub enum Condition {
-    /// One of the labelled instructions has a single use.
-    Once(Vec<u8>),
-    /// A named predicate on a variable.
-    Variable(&'static str, u8),
-    /// A variable is not defined by an opcode.
-    IsNot(u8, usize),
-    /// A named predicate on the root instruction.
-    Root(&'static str),
-    /// An expression of constants that must evaluate to true.
-    Constant(Node),
-}
-
-/// A rule for the engine.
-#[derive(Clone, PartialEq, Debug)]
-pub struct FinishedRule {
-    /// Line in the file.
-    pub line: usize,
-    /// Class of its tag.
-    pub class: u8,
-    /// Whether the tag has a star.
-    pub star: bool,
-    /// Mask of the possible sizes of unknown 0.
-    pub sizes: u8,
-    /// The search expression: an [`Node::Op`].
-    pub search: Node,
-    /// The replacement.
-    pub replacement: Node,
-    /// Conditions other than switches.
-    pub conditions: Vec<Condition>,
-    /// Switches that must be on.
-    pub on: u128,
-    /// Switches that must be off.
-    pub off: u128,
-    /// Number of unknowns.
-    pub unknowns: u8,
-}
-
-/// Predicates on variables, and whether the variable must be a constant.
-pub const VARIABLE_PREDICATES: &[(&str, bool)] = &[
-    ("not_constant", false),
-    ("number", false),
-    ("finite", false),
-    ("nonnegative", false),
-    ("nonnegative_number", false),
-    ("integral", false),
-    ("finite_nonzero", true),
-    ("zero_to_one", true),
-    ("above_0_below_1", true),
-    ("positive_power_of_2", true),
-    ("negative_power_of_2", true),
-    ("odd", true),
-];
-
-/// Predicates on the root instruction.
-pub const ROOT_PREDICATES: &[&str] =
-    &["only_float_uses", "some_use_without_modifiers", "not_only_fsat_uses", "no_sum_uses", "not_exact", "any_zero"];
-
-/// Maximum number of variables, and of labels, of a rule.
-pub const MAX_VARIABLES: usize = 8;
+use super::parse::{Expression, NodeKind, Rule, RuleError, SIZES};
+use super::sized_rules::{
+    Condition, FinishedRule, MAX_VARIABLES, Node, ROOT_PREDICATES, Size, VARIABLE_PREDICATES, VariableKind,
+    first_variable, node_size, size_bit, speaks_of_main_size, vector_asked_about, with_main_size,
+};
 
 type Result<T> = std::result::Result<T, (usize, String)>;
 
@@ -212,8 +99,8 @@ impl Inference<'_> {
     /// The node of an expression in a context that requires a size.
     fn node(&mut self, e: &Expression, wanted: Size) -> Result<Node> {
         match &e.kind {
-            Kind::Literal(literal) => Ok(Node::Literal { literal: *literal, size: wanted }),
-            Kind::Variable { name, bit_size, select } => {
+            NodeKind::Literal(literal) => Ok(Node::Literal { literal: *literal, size: wanted }),
+            NodeKind::Variable { name, bit_size, select } => {
                 let size = match self.variables.iter().find(|(n, _)| n == name) {
                     Some(&(_, size)) => size,
                     None if !self.searching => return Err((e.column, format!("`{name}` is not in the search"))),
@@ -237,7 +124,7 @@ impl Inference<'_> {
                 let kind = if name.is_ascii_uppercase() { VariableKind::Constant } else { VariableKind::Any };
                 Ok(Node::Variable { index, kind, size, select: select.clone() })
             }
-            Kind::Op { name, exact, label, operands } => {
+            NodeKind::Op { name, exact, label, operands } => {
                 let family = unsized_conversion(self.opcodes, name);
                 let found = if family == 0 {
                     self.opcodes.iter().position(|o| o.name == name)
@@ -292,7 +179,7 @@ impl Inference<'_> {
 
     /// The condition of an expression; `None` if it only restricts sizes.
     fn condition(&mut self, e: &Expression) -> Result<Option<Condition>> {
-        let Kind::Op { name, operands, .. } = &e.kind else {
+        let NodeKind::Op { name, operands, .. } = &e.kind else {
             return Err((e.column, "expected a condition".to_owned()));
         };
         if name == "once" {
@@ -327,7 +214,7 @@ impl Inference<'_> {
                 return Err((e.column, "is_not takes a variable and an opcode".to_owned()));
             };
             let index = self.variable_of(variable, false)?;
-            let Kind::Op { name, .. } = &op.kind else { return Err((op.column, "expected an opcode".to_owned())) };
+            let NodeKind::Op { name, .. } = &op.kind else { return Err((op.column, "expected an opcode".to_owned())) };
             return match self.opcodes.iter().position(|o| o.name == name) {
                 Some(op) => Ok(Some(Condition::IsNot(index, op))),
                 None => Err((op.column, format!("unknown opcode `{name}`"))),
@@ -346,9 +233,9 @@ impl Inference<'_> {
 
     fn label_of(&self, e: &Expression) -> Result<u8> {
         let name = match &e.kind {
-            Kind::Variable { name, .. } => name.to_string(),
-            Kind::Op { name, .. } => name.clone(),
-            Kind::Literal(_) => String::new(),
+            NodeKind::Variable { name, .. } => name.to_string(),
+            NodeKind::Op { name, .. } => name.clone(),
+            NodeKind::Literal(_) => String::new(),
         };
         match self.labels.iter().position(|l| *l == name) {
             Some(index) => Ok(index as u8),
@@ -357,7 +244,7 @@ impl Inference<'_> {
     }
 
     fn variable_of(&self, e: &Expression, constant: bool) -> Result<u8> {
-        let Kind::Variable { name, .. } = &e.kind else { return Err((e.column, "expected a variable".to_owned())) };
+        let NodeKind::Variable { name, .. } = &e.kind else { return Err((e.column, "expected a variable".to_owned())) };
         if constant && !name.is_ascii_uppercase() {
             return Err((e.column, "expected a constant (`K`)".to_owned()));
         }
@@ -394,20 +281,6 @@ impl Inference<'_> {
             Node::Literal { literal, size } => Node::Literal { literal: *literal, size: resolved(*size) },
         }
     }
-}
-
-/// `usize::MAX` if the node contains a variable that is not constant.
-fn first_variable(node: &Node) -> Option<usize> {
-    match node {
-        Node::Variable { kind: VariableKind::Any, .. } => Some(usize::MAX),
-        Node::Op { operands, .. } => operands.iter().find_map(first_variable),
-        _ => None,
-    }
-}
-
-/// The bit for a size in a mask of sizes.
-pub fn size_bit(bits: u8) -> u8 {
-    SIZES.iter().position(|&s| s == bits).map_or(0, |i| 1 << i)
 }
 
 /// Expands a written rule to rules of the engine.
@@ -468,7 +341,7 @@ fn instance(opcodes: &[Opcode], rule: &Rule, choices: &[u8]) -> Result<Instance>
     let replacement = inference.node(&rule.replacement, result)?;
     let (mut conditions, mut on, mut off) = (Vec::new(), 0u128, 0u128);
     for (negated, condition) in &rule.conditions {
-        if let Kind::Op { name, operands, .. } = &condition.kind
+        if let NodeKind::Op { name, operands, .. } = &condition.kind
             && let Some(bit) = SWITCHES.iter().position(|s| s == name)
             && operands.is_empty()
         {
@@ -562,70 +435,6 @@ fn instance(opcodes: &[Opcode], rule: &Rule, choices: &[u8]) -> Result<Instance>
         off,
         unknowns: order.len() as u8,
     })))
-}
-
-/// Finds a variable in an operand with a fixed number of components, which has more or fewer components than the
-/// instruction, and is tested by a condition.
-fn vector_asked_about(opcodes: &[Opcode], search: &Node, conditions: &[Condition]) -> Option<u8> {
-    let mut fixed = Vec::new();
-    below_fixed_operands(opcodes, search, false, &mut fixed);
-    let asked = |condition: &Condition| match condition {
-        // These test the whole value instead of its components.
-        Condition::Variable("not_constant", _) | Condition::IsNot(..) | Condition::Once(_) | Condition::Root(_) => None,
-        Condition::Variable(_, index) => fixed.contains(index).then_some(*index),
-        Condition::Constant(node) => {
-            let mut used = Vec::new();
-            below_fixed_operands(opcodes, node, true, &mut used);
-            used.into_iter().find(|index| fixed.contains(index))
-        }
-    };
-    conditions.iter().find_map(asked)
-}
-
-/// Collects the variables in operands with a fixed number of components.
-fn below_fixed_operands(opcodes: &[Opcode], node: &Node, is_fixed: bool, found: &mut Vec<u8>) {
-    match node {
-        Node::Variable { index, .. } if is_fixed => found.push(*index),
-        Node::Op { op, operands, .. } => {
-            for (operand, input) in operands.iter().zip(&opcodes[*op].inputs) {
-                below_fixed_operands(opcodes, operand, is_fixed || input.components != 0, found);
-            }
-        }
-        Node::Variable { .. } | Node::Literal { .. } => {}
-    }
-}
-
-fn speaks_of_main_size(node: &Node) -> bool {
-    match node {
-        Node::Literal { literal, .. } => matches!(literal, Literal::Size(_) | Literal::Sign(_)),
-        Node::Op { operands, .. } => operands.iter().any(speaks_of_main_size),
-        Node::Variable { .. } => false,
-    }
-}
-
-/// Replaces `N` and `SIGN`, which refer to the main size, by numbers if the main size is known.
-fn with_main_size(node: Node, main: Option<Size>) -> Node {
-    let Some(Size::Fixed(bits)) = main else { return node };
-    match node {
-        Node::Literal { literal: Literal::Size(n), size } => {
-            Node::Literal { literal: Literal::Integer(i128::from(bits) + i128::from(n)), size }
-        }
-        Node::Literal { literal: Literal::Sign(n), size } => {
-            Node::Literal { literal: Literal::Integer((1i128 << (bits - 1)) + i128::from(n)), size }
-        }
-        Node::Op { op, size, exact, label, operands } => {
-            let operands = operands.into_iter().map(|o| with_main_size(o, main)).collect();
-            Node::Op { op, size, exact, label, operands }
-        }
-        other => other,
-    }
-}
-
-/// Size of a node's value.
-pub fn node_size(node: &Node) -> Size {
-    match node {
-        Node::Op { size, .. } | Node::Variable { size, .. } | Node::Literal { size, .. } => *size,
-    }
 }
 
 fn main_unknown(inference: &Inference<'_>, node: &Node) -> Option<Size> {

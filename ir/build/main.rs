@@ -16,6 +16,7 @@ mod net;
 mod opcodes;
 mod parse;
 mod reference_data;
+mod sized_rules;
 
 use std::path::Path;
 use std::{env, fs, process};

@@ -4,9 +4,9 @@
 
 use std::collections::BTreeMap;
 
-use super::infer::{Condition, FinishedRule, Node, Size, VariableKind};
 use super::opcodes::Opcode;
 use super::parse::Literal;
+use super::sized_rules::{Condition, FinishedRule, Node, Size, VariableKind};
 
 /// Maximum number of commutative instructions of a rule that are tried in both operand orders.
 const MAX_COMMUTATIVE: u32 = 6;

@@ -25,7 +25,7 @@ pub struct RuleError {
 
 /// The precision that a rule guarantees.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Tag {
+pub struct RulePrecision {
     /// Class: 0 for the same bits, 1 if the sign of zero may differ, 2 for approximately the same value, 3 for
     /// approximately the same value, also in `exact` code.
     pub class: u8,
@@ -42,16 +42,16 @@ pub struct Expression {
     /// Column in characters, starting at 1.
     pub column: usize,
     /// Kind of the node.
-    pub kind: Kind,
+    pub kind: NodeKind,
 }
 
 impl Expression {
     /// Returns the expression without columns and labels.
     pub fn unnamed(&self) -> Expression {
         let kind = match &self.kind {
-            Kind::Op { name, exact, operands, .. } => {
+            NodeKind::Op { name, exact, operands, .. } => {
                 let operands = operands.iter().map(Expression::unnamed).collect();
-                Kind::Op { name: name.clone(), exact: *exact, label: None, operands }
+                NodeKind::Op { name: name.clone(), exact: *exact, label: None, operands }
             }
             other => other.clone(),
         };
@@ -61,7 +61,7 @@ impl Expression {
 
 /// A node of an expression.
 #[derive(Clone, PartialEq, Debug)]
-pub enum Kind {
+pub enum NodeKind {
     /// `label=op!(...)`
     Op {
         /// Opcode, or the name of a conversion without a size.
@@ -120,7 +120,7 @@ pub struct Rule {
     /// Line, starting at 1.
     pub line: usize,
     /// The precision that it guarantees.
-    pub tag: Tag,
+    pub tag: RulePrecision,
     /// Possible sizes of the first unsized values; 0 for all sizes that the opcodes support.
     pub sizes: u8,
     /// The search expression.
@@ -222,7 +222,7 @@ impl Parser<'_> {
         Ok(Rule { line, tag, sizes, search, replacement, conditions })
     }
 
-    fn tag(&mut self) -> Result<Tag> {
+    fn tag(&mut self) -> Result<RulePrecision> {
         self.space();
         let start = self.column();
         let class = match self.word() {
@@ -234,7 +234,7 @@ impl Parser<'_> {
         };
         let star = self.rest().starts_with('*');
         self.at += usize::from(star);
-        Ok(Tag { class, star })
+        Ok(RulePrecision { class, star })
     }
 
     fn sizes(&mut self) -> Result<u8> {
@@ -270,7 +270,7 @@ impl Parser<'_> {
             return self.error("nested too deeply");
         }
         if self.rest().starts_with(|c: char| c.is_ascii_digit() || "+-~".contains(c)) {
-            return Ok(Expression { column, kind: Kind::Literal(self.number()?) });
+            return Ok(Expression { column, kind: NodeKind::Literal(self.number()?) });
         }
         let name = self.word().to_owned();
         if name.is_empty() {
@@ -285,7 +285,7 @@ impl Parser<'_> {
             _ => None,
         };
         if let Some(literal) = literal {
-            return Ok(Expression { column, kind: Kind::Literal(literal) });
+            return Ok(Expression { column, kind: NodeKind::Literal(literal) });
         }
         let mut label = None;
         let mut op = name;
@@ -305,10 +305,10 @@ impl Parser<'_> {
                 }
             }
             self.expect(")")?;
-            return Ok(Expression { column, kind: Kind::Op { name: op, exact, label, operands } });
+            return Ok(Expression { column, kind: NodeKind::Op { name: op, exact, label, operands } });
         }
         if self.in_condition && op.len() > 1 && label.is_none() {
-            return Ok(Expression { column, kind: Kind::Op { name: op, exact, label, operands: Vec::new() } });
+            return Ok(Expression { column, kind: NodeKind::Op { name: op, exact, label, operands: Vec::new() } });
         }
         let mut letters = op.chars();
         let (Some(name), None, None) = (letters.next(), letters.next(), &label) else {
@@ -336,7 +336,7 @@ impl Parser<'_> {
                 _ => return Err((start, format!("`{word}` does not select components"))),
             }
         }
-        Ok(Expression { column, kind: Kind::Variable { name, bit_size, select } })
+        Ok(Expression { column, kind: NodeKind::Variable { name, bit_size, select } })
     }
 
     /// Parses `+ n` or `- n` after a named number.

@@ -57,7 +57,7 @@ index_kinds! {
     Range "range" "range" "Extent that may be accessed from the base on; 0 = unknown.";
     RangeBase "range_base" "range_base" "Start of the extent that may be accessed.";
     Component "component" "component" "First component within a slot.";
-    Access "access" "access" "Memory access flags ([`indices::Access`]).";
+    Access "access" "access" "Memory access flags ([`indices::AccessFlags`]).";
     DstAccess "dst_access" "dst_access" "Access flags of the destination of a copy.";
     SrcAccess "src_access" "src_access" "Access flags of the source of a copy.";
     AlignMul "align_mul" "align_mul" "The address is `align_offset` modulo this power of two.";

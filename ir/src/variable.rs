@@ -1,7 +1,7 @@
 //! Variables: named storage that derefs point to.
 
 use crate::entities::{Type, Variable};
-use crate::intrinsics::indices::{Access, InterpMode};
+use crate::intrinsics::indices::{AccessFlags, InterpMode};
 use tgsi_environment::PixelFormat;
 
 /// A set of variable modes, one bit for each mode, in print order.
@@ -117,7 +117,7 @@ pub struct VariableData {
     /// Exactly one mode; [`VariableModes::NONE`] after the variable was removed.
     pub mode: VariableModes,
     /// Access flags.
-    pub access: Access,
+    pub access: AccessFlags,
     /// Interpolation of a fragment input.
     pub interpolation: InterpMode,
     /// Interpolated at the centroid.
@@ -169,7 +169,7 @@ impl VariableData {
             name: name.into(),
             ty,
             mode,
-            access: Access::NONE,
+            access: AccessFlags::NONE,
             interpolation: InterpMode::None,
             centroid: false,
             sample: false,

@@ -52,7 +52,7 @@ const SHOWN: usize = 60;
 type Value = [u64; WIDTH];
 
 /// An instruction of a rule, prepared for evaluation.
-enum Step {
+enum RuleInstruction {
     Variable { index: usize, select: Option<&'static [u8]>, count: usize },
     Literal(u64),
     Op { op: AluOp, bits: u8, count: usize, sources: Vec<usize>, widths: Vec<usize> },
@@ -61,7 +61,7 @@ enum Step {
 /// An expression as a list of steps; the last one gives its value.
 #[derive(Default)]
 struct Program {
-    steps: Vec<Step>,
+    steps: Vec<RuleInstruction>,
     /// For each step, the size of the result if it is a float, otherwise 0.
     floats: Vec<u8>,
     /// Number of components of the value.
@@ -105,8 +105,10 @@ struct Variable {
 
 fn compile(set: &RuleSet, node: u16, count: usize, sizes: &[u8; 8], program: &mut Program) -> usize {
     let (step, float) = match set.nodes[usize::from(node)] {
-        Node::Variable { index, select, .. } => (Step::Variable { index: usize::from(index), select, count }, 0),
-        Node::Literal { literal, size } => (Step::Literal(literal.bits(size_of(size, sizes), sizes[0])), 0),
+        Node::Variable { index, select, .. } => {
+            (RuleInstruction::Variable { index: usize::from(index), select, count }, 0)
+        }
+        Node::Literal { literal, size } => (RuleInstruction::Literal(literal.bits(size_of(size, sizes), sizes[0])), 0),
         Node::Op { op, operands, .. } => {
             let info = op.info();
             let count = if info.output_size == 0 { count } else { usize::from(info.output_size) };
@@ -123,7 +125,7 @@ fn compile(set: &RuleSet, node: u16, count: usize, sizes: &[u8; 8], program: &mu
                 _ if selects => sources.iter().map(|&s| program.floats[s]).max().unwrap_or(0),
                 _ => 0,
             };
-            (Step::Op { op, bits: own_size(set, node, sizes).unwrap_or(32), count, sources, widths }, float)
+            (RuleInstruction::Op { op, bits: own_size(set, node, sizes).unwrap_or(32), count, sources, widths }, float)
         }
     };
     program.steps.push(step);
@@ -175,7 +177,7 @@ fn run(program: &Program, variables: &[Value; 8], slots: &mut Vec<Value>, exact:
     for step in &program.steps {
         let mut value = [0; WIDTH];
         match step {
-            Step::Variable { index, select, count } => {
+            RuleInstruction::Variable { index, select, count } => {
                 let from = &variables[*index];
                 match *select {
                     Some(&[component]) => value[..*count].fill(from[usize::from(component)]),
@@ -183,8 +185,8 @@ fn run(program: &Program, variables: &[Value; 8], slots: &mut Vec<Value>, exact:
                     None => value[..*count].copy_from_slice(&from[..*count]),
                 }
             }
-            Step::Literal(bits) => value.fill(*bits),
-            Step::Op { op, bits, count, sources, widths } => {
+            RuleInstruction::Literal(bits) => value.fill(*bits),
+            RuleInstruction::Op { op, bits, count, sources, widths } => {
                 let empty: &[u64] = &[];
                 let mut operands = [empty; WIDTH];
                 for (i, (&source, &width)) in sources.iter().zip(widths).enumerate() {
@@ -453,8 +455,8 @@ impl Instance {
         }
     }
 
-    fn check(&self, seed: u64) -> Outcome {
-        let mut outcome = Outcome::default();
+    fn check(&self, seed: u64) -> RuleOutcome {
+        let mut outcome = RuleOutcome::default();
         let mut variables = [[0; WIDTH]; 8];
         let mut slots = Vec::new();
         let mut found = ([0; WIDTH], [0; WIDTH]);
@@ -493,7 +495,7 @@ impl Instance {
         if !exhaustive && outcome.valid < FEWEST_SAMPLES {
             outcome.failure = format!("{}\n    only {} values satisfy the conditions", self.place(), outcome.valid);
         } else if outcome.wrong > if self.exact() { 0 } else { outcome.valid / OUTLIERS } {
-            let Outcome { wrong, valid, ref example, .. } = outcome;
+            let RuleOutcome { wrong, valid, ref example, .. } = outcome;
             outcome.failure = format!("{}\n    {wrong} of {valid} wrong: {example}", self.place());
         }
         outcome
@@ -526,17 +528,17 @@ impl Instance {
 fn spoil(program: &mut Program) -> bool {
     for step in program.steps.iter_mut().rev() {
         match step {
-            Step::Literal(bits) => {
+            RuleInstruction::Literal(bits) => {
                 *bits ^= 1;
                 return true;
             }
-            Step::Op { op, sources, widths, .. }
+            RuleInstruction::Op { op, sources, widths, .. }
                 if !op.is_commutative01() && !op.is_vec() && sources.len() >= 2 && widths[0] == widths[1] =>
             {
                 sources.swap(0, 1);
                 return true;
             }
-            Step::Op { op, .. } => {
+            RuleInstruction::Op { op, .. } => {
                 let other = match op {
                     AluOp::Iadd => AluOp::Ior,
                     AluOp::Iand => AluOp::Ixor,
@@ -556,7 +558,7 @@ fn spoil(program: &mut Program) -> bool {
                 *op = other;
                 return true;
             }
-            Step::Variable { .. } => {}
+            RuleInstruction::Variable { .. } => {}
         }
     }
     false
@@ -580,7 +582,7 @@ fn magnitude(program: &Program, slots: &[Value]) -> f64 {
 }
 
 #[derive(Default)]
-struct Outcome {
+struct RuleOutcome {
     valid: usize,
     wrong: usize,
     example: String,

@@ -11,7 +11,7 @@ use tgsi_ir::ShaderStage;
 use tgsi_ir::alu::{AluInfo, AluOp, AluType};
 use tgsi_ir::body::{DEFAULT_TG4_OFFSETS, TexOp, TexSrcKind};
 use tgsi_ir::intrinsics::indices::{
-    Access, AtomicOp, DescType, InterpMode, IoSemantics, MemorySemantics, RoundingMode, Scope,
+    AccessFlags, AtomicOp, DescType, InterpMode, IoSemantics, MemorySemantics, RoundingMode, Scope,
 };
 use tgsi_ir::intrinsics::{DestBits, DestComponents, IndexKind, IntrinsicKind, IntrinsicOp, SrcComponents};
 use tgsi_ir::options::{Bound, CompilerOptions, SWITCHES};
@@ -156,7 +156,7 @@ fn intrinsics() {
 fn constant_indices() {
     let name = "intrinsics.md";
     compare(name, "indices", 0, IndexKind::ALL.iter().map(|k| vec![code(k.identifier()), code(k.name())]));
-    let access = Access::FLAGS.iter().map(|(flag, name)| numbered(flag.0.trailing_zeros(), name));
+    let access = AccessFlags::FLAGS.iter().map(|(flag, name)| numbered(flag.0.trailing_zeros(), name));
     compare(name, "access", 1, access);
     let atomics = AtomicOp::ALL.iter().map(|op| {
         let ty = if op.is_swap() { format!("{}, swap", op.data_type()) } else { op.data_type().to_string() };
@@ -271,7 +271,7 @@ fn quoted(line: &str) -> Option<&str> {
 /// The table of header lines is private to the text module, so this reads its source.
 #[test]
 fn header_lines() {
-    let source = include_str!("../src/text/header.rs");
+    let source = include_str!("../src/text/header/lines.rs");
     let lines = source.split_once("static LINES").and_then(|(_, rest)| rest.split_once("\n];")).expect("a table").0;
     let rows = lines.lines().filter_map(|line| {
         let (form, rest) = line.trim().split_once("!(")?;
@@ -380,7 +380,7 @@ fn options() {
 /// The predicate names of rules are private to the build script, so this reads its source.
 #[test]
 fn conditions_of_rules() {
-    let source = include_str!("../build/infer.rs");
+    let source = include_str!("../build/sized_rules.rs");
     let part = |start: &str| source.split_once(start).and_then(|(_, rest)| rest.split_once("];")).expect(start).0;
     let variables = part("VARIABLE_PREDICATES: &[(&str, bool)] = &[").lines().filter_map(|line| {
         let constant = if line.contains("true") { "constant" } else { "any" };

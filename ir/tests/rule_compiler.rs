@@ -18,8 +18,10 @@ mod net;
 mod opcodes;
 #[path = "../build/parse.rs"]
 mod parse;
+#[path = "../build/sized_rules.rs"]
+mod sized_rules;
 
-use infer::{Condition, FinishedRule, Node, Size};
+use sized_rules::{Condition, FinishedRule, Node, Size};
 
 /// Returns errors as `line:column: message`.
 fn errors(text: &str) -> Vec<String> {

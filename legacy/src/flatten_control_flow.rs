@@ -36,7 +36,7 @@ use tgsi_ir::alu::AluOp;
 use tgsi_ir::analysis::Speculation;
 use tgsi_ir::body::{CfNode, CfParent, JumpKind};
 use tgsi_ir::builder::AluSrc;
-use tgsi_ir::intrinsics::indices::Access;
+use tgsi_ir::intrinsics::indices::AccessFlags;
 use tgsi_ir::intrinsics::{IndexKind, IntrinsicKind, IntrinsicOp};
 use tgsi_ir::options::CompilerOptions;
 use tgsi_ir::variable::VariableModes;
@@ -194,12 +194,12 @@ fn can_run_always(
 fn is_harmless(body: &Body, inst: Inst, op: IntrinsicOp) -> bool {
     let info = op.info();
     let access = match info.index_slot(IndexKind::Access) {
-        Some(_) => Access::from_i32(body.index(inst, IndexKind::Access)),
-        None => Access::from_i32(0),
+        Some(_) => AccessFlags::from_i32(body.index(inst, IndexKind::Access)),
+        None => AccessFlags::from_i32(0),
     };
     match op {
-        _ if access.contains(Access::VOLATILE) => false,
-        _ if access.contains(Access::CAN_REORDER) => info.can_eliminate,
+        _ if access.contains(AccessFlags::VOLATILE) => false,
+        _ if access.contains(AccessFlags::CAN_REORDER) => info.can_eliminate,
         _ if info.kind == IntrinsicKind::Derivative => true,
         IntrinsicOp::LoadDeref => {
             let private = VariableModes::FUNCTION_TEMP.union(VariableModes::SHADER_TEMP);

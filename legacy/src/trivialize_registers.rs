@@ -186,11 +186,11 @@ fn trivialize_load(body: &mut Body, load: Inst) {
 }
 
 /// For each component of a register (elements of an array are not distinguished) the store that may still be trivial.
-type Pending = ArrayVec<Option<Inst>, MAX_COMPONENTS>;
+type ComponentStores = ArrayVec<Option<Inst>, MAX_COMPONENTS>;
 
 /// The state of the backward walk over a block.
 struct PendingStores {
-    by_register: Vec<Pending>,
+    by_register: Vec<ComponentStores>,
     /// Registers with entries in this block.
     touched: Vec<u32>,
     is_pending: SecondaryMap<Inst, bool>,
@@ -199,7 +199,7 @@ struct PendingStores {
 impl PendingStores {
     fn new(registers: usize) -> PendingStores {
         PendingStores {
-            by_register: vec![Pending::new(); registers],
+            by_register: vec![ComponentStores::new(); registers],
             touched: Vec::new(),
             is_pending: SecondaryMap::new(),
         }

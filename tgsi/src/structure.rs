@@ -230,7 +230,7 @@ impl StructureError {
 }
 
 /// An open block.
-struct Open {
+struct OpenBlock {
     opcode: Opcode,
     instruction: u32,
     /// The last `ELSE`, `CASE` or `DEFAULT` (or the opener); the next divider or the closer becomes its partner.
@@ -251,7 +251,7 @@ pub fn structure(shader: &Shader) -> Result<Structure, Vec<StructureError>> {
         max_depth: 0,
     };
     let mut errors = Vec::new();
-    let mut stack: Vec<Open> = Vec::new();
+    let mut stack: Vec<OpenBlock> = Vec::new();
     // Indices in `stack` of the open loops, and of the open loops and switches, so that finding the target of BRK and
     // CONT is O(1).
     let mut loops: Vec<usize> = Vec::new();
@@ -276,7 +276,7 @@ pub fn structure(shader: &Shader) -> Result<Structure, Vec<StructureError>> {
                 if opcode == Opcode::Bgnloop {
                     loops.push(stack.len());
                 }
-                stack.push(Open {
+                stack.push(OpenBlock {
                     opcode,
                     instruction: number,
                     last_divider: number,

@@ -331,12 +331,12 @@ pub struct ObjectFile {
     /// The size of the code in it.
     pub size: CodeSize,
     /// Files that accompany it.
-    pub companions: Vec<Companion>,
+    pub auxiliary_files: Vec<AuxiliaryFile>,
 }
 
 /// A file that accompanies code, such as the header of an object file.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Companion {
+pub struct AuxiliaryFile {
     /// Its file extension. The rest of the name is that of the file with the code.
     pub extension: &'static str,
     /// Its content.
@@ -355,9 +355,9 @@ impl Code {
     }
 
     /// Returns the files that accompany the code.
-    pub fn companions(&self) -> &[Companion] {
+    pub fn auxiliary_files(&self) -> &[AuxiliaryFile] {
         match self {
-            Code::Object(object) => &object.companions,
+            Code::Object(object) => &object.auxiliary_files,
             Code::Tgsi(..) | Code::Text(_) | Code::Binary(_) => &[],
         }
     }

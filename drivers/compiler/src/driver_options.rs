@@ -14,7 +14,7 @@
 ///         has_lrp: bool = true, "no_lrp" = false, "There is no LRP.", clears [lower_flrp_mad];
 ///         free_scaling: bool = false, "free_scaling" = true, "Products with 2 cost nothing.", sets [free_scaling];
 ///         /// Number of address registers.
-///         address_registers: u8 = 3, "one_address" = 1, "There is one address register.";
+///         address_registers: u8 = 3, "single_address_register" = 1, "There is one address register.";
 ///         /// Version of the language. Only profiles set it.
 ///         version: (u8, u8) = (1, 0);
 ///         debug: bool = false, "debug" = true, also free_scaling = false, "Code for a debugger.";

@@ -34,7 +34,7 @@ mod source_map;
 
 pub use compiler::{Budget, Compilation, Compiler, Source, Stage};
 pub use driver::{
-    Code, CodeSize, Companion, Driver, DriverOption, LinkedSlot, ObjectFile, RunTargetFn, Runner, RunnerFn,
+    AuxiliaryFile, Code, CodeSize, Driver, DriverOption, LinkedSlot, ObjectFile, RunTargetFn, Runner, RunnerFn,
     SlotLocations, Target, UnknownOption, UnknownProfile, profile_named,
 };
 pub use error::{CompileError, Subject, TargetError};

@@ -14,10 +14,10 @@ use crate::error::{CompileError, Subject, TargetError};
 /// that makes IR gives the place of each number; the other parts are known for TGSI sources only, and are at the start
 /// of the source otherwise. Cloning is cheap.
 #[derive(Clone, Debug, Default)]
-pub struct SourceMap(Arc<Places>);
+pub struct SourceMap(Arc<SourcePlaces>);
 
 #[derive(Debug, Default)]
-struct Places {
+struct SourcePlaces {
     /// The start of the shader.
     start: Option<Span>,
     /// By origin.
@@ -43,7 +43,7 @@ impl SourceMap {
     /// The map of a source whose instructions have these places: the place of origin `n` is `origins[n]`. Errors that
     /// are about the whole shader are reported at `start`.
     pub fn new(start: Option<Span>, origins: Vec<Span>) -> SourceMap {
-        SourceMap(Arc::new(Places { start, origins, tgsi: TgsiPlaces::default() }))
+        SourceMap(Arc::new(SourcePlaces { start, origins, tgsi: TgsiPlaces::default() }))
     }
 
     /// The map of a TGSI shader, whose conversion numbers origins as it numbers instructions.
@@ -65,7 +65,7 @@ impl SourceMap {
             let semantic = d.semantic.as_ref()?;
             Some((d.file == File::Output, semantic.name, d.span))
         });
-        SourceMap(Arc::new(Places {
+        SourceMap(Arc::new(SourcePlaces {
             start: Some(shader.processor_span),
             origins: shader.instructions.iter().map(|i| i.span).collect(),
             tgsi: TgsiPlaces {
@@ -93,7 +93,7 @@ impl SourceMap {
 
     /// Adds its place to an error of a target.
     pub(crate) fn locate(&self, error: Box<dyn TargetError>) -> CompileError {
-        let Places { start, origins, tgsi } = &*self.0;
+        let SourcePlaces { start, origins, tgsi } = &*self.0;
         let origin = match error.subject() {
             Subject::Instruction(number) => Some(number as usize),
             Subject::Loop(number) => Some(self.loop_around(number).unwrap_or(number as usize)),

@@ -1,10 +1,10 @@
 //! Code that is compiled ahead of time.
 
-use tgsi_compiler::{Code, Companion, ObjectFile};
+use tgsi_compiler::{AuxiliaryFile, Code, ObjectFile};
 
 use crate::error::CpuError;
-use crate::form::Form;
-use crate::native::{make, processor};
+use crate::form::CodeForm;
+use crate::native::{processor, write_object};
 use crate::object::{Extensions, header};
 use crate::options::Options;
 use crate::program::{Program, compile};
@@ -23,12 +23,12 @@ impl AheadOfTime {
     ///
     /// # Errors
     /// The value is invalid for the option.
-    pub fn set(&mut self, option: &str, form: &mut Form) -> Result<bool, String> {
+    pub fn set(&mut self, option: &str, form: &mut CodeForm) -> Result<bool, String> {
         let (name, value) = option.split_once('=').unwrap_or((option, ""));
         let value = Some(value).filter(|value| !value.is_empty());
         match (name, value) {
-            ("code", None) => *form = Form::Code,
-            ("assembly", None) => *form = Form::Assembly,
+            ("code", None) => *form = CodeForm::Code,
+            ("assembly", None) => *form = CodeForm::Assembly,
             ("symbol", Some(symbol)) if !is_identifier(symbol) => {
                 return Err(format!("symbol={symbol}: not an identifier of C"));
             }
@@ -58,7 +58,7 @@ impl AheadOfTime {
     }
 
     /// Generates the code. `text` is the text of the program's shader.
-    pub fn emit(&self, form: Form, text: &str, program: &Program, options: Options) -> Result<Code, CpuError> {
+    pub fn emit(&self, form: CodeForm, text: &str, program: &Program, options: Options) -> Result<Code, CpuError> {
         let symbol = self.symbol.clone().unwrap_or_else(|| {
             let stage = program.stage().name().to_lowercase();
             format!("tgsic_{stage}_shader")
@@ -68,13 +68,14 @@ impl AheadOfTime {
         let shader = tgsi_ir::text::parse(text)
             .map_err(|errors| CpuError::NotWritten(errors.first().map(ToString::to_string).unwrap_or_default()))?;
         let read = compile(&shader, Options { machine_code: false, ..options })?;
-        let bytes = make(&read.program, text, &processor, &symbol, form, options).map_err(CpuError::NotWritten)?;
-        if form != Form::Object {
+        let bytes =
+            write_object(&read.program, text, &processor, &symbol, form, options).map_err(CpuError::NotWritten)?;
+        if form != CodeForm::Object {
             return Ok(Code::Text(String::from_utf8_lossy(&bytes).into_owned()));
         }
         let header = header(&symbol, program.stage(), &processor.isa().triple().to_string());
-        let companions = vec![Companion { extension: "h", text: header }];
-        Ok(Code::Object(Box::new(ObjectFile { bytes, size: read.size(), companions })))
+        let auxiliary_files = vec![AuxiliaryFile { extension: "h", text: header }];
+        Ok(Code::Object(Box::new(ObjectFile { bytes, size: read.size(), auxiliary_files })))
     }
 }
 

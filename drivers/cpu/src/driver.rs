@@ -15,7 +15,7 @@ use tgsi_ir::shader::ShaderStage;
 #[cfg(feature = "machine-code")]
 use crate::ahead_of_time::AheadOfTime;
 use crate::error::CpuError;
-use crate::form::Form;
+use crate::form::CodeForm;
 use crate::lower::{compiler_options, lower};
 use crate::options::Options;
 use crate::program::{Program, compile, compile_with};
@@ -106,7 +106,7 @@ impl Driver for Cpu {
         for &option in options {
             let known = match option {
                 IR => {
-                    target.form = Form::Ir;
+                    target.form = CodeForm::Ir;
                     true
                 }
                 "interpret" => {
@@ -152,7 +152,7 @@ impl Driver for Cpu {
 #[derive(Clone, Debug, Default)]
 struct CpuTarget {
     options: Options,
-    form: Form,
+    form: CodeForm,
     #[cfg(feature = "machine-code")]
     ahead_of_time: AheadOfTime,
 }
@@ -177,7 +177,7 @@ impl Target for CpuTarget {
         let program = compile(&lowered, plain).map_err(|error| error.located(&lowered))?;
         let text = tgsi_ir::text::print(&lowered);
         match self.form {
-            Form::Ir => {
+            CodeForm::Ir => {
                 drop(program);
                 Ok(Code::Text(text))
             }
@@ -191,13 +191,13 @@ impl Target for CpuTarget {
 
     fn text_extension(&self) -> Option<&'static str> {
         match self.form {
-            Form::Ir => Some(IR),
+            CodeForm::Ir => Some(IR),
             #[cfg(feature = "machine-code")]
-            Form::Code => Some("clif"),
+            CodeForm::Code => Some("clif"),
             #[cfg(feature = "machine-code")]
-            Form::Assembly => Some("asm"),
+            CodeForm::Assembly => Some("asm"),
             #[cfg(feature = "machine-code")]
-            Form::Object => None,
+            CodeForm::Object => None,
         }
     }
 
@@ -217,7 +217,7 @@ impl CpuTarget {
     }
 
     fn shader(&self, code: &Code) -> Option<Result<tgsi_ir::Shader, String>> {
-        let (Code::Text(text), Form::Ir) = (code, self.form) else { return None };
+        let (Code::Text(text), CodeForm::Ir) = (code, self.form) else { return None };
         let shader = tgsi_ir::text::parse(text);
         Some(shader.map_err(|errors| errors.first().map(ToString::to_string).unwrap_or_default()))
     }
@@ -226,7 +226,7 @@ impl CpuTarget {
 /// Returns the target for runs, whose code is the lowered shader as text.
 pub fn run_target(target: &dyn Target) -> Option<Box<dyn Target>> {
     let target: &CpuTarget = (target as &dyn Any).downcast_ref()?;
-    Some(Box::new(CpuTarget { form: Form::Ir, ..target.clone() }))
+    Some(Box::new(CpuTarget { form: CodeForm::Ir, ..target.clone() }))
 }
 
 /// Returns a runner for code of this driver.

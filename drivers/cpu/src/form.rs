@@ -2,7 +2,7 @@
 
 /// The form of code.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Form {
+pub(crate) enum CodeForm {
     /// The lowered shader as text.
     Ir,
     /// An object file.
@@ -16,14 +16,14 @@ pub(crate) enum Form {
     Assembly,
 }
 
-impl Default for Form {
+impl Default for CodeForm {
     #[cfg(feature = "machine-code")]
     fn default() -> Self {
-        Form::Object
+        CodeForm::Object
     }
 
     #[cfg(not(feature = "machine-code"))]
     fn default() -> Self {
-        Form::Ir
+        CodeForm::Ir
     }
 }

@@ -99,7 +99,7 @@ impl fmt::Debug for ObjectData {
 
 /// The beginning of every version of [`ObjectData`].
 #[repr(C)]
-struct Start {
+struct ObjectPrefix {
     magic: [u8; 8],
     layout: u32,
 }
@@ -179,7 +179,7 @@ pub unsafe fn load(object: *const ObjectData) -> Result<Program, CpuError> {
         return Err(CpuError::NotAnObject);
     }
     // SAFETY: it is aligned, not NULL, and the caller guarantees that it is an object, which begins with this.
-    let start = unsafe { &*object.cast::<Start>() };
+    let start = unsafe { &*object.cast::<ObjectPrefix>() };
     if start.magic != ObjectData::MAGIC {
         return Err(CpuError::NotAnObject);
     }

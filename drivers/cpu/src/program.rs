@@ -8,7 +8,7 @@ use tgsi_ir::{Shader, ShaderStage};
 
 use crate::error::CpuError;
 use crate::options::{Options, Report};
-use crate::sampler::{Known, Sampled};
+use crate::sampler::{KnownUnitState, Sampled};
 
 /// A shader in executable form. It is immutable, and several threads may use it at once.
 #[derive(Debug)]
@@ -32,7 +32,7 @@ pub fn compile(shader: &Shader, options: Options) -> Result<Program, CpuError> {
 ///
 /// # Errors
 /// As [`compile`].
-pub fn compile_with(shader: &Shader, options: Options, known: &[Known]) -> Result<Program, CpuError> {
+pub fn compile_with(shader: &Shader, options: Options, known: &[KnownUnitState]) -> Result<Program, CpuError> {
     let mut program = tgsi_ir::run::Program::new(shader)?;
     let report = add_machine_code(&mut program, options, known);
     let size = shader.info.workgroup_size;
@@ -42,7 +42,7 @@ pub fn compile_with(shader: &Shader, options: Options, known: &[Known]) -> Resul
 }
 
 #[cfg(feature = "machine-code")]
-fn add_machine_code(program: &mut tgsi_ir::run::Program, options: Options, known: &[Known]) -> Report {
+fn add_machine_code(program: &mut tgsi_ir::run::Program, options: Options, known: &[KnownUnitState]) -> Report {
     if options.machine_code {
         crate::native::compile(program, options, known)
     } else {
@@ -51,7 +51,7 @@ fn add_machine_code(program: &mut tgsi_ir::run::Program, options: Options, known
 }
 
 #[cfg(not(feature = "machine-code"))]
-fn add_machine_code(program: &mut tgsi_ir::run::Program, _: Options, _: &[Known]) -> Report {
+fn add_machine_code(program: &mut tgsi_ir::run::Program, _: Options, _: &[KnownUnitState]) -> Report {
     Report { total: program.ops().len(), ..Report::default() }
 }
 
@@ -101,15 +101,15 @@ impl Program {
     }
 
     /// Returns the known state of the textures and samplers that the program uses, from the resources.
-    pub fn known_units(&self, resources: &mut dyn Resources) -> Vec<Known> {
-        let mut known: Vec<Known> = Vec::new();
+    pub fn known_units(&self, resources: &mut dyn Resources) -> Vec<KnownUnitState> {
+        let mut known: Vec<KnownUnitState> = Vec::new();
         let textures = self.program.textures().iter();
         for (texture, sampler) in textures.filter_map(|texture| self.program.constant_units(texture)) {
             if known.iter().any(|known| (known.texture, known.sampler) == (texture, sampler)) {
                 continue;
             }
             let sampled = resources.known(texture, sampler).and_then(|found| found.downcast::<Sampled>().ok());
-            known.extend(sampled.map(|sampled| Known::of(texture, sampler, &sampled)));
+            known.extend(sampled.map(|sampled| KnownUnitState::of(texture, sampler, &sampled)));
         }
         known
     }

@@ -37,12 +37,12 @@ struct Guarding;
 
 /// A list of released mappings with the same number of pages: the address of the first accessible page of one, which
 /// contains that of the next.
-struct Released {
+struct ReleasedMappings {
     is_locked: AtomicBool,
     first: AtomicUsize,
 }
 
-impl Released {
+impl ReleasedMappings {
     fn with_lock<T>(&self, action: impl FnOnce() -> T) -> T {
         while self.is_locked.swap(true, Ordering::Acquire) {
             std::hint::spin_loop();
@@ -75,8 +75,9 @@ impl Released {
     }
 }
 
-static RELEASED: [Released; GUARDED.end / PAGE + 1] =
-    [const { Released { is_locked: AtomicBool::new(false), first: AtomicUsize::new(0) } }; GUARDED.end / PAGE + 1];
+static RELEASED: [ReleasedMappings; GUARDED.end / PAGE + 1] =
+    [const { ReleasedMappings { is_locked: AtomicBool::new(false), first: AtomicUsize::new(0) } };
+        GUARDED.end / PAGE + 1];
 
 /// Returns the number of accessible pages of a mapping, and the offset of the block from the first of them.
 fn place(layout: Layout) -> (usize, usize) {

@@ -10,7 +10,7 @@ use crate::lookups::{KINDS, Random, filled, random_state, text_of, texture_of};
 use rayon::prelude::*;
 use tgsi_compiler::{Compiler, Driver, Stage};
 use tgsi_driver_cpu::sampler::{
-    Filter, Format, Known, MipFilter, Sampled, Sampler, Shape, Size, Texture, Textures, Wrap,
+    Filter, Format, KnownUnitState, MipFilter, Sampled, Sampler, Shape, Size, Texture, Textures, WrapMode,
 };
 use tgsi_driver_cpu::{HostResources, Options, Program, Shared, compile, compile_with};
 use tgsi_environment::SamplerDim;
@@ -127,7 +127,7 @@ fn same(a: &Outputs, b: &Outputs, what: &str) {
 
 fn states() -> Vec<Sampler> {
     let filters = [Filter::Nearest, Filter::Linear];
-    let wraps = [Wrap::Repeat, Wrap::MirroredRepeat, Wrap::ClampToEdge];
+    let wraps = [WrapMode::Repeat, WrapMode::MirroredRepeat, WrapMode::ClampToEdge];
     let mut states = Vec::new();
     for mip_filter in [MipFilter::None, MipFilter::Nearest, MipFilter::Linear] {
         for (min_filter, mag_filter) in filters.into_iter().flat_map(|min| filters.map(|mag| (min, mag))) {
@@ -158,7 +158,7 @@ fn code_has_the_bits_of_the_sampler() {
     cases.par_iter().enumerate().for_each(|(number, &(format, state))| {
         for (kind, shader) in shaders.iter().enumerate() {
             let plain = compile(shader, Options::default()).expect("it is compiled");
-            let known = Known { texture: 0, sampler: 0, format, state };
+            let known = KnownUnitState { texture: 0, sampler: 0, format, state };
             let program = compile_with(shader, Options::default(), &[known]).expect("it is compiled");
             assert_eq!(program.report().refused, None);
             assert!(program.report().bytes > plain.report().bytes);
@@ -183,13 +183,13 @@ fn code_has_the_bits_of_the_sampler() {
 fn other_units_are_looked_up_by_the_host() {
     let shader = &shaders()[0];
     let state = Sampler::default();
-    let known = Known { texture: 0, sampler: 0, format: Format::Rgba8Unorm, state };
+    let known = KnownUnitState { texture: 0, sampler: 0, format: Format::Rgba8Unorm, state };
     let program = compile_with(shader, Options::default(), &[known]).expect("it is compiled");
     let plain = compile(shader, Options::default()).expect("it is compiled");
     let inputs = inputs(64, 3);
     let others = [
         (texture(Format::Rgba32Float, 8, 8, 4), state),
-        (texture(Format::Rgba8Unorm, 8, 8, 4), Sampler { wrap: [Wrap::ClampToEdge; 3], ..state }),
+        (texture(Format::Rgba8Unorm, 8, 8, 4), Sampler { wrap: [WrapMode::ClampToEdge; 3], ..state }),
         (texture(Format::Rgba8Unorm, 8, 8, 4), Sampler { lod_bias: -0.0, ..state }),
         (texture(Format::Rgba8Unorm, 8, 8, 4), Sampler { border: [1, 0, 0, 0], ..state }),
         (texture(Format::Bgra8Unorm, 8, 8, 4), state),
@@ -211,7 +211,7 @@ fn other_units_are_looked_up_by_the_host() {
     );
     for filter in [Filter::Nearest, Filter::Linear] {
         let state = Sampler { min_filter: filter, mag_filter: filter, ..state };
-        let known = Known { state, ..known };
+        let known = KnownUnitState { state, ..known };
         let program = compile_with(&constant, Options::default(), &[known]).expect("it is compiled");
         assert_eq!(run(&program, &inputs, &nothing).outputs.get(0, 0, 5), 0);
         let host = counting(texture(Format::Rgba8Unorm, 8, 8, 4), state);
@@ -239,7 +239,7 @@ fn all_kinds_of_lookups_have_the_bits_of_the_sampler() {
         random.next();
         let (shape, ..) = KINDS[kind];
         let state = random_state(&mut random);
-        let known = Known { texture: 0, sampler: 0, format, state };
+        let known = KnownUnitState { texture: 0, sampler: 0, format, state };
         let shader = &shaders[kind][number & 1];
         let plain = compile(shader, Options::default()).expect("it is compiled");
         let program = compile_with(shader, Options::default(), &[known]).expect("it is compiled");
@@ -266,7 +266,7 @@ fn all_kinds_of_lookups_have_the_bits_of_the_sampler() {
 /// Many equal lookups are one function; each adds only a call.
 #[test]
 fn many_lookups_are_a_function() {
-    let known = Known { texture: 0, sampler: 0, format: Format::Rgba8Unorm, state: Sampler::default() };
+    let known = KnownUnitState { texture: 0, sampler: 0, format: Format::Rgba8Unorm, state: Sampler::default() };
     let bytes = [1, 100].map(|count| {
         let shader = lowered(&text_of((Shape::D2, "TEX TEMP[0], TEMP[0], $", "2D"), count));
         let plain = compile(&shader, Options::default()).expect("it is compiled").report().bytes;

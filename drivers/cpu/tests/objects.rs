@@ -85,7 +85,7 @@ fn an_object_has_functions_a_name_and_a_header() {
         let file = object::File::parse(&object.bytes[..]).expect("an object file");
         assert_eq!(functions(&file), 2);
         assert_eq!(names(&file), [symbol]);
-        let [header] = &object.companions[..] else { panic!("one header") };
+        let [header] = &object.auxiliary_files[..] else { panic!("one header") };
         assert_eq!(header.extension, "h");
         assert!(header.text.contains(&format!("extern const tgsic_object {symbol};\n")), "{}", header.text);
         assert!(header.text.contains("tgsic_run_quads("), "{}", header.text);

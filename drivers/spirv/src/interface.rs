@@ -27,9 +27,9 @@ pub struct Interface {
     /// Execution modes with their operands, as SPIR-V names them.
     pub execution_modes: Vec<String>,
     /// Capabilities, each with the Vulkan feature that it needs.
-    pub capabilities: Vec<Need>,
+    pub capabilities: Vec<DeviceRequirement>,
     /// SPIR-V extensions, each with the Vulkan extension that permits it.
-    pub extensions: Vec<Need>,
+    pub extensions: Vec<DeviceRequirement>,
 }
 
 /// An input or output with a location.
@@ -109,7 +109,7 @@ pub struct DriverParameter {
 /// A requirement of a module on the device.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[non_exhaustive]
-pub struct Need {
+pub struct DeviceRequirement {
     /// The name in SPIR-V.
     pub name: String,
     /// The Vulkan feature or extension; empty if every device has it.

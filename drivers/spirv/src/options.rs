@@ -159,7 +159,8 @@ tgsi_compiler::driver_options! {
         user_clip_planes: u8 = 0,
             "user_clip_planes" = 6, "There are six user clip planes, which are driver parameters.";
         bindless: bool = false, "bindless" = true, "Bindless handles index arrays of descriptors in set 4.";
-        /// With `float_controls`, 32-bit denormals are preserved as well (`DenormPreserve`). Devices may be slower then.
+        /// With `float_controls`, 32-bit denormals are preserved as well (`DenormPreserve`). Devices may be slower
+        /// then.
         denorm_preserve: bool = false;
         /// Textures are [analytic](tgsi_environment::AnalyticResources) and lookups are replaced before emission:
         /// rectangle lookups keep texel coordinates, because there is no size to scale by, and all lookups keep their

@@ -139,19 +139,19 @@ fn compare(a: &(BTreeMap<i32, Vec<u32>>, Outputs), b: &(BTreeMap<i32, Vec<u32>>,
 }
 
 /// A real shader.
-struct Real {
+struct CorpusShader {
     path: PathBuf,
     shader: tgsi::Shader,
     /// The result of translating it alone.
     lowered: Shader,
 }
 
-fn read(compiler: &Compiler, text: &[u8], path: PathBuf) -> Option<Real> {
+fn read(compiler: &Compiler, text: &[u8], path: PathBuf) -> Option<CorpusShader> {
     let Reading { source, .. } = compiler.read(&TGSI_TEXT, text);
     let Some(Source::Tgsi(shader)) = source else { return None };
     let shader = shader.into_owned();
     let lowered = compiler.ir_at(Stage::Registers, &shader).ok()?;
-    Some(Real { path, shader, lowered })
+    Some(CorpusShader { path, shader, lowered })
 }
 
 /// Totals over the linked pairs.
@@ -173,11 +173,11 @@ fn real_shaders_compute_the_same_and_are_valid() {
     let only = std::env::var("TGSIC_ONLY").unwrap_or_default();
     let every = std::env::var("TGSIC_EVERY").ok().and_then(|n| n.parse().ok()).unwrap_or(1usize);
     let paths = shaders(&shared("corpus"));
-    let all: Vec<Real> =
+    let all: Vec<CorpusShader> =
         paths.into_par_iter().filter_map(|path| read(&compiler, &std::fs::read(&path).ok()?, path)).collect();
     let slots = |shader: &Shader, mode| registers(shader, mode).into_keys().collect::<BTreeSet<_>>();
     let outputs: Vec<_> = all.iter().map(|real| slots(&real.lowered, VariableModes::SHADER_OUT)).collect();
-    let pairs: Vec<(&Real, &Real)> = all
+    let pairs: Vec<(&CorpusShader, &CorpusShader)> = all
         .iter()
         .filter(|reader| reader.path.to_string_lossy().contains(&only))
         .enumerate()

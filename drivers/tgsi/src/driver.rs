@@ -22,7 +22,7 @@ use crate::DriverError;
 use crate::consumers::fit::fit;
 use crate::consumers::options::{Dialect, TgsiOptions};
 use crate::consumers::profiles::Profile;
-use crate::consumers::virgl::limits::{Excess, excesses};
+use crate::consumers::virgl::limits::{LimitExcess, excesses};
 use crate::consumers::virgl::reading::read_dialect;
 use crate::emit::interface::Interface;
 use crate::lower::{interface_integers, lower};
@@ -91,31 +91,31 @@ impl Driver for Tgsi {
             "no_mad",
             "no_lrp",
             "free_scaling,presubtract",
-            "whole_textures,plain_coordinates,lookup_phases",
-            "costly_cmp,one_constant,one_input",
-            "derivatives_of_xy",
-            "narrow_cmp",
-            "costly_equality",
-            "compares_to_words",
-            "costly_branches",
-            "one_constant,free_zero_and_one,joined_copies,component_negation,unoptimized_ra",
-            "few_constants",
-            "one_address",
+            "tex_ignores_write_mask,unswizzled_coordinates,lookup_phases",
+            "slow_cmp,single_constant_operand,single_input_operand",
+            "two_component_derivatives",
+            "cmp_reads_two_temporaries",
+            "slow_equality",
+            "comparisons_return_masks",
+            "slow_branches",
+            "single_constant_operand,inline_zero_and_one,merges_copies,per_component_negation,unoptimized_ra",
+            "max_constant_index_31",
+            "single_address_register",
             "offsets_in_array",
-            "masked_results,halves_at_once",
+            "masked_results,wide_reads_before_writes",
             "unoptimized_ra",
-            "unoptimized_ra,schedules",
+            "unoptimized_ra,pairing_scheduler",
             "vec_to_regs",
-            "plain",
+            "unoptimized",
             "no_indirect_inputs",
             "no_indirect_outputs",
             "no_indirect_temporaries",
             "no_indirect_constants",
             "no_indirect_inputs,no_indirect_outputs,no_indirect_temporaries,no_indirect_constants",
-            "vec_to_regs,no_fabs,no_cmp,no_mad,one_address",
-            "plain,unoptimized_ra,no_lz",
+            "vec_to_regs,no_fabs,no_cmp,no_mad,single_address_register",
+            "unoptimized,unoptimized_ra,no_lz",
             "virgl",
-            "virgl,plain",
+            "virgl,unoptimized",
         ]
     }
 }
@@ -129,7 +129,7 @@ impl Target for TgsiOptions {
         if self.dialect == Dialect::Mesa {
             return Vec::new();
         }
-        let finding = |Excess { declaration, most, what }: Excess<'_>| {
+        let finding = |LimitExcess { declaration, most, what }: LimitExcess<'_>| {
             let error = DriverError::HostLimit { most, what };
             Diagnostic::error(error.code(), declaration.span, error.to_string()).with_focus(Focus::Register)
         };
@@ -152,7 +152,7 @@ impl Target for TgsiOptions {
         &self,
         optimized: &tgsi_ir::Shader,
     ) -> Result<Option<InterfaceIntegers>, Box<dyn TargetError>> {
-        let options = self.fitted(optimized.stage);
+        let options = self.for_stage_and_rounding(optimized.stage);
         if options.native_integers {
             return Ok(None);
         }
@@ -180,7 +180,7 @@ impl Target for TgsiOptions {
     }
 
     fn lower(&self, shader: &mut tgsi_ir::Shader, passes: &mut Passes<'_>) -> Result<(), Box<dyn TargetError>> {
-        let options = self.fitted(shader.stage);
+        let options = self.for_stage_and_rounding(shader.stage);
         let lowered = lower(shader, &options, passes);
         Ok(lowered.map_err(|error| error.in_shader(shader, options.native_integers))?)
     }
@@ -199,7 +199,7 @@ impl Target for TgsiOptions {
         interface: Option<&tgsi::Shader>,
         passes: &mut Passes<'_>,
     ) -> Result<Code, Box<dyn TargetError>> {
-        let options = self.fitted(lowered.stage);
+        let options = self.for_stage_and_rounding(lowered.stage);
         let interface = interface.map(Interface::of);
         let shader = emit(lowered, interface.as_ref(), &options, passes)?;
         let hex_floats = self.dialect == Dialect::Virgl;

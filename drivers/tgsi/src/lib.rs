@@ -1,7 +1,7 @@
 //! IR to TGSI, in the style of a backend that uses the register helpers of [`tgsi_registers`].
 //!
-//! 1. `lower`: lowers constructs that TGSI lacks, leaves SSA, and makes register accesses trivial. The result is still IR
-//!    and can be run.
+//! 1. `lower`: lowers constructs that TGSI lacks, leaves SSA, and makes register accesses trivial. The result is still
+//!    IR and can be run.
 //! 2. `select`: each instruction becomes TGSI over virtual temporaries. The chase functions find registers, masks and
 //!    modifiers.
 //! 3. `passes`: the machine passes propagate copies, form multiply-adds and conditions, merge equal work on several

@@ -18,14 +18,14 @@ use crate::consumers::options::{Dialect, TgsiOptions};
 use crate::consumers::virgl::rules::Rules;
 use crate::emit::{finish, finish_virgl, interface::Interface};
 use crate::machine::Program;
-use crate::passes::choose_components::{self as components, Divides};
+use crate::passes::choose_components::{self as components, SplitScope};
 use crate::passes::group_lookups as lookups;
 use crate::passes::join::join;
 use crate::passes::legalize_virgl::is_legal;
 use crate::passes::table::rows::*;
 use crate::passes::table::{Context, Pass, PassId};
 use crate::select::declared::IoFile;
-use crate::select::{Part, Selected, select};
+use crate::select::{Selected, SelectedFunction, select};
 use crate::{DriverError, Located};
 
 /// The machine passes before allocation, rerun until none is due.
@@ -83,7 +83,8 @@ pub(crate) fn emit(
     };
     let context = Context { stage: shader.stage, options: options.clone(), rules };
     let mut machine = Machine { context: &context, passes };
-    let parts = parts.into_iter().map(|part| Part { program: machine.run_all(part.program), ..part }).collect();
+    let parts =
+        parts.into_iter().map(|part| SelectedFunction { program: machine.run_all(part.program), ..part }).collect();
     let program = join(parts).ok_or(DriverError::NoEntryPoint)?;
     finish::check_indirect(&program, options)?;
     let mut finished =
@@ -127,7 +128,7 @@ impl Machine<'_, '_> {
             self.run(&mut program, legalize_virgl);
             debug_assert!(is_legal(&program));
         }
-        if options.plain {
+        if options.unoptimized {
             self.run(&mut program, allocate);
             return program;
         }
@@ -195,7 +196,7 @@ impl Machine<'_, '_> {
         // Shared copies live longer. If the temporaries do not suffice, constants are not shared. Targets with an
         // allocator propagate copies, so sharing gains nothing there.
         let mut unshared = None;
-        if options.one_constant && !options.unoptimized_ra {
+        if options.single_constant_operand && !options.unoptimized_ra {
             unshared = options.max_temporaries.map(|_| program.clone());
             let shares = self.run(&mut program, share_constants);
             unshared.take_if(|_| !shares);
@@ -208,7 +209,7 @@ impl Machine<'_, '_> {
             unshared
         });
         let mut program = best_of(program, others, cost, 0);
-        if options.few_swizzles && !options.native_integers {
+        if options.restricted_swizzles && !options.native_integers {
             program = self.with_fitted_swizzles(program);
         }
         // Neighbours may have become mergeable.
@@ -219,26 +220,26 @@ impl Machine<'_, '_> {
     /// Assigns components to fit the target's swizzles, then shares the remaining copies. Tries several orders, because
     /// assignments depend on each other.
     fn with_fitted_swizzles(&mut self, program: Program) -> Program {
-        let ways = [(false, Divides::Values), (false, Divides::Operands), (true, Divides::Values)];
-        let fitted = ways.into_iter().filter_map(|(shares_first, divides)| {
-            let mut fitted = program.clone();
-            if shares_first && !self.run(&mut fitted, share_swizzles) {
+        let orders = [(false, SplitScope::Values), (false, SplitScope::Operands), (true, SplitScope::Values)];
+        let candidates = orders.into_iter().filter_map(|(shares_first, scope)| {
+            let mut candidate = program.clone();
+            if shares_first && !self.run(&mut candidate, share_swizzles) {
                 return None;
             }
-            self.passes.run_driver(choose_components.name, || components::choose_components(&mut fitted, divides));
+            self.passes.run_driver(choose_components.name, || components::choose_components(&mut candidate, scope));
             if !shares_first {
-                self.run(&mut fitted, share_swizzles);
+                self.run(&mut candidate, share_swizzles);
             }
-            Some(Cow::Owned(fitted))
+            Some(Cow::Owned(candidate))
         });
         let best = best_of(
             Cow::Borrowed(&program),
-            fitted,
+            candidates,
             |p| components::cost_of_swizzles(p),
             components::least_cost_of_swizzles(&program),
         );
         match best {
-            Cow::Owned(fitted) => fitted,
+            Cow::Owned(chosen) => chosen,
             Cow::Borrowed(_) => program,
         }
     }

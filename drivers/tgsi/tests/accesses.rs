@@ -19,7 +19,7 @@ use tgsi::tables::{File, Opcode, Processor};
 use tgsi_driver_tgsi::TgsiOptions;
 use tgsi_environment::{AnalyticResources, Inputs, RunLimits};
 use tgsi_ir::passes::pipeline::OptLevel;
-use tgsi_run::{Access, AccessTarget, OpcodeCounts, Program, run_counted, run_observed};
+use tgsi_run::{AccessTarget, LaneAccess, OpcodeCounts, Program, run_counted, run_observed};
 use tgsi_smith::{Config, from_seed};
 use tgsi_verify::make_inputs;
 
@@ -61,7 +61,7 @@ fn declared_constants(shader: &Shader) -> HashSet<(i64, i64)> {
 
 /// A target that must not be accessed more often than by the source.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-enum Reached {
+enum AccessedTarget {
     /// A register that does not exist.
     NoRegister(File),
     /// A constant that is not declared: buffer and number.
@@ -75,16 +75,16 @@ fn reached(
     program: &Program,
     constants: &HashSet<(i64, i64)>,
     inputs: &Inputs,
-) -> Option<HashMap<(usize, Reached), (u32, Access)>> {
-    let mut counts: HashMap<(usize, Reached), (u32, Access)> = HashMap::new();
-    let observe = &mut |access: Access| {
+) -> Option<HashMap<(usize, AccessedTarget), (u32, LaneAccess)>> {
+    let mut counts: HashMap<(usize, AccessedTarget), (u32, LaneAccess)> = HashMap::new();
+    let observe = &mut |access: LaneAccess| {
         let what = match access.target {
             AccessTarget::Register { file: File::Constant | File::ConstantBuffer, outer, index, .. } => {
                 let buffer = outer.unwrap_or(0);
                 if constants.contains(&(buffer, index)) {
                     return;
                 }
-                Reached::Constant(buffer, if (0..FAR).contains(&index) { index } else { FAR })
+                AccessedTarget::Constant(buffer, if (0..FAR).contains(&index) { index } else { FAR })
             }
             AccessTarget::Register { file, outer, exists, .. } => {
                 // Targets that cannot index immediates hold them in temporaries.
@@ -93,20 +93,22 @@ fn reached(
                 if exists && is_vertex {
                     return;
                 }
-                Reached::NoRegister(file)
+                AccessedTarget::NoRegister(file)
             }
             // Loads address constants by bytes; an address between words may access either one.
             AccessTarget::Word { file: file @ (File::Constant | File::ConstantBuffer), unit, address } => {
                 if constants.contains(&(unit, (address / 16) as i64)) {
                     return;
                 }
-                Reached::Place(AccessTarget::Word { file, unit, address: address & !3 })
+                AccessedTarget::Place(AccessTarget::Word { file, unit, address: address & !3 })
             }
             // Beyond all counters, at any distance.
-            AccessTarget::Word { file: File::HwAtomic, unit, address } => {
-                Reached::Place(AccessTarget::Word { file: File::HwAtomic, unit, address: address.min(FAR as u64) })
-            }
-            place => Reached::Place(place),
+            AccessTarget::Word { file: File::HwAtomic, unit, address } => AccessedTarget::Place(AccessTarget::Word {
+                file: File::HwAtomic,
+                unit,
+                address: address.min(FAR as u64),
+            }),
+            place => AccessedTarget::Place(place),
         };
         counts.entry((access.lane, what)).or_insert((0, access)).0 += 1;
     };
@@ -129,9 +131,9 @@ fn excess(source: &Shader, after: &Shader) -> Vec<String> {
             // Operands are read where they are used; one gather may become four lookups.
             let is_operand = matches!(
                 what,
-                Reached::Constant(..)
-                    | Reached::NoRegister(_)
-                    | Reached::Place(AccessTarget::Sample { .. } | AccessTarget::Query { .. })
+                AccessedTarget::Constant(..)
+                    | AccessedTarget::NoRegister(_)
+                    | AccessedTarget::Place(AccessTarget::Sample { .. } | AccessTarget::Query { .. })
             );
             if count > allowed && !(is_operand && allowed > 0) {
                 found.push(format!(

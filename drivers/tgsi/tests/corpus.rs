@@ -277,15 +277,15 @@ fn variants(all: &TgsiOptions) -> Vec<(&'static str, TgsiOptions)> {
         ("return_types", all().with(|o| o.return_types = true)),
         ("fuse_mad off", all().with(|o| o.fuse_mad = false)),
         ("few constants", all().with(|o| o.max_constant_index = 3)),
-        ("results by mask", all().with(|o| (o.masked_results, o.halves_at_once) = (true, true))),
+        ("results by mask", all().with(|o| (o.masked_results, o.wide_reads_before_writes) = (true, true))),
         ("one address register", all().with(|o| o.address_registers = 1)),
         ("unoptimized_ra", all().with(|o| o.unoptimized_ra = true)),
-        ("schedules", all().with(|o| (o.unoptimized_ra, o.schedules) = (true, true))),
-        ("few_swizzles", all().with(|o| o.few_swizzles = true)),
+        ("pairing_scheduler", all().with(|o| (o.unoptimized_ra, o.pairing_scheduler) = (true, true))),
+        ("restricted_swizzles", all().with(|o| o.restricted_swizzles = true)),
         ("vec_to_regs", all().with(|o| o.vec_to_regs = true)),
-        ("optimize off", all().with(|o| o.plain = true)),
+        ("optimize off", all().with(|o| o.unoptimized = true)),
         ("no modifiers", all().with(|o| (o.fuse_fabs, o.has_cmp, o.fuse_mad) = (false, false, false))),
-        ("nothing at all", all().with(|o| (o.plain, o.unoptimized_ra, o.vec_to_regs) = (true, true, true))),
+        ("nothing at all", all().with(|o| (o.unoptimized, o.unoptimized_ra, o.vec_to_regs) = (true, true, true))),
     ]
 }
 

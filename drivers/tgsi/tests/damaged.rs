@@ -23,7 +23,7 @@ const BYTES: &[u8] = b"0915xyzwABE_[](){}.,:;-|#/ \n\0\xff";
 
 /// How much of the possible damage is done.
 #[derive(Clone, Copy)]
-struct Extent<'a> {
+struct MutationSampling<'a> {
     /// Every n-th byte is changed,
     step: usize,
     /// to each of these,
@@ -128,8 +128,8 @@ impl Tally {
     }
 
     /// Tests truncations of an input, and changes of single bytes.
-    fn damage(&mut self, name: &str, bytes: &[u8], is_text: bool, extent: Extent<'_>) {
-        let Extent { step, to, every, sample } = extent;
+    fn damage(&mut self, name: &str, bytes: &[u8], is_text: bool, extent: MutationSampling<'_>) {
+        let MutationSampling { step, to, every, sample } = extent;
         let mut number = 0;
         let mut one = |tally: &mut Tally, damaged: &[u8], place: usize, byte: Option<u8>| {
             number += 1;
@@ -154,7 +154,7 @@ impl Tally {
     }
 
     /// Damages a text and its tokens.
-    fn both(&mut self, name: &str, text: &[u8], extent: Extent<'_>) {
+    fn both(&mut self, name: &str, text: &[u8], extent: MutationSampling<'_>) {
         self.damage(name, text, true, extent);
         let Ok(parsed) = tgsi::text::parse(text) else { return };
         let words = encode(&parsed.shader).unwrap_or_else(|error| panic!("{name}: {error}"));
@@ -173,7 +173,7 @@ fn demo_shaders() {
     let mut tally = Tally::default();
     for path in crate::common::shaders(&folder.join("demo")) {
         let text = std::fs::read(&path).expect("a text");
-        let extent = Extent { step: 1, to: b"9x]., \n\xff", every: 1, sample: 101 };
+        let extent = MutationSampling { step: 1, to: b"9x]., \n\xff", every: 1, sample: 101 };
         tally.both(&path.display().to_string(), &text, extent);
     }
     // All fixtures of the check, including errors and old constructs.
@@ -183,7 +183,7 @@ fn demo_shaders() {
     {
         let text = std::fs::read(&path).expect("a text");
         if text.len() < 2000 {
-            let extent = Extent { step: 7, to: b"7]y\n", every: 1, sample: 101 };
+            let extent = MutationSampling { step: 7, to: b"7]y\n", every: 1, sample: 101 };
             tally.both(&path.display().to_string(), &text, extent);
         }
     }
@@ -208,7 +208,7 @@ fn real_shaders() {
     let mut tally = Tally::default();
     for (number, path) in chosen.iter().enumerate() {
         let text = std::fs::read(path).expect("a text");
-        tally.both(&path.display().to_string(), &text, Extent { step: 1, to: BYTES, every, sample });
+        tally.both(&path.display().to_string(), &text, MutationSampling { step: 1, to: BYTES, every, sample });
         if number % 10 == 9 {
             tally.show();
         }

@@ -72,7 +72,7 @@ fn what_would_be_too_much_is_an_error() {
     }
     text += "MOV OUT[0], TEMP[0]\nEND\n";
     assert!(translated(&text, &TgsiOptions::default()).is_ok());
-    let error = translated(&text, &options(&["no_indirect_constants", "plain"])).unwrap_err();
+    let error = translated(&text, &options(&["no_indirect_constants", "unoptimized"])).unwrap_err();
     assert_eq!(error, DriverError::Indirect(File::Constant));
     assert_eq!(error.to_string(), "the target cannot address CONST indirectly, and the accesses cannot be made direct");
 }
@@ -80,8 +80,8 @@ fn what_would_be_too_much_is_an_error() {
 #[test]
 fn a_constant_that_no_operand_can_name_is_an_error() {
     let text = "VERT\nDCL OUT[0], POSITION\nDCL CONST[0][0..40]\nMOV OUT[0], CONST[0][40]\nEND\n";
-    assert!(translated(text, &options(&["few_constants"])).is_ok());
-    let error = translated(text, &options(&["few_constants", "no_indirect_constants"])).unwrap_err();
+    assert!(translated(text, &options(&["max_constant_index_31"])).is_ok());
+    let error = translated(text, &options(&["max_constant_index_31", "no_indirect_constants"])).unwrap_err();
     assert_eq!(error, DriverError::Indirect(File::Constant));
 }
 

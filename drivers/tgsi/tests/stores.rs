@@ -35,7 +35,7 @@ fn what_such_a_consumer_loses_is_seen() {
         outputs.unwrap().buffers[0].clone()
     };
     let careful = TgsiOptions::default();
-    let careless = TgsiOptions::default().with(|o| (o.masked_results, o.halves_at_once) = (true, true));
+    let careless = TgsiOptions::default().with(|o| (o.masked_results, o.wide_reads_before_writes) = (true, true));
     let expected = stores(&source);
     assert_eq!(expected, words(&[9, 0, 10, 15]));
     assert_eq!(stores(&translated(&source, &careful)), expected);

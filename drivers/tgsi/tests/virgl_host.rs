@@ -14,7 +14,7 @@ mod host;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use host::{Host, Outcome};
+use host::{Host, HostAnswer};
 use tgsi::Shader;
 use tgsi::shader::Declaration;
 use tgsi::tables::{File, Processor, Semantic};
@@ -115,7 +115,7 @@ fn a_host_takes_what_it_took_before() {
         let before = host.offer(&pair.shader, &pair.before, &with);
         let Some(text) = &pair.after else {
             *counts.entry("not translated").or_default() += 1;
-            if before == Outcome::Taken {
+            if before == HostAnswer::Taken {
                 wrong.push(format!("{}: the host takes it, but it has no translation", pair.name));
             }
             continue;
@@ -126,19 +126,19 @@ fn a_host_takes_what_it_took_before() {
         }
         *counts
             .entry(match (&before, &after) {
-                (Outcome::Taken, Outcome::Taken) => "taken before and after",
-                (Outcome::Taken, _) => "taken before, refused after",
-                (_, Outcome::Taken) => "refused before, taken after",
+                (HostAnswer::Taken, HostAnswer::Taken) => "taken before and after",
+                (HostAnswer::Taken, _) => "taken before, refused after",
+                (_, HostAnswer::Taken) => "refused before, taken after",
                 _ => "refused before and after",
             })
             .or_default() += 1;
-        if let (Outcome::Refused(_), Outcome::Refused(why)) = (&before, &after) {
+        if let (HostAnswer::Refused(_), HostAnswer::Refused(why)) = (&before, &after) {
             println!("{}: refused either way: {why}", pair.name);
         }
-        if before == Outcome::Taken {
+        if before == HostAnswer::Taken {
             instructions.0 += pair.instructions.0;
             instructions.1 += pair.instructions.1;
-            if let Outcome::Refused(why) = after {
+            if let HostAnswer::Refused(why) = after {
                 wrong.push(format!("{}: {why}", pair.name));
             }
         }

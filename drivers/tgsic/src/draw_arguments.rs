@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use tgsi_raster::{Attribute, Wrap};
+use tgsi_raster::{Attribute, WrapMode};
 
 /// Maximum width or height in pixels.
 const MAX_SIZE: u32 = 8192;
@@ -43,7 +43,7 @@ pub struct TextureArgument {
     /// The file.
     pub path: PathBuf,
     /// The wrap mode beyond the edges.
-    pub wrap: Wrap,
+    pub wrap: WrapMode,
     /// Whether it is unfiltered.
     pub nearest: bool,
 }
@@ -54,10 +54,10 @@ impl FromStr for TextureArgument {
     fn from_str(text: &str) -> Result<TextureArgument, String> {
         let (unit, mut path) = text.split_once('=').ok_or("expected UNIT=FILE, such as 0=picture.png")?;
         let unit = unit.parse().map_err(|_| "the unit must be a number, as in 0=picture.png")?;
-        let (mut wrap, mut nearest) = (Wrap::Repeat, false);
+        let (mut wrap, mut nearest) = (WrapMode::Repeat, false);
         loop {
             if let Some(rest) = path.strip_suffix(",clamp") {
-                (path, wrap) = (rest, Wrap::Clamp);
+                (path, wrap) = (rest, WrapMode::Clamp);
             } else if let Some(rest) = path.strip_suffix(",nearest") {
                 (path, nearest) = (rest, true);
             } else {
@@ -177,7 +177,7 @@ mod tests {
     fn textures_times_sizes_and_colours_are_read() {
         let texture: TextureArgument = "2=a=b.png,nearest,clamp".parse().expect("a texture");
         assert_eq!((texture.unit, texture.path.to_str()), (2, Some("a=b.png")));
-        assert!(texture.nearest && texture.wrap == Wrap::Clamp);
+        assert!(texture.nearest && texture.wrap == WrapMode::Clamp);
         let time: TimeArgument = "1/5.w".parse().expect("a time");
         assert_eq!((time.register, time.component), (ConstantRegister { buffer: 1, register: 5 }, 3));
         assert_eq!(size("640x480"), Ok((640, 480)));

@@ -5,14 +5,14 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use tempfile::NamedTempFile;
-use tgsi_compiler::Companion;
+use tgsi_compiler::AuxiliaryFile;
 
 use crate::input::STDIN;
 use crate::status::Failure;
 
 /// The file format of the results.
 #[derive(Clone, Copy, Debug)]
-pub struct Form {
+pub struct FileFormat {
     /// Extension of files below `--out-dir`.
     pub extension: &'static str,
     /// Whether results must not be written to terminals.
@@ -24,12 +24,12 @@ pub fn write_file(path: &Path, content: &[u8]) -> Result<(), Failure> {
     write_files(path, content, &[])
 }
 
-/// Like [`write_file`], with companions that differ from the file in the extension: all are written, or none. If `path`
-/// is not a regular file (a terminal, `/dev/null`, a pipe), companions are not written.
-pub fn write_files(path: &Path, content: &[u8], companions: &[Companion]) -> Result<(), Failure> {
+/// Like [`write_file`], with auxiliary files that differ from the file in the extension: all are written, or none. If
+/// `path` is not a regular file (a terminal, `/dev/null`, a pipe), auxiliary files are not written.
+pub fn write_files(path: &Path, content: &[u8], auxiliary_files: &[AuxiliaryFile]) -> Result<(), Failure> {
     let mut files = Vec::new();
     if std::fs::metadata(path).map_or(true, |known| known.is_file()) {
-        files.extend(companions.iter().map(|file| (path.with_extension(file.extension), file.text.as_bytes())));
+        files.extend(auxiliary_files.iter().map(|file| (path.with_extension(file.extension), file.text.as_bytes())));
     }
     if let Some((same, _)) = files.iter().find(|(other, _)| other == path) {
         let extension = same.extension().unwrap_or_default().to_string_lossy();
@@ -48,11 +48,11 @@ pub fn write_files(path: &Path, content: &[u8], companions: &[Companion]) -> Res
 }
 
 /// Like [`write_files`], but creates missing folders.
-pub fn write_files_below(path: &Path, content: &[u8], companions: &[Companion]) -> Result<(), Failure> {
+pub fn write_files_below(path: &Path, content: &[u8], auxiliary_files: &[AuxiliaryFile]) -> Result<(), Failure> {
     if let Some(parent) = path.parent() {
         std::fs::create_dir_all(parent).map_err(|error| Failure::Write { path: parent.to_owned(), error })?;
     }
-    write_files(path, content, companions)
+    write_files(path, content, auxiliary_files)
 }
 
 /// Follows dangling links; returns other paths unchanged.

@@ -10,7 +10,7 @@ use tgsi_verify::{Checker, ExecutorKind};
 
 use crate::args::{DialectName, DriverOptions, OptimizationLevel, PassArguments};
 use crate::limits;
-use crate::output::Form;
+use crate::output::FileFormat;
 use crate::status::Failure;
 
 /// A driver with its options, and the compiler for it.
@@ -84,11 +84,11 @@ impl Plan {
     }
 
     /// Returns the extension of files with the code and whether it is binary; `as_text` if it is printed as text.
-    pub fn form(&self, as_text: bool) -> Form {
+    pub fn form(&self, as_text: bool) -> FileFormat {
         match self.compiler.target().text_extension() {
-            Some(extension) => Form { extension, binary: false },
-            None if as_text && self.driver.is_binary() => Form { extension: "asm", binary: false },
-            None => Form { extension: self.driver.file_extension(), binary: self.driver.is_binary() },
+            Some(extension) => FileFormat { extension, binary: false },
+            None if as_text && self.driver.is_binary() => FileFormat { extension: "asm", binary: false },
+            None => FileFormat { extension: self.driver.file_extension(), binary: self.driver.is_binary() },
         }
     }
 

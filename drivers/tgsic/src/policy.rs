@@ -8,15 +8,15 @@ use crate::selector::Selector;
 
 /// The warnings to deny and to allow.
 #[derive(Clone, Debug)]
-pub struct Policy {
+pub struct WarningPolicy {
     deny: Vec<Selector>,
     allow: Vec<Selector>,
 }
 
-impl Policy {
+impl WarningPolicy {
     /// Creates the policy from the arguments.
-    pub fn new(arguments: &WarningArguments) -> Policy {
-        Policy { deny: arguments.deny.clone(), allow: arguments.allow.clone() }
+    pub fn new(arguments: &WarningArguments) -> WarningPolicy {
+        WarningPolicy { deny: arguments.deny.clone(), allow: arguments.allow.clone() }
     }
 
     /// Returns whether any warning is denied.

@@ -252,7 +252,7 @@ const INDEXED: &str = "VERT\nDCL IN[0]\nDCL OUT[0], POSITION\nDCL CONST[0][0..3]
 #[test]
 fn driver_options_say_what_a_target_lacks() {
     let folder = Folder::with(&[("a.tgsi", INDEXED)]);
-    let lacking = ["--driver-option", "no_indirect_constants", "--driver-option", "plain"];
+    let lacking = ["--driver-option", "no_indirect_constants", "--driver-option", "unoptimized"];
     let with = |arguments: &[&str], options: &[&str]| folder.run(&[arguments, options].concat()).success();
     let plain = with(&["translate", "a.tgsi"], &[]);
     assert!(plain.text().contains("[ADDR[0].x+1]"), "{}", plain.text());
@@ -457,6 +457,6 @@ fn targets_are_named() {
     assert_eq!(wrong.status, 2);
     assert!(wrong.stderr.contains("similar value exists: 'i915'"), "{}", wrong.stderr);
     let named = tgsic(&["translate", "--target", "i915"], FRAG).success();
-    let option = tgsic(&["translate", "--driver-option", "plain", "--target", "i915"], FRAG).success();
+    let option = tgsic(&["translate", "--driver-option", "unoptimized", "--target", "i915"], FRAG).success();
     assert!(named.text().starts_with("FRAG\n") && option.text().starts_with("FRAG\n"));
 }

@@ -37,17 +37,17 @@ impl Random {
 
 /// The type of the values of a register.
 #[derive(Clone, Copy, PartialEq)]
-enum Kind {
+enum RegisterType {
     Float,
     Integer,
     Double,
     Long,
 }
 
-use Kind::{Double, Float, Integer, Long};
+use RegisterType::{Double, Float, Integer, Long};
 
-impl Kind {
-    fn of(ty: OperandType) -> Kind {
+impl RegisterType {
+    fn of(ty: OperandType) -> RegisterType {
         match ty {
             OperandType::Double => Double,
             OperandType::Int64 | OperandType::Uint64 => Long,
@@ -159,7 +159,7 @@ impl Generator {
     }
 
     /// A register to read.
-    fn register(&mut self, kind: Kind) -> String {
+    fn register(&mut self, kind: RegisterType) -> String {
         let n = self.random.below(4);
         let half = n / 2;
         match kind {
@@ -192,7 +192,7 @@ impl Generator {
     }
 
     /// An operand.
-    fn source(&mut self, kind: Kind) -> String {
+    fn source(&mut self, kind: RegisterType) -> String {
         let register = self.register(kind);
         if kind.is_wide() {
             let swizzle = self.random.pick(&["xyzw", "zwxy", "xyxy", "zwzw", "xyzw", "xyzw", "yxwz"]);
@@ -209,11 +209,11 @@ impl Generator {
     }
 
     /// A plain operand, for addressing memory and textures.
-    fn plain(&mut self, kind: Kind) -> String {
+    fn plain(&mut self, kind: RegisterType) -> String {
         format!("{}.{}", self.register(kind), self.swizzle())
     }
 
-    fn destination(&mut self, kind: Kind) -> String {
+    fn destination(&mut self, kind: RegisterType) -> String {
         let n = self.random.below(2);
         let output = |s: &Generator, register: usize| match s.stage {
             Stage::Compute => format!("TEMP[{}]", if kind == Float { 0 } else { 2 }),
@@ -243,8 +243,8 @@ impl Generator {
         if info.output_mode == OutputMode::NoOutput || info.output_mode == OutputMode::Other && opcode != Ballot {
             return;
         }
-        let mut dst = Kind::of(info.dst_type);
-        let mut src: Vec<Kind> = info.src_types.iter().map(|&ty| Kind::of(ty)).collect();
+        let mut dst = RegisterType::of(info.dst_type);
+        let mut src: Vec<RegisterType> = info.src_types.iter().map(|&ty| RegisterType::of(ty)).collect();
         let fragment = self.stage == Stage::Fragment;
         match opcode {
             Ddx | Ddy | DdxFine | DdyFine if !(fragment && self.together && context.depth == 0) => return,

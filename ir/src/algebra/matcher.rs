@@ -111,7 +111,7 @@ impl Matcher {
         let mut found = std::mem::take(&mut self.found);
         found.clear();
         let mut met = [def; MAX_VARIABLES];
-        self.walk(body, node, Pending::new(body, inst, None), (&mut met, 0), &mut found);
+        self.walk(body, node, PendingOperands::new(body, inst, None), (&mut met, 0), &mut found);
         found.sort_unstable();
         let result = found.iter().find_map(|&(rule, swapped)| self.check(body, ranges, inst, rule, swapped));
         self.found = found;
@@ -124,7 +124,7 @@ impl Matcher {
         &self,
         body: &Body,
         start: u16,
-        start_pending: Pending<'_>,
+        start_pending: PendingOperands<'_>,
         (met, start_count): (&mut [Def; MAX_VARIABLES], usize),
         found: &mut Vec<(u16, u8)>,
     ) {
@@ -154,7 +154,13 @@ impl Matcher {
                 InstData::Alu { op, .. } if node.ops >> (op as u32 % 64) & 1 != 0 => {
                     let edges = part(self.set.edges, node.edges);
                     if let Ok(index) = edges.binary_search_by_key(&op, |(op, _)| *op) {
-                        self.walk(body, edges[index].1, Pending::new(body, inst, Some(&pending)), (met, count), found);
+                        self.walk(
+                            body,
+                            edges[index].1,
+                            PendingOperands::new(body, inst, Some(&pending)),
+                            (met, count),
+                            found,
+                        );
                     }
                 }
                 InstData::LoadConst { .. } => {
@@ -421,18 +427,18 @@ fn part<T>(list: &'static [T], (first, end): (u16, u16)) -> &'static [T] {
 
 /// The operands still to be matched: the remaining ones of an instruction, then those of the enclosing instruction.
 #[derive(Clone, Copy)]
-struct Pending<'a> {
+struct PendingOperands<'a> {
     next: u32,
     end: u32,
-    outer: Option<&'a Pending<'a>>,
+    outer: Option<&'a PendingOperands<'a>>,
 }
 
-impl<'a> Pending<'a> {
+impl<'a> PendingOperands<'a> {
     /// Prepends the operands of an instruction to the pending ones.
-    fn new(body: &Body, inst: Inst, outer: Option<&'a Pending<'a>>) -> Pending<'a> {
+    fn new(body: &Body, inst: Inst, outer: Option<&'a PendingOperands<'a>>) -> PendingOperands<'a> {
         let count = body.num_sources(inst) as u32;
         let next = if count == 0 { 0 } else { body.source(inst, 0).as_u32() };
-        Pending { next, end: next + count, outer }
+        PendingOperands { next, end: next + count, outer }
     }
 
     /// Removes and returns the next operand.

@@ -18,11 +18,20 @@
 //! to the execution mode. A row with unsized floats is compiled once for each float size. A name after `;` gives the
 //! value access to the [`Context`].
 
+mod functions;
+mod numbers;
+
 use std::array;
 use std::f64::consts::PI;
 
 use super::table::alu_opcodes;
 use super::{AluOp, ExecutionMode, half};
+use functions::{
+    bitfield_extract, bitfield_extract_sm5, bitfield_insert, bytes, cube_coordinates, dot, extract, extract_signed,
+    find_msb, from_top, halves, insert, masked_absolute_differences, modulo, pack, quad_masked_absolute_differences,
+    saturate_i32, saturate_u32, signed_bytes, signed_halves, unordered,
+};
+use numbers::{Bits, Bool, F16, F32, F64, HALF_MIN_NORMAL, Int, Number, Uint};
 
 /// The inputs of an evaluation other than the operands.
 pub(crate) struct Context<'a> {
@@ -116,136 +125,12 @@ pub(crate) fn sign_extend(value: u64, bits: u32) -> i64 {
     if bits == 0 { 0 } else { ((value << (64 - bits)) as i64) >> (64 - bits) }
 }
 
-/// A type of the table: conversion from and to bits.
-trait Number {
-    /// The Rust type of the computation.
-    type Value: Copy;
-    /// Size if this is a float, otherwise 0.
-    const FLOAT_SIZE: u8 = 0;
-    fn read(bits: u64, context: &Context<'_>) -> Self::Value;
-    fn write(value: Self::Value, context: &Context<'_>) -> u64;
-}
-
-/// Signed integer of `SIZE` bits; 0 for unsized.
-struct Int<const SIZE: u32>;
-/// Unsigned integer of `SIZE` bits; 0 for unsized.
-struct Uint<const SIZE: u32>;
-/// Boolean of `SIZE` bits; 0 for unsized.
-struct Bool<const SIZE: u32>;
-/// 16-bit float, computed in 32 bits.
-struct F16;
-/// 32-bit float.
-struct F32;
-/// 64-bit float.
-struct F64;
-/// Raw bits.
-struct Bits;
-
-#[inline]
-fn size(fixed: u32, context: &Context<'_>) -> u32 {
-    if fixed == 0 { context.bit_size } else { fixed }
-}
-
-impl<const SIZE: u32> Number for Int<SIZE> {
-    type Value = i64;
-    #[inline]
-    fn read(bits: u64, context: &Context<'_>) -> i64 {
-        sign_extend(bits, size(SIZE, context))
-    }
-    #[inline]
-    fn write(value: i64, context: &Context<'_>) -> u64 {
-        value as u64 & mask(size(SIZE, context))
-    }
-}
-
-impl<const SIZE: u32> Number for Uint<SIZE> {
-    type Value = u64;
-    #[inline]
-    fn read(bits: u64, context: &Context<'_>) -> u64 {
-        bits & mask(size(SIZE, context))
-    }
-    #[inline]
-    fn write(value: u64, context: &Context<'_>) -> u64 {
-        value & mask(size(SIZE, context))
-    }
-}
-
-impl<const SIZE: u32> Number for Bool<SIZE> {
-    type Value = bool;
-    #[inline]
-    fn read(bits: u64, context: &Context<'_>) -> bool {
-        bits & mask(size(SIZE, context)) != 0
-    }
-    #[inline]
-    fn write(value: bool, context: &Context<'_>) -> u64 {
-        if value { mask(size(SIZE, context)) } else { 0 }
-    }
-}
-
-impl Number for F16 {
-    type Value = f32;
-    const FLOAT_SIZE: u8 = 16;
-    #[inline]
-    fn read(bits: u64, _: &Context<'_>) -> f32 {
-        half::to_f32(bits as u16)
-    }
-    #[inline]
-    fn write(value: f32, context: &Context<'_>) -> u64 {
-        let bits = half::from_f64(value.into(), context.rtz);
-        let flushed = context.flush && bits & 0x7c00 == 0;
-        u64::from(if flushed { bits & 0x8000 } else { bits })
-    }
-}
-
-impl Number for F32 {
-    type Value = f32;
-    const FLOAT_SIZE: u8 = 32;
-    #[inline]
-    fn read(bits: u64, _: &Context<'_>) -> f32 {
-        f32::from_bits(bits as u32)
-    }
-    #[inline]
-    fn write(value: f32, context: &Context<'_>) -> u64 {
-        let flushed = context.flush && value.is_subnormal();
-        u64::from(if flushed { value.to_bits() & 0x8000_0000 } else { value.to_bits() })
-    }
-}
-
-impl Number for F64 {
-    type Value = f64;
-    const FLOAT_SIZE: u8 = 64;
-    #[inline]
-    fn read(bits: u64, _: &Context<'_>) -> f64 {
-        f64::from_bits(bits)
-    }
-    #[inline]
-    fn write(value: f64, context: &Context<'_>) -> u64 {
-        let flushed = context.flush && value.is_subnormal();
-        if flushed { value.to_bits() & 1 << 63 } else { value.to_bits() }
-    }
-}
-
-impl Number for Bits {
-    type Value = u64;
-    #[inline]
-    fn read(bits: u64, _: &Context<'_>) -> u64 {
-        bits
-    }
-    #[inline]
-    fn write(value: u64, context: &Context<'_>) -> u64 {
-        value & mask(context.bit_size)
-    }
-}
-
-/// Smallest normal 16-bit float.
-const HALF_MIN_NORMAL: f32 = 1.0 / 16384.0;
-
 /// Radians per turn, as the opcodes that count in turns define it.
 #[allow(clippy::approx_constant, reason = "results for large operands depend on the digits")]
 const TURN: f64 = 6.2831853;
 
 /// Float operations of the table beyond the methods that `f32` and `f64` have in common.
-trait Real: Copy {
+trait FloatArithmetic: Copy {
     /// The product computed in 64 bits and narrowed to 32.
     fn scaled(self, factor: f64) -> f32;
     /// Minimum; the other operand if one is NaN; -0 is less than +0.
@@ -355,7 +240,7 @@ macro_rules! real_common {
     };
 }
 
-impl Real for f32 {
+impl FloatArithmetic for f32 {
     real_common!(f32, i32);
     #[inline]
     fn rounded_add(self, other: f32, rtz: bool) -> f32 {
@@ -388,7 +273,7 @@ impl Real for f32 {
     }
 }
 
-impl Real for f64 {
+impl FloatArithmetic for f64 {
     real_common!(f64, i64);
     #[inline]
     fn rounded_add(self, other: f64, rtz: bool) -> f64 {
@@ -409,160 +294,6 @@ impl Real for f64 {
     #[inline]
     fn to_single_odd(self) -> f32 {
         half::single_to_odd(self)
-    }
-}
-
-#[inline]
-fn unordered<T: PartialOrd>(a: T, b: T) -> bool {
-    a.partial_cmp(&b).is_none()
-}
-
-/// Sums the products, starting with the last one.
-#[inline]
-fn dot<T, const N: usize>(a: [T; N], b: [T; N]) -> T
-where
-    T: Copy + Default + std::ops::Mul<Output = T> + std::ops::Add<Output = T>,
-{
-    let products = a.iter().zip(&b).rev().map(|(&a, &b)| a * b);
-    products.reduce(|sum, product| sum + product).unwrap_or_default()
-}
-
-/// Remainder with the sign of the divisor; 0 if the divisor is 0.
-#[inline]
-fn modulo(a: i64, b: i64) -> i64 {
-    if b == 0 {
-        return 0;
-    }
-    let remainder = a.wrapping_rem(b);
-    if remainder == 0 || (a >= 0) == (b >= 0) { remainder } else { remainder + b }
-}
-
-/// The `index`-th group of `bits` bits; 0 if out of range.
-#[inline]
-fn extract(value: u64, index: u64, bits: u32) -> u64 {
-    let shift = index.saturating_mul(u64::from(bits));
-    if shift < 64 { value >> shift & mask(bits) } else { 0 }
-}
-
-/// The `index`-th group of bits, sign-extended. Groups out of range consist of sign bits.
-#[inline]
-fn extract_signed(value: i64, index: u64, bits: u32) -> i64 {
-    let shift = index.saturating_mul(u64::from(bits)).min(63);
-    sign_extend((value >> shift) as u64 & mask(bits), bits)
-}
-
-/// The low `bits` bits moved to the `index`-th group.
-#[inline]
-fn insert(value: u64, index: u64, bits: u32) -> u64 {
-    let shift = index.saturating_mul(u64::from(bits));
-    if shift < 64 { (value & mask(bits)) << shift } else { 0 }
-}
-
-/// Bytes of a 32-bit word, lowest first.
-#[inline]
-fn bytes(value: u64) -> [u64; 4] {
-    array::from_fn(|i| value >> (8 * i) & 0xff)
-}
-
-/// Bytes of a 32-bit word, sign-extended.
-#[inline]
-fn signed_bytes(value: u64) -> [i64; 4] {
-    bytes(value).map(|byte| sign_extend(byte, 8))
-}
-
-/// Halves of a 32-bit word, lowest first.
-#[inline]
-fn halves(value: u64) -> [u64; 2] {
-    [value & 0xffff, value >> 16 & 0xffff]
-}
-
-/// Halves of a 32-bit word, sign-extended.
-#[inline]
-fn signed_halves(value: u64) -> [i64; 2] {
-    halves(value).map(|half| sign_extend(half, 16))
-}
-
-/// Concatenates the low `bits` bits of the parts, the first one lowest.
-#[inline]
-fn pack<const N: usize>(parts: [u64; N], bits: u32) -> u64 {
-    parts.iter().rev().fold(0, |word, part| word << bits | part & mask(bits))
-}
-
-#[inline]
-fn saturate_i32(value: i64) -> i64 {
-    value.clamp(i32::MIN.into(), i32::MAX.into())
-}
-
-/// Sum with an unsigned 32-bit accumulator, which the table declares as signed.
-#[inline]
-fn saturate_u32(sum: u64, accumulator: i64) -> i64 {
-    (sum as i64 + i64::from(accumulator as u32)).min(u32::MAX.into())
-}
-
-/// Adds to `c` the absolute differences of the bytes of `a` and `b`, except where the byte of `a` is 0.
-#[inline]
-fn masked_absolute_differences(a: u64, b: u64, c: u64) -> u64 {
-    bytes(a).iter().zip(bytes(b)).filter(|&(&a, _)| a != 0).fold(c, |sum, (a, b)| sum + a.abs_diff(b))
-}
-
-/// The same at four byte offsets in a 64-bit window.
-#[inline]
-fn quad_masked_absolute_differences(a: [u64; 1], b: [u64; 2], c: [u64; 4]) -> [u64; 4] {
-    let window = b[1] << 32 | b[0];
-    array::from_fn(|i| masked_absolute_differences(a[0], window >> (8 * i), c[i]))
-}
-
-/// Index of the highest set bit; -1 if no bit is set.
-#[inline]
-fn find_msb(value: u64) -> i64 {
-    63 - i64::from(value.leading_zeros())
-}
-
-/// Converts a bit index to count from the top of `bits` bits; -1 is kept.
-#[inline]
-fn from_top(bit: i64, bits: u32) -> i64 {
-    if bit < 0 { -1 } else { i64::from(bits) - 1 - bit }
-}
-
-/// Bits [offset, offset + width) of a 32-bit value, sign-extended; width 32 counts as 0, and a field that exceeds the
-/// value is cut off at the top.
-#[inline]
-fn bitfield_extract_sm5(value: i64, offset: u64, width: u64) -> i64 {
-    let (offset, width) = (offset as u32 & 31, width as u32 & 31);
-    let shifted = value >> offset;
-    if offset + width < 32 || width == 0 { sign_extend(shifted as u64, width) } else { shifted }
-}
-
-/// Bits [offset, offset + width) of a 32-bit value; 0 if the field is not within the value.
-#[inline]
-fn bitfield_extract(value: u64, offset: i64, width: i64) -> u64 {
-    if width <= 0 || offset < 0 || offset + width > 32 { 0 } else { value >> offset & mask(width as u32) }
-}
-
-/// Replaces bits [offset, offset + width) of `base`; 0 if the field is not within the value.
-#[inline]
-fn bitfield_insert(base: u64, insert: u64, offset: i64, width: i64) -> u64 {
-    if width == 0 {
-        base
-    } else if offset < 0 || width < 0 || offset + width > 32 {
-        0
-    } else {
-        let field = mask(width as u32) << offset;
-        (base & !field) | (insert << offset & field)
-    }
-}
-
-/// Coordinates on the cube face that a direction points to: s and t, twice the major axis, and the face.
-fn cube_coordinates([x, y, z]: [f32; 3]) -> [f32; 4] {
-    if z.abs() >= x.abs() && z.abs() >= y.abs() {
-        if z >= 0.0 { [-y, x, 2.0 * z, 4.0] } else { [-y, -x, 2.0 * z, 5.0] }
-    } else if y.abs() >= x.abs() && y.abs() >= z.abs() {
-        if y >= 0.0 { [z, x, 2.0 * y, 2.0] } else { [-z, x, 2.0 * y, 3.0] }
-    } else if x.abs() >= y.abs() && x.abs() >= z.abs() {
-        if x >= 0.0 { [-y, -z, 2.0 * x, 0.0] } else { [-y, z, 2.0 * x, 1.0] }
-    } else {
-        // With a NaN, no component is the largest.
-        [0.0; 4]
     }
 }
 

@@ -185,7 +185,7 @@ impl FloatRange {
 
 /// Known ranges of the values of a body.
 pub struct FloatRanges {
-    known: SecondaryMap<Def, Fact>,
+    known: SecondaryMap<Def, RangeFact>,
     /// Entries of earlier generations are invalid.
     generation: u32,
     /// The depth limit made the last result less precise.
@@ -193,7 +193,7 @@ pub struct FloatRanges {
 }
 
 #[derive(Clone, Copy, Default)]
-struct Fact {
+struct RangeFact {
     generation: u32,
     /// The depth of instructions that were visited for it; [`ALL`] if no limit applied.
     levels: u8,
@@ -261,7 +261,7 @@ impl FloatRanges {
         let was_cut = std::mem::replace(&mut self.is_cut, false);
         let range = self.compute(body, source.def, op, depth);
         let levels = if self.is_cut { levels } else { ALL };
-        self.known[source.def] = Fact { generation: self.generation, levels, range };
+        self.known[source.def] = RangeFact { generation: self.generation, levels, range };
         self.is_cut |= was_cut;
         range
     }

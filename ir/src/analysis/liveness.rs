@@ -20,7 +20,7 @@ pub struct Liveness {
 }
 
 /// State of the walk of one value up from its uses.
-struct Walk<'a> {
+struct LivenessWalk<'a> {
     body: &'a Body,
     sets: &'a mut Liveness,
     /// Blocks that the current value is known to be live into. `entered` lists them, so that clearing is as cheap as
@@ -30,7 +30,7 @@ struct Walk<'a> {
     work: Vec<Block>,
 }
 
-impl Walk<'_> {
+impl LivenessWalk<'_> {
     /// Marks the value as live into a block.
     fn enter(&mut self, def: Def, block: Block) {
         if !self.is_entered.replace(block.index(), true) {
@@ -92,7 +92,7 @@ impl Liveness {
     pub fn of_values(body: &Body, is_wanted: impl Fn(Def) -> bool) -> Liveness {
         let mut sets = Liveness { live_in: SecondaryMap::new(), live_out: SecondaryMap::new() };
         let is_entered = BitVec::repeat(false, body.num_blocks());
-        let mut walk = Walk { body, sets: &mut sets, is_entered, entered: Vec::new(), work: Vec::new() };
+        let mut walk = LivenessWalk { body, sets: &mut sets, is_entered, entered: Vec::new(), work: Vec::new() };
         // Visiting values in ascending order keeps the sets sorted.
         for number in 0..body.num_defs() {
             let def = Def::from_u32(number as u32);

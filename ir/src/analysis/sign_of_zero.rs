@@ -116,11 +116,11 @@ fn alu_effect(body: &Body, user: Inst, op: AluOp, source: Use, components: Compo
         // A square.
         AluOp::Fmul => same(0, 1),
         AluOp::Fdot2 | AluOp::Fdot3 | AluOp::Fdot4 | AluOp::Fdot2Mad | AluOp::Fdot3Mad | AluOp::Fdot4Mad => same(0, 1),
-        AluOp::Fadd => absorbs(body, user, 1 - number.min(1), Absorbing::Sum),
-        AluOp::Fsub if number == 1 => absorbs(body, user, 0, Absorbing::Sum),
-        AluOp::Fsub => absorbs(body, user, 1, Absorbing::Difference),
-        AluOp::Ffma | AluOp::Fmad if number < 2 => absorbs(body, user, 2, Absorbing::Sum),
-        AluOp::Fmax => absorbs(body, user, 1 - number.min(1), Absorbing::Maximum),
+        AluOp::Fadd => absorbs(body, user, 1 - number.min(1), ZeroAbsorption::Sum),
+        AluOp::Fsub if number == 1 => absorbs(body, user, 0, ZeroAbsorption::Sum),
+        AluOp::Fsub => absorbs(body, user, 1, ZeroAbsorption::Difference),
+        AluOp::Ffma | AluOp::Fmad if number < 2 => absorbs(body, user, 2, ZeroAbsorption::Sum),
+        AluOp::Fmax => absorbs(body, user, 1 - number.min(1), ZeroAbsorption::Maximum),
         _ => false,
     };
     if ends {
@@ -138,7 +138,7 @@ fn alu_effect(body: &Body, user: Inst, op: AluOp, source: Use, components: Compo
 
 /// How an instruction combines zero with a constant operand.
 #[derive(Clone, Copy)]
-enum Absorbing {
+enum ZeroAbsorption {
     /// A sum: any constant except -0 absorbs the sign.
     Sum,
     /// A difference with the constant as subtrahend: any constant except zero absorbs the sign.
@@ -148,7 +148,7 @@ enum Absorbing {
 }
 
 /// Whether operand `number` is a constant that absorbs the sign of zero in the other operand.
-fn absorbs(body: &Body, inst: Inst, number: usize, kind: Absorbing) -> bool {
+fn absorbs(body: &Body, inst: Inst, number: usize, kind: ZeroAbsorption) -> bool {
     let source = body.source(inst, number);
     let Some(values) = body.def_constant(body.src_def(source)) else { return false };
     let bits = body.bit_size(body.src_def(source));
@@ -157,9 +157,9 @@ fn absorbs(body: &Body, inst: Inst, number: usize, kind: Absorbing) -> bool {
         let value = values.get(usize::from(component)).copied().unwrap_or(0);
         let sign = 1 << (bits.max(1) - 1);
         match kind {
-            Absorbing::Sum => value != sign,
-            Absorbing::Difference => value != 0 && value != sign,
-            Absorbing::Maximum => value & sign == 0,
+            ZeroAbsorption::Sum => value != sign,
+            ZeroAbsorption::Difference => value != 0 && value != sign,
+            ZeroAbsorption::Maximum => value & sign == 0,
         }
     })
 }

@@ -18,7 +18,7 @@ use super::integer_range::integer_range;
 use crate::alu::AluOp;
 use crate::body::{Body, DerefKind, InstData, TexOp, TexSrcKind};
 use crate::entities::{Def, Inst, Variable};
-use crate::intrinsics::indices::{Access, IoSemantics};
+use crate::intrinsics::indices::{AccessFlags, IoSemantics};
 use crate::intrinsics::{IndexKind, IntrinsicKind, IntrinsicOp};
 use crate::options::CompilerOptions;
 use crate::shader::Shader;
@@ -104,7 +104,7 @@ impl<'a> Speculation<'a> {
             return true;
         }
         if info.index_slot(IndexKind::Access).is_some()
-            && Access::from_i32(body.index(inst, IndexKind::Access)).contains(Access::CAN_SPECULATE)
+            && AccessFlags::from_i32(body.index(inst, IndexKind::Access)).contains(AccessFlags::CAN_SPECULATE)
         {
             return true;
         }

@@ -74,12 +74,12 @@ struct InstTemplate {
     loop_invariant: bool,
     num_sources: usize,
     origin: u16,
-    bulk: Bulk,
+    bulk: InstPayload,
 }
 
 /// The parts of an instruction in the side arenas.
 #[derive(Clone, Debug)]
-enum Bulk {
+enum InstPayload {
     None,
     /// Number of components in the pool of the template.
     Constants(usize),
@@ -135,7 +135,7 @@ impl ListTemplate {
 impl InstTemplate {
     fn defs(&self) -> impl Iterator<Item = Def> + '_ {
         let copies = match &self.bulk {
-            Bulk::Copies(_, defs) => defs.as_slice(),
+            InstPayload::Copies(_, defs) => defs.as_slice(),
             _ => &[],
         };
         self.def.into_iter().chain(copies.iter().map(|&(def, _)| def))
@@ -219,17 +219,17 @@ impl Body {
             InstData::LoadConst { .. } => {
                 let values = self.constant(inst).unwrap_or(&[]);
                 template.constants.extend(values);
-                Bulk::Constants(values.len())
+                InstPayload::Constants(values.len())
             }
-            InstData::Tex(id) => Bulk::Tex(self.texs[id]),
-            InstData::Intrinsic { .. } => Bulk::Indices(*self.inst_indices(inst)),
-            InstData::Deref { kind: DerefKind::Cast(cast), .. } => Bulk::Cast(self.cast(cast)),
+            InstData::Tex(id) => InstPayload::Tex(self.texs[id]),
+            InstData::Intrinsic { .. } => InstPayload::Indices(*self.inst_indices(inst)),
+            InstData::Deref { kind: DerefKind::Cast(cast), .. } => InstPayload::Cast(self.cast(cast)),
             InstData::ParallelCopy(id) => {
                 let entries = self.copies[id].clone();
                 let defs = entries.iter().filter_map(|e| e.dest.expand()).map(|d| (d, self.shape(d))).collect();
-                Bulk::Copies(entries, defs)
+                InstPayload::Copies(entries, defs)
             }
-            _ => Bulk::None,
+            _ => InstPayload::None,
         };
         let def = self.inst_def(inst);
         InstTemplate {
@@ -298,33 +298,35 @@ impl Body {
         block: Block,
     ) {
         let data = match (&inst.bulk, inst.data) {
-            (&Bulk::Constants(count), _) => {
+            (&InstPayload::Constants(count), _) => {
                 let (values, rest) = constants.split_at(count);
                 *constants = rest;
                 InstData::LoadConst { start: self.push_constants(values) }
             }
-            (&Bulk::Tex(tex), _) => InstData::Tex(self.push_tex(tex)),
-            (&Bulk::Indices(indices), InstData::Intrinsic { op, num_components, .. }) => {
+            (&InstPayload::Tex(tex), _) => InstData::Tex(self.push_tex(tex)),
+            (&InstPayload::Indices(indices), InstData::Intrinsic { op, num_components, .. }) => {
                 InstData::Intrinsic { op, num_components, indices: self.push_indices(indices) }
             }
-            (&Bulk::Cast(layout), InstData::Deref { modes, ty, .. }) => {
+            (&InstPayload::Cast(layout), InstData::Deref { modes, ty, .. }) => {
                 InstData::Deref { kind: DerefKind::Cast(self.push_cast(layout)), modes, ty }
             }
-            (Bulk::Copies(entries, _), _) => {
+            (InstPayload::Copies(entries, _), _) => {
                 let mut entries = entries.clone();
                 for entry in &mut entries {
                     entry.dest = entry.dest.expand().map(|d| remap.def(d)).into();
                 }
                 InstData::ParallelCopy(self.copies.push(entries))
             }
-            (Bulk::None, InstData::Jump(JumpKind::Goto(target))) => InstData::Jump(JumpKind::Goto(remap.block(target))),
-            (Bulk::None, InstData::Jump(JumpKind::GotoIf { then_block, else_block })) => {
+            (InstPayload::None, InstData::Jump(JumpKind::Goto(target))) => {
+                InstData::Jump(JumpKind::Goto(remap.block(target)))
+            }
+            (InstPayload::None, InstData::Jump(JumpKind::GotoIf { then_block, else_block })) => {
                 InstData::Jump(JumpKind::GotoIf {
                     then_block: remap.block(then_block),
                     else_block: remap.block(else_block),
                 })
             }
-            (Bulk::None | Bulk::Indices(_) | Bulk::Cast(_), data) => data,
+            (InstPayload::None | InstPayload::Indices(_) | InstPayload::Cast(_), data) => data,
         };
         let def = inst.def.map(|d| remap.def(d));
         let clone = self.create_inst_with_def(data, sources, inst.shape, def);
@@ -333,7 +335,7 @@ impl Body {
             node.divergence = inst.divergence;
             node.loop_invariant = inst.loop_invariant;
         }
-        if let Bulk::Copies(_, defs) = &inst.bulk {
+        if let InstPayload::Copies(_, defs) = &inst.bulk {
             for &(def, shape) in defs {
                 let node = &mut self.defs[remap.def(def)];
                 node.inst = clone.into();

@@ -1,7 +1,10 @@
 //! Instructions: creation, placement, moving, removal, queries.
 
+mod definitions;
+mod placement;
+
 use cranelift_entity::EntityRef;
-use cranelift_entity::packed_option::{PackedOption, ReservedValue};
+use cranelift_entity::packed_option::PackedOption;
 use prefetch_index::prefetch_index;
 
 use super::{
@@ -9,7 +12,6 @@ use super::{
     TexSrcKind,
 };
 use crate::alu::AluOp;
-use crate::cursor::Cursor;
 use crate::entities::{Block, Copies, Def, Inst, Tex, Use, User};
 use crate::intrinsics::IntrinsicOp;
 
@@ -65,112 +67,6 @@ impl SourceSpec {
 }
 
 impl Body {
-    /// The instruction that defines a value.
-    ///
-    /// Every value used in code has one; numbers that a parsed text skips have none.
-    #[inline]
-    pub fn def_inst(&self, def: Def) -> Inst {
-        self.defs[def].inst.expand().unwrap_or_else(ReservedValue::reserved_value)
-    }
-
-    /// Whether a value with this number was ever created or reserved.
-    pub fn has_def(&self, def: Def) -> bool {
-        self.defs.is_valid(def)
-    }
-
-    /// The instruction that defines a value, if it has one; accepts any number.
-    pub fn try_def_inst(&self, def: Def) -> Option<Inst> {
-        self.defs.get(def)?.inst.expand()
-    }
-
-    /// Sets the shape of a reserved number, so that code can use the value before its definition is created.
-    pub fn set_reserved_shape(&mut self, def: Def, shape: Shape) {
-        if let Some(node) = self.defs.get_mut(def) {
-            node.num_components = shape.num_components;
-            node.bit_size = shape.bit_size;
-        }
-    }
-
-    /// Whether the defining instruction of a value is in a block.
-    pub fn is_def_live(&self, def: Def) -> bool {
-        self.defs.get(def).and_then(|d| d.inst.expand()).is_some_and(|i| self.insts[i].block.is_some())
-    }
-
-    /// Number of components of a value.
-    #[inline]
-    pub fn num_components(&self, def: Def) -> u8 {
-        self.defs[def].num_components
-    }
-
-    /// Bit size of a component.
-    #[inline]
-    pub fn bit_size(&self, def: Def) -> u8 {
-        self.defs[def].bit_size
-    }
-
-    /// Whether a value is a 1-bit boolean. Conditions can be wider after booleans were lowered; the representation of
-    /// `true` then depends on the lowering, so passes that compute with booleans ignore them.
-    #[inline]
-    pub fn is_boolean(&self, def: Def) -> bool {
-        self.bit_size(def) == 1
-    }
-
-    /// Shape of a value: components and bit size.
-    #[inline]
-    pub fn shape(&self, def: Def) -> Shape {
-        let node = &self.defs[def];
-        Shape { num_components: node.num_components, bit_size: node.bit_size }
-    }
-
-    /// Changes the shape of a value; its uses must fit it afterwards.
-    pub fn set_shape(&mut self, def: Def, shape: Shape) {
-        let node = &mut self.defs[def];
-        node.num_components = shape.num_components;
-        node.bit_size = shape.bit_size;
-        self.changed_insts();
-    }
-
-    /// Whether divergence analysis found that the value differs between invocations. Returns false for values that the
-    /// analysis has not visited; use [`Body::is_known_uniform`] where uniformity must be proven.
-    pub fn is_divergent(&self, def: Def) -> bool {
-        self.defs[def].divergence == Divergence::Divergent
-    }
-
-    /// Whether divergence analysis found that the value is the same in all invocations.
-    pub fn is_known_uniform(&self, def: Def) -> bool {
-        self.defs[def].divergence == Divergence::Uniform
-    }
-
-    /// Records whether the value differs between invocations.
-    pub fn set_divergent(&mut self, def: Def, divergent: bool) {
-        self.defs[def].divergence = if divergent { Divergence::Divergent } else { Divergence::Uniform };
-    }
-
-    /// Whether analysis found that the value is the same in every iteration of its loop.
-    pub fn is_loop_invariant(&self, def: Def) -> bool {
-        self.defs[def].loop_invariant
-    }
-
-    /// Records whether the value is the same in every iteration of its loop.
-    pub fn set_loop_invariant(&mut self, def: Def, loop_invariant: bool) {
-        self.defs[def].loop_invariant = loop_invariant;
-    }
-
-    /// Reserves the numbers below `count`, so that new values get greater ones (parsed text keeps its numbering this
-    /// way).
-    pub fn reserve_defs(&mut self, count: usize) {
-        while self.defs.len() < count {
-            self.defs.push(DefNode {
-                inst: PackedOption::default(),
-                first_use: PackedOption::default(),
-                num_components: 0,
-                bit_size: 0,
-                divergence: Divergence::Unknown,
-                loop_invariant: false,
-            });
-        }
-    }
-
     #[inline]
     fn note_kind(&mut self, data: &InstData) {
         let kind = match data {
@@ -552,159 +448,5 @@ impl Body {
     /// Sets the origin of an instruction. Numbers beyond 16 bits count as unknown.
     pub fn set_inst_origin(&mut self, inst: Inst, number: u32) {
         self.insts[inst].origin = u16::try_from(number.saturating_add(1)).unwrap_or(0);
-    }
-    /// Places a detached instruction at a cursor. Jumps must be placed with [`Body::insert_jump`].
-    #[inline]
-    pub fn insert_inst(&mut self, cursor: Cursor, inst: Inst) {
-        debug_assert!(self.insts[inst].block.is_none() && self.jump(inst).is_none());
-        let origin = match cursor {
-            _ if self.origin != 0 => self.origin,
-            Cursor::Before(other) | Cursor::After(other) => self.insts[other].origin,
-            Cursor::BlockStart(_) | Cursor::BlockEnd(_) => 0,
-        };
-        self.link_inst(cursor, inst);
-        let node = &mut self.insts[inst];
-        if node.origin == 0 {
-            node.origin = origin;
-        }
-        self.changed_insts();
-    }
-
-    #[inline(always)]
-    pub(super) fn link_inst(&mut self, cursor: Cursor, inst: Inst) {
-        let (block, prev, next) = match cursor {
-            Cursor::BlockStart(block) => (block, None, self.blocks[block].first_inst.expand()),
-            Cursor::BlockEnd(block) => (block, self.blocks[block].last_inst.expand(), None),
-            Cursor::Before(other) => (self.placed_block(other), self.insts[other].prev.expand(), Some(other)),
-            Cursor::After(other) => (self.placed_block(other), Some(other), self.insts[other].next.expand()),
-        };
-        match prev {
-            Some(prev) => self.insts[prev].next = inst.into(),
-            None => self.blocks[block].first_inst = inst.into(),
-        }
-        match next {
-            Some(next) => self.insts[next].prev = inst.into(),
-            None => self.blocks[block].last_inst = inst.into(),
-        }
-        let node = &mut self.insts[inst];
-        node.block = block.into();
-        node.prev = prev.into();
-        node.next = next.into();
-    }
-
-    fn placed_block(&self, inst: Inst) -> Block {
-        self.insts[inst].block.expect("the instruction of a cursor is in a block")
-    }
-
-    #[inline]
-    pub(super) fn unlink_inst(&mut self, inst: Inst) {
-        let InstNode { block, prev, next, .. } = self.insts[inst];
-        let Some(block) = block.expand() else { return };
-        match prev.expand() {
-            Some(prev) => self.insts[prev].next = next,
-            None => self.blocks[block].first_inst = next,
-        }
-        match next.expand() {
-            Some(next) => self.insts[next].prev = prev,
-            None => self.blocks[block].last_inst = prev,
-        }
-        let node = &mut self.insts[inst];
-        node.block = PackedOption::default();
-        node.prev = PackedOption::default();
-        node.next = PackedOption::default();
-    }
-
-    /// Moves a placed instruction (not a jump).
-    pub fn move_inst(&mut self, cursor: Cursor, inst: Inst) {
-        debug_assert!(self.jump(inst).is_none());
-        debug_assert!(!matches!(cursor, Cursor::Before(other) | Cursor::After(other) if other == inst));
-        self.unlink_inst(inst);
-        self.link_inst(cursor, inst);
-        self.changed_insts();
-    }
-
-    /// Removes an instruction from its block, and its sources from their lists of uses. Its value must be unused.
-    /// Removing a jump updates the edges.
-    #[inline]
-    pub fn remove_inst(&mut self, inst: Inst) {
-        debug_assert!(self.insts[inst].def.expand().is_none_or(|d| self.is_unused(d)), "a removed value is still used");
-        for source in self.sources(inst) {
-            self.unlink_use(source);
-        }
-        let block = self.insts[inst].block.expand();
-        let was_jump = self.jump(inst).is_some();
-        self.unlink_inst(inst);
-        self.changed_insts();
-        if was_jump && let Some(block) = block {
-            self.update_successors(block);
-            self.changed_cfg();
-        }
-    }
-
-    /// Removes an instruction, even if its value is used: the uses then read an undefined value at the top of the body.
-    pub fn remove_inst_with_undef(&mut self, inst: Inst) {
-        let mut values: Vec<Def> = self.inst_def(inst).into_iter().collect();
-        values.extend(self.copies(inst).into_iter().flatten().filter_map(|e| e.dest.expand()));
-        for def in values {
-            if !self.is_unused(def) {
-                let undef = self.create_inst(InstData::Undef, &[], Some(self.shape(def)));
-                self.insert_inst(Cursor::BlockStart(self.start_block()), undef);
-                if let Some(undef) = self.inst_def(undef) {
-                    self.replace_all_uses(def, undef);
-                }
-            }
-        }
-        self.remove_inst(inst);
-    }
-
-    /// First instruction of a block.
-    #[inline]
-    pub fn first_inst(&self, block: Block) -> Option<Inst> {
-        self.blocks[block].first_inst.expand()
-    }
-
-    /// Last instruction of a block.
-    #[inline]
-    pub fn last_inst(&self, block: Block) -> Option<Inst> {
-        self.blocks[block].last_inst.expand()
-    }
-
-    /// The instructions of a block in order. The list must not change during the walk; see [`Body::insts_vec`].
-    pub fn insts(&self, block: Block) -> impl Iterator<Item = Inst> + '_ {
-        std::iter::successors(self.first_inst(block), |&i| self.next_inst(i))
-    }
-
-    /// Calls `visit` for every instruction in program order, and returns whether it returned true for any. `visit` may
-    /// remove the current instruction and insert others before it; the next instruction must stay.
-    pub fn visit_insts(&mut self, mut visit: impl FnMut(&mut Body, Inst) -> bool) -> bool {
-        let mut progress = false;
-        let mut next_block = Some(self.start_block());
-        while let Some(block) = next_block {
-            next_block = self.next_block(block);
-            let mut next = self.first_inst(block);
-            while let Some(inst) = next {
-                next = self.next_inst(inst);
-                progress |= visit(self, inst);
-            }
-        }
-        progress
-    }
-
-    /// A snapshot of the instructions of a block.
-    pub fn insts_vec(&self, block: Block) -> Vec<Inst> {
-        let mut insts = Vec::with_capacity(32);
-        insts.extend(self.insts(block));
-        insts
-    }
-
-    /// The phis of a block.
-    pub fn phis(&self, block: Block) -> impl Iterator<Item = Inst> + '_ {
-        self.insts(block).take_while(|&i| self.is_phi(i))
-    }
-
-    /// The jump at the end of a block.
-    pub fn block_jump(&self, block: Block) -> Option<(Inst, JumpKind)> {
-        let last = self.last_inst(block)?;
-        self.jump(last).map(|kind| (last, kind))
     }
 }

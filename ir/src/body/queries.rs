@@ -2,7 +2,7 @@
 
 use crate::body::Body;
 use crate::entities::{Block, Inst, Use, User};
-use crate::intrinsics::indices::Access;
+use crate::intrinsics::indices::AccessFlags;
 use crate::intrinsics::{IndexKind, IntrinsicOp};
 use crate::variable::VariableModes;
 
@@ -11,11 +11,11 @@ impl Body {
     pub fn can_reorder(&self, inst: Inst, op: IntrinsicOp) -> bool {
         let info = op.info();
         if info.index_slot(IndexKind::Access).is_some() {
-            let access = Access::from_i32(self.index(inst, IndexKind::Access));
-            if access.contains(Access::VOLATILE) {
+            let access = AccessFlags::from_i32(self.index(inst, IndexKind::Access));
+            if access.contains(AccessFlags::VOLATILE) {
                 return false;
             }
-            if access.contains(Access::CAN_REORDER) {
+            if access.contains(AccessFlags::CAN_REORDER) {
                 return true;
             }
         }

@@ -232,7 +232,8 @@ impl Body {
     pub fn push_source(&mut self, inst: Inst, source: SourceSpec) -> u32 {
         let node = &self.insts[inst];
         let after = Use::from_u32(node.first_source + node.num_sources);
-        // Slots that an instruction moved away from precede its current ones, so a slot after these that it owns is free.
+        // Slots that an instruction moved away from precede its current ones, so a slot after these that it owns is
+        // free.
         let is_reserved = |node: &UseNode| node.def.is_none() && node.user() == User::Inst(inst);
         if self.uses.get(after).is_some_and(is_reserved) {
             self.uses[after].payload = source.payload;

@@ -131,18 +131,18 @@ index_enum! {
 
 /// Memory access flags (`access`, `dst_access`, `src_access`).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
-pub struct Access(pub u32);
+pub struct AccessFlags(pub u32);
 
 macro_rules! access_flags {
     ($($constant:ident = $bit:literal $name:literal $meaning:literal;)*) => {
-        impl Access {
+        impl AccessFlags {
             $(
                 #[doc = $meaning]
-                pub const $constant: Access = Access(1 << $bit);
+                pub const $constant: AccessFlags = AccessFlags(1 << $bit);
             )*
 
             /// All flags with their names, in print order.
-            pub const FLAGS: &'static [(Access, &'static str)] = &[$((Access::$constant, $name)),*];
+            pub const FLAGS: &'static [(AccessFlags, &'static str)] = &[$((AccessFlags::$constant, $name)),*];
         }
     };
 }
@@ -168,31 +168,31 @@ access_flags! {
     SMEM_AMD = 16 "smem-amd" "Vendor flag.";
 }
 
-impl Access {
+impl AccessFlags {
     /// No flags.
-    pub const NONE: Access = Access(0);
+    pub const NONE: AccessFlags = AccessFlags(0);
 
     /// Whether all of `flags` are set.
-    pub const fn contains(self, flags: Access) -> bool {
+    pub const fn contains(self, flags: AccessFlags) -> bool {
         self.0 & flags.0 == flags.0
     }
 
     /// The union of both sets.
-    pub const fn union(self, flags: Access) -> Access {
-        Access(self.0 | flags.0)
+    pub const fn union(self, flags: AccessFlags) -> AccessFlags {
+        AccessFlags(self.0 | flags.0)
     }
 
     /// Returns the flag with this name.
-    pub fn from_name(name: &str) -> Option<Access> {
-        Access::FLAGS.iter().find(|(_, word)| *word == name).map(|&(flag, _)| flag)
+    pub fn from_name(name: &str) -> Option<AccessFlags> {
+        AccessFlags::FLAGS.iter().find(|(_, word)| *word == name).map(|&(flag, _)| flag)
     }
 
     /// Parses the output of [`Display`](fmt::Display): names joined by `|`, or `none`.
-    pub fn parse(text: &str) -> Option<Access> {
+    pub fn parse(text: &str) -> Option<AccessFlags> {
         if text == "none" {
-            return Some(Access::NONE);
+            return Some(AccessFlags::NONE);
         }
-        text.split('|').try_fold(Access::NONE, |access, word| Some(access.union(Access::from_name(word)?)))
+        text.split('|').try_fold(AccessFlags::NONE, |access, word| Some(access.union(AccessFlags::from_name(word)?)))
     }
 
     /// The number stored in the index.
@@ -201,16 +201,16 @@ impl Access {
     }
 
     /// The flags with this number.
-    pub const fn from_i32(number: i32) -> Access {
-        Access(number as u32)
+    pub const fn from_i32(number: i32) -> AccessFlags {
+        AccessFlags(number as u32)
     }
 }
 
-impl fmt::Display for Access {
+impl fmt::Display for AccessFlags {
     /// Writes the names joined by `|`, or `none`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut separator = "";
-        for &(flag, name) in Access::FLAGS {
+        for &(flag, name) in AccessFlags::FLAGS {
             if self.contains(flag) {
                 write!(f, "{separator}{name}")?;
                 separator = "|";

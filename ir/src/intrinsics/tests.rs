@@ -117,20 +117,20 @@ fn enums_round_trip() {
 
 #[test]
 fn access_is_printed_in_its_own_order() {
-    let all = Access((1 << 17) - 1);
+    let all = AccessFlags((1 << 17) - 1);
     assert_eq!(
         all.to_string(),
         "coherent|restrict|volatile|readonly|writeonly|non-uniform|reorderable|non-temporal|include-helpers|\
          is-swizzled-amd|uses-format-amd|fmask-lowered-amd|speculatable|cp-ge-coherent-amd|in-bounds-agx|keep-scalar|smem-amd"
     );
-    assert_eq!(Access::NONE.to_string(), "none");
+    assert_eq!(AccessFlags::NONE.to_string(), "none");
     for bits in [0, 1, 8, 16, 0x41, 0x1234, all.0] {
-        assert_eq!(Access::parse(&Access(bits).to_string()), Some(Access(bits)));
-        assert_eq!(Access::from_i32(Access(bits).to_i32()), Access(bits));
+        assert_eq!(AccessFlags::parse(&AccessFlags(bits).to_string()), Some(AccessFlags(bits)));
+        assert_eq!(AccessFlags::from_i32(AccessFlags(bits).to_i32()), AccessFlags(bits));
     }
-    assert_eq!(Access::NON_READABLE, Access(1 << 3));
-    assert_eq!(Access::parse("coherent|none"), None);
-    assert_eq!(Access::parse(""), None);
+    assert_eq!(AccessFlags::NON_READABLE, AccessFlags(1 << 3));
+    assert_eq!(AccessFlags::parse("coherent|none"), None);
+    assert_eq!(AccessFlags::parse(""), None);
 }
 
 #[test]

@@ -2,8 +2,8 @@
 //! are grouped into folders by subject.
 //!
 //! [`pipeline`] has the pipelines, [`table`] one row for each pass, by name. The functions of single passes
-//! (`passes::opt_dce`, ...) are reachable, but not part of the documented interface: they may change in any version. The
-//! manual of the IR describes each pass.
+//! (`passes::opt_dce`, ...) are reachable, but not part of the documented interface: they may change in any version.
+//! The manual of the IR describes each pass.
 
 #[doc(hidden)]
 pub mod control_flow;

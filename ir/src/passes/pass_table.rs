@@ -84,7 +84,8 @@ impl Schedule {
         self
     }
 
-    /// Runs the due passes of a list in order. `run` returns whether a pass changed the program. Returns whether any did.
+    /// Runs the due passes of a list in order. `run` returns whether a pass changed the program. Returns whether any
+    /// did.
     pub fn run_due<P, T>(
         &mut self,
         program: &mut P,
@@ -147,9 +148,9 @@ impl Schedule {
 /// The string after the types is the prefix of all names. A row is
 /// `name repeats [ignored] if condition "About." function;`:
 ///
-/// - `repeats` is whether a second run, directly after the first, may change the program: never for `once`, possibly for
-///   `again`, possibly for `loops` if the function `have_loops` of the program returns true. A `first` pass has no effect
-///   after its first run, whatever other passes change.
+/// - `repeats` is whether a second run, directly after the first, may change the program: never for `once`, possibly
+///   for `again`, possibly for `loops` if the function `have_loops` of the program returns true. A `first` pass has no
+///   effect after its first run, whatever other passes change.
 /// - `ignored` lists passes whose changes never make this one due.
 /// - `if condition`, which may be missing, names a function of the program: pipelines run the pass only where it is
 ///   true.

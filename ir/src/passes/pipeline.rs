@@ -5,7 +5,8 @@
 //! | `ssa` | the output of a translator: functions, registers, variables | [`into_ssa`] |
 //! | `opt` | SSA | [`optimize`], which ends with [`finish`] |
 //!
-//! [`into_ssa_with`] and [`optimize_with`] do the same with control over skipped passes, an observer and an [`OptLevel`].
+//! [`into_ssa_with`] and [`optimize_with`] do the same with control over skipped passes, an observer and an
+//! [`OptLevel`].
 
 use crate::options::CompilerOptions;
 use crate::passes::pass_manager::{LOG_TARGET, Passes};

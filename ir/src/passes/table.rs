@@ -69,11 +69,11 @@ pass_table! {
     into_ssa {
         inline_functions again [] "Inlines functions." |s, _| super::inline_functions(s);
         lower_returns again [] "Lowers returns to structured control flow." |s, _| super::lower_returns(s);
-        lower_global_vars_to_local again [] "Makes global variables that functions do not share local."
+        lower_global_vars_to_local again [] "Moves global variables that functions do not share to their function."
             |s, _| super::lower_global_vars_to_local(s);
-        lower_vars_to_ssa once [] "Turns variables without run-time indices into SSA values."
+        lower_vars_to_ssa once [] "Converts variables without run-time indices to SSA values."
             |s, _| super::lower_vars_to_ssa(s);
-        lower_reg_intrinsics_to_ssa once [] "Turns registers into SSA values."
+        lower_reg_intrinsics_to_ssa once [] "Converts registers to SSA values."
             |s, _| super::lower_reg_intrinsics_to_ssa(s);
         repair_ssa again [] "Inserts phis where a definition no longer dominates a use." |s, _| super::repair_ssa(s);
         convert_to_lcssa again [] "Adds phis for values that are used after a loop." |s, _| super::convert_to_lcssa(s);
@@ -108,17 +108,17 @@ pass_table! {
             |s, _| super::opt_narrow_selects(s);
         opt_phi_precision again [opt_dce remove_dead_variables] "Moves conversions through phis."
             |s, _| super::opt_phi_precision(s);
-        opt_comparison_pre again [] "Makes comparisons use a difference that is computed anyway."
+        opt_comparison_pre again [] "Replaces operands of comparisons by a difference that is computed anyway."
             |s, _| super::opt_comparison_pre(s);
         opt_rematerialize_compares again [] "Rematerialises comparisons at their uses."
             |s, _| super::opt_rematerialize_compares(s);
-        opt_idiv_const again [] "Turns divisions by constants into multiplications." |s, _| super::opt_idiv_const(s);
+        opt_idiv_const again [] "Converts divisions by constants to multiplications." |s, _| super::opt_idiv_const(s);
     }
     control_flow {
         opt_dead_cf again [opt_cse] "Removes untaken branches and loops without effects." |s, _| super::opt_dead_cf(s);
         opt_if again [] "Simplifies and merges dependent branches." |s, _| super::opt_if(s);
-        opt_peephole_select again [] "Turns small branches into selections." super::opt_peephole_select;
-        opt_conditional_discard again [] "Turns branches that only discard into conditional discards."
+        opt_peephole_select again [] "Converts small branches to selections." super::opt_peephole_select;
+        opt_conditional_discard again [] "Converts branches that only discard to conditional discards."
             |s, _| super::opt_conditional_discard(s);
     }
     loops {
@@ -134,7 +134,7 @@ pass_table! {
             super::opt_copy_prop_vars;
         opt_dead_write_vars again [] if have_variables "Removes stores that are overwritten before they are read."
             |s, _| super::opt_dead_write_vars(s);
-        opt_find_array_copies first [] if have_variables "Turns element-by-element copies of arrays into array copies."
+        opt_find_array_copies first [] if have_variables "Converts element-by-element copies of arrays to array copies."
             |s, _| super::opt_find_array_copies(s);
         opt_large_constants again [] "Moves constant arrays to the shader's constant data."
             |s, _| super::opt_large_constants(s);
@@ -162,7 +162,7 @@ pass_table! {
         lower_frexp again [] "Lowers extraction of fractions and exponents that the target lacks." super::lower_frexp;
         lower_idiv again [] "Lowers integer divisions that the target lacks." super::lower_idiv;
         lower_int64 again [] "Lowers operations on 64-bit integers that the target lacks." super::lower_int64;
-        lower_int_to_float again [] "Turns integers into floats, for targets without integers."
+        lower_int_to_float again [] "Converts integers to floats, for targets without integers."
             |s, o| super::lower_int_to_float(s, o).unwrap_or(false);
         lower_load_const_to_scalar again [] "Splits vector constants into scalar ones."
             |s, _| super::lower_load_const_to_scalar(s);
@@ -170,8 +170,8 @@ pass_table! {
         lower_phis_to_scalar again [] "Splits vector phis into scalar ones." |s, _| super::lower_phis_to_scalar(s);
     }
     lower_booleans {
-        lower_bool_to_float again [] "Turns booleans into 0.0 and 1.0." |s, _| super::lower_bool_to_float(s);
-        lower_bool_to_int32 again [] "Turns booleans into 0 and -1." |s, _| super::lower_bool_to_int32(s);
+        lower_bool_to_float again [] "Converts booleans to 0.0 and 1.0." |s, _| super::lower_bool_to_float(s);
+        lower_bool_to_int32 again [] "Converts booleans to 0 and -1." |s, _| super::lower_bool_to_int32(s);
     }
     lower_resources {
         lower_io again [] "Lowers accesses of inputs and outputs to slots." |s, _| {
@@ -181,9 +181,9 @@ pass_table! {
             |s, _| super::lower_sample_positions(s);
         lower_system_values again [] "Computes system values that follow from the size of the workgroup."
             |s, _| super::lower_system_values(s);
-        lower_uniforms_to_ubo again [] "Turns uniforms into loads from a uniform buffer."
+        lower_uniforms_to_ubo again [] "Converts uniforms to loads from a uniform buffer."
             |s, _| super::lower_uniforms_to_ubo(s);
-        lower_atomics_to_ssbo again [] "Turns atomic counters into atomics on storage buffers."
+        lower_atomics_to_ssbo again [] "Converts atomic counters to atomics on storage buffers."
             |s, _| super::lower_atomics_to_ssbo(s);
     }
 }

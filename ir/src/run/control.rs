@@ -2,7 +2,7 @@
 
 use super::error::RunError;
 use super::machine::{Frame, Machine};
-use super::ops::{Copy, Leave, Op};
+use super::ops::{Copy, JumpTarget, Op};
 
 fn and(dest: &mut [u32], mask: &[u32]) {
     for (dest, &mask) in dest.iter_mut().zip(mask) {
@@ -107,13 +107,13 @@ impl Machine<'_, '_> {
                     self.has_jumped = true;
                     and_not(&mut self.iteration, &self.active);
                     match kind {
-                        Leave::Continue => {}
-                        Leave::Break => and_not(&mut self.in_loop, &self.active),
-                        Leave::Return => {
+                        JumpTarget::Continue => {}
+                        JumpTarget::Break => and_not(&mut self.in_loop, &self.active),
+                        JumpTarget::Return => {
                             and_not(&mut self.in_loop, &self.active);
                             and_not(&mut self.in_function, &self.active);
                         }
-                        Leave::Halt => {
+                        JumpTarget::Halt => {
                             and_not(&mut self.in_loop, &self.active);
                             and_not(&mut self.in_function, &self.active);
                             and_not(&mut self.running, &self.active);

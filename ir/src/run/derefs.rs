@@ -1,6 +1,6 @@
 //! Pointers to variables: steps of a deref chain, loads, stores and copies.
 
-use super::layout::{BLOCK_SHIFT, COMMON, Leaf, NULL, STORAGE, UNIFORM, component_bytes};
+use super::layout::{BLOCK_SHIFT, COMMON, NULL, STORAGE, UNIFORM, VectorLeaf, component_bytes};
 use super::machine::Machine;
 use super::ops::{Intrinsic, Value};
 use crate::types::ScalarType;
@@ -176,7 +176,7 @@ impl Machine<'_, '_> {
         self.each_active(|machine, lane| {
             let dest = machine.get(sources[0], 0, lane) as u32;
             let source = machine.get(sources[1], 0, lane) as u32;
-            let at = |address: u32, offset: u32, leaf: &Leaf| match address {
+            let at = |address: u32, offset: u32, leaf: &VectorLeaf| match address {
                 NULL => NULL,
                 address if address >= STORAGE => address.wrapping_add(offset).wrapping_add(leaf.byte),
                 address => address.wrapping_add(offset).wrapping_add(leaf.cell),

@@ -115,7 +115,7 @@ pub(super) use fast_table;
 
 /// The requirements of a loop over lanes.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Needs {
+enum LaneRequirement {
     Bits,
     Word,
     Float,
@@ -123,13 +123,13 @@ enum Needs {
 
 macro_rules! needs {
     (bits) => {
-        Needs::Bits
+        LaneRequirement::Bits
     };
     (word) => {
-        Needs::Word
+        LaneRequirement::Word
     };
     (float) => {
-        Needs::Float
+        LaneRequirement::Float
     };
 }
 
@@ -137,8 +137,13 @@ macro_rules! make_needs {
     (($op:ident) $($needs:ident $variant:ident |$($argument:ident),*| $value:expr;)*) => {
         match $op {
             $(AluOp::$variant => needs!($needs),)*
-            op if op.is_vec() => Needs::Bits,
-            AluOp::Fdot2 | AluOp::Fdot3 | AluOp::Fdot4 | AluOp::Fdot2Replicated | AluOp::Fdot3Replicated | AluOp::Fdot4Replicated => Needs::Float,
+            op if op.is_vec() => LaneRequirement::Bits,
+            AluOp::Fdot2
+            | AluOp::Fdot3
+            | AluOp::Fdot4
+            | AluOp::Fdot2Replicated
+            | AluOp::Fdot3Replicated
+            | AluOp::Fdot4Replicated => LaneRequirement::Float,
             _ => return false,
         }
     };
@@ -148,9 +153,9 @@ macro_rules! make_needs {
 /// components. `plain` means that 32-bit floats are neither flushed nor rounded toward zero.
 pub(super) fn is_fast(op: AluOp, bit_size: u8, plain: bool) -> bool {
     match fast_table!(make_needs op) {
-        Needs::Bits => true,
+        LaneRequirement::Bits => true,
         // `bit_size` of an opcode without unsized types is 0 or the size of a boolean.
-        Needs::Word => bit_size == 32 || bit_size == 0 || op == AluOp::B2f32,
-        Needs::Float => plain && (bit_size == 32 || bit_size == 0),
+        LaneRequirement::Word => bit_size == 32 || bit_size == 0 || op == AluOp::B2f32,
+        LaneRequirement::Float => plain && (bit_size == 32 || bit_size == 0),
     }
 }

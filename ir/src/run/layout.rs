@@ -59,7 +59,7 @@ pub(super) struct IoCell {
 
 /// A vector within a type.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Leaf {
+pub(super) struct VectorLeaf {
     /// Offset in cells.
     pub cell: u32,
     /// Offset in bytes, in buffers.
@@ -273,7 +273,7 @@ impl Layout {
     }
 
     /// The vectors that a type consists of, in order.
-    pub fn leaves(&self, shader: &Shader, ty: Type) -> Result<Vec<Leaf>, RunError> {
+    pub fn leaves(&self, shader: &Shader, ty: Type) -> Result<Vec<VectorLeaf>, RunError> {
         let cells = self.size(ty).cells;
         if cells > MAX_CELLS {
             return Err(RunError::TooLarge { words: cells.into() });
@@ -283,14 +283,14 @@ impl Layout {
         while let Some((ty, cell, byte)) = pending.pop() {
             match shader.types.get(ty) {
                 TypeData::Vector { scalar, components } => {
-                    leaves.push(Leaf { cell, byte, scalar: *scalar, components: *components });
+                    leaves.push(VectorLeaf { cell, byte, scalar: *scalar, components: *components });
                 }
                 TypeData::Matrix { scalar, columns, rows } => {
                     let column = vector_size(*scalar, *rows);
                     for number in 0..u32::from(*columns) {
                         let byte = byte.saturating_add(column.align.max(column.bytes).saturating_mul(number));
                         let cell = cell + column.cells * number;
-                        leaves.push(Leaf { cell, byte, scalar: *scalar, components: *rows });
+                        leaves.push(VectorLeaf { cell, byte, scalar: *scalar, components: *rows });
                     }
                 }
                 TypeData::Array { element, length, stride } => {

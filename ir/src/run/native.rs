@@ -13,7 +13,7 @@
 
 use tgsi_environment::{Resources, Vec4};
 
-pub use super::ops::{Alu, Copy, Intrinsic, Leave, Op, Span, TEX_SOURCE_KINDS, Texture, Value};
+pub use super::ops::{Alu, Copy, Intrinsic, JumpTarget, Op, Span, TEX_SOURCE_KINDS, Texture, Value};
 pub use super::quad::QuadWords;
 
 /// The state that machine code works on.

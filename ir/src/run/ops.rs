@@ -105,7 +105,7 @@ pub enum Op {
     /// Deactivates the lanes and continues at the end of the list.
     Jump {
         /// The constructs that the lanes leave.
-        kind: Leave,
+        kind: JumpTarget,
         /// End of the list.
         end: u32,
     },
@@ -122,7 +122,7 @@ pub enum Op {
 
 /// The construct that a jump leaves.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Leave {
+pub enum JumpTarget {
     /// The innermost loop.
     Break,
     /// The iteration.

@@ -1,7 +1,7 @@
 //! The parts of a program that are precomputed for memory, images, inputs and outputs.
 
 use super::error::RunError;
-use super::layout::{Leaf, MAX_CELLS, NULL};
+use super::layout::{MAX_CELLS, NULL, VectorLeaf};
 use super::ops::Value;
 use crate::intrinsics::IntrinsicOp;
 
@@ -37,7 +37,7 @@ impl DerefStep {
 #[derive(Clone, Debug)]
 pub(super) struct CopyPlan {
     /// The vectors that the type consists of.
-    pub leaves: Vec<Leaf>,
+    pub leaves: Vec<VectorLeaf>,
     /// Offsets in the destination and in the source for all combinations of wildcard indices.
     pub offsets: Vec<(u32, u32)>,
 }
@@ -45,7 +45,7 @@ pub(super) struct CopyPlan {
 impl CopyPlan {
     /// Makes a plan from the vectors of the type and the wildcards, given as number of elements, distance in the
     /// destination, and distance in the source.
-    pub fn new(leaves: Vec<Leaf>, loops: Vec<(u32, u32, u32)>) -> Result<CopyPlan, RunError> {
+    pub fn new(leaves: Vec<VectorLeaf>, loops: Vec<(u32, u32, u32)>) -> Result<CopyPlan, RunError> {
         let total = loops.iter().fold(leaves.len() as u64, |n, &(count, _, _)| n.saturating_mul(count.into()));
         if total > u64::from(MAX_CELLS) {
             return Err(RunError::TooLarge { words: total });

@@ -8,7 +8,7 @@ use super::lexer::parse_number;
 use super::slot_names::{io_mode, slot_from_name, slot_name};
 use crate::alu::{AluOp, AluType};
 use crate::intrinsics::indices::{
-    Access, AtomicOp, DescType, InterpMode, IoSemantics, IoXfb, IoXfbOut, MemorySemantics, RoundingMode, Scope,
+    AccessFlags, AtomicOp, DescType, InterpMode, IoSemantics, IoXfb, IoXfbOut, MemorySemantics, RoundingMode, Scope,
 };
 use crate::intrinsics::{IndexKind, IntrinsicOp};
 use crate::shader::ShaderStage;
@@ -101,9 +101,9 @@ pub(super) fn push_index(
             word_or_number(out, Scope::from_i32(value).map(Scope::name), value);
         }
         IndexKind::Access => {
-            let known = Access::FLAGS.iter().fold(0, |all, (flag, _)| all | flag.0);
+            let known = AccessFlags::FLAGS.iter().fold(0, |all, (flag, _)| all | flag.0);
             let _ = match value as u32 & !known {
-                0 => write!(out, "{}", Access::from_i32(value)),
+                0 => write!(out, "{}", AccessFlags::from_i32(value)),
                 _ => write!(out, "{value}"),
             };
         }
@@ -200,7 +200,7 @@ pub(super) fn parse_index(kind: IndexKind, text: &str) -> Option<i32> {
         IndexKind::MemorySemantics => MemorySemantics::parse(text).map(MemorySemantics::to_i32),
         IndexKind::MemoryModes => parse_modes(text).map(|modes| modes.0 as i32),
         IndexKind::ExecutionScope | IndexKind::MemoryScope => Scope::from_name(text).map(Scope::to_i32),
-        IndexKind::Access => Access::parse(text).map(Access::to_i32),
+        IndexKind::Access => AccessFlags::parse(text).map(AccessFlags::to_i32),
         IndexKind::InterpMode => {
             text.strip_prefix(InterpMode::PRINT_PREFIX).and_then(InterpMode::from_name).map(InterpMode::to_i32)
         }

@@ -17,11 +17,11 @@ pub(super) struct Failure {
     pub hint: Option<String>,
 }
 
-pub(super) type Outcome<T> = Result<T, Failure>;
+pub(super) type ParseResult<T> = Result<T, Failure>;
 
 /// A non-blank line of the text.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Line<'a> {
+pub(super) struct SourceLine<'a> {
     /// Number, starting at 1.
     pub number: u32,
     /// Byte offset of the start of the line.
@@ -36,7 +36,7 @@ pub(super) struct Line<'a> {
     pub comment: Option<&'a str>,
 }
 
-impl<'a> Line<'a> {
+impl<'a> SourceLine<'a> {
     /// Returns a scanner for the code of the line.
     pub(super) fn scanner(&self) -> Scanner<'a> {
         Scanner { rest: self.code, end: self.offset + self.code.len() }
@@ -54,7 +54,7 @@ impl<'a> Line<'a> {
 }
 
 /// The non-blank lines of a text.
-pub(super) fn lines(text: &str) -> Vec<Line<'_>> {
+pub(super) fn lines(text: &str) -> Vec<SourceLine<'_>> {
     let mut start = 0;
     let mut lines = Vec::new();
     for (i, line) in text.split('\n').enumerate() {
@@ -65,7 +65,7 @@ pub(super) fn lines(text: &str) -> Vec<Line<'_>> {
                 None => (full, None),
             };
             let offset = start + (line.len() - line.trim_start().len());
-            lines.push(Line { number: i as u32 + 1, start, offset, full, code, comment });
+            lines.push(SourceLine { number: i as u32 + 1, start, offset, full, code, comment });
         }
         start += line.len() + 1;
     }
@@ -105,7 +105,7 @@ impl<'a> Scanner<'a> {
     }
 
     /// Returns an error at the next character.
-    pub(super) fn fail<T>(&self, kind: TextErrorKind) -> Outcome<T> {
+    pub(super) fn fail<T>(&self, kind: TextErrorKind) -> ParseResult<T> {
         let blanks = self.rest.len() - self.rest.trim_start().len();
         Err(Failure { offset: self.offset() + blanks, kind, hint: None })
     }
@@ -137,7 +137,7 @@ impl<'a> Scanner<'a> {
     }
 
     /// Skips `text`, or fails.
-    pub(super) fn expect(&mut self, text: &str, what: &'static str) -> Outcome<()> {
+    pub(super) fn expect(&mut self, text: &str, what: &'static str) -> ParseResult<()> {
         if self.eat(text) { Ok(()) } else { self.fail(TextErrorKind::Expected(what)) }
     }
 
@@ -160,7 +160,7 @@ impl<'a> Scanner<'a> {
     }
 
     /// Scans a decimal number.
-    pub(super) fn number<T: std::str::FromStr>(&mut self, what: &'static str) -> Outcome<T> {
+    pub(super) fn number<T: std::str::FromStr>(&mut self, what: &'static str) -> ParseResult<T> {
         let before = *self;
         let parsed = self.run(decimal).and_then(|d| d.parse::<T>().ok());
         parsed.map_or_else(
@@ -173,13 +173,13 @@ impl<'a> Scanner<'a> {
     }
 
     /// Scans the number of a value, `%7`.
-    pub(super) fn value_number(&mut self) -> Outcome<u64> {
+    pub(super) fn value_number(&mut self) -> ParseResult<u64> {
         self.expect("%", "a value")?;
         self.number("the number of a value")
     }
 
     /// Scans the number of a block, `b7`.
-    pub(super) fn block_number(&mut self) -> Outcome<u32> {
+    pub(super) fn block_number(&mut self) -> ParseResult<u32> {
         self.expect("b", "a block")?;
         self.number("the number of a block")
     }
@@ -190,7 +190,7 @@ impl<'a> Scanner<'a> {
     }
 
     /// Fails if anything is left.
-    pub(super) fn finish(&self) -> Outcome<()> {
+    pub(super) fn finish(&self) -> ParseResult<()> {
         if self.is_done() { Ok(()) } else { self.fail(TextErrorKind::Trailing) }
     }
 
@@ -212,7 +212,7 @@ impl<'a> Scanner<'a> {
     }
 
     /// Scans up to `text`, which is skipped, too.
-    pub(super) fn until(&mut self, text: &str, what: &'static str) -> Outcome<Scanner<'a>> {
+    pub(super) fn until(&mut self, text: &str, what: &'static str) -> ParseResult<Scanner<'a>> {
         match self.rest.split_once(text) {
             Some((inside, rest)) => {
                 let inner = Scanner::new(inside, self.offset());
@@ -224,7 +224,7 @@ impl<'a> Scanner<'a> {
     }
 
     /// Scans the content of a pair of parentheses, which may contain others.
-    pub(super) fn group(&mut self) -> Outcome<Scanner<'a>> {
+    pub(super) fn group(&mut self) -> ParseResult<Scanner<'a>> {
         self.expect("(", "`(`")?;
         let mut depth = 1usize;
         for (i, c) in self.rest.bytes().enumerate() {

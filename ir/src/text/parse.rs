@@ -7,7 +7,7 @@ use std::ops::Range;
 use super::AnnotationTarget;
 use super::error::{TextError, TextErrorKind};
 use super::header::{HeaderLine, parse_header_line, parse_stage};
-use super::lexer::{Failure, Line, lines};
+use super::lexer::{Failure, SourceLine, lines};
 use super::parse_types::is_type_line;
 use crate::entities::{Function, Type, Variable};
 use crate::shader::{Shader, ShaderStage};
@@ -73,7 +73,7 @@ impl SourceMap {
 
 pub(super) struct Parser<'a> {
     pub(super) text: &'a str,
-    pub(super) lines: &'a [Line<'a>],
+    pub(super) lines: &'a [SourceLine<'a>],
     pub(super) at: usize,
     pub(super) shader: Shader,
     pub(super) errors: Vec<TextError>,
@@ -90,7 +90,7 @@ pub(super) struct Parser<'a> {
 }
 
 impl<'a> Parser<'a> {
-    fn new(text: &'a str, lines: &'a [Line<'a>]) -> Parser<'a> {
+    fn new(text: &'a str, lines: &'a [SourceLine<'a>]) -> Parser<'a> {
         Parser {
             text,
             lines,

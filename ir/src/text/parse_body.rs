@@ -2,16 +2,19 @@
 //! instructions, then data that depends on the whole body (constant array indices, omitted properties of texture
 //! instructions, edges).
 
+mod completion;
+mod edges;
+mod values;
+
 use hashbrown::HashMap;
 
 use bitvec::vec::BitVec;
 
 use super::AnnotationTarget;
 use super::error::{EdgeSide, TextErrorKind};
-use super::lexer::{Failure, Outcome, Scanner, parse_number, set};
+use super::lexer::{Failure, ParseResult, Scanner};
 use super::parse::Parser;
-use super::reconstruct::constant_indices;
-use crate::body::{Body, CfParent, IfControl, InstData, JumpKind, LoopControl, Shape, SourceSpec, TexData};
+use crate::body::{Body, IfControl, JumpKind, LoopControl, Shape};
 use crate::cursor::Cursor;
 use crate::entities::{Block, Def, Function, If, Inst, Loop};
 use crate::variable::VariableModes;
@@ -50,7 +53,7 @@ struct StatedEdges {
 
 /// An open list of the control tree.
 #[derive(Clone, Copy)]
-enum Open {
+enum OpenList {
     Then(If),
     Else(If),
     Body(Loop),
@@ -81,7 +84,7 @@ pub(super) struct BodyParser<'p, 'a> {
     /// The block at which the current list continues.
     pending: Option<Block>,
     current: Option<Block>,
-    open: Vec<Open>,
+    open: Vec<OpenList>,
     end_seen: bool,
 }
 
@@ -163,7 +166,7 @@ impl<'a> BodyParser<'_, 'a> {
         }
     }
 
-    fn tree_line(&mut self, at: usize, code: &'a str) -> Outcome<()> {
+    fn tree_line(&mut self, at: usize, code: &'a str) -> ParseResult<()> {
         let line = self.parser.lines[at];
         let mut s = line.scanner();
         match code {
@@ -201,7 +204,7 @@ impl<'a> BodyParser<'_, 'a> {
     }
 
     /// The block to which new code is appended.
-    fn block_to_fill(&self, s: &Scanner<'a>) -> Outcome<Block> {
+    fn block_to_fill(&self, s: &Scanner<'a>) -> ParseResult<Block> {
         match self.current {
             Some(block) if self.body.block_jump(block).is_some() => s.fail(TextErrorKind::AfterJump),
             Some(block) if self.gotos.last().is_some_and(|&(at, _)| at == block) => s.fail(TextErrorKind::AfterJump),
@@ -210,7 +213,7 @@ impl<'a> BodyParser<'_, 'a> {
         }
     }
 
-    fn block(&mut self, at: usize, mut s: Scanner<'a>) -> Outcome<()> {
+    fn block(&mut self, at: usize, mut s: Scanner<'a>) -> ParseResult<()> {
         let start = s;
         let number = s.block_number()?;
         s.expect(":", "`:`")?;
@@ -236,31 +239,7 @@ impl<'a> BodyParser<'_, 'a> {
         self.edges_of_remark(at, block)
     }
 
-    /// Parses `preds: b1 b2`, `preds: b1, succs: b2`, `succs: b2`; other comments are ignored.
-    fn edges_of_remark(&mut self, at: usize, block: Block) -> Outcome<()> {
-        let line = self.parser.lines[at];
-        let Some(comment) = line.comment else { return Ok(()) };
-        let mut s = Scanner::new(comment, line.offset + (line.full.len() - comment.len()));
-        loop {
-            let side = if s.eat("preds:") {
-                EdgeSide::Predecessors
-            } else if s.eat("succs:") {
-                EdgeSide::Successors
-            } else {
-                return Ok(());
-            };
-            let mut numbers = Vec::new();
-            while s.rest().trim_start().starts_with('b') {
-                numbers.push(s.block_number()?);
-            }
-            self.edges.push(StatedEdges { block, line: at, side, numbers });
-            if !s.eat(",") {
-                return Ok(());
-            }
-        }
-    }
-
-    fn open_if(&mut self, at: usize, mut s: Scanner<'a>) -> Outcome<()> {
+    fn open_if(&mut self, at: usize, mut s: Scanner<'a>) -> ParseResult<()> {
         let line = self.parser.lines[at];
         let before = self.block_to_fill(&s)?;
         let start = s;
@@ -287,13 +266,13 @@ impl<'a> BodyParser<'_, 'a> {
         let id = self.body.insert_if(Cursor::BlockEnd(before), condition);
         self.body.set_if_control(id, control);
         self.record_line(id, AnnotationTarget::If, at);
-        self.open.push(Open::Then(id));
+        self.open.push(OpenList::Then(id));
         self.current = None;
         self.pending = Some(self.body.then_list(id).first);
         Ok(())
     }
 
-    fn open_loop(&mut self, at: usize, s: Scanner<'a>) -> Outcome<()> {
+    fn open_loop(&mut self, at: usize, s: Scanner<'a>) -> ParseResult<()> {
         let before = self.block_to_fill(&s)?;
         self.check_depth(&s)?;
         let id = self.body.insert_loop(Cursor::BlockEnd(before));
@@ -309,38 +288,38 @@ impl<'a> BodyParser<'_, 'a> {
             }
         }
         self.body.set_loop_divergence(id, divergent_continue, divergent_break);
-        self.open.push(Open::Body(id));
+        self.open.push(OpenList::Body(id));
         self.current = None;
         self.pending = Some(self.body.loop_body(id).first);
         Ok(())
     }
 
-    fn check_depth(&self, s: &Scanner<'a>) -> Outcome<()> {
+    fn check_depth(&self, s: &Scanner<'a>) -> ParseResult<()> {
         if self.open.len() >= MAX_DEPTH { s.fail(TextErrorKind::NestingTooDeep(MAX_DEPTH)) } else { Ok(()) }
     }
 
-    fn close(&mut self, s: Scanner<'a>, code: &str) -> Outcome<()> {
+    fn close(&mut self, s: Scanner<'a>, code: &str) -> ParseResult<()> {
         let Some(&top) = self.open.last() else { return s.fail(TextErrorKind::UnexpectedClose) };
         let missing = self.pending.is_some();
         let pending = match (top, code) {
-            (Open::Then(id), "} else {") => {
-                self.replace_top(Open::Else(id));
+            (OpenList::Then(id), "} else {") => {
+                self.replace_top(OpenList::Else(id));
                 self.body.else_list(id).first
             }
-            (Open::Else(id), "}") => {
+            (OpenList::Else(id), "}") => {
                 self.open.pop();
                 self.body.block_after_if(id)
             }
-            (Open::Body(id), "} continue {") => {
+            (OpenList::Body(id), "} continue {") => {
                 let block = self.body.add_continue_construct(id);
-                self.replace_top(Open::Continue(id));
+                self.replace_top(OpenList::Continue(id));
                 block
             }
-            (Open::Body(id) | Open::Continue(id), "}") => {
+            (OpenList::Body(id) | OpenList::Continue(id), "}") => {
                 self.open.pop();
                 self.body.block_after_loop(id)
             }
-            (Open::Then(id), "}") => {
+            (OpenList::Then(id), "}") => {
                 // Continue after the `if`, as intended.
                 self.open.pop();
                 self.pending = Some(self.body.block_after_if(id));
@@ -354,12 +333,12 @@ impl<'a> BodyParser<'_, 'a> {
         if missing { s.fail(TextErrorKind::MissingBlock) } else { Ok(()) }
     }
 
-    fn replace_top(&mut self, open: Open) {
+    fn replace_top(&mut self, open: OpenList) {
         self.open.pop();
         self.open.push(open);
     }
 
-    fn instruction(&mut self, at: usize, s: Scanner<'a>) -> Outcome<()> {
+    fn instruction(&mut self, at: usize, s: Scanner<'a>) -> ParseResult<()> {
         let code = self.parser.lines[at].code;
         let block = self.block_to_fill(&s)?;
         let jump = match code {
@@ -370,7 +349,7 @@ impl<'a> BodyParser<'_, 'a> {
             _ => None,
         };
         if let Some(kind) = jump {
-            let in_loop = self.open.iter().any(|o| matches!(o, Open::Body(_) | Open::Continue(_)));
+            let in_loop = self.open.iter().any(|o| matches!(o, OpenList::Body(_) | OpenList::Continue(_)));
             if matches!(kind, JumpKind::Break | JumpKind::Continue) && !in_loop {
                 return s.fail(TextErrorKind::OutsideLoop);
             }
@@ -394,58 +373,6 @@ impl<'a> BodyParser<'_, 'a> {
         }
         self.insts.push(InstLine { line: at, block, dest, rest });
         Ok(())
-    }
-
-    /// Parses `[div|con] 32x4 %7 =` if the line begins with it. The value is reserved with its shape.
-    fn destination(&mut self, s: &mut Scanner<'a>) -> Outcome<Option<Dest>> {
-        let start = *s;
-        let divergent = s.eat_word("div");
-        let marked = divergent || s.eat_word("con");
-        if !s.rest().trim_start().starts_with(|c: char| c.is_ascii_digit()) {
-            return if marked { s.fail(TextErrorKind::Expected("the bit size of a value")) } else { Ok(None) };
-        }
-        let bits: u32 = s.number("a bit size")?;
-        let gap_start = s.offset();
-        let components: u32 = if s.rest().starts_with('x') {
-            s.eat("x");
-            s.number("a number of components")?
-        } else {
-            1
-        };
-        s.skip_blanks();
-        let gap = s.offset() - gap_start;
-        let number_start = *s;
-        let number = s.value_number()?;
-        s.expect("=", "`=`")?;
-        if !matches!(bits, 1 | 8 | 16 | 32 | 64) || !matches!(components, 1..=5 | 8 | 16) {
-            return start.fail(TextErrorKind::BadShape { bits, components });
-        }
-        let shape = Shape::new(components as u8, bits as u8);
-        let def = self.reserve(&number_start, number)?;
-        let index = def.as_u32() as usize;
-        if self.made.len() <= index {
-            self.made.resize(index + 1, false);
-        }
-        if self.made.replace(index, true) {
-            return number_start.fail(TextErrorKind::DuplicateValue(def.as_u32()));
-        }
-        self.body.set_reserved_shape(def, shape);
-        let digits = (gap + super::print::digits(index)).checked_sub(4 + usize::from(bits <= 8));
-        self.digits = match self.digits {
-            None => Some(digits),
-            Some(known) if known == digits => Some(known),
-            Some(_) => Some(None),
-        };
-        Ok(Some(Dest { def, shape, divergent: marked.then_some(divergent) }))
-    }
-
-    /// Reserves the value with this number.
-    fn reserve(&mut self, s: &Scanner<'a>, number: u64) -> Outcome<Def> {
-        if number >= MAX_SPARE_VALUES + self.parser.text.len() as u64 || number >= u64::from(u32::MAX) {
-            return s.fail(TextErrorKind::ValueNumberTooLarge(number));
-        }
-        self.body.reserve_defs(number as usize + 1);
-        Ok(Def::from_u32(number as u32))
     }
 
     fn code(&mut self) {
@@ -474,7 +401,7 @@ impl<'a> BodyParser<'_, 'a> {
         }
     }
 
-    fn goto(&mut self, block: Block, at: usize) -> Outcome<()> {
+    fn goto(&mut self, block: Block, at: usize) -> ParseResult<()> {
         let mut s = self.parser.lines[at].scanner();
         s.expect("goto ", "`goto`")?;
         let target = self.block_at(&mut s)?;
@@ -490,190 +417,5 @@ impl<'a> BodyParser<'_, 'a> {
         };
         self.record_line(inst, AnnotationTarget::Inst, at);
         Ok(())
-    }
-
-    fn is_made(&self, number: u32) -> bool {
-        self.made.get(number as usize).is_some_and(|b| *b)
-    }
-
-    /// Parses a block name.
-    pub(super) fn block_at(&mut self, s: &mut Scanner<'a>) -> Outcome<Block> {
-        let start = *s;
-        let number = s.block_number()?;
-        match self.blocks.get(&number) {
-            Some(&block) => Ok(block),
-            None => start.fail(TextErrorKind::UnknownBlock(number)),
-        }
-    }
-
-    /// Parses an operand, skipping its constant value.
-    pub(super) fn value(&mut self, s: &mut Scanner<'a>) -> Outcome<Def> {
-        let start = *s;
-        let number = s.value_number()?;
-        s.skip_constant();
-        match u32::try_from(number).ok().filter(|&n| self.is_made(n)) {
-            Some(number) => Ok(Def::from_u32(number)),
-            None => start.fail(TextErrorKind::UndefinedValue(u32::try_from(number).unwrap_or(u32::MAX))),
-        }
-    }
-
-    /// Reserves removed numbers that affect the width of all other numbers.
-    fn reserve_width(&mut self) {
-        if let Some(Some(digits)) = self.digits
-            && digits > super::print::digits(self.body.num_defs())
-            && let Some(count) = 10usize.checked_pow(digits as u32 - 1)
-            && count as u64 <= MAX_SPARE_VALUES
-        {
-            self.body.reserve_defs(count);
-        }
-    }
-
-    fn complete_textures(&mut self) {
-        for (inst, at) in std::mem::take(&mut self.texs) {
-            let Some(tex) = self.body.tex(inst) else { continue };
-            // Properties that the line states take precedence, even those that the printer would put into the comment.
-            let mut tex = TexData {
-                component: tex.component,
-                texture_index: tex.texture_index,
-                sampler_index: tex.sampler_index,
-                ..super::reconstruct::guess_tex(&self.parser.shader.types, &self.body, inst, tex)
-            };
-            if let Err(failure) = self.tex_remark(at, &mut tex) {
-                self.parser.fail(at, failure);
-            }
-            if let Some(data) = self.body.tex_mut(inst) {
-                *data = tex;
-            }
-        }
-    }
-
-    fn tex_remark(&mut self, at: usize, tex: &mut TexData) -> Outcome<()> {
-        use tgsi_environment::SamplerDim;
-        let line = self.parser.lines[at];
-        let s = Scanner::new("", line.offset + line.code.len());
-        for word in line.comment_words() {
-            let (key, value) = word.split_once('=').unwrap_or((word, ""));
-            let number = parse_number(value);
-            let byte = number.and_then(|number| u8::try_from(number).ok());
-            let good = match key {
-                "dim" => {
-                    tex.is_array = false;
-                    tex.is_shadow = false;
-                    tex.is_new_style_shadow = false;
-                    tex.coord_components = 0;
-                    set(&mut tex.dim, SamplerDim::from_name(value))
-                }
-                "array" => set(&mut tex.is_array, Some(true)),
-                "shadow" => set(&mut tex.is_shadow, Some(true)),
-                "new_style" => set(&mut tex.is_new_style_shadow, Some(true)),
-                "lowered_cube" => set(&mut tex.array_is_lowered_cube, Some(true)),
-                "coords" => set(&mut tex.coord_components, byte),
-                "component" => set(&mut tex.component, byte),
-                "backend_flags" => set(&mut tex.backend_flags, number),
-                "texture" => set(&mut tex.texture_index, number),
-                "sampler" => set(&mut tex.sampler_index, number),
-                // An unrelated comment.
-                _ => true,
-            };
-            if !good {
-                return s.fail(TextErrorKind::BadIndexValue(key.to_string()));
-            }
-        }
-        Ok(())
-    }
-
-    /// Creates or finds the constants for array derefs with a constant index.
-    fn complete_indices(&mut self) {
-        let wanted = std::mem::take(&mut self.wanted);
-        let found = constant_indices(&self.body, &wanted.iter().copied().collect());
-        let mut gap = 0;
-        for (inst, (bits, value)) in wanted {
-            let def = match found.get(&inst) {
-                Some(&def) => def,
-                None => {
-                    while self.is_made(gap) {
-                        gap += 1;
-                    }
-                    let def = Def::from_u32(gap);
-                    gap += 1;
-                    self.body.reserve_defs(gap as usize);
-                    let start = self.body.push_constants(&[value]);
-                    let data = InstData::LoadConst { start };
-                    let constant = self.body.create_inst_with_def(data, &[], Some(Shape::new(1, bits)), Some(def));
-                    self.body.insert_inst(Cursor::Before(inst), constant);
-                    def
-                }
-            };
-            if self.body.num_sources(inst) > 1 {
-                let source = self.body.source(inst, 1);
-                self.body.set_src(source, def);
-            }
-        }
-    }
-
-    fn check_edges(&mut self) {
-        for stated in std::mem::take(&mut self.edges) {
-            let label = |block: Block| self.labels.get(&block).copied();
-            let actual: Option<Vec<u32>> = match stated.side {
-                EdgeSide::Predecessors => self.body.predecessors(stated.block).iter().map(|&b| label(b)).collect(),
-                EdgeSide::Successors => self.body.successors(stated.block).map(label).collect(),
-            };
-            // A block without a number: the end block, if the text omits it.
-            let Some(mut actual) = actual else { continue };
-            let mut numbers = stated.numbers;
-            // An endless loop may have an edge that is never taken, from its end to the code after it.
-            let artificial = match stated.side {
-                EdgeSide::Predecessors => self.body.node_before(stated.block).and_then(|node| match node {
-                    crate::body::CfNode::Loop(id) => {
-                        label(self.body.loop_continue_list(id).unwrap_or(self.body.loop_body(id)).last)
-                    }
-                    _ => None,
-                }),
-                EdgeSide::Successors => match self.body.block_parent(stated.block) {
-                    Some(CfParent::Body(id) | CfParent::Continue(id))
-                        if self.body.node_after(stated.block).is_none() =>
-                    {
-                        label(self.body.block_after_loop(id))
-                    }
-                    _ => None,
-                },
-            };
-            if stated.side == EdgeSide::Predecessors {
-                actual.sort_unstable();
-                numbers.sort_unstable();
-            }
-            if numbers == actual {
-                continue;
-            }
-            if let Some(artificial) = artificial
-                && !actual.contains(&artificial)
-                && numbers.len() == actual.len() + 1
-                && numbers.contains(&artificial)
-                && numbers.iter().filter(|&&n| n != artificial).eq(actual.iter())
-            {
-                continue;
-            }
-            let list = |numbers: &[u32]| numbers.iter().map(|n| format!("b{n}")).collect::<Vec<_>>().join(" ");
-            let kind = TextErrorKind::EdgeMismatch {
-                block: label(stated.block).unwrap_or(u32::MAX),
-                side: stated.side,
-                stated: list(&numbers),
-                actual: list(&actual),
-            };
-            self.parser.fail_line(stated.line, kind);
-        }
-    }
-
-    /// Records the content of a `// succs:` line.
-    fn stated_successors(&mut self, at: usize) -> Outcome<()> {
-        match self.current {
-            Some(block) => self.edges_of_remark(at, block),
-            None => Ok(()),
-        }
-    }
-
-    /// Parses a source that reads a value.
-    pub(super) fn plain(&mut self, s: &mut Scanner<'a>) -> Outcome<SourceSpec> {
-        Ok(SourceSpec::plain(self.value(s)?))
     }
 }

@@ -3,14 +3,14 @@
 use super::AnnotationTarget;
 use super::error::TextErrorKind;
 use super::index_text::letter_component;
-use super::lexer::{Line, Outcome, Scanner, parse_number, set};
+use super::lexer::{ParseResult, Scanner, SourceLine, parse_number, set};
 use super::parse::Parser;
 use super::print::{mask_to, parse_float};
 use super::print_variables::LOCATED;
 use super::slot_names::slot_from_name;
 use super::type_names::{MAX_NESTING, element_name, is_builtin};
 use crate::entities::{Type, Variable};
-use crate::intrinsics::indices::{Access, InterpMode};
+use crate::intrinsics::indices::{AccessFlags, InterpMode};
 use crate::shader::{FunctionData, Parameter};
 use crate::types::{ScalarType, TypeData};
 use crate::variable::{Initializer, VariableData, VariableModes};
@@ -32,7 +32,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    fn variable_line(&mut self, at: usize, line: &Line<'a>, temporary: VariableModes) -> Outcome<Variable> {
+    fn variable_line(&mut self, at: usize, line: &SourceLine<'a>, temporary: VariableModes) -> ParseResult<Variable> {
         let mut s = line.scanner();
         s.expect("decl_var", "`decl_var`")?;
         let mut data = VariableData::new("", Type::from_u32(0), temporary);
@@ -66,7 +66,7 @@ impl<'a> Parser<'a> {
     }
 
     /// Parses `[format] [precision] type`: a format is only allowed before an image type.
-    fn type_and_format(&mut self, s: &mut Scanner<'a>, data: &mut VariableData) -> Outcome<()> {
+    fn type_and_format(&mut self, s: &mut Scanner<'a>, data: &mut VariableData) -> ParseResult<()> {
         let precision = |s: &mut Scanner<'a>| {
             let _ = s.eat_word("highp") || s.eat_word("mediump") || s.eat_word("lowp");
         };
@@ -97,8 +97,8 @@ impl<'a> Parser<'a> {
         at: usize,
         s: &mut Scanner<'a>,
         data: &mut VariableData,
-        line: &Line<'a>,
-    ) -> Outcome<Variable> {
+        line: &SourceLine<'a>,
+    ) -> ParseResult<Variable> {
         s.skip_blanks();
         let start = *s;
         let rest = s.rest();
@@ -143,7 +143,7 @@ impl<'a> Parser<'a> {
     }
 
     /// Parses the comment that the printer adds to a declaration. Other comments are ignored.
-    fn variable_comment(&mut self, mut s: Scanner<'a>, data: &mut VariableData) -> Outcome<()> {
+    fn variable_comment(&mut self, mut s: Scanner<'a>, data: &mut VariableData) -> ParseResult<()> {
         while !s.is_done() {
             if s.eat("name=") {
                 let (name, length) = match unescape(s.rest()) {
@@ -181,7 +181,7 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    fn initializer(&mut self, s: &mut Scanner<'a>, ty: Type) -> Outcome<Initializer> {
+    fn initializer(&mut self, s: &mut Scanner<'a>, ty: Type) -> ParseResult<Initializer> {
         struct Frame {
             ty: Option<Type>,
             /// Whether it is only a column of the matrix type `ty`.
@@ -307,7 +307,7 @@ impl<'a> Parser<'a> {
     }
 }
 
-fn function_declaration<'a>(line: &Line<'a>) -> Outcome<(&'a str, FunctionData)> {
+fn function_declaration<'a>(line: &SourceLine<'a>) -> ParseResult<(&'a str, FunctionData)> {
     let mut s = line.scanner();
     s.expect("decl_function ", "`decl_function`")?;
     let end = s.rest().find(" (").unwrap_or(s.rest().len());
@@ -373,13 +373,13 @@ fn variable_flag(s: &mut Scanner<'_>, data: &mut VariableData) -> bool {
     false
 }
 
-fn access_word(mut s: Scanner<'_>) -> Option<(Access, Scanner<'_>)> {
-    let flag = Access::from_name(s.word()?)?;
+fn access_word(mut s: Scanner<'_>) -> Option<(AccessFlags, Scanner<'_>)> {
+    let flag = AccessFlags::from_name(s.word()?)?;
     Some((flag, s))
 }
 
 /// Parses `VARYING_SLOT_VAR0.xyzw, 0, 0`.
-fn location(mut s: Scanner<'_>, data: &mut VariableData) -> Outcome<()> {
+fn location(mut s: Scanner<'_>, data: &mut VariableData) -> ParseResult<()> {
     let Some(mut first) = s.piece() else { return s.fail(TextErrorKind::Expected("a location")) };
     let start = first;
     let text = first.word().unwrap_or("");

@@ -1,21 +1,18 @@
 //! Parses instructions.
 
-use cranelift_entity::packed_option::ReservedValue;
+mod deref;
+mod operands;
 
 use super::error::TextErrorKind;
-use super::index_text::{letter_component, parse_index, parse_io_semantics, parse_modes, parse_xfb};
-use super::lexer::{Failure, Outcome, Scanner, did_you_mean};
+use super::index_text::letter_component;
+use super::lexer::{Failure, ParseResult, Scanner, did_you_mean};
 use super::parse_body::{BodyParser, Dest, InstLine};
-use super::print::{mask_to, parse_float, sign_extend};
 use super::reconstruct::guess_num_components;
 use crate::alu::{AluOp, AluType};
-use crate::body::{
-    AluFlags, CastLayout, DerefKind, InstData, MAX_COMPONENTS, MAX_INDICES, SourceSpec, Swizzle, TexData, TexOp,
-    TexSrcKind,
-};
-use crate::entities::{Cast, Inst, Type};
-use crate::intrinsics::{IndexKind, IntrinsicOp};
-use crate::variable::VariableModes;
+use crate::body::{AluFlags, InstData, MAX_COMPONENTS, MAX_INDICES, SourceSpec, Swizzle, TexData, TexOp, TexSrcKind};
+use crate::entities::Inst;
+use crate::intrinsics::IntrinsicOp;
+use operands::{constant_value, intrinsic_index, tex_extra};
 use tgsi_environment::SamplerDim;
 
 /// Maximum number of sources of an instruction. (A parallel copy has two for an entry that writes a register.)
@@ -26,7 +23,7 @@ const MAKES_NO_VALUE: &str = "this instruction does not define a value";
 
 impl<'a> BodyParser<'_, 'a> {
     /// Creates the instruction of a line. It is not in any block yet.
-    pub(super) fn inst(&mut self, line: &InstLine<'a>) -> Outcome<Inst> {
+    pub(super) fn inst(&mut self, line: &InstLine<'a>) -> ParseResult<Inst> {
         let mut s = line.rest;
         let start = s;
         let text = s.rest().trim_start();
@@ -58,7 +55,7 @@ impl<'a> BodyParser<'_, 'a> {
         }
     }
 
-    fn needs_value(&self, line: &InstLine<'a>, s: &Scanner<'a>) -> Outcome<Dest> {
+    fn needs_value(&self, line: &InstLine<'a>, s: &Scanner<'a>) -> ParseResult<Dest> {
         line.dest.map_or_else(|| s.fail(TextErrorKind::Destination(NEEDS_VALUE)), Ok)
     }
 
@@ -73,7 +70,7 @@ impl<'a> BodyParser<'_, 'a> {
         word: &str,
         start: &Scanner<'a>,
         mut s: Scanner<'a>,
-    ) -> Outcome<Inst> {
+    ) -> ParseResult<Inst> {
         let Some(op) = AluOp::from_name(word) else {
             let hint = self.hint(|| did_you_mean(word, AluOp::ALL.iter().map(|op| op.name())));
             return with_hint(start.fail(TextErrorKind::UnknownOpcode(word.to_string())), hint);
@@ -130,7 +127,7 @@ impl<'a> BodyParser<'_, 'a> {
         Ok(self.make(InstData::Alu { op, flags }, &sources, dest))
     }
 
-    fn swizzle(&self, s: &mut Scanner<'a>, used: usize, def: crate::entities::Def) -> Outcome<Swizzle> {
+    fn swizzle(&self, s: &mut Scanner<'a>, used: usize, def: crate::entities::Def) -> ParseResult<Swizzle> {
         let start = *s;
         let letters = s.letters();
         let size = self.body.num_components(def);
@@ -154,7 +151,7 @@ impl<'a> BodyParser<'_, 'a> {
         if self.parser.errors.len() < 20 { make() } else { None }
     }
 
-    fn load_const(&mut self, dest: Dest, mut s: Scanner<'a>) -> Outcome<Inst> {
+    fn load_const(&mut self, dest: Dest, mut s: Scanner<'a>) -> ParseResult<Inst> {
         s.expect("(", "`(`")?;
         let bits = dest.shape.bit_size;
         let expected = usize::from(dest.shape.num_components);
@@ -192,7 +189,7 @@ impl<'a> BodyParser<'_, 'a> {
         Ok(self.make(InstData::LoadConst { start }, &[], dest))
     }
 
-    fn phi(&mut self, dest: Dest, mut s: Scanner<'a>) -> Outcome<Inst> {
+    fn phi(&mut self, dest: Dest, mut s: Scanner<'a>) -> ParseResult<Inst> {
         let mut sources = Vec::new();
         if !s.is_done() {
             loop {
@@ -212,120 +209,7 @@ impl<'a> BodyParser<'_, 'a> {
         Ok(self.make(InstData::Phi, &sources, dest))
     }
 
-    fn deref(&mut self, line: &InstLine<'a>, dest: Dest, word: &str, mut s: Scanner<'a>) -> Outcome<Inst> {
-        let mut sources: arrayvec::ArrayVec<SourceSpec, 2> = arrayvec::ArrayVec::new();
-        let mut index = None;
-        let start = s;
-        let kind = match word {
-            "deref_var" => {
-                s.expect("&", "`&`")?;
-                let Some(name) = s.split_last_group() else {
-                    return s.fail(TextErrorKind::Expected("modes and type in parentheses"));
-                };
-                let text = name.rest().trim();
-                match self.parser.variables.get(text) {
-                    Some(&variable) => DerefKind::Var(variable),
-                    None => return name.fail(TextErrorKind::UnknownVariable(text.to_string())),
-                }
-            }
-            "deref_cast" => {
-                // The type of the pointer is repeated later.
-                s.group()?;
-                sources.push(self.plain(&mut s)?);
-                // Its layout comes last.
-                DerefKind::Cast(Cast::reserved_value())
-            }
-            "deref_struct" => {
-                s.expect("&", "`&`")?;
-                let parent = self.value(&mut s)?;
-                sources.push(SourceSpec::plain(parent));
-                s.expect("->", "`->`")?;
-                let Some(name) = s.split_last_group() else {
-                    return s.fail(TextErrorKind::Expected("modes and type in parentheses"));
-                };
-                let text = name.rest().trim();
-                match self.deref_type(parent).and_then(|ty| self.parser.field(ty, text)) {
-                    Some(field) => DerefKind::Struct(field),
-                    None => return name.fail(TextErrorKind::UnknownField(text.to_string())),
-                }
-            }
-            _ => {
-                s.expect("&", "`&`")?;
-                s.expect("(*", "`(*`")?;
-                sources.push(self.plain(&mut s)?);
-                s.expect(")", "`)`")?;
-                s.expect("[", "`[`")?;
-                let pointer = word == "deref_ptr_as_array";
-                let mut kind = if pointer { DerefKind::PtrAsArray } else { DerefKind::Array };
-                if !pointer && s.eat("*") {
-                    kind = DerefKind::ArrayWildcard;
-                } else if s.rest().starts_with('%') {
-                    sources.push(self.plain(&mut s)?);
-                } else {
-                    let start = s;
-                    let value: i64 = s.number("an index")?;
-                    let bits = dest.shape.bit_size;
-                    let masked = mask_to(bits, value as u64);
-                    if sign_extend(bits, masked) != value {
-                        return start.fail(TextErrorKind::BadConstant(value.to_string(), bits));
-                    }
-                    // Resolved when all constants are known; until then the deref itself is a placeholder for its
-                    // index.
-                    sources.push(SourceSpec::plain(dest.def));
-                    index = Some(masked);
-                }
-                s.expect("]", "`]`")?;
-                kind
-            }
-        };
-        let inside = s.group()?;
-        let (modes, mut ty) = self.modes_and_type(inside)?;
-        let kind = match kind {
-            DerefKind::Cast(_) => {
-                let layout = cast_layout(&mut s)?;
-                DerefKind::Cast(self.body.push_cast(layout))
-            }
-            kind => kind,
-        };
-        s.finish()?;
-        for word in self.parser.lines[line.line].comment_words() {
-            if let Some(name) = word.strip_prefix("type=") {
-                ty = self.parser.type_at(&start, name)?;
-            } else if let Some(number) = word.strip_prefix("index=")
-                && index.take().is_some()
-            {
-                let def = self.value(&mut Scanner::new(number, s.offset()))?;
-                sources.truncate(1);
-                sources.push(SourceSpec::plain(def));
-            }
-        }
-        let inst = self.make(InstData::Deref { kind, modes, ty }, &sources, dest);
-        if let Some(value) = index {
-            self.wanted.push((inst, (dest.shape.bit_size, value)));
-        }
-        Ok(inst)
-    }
-
-    /// The type that an already parsed deref points to.
-    fn deref_type(&self, def: crate::entities::Def) -> Option<Type> {
-        match *self.body.inst(self.body.try_def_inst(def)?) {
-            InstData::Deref { ty, .. } => Some(ty),
-            _ => None,
-        }
-    }
-
-    /// Parses `function_temp|shared float[3]`.
-    fn modes_and_type(&mut self, s: Scanner<'a>) -> Outcome<(VariableModes, Type)> {
-        let Some((modes, name)) = s.rest().split_once(' ') else {
-            return s.fail(TextErrorKind::Expected("modes and a type"));
-        };
-        let parsed = if modes.is_empty() { Some(VariableModes::NONE) } else { parse_modes(modes) };
-        let Some(parsed) = parsed else { return s.fail(TextErrorKind::UnknownMode(modes.to_string())) };
-        let ty = self.parser.type_at(&s, name)?;
-        Ok((parsed, ty))
-    }
-
-    fn call(&mut self, line: &InstLine<'a>, mut s: Scanner<'a>) -> Outcome<Inst> {
+    fn call(&mut self, line: &InstLine<'a>, mut s: Scanner<'a>) -> ParseResult<Inst> {
         if line.dest.is_some() {
             return s.fail(TextErrorKind::Destination(MAKES_NO_VALUE));
         }
@@ -354,7 +238,7 @@ impl<'a> BodyParser<'_, 'a> {
         Ok(self.body.create_inst(InstData::Call { callee, indirect }, &sources, None))
     }
 
-    fn parallel_copy(&mut self, line: &InstLine<'a>, mut s: Scanner<'a>) -> Outcome<Inst> {
+    fn parallel_copy(&mut self, line: &InstLine<'a>, mut s: Scanner<'a>) -> ParseResult<Inst> {
         let inst = self.body.create_parallel_copy();
         // The first value of the line was parsed already.
         let mut dest = line.dest;
@@ -393,7 +277,7 @@ impl<'a> BodyParser<'_, 'a> {
     }
 
     /// Parses `32x4 %7 =` in a parallel copy; the value was reserved with its shape when the tree was parsed.
-    fn copy_destination(&mut self, s: &mut Scanner<'a>) -> Outcome<Dest> {
+    fn copy_destination(&mut self, s: &mut Scanner<'a>) -> ParseResult<Dest> {
         let divergent = s.eat_word("div");
         let marked = divergent || s.eat_word("con");
         let _: u32 = s.number("a bit size")?;
@@ -406,7 +290,7 @@ impl<'a> BodyParser<'_, 'a> {
         Ok(Dest { def, shape: self.body.shape(def), divergent: marked.then_some(divergent) })
     }
 
-    fn tex(&mut self, line: &InstLine<'a>, mut s: Scanner<'a>) -> Outcome<Inst> {
+    fn tex(&mut self, line: &InstLine<'a>, mut s: Scanner<'a>) -> ParseResult<Inst> {
         let start = s;
         let dest = self.needs_value(line, &start)?;
         let inside = s.group()?;
@@ -443,7 +327,7 @@ impl<'a> BodyParser<'_, 'a> {
         Ok(inst)
     }
 
-    fn intrinsic(&mut self, line: &InstLine<'a>, mut s: Scanner<'a>) -> Outcome<Inst> {
+    fn intrinsic(&mut self, line: &InstLine<'a>, mut s: Scanner<'a>) -> ParseResult<Inst> {
         let start = s;
         let name = s.identifier().unwrap_or("");
         let Some(op) = IntrinsicOp::from_name(name) else {
@@ -500,115 +384,6 @@ impl<'a> BodyParser<'_, 'a> {
     }
 }
 
-fn with_hint<T>(outcome: Outcome<T>, hint: Option<String>) -> Outcome<T> {
+fn with_hint<T>(outcome: ParseResult<T>, hint: Option<String>) -> ParseResult<T> {
     outcome.map_err(|failure| Failure { hint, ..failure })
-}
-
-/// Parses a component of a constant: hexadecimal, `true`, or (in handwritten text) a decimal number.
-fn constant_value(word: &str, bits: u8) -> Option<u64> {
-    let fits = |value: u64| (mask_to(bits, value) == value).then_some(value);
-    match word {
-        "true" if bits == 1 => return Some(1),
-        "false" if bits == 1 => return Some(0),
-        _ => {}
-    }
-    if let Some(digits) = word.strip_prefix("0x") {
-        return u64::from_str_radix(digits, 16).ok().and_then(fits);
-    }
-    if let Ok(value) = word.parse::<u64>() {
-        return fits(value);
-    }
-    if let Ok(value) = word.parse::<i64>() {
-        let masked = mask_to(bits, value as u64);
-        return (sign_extend(bits, masked) == value).then_some(masked);
-    }
-    if bits >= 16 { parse_float(word, bits) } else { None }
-}
-
-/// Parses `(ptr_stride=0, align_mul=0, align_offset=0)`.
-fn cast_layout(s: &mut Scanner<'_>) -> Outcome<CastLayout> {
-    let mut numbers = [0u32; 3];
-    if !s.is_done() {
-        s.expect("(", "`(`")?;
-        for (i, name) in ["ptr_stride=", "align_mul=", "align_offset="].into_iter().enumerate() {
-            if i > 0 {
-                s.expect(",", "`,`")?;
-            }
-            s.expect(name, "the layout of a pointer")?;
-            numbers[i] = s.number("a number")?;
-        }
-        s.expect(")", "`)`")?;
-    }
-    let [ptr_stride, align_mul, align_offset] = numbers;
-    Ok(CastLayout { ptr_stride, align_mul, align_offset })
-}
-
-/// Parses a property after the sources of a texture instruction.
-fn tex_extra(s: &mut Scanner<'_>, tex: &mut TexData) -> Outcome<()> {
-    let start = *s;
-    if s.eat("implicit lod") {
-        tex.is_gather_implicit_lod = true;
-    } else if s.eat("texture non-uniform") {
-        tex.texture_non_uniform = true;
-    } else if s.eat("sampler non-uniform") {
-        tex.sampler_non_uniform = true;
-    } else if s.eat_word("sparse") {
-        tex.is_sparse = true;
-    } else if s.eat("{") {
-        for (i, pair) in tex.tg4_offsets.iter_mut().enumerate() {
-            if i > 0 {
-                s.expect(",", "`,`")?;
-            }
-            s.expect("(", "`(`")?;
-            let x = s.number("an offset")?;
-            s.expect(",", "`,`")?;
-            *pair = [x, s.number("an offset")?];
-            s.expect(")", "`)`")?;
-        }
-        s.expect("}", "`}`")?;
-        s.expect("(offsets)", "`(offsets)`")?;
-    } else {
-        let number: u32 = s.number("a source or property of a texture instruction")?;
-        let inside = s.group()?;
-        match inside.rest() {
-            "texture" => tex.texture_index = number,
-            "sampler" => tex.sampler_index = number,
-            "gather_component" => match u8::try_from(number) {
-                Ok(component) => tex.component = component,
-                Err(_) => return start.fail(TextErrorKind::Expected("a component")),
-            },
-            other => return inside.fail(TextErrorKind::UnknownTexSource(other.to_string())),
-        }
-    }
-    Ok(())
-}
-
-/// Parses one `name=value` of an intrinsic.
-fn intrinsic_index(op: IntrinsicOp, s: Scanner<'_>, indices: &mut [i32; MAX_INDICES]) -> Outcome<()> {
-    let text = s.rest().trim();
-    let xfb = |word: &str| text.strip_prefix(word).and_then(|t| t.strip_prefix('(')).and_then(|t| t.strip_suffix(')'));
-    let (name, kind, value) = if let Some(rest) = text.strip_prefix("io ") {
-        ("io", Some(IndexKind::IoSemantics), parse_io_semantics(rest))
-    } else if let Some(inside) = xfb("xfb") {
-        ("xfb", Some(IndexKind::IoXfb), parse_xfb(0, inside))
-    } else if let Some(inside) = xfb("xfb2") {
-        ("xfb2", Some(IndexKind::IoXfb2), parse_xfb(2, inside))
-    } else {
-        let Some((name, value)) = text.split_once('=') else {
-            return s.fail(TextErrorKind::Expected("a constant index, `name=value`"));
-        };
-        let kind = IndexKind::from_name(name);
-        (name, kind, kind.and_then(|kind| parse_index(kind, value)))
-    };
-    let Some(slot) = kind.and_then(|kind| op.info().index_slot(kind)) else {
-        let hint = did_you_mean(name, op.info().indices.iter().map(|i| i.name()));
-        return with_hint(s.fail(TextErrorKind::UnknownIndex { intrinsic: op.name(), index: name.to_string() }), hint);
-    };
-    match value {
-        Some(value) => {
-            indices[slot] = value;
-            Ok(())
-        }
-        None => s.fail(TextErrorKind::BadIndexValue(name.to_string())),
-    }
 }

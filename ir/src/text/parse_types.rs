@@ -3,7 +3,7 @@
 use hashbrown::{HashMap, HashSet};
 
 use super::error::TextErrorKind;
-use super::lexer::{Line, Outcome, Scanner};
+use super::lexer::{ParseResult, Scanner, SourceLine};
 use super::parse::Parser;
 use super::type_names::{element_name, is_builtin, parse_type};
 use crate::entities::Type;
@@ -119,7 +119,7 @@ impl<'a> Parser<'a> {
     }
 
     /// Parses the name of a type.
-    pub(super) fn type_at(&mut self, scanner: &Scanner<'a>, name: &'a str) -> Outcome<Type> {
+    pub(super) fn type_at(&mut self, scanner: &Scanner<'a>, name: &'a str) -> ParseResult<Type> {
         match self.ty(name) {
             Some(ty) => Ok(ty),
             None => scanner.fail(TextErrorKind::BadType(name.to_string())),
@@ -139,7 +139,7 @@ pub(super) fn is_type_line(code: &str) -> bool {
 }
 
 /// `type S: struct {vec3 p @0, float[2:16] q @16}`
-fn struct_definition<'a>(line: &Line<'a>) -> Outcome<(&'a str, StructText<'a>)> {
+fn struct_definition<'a>(line: &SourceLine<'a>) -> ParseResult<(&'a str, StructText<'a>)> {
     let mut s = line.scanner();
     s.expect("type ", "`type`")?;
     let name = s.until(": ", "`:`")?.rest();

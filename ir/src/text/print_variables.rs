@@ -184,18 +184,18 @@ impl Printer<'_> {
 
     /// Prints the values of an initialiser. Uses an explicit stack, because types may be deeply nested.
     fn initializer_values(&mut self, data: &VariableData, value: &Initializer) {
-        enum Step<'i> {
+        enum PrintItem<'i> {
             Value(&'i Initializer, Option<crate::entities::Type>),
             Text(&'static str),
         }
-        let mut steps = vec![Step::Value(value, Some(data.ty))];
+        let mut steps = vec![PrintItem::Value(value, Some(data.ty))];
         while let Some(step) = steps.pop() {
             let (value, ty) = match step {
-                Step::Text(text) => {
+                PrintItem::Text(text) => {
                     self.out.push_str(text);
                     continue;
                 }
-                Step::Value(value, ty) => (value, ty),
+                PrintItem::Value(value, ty) => (value, ty),
             };
             let type_data = ty.and_then(|ty| type_data(&self.shader.types, ty));
             match value {
@@ -227,14 +227,14 @@ impl Printer<'_> {
                             _ => None,
                         };
                         if braces {
-                            steps.push(Step::Text(" }"));
+                            steps.push(PrintItem::Text(" }"));
                         }
-                        steps.push(Step::Value(element, element_type));
+                        steps.push(PrintItem::Value(element, element_type));
                         if braces {
-                            steps.push(Step::Text("{ "));
+                            steps.push(PrintItem::Text("{ "));
                         }
                         if i > 0 {
-                            steps.push(Step::Text(", "));
+                            steps.push(PrintItem::Text(", "));
                         }
                     }
                 }
@@ -245,7 +245,7 @@ impl Printer<'_> {
 
 fn push_access_words(out: &mut String, data: &VariableData) {
     let start = out.len();
-    for (flag, name) in crate::intrinsics::indices::Access::FLAGS {
+    for (flag, name) in crate::intrinsics::indices::AccessFlags::FLAGS {
         if data.access.contains(*flag) {
             if out.len() > start {
                 out.push(' ');

@@ -13,7 +13,7 @@ use tgsi_environment::SamplerDim;
 /// Finds the constants that array derefs with a constant index read: the last dominating scalar constant with the bit
 /// size of the deref and this value. `wanted` gives bit size and value (masked to the bit size) for each instruction.
 pub(super) fn constant_indices(body: &Body, wanted: &HashMap<Inst, (u8, u64)>) -> HashMap<Inst, Def> {
-    enum Step {
+    enum TreeEvent {
         Enter(crate::entities::Block),
         Leave(usize),
     }
@@ -24,10 +24,10 @@ pub(super) fn constant_indices(body: &Body, wanted: &HashMap<Inst, (u8, u64)>) -
     let dominance = body.dominance();
     let mut visible: HashMap<(u8, u64), Def> = HashMap::new();
     let mut undo: Vec<((u8, u64), Option<Def>)> = Vec::new();
-    let mut steps = vec![Step::Enter(body.start_block())];
+    let mut steps = vec![TreeEvent::Enter(body.start_block())];
     while let Some(step) = steps.pop() {
         let block = match step {
-            Step::Leave(height) => {
+            TreeEvent::Leave(height) => {
                 while undo.len() > height {
                     if let Some((key, before)) = undo.pop() {
                         match before {
@@ -38,9 +38,9 @@ pub(super) fn constant_indices(body: &Body, wanted: &HashMap<Inst, (u8, u64)>) -
                 }
                 continue;
             }
-            Step::Enter(block) => block,
+            TreeEvent::Enter(block) => block,
         };
-        steps.push(Step::Leave(undo.len()));
+        steps.push(TreeEvent::Leave(undo.len()));
         for inst in body.insts(block) {
             if let (Some(&[value]), Some(def)) = (body.constant(inst), body.inst_def(inst)) {
                 let key = (body.bit_size(def), value);
@@ -49,7 +49,7 @@ pub(super) fn constant_indices(body: &Body, wanted: &HashMap<Inst, (u8, u64)>) -
                 found.insert(inst, def);
             }
         }
-        steps.extend(dominance.children(block).map(Step::Enter));
+        steps.extend(dominance.children(block).map(TreeEvent::Enter));
     }
     found
 }

@@ -104,7 +104,7 @@ use crate::entities::{Block, Def, Function, Inst};
 use crate::shader::Shader;
 use crate::types::ScalarType;
 use error::Collector;
-use variables::Declared;
+use variables::VariableOwners;
 
 /// Checks every rule of [the module](self).
 ///
@@ -129,7 +129,7 @@ fn check_shader(shader: &Shader) -> Collector {
     errors
 }
 
-fn check_body(shader: &Shader, function: Function, body: &Body, declared: &Declared, errors: &mut Collector) {
+fn check_body(shader: &Shader, function: Function, body: &Body, declared: &VariableOwners, errors: &mut Collector) {
     let Some(tree) = control_flow::check_tree(function, body, errors) else { return };
     let edges_sound = control_flow::check_edges(function, body, &tree, errors);
     if edges_sound {
@@ -163,7 +163,7 @@ struct Checker<'a> {
     shader: &'a Shader,
     function: Function,
     body: &'a Body,
-    declared: &'a Declared,
+    declared: &'a VariableOwners,
     dominance: Option<Arc<Dominance>>,
     /// Values with a definition that the walk has passed.
     made: BitVec,

@@ -8,7 +8,7 @@ use crate::types::{ScalarType, TypeData, TypeTable};
 use crate::variable::{Initializer, VariableData, VariableModes};
 
 /// Where each variable is declared.
-pub(super) struct Declared {
+pub(super) struct VariableOwners {
     /// By variable number: 0 if undeclared, 1 in the shader, `f + 2` in function `f`.
     owners: Vec<u32>,
 }
@@ -20,7 +20,7 @@ fn function_owner(function: Function) -> u32 {
     function.as_u32().saturating_add(2)
 }
 
-impl Declared {
+impl VariableOwners {
     /// Whether code of a function may refer to a variable.
     pub fn is_declared_for(&self, variable: Variable, function: Function) -> bool {
         self.owners.get(variable.as_u32() as usize).is_some_and(|&o| o == SHADER || o == function_owner(function))
@@ -28,8 +28,8 @@ impl Declared {
 }
 
 /// Checks the variables of the shader and its functions, and the properties of the shader.
-pub(super) fn check_variables(shader: &Shader, errors: &mut Collector) -> Declared {
-    let mut declared = Declared { owners: vec![NOWHERE; shader.variables.len()] };
+pub(super) fn check_variables(shader: &Shader, errors: &mut Collector) -> VariableOwners {
+    let mut declared = VariableOwners { owners: vec![NOWHERE; shader.variables.len()] };
     for &variable in &shader.globals {
         check_variable(shader, None, variable, &mut declared, errors);
     }
@@ -55,7 +55,7 @@ fn check_variable(
     shader: &Shader,
     function: Option<Function>,
     variable: Variable,
-    declared: &mut Declared,
+    declared: &mut VariableOwners,
     errors: &mut Collector,
 ) {
     let mut report = |kind| errors.push(function, Location::Variable(variable), kind);

@@ -12,7 +12,7 @@ pub const ALL: u64 = 1 << 32;
 
 /// The greatest errors of a function.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Worst {
+pub struct GreatestErrors {
     /// In units in the last place of the exact result.
     pub ulps: f64,
     /// The operand with this error.
@@ -21,8 +21,8 @@ pub struct Worst {
     pub absolute: f64,
 }
 
-impl Worst {
-    fn add(&mut self, other: Worst) {
+impl GreatestErrors {
+    fn add(&mut self, other: GreatestErrors) {
         if other.ulps > self.ulps {
             (self.ulps, self.at) = (other.ulps, other.at);
         }
@@ -54,11 +54,15 @@ fn power_of_two(exponent: i32) -> f64 {
 
 /// Measures the greatest errors over the operands `0, step, 2 * step, ..`. `evaluate` computes a block of results from
 /// the bits of operands, `exact` the exact result.
-pub fn measure(step: u64, evaluate: impl Fn(&[u32], &mut [u32]) + Sync, exact: impl Fn(f32) -> f64 + Sync) -> Worst {
+pub fn measure(
+    step: u64,
+    evaluate: impl Fn(&[u32], &mut [u32]) + Sync,
+    exact: impl Fn(f32) -> f64 + Sync,
+) -> GreatestErrors {
     let count = ALL.div_ceil(step);
     let next = AtomicU64::new(0);
     let work = || {
-        let (mut worst, mut operands, mut results) = (Worst::default(), Vec::new(), Vec::new());
+        let (mut worst, mut operands, mut results) = (GreatestErrors::default(), Vec::new(), Vec::new());
         loop {
             let first = next.fetch_add(BLOCK as u64, Ordering::Relaxed);
             if first >= count {
@@ -73,14 +77,14 @@ pub fn measure(step: u64, evaluate: impl Fn(&[u32], &mut [u32]) + Sync, exact: i
                 let (found, exact) = (f32::from_bits(result), exact(f32::from_bits(at)));
                 let difference = (f64::from(found) - exact).abs();
                 let absolute = if difference.is_finite() { difference } else { 0.0 };
-                worst.add(Worst { ulps: error(found, exact), at, absolute });
+                worst.add(GreatestErrors { ulps: error(found, exact), at, absolute });
             }
         }
     };
     let threads = thread::available_parallelism().map_or(1, usize::from);
     thread::scope(|scope| {
         let threads: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
-        let mut worst = Worst::default();
+        let mut worst = GreatestErrors::default();
         threads.into_iter().for_each(|thread| worst.add(thread.join().expect("no panic")));
         worst
     })

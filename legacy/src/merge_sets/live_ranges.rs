@@ -12,7 +12,7 @@ use super::Ranks;
 /// A half-open range of ranks of values that another value outlives. The first run begins with the instruction that
 /// defines the value.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(super) struct Run {
+pub(super) struct RankRange {
     pub(super) start: u32,
     pub(super) end: u32,
 }
@@ -22,14 +22,14 @@ pub(super) struct LiveRanges {
     /// By rank: index of the first run, plus one final entry.
     first: Vec<u32>,
     /// Sorted by rank of the value, then by start. Two runs of a value are never adjacent.
-    runs: Vec<Run>,
+    runs: Vec<RankRange>,
 }
 
 impl LiveRanges {
     pub(super) fn of(body: &Body, ranks: &Ranks) -> LiveRanges {
         let mut ranges =
             LiveRanges { first: Vec::with_capacity(ranks.defs.len() + 1), runs: Vec::with_capacity(ranks.defs.len()) };
-        let mut walk = Walk {
+        let mut walk = LivenessWalk {
             body,
             ranks,
             home: None,
@@ -39,7 +39,7 @@ impl LiveRanges {
             next: 0,
         };
         // The ranks of the current instruction; all phis of a block are defined at once.
-        let mut own = Run { start: 0, end: 0 };
+        let mut own = RankRange { start: 0, end: 0 };
         for (rank, &def) in ranks.defs.iter().enumerate() {
             let inst = body.def_inst(def);
             if rank as u32 >= own.end {
@@ -59,7 +59,7 @@ impl LiveRanges {
     }
 
     /// The runs of a value.
-    pub(super) fn get(&self, rank: u32) -> &[Run] {
+    pub(super) fn get(&self, rank: u32) -> &[RankRange] {
         &self.runs[self.first[rank as usize] as usize..self.first[rank as usize + 1] as usize]
     }
 
@@ -72,7 +72,7 @@ impl LiveRanges {
 }
 
 /// The walk of one value upwards from its uses.
-struct Walk<'a> {
+struct LivenessWalk<'a> {
     body: &'a Body,
     ranks: &'a Ranks,
     /// Block of the definition, and the rank up to which the value is live there.
@@ -85,8 +85,8 @@ struct Walk<'a> {
     next: usize,
 }
 
-impl Walk<'_> {
-    fn value(&mut self, def: Def, own: Run, runs: &mut Vec<Run>) {
+impl LivenessWalk<'_> {
+    fn value(&mut self, def: Def, own: RankRange, runs: &mut Vec<RankRange>) {
         let body = self.body;
         self.home = body.inst_block(body.def_inst(def));
         self.home_end = own.end;
@@ -108,12 +108,12 @@ impl Walk<'_> {
             }
         }
         let first = runs.len();
-        runs.push(Run { start: own.start, end: self.home_end });
+        runs.push(RankRange { start: own.start, end: self.home_end });
         for block in self.entered.drain(..) {
             let end = std::mem::take(&mut self.reached[block]) - 1;
             let start = self.ranks.starts[block].start;
             if start < end {
-                runs.push(Run { start, end });
+                runs.push(RankRange { start, end });
             }
         }
         self.next = 0;

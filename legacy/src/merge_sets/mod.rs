@@ -22,7 +22,7 @@ use std::collections::HashSet;
 use cranelift_entity::SecondaryMap;
 use tgsi_ir::{Block, Body, Def, Inst, InstData};
 
-use live_ranges::{LiveRanges, Run};
+use live_ranges::{LiveRanges, RankRange};
 use rank_set::{Members, RankSet, RankSets};
 
 /// No set or no value.
@@ -56,7 +56,7 @@ struct Ranks {
     /// By rank: one past the last value that it dominates.
     ends: Vec<u32>,
     /// By block: the ranks of the values it defines.
-    starts: SecondaryMap<Block, Run>,
+    starts: SecondaryMap<Block, RankRange>,
     /// By instruction: the number of ranks assigned before it.
     before: SecondaryMap<Inst, u32>,
 }
@@ -71,15 +71,15 @@ impl Ranks {
             rank: vec![NONE; body.num_defs()],
             defs: Vec::new(),
             ends: Vec::new(),
-            starts: SecondaryMap::with_default(Run { start: 0, end: 0 }),
+            starts: SecondaryMap::with_default(RankRange { start: 0, end: 0 }),
             before: SecondaryMap::with_capacity(body.num_insts()),
         };
         let count = body.blocks().map(|block| ranks.mark(body, block)).sum();
         ranks.defs.reserve_exact(count);
         ranks.ends.reserve_exact(count);
         // Blocks that dominate the current one: their pre-order end, and their ranks.
-        let mut open: Vec<(u32, Run)> = Vec::new();
-        let close = |ends: &mut [u32], own: Run, end: u32| ends[own.start as usize..own.end as usize].fill(end);
+        let mut open: Vec<(u32, RankRange)> = Vec::new();
+        let close = |ends: &mut [u32], own: RankRange, end: u32| ends[own.start as usize..own.end as usize].fill(end);
         for &block in dominance.preorder() {
             let start = ranks.defs.len() as u32;
             while let Some((_, own)) = open.pop_if(|o| o.0 <= dominance.pre_index(block)) {
@@ -120,7 +120,7 @@ impl Ranks {
     }
 
     /// Gives ranks to the values of a block.
-    fn enter(&mut self, body: &Body, block: Block) -> Run {
+    fn enter(&mut self, body: &Body, block: Block) -> RankRange {
         let start = self.defs.len() as u32;
         for inst in body.insts(block) {
             self.before[inst] = self.defs.len() as u32;
@@ -134,7 +134,7 @@ impl Ranks {
             }
         }
         self.ends.resize(self.defs.len(), 0);
-        let own = Run { start, end: self.defs.len() as u32 };
+        let own = RankRange { start, end: self.defs.len() as u32 };
         self.starts[block] = own;
         own
     }

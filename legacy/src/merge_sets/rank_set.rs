@@ -41,7 +41,7 @@ impl Node {
 
 /// The kind of neighbour to search for.
 #[derive(Clone, Copy, PartialEq)]
-enum Search {
+enum NeighbourKind {
     /// The first member at or after the rank.
     FirstFrom,
     /// The last member before the rank that dominates it.
@@ -164,7 +164,7 @@ impl RankSets {
         match set {
             RankSet::List(list) => list.get(list.partition_point(|&r| r < rank)).copied(),
             RankSet::Trie(..) if rank.unbounded_shr(self.levels + LEAF_BITS) != 0 => None,
-            RankSet::Trie(root, _) => self.search(*root, rank, Search::FirstFrom),
+            RankSet::Trie(root, _) => self.search(*root, rank, NeighbourKind::FirstFrom),
         }
     }
 
@@ -175,18 +175,18 @@ impl RankSets {
                 let before = list.partition_point(|&r| r < rank);
                 list[..before].iter().rev().copied().find(|&member| self.dominates(member, rank))
             }
-            RankSet::Trie(root, _) => self.search(*root, rank, Search::NearestDominator),
+            RankSet::Trie(root, _) => self.search(*root, rank, NeighbourKind::NearestDominator),
         }
     }
 
     /// Descends towards `rank` and remembers the last branch off the path that contains a match; if the leaf has none,
     /// descends from that branch to the nearest matching side. `rank` must have at most as many bits as the trie.
-    fn search(&self, root: u32, rank: u32, what: Search) -> Option<u32> {
+    fn search(&self, root: u32, rank: u32, what: NeighbourKind) -> Option<u32> {
         let node_at = |number: u32| &self.nodes[number as usize];
         // Whether a node matches, or has a match below it.
-        let is_good = |number: u32| number != NONE && (what == Search::FirstFrom || node_at(number).end > rank);
+        let is_good = |number: u32| number != NONE && (what == NeighbourKind::FirstFrom || node_at(number).end > rank);
         // The child bit of the path at which the other child comes later, or earlier.
-        let side_of_turning = usize::from(what == Search::NearestDominator);
+        let side_of_turning = usize::from(what == NeighbourKind::NearestDominator);
         let (mut number, mut levels) = (root, self.levels);
         let mut turning: Option<(u32, u32)> = None;
         while number != NONE && levels > 0 {
@@ -200,7 +200,7 @@ impl RankSets {
         }
         if number != NONE {
             let at = rank & ((1 << LEAF_BITS) - 1);
-            let wanted = if what == Search::FirstFrom { u64::MAX << at } else { (1 << at) - 1 };
+            let wanted = if what == NeighbourKind::FirstFrom { u64::MAX << at } else { (1 << at) - 1 };
             if let Some(found) = self.search_leaf(node_at(number).members() & wanted, rank - at, rank, what) {
                 return Some(found);
             }
@@ -219,8 +219,8 @@ impl RankSets {
     }
 
     /// Searches the members of a leaf; `base` is its first rank.
-    fn search_leaf(&self, mut members: u64, base: u32, rank: u32, what: Search) -> Option<u32> {
-        if what == Search::FirstFrom {
+    fn search_leaf(&self, mut members: u64, base: u32, rank: u32, what: NeighbourKind) -> Option<u32> {
+        if what == NeighbourKind::FirstFrom {
             return (members != 0).then(|| base + members.trailing_zeros());
         }
         while let Some(last) = members.checked_ilog2() {

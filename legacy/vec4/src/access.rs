@@ -199,12 +199,12 @@ impl Components {
 
 /// The number of accesses to each component of a register: none, one, or more.
 #[derive(Clone, Copy, Default, Debug)]
-pub struct Counts {
+pub struct AccessCounts {
     any: u8,
     more: u8,
 }
 
-impl Counts {
+impl AccessCounts {
     /// Counts an access.
     #[inline]
     pub fn add(&mut self, mask: u8) {
@@ -264,7 +264,7 @@ impl Reads {
 
 /// The registers that an instruction reads and writes.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Access<Opcode> {
+pub struct RegisterAccess<Opcode> {
     reads: Reads,
     written: Components,
     channels: [u8; MAX_SOURCES],
@@ -284,11 +284,11 @@ pub const fn swizzled(channels: u8, swizzle: [u8; 4]) -> u8 {
         | (channels >> 3 & 1) << (swizzle[3] & 3)
 }
 
-impl<Opcode> Access<Opcode> {
+impl<Opcode> RegisterAccess<Opcode> {
     /// Creates an access without reads and writes.
     #[inline]
-    pub fn new(opcode: Opcode, traits: Traits) -> Access<Opcode> {
-        Access {
+    pub fn new(opcode: Opcode, traits: Traits) -> RegisterAccess<Opcode> {
+        RegisterAccess {
             reads: Reads::Few(ArrayVec::new()),
             written: Components::NONE,
             channels: [0; MAX_SOURCES],

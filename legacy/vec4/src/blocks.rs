@@ -5,7 +5,7 @@
 use std::num::NonZeroU32;
 use std::ops::Range;
 
-use super::access::{Access, Traits};
+use super::access::{RegisterAccess, Traits};
 use super::{Flow, Machine, Program};
 
 /// The instructions `start..end`. Every flow instruction ends its block.
@@ -37,7 +37,7 @@ pub fn block_from<M: Machine>(program: &Program<M>, start: usize) -> Option<Rang
 
 /// Splits a program into blocks and connects them. Constructs that do not nest get edges to the end.
 pub fn blocks<M: Machine>(program: &Program<M>) -> Vec<Block> {
-    let is_flow = |access: &&Access<M::Opcode>| access.traits.any(Traits::FLOW);
+    let is_flow = |access: &&RegisterAccess<M::Opcode>| access.traits.any(Traits::FLOW);
     let mut blocks: Vec<Block> = Vec::with_capacity(program.access.iter().filter(is_flow).count() + 1);
     let mut start = 0;
     while let Some(block) = block_from(program, start) {
@@ -55,7 +55,7 @@ pub fn blocks<M: Machine>(program: &Program<M>) -> Vec<Block> {
 }
 
 /// An open construct.
-struct Open {
+struct OpenConstruct {
     /// The block that ends in [`Flow::If`], until its second successor is known.
     condition: Option<usize>,
     /// The last block that jumps to the end of the construct; until the end is known, each links to the previous one as
@@ -66,7 +66,7 @@ struct Open {
 }
 
 fn join<M: Machine>(program: &Program<M>, blocks: &mut [Block]) {
-    let mut open: Vec<Open> = Vec::new();
+    let mut open: Vec<OpenConstruct> = Vec::new();
     let successor = |number: usize| NonZeroU32::new(number as u32);
     for number in 0..blocks.len() {
         let next = (number + 1 < blocks.len()).then(|| successor(number + 1)).flatten();
@@ -74,7 +74,7 @@ fn join<M: Machine>(program: &Program<M>, blocks: &mut [Block]) {
         match last.and_then(|last| program.flow(last)) {
             Some(Flow::If) => {
                 blocks[number].successors[0] = next;
-                open.push(Open { condition: Some(number), to_end: None, head: None });
+                open.push(OpenConstruct { condition: Some(number), to_end: None, head: None });
             }
             Some(Flow::Else) => {
                 if let Some(construct) = open.last_mut() {
@@ -95,7 +95,7 @@ fn join<M: Machine>(program: &Program<M>, blocks: &mut [Block]) {
             }
             Some(Flow::Loop) => {
                 blocks[number].successors[0] = next;
-                open.push(Open { condition: None, to_end: None, head: next });
+                open.push(OpenConstruct { condition: None, to_end: None, head: next });
             }
             Some(Flow::EndLoop) => {
                 if let Some(construct) = open.pop() {

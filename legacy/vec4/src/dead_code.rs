@@ -1,6 +1,6 @@
 //! Removes instructions, and components of results, without uses.
 
-use super::access::{Access, Traits};
+use super::access::{RegisterAccess, Traits};
 use super::{Machine, Program};
 
 /// The components that are live at a point of the backward walk.
@@ -31,7 +31,7 @@ impl Live {
 
     /// Adds the reads of an instruction that is kept.
     #[inline]
-    fn read<Opcode>(&mut self, access: &Access<Opcode>) {
+    fn read<Opcode>(&mut self, access: &RegisterAccess<Opcode>) {
         for read in access.reads() {
             if let Some(register) = read.dense() {
                 self.needed[register] |= read.mask();
@@ -41,7 +41,7 @@ impl Live {
     }
 
     /// Records the reads of an instruction that is removed or changed.
-    fn forget<Opcode>(&mut self, access: &Access<Opcode>) {
+    fn forget<Opcode>(&mut self, access: &RegisterAccess<Opcode>) {
         for read in access.reads() {
             if let Some(register) = read.dense() {
                 self.computed[register] |= read.mask();

@@ -4,7 +4,7 @@
 //! The instruction at index `i` has the stamp `i + 1`; 0 means never. Stamps of earlier blocks are below the start of
 //! the current block and need not be cleared.
 
-use super::access::{Access, Components, Traits};
+use super::access::{Components, RegisterAccess, Traits};
 use super::{Machine, Program};
 
 /// The last accesses to the components of temporaries, special registers, fixed registers and outputs.
@@ -86,7 +86,7 @@ impl LastAccesses {
     }
 
     /// Records the accesses of the instruction at an index.
-    pub fn record<M: Machine>(&mut self, machine: &M, access: &Access<M::Opcode>, index: usize) {
+    pub fn record<M: Machine>(&mut self, machine: &M, access: &RegisterAccess<M::Opcode>, index: usize) {
         let stamp = index as u32 + 1;
         for &read in access.reads() {
             let row = self.row_of(read);
@@ -119,7 +119,7 @@ impl LastAccesses {
 
     /// The first index at which an instruction may be merged into another one without changing its operands, the
     /// operands of others and the final results.
-    pub fn limit<Opcode>(&self, access: &Access<Opcode>) -> usize {
+    pub fn limit<Opcode>(&self, access: &RegisterAccess<Opcode>) -> usize {
         // After the last write of its operands.
         let mut limit = 0;
         for &read in access.reads() {

@@ -1,8 +1,8 @@
 //! Passes after instruction selection for machines with registers of four components.
 //!
-//! A backend that uses the `chase` helpers of `tgsi-registers` selects instructions over virtual temporaries, with write masks,
-//! swizzles and modifiers. The remaining work is much the same for all such machines (TGSI, r300, etnaviv, Midgard,
-//! Intel's vec4). It is implemented here for any instruction type that implements [`Machine`]:
+//! A backend that uses the `chase` helpers of `tgsi-registers` selects instructions over virtual temporaries, with
+//! write masks, swizzles and modifiers. The remaining work is much the same for all such machines (TGSI, r300, etnaviv,
+//! Midgard, Intel's vec4). It is implemented here for any instruction type that implements [`Machine`]:
 //!
 //! | module | effect | trait |
 //! |---|---|---|
@@ -18,9 +18,9 @@
 //! # The program
 //!
 //! A [`Program`] is a list of instructions. Control flow is structured and part of the list ([`Flow`]); the passes
-//! derive blocks and edges from it. Each instruction has an [`Access`], its reads and writes by component, computed
-//! once when it is created. Passes mostly use accesses, and a machine mostly provides them. Everything is generic over
-//! the machine: there is no dynamic dispatch.
+//! derive blocks and edges from it. Each instruction has a [`RegisterAccess`], its reads and writes by component,
+//! computed once when it is created. Passes mostly use accesses, and a machine mostly provides them. Everything is
+//! generic over the machine: there is no dynamic dispatch.
 //!
 //! # Registers
 //!
@@ -51,8 +51,8 @@ pub mod vectorize;
 
 use std::fmt::Debug;
 
-pub use access::{Access, Components, Counts, Reg, Traits};
-pub use allocate::{Allocate, Freedom, Location};
+pub use access::{AccessCounts, Components, Reg, RegisterAccess, Traits};
+pub use allocate::{Allocate, Location, SwizzleConstraint};
 pub use hoist_constants::HoistConstants;
 pub use merge::Merge;
 pub use program::{Constants, Program};
@@ -119,7 +119,7 @@ pub trait Machine: Sized {
 
     /// Returns the registers that an instruction reads and writes. Temporaries below `first_temp` are fixed
     /// ([`Reg::numbered`]).
-    fn access(&self, instruction: &Self::Instruction, first_temp: u32) -> Access<Self::Opcode>;
+    fn access(&self, instruction: &Self::Instruction, first_temp: u32) -> RegisterAccess<Self::Opcode>;
 
     /// Returns the kind of control flow of an opcode. Called for instructions with [`Traits::FLOW`] only.
     fn flow(opcode: Self::Opcode) -> Option<Flow>;
@@ -138,7 +138,7 @@ pub trait Machine: Sized {
     /// Whether an instruction stores all components of its register, regardless of its mask. Masks are still valid
     /// before allocation: allocation ensures that the other components are not live.
     #[inline]
-    fn stores_whole(&self, _access: &Access<Self::Opcode>) -> bool {
+    fn stores_whole(&self, _access: &RegisterAccess<Self::Opcode>) -> bool {
         false
     }
 }

@@ -36,7 +36,7 @@ struct Entry {
 
 /// The effect of the current block on a register.
 #[derive(Clone, Copy)]
-struct State {
+struct BlockEffect {
     block: u32,
     exposed: u8,
     defined: u8,
@@ -47,14 +47,14 @@ struct State {
 
 /// The entries of the registers that several blocks access, or that a block reads before writing.
 struct Entries {
-    states: Vec<State>,
+    states: Vec<BlockEffect>,
     entries: Vec<Entry>,
     globals: Vec<u32>,
 }
 
 impl Entries {
     fn of<M: Machine>(program: &Program<M>, blocks: &[Block]) -> Entries {
-        let none = State { block: NONE, exposed: 0, defined: 0, is_global: false, entry: NONE };
+        let none = BlockEffect { block: NONE, exposed: 0, defined: 0, is_global: false, entry: NONE };
         let states = vec![none; program.registers()];
         let mut all = Entries { states, entries: Vec::new(), globals: Vec::new() };
         for (number, block) in blocks.iter().enumerate() {
@@ -101,7 +101,7 @@ impl Entries {
             state.is_global = true;
             self.globals.push(register as u32);
         }
-        let State { block, exposed, defined, entry, .. } = *state;
+        let BlockEffect { block, exposed, defined, entry, .. } = *state;
         state.entry = self.entries.len() as u32;
         self.entries.push(Entry { block, exposed, defined, earlier: entry });
     }
@@ -157,7 +157,7 @@ fn sum_up(counts: &mut [u32]) {
 
 /// The state of a block for the register being followed.
 #[derive(Clone, Copy, Default)]
-struct Known {
+struct BlockLiveness {
     live_in: u8,
     live_out: u8,
     defined: u8,
@@ -169,15 +169,15 @@ struct Known {
 }
 
 /// The state for the register being followed.
-struct Follower {
+struct RegisterLiveness {
     /// By block, plus one, so that every block has a next one.
-    known: Vec<Known>,
+    known: Vec<BlockLiveness>,
     /// The blocks with a state.
     touched: Vec<u32>,
 }
 
-impl Follower {
-    fn touch(&mut self, block: u32) -> &mut Known {
+impl RegisterLiveness {
+    fn touch(&mut self, block: u32) -> &mut BlockLiveness {
         let known = &mut self.known[block as usize];
         if !known.is_touched {
             known.is_touched = true;
@@ -212,7 +212,8 @@ impl Liveness {
     /// Follows each register from its reads to its writes.
     fn follow(&mut self, entries: &Entries, regions: &Regions) {
         let predecessors = Predecessors::of(&self.blocks);
-        let mut follower = Follower { known: vec![Known::default(); self.blocks.len() + 1], touched: Vec::new() };
+        let mut follower =
+            RegisterLiveness { known: vec![BlockLiveness::default(); self.blocks.len() + 1], touched: Vec::new() };
         let mut work: Vec<(u32, u8)> = Vec::new();
         let mut found: Vec<(u32, u32, u8)> = Vec::new();
         let mut accesses: Vec<u32> = Vec::new();
@@ -267,7 +268,7 @@ impl Liveness {
                 }
             }
             while let Some(block) = follower.touched.pop() {
-                follower.known[block as usize] = Known::default();
+                follower.known[block as usize] = BlockLiveness::default();
             }
         }
         self.starts = vec![0; self.blocks.len() + 1];

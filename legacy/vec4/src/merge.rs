@@ -8,7 +8,7 @@
 //! The later instruction moves up to the earlier one, past at most [`WINDOW`] others that it does not depend on;
 //! [`LastAccesses`] bounds the distance.
 
-use super::access::{Access, Traits};
+use super::access::{RegisterAccess, Traits};
 use super::blocks::block_from;
 use super::last_accesses::LastAccesses;
 use super::{Constants, Machine, Program};
@@ -29,7 +29,7 @@ pub trait Merge: Machine {
         &self,
         constants: &mut Constants,
         first: &Self::Instruction,
-        access: &Access<Self::Opcode>,
+        access: &RegisterAccess<Self::Opcode>,
         second: &Self::Instruction,
     ) -> Option<Self::Instruction>;
 }

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 
-use super::access::{Access, SPECIAL_REGISTERS, Traits};
+use super::access::{RegisterAccess, SPECIAL_REGISTERS, Traits};
 use super::liveness::Liveness;
 use super::{Flow, Machine};
 
@@ -46,7 +46,7 @@ pub struct Program<M: Machine> {
     /// The constants that instructions refer to.
     pub constants: Constants,
     pub(super) instructions: Vec<M::Instruction>,
-    pub(super) access: Vec<Access<M::Opcode>>,
+    pub(super) access: Vec<RegisterAccess<M::Opcode>>,
     first_temp: u32,
     num_temps: u32,
     /// Liveness at block boundaries, if it was computed since the last change.
@@ -112,7 +112,7 @@ impl<M: Machine> Program<M> {
 
     /// The accesses of each instruction.
     #[inline]
-    pub fn accesses(&self) -> &[Access<M::Opcode>] {
+    pub fn accesses(&self) -> &[RegisterAccess<M::Opcode>] {
         &self.access
     }
 
@@ -154,7 +154,7 @@ impl<M: Machine> Program<M> {
 
     /// Appends an instruction with a valid access.
     #[inline]
-    pub(super) fn push_known(&mut self, instruction: M::Instruction, access: Access<M::Opcode>) {
+    pub(super) fn push_known(&mut self, instruction: M::Instruction, access: RegisterAccess<M::Opcode>) {
         self.note_change();
         self.access.push(access);
         self.instructions.push(instruction);
@@ -207,7 +207,7 @@ impl<M: Machine> Program<M> {
     }
 
     /// Removes and returns all instructions and their accesses.
-    pub(super) fn take_all(&mut self) -> (Vec<M::Instruction>, Vec<Access<M::Opcode>>) {
+    pub(super) fn take_all(&mut self) -> (Vec<M::Instruction>, Vec<RegisterAccess<M::Opcode>>) {
         self.note_change();
         (std::mem::take(&mut self.instructions), std::mem::take(&mut self.access))
     }
@@ -248,6 +248,6 @@ impl<M: Machine> Program<M> {
 
 /// The kind of control flow of an access.
 #[inline]
-pub(super) fn flow<M: Machine>(access: &Access<M::Opcode>) -> Option<Flow> {
+pub(super) fn flow<M: Machine>(access: &RegisterAccess<M::Opcode>) -> Option<Flow> {
     if access.traits.any(Traits::FLOW) { M::flow(access.opcode) } else { None }
 }

@@ -21,7 +21,7 @@
 
 use arrayvec::ArrayVec;
 
-use super::access::{Access, Counts, Reg, Traits};
+use super::access::{AccessCounts, Reg, RegisterAccess, Traits};
 use super::blocks::block_from;
 use super::{Machine, Program, RegisterCopy};
 
@@ -46,9 +46,9 @@ pub trait PropagateBackward: Machine {
 
 /// The accesses of a virtual temporary or special register.
 #[derive(Clone, Copy, Default)]
-struct State {
-    reads: Counts,
-    writes: Counts,
+struct RegisterAccesses {
+    reads: AccessCounts,
+    writes: AccessCounts,
     /// For each component the number of remaining copies to outputs and fixed registers that read it.
     copies: [u8; 4],
     /// Components with other uses.
@@ -57,7 +57,7 @@ struct State {
     last_write: [u32; 4],
 }
 
-impl State {
+impl RegisterAccesses {
     fn copy(&mut self, mask: u8) {
         for (c, copies) in self.copies.iter_mut().enumerate() {
             *copies = copies.saturating_add(mask >> c & 1);
@@ -88,13 +88,13 @@ impl State {
 
 /// Makes producers write the destinations of copies. Returns whether anything changed.
 pub fn propagate_backward<M: PropagateBackward>(program: &mut Program<M>) -> bool {
-    let is_candidate = |(access, copy): (&Access<M::Opcode>, &M::Instruction)| {
+    let is_candidate = |(access, copy): (&RegisterAccess<M::Opcode>, &M::Instruction)| {
         access.traits.any(Traits::COPY) && is_plain(program.machine.register_copy(copy, program.first_temp())).is_some()
     };
     if !program.access.iter().zip(&program.instructions).any(is_candidate) {
         return false;
     }
-    let mut states = vec![State::default(); program.registers()];
+    let mut states = vec![RegisterAccesses::default(); program.registers()];
     for (index, access) in program.access.iter().enumerate() {
         let is_copy = access.traits.any(Traits::COPY)
             && program
@@ -121,14 +121,14 @@ pub fn propagate_backward<M: PropagateBackward>(program: &mut Program<M>) -> boo
     let mut next = 0;
     while let Some(block) = block_from(program, next) {
         next = block.end;
-        let mut in_block: Vec<(usize, Access<M::Opcode>)> = Vec::new();
+        let mut in_block: Vec<(usize, RegisterAccess<M::Opcode>)> = Vec::new();
         for index in block.clone() {
             let access = &program.access[index];
             if access.traits.any(Traits::COPY)
                 && let Some((plan, copied)) = plan(program, &states, &in_block, block.start, index)
             {
                 let copy = program.instructions[index].clone();
-                for &Part { producer, mask, from, rest } in &plan {
+                for &CopiedComponents { producer, mask, from, rest } in &plan {
                     if rest != 0 {
                         let mut part = part_of(program, producer, mask, from);
                         program.edit_with(producer, |machine, instruction| machine.set_mask(instruction, rest));
@@ -149,7 +149,7 @@ pub fn propagate_backward<M: PropagateBackward>(program: &mut Program<M>) -> boo
                     }
                 }
                 if let Some(register) = copied.from.dense() {
-                    for &Part { mask, from, .. } in &plan {
+                    for &CopiedComponents { mask, from, .. } in &plan {
                         for c in (0..4).filter(|c| taken(mask, from) & 1 << c != 0) {
                             let copies = &mut states[register].copies[c];
                             *copies = copies.saturating_sub(1);
@@ -175,7 +175,7 @@ fn taken(mask: u8, from: [u8; 4]) -> u8 {
 }
 
 /// The components of a result that a copy does not read.
-fn rest_of<Opcode>(access: &Access<Opcode>, mask: u8, from: [u8; 4]) -> u8 {
+fn rest_of<Opcode>(access: &RegisterAccess<Opcode>, mask: u8, from: [u8; 4]) -> u8 {
     access.written().map_or(0, |written| written.mask()) & !taken(mask, from)
 }
 
@@ -188,7 +188,7 @@ fn part_of<M: PropagateBackward>(program: &Program<M>, producer: usize, mask: u8
 
 /// The special register or virtual temporary that is written, and its components.
 #[inline]
-fn dense_result<Opcode>(access: &Access<Opcode>) -> Option<(usize, u8)> {
+fn dense_result<Opcode>(access: &RegisterAccess<Opcode>) -> Option<(usize, u8)> {
     access.written().and_then(|w| Some((w.dense()?, w.mask())))
 }
 
@@ -202,7 +202,7 @@ fn is_plain(copy: Option<RegisterCopy>) -> Option<RegisterCopy> {
 }
 
 /// The part of a producer's result that a copy reads.
-struct Part {
+struct CopiedComponents {
     producer: usize,
     /// The channels to write.
     mask: u8,
@@ -213,7 +213,7 @@ struct Part {
 }
 
 /// One part for each producer.
-type Plan = ArrayVec<Part, 4>;
+type Plan = ArrayVec<CopiedComponents, 4>;
 
 /// Whether allocation does not move a register.
 fn stays(register: Reg) -> bool {
@@ -222,8 +222,8 @@ fn stays(register: Reg) -> bool {
 
 fn plan<M: PropagateBackward>(
     program: &Program<M>,
-    states: &[State],
-    splits: &[(usize, Access<M::Opcode>)],
+    states: &[RegisterAccesses],
+    splits: &[(usize, RegisterAccess<M::Opcode>)],
     block_start: usize,
     index: usize,
 ) -> Option<(Plan, RegisterCopy)> {
@@ -245,12 +245,12 @@ fn plan<M: PropagateBackward>(
             None => {
                 let mut from = [0; 4];
                 from[c] = component as u8;
-                plan.push(Part { producer, mask: 1 << c, from, rest: 0 });
+                plan.push(CopiedComponents { producer, mask: 1 << c, from, rest: 0 });
             }
         }
     }
     for part in &mut plan {
-        let &mut Part { producer, mask, from, .. } = part;
+        let &mut CopiedComponents { producer, mask, from, .. } = part;
         let access = &program.access[producer];
         let rest = rest_of(access, mask, from) | state.shared(taken(mask, from));
         part.rest = rest;
@@ -283,7 +283,7 @@ fn plan<M: PropagateBackward>(
 }
 
 /// Whether an instruction reads or writes components of a register, or makes outputs visible.
-fn touches<Opcode>(access: &Access<Opcode>, register: Reg, mask: u8) -> bool {
+fn touches<Opcode>(access: &RegisterAccess<Opcode>, register: Reg, mask: u8) -> bool {
     let somewhere = Traits::READS_FIXED.with(Traits::WRITES_INDIRECT).with(Traits::STORES_WHOLE);
     if register.as_fixed().is_some() && access.traits.any(somewhere) {
         return true;

@@ -3,7 +3,7 @@
 //! The instruction at index `i` is stored as `i + 1`; 0 means none. Entries of earlier blocks are below the start of
 //! the current block and need not be cleared.
 
-use super::access::{Access, Reg, Traits};
+use super::access::{Reg, RegisterAccess, Traits};
 use super::{Machine, Program};
 
 /// The last writes to special registers and virtual temporaries.
@@ -29,7 +29,7 @@ impl ReachingDefinitions {
 
     /// Records the write of the instruction at an index.
     #[inline]
-    pub fn record<Opcode>(&mut self, index: usize, access: &Access<Opcode>) {
+    pub fn record<Opcode>(&mut self, index: usize, access: &RegisterAccess<Opcode>) {
         if let Some((register, mask)) = access.written().and_then(|w| Some((w.dense()?, w.mask()))) {
             for (c, last) in self.last_write[register].iter_mut().enumerate() {
                 if mask & 1 << c != 0 {

@@ -28,7 +28,7 @@ pub(super) struct Regions {
 }
 
 /// An open construct.
-struct Open {
+struct OpenConstruct {
     is_loop: bool,
     /// Its regions: one for a loop, two for a branch.
     regions: [Option<u32>; 2],
@@ -44,7 +44,7 @@ impl Regions {
             regions: vec![Region { parent: NONE, depth: 0, far: 0, join: NONE }],
             of_block: Vec::with_capacity(blocks.len()),
         };
-        let mut open: Vec<Open> = Vec::new();
+        let mut open: Vec<OpenConstruct> = Vec::new();
         let mut current = (0, 0);
         for (number, block) in blocks.iter().enumerate() {
             all.of_block.push(current);
@@ -54,7 +54,12 @@ impl Regions {
                 Some(Flow::If | Flow::Loop) => {
                     let region = all.regions.len() as u32;
                     let is_loop = last == Some(Flow::Loop);
-                    open.push(Open { is_loop, regions: [Some(region), None], is_left: false, around: current });
+                    open.push(OpenConstruct {
+                        is_loop,
+                        regions: [Some(region), None],
+                        is_left: false,
+                        around: current,
+                    });
                     current = all.add(current.0, next);
                 }
                 Some(Flow::Else) => {

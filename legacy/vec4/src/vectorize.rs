@@ -11,8 +11,8 @@
 //! registers (or constants), so the merged values are components of a vector that was split. The later instruction
 //! moves up to the earlier one.
 
-use super::access::{Access, Traits};
-use super::allocate::{Allocate, Freedom, Location, freedoms};
+use super::access::{RegisterAccess, Traits};
+use super::allocate::{Allocate, Location, SwizzleConstraint, freedoms};
 use super::blocks::block_from;
 use super::last_accesses::LastAccesses;
 use super::merge::{Merge, WINDOW};
@@ -68,7 +68,7 @@ struct Renames {
 }
 
 impl Renames {
-    fn concerns<Opcode>(&self, access: &Access<Opcode>) -> bool {
+    fn concerns<Opcode>(&self, access: &RegisterAccess<Opcode>) -> bool {
         self.count != 0 && access.reads().iter().any(|r| r.temp().is_some_and(|t| self.locations[t].is_some()))
     }
 
@@ -88,14 +88,15 @@ impl Renames {
 pub fn vectorize<M: Vectorize>(program: &mut Program<M>) -> bool {
     let freedom = freedoms(program);
     let mut has_writer = vec![false; program.temps()];
-    let moves = |&freedom: &Freedom| matches!(freedom, Freedom::Any | Freedom::WithinHalves);
+    let moves =
+        |&freedom: &SwizzleConstraint| matches!(freedom, SwizzleConstraint::Any | SwizzleConstraint::WithinHalves);
     let mut is_own: Vec<bool> = freedom.iter().map(moves).collect();
     for temp in program.access.iter().filter_map(|a| a.written()?.temp()) {
         is_own[temp] &= !has_writer[temp];
         has_writer[temp] = true;
     }
     // The temporary written only by this instruction, and its components.
-    let own = |access: &Access<M::Opcode>| {
+    let own = |access: &RegisterAccess<M::Opcode>| {
         let written = access.written().filter(|_| access.traits.any(Traits::COMPONENTWISE))?;
         let temp = written.temp()?;
         is_own[temp].then_some((temp, written.mask()))
@@ -134,8 +135,8 @@ pub fn vectorize<M: Vectorize>(program: &mut Program<M>) -> bool {
                 if into == temp || taken.count_ones() + mask.count_ones() > 4 {
                     continue;
                 }
-                let Free { mask, from, to } = Free::of(taken, mask);
-                let stays_in_half = freedom[into].and(freedom[temp]) == Freedom::WithinHalves;
+                let FreeComponents { mask, from, to } = FreeComponents::of(taken, mask);
+                let stays_in_half = freedom[into].and(freedom[temp]) == SwizzleConstraint::WithinHalves;
                 if stays_in_half && (taken | mask) & 0b1100 != 0 {
                     continue;
                 }
@@ -165,7 +166,7 @@ pub fn vectorize<M: Vectorize>(program: &mut Program<M>) -> bool {
 }
 
 /// The free components of a register that hold those of another one.
-struct Free {
+struct FreeComponents {
     /// The components used.
     mask: u8,
     /// The original component of each of them.
@@ -174,10 +175,10 @@ struct Free {
     to: [u8; 4],
 }
 
-impl Free {
+impl FreeComponents {
     /// Finds places for the components of `mask` beside those of `taken`.
-    fn of(taken: u8, mask: u8) -> Free {
-        let mut found = Free { mask: 0, from: [0; 4], to: [0; 4] };
+    fn of(taken: u8, mask: u8) -> FreeComponents {
+        let mut found = FreeComponents { mask: 0, from: [0; 4], to: [0; 4] };
         let mut free = (0..4u8).filter(|c| taken & 1 << c == 0);
         for c in (0..4u8).filter(|c| mask & 1 << c != 0) {
             if let Some(to) = free.next() {

@@ -4,30 +4,30 @@ use super::machine::{Dst, File, Instruction, Op, Program, Src};
 
 /// The visible effects of a run.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Seen {
+pub struct VisibleEffects {
     pub outputs: Vec<[u32; 4]>,
     pub log: Vec<[u32; 4]>,
 }
 
-struct State<'a> {
+struct MachineState<'a> {
     program: &'a Program,
     /// Registers are allocated: results are stored whole, and pairs are computed in sequence.
     is_allocated: bool,
     temps: Vec<[u32; 4]>,
     address: u32,
     counter: u32,
-    seen: Seen,
+    seen: VisibleEffects,
 }
 
 pub const OUTPUTS: usize = 4;
 pub const INPUTS: u32 = 3;
 
 /// Runs a program. All registers are initially zero.
-pub fn run(program: &Program, is_allocated: bool) -> Seen {
+pub fn run(program: &Program, is_allocated: bool) -> VisibleEffects {
     let instructions = program.instructions();
-    let seen = Seen { outputs: vec![[0; 4]; OUTPUTS], log: Vec::new() };
+    let seen = VisibleEffects { outputs: vec![[0; 4]; OUTPUTS], log: Vec::new() };
     let temps = vec![[0; 4]; program.num_temps() as usize];
-    let mut state = State { program, is_allocated, temps, address: 0, counter: 7, seen };
+    let mut state = MachineState { program, is_allocated, temps, address: 0, counter: 7, seen };
     let (mut at, mut steps) = (0, 0);
     while let Some(instruction) = instructions.get(at) {
         steps += 1;
@@ -88,7 +88,7 @@ fn loop_start(instructions: &[Instruction], at: usize) -> usize {
     panic!("constructs nest")
 }
 
-impl State<'_> {
+impl MachineState<'_> {
     /// The temporary that an operand addresses: indices wrap around within the array.
     fn temp(&self, index: u32, indirect: bool) -> usize {
         let fixed = self.program.first_temp();

@@ -2,7 +2,7 @@
 
 use tgsi_vec4::blocks::Block;
 use tgsi_vec4::liveness::Liveness;
-use tgsi_vec4::{Access, Flow};
+use tgsi_vec4::{Flow, RegisterAccess};
 
 use super::generator::Random;
 use super::machine::{Dst, File, Instruction, Op, Program, Src, Toy};
@@ -55,7 +55,7 @@ fn list(program: &mut Program, random: &mut Random, depth: u32, in_loop: bool) {
     }
 }
 
-fn step(access: &Access<Op>, live: &mut [u8]) {
+fn step(access: &RegisterAccess<Op>, live: &mut [u8]) {
     if let Some(written) = access.written() {
         live[written.dense().unwrap()] &= !written.mask();
     }

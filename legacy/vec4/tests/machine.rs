@@ -8,8 +8,8 @@
 use rustc_hash::FxHasher;
 use tgsi_vec4::reaching_definitions::ReachingDefinitions;
 use tgsi_vec4::{
-    Access, Allocate, Constants, Flow, Freedom, HoistConstants, Location, Machine, Merge, PropagateBackward,
-    PropagateCopies, Reg, RegisterCopy, Traits, Vectorize,
+    Allocate, Constants, Flow, HoistConstants, Location, Machine, Merge, PropagateBackward, PropagateCopies, Reg,
+    RegisterAccess, RegisterCopy, SwizzleConstraint, Traits, Vectorize,
 };
 
 use std::fmt;
@@ -150,7 +150,7 @@ impl Machine for Toy {
     type Instruction = Instruction;
     type Opcode = Op;
 
-    fn access(&self, instruction: &Instruction, first_temp: u32) -> Access<Op> {
+    fn access(&self, instruction: &Instruction, first_temp: u32) -> RegisterAccess<Op> {
         let op = instruction.op;
         let mut traits = Traits::NONE;
         traits.add(Traits::COMPONENTWISE, componentwise(op));
@@ -163,7 +163,7 @@ impl Machine for Toy {
         traits.add(Traits::NARROWS, !matches!(op, Op::Twist | Op::Atomic));
         traits.add(Traits::OUTPUT_BARRIER, op == Op::Emit);
         traits.add(Traits::STORES_WHOLE, op == Op::Atomic);
-        let mut access = Access::new(op, traits);
+        let mut access = RegisterAccess::new(op, traits);
         for (number, src) in instruction.src.iter().enumerate() {
             let mask = access.source(number, instruction.channels(), src.swizzle);
             if src.indirect {
@@ -225,7 +225,7 @@ impl Machine for Toy {
         instruction.dst.as_mut().unwrap().mask = mask;
     }
 
-    fn stores_whole(&self, _: &Access<Op>) -> bool {
+    fn stores_whole(&self, _: &RegisterAccess<Op>) -> bool {
         true
     }
 }
@@ -234,14 +234,14 @@ impl Allocate for Toy {
     fn constrain(
         &self,
         instruction: &Instruction,
-        access: &Access<Op>,
+        access: &RegisterAccess<Op>,
         _: u32,
-        mut narrow: impl FnMut(usize, Freedom),
+        mut narrow: impl FnMut(usize, SwizzleConstraint),
     ) {
         let written = access.written().and_then(|w| w.temp());
         match instruction.op {
-            Op::Load | Op::Atomic => written.into_iter().for_each(|temp| narrow(temp, Freedom::Fixed)),
-            Op::Twist => written.into_iter().for_each(|temp| narrow(temp, Freedom::Pairs)),
+            Op::Load | Op::Atomic => written.into_iter().for_each(|temp| narrow(temp, SwizzleConstraint::Fixed)),
+            Op::Twist => written.into_iter().for_each(|temp| narrow(temp, SwizzleConstraint::Pairs)),
             _ => {}
         }
     }
@@ -263,7 +263,7 @@ impl Allocate for Toy {
     fn rename(
         &self,
         instruction: &mut Instruction,
-        access: &mut Access<Op>,
+        access: &mut RegisterAccess<Op>,
         first_temp: u32,
         location: impl Fn(usize) -> Location,
     ) -> bool {
@@ -291,7 +291,13 @@ impl Allocate for Toy {
         Some(Instruction::new(Op::Mov, Some(old), &[Src::new(File::Temp, temp)]))
     }
 
-    fn late_reads(&self, instruction: &Instruction, _: &Access<Op>, first_temp: u32, mut read: impl FnMut(usize, u8)) {
+    fn late_reads(
+        &self,
+        instruction: &Instruction,
+        _: &RegisterAccess<Op>,
+        first_temp: u32,
+        mut read: impl FnMut(usize, u8),
+    ) {
         if instruction.op == Op::Twist && instruction.channels() == 0xf {
             for src in &instruction.src {
                 if let Some(temp) = temp(src.file, src.index, first_temp).filter(|_| !src.indirect) {
@@ -400,7 +406,7 @@ impl Merge for Toy {
         &self,
         constants: &mut Constants,
         a: &Instruction,
-        _: &Access<Op>,
+        _: &RegisterAccess<Op>,
         b: &Instruction,
     ) -> Option<Instruction> {
         let (to, other) = (a.dst?, b.dst?);

@@ -8,7 +8,7 @@ mod machine;
 use generator::program;
 use interpreter::run;
 use machine::{Op, Program, text};
-use tgsi_vec4::allocate::{Extent, allocate, coalesce_copies};
+use tgsi_vec4::allocate::{AllocationMode, allocate, coalesce_copies};
 use tgsi_vec4::dead_code::remove_dead_code;
 use tgsi_vec4::hoist_constants::hoist_constants;
 use tgsi_vec4::merge::merge_instructions;
@@ -38,11 +38,11 @@ fn sees_outputs(program: &Program) -> bool {
 fn pack(program: &mut Program) -> bool {
     let before = program.num_temps();
     let may_write_early = !sees_outputs(program);
-    allocate(program, Extent::Pack, may_write_early) < before
+    allocate(program, AllocationMode::Pack, may_write_early) < before
 }
 
 fn number(program: &mut Program) -> bool {
-    allocate(program, Extent::Number, false);
+    allocate(program, AllocationMode::Number, false);
     true
 }
 
@@ -137,6 +137,6 @@ fn allocation_needs_few_registers() {
     }
     program.push(Instruction::new(Op::Store, None, &[Src { swizzle: [0; 4], ..Src::new(File::Temp, sum) }]));
     let seen = run(&program, false);
-    assert_eq!(allocate(&mut program, Extent::Pack, true), 1);
+    assert_eq!(allocate(&mut program, AllocationMode::Pack, true), 1);
     assert_eq!(run(&program, true), seen);
 }

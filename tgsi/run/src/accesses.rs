@@ -14,7 +14,7 @@ use tgsi::tables::{File, Opcode};
 
 /// An access of one lane.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct Access {
+pub struct LaneAccess {
     /// The lane.
     pub lane: usize,
     /// Number of the instruction.
@@ -74,7 +74,7 @@ pub enum AccessTarget {
 }
 
 /// Called for every access of a run.
-pub type AccessObserver<'a> = &'a mut dyn FnMut(Access);
+pub type AccessObserver<'a> = &'a mut dyn FnMut(LaneAccess);
 
 impl Machine<'_> {
     /// Reports an access to the observer, if there is one.
@@ -83,7 +83,7 @@ impl Machine<'_> {
             && self.killed[lane] == 0
             && let Some(op) = self.program.code.get(self.current)
         {
-            observer(Access { lane, instruction: self.current, opcode: op.opcode, target });
+            observer(LaneAccess { lane, instruction: self.current, opcode: op.opcode, target });
         }
     }
 

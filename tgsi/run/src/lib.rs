@@ -65,7 +65,7 @@ use tgsi::tables::Opcode;
 use tgsi_diagnostics::Span;
 
 #[doc(hidden)]
-pub use accesses::{Access, AccessObserver, AccessTarget};
+pub use accesses::{AccessObserver, AccessTarget, LaneAccess};
 pub use program::Program;
 
 /// Maximum number of words that a geometry shader may emit in one run: a loop around `EMIT` must not exhaust memory

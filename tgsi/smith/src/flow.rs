@@ -2,7 +2,7 @@
 
 use super::Features;
 use super::generator::{Context, Generator};
-use super::registers::Kind;
+use super::registers::RegisterType;
 use tgsi::shader::{Dst, Register, Src};
 use tgsi::tables::{File, ImmediateType, Opcode, Processor};
 
@@ -36,19 +36,22 @@ impl Generator<'_> {
                 self.builder.if_(condition);
             }
             1 => {
-                let condition = self.source(Kind::Integer, 1);
+                let condition = self.source(RegisterType::Integer, 1);
                 self.builder.uif(condition);
             }
             way => {
                 // More often true for only some lanes than arbitrary values.
                 let (opcode, kind) = match way {
                     2 => (self.choices.of([Opcode::Slt, Opcode::Sge, Opcode::Sne, Opcode::Seq]), self.comparable()),
-                    _ => (self.choices.of([Opcode::Islt, Opcode::Isge, Opcode::Usne, Opcode::Fslt]), Kind::Integer),
+                    _ => (
+                        self.choices.of([Opcode::Islt, Opcode::Isge, Opcode::Usne, Opcode::Fslt]),
+                        RegisterType::Integer,
+                    ),
                 };
-                let from = if opcode == Opcode::Fslt { Kind::Float } else { kind };
+                let from = if opcode == Opcode::Fslt { RegisterType::Float } else { kind };
                 let operands = [self.modified_source(from, 15), self.modified_source(from, 15)];
                 let result = self.compute(kind, opcode, &operands).replicated(self.choices.below(4));
-                if kind == Kind::Integer { self.builder.uif(result) } else { self.builder.if_(result) }
+                if kind == RegisterType::Integer { self.builder.uif(result) } else { self.builder.if_(result) }
             }
         }
     }
@@ -88,7 +91,7 @@ impl Generator<'_> {
         self.emit(Opcode::Mov, Some(dst(counter, 1)), &[start]);
         if !downwards && self.choices.one_in(4) {
             // The number of iterations depends on a value.
-            let value = self.source(Kind::Integer, 1).replicated(0);
+            let value = self.source(RegisterType::Integer, 1).replicated(0);
             let three = self.builder.immediate_u32(&[3]).replicated(0);
             self.emit(Opcode::And, Some(dst(counter, 4)), &[value, three]);
             limit = Src::new(counter).replicated(2);
@@ -156,7 +159,7 @@ impl Generator<'_> {
         self.emit(Opcode::Mov, Some(dst(counter, 1)), &[start]);
         if self.choices.one_in(4) {
             // The number of iterations depends on a value.
-            let value = self.source(Kind::Small, 1).replicated(0).absolute_value();
+            let value = self.source(RegisterType::Small, 1).replicated(0).absolute_value();
             let three = self.builder.immediate_f32(&[3.0]).replicated(0);
             self.emit(Opcode::Min, Some(dst(counter, 4)), &[value, three]);
             limit = Src::new(counter).replicated(2);
@@ -189,10 +192,10 @@ impl Generator<'_> {
 
     fn switch(&mut self, context: Context) {
         let inner = Context { depth: context.depth + 1, in_switch: true, ..context };
-        let mut selector = self.source(Kind::Integer, 1);
+        let mut selector = self.source(RegisterType::Integer, 1);
         if self.choices.one_in(2) {
             let three = self.builder.immediate_u32(&[3]).replicated(0);
-            selector = self.compute(Kind::Integer, Opcode::And, &[selector.replicated(0), three]);
+            selector = self.compute(RegisterType::Integer, Opcode::And, &[selector.replicated(0), three]);
         }
         let labels = 1 + self.choices.below(3);
         let default = self.choices.below(labels + 2);
@@ -295,10 +298,10 @@ impl Generator<'_> {
         let value = match if self.integers { way } else { 3 } {
             3 => {
                 // A small float between 0 and the bound.
-                let value = self.source(Kind::Small, 15);
+                let value = self.source(RegisterType::Small, 15);
                 let limit = self.builder.immediate_f32(&[f32::from(bound)]).replicated(0);
-                let cut = self.compute(Kind::Small, Opcode::Min, &[value, limit]).absolute_value();
-                let cut = self.compute(Kind::Small, Opcode::Min, &[cut, limit]);
+                let cut = self.compute(RegisterType::Small, Opcode::Min, &[value, limit]).absolute_value();
+                let cut = self.compute(RegisterType::Small, Opcode::Min, &[cut, limit]);
                 Some(cut)
             }
             _ => None,
@@ -316,13 +319,13 @@ impl Generator<'_> {
                 self.emit(opcode, Some(dst(register, mask)), &[value.replicated(component)]);
             }
             None => {
-                let value = self.modified_source(Kind::Integer, 1).replicated(0);
+                let value = self.modified_source(RegisterType::Integer, 1).replicated(0);
                 let limit = self.builder.immediate_u32(&[u32::from(bound)]).replicated(0);
                 let opcode = if bound == 2 { Opcode::Umin } else { self.choices.of([Opcode::And, Opcode::Umin]) };
                 if self.choices.one_in(2) {
                     self.emit(opcode, Some(dst(register, mask)), &[value, limit]);
                 } else {
-                    let cut = self.compute(Kind::Integer, opcode, &[value, limit]);
+                    let cut = self.compute(RegisterType::Integer, opcode, &[value, limit]);
                     self.emit(Opcode::Uarl, Some(dst(register, mask)), &[cut]);
                 }
             }
@@ -342,7 +345,7 @@ impl Generator<'_> {
             }
             self.arrays.push(array);
         }
-        for kind in [Kind::Float, Kind::Integer, Kind::Small] {
+        for kind in [RegisterType::Float, RegisterType::Integer, RegisterType::Small] {
             let kind = self.available(kind);
             let source = self.source(kind, 15);
             let position = self.new_temporary(kind);

@@ -3,7 +3,7 @@
 
 use super::choices::Choices;
 use super::operands::{Destination, Target};
-use super::registers::{Array, Input, Kind, Output, State, SystemInput, Temporary};
+use super::registers::{Array, Input, Output, RegisterState, RegisterType, SystemInput, Temporary};
 use super::{Config, FLOAT_STAGES, Features, OF_INTEGERS, STAGES};
 use tgsi::builder::{BuildError, RegisterArray, ShaderBuilder, Subroutine};
 use tgsi::shader::{Dst, Indirect, Instruction, Register, Shader, Src};
@@ -45,7 +45,7 @@ pub(super) struct Generator<'a> {
     pub(super) indices: Vec<Register>,
     /// The index of the invocation's own vertex (tessellation control).
     pub(super) own_vertex: Option<Indirect>,
-    pub(super) state: State,
+    pub(super) state: RegisterState,
     /// Whether some lane may have left, or been killed.
     pub(super) diverged: bool,
     pub(super) subroutines: Vec<Subroutine>,
@@ -103,7 +103,7 @@ pub(super) fn generate(mut choices: Choices<'_>, config: &Config) -> Result<Shad
         system_values: Vec::new(),
         indices: Vec::new(),
         own_vertex: None,
-        state: State::default(),
+        state: RegisterState::default(),
         diverged: false,
         subroutines: Vec::new(),
         vertices: 1,
@@ -158,13 +158,13 @@ impl Generator<'_> {
     }
 
     /// Returns the kind, or finite floats if the kind needs integers and these may not be used.
-    pub(super) fn available(&self, kind: Kind) -> Kind {
-        if self.integers || kind.is_float() { kind } else { Kind::Finite }
+    pub(super) fn available(&self, kind: RegisterType) -> RegisterType {
+        if self.integers || kind.is_float() { kind } else { RegisterType::Finite }
     }
 
     /// Returns the kind of floats that may be compared or rounded.
-    pub(super) fn comparable(&self) -> Kind {
-        if self.integers { Kind::Float } else { Kind::Finite }
+    pub(super) fn comparable(&self) -> RegisterType {
+        if self.integers { RegisterType::Float } else { RegisterType::Finite }
     }
 
     /// Whether all lanes execute the statements at this point.
@@ -173,7 +173,7 @@ impl Generator<'_> {
     }
 
     /// Creates a temporary, initially unwritten.
-    pub(super) fn new_temporary(&mut self, kind: Kind) -> usize {
+    pub(super) fn new_temporary(&mut self, kind: RegisterType) -> usize {
         let register = self.builder.temporary();
         self.temporaries.push(Temporary { register, kind });
         self.state.temporaries.resize(self.temporaries.len(), 0);
@@ -212,7 +212,7 @@ impl Generator<'_> {
 
     /// Appends an instruction that computes all components of a temporary of a kind, and returns that temporary as a
     /// source.
-    pub(super) fn compute(&mut self, kind: Kind, opcode: Opcode, sources: &[Src]) -> Src {
+    pub(super) fn compute(&mut self, kind: RegisterType, opcode: Opcode, sources: &[Src]) -> Src {
         let position = self.temporary_to_write(kind);
         let destination = self.to_temporary(position, 15);
         self.put_to(opcode, destination, sources);

@@ -2,7 +2,7 @@
 
 use super::Features;
 use super::generator::Generator;
-use super::registers::{Array, Input, Kind, Output, SystemInput};
+use super::registers::{Array, Input, Output, RegisterType, SystemInput};
 use tgsi::builder::{Io, RegisterArray};
 use tgsi::shader::{Declaration, DeclarationInterpolation, Dst, Indirect, Register, Src};
 use tgsi::tables::{File, Interpolation, InterpolationLocation, Opcode, Primitive, Processor, PropertyName, Semantic};
@@ -45,7 +45,13 @@ impl Generator<'_> {
             self.state.bounds = vec![[None; 4]; self.indices.len()];
         }
         if self.features.contains(Features::ARRAYS) {
-            for kind in [Kind::Float, Kind::Integer, Kind::Small, Kind::Double, Kind::Long] {
+            for kind in [
+                RegisterType::Float,
+                RegisterType::Integer,
+                RegisterType::Small,
+                RegisterType::Double,
+                RegisterType::Long,
+            ] {
                 let kind = self.available(kind);
                 if kind.is_wide() && !self.features.contains(Features::WIDE) || !self.choices.one_in(3) {
                     continue;
@@ -140,7 +146,7 @@ impl Generator<'_> {
                     let name = self.choices.of([Semantic::Generic, Semantic::Color, Semantic::TexCoord]);
                     let name = if name == Semantic::Color && number > 1 { Semantic::Generic } else { name };
                     let interpolation = Some(self.interpolation());
-                    let usage_mask = if self.choices.one_in(5) { self.mask_of(15, Kind::Float) } else { 15 };
+                    let usage_mask = if self.choices.one_in(5) { self.mask_of(15, RegisterType::Float) } else { 15 };
                     let io = Io { interpolation, usage_mask, ..Io::new(name, number) };
                     let register = self.builder.input(io);
                     self.add_input(one(register), usage_mask, None);
@@ -189,7 +195,7 @@ impl Generator<'_> {
         DeclarationInterpolation { mode, location }
     }
 
-    fn add_output(&mut self, io: Io, kind: Kind, components: u8, size: Option<u16>) {
+    fn add_output(&mut self, io: Io, kind: RegisterType, components: u8, size: Option<u16>) {
         let array = match size {
             Some(size) => self.builder.output_array(io, size),
             None => {
@@ -212,49 +218,49 @@ impl Generator<'_> {
             return;
         }
         let name = if self.stage == Processor::Fragment { Semantic::Color } else { Semantic::Generic };
-        self.add_output(Io::new(name, 0), Kind::Float, 15, None);
+        self.add_output(Io::new(name, 0), RegisterType::Float, 15, None);
         if self.integers {
-            self.add_output(Io::new(name, FIRST_INTEGER), Kind::Integer, 15, None);
+            self.add_output(Io::new(name, FIRST_INTEGER), RegisterType::Integer, 15, None);
         } else if self.choices.one_in(2) {
-            self.add_output(Io::new(name, 1), Kind::Float, 15, None);
+            self.add_output(Io::new(name, 1), RegisterType::Float, 15, None);
         }
         if self.features.contains(Features::WIDE) && self.choices.one_in(2) {
-            self.add_output(Io::new(name, FIRST_INTEGER + 1), Kind::Long, 15, None);
+            self.add_output(Io::new(name, FIRST_INTEGER + 1), RegisterType::Long, 15, None);
         }
         match self.stage {
             Processor::Fragment => {
                 if self.choices.one_in(6) {
-                    self.add_output(Io::new(Semantic::Position, 0), Kind::Float, 4, None);
+                    self.add_output(Io::new(Semantic::Position, 0), RegisterType::Float, 4, None);
                 }
                 if self.integers && self.choices.one_in(8) {
-                    self.add_output(Io::new(Semantic::Stencil, 0), Kind::Integer, 2, None);
+                    self.add_output(Io::new(Semantic::Stencil, 0), RegisterType::Integer, 2, None);
                 }
                 if self.integers && self.choices.one_in(8) {
-                    self.add_output(Io::new(Semantic::SampleMask, 0), Kind::Integer, 1, None);
+                    self.add_output(Io::new(Semantic::SampleMask, 0), RegisterType::Integer, 1, None);
                 }
             }
             Processor::TessControl => {
                 if self.choices.one_in(3) {
-                    self.add_output(Io::new(Semantic::Position, 0), Kind::Float, 15, None);
+                    self.add_output(Io::new(Semantic::Position, 0), RegisterType::Float, 15, None);
                 }
             }
             _ => {
                 if self.choices.one_in(3) {
-                    self.add_output(Io::new(Semantic::Position, 0), Kind::Float, 15, None);
+                    self.add_output(Io::new(Semantic::Position, 0), RegisterType::Float, 15, None);
                 }
                 if self.choices.one_in(8) {
-                    self.add_output(Io::new(Semantic::PointSize, 0), Kind::Float, 1, None);
+                    self.add_output(Io::new(Semantic::PointSize, 0), RegisterType::Float, 1, None);
                 }
                 if self.choices.one_in(8) {
-                    self.add_output(Io::new(Semantic::ClipDistance, 0), Kind::Float, 15, None);
+                    self.add_output(Io::new(Semantic::ClipDistance, 0), RegisterType::Float, 15, None);
                 }
                 if self.integers && self.choices.one_in(8) {
-                    self.add_output(Io::new(Semantic::Layer, 0), Kind::Integer, 1, None);
+                    self.add_output(Io::new(Semantic::Layer, 0), RegisterType::Integer, 1, None);
                 }
             }
         }
         if self.stage != Processor::Fragment && self.features.contains(Features::ARRAYS) && self.choices.one_in(4) {
-            self.add_output(Io::new(Semantic::Generic, 1), Kind::Float, 15, Some(2));
+            self.add_output(Io::new(Semantic::Generic, 1), RegisterType::Float, 15, Some(2));
         }
     }
 
@@ -294,7 +300,7 @@ impl Generator<'_> {
         if !self.system_values.iter().any(|value| value.register == register) {
             let count = semantic.system_value().map_or(1, |value| value.num_components());
             let float = matches!(semantic, Semantic::SamplePosition | Semantic::TessCoord);
-            let kind = if float { Kind::Float } else { Kind::Integer };
+            let kind = if float { RegisterType::Float } else { RegisterType::Integer };
             self.system_values.push(SystemInput { register, kind, components: (1 << count.min(4)) - 1 });
         }
         register
@@ -318,21 +324,21 @@ impl Generator<'_> {
 
     /// Stores the results of a compute shader, floats and integers separately.
     fn store_results(&mut self) {
-        for (unit, kind) in [(2, Kind::Integer), (3, Kind::Float)] {
+        for (unit, kind) in [(2, RegisterType::Integer), (3, RegisterType::Float)] {
             let buffer = self.builder.buffer(unit, false);
             let base = self.lane_base();
             for offset in [0u32, 16] {
                 let value = self.recent(kind, 15);
                 let offset = self.builder.immediate_u32(&[offset]).replicated(0);
-                let address = self.compute(Kind::Scrap, Opcode::Uadd, &[base, offset]).replicated(0);
+                let address = self.compute(RegisterType::Scrap, Opcode::Uadd, &[base, offset]).replicated(0);
                 self.access(Opcode::Store, Some(Dst::new(buffer)), &[address, value]);
             }
         }
         if self.features.contains(Features::WIDE) {
             let buffer = self.builder.buffer(2, false);
-            let value = self.recent(Kind::Long, 15);
+            let value = self.recent(RegisterType::Long, 15);
             let (base, offset) = (self.lane_base(), self.builder.immediate_u32(&[32]).replicated(0));
-            let address = self.compute(Kind::Scrap, Opcode::Uadd, &[base, offset]).replicated(0);
+            let address = self.compute(RegisterType::Scrap, Opcode::Uadd, &[base, offset]).replicated(0);
             self.access(Opcode::Store, Some(Dst::new(buffer)), &[address, value]);
         }
     }
@@ -341,12 +347,13 @@ impl Generator<'_> {
         let output = self.outputs[position];
         let register = self.output_register(position, element);
         let dst = Dst::new(register).masked(output.components);
-        let kind = if output.kind == Kind::Float && self.choices.one_in(2) { Kind::Leaf } else { output.kind };
-        if kind == Kind::Long && self.choices.one_in(2) {
+        let kind =
+            if output.kind == RegisterType::Float && self.choices.one_in(2) { RegisterType::Leaf } else { output.kind };
+        if kind == RegisterType::Long && self.choices.one_in(2) {
             // The bits of a NaN are undefined, so it is replaced with 0.
-            let value = self.source(Kind::Double, 15);
+            let value = self.source(RegisterType::Double, 15);
             let value = self.with_positive_zero(value);
-            let number = self.compute(Kind::Integer, Opcode::Dseq, &[value, value]).swizzled([0, 0, 2, 2]);
+            let number = self.compute(RegisterType::Integer, Opcode::Dseq, &[value, value]).swizzled([0, 0, 2, 2]);
             let zero = self.builder.immediate_u32(&[0]).replicated(0);
             return self.emit(Opcode::Ucmp, Some(dst), &[number, value, zero]);
         }
@@ -355,7 +362,7 @@ impl Generator<'_> {
     }
 
     /// Returns a temporary of a kind, so that computed values are observed, or another value without such a temporary.
-    fn recent(&mut self, kind: Kind, needed: u8) -> Src {
+    fn recent(&mut self, kind: RegisterType, needed: u8) -> Src {
         for _ in 0..4 {
             let source = self.source(kind, needed);
             if source.register.file == File::Temporary {

@@ -4,7 +4,7 @@ use super::Features;
 use super::generator::{Context, Generator};
 use super::memory::{EXCHANGE, STRIDE};
 use super::operands::{Destination, Target};
-use super::registers::Kind;
+use super::registers::RegisterType;
 use tgsi::shader::{Dst, Indirect, Instruction, InstructionMemory, Register, Src};
 use tgsi::tables::{MemoryQualifiers, MemoryType, Opcode, Processor};
 
@@ -17,10 +17,10 @@ impl Generator<'_> {
         match self.choices.below(8) {
             0..3 if fragment && together => {
                 let opcode = self.choices.of([Ddx, Ddy, DdxFine, DdyFine]);
-                self.simple(opcode, Kind::Float, &[Kind::Float]);
+                self.simple(opcode, RegisterType::Float, &[RegisterType::Float]);
             }
             3 if together && !self.kills => {
-                let value = self.source(Kind::Float, 15);
+                let value = self.source(RegisterType::Float, 15);
                 // An existing lane.
                 let lanes = match self.stage {
                     Processor::Geometry => 1,
@@ -30,26 +30,26 @@ impl Generator<'_> {
                 };
                 let lane = self.choices.below(lanes.clamp(1, 4) as usize) as u32;
                 let lane = self.builder.immediate_u32(&[lane]).replicated(0);
-                let destination = self.destination(Kind::Float);
+                let destination = self.destination(RegisterType::Float);
                 self.put_to(ReadInvoc, destination, &[value, lane]);
             }
-            4 if fragment => self.simple(ReadHelper, Kind::Integer, &[]),
+            4 if fragment => self.simple(ReadHelper, RegisterType::Integer, &[]),
             5 if !self.kills => {
-                let kind = self.choices.of([Kind::Integer, Kind::Float]);
+                let kind = self.choices.of([RegisterType::Integer, RegisterType::Float]);
                 let destination = self.destination(kind);
                 let source = self.source(kind, destination.dst.write_mask);
                 self.put_to(ReadFirst, destination, &[source]);
             }
             _ if !self.kills => {
                 let opcode = self.choices.of([VoteAny, VoteAll, VoteEq, Ballot]);
-                self.simple(opcode, Kind::Integer, &[Kind::Integer]);
+                self.simple(opcode, RegisterType::Integer, &[RegisterType::Integer]);
             }
             _ => self.small_expression(),
         }
     }
 
     /// Emits an instruction with operands of given kinds.
-    fn simple(&mut self, opcode: Opcode, dst: Kind, src: &[Kind]) {
+    fn simple(&mut self, opcode: Opcode, dst: RegisterType, src: &[RegisterType]) {
         let destination = self.destination(dst);
         let sources: Vec<Src> = src.iter().map(|&kind| self.source(kind, 15)).collect();
         self.put_to(opcode, destination, &sources);
@@ -79,7 +79,7 @@ impl Generator<'_> {
                 self.emit(Opcode::Membar, None, &[kinds]);
             }
             _ => {
-                let position = self.temporary_to_write(Kind::Scrap);
+                let position = self.temporary_to_write(RegisterType::Scrap);
                 let destination = self.to_temporary(position, 3);
                 self.put_to(Opcode::Clock, destination, &[]);
             }
@@ -116,7 +116,7 @@ impl Generator<'_> {
                     .map(|output| output.array.at(0))
                     .collect();
                 let Some(color) = self.choices.pick(&colors) else { return };
-                let destination = self.destination(Kind::Float);
+                let destination = self.destination(RegisterType::Float);
                 self.put_to(Opcode::Fbfetch, destination, &[Src::new(color)]);
             }
             1 | 2 if self.kills => self.kill(),
@@ -137,11 +137,11 @@ impl Generator<'_> {
                 let opcode = self.choices.of([Opcode::InterpCentroid, Opcode::InterpSample, Opcode::InterpOffset]);
                 let mut sources = vec![source];
                 match opcode {
-                    Opcode::InterpSample => sources.push(self.source(Kind::Integer, 1)),
-                    Opcode::InterpOffset => sources.push(self.source(Kind::Small, 3)),
+                    Opcode::InterpSample => sources.push(self.source(RegisterType::Integer, 1)),
+                    Opcode::InterpOffset => sources.push(self.source(RegisterType::Small, 3)),
                     _ => {}
                 }
-                let destination = self.destination(Kind::Float);
+                let destination = self.destination(RegisterType::Float);
                 self.put_to(opcode, destination, &sources);
             }
             _ => self.small_expression(),
@@ -161,22 +161,22 @@ impl Generator<'_> {
     /// One invocation of a patch reads an output that another one writes.
     fn exchange_outputs(&mut self) {
         let fits: Vec<usize> = (0..self.outputs.len())
-            .filter(|&o| self.outputs[o].per_vertex && self.outputs[o].kind == Kind::Float)
+            .filter(|&o| self.outputs[o].per_vertex && self.outputs[o].kind == RegisterType::Float)
             .collect();
         let Some(position) = self.choices.pick(&fits) else { return };
         let register = self.output_register(position, 0);
-        let value = self.source(Kind::Float, 15);
+        let value = self.source(RegisterType::Float, 15);
         self.emit(Opcode::Mov, Some(Dst::new(register)), &[value]);
         self.barrier();
         let vertex = self.choices.below(usize::from(self.patch_vertices)) as i32;
         let other = Src::new(self.outputs[position].array.at(0).in_dimension(vertex));
-        let destination = self.destination_but_outputs(Kind::Float);
+        let destination = self.destination_but_outputs(RegisterType::Float);
         self.put_to(Opcode::Mov, destination, &[other]);
         self.barrier();
     }
 
     /// Returns a destination that no other invocation reads.
-    fn destination_but_outputs(&mut self, kind: Kind) -> Destination {
+    fn destination_but_outputs(&mut self, kind: RegisterType) -> Destination {
         let destination = self.destination(kind);
         if matches!(destination.target, Target::Output(_)) {
             let position = self.temporary_to_write(kind);
@@ -190,14 +190,14 @@ impl Generator<'_> {
         let memory = self.builder.memory(MemoryType::Shared);
         let base = self.lane_base();
         let first = self.builder.immediate_u32(&[EXCHANGE]).replicated(0);
-        let own = self.compute(Kind::Integer, Opcode::Uadd, &[base, first]).replicated(0);
-        let value = self.source(Kind::Integer, 15);
+        let own = self.compute(RegisterType::Integer, Opcode::Uadd, &[base, first]).replicated(0);
+        let value = self.source(RegisterType::Integer, 15);
         self.access(Opcode::Store, Some(Dst::new(memory)), &[own, value]);
         self.barrier();
         let lanes: u32 = self.block.iter().product();
         let other = self.choices.below(lanes as usize) as u32 * STRIDE + EXCHANGE;
         let other = self.builder.immediate_u32(&[other]).replicated(0);
-        let destination = self.destination(Kind::Integer);
+        let destination = self.destination(RegisterType::Integer);
         self.access(Opcode::Load, Some(destination.dst), &[Src::new(memory), other]);
         self.written(destination, destination.dst.write_mask);
         self.barrier();

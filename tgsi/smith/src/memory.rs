@@ -5,7 +5,7 @@
 //! images with even numbers hold integers, those with odd numbers floats.
 
 use super::generator::Generator;
-use super::registers::Kind;
+use super::registers::RegisterType;
 use tgsi::scan::needed_channels;
 use tgsi::shader::{DeclarationImage, Dst, Indirect, Instruction, InstructionMemory, Register, Src};
 use tgsi::tables::{File, MemoryQualifiers, MemoryType, Opcode, PixelFormat, Processor, Semantic, TextureTarget};
@@ -89,13 +89,13 @@ impl Generator<'_> {
         let base = self.lane_base();
         let offset = if self.choices.one_in(2) {
             let bits = self.builder.immediate_u32(&[OWN]).replicated(0);
-            let value = self.source(Kind::Integer, 1).replicated(0);
-            self.compute(Kind::Integer, Opcode::And, &[value, bits]).replicated(0)
+            let value = self.source(RegisterType::Integer, 1).replicated(0);
+            self.compute(RegisterType::Integer, Opcode::And, &[value, bits]).replicated(0)
         } else {
             let offset = (self.choices.below(16) as u32 * 4) & OWN;
             self.builder.immediate_u32(&[offset]).replicated(0)
         };
-        self.compute(Kind::Integer, Opcode::Uadd, &[base, offset]).replicated(self.choices.below(4))
+        self.compute(RegisterType::Integer, Opcode::Uadd, &[base, offset]).replicated(self.choices.below(4))
     }
 
     /// Emits an access to memory.
@@ -111,7 +111,7 @@ impl Generator<'_> {
             14 => {
                 let unit = self.choices.below(2) as u16;
                 let buffer = Src::new(self.builder.buffer(unit, false));
-                let mut destination = self.destination(Kind::Integer);
+                let mut destination = self.destination(RegisterType::Integer);
                 destination.dst.write_mask = 1;
                 if destination.dst.register.file == File::Output {
                     return;
@@ -124,9 +124,9 @@ impl Generator<'_> {
     }
 
     /// Returns a buffer or shared memory, and the kind of its values.
-    fn resource(&mut self) -> (Register, Kind) {
+    fn resource(&mut self) -> (Register, RegisterType) {
         if self.stage == Processor::Compute && self.choices.one_in(3) {
-            return (self.builder.memory(MemoryType::Shared), Kind::Integer);
+            return (self.builder.memory(MemoryType::Shared), RegisterType::Integer);
         }
         let unit = self.choices.below(2) as u16;
         let mut register = self.builder.buffer(unit, false);
@@ -139,14 +139,14 @@ impl Generator<'_> {
                 self.builder.buffer(other, false);
             }
             let two = self.builder.immediate_u32(&[2]).replicated(0);
-            let value = self.source(Kind::Integer, 1).replicated(0);
+            let value = self.source(RegisterType::Integer, 1).replicated(0);
             self.emit(Opcode::And, Some(Dst::new(address).masked(1)), &[value, two]);
             if let Some(bounds) = self.state.bounds.first_mut() {
                 bounds[0] = Some(2);
             }
             register.indirect = Some(Indirect { file: address.file, index: address.index, component: 0, array_id: 0 });
         }
-        (register, if unit == 0 { Kind::Integer } else { Kind::Float })
+        (register, if unit == 0 { RegisterType::Integer } else { RegisterType::Float })
     }
 
     fn buffer(&mut self) {
@@ -165,7 +165,7 @@ impl Generator<'_> {
             }
             _ => {
                 let opcode = match kind {
-                    Kind::Integer => self.choices.of(ATOMICS),
+                    RegisterType::Integer => self.choices.of(ATOMICS),
                     _ => self.choices.of([Opcode::Atomfadd, Opcode::Atomfadd, Opcode::Atomxchg]),
                 };
                 self.atomic(opcode, resource, address, kind, None);
@@ -179,7 +179,7 @@ impl Generator<'_> {
         opcode: Opcode,
         resource: Register,
         address: Src,
-        kind: Kind,
+        kind: RegisterType,
         memory: Option<InstructionMemory>,
     ) {
         let mut sources = vec![Src::new(resource), address];
@@ -211,8 +211,8 @@ impl Generator<'_> {
         let opcode = COMMUTATIVE[number];
         let buffer = self.builder.buffer(0, false);
         let address = self.builder.immediate_u32(&[COMMON + 4 * number as u32]).replicated(0);
-        let value = self.source(Kind::Integer, 1);
-        let position = self.temporary_to_write(Kind::Scrap);
+        let value = self.source(RegisterType::Integer, 1);
+        let position = self.temporary_to_write(RegisterType::Scrap);
         let destination = self.to_temporary(position, 1);
         self.access(opcode, Some(destination.dst), &[Src::new(buffer), address, value]);
     }
@@ -228,15 +228,15 @@ impl Generator<'_> {
         let zero = self.builder.immediate_u32(&[0]).replicated(0);
         if self.stage == Processor::Geometry {
             if self.choices.one_in(3) {
-                let destination = self.destination(Kind::Integer);
+                let destination = self.destination(RegisterType::Integer);
                 self.access(Opcode::Load, Some(destination.dst), &[Src::new(register), zero]);
                 return self.written(destination, destination.dst.write_mask);
             }
             let opcode = self.choices.of([Opcode::Atomuadd, Opcode::Atomxchg, Opcode::Atomcas, Opcode::Atomand]);
-            return self.atomic(opcode, register, zero, Kind::Integer, None);
+            return self.atomic(opcode, register, zero, RegisterType::Integer, None);
         }
-        let value = self.source(Kind::Integer, 1);
-        let position = self.temporary_to_write(Kind::Scrap);
+        let value = self.source(RegisterType::Integer, 1);
+        let position = self.temporary_to_write(RegisterType::Scrap);
         let destination = self.to_temporary(position, 1);
         self.access(COMMUTATIVE[number], Some(destination.dst), &[Src::new(register), zero, value]);
     }
@@ -245,11 +245,11 @@ impl Generator<'_> {
     fn load_constants(&mut self) {
         self.builder.constant_range(0, 0, 3);
         let bits = self.builder.immediate_u32(&[0x30]).replicated(0);
-        let value = self.source(Kind::Integer, 1).replicated(0);
-        let address = self.compute(Kind::Integer, Opcode::And, &[value, bits]).replicated(0);
+        let value = self.source(RegisterType::Integer, 1).replicated(0);
+        let address = self.compute(RegisterType::Integer, Opcode::And, &[value, bits]).replicated(0);
         let resource = Register::new(File::Constant, 0);
         let resource = if self.choices.one_in(2) { self.builder.constant_buffer(0) } else { resource };
-        let kind = self.choices.of([Kind::Integer, Kind::Float]);
+        let kind = self.choices.of([RegisterType::Integer, RegisterType::Float]);
         let destination = self.destination(kind);
         self.access(Opcode::Load, Some(destination.dst), &[Src::new(resource), address]);
         self.written(destination, destination.dst.write_mask);
@@ -289,12 +289,12 @@ impl Generator<'_> {
         };
         let raw = false;
         let mut resource = self.builder.image(unit, DeclarationImage { target, raw, writable: true, format });
-        let kind = if unit == 0 { Kind::Integer } else { Kind::Float };
+        let kind = if unit == 0 { RegisterType::Integer } else { RegisterType::Float };
         let qualifiers = if self.choices.one_in(6) { MemoryQualifiers::RESTRICT } else { MemoryQualifiers::default() };
         let memory = InstructionMemory { qualifiers, target, format };
         let mut handle = None;
         if self.choices.one_in(6) {
-            let position = self.temporary_to_write(Kind::Long);
+            let position = self.temporary_to_write(RegisterType::Long);
             let destination = self.to_temporary(position, 3);
             let mut instruction = Instruction::with_operands(Opcode::Img2hnd, None, &[Src::new(resource)]);
             instruction.memory = Some(memory);
@@ -309,7 +309,7 @@ impl Generator<'_> {
             0 => {
                 // Neither the number of samples nor the dimensions that the target lacks are used.
                 instruction.opcode = Opcode::Resq;
-                let mut destination = self.destination(Kind::Integer);
+                let mut destination = self.destination(RegisterType::Integer);
                 if destination.dst.register.file == File::Output {
                     return;
                 }
@@ -335,7 +335,7 @@ impl Generator<'_> {
                 self.put(instruction);
             }
             _ => {
-                let opcode = if kind == Kind::Integer {
+                let opcode = if kind == RegisterType::Integer {
                     self.choices.of(ATOMICS)
                 } else {
                     self.choices.of([Opcode::Atomfadd, Opcode::Atomxchg])
@@ -347,9 +347,9 @@ impl Generator<'_> {
 
     /// Returns the coordinates of a texel that no other lane accesses.
     fn texel(&mut self) -> Src {
-        let value = self.source(Kind::Integer, 15);
+        let value = self.source(RegisterType::Integer, 15);
         let bits = self.builder.immediate_u32(&[3]).replicated(0);
-        let position = self.temporary_to_write(Kind::Integer);
+        let position = self.temporary_to_write(RegisterType::Integer);
         let destination = self.to_temporary(position, 15);
         self.put_to(Opcode::And, destination, &[value, bits]);
         let coordinates = Src::new(self.temporaries[position].register);

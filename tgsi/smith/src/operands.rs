@@ -2,7 +2,7 @@
 
 use super::Features;
 use super::generator::Generator;
-use super::registers::{Array, Kind, usable};
+use super::registers::{Array, RegisterType, usable};
 use tgsi::shader::{Dimension, Dst, Indirect, Register, Src};
 use tgsi::tables::{File, ImmediateType, Processor};
 use tgsi_environment::special;
@@ -94,7 +94,7 @@ const LONGS: [u64; 14] = [
 
 impl Generator<'_> {
     /// Returns some of the components of `of`, in whole pairs for kinds that have pairs.
-    pub(super) fn mask_of(&mut self, of: u8, kind: Kind) -> u8 {
+    pub(super) fn mask_of(&mut self, of: u8, kind: RegisterType) -> u8 {
         let of = usable(of, kind);
         let drawn = if self.choices.below(3) == 0 { 15 } else { self.choices.below(16) as u8 };
         let mask = usable(if kind.is_wide() { drawn | drawn << 1 & 10 | drawn >> 1 & 5 } else { drawn } & of, kind);
@@ -102,7 +102,7 @@ impl Generator<'_> {
     }
 
     /// Returns a register to write a value of `kind` to.
-    pub(super) fn destination(&mut self, kind: Kind) -> Destination {
+    pub(super) fn destination(&mut self, kind: RegisterType) -> Destination {
         let way = self.choices.below(16);
         if way >= 13
             && let Some(array) = self.array_of(kind)
@@ -128,7 +128,7 @@ impl Generator<'_> {
     }
 
     /// Returns an output that holds values of `kind`.
-    fn output_destination(&mut self, kind: Kind) -> Option<Destination> {
+    fn output_destination(&mut self, kind: RegisterType) -> Option<Destination> {
         let fits: Vec<usize> =
             (0..self.outputs.len()).filter(|&position| self.outputs[position].kind == kind).collect();
         let position = self.choices.pick(&fits)?;
@@ -152,9 +152,9 @@ impl Generator<'_> {
     }
 
     /// Returns a temporary of a kind, sometimes a new one.
-    pub(super) fn temporary_to_write(&mut self, kind: Kind) -> usize {
+    pub(super) fn temporary_to_write(&mut self, kind: RegisterType) -> usize {
         let known: Vec<usize> = self.temporaries_of(kind).collect();
-        let most = if kind == Kind::Scratch { 4 } else { 3 };
+        let most = if kind == RegisterType::Scratch { 4 } else { 3 };
         if known.len() < most && (known.is_empty() || self.choices.one_in(3)) {
             return self.new_temporary(kind);
         }
@@ -162,35 +162,35 @@ impl Generator<'_> {
     }
 
     /// Returns the temporaries of exactly this kind.
-    fn temporaries_of(&self, kind: Kind) -> impl Iterator<Item = usize> {
+    fn temporaries_of(&self, kind: RegisterType) -> impl Iterator<Item = usize> {
         (0..self.temporaries.len()).filter(move |&position| self.temporaries[position].kind == kind)
     }
 
-    fn array_of(&mut self, kind: Kind) -> Option<Array> {
+    fn array_of(&mut self, kind: RegisterType) -> Option<Array> {
         let fits: Vec<Array> = self.arrays.iter().copied().filter(|array| array.kind == kind).collect();
         self.choices.pick(&fits)
     }
 
     /// Returns a source to read as `kind` in the channels of `needed`; 64-bit kinds are read in whole pairs.
-    pub(super) fn source(&mut self, kind: Kind, needed: u8) -> Src {
+    pub(super) fn source(&mut self, kind: RegisterType, needed: u8) -> Src {
         let (register, components) = self.readable(kind);
         let swizzle = self.swizzle(kind, components, needed);
         Src::new(register).swizzled(swizzle)
     }
 
     /// Returns such a source with modifiers, if the kind has any.
-    pub(super) fn modified_source(&mut self, kind: Kind, needed: u8) -> Src {
+    pub(super) fn modified_source(&mut self, kind: RegisterType, needed: u8) -> Src {
         let mut source = self.source(kind, needed);
         match (kind, self.choices.below(8)) {
             (_, way @ 5..) if kind.is_float() => (source.negate, source.absolute) = (way != 6, way != 5),
-            (Kind::Integer, 7) => source.negate = true,
+            (RegisterType::Integer, 7) => source.negate = true,
             _ => {}
         }
         source
     }
 
     /// Returns a swizzle that reads only components of `components`, in all channels.
-    fn swizzle(&mut self, kind: Kind, components: u8, needed: u8) -> [u8; 4] {
+    fn swizzle(&mut self, kind: RegisterType, components: u8, needed: u8) -> [u8; 4] {
         let mut swizzle = [0; 4];
         if kind.is_wide() {
             let pairs: Vec<u8> = [0, 2].into_iter().filter(|&pair| components >> pair & 3 == 3).collect();
@@ -220,7 +220,7 @@ impl Generator<'_> {
     }
 
     /// Returns a register that can be read as `kind`, with its components.
-    fn readable(&mut self, kind: Kind) -> (Register, u8) {
+    fn readable(&mut self, kind: RegisterType) -> (Register, u8) {
         for _ in 0..3 {
             let found = match self.choices.below(16) {
                 0..7 => self.written_temporary(kind),
@@ -250,7 +250,7 @@ impl Generator<'_> {
         special.unwrap_or_else(|| self.choices.of(INTEGERS))
     }
 
-    fn written_temporary(&mut self, kind: Kind) -> Option<(Register, u8)> {
+    fn written_temporary(&mut self, kind: RegisterType) -> Option<(Register, u8)> {
         let fits: Vec<(Register, u8)> = self
             .temporaries
             .iter()
@@ -262,7 +262,7 @@ impl Generator<'_> {
         self.choices.pick(&fits)
     }
 
-    fn written_output(&mut self, kind: Kind) -> Option<(Register, u8)> {
+    fn written_output(&mut self, kind: RegisterType) -> Option<(Register, u8)> {
         let mut fits = Vec::new();
         for (position, output) in self.outputs.iter().enumerate() {
             if !output.kind.serves(kind) {
@@ -280,7 +280,7 @@ impl Generator<'_> {
         Some((self.output_register(position, element), written))
     }
 
-    fn array_element(&mut self, kind: Kind) -> Option<(Register, u8)> {
+    fn array_element(&mut self, kind: RegisterType) -> Option<(Register, u8)> {
         let fits: Vec<Array> = self.arrays.iter().copied().filter(|array| array.kind.serves(kind)).collect();
         let array = self.choices.pick(&fits)?;
         let indirect = self.choices.one_in(2);
@@ -321,8 +321,8 @@ impl Generator<'_> {
         Some((Indirect { file: register.file, index: register.index, component, array_id: 0 }, bound))
     }
 
-    fn input(&mut self, kind: Kind) -> Option<(Register, u8)> {
-        if matches!(kind, Kind::Small | Kind::Scratch | Kind::Scrap) {
+    fn input(&mut self, kind: RegisterType) -> Option<(Register, u8)> {
+        if matches!(kind, RegisterType::Small | RegisterType::Scratch | RegisterType::Scrap) {
             return None;
         }
         let fits: Vec<_> = self.inputs.iter().copied().filter(|i| usable(i.components, kind) != 0).collect();
@@ -350,8 +350,8 @@ impl Generator<'_> {
         Some((register, usable(input.components, kind)))
     }
 
-    fn constant(&mut self, kind: Kind) -> Option<(Register, u8)> {
-        if matches!(kind, Kind::Small | Kind::Scratch | Kind::Scrap) {
+    fn constant(&mut self, kind: RegisterType) -> Option<(Register, u8)> {
+        if matches!(kind, RegisterType::Small | RegisterType::Scratch | RegisterType::Scrap) {
             return None;
         }
         let buffer = if self.integers { self.choices.below(2) as u16 } else { 0 };
@@ -377,7 +377,7 @@ impl Generator<'_> {
         Some((register, 15))
     }
 
-    fn system_value(&mut self, kind: Kind) -> Option<(Register, u8)> {
+    fn system_value(&mut self, kind: RegisterType) -> Option<(Register, u8)> {
         let fits: Vec<(Register, u8)> = self
             .system_values
             .iter()
@@ -388,30 +388,30 @@ impl Generator<'_> {
     }
 
     /// Returns an immediate; its position is up to the builder.
-    fn immediate(&mut self, kind: Kind) -> (Register, u8) {
+    fn immediate(&mut self, kind: RegisterType) -> (Register, u8) {
         let source = match kind {
-            Kind::Double => {
+            RegisterType::Double => {
                 let values = [self.choices.of(DOUBLES), self.choices.of(DOUBLES)];
                 self.builder.immediate_f64(&values)
             }
-            Kind::Long => {
+            RegisterType::Long => {
                 let values = [self.choices.of(LONGS), self.choices.of(LONGS)];
                 self.builder.immediate_u64(&values)
             }
-            Kind::Integer => {
+            RegisterType::Integer => {
                 let values = [self.integer(), self.integer()];
                 self.builder.immediate(ImmediateType::Int32, &values)
             }
-            Kind::Small | Kind::Scratch => {
+            RegisterType::Small | RegisterType::Scratch => {
                 let values = [self.choices.of(SMALL_FLOATS), self.choices.of(SMALL_FLOATS)];
                 self.builder.immediate_f32(&values)
             }
-            Kind::Finite => {
+            RegisterType::Finite => {
                 let finite = |value: f32| if value.is_finite() { value } else { 1.0 };
                 let values = [self.float(), self.float()].map(finite);
                 self.builder.immediate_f32(&values)
             }
-            Kind::Float | Kind::Leaf | Kind::Scrap => {
+            RegisterType::Float | RegisterType::Leaf | RegisterType::Scrap => {
                 let values = [self.float(), self.float()];
                 self.builder.immediate_f32(&values)
             }

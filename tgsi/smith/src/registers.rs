@@ -6,7 +6,7 @@ use tgsi::tables::OperandType;
 
 /// The type of the values of a register, the same for all components and in the whole shader.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Kind {
+pub(super) enum RegisterType {
     /// Any float; identical in all executors except for the sign of zero and the bits of NaN.
     Float,
     /// A float that is neither infinite nor NaN. Only relevant for hardware without integers, where comparisons and
@@ -28,37 +28,37 @@ pub(super) enum Kind {
     Scratch,
 }
 
-impl Kind {
+impl RegisterType {
     /// Returns the kind of values of an operand type.
-    pub(super) fn of(operand: OperandType) -> Kind {
+    pub(super) fn of(operand: OperandType) -> RegisterType {
         match operand {
-            OperandType::Double => Kind::Double,
-            OperandType::Int64 | OperandType::Uint64 => Kind::Long,
-            OperandType::Int | OperandType::Uint => Kind::Integer,
-            OperandType::Float | OperandType::Untyped | OperandType::None => Kind::Float,
+            OperandType::Double => RegisterType::Double,
+            OperandType::Int64 | OperandType::Uint64 => RegisterType::Long,
+            OperandType::Int | OperandType::Uint => RegisterType::Integer,
+            OperandType::Float | OperandType::Untyped | OperandType::None => RegisterType::Float,
         }
     }
 
     /// Whether values are 32-bit floats.
     pub(super) fn is_float(self) -> bool {
-        matches!(self, Kind::Float | Kind::Finite | Kind::Small | Kind::Leaf)
+        matches!(self, RegisterType::Float | RegisterType::Finite | RegisterType::Small | RegisterType::Leaf)
     }
 
     /// Whether a value takes a pair of components.
     pub(super) fn is_wide(self) -> bool {
-        matches!(self, Kind::Double | Kind::Long)
+        matches!(self, RegisterType::Double | RegisterType::Long)
     }
 
     /// Whether values of this kind may be read as `wanted`.
-    pub(super) fn serves(self, wanted: Kind) -> bool {
-        use Kind::{Finite, Float, Leaf, Small};
+    pub(super) fn serves(self, wanted: RegisterType) -> bool {
+        use RegisterType::{Finite, Float, Leaf, Small};
         self == wanted
             || matches!((self, wanted), (Small, Finite | Float | Leaf) | (Finite, Float | Leaf) | (Float, Leaf))
     }
 }
 
 /// Returns the components of a register that may be used for a kind: all of `mask`, or the whole pairs in it.
-pub(super) fn usable(mask: u8, kind: Kind) -> u8 {
+pub(super) fn usable(mask: u8, kind: RegisterType) -> u8 {
     if kind.is_wide() {
         let pair = |pair: u8| if mask & pair == pair { pair } else { 0 };
         pair(3) | pair(12)
@@ -71,14 +71,14 @@ pub(super) fn usable(mask: u8, kind: Kind) -> u8 {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Temporary {
     pub(super) register: Register,
-    pub(super) kind: Kind,
+    pub(super) kind: RegisterType,
 }
 
 /// An array of temporaries; all its elements are written before any other code.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Array {
     pub(super) array: RegisterArray,
-    pub(super) kind: Kind,
+    pub(super) kind: RegisterType,
 }
 
 /// An input, or an array of them.
@@ -95,7 +95,7 @@ pub(super) struct Input {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Output {
     pub(super) array: RegisterArray,
-    pub(super) kind: Kind,
+    pub(super) kind: RegisterType,
     /// The meaningful components.
     pub(super) components: u8,
     /// Whether each vertex of the patch has its own value.
@@ -106,13 +106,13 @@ pub(super) struct Output {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SystemInput {
     pub(super) register: Register,
-    pub(super) kind: Kind,
+    pub(super) kind: RegisterType,
     pub(super) components: u8,
 }
 
 /// The facts that hold at a program point.
 #[derive(Clone, Debug, Default)]
-pub(super) struct State {
+pub(super) struct RegisterState {
     /// Written components of each temporary.
     pub(super) temporaries: Vec<u8>,
     /// Written components of each output register.
@@ -121,9 +121,9 @@ pub(super) struct State {
     pub(super) bounds: Vec<[Option<u8>; 4]>,
 }
 
-impl State {
+impl RegisterState {
     /// Keeps the facts that also hold in `other`, for the join of two paths.
-    pub(super) fn meet(&mut self, other: &State) {
+    pub(super) fn meet(&mut self, other: &RegisterState) {
         let meet_words = |mine: &mut Vec<u8>, others: &Vec<u8>| {
             for (position, word) in mine.iter_mut().enumerate() {
                 *word &= others.get(position).copied().unwrap_or(0);
@@ -152,8 +152,12 @@ mod tests {
     #[test]
     fn ways_meet() {
         let mut state =
-            State { temporaries: vec![15, 3], outputs: vec![1], bounds: vec![[Some(3), Some(1), None, None]] };
-        state.meet(&State { temporaries: vec![5], outputs: vec![9], bounds: vec![[Some(1), None, Some(2), None]] });
+            RegisterState { temporaries: vec![15, 3], outputs: vec![1], bounds: vec![[Some(3), Some(1), None, None]] };
+        state.meet(&RegisterState {
+            temporaries: vec![5],
+            outputs: vec![9],
+            bounds: vec![[Some(1), None, Some(2), None]],
+        });
         assert_eq!((&state.temporaries[..], &state.outputs[..]), (&[5, 0][..], &[1][..]));
         assert_eq!(state.bounds, [[Some(3), None, None, None]]);
         state.forget_indices();
@@ -162,6 +166,9 @@ mod tests {
 
     #[test]
     fn pairs_are_whole() {
-        assert_eq!((usable(7, Kind::Double), usable(14, Kind::Long), usable(7, Kind::Float)), (3, 12, 7));
+        assert_eq!(
+            (usable(7, RegisterType::Double), usable(14, RegisterType::Long), usable(7, RegisterType::Float)),
+            (3, 12, 7)
+        );
     }
 }

@@ -1,13 +1,13 @@
 //! Operand types of the computing opcodes, more precise than those in the opcode table.
 
-use super::registers::Kind;
+use super::registers::RegisterType;
 use tgsi::tables::{Opcode, OperandType, OutputMode};
 
 /// The types of the result and the operands of an opcode.
 #[derive(Clone, Debug)]
 pub(super) struct Signature {
-    pub(super) dst: Kind,
-    pub(super) src: Vec<Kind>,
+    pub(super) dst: RegisterType,
+    pub(super) src: Vec<RegisterType>,
     pub(super) rounding: Rounding,
 }
 
@@ -24,20 +24,21 @@ pub(super) enum Rounding {
 
 /// Returns the signature of a computing opcode, or none for other opcodes and those that depend on other lanes.
 pub(super) fn signature(opcode: Opcode) -> Option<Signature> {
-    use Kind::{Double, Float, Integer};
     use Opcode::*;
+    use RegisterType::{Double, Float, Integer};
     let info = opcode.info();
     if matches!(info.output_mode, OutputMode::NoOutput | OutputMode::Other) || depends_on_lanes(opcode) {
         return None;
     }
-    let mut dst = Kind::of(info.dst_type);
-    let mut src: Vec<Kind> = (0..info.src_types.len()).map(|source| Kind::of(opcode.source_type(source))).collect();
+    let mut dst = RegisterType::of(info.dst_type);
+    let mut src: Vec<RegisterType> =
+        (0..info.src_types.len()).map(|source| RegisterType::of(opcode.source_type(source))).collect();
     if matches!(opcode, D2i | D2u | Pk2h | Pk2us | Pk4b | Pk4ub) {
         dst = Integer;
     }
     // The half of a NaN has undefined bits.
     if opcode == Pk2h {
-        src = vec![Kind::Small];
+        src = vec![RegisterType::Small];
     }
     let rounding = match opcode {
         Add | Mul | Mad | Lrp | Fma | Dp2 | Dp3 | Dp4 | Dst => Rounding::Sum,

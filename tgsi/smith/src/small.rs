@@ -2,10 +2,10 @@
 //!
 //! A value is a multiple of `2^-bits` with magnitude at most `most`. While `most * 2^bits`, over all terms of a sum, is
 //! far below `2^24`, every order of evaluation is exact, fused or not. The result is finally reduced to a
-//! [`Kind::Small`].
+//! [`RegisterType::Small`].
 
 use super::generator::Generator;
-use super::registers::Kind;
+use super::registers::RegisterType;
 use tgsi::scan::needed_channels;
 use tgsi::shader::{Instruction, Src};
 use tgsi::tables::Opcode;
@@ -17,7 +17,7 @@ struct Range {
     bits: u32,
 }
 
-/// The range of every [`Kind::Small`].
+/// The range of every [`RegisterType::Small`].
 const SMALL_RANGE: Range = Range { most: 8.0, bits: 1 };
 
 /// Far enough below the 24 bits of a float to allow a few more terms.
@@ -103,7 +103,7 @@ impl Generator<'_> {
             value = self.scratch(opcode, &[value]);
             range = range.rounded();
         }
-        let destination = self.destination(Kind::Small);
+        let destination = self.destination(RegisterType::Small);
         let saturate = self.choices.one_in(3);
         if range.most > SMALL_RANGE.most && !saturate {
             let limit = self.builder.immediate_f32(&[SMALL_RANGE.most]).replicated(0);
@@ -131,10 +131,11 @@ impl Generator<'_> {
     pub(super) fn new_scratch(&mut self) -> usize {
         self.next_scratch = self.next_scratch % 8 + 1;
         let number = self.next_scratch - 1;
-        let mut all = (0..self.temporaries.len()).filter(|&position| self.temporaries[position].kind == Kind::Scratch);
+        let mut all =
+            (0..self.temporaries.len()).filter(|&position| self.temporaries[position].kind == RegisterType::Scratch);
         match all.nth(number) {
             Some(position) => position,
-            None => self.new_temporary(Kind::Scratch),
+            None => self.new_temporary(RegisterType::Scratch),
         }
     }
 
@@ -156,7 +157,7 @@ impl Generator<'_> {
                     let (value, range) = known[self.choices.below(known.len())];
                     (self.turned(value), range)
                 }
-                _ => (self.modified_source(Kind::Small, needed), SMALL_RANGE),
+                _ => (self.modified_source(RegisterType::Small, needed), SMALL_RANGE),
             };
             instruction.src.push(source);
             ranges.push(range);
@@ -198,7 +199,7 @@ mod tests {
     #[test]
     fn small_results_are_floats() {
         for &(opcode, _) in SMALL {
-            assert!(signature(opcode).is_some_and(|s| s.dst == Kind::Float), "{opcode}");
+            assert!(signature(opcode).is_some_and(|s| s.dst == RegisterType::Float), "{opcode}");
         }
     }
 }

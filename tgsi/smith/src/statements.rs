@@ -2,7 +2,7 @@
 
 use super::Features;
 use super::generator::{Context, Generator};
-use super::registers::Kind;
+use super::registers::RegisterType;
 use super::signature::{Rounding, Signature, shows_sign_of_zero, signature};
 use tgsi::scan::needed_channels;
 use tgsi::shader::{Instruction, Src};
@@ -42,7 +42,8 @@ impl Generator<'_> {
         let Some(opcode) = self.choices.pick(Opcode::ALL) else { return };
         let Some(signature) = signature(opcode) else { return };
         if !self.integers {
-            let is_float = signature.dst == Kind::Float && signature.src.iter().all(|&kind| kind == Kind::Float);
+            let is_float =
+                signature.dst == RegisterType::Float && signature.src.iter().all(|&kind| kind == RegisterType::Float);
             // Without integers, division and square root are excluded too: both are computed with products, which
             // round.
             if !is_float || matches!(opcode, Opcode::Fma | Opcode::Div | Opcode::Sqrt) {
@@ -71,14 +72,14 @@ impl Generator<'_> {
     fn compute_with(&mut self, opcode: Opcode, signature: Signature) {
         let Signature { mut dst, mut src, rounding } = signature;
         if !self.integers && (compares_or_rounds(opcode) || opcode == Opcode::Exp) {
-            src.fill(Kind::Finite);
+            src.fill(RegisterType::Finite);
             if opcode != Opcode::Exp {
-                dst = Kind::Finite;
+                dst = RegisterType::Finite;
             }
         }
         // Selections accept any kind of value.
         if matches!(opcode, Opcode::Ucmp | Opcode::Cmp) && self.choices.one_in(2) {
-            dst = if opcode == Opcode::Ucmp { Kind::Integer } else { Kind::Small };
+            dst = if opcode == Opcode::Ucmp { RegisterType::Integer } else { RegisterType::Small };
             let selector = src[0];
             src.fill(dst);
             src[0] = selector;
@@ -89,20 +90,20 @@ impl Generator<'_> {
             Rounding::Sum if is_single_sum(opcode) && self.choices.one_in(3) => {
                 // No operand may be decomposable, and no other sum may read the result.
                 precise = false;
-                dst = Kind::Leaf;
+                dst = RegisterType::Leaf;
             }
             Rounding::Sum => precise = true,
-            Rounding::Root if dst == Kind::Float && self.choices.one_in(3) => {
+            Rounding::Root if dst == RegisterType::Float && self.choices.one_in(3) => {
                 precise = false;
-                src.fill(Kind::Small);
+                src.fill(RegisterType::Small);
             }
             Rounding::Root => precise = true,
         }
         // Precise instructions, and those that are not sums, accept operands with any rounding.
-        if (precise || rounding == Rounding::Fixed) && src.contains(&Kind::Float) && self.choices.one_in(4) {
-            src.iter_mut().filter(|kind| **kind == Kind::Float).for_each(|kind| *kind = Kind::Leaf);
-            if dst == Kind::Float {
-                dst = Kind::Leaf;
+        if (precise || rounding == Rounding::Fixed) && src.contains(&RegisterType::Float) && self.choices.one_in(4) {
+            src.iter_mut().filter(|kind| **kind == RegisterType::Float).for_each(|kind| *kind = RegisterType::Leaf);
+            if dst == RegisterType::Float {
+                dst = RegisterType::Leaf;
             }
         }
         let info = opcode.info();
@@ -111,7 +112,7 @@ impl Generator<'_> {
         instruction.precise = precise;
         instruction.saturate = match dst {
             _ if dst.is_float() => info.dst_type.is_float() && self.choices.one_in(6),
-            Kind::Double => self.choices.one_in(9),
+            RegisterType::Double => self.choices.one_in(9),
             _ => false,
         };
         // The lowest component gets the first pair, the next one the second; there is no third.
@@ -131,7 +132,7 @@ impl Generator<'_> {
             let typed = info.src_types.get(number).copied().unwrap_or(OperandType::Float);
             // For moved bits, modifiers would treat them as floats.
             let moves_bits =
-                kind == Kind::Integer && if opcode == Opcode::Ucmp { number > 0 } else { typed.is_float() };
+                kind == RegisterType::Integer && if opcode == Opcode::Ucmp { number > 0 } else { typed.is_float() };
             let mut source = if moves_bits { self.source(kind, needed) } else { self.modified_source(kind, needed) };
             if shows_sign_of_zero(opcode, number) {
                 source = self.without_sign_of_zero(kind, source);
@@ -147,7 +148,7 @@ impl Generator<'_> {
     /// Emits sums and products of small 64-bit floats, which are not rounded either.
     fn small_doubles(&mut self) {
         let values = [0, 1, 2].map(|_| {
-            let value = self.source(Kind::Small, 3);
+            let value = self.source(RegisterType::Small, 3);
             let position = self.new_scratch();
             let destination = self.to_temporary(position, 15);
             self.put_to(Opcode::F2d, destination, &[value]);
@@ -161,7 +162,7 @@ impl Generator<'_> {
         let first = Src::new(self.temporaries[first].register);
         let outer = self.choices.of([Opcode::Dadd, Opcode::Dmul, Opcode::Dmad]);
         let count = usize::from(outer.info().num_src);
-        let destination = self.destination(Kind::Double);
+        let destination = self.destination(RegisterType::Double);
         let sources = [first, values[1], values[2]];
         self.put_to(outer, destination, &sources[..count]);
     }
@@ -169,19 +170,19 @@ impl Generator<'_> {
     /// Emits a logarithm of a small power of two, because only these are exact for every implementation.
     fn logarithm(&mut self, opcode: Opcode) {
         let power = if self.integers {
-            let count = self.source(Kind::Integer, 15);
+            let count = self.source(RegisterType::Integer, 15);
             let three = self.builder.immediate_u32(&[3]).replicated(0);
-            let count = self.compute(Kind::Integer, Opcode::And, &[count, three]);
+            let count = self.compute(RegisterType::Integer, Opcode::And, &[count, three]);
             let one = self.builder.immediate_f32(&[1.0]).replicated(0);
-            self.compute(Kind::Small, Opcode::Ldexp, &[one, count])
+            self.compute(RegisterType::Small, Opcode::Ldexp, &[one, count])
         } else {
-            let value = self.modified_source(Kind::Small, 15);
+            let value = self.modified_source(RegisterType::Small, 15);
             let powers = [self.choices.of([1.0, 2.0]), self.choices.of([4.0, 0.5, 8.0])];
             let powers = powers.map(|power| self.builder.immediate_f32(&[power]).replicated(0));
-            self.compute(Kind::Small, Opcode::Cmp, &[value, powers[0], powers[1]])
+            self.compute(RegisterType::Small, Opcode::Cmp, &[value, powers[0], powers[1]])
         };
         let power = power.replicated(self.choices.below(4));
-        let destination = self.destination(Kind::Float);
+        let destination = self.destination(RegisterType::Float);
         let mut instruction = Instruction::with_operands(opcode, None, &[power]);
         instruction.precise = true;
         instruction.saturate = self.choices.one_in(6);
@@ -192,7 +193,7 @@ impl Generator<'_> {
     /// absolute value of a negative zero.
     pub(super) fn with_positive_zero(&mut self, source: Src) -> Src {
         let zero = self.builder.immediate_f64(&[0.0]);
-        let is_zero = self.compute(Kind::Integer, Opcode::Dseq, &[source, zero]).swizzled([0, 0, 2, 2]);
+        let is_zero = self.compute(RegisterType::Integer, Opcode::Dseq, &[source, zero]).swizzled([0, 0, 2, 2]);
         // The source may be in the next scratch register.
         let position = self.new_scratch();
         let destination = self.to_temporary(position, 15);
@@ -201,25 +202,32 @@ impl Generator<'_> {
     }
 
     /// Returns the value or its absolute value, without negative zeros.
-    pub(super) fn without_sign_of_zero(&mut self, kind: Kind, source: Src) -> Src {
-        if kind == Kind::Double {
+    pub(super) fn without_sign_of_zero(&mut self, kind: RegisterType, source: Src) -> Src {
+        if kind == RegisterType::Double {
             self.with_positive_zero(source)
         } else if self.integers {
             source.absolute_value()
         } else {
             // The absolute value may be computed as a maximum, which can return either zero.
             let tiny = self.builder.immediate_f32(&[1e-30]).replicated(0);
-            self.compute(Kind::Float, Opcode::Max, &[source.absolute_value(), tiny])
+            self.compute(RegisterType::Float, Opcode::Max, &[source.absolute_value(), tiny])
         }
     }
 
     /// Emits a `MOV` of some kind.
     fn copy(&mut self) {
-        let kinds = [Kind::Float, Kind::Integer, Kind::Small, Kind::Leaf, Kind::Long, Kind::Double];
+        let kinds = [
+            RegisterType::Float,
+            RegisterType::Integer,
+            RegisterType::Small,
+            RegisterType::Leaf,
+            RegisterType::Long,
+            RegisterType::Double,
+        ];
         let mut kind = self.choices.of(kinds);
         kind = self.available(kind);
         if kind.is_wide() && !self.features.contains(Features::WIDE) {
-            kind = Kind::Float;
+            kind = RegisterType::Float;
         }
         let destination = self.destination(kind);
         let needed = destination.dst.write_mask;

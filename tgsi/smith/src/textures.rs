@@ -3,7 +3,7 @@
 use arrayvec::ArrayVec;
 
 use super::generator::Generator;
-use super::registers::Kind;
+use super::registers::RegisterType;
 use tgsi::check::{Support, support};
 use tgsi::scan::needed_channels;
 use tgsi::shader::{Instruction, InstructionMemory, InstructionTexture, Src, TextureOffset};
@@ -100,7 +100,7 @@ impl Generator<'_> {
         let query = matches!(lookup, Txq | Txqs);
         let mut sampler = Src::new(self.builder.sampler(unit));
         if self.integers && self.choices.one_in(8) {
-            let position = self.temporary_to_write(Kind::Long);
+            let position = self.temporary_to_write(RegisterType::Long);
             let destination = self.to_temporary(position, 3);
             let mut instruction = Instruction::with_operands(Samp2hnd, None, &[sampler]);
             instruction.texture = Some(Box::new(InstructionTexture::new(target)));
@@ -109,7 +109,7 @@ impl Generator<'_> {
             sampler = Src::new(self.temporaries[position].register);
         }
         let offsets = if self.integers { self.offsets(lookup, target) } else { ArrayVec::new() };
-        let dst = if query { Kind::Integer } else { Kind::Float };
+        let dst = if query { RegisterType::Integer } else { RegisterType::Float };
         let destination = self.destination(dst);
         let mut instruction = Instruction::new(lookup);
         instruction.dst.push(destination.dst);
@@ -123,14 +123,14 @@ impl Generator<'_> {
             }
             let needed = needed_channels(&instruction, number);
             let source = match lookup {
-                Txq | Txf | TxfLz => self.source(Kind::Integer, needed),
+                Txq | Txf | TxfLz => self.source(RegisterType::Integer, needed),
                 Tg4 if number == 1 && target != TextureTarget::ShadowCubeArray => {
                     let component = self.choices.below(4) as u32;
                     self.builder.immediate_u32(&[component]).replicated(0)
                 }
                 // The sign of a zero divisor affects the result.
                 Txp => self.nonzero(needed),
-                _ => self.source(Kind::Float, needed),
+                _ => self.source(RegisterType::Float, needed),
             };
             instruction.src.push(source);
         }
@@ -141,9 +141,9 @@ impl Generator<'_> {
 
     /// Returns a float with a known sign of zero.
     fn nonzero(&mut self, needed: u8) -> Src {
-        let source = self.source(Kind::Float, needed);
-        let source = self.without_sign_of_zero(Kind::Float, source);
-        self.compute(Kind::Float, Opcode::Mov, &[source])
+        let source = self.source(RegisterType::Float, needed);
+        let source = self.without_sign_of_zero(RegisterType::Float, source);
+        self.compute(RegisterType::Float, Opcode::Mov, &[source])
     }
 
     /// Returns texel offsets, if the instruction supports them.
@@ -161,7 +161,7 @@ impl Generator<'_> {
             .map(|_| {
                 let values = [0, 1, 2, u32::MAX, 7, 0xffff_fff8];
                 let source = if self.choices.one_in(3) {
-                    self.source(Kind::Integer, 7)
+                    self.source(RegisterType::Integer, 7)
                 } else {
                     let values = [self.choices.of(values), self.choices.of(values), self.choices.of(values)];
                     self.builder.immediate(tgsi::tables::ImmediateType::Int32, &values)
@@ -202,7 +202,7 @@ impl Generator<'_> {
             view.swizzle = std::array::from_fn(|_| self.choices.below(4) as u8);
         }
         let sampler = Src::new(self.builder.sampler(unit));
-        let dst = if opcode == Sviewinfo { Kind::Integer } else { Kind::Float };
+        let dst = if opcode == Sviewinfo { RegisterType::Integer } else { RegisterType::Float };
         let destination = self.destination(dst);
         let mut instruction = Instruction::new(opcode);
         instruction.dst.push(destination.dst);
@@ -210,8 +210,8 @@ impl Generator<'_> {
             instruction.texture = Some(Box::new(InstructionTexture::new(TextureTarget::Unknown)));
         }
         let coordinate = match opcode {
-            SampleI | SampleIMs | Sviewinfo => self.source(Kind::Integer, 15),
-            _ => self.source(Kind::Float, 15),
+            SampleI | SampleIMs | Sviewinfo => self.source(RegisterType::Integer, 15),
+            _ => self.source(RegisterType::Float, 15),
         };
         let number = |generator: &mut Self, below: usize| {
             let number = generator.choices.below(below) as u32;
@@ -229,11 +229,11 @@ impl Generator<'_> {
             }
             Sample | Gather4 | Lod => instruction.src.extend([coordinate, view, sampler]),
             SampleD => {
-                let (x, y) = (self.source(Kind::Float, 15), self.source(Kind::Float, 15));
+                let (x, y) = (self.source(RegisterType::Float, 15), self.source(RegisterType::Float, 15));
                 instruction.src.extend([coordinate, view, sampler, x, y]);
             }
             _ => {
-                let last = self.source(Kind::Float, 15);
+                let last = self.source(RegisterType::Float, 15);
                 instruction.src.extend([coordinate, view, sampler, last]);
             }
         }

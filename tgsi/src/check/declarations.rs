@@ -2,7 +2,7 @@
 
 use hashbrown::HashMap;
 
-use super::declared::{Declared, Key, key, outer};
+use super::declared::{DeclaredRegisters, Key, key, outer};
 use super::registers::RegisterSet;
 use super::{Findings, Rule, note};
 use crate::limits;
@@ -12,7 +12,7 @@ use tgsi_diagnostics::Focus;
 use tgsi_diagnostics::Span;
 
 /// Applies the rules to each declaration and immediate.
-pub(super) fn check(shader: &Shader, declared: &Declared<'_>, findings: &mut Findings) {
+pub(super) fn check(shader: &Shader, declared: &DeclaredRegisters<'_>, findings: &mut Findings) {
     for d in &shader.declarations {
         one(shader.processor, d, findings);
     }
@@ -117,40 +117,40 @@ fn semantic(stage: Processor, d: &Declaration, report: &mut dyn FnMut(Rule, &dyn
         _ => output(stage, semantic),
     };
     match fit {
-        Fit::Fits => {}
-        Fit::Unusual => {
+        SemanticFit::Fits => {}
+        SemanticFit::Unusual => {
             report(Rule::UnusualSemantic, &|| format!("{semantic} is unusual for {} in a {stage} shader", d.file))
         }
-        Fit::Impossible => {
+        SemanticFit::Impossible => {
             report(Rule::StageSemantic, &|| format!("{} cannot be {semantic} in a {stage} shader", show(d)))
         }
     }
 }
 
-enum Fit {
+enum SemanticFit {
     Fits,
     Unusual,
     Impossible,
 }
 
-fn fit(fits: bool) -> Fit {
-    if fits { Fit::Fits } else { Fit::Impossible }
+fn fit(fits: bool) -> SemanticFit {
+    if fits { SemanticFit::Fits } else { SemanticFit::Impossible }
 }
 
-fn system_value(stage: Processor, semantic: Semantic) -> Fit {
+fn system_value(stage: Processor, semantic: Semantic) -> SemanticFit {
     use Processor::*;
     use Semantic::*;
     match semantic {
         SubgroupSize | SubgroupInvocation | SubgroupEqMask | SubgroupGeMask | SubgroupGtMask | SubgroupLeMask
-        | SubgroupLtMask => Fit::Fits,
+        | SubgroupLtMask => SemanticFit::Fits,
         InstanceId | VertexId | VertexIdNoBase | BaseVertex | BaseInstance => fit(stage == Vertex),
         DrawId => fit(matches!(stage, Vertex | Task | Mesh)),
         Position | Face | SampleId | SamplePosition | SampleMask | HelperInvocation | PointCoord => {
             fit(stage == Fragment)
         }
         Layer | ViewportIndex => match stage {
-            Fragment => Fit::Unusual,
-            _ => Fit::Impossible,
+            Fragment => SemanticFit::Unusual,
+            _ => SemanticFit::Impossible,
         },
         PrimitiveId => fit(matches!(stage, Geometry | Fragment | TessControl | TessEval)),
         InvocationId => fit(matches!(stage, Geometry | TessControl)),
@@ -161,7 +161,7 @@ fn system_value(stage: Processor, semantic: Semantic) -> Fit {
             fit(matches!(stage, Compute | Task | Mesh))
         }
         Color | BackColor | Fog | PointSize | Generic | Normal | EdgeFlag | Stencil | ClipDistance | ClipVertex
-        | TexCoord | Patch | ViewportMask => Fit::Impossible,
+        | TexCoord | Patch | ViewportMask => SemanticFit::Impossible,
     }
 }
 
@@ -173,43 +173,43 @@ fn only_system_value(semantic: Semantic) -> bool {
     semantic.system_value().is_some() && !other_files
 }
 
-fn input(stage: Processor, semantic: Semantic) -> Fit {
+fn input(stage: Processor, semantic: Semantic) -> SemanticFit {
     use Processor::*;
     use Semantic::*;
     // Vertex attributes are matched by register; their semantics do not matter.
     if stage == Vertex {
-        return if semantic == EdgeFlag { Fit::Fits } else { Fit::Unusual };
+        return if semantic == EdgeFlag { SemanticFit::Fits } else { SemanticFit::Unusual };
     }
     match semantic {
-        _ if only_system_value(semantic) => Fit::Impossible,
+        _ if only_system_value(semantic) => SemanticFit::Impossible,
         Patch | TessOuter | TessInner => fit(stage == TessEval),
-        Stencil => Fit::Impossible,
-        Face | PointCoord if stage == Fragment => Fit::Fits,
-        SampleMask | PointSize | ClipVertex | ViewportMask | BackColor if stage == Fragment => Fit::Unusual,
-        SampleMask => Fit::Impossible,
-        EdgeFlag | Face | PointCoord | ViewportMask => Fit::Unusual,
-        _ => Fit::Fits,
+        Stencil => SemanticFit::Impossible,
+        Face | PointCoord if stage == Fragment => SemanticFit::Fits,
+        SampleMask | PointSize | ClipVertex | ViewportMask | BackColor if stage == Fragment => SemanticFit::Unusual,
+        SampleMask => SemanticFit::Impossible,
+        EdgeFlag | Face | PointCoord | ViewportMask => SemanticFit::Unusual,
+        _ => SemanticFit::Fits,
     }
 }
 
-fn output(stage: Processor, semantic: Semantic) -> Fit {
+fn output(stage: Processor, semantic: Semantic) -> SemanticFit {
     use Processor::*;
     use Semantic::*;
     if stage == Fragment {
         return fit(matches!(semantic, Color | Position | Stencil | SampleMask));
     }
     match semantic {
-        _ if only_system_value(semantic) => Fit::Impossible,
+        _ if only_system_value(semantic) => SemanticFit::Impossible,
         Patch | TessOuter | TessInner => fit(stage == TessControl),
-        Stencil | SampleMask => Fit::Impossible,
-        EdgeFlag if stage == Vertex => Fit::Fits,
-        EdgeFlag | Face | PointCoord => Fit::Unusual,
-        _ => Fit::Fits,
+        Stencil | SampleMask => SemanticFit::Impossible,
+        EdgeFlag if stage == Vertex => SemanticFit::Fits,
+        EdgeFlag | Face | PointCoord => SemanticFit::Unusual,
+        _ => SemanticFit::Fits,
     }
 }
 
 /// A range of numbers with components, to search for overlaps.
-struct Claim<'a> {
+struct DeclaredRange<'a> {
     /// The numbering to which the range belongs.
     space: (File, Option<Semantic>),
     first: Key,
@@ -222,7 +222,7 @@ struct Claim<'a> {
 /// component.
 fn overlaps(shader: &Shader, findings: &mut Findings) {
     let valid = || shader.declarations.iter().filter(|d| d.first <= d.last);
-    let registers = valid().map(|d| Claim {
+    let registers = valid().map(|d| DeclaredRange {
         space: (d.file, None),
         first: key(outer(d), d.first),
         last: key(outer(d), d.last),
@@ -244,7 +244,7 @@ fn overlaps(shader: &Shader, findings: &mut Findings) {
         // A range of system values shares the slot of its first register.
         let length = if d.file == File::SystemValue { 0 } else { Key::from(d.last - d.first) };
         let space = (d.file, Some(semantic.name));
-        Some(Claim { space, first, last: first + length, components: d.usage_mask, declaration: d })
+        Some(DeclaredRange { space, first, last: first + length, components: d.usage_mask, declaration: d })
     });
     sweep(semantics.collect(), &mut |earlier, later| {
         // Overlapping registers were reported above.
@@ -289,7 +289,7 @@ fn vertex_and_patch(shader: &Shader, findings: &mut Findings) {
 }
 
 /// Calls `found` with the declarations of two claims that share a number and a component, once for each later claim.
-fn sweep<'a>(mut claims: Vec<Claim<'a>>, found: &mut dyn FnMut(&'a Declaration, &'a Declaration)) {
+fn sweep<'a>(mut claims: Vec<DeclaredRange<'a>>, found: &mut dyn FnMut(&'a Declaration, &'a Declaration)) {
     claims.sort_by_key(|c| (c.space, c.first));
     let mut space = None;
     // The claim with the highest end, per component.
@@ -323,7 +323,7 @@ fn sweep<'a>(mut claims: Vec<Claim<'a>>, found: &mut dyn FnMut(&'a Declaration, 
     }
 }
 
-fn arrays(shader: &Shader, declared: &Declared<'_>, findings: &mut Findings) {
+fn arrays(shader: &Shader, declared: &DeclaredRegisters<'_>, findings: &mut Findings) {
     for d in &shader.declarations {
         if let Some(array) = d.array()
             && let Some(first) = declared.array(d.file, array)
@@ -356,7 +356,7 @@ fn limits_of_files(shader: &Shader, findings: &mut Findings) {
 
 /// The registers and resources used by the instructions of a shader.
 #[derive(Default)]
-pub(super) struct Used {
+pub(super) struct UsedRegisters {
     /// Registers named directly, per file.
     pub(super) direct: [RegisterSet; 15],
     /// Files addressed indirectly without an array number.
@@ -367,7 +367,7 @@ pub(super) struct Used {
 
 /// Reports declarations without any used register. Outputs are results, used or not, and views are used through
 /// samplers.
-pub(super) fn check_unused(shader: &Shader, used: Used, findings: &mut Findings) {
+pub(super) fn check_unused(shader: &Shader, used: UsedRegisters, findings: &mut Findings) {
     let immediates_are_known = !findings.may_be_declared(File::Immediate);
     let direct = used.direct.each_ref().map(RegisterSet::sorted);
     let is_used = |file: File, first: Key, last: Key| {

@@ -26,7 +26,7 @@ pub(super) fn outer(declaration: &Declaration) -> u16 {
 }
 
 /// The declared registers of a shader.
-pub(super) struct Declared<'a> {
+pub(super) struct DeclaredRegisters<'a> {
     shader: &'a Shader,
     /// Disjoint ranges in ascending order, both ends included, per file.
     ranges: [Vec<(Key, Key)>; 15],
@@ -37,9 +37,9 @@ pub(super) struct Declared<'a> {
     arrays: HashMap<(File, u16), usize>,
 }
 
-impl<'a> Declared<'a> {
+impl<'a> DeclaredRegisters<'a> {
     /// Collects the declarations of `shader`.
-    pub(super) fn new(shader: &'a Shader) -> Declared<'a> {
+    pub(super) fn new(shader: &'a Shader) -> DeclaredRegisters<'a> {
         let mut ranges: [Vec<(Key, Key)>; 15] = Default::default();
         let mut described: [Vec<(u16, u16, usize)>; 4] = Default::default();
         let mut arrays = HashMap::new();
@@ -68,7 +68,7 @@ impl<'a> Declared<'a> {
                 set.insert_range(first, last);
             }
         }
-        Declared { shader, ranges, registers, described, arrays }
+        DeclaredRegisters { shader, ranges, registers, described, arrays }
     }
 
     /// Whether any register of `file` is declared.

@@ -15,7 +15,7 @@ use tgsi_diagnostics::Focus;
 
 /// Applies the rules.
 pub(super) fn check(shader: &Shader, structure: &Structure, findings: &mut Findings) {
-    let parts = Parts::new(shader, structure, findings.keep);
+    let parts = ShaderParts::new(shader, structure, findings.keep);
     calls(&parts, findings);
     stores(&parts, findings);
     reached(&parts, findings);
@@ -23,20 +23,20 @@ pub(super) fn check(shader: &Shader, structure: &Structure, findings: &mut Findi
 }
 
 /// A shader divided into its subroutines, followed by the main program.
-struct Parts<'a> {
+struct ShaderParts<'a> {
     shader: &'a Shader,
     structure: &'a Structure,
     /// The call graph and the calls to inline, or none if there are no calls.
     graph: Option<(CallGraph, Inlining)>,
 }
 
-impl<'a> Parts<'a> {
-    fn new(shader: &'a Shader, structure: &'a Structure, keep: Option<InliningThresholds>) -> Parts<'a> {
+impl<'a> ShaderParts<'a> {
+    fn new(shader: &'a Shader, structure: &'a Structure, keep: Option<InliningThresholds>) -> ShaderParts<'a> {
         let graph = CallGraph::new(shader, structure).map(|graph| {
             let inlining = graph.inlining(&structure.sizes(), keep);
             (graph, inlining)
         });
-        Parts { shader, structure, graph }
+        ShaderParts { shader, structure, graph }
     }
 
     fn main(&self) -> usize {
@@ -73,7 +73,7 @@ impl<'a> Parts<'a> {
 
 /// Limits the amount of copied code and the nesting depth after inlining. The graph is acyclic, because recursion is an
 /// error of the structure.
-fn calls(parts: &Parts<'_>, findings: &mut Findings) {
+fn calls(parts: &ShaderParts<'_>, findings: &mut Findings) {
     let Some((graph, inlining)) = &parts.graph else { return };
     let shader = parts.shader;
     let first = graph.first_call().and_then(|call| shader.instructions.get(call as usize));
@@ -112,7 +112,7 @@ fn calls(parts: &Parts<'_>, findings: &mut Findings) {
 
 /// Limits the number of output stores: at the end, at every EMIT, and before every RET of the main program.
 /// Tessellation control shaders store outputs immediately.
-fn stores(parts: &Parts<'_>, findings: &mut Findings) {
+fn stores(parts: &ShaderParts<'_>, findings: &mut Findings) {
     let shader = parts.shader;
     if shader.processor == Processor::TessControl {
         return;
@@ -140,12 +140,12 @@ fn stores(parts: &Parts<'_>, findings: &mut Findings) {
 /// Limits the number of variables that indirect accesses select from: inputs, outputs of tessellation control shaders
 /// and system values are variables, and an access selects one of all that the index may address. If their declarations
 /// can form one array, the access is to that array.
-fn reached(parts: &Parts<'_>, findings: &mut Findings) {
+fn reached(parts: &ShaderParts<'_>, findings: &mut Findings) {
     let shader = parts.shader;
-    let mut files: [Reach; 3] = Default::default();
+    let mut files: [IndexableRegisters; 3] = Default::default();
     for (position, reach) in files.iter_mut().enumerate() {
         if let Some(file) = FILES.get(position) {
-            *reach = Reach::new(shader, *file);
+            *reach = IndexableRegisters::new(shader, *file);
         }
     }
     let limit = findings.limits.expansion;
@@ -179,7 +179,7 @@ const CHOICE: u64 = 4;
 
 /// The registers of a file that an index may address.
 #[derive(Default)]
-struct Reach {
+struct IndexableRegisters {
     /// Number of registers from the first to the last.
     span: u64,
     /// Whether no register has several declarations.
@@ -190,17 +190,17 @@ struct Reach {
     single: bool,
 }
 
-impl Reach {
-    fn new(shader: &Shader, file: File) -> Reach {
+impl IndexableRegisters {
+    fn new(shader: &Shader, file: File) -> IndexableRegisters {
         // Except where they are stored immediately, outputs have a copy, which is one array.
         if file == File::Output && shader.processor != Processor::TessControl {
-            return Reach::default();
+            return IndexableRegisters::default();
         }
         let declared = shader.declarations.iter().filter(|d| d.file == file && d.first <= d.last);
         let mut ranges: Vec<(u64, u64)> = declared.map(|d| (u64::from(d.first), u64::from(d.last))).collect();
         ranges.sort_unstable();
         let (Some(&(first, _)), Some(last)) = (ranges.first(), ranges.iter().map(|range| range.1).max()) else {
-            return Reach::default();
+            return IndexableRegisters::default();
         };
         let single = ranges.len() == 1 && described_file(file).is_some();
         let mut end = first;
@@ -210,7 +210,7 @@ impl Reach {
             whole &= first <= end;
             end = end.max(last + 1);
         }
-        Reach { span: last - first + 1, disjoint, whole, single }
+        IndexableRegisters { span: last - first + 1, disjoint, whole, single }
     }
 
     /// Returns the number of registers that an operand selects from. Interpolation requires a variable.
@@ -235,7 +235,7 @@ const LONG: u64 = 1 << 14;
 
 /// Limits the number of phis: after every block, a register written in it has a value that depends on the predecessor;
 /// for loops also at the loop header.
-fn merges(parts: &Parts<'_>, findings: &mut Findings) {
+fn merges(parts: &ShaderParts<'_>, findings: &mut Findings) {
     let shader = parts.shader;
     let length = (shader.instructions.len() as u64 / LONG).max(1);
     let limit = findings.limits.expansion.saturating_mul(2).saturating_mul(length);

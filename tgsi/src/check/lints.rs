@@ -4,7 +4,7 @@
 //! for authors of shaders. The analysis is flow-insensitive: a component counts as written if any instruction writes
 //! it. An indirect access counts for all registers of the file.
 
-use super::declared::{Declared, key};
+use super::declared::{DeclaredRegisters, key};
 use super::{Findings, Rule};
 use crate::scan::needed_mask;
 use crate::shader::{Instruction, Register, Shader};
@@ -15,7 +15,7 @@ use tgsi_diagnostics::Span;
 
 /// Applies the rules. Without `structure`, because the blocks are malformed, reachability is not checked.
 pub(super) fn lint(shader: &Shader, structure: Option<&Structure>, findings: &mut Findings) {
-    values(shader, &Declared::new(shader), findings);
+    values(shader, &DeclaredRegisters::new(shader), findings);
     if let Some(structure) = structure {
         unreachable(shader, findings);
         uncalled(shader, structure, findings);
@@ -86,7 +86,7 @@ fn show(register: &Register, mask: u8) -> String {
 }
 
 /// Reports registers that are read but never written, and vice versa. Undeclared registers are errors anyway.
-fn values(shader: &Shader, declared: &Declared<'_>, findings: &mut Findings) {
+fn values(shader: &Shader, declared: &DeclaredRegisters<'_>, findings: &mut Findings) {
     let (mut read, mut written) = (Accesses::default(), Accesses::default());
     for i in &shader.instructions {
         reads(i).for_each(|(register, mask, _)| read.add(&register, mask));
@@ -127,14 +127,14 @@ fn values(shader: &Shader, declared: &Declared<'_>, findings: &mut Findings) {
 /// switch, once per unreachable region.
 fn unreachable(shader: &Shader, findings: &mut Findings) {
     /// An unreachable region: its depth, the jump before it, whether it was reported.
-    struct Dead {
+    struct UnreachableRegion {
         depth: u32,
         jump: Span,
         opcode: Opcode,
         reported: bool,
     }
     let mut depth = 0u32;
-    let mut dead: Option<Dead> = None;
+    let mut dead: Option<UnreachableRegion> = None;
     for i in &shader.instructions {
         let part = i.opcode.block();
         let ends_part = match i.opcode {
@@ -171,7 +171,7 @@ fn unreachable(shader: &Shader, findings: &mut Findings) {
             _ => false,
         };
         if leaves && dead.is_none() {
-            dead = Some(Dead { depth, jump: i.span, opcode: i.opcode, reported: false });
+            dead = Some(UnreachableRegion { depth, jump: i.span, opcode: i.opcode, reported: false });
         }
     }
 }

@@ -219,7 +219,7 @@ fn check_with(shader: &Shader, mut findings: Findings) -> Report {
     if sizes::check(shader, &mut findings) {
         return Report { diagnostics: findings.diagnostics };
     }
-    let declared = declared::Declared::new(shader);
+    let declared = declared::DeclaredRegisters::new(shader);
     structure::check(shader, &mut findings);
     properties::check(shader, &mut findings);
     declarations::check(shader, &declared, &mut findings);

@@ -1,9 +1,9 @@
 //! Rules about operands: counts, declared registers, suitable files, dimensions, arrays, index registers, modifiers,
 //! pairs.
 
-use super::declarations::Used;
-use super::declared::{Declared, Key, key, note_declaration, show};
-use super::role::{Role, computes, role};
+use super::declarations::UsedRegisters;
+use super::declared::{DeclaredRegisters, Key, key, note_declaration, show};
+use super::role::{OperandRole, computes, role};
 use super::{Findings, Rule, position};
 use crate::limits;
 use crate::scan::needed_channels;
@@ -42,16 +42,16 @@ fn accesses_image(instruction: &Instruction) -> bool {
 struct Operand<'a> {
     register: &'a Register,
     span: Span,
-    role: Role,
+    role: OperandRole,
     /// The instruction writes nothing, so its operands do not matter.
     dead: bool,
 }
 
 struct Checker<'a, 'b> {
     shader: &'a Shader,
-    declared: &'a Declared<'a>,
+    declared: &'a DeclaredRegisters<'a>,
     findings: &'b mut Findings,
-    used: Used,
+    used: UsedRegisters,
     /// Files of values without per-vertex registers, one bit each.
     plain_files: u32,
     /// Number of vertices of an input primitive or patch, if known.
@@ -61,7 +61,11 @@ struct Checker<'a, 'b> {
 }
 
 /// Applies the rules; returns the registers and resources that the operands use.
-pub(super) fn check<'a>(shader: &'a Shader, declared: &'a Declared<'a>, findings: &mut Findings) -> Used {
+pub(super) fn check<'a>(
+    shader: &'a Shader,
+    declared: &'a DeclaredRegisters<'a>,
+    findings: &mut Findings,
+) -> UsedRegisters {
     let input_vertices = match shader.processor {
         Processor::Geometry => shader
             .property(PropertyName::GsInputPrimitive)
@@ -71,7 +75,7 @@ pub(super) fn check<'a>(shader: &'a Shader, declared: &'a Declared<'a>, findings
         _ => None,
     };
     let output_vertices = shader.property(PropertyName::TcsVerticesOut).filter(|&vertices| vertices > 0);
-    let used = Used::default();
+    let used = UsedRegisters::default();
     let has_vertices = shader.processor.has_vertices(File::Input);
     let plain_files = if has_vertices { VALUES & !INTERFACE } else { VALUES };
     let mut checker = Checker { shader, declared, findings, used, plain_files, input_vertices, output_vertices };
@@ -113,15 +117,16 @@ impl Checker<'_, '_> {
                 Operand { register: &src.register, span: position(src.span, i), role: role(i.opcode, number), dead };
             self.file_fits(i, &operand);
             // A handle is an ordinary value.
-            if operand.role == Role::Loaded && holds_handles(src.register.file) && accesses_image(i) {
-                operand.role = Role::Value;
+            if operand.role == OperandRole::Loaded && holds_handles(src.register.file) && accesses_image(i) {
+                operand.role = OperandRole::Value;
             }
             self.register(&operand);
             self.source_modifiers(i, number, src, operand.span, operand.role);
         }
         for offset in i.texture.iter().flat_map(|t| &t.offsets) {
             let register = Register::new(offset.file, offset.index);
-            let operand = Operand { register: &register, span: position(offset.span, i), role: Role::Value, dead };
+            let operand =
+                Operand { register: &register, span: position(offset.span, i), role: OperandRole::Value, dead };
             self.file_fits(i, &operand);
             self.register(&operand);
             self.components(&offset.swizzle, operand.span);
@@ -178,9 +183,9 @@ impl Checker<'_, '_> {
 
     fn destination(&mut self, i: &Instruction, dst: &Dst, span: Span) {
         let file = dst.register.file;
-        let role = if i.opcode == Opcode::Store { Role::Stored } else { Role::Value };
+        let role = if i.opcode == Opcode::Store { OperandRole::Stored } else { OperandRole::Value };
         let operand = Operand { register: &dst.register, span, role, dead: false };
-        if role == Role::Stored {
+        if role == OperandRole::Stored {
             self.file_fits(i, &operand);
         } else if !matches!(file, File::Output | File::Temporary | File::Address | File::Null) {
             self.findings.report(Rule::NotWritable, span, || format!("{} cannot be written", show(&dst.register)));
@@ -211,33 +216,33 @@ impl Checker<'_, '_> {
         let file = operand.register.file;
         let handle = holds_handles(file);
         let (fits, rule) = match operand.role {
-            Role::Value => (holds_values(file), Rule::NotReadable),
-            Role::Sampler => (file == File::Sampler || handle, Rule::NotASampler),
-            Role::DirectSampler => (file == File::Sampler, Rule::NotASampler),
-            Role::View => (file == File::SamplerView, Rule::NotAView),
-            Role::ViewOrTemporary => (matches!(file, File::SamplerView | File::Temporary), Rule::NotAView),
-            Role::Loaded => {
+            OperandRole::Value => (holds_values(file), Rule::NotReadable),
+            OperandRole::Sampler => (file == File::Sampler || handle, Rule::NotASampler),
+            OperandRole::DirectSampler => (file == File::Sampler, Rule::NotASampler),
+            OperandRole::View => (file == File::SamplerView, Rule::NotAView),
+            OperandRole::ViewOrTemporary => (matches!(file, File::SamplerView | File::Temporary), Rule::NotAView),
+            OperandRole::Loaded => {
                 let direct = matches!(
                     file,
                     File::Image | File::Buffer | File::Memory | File::HwAtomic | File::Constant | File::ConstantBuffer
                 );
                 (direct || handle && accesses_image(i), Rule::NotAResource)
             }
-            Role::Stored => (
+            OperandRole::Stored => (
                 matches!(file, File::Image | File::Buffer | File::Memory) || handle && accesses_image(i),
                 Rule::NotAResource,
             ),
-            Role::Atomic => (
+            OperandRole::Atomic => (
                 matches!(file, File::Image | File::Buffer | File::Memory | File::HwAtomic)
                     || handle && accesses_image(i),
                 Rule::NotAResource,
             ),
-            Role::Queried => {
+            OperandRole::Queried => {
                 (matches!(file, File::Image | File::Buffer) || handle && accesses_image(i), Rule::NotAResource)
             }
-            Role::Image => (file == File::Image, Rule::NotAResource),
-            Role::Interpolated => (file == File::Input, Rule::NotAnInput),
-            Role::Fetched => (file == File::Output, Rule::NotAnOutput),
+            OperandRole::Image => (file == File::Image, Rule::NotAResource),
+            OperandRole::Interpolated => (file == File::Input, Rule::NotAnInput),
+            OperandRole::Fetched => (file == File::Output, Rule::NotAnOutput),
         };
         if !fits {
             let opcode = i.opcode;
@@ -269,7 +274,7 @@ impl Checker<'_, '_> {
             return;
         }
         self.components(&[indirect.component], operand.span);
-        self.declared(&Operand { register: &register, role: Role::Value, ..*operand });
+        self.declared(&Operand { register: &register, role: OperandRole::Value, ..*operand });
     }
 
     /// Checks the number of indices, which depends on the file.
@@ -367,7 +372,7 @@ impl Checker<'_, '_> {
         };
         // As the resource of LOAD, a single index of CONST is the number of a buffer.
         let names_buffer = file == File::ConstantBuffer
-            || file == File::Constant && operand.role == Role::Loaded && register.dimension.is_none();
+            || file == File::Constant && operand.role == OperandRole::Loaded && register.dimension.is_none();
         if names_buffer {
             self.constant_buffer(operand);
             return;
@@ -387,7 +392,7 @@ impl Checker<'_, '_> {
                     .zip(u16::try_from(register.index).ok())
                     .map(|(outer, index)| key(outer, index));
                 // In resources of LOAD with two indices, the first is the buffer; the second is not used.
-                let whole_buffer = file == File::Constant && operand.role == Role::Loaded;
+                let whole_buffer = file == File::Constant && operand.role == OperandRole::Loaded;
                 match register_key {
                     Some(k) if whole_buffer => {
                         self.used.files[file as usize] = true;
@@ -454,11 +459,11 @@ impl Checker<'_, '_> {
         note_declaration(finding.filter(|_| noting), self.shader, operand.register);
     }
 
-    fn source_modifiers(&mut self, i: &Instruction, number: usize, src: &Src, span: Span, role: Role) {
+    fn source_modifiers(&mut self, i: &Instruction, number: usize, src: &Src, span: Span, role: OperandRole) {
         self.components(&src.swizzle, span);
         let operand_type = i.opcode.info().src_types.get(number).copied().unwrap_or(OperandType::None);
         let modified = src.absolute || src.negate;
-        if role != Role::Value && role != Role::Interpolated || operand_type.is_64bit() {
+        if role != OperandRole::Value && role != OperandRole::Interpolated || operand_type.is_64bit() {
             if modified {
                 self.findings
                     .report(Rule::ModifierIgnored, span, || format!("{} cannot be modified", show(&src.register)));

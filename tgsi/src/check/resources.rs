@@ -1,6 +1,6 @@
 //! Rules about textures, images and buffers: targets, views, offsets, access.
 
-use super::declared::Declared;
+use super::declared::DeclaredRegisters;
 use super::role::computes;
 use super::{Findings, Rule, note, position};
 use crate::shader::{Instruction, Shader};
@@ -9,7 +9,7 @@ use tgsi_diagnostics::Span;
 use tgsi_diagnostics::{Diagnostic, Focus};
 
 /// Applies the rules.
-pub(super) fn check(shader: &Shader, declared: &Declared<'_>, findings: &mut Findings) {
+pub(super) fn check(shader: &Shader, declared: &DeclaredRegisters<'_>, findings: &mut Findings) {
     let mut families: [Option<Span>; 2] = [None; 2];
     for instruction in &shader.instructions {
         let info = instruction.opcode.info();
@@ -74,7 +74,7 @@ pub fn support(opcode: Opcode, target: TextureTarget) -> Support {
     }
 }
 
-fn texture(i: &Instruction, declared: &Declared<'_>, findings: &mut Findings) {
+fn texture(i: &Instruction, declared: &DeclaredRegisters<'_>, findings: &mut Findings) {
     let info = i.opcode.info();
     let opcode = i.opcode;
     if info.is_sample_family || opcode == Opcode::Lod {
@@ -136,7 +136,7 @@ fn supported(
 }
 
 /// Checks an instruction of the `SAMPLE` family, which uses the target of the view.
-fn sampled(i: &Instruction, declared: &Declared<'_>, findings: &mut Findings) {
+fn sampled(i: &Instruction, declared: &DeclaredRegisters<'_>, findings: &mut Findings) {
     if let Some(target) = i.texture.as_ref().map(|texture| texture.target)
         && target != TextureTarget::Unknown
     {
@@ -156,7 +156,7 @@ fn sampled(i: &Instruction, declared: &Declared<'_>, findings: &mut Findings) {
     }
 }
 
-fn memory(i: &Instruction, declared: &Declared<'_>, findings: &mut Findings) {
+fn memory(i: &Instruction, declared: &DeclaredRegisters<'_>, findings: &mut Findings) {
     let opcode = i.opcode;
     let info = opcode.info();
     if !(info.has_memory || info.is_store) {

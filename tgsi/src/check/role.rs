@@ -4,7 +4,7 @@ use crate::tables::{Opcode, OutputMode};
 
 /// The role of an operand, which determines the allowed files.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(super) enum Role {
+pub(super) enum OperandRole {
     /// A value.
     Value,
     /// A sampler of the `TEX` family, or a handle.
@@ -32,26 +32,26 @@ pub(super) enum Role {
 }
 
 /// Returns the role of source `source` of `opcode`.
-pub(super) fn role(opcode: Opcode, source: usize) -> Role {
+pub(super) fn role(opcode: Opcode, source: usize) -> OperandRole {
     use Opcode::*;
     let info = opcode.info();
     match (opcode, source) {
-        (Samp2hnd, 0) => Role::DirectSampler,
-        (Img2hnd, 0) => Role::Image,
-        (Load, 0) => Role::Loaded,
-        (Resq, 0) => Role::Queried,
-        (Store, _) => Role::Value,
-        (InterpCentroid | InterpSample | InterpOffset, 0) => Role::Interpolated,
-        (Fbfetch, 0) => Role::Fetched,
-        (SamplePos | SampleInfo, 0) => Role::ViewOrTemporary,
-        (Sviewinfo | Lod, 1) => Role::View,
-        (Lod, 2) => Role::DirectSampler,
-        (SampleI | SampleIMs, 2) => Role::Value,
-        (_, 1) if info.is_sample_family => Role::View,
-        (_, 2) if info.is_sample_family => Role::DirectSampler,
-        (_, 0) if info.is_store => Role::Atomic,
-        _ if info.is_tex && source + 1 == usize::from(info.num_src) => Role::Sampler,
-        _ => Role::Value,
+        (Samp2hnd, 0) => OperandRole::DirectSampler,
+        (Img2hnd, 0) => OperandRole::Image,
+        (Load, 0) => OperandRole::Loaded,
+        (Resq, 0) => OperandRole::Queried,
+        (Store, _) => OperandRole::Value,
+        (InterpCentroid | InterpSample | InterpOffset, 0) => OperandRole::Interpolated,
+        (Fbfetch, 0) => OperandRole::Fetched,
+        (SamplePos | SampleInfo, 0) => OperandRole::ViewOrTemporary,
+        (Sviewinfo | Lod, 1) => OperandRole::View,
+        (Lod, 2) => OperandRole::DirectSampler,
+        (SampleI | SampleIMs, 2) => OperandRole::Value,
+        (_, 1) if info.is_sample_family => OperandRole::View,
+        (_, 2) if info.is_sample_family => OperandRole::DirectSampler,
+        (_, 0) if info.is_store => OperandRole::Atomic,
+        _ if info.is_tex && source + 1 == usize::from(info.num_src) => OperandRole::Sampler,
+        _ => OperandRole::Value,
     }
 }
 
@@ -71,7 +71,10 @@ mod tests {
             if computes(info.output_mode) {
                 assert!(!(info.is_tex || info.is_sample_family || info.is_store || info.has_memory), "{opcode}");
                 assert!(!matches!(opcode, Opcode::Sviewinfo | Opcode::Lod));
-                assert!((0..usize::from(info.num_src)).all(|source| role(opcode, source) == Role::Value), "{opcode}");
+                assert!(
+                    (0..usize::from(info.num_src)).all(|source| role(opcode, source) == OperandRole::Value),
+                    "{opcode}"
+                );
                 assert_ne!(opcode, Opcode::Store);
             }
         }

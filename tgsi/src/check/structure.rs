@@ -1,7 +1,7 @@
 //! Rules about the order of a shader: nesting of blocks, END, labels, positions of declarations, opcodes by stage.
 
 use super::{Findings, Rule, expansion, note};
-use crate::shader::{Item, ItemKind, Shader};
+use crate::shader::{ItemKind, Shader, ShaderItem};
 use crate::structure::{StructureError, structure};
 use crate::tables::{BlockPart, Opcode, Processor};
 use tgsi_diagnostics::Focus;
@@ -185,13 +185,13 @@ fn order(shader: &Shader, findings: &mut Findings) {
     let mut begun = None;
     for item in shader.items() {
         let (what, span) = match item {
-            Item::Instruction(_, instruction) => {
+            ShaderItem::Instruction(_, instruction) => {
                 begun.get_or_insert(instruction.span);
                 continue;
             }
-            Item::Declaration(_, d) => ("declaration", d.span),
-            Item::Immediate(_, i) => ("immediate", i.span),
-            Item::Property(_, p) => ("property", p.span),
+            ShaderItem::Declaration(_, d) => ("declaration", d.span),
+            ShaderItem::Immediate(_, i) => ("immediate", i.span),
+            ShaderItem::Property(_, p) => ("property", p.span),
         };
         if let Some(first) = begun {
             let finding =

@@ -11,7 +11,7 @@ mod resources;
 
 use std::collections::BTreeMap;
 
-use crate::shader::{Declaration, Dst, Indirect, Instruction, Item, Register, Shader, Src};
+use crate::shader::{Declaration, Dst, Indirect, Instruction, Register, Shader, ShaderItem, Src};
 use crate::tables::{
     File, Interpolation, InterpolationLocation, Opcode, Primitive, Processor, PropertyName, ReturnType, Semantic,
     TextureTarget,
@@ -34,13 +34,13 @@ pub fn scan(shader: &Shader) -> ShaderScan {
     let mut scan = ShaderScan::new(shader.processor);
     for item in shader.items() {
         match item {
-            Item::Declaration(_, declaration) => scan.declaration(declaration),
-            Item::Immediate(index, _) => {
+            ShaderItem::Declaration(_, declaration) => scan.declaration(declaration),
+            ShaderItem::Immediate(index, _) => {
                 scan.immediate_count += 1;
                 let register = index.min(usize::from(u16::MAX)) as u16;
                 scan.registers(File::Immediate, register, register);
             }
-            Item::Property(_, property) => {
+            ShaderItem::Property(_, property) => {
                 let value = property.data.first().copied().unwrap_or(0);
                 scan.properties.0[property.name as usize] = value;
                 match property.name {
@@ -49,7 +49,7 @@ pub fn scan(shader: &Shader) -> ShaderScan {
                     _ => {}
                 }
             }
-            Item::Instruction(_, instruction) => scan.instruction(instruction),
+            ShaderItem::Instruction(_, instruction) => scan.instruction(instruction),
         }
     }
     if shader.processor == Processor::Geometry {

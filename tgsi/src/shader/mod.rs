@@ -100,7 +100,7 @@ pub enum ItemKind {
 
 /// A borrowed item of the stream, with its index within its kind.
 #[derive(Clone, Copy, Debug)]
-pub enum Item<'a> {
+pub enum ShaderItem<'a> {
     /// A declaration.
     Declaration(usize, &'a Declaration),
     /// An immediate.
@@ -202,17 +202,17 @@ impl Shader {
     }
 
     /// All items in stream order.
-    pub fn items(&self) -> impl Iterator<Item = Item<'_>> {
+    pub fn items(&self) -> impl Iterator<Item = ShaderItem<'_>> {
         let mut next = [0usize; 4];
         self.order.iter().filter_map(move |&kind| {
             let slot = &mut next[kind as usize];
             let index = *slot;
             *slot += 1;
             match kind {
-                ItemKind::Declaration => self.declarations.get(index).map(|d| Item::Declaration(index, d)),
-                ItemKind::Immediate => self.immediates.get(index).map(|d| Item::Immediate(index, d)),
-                ItemKind::Property => self.properties.get(index).map(|d| Item::Property(index, d)),
-                ItemKind::Instruction => self.instructions.get(index).map(|d| Item::Instruction(index, d)),
+                ItemKind::Declaration => self.declarations.get(index).map(|d| ShaderItem::Declaration(index, d)),
+                ItemKind::Immediate => self.immediates.get(index).map(|d| ShaderItem::Immediate(index, d)),
+                ItemKind::Property => self.properties.get(index).map(|d| ShaderItem::Property(index, d)),
+                ItemKind::Instruction => self.instructions.get(index).map(|d| ShaderItem::Instruction(index, d)),
             }
         })
     }

@@ -81,7 +81,7 @@ pub fn begins_with_stage(text: &[u8]) -> bool {
 
 /// Finds the shaders in a text, in order. Returns nothing for a text that is too long for 32-bit positions.
 pub fn extract(text: &[u8]) -> Vec<Extracted> {
-    let mut found = Found::default();
+    let mut found = ExtractedShaders::default();
     if text.len() as u64 > MAX_POSITION {
         return found.shaders;
     }
@@ -127,7 +127,7 @@ enum Statement {
 
 /// The shaders found so far, and the current one.
 #[derive(Default)]
-struct Found {
+struct ExtractedShaders {
     shaders: Vec<Extracted>,
     current: Option<Current>,
 }
@@ -150,7 +150,7 @@ struct Current {
     skipped: Option<(usize, Span)>,
 }
 
-impl Found {
+impl ExtractedShaders {
     fn line(&mut self, text: &[u8], line: Span) {
         let bytes = text.get(line.start as usize..line.end as usize).unwrap_or_default();
         let Some((at, statement)) = find_statement(bytes) else {

@@ -30,8 +30,8 @@ use std::fmt::Write;
 use super::float;
 use crate::limits::MAX_INDENT;
 use crate::shader::{
-    Declaration, Immediate, Indirect, Instruction, InstructionMemory, InstructionTexture, Item, Property, Register,
-    Shader,
+    Declaration, Immediate, Indirect, Instruction, InstructionMemory, InstructionTexture, Property, Register, Shader,
+    ShaderItem,
 };
 use crate::tables::{
     File, ImmediateType, Interpolation, InterpolationLocation, MemoryQualifiers, MemoryType, Opcode, PixelFormat,
@@ -71,10 +71,10 @@ pub fn print(shader: &Shader, options: PrintOptions) -> String {
     let mut level = 0i64;
     for item in shader.items() {
         match item {
-            Item::Declaration(_, declaration) => printer.declaration(shader.processor, declaration),
-            Item::Immediate(index, immediate) => printer.immediate(index, immediate),
-            Item::Property(_, property) => printer.property(property),
-            Item::Instruction(number, instruction) => {
+            ShaderItem::Declaration(_, declaration) => printer.declaration(shader.processor, declaration),
+            ShaderItem::Immediate(index, immediate) => printer.immediate(index, immediate),
+            ShaderItem::Property(_, property) => printer.property(property),
+            ShaderItem::Instruction(number, instruction) => {
                 let info = instruction.opcode.info();
                 level -= info.dedents as i64;
                 let indent = (level.max(0) as usize).min(MAX_INDENT) * 2;

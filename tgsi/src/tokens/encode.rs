@@ -2,7 +2,7 @@
 
 use super::EncodeError;
 use crate::limits::{MAX_ARRAY_ID, MAX_BODY_WORDS, MAX_LABEL};
-use crate::shader::{Declaration, Immediate, Indirect, Instruction, Item, Property, Register, Shader};
+use crate::shader::{Declaration, Immediate, Indirect, Instruction, Property, Register, Shader, ShaderItem};
 use crate::tables::File;
 
 /// Encodes a token stream.
@@ -25,14 +25,16 @@ pub fn encode(shader: &Shader) -> Result<Vec<u32>, EncodeError> {
     for item in shader.items() {
         ordered += 1;
         match item {
-            Item::Declaration(index, declaration) => {
+            ShaderItem::Declaration(index, declaration) => {
                 Writer { words: &mut words, item: "declaration", index }.declaration(declaration)?;
             }
-            Item::Immediate(index, immediate) => {
+            ShaderItem::Immediate(index, immediate) => {
                 Writer { words: &mut words, item: "immediate", index }.immediate(immediate);
             }
-            Item::Property(index, property) => Writer { words: &mut words, item: "property", index }.property(property),
-            Item::Instruction(index, instruction) => {
+            ShaderItem::Property(index, property) => {
+                Writer { words: &mut words, item: "property", index }.property(property)
+            }
+            ShaderItem::Instruction(index, instruction) => {
                 Writer { words: &mut words, item: "instruction", index }.instruction(instruction)?;
             }
         }

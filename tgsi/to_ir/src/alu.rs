@@ -7,7 +7,7 @@ use tgsi_ir::entities::Def;
 
 use super::computed_lanes::Lanes;
 use super::control_flow::Translator;
-use super::opcodes::{Form, into_ir};
+use super::opcodes::{OperandForm, into_ir};
 use tgsi::shader::{Instruction, Src};
 use tgsi::tables::{Opcode, OperandType};
 
@@ -31,18 +31,20 @@ impl Translator<'_, '_> {
     pub(super) fn alu(&mut self, instruction: &Instruction) {
         let opcode = instruction.opcode;
         if let Some((form, op)) = into_ir(opcode) {
-            if form == Form::Replicated {
+            if form == OperandForm::Replicated {
                 return self.replicated(instruction, op);
             }
             let lanes = Self::result_lanes(instruction);
             let mut sources = self.sources(instruction, lanes);
-            if form == Form::ExchangedNumber {
+            if form == OperandForm::ExchangedNumber {
                 sources.swap(0, 1);
             }
             let result = self.b.alu_sized(op, lanes.count, &sources);
             let def = match form {
-                Form::Number | Form::ExchangedNumber => self.b.alu_sized(AluOp::B2f32, lanes.count, &[result.into()]),
-                Form::Truth => self.truth(result.into(), lanes.count),
+                OperandForm::Number | OperandForm::ExchangedNumber => {
+                    self.b.alu_sized(AluOp::B2f32, lanes.count, &[result.into()])
+                }
+                OperandForm::Truth => self.truth(result.into(), lanes.count),
                 _ => result,
             };
             return self.write(instruction, lanes.by_channel(def));

@@ -11,7 +11,7 @@ use tgsi_ir::{AluFlags, Swizzle};
 
 use super::computed_lanes::Lanes;
 use super::control_flow::Translator;
-use super::opcodes::{Form, into_ir_wide, into_ir_widening};
+use super::opcodes::{OperandForm, into_ir_wide, into_ir_widening};
 use tgsi::shader::{Instruction, Src};
 use tgsi::tables::{Opcode, OperandType};
 
@@ -86,15 +86,15 @@ impl Translator<'_, '_> {
         let opcode = instruction.opcode;
         // `DMAD` rounds twice.
         let row = match opcode {
-            Opcode::Dmad => Some((Form::BothChannels, AluOp::Fmul)),
+            Opcode::Dmad => Some((OperandForm::BothChannels, AluOp::Fmul)),
             _ => into_ir_wide(opcode).or(into_ir_widening(opcode)),
         };
         let Some((form, op)) = row else { return opcode.lacks_code() };
         let mask = instruction.dst.first().map_or(0, |dst| dst.write_mask & 0xf);
         let bits = |pair: u8| mask >> (2 * pair) & 3;
         let pairs = match form {
-            Form::BothChannels | Form::Widen => Pairs::of(|pair| bits(pair) == 3),
-            Form::Narrow => Pairs::of(|pair| mask.count_ones() > u32::from(pair)),
+            OperandForm::BothChannels | OperandForm::Widen => Pairs::of(|pair| bits(pair) == 3),
+            OperandForm::Narrow => Pairs::of(|pair| mask.count_ones() > u32::from(pair)),
             _ => Pairs::of(|pair| bits(pair) != 0),
         };
         // Nothing is written.
@@ -102,7 +102,7 @@ impl Translator<'_, '_> {
         let Some(&first) = instruction.src.first() else { return };
         let n = pairs.count;
         let result = match form {
-            Form::ByWord => {
+            OperandForm::ByWord => {
                 let Some(&second) = instruction.src.get(1) else { return };
                 let value = self.wide(&first, pairs);
                 if op == AluOp::Ldexp {
@@ -113,14 +113,14 @@ impl Translator<'_, '_> {
                     self.b.alu_sized(op, n, &[value, count])
                 }
             }
-            Form::Widen => {
+            OperandForm::Widen => {
                 let mut lanes = Lanes { count: n, channel: [pairs.number[0]; 4] };
                 lanes.channel[1] = pairs.number[1];
                 let operand = opcode.info().src_types.first().copied().unwrap_or(OperandType::Untyped);
                 let value = self.fetch(&first, operand, lanes);
                 self.b.alu_sized(op, n, &[value])
             }
-            Form::WideTruth => {
+            OperandForm::WideTruth => {
                 let Some(&second) = instruction.src.get(1) else { return };
                 let (a, b) = (self.wide(&first, pairs), self.wide(&second, pairs));
                 let flag = self.b.alu_sized(op, n, &[a, b]);
@@ -134,7 +134,7 @@ impl Translator<'_, '_> {
                 }
                 return self.write_masked(instruction, written, AluSrc::new(truth, swizzle));
             }
-            Form::Narrow => {
+            OperandForm::Narrow => {
                 let value = self.wide(&first, pairs);
                 let narrow = self.b.alu_sized(op, n, &[value]);
                 let mut swizzle = Swizzle::replicate(0);
@@ -156,7 +156,7 @@ impl Translator<'_, '_> {
     }
 
     /// The result for 64-bit sources.
-    fn wide_result(&mut self, opcode: Opcode, form: Form, op: AluOp, n: u8, sources: &[AluSrc]) -> Def {
+    fn wide_result(&mut self, opcode: Opcode, form: OperandForm, op: AluOp, n: u8, sources: &[AluSrc]) -> Def {
         match (opcode, sources) {
             (Opcode::Dmad, &[a, b, c]) => {
                 let product = self.b.alu_sized(op, n, &[a, b]);
@@ -167,7 +167,7 @@ impl Translator<'_, '_> {
                 self.sign(n, source, zero)
             }
             (Opcode::Dfma, _) => self.with_flags(AluFlags::EXACT, |t| t.b.alu_sized(op, n, sources)),
-            (_, &[_, divisor]) if form == Form::OnesForZero => {
+            (_, &[_, divisor]) if form == OperandForm::OnesForZero => {
                 let result = self.b.alu_sized(op, n, sources);
                 let zero = AluSrc::component(self.constant_of(64, &[0]), 0);
                 let ones = AluSrc::component(self.constant_of(64, &[u64::MAX]), 0);

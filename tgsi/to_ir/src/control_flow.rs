@@ -30,7 +30,7 @@ use tgsi_ir::{Body, Builder, Cursor, InstData};
 
 use super::computed_lanes::Lanes;
 use super::declarations::Context;
-use super::sources::{Loaded, Unchanging};
+use super::sources::{Loaded, UnchangingLoad};
 use tgsi::internals::NO_PARTNER;
 use tgsi::shader::{Instruction, Register};
 use tgsi::tables::{BlockPart, Class, Opcode, OperandType, Processor};
@@ -91,7 +91,7 @@ pub(super) struct Translator<'t, 's> {
     /// Registers loaded by the current instruction.
     pub(super) loaded: ArrayVec<(Register, Loaded), 8>,
     /// The most recent loads of registers that never change, by the low bits of their number.
-    pub(super) unchanging: [Option<Unchanging>; KNOWN_REGISTERS],
+    pub(super) unchanging: [Option<UnchangingLoad>; KNOWN_REGISTERS],
 }
 
 impl<'t, 's> Translator<'t, 's> {

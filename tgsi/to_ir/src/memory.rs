@@ -6,7 +6,7 @@ use tgsi_ir::alu::AluOp;
 use tgsi_ir::body::Shape;
 use tgsi_ir::builder::AluSrc;
 use tgsi_ir::entities::Def;
-use tgsi_ir::intrinsics::indices::{Access, DescType, MemorySemantics, Scope};
+use tgsi_ir::intrinsics::indices::{AccessFlags, DescType, MemorySemantics, Scope};
 use tgsi_ir::intrinsics::{IndexKind, IntrinsicOp};
 use tgsi_ir::types::{ScalarType, TypeData};
 use tgsi_ir::variable::VariableModes;
@@ -49,7 +49,7 @@ pub(super) struct ImageAccess {
     pub(super) is_handle: bool,
     pub(super) target: TextureTarget,
     pub(super) format: PixelFormat,
-    pub(super) access: Access,
+    pub(super) access: AccessFlags,
 }
 
 /// More counters than any buffer has.
@@ -59,17 +59,17 @@ const MAX_COUNTERS: i32 = 1 << 24;
 pub(super) const ALIGNMENT: [(IndexKind, i32); 2] = [(IndexKind::AlignMul, 4), (IndexKind::AlignOffset, 0)];
 
 /// Returns the access flags for an instruction's qualifiers.
-pub(super) fn access(instruction: &Instruction) -> Access {
+pub(super) fn access(instruction: &Instruction) -> AccessFlags {
     let qualifiers = instruction.memory.map(|memory| memory.qualifiers).unwrap_or_default();
     [
-        (MemoryQualifiers::COHERENT, Access::COHERENT),
-        (MemoryQualifiers::RESTRICT, Access::RESTRICT),
-        (MemoryQualifiers::VOLATILE, Access::VOLATILE),
-        (MemoryQualifiers::STREAM_CACHE_POLICY, Access::NON_TEMPORAL),
+        (MemoryQualifiers::COHERENT, AccessFlags::COHERENT),
+        (MemoryQualifiers::RESTRICT, AccessFlags::RESTRICT),
+        (MemoryQualifiers::VOLATILE, AccessFlags::VOLATILE),
+        (MemoryQualifiers::STREAM_CACHE_POLICY, AccessFlags::NON_TEMPORAL),
     ]
     .into_iter()
     .filter(|&(qualifier, _)| qualifiers.contains(qualifier))
-    .fold(Access::NONE, |access, (_, flag)| access.union(flag))
+    .fold(AccessFlags::NONE, |access, (_, flag)| access.union(flag))
 }
 
 /// Returns the type of an image's texels.
@@ -188,13 +188,13 @@ impl Translator<'_, '_> {
     }
 
     /// Records format and qualifiers at the variable of an image.
-    fn note_image(&mut self, deref: Def, format: PixelFormat, access: Access, writable: bool) {
+    fn note_image(&mut self, deref: Def, format: PixelFormat, access: AccessFlags, writable: bool) {
         if let Some(variable) = self.deref_variable(deref) {
             let data = &mut self.context.ir.variables[variable];
             data.image_format = format;
             data.access = data.access.union(access);
             if !writable {
-                data.access = data.access.union(Access::NON_WRITEABLE);
+                data.access = data.access.union(AccessFlags::NON_WRITEABLE);
             }
         }
     }

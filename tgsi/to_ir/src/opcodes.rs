@@ -11,7 +11,7 @@ use tgsi::tables::Opcode;
 
 /// The components that an opcode reads and writes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Form {
+pub enum OperandForm {
     /// Each component is the result for the same components of the sources, in order.
     Componentwise,
     /// The same for a comparison, whose result becomes all ones or 0.
@@ -40,7 +40,7 @@ pub enum Form {
     Narrow,
 }
 
-use Form::*;
+use OperandForm::*;
 
 macro_rules! opcode_map {
     (
@@ -49,7 +49,7 @@ macro_rules! opcode_map {
         $($opcode:ident: $form:expr $(, into $op:ident)? $(, from [$($selected:ident)+])?;)+
     ) => {
         $(#[$into_doc])*
-        pub const fn $into(opcode: Opcode) -> Option<(Form, AluOp)> {
+        pub const fn $into(opcode: Opcode) -> Option<(OperandForm, AluOp)> {
             match opcode {
                 $($(Opcode::$opcode => Some(($form, AluOp::$op)),)?)+
                 _ => None,
@@ -57,7 +57,7 @@ macro_rules! opcode_map {
         }
 
         $(#[$from_doc])*
-        pub const fn $from(op: AluOp) -> Option<(Form, Opcode)> {
+        pub const fn $from(op: AluOp) -> Option<(OperandForm, Opcode)> {
             match op {
                 $($($(AluOp::$selected => Some(($form, Opcode::$opcode)),)+)?)+
                 _ => None,

@@ -5,14 +5,14 @@ use tgsi_ir::builder::AluSrc;
 
 use super::computed_lanes::Lanes;
 use super::control_flow::Translator;
-use super::opcodes::{Form, into_ir};
+use super::opcodes::{OperandForm, into_ir};
 use tgsi::shader::Instruction;
 use tgsi::tables::{Opcode, OperandType};
 
 impl Translator<'_, '_> {
     /// Translates a packing opcode.
     pub(super) fn packing(&mut self, instruction: &Instruction) {
-        let Some((Form::Horizontal(_), op)) = into_ir(instruction.opcode) else {
+        let Some((OperandForm::Horizontal(_), op)) = into_ir(instruction.opcode) else {
             return instruction.opcode.lacks_code();
         };
         let has_two = matches!(instruction.opcode, Opcode::Pk2h | Opcode::Pk2us | Opcode::Up2h | Opcode::Up2us);

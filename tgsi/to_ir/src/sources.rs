@@ -26,7 +26,7 @@ pub(super) struct Loaded {
 
 /// The most recent load of a register that never changes.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Unchanging {
+pub(super) struct UnchangingLoad {
     register: Register,
     operand: OperandType,
     block: Block,
@@ -248,7 +248,7 @@ impl Translator<'_, '_> {
             return known.loaded;
         }
         let loaded = self.load_uncached(register, operand);
-        self.unchanging[position] = Some(Unchanging { register: *register, operand, block, loaded });
+        self.unchanging[position] = Some(UnchangingLoad { register: *register, operand, block, loaded });
         loaded
     }
 

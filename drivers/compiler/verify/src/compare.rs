@@ -6,7 +6,7 @@ use tgsi_environment::RunLimits;
 use crate::executor::{Executor, ExecutorKind};
 use crate::inputs::{self, InputKind};
 use crate::mismatch::{Rule, first_mismatch};
-use crate::verdict::{Defect, Step, Verdict};
+use crate::verdict::{CheckStep, Defect, Verdict};
 
 /// Compares a shader with a changed one that should compute the same, such as a translation, for `seeds` sets of
 /// generated inputs.
@@ -17,8 +17,8 @@ pub fn compare(before: &Shader, after: &Shader, seeds: u64, limits: RunLimits) -
 /// Returns whether the first shader terminates with some inputs.
 fn compare_results(before: &Shader, after: &Shader, seeds: u64, limits: RunLimits) -> Result<bool, Defect> {
     let source = Executor::tgsi(before);
-    let source = source.map_err(|error| Defect::error(Step::Executor(ExecutorKind::Tgsi), error))?;
-    let changed = Executor::tgsi(after).map_err(|error| Defect::error(Step::Changed, error))?;
+    let source = source.map_err(|error| Defect::error(CheckStep::Executor(ExecutorKind::Tgsi), error))?;
+    let changed = Executor::tgsi(after).map_err(|error| Defect::error(CheckStep::Changed, error))?;
     let mut ended = false;
     for seed in 0..seeds {
         let inputs = inputs::make_inputs(before, seed);
@@ -26,9 +26,10 @@ fn compare_results(before: &Shader, after: &Shader, seeds: u64, limits: RunLimit
         // that is a difference.
         let Ok(expected) = source.run(&inputs, limits) else { continue };
         ended = true;
-        let found = changed.run(&inputs, limits).map_err(|error| Defect::difference(Step::Changed, seed, error))?;
+        let found =
+            changed.run(&inputs, limits).map_err(|error| Defect::difference(CheckStep::Changed, seed, error))?;
         if let Some(mismatch) = first_mismatch(before, Rule::Close(InputKind::of_seed(seed)), &expected, &found) {
-            return Err(Defect::difference(Step::Changed, seed, mismatch));
+            return Err(Defect::difference(CheckStep::Changed, seed, mismatch));
         }
     }
     Ok(ended)

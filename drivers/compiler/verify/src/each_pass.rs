@@ -16,7 +16,7 @@ use crate::executor::{Executor, ExecutorError, ExecutorKind, RunResult};
 use crate::inputs::{self, InputKind};
 use crate::interface::interface;
 use crate::mismatch::{Rule, first_mismatch};
-use crate::verdict::{Defect, Step};
+use crate::verdict::{CheckStep, Defect};
 
 impl Checker {
     /// Validates and runs the IR of a valid shader after every pass that changed it. Returns the damage done by the
@@ -24,7 +24,7 @@ impl Checker {
     pub fn first_broken_pass(&self, source: &Source<'_>) -> Option<Defect> {
         let interface = interface(source);
         let error = |problem: CompileError| {
-            Defect::error(Step::Executor(ExecutorKind::Stage(Stage::Opt)), ExecutorError::from(problem))
+            Defect::error(CheckStep::Executor(ExecutorKind::Stage(Stage::Opt)), ExecutorError::from(problem))
         };
         let start = match self.compiler.ir_at(Stage::Parsed, source.borrowed()) {
             Ok(start) => start,
@@ -62,7 +62,7 @@ impl<'a> Observer<'a> {
         Observer { interface, expected: expected.collect(), limits, blamed: None }
     }
 
-    fn check(&self, step: Step, shader: &Shader) -> Result<(), Defect> {
+    fn check(&self, step: CheckStep, shader: &Shader) -> Result<(), Defect> {
         let invalid = |errors| Defect::error(step, format!("is not valid: {errors}"));
         tgsi_ir::validate::validate(shader).map_err(invalid)?;
         let executor = Executor::ir(shader);
@@ -81,7 +81,7 @@ impl<'a> Observer<'a> {
 impl PassObserver for Observer<'_> {
     fn after(&mut self, run: &PassRun, shader: &Shader) -> ControlFlow<()> {
         if run.changed {
-            self.blamed = self.check(Step::Pass(run.name, run.round), shader).err();
+            self.blamed = self.check(CheckStep::Pass(run.name, run.round), shader).err();
         }
         if self.blamed.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }

@@ -14,7 +14,7 @@ use tgsi_smith::reduce::{Limits, reduce};
 
 use crate::checker::Checker;
 use crate::stages::compare_stages;
-use crate::verdict::{Defect, DefectKind, Step, Verdict};
+use crate::verdict::{CheckStep, Defect, DefectKind, Verdict};
 
 /// Maximum number of instructions that a run may execute, far above the need of generated loops.
 const STEPS: u64 = 400_000;
@@ -37,9 +37,9 @@ impl Checker {
             if let Some(error) = report.diagnostics.iter().find(|finding| finding.is_error()) {
                 return Err(Defect::error(step.get(), error));
             }
-            step.set(Step::Source(TEXT));
+            step.set(CheckStep::Source(TEXT));
             keeps_text(&read)?;
-            step.set(Step::Source(TOKENS));
+            step.set(CheckStep::Source(TOKENS));
             keeps_tokens(&read)?;
             compare_stages(&checker, &(&read).into(), true, step)
         })
@@ -66,8 +66,8 @@ impl Checker {
 }
 
 /// Runs a check that records its current step. A panic is a defect of that step.
-fn caught(work: impl FnOnce(&Cell<Step>) -> Result<bool, Defect>) -> Result<bool, Defect> {
-    let step = Cell::new(Step::Source(CHECK));
+fn caught(work: impl FnOnce(&Cell<CheckStep>) -> Result<bool, Defect>) -> Result<bool, Defect> {
+    let step = Cell::new(CheckStep::Source(CHECK));
     quiet_panics();
     QUIET.set(true);
     let result = catch_unwind(AssertUnwindSafe(|| work(&step)));
@@ -79,7 +79,7 @@ fn caught(work: impl FnOnce(&Cell<Step>) -> Result<bool, Defect>) -> Result<bool
 
 /// Checks that the printed text parses back to a shader that prints identically.
 fn keeps_text(shader: &Shader) -> Result<(), Defect> {
-    let defect = |message: String| Defect::error(Step::Source(TEXT), message);
+    let defect = |message: String| Defect::error(CheckStep::Source(TEXT), message);
     let text = tgsi::text::print(shader, Default::default());
     let parsed = tgsi::text::parse(text.as_bytes());
     let parsed = parsed
@@ -93,7 +93,7 @@ fn keeps_text(shader: &Shader) -> Result<(), Defect> {
 
 /// Checks that the tokens decode to a shader that encodes and prints identically.
 fn keeps_tokens(shader: &Shader) -> Result<(), Defect> {
-    let defect = |message: &dyn Display| Defect::error(Step::Source(TOKENS), message);
+    let defect = |message: &dyn Display| Defect::error(CheckStep::Source(TOKENS), message);
     let words = tgsi::tokens::encode(shader).map_err(|error| defect(&error))?;
     let decoded = tgsi::tokens::decode(&words).map_err(|error| defect(&error))?;
     if !decoded.encoding_quirks.is_empty() {

@@ -39,7 +39,7 @@ pub fn interface<'s>(source: &'s Source<'_>) -> Cow<'s, Shader> {
 
 fn declarations(ir: &IrShader) -> Shader {
     let processor = processor_of(ir.stage);
-    let mut found = Found { first_ubo_buffer: ir.info.first_ubo_buffer(), ..Found::default() };
+    let mut found = UsedInterface { first_ubo_buffer: ir.info.first_ubo_buffer(), ..UsedInterface::default() };
     for (mode, file) in [(VariableModes::SHADER_IN, File::Input), (VariableModes::SHADER_OUT, File::Output)] {
         for (_, data) in ir.globals_with(mode) {
             let mut ty = data.ty;
@@ -95,7 +95,7 @@ type RegisterSemantic = Option<(Semantic, u32)>;
 
 /// The registers and resources that the code uses.
 #[derive(Default)]
-struct Found {
+struct UsedInterface {
     registers: BTreeMap<(File, u32), RegisterSemantic>,
     system_values: BTreeSet<SystemValue>,
     /// Number of constants by buffer.
@@ -107,7 +107,7 @@ struct Found {
     counters: BTreeMap<u32, u32>,
 }
 
-impl Found {
+impl UsedInterface {
     /// Returns the constant buffer of a `load_ubo` block. Block numbers wrap around: the last possible block is the
     /// buffer before the first.
     fn buffer_of_block(&self, block: u64) -> u32 {

@@ -15,20 +15,23 @@ use crate::checker::Checker;
 use crate::executor::{Executor, ExecutorError, ExecutorKind};
 use crate::inputs;
 use crate::mismatch::shortest;
-use crate::verdict::{Defect, Step, Verdict};
+use crate::verdict::{CheckStep, Defect, Verdict};
 
 /// A translated shader, prepared for two consumers.
-struct Run {
+struct PreparedShader {
     as_defined: Executor,
     otherwise: Executor,
 }
 
-impl Run {
-    fn of(shader: &Shader, checker: &Checker) -> Result<Run, ExecutorError> {
+impl PreparedShader {
+    fn of(shader: &Shader, checker: &Checker) -> Result<PreparedShader, ExecutorError> {
         let code = checker.compiler.compile(shader)?;
         let no_tgsi = || ExecutorError::Other("the driver does not emit TGSI".into());
         let translated = code.into_tgsi().ok_or_else(no_tgsi)?;
-        Ok(Run { as_defined: Executor::tgsi(&translated)?, otherwise: Executor::tgsi(&round_otherwise(&translated))? })
+        Ok(PreparedShader {
+            as_defined: Executor::tgsi(&translated)?,
+            otherwise: Executor::tgsi(&round_otherwise(&translated))?,
+        })
     }
 
     fn outputs(&self, inputs: &Inputs, limits: RunLimits) -> Result<[Outputs; 2], ExecutorError> {
@@ -49,8 +52,8 @@ impl Checker {
 
     /// Returns whether the shader terminates with some inputs.
     fn compare_each(&self, shader: &Shader, variants: u64) -> Result<bool, Defect> {
-        let code = Step::Executor(ExecutorKind::Driver(self.driver.name()));
-        let alone = Run::of(shader, self).map_err(|error| Defect::error(code, error))?;
+        let code = CheckStep::Executor(ExecutorKind::Driver(self.driver.name()));
+        let alone = PreparedShader::of(shader, self).map_err(|error| Defect::error(code, error))?;
         // Runs that do not terminate have no outputs to compare.
         let runs: Vec<_> = (0..self.seeds)
             .filter_map(|seed| {
@@ -60,9 +63,9 @@ impl Checker {
             })
             .collect();
         for number in (0..variants).take_while(|_| !runs.is_empty()) {
-            let step = Step::Variant(number);
+            let step = CheckStep::Variant(number);
             let variant = change_surroundings(shader, number);
-            let among_others = Run::of(&variant.shader, self).map_err(|error| Defect::error(step, error))?;
+            let among_others = PreparedShader::of(&variant.shader, self).map_err(|error| Defect::error(step, error))?;
             for (seed, inputs, expected) in &runs {
                 let found = among_others.outputs(inputs, self.limits);
                 let found = found.map_err(|error| Defect::error(step, error).with_inputs(*seed))?;

@@ -2,7 +2,7 @@
 //! that can be run.
 //!
 //! A [`Checker`] is a compiler with its driver. Its methods check a shader and return a [`Verdict`]; a [`Defect`] names
-//! the first [`Step`] that fails:
+//! the first [`CheckStep`] that fails:
 //!
 //! | method | checks |
 //! |---|---|
@@ -44,4 +44,4 @@ pub use interface::interface;
 pub use mismatch::shortest;
 pub use precision::OpcodeTotals;
 pub use recorded::RecordedTotals;
-pub use verdict::{Defect, DefectKind, Step, Verdict};
+pub use verdict::{CheckStep, Defect, DefectKind, Verdict};

@@ -20,7 +20,7 @@ use crate::mismatch::Rule;
 use crate::without_integers;
 
 /// A kind of undefined results.
-pub struct Kind {
+pub struct UndefinedOperation {
     /// The undefined operation, for reports.
     pub name: &'static str,
     /// Changes an instruction of that kind. Returns false for other instructions.
@@ -29,25 +29,27 @@ pub struct Kind {
     pub rule: Rule,
 }
 
-impl Kind {
+impl UndefinedOperation {
     /// A kind that changes results to arbitrary others: a word that changes at all is open.
-    pub const fn of(name: &'static str, change: fn(&mut Body, Inst) -> bool) -> Kind {
-        Kind { name, change, rule: Rule::Exact }
+    pub const fn of(name: &'static str, change: fn(&mut Body, Inst) -> bool) -> UndefinedOperation {
+        UndefinedOperation { name, change, rule: Rule::Exact }
     }
 
     /// A kind that changes results by their error bound: a word that is no longer close is open.
-    pub const fn of_error(name: &'static str, change: fn(&mut Body, Inst) -> bool) -> Kind {
-        Kind { name, change, rule: Rule::Close(InputKind::Floats) }
+    pub const fn of_error(name: &'static str, change: fn(&mut Body, Inst) -> bool) -> UndefinedOperation {
+        UndefinedOperation { name, change, rule: Rule::Close(InputKind::Floats) }
     }
 }
 
-const KINDS: &[Kind] = &[
-    Kind::of("sine of an angle beyond [-pi, pi]", |body, inst| change_periodic(body, inst, AluOp::Fsin)),
-    Kind::of("cosine of an angle beyond [-pi, pi]", |body, inst| change_periodic(body, inst, AluOp::Fcos)),
-    Kind::of("buffer at an address that is not a multiple of four", change_address),
-    Kind::of("denormal as an operand of a float operation", flush_operands),
-    Kind::of("NaN in an operation", |body, inst| change_nan(body, inst, 1.25)),
-    Kind::of("NaN in an operation", |body, inst| change_nan(body, inst, -1e30)),
+const KINDS: &[UndefinedOperation] = &[
+    UndefinedOperation::of("sine of an angle beyond [-pi, pi]", |body, inst| change_periodic(body, inst, AluOp::Fsin)),
+    UndefinedOperation::of("cosine of an angle beyond [-pi, pi]", |body, inst| {
+        change_periodic(body, inst, AluOp::Fcos)
+    }),
+    UndefinedOperation::of("buffer at an address that is not a multiple of four", change_address),
+    UndefinedOperation::of("denormal as an operand of a float operation", flush_operands),
+    UndefinedOperation::of("NaN in an operation", |body, inst| change_nan(body, inst, 1.25)),
+    UndefinedOperation::of("NaN in an operation", |body, inst| change_nan(body, inst, -1e30)),
 ];
 
 /// Changes the value of a sine or cosine beyond [-pi, pi].
@@ -146,7 +148,7 @@ fn change_nan(body: &mut Body, inst: Inst, number: f32) -> bool {
 }
 
 /// Returns a shader with all instructions of these kinds changed; `None` if it has none.
-fn changed_shader(shader: &tgsi_ir::Shader, kinds: &[&Kind]) -> Option<tgsi_ir::Shader> {
+fn changed_shader(shader: &tgsi_ir::Shader, kinds: &[&UndefinedOperation]) -> Option<tgsi_ir::Shader> {
     let mut shader = shader.clone();
     let mut has_any = false;
     for body in shader.bodies_mut() {
@@ -162,13 +164,13 @@ fn changed_shader(shader: &tgsi_ir::Shader, kinds: &[&Kind]) -> Option<tgsi_ir::
 }
 
 /// Returns all choices of one kind for each name, except kinds that change results by their error bound.
-fn combinations<'k>(kinds: &[&'k Kind]) -> Vec<Vec<&'k Kind>> {
-    let mut chosen: Vec<Vec<&Kind>> = vec![Vec::new()];
+fn combinations<'k>(kinds: &[&'k UndefinedOperation]) -> Vec<Vec<&'k UndefinedOperation>> {
+    let mut chosen: Vec<Vec<&UndefinedOperation>> = vec![Vec::new()];
     let exact = || kinds.iter().copied().filter(|kind| kind.rule == Rule::Exact);
     let mut names: Vec<&str> = exact().map(|kind| kind.name).collect();
     names.dedup();
     for name in names {
-        let with = |chosen: &Vec<&'k Kind>| -> Vec<Vec<&'k Kind>> {
+        let with = |chosen: &Vec<&'k UndefinedOperation>| -> Vec<Vec<&'k UndefinedOperation>> {
             exact().filter(|kind| kind.name == name).map(|kind| [&chosen[..], &[kind]].concat()).collect()
         };
         chosen = chosen.iter().flat_map(with).collect();
@@ -209,7 +211,7 @@ impl OpenResults {
         all
     }
 
-    fn of_kinds<'k>(kinds: impl Iterator<Item = &'k Kind>, shader: &tgsi_ir::Shader) -> OpenResults {
+    fn of_kinds<'k>(kinds: impl Iterator<Item = &'k UndefinedOperation>, shader: &tgsi_ir::Shader) -> OpenResults {
         let changed =
             kinds.filter_map(|kind| Some((kind.name, kind.rule, Executor::ir(&changed_shader(shader, &[kind])?))));
         let changed: Vec<_> = changed.collect();

@@ -13,7 +13,7 @@ use crate::inputs::{self, InputKind};
 use crate::interface::interface;
 use crate::mismatch::{Rule, first_mismatch, first_mismatch_but};
 use crate::open::OpenResults;
-use crate::verdict::{Defect, DefectKind, Step, Verdict};
+use crate::verdict::{CheckStep, Defect, DefectKind, Verdict};
 
 /// Instructions that a stage may execute for each instruction of the source, because one instruction of 64-bit numbers
 /// may become many.
@@ -24,7 +24,7 @@ impl Checker {
     /// With [`exact`](Self::exact) and a target that keeps rounding, source and code must also agree for a consumer that
     /// rounds differently inside `MAD`, `LRP` and dot products.
     pub fn verify(&self, source: &Source<'_>) -> Verdict {
-        let step = Cell::new(Step::Executor(ExecutorKind::of_source(source)));
+        let step = Cell::new(CheckStep::Executor(ExecutorKind::of_source(source)));
         let mut result = compare_stages(self, source, false, &step);
         if let (Ok(_), true, Source::Tgsi(shader)) = (&result, self.exact, source)
             && self.keeps_rounding(shader)
@@ -37,7 +37,7 @@ impl Checker {
 
     /// Compares a source with its code, for a consumer that rounds differently.
     fn compare_rounded(&self, source: &Shader) -> Result<(), Defect> {
-        let step = Step::Executor(ExecutorKind::Driver(self.driver.name()));
+        let step = CheckStep::Executor(ExecutorKind::Driver(self.driver.name()));
         let error = |error: ExecutorError| Defect::error(step, error);
         let code = self.compiler.compile(source).map_err(|problem| error(problem.into()))?;
         let Some(translated) = code.into_tgsi() else { return Ok(()) };
@@ -61,7 +61,7 @@ impl Checker {
 }
 
 /// A run of the source.
-struct Run {
+struct SourceRun {
     seed: u64,
     inputs: Inputs,
     expected: RunResult,
@@ -73,10 +73,10 @@ pub fn compare_stages(
     checker: &Checker,
     source: &Source<'_>,
     is_generated: bool,
-    step: &Cell<Step>,
+    step: &Cell<CheckStep>,
 ) -> Result<bool, Defect> {
     let shader = &*interface(source);
-    let enter = |kind| step.set(Step::Executor(kind));
+    let enter = |kind| step.set(CheckStep::Executor(kind));
     let error = |error: ExecutorError| Defect::error(step.get(), error);
     let compile_error = |problem: CompileError| error(problem.into());
 
@@ -96,7 +96,7 @@ pub fn compare_stages(
             inputs::without_nan(&mut inputs);
         }
         match executor.run(&inputs, checker.limits) {
-            Ok(expected) => runs.push(Run { seed, inputs, expected }),
+            Ok(expected) => runs.push(SourceRun { seed, inputs, expected }),
             Err(problem) if is_generated && checker.exact => return Err(error(problem).with_inputs(seed)),
             // A source that does not terminate with these inputs has no result to compare.
             Err(_) => {}
@@ -182,8 +182,8 @@ struct Compared<'a> {
     checker: &'a Checker,
     /// The declarations of the source.
     shader: &'a Shader,
-    runs: Vec<Run>,
-    step: &'a Cell<Step>,
+    runs: Vec<SourceRun>,
+    step: &'a Cell<CheckStep>,
 }
 
 impl Compared<'_> {
@@ -194,7 +194,7 @@ impl Compared<'_> {
         rule: &dyn Fn(InputKind) -> Rule,
         open: &dyn Fn() -> Option<&'o OpenResults>,
     ) -> Result<(), Defect> {
-        for Run { seed, inputs, expected } in &self.runs {
+        for SourceRun { seed, inputs, expected } in &self.runs {
             let steps = self.checker.limits.steps.max(expected.outputs.steps.saturating_mul(STEPS_PER_STEP));
             let limits = RunLimits { steps, ..self.checker.limits };
             let mut found = executor.run(inputs, limits).map_err(|error| {

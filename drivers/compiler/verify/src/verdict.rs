@@ -22,7 +22,7 @@ pub enum Verdict {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Defect {
     /// The step that failed.
-    pub step: Step,
+    pub step: CheckStep,
     /// The number of the generated inputs, if the failure is one of a run.
     pub inputs: Option<u64>,
     /// The kind of failure.
@@ -46,7 +46,7 @@ pub enum DefectKind {
 
 /// A step of a check.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Step {
+pub enum CheckStep {
     /// The check of the source, or its conversion to text or tokens and back, by name.
     Source(&'static str),
     /// The shader at a stage, or the code of the driver.
@@ -82,12 +82,12 @@ impl From<Result<bool, Defect>> for Verdict {
 
 impl Defect {
     /// An error of a step.
-    pub(crate) fn error(step: Step, error: impl ToString) -> Defect {
+    pub(crate) fn error(step: CheckStep, error: impl ToString) -> Defect {
         Defect { step, inputs: None, kind: DefectKind::Error, message: error.to_string() }
     }
 
     /// A difference of the results for generated inputs.
-    pub(crate) fn difference(step: Step, inputs: u64, mismatch: impl ToString) -> Defect {
+    pub(crate) fn difference(step: CheckStep, inputs: u64, mismatch: impl ToString) -> Defect {
         Defect { step, inputs: Some(inputs), kind: DefectKind::Difference, message: mismatch.to_string() }
     }
 
@@ -107,14 +107,14 @@ impl Defect {
     }
 }
 
-impl fmt::Display for Step {
+impl fmt::Display for CheckStep {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Step::Source(name) => write!(f, "{name} of the source"),
-            Step::Executor(kind) => write!(f, "stage {kind}"),
-            Step::Pass(name, round) => write!(f, "after {name}, round {round}"),
-            Step::Variant(number) => write!(f, "variant {number}"),
-            Step::Changed => f.write_str("changed shader"),
+            CheckStep::Source(name) => write!(f, "{name} of the source"),
+            CheckStep::Executor(kind) => write!(f, "stage {kind}"),
+            CheckStep::Pass(name, round) => write!(f, "after {name}, round {round}"),
+            CheckStep::Variant(number) => write!(f, "variant {number}"),
+            CheckStep::Changed => f.write_str("changed shader"),
         }
     }
 }

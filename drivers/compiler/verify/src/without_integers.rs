@@ -9,11 +9,11 @@ use tgsi_ir::cursor::Cursor;
 use tgsi_ir::entities::{Def, Inst};
 use tgsi_ir::intrinsics::IntrinsicOp;
 
-use crate::open::Kind;
+use crate::open::UndefinedOperation;
 
 /// Returns the kinds of operations that a target leaves open in shaders of a stage.
-pub fn kinds(target: &dyn Target, stage: ShaderStage) -> Vec<&'static Kind> {
-    let mut kinds: Vec<&Kind> = KINDS_EVERYWHERE.iter().collect();
+pub fn kinds(target: &dyn Target, stage: ShaderStage) -> Vec<&'static UndefinedOperation> {
+    let mut kinds: Vec<&UndefinedOperation> = KINDS_EVERYWHERE.iter().collect();
     if target.has_integers(stage) {
         return kinds;
     }
@@ -31,51 +31,60 @@ pub fn kinds(target: &dyn Target, stage: ShaderStage) -> Vec<&'static Kind> {
 }
 
 /// Operations that a target without integers leaves open, because its numbers are floats.
-const KINDS_WITHOUT_INTEGERS: &[Kind] = &[
+const KINDS_WITHOUT_INTEGERS: &[UndefinedOperation] = &[
     // Both parities and all remainders by 3, because the result may depend only on these. Replacements for infinities
     // may differ from the others.
-    Kind::of("integer that floats do not hold", |body, inst| change_large(body, inst, [MARK; 2], false)),
-    Kind::of("integer that floats do not hold", |body, inst| change_large(body, inst, [MARK; 2], true)),
-    Kind::of("integer that floats do not hold", |body, inst| change_large(body, inst, [MARK + 1; 2], false)),
-    Kind::of("integer that floats do not hold", |body, inst| change_large(body, inst, [MARK + 1; 2], true)),
-    Kind::of("integer that floats do not hold", |body, inst| change_large(body, inst, [MARK + 2; 2], false)),
-    Kind::of("integer that floats do not hold", |body, inst| change_large(body, inst, [MARK + 2; 2], true)),
-    Kind::of("integer that floats do not hold", |body, inst| change_large(body, inst, [0; 2], false)),
-    Kind::of("integer that floats do not hold", |body, inst| change_large(body, inst, [0; 2], true)),
-    Kind::of("integer that floats do not hold", |body, inst| change_large(body, inst, [0, MARK], false)),
-    Kind::of("integer that floats do not hold", |body, inst| change_large(body, inst, [0, MARK], true)),
-    Kind::of("negative operand of an unsigned operation", make_signed),
-    Kind::of("negative operand of an unsigned operation", make_floored),
-    Kind::of("integer that a run-time index leads to", change_indexed),
+    UndefinedOperation::of("integer that floats do not hold", |body, inst| change_large(body, inst, [MARK; 2], false)),
+    UndefinedOperation::of("integer that floats do not hold", |body, inst| change_large(body, inst, [MARK; 2], true)),
+    UndefinedOperation::of("integer that floats do not hold", |body, inst| {
+        change_large(body, inst, [MARK + 1; 2], false)
+    }),
+    UndefinedOperation::of("integer that floats do not hold", |body, inst| {
+        change_large(body, inst, [MARK + 1; 2], true)
+    }),
+    UndefinedOperation::of("integer that floats do not hold", |body, inst| {
+        change_large(body, inst, [MARK + 2; 2], false)
+    }),
+    UndefinedOperation::of("integer that floats do not hold", |body, inst| {
+        change_large(body, inst, [MARK + 2; 2], true)
+    }),
+    UndefinedOperation::of("integer that floats do not hold", |body, inst| change_large(body, inst, [0; 2], false)),
+    UndefinedOperation::of("integer that floats do not hold", |body, inst| change_large(body, inst, [0; 2], true)),
+    UndefinedOperation::of("integer that floats do not hold", |body, inst| change_large(body, inst, [0, MARK], false)),
+    UndefinedOperation::of("integer that floats do not hold", |body, inst| change_large(body, inst, [0, MARK], true)),
+    UndefinedOperation::of("negative operand of an unsigned operation", make_signed),
+    UndefinedOperation::of("negative operand of an unsigned operation", make_floored),
+    UndefinedOperation::of("integer that a run-time index leads to", change_indexed),
 ];
 
 /// Operations that a target leaves open if it multiplies by 0 and 1 instead of selecting.
-const KINDS_WITHOUT_SELECTIONS: &[Kind] = &[
-    Kind::of("infinity or NaN that is not selected", change_not_selected),
-    Kind::of("division of integers by zero", change_division),
+const KINDS_WITHOUT_SELECTIONS: &[UndefinedOperation] = &[
+    UndefinedOperation::of("infinity or NaN that is not selected", change_not_selected),
+    UndefinedOperation::of("division of integers by zero", change_division),
 ];
 
 /// Operations that a target leaves open if it approximates sines and cosines: the absolute error grows with the angle.
-const KINDS_WITHOUT_PERIODIC: &[Kind] = &[
-    Kind::of_error("error of a sine or cosine", |body, inst| change_periodic(body, inst, 1.0)),
-    Kind::of_error("error of a sine or cosine", |body, inst| change_periodic(body, inst, -1.0)),
+const KINDS_WITHOUT_PERIODIC: &[UndefinedOperation] = &[
+    UndefinedOperation::of_error("error of a sine or cosine", |body, inst| change_periodic(body, inst, 1.0)),
+    UndefinedOperation::of_error("error of a sine or cosine", |body, inst| change_periodic(body, inst, -1.0)),
 ];
 
 /// Operations that a target leaves open if it computes powers by logarithms: the relative error grows with the
 /// exponent.
-const KINDS_WITHOUT_POWERS: &[Kind] = &[
-    Kind::of_error("error of a power", |body, inst| change_power(body, inst, 1.0)),
-    Kind::of_error("error of a power", |body, inst| change_power(body, inst, -1.0)),
+const KINDS_WITHOUT_POWERS: &[UndefinedOperation] = &[
+    UndefinedOperation::of_error("error of a power", |body, inst| change_power(body, inst, 1.0)),
+    UndefinedOperation::of_error("error of a power", |body, inst| change_power(body, inst, -1.0)),
 ];
 /// Operations that all targets leave open.
-const KINDS_EVERYWHERE: &[Kind] = &[
-    Kind::of("clock", |body, inst| change_clock(body, inst, 3)),
+const KINDS_EVERYWHERE: &[UndefinedOperation] = &[
+    UndefinedOperation::of("clock", |body, inst| change_clock(body, inst, 3)),
     // A clock that runs backwards.
-    Kind::of("clock", |body, inst| change_clock(body, inst, u32::MAX)),
+    UndefinedOperation::of("clock", |body, inst| change_clock(body, inst, u32::MAX)),
 ];
 
 /// Operations that a target leaves open if it subtracts instead of comparing.
-const KINDS_WITHOUT_COMPARISONS: &[Kind] = &[Kind::of("comparison of an infinity or NaN", change_comparison)];
+const KINDS_WITHOUT_COMPARISONS: &[UndefinedOperation] =
+    &[UndefinedOperation::of("comparison of an infinity or NaN", change_comparison)];
 
 /// Replaces the uses of an instruction's result by the value that `change` computes from it after the instruction.
 pub fn change_result(body: &mut Body, inst: Inst, def: Def, change: impl FnOnce(&mut Builder<'_>, AluSrc, u8) -> Def) {

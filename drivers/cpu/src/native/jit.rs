@@ -16,7 +16,7 @@ use super::limits::MAX_KNOWN;
 use super::runtime::code::{Code, Function};
 use super::runtime::context::LookUp;
 use crate::options::{Options, Report};
-use crate::sampler::Known;
+use crate::sampler::KnownUnitState;
 
 /// Memory with code. It is released when dropped.
 struct Memory(Mutex<Option<JITModule>>);
@@ -33,7 +33,7 @@ impl Drop for Memory {
 }
 
 /// Compiles a program to machine code, if the system allows it.
-pub(crate) fn compile(program: &mut Program, options: Options, known: &[Known]) -> Report {
+pub(crate) fn compile(program: &mut Program, options: Options, known: &[KnownUnitState]) -> Report {
     let mut report = Report { total: program.ops().len(), ..Report::default() };
     match regions::in_parts(|most| translate(program, most, options, known)) {
         Ok(Some(made)) => {
@@ -52,7 +52,7 @@ pub(crate) fn compile(program: &mut Program, options: Options, known: &[Known]) 
 }
 
 /// The code of a program.
-struct Made {
+struct CompiledRegions {
     code: Code,
     /// The operations of each function.
     ranges: Vec<Range<u32>>,
@@ -71,13 +71,13 @@ fn translate(
     program: &Program,
     most: u32,
     options: Options,
-    known: &[Known],
-) -> Result<(Option<Made>, bool), Box<ModuleError>> {
+    known: &[KnownUnitState],
+) -> Result<(Option<CompiledRegions>, bool), Box<ModuleError>> {
     let regions = regions::find(program, options.keep_inactive, most);
     if regions.is_empty() {
         return Ok((None, true));
     }
-    let known: Vec<Known> = known.iter().copied().take(MAX_KNOWN).collect();
+    let known: Vec<KnownUnitState> = known.iter().copied().take(MAX_KNOWN).collect();
     let builder = cranelift_native::builder().map_err(unsupported)?;
     let processor = Processor::new(builder).map_err(unsupported)?;
     let isa = processor.isa();
@@ -127,5 +127,5 @@ fn translate(
     // SAFETY: they were generated above, for this program, and are in this memory.
     let code = unsafe { Code::new(program, functions, &instructions, known, lookups, uses_lane_vectors, memory) };
     let code = code.ok_or_else(|| unsupported("an instruction that the program lacks"))?;
-    Ok((Some(Made { code, ranges, bytes, evaluated: instructions.len() }), is_complete))
+    Ok((Some(CompiledRegions { code, ranges, bytes, evaluated: instructions.len() }), is_complete))
 }

@@ -32,7 +32,7 @@ mod write;
 pub(crate) use jit::compile;
 pub(crate) use runtime::code::{Code, Function};
 #[cfg(feature = "machine-code")]
-pub(crate) use write::{make, processor};
+pub(crate) use write::{processor, write_object};
 
 /// Sizes of structures with offsets that are part of code.
 pub(crate) const SIZES: [usize; 2] = [size_of::<runtime::context::Context>(), size_of::<runtime::calls::Functions>()];

@@ -19,7 +19,7 @@ use tgsi_ir::run::Program;
 use super::analysis::regions::{self, Region};
 use super::emission::processor::{Processor, has};
 use super::emission::translator::FunctionTranslator;
-use crate::form::Form;
+use crate::form::CodeForm;
 use crate::object::{Extensions, ObjectContents, ObjectData, ObjectFunction};
 use crate::options::Options;
 
@@ -56,7 +56,7 @@ pub(crate) fn processor(triple: Option<&str>, extensions: Option<Extensions>) ->
 }
 
 /// A function in an object file.
-struct Placed {
+struct PlacedFunction {
     start: u32,
     end: u32,
     id: FuncId,
@@ -67,24 +67,24 @@ struct Placed {
 ///
 /// # Errors
 /// The object file cannot be written.
-pub(crate) fn make(
+pub(crate) fn write_object(
     program: &Program,
     text: &str,
     processor: &Processor,
     symbol: &str,
-    form: Form,
+    form: CodeForm,
     options: Options,
 ) -> Result<Vec<u8>, String> {
-    regions::in_parts(|most| make_in_parts(program, text, processor, symbol, form, options, most))
+    regions::in_parts(|most| write_object_in_parts(program, text, processor, symbol, form, options, most))
 }
 
 /// The same, with regions of weight at most `most`; also returns whether all of them became code.
-fn make_in_parts(
+fn write_object_in_parts(
     program: &Program,
     text: &str,
     processor: &Processor,
     symbol: &str,
-    form: Form,
+    form: CodeForm,
     options: Options,
     most: u32,
 ) -> Result<(Vec<u8>, bool), String> {
@@ -94,20 +94,20 @@ fn make_in_parts(
     let builder = ObjectBuilder::new(isa.clone(), symbol, cranelift_module::default_libcall_names());
     let mut module = ObjectModule::new(builder.map_err(|error| error.to_string())?);
     let mut listing = String::new();
-    let mut placed: Vec<Placed> = Vec::with_capacity(regions.len());
+    let mut placed: Vec<PlacedFunction> = Vec::with_capacity(regions.len());
     let mut is_complete = true;
     let visit = |region: Option<&Region>, context: &mut Context| {
         // Without known units all functions are regions.
         let Some(region) = region else { return Ok(()) };
-        context.set_disasm(form == Form::Assembly);
-        let ir = if form == Form::Code { context.func.display().to_string() } else { String::new() };
+        context.set_disasm(form == CodeForm::Assembly);
+        let ir = if form == CodeForm::Code { context.func.display().to_string() } else { String::new() };
         if let Err(error) = processor.compile(context, options.quick) {
             log::warn!("operations {:?} stay with the interpreter: {error}", region.range);
             is_complete = false;
             return Ok(());
         }
         let Some(code) = context.compiled_code() else { return Ok(()) };
-        if form != Form::Object {
+        if form != CodeForm::Object {
             let function = code.vcode.as_deref().unwrap_or(&ir);
             let _ = writeln!(listing, "; operations {:?}\n{function}", region.range);
             return Ok(());
@@ -115,12 +115,12 @@ fn make_in_parts(
         let name = format!("{symbol}.{}", placed.len());
         let id = module.declare_function(&name, Linkage::Local, &context.func.signature)?;
         processor.define(&mut module, id, context)?;
-        placed.push(Placed { start: region.range.start, end: region.range.end, id });
+        placed.push(PlacedFunction { start: region.range.start, end: region.range.end, id });
         Ok::<(), Box<ModuleError>>(())
     };
     let translator = FunctionTranslator::new(program, keep_inactive, &[], &**isa);
     let instructions = translator.for_each(&regions, visit).map_err(|error| error.to_string())?;
-    if form != Form::Object {
+    if form != CodeForm::Object {
         return Ok((listing.into_bytes(), is_complete));
     }
     define_data(&mut module, program, text, symbol, &placed, &instructions).map_err(|error| error.to_string())?;
@@ -154,7 +154,7 @@ fn define_data(
     program: &Program,
     text: &str,
     symbol: &str,
-    placed: &[Placed],
+    placed: &[PlacedFunction],
     instructions: &[u32],
 ) -> Result<(), Box<ModuleError>> {
     let is_little = module.isa().endianness() == Endianness::Little;

@@ -18,7 +18,7 @@ pub struct Sampled {
 
 /// The known state of a texture and a sampler.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Known {
+pub struct KnownUnitState {
     /// The unit of the texture.
     pub texture: u32,
     /// The unit of the sampler.
@@ -29,10 +29,10 @@ pub struct Known {
     pub state: Sampler,
 }
 
-impl Known {
+impl KnownUnitState {
     /// Returns the state of units with this texture and sampler.
-    pub(crate) fn of(texture: u32, sampler: u32, sampled: &Sampled) -> Known {
-        Known { texture, sampler, format: sampled.texture.format(), state: sampled.sampler }
+    pub(crate) fn of(texture: u32, sampler: u32, sampled: &Sampled) -> KnownUnitState {
+        KnownUnitState { texture, sampler, format: sampled.texture.format(), state: sampled.sampler }
     }
 
     /// Returns whether it describes a texture and a sampler.

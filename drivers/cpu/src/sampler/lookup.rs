@@ -9,7 +9,7 @@ use tgsi_environment::{TextureLookup, TextureRequest};
 use super::cube;
 use super::format::Format;
 use super::level_of_detail::{levels, limited, unlimited};
-use super::state::{Filter, MipFilter, Sampler, Wrap};
+use super::state::{Filter, MipFilter, Sampler, WrapMode};
 use super::texture::{Level, Texture};
 use super::wrap::{around, fold, nearest, wrapped};
 
@@ -64,7 +64,7 @@ struct View<'a, F> {
     format: F,
     /// The number of coordinates in an image, plus one for 3D textures.
     axes: usize,
-    wrap: [Wrap; 3],
+    wrap: [WrapMode; 3],
     /// Whether texels beyond the edges of a face are those of its neighbours.
     seamless: bool,
     unnormalized: bool,
@@ -72,7 +72,7 @@ struct View<'a, F> {
 
 /// The place that a lane looks up.
 #[derive(Clone, Copy)]
-struct Place {
+struct TexturePosition {
     /// Folded coordinates.
     at: [f32; 3],
     image: u32,
@@ -97,17 +97,17 @@ impl<'a, F: AnyFormat> View<'a, F> {
             request,
             format,
             axes: if cube { 2 } else { request.dim.num_coords().into() },
-            wrap: if cube { [Wrap::ClampToEdge; 3] } else { sampler.wrap },
+            wrap: if cube { [WrapMode::ClampToEdge; 3] } else { sampler.wrap },
             seamless: cube && sampler.seamless && base.width == base.height,
             unnormalized: sampler.unnormalized || request.dim == SamplerDim::Rect,
         }
     }
 
     #[inline(always)]
-    fn place(&self, lane: usize) -> Place {
+    fn place(&self, lane: usize) -> TexturePosition {
         let request = self.request;
         let word = |component: usize| f32::from_bits(request.coordinate[component][lane]);
-        let mut place = Place {
+        let mut place = TexturePosition {
             at: [0.0; 3],
             image: 0,
             offset: [request.offset[0][lane], request.offset[1][lane], request.offset[2][lane]],
@@ -172,7 +172,7 @@ impl<'a, F: AnyFormat> View<'a, F> {
     /// The same for a texel that may lie beyond the edges of a cube's face. In a corner it is the mean of the three
     /// texels that meet there.
     #[inline(never)]
-    fn tap_of_cube(&self, level: &Level, place: &Place, column: i32, row: i32) -> [f32; 4] {
+    fn tap_of_cube(&self, level: &Level, place: &TexturePosition, column: i32, row: i32) -> [f32; 4] {
         let size = level.width as i32;
         let (cube, face) = (place.image / 6 * 6, (place.image % 6) as usize);
         let tap = |column: i32, row: i32| {
@@ -190,13 +190,13 @@ impl<'a, F: AnyFormat> View<'a, F> {
 
     /// Returns the texel at a place of a level.
     #[inline(always)]
-    fn nearest(&self, level: &Level, place: &Place) -> [f32; 4] {
+    fn nearest(&self, level: &Level, place: &TexturePosition) -> [f32; 4] {
         let (image, column, row) = self.nearest_texel(level, place);
         self.tap(level, image, column, row, place.reference)
     }
 
     #[inline(always)]
-    fn nearest_texel(&self, level: &Level, place: &Place) -> (u32, i32, i32) {
+    fn nearest_texel(&self, level: &Level, place: &TexturePosition) -> (u32, i32, i32) {
         let texel = |axis: usize, size: u32| {
             let texel = nearest(place.at[axis], size, self.wrap[axis], self.unnormalized);
             wrapped(texel.wrapping_add(place.offset[axis]), size, self.wrap[axis])
@@ -215,7 +215,7 @@ impl<'a, F: AnyFormat> View<'a, F> {
 
     /// Returns the columns and rows to filter, wrapped, and the weights of the second ones.
     #[inline(always)]
-    fn footprint(&self, level: &Level, place: &Place) -> ([[i32; 2]; 2], [f32; 2]) {
+    fn footprint(&self, level: &Level, place: &TexturePosition) -> ([[i32; 2]; 2], [f32; 2]) {
         let along = |axis: usize, size: u32| {
             let (first, weight) = around(place.at[axis], size, self.wrap[axis], self.unnormalized);
             let first = first.wrapping_add(place.offset[axis]);
@@ -235,7 +235,13 @@ impl<'a, F: AnyFormat> View<'a, F> {
 
     /// Returns the four texels around a place, as the corners (0, 0), (1, 0), (0, 1), (1, 1).
     #[inline(always)]
-    fn corners(&self, level: &Level, place: &Place, image: u32, [columns, rows]: [[i32; 2]; 2]) -> [[f32; 4]; 4] {
+    fn corners(
+        &self,
+        level: &Level,
+        place: &TexturePosition,
+        image: u32,
+        [columns, rows]: [[i32; 2]; 2],
+    ) -> [[f32; 4]; 4] {
         let ([left, right], [above, below]) = (columns, rows);
         if self.seamless {
             let tap = |column: i32, row: i32| self.tap_of_cube(level, place, column, row);
@@ -253,7 +259,7 @@ impl<'a, F: AnyFormat> View<'a, F> {
 
     /// Returns the weighted mean of the texels around a place.
     #[inline(always)]
-    fn linear(&self, level: &Level, place: &Place) -> [f32; 4] {
+    fn linear(&self, level: &Level, place: &TexturePosition) -> [f32; 4] {
         let (texels, [s, t]) = self.footprint(level, place);
         let image = |image: u32| {
             let [a, b, c, d] = self.corners(level, place, image, texels);
@@ -268,7 +274,7 @@ impl<'a, F: AnyFormat> View<'a, F> {
 
     /// The same between the slices of a 3D texture.
     #[inline(never)]
-    fn between_slices(&self, level: &Level, place: &Place, image: impl Fn(u32) -> [f32; 4]) -> [f32; 4] {
+    fn between_slices(&self, level: &Level, place: &TexturePosition, image: impl Fn(u32) -> [f32; 4]) -> [f32; 4] {
         let (first, r) = around(place.at[2], level.images, self.wrap[2], self.unnormalized);
         let slice = |number: i32| {
             let slice = wrapped(number.wrapping_add(place.offset[2]), level.images, self.wrap[2]);
@@ -281,7 +287,7 @@ impl<'a, F: AnyFormat> View<'a, F> {
     }
 
     #[inline(always)]
-    fn filtered(&self, level: &Level, place: &Place, filter: Filter) -> [f32; 4] {
+    fn filtered(&self, level: &Level, place: &TexturePosition, filter: Filter) -> [f32; 4] {
         match filter {
             Filter::Nearest => self.nearest(level, place),
             Filter::Linear => self.linear(level, place),
@@ -328,7 +334,7 @@ impl<'a, F: AnyFormat> View<'a, F> {
     }
 
     /// Returns the words of a wrapped texel, or the result of its comparison.
-    fn words(&self, level: &Level, image: u32, column: i32, row: i32, place: &Place) -> [u32; 4] {
+    fn words(&self, level: &Level, image: u32, column: i32, row: i32, place: &TexturePosition) -> [u32; 4] {
         let words = match self.bytes(level, image, column, row) {
             Some(bytes) => self.format.get().words(bytes),
             None => self.sampler.border,
@@ -336,7 +342,7 @@ impl<'a, F: AnyFormat> View<'a, F> {
         if self.request.is_shadow { self.word_compared(words, place) } else { words }
     }
 
-    fn word_compared(&self, words: [u32; 4], place: &Place) -> [u32; 4] {
+    fn word_compared(&self, words: [u32; 4], place: &TexturePosition) -> [u32; 4] {
         let holds = self.sampler.compare.holds(place.reference, f32::from_bits(words[0]));
         [if holds { 1f32 } else { 0.0 }.to_bits(); 4]
     }

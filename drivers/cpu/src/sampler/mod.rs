@@ -39,8 +39,8 @@ use tgsi_environment::SamplerDim;
 use tgsi_environment::{TextureRequest, TextureSize};
 
 pub use format::Format;
-pub use known::{Known, Sampled};
-pub use state::{Compare, Filter, MipFilter, Sampler, Wrap};
+pub use known::{KnownUnitState, Sampled};
+pub use state::{Compare, Filter, MipFilter, Sampler, WrapMode};
 pub use texture::{Level, MAX_SIDE, Shape, Size, Texture};
 
 use crate::resources::HostResources;

@@ -24,7 +24,7 @@ pub enum MipFilter {
 
 /// The continuation beyond the edges of a texture.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
-pub enum Wrap {
+pub enum WrapMode {
     /// Repeats the texture.
     #[default]
     Repeat,
@@ -87,7 +87,7 @@ pub struct Sampler {
     /// The filter between levels.
     pub mip_filter: MipFilter,
     /// The wrap modes of the three coordinates.
-    pub wrap: [Wrap; 3],
+    pub wrap: [WrapMode; 3],
     /// The border colour: floats, or integers for integer textures.
     pub border: [u32; 4],
     /// The comparison of shadow lookups.
@@ -110,7 +110,7 @@ impl Default for Sampler {
             min_filter: Filter::Linear,
             mag_filter: Filter::Linear,
             mip_filter: MipFilter::Linear,
-            wrap: [Wrap::Repeat; 3],
+            wrap: [WrapMode::Repeat; 3],
             border: [0; 4],
             compare: Compare::LessOrEqual,
             lod_bias: 0.0,

@@ -5,7 +5,7 @@
 //! step is defined for all floats: NaN is the start of the texture. Compiled lookups use the same steps in the same
 //! order, so that both give the same bits.
 
-use super::state::Wrap;
+use super::state::WrapMode;
 
 /// Positions in a level are clamped to this distance, which is more than any level's size with all offsets.
 pub(crate) const FARTHEST: f32 = 1_048_576.0;
@@ -23,10 +23,10 @@ pub(super) fn floor(value: f32) -> f32 {
 
 /// Folds a coordinate into its period: one texture, or two for mirrored ones.
 #[inline]
-pub(super) fn fold(coordinate: f32, wrap: Wrap) -> f32 {
+pub(super) fn fold(coordinate: f32, wrap: WrapMode) -> f32 {
     let folded = match wrap {
-        Wrap::Repeat => coordinate - floor(coordinate),
-        Wrap::MirroredRepeat => coordinate - 2.0 * floor(coordinate * 0.5),
+        WrapMode::Repeat => coordinate - floor(coordinate),
+        WrapMode::MirroredRepeat => coordinate - 2.0 * floor(coordinate * 0.5),
         _ => return coordinate,
     };
     // Also for NaN.
@@ -45,9 +45,9 @@ pub(super) fn split(position: f32) -> (i32, f32) {
 
 /// Returns the position of a folded coordinate in a level, in texels.
 #[inline]
-fn position(folded: f32, size: u32, wrap: Wrap, unnormalized: bool) -> f32 {
+fn position(folded: f32, size: u32, wrap: WrapMode, unnormalized: bool) -> f32 {
     match (unnormalized, wrap) {
-        (true, Wrap::Repeat | Wrap::MirroredRepeat) => fold(folded / size as f32, wrap) * size as f32,
+        (true, WrapMode::Repeat | WrapMode::MirroredRepeat) => fold(folded / size as f32, wrap) * size as f32,
         (true, _) => folded,
         _ => folded * size as f32,
     }
@@ -55,34 +55,34 @@ fn position(folded: f32, size: u32, wrap: Wrap, unnormalized: bool) -> f32 {
 
 /// Returns the texels of a row or column to filter, before wrapping: the first, and the weight of the second.
 #[inline]
-pub(super) fn around(folded: f32, size: u32, wrap: Wrap, unnormalized: bool) -> (i32, f32) {
+pub(super) fn around(folded: f32, size: u32, wrap: WrapMode, unnormalized: bool) -> (i32, f32) {
     split(position(folded, size, wrap, unnormalized) - 0.5)
 }
 
 /// Returns the texel at a coordinate, before wrapping.
 #[inline]
-pub(super) fn nearest(folded: f32, size: u32, wrap: Wrap, unnormalized: bool) -> i32 {
+pub(super) fn nearest(folded: f32, size: u32, wrap: WrapMode, unnormalized: bool) -> i32 {
     split(position(folded, size, wrap, unnormalized)).0
 }
 
 /// Brings a texel's number inside; one that stays outside is the border.
 #[inline]
-pub(super) fn wrapped(texel: i32, size: u32, wrap: Wrap) -> i32 {
+pub(super) fn wrapped(texel: i32, size: u32, wrap: WrapMode) -> i32 {
     let size = size as i32;
     match wrap {
-        Wrap::Repeat => {
+        WrapMode::Repeat => {
             if (0..size).contains(&texel) {
                 texel
             } else {
                 texel.rem_euclid(size)
             }
         }
-        Wrap::MirroredRepeat => {
+        WrapMode::MirroredRepeat => {
             let texel = if (0..2 * size).contains(&texel) { texel } else { texel.rem_euclid(2 * size) };
             if texel >= size { 2 * size - 1 - texel } else { texel }
         }
-        Wrap::ClampToEdge => texel.clamp(0, size - 1),
-        Wrap::ClampToBorder => texel,
-        Wrap::MirrorClampToEdge => (if texel < 0 { -1 - texel } else { texel }).min(size - 1),
+        WrapMode::ClampToEdge => texel.clamp(0, size - 1),
+        WrapMode::ClampToBorder => texel,
+        WrapMode::MirrorClampToEdge => (if texel < 0 { -1 - texel } else { texel }).min(size - 1),
     }
 }

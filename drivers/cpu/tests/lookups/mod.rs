@@ -1,6 +1,6 @@
 //! Lookups of all kinds, and textures and samplers for them.
 
-use tgsi_driver_cpu::sampler::{Compare, Filter, Format, MipFilter, Sampler, Shape, Size, Texture, Wrap};
+use tgsi_driver_cpu::sampler::{Compare, Filter, Format, MipFilter, Sampler, Shape, Size, Texture, WrapMode};
 
 /// A generator of pseudo-random words.
 pub struct Random(pub u64);
@@ -14,10 +14,10 @@ impl Random {
 
 /// A kind of lookup: the shape of its textures, its instruction with `$` for the operands after the coordinates, and
 /// its target.
-pub type Kind = (Shape, &'static str, &'static str);
+pub type LookupKind = (Shape, &'static str, &'static str);
 
 /// Kinds of lookups.
-pub const KINDS: [Kind; 48] = {
+pub const KINDS: [LookupKind; 48] = {
     use Shape::{Buffer, Cube, D1, D2, D3};
     [
         (D1, "TEX TEMP[0], TEMP[0], $", "1D"),
@@ -73,7 +73,7 @@ pub const KINDS: [Kind; 48] = {
 
 /// Returns a shader with `count` lookups, each of which uses the result of the previous one. `TEMP[0]` is the input,
 /// `TEMP[1]` small integers.
-pub fn text_of((_, instruction, target): Kind, count: usize) -> String {
+pub fn text_of((_, instruction, target): LookupKind, count: usize) -> String {
     let operands = format!("SAMP[0], {target}");
     format!(
         "FRAG\nDCL IN[0], GENERIC[0], PERSPECTIVE\nDCL OUT[0], COLOR\nDCL SAMP[0]\nDCL SVIEW[0], {target}, FLOAT\n\
@@ -101,7 +101,13 @@ pub fn texture_of(shape: Shape, format: Format, number: u32) -> Texture {
 pub fn random_state(random: &mut Random) -> Sampler {
     let mut one_of = |count: u32| random.next() as usize % count as usize;
     let filters = [Filter::Nearest, Filter::Linear, Filter::Linear];
-    let wraps = [Wrap::Repeat, Wrap::MirroredRepeat, Wrap::ClampToEdge, Wrap::ClampToBorder, Wrap::MirrorClampToEdge];
+    let wraps = [
+        WrapMode::Repeat,
+        WrapMode::MirroredRepeat,
+        WrapMode::ClampToEdge,
+        WrapMode::ClampToBorder,
+        WrapMode::MirrorClampToEdge,
+    ];
     let borders = [[0; 4], [0x3f80_0000, 0x3e80_0000, 0xbf00_0000, 0x4000_0000], [7, 0x7f80_0000, 0x7fc0_0000, 1]];
     Sampler {
         min_filter: filters[one_of(3)],

@@ -5,7 +5,7 @@ use tgsi_ir::body::{AluFlags, Body, JumpKind, Shape};
 use tgsi_ir::builder::Builder;
 use tgsi_ir::cursor::Cursor;
 use tgsi_ir::entities::{Def, Inst};
-use tgsi_ir::intrinsics::indices::Access;
+use tgsi_ir::intrinsics::indices::AccessFlags;
 use tgsi_ir::intrinsics::{IndexKind, IntrinsicOp};
 
 use crate::layout::{ABSENT_WORDS, BUFFER, HEADER_WORDS, Header};
@@ -14,7 +14,7 @@ use crate::layout::{ABSENT_WORDS, BUFFER, HEADER_WORDS, Header};
 pub(crate) const OUTSIDE: u32 = 0x7fff_f000;
 
 /// Accesses to the harness buffer need no bounds check.
-const IN_BOUNDS: (IndexKind, i32) = (IndexKind::Access, Access::IN_BOUNDS_AGX.to_i32());
+const IN_BOUNDS: (IndexKind, i32) = (IndexKind::Access, AccessFlags::IN_BOUNDS_AGX.to_i32());
 
 /// Values computed at the start of the shader.
 #[derive(Clone, Debug)]

@@ -20,7 +20,7 @@ pub fn decode(
     buffers: Vec<Vec<u8>>,
     resources: &mut dyn Resources,
 ) -> Result<Outputs, String> {
-    let buffer = After { words };
+    let buffer = BufferContents { words };
     if buffer.header(Header::Flags) as u32 & FLAG_ENDLESS != 0 {
         return Err("did not terminate".to_owned());
     }
@@ -76,11 +76,11 @@ pub fn decode(
 }
 
 /// The buffer after a run. Words beyond its end read as 0.
-struct After<'a> {
+struct BufferContents<'a> {
     words: &'a [u32],
 }
 
-impl After<'_> {
+impl BufferContents<'_> {
     fn word(&self, at: usize) -> u32 {
         self.words.get(at).copied().unwrap_or(0)
     }

@@ -45,7 +45,7 @@ struct Slot {
 
 /// A word of a register.
 #[derive(Clone, Copy)]
-struct Place {
+struct RegisterWord {
     /// Whether it is in range; always if `None`.
     inside: Option<Def>,
     address: Def,
@@ -60,7 +60,7 @@ impl Code<'_> {
     }
 
     /// Returns the address of a word of a register file, and whether it is in range.
-    fn register_address(&mut self, file: File, slot: &Slot, number: u32) -> Place {
+    fn register_address(&mut self, file: File, slot: &Slot, number: u32) -> RegisterWord {
         let at = slot.component + number;
         let register = self.add_word(slot.register, at / 4);
         let bound = self.bound(file.registers);
@@ -78,11 +78,11 @@ impl Code<'_> {
             let distance = self.mul_word(word, 4);
             self.add(place, distance)
         };
-        Place { inside, address }
+        RegisterWord { inside, address }
     }
 
     /// Returns the address of a word of a vertex's register, and whether it is in range.
-    fn vertex_address(&mut self, file: File, vertices: Header, slot: &Slot, vertex: Def, number: u32) -> Place {
+    fn vertex_address(&mut self, file: File, vertices: Header, slot: &Slot, vertex: Def, number: u32) -> RegisterWord {
         let at = slot.component + number;
         let register = self.add_word(slot.register, at / 4);
         let bound = self.bound(file.registers);
@@ -97,7 +97,7 @@ impl Code<'_> {
         let bytes = self.add_word(bytes, 4 * (at % 4));
         let place = self.header(file.place);
         let address = self.add(place, bytes);
-        Place { inside, address }
+        RegisterWord { inside, address }
     }
 }
 
@@ -200,7 +200,7 @@ impl Replacement<'_> {
         let shape = self.shape();
         let mut code = self.code();
         let value = code.compose(shape, |code, number| {
-            let Place { inside, address } = match (vertices, slot.vertex) {
+            let RegisterWord { inside, address } = match (vertices, slot.vertex) {
                 (Some(vertices), Some(vertex)) => code.vertex_address(file, vertices, &slot, vertex, number),
                 _ => code.register_address(file, &slot, number),
             };
@@ -218,7 +218,7 @@ impl Replacement<'_> {
         let mut code = self.code();
         let code = &mut code;
         let value = code.compose(shape, |code, number| {
-            let Place { inside, address: own } = code.register_address(INPUTS, &slot, number);
+            let RegisterWord { inside, address: own } = code.register_address(INPUTS, &slot, number);
             let address = code.read_if(inside, own);
             let value = code.load(address);
             if shape.bit_size != 32 || code.b.body.bit_size(way) != 32 {
@@ -262,7 +262,7 @@ impl Replacement<'_> {
             let words = code.words_of(value, component);
             let first = u32::from(component) * words.len() as u32;
             for (number, word) in (first..).zip(words) {
-                let Place { inside, address } = match slot.vertex {
+                let RegisterWord { inside, address } = match slot.vertex {
                     Some(vertex) => {
                         let file = File { place: Header::OutVertices, ..outputs };
                         code.vertex_address(file, Header::OutVertexCount, &slot, vertex, number)

@@ -146,8 +146,8 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// Returns the layout of a shader with lowered inputs and outputs. [`lift`](crate::lift) adds system values as it finds
-    /// them.
+    /// Returns the layout of a shader with lowered inputs and outputs. [`lift`](crate::lift) adds system values as it
+    /// finds them.
     pub(crate) fn of(shader: &Shader) -> Layout {
         let body = shader.main();
         let mut layout = Layout {

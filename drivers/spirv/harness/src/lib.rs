@@ -12,8 +12,8 @@
 //!   [`Outputs`](tgsi_environment::Outputs) from it.
 //! - `io`, `system_values`, `texture`, `image`, `memory`, `lanes` and `loops` replace instructions of their subject.
 //!
-//! A driver for a device has a target for runs, which lowers like the driver's other targets, and lifts before emission:
-//! `tgsi-spirv-vulkan` is an example. The registry finds it as the `run_target` of the driver's row.
+//! A driver for a device has a target for runs, which lowers like the driver's other targets, and lifts before
+//! emission: `tgsi-spirv-vulkan` is an example. The registry finds it as the `run_target` of the driver's row.
 //!
 //! Invariants:
 //! - The lifted shader is valid IR, and the IR's interpreter runs it with the results of the original.

@@ -44,7 +44,7 @@ impl Emitter<'_> {
         self.at_start()?;
         self.buffers_at_start()?;
         for block in body.blocks() {
-            self.block(block)?;
+            self.emit_block(block)?;
         }
         self.value_numbers.leave();
         Ok(())
@@ -74,7 +74,7 @@ impl Emitter<'_> {
         self.forget_line();
     }
 
-    fn block(&mut self, block: Block) -> Result<(), SpirvError> {
+    fn emit_block(&mut self, block: Block) -> Result<(), SpirvError> {
         let body = self.body;
         let parent = body.block_parent(block);
         if let Some(CfNode::Loop(id)) = body.node_before(block) {
@@ -95,15 +95,15 @@ impl Emitter<'_> {
             _ => {
                 let label = self.label_of(block);
                 self.open(label);
-                self.phis(block)?;
+                self.emit_phis(block)?;
             }
         }
         for inst in body.insts(block) {
             if !body.is_phi(inst) {
-                self.instruction(inst)?;
+                self.emit_instruction(inst)?;
             }
         }
-        self.terminator(block)?;
+        self.emit_terminator(block)?;
         let ends_list = parent.is_some_and(|parent| body.list(parent).last == block);
         if ends_list && parent != Some(CfParent::Function) {
             self.value_numbers.leave();
@@ -127,10 +127,10 @@ impl Emitter<'_> {
         }
     }
 
-    fn terminator(&mut self, block: Block) -> Result<(), SpirvError> {
+    fn emit_terminator(&mut self, block: Block) -> Result<(), SpirvError> {
         let body = self.body;
         if let Some((inst, kind)) = body.block_jump(block) {
-            return self.jump(block, inst, kind);
+            return self.emit_jump(block, inst, kind);
         }
         match body.node_after(block) {
             Some(CfNode::If(id)) => {
@@ -141,7 +141,7 @@ impl Emitter<'_> {
                 let sides = [body.then_list(id).first, body.else_list(id).first];
                 for (target, side) in targets.iter_mut().zip(sides) {
                     if self.is_direct(side) {
-                        self.edge(side, merge_block)?;
+                        self.emit_edge(side, merge_block)?;
                     } else {
                         *target = self.label_of(side);
                     }
@@ -156,17 +156,17 @@ impl Emitter<'_> {
             }
             Some(CfNode::Loop(id)) => {
                 let head = body.loop_body(id).first;
-                self.edge(block, head)?;
+                self.emit_edge(block, head)?;
                 let header = self.module.id();
                 self.labels[head] = Some(header);
                 self.end(Op::Branch, &[header.0]);
             }
             Some(CfNode::Block(_)) | None => match body.block_parent(block) {
-                Some(CfParent::Then(id) | CfParent::Else(id)) => self.branch_to(block, body.block_after_if(id))?,
-                Some(CfParent::Body(id)) => self.branch_back(block, id)?,
+                Some(CfParent::Then(id) | CfParent::Else(id)) => self.emit_branch(block, body.block_after_if(id))?,
+                Some(CfParent::Body(id)) => self.emit_back_edge(block, id)?,
                 Some(CfParent::Continue(id)) => {
                     let head = body.loop_body(id).first;
-                    self.edge(block, head)?;
+                    self.emit_edge(block, head)?;
                     let header = self.label_of(head);
                     self.end(Op::Branch, &[header.0]);
                 }
@@ -176,16 +176,16 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    fn jump(&mut self, block: Block, inst: Inst, kind: JumpKind) -> Result<(), SpirvError> {
+    fn emit_jump(&mut self, block: Block, inst: Inst, kind: JumpKind) -> Result<(), SpirvError> {
         let body = self.body;
         let innermost = |parent: Option<CfParent>| parent.and_then(|parent| body.innermost_loop(parent));
         match kind {
             JumpKind::Break => match innermost(body.block_parent(block)) {
-                Some(id) => self.branch_to(block, body.block_after_loop(id)),
+                Some(id) => self.emit_branch(block, body.block_after_loop(id)),
                 None => Err(SpirvError::NotLowered { inst, what: "a break outside of loops" }),
             },
             JumpKind::Continue => match innermost(body.block_parent(block)) {
-                Some(id) => self.branch_back(block, id),
+                Some(id) => self.emit_back_edge(block, id),
                 None => Err(SpirvError::NotLowered { inst, what: "a continue outside of loops" }),
             },
             JumpKind::Return => self.leave(),
@@ -207,17 +207,17 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    fn branch_to(&mut self, from: Block, to: Block) -> Result<(), SpirvError> {
-        self.edge(from, to)?;
+    fn emit_branch(&mut self, from: Block, to: Block) -> Result<(), SpirvError> {
+        self.emit_edge(from, to)?;
         let label = self.label_of(to);
         self.end(Op::Branch, &[label.0]);
         Ok(())
     }
 
     /// Branches to the continue construct of a loop.
-    fn branch_back(&mut self, from: Block, id: Loop) -> Result<(), SpirvError> {
+    fn emit_back_edge(&mut self, from: Block, id: Loop) -> Result<(), SpirvError> {
         let to = self.body.continue_target(id);
-        self.edge(from, to)?;
+        self.emit_edge(from, to)?;
         if let Some(open) = &self.loops[id] {
             let continues = open.continues;
             self.end(Op::Branch, &[continues.0]);
@@ -226,7 +226,7 @@ impl Emitter<'_> {
     }
 
     /// Records an edge from the open block, which is the end of `from`, and evaluates the phi operands.
-    fn edge(&mut self, from: Block, to: Block) -> Result<(), SpirvError> {
+    fn emit_edge(&mut self, from: Block, to: Block) -> Result<(), SpirvError> {
         let body = self.body;
         if self.label.is_none() {
             return Ok(());
@@ -244,7 +244,7 @@ impl Emitter<'_> {
     }
 
     /// Emits the phis of a block other than a loop header, from its recorded edges.
-    fn phis(&mut self, block: Block) -> Result<(), SpirvError> {
+    fn emit_phis(&mut self, block: Block) -> Result<(), SpirvError> {
         let body = self.body;
         let edges = std::mem::take(&mut self.edges[block]);
         for (number, phi) in body.phis(block).enumerate() {

@@ -4,7 +4,7 @@ use smallvec::SmallVec;
 use spirv::{LoopControl, Op, SelectionControl};
 
 use super::Emitter;
-use super::buffers::Chunks;
+use super::buffers::ResultVectors;
 use crate::error::SpirvError;
 use crate::module::{Id, ValueType};
 
@@ -64,16 +64,16 @@ impl Emitter<'_> {
         &mut self,
         condition: Id,
         types: &[ValueType],
-        inner: impl FnOnce(&mut Self) -> Result<Chunks, SpirvError>,
-    ) -> Result<Chunks, SpirvError> {
+        inner: impl FnOnce(&mut Self) -> Result<ResultVectors, SpirvError>,
+    ) -> Result<ResultVectors, SpirvError> {
         let Some(before) = self.label else { return Ok(self.zeros(types)) };
-        let (mut values, mut from) = (Chunks::new(), before);
+        let (mut values, mut from) = (ResultVectors::new(), before);
         self.if_then(condition, |emitter| {
             values = inner(emitter)?;
             from = emitter.label.unwrap_or(before);
             Ok(())
         })?;
-        let mut results = Chunks::new();
+        let mut results = ResultVectors::new();
         for (value, &ty) in values.into_iter().zip(types) {
             let ty = self.module.value_type(ty);
             let zero = self.module.null(ty);

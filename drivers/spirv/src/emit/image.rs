@@ -27,40 +27,40 @@ use crate::error::SpirvError;
 use crate::module::{Class, Id, ValueType};
 
 pub use format::is_in_every_device;
-pub use variables::{ImageShape, Images, Seen};
+pub use variables::{ImageShape, ImageView, Images};
 
 /// The access that is being emitted: its image and the shape of it.
 #[derive(Clone, Copy, Debug)]
-struct Access {
+struct ImageAccess {
     inst: Inst,
     unit: Unit,
     shape: ImageShape,
 }
 
 impl<'a> Emitter<'a> {
-    pub(super) fn image(&mut self, inst: Inst, op: IntrinsicOp) -> Result<(), SpirvError> {
+    pub(super) fn emit_image_access(&mut self, inst: Inst, op: IntrinsicOp) -> Result<(), SpirvError> {
         use IntrinsicOp::*;
         let named = self.body.src(inst, 0);
         let unit = if op.is_bindless_image_access() { self.handle_unit(inst, named)? } else { self.unit(inst, named)? };
         let shape = self.image_shape(inst, &unit)?;
-        let access = Access { inst, unit, shape };
+        let access = ImageAccess { inst, unit, shape };
         if shape.dim == SamplerDim::Buf && self.options.wgsl {
-            return self.block_image(&access, op);
+            return self.emit_block_image_access(&access, op);
         }
         match op {
             ImageDerefLoad | BindlessImageLoad => self.load_image(&access),
             ImageDerefStore | BindlessImageStore => self.store_image(&access),
-            op if op.is_image_atomic() => self.image_atomic(&access),
-            ImageDerefSize | BindlessImageSize => self.image_size_query(&access),
-            ImageDerefSamples | BindlessImageSamples => self.image_samples_query(&access),
+            op if op.is_image_atomic() => self.emit_image_atomic(&access),
+            ImageDerefSize | BindlessImageSize => self.emit_image_size_query(&access),
+            ImageDerefSamples | BindlessImageSamples => self.emit_image_samples_query(&access),
             op => Err(SpirvError::UnsupportedIntrinsic { inst, op }),
         }
     }
 
     /// Returns the coordinates of a texel in a class.
-    fn texel(&mut self, access: &Access, class: Class) -> Result<Id, SpirvError> {
+    fn texel(&mut self, access: &ImageAccess, class: Class) -> Result<Id, SpirvError> {
         let coordinate = self.body.src(access.inst, 1);
-        if access.shape.seen == Seen::Row {
+        if access.shape.seen == ImageView::Row {
             let ty = ValueType::new(class, 32, access.shape.coordinates());
             let mut parts: SmallVec<[Id; 3]> =
                 smallvec::smallvec![self.component(coordinate, 0, class)?, self.module.scalar(ty.scalar(), 0)];
@@ -73,7 +73,7 @@ impl<'a> Emitter<'a> {
     }
 
     /// Returns the sample of an access to a multisampled image.
-    fn sample_of(&mut self, access: &Access, class: Class) -> Result<Option<Id>, SpirvError> {
+    fn sample_of(&mut self, access: &ImageAccess, class: Class) -> Result<Option<Id>, SpirvError> {
         if !access.shape.is_multisampled() {
             return Ok(None);
         }
@@ -81,7 +81,7 @@ impl<'a> Emitter<'a> {
     }
 
     /// Emits whether the texel of an access exists.
-    fn image_texel_exists(&mut self, access: &Access, element: Element) -> Result<Id, SpirvError> {
+    fn image_texel_exists(&mut self, access: &ImageAccess, element: Element) -> Result<Id, SpirvError> {
         let shape = access.shape;
         self.module.need(Capability::ImageQuery);
         let image = self.load_image_descriptor(access, element);
@@ -113,7 +113,7 @@ impl<'a> Emitter<'a> {
     /// Emits a value of the texel of an access, zero if it does not exist.
     fn of_texel(
         &mut self,
-        access: &Access,
+        access: &ImageAccess,
         ty: ValueType,
         inner: &mut dyn FnMut(&mut Emitter<'a>, Element) -> Result<Id, SpirvError>,
     ) -> Result<Id, SpirvError> {
@@ -126,7 +126,7 @@ impl<'a> Emitter<'a> {
         })
     }
 
-    fn load_image(&mut self, access: &Access) -> Result<(), SpirvError> {
+    fn load_image(&mut self, access: &ImageAccess) -> Result<(), SpirvError> {
         let Some(def) = self.body.inst_def(access.inst) else { return Ok(()) };
         if self.body.bit_size(def) != 32 {
             return Err(SpirvError::Unsupported { inst: access.inst, what: "texels that are not of 32 bits" });
@@ -147,7 +147,7 @@ impl<'a> Emitter<'a> {
         Ok(())
     }
 
-    fn store_image(&mut self, access: &Access) -> Result<(), SpirvError> {
+    fn store_image(&mut self, access: &ImageAccess) -> Result<(), SpirvError> {
         let value = self.body.src(access.inst, 3);
         if self.body.bit_size(value) != 32 {
             return Err(SpirvError::Unsupported { inst: access.inst, what: "texels that are not of 32 bits" });
@@ -161,7 +161,7 @@ impl<'a> Emitter<'a> {
         })
     }
 
-    fn write_texel(&mut self, access: &Access, element: Element, value: Def) -> Result<(), SpirvError> {
+    fn write_texel(&mut self, access: &ImageAccess, element: Element, value: Def) -> Result<(), SpirvError> {
         let image = self.load_image_descriptor(access, element);
         let coordinate = self.texel(access, Class::Int)?;
         self.need_format(access, Capability::StorageImageWriteWithoutFormat);
@@ -202,7 +202,7 @@ impl<'a> Emitter<'a> {
         }
     }
 
-    fn image_size_query(&mut self, access: &Access) -> Result<(), SpirvError> {
+    fn emit_image_size_query(&mut self, access: &ImageAccess) -> Result<(), SpirvError> {
         let Some(def) = self.body.inst_def(access.inst) else { return Ok(()) };
         let ty = ValueType::new(Class::Int, 32, access.shape.size_components());
         let id = self.of_element(&access.unit, ty, &mut |e, element| {
@@ -210,10 +210,10 @@ impl<'a> Emitter<'a> {
             let image = e.load_image_descriptor(access, element);
             let type_id = e.module.value_type(ty);
             let size = e.result(Op::ImageQuerySize, type_id, &[image.0]);
-            if access.shape.seen == Seen::Same {
+            if access.shape.seen == ImageView::Same {
                 return Ok(size);
             }
-            if access.shape.seen == Seen::Row {
+            if access.shape.seen == ImageView::Row {
                 // The layers follow the width.
                 let width = e.take(size, ty, Swizzle::IDENTITY, 1);
                 let last = e.take(size, ty, Swizzle::replicate(ty.components - 1), 1);
@@ -225,7 +225,7 @@ impl<'a> Emitter<'a> {
                 (0..3).map(|component| e.take(size, ty, Swizzle::replicate(component), 1)).collect();
             let (one, six) = (e.module.int(1), e.module.int(6));
             let cubes = match access.shape.seen {
-                Seen::Cubes => e.pure_of(Op::SDiv, ValueType::INT, &[parts[2], six]),
+                ImageView::Cubes => e.pure_of(Op::SDiv, ValueType::INT, &[parts[2], six]),
                 _ => one,
             };
             Ok(e.pure_of(Op::CompositeConstruct, ty, &[parts[0], parts[1], cubes]))
@@ -235,7 +235,7 @@ impl<'a> Emitter<'a> {
         Ok(())
     }
 
-    fn image_samples_query(&mut self, access: &Access) -> Result<(), SpirvError> {
+    fn emit_image_samples_query(&mut self, access: &ImageAccess) -> Result<(), SpirvError> {
         let Some(def) = self.body.inst_def(access.inst) else { return Ok(()) };
         let id = self.of_element(&access.unit, ValueType::INT, &mut |e, element| {
             if !access.shape.is_multisampled() {

@@ -40,7 +40,7 @@ impl Lines {
 
 impl Emitter<'_> {
     /// Records the origin of an instruction, and emits its line if it differs from the current one.
-    pub(super) fn line(&mut self, inst: Inst) {
+    pub(super) fn emit_line(&mut self, inst: Inst) {
         if let Some(origin) = self.body.origin(inst) {
             self.origins.push((self.code.len() as u32, origin));
         }

@@ -167,12 +167,12 @@ pub fn emit(
     if let Some(note) = note {
         emitter.module.string(note);
     }
-    emitter.execution_modes()?;
+    emitter.emit_execution_modes()?;
     let first = emitter.module.id();
     emitter.walk(first)?;
     let entry = emitter.module.id();
     let clears = emitter.clear_arrays(entry, first);
-    emitter.float_modes();
+    emitter.emit_float_modes();
     emitter.declare_parameters();
     emitter.reflect_module();
 
@@ -197,14 +197,14 @@ pub fn emit(
 
 impl Emitter<'_> {
     /// Emits an instruction other than a phi or jump.
-    fn instruction(&mut self, inst: Inst) -> Result<(), SpirvError> {
+    fn emit_instruction(&mut self, inst: Inst) -> Result<(), SpirvError> {
         if !matches!(self.body.inst(inst), InstData::LoadConst { .. } | InstData::Undef | InstData::Deref { .. }) {
-            self.line(inst);
+            self.emit_line(inst);
         }
         match *self.body.inst(inst) {
-            InstData::Alu { op, flags } => self.alu(inst, op, flags),
-            InstData::Tex(_) => self.texture(inst),
-            InstData::Intrinsic { op, .. } => self.intrinsic(inst, op),
+            InstData::Alu { op, flags } => self.emit_alu(inst, op, flags),
+            InstData::Tex(_) => self.emit_texture(inst),
+            InstData::Intrinsic { op, .. } => self.emit_intrinsic(inst, op),
             // Constants and pointers are emitted at their uses.
             InstData::LoadConst { .. } | InstData::Undef | InstData::Deref { .. } => Ok(()),
             InstData::Call { .. } => Err(SpirvError::NotLowered { inst, what: "a call" }),
@@ -213,30 +213,34 @@ impl Emitter<'_> {
         }
     }
 
-    fn intrinsic(&mut self, inst: Inst, op: IntrinsicOp) -> Result<(), SpirvError> {
+    fn emit_intrinsic(&mut self, inst: Inst, op: IntrinsicOp) -> Result<(), SpirvError> {
         use IntrinsicOp::*;
         match op {
-            DeclReg | LoadReg | LoadRegIndirect | StoreReg | StoreRegIndirect => self.register(inst, op),
-            LoadDeref | StoreDeref => self.deref_access(inst, op),
-            LoadUniform | LoadUbo | LoadUboVec4 | LoadPushConstant | GetUboSize => self.constant_buffer(inst, op),
-            LoadSsbo | StoreSsbo | GetSsboSize | SsboAtomic | SsboAtomicSwap => self.storage_buffer(inst, op),
-            LoadScratch | StoreScratch | LoadConstant => self.own_memory(inst, op),
-            LoadShared | StoreShared | SharedAtomic | SharedAtomicSwap => self.shared_memory(inst, op),
-            op if op.is_atomic_counter() => self.atomic_counter(inst, op),
-            LoadInput | LoadPerVertexInput | LoadOutput | LoadPerVertexOutput | StoreOutput | StorePerVertexOutput => {
-                self.indexed_io(inst, op)
+            DeclReg | LoadReg | LoadRegIndirect | StoreReg | StoreRegIndirect => self.emit_register_access(inst, op),
+            LoadDeref | StoreDeref => self.emit_deref_access(inst, op),
+            LoadUniform | LoadUbo | LoadUboVec4 | LoadPushConstant | GetUboSize => {
+                self.emit_constant_buffer_access(inst, op)
             }
-            InterpDerefAtCentroid | InterpDerefAtSample | InterpDerefAtOffset => self.interpolation(inst, op),
-            EmitVertex | EndPrimitive | EmitVertexWithCounter | EndPrimitiveWithCounter => self.geometry(inst, op),
-            Terminate | TerminateIf | Demote | DemoteIf | IsHelperInvocation => self.kill(inst, op),
-            Ddx | Ddy | DdxFine | DdyFine | DdxCoarse | DdyCoarse => self.derivative(inst, op),
-            op if op.is_image_access() => self.image(inst, op),
+            LoadSsbo | StoreSsbo | GetSsboSize | SsboAtomic | SsboAtomicSwap => {
+                self.emit_storage_buffer_access(inst, op)
+            }
+            LoadScratch | StoreScratch | LoadConstant => self.emit_private_memory_access(inst, op),
+            LoadShared | StoreShared | SharedAtomic | SharedAtomicSwap => self.emit_shared_memory_access(inst, op),
+            op if op.is_atomic_counter() => self.emit_atomic_counter(inst, op),
+            LoadInput | LoadPerVertexInput | LoadOutput | LoadPerVertexOutput | StoreOutput | StorePerVertexOutput => {
+                self.emit_indexed_io(inst, op)
+            }
+            InterpDerefAtCentroid | InterpDerefAtSample | InterpDerefAtOffset => self.emit_interpolation(inst, op),
+            EmitVertex | EndPrimitive | EmitVertexWithCounter | EndPrimitiveWithCounter => self.emit_geometry(inst, op),
+            Terminate | TerminateIf | Demote | DemoteIf | IsHelperInvocation => self.emit_kill(inst, op),
+            Ddx | Ddy | DdxFine | DdyFine | DdxCoarse | DdyCoarse => self.emit_derivative(inst, op),
+            op if op.is_image_access() => self.emit_image_access(inst, op),
             Ballot | VoteAny | VoteAll | VoteIeq | VoteFeq | ReadInvocation | ReadFirstInvocation | Elect
-            | ShaderClock | Barrier => self.subgroup(inst, op),
+            | ShaderClock | Barrier => self.emit_subgroup(inst, op),
             VulkanResourceIndex | LoadVulkanDescriptor => {
                 Err(SpirvError::Unsupported { inst, what: "Vulkan has no handles of bound textures and images" })
             }
-            op => self.system_value(inst, op),
+            op => self.emit_system_value(inst, op),
         }
     }
 }

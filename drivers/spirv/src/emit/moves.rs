@@ -11,7 +11,7 @@ use crate::module::{Class, Id};
 
 impl Emitter<'_> {
     /// Emits `mov`, `vecN`, `bcsel`.
-    pub(super) fn move_or_select(&mut self, inst: Inst, op: AluOp, def: Def) -> Result<(), SpirvError> {
+    pub(super) fn emit_move_or_select(&mut self, inst: Inst, op: AluOp, def: Def) -> Result<(), SpirvError> {
         let body = self.body;
         let class = self.classes.get(def);
         let ty = self.type_of(def, class);

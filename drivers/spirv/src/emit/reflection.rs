@@ -3,7 +3,7 @@
 use spirv::Capability;
 
 use super::Emitter;
-use crate::interface::Need;
+use crate::interface::DeviceRequirement;
 
 impl Emitter<'_> {
     /// Adds capabilities and extensions to the interface, and sorts its lists.
@@ -12,12 +12,12 @@ impl Emitter<'_> {
         interface.capabilities = self
             .module
             .capabilities()
-            .map(|capability| Need { name: format!("{capability:?}"), vulkan: feature(capability) })
+            .map(|capability| DeviceRequirement { name: format!("{capability:?}"), vulkan: feature(capability) })
             .collect();
         interface.extensions = self
             .module
             .extensions()
-            .map(|name| Need { name: name.to_owned(), vulkan: vulkan_extension(name) })
+            .map(|name| DeviceRequirement { name: name.to_owned(), vulkan: vulkan_extension(name) })
             .collect();
         let built_ins = self.module.built_ins().map(|built_in| format!("{built_in:?}"));
         interface.built_in_inputs.extend(built_ins);

@@ -27,9 +27,9 @@ const SUBGROUP_VOTE: &str = "SPV_KHR_subgroup_vote";
 const SHADER_CLOCK: &str = "SPV_KHR_shader_clock";
 
 impl Emitter<'_> {
-    pub(super) fn subgroup(&mut self, inst: Inst, op: IntrinsicOp) -> Result<(), SpirvError> {
+    pub(super) fn emit_subgroup(&mut self, inst: Inst, op: IntrinsicOp) -> Result<(), SpirvError> {
         if op == IntrinsicOp::Barrier {
-            self.barrier(inst);
+            self.emit_barrier(inst);
             return Ok(());
         }
         let body = self.body;
@@ -37,7 +37,7 @@ impl Emitter<'_> {
         match op {
             IntrinsicOp::Ballot => {
                 let condition = self.value(body.src(inst, 0), Class::Bool)?;
-                self.ballot(inst, def, condition)
+                self.emit_ballot(inst, def, condition)
             }
             IntrinsicOp::VoteAny | IntrinsicOp::VoteAll => {
                 let condition = self.value(body.src(inst, 0), Class::Bool)?;
@@ -45,8 +45,8 @@ impl Emitter<'_> {
                 self.define(def, id, Class::Bool);
                 Ok(())
             }
-            IntrinsicOp::VoteIeq => self.vote_equal(inst, def, Class::Uint, Op::IEqual),
-            IntrinsicOp::VoteFeq => self.vote_equal(inst, def, Class::Float, Op::FOrdEqual),
+            IntrinsicOp::VoteIeq => self.emit_vote_equal(inst, def, Class::Uint, Op::IEqual),
+            IntrinsicOp::VoteFeq => self.emit_vote_equal(inst, def, Class::Float, Op::FOrdEqual),
             IntrinsicOp::ReadFirstInvocation => {
                 let class = self.class_read(def);
                 let id = self.read_lane(inst, body.src(inst, 0), class, None)?;
@@ -103,7 +103,7 @@ impl Emitter<'_> {
     }
 
     /// Emits a ballot with as many words as the result has.
-    fn ballot(&mut self, inst: Inst, def: Def, condition: Id) -> Result<(), SpirvError> {
+    fn emit_ballot(&mut self, inst: Inst, def: Def, condition: Id) -> Result<(), SpirvError> {
         let four = ValueType::UINT.with_components(4);
         let mask = if self.module.at_least(1, 3) {
             self.module.need(Capability::GroupNonUniformBallot);
@@ -152,7 +152,7 @@ impl Emitter<'_> {
     }
 
     /// Emits whether a value is the same in all active invocations.
-    fn vote_equal(&mut self, inst: Inst, def: Def, class: Class, compare: Op) -> Result<(), SpirvError> {
+    fn emit_vote_equal(&mut self, inst: Inst, def: Def, class: Class, compare: Op) -> Result<(), SpirvError> {
         let source = self.body.src(inst, 0);
         let components = self.body.num_components(source);
         let (class, compare) =
@@ -223,7 +223,7 @@ impl Emitter<'_> {
     }
 
     /// Emits `barrier`: a control barrier where invocations run in workgroups, otherwise a memory barrier.
-    fn barrier(&mut self, inst: Inst) {
+    fn emit_barrier(&mut self, inst: Inst) {
         let body = self.body;
         let scope = |kind| IrScope::from_i32(body.index(inst, kind)).unwrap_or(IrScope::None);
         let semantics = Semantics::from_i32(body.index(inst, IndexKind::MemorySemantics));

@@ -81,7 +81,7 @@ fn has(stage: ShaderStage, built_in: BuiltIn) -> bool {
 }
 
 impl Emitter<'_> {
-    pub(super) fn system_value(&mut self, inst: Inst, op: IntrinsicOp) -> Result<(), SpirvError> {
+    pub(super) fn emit_system_value(&mut self, inst: Inst, op: IntrinsicOp) -> Result<(), SpirvError> {
         use IntrinsicOp::*;
         let body = self.body;
         let unsupported = SpirvError::UnsupportedIntrinsic { inst, op };
@@ -147,14 +147,14 @@ impl Emitter<'_> {
             LoadTessLevelInnerDefault => (self.parameter(Parameter::TessInner, 0), VEC2),
             LoadWorkgroupSize if self.shader.stage == ShaderStage::Compute => (self.workgroup_size(), UVEC3),
             LoadWorkDim => (self.parameter(Parameter::WorkDim, 0), ValueType::UINT),
-            LoadUserDataAmd => return self.user_data(def),
+            LoadUserDataAmd => return self.emit_user_data(def),
             LoadUserClipPlane if self.options.user_clip_planes > 0 => {
                 let number = (body.index(inst, IndexKind::UcpId).max(0) as u32)
                     .min(u32::from(self.options.user_clip_planes.min(8)) - 1);
                 (self.parameter(Parameter::ClipPlanes, number), VEC4)
             }
             LoadSubgroupEqMask | LoadSubgroupGeMask | LoadSubgroupGtMask | LoadSubgroupLeMask | LoadSubgroupLtMask => {
-                return self.subgroup_mask(inst, op, def);
+                return self.emit_subgroup_mask(inst, op, def);
             }
             _ => return Err(unsupported),
         };
@@ -256,7 +256,7 @@ impl Emitter<'_> {
     }
 
     /// Defines the eight words of user data as an array, from which only components are taken.
-    fn user_data(&mut self, def: Def) -> Result<(), SpirvError> {
+    fn emit_user_data(&mut self, def: Def) -> Result<(), SpirvError> {
         let words: SmallVec<[Id; 2]> = (0..2).map(|element| self.parameter(Parameter::UserData, element)).collect();
         let four = ValueType::UINT.with_components(4);
         let mut parts: SmallVec<[u32; 8]> = SmallVec::new();
@@ -273,7 +273,7 @@ impl Emitter<'_> {
     }
 
     /// Emits a mask of the invocations that compare with this one by number.
-    fn subgroup_mask(&mut self, inst: Inst, op: IntrinsicOp, def: Def) -> Result<(), SpirvError> {
+    fn emit_subgroup_mask(&mut self, inst: Inst, op: IntrinsicOp, def: Def) -> Result<(), SpirvError> {
         let built_in = match op {
             IntrinsicOp::LoadSubgroupEqMask => BuiltIn::SubgroupEqMask,
             IntrinsicOp::LoadSubgroupGeMask => BuiltIn::SubgroupGeMask,

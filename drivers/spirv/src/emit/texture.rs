@@ -27,7 +27,7 @@ use crate::error::SpirvError;
 pub use variables::Textures;
 
 impl Emitter<'_> {
-    pub(super) fn texture(&mut self, inst: Inst) -> Result<(), SpirvError> {
+    pub(super) fn emit_texture(&mut self, inst: Inst) -> Result<(), SpirvError> {
         let body = self.body;
         let (Some(tex), Some(def)) = (body.tex(inst).copied(), body.inst_def(inst)) else { return Ok(()) };
         if tex.is_sparse {
@@ -37,11 +37,11 @@ impl Emitter<'_> {
             return Err(SpirvError::Unsupported { inst, what: "texels that are not of 32 bits" });
         }
         match tex.op {
-            TexOp::Tex | TexOp::Txb | TexOp::Txl | TexOp::Txd => self.texture_sample(inst, def, &tex),
-            TexOp::Tg4 => self.texture_gather(inst, def, &tex),
-            TexOp::Txf | TexOp::TxfMs => self.texture_fetch(inst, def, &tex),
-            TexOp::Txs | TexOp::QueryLevels | TexOp::TextureSamples => self.texture_query(inst, def, &tex),
-            TexOp::Lod => self.level_query(inst, def, &tex),
+            TexOp::Tex | TexOp::Txb | TexOp::Txl | TexOp::Txd => self.emit_texture_sample(inst, def, &tex),
+            TexOp::Tg4 => self.emit_texture_gather(inst, def, &tex),
+            TexOp::Txf | TexOp::TxfMs => self.emit_texture_fetch(inst, def, &tex),
+            TexOp::Txs | TexOp::QueryLevels | TexOp::TextureSamples => self.emit_texture_query(inst, def, &tex),
+            TexOp::Lod => self.emit_level_query(inst, def, &tex),
             TexOp::TxfMsFb | TexOp::TexPrefetch | TexOp::SamplesIdentical | TexOp::SamplePos => {
                 Err(SpirvError::Unsupported { inst, what: "a lookup that only some hardware has" })
             }

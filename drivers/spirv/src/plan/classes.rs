@@ -40,9 +40,9 @@ impl Classes {
             for inst in body.insts(block) {
                 if let Some(def) = body.inst_def(inst) {
                     classes[def] = Some(match result(body, inst, def) {
-                        Kind::Of(class) => class,
-                        Kind::Integer => votes.sign(def),
-                        Kind::Any => votes.kind(def),
+                        ClassRequirement::Of(class) => class,
+                        ClassRequirement::Integer => votes.sign(def),
+                        ClassRequirement::Any => votes.kind(def),
                     });
                 }
             }
@@ -58,7 +58,7 @@ impl Classes {
 
 /// The class requirement of an instruction's source or result.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Kind {
+enum ClassRequirement {
     /// This class.
     Of(Class),
     /// Integers, signed or unsigned.
@@ -123,19 +123,19 @@ struct Votes {
 }
 
 impl Votes {
-    fn vote(&mut self, def: Def, kind: Kind) {
+    fn vote(&mut self, def: Def, kind: ClassRequirement) {
         match kind {
-            Kind::Of(Class::Float) => self.kinds.vote(def, 0),
-            Kind::Of(Class::Int) => {
+            ClassRequirement::Of(Class::Float) => self.kinds.vote(def, 0),
+            ClassRequirement::Of(Class::Int) => {
                 self.kinds.vote(def, 1);
                 self.signs.vote(def, 1);
             }
-            Kind::Of(Class::Uint) => {
+            ClassRequirement::Of(Class::Uint) => {
                 self.kinds.vote(def, 1);
                 self.signs.vote(def, 0);
             }
-            Kind::Integer => self.kinds.vote(def, 1),
-            Kind::Of(Class::Bool) | Kind::Any => {}
+            ClassRequirement::Integer => self.kinds.vote(def, 1),
+            ClassRequirement::Of(Class::Bool) | ClassRequirement::Any => {}
         }
     }
 
@@ -185,12 +185,12 @@ impl Votes {
             return;
         }
         match result(body, body.def_inst(value), value) {
-            given @ Kind::Of(_) => self.vote(memory, given),
-            Kind::Integer => {
-                self.vote(memory, Kind::Integer);
+            given @ ClassRequirement::Of(_) => self.vote(memory, given),
+            ClassRequirement::Integer => {
+                self.vote(memory, ClassRequirement::Integer);
                 self.signs.join(memory, value);
             }
-            Kind::Any => {
+            ClassRequirement::Any => {
                 self.kinds.join(memory, value);
                 self.signs.join(memory, value);
             }
@@ -219,22 +219,22 @@ impl Votes {
             let Some((def, made)) = def.zip(made) else { continue };
             // Instructions that forward their operands, or compute with integers of either sign, join them.
             let passes = match wanted {
-                Kind::Any => made == Kind::Any && passes_on(body, inst),
-                Kind::Integer => made == Kind::Integer,
-                Kind::Of(_) => false,
+                ClassRequirement::Any => made == ClassRequirement::Any && passes_on(body, inst),
+                ClassRequirement::Integer => made == ClassRequirement::Integer,
+                ClassRequirement::Of(_) => false,
             };
             if passes && body.bit_size(def) == body.bit_size(read) {
                 match given {
-                    Kind::Of(_) => self.vote(def, given),
-                    Kind::Integer if made == Kind::Any => {
+                    ClassRequirement::Of(_) => self.vote(def, given),
+                    ClassRequirement::Integer if made == ClassRequirement::Any => {
                         self.vote(def, given);
                         self.signs.join(def, read);
                     }
-                    Kind::Any if made == Kind::Any => {
+                    ClassRequirement::Any if made == ClassRequirement::Any => {
                         self.kinds.join(def, read);
                         self.signs.join(def, read);
                     }
-                    Kind::Integer | Kind::Any => self.signs.join(def, read),
+                    ClassRequirement::Integer | ClassRequirement::Any => self.signs.join(def, read),
                 }
             }
         }
@@ -268,20 +268,22 @@ fn passes_on(body: &Body, inst: Inst) -> bool {
 }
 
 /// Returns the class requirement of an instruction's result.
-fn result(body: &Body, inst: Inst, def: Def) -> Kind {
+fn result(body: &Body, inst: Inst, def: Def) -> ClassRequirement {
     if body.bit_size(def) == 1 {
-        return Kind::Of(Class::Bool);
+        return ClassRequirement::Of(Class::Bool);
     }
     match body.inst(inst) {
         InstData::Alu { op, .. } => {
             if moves(*op, None) {
-                Kind::Any
+                ClassRequirement::Any
             } else {
                 alu_kind(*op, op.info().output_type.base)
             }
         }
-        InstData::Tex(_) => body.tex(inst).map_or(Kind::Any, |tex| Kind::Of(class_of_base(tex.dest_type.base))),
-        _ => Kind::Any,
+        InstData::Tex(_) => {
+            body.tex(inst).map_or(ClassRequirement::Any, |tex| ClassRequirement::Of(class_of_base(tex.dest_type.base)))
+        }
+        _ => ClassRequirement::Any,
     }
 }
 
@@ -299,14 +301,14 @@ fn moves(op: AluOp, number: Option<usize>) -> bool {
         }
 }
 
-fn alu_kind(op: AluOp, base: BaseType) -> Kind {
+fn alu_kind(op: AluOp, base: BaseType) -> ClassRequirement {
     match base {
         // Bit searches are unsigned instructions.
         BaseType::Int if matches!(op, AluOp::UfindMsb | AluOp::UfindMsbRev | AluOp::FindLsb | AluOp::Bfm) => {
-            Kind::Of(Class::Uint)
+            ClassRequirement::Of(Class::Uint)
         }
-        BaseType::Int | BaseType::Uint if !depends_on_sign(op) => Kind::Integer,
-        base => Kind::Of(class_of_base(base)),
+        BaseType::Int | BaseType::Uint if !depends_on_sign(op) => ClassRequirement::Integer,
+        base => ClassRequirement::Of(class_of_base(base)),
     }
 }
 
@@ -362,27 +364,29 @@ fn class_of_base(base: BaseType) -> Class {
 }
 
 /// Returns the class requirement of a source.
-fn source_kind(body: &Body, inst: Inst, number: usize) -> Kind {
+fn source_kind(body: &Body, inst: Inst, number: usize) -> ClassRequirement {
     match body.inst(inst) {
         InstData::Alu { op, .. } => alu_source_kind(*op, number),
-        _ => source_class(body, inst, number).map_or(Kind::Any, Kind::Of),
+        _ => source_class(body, inst, number).map_or(ClassRequirement::Any, ClassRequirement::Of),
     }
 }
 
-fn alu_source_kind(op: AluOp, number: usize) -> Kind {
+fn alu_source_kind(op: AluOp, number: usize) -> ClassRequirement {
     use AluOp::*;
     if moves(op, Some(number)) {
-        return Kind::Any;
+        return ClassRequirement::Any;
     }
     match op {
         // Shift counts; bit searches.
-        Ishl | Ishr | Ushr | Urol | Uror | Bitnz | Bitz | Bitnz32 | Bitz32 if number == 1 => Kind::Of(Class::Uint),
-        BitCount | FindLsb | UfindMsb | UfindMsbRev | Bfm | Ubfe | UbitfieldExtract | BitfieldInsert => {
-            Kind::Of(Class::Uint)
+        Ishl | Ishr | Ushr | Urol | Uror | Bitnz | Bitz | Bitnz32 | Bitz32 if number == 1 => {
+            ClassRequirement::Of(Class::Uint)
         }
-        IbitfieldExtract if number > 0 => Kind::Of(Class::Uint),
-        ExtractI8 | ExtractI16 if number == 1 => Kind::Of(Class::Uint),
-        _ => op.info().input_types.get(number).map_or(Kind::Any, |ty| alu_kind(op, ty.base)),
+        BitCount | FindLsb | UfindMsb | UfindMsbRev | Bfm | Ubfe | UbitfieldExtract | BitfieldInsert => {
+            ClassRequirement::Of(Class::Uint)
+        }
+        IbitfieldExtract if number > 0 => ClassRequirement::Of(Class::Uint),
+        ExtractI8 | ExtractI16 if number == 1 => ClassRequirement::Of(Class::Uint),
+        _ => op.info().input_types.get(number).map_or(ClassRequirement::Any, |ty| alu_kind(op, ty.base)),
     }
 }
 

@@ -43,7 +43,7 @@ const LEFT_OUT: &[&str] = &[
 const SLOW: Duration = Duration::from_secs(10);
 
 /// A language that is read back.
-struct Way {
+struct ReadBackLanguage {
     text: &'static Text,
     module: Compiler,
     reader: Reader,
@@ -51,17 +51,17 @@ struct Way {
     one_dimensional: bool,
 }
 
-impl Way {
+impl ReadBackLanguage {
     /// `profile` is the SPIR-V driver's profile for the text's modules.
-    fn new(text: &'static Text, profile: &str, reader: Reader) -> Way {
+    fn new(text: &'static Text, profile: &str, reader: Reader) -> ReadBackLanguage {
         let mut options = SpirvOptions::default();
         options.set(profile).expect("a profile");
         let one_dimensional = options.one_dimensional;
-        Way { text, module: Compiler::new(HarnessTarget::new(options)), reader, one_dimensional }
+        ReadBackLanguage { text, module: Compiler::new(HarnessTarget::new(options)), reader, one_dimensional }
     }
 
     /// Returns a lowered shader, and the runner of its text read back.
-    fn made(&self, source: &tgsi::Shader) -> Result<Result<Made, String>, String> {
+    fn made(&self, source: &tgsi::Shader) -> Result<Result<LoweredShader, String>, String> {
         let mut compilation = self.module.start(source).map_err(|error| error.to_string())?;
         compilation.advance(Stage::Registers).map_err(|error| error.to_string())?;
         let lowered = compilation.ir().clone();
@@ -79,21 +79,21 @@ impl Way {
 }
 
 /// A lowered shader, and the runner of its text.
-type Made = (Shader, Box<dyn Runner>);
+type LoweredShader = (Shader, Box<dyn Runner>);
 
 /// The results for a number of shaders.
 #[derive(Debug, Default)]
-struct Outcome {
+struct ExecutionCounts {
     equal: usize,
     /// Features that the language lacks, with the number of shaders that use them.
     refused: BTreeMap<String, usize>,
     wrong: Vec<String>,
 }
 
-impl Outcome {
+impl ExecutionCounts {
     /// Adds up results.
-    fn sum(all: Vec<Outcome>) -> Outcome {
-        let mut sum = Outcome::default();
+    fn sum(all: Vec<ExecutionCounts>) -> ExecutionCounts {
+        let mut sum = ExecutionCounts::default();
         for one in all {
             sum.equal += one.equal;
             sum.wrong.extend(one.wrong);
@@ -105,14 +105,14 @@ impl Outcome {
     }
 
     /// The result for one shader with `count` runs.
-    fn of(file: &str, count: usize, start: Instant, result: Result<Result<(), String>, String>) -> Outcome {
+    fn of(file: &str, count: usize, start: Instant, result: Result<Result<(), String>, String>) -> ExecutionCounts {
         if start.elapsed() > SLOW {
             println!("{file}: {:.1?}", start.elapsed());
         }
         match result {
-            Ok(Ok(())) => Outcome { equal: count, ..Outcome::default() },
-            Ok(Err(what)) => Outcome { refused: [(what, count)].into(), ..Outcome::default() },
-            Err(wrong) => Outcome { wrong: vec![format!("{file}: {wrong}")], ..Outcome::default() },
+            Ok(Ok(())) => ExecutionCounts { equal: count, ..ExecutionCounts::default() },
+            Ok(Err(what)) => ExecutionCounts { refused: [(what, count)].into(), ..ExecutionCounts::default() },
+            Err(wrong) => ExecutionCounts { wrong: vec![format!("{file}: {wrong}")], ..ExecutionCounts::default() },
         }
     }
 
@@ -125,7 +125,7 @@ impl Outcome {
 }
 
 /// Runs the texts of files with generated inputs, and compares with the interpreter.
-fn run_files(way: &Way, files: &[PathBuf], seeds: u64) -> Outcome {
+fn run_files(way: &ReadBackLanguage, files: &[PathBuf], seeds: u64) -> ExecutionCounts {
     let one = |path: &PathBuf| {
         let source = parsed(&std::fs::read(path).expect("a file"))?;
         if tgsi::check::check(&source).has_errors() {
@@ -148,9 +148,9 @@ fn run_files(way: &Way, files: &[PathBuf], seeds: u64) -> Outcome {
             }
             Ok(Ok(()))
         });
-        Some(Outcome::of(&path.display().to_string(), 1, start, result))
+        Some(ExecutionCounts::of(&path.display().to_string(), 1, start, result))
     };
-    Outcome::sum(files.par_iter().filter(|path| is_wanted(path)).filter_map(one).collect())
+    ExecutionCounts::sum(files.par_iter().filter(|path| is_wanted(path)).filter_map(one).collect())
 }
 
 /// Returns whether a shader has operations that devices may round differently, or exposes the bits of a NaN.
@@ -171,7 +171,7 @@ fn has_one_dimension(source: &tgsi::Shader) -> bool {
 }
 
 /// Runs texts with recorded inputs, and compares with the recorded results.
-fn run_vectors(way: &Way, file: &str, root: &Path, every: usize) -> Outcome {
+fn run_vectors(way: &ReadBackLanguage, file: &str, root: &Path, every: usize) -> ExecutionCounts {
     let mut by_shader: BTreeMap<String, Vec<Vector>> = BTreeMap::new();
     for line in crate::common::lines(crate::common::shared(file)) {
         let vector = Vector::parse(&line).expect("a recorded result");
@@ -215,22 +215,22 @@ fn run_vectors(way: &Way, file: &str, root: &Path, every: usize) -> Outcome {
             }
             Ok(Ok(()))
         });
-        Some(Outcome::of(file, vectors.len(), start, result))
+        Some(ExecutionCounts::of(file, vectors.len(), start, result))
     };
     let some: Vec<&(String, Vec<Vector>)> = by_shader.iter().step_by(every).collect();
-    Outcome::sum(some.par_iter().filter_map(one).collect())
+    ExecutionCounts::sum(some.par_iter().filter_map(one).collect())
 }
 
 /// The languages that are read back.
-static WAYS: LazyLock<Vec<(&str, Way)>> = LazyLock::new(|| {
+static WAYS: LazyLock<Vec<(&str, ReadBackLanguage)>> = LazyLock::new(|| {
     vec![
-        ("wgsl", Way::new(&WGSL, "portable", Reader::Naga)),
+        ("wgsl", ReadBackLanguage::new(&WGSL, "portable", Reader::Naga)),
         #[cfg(feature = "spirv-cross")]
-        ("glsl", Way::new(&GLSL, "glsl", Reader::Glslang)),
+        ("glsl", ReadBackLanguage::new(&GLSL, "glsl", Reader::Glslang)),
         #[cfg(feature = "spirv-cross")]
-        ("essl", Way::new(&ESSL, "essl", Reader::GlslangEs)),
+        ("essl", ReadBackLanguage::new(&ESSL, "essl", Reader::GlslangEs)),
         #[cfg(feature = "spirv-cross")]
-        ("hlsl", Way::new(&HLSL, "hlsl", Reader::GlslangHlsl)),
+        ("hlsl", ReadBackLanguage::new(&HLSL, "hlsl", Reader::GlslangHlsl)),
     ]
 });
 
@@ -239,7 +239,7 @@ fn every() -> usize {
 }
 
 /// Returns the languages that can be run here.
-fn ways() -> impl Iterator<Item = &'static (&'static str, Way)> {
+fn ways() -> impl Iterator<Item = &'static (&'static str, ReadBackLanguage)> {
     let lacking = tgsi_spirv_vulkan::unavailable();
     let no_glslang = std::process::Command::new("glslangValidator").arg("--version").output().is_err();
     WAYS.iter().filter(move |(name, way)| {

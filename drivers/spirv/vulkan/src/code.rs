@@ -5,7 +5,7 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use crate::device::Device;
-use crate::dispatch::{self, Part};
+use crate::dispatch::{self, BoundBuffer};
 use crate::module::Binding;
 use crate::pipeline::Pipeline;
 use crate::processes;
@@ -104,7 +104,7 @@ impl SizedCode {
     ///
     /// # Errors
     /// The device fails, or does not finish in time.
-    pub fn run(&self, parts: Vec<Part>) -> Result<Vec<Part>, Failure> {
+    pub fn run(&self, parts: Vec<BoundBuffer>) -> Result<Vec<BoundBuffer>, Failure> {
         if processes::are_used() { processes::run(self, parts) } else { self.run_here(parts) }
     }
 
@@ -112,7 +112,7 @@ impl SizedCode {
     ///
     /// # Errors
     /// As [`run`](Self::run).
-    pub fn run_here(&self, parts: Vec<Part>) -> Result<Vec<Part>, Failure> {
+    pub fn run_here(&self, parts: Vec<BoundBuffer>) -> Result<Vec<BoundBuffer>, Failure> {
         let device = Device::get()?;
         let mut pipeline = self.pipeline.lock().unwrap_or_else(PoisonError::into_inner);
         let pipeline = match &mut *pipeline {

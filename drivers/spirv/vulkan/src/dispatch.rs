@@ -27,7 +27,7 @@ pub struct Bound {
 
 /// A buffer used by a run.
 #[derive(Clone, Debug)]
-pub struct Part {
+pub struct BoundBuffer {
     /// Its binding.
     pub bound: Bound,
     /// Its number among the buffers of its kind.
@@ -143,7 +143,11 @@ fn failed(what: &'static str) -> impl Fn(vk::Result) -> String {
 ///
 /// # Errors
 /// The device fails, or does not finish in time.
-pub fn run(device: &'static Device, pipeline: &Pipeline, mut parts: Vec<Part>) -> Result<Vec<Part>, Failure> {
+pub fn run(
+    device: &'static Device,
+    pipeline: &Pipeline,
+    mut parts: Vec<BoundBuffer>,
+) -> Result<Vec<BoundBuffer>, Failure> {
     let mut session = device.session.lock().unwrap_or_else(PoisonError::into_inner);
     if device.is_lost() {
         return Err("the Vulkan device was abandoned".to_owned().into());
@@ -178,7 +182,7 @@ pub fn run(device: &'static Device, pipeline: &Pipeline, mut parts: Vec<Part>) -
     Ok(parts)
 }
 
-fn descriptor_pool(device: &Device, pipeline: &Pipeline, parts: &[Part]) -> Result<vk::DescriptorPool, String> {
+fn descriptor_pool(device: &Device, pipeline: &Pipeline, parts: &[BoundBuffer]) -> Result<vk::DescriptorPool, String> {
     let sizes: Vec<vk::DescriptorPoolSize> = [BindingKind::Constant, BindingKind::Storage]
         .into_iter()
         .map(|kind| {
@@ -196,7 +200,7 @@ fn dispatch(
     pipeline: &Pipeline,
     session: &Session,
     pool: vk::DescriptorPool,
-    parts: &[Part],
+    parts: &[BoundBuffer],
     offsets: &[u64],
 ) -> Result<(), Failure> {
     let handle = &device.handle;

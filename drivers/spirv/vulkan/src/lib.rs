@@ -45,7 +45,7 @@ pub use processes::{run_in_processes, serve};
 pub use target::{HarnessTarget, run_target};
 
 use code::{DeviceProperties, SizedCode};
-use dispatch::{Bound, Part};
+use dispatch::{Bound, BoundBuffer};
 use module::{BindingKind, Module};
 
 /// Most iterations of all loops of a lane, whatever the limits are.
@@ -145,7 +145,7 @@ impl Runner for VulkanRunner {
                     _ => return Err(format!("unknown resource: set {} binding {index}", binding.set)),
                 };
                 let bound = Bound { set: binding.set, binding: binding.binding, element, kind: binding.kind };
-                parts.push(Part { bound, index, bytes });
+                parts.push(BoundBuffer { bound, index, bytes });
             }
         }
         let parts = self.code(properties, invocations).run(parts).map_err(|failure| {

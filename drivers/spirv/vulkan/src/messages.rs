@@ -2,12 +2,12 @@
 //! strings preceded by their length.
 
 use crate::code::{DeviceProperties, Failure, SizedCode};
-use crate::dispatch::{Bound, Part};
+use crate::dispatch::{Bound, BoundBuffer};
 use crate::module::{Binding, BindingKind};
 
 /// An answer to a job.
 #[derive(PartialEq, Eq, Debug)]
-pub enum Answer {
+pub enum JobResult {
     /// The bytes of the storage buffers, in the order of the parts.
     Parts(Vec<Vec<u8>>),
     /// The run failed.
@@ -70,7 +70,7 @@ pub fn read_properties(message: &[u8]) -> Result<DeviceProperties, String> {
 }
 
 /// Encodes a run of new code, or of the code of the previous job.
-pub fn write_job(code: Option<&SizedCode>, parts: &[Part]) -> Vec<u8> {
+pub fn write_job(code: Option<&SizedCode>, parts: &[BoundBuffer]) -> Vec<u8> {
     let mut out = Writer::default();
     out.word(u32::from(code.is_some()));
     if let Some(code) = code {
@@ -82,7 +82,7 @@ pub fn write_job(code: Option<&SizedCode>, parts: &[Part]) -> Vec<u8> {
         }
     }
     out.word(parts.len() as u32);
-    for Part { bound: Bound { set, binding, element, kind }, index, bytes } in parts {
+    for BoundBuffer { bound: Bound { set, binding, element, kind }, index, bytes } in parts {
         [*set, *binding, *element, *kind as u32, *index].into_iter().for_each(|word| out.word(word));
         out.bytes(bytes);
     }
@@ -93,7 +93,7 @@ pub fn write_job(code: Option<&SizedCode>, parts: &[Part]) -> Vec<u8> {
 ///
 /// # Errors
 /// The message is malformed.
-pub fn read_job(message: &[u8]) -> Result<(Option<NewCode>, Vec<Part>), String> {
+pub fn read_job(message: &[u8]) -> Result<(Option<NewCode>, Vec<BoundBuffer>), String> {
     let mut from = Reader(message);
     let mut code = None;
     if from.word()? != 0 {
@@ -110,13 +110,13 @@ pub fn read_job(message: &[u8]) -> Result<(Option<NewCode>, Vec<Part>), String> 
     for _ in 0..from.word()? {
         let (set, binding, element) = (from.word()?, from.word()?, from.word()?);
         let bound = Bound { set, binding, element, kind: from.kind()? };
-        parts.push(Part { bound, index: from.word()?, bytes: from.bytes()?.to_vec() });
+        parts.push(BoundBuffer { bound, index: from.word()?, bytes: from.bytes()?.to_vec() });
     }
     Ok((code, parts))
 }
 
 /// Encodes the result of a job.
-pub fn write_answer(result: &Result<Vec<Part>, Failure>) -> Vec<u8> {
+pub fn write_answer(result: &Result<Vec<BoundBuffer>, Failure>) -> Vec<u8> {
     let mut out = Writer::default();
     match result {
         Ok(parts) => {
@@ -137,14 +137,14 @@ pub fn write_answer(result: &Result<Vec<Part>, Failure>) -> Vec<u8> {
 ///
 /// # Errors
 /// The message is malformed.
-pub fn read_answer(message: &[u8]) -> Result<Answer, String> {
+pub fn read_answer(message: &[u8]) -> Result<JobResult, String> {
     let mut from = Reader(message);
     let status = from.word()?;
     if status != DONE {
-        return Ok(Answer::Failure(Failure { message: from.text()?, timed_out: status == TIMED_OUT }));
+        return Ok(JobResult::Failure(Failure { message: from.text()?, timed_out: status == TIMED_OUT }));
     }
     let parts: Result<_, String> = (0..from.word()?).map(|_| Ok(from.bytes()?.to_vec())).collect();
-    parts.map(Answer::Parts)
+    parts.map(JobResult::Parts)
 }
 
 #[derive(Default)]
@@ -209,7 +209,7 @@ mod tests {
 
         let part = |kind, bytes: &[u8]| {
             let bound = Bound { set: 2, binding: 5, element: 1, kind };
-            Part { bound, index: 6, bytes: bytes.to_vec() }
+            BoundBuffer { bound, index: 6, bytes: bytes.to_vec() }
         };
         let parts = vec![part(BindingKind::Constant, &[1, 2, 3]), part(BindingKind::Storage, &[])];
         let bindings = vec![Binding { set: 2, binding: 5, count: 2, kind: BindingKind::Storage }];
@@ -221,8 +221,8 @@ mod tests {
         assert!((0..message.len()).all(|length| read_job(&message[..length]).is_err()));
         assert_eq!(read_job(&write_job(None, &[])).map(|(code, parts)| (code, parts.len())), Ok((None, 0)));
 
-        assert_eq!(read_answer(&write_answer(&Ok(parts))), Ok(Answer::Parts(vec![vec![]])));
+        assert_eq!(read_answer(&write_answer(&Ok(parts))), Ok(JobResult::Parts(vec![vec![]])));
         let failure = Failure { message: "late".to_owned(), timed_out: true };
-        assert_eq!(read_answer(&write_answer(&Err(failure.clone()))), Ok(Answer::Failure(failure)));
+        assert_eq!(read_answer(&write_answer(&Err(failure.clone()))), Ok(JobResult::Failure(failure)));
     }
 }

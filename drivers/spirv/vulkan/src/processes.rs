@@ -12,8 +12,8 @@ use std::time::Duration;
 
 use crate::code::{DeviceProperties, Failure, SizedCode, time_limit};
 use crate::device::Device;
-use crate::dispatch::Part;
-use crate::messages::{self, Answer};
+use crate::dispatch::BoundBuffer;
+use crate::messages::{self, JobResult};
 use crate::module::BindingKind;
 
 /// The additional time allowed to a process, which opens the device first.
@@ -48,7 +48,7 @@ pub(crate) fn properties() -> Result<DeviceProperties, String> {
 }
 
 /// Runs code once in a process.
-pub(crate) fn run(code: &SizedCode, parts: Vec<Part>) -> Result<Vec<Part>, Failure> {
+pub(crate) fn run(code: &SizedCode, parts: Vec<BoundBuffer>) -> Result<Vec<BoundBuffer>, Failure> {
     let found = idle().pop();
     let mut worker = match found {
         Some(worker) => worker,
@@ -56,14 +56,14 @@ pub(crate) fn run(code: &SizedCode, parts: Vec<Part>) -> Result<Vec<Part>, Failu
     };
     let answer = worker.ask(code, &parts)?;
     match answer {
-        Answer::Parts(after) => {
+        JobResult::Parts(after) => {
             idle().push(worker);
             let mut parts = parts;
             let stored = parts.iter_mut().filter(|part| part.bound.kind == BindingKind::Storage);
             stored.zip(after).for_each(|(part, bytes)| part.bytes = bytes);
             Ok(parts)
         }
-        Answer::Failure(failure) => {
+        JobResult::Failure(failure) => {
             if !failure.timed_out {
                 idle().push(worker);
             }
@@ -108,7 +108,7 @@ impl Worker {
         Ok(worker)
     }
 
-    fn ask(&mut self, code: &SizedCode, parts: &[Part]) -> Result<Answer, Failure> {
+    fn ask(&mut self, code: &SizedCode, parts: &[BoundBuffer]) -> Result<JobResult, Failure> {
         let message = messages::write_job((self.code != Some(code.id)).then_some(code), parts);
         self.code = Some(code.id);
         if write(&mut self.stdin, &message).is_err() {

@@ -36,10 +36,10 @@ fn compiler() -> Compiler {
 }
 
 /// A lowered shader, and the runner of its code.
-type Made = (Shader, Box<dyn Runner>);
+type LoweredShader = (Shader, Box<dyn Runner>);
 
 /// Returns a lowered shader, and the runner of its code; `None` if the source is invalid.
-fn made(compiler: &Compiler, source: &tgsi::Shader) -> Option<Result<Made, String>> {
+fn made(compiler: &Compiler, source: &tgsi::Shader) -> Option<Result<LoweredShader, String>> {
     if tgsi::check::check(source).has_errors() {
         return None;
     }

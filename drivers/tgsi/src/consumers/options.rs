@@ -20,8 +20,8 @@ pub enum Dialect {
     #[default]
     Mesa,
     /// Hosts of virgl (virglrenderer 0.10), which have an old parser and print GLSL from the tokens.
-    /// `src/consumers/virgl/mod.rs` lists the constructs that they reject. Hosts have integers and index every file at run
-    /// time, so options that take these away do not combine with this dialect.
+    /// `src/consumers/virgl/mod.rs` lists the constructs that they reject. Hosts have integers and index every file at
+    /// run time, so options that take these away do not combine with this dialect.
     Virgl,
 }
 
@@ -119,12 +119,12 @@ tgsi_compiler::driver_options! {
             "speculate_loads" = true, "Loads that the source would not have made do no harm.", sets [speculate_loads];
         /// Largest index of a constant in an operand. Larger ones use an address register; if constants cannot be
         /// indexed, they are errors.
-        max_constant_index: u32 = 32767, "few_constants" = 31, "Operands name constants up to 31.";
+        max_constant_index: u32 = 32767, "max_constant_index_31" = 31, "Operands name constants up to 31.";
         /// Address registers, 1 to 3.
-        address_registers: u8 = 3, "one_address" = 1, "There is one address register.";
+        address_registers: u8 = 3, "single_address_register" = 1, "There is one address register.";
         /// Components of each address register, 1 or 4.
         address_components: u8 = 4,
-            "one_address_component" = 1, also address_registers = 1,
+            "single_address_component" = 1, also address_registers = 1,
             "There is one address register, with one component.";
         negative_offsets: bool = true,
             "no_negative_offsets" = false, "Constants added to an address register are not negative.";
@@ -134,21 +134,24 @@ tgsi_compiler::driver_options! {
             "offsets_in_array" = true, "Constants added to an address register are elements of the array.";
         /// A texture instruction writes all four components of a register whatever its mask. A narrow mask costs a
         /// copy; its result has a separate register.
-        whole_textures: bool = false, "whole_textures" = true, "Texture instructions write whole registers.";
+        tex_ignores_write_mask: bool = false,
+            "tex_ignores_write_mask" = true, "Texture instructions write whole registers.";
         /// Coordinates in other components must be copied first.
-        plain_coordinates: bool = false, "plain_coordinates" = true, "Texture coordinates are read from x on.";
-        costly_cmp: bool = false, "costly_cmp" = true, "CMP takes three instructions.";
-        costly_equality: bool = false, "costly_equality" = true, "SEQ and SNE take three instructions.";
+        unswizzled_coordinates: bool = false,
+            "unswizzled_coordinates" = true, "Texture coordinates are read from x on.";
+        slow_cmp: bool = false, "slow_cmp" = true, "CMP takes three instructions.";
+        slow_equality: bool = false, "slow_equality" = true, "SEQ and SNE take three instructions.";
         /// Comparisons give words: the second instruction selects.
-        compares_to_words: bool = false,
-            "compares_to_words" = true, "SLT, SGE, SEQ, SNE and CMP take two instructions.";
+        comparisons_return_masks: bool = false,
+            "comparisons_return_masks" = true, "SLT, SGE, SEQ, SNE and CMP take two instructions.";
         /// z and w take three more instructions.
-        derivatives_of_xy: bool = false,
-            "derivatives_of_xy" = true, "DDX and DDY give x and y; z and w cost more.";
-        narrow_cmp: bool = false, "narrow_cmp" = true, "CMP reads at most two different temporaries.";
+        two_component_derivatives: bool = false,
+            "two_component_derivatives" = true, "DDX and DDY give x and y; z and w cost more.";
+        cmp_reads_two_temporaries: bool = false,
+            "cmp_reads_two_temporaries" = true, "CMP reads at most two different temporaries.";
         /// Both sides of a branch are computed where they have up to twice as many instructions as without this
         /// option.
-        costly_branches: bool = false, "costly_branches" = true, "A branch costs several instructions.";
+        slow_branches: bool = false, "slow_branches" = true, "A branch costs several instructions.";
         /// Without branches and loops, loops are unrolled and both sides of a branch are computed; without `CMP`
         /// products are added then. A loop that cannot be unrolled is an error.
         has_branches: bool = true,
@@ -156,21 +159,24 @@ tgsi_compiler::driver_options! {
         /// Without `CONT`, a loop within the loop is left.
         has_continue: bool = true, "no_continue" = false, "There is no CONT.";
         /// Immediates are constants, too.
-        one_constant: bool = false, "one_constant" = true, "A second constant in an instruction costs a copy.";
-        one_input: bool = false, "one_input" = true, "A second input in an instruction costs a copy.";
-        free_zero_and_one: bool = false, "free_zero_and_one" = true, "0 and 1 are operands without a constant.";
+        single_constant_operand: bool = false,
+            "single_constant_operand" = true, "A second constant in an instruction costs a copy.";
+        single_input_operand: bool = false,
+            "single_input_operand" = true, "A second input in an instruction costs a copy.";
+        inline_zero_and_one: bool = false, "inline_zero_and_one" = true, "0 and 1 are operands without a constant.";
         /// The target folds `ADD 1, -x` and `MAD -x, 2, 1` into the operand.
         presubtract: bool = false,
             "presubtract" = true, "Operands can be 1 - x and 1 - 2x.", sets [free_differences_from_one];
         /// Applies to the target's native instructions, not to TGSI.
-        component_negation: bool = false, "component_negation" = true, "Operands negate each component alone.";
+        per_component_negation: bool = false, "per_component_negation" = true, "Operands negate each component alone.";
         /// The target copies other orders for each instruction, reads lookups without swizzles, and propagates copies
         /// itself.
-        few_swizzles: bool = false,
-            "few_swizzles" = true,
+        restricted_swizzles: bool = false,
+            "restricted_swizzles" = true,
             "Operands read x, y and z in few orders: others are copied once (without integers).";
-        /// Copies that form one vector become one instruction; with [`component_negation`](Self::component_negation) negations do, too.
-        joined_copies: bool = false, "joined_copies" = true, "The target joins the copies that make one vector.";
+        /// Copies that form one vector become one instruction; with
+        /// [`per_component_negation`](Self::per_component_negation) negations do, too.
+        merges_copies: bool = false, "merges_copies" = true, "The target joins the copies that make one vector.";
         /// A lookup whose coordinate was computed in one phase begins the next.
         lookup_phases: bool = false, "lookup_phases" = true, "Texture lookups run in few phases.";
         /// Temporaries of the target, if known.
@@ -178,15 +184,15 @@ tgsi_compiler::driver_options! {
         /// Whatever their bits.
         float_immediates: bool = false, "float_immediates" = true, "Immediates are floats.";
         /// Otherwise the target stores all four components of the results of some instructions whatever their write
-        /// mask, as Mesa's interpreter (softpipe) does for atomic operations on buffers and shared memory. No live value
-        /// is then in the register of such a result, nor is the result written to an output or array directly.
+        /// mask, as Mesa's interpreter (softpipe) does for atomic operations on buffers and shared memory. No live
+        /// value is then in the register of such a result, nor is the result written to an output or array directly.
         masked_results: bool = false,
             "masked_results" = true, "Write masks hold for the results of all instructions.";
         /// Otherwise the target executes the two halves of a 64-bit instruction in sequence, and writes the first
         /// result before it reads the operands of the second (as softpipe does), so that no destination overlaps the
         /// operands.
-        halves_at_once: bool = false,
-            "halves_at_once" = true, "64-bit instructions read all operands before they write.";
+        wide_reads_before_writes: bool = false,
+            "wide_reads_before_writes" = true, "64-bit instructions read all operands before they write.";
         /// The target has subroutines (`CAL`): large ones with several calls stay. Only for targets with all of TGSI
         /// (Mesa's [dialect](Self::dialect), [integers](Self::native_integers), temporaries that are
         /// [indexed](Self::indirect_temporaries)). Otherwise each call is inlined; if that copies too many
@@ -194,7 +200,7 @@ tgsi_compiler::driver_options! {
         subroutines: bool = true, "no_subroutines" = false, "There are no subroutines.";
         /// Instructions of a subroutine below which it is inlined even so.
         subroutine_size: u64 = 32,
-            "small_subroutines" = 0, also subroutine_growth = 0, "Subroutines stay however small they are.";
+            "keep_small_subroutines" = 0, also subroutine_growth = 0, "Subroutines stay however small they are.";
         /// Instructions that may be copied to inline the calls of a subroutine.
         subroutine_growth: u64 = 512;
         unoptimized_ra: bool = false,
@@ -203,13 +209,14 @@ tgsi_compiler::driver_options! {
         /// uses of the first: with [`unoptimized_ra`](Self::unoptimized_ra) values then share no component, unless they
         /// are copies of one value or meet after branches and loops. A value that is equal in all components is
         /// computed in one.
-        schedules: bool = false,
-            "schedules" = true, "The target schedules instructions, and pairs those of x, y and z with those of w.";
+        pairing_scheduler: bool = false,
+            "pairing_scheduler" = true,
+            "The target schedules instructions, and pairs those of x, y and z with those of w.";
         /// See [`tgsi_registers::lower_vec_to_regs()`].
         vec_to_regs: bool = false,
             "vec_to_regs" = true, "Vectors that are put together become registers first.";
         /// For debugging.
-        plain: bool = false, "plain" = true, "The result of selection is not optimised.";
+        unoptimized: bool = false, "unoptimized" = true, "The result of selection is not optimised.";
         /// The consumers of the code. The dialect takes precedence over options for features that it lacks.
         dialect: Dialect = Dialect::Mesa,
             "virgl" = Dialect::Virgl, "The code is for hosts of virgl: the same as --dialect virgl.";
@@ -264,7 +271,7 @@ impl TgsiOptions {
 
     /// Translated code as the target runs it, in plain TGSI: it must mean the same.
     pub fn as_run<'a>(&self, translated: &'a tgsi::Shader) -> Cow<'a, tgsi::Shader> {
-        if self.dialect == Dialect::Mesa && !self.masked_results && !self.halves_at_once {
+        if self.dialect == Dialect::Mesa && !self.masked_results && !self.wide_reads_before_writes {
             Cow::Owned(tgsi_run::as_mesa_stores(translated))
         } else {
             Cow::Borrowed(translated)
@@ -282,7 +289,7 @@ impl TgsiOptions {
     }
 
     /// The same, with the value of [`keep_rounding`](Self::keep_rounding) that applies to the stage.
-    pub(crate) fn fitted(&self, stage: ShaderStage) -> TgsiOptions {
+    pub(crate) fn for_stage_and_rounding(&self, stage: ShaderStage) -> TgsiOptions {
         let options = self.for_stage(stage);
         let keep_rounding = options.compiler_options_of_any_stage().keeps_rounding(stage);
         TgsiOptions { keep_rounding, ..options }
@@ -307,14 +314,14 @@ impl TgsiOptions {
         self.address_components = 4;
         // Hosts print GLSL, where a mask is a mask and a vector one value.
         self.masked_results = true;
-        self.halves_at_once = true;
+        self.wide_reads_before_writes = true;
     }
 
     /// The properties of the target for the optimiser, of options that are those of a stage.
     pub(crate) fn compiler_options_of_any_stage(&self) -> CompilerOptions {
         let defaults = CompilerOptions::default();
         let mut compiler = CompilerOptions {
-            peephole_select_limit: defaults.peephole_select_limit * if self.costly_branches { 2 } else { 1 },
+            peephole_select_limit: defaults.peephole_select_limit * if self.slow_branches { 2 } else { 1 },
             source_modifiers: true,
             fuse_scmp: true,
             keep_rounding: self.keep_rounding && !self.fast,

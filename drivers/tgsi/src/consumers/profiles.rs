@@ -108,10 +108,10 @@ fn no_indirect_destinations(options: &mut TgsiOptions) {
 /// instructions. `DDX` and `DDY` compute x and y: for z or w the operand is moved and the result is copied. Vertex
 /// programs have no `_SAT`: the driver expands it. They can index constants and inputs, fragment programs nothing.
 fn geforce(stage: ShaderStage, options: &mut TgsiOptions) {
-    options.one_constant = true;
-    options.one_input = true;
-    options.costly_cmp = true;
-    options.derivatives_of_xy = stage == ShaderStage::Fragment;
+    options.single_constant_operand = true;
+    options.single_input_operand = true;
+    options.slow_cmp = true;
+    options.two_component_derivatives = stage == ShaderStage::Fragment;
     options.has_exp = stage != ShaderStage::Fragment;
     options.has_sat = stage != ShaderStage::Vertex;
     match stage {
@@ -150,12 +150,12 @@ fn i915(stage: ShaderStage, options: &mut TgsiOptions) {
         no_indirect(options);
         options.fuse_fabs = false;
         options.has_lrp = false;
-        options.one_constant = true;
-        options.free_zero_and_one = true;
-        options.whole_textures = true;
-        options.plain_coordinates = true;
+        options.single_constant_operand = true;
+        options.inline_zero_and_one = true;
+        options.tex_ignores_write_mask = true;
+        options.unswizzled_coordinates = true;
         options.lookup_phases = true;
-        options.costly_equality = true;
+        options.slow_equality = true;
         options.max_temporaries = Some(16);
     }
 }
@@ -166,14 +166,14 @@ fn i915(stage: ShaderStage, options: &mut TgsiOptions) {
 fn r300(stage: ShaderStage, options: &mut TgsiOptions) {
     radeon(stage, options);
     if stage == ShaderStage::Fragment {
-        options.few_swizzles = true;
+        options.restricted_swizzles = true;
         options.has_branches = false;
         options.has_periodic = false;
     }
     if stage == ShaderStage::Vertex {
         options.has_sat = false;
         options.fuse_fabs = false;
-        options.costly_equality = true;
+        options.slow_equality = true;
         options.has_cmp = false;
         options.has_branches = false;
     }
@@ -185,11 +185,11 @@ fn r300(stage: ShaderStage, options: &mut TgsiOptions) {
 fn r500(stage: ShaderStage, options: &mut TgsiOptions) {
     radeon(stage, options);
     if stage == ShaderStage::Fragment {
-        options.joined_copies = true;
-        options.costly_branches = true;
+        options.merges_copies = true;
+        options.slow_branches = true;
     }
     if stage == ShaderStage::Vertex {
-        options.narrow_cmp = true;
+        options.cmp_reads_two_temporaries = true;
         options.has_continue = false;
     }
 }
@@ -197,9 +197,9 @@ fn r500(stage: ShaderStage, options: &mut TgsiOptions) {
 /// `r300_tgsi_to_rc.c` of Mesa 25.0, which has no `LRP`, `FLR`, `TRUNC` and `SSG`, and for fragments no comparison
 /// except `CMP`; its `A0` is x of one register, and it asserts that the constant added to it is not negative. The
 /// compiler after it allocates registers itself (`unoptimized_ra`), and schedules and pairs the instructions of
-/// fragment programs: components that are written again hinder that (`schedules`). `radeon_optimize.c` forms output
-/// modifiers from products with 2, 4, 8 and their reciprocals, and operands from `ADD 1, -x` and `MAD -x, 2, 1`. In
-/// vertex programs an instruction reads one input and one constant (`radeon_compiler.c`, source conflicts), and
+/// fragment programs: components that are written again hinder that (`pairing_scheduler`). `radeon_optimize.c` forms
+/// output modifiers from products with 2, 4, 8 and their reciprocals, and operands from `ADD 1, -x` and `MAD -x, 2, 1`.
+/// In vertex programs an instruction reads one input and one constant (`radeon_compiler.c`, source conflicts), and
 /// operands can negate single components. Destinations are not indexed; fragment programs have no indices and no `POW`.
 fn radeon(stage: ShaderStage, options: &mut TgsiOptions) {
     options.has_lrp = false;
@@ -213,11 +213,11 @@ fn radeon(stage: ShaderStage, options: &mut TgsiOptions) {
     if stage == ShaderStage::Vertex {
         no_indirect_destinations(options);
         options.has_arr = true;
-        options.one_constant = true;
-        options.one_input = true;
-        options.component_negation = true;
-        options.joined_copies = true;
-        options.free_zero_and_one = true;
+        options.single_constant_operand = true;
+        options.single_input_operand = true;
+        options.per_component_negation = true;
+        options.merges_copies = true;
+        options.inline_zero_and_one = true;
     }
     if stage == ShaderStage::Fragment {
         no_indirect(options);
@@ -227,7 +227,7 @@ fn radeon(stage: ShaderStage, options: &mut TgsiOptions) {
         options.has_pow = false;
         options.free_scaling = true;
         options.presubtract = true;
-        options.schedules = true;
+        options.pairing_scheduler = true;
     }
 }
 
@@ -256,18 +256,18 @@ fn svga(options: &mut TgsiOptions) {
     options.has_packing = false;
     options.has_arr = false;
     options.offsets_in_array = true;
-    options.compares_to_words = true;
+    options.comparisons_return_masks = true;
 }
 
 /// `svga_tgsi_insn.c` of Mesa 25.0: one input and one constant in an instruction, one address register. `CMP` of
 /// vertices sets a predicate and moves twice, and so do `SEQ` and `SNE`. Loops have no `CONT`.
 fn vgpu9(stage: ShaderStage, options: &mut TgsiOptions) {
     options.has_continue = false;
-    options.one_constant = true;
-    options.one_input = true;
+    options.single_constant_operand = true;
+    options.single_input_operand = true;
     options.address_registers = 1;
-    options.costly_cmp = stage == ShaderStage::Vertex;
-    options.costly_equality = true;
+    options.slow_cmp = stage == ShaderStage::Vertex;
+    options.slow_equality = true;
 }
 
 impl Profile {

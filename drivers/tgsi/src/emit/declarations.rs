@@ -11,17 +11,17 @@ use tgsi_ir::intrinsics::indices::InterpMode;
 use tgsi_ir::shader::{Shader, ShaderStage};
 use tgsi_to_ir::slots::{processor_of, semantic_of};
 
-use crate::select::declared::{ArrayKey, Declared, ImageUse, IoFile, IoVariable};
+use crate::select::declared::{ArrayKey, ImageUse, IoFile, IoVariable, ShaderDeclarations};
 
 /// The processor of a stage that TGSI can express.
 pub(crate) const fn processor(stage: ShaderStage) -> Option<Processor> {
     if matches!(stage, ShaderStage::Task | ShaderStage::Mesh) { None } else { Some(processor_of(stage)) }
 }
 
-impl Declared {
+impl ShaderDeclarations {
     /// Declares everything with the builder and gives array numbers their final values.
     pub(crate) fn declare(&self, shader: &Shader, builder: &mut ShaderBuilder, instructions: &mut [Instruction]) {
-        self.inputs_and_outputs(shader, builder, instructions);
+        self.declare_inputs_and_outputs(shader, builder, instructions);
         for &semantic in &self.system_values {
             builder.system_value(semantic, 0);
         }
@@ -105,7 +105,12 @@ impl Declared {
         }
     }
 
-    fn inputs_and_outputs(&self, shader: &Shader, builder: &mut ShaderBuilder, instructions: &mut [Instruction]) {
+    fn declare_inputs_and_outputs(
+        &self,
+        shader: &Shader,
+        builder: &mut ShaderBuilder,
+        instructions: &mut [Instruction],
+    ) {
         let Some(processor) = processor(shader.stage) else { return };
         let mut masks: BTreeMap<(IoFile, u32), u8> = BTreeMap::new();
         let mut note = |file: File, index: i32, indirect: Option<u16>, mask: u8| {

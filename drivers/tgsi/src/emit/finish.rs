@@ -11,7 +11,7 @@ use crate::DriverError;
 use crate::consumers::opcodes::takes_modifiers;
 use crate::consumers::options::{Dialect, TgsiOptions};
 use crate::machine::{Immediates, Program};
-use crate::select::declared::Declared;
+use crate::select::declared::ShaderDeclarations;
 
 /// Sign bit of a float.
 const SIGN: u32 = 0x8000_0000;
@@ -19,7 +19,7 @@ const SIGN: u32 = 0x8000_0000;
 /// Builds the shader.
 pub(crate) fn build(
     ir: &tgsi_ir::Shader,
-    declared: &Declared,
+    declared: &ShaderDeclarations,
     arrays: &[u32],
     program: Program,
     options: &TgsiOptions,
@@ -51,7 +51,7 @@ pub(crate) fn build(
     for _ in 0..addresses {
         builder.address();
     }
-    if options.one_constant {
+    if options.single_constant_operand {
         // Rows from which an instruction reads several operands come first, so that others find their words there.
         for words in instructions.iter().filter_map(|instruction| words_together(&immediates, instruction, options)) {
             builder.immediate(ImmediateType::Float32, &words);
@@ -61,7 +61,7 @@ pub(crate) fn build(
         pack_immediates(&mut builder, &immediates, instruction, options);
         normalize_swizzles(instruction);
         // Channels outside a narrow mask are not used.
-        if options.whole_textures
+        if options.tex_ignores_write_mask
             && instruction.opcode.info().is_tex
             && let Some(dst) = instruction.dst.first_mut().filter(|dst| dst.register.file == File::Temporary)
         {
@@ -150,10 +150,9 @@ fn pack_immediates(
         let counts = number > 1 && is_counter;
         let can_negate = options.dialect == Dialect::Mesa && takes_modifiers(opcode, number);
         // With another immediate operand, prefer its row.
-        let others =
-            instruction.src.iter().enumerate().filter(|(other, src)| {
-                *other != number && options.one_constant && src.register.file == File::Immediate
-            });
+        let others = instruction.src.iter().enumerate().filter(|(other, src)| {
+            *other != number && options.single_constant_operand && src.register.file == File::Immediate
+        });
         let others: arrayvec::ArrayVec<(usize, i32), 4> =
             others.map(|(other, src)| (other, src.register.index)).take(4).collect();
         let may_negate = |row: i32| {
@@ -199,7 +198,7 @@ fn words_together(
     options: &TgsiOptions,
 ) -> Option<arrayvec::ArrayVec<u32, 4>> {
     let is_immediate = |src: &Src| src.register.file == File::Immediate;
-    let gains = options.one_constant && options.float_immediates && !options.unoptimized_ra;
+    let gains = options.single_constant_operand && options.float_immediates && !options.unoptimized_ra;
     if !gains || instruction.src.iter().filter(|src| is_immediate(src)).count() < 2 {
         return None;
     }

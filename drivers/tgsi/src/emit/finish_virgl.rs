@@ -11,7 +11,7 @@ use tgsi::tables::{File, ImmediateType, Opcode, OperandType, PropertyName, Seman
 use crate::DriverError;
 use crate::consumers::opcodes::has_wide_integers;
 use crate::consumers::virgl::doubles;
-use crate::consumers::virgl::limits::{Excess, excesses};
+use crate::consumers::virgl::limits::{LimitExcess, excesses};
 use crate::consumers::virgl::rules::{forgets_mask, is_scalar};
 
 /// The maximum number of immediates of the host.
@@ -97,7 +97,7 @@ pub(crate) fn adapt_to_hosts(shader: &mut Shader) -> Result<(), DriverError> {
     if let Some(file) = unknown_file(shader) {
         return Err(DriverError::UnsupportedFile { file });
     }
-    if let Some(Excess { most, what, .. }) = excesses(shader).next() {
+    if let Some(LimitExcess { most, what, .. }) = excesses(shader).next() {
         return Err(DriverError::HostLimit { most, what });
     }
     let system_values = short_system_values(shader);

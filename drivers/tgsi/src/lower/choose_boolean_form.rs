@@ -29,9 +29,9 @@ use tgsi_ir::{AluFlags, Body, Builder, Cursor, Def, Inst, Shader, Use, User};
 const ONES: u64 = 0xffff_ffff;
 const ONE: u64 = 0x3f80_0000;
 
-/// Chooses the forms. With `compares_to_words` a comparison that gives a float takes two instructions. Returns whether
-/// anything changed.
-pub(crate) fn choose_boolean_form(shader: &mut Shader, compares_to_words: bool) -> bool {
+/// Chooses the forms. With `comparisons_return_masks` a comparison that gives a float takes two instructions. Returns
+/// whether anything changed.
+pub(crate) fn choose_boolean_form(shader: &mut Shader, comparisons_return_masks: bool) -> bool {
     let mut progress = false;
     for body in shader.bodies_mut() {
         let numbers_wanted = body
@@ -39,7 +39,7 @@ pub(crate) fn choose_boolean_form(shader: &mut Shader, compares_to_words: bool) 
             .into_iter()
             .any(|block| body.insts(block).any(|inst| wanted_number(body, inst).is_some()));
         if numbers_wanted {
-            progress |= choose(body, compares_to_words);
+            progress |= choose(body, comparisons_return_masks);
         }
     }
     progress
@@ -47,7 +47,7 @@ pub(crate) fn choose_boolean_form(shader: &mut Shader, compares_to_words: bool) 
 
 /// The form in which a boolean is defined.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-enum Kind {
+enum BooleanDefinition {
     /// Not a boolean, or a constant, which has any form.
     #[default]
     None,
@@ -70,7 +70,7 @@ struct Class {
 }
 
 struct Booleans {
-    kinds: SecondaryMap<Def, Kind>,
+    kinds: SecondaryMap<Def, BooleanDefinition>,
     classes: SecondaryMap<Def, Class>,
     /// The booleans in program order.
     defs: Vec<Def>,
@@ -92,29 +92,29 @@ fn wanted_number(body: &Body, inst: Inst) -> Option<usize> {
     }
 }
 
-fn kind(body: &Body, inst: Inst, def: Def) -> Kind {
+fn kind(body: &Body, inst: Inst, def: Def) -> BooleanDefinition {
     if body.bit_size(def) != 32 {
-        return Kind::None;
+        return BooleanDefinition::None;
     }
     if body.is_phi(inst) {
-        return Kind::Join;
+        return BooleanDefinition::Join;
     }
     match body.alu_op(inst) {
         Some(op @ (AluOp::Flt32 | AluOp::Fge32 | AluOp::Feq32 | AluOp::Fneu32)) => {
             if body.bit_size(body.src(inst, 0)) != 32 {
-                return Kind::Word;
+                return BooleanDefinition::Word;
             }
-            Kind::Either(match op {
+            BooleanDefinition::Either(match op {
                 AluOp::Flt32 => AluOp::Slt,
                 AluOp::Fge32 => AluOp::Sge,
                 AluOp::Feq32 => AluOp::Seq,
                 _ => AluOp::Sne,
             })
         }
-        Some(AluOp::Iand | AluOp::Ior | AluOp::Ixor | AluOp::Inot | AluOp::B32csel) => Kind::Join,
-        Some(op) if op.is_vec_or_mov() => Kind::Join,
-        Some(op) if op.info().output_type == AluType::BOOL32 => Kind::Word,
-        _ => Kind::None,
+        Some(AluOp::Iand | AluOp::Ior | AluOp::Ixor | AluOp::Inot | AluOp::B32csel) => BooleanDefinition::Join,
+        Some(op) if op.is_vec_or_mov() => BooleanDefinition::Join,
+        Some(op) if op.info().output_type == AluType::BOOL32 => BooleanDefinition::Word,
+        _ => BooleanDefinition::None,
     }
 }
 
@@ -149,36 +149,36 @@ impl Booleans {
             for inst in body.insts(block) {
                 let Some(def) = body.inst_def(inst) else { continue };
                 let kind = kind(body, inst, def);
-                if kind == Kind::None {
+                if kind == BooleanDefinition::None {
                     continue;
                 }
                 booleans.kinds[def] = kind;
                 booleans.defs.push(def);
-                if kind == Kind::Join {
+                if kind == BooleanDefinition::Join {
                     joins.push(def);
                 }
             }
         }
         while let Some(def) = joins.pop() {
             let inst = body.def_inst(def);
-            if booleans.kinds[def] != Kind::Join
+            if booleans.kinds[def] != BooleanDefinition::Join
                 || body.sources(inst).skip(first_value(body, inst)).all(|s| booleans.may_be(body, body.src_def(s)))
             {
                 continue;
             }
-            booleans.kinds[def] = Kind::None;
+            booleans.kinds[def] = BooleanDefinition::None;
             let users = body.uses_of(def).filter_map(|s| match body.user(s) {
                 User::Inst(user) => body.inst_def(user),
                 User::If(_) => None,
             });
-            joins.extend(users.filter(|&user| booleans.kinds[user] == Kind::Join));
+            joins.extend(users.filter(|&user| booleans.kinds[user] == BooleanDefinition::Join));
         }
-        booleans.defs.retain(|&def| booleans.kinds[def] != Kind::None);
+        booleans.defs.retain(|&def| booleans.kinds[def] != BooleanDefinition::None);
         booleans
     }
 
     fn may_be(&self, body: &Body, def: Def) -> bool {
-        self.kinds[def] != Kind::None
+        self.kinds[def] != BooleanDefinition::None
             || constant(body, def).is_some()
             || matches!(body.inst(body.def_inst(def)), InstData::Undef)
     }
@@ -200,14 +200,14 @@ impl Booleans {
     fn join(&mut self, body: &Body) {
         for index in 0..self.defs.len() {
             let def = self.defs[index];
-            if self.kinds[def] != Kind::Join {
+            if self.kinds[def] != BooleanDefinition::Join {
                 continue;
             }
             let inst = body.def_inst(def);
             for source in body.sources(inst).skip(first_value(body, inst)) {
                 let operand = body.src_def(source);
                 let (a, b) = (self.find(def), self.find(operand));
-                if self.kinds[operand] != Kind::None && a != b {
+                if self.kinds[operand] != BooleanDefinition::None && a != b {
                     self.classes[a].parent = Some(b);
                 }
             }
@@ -225,18 +225,18 @@ impl Booleans {
         let is_condition = body.alu_op(user) == Some(AluOp::B32csel) && body.source_number(source) == 0;
         match body.inst_def(user) {
             _ if is_condition => Reader::Tests,
-            Some(def) if self.kinds[def] == Kind::Join => Reader::Joins,
+            Some(def) if self.kinds[def] == BooleanDefinition::Join => Reader::Joins,
             _ => Reader::Word,
         }
     }
 
-    fn count(&mut self, body: &Body, compares_to_words: bool) {
+    fn count(&mut self, body: &Body, comparisons_return_masks: bool) {
         for index in 0..self.defs.len() {
             let def = self.defs[index];
             let is_second_step = match self.kinds[def] {
-                Kind::Word => true,
-                Kind::Either(_) => compares_to_words,
-                Kind::Join | Kind::None => false,
+                BooleanDefinition::Word => true,
+                BooleanDefinition::Either(_) => comparisons_return_masks,
+                BooleanDefinition::Join | BooleanDefinition::None => false,
             };
             let (mut words, mut floats) = (0, u32::from(is_second_step));
             let (mut read_as_word, mut kills) = (false, false);
@@ -247,13 +247,13 @@ impl Booleans {
                         kills |= body.inst_def(user).is_none();
                     }
                     // An integer comparison computes the word in any case.
-                    Reader::Word => read_as_word = self.kinds[def] != Kind::Word,
+                    Reader::Word => read_as_word = self.kinds[def] != BooleanDefinition::Word,
                     Reader::Tests | Reader::Joins => {}
                 }
             }
             floats += u32::from(read_as_word);
             let root = self.find(def);
-            self.classes[root].has_other_readers |= read_as_word || kills && self.kinds[def] == Kind::Word;
+            self.classes[root].has_other_readers |= read_as_word || kills && self.kinds[def] == BooleanDefinition::Word;
             self.classes[root].words += words;
             self.classes[root].floats += floats;
         }
@@ -272,10 +272,10 @@ enum Reader {
     Word,
 }
 
-fn choose(body: &mut Body, compares_to_words: bool) -> bool {
+fn choose(body: &mut Body, comparisons_return_masks: bool) -> bool {
     let mut booleans = Booleans::new(body);
     booleans.join(body);
-    booleans.count(body, compares_to_words);
+    booleans.count(body, comparisons_return_masks);
     let mut progress = false;
     for index in 0..booleans.defs.len() {
         let def = booleans.defs[index];
@@ -299,15 +299,15 @@ fn make_float(body: &mut Body, booleans: &Booleans, def: Def) {
     let count = body.num_components(def);
     let mut value = def;
     match kind {
-        Kind::Either(op) => {
+        BooleanDefinition::Either(op) => {
             // The result is never rounded, so it need not be precise.
             body.set_inst(inst, InstData::Alu { op, flags: AluFlags::NONE });
         }
-        Kind::Word => value = after(body, inst).alu_sized(AluOp::B2f32, count, &[def.into()]),
-        Kind::Join => value = join_floats(body, inst, def),
-        Kind::None => return,
+        BooleanDefinition::Word => value = after(body, inst).alu_sized(AluOp::B2f32, count, &[def.into()]),
+        BooleanDefinition::Join => value = join_floats(body, inst, def),
+        BooleanDefinition::None => return,
     }
-    let mut word = (kind == Kind::Word).then_some(def);
+    let mut word = (kind == BooleanDefinition::Word).then_some(def);
     for source in uses {
         match booleans.reader(body, source) {
             Reader::Number(user) => match body.inst_def(user) {

@@ -21,7 +21,7 @@ const MAX_TERMS: usize = 4;
 type Component = (Def, u8);
 
 /// The factors of each product, in the order of addition.
-type Terms = ArrayVec<[Component; 2], MAX_TERMS>;
+type DotFactors = ArrayVec<[Component; 2], MAX_TERMS>;
 
 /// Forms dot products. Returns whether anything changed.
 pub(crate) fn form_dot_products(shader: &mut Shader) -> bool {
@@ -64,8 +64,8 @@ fn operand(body: &Body, inst: Inst, number: usize, component: u8) -> Component {
 }
 
 /// The products summed by a scalar `fmad`, if it sums products only.
-fn terms(body: &Body, last: Inst) -> Option<Terms> {
-    let mut terms = Terms::new();
+fn terms(body: &Body, last: Inst) -> Option<DotFactors> {
+    let mut terms = DotFactors::new();
     let (mut inst, mut component) = (last, 0);
     loop {
         let (op, flags) = body.alu(inst)?;
@@ -88,7 +88,7 @@ fn is_constant(body: &Body, (def, component): Component) -> bool {
 }
 
 /// Exchanges factors so that all first ones are of one value, and so are the second ones. Returns whether they are.
-fn align(body: &Body, terms: &mut Terms) -> bool {
+fn align(body: &Body, terms: &mut DotFactors) -> bool {
     let kind = |factor: Component| (!is_constant(body, factor)).then_some(factor.0);
     let [a, b] = terms[0].map(kind);
     for term in terms.iter_mut() {
@@ -104,7 +104,7 @@ fn align(body: &Body, terms: &mut Terms) -> bool {
 }
 
 /// Returns one of the vectors that are multiplied.
-fn vector(body: &mut Body, before: Inst, terms: &Terms, factor: usize) -> AluSrc {
+fn vector(body: &mut Body, before: Inst, terms: &DotFactors, factor: usize) -> AluSrc {
     let components: ArrayVec<Component, MAX_TERMS> = terms.iter().map(|term| term[factor]).collect();
     let first = components[0].0;
     if components.iter().all(|&(def, _)| def == first) {

@@ -42,7 +42,7 @@ enum Bank {
 }
 
 /// The registers that an access may reach, and the first component accessed.
-struct Reach {
+struct AccessRange {
     bank: Bank,
     registers: std::ops::RangeInclusive<u32>,
     first: u32,
@@ -50,7 +50,7 @@ struct Reach {
     any: bool,
 }
 
-impl Reach {
+impl AccessRange {
     /// Converts components of an access to components of the registers.
     fn mask(&self, components: u16) -> u8 {
         if self.any && components != 0 { 0xf } else { ((components << self.first) & 0xf) as u8 }
@@ -64,7 +64,7 @@ struct Masks {
 }
 
 impl Masks {
-    fn note(&mut self, reach: &Reach, components: u16, inst: Inst) {
+    fn note(&mut self, reach: &AccessRange, components: u16, inst: Inst) {
         let mask = reach.mask(components);
         if mask == 0 {
             return;
@@ -78,7 +78,7 @@ impl Masks {
 
     /// The components of the registers that an access may reach. For one that may reach any register, only those that
     /// apply to all.
-    fn at(&self, reach: &Reach, unions: &BTreeMap<Bank, (u8, u8)>) -> u8 {
+    fn at(&self, reach: &AccessRange, unions: &BTreeMap<Bank, (u8, u8)>) -> u8 {
         let (_, every) = unions.get(&reach.bank).copied().unwrap_or_default();
         if *reach.registers.start() == EVERY_REGISTER {
             return every;
@@ -226,9 +226,9 @@ pub(crate) fn is_interface_load(op: IntrinsicOp) -> bool {
 }
 
 /// The registers that a load, or the store of an output, may reach.
-fn reach_of(body: &Body, inst: Inst, first_buffer: u32) -> Reach {
+fn reach_of(body: &Body, inst: Inst, first_buffer: u32) -> AccessRange {
     use IntrinsicOp::*;
-    let of = |bank, registers, first| Reach { bank, registers, first, any: false };
+    let of = |bank, registers, first| AccessRange { bank, registers, first, any: false };
     let other = of(Bank::Other(inst), 0..=0, 0);
     let Some(op) = body.intrinsic(inst) else { return other };
     let Some(last) = body.num_sources(inst).checked_sub(1) else { return other };
@@ -249,7 +249,7 @@ fn reach_of(body: &Body, inst: Inst, first_buffer: u32) -> Reach {
             Some(bytes) => of(buffer(), bytes / 16..=bytes / 16, bytes % 16 / 4),
             None => {
                 let first = index(IndexKind::AlignOffset) as u32 % 16 / 4;
-                Reach { any: index(IndexKind::AlignMul) < 16, ..of(buffer(), every, first) }
+                AccessRange { any: index(IndexKind::AlignMul) < 16, ..of(buffer(), every, first) }
             }
         },
         LoadInput | LoadPerVertexInput => of(Bank::Inputs, direct.unwrap_or(indirect), component),

@@ -199,15 +199,15 @@ pub(crate) fn lower(shader: &mut Shader, options: &TgsiOptions, passes: &mut Pas
     if !options.has_periodic {
         run!(passes, shader, lower_periodic);
     }
-    if !options.plain {
+    if !options.unoptimized {
         run!(passes, shader, swap_inverted_sides);
     }
-    if !options.plain && options.has_cmp {
+    if !options.unoptimized && options.has_cmp {
         let has_comparisons = options.native_integers || options.has_comparisons;
         if !options.keep_rounding {
             run!(passes, shader, reuse_differences, |s| reuse_differences(s, has_comparisons));
         }
-        let selections = Selections { has_comparisons, cost: if options.costly_cmp { 3 } else { 1 } };
+        let selections = Selections { has_comparisons, cost: if options.slow_cmp { 3 } else { 1 } };
         run!(passes, shader, nest_selections, |s| nest_selections(s, selections));
     }
     if options.native_integers {
@@ -223,9 +223,9 @@ pub(crate) fn lower(shader: &mut Shader, options: &TgsiOptions, passes: &mut Pas
         }
         run!(passes, shader, opt_dce);
     }
-    let compares_to_words = options.compares_to_words;
+    let comparisons_return_masks = options.comparisons_return_masks;
     if options.native_integers
-        && run!(passes, shader, choose_boolean_form, |s| choose_boolean_form(s, compares_to_words))
+        && run!(passes, shader, choose_boolean_form, |s| choose_boolean_form(s, comparisons_return_masks))
     {
         run!(passes, shader, opt_copy_prop);
     }
@@ -233,30 +233,30 @@ pub(crate) fn lower(shader: &mut Shader, options: &TgsiOptions, passes: &mut Pas
     if !options.native_integers && !options.has_comparisons {
         run!(passes, shader, opt_constant_folding);
     }
-    if !options.plain && options.schedules && run!(passes, shader, narrow_broadcasts) {
+    if !options.unoptimized && options.pairing_scheduler && run!(passes, shader, narrow_broadcasts) {
         run!(passes, shader, opt_copy_prop);
         run!(passes, shader, opt_dce);
     }
     run!(passes, shader, opt_cse);
     let has_truncation = options.has_trunc || options.has_flr || options.has_cmp;
-    if !options.plain && !options.native_integers && !has_truncation {
+    if !options.unoptimized && !options.native_integers && !has_truncation {
         run!(passes, shader, lower_truncated_indices);
     }
-    if !options.plain {
+    if !options.unoptimized {
         let costs = Costs {
-            one_constant: options.one_constant,
-            one_input: options.one_input,
-            component_negation: options.component_negation,
-            joined_copies: options.joined_copies,
-            selection: if options.costly_cmp { 3 } else { 1 },
-            equality: if options.costly_equality { 3 } else { 1 },
+            single_constant_operand: options.single_constant_operand,
+            single_input_operand: options.single_input_operand,
+            per_component_negation: options.per_component_negation,
+            merges_copies: options.merges_copies,
+            selection: if options.slow_cmp { 3 } else { 1 },
+            equality: if options.slow_equality { 3 } else { 1 },
             fuses_sums: options.fuse_mad && !options.keep_rounding,
         };
-        let swizzled_lookups = !options.plain_coordinates;
+        let swizzled_lookups = !options.unswizzled_coordinates;
         // Vectors that are shared must not be split.
         let reused = run!(passes, shader, reuse_vectors, |s| reuse_vectors(s, swizzled_lookups));
         let mut progress = run!(passes, shader, split_operands, |s| split_operands(s, costs));
-        progress |= options.costly_cmp && run!(passes, shader, compare_instead_of_select);
+        progress |= options.slow_cmp && run!(passes, shader, compare_instead_of_select);
         if progress {
             run!(passes, shader, opt_copy_prop);
         }

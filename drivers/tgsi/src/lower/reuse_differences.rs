@@ -48,15 +48,15 @@ pub(crate) fn reuse_differences(shader: &mut Shader, has_comparisons: bool) -> b
 
 /// A component of a value, or of its negation.
 #[derive(Clone, Copy, PartialEq)]
-enum Term {
+enum DifferenceOperand {
     Value(Def, u8, bool),
     Word(u64),
 }
 
 const SIGN: u64 = 0x8000_0000;
 
-impl Term {
-    fn of(body: &Body, source: AluSrc, component: usize) -> Term {
+impl DifferenceOperand {
+    fn of(body: &Body, source: AluSrc, component: usize) -> DifferenceOperand {
         let (mut def, mut c, mut negative) = (source.def, source.swizzle.get(component), false);
         let producer = body.def_inst(def);
         if body.alu_op(producer) == Some(AluOp::Fneg) {
@@ -64,15 +64,15 @@ impl Term {
             (def, c, negative) = (inner.def, inner.swizzle.get(usize::from(c)), true);
         }
         match body.constant_component(def, usize::from(c)) {
-            Some(word) => Term::Word(if negative { word ^ SIGN } else { word }),
-            None => Term::Value(def, c, negative),
+            Some(word) => DifferenceOperand::Word(if negative { word ^ SIGN } else { word }),
+            None => DifferenceOperand::Value(def, c, negative),
         }
     }
 
-    fn negated(self) -> Term {
+    fn negated(self) -> DifferenceOperand {
         match self {
-            Term::Value(def, c, negative) => Term::Value(def, c, !negative),
-            Term::Word(word) => Term::Word(word ^ SIGN),
+            DifferenceOperand::Value(def, c, negative) => DifferenceOperand::Value(def, c, !negative),
+            DifferenceOperand::Word(word) => DifferenceOperand::Word(word ^ SIGN),
         }
     }
 }
@@ -126,8 +126,10 @@ struct Difference {
 /// Finds a difference of the operands of a comparison in the same block.
 fn difference(body: &Body, comparison: Inst, count: usize, places: &SecondaryMap<Inst, u32>) -> Option<Difference> {
     let [a, b] = [0, 1].map(|number| operand(body, comparison, number));
-    let terms = |source: AluSrc| (0..count).map(move |c| Term::of(body, source, c));
-    let Term::Value(value, ..) = terms(a).chain(terms(b)).find(|term| matches!(term, Term::Value(..)))? else {
+    let terms = |source: AluSrc| (0..count).map(move |c| DifferenceOperand::of(body, source, c));
+    let DifferenceOperand::Value(value, ..) =
+        terms(a).chain(terms(b)).find(|term| matches!(term, DifferenceOperand::Value(..)))?
+    else {
         return None;
     };
     // A difference uses the value or its negation.
@@ -150,9 +152,9 @@ fn difference(body: &Body, comparison: Inst, count: usize, places: &SecondaryMap
         for is_opposite in [false, true] {
             let [from, taken] = if is_opposite { [b, a] } else { [a, b] };
             let lane = |c: usize| {
-                let (x, y) = (Term::of(body, from, c), Term::of(body, taken, c).negated());
+                let (x, y) = (DifferenceOperand::of(body, from, c), DifferenceOperand::of(body, taken, c).negated());
                 (0..lanes).find(|&lane| {
-                    let (s, t) = (Term::of(body, s, lane), Term::of(body, t, lane));
+                    let (s, t) = (DifferenceOperand::of(body, s, lane), DifferenceOperand::of(body, t, lane));
                     (s, t) == (x, y) || (s, t) == (y, x)
                 })
             };

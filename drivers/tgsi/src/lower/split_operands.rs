@@ -28,14 +28,14 @@ use tgsi_ir::{Body, Builder, Cursor, Def, Inst, Shader, Swizzle};
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Costs {
     /// An instruction can read only one constant or immediate; others are copied.
-    pub(crate) one_constant: bool,
+    pub(crate) single_constant_operand: bool,
     /// An instruction can read only one input; others are copied.
-    pub(crate) one_input: bool,
+    pub(crate) single_input_operand: bool,
     /// An operand can negate components separately: a vector of components of one value and their negations is an
     /// operand.
-    pub(crate) component_negation: bool,
+    pub(crate) per_component_negation: bool,
     /// The copies that form one vector become one instruction.
-    pub(crate) joined_copies: bool,
+    pub(crate) merges_copies: bool,
     /// The number of instructions for `CMP`.
     pub(crate) selection: usize,
     /// The number of instructions for `SEQ` and `SNE`.
@@ -68,7 +68,7 @@ impl Costs {
         let is_input = |inst: Inst| {
             matches!(body.intrinsic(inst), Some(IntrinsicOp::LoadInput | IntrinsicOp::LoadInterpolatedInput))
         };
-        beyond_one(self.one_constant, &is_constant) + beyond_one(self.one_input, &is_input)
+        beyond_one(self.single_constant_operand, &is_constant) + beyond_one(self.single_input_operand, &is_input)
     }
 }
 
@@ -130,7 +130,7 @@ fn own_vector(body: &Body, inst: Inst, number: usize, costs: Costs) -> Option<In
     let def = body.src(inst, number);
     let vector = body.def_inst(def);
     body.alu_op(vector).filter(|op| op.is_vec())?;
-    let is_operand = costs.component_negation && {
+    let is_operand = costs.per_component_negation && {
         let first = negated_or_same(body, vector, 0);
         (1..body.num_sources(vector)).all(|part| negated_or_same(body, vector, part) == first)
     };
@@ -204,7 +204,7 @@ fn split(body: &mut Body, inst: Inst, costs: Costs) -> bool {
         }
         match vectors[number] {
             Some(_) if products.is_some_and(|(of, _)| of == number) => defs.len(),
-            Some(_) if costs.joined_copies => 1,
+            Some(_) if costs.merges_copies => 1,
             Some(_) => defs.len(),
             None => 0,
         }

@@ -7,7 +7,7 @@ use tgsi::shader::{Dst, Instruction, Register, Src};
 use tgsi::tables::{File, Opcode};
 use tgsi_vec4::Traits;
 
-use super::{Access, register};
+use super::{RegisterAccess, register};
 use crate::consumers::opcodes::{
     has_effect, is_componentwise, is_flow, is_permutable, is_replicated, moves_in_pairs, reads_resource,
 };
@@ -70,8 +70,8 @@ pub(super) fn channels(instruction: &Instruction, source: usize, written: Option
 }
 
 /// Computes the access of an instruction. Temporaries below `first_temp` are elements of arrays.
-pub(super) fn of(instruction: &Instruction, first_temp: u32) -> Access {
-    let mut access = Access::new(instruction.opcode, OPCODES[instruction.opcode as usize]);
+pub(super) fn of(instruction: &Instruction, first_temp: u32) -> RegisterAccess {
+    let mut access = RegisterAccess::new(instruction.opcode, OPCODES[instruction.opcode as usize]);
     let resource = instruction.src.first().map(|src| src.register.file);
     let is_whole = match instruction.opcode.info().is_tex {
         true => instruction.dst.first().is_some_and(|dst| dst.write_mask == 0xf),
@@ -133,7 +133,7 @@ pub(super) fn of(instruction: &Instruction, first_temp: u32) -> Access {
     access
 }
 
-fn index_registers(access: &mut Access, register: &Register, first_temp: u32) {
+fn index_registers(access: &mut RegisterAccess, register: &Register, first_temp: u32) {
     if let Some(indirect) = register.indirect {
         read(access, indirect.file, indirect.index, 1 << (indirect.component & 3), first_temp);
     }
@@ -143,7 +143,7 @@ fn index_registers(access: &mut Access, register: &Register, first_temp: u32) {
 }
 
 #[inline]
-fn read(access: &mut Access, file: File, index: i32, mask: u8, first_temp: u32) {
+fn read(access: &mut RegisterAccess, file: File, index: i32, mask: u8, first_temp: u32) {
     if let Some(read) = register(file, index, first_temp) {
         access.read(read, mask);
     }

@@ -2,11 +2,11 @@
 
 use tgsi::shader::{Dst, Instruction, Register, Src};
 use tgsi::tables::{File, Opcode};
-use tgsi_vec4::{Allocate, Freedom, Location, Traits};
+use tgsi_vec4::{Allocate, Location, SwizzleConstraint, Traits};
 
 use super::access::{PLAIN, channels};
 use super::operands::{first_half, overwrites_itself, read_by_second_half};
-use super::{Access, Tgsi, access, virtual_temp};
+use super::{RegisterAccess, Tgsi, access, virtual_temp};
 use crate::consumers::opcodes::{is_componentwise, is_permutable, is_replicated, moves_in_pairs, reads_resource};
 use crate::consumers::virgl::doubles;
 
@@ -63,9 +63,9 @@ impl Allocate for Tgsi {
     fn constrain(
         &self,
         instruction: &Instruction,
-        access: &Access,
+        access: &RegisterAccess,
         first_temp: u32,
-        mut narrow: impl FnMut(usize, Freedom),
+        mut narrow: impl FnMut(usize, SwizzleConstraint),
     ) {
         let keeps = self.rules.keeps_places(instruction);
         if !keeps && !access.traits.any(Traits::CONSTRAINS) {
@@ -74,7 +74,7 @@ impl Allocate for Tgsi {
         let written = access.written().and_then(|w| w.temp());
         if keeps {
             if let Some(temp) = written {
-                narrow(temp, Freedom::Fixed);
+                narrow(temp, SwizzleConstraint::Fixed);
             }
             return;
         }
@@ -83,17 +83,17 @@ impl Allocate for Tgsi {
             && let Some(temp) = written
         {
             let to = match self.rules.is_single_double(instruction.opcode) {
-                true if !info.dst_type.is_64bit() => Freedom::Any,
-                true => Freedom::Pairs,
-                false if moves_in_pairs(instruction.opcode) => Freedom::Pairs,
-                false => Freedom::Fixed,
+                true if !info.dst_type.is_64bit() => SwizzleConstraint::Any,
+                true => SwizzleConstraint::Pairs,
+                false if moves_in_pairs(instruction.opcode) => SwizzleConstraint::Pairs,
+                false => SwizzleConstraint::Fixed,
             };
             narrow(temp, to);
         }
         if self.prefers_xy(instruction.opcode)
             && let Some(temp) = written
         {
-            narrow(temp, Freedom::WithinHalves);
+            narrow(temp, SwizzleConstraint::WithinHalves);
         }
         for (number, src) in instruction.src.iter().enumerate() {
             if src.register.file != File::Temporary || src.register.indirect.is_some() {
@@ -102,17 +102,17 @@ impl Allocate for Tgsi {
             let Some(temp) = virtual_temp(File::Temporary, src.register.index, first_temp) else { continue };
             let resource = info.is_tex && number + 1 == usize::from(info.num_src)
                 || number == 0 && reads_resource(instruction.opcode);
-            if resource || number == 0 && info.is_tex && self.options.plain_coordinates {
-                narrow(temp, Freedom::Fixed);
+            if resource || number == 0 && info.is_tex && self.options.unswizzled_coordinates {
+                narrow(temp, SwizzleConstraint::Fixed);
             } else if info.src_types.get(number).is_some_and(|t| t.is_64bit()) {
-                narrow(temp, Freedom::Pairs);
+                narrow(temp, SwizzleConstraint::Pairs);
             }
         }
         if instruction.opcode == Opcode::Store
             && let Some(dst) = instruction.dst.first()
             && let Some(temp) = virtual_temp(dst.register.file, dst.register.index, first_temp)
         {
-            narrow(temp, Freedom::Fixed);
+            narrow(temp, SwizzleConstraint::Fixed);
         }
     }
 
@@ -145,7 +145,7 @@ impl Allocate for Tgsi {
     fn rename(
         &self,
         instruction: &mut Instruction,
-        access: &mut Access,
+        access: &mut RegisterAccess,
         first_temp: u32,
         location: impl Fn(usize) -> Location,
     ) -> bool {
@@ -190,11 +190,11 @@ impl Allocate for Tgsi {
     fn late_reads(
         &self,
         instruction: &Instruction,
-        _access: &Access,
+        _access: &RegisterAccess,
         first_temp: u32,
         mut read: impl FnMut(usize, u8),
     ) {
-        if self.options.halves_at_once || first_half(instruction) == 0 {
+        if self.options.wide_reads_before_writes || first_half(instruction) == 0 {
             return;
         }
         let written = instruction.dst.first().map(|dst| dst.register);
@@ -213,7 +213,7 @@ impl Allocate for Tgsi {
 
     #[inline]
     fn overwrites_itself(&self, instruction: &Instruction) -> bool {
-        !self.options.halves_at_once && overwrites_itself(instruction)
+        !self.options.wide_reads_before_writes && overwrites_itself(instruction)
     }
 
     #[inline]

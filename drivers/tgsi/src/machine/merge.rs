@@ -9,14 +9,14 @@ use tgsi::tables::File;
 use tgsi_vec4::{Allocate, Merge, Traits, Vectorize};
 
 use super::operands::{immediate_value, is_immediate_value, permute, same_register};
-use super::{Access, Immediates, Tgsi};
+use super::{Immediates, RegisterAccess, Tgsi};
 
 impl Merge for Tgsi {
     fn merged(
         &self,
         immediates: &mut Immediates,
         a: &Instruction,
-        access: &Access,
+        access: &RegisterAccess,
         b: &Instruction,
     ) -> Option<Instruction> {
         if a.opcode != b.opcode || a.saturate != b.saturate || a.precise != b.precise || a.src.len() != b.src.len() {

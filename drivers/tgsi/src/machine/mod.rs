@@ -39,7 +39,7 @@ pub(crate) struct Tgsi {
 pub(crate) type Program = tgsi_vec4::Program<Tgsi>;
 
 /// The registers that an instruction reads and writes.
-pub(crate) type Access = tgsi_vec4::Access<Opcode>;
+pub(crate) type RegisterAccess = tgsi_vec4::RegisterAccess<Opcode>;
 
 /// Rows of immediates.
 pub(crate) type Immediates = tgsi_vec4::Constants;
@@ -71,7 +71,7 @@ impl Tgsi {
     }
     /// Whether an instruction is cheapest with its result in x and y.
     pub(crate) fn prefers_xy(&self, opcode: Opcode) -> bool {
-        self.options.derivatives_of_xy && matches!(opcode, Opcode::Ddx | Opcode::Ddy)
+        self.options.two_component_derivatives && matches!(opcode, Opcode::Ddx | Opcode::Ddy)
     }
 }
 
@@ -80,7 +80,7 @@ impl Machine for Tgsi {
     type Opcode = Opcode;
 
     #[inline]
-    fn access(&self, instruction: &Instruction, first_temp: u32) -> Access {
+    fn access(&self, instruction: &Instruction, first_temp: u32) -> RegisterAccess {
         access::of(instruction, first_temp)
     }
 
@@ -132,8 +132,12 @@ impl Machine for Tgsi {
     }
 
     #[inline]
-    fn stores_whole(&self, access: &Access) -> bool {
+    fn stores_whole(&self, access: &RegisterAccess) -> bool {
         access.traits.any(Traits::STORES_WHOLE)
-            && if access.opcode.info().is_tex { self.options.whole_textures } else { !self.options.masked_results }
+            && if access.opcode.info().is_tex {
+                self.options.tex_ignores_write_mask
+            } else {
+                !self.options.masked_results
+            }
     }
 }

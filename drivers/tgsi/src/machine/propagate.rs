@@ -155,7 +155,7 @@ impl PropagateCopies for Tgsi {
         // Index registers are scarce: keep an indirect operand in the instruction that already has it.
         let mut new = apply_modifiers(src, Src { swizzle, ..from });
         new.span = src.span;
-        if self.options.plain_coordinates && source == 0 && info.is_tex {
+        if self.options.unswizzled_coordinates && source == 0 && info.is_tex {
             let moves = |c: usize| channels & 1 << c != 0 && usize::from(new.swizzle[c]) != c;
             if new.negate || new.absolute || new.register.file == File::Constant || (0..4).any(moves) {
                 return None;

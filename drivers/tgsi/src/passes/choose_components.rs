@@ -17,11 +17,11 @@
 use rustc_hash::FxHashMap;
 use tgsi::shader::{Dst, Instruction, Register};
 use tgsi::tables::{File, Opcode};
-use tgsi_vec4::allocate::{Allocate, Freedom, Location, freedoms};
+use tgsi_vec4::allocate::{Allocate, Location, SwizzleConstraint, freedoms};
 use tgsi_vec4::{Machine, Reg, Traits};
 
 use crate::consumers::fit::r300::copies_of_components;
-use crate::machine::{Access, Program, Tgsi, virtual_temp};
+use crate::machine::{Program, RegisterAccess, Tgsi, virtual_temp};
 
 /// The maximum number of instructions that access a temporary.
 const MAX_ACCESSES: usize = 64;
@@ -41,7 +41,7 @@ const ORDERS: [Order; 23] = [
 
 /// The place of an instruction.
 #[derive(Clone, Copy)]
-enum Place {
+enum ProgramPosition {
     /// An instruction of the program.
     At(usize),
     /// One of the instructions inserted into it.
@@ -52,10 +52,10 @@ enum Place {
 
 /// An instruction that accesses a temporary.
 #[derive(Clone)]
-struct Use {
-    place: Place,
+struct TempUse {
+    place: ProgramPosition,
     instruction: Instruction,
-    access: Access,
+    access: RegisterAccess,
 }
 
 /// The best order for a temporary depends on other temporaries, before and after it.
@@ -63,7 +63,7 @@ const ROUNDS: usize = 4;
 
 /// The extent of the search for components that become separate values.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Divides {
+pub(crate) enum SplitScope {
     /// The instructions that write and read the components.
     Values,
     /// Also operands used only there: they can be split as well.
@@ -71,12 +71,12 @@ pub(crate) enum Divides {
 }
 
 /// Chooses components. Returns whether anything changed.
-pub(crate) fn choose_components(program: &mut Program, divides: Divides) -> bool {
-    let rounds = (0..ROUNDS).take_while(|_| choose_once(program, divides)).count();
+pub(crate) fn choose_components(program: &mut Program, scope: SplitScope) -> bool {
+    let rounds = (0..ROUNDS).take_while(|_| choose_once(program, scope)).count();
     rounds > 0
 }
 
-fn choose_once(program: &mut Program, divides: Divides) -> bool {
+fn choose_once(program: &mut Program, scope: SplitScope) -> bool {
     let freedom = freedoms(program);
     let mut by_temp: Vec<Vec<usize>> = vec![Vec::new(); program.temps()];
     for (index, access) in program.accesses().iter().enumerate() {
@@ -91,36 +91,36 @@ fn choose_once(program: &mut Program, divides: Divides) -> bool {
     let mut new_at: FxHashMap<usize, Vec<usize>> = FxHashMap::default();
     let divisible: Vec<bool> = (0..by_temp.len())
         .map(|temp| {
-            let reads = |access: &Access| access.reads().iter().any(|r| r.temp() == Some(temp));
+            let reads = |access: &RegisterAccess| access.reads().iter().any(|r| r.temp() == Some(temp));
             let accesses = || by_temp[temp].iter().map(|&index| &program.accesses()[index]);
-            divides == Divides::Operands
-                && freedom[temp] == Freedom::Any
+            scope == SplitScope::Operands
+                && freedom[temp] == SwizzleConstraint::Any
                 && accesses().all(|access| reads(access) || access.traits.any(Traits::COMPONENTWISE))
                 && accesses().filter(|access| reads(access)).count() == 1
         })
         .collect();
     let mut progress = false;
     for (temp, indices) in by_temp.iter().enumerate() {
-        if freedom[temp] != Freedom::Any || indices.len() > MAX_ACCESSES {
+        if freedom[temp] != SwizzleConstraint::Any || indices.len() > MAX_ACCESSES {
             continue;
         }
-        let use_at = |place: Place, instruction: &Instruction| Use {
+        let use_at = |place: ProgramPosition, instruction: &Instruction| TempUse {
             place,
             instruction: instruction.clone(),
             access: machine.access(instruction, first_temp),
         };
-        let mut uses: Vec<Use> = Vec::new();
+        let mut uses: Vec<TempUse> = Vec::new();
         for &index in indices {
             let numbers = new_at.get(&index).into_iter().flatten();
-            uses.extend(numbers.map(|&number| use_at(Place::New(number), &new[number].1)));
-            uses.push(use_at(Place::At(index), &program.instructions()[index]));
+            uses.extend(numbers.map(|&number| use_at(ProgramPosition::New(number), &new[number].1)));
+            uses.push(use_at(ProgramPosition::At(index), &program.instructions()[index]));
         }
         let mut values = Values { machine: &machine, first_temp, divisible: None, uses };
         if values.has_least_cost() {
             continue;
         }
         let mut changes = values.choose(temp);
-        while let Some(parts) = values.apart(temp, program.temps(), &divisible) {
+        while let Some(parts) = values.split_component_groups(temp, program.temps(), &divisible) {
             let _ = program.new_temp();
             values = parts;
             changes = true;
@@ -129,11 +129,11 @@ fn choose_once(program: &mut Program, divides: Divides) -> bool {
             continue;
         }
         progress = true;
-        for Use { place, instruction, .. } in values.uses {
+        for TempUse { place, instruction, .. } in values.uses {
             match place {
-                Place::At(index) => program.set(index, instruction),
-                Place::New(number) => new[number].1 = instruction,
-                Place::Before(index) => {
+                ProgramPosition::At(index) => program.set(index, instruction),
+                ProgramPosition::New(number) => new[number].1 = instruction,
+                ProgramPosition::Before(index) => {
                     new_at.entry(index).or_default().push(new.len());
                     new.push((index, instruction));
                 }
@@ -151,7 +151,7 @@ struct Values<'a> {
     first_temp: u32,
     /// Operands with swizzles that do not count.
     divisible: Option<&'a [bool]>,
-    uses: Vec<Use>,
+    uses: Vec<TempUse>,
 }
 
 impl<'a> Values<'a> {
@@ -160,7 +160,7 @@ impl<'a> Values<'a> {
     }
 
     /// The cost of an instruction after the components of a temporary are reordered.
-    fn cost_of(&self, one: &Use, temp: usize, order: Order) -> u32 {
+    fn cost_of(&self, one: &TempUse, temp: usize, order: Order) -> u32 {
         let is_free = |of: Option<usize>| {
             let divisible = self.divisible.unwrap_or_default();
             of.is_some_and(|of| divisible.get(of) == Some(&true))
@@ -181,7 +181,7 @@ impl<'a> Values<'a> {
         if least >= self.cost() {
             return false;
         }
-        for Use { instruction, access, .. } in &mut self.uses {
+        for TempUse { instruction, access, .. } in &mut self.uses {
             self.machine.rename(instruction, access, self.first_temp, |other| Location {
                 register: Reg::temp(other as u32),
                 components: if other == temp { best } else { IN_ORDER },
@@ -191,7 +191,7 @@ impl<'a> Values<'a> {
     }
 
     /// Splits some components into another temporary, if that costs less.
-    fn apart(&self, temp: usize, other: usize, divisible: &'a [bool]) -> Option<Values<'a>> {
+    fn split_component_groups(&self, temp: usize, other: usize, divisible: &'a [bool]) -> Option<Values<'a>> {
         let least = self.cost();
         let groups = self.groups(temp)?;
         groups.into_iter().find_map(|group| {
@@ -219,7 +219,7 @@ impl<'a> Values<'a> {
                 groups.push(all);
             }
         };
-        for Use { instruction, access, .. } in &self.uses {
+        for TempUse { instruction, access, .. } in &self.uses {
             let written = access.written().filter(|w| w.temp() == Some(temp)).map_or(0, |w| w.mask());
             if written != 0 && !access.traits.any(Traits::COMPONENTWISE) {
                 join(written);
@@ -254,9 +254,9 @@ impl<'a> Values<'a> {
                 if rest == 0 {
                     kept.instruction = part;
                 } else {
-                    let (Place::At(index) | Place::Before(index)) = old.place else { return None };
+                    let (ProgramPosition::At(index) | ProgramPosition::Before(index)) = old.place else { return None };
                     let access = self.machine.access(&part, self.first_temp);
-                    uses.push(Use { place: Place::Before(index), instruction: part, access });
+                    uses.push(TempUse { place: ProgramPosition::Before(index), instruction: part, access });
                     kept.instruction.dst[0].write_mask = rest;
                 }
             }
@@ -292,7 +292,7 @@ fn mask(instruction: &Instruction) -> u8 {
 }
 
 /// The cost of an instruction with operands that need no copies.
-fn least_cost(written: u8, access: &Access) -> u32 {
+fn least_cost(written: u8, access: &RegisterAccess) -> u32 {
     if access.traits.any(Traits::COMPONENTWISE) && written & 0b111 == 0 { 1 } else { 2 }
 }
 
@@ -300,7 +300,7 @@ fn least_cost(written: u8, access: &Access) -> u32 {
 /// one. Free operands do not count; `moved` returns the order of the components of temporaries.
 fn cost(
     instruction: &Instruction,
-    access: &Access,
+    access: &RegisterAccess,
     first_temp: u32,
     is_free: impl Fn(Option<usize>) -> bool,
     moved: impl Fn(usize) -> Option<Order>,

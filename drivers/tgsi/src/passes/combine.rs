@@ -20,12 +20,12 @@ use tgsi::shader::{Instruction, Src};
 use tgsi::tables::{File, Opcode};
 use tgsi_vec4::blocks::block_from;
 use tgsi_vec4::reaching_definitions::ReachingDefinitions;
-use tgsi_vec4::{Counts, Reg};
+use tgsi_vec4::{AccessCounts, Reg};
 
 use crate::consumers::options::TgsiOptions;
 use crate::machine::operands::{immediate_words, is_plain};
 use crate::machine::propagate::is_kept;
-use crate::machine::{Access, Immediates, Program, register};
+use crate::machine::{Immediates, Program, RegisterAccess, register};
 
 /// Sign bit of a float.
 const SIGN: u32 = 0x8000_0000;
@@ -49,7 +49,7 @@ pub(crate) fn combine(program: &mut Program, options: &TgsiOptions) -> bool {
                 if !combines(program.accesses()[index].opcode, options) {
                     break;
                 }
-                let at = At {
+                let at = CombineContext {
                     instructions: program.instructions(),
                     access: program.accesses(),
                     immediates: &program.constants,
@@ -81,9 +81,9 @@ fn combines(opcode: Opcode, options: &TgsiOptions) -> bool {
 }
 
 /// The number of reads of each component of each register.
-fn count_readers(program: &Program) -> Vec<Counts> {
-    let mut readers = vec![Counts::default(); program.registers()];
-    for read in program.accesses().iter().flat_map(Access::reads) {
+fn count_readers(program: &Program) -> Vec<AccessCounts> {
+    let mut readers = vec![AccessCounts::default(); program.registers()];
+    for read in program.accesses().iter().flat_map(RegisterAccess::reads) {
         if let Some(register) = read.dense() {
             readers[register].add(read.mask());
         }
@@ -95,7 +95,7 @@ fn count_readers(program: &Program) -> Vec<Counts> {
 /// sum of three operands costs more than one of two.
 fn find_summed(program: &Program, options: &TgsiOptions) -> Vec<u8> {
     // A third operand may be a second constant or input, which costs a copy.
-    if !options.fuse_mad || options.keep_rounding || options.one_constant || options.one_input {
+    if !options.fuse_mad || options.keep_rounding || options.single_constant_operand || options.single_input_operand {
         return Vec::new();
     }
     let mut summed = vec![0u8; program.registers()];
@@ -131,25 +131,25 @@ fn find_summed(program: &Program, options: &TgsiOptions) -> Vec<u8> {
     summed.iter().zip(others).map(|(summed, others)| summed & !others).collect()
 }
 
-struct At<'a> {
+struct CombineContext<'a> {
     instructions: &'a [Instruction],
-    access: &'a [Access],
+    access: &'a [RegisterAccess],
     immediates: &'a Immediates,
     definitions: &'a ReachingDefinitions,
     first_temp: u32,
-    readers: &'a [Counts],
+    readers: &'a [AccessCounts],
     /// The result of [`find_summed`].
     summed: &'a [u8],
     index: usize,
     options: &'a TgsiOptions,
 }
 
-impl At<'_> {
+impl CombineContext<'_> {
     fn instruction(&self) -> &Instruction {
         &self.instructions[self.index]
     }
 
-    fn access(&self) -> &Access {
+    fn access(&self) -> &RegisterAccess {
         &self.access[self.index]
     }
 
@@ -352,7 +352,7 @@ impl At<'_> {
         match producer.1.opcode {
             Opcode::Fslt if self.options.has_cmp => {
                 let b = b?;
-                if self.options.compares_to_words && !self.is_only_reader(0, producer.1) {
+                if self.options.comparisons_return_masks && !self.is_only_reader(0, producer.1) {
                     return None;
                 }
                 new.opcode = Opcode::Cmp;

@@ -21,7 +21,7 @@ use tgsi_vec4::access::SPECIAL_REGISTERS;
 use tgsi_vec4::blocks::block_from;
 use tgsi_vec4::{Components, Traits};
 
-use crate::machine::{Access, Program};
+use crate::machine::{Program, RegisterAccess};
 
 /// The distance that an instruction may move.
 const WINDOW: usize = 64;
@@ -29,8 +29,8 @@ const WINDOW: usize = 64;
 /// Properties of instructions that may move: they only compute a value from operands.
 const MOVABLE: Traits = Traits::COMPONENTWISE.with(Traits::REPLICATED);
 
-/// Properties of instructions that must not move, as [`Access::reads`] and [`Access::written`] do not cover their
-/// accesses.
+/// Properties of instructions that must not move, as [`RegisterAccess::reads`] and [`RegisterAccess::written`] do not
+/// cover their accesses.
 const FIXED: Traits = Traits::FLOW
     .with(Traits::EFFECT)
     .with(Traits::READS_FIXED)
@@ -61,12 +61,12 @@ pub(crate) fn group_addresses(program: &mut Program) -> bool {
     progress
 }
 
-fn is_load(access: &Access) -> bool {
+fn is_load(access: &RegisterAccess) -> bool {
     matches!(access.opcode, Opcode::Arl | Opcode::Arr | Opcode::Uarl)
 }
 
 /// The component of an address register that an instruction loads.
-fn slot(access: &Access) -> Option<Components> {
+fn slot(access: &RegisterAccess) -> Option<Components> {
     let is_one = |written: &Components| written.dense().is_some() && written.mask().is_power_of_two();
     access.written().filter(|_| is_load(access)).filter(is_one)
 }
@@ -75,12 +75,12 @@ fn overlap(a: Components, b: Components) -> bool {
     a.register() == b.register() && a.mask() & b.mask() != 0
 }
 
-fn reads(access: &Access, components: Components) -> bool {
+fn reads(access: &RegisterAccess, components: Components) -> bool {
     access.reads().iter().any(|&read| overlap(read, components))
 }
 
 /// The components written, including those that may be clobbered outside the mask.
-fn written(access: &Access) -> Option<Components> {
+fn written(access: &RegisterAccess) -> Option<Components> {
     let mask = if access.traits.any(Traits::STORES_WHOLE) { 0xf } else { 0 };
     access.written().map(|w| Components::new(w.register(), w.mask() | mask))
 }
@@ -123,8 +123,8 @@ fn group(program: &Program, block: Range<usize>, across_blocks: &[u8], order: &m
             && let Some(earlier) = earlier_load(program, index, slot, &order[start..])
         {
             let replaced = match earlier {
-                Earlier::Current => Some((order.len(), Vec::new())),
-                Earlier::ReplacedAt(position) => {
+                EarlierLoad::Current => Some((order.len(), Vec::new())),
+                EarlierLoad::ReplacedAt(position) => {
                     let position = start + position;
                     let readers =
                         readers(accesses, index + 1..block.end, &moved, block.start, slot, &order[position..]);
@@ -144,7 +144,7 @@ fn group(program: &Program, block: Range<usize>, across_blocks: &[u8], order: &m
 }
 
 /// An earlier load of an index.
-enum Earlier {
+enum EarlierLoad {
     /// The register still holds it.
     Current,
     /// Another index was loaded at this position.
@@ -152,7 +152,7 @@ enum Earlier {
 }
 
 /// The last earlier load of the same index as the instruction at `index`.
-fn earlier_load(program: &Program, index: usize, slot: Components, before: &[usize]) -> Option<Earlier> {
+fn earlier_load(program: &Program, index: usize, slot: Components, before: &[usize]) -> Option<EarlierLoad> {
     let (load, access) = (&program.instructions()[index], &program.accesses()[index]);
     let is_same = |other: &Instruction| {
         other.opcode == load.opcode && other.src == load.src && other.dst == load.dst && other.saturate == load.saturate
@@ -166,7 +166,7 @@ fn earlier_load(program: &Program, index: usize, slot: Components, before: &[usi
         }
         if overlap(written, slot) {
             if is_same(&program.instructions()[other]) {
-                return Some(replaced.map_or(Earlier::Current, Earlier::ReplacedAt));
+                return Some(replaced.map_or(EarlierLoad::Current, EarlierLoad::ReplacedAt));
             }
             replaced = Some(position);
         }
@@ -177,7 +177,7 @@ fn earlier_load(program: &Program, index: usize, slot: Components, before: &[usi
 /// The instructions in `rest` that read an address before it is loaded again, if each of them may move past those in
 /// `above` and those in between.
 fn readers(
-    accesses: &[Access],
+    accesses: &[RegisterAccess],
     rest: Range<usize>,
     moved: &[bool],
     first: usize,
@@ -208,7 +208,7 @@ fn readers(
 }
 
 /// Whether an instruction may move up past another one, ignoring the address that this one may load.
-fn may_pass(access: &Access, other: &Access, slot: Components) -> bool {
+fn may_pass(access: &RegisterAccess, other: &RegisterAccess, slot: Components) -> bool {
     let changes = |written: Components| access.reads().iter().any(|&r| overlap(r, written) && !overlap(r, slot));
     let is_needed =
         |result: Components| reads(other, result) || written(other).is_some_and(|written| overlap(written, result));

@@ -14,7 +14,7 @@
 use tgsi::tables::{File, Opcode};
 use tgsi_vec4::Traits;
 
-use crate::machine::{Access, Program};
+use crate::machine::{Program, RegisterAccess};
 
 /// Longer programs are not changed: they do not fit the targets that need it.
 const MAX_INSTRUCTIONS: usize = 1024;
@@ -44,7 +44,7 @@ pub(crate) fn phases(program: &Program) -> u32 {
 /// Returns the program with lookups grouped; none if that saves no phase, or if it has control flow.
 pub(crate) fn group_lookups(program: &Program) -> Option<Program> {
     let accesses = program.accesses();
-    let is_straight = |access: &Access| !access.traits.any(Traits::FLOW) || access.opcode == Opcode::End;
+    let is_straight = |access: &RegisterAccess| !access.traits.any(Traits::FLOW) || access.opcode == Opcode::End;
     if accesses.len() > MAX_INSTRUCTIONS || !accesses.iter().all(is_straight) {
         return None;
     }

@@ -7,10 +7,10 @@ use tgsi::shader::{Instruction, Register};
 use tgsi::tables::{File, Opcode};
 
 use crate::machine::Program;
-use crate::select::Part;
+use crate::select::SelectedFunction;
 
 /// Returns the joined program; none if there is no function.
-pub(crate) fn join(parts: Vec<Part>) -> Option<Program> {
+pub(crate) fn join(parts: Vec<SelectedFunction>) -> Option<Program> {
     // The first temporary of each call depth.
     let mut starts: Vec<u32> = Vec::new();
     let mut next = parts.first()?.program.first_temp();
@@ -26,7 +26,7 @@ pub(crate) fn join(parts: Vec<Part>) -> Option<Program> {
     if has_subroutines {
         whole.push(Instruction::new(Opcode::End));
     }
-    for Part { function, depth, mut program } in parts {
+    for SelectedFunction { function, depth, mut program } in parts {
         labels.push((function.as_u32(), whole.instructions().len() as u32));
         whole.push(Instruction::new(Opcode::Bgnsub));
         let (first, start) = (program.first_temp(), starts.get(depth as usize).copied().unwrap_or(next));

@@ -1,5 +1,5 @@
-//! Rewrites a selected program so that the [rules](crate::consumers::virgl::rules) allow every instruction of it, before
-//! any other pass.
+//! Rewrites a selected program so that the [rules](crate::consumers::virgl::rules) allow every instruction of it,
+//! before any other pass.
 //!
 //! ```text
 //! DADD TEMP[3], TEMP[1], IN[0]          =>     MOV TEMP[4], IN[0]

@@ -49,13 +49,14 @@ fn constant(src: &Src) -> Option<Constant> {
     }
 }
 
-/// Shares constants. With `free_zero_and_one` 0.0 and 1.0 need no register. Returns whether anything changed.
-pub(crate) fn share_constants(program: &mut Program, free_zero_and_one: bool) -> bool {
+/// Shares constants. With `inline_zero_and_one` 0.0 and 1.0 need no register. Returns whether anything changed.
+pub(crate) fn share_constants(program: &mut Program, inline_zero_and_one: bool) -> bool {
     let mut copies: Vec<Copy> = Vec::new();
     let mut next = 0;
     while let Some(block) = block_from(program, next) {
         next = block.end;
-        let conflicts: Vec<Conflict> = block.filter_map(|index| conflict(program, index, free_zero_and_one)).collect();
+        let conflicts: Vec<Conflict> =
+            block.filter_map(|index| conflict(program, index, inline_zero_and_one)).collect();
         if conflicts.len() > 1 {
             share(program, conflicts, &mut copies);
         }
@@ -71,7 +72,7 @@ pub(crate) fn share_constants(program: &mut Program, free_zero_and_one: bool) ->
     true
 }
 
-fn conflict(program: &Program, index: usize, free_zero_and_one: bool) -> Option<Conflict> {
+fn conflict(program: &Program, index: usize, inline_zero_and_one: bool) -> Option<Conflict> {
     let instruction = &program.instructions()[index];
     let access = &program.accesses()[index];
     let mut constants: Vec<Constant> = Vec::new();
@@ -83,7 +84,7 @@ fn conflict(program: &Program, index: usize, free_zero_and_one: bool) -> Option<
             (0..4).filter(|c| channels & 1 << c != 0).all(|c| is_free(words[c]))
         };
         let words = immediate_words(&program.constants, &Src { negate: false, absolute: false, ..*src });
-        let is_free = free_zero_and_one && words.is_some_and(is_free);
+        let is_free = inline_zero_and_one && words.is_some_and(is_free);
         if !is_free && !constants.contains(&constant) {
             constants.push(constant);
         }

@@ -14,10 +14,10 @@ use arrayvec::ArrayVec;
 use tgsi::shader::{Dst, Instruction, Register, Src};
 use tgsi::tables::{File, Opcode};
 use tgsi_vec4::blocks::block_from;
-use tgsi_vec4::{Counts, Traits};
+use tgsi_vec4::{AccessCounts, Traits};
 
 use crate::consumers::fit::r300::{copies_of_swizzle, is_in_place};
-use crate::machine::{Access, Program, virtual_temp};
+use crate::machine::{Program, RegisterAccess, virtual_temp};
 
 /// The maximum number of different operands considered in a block.
 const MAX_OPERANDS: usize = 64;
@@ -83,8 +83,8 @@ pub(crate) fn share_swizzles(program: &mut Program) -> bool {
 }
 
 /// The writes of the components of each virtual temporary.
-fn writes(program: &Program) -> Vec<Counts> {
-    let mut writes = vec![Counts::default(); program.temps()];
+fn writes(program: &Program) -> Vec<AccessCounts> {
+    let mut writes = vec![AccessCounts::default(); program.temps()];
     for written in program.accesses().iter().filter_map(|access| access.written()) {
         if let Some(temp) = written.temp() {
             writes[temp].add(written.mask());
@@ -94,7 +94,7 @@ fn writes(program: &Program) -> Vec<Counts> {
 }
 
 /// Whether components of a register hold a single value wherever they are read.
-fn is_value(program: &Program, writes: &[Counts], register: &Register, components: u8) -> bool {
+fn is_value(program: &Program, writes: &[AccessCounts], register: &Register, components: u8) -> bool {
     if register.indirect.is_some() || register.dimension.is_some_and(|d| d.indirect.is_some()) {
         return false;
     }
@@ -108,7 +108,7 @@ fn is_value(program: &Program, writes: &[Counts], register: &Register, component
 }
 
 /// The number of instructions that an operand costs besides its user.
-fn cost(access: &Access, src: &Src, channels: u8) -> u32 {
+fn cost(access: &RegisterAccess, src: &Src, channels: u8) -> u32 {
     let copies = copies_of_swizzle(src, channels);
     if access.opcode.info().is_tex {
         return if is_in_place(src, channels) { 0 } else { copies.max(1) };
@@ -118,7 +118,7 @@ fn cost(access: &Access, src: &Src, channels: u8) -> u32 {
 }
 
 /// Records the operands of an instruction that would be copied.
-fn note(program: &Program, writes: &[Counts], index: usize, operands: &mut Vec<Operand>) {
+fn note(program: &Program, writes: &[AccessCounts], index: usize, operands: &mut Vec<Operand>) {
     let (access, instruction) = (&program.accesses()[index], &program.instructions()[index]);
     let is_tex = access.opcode.info().is_tex;
     let costs: ArrayVec<(usize, u32), 4> = (0..instruction.src.len().min(if is_tex { 1 } else { 4 }))

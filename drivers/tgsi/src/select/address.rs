@@ -27,7 +27,8 @@ pub(super) type Slot = (Register, u8);
 pub(super) enum AddressUse {
     /// The index of a register.
     Index,
-    /// The outer index: a vertex, a constant buffer. Operands cannot add a constant to it where each use has an address register.
+    /// The outer index: a vertex, a constant buffer. Operands cannot add a constant to it where each use has an address
+    /// register.
     Dimension,
     /// A sampler, image, buffer or counter.
     Resource,

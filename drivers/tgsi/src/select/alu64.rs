@@ -12,7 +12,7 @@ use tgsi_ir::alu::AluOp;
 use tgsi_ir::{Def, Inst, Swizzle};
 use tgsi_registers::chase;
 use tgsi_registers::chase::Operand;
-use tgsi_to_ir::opcodes::{Form, from_ir_wide, from_ir_widening};
+use tgsi_to_ir::opcodes::{OperandForm, from_ir_wide, from_ir_widening};
 
 use super::alu::Sources;
 use super::{Selector, Value, lane_mask};
@@ -34,7 +34,13 @@ fn words(source: &(Value, Swizzle), count: usize) -> Src {
 }
 
 impl Selector<'_> {
-    pub(super) fn alu64(&mut self, inst: Inst, def: Def, op: AluOp, sources: &Sources) -> Result<(), DriverError> {
+    pub(super) fn select_alu64(
+        &mut self,
+        inst: Inst,
+        def: Def,
+        op: AluOp,
+        sources: &Sources,
+    ) -> Result<(), DriverError> {
         let body = self.body;
         let count = usize::from(body.num_components(def));
         let source_bits = body.sources(inst).next().map_or(32, |s| body.bit_size(body.src_def(s)));
@@ -65,10 +71,10 @@ impl Selector<'_> {
         let row = if source_bits == 64 { from_ir_wide(op) } else { from_ir_widening(op) };
         if let Some((form, opcode)) = row {
             return match form {
-                Form::Narrow | Form::WideTruth => {
+                OperandForm::Narrow | OperandForm::WideTruth => {
                     let operands: arrayvec::ArrayVec<Src, 4> = sources.iter().map(|s| pairs(s, count)).collect();
                     let (mask, lanes) = match form {
-                        Form::Narrow => ((1u8 << count) - 1, [0, 1, 0, 0]),
+                        OperandForm::Narrow => ((1u8 << count) - 1, [0, 1, 0, 0]),
                         _ => (if count > 1 { 0b101 } else { 1 }, [0, 2, 0, 0]),
                     };
                     let result = self.computed(opcode, mask, &operands);
@@ -80,8 +86,8 @@ impl Selector<'_> {
                         .iter()
                         .enumerate()
                         .map(|(number, source)| match form {
-                            Form::ByWord if number == 1 => words(source, count),
-                            Form::Widen => {
+                            OperandForm::ByWord if number == 1 => words(source, count),
+                            OperandForm::Widen => {
                                 let (a, b) = (source.1.get(0) & 3, source.1.get(if count > 1 { 1 } else { 0 }) & 3);
                                 source.0.source([a, b, a, b])
                             }
@@ -92,10 +98,10 @@ impl Selector<'_> {
                     // A widening with a partial destination would permute the words read.
                     let (register, _) = self.alu_destination(def);
                     let full = lane_mask((1 << count) - 1, 64);
-                    let is_partial = form == Form::Widen && register.write_mask != full;
+                    let is_partial = form == OperandForm::Widen && register.write_mask != full;
                     let dst = if is_partial { Dst::new(self.temp()).masked(full) } else { register };
                     if remainder {
-                        self.divide64(opcode, dst, operands[0], operands[1], count);
+                        self.emit_divide64(opcode, dst, operands[0], operands[1], count);
                     } else if opcode == Opcode::Dsqrt && self.options.dialect == Dialect::Virgl {
                         // Hosts write all four components of a square root, regardless of the mask.
                         let root = self.computed(Opcode::Drsq, dst.write_mask, &operands);
@@ -162,7 +168,7 @@ impl Selector<'_> {
     }
 
     /// Division by zero gives 0 in the IR, all ones in TGSI.
-    fn divide64(&mut self, opcode: Opcode, dst: Dst, a: Src, b: Src, count: usize) {
+    fn emit_divide64(&mut self, opcode: Opcode, dst: Dst, a: Src, b: Src, count: usize) {
         let never_zero = crate::machine::operands::immediate_words(&self.program.constants, &b)
             .is_some_and(|w| w[0] | w[1] != 0 && (count == 1 || w[2] | w[3] != 0));
         if never_zero {

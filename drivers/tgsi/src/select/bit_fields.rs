@@ -11,7 +11,7 @@ use super::alu::{Sources, known, operand};
 
 impl Selector<'_> {
     /// Emits bit fields with the IR's conventions: widths are modulo 32, whereas TGSI's opcodes support a width of 32.
-    pub(super) fn bit_field(&mut self, inst: Inst, def: Def, op: AluOp, sources: &Sources) {
+    pub(super) fn select_bit_field(&mut self, inst: Inst, def: Def, op: AluOp, sources: &Sources) {
         let body = self.body;
         if op == AluOp::Bfi
             && body.alu_op(body.def_inst(body.src(inst, 0))) == Some(AluOp::Bfm)
@@ -65,7 +65,7 @@ impl Selector<'_> {
 
     /// Emits bit fields that are 0 where they exceed the word, except empty ones. Within the word TGSI's opcodes are
     /// equivalent.
-    pub(super) fn bit_field_in_range(&mut self, dst: Dst, op: AluOp, sources: &Sources) {
+    pub(super) fn emit_bit_field_in_range(&mut self, dst: Dst, op: AluOp, sources: &Sources) {
         let operands: arrayvec::ArrayVec<Src, 4> = sources.iter().map(operand).collect();
         let [.., offset, width] = operands.as_slice() else { return };
         let opcode = match op {

@@ -9,7 +9,7 @@ use super::Selector;
 use crate::DriverError;
 
 /// The pending steps.
-enum Step {
+enum TraversalStep {
     List(CfList),
     Node(CfNode),
     Else(If),
@@ -19,32 +19,32 @@ enum Step {
 
 impl Selector<'_> {
     /// Selects the whole body.
-    pub(super) fn control_flow(&mut self) -> Result<(), DriverError> {
+    pub(super) fn select_control_flow(&mut self) -> Result<(), DriverError> {
         let body = self.body;
-        let mut steps = vec![Step::List(body.body_list())];
+        let mut steps = vec![TraversalStep::List(body.body_list())];
         while let Some(step) = steps.pop() {
             match step {
-                Step::List(list) => steps.push(Step::Node(CfNode::Block(list.first))),
-                Step::Node(node) => match node {
+                TraversalStep::List(list) => steps.push(TraversalStep::Node(CfNode::Block(list.first))),
+                TraversalStep::Node(node) => match node {
                     CfNode::Block(block) => {
                         self.forget_addresses();
                         self.coordinates.clear();
                         if let Some(next) = body.node_after(block) {
-                            steps.push(Step::Node(next));
+                            steps.push(TraversalStep::Node(next));
                         }
                         let mut next = body.first_inst(block);
                         while let Some(inst) = next {
                             let first = self.program.instructions().len();
-                            self.instruction(inst)?;
+                            self.select_instruction(inst)?;
                             self.refuse_integers(inst, first)?;
                             next = body.next_inst(inst);
                         }
                     }
                     CfNode::If(id) => {
-                        steps.push(Step::Node(CfNode::Block(body.block_after_if(id))));
-                        steps.push(Step::EndIf);
-                        steps.push(Step::Else(id));
-                        steps.push(Step::List(body.then_list(id)));
+                        steps.push(TraversalStep::Node(CfNode::Block(body.block_after_if(id))));
+                        steps.push(TraversalStep::EndIf);
+                        steps.push(TraversalStep::Else(id));
+                        steps.push(TraversalStep::List(body.then_list(id)));
                         let condition = match chase::chase_src(body, body.if_condition(id)) {
                             chase::Operand::Ssa(def) => self.value(def),
                             chase::Operand::Register(register) => self.register_value(register),
@@ -56,28 +56,28 @@ impl Selector<'_> {
                         if body.loop_continue_list(id).is_some() {
                             return Err(DriverError::ContinueConstruct);
                         }
-                        steps.push(Step::Node(CfNode::Block(body.block_after_loop(id))));
-                        steps.push(Step::EndLoop);
-                        steps.push(Step::List(body.loop_body(id)));
+                        steps.push(TraversalStep::Node(CfNode::Block(body.block_after_loop(id))));
+                        steps.push(TraversalStep::EndLoop);
+                        steps.push(TraversalStep::List(body.loop_body(id)));
                         self.emit_bare(Opcode::Bgnloop, &[]);
                     }
                 },
-                Step::Else(id) => {
+                TraversalStep::Else(id) => {
                     let list = body.else_list(id);
                     let empty = list.first == list.last && body.first_inst(list.first).is_none();
                     if !empty {
                         self.emit_bare(Opcode::Else, &[]);
-                        steps.push(Step::List(list));
+                        steps.push(TraversalStep::List(list));
                     }
                 }
-                Step::EndIf => self.emit_bare(Opcode::Endif, &[]),
-                Step::EndLoop => self.emit_bare(Opcode::Endloop, &[]),
+                TraversalStep::EndIf => self.emit_bare(Opcode::Endif, &[]),
+                TraversalStep::EndLoop => self.emit_bare(Opcode::Endloop, &[]),
             }
         }
         Ok(())
     }
 
-    pub(super) fn jump(&mut self, kind: JumpKind) -> Result<(), DriverError> {
+    pub(super) fn select_jump(&mut self, kind: JumpKind) -> Result<(), DriverError> {
         match kind {
             JumpKind::Break => self.emit_bare(Opcode::Brk, &[]),
             JumpKind::Continue => self.emit_bare(Opcode::Cont, &[]),

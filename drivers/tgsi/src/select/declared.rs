@@ -78,7 +78,7 @@ pub(crate) struct IoVariable {
 /// A range that a run-time index may reach, to declare it only once: it may have tens of thousands of units, and every
 /// instruction may reach all of them.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-enum Reached {
+enum ReachableRange {
     Samplers(u32, u32),
     Views(u32, u32, TextureTarget, ReturnType),
     AnyViews(u32, u32),
@@ -90,7 +90,7 @@ enum Reached {
 
 /// Declarations under construction.
 #[derive(Debug, Default)]
-pub(crate) struct Declared {
+pub(crate) struct ShaderDeclarations {
     pub(crate) system_values: Vec<Semantic>,
     pub(crate) constants: BTreeMap<u32, BTreeSet<(u32, u32)>>,
     pub(crate) constant_buffers: BTreeSet<u32>,
@@ -108,7 +108,7 @@ pub(crate) struct Declared {
     pub(crate) arrays: Vec<ArrayKey>,
     array_numbers: HashMap<ArrayKey, u16>,
     pub(crate) variables: BTreeMap<(IoFile, u32), IoVariable>,
-    reached: HashSet<Reached>,
+    reached: HashSet<ReachableRange>,
 }
 
 /// The number under which to declare a resource: 0 for one that operands can reach through an address only.
@@ -116,12 +116,12 @@ fn declarable(number: u32) -> u32 {
     if i64::from(number) <= MAX_OPERAND_INDEX { number } else { 0 }
 }
 
-impl Declared {
-    pub(crate) fn of(shader: &Shader) -> Declared {
+impl ShaderDeclarations {
+    pub(crate) fn of(shader: &Shader) -> ShaderDeclarations {
         let first = shader.info.first_ubo_buffer();
         let buffer_sizes =
             block_sizes(shader).into_iter().map(|(block, size)| (block.saturating_add(first), size)).collect();
-        let mut declared = Declared { buffer_sizes, ..Declared::default() };
+        let mut declared = ShaderDeclarations { buffer_sizes, ..ShaderDeclarations::default() };
         for (_, data) in shader.globals_with(VariableModes::UNIFORM) {
             if matches!(shader.types.get(shader.types.without_arrays(data.ty)), TypeData::AtomicCounter) {
                 let first = data.driver_location.min(0x7fff) as i32;
@@ -272,14 +272,14 @@ impl Declared {
 
     /// Declares `count` samplers from `first` on.
     pub(crate) fn samplers(&mut self, first: u32, count: u32) {
-        if count == 1 || self.reached.insert(Reached::Samplers(first, count)) {
+        if count == 1 || self.reached.insert(ReachableRange::Samplers(first, count)) {
             (first..first.saturating_add(count)).for_each(|unit| self.sampler(unit));
         }
     }
 
     /// Declares `count` views from `first` on.
     pub(crate) fn views(&mut self, first: u32, count: u32, target: TextureTarget, returns: ReturnType) {
-        if count == 1 || self.reached.insert(Reached::Views(first, count, target, returns)) {
+        if count == 1 || self.reached.insert(ReachableRange::Views(first, count, target, returns)) {
             (first..first.saturating_add(count)).for_each(|unit| self.view(unit, target, returns));
         }
     }
@@ -287,21 +287,21 @@ impl Declared {
     /// Declares `count` views from `first` on that have no other declaration.
     pub(crate) fn views_if_absent(&mut self, first: u32, count: u32, target: TextureTarget, returns: ReturnType) {
         // They exist after the first time.
-        if count == 1 || self.reached.insert(Reached::AnyViews(first, count)) {
+        if count == 1 || self.reached.insert(ReachableRange::AnyViews(first, count)) {
             (first..first.saturating_add(count)).for_each(|unit| self.view_if_absent(unit, target, returns));
         }
     }
 
     /// Declares `count` images from `first` on.
     pub(crate) fn images(&mut self, first: u32, count: u32, usage: ImageUse) {
-        if self.reached.insert(Reached::Images(first, count, usage)) {
+        if self.reached.insert(ReachableRange::Images(first, count, usage)) {
             (first..first.saturating_add(count)).for_each(|unit| self.image(unit, usage));
         }
     }
 
     /// Declares `count` storage buffers.
     pub(crate) fn buffers(&mut self, count: u32, atomic: bool) {
-        if self.reached.insert(Reached::Buffers(count, atomic)) {
+        if self.reached.insert(ReachableRange::Buffers(count, atomic)) {
             (0..count).for_each(|number| self.buffer(number, atomic));
         }
     }
@@ -330,7 +330,7 @@ impl Declared {
     /// Declares the constants of every buffer, for a run-time buffer number.
     pub(crate) fn all_buffers(&mut self, shader: &Shader, reach: Option<(u32, u32)>) {
         let known = !self.buffer_sizes.is_empty();
-        if !self.reached.insert(Reached::ConstantBuffers(reach.filter(|_| !known))) {
+        if !self.reached.insert(ReachableRange::ConstantBuffers(reach.filter(|_| !known))) {
             return;
         }
         let end = shader.info.num_ubos.saturating_add(shader.info.first_ubo_buffer());
@@ -358,7 +358,7 @@ impl Declared {
     /// Declares a counter, or all that a run-time index starting at `first` may reach.
     pub(crate) fn counters(&mut self, buffer: i32, first: i32, dynamic: bool) {
         let is_known = self.counter_ranges.contains_key(&buffer);
-        if dynamic && is_known && !self.reached.insert(Reached::Counters(buffer)) {
+        if dynamic && is_known && !self.reached.insert(ReachableRange::Counters(buffer)) {
             return;
         }
         let array = self.counter_array(buffer, first);

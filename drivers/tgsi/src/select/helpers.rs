@@ -52,7 +52,7 @@ impl Selector<'_> {
     }
 
     /// Emits whether the invocation is a helper. The system value is non-zero in helpers, but not a boolean.
-    pub(super) fn is_helper(&mut self, register: Register) {
+    pub(super) fn emit_is_helper(&mut self, register: Register) {
         let dst = Dst::new(register).masked(1);
         if self.options.dialect == Dialect::Mesa {
             return self.emit(Opcode::ReadHelper, dst, &[]);

@@ -121,18 +121,18 @@ impl Selector<'_> {
     }
 
     /// `load_barycentric_*`: bound to its argument.
-    pub(super) fn barycentric(&mut self, inst: Inst) {
+    pub(super) fn select_barycentric(&mut self, inst: Inst) {
         let body = self.body;
         let Some(def) = body.inst_def(inst) else { return };
         if body.num_sources(inst) == 0 {
             return;
         }
-        let value = self.settled(body.source(inst, 0));
+        let value = self.copy_register_operand(body.source(inst, 0));
         self.values.set(def, value);
     }
 
     /// The value of a source, copied if it is a register of the IR, which may change.
-    pub(super) fn settled(&mut self, source: Use) -> Value {
+    pub(super) fn copy_register_operand(&mut self, source: Use) -> Value {
         let body = self.body;
         let value = self.operand(source);
         if matches!(chase::chase_src(body, source), Operand::Ssa(_)) {

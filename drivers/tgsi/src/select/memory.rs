@@ -1,11 +1,13 @@
 //! Intrinsics: buffers, images, counters, barriers, and the dispatch of all others.
 
+mod images;
+mod intrinsics;
+
 use tgsi::limits::{MAX_OPERAND_INDEX, MIN_OPERAND_INDEX};
 use tgsi::shader::{Dst, Instruction, InstructionMemory, Register, Src};
 use tgsi::tables::{File, MemoryQualifiers, MemoryType, Opcode, PixelFormat, TextureTarget};
-use tgsi_environment::SamplerDim;
 use tgsi_ir::alu::AluOp;
-use tgsi_ir::intrinsics::indices::{Access, AtomicOp, DescType, Scope};
+use tgsi_ir::intrinsics::indices::{AccessFlags, AtomicOp, DescType, Scope};
 use tgsi_ir::intrinsics::{IndexKind, IntrinsicOp};
 use tgsi_ir::variable::VariableModes;
 use tgsi_ir::{Def, Inst};
@@ -14,15 +16,14 @@ use super::address::AddressUse;
 use super::declared::{ImageUse, OWN_ARRAY};
 use super::{Selector, Value};
 use crate::DriverError;
-use crate::consumers::system_values::semantic;
 
 fn qualifiers(access: i32) -> MemoryQualifiers {
-    let access = Access::from_i32(access);
+    let access = AccessFlags::from_i32(access);
     let bits = [
-        (Access::COHERENT, MemoryQualifiers::COHERENT),
-        (Access::RESTRICT, MemoryQualifiers::RESTRICT),
-        (Access::VOLATILE, MemoryQualifiers::VOLATILE),
-        (Access::NON_TEMPORAL, MemoryQualifiers::STREAM_CACHE_POLICY),
+        (AccessFlags::COHERENT, MemoryQualifiers::COHERENT),
+        (AccessFlags::RESTRICT, MemoryQualifiers::RESTRICT),
+        (AccessFlags::VOLATILE, MemoryQualifiers::VOLATILE),
+        (AccessFlags::NON_TEMPORAL, MemoryQualifiers::STREAM_CACHE_POLICY),
     ];
     MemoryQualifiers(bits.iter().filter(|b| access.contains(b.0)).fold(0, |m, b| m | b.1.0))
 }
@@ -30,24 +31,6 @@ fn qualifiers(access: i32) -> MemoryQualifiers {
 /// The memory word of an access to a buffer.
 pub(super) fn buffer_memory(access: i32) -> InstructionMemory {
     InstructionMemory { qualifiers: qualifiers(access), ..InstructionMemory::default() }
-}
-
-/// The texture target of images of a dimensionality.
-fn image_target(dim: SamplerDim, array: bool) -> TextureTarget {
-    use TextureTarget::*;
-    match (dim, array) {
-        (SamplerDim::Buf, _) => Buffer,
-        (SamplerDim::Dim1D, false) => Texture1D,
-        (SamplerDim::Dim1D, true) => Texture1DArray,
-        (SamplerDim::Dim3D, _) => Texture3D,
-        (SamplerDim::Cube, false) => Cube,
-        (SamplerDim::Cube, true) => CubeArray,
-        (SamplerDim::Rect, _) => Rect,
-        (SamplerDim::Ms | SamplerDim::SubpassMs, false) => Texture2DMsaa,
-        (SamplerDim::Ms | SamplerDim::SubpassMs, true) => Texture2DArrayMsaa,
-        (SamplerDim::Dim2D | SamplerDim::External | SamplerDim::Subpass, true) => Texture2DArray,
-        (SamplerDim::Dim2D | SamplerDim::External | SamplerDim::Subpass, false) => Texture2D,
-    }
 }
 
 const fn atomic_opcode(op: AtomicOp) -> Option<Opcode> {
@@ -70,225 +53,6 @@ const fn atomic_opcode(op: AtomicOp) -> Option<Opcode> {
 }
 
 impl Selector<'_> {
-    pub(super) fn intrinsic(&mut self, inst: Inst, op: IntrinsicOp) -> Result<(), DriverError> {
-        use IntrinsicOp::*;
-        let body = self.body;
-        if let Some(semantic) = semantic(op) {
-            self.system_value(inst, semantic);
-            return Ok(());
-        }
-        match op {
-            DeclReg | LoadReg | LoadRegIndirect | StoreReg | StoreRegIndirect | Nop => {}
-            LoadDeref => return self.load_shared(inst),
-            StoreDeref => return self.store_shared(inst),
-            LoadInput | LoadPerVertexInput | LoadInterpolatedInput => return self.load_input(inst, op),
-            LoadBarycentricPixel
-            | LoadBarycentricCentroid
-            | LoadBarycentricSample
-            | LoadBarycentricAtSample
-            | LoadBarycentricAtOffset => self.barycentric(inst),
-            LoadOutput | LoadPerVertexOutput => self.load_output(inst, op)?,
-            StoreOutput | StorePerVertexOutput => self.store_output(inst, op)?,
-            LoadUniform => self.load_uniform(inst),
-            LoadUbo | LoadUboVec4 => self.load_ubo(inst),
-            Ddx | DdxCoarse => self.simple(inst, Opcode::Ddx),
-            Ddy | DdyCoarse => self.simple(inst, Opcode::Ddy),
-            DdxFine => self.simple(inst, Opcode::DdxFine),
-            DdyFine => self.simple(inst, Opcode::DdyFine),
-            Terminate => {
-                self.note_kill();
-                self.emit_bare(Opcode::Kill, &[]);
-            }
-            TerminateIf => {
-                self.note_kill_if(inst);
-                self.terminate_if(inst);
-            }
-            Demote => self.emit_bare(Opcode::Demote, &[]),
-            DemoteIf => {
-                let condition = self.source(inst, 0).lane(0);
-                let opcode = if self.options.native_integers { Opcode::Uif } else { Opcode::If };
-                self.emit_bare(opcode, &[condition]);
-                self.emit_bare(Opcode::Demote, &[]);
-                self.emit_bare(Opcode::Endif, &[]);
-                self.forget_addresses();
-            }
-            IsHelperInvocation => {
-                if let Some(def) = body.inst_def(inst) {
-                    let register = self.destination(def);
-                    self.is_helper(register);
-                }
-            }
-            EmitVertex | EndPrimitive => {
-                let stream = self.word(body.index(inst, IndexKind::StreamId) as u32);
-                self.emit_bare(if op == EmitVertex { Opcode::Emit } else { Opcode::Endprim }, &[stream]);
-            }
-            VoteAny => self.simple(inst, Opcode::VoteAny),
-            VoteAll => self.simple(inst, Opcode::VoteAll),
-            VoteIeq => self.simple(inst, Opcode::VoteEq),
-            ReadFirstInvocation => self.simple(inst, Opcode::ReadFirst),
-            ReadInvocation => {
-                if let Some(def) = body.inst_def(inst) {
-                    let (value, lane) = (self.source(inst, 0), self.source(inst, 1));
-                    let register = self.destination(def);
-                    let dst = Dst::new(register).masked(self.full_lanes(def));
-                    self.emit(Opcode::ReadInvoc, dst, &[value.source([0, 1, 2, 3]), lane.lane(0)]);
-                }
-            }
-            Ballot => {
-                if let Some(def) = body.inst_def(inst) {
-                    let value = self.source(inst, 0).lane(0);
-                    let register = self.destination(def);
-                    self.emit(Opcode::Ballot, Dst::new(register).masked(self.full_lanes(def) & 3), &[value]);
-                }
-            }
-            ShaderClock => {
-                if let Some(def) = body.inst_def(inst) {
-                    let register = self.destination(def);
-                    self.emit(Opcode::Clock, Dst::new(register).masked(3), &[]);
-                }
-            }
-            Barrier => self.barrier(inst),
-            LoadSsbo => {
-                let resource = self.buffer(body.src(inst, 0), false);
-                let address = self.source(inst, 1).lane(0);
-                if let Some(def) = body.inst_def(inst) {
-                    let memory = buffer_memory(body.index(inst, IndexKind::Access));
-                    self.load_memory(def, Src::new(resource), address, memory);
-                }
-            }
-            StoreSsbo => {
-                let resource = self.buffer(body.src(inst, 1), false);
-                let (value, address) = (self.source(inst, 0), self.source(inst, 2).lane(0));
-                self.store_memory(inst, resource, address, value, buffer_memory(body.index(inst, IndexKind::Access)));
-            }
-            LoadShared => {
-                let address = self.shared_address(inst, 0);
-                let resource = self.shared();
-                if let Some(def) = body.inst_def(inst) {
-                    self.load_memory(def, Src::new(resource), address, InstructionMemory::default());
-                }
-            }
-            StoreShared => {
-                let address = self.shared_address(inst, 1);
-                let (resource, value) = (self.shared(), self.source(inst, 0));
-                self.store_memory(inst, resource, address, value, InstructionMemory::default());
-            }
-            SsboAtomic | SsboAtomicSwap => {
-                let resource = Src::new(self.buffer(body.src(inst, 0), false));
-                let address = self.source(inst, 1).lane(0);
-                return self.atomic(inst, resource, address, 2, buffer_memory(body.index(inst, IndexKind::Access)));
-            }
-            SharedAtomic | SharedAtomicSwap => {
-                let address = self.shared_address(inst, 0);
-                let resource = Src::new(self.shared());
-                return self.atomic(inst, resource, address, 1, InstructionMemory::default());
-            }
-            GetSsboSize => {
-                let resource = self.buffer(body.src(inst, 0), false);
-                if let Some(def) = body.inst_def(inst) {
-                    self.query(def, Src::new(resource), 1, buffer_memory(body.index(inst, IndexKind::Access)));
-                }
-            }
-            op if op.is_image_access() => return self.image(inst, op),
-            op if op.is_atomic_counter() => self.counter(inst, op),
-            VulkanResourceIndex => {
-                // The index is read here; the unit is determined at its use.
-                if let Some(def) = body.inst_def(inst) {
-                    let value = self.settled(body.source(inst, 0));
-                    self.values.set(def, value);
-                }
-            }
-            LoadVulkanDescriptor => self.handle(inst),
-            _ => return Err(DriverError::UnsupportedIntrinsic { inst, op }),
-        }
-        Ok(())
-    }
-
-    /// Emits an intrinsic that is one instruction on its only source.
-    fn simple(&mut self, inst: Inst, opcode: Opcode) {
-        let Some(def) = self.body.inst_def(inst) else { return };
-        let value = self.source(inst, 0);
-        let register = self.destination(def);
-        let dst = Dst::new(register).masked(self.full_lanes(def));
-        self.emit(opcode, dst, &[value.source([0, 1, 2, 3])]);
-    }
-
-    /// Emits a conditional kill. `KILL_IF` kills where a component is negative: it tests the compared operand directly
-    /// if the condition is a comparison with 0.
-    fn terminate_if(&mut self, inst: Inst) {
-        let body = self.body;
-        if let Some(src) = self.compared_with_zero(body.src(inst, 0)) {
-            self.emit_bare(Opcode::KillIf, &[src]);
-            return;
-        }
-        let condition = self.source(inst, 0).lane(0);
-        if !self.options.native_integers {
-            self.emit_bare(Opcode::KillIf, &[condition.negated()]);
-            return;
-        }
-        let one = self.float(1.0);
-        let kills = self.computed(Opcode::And, 1, &[condition, one]);
-        self.emit_bare(Opcode::KillIf, &[kills.swizzled([0; 4]).negated()]);
-    }
-
-    /// The operand, if `condition` means that some component of it is less than 0.
-    fn compared_with_zero(&mut self, condition: Def) -> Option<Src> {
-        let body = self.body;
-        let producer = body.def_inst(condition);
-        let is_zero = |inst: Inst, number: usize, count: usize| {
-            let source = body.source(inst, number);
-            (0..count).all(|c| {
-                body.constant_component(body.src_def(source), usize::from(body.swizzle(source).get(c)))
-                    .is_some_and(|word| word & 0x7fff_ffff == 0)
-            })
-        };
-        let (compare, count, selected) = match body.alu_op(producer)? {
-            AluOp::Flt32 | AluOp::Slt => (producer, 1, tgsi_ir::Swizzle::IDENTITY),
-            op @ (AluOp::B32anyInequal2
-            | AluOp::B32anyInequal3
-            | AluOp::B32anyInequal4
-            | AluOp::FanyNequal2
-            | AluOp::FanyNequal3
-            | AluOp::FanyNequal4) => {
-                let count = match op {
-                    AluOp::B32anyInequal2 | AluOp::FanyNequal2 => 2,
-                    AluOp::B32anyInequal3 | AluOp::FanyNequal3 => 3,
-                    _ => 4,
-                };
-                let constant = body.source(producer, 1);
-                let component =
-                    |c| body.constant_component(body.src_def(constant), body.swizzle(constant).get(c).into());
-                if !(0..count).all(|c| component(c) == Some(0)) {
-                    return None;
-                }
-                let source = body.source(producer, 0);
-                (body.def_inst(body.src_def(source)), count, body.swizzle(source))
-            }
-            _ => return None,
-        };
-        if !matches!(body.alu_op(compare), Some(AluOp::Flt32 | AluOp::Slt)) || body.bit_size(body.src(compare, 0)) != 32
-        {
-            return None;
-        }
-        // 0 < x kills where -x < 0.
-        let compared = usize::from(body.num_components(body.inst_def(compare)?));
-        let (number, negate) = if is_zero(compare, 1, compared) {
-            (0, false)
-        } else if is_zero(compare, 0, compared) {
-            (1, true)
-        } else {
-            return None;
-        };
-        let chased = tgsi_registers::chase::chase_alu_src(body, compare, number, self.options.modifiers());
-        if !matches!(chased.operand, tgsi_registers::chase::Operand::Ssa(_)) {
-            return None;
-        }
-        let (mut value, swizzle) = self.alu_source(compare, number);
-        value.negate ^= negate;
-        let channels = [0, 1, 2, 3].map(|c| swizzle.get(usize::from(selected.get(if c < count { c } else { 0 }))) & 3);
-        Some(value.source(channels))
-    }
-
     fn buffer(&mut self, number: Def, atomic: bool) -> Register {
         // A number that no operand can encode refers to no buffer, and remains an index.
         match self.body.constant_component(number, 0).filter(|&index| index <= MAX_OPERAND_INDEX as u64) {
@@ -346,13 +110,13 @@ impl Selector<'_> {
         );
     }
 
-    fn query(&mut self, def: Def, resource: Src, mask: u8, memory: InstructionMemory) {
+    fn select_query(&mut self, def: Def, resource: Src, mask: u8, memory: InstructionMemory) {
         let dst = Dst::new(self.destination(def)).masked(mask);
         self.emit_memory(Opcode::Resq, dst, &[resource], memory);
     }
 
     /// Emits an atomic operation with its data at source `first`.
-    fn atomic(
+    fn select_atomic(
         &mut self,
         inst: Inst,
         resource: Src,
@@ -395,7 +159,7 @@ impl Selector<'_> {
         (count == Some(2) && body.swizzle(value).get(0) == 0 && index != clamped).then_some(index)
     }
 
-    fn counter(&mut self, inst: Inst, op: IntrinsicOp) {
+    fn select_atomic_counter(&mut self, inst: Inst, op: IntrinsicOp) {
         use IntrinsicOp::*;
         let body = self.body;
         let buffer = body.index(inst, IndexKind::Base);
@@ -488,87 +252,7 @@ impl Selector<'_> {
         self.emit_atomic(inst, opcode, &sources, memory);
     }
 
-    fn image(&mut self, inst: Inst, op: IntrinsicOp) -> Result<(), DriverError> {
-        use IntrinsicOp::*;
-        let body = self.body;
-        let dim = SamplerDim::from_i32(body.index(inst, IndexKind::ImageDim)).unwrap_or(SamplerDim::Dim2D);
-        let target = image_target(dim, body.index(inst, IndexKind::ImageArray) != 0);
-        let format =
-            PixelFormat::from_value(body.index(inst, IndexKind::Format) as u32 as _).unwrap_or(PixelFormat::NONE);
-        let access = body.index(inst, IndexKind::Access);
-        let memory = InstructionMemory { qualifiers: qualifiers(access), target, format };
-        let bindless = op.is_bindless_image_access();
-        let stores = matches!(op, ImageDerefStore | BindlessImageStore) || op.is_image_atomic();
-        let resource = if bindless {
-            self.source(inst, 0).source([0, 1, 0, 1])
-        } else {
-            let unit = self.unit(inst, body.src(inst, 0))?;
-            let data = &self.shader.variables[unit.variable];
-            let declared = if data.image_format == PixelFormat::NONE { format } else { data.image_format };
-            let writable = stores || !data.access.contains(Access::NON_WRITEABLE);
-            let usage = ImageUse { target, format: declared, writable };
-            match unit.dynamic {
-                None => {
-                    self.declared.image(unit.base, usage);
-                    Src::new(Register::new(File::Image, unit.base as i32))
-                }
-                Some(index) => {
-                    let count = self.shader.types.array_elements(data.ty).max(1);
-                    self.declared.images(data.binding, count, usage);
-                    let slot = self.load_value(index.lane(0), AddressUse::Resource);
-                    Src::new(Register::new(File::Image, unit.base as i32).indexed_by(slot.0, slot.1, 0))
-                }
-            }
-        };
-        let Some(def) = body.inst_def(inst) else {
-            let address = self.texel(inst, target);
-            let value = self.source(inst, 3);
-            let mask =
-                if bindless { 0xf } else { super::lane_mask((1 << body.num_components(body.src(inst, 3))) - 1, 32) };
-            let dst = Dst::new(resource.register).masked(mask);
-            self.emit_memory(Opcode::Store, dst, &[address, value.source([0, 1, 2, 3])], memory);
-            return Ok(());
-        };
-        match op {
-            ImageDerefSize | BindlessImageSize => self.query(def, resource, self.full_lanes(def), memory),
-            ImageDerefSamples | BindlessImageSamples => {
-                let temp = self.temp();
-                self.emit_memory(Opcode::Resq, Dst::new(temp).masked(8), &[resource], memory);
-                self.bind_or_move(def, Value { lanes: [3; 4], ..Value::new(temp) });
-            }
-            ImageDerefLoad | BindlessImageLoad => {
-                let address = self.texel(inst, target);
-                self.load_memory(def, resource, address, memory);
-            }
-            _ => {
-                let address = self.texel(inst, target);
-                return self.atomic(inst, resource, address, 3, memory);
-            }
-        }
-        Ok(())
-    }
-
-    /// The coordinates of a texel, with the sample in w.
-    fn texel(&mut self, inst: Inst, target: TextureTarget) -> Src {
-        let coordinate = self.source(inst, 1);
-        let count = target.coordinate_components().max(1);
-        let lanes = [0, 1, 2, 3].map(|c: u8| if c < count { c } else { 0 });
-        if !target.is_msaa() {
-            return coordinate.source(lanes);
-        }
-        let sample = self.source(inst, 2);
-        let mut src = coordinate.source(lanes);
-        if sample.register == coordinate.register && sample.register.indirect.is_none() {
-            src.swizzle[3] = sample.lanes[0];
-            return src;
-        }
-        let temp = self.temp();
-        self.emit(Opcode::Mov, Dst::new(temp).masked((1 << count) - 1), &[src]);
-        self.emit(Opcode::Mov, Dst::new(temp).masked(8), &[sample.lane(0)]);
-        Value::new(temp).source([0, 1, 2, 3])
-    }
-
-    fn barrier(&mut self, inst: Inst) {
+    fn select_barrier(&mut self, inst: Inst) {
         let body = self.body;
         let modes = VariableModes(body.index(inst, IndexKind::MemoryModes) as u32);
         let scope = Scope::from_i32(body.index(inst, IndexKind::MemoryScope)).unwrap_or(Scope::None);
@@ -596,7 +280,7 @@ impl Selector<'_> {
     }
 
     /// Emits a bindless handle of a unit.
-    fn handle(&mut self, inst: Inst) {
+    fn select_handle(&mut self, inst: Inst) {
         let body = self.body;
         let Some(def) = body.inst_def(inst) else { return };
         let index = body.def_inst(body.src(inst, 0));

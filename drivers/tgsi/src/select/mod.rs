@@ -11,10 +11,12 @@ mod alu64;
 mod bit_fields;
 mod control_flow;
 pub(crate) mod declared;
+mod derefs;
 mod floats;
 mod helpers;
 mod io;
 mod memory;
+mod operands;
 mod recognize;
 mod shared;
 mod system_values;
@@ -24,30 +26,26 @@ mod vector_opcodes;
 
 use arrayvec::ArrayVec;
 use cranelift_entity::{EntitySet, SecondaryMap};
-use tgsi::builder::BuildError;
 use tgsi::shader::{Dst, Instruction, InstructionMemory, Register, Src};
-use tgsi::tables::{File, Opcode};
+use tgsi::tables::Opcode;
 use tgsi_diagnostics::Span;
-use tgsi_ir::alu::AluOp;
 use tgsi_ir::analysis::{CallGraph, calls};
-use tgsi_ir::body::{DerefKind, InstData};
+use tgsi_ir::body::InstData;
 use tgsi_ir::intrinsics::{IndexKind, IntrinsicOp};
-use tgsi_ir::{Body, Def, Function, Inst, Shader, Use, Variable};
+use tgsi_ir::{Body, Def, Function, Inst, Shader, Variable};
 use tgsi_registers::chase;
-use tgsi_registers::chase::Operand;
 
 use crate::consumers::options::{Dialect, TgsiOptions};
 use crate::machine::{Program, Tgsi};
 use crate::{DriverError, Located};
-use address::AddressUse;
-use declared::{ArrayKey, Declared};
+use declared::ShaderDeclarations;
 use shared::{FixedRegisters, Shared};
 pub(crate) use values::Value;
 use values::Values;
 
 /// The location of a register of the IR.
 #[derive(Clone, Copy, Debug)]
-enum Storage {
+enum RegisterStorage {
     Temp(u32),
     /// First register, number of elements, array number.
     Array(u32, u32, u16),
@@ -77,15 +75,15 @@ pub(crate) struct Selector<'a> {
     function: Function,
     pub(crate) options: &'a TgsiOptions,
     pub(crate) program: Program,
-    pub(crate) declared: Declared,
+    pub(crate) declared: ShaderDeclarations,
     values: Values,
-    storage: SecondaryMap<Def, Option<Storage>>,
+    storage: SecondaryMap<Def, Option<RegisterStorage>>,
     units: SecondaryMap<Def, Option<Unit>>,
     addresses: Vec<LoadedAddress>,
     /// Copies of inputs read by lookups of this block, each with the operand and its number of components.
     coordinates: ArrayVec<(Src, usize, Src), MAX_COORDINATES>,
     /// Vectors packed in this block with parts that have not changed, each with the operand.
-    packed: ArrayVec<(Parts, Src), MAX_COORDINATES>,
+    packed: ArrayVec<(PackedVector, Src), MAX_COORDINATES>,
     clock: u64,
     /// Whether an integer was used as an index although the target has no integers.
     integer_index: bool,
@@ -105,7 +103,7 @@ pub(crate) struct Selector<'a> {
 }
 
 /// The components of a packed vector.
-type Parts = ArrayVec<Option<Component>, 4>;
+type PackedVector = ArrayVec<Option<Component>, 4>;
 
 /// A component of a register.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -126,14 +124,14 @@ const MAX_REGISTERS: u32 = 0x8000;
 /// The selected code.
 pub(crate) struct Selected {
     /// The entry point, then the subroutines.
-    pub(crate) parts: Vec<Part>,
-    pub(crate) declared: Declared,
+    pub(crate) parts: Vec<SelectedFunction>,
+    pub(crate) declared: ShaderDeclarations,
     /// The sizes of the arrays of temporaries, in order; array `n` has number `n + 1`.
     pub(crate) arrays: Vec<u32>,
 }
 
 /// A function.
-pub(crate) struct Part {
+pub(crate) struct SelectedFunction {
     pub(crate) function: Function,
     /// The maximum depth of nested calls that lead to it.
     pub(crate) depth: u32,
@@ -168,7 +166,8 @@ pub(crate) fn select(shader: &Shader, options: &TgsiOptions) -> Result<Selected,
     let fixed = FixedRegisters::of(shader)?;
     let (callable, depths) = callable(shader, entry);
     let others = shader.functions.keys().filter(|&function| callable.contains(function));
-    let mut selected = Selected { parts: Vec::new(), declared: Declared::of(shader), arrays: fixed.arrays.clone() };
+    let mut selected =
+        Selected { parts: Vec::new(), declared: ShaderDeclarations::of(shader), arrays: fixed.arrays.clone() };
     let count =
         usize::from(options.address_registers.clamp(1, 3)) * usize::from(options.address_components.clamp(1, 4));
     for function in std::iter::once(entry).chain(others) {
@@ -202,9 +201,9 @@ pub(crate) fn select(shader: &Shader, options: &TgsiOptions) -> Result<Selected,
             selector.clear_arrays();
         }
         selector.begin_helpers();
-        selector.control_flow().map_err(|error| error.in_body(body, options.native_integers))?;
+        selector.select_control_flow().map_err(|error| error.in_body(body, options.native_integers))?;
         selected.declared = selector.declared;
-        selected.parts.push(Part { function, depth: depths[function], program: selector.program });
+        selected.parts.push(SelectedFunction { function, depth: depths[function], program: selector.program });
     }
     Ok(selected)
 }
@@ -221,15 +220,6 @@ fn expected_length(body: &Body) -> usize {
     // `IF`, `ELSE` and `ENDIF` correspond to blocks.
     let count: usize = body.blocks().map(|block| 1 + body.insts(block).map(expected).sum::<usize>()).sum();
     count + count / 8
-}
-
-/// The lanes that a component mask covers for values of `bits` bits.
-fn lane_mask(components: u32, bits: u8) -> u8 {
-    if bits == 64 {
-        (0..2).filter(|c| components & 1 << c != 0).fold(0, |m, c| m | 3 << (2 * c))
-    } else {
-        (components & 0xf) as u8
-    }
 }
 
 impl Selector<'_> {
@@ -252,7 +242,7 @@ impl Selector<'_> {
             if let Some(def) = body.inst_def(inst)
                 && self.storage[def].is_none()
             {
-                self.storage[def] = Some(Storage::Temp(self.program.new_temp()));
+                self.storage[def] = Some(RegisterStorage::Temp(self.program.new_temp()));
             }
         }
     }
@@ -311,197 +301,7 @@ impl Selector<'_> {
         self.emit_instruction(instruction);
     }
 
-    /// Creates a temporary.
-    fn temp(&mut self) -> Register {
-        let index = self.program.new_temp();
-        Register::new(File::Temporary, index as i32)
-    }
-
-    /// Creates an immediate.
-    fn immediate(&mut self, words: [u32; 4]) -> Value {
-        let number = self.program.constants.intern(words);
-        Value::new(Register::new(File::Immediate, number))
-    }
-
-    /// Creates an immediate with one word in all channels.
-    fn word(&mut self, word: u32) -> Src {
-        self.immediate([word; 4]).source([0, 1, 2, 3])
-    }
-
-    /// Creates a number for computing indices: a float where there are no integers.
-    fn number(&mut self, value: u32) -> Src {
-        if self.options.native_integers { self.word(value) } else { self.float(value as f32) }
-    }
-
-    fn float(&mut self, value: f32) -> Src {
-        self.word(value.to_bits())
-    }
-
-    /// The register that holds an SSA value.
-    fn value(&mut self, def: Def) -> Value {
-        if let Some(value) = self.values.get(def) {
-            return value;
-        }
-        let body = self.body;
-        let value = match body.inst(body.def_inst(def)) {
-            InstData::LoadConst { .. } => {
-                let words = body.def_constant(def).unwrap_or(&[]);
-                let mut row = [0; 4];
-                if body.bit_size(def) == 64 {
-                    for (k, &word) in words.iter().take(2).enumerate() {
-                        row[2 * k] = word as u32;
-                        row[2 * k + 1] = (word >> 32) as u32;
-                    }
-                } else {
-                    for (lane, &word) in row.iter_mut().zip(words) {
-                        *lane = word as u32;
-                    }
-                }
-                self.immediate(row)
-            }
-            data => {
-                // Undefined: use zero.
-                debug_assert!(matches!(data, InstData::Undef), "{def:?} has uses but was not selected");
-                self.immediate([0; 4])
-            }
-        };
-        self.values.set(def, value);
-        value
-    }
-
-    fn is_undef(&self, def: Def) -> bool {
-        matches!(self.body.inst(self.body.def_inst(def)), InstData::Undef)
-    }
-
-    /// Binds a value to a new temporary and returns the temporary.
-    fn bind_temp(&mut self, def: Def) -> Register {
-        let register = self.temp();
-        self.values.set(def, Value::new(register));
-        register
-    }
-
-    /// The value of a register operand of the IR. Loads the address register if needed.
-    fn register_value(&mut self, register: chase::Register) -> Value {
-        match self.storage[register.handle] {
-            Some(Storage::Temp(temp)) => Value::new(Register::new(File::Temporary, temp as i32)),
-            Some(Storage::Array(first, elements, array)) => {
-                let operand = self.array_element(first, elements, array, register);
-                let value = operand.map_or_else(|| self.immediate([0; 4]), Value::new);
-                if self.options.has_single_addresses() && value.register.indirect.is_some() {
-                    // The next operand needs the address register.
-                    return Value::new(self.computed(Opcode::Mov, 0xf, &[value.source([0, 1, 2, 3])]).register);
-                }
-                value
-            }
-            None => self.immediate([0; 4]),
-        }
-    }
-
-    /// An element of an array of temporaries; none if it is outside.
-    fn array_element(&mut self, first: u32, elements: u32, array: u16, register: chase::Register) -> Option<Register> {
-        match register.indirect {
-            None if register.base < elements => Some(Register::new(File::Temporary, (first + register.base) as i32)),
-            None => None,
-            Some(index) => {
-                let base = i64::from(register.base as i32);
-                let range = -base..i64::from(elements) - base;
-                let (slot, offset) = self.load_address_within(index, AddressUse::Index, range);
-                let base = i64::from(first) + i64::from(register.base as i32) + i64::from(offset);
-                Some(Register::new(File::Temporary, base as i32).indexed_by(slot.0, slot.1, array))
-            }
-        }
-    }
-
-    /// An operand of a non-ALU instruction.
-    fn operand(&mut self, source: Use) -> Value {
-        match chase::chase_src(self.body, source) {
-            Operand::Ssa(def) => self.value(def),
-            Operand::Register(register) => self.register_value(register),
-        }
-    }
-
-    /// Source `number` of an intrinsic or texture instruction.
-    fn source(&mut self, inst: Inst, number: usize) -> Value {
-        self.operand(self.body.source(inst, number))
-    }
-
-    /// Source `number` of an ALU instruction with its modifiers, and its swizzle.
-    fn alu_source(&mut self, inst: Inst, number: usize) -> (Value, tgsi_ir::Swizzle) {
-        let chased = chase::chase_alu_src(self.body, inst, number, self.options.modifiers());
-        let mut value = match chased.operand {
-            Operand::Ssa(def) => self.value(def),
-            Operand::Register(register) => self.register_value(register),
-        };
-        if chased.absolute {
-            value.absolute = true;
-            value.negate = false;
-        }
-        value.negate ^= chased.negate;
-        (value, chased.swizzle)
-    }
-
-    /// The destination of an ALU instruction's result, with a mask of lanes, and whether it is saturated. SSA values
-    /// get a temporary.
-    fn alu_destination(&mut self, def: Def) -> (Dst, bool) {
-        let dest = chase::chase_alu_dest(self.body, def, self.options.modifiers());
-        let register = match dest.operand {
-            Operand::Ssa(def) => self.bind_temp(def),
-            Operand::Register(register) => self.destination_register(register),
-        };
-        (Dst::new(register).masked(lane_mask(dest.write_mask, self.body.bit_size(def))), dest.saturate)
-    }
-
-    fn destination_register(&mut self, register: chase::Register) -> Register {
-        match self.storage[register.handle] {
-            Some(Storage::Temp(temp)) => Register::new(File::Temporary, temp as i32),
-            Some(Storage::Array(first, elements, array)) => {
-                match self.array_element(first, elements, array, register) {
-                    Some(element) => element,
-                    // Writes outside an array are dropped: the temporary is never read.
-                    None => self.temp(),
-                }
-            }
-            None => self.temp(),
-        }
-    }
-
-    /// The destination of a non-ALU instruction's result.
-    fn destination(&mut self, def: Def) -> Register {
-        match chase::chase_dest(self.body, def) {
-            Operand::Ssa(def) => self.bind_temp(def),
-            Operand::Register(register) => self.destination_register(register),
-        }
-    }
-
-    /// Sets a value to the content of a register: by binding if it stays SSA, by a `MOV` otherwise.
-    fn bind_or_move(&mut self, def: Def, value: Value) {
-        if let Operand::Ssa(_) = chase::chase_dest(self.body, def) {
-            self.values.set(def, value);
-            return;
-        }
-        let register = self.destination(def);
-        let mask = self.full_lanes(def);
-        self.emit(Opcode::Mov, Dst::new(register).masked(mask), &[value.source([0, 1, 2, 3])]);
-    }
-
-    /// Like [`Selector::bind_or_move`] for a register that may change: always copies.
-    fn copy_to(&mut self, def: Def, mut value: Value) {
-        let mask = self.full_lanes(def);
-        let is_indexed = matches!(chase::chase_dest(self.body, def), Operand::Register(r) if r.indirect.is_some());
-        if self.options.has_single_addresses() && is_indexed && value.register.indirect.is_some() {
-            // The destination needs the address register.
-            value = Value::new(self.computed(Opcode::Mov, mask, &[value.source([0, 1, 2, 3])]).register);
-        }
-        let register = self.destination(def);
-        self.emit(Opcode::Mov, Dst::new(register).masked(mask), &[value.source([0, 1, 2, 3])]);
-    }
-
-    /// The mask of the components of a value, as lanes.
-    fn full_lanes(&self, def: Def) -> u8 {
-        lane_mask(chase::full_mask(self.body, def), self.body.bit_size(def))
-    }
-
-    fn instruction(&mut self, inst: Inst) -> Result<(), DriverError> {
+    fn select_instruction(&mut self, inst: Inst) -> Result<(), DriverError> {
         let body = self.body;
         self.at = Some(inst);
         match *body.inst(inst) {
@@ -510,140 +310,25 @@ impl Selector<'_> {
                     return Ok(());
                 }
                 self.exact = flags.is_exact();
-                let result = self.alu(inst, op);
+                let result = self.select_alu(inst, op);
                 self.exact = false;
                 result
             }
             InstData::LoadConst { .. } | InstData::Undef => Ok(()),
             InstData::Deref { kind, .. } => {
                 if !self.shared_deref(inst, kind)? {
-                    self.deref(inst, kind);
+                    self.select_deref(inst, kind);
                 }
                 Ok(())
             }
-            InstData::Tex(_) => self.texture(inst),
-            InstData::Intrinsic { op, .. } => self.intrinsic(inst, op),
-            InstData::Jump(kind) => self.jump(kind),
+            InstData::Tex(_) => self.select_texture(inst),
+            InstData::Intrinsic { op, .. } => self.select_intrinsic(inst, op),
+            InstData::Jump(kind) => self.select_jump(kind),
             InstData::Phi | InstData::ParallelCopy(_) => Err(DriverError::NotLowered { inst, what: "a phi" }),
-            InstData::Call { callee, indirect } => self.call(inst, callee, indirect),
+            InstData::Call { callee, indirect } => self.select_call(inst, callee, indirect),
         }
-    }
-
-    /// Selects derefs of samplers and images.
-    fn deref(&mut self, inst: Inst, kind: DerefKind) {
-        let body = self.body;
-        let Some(def) = body.inst_def(inst) else { return };
-        match kind {
-            DerefKind::Var(variable) => {
-                let base = self.shader.variables[variable].binding;
-                self.units[def] = Some(Unit { variable, base, dynamic: None });
-            }
-            DerefKind::Array => {
-                let Some(parent) = self.units[body.src(inst, 0)] else { return };
-                let stride = body.deref_type(def).map_or(1, |ty| self.shader.types.array_elements(ty).max(1));
-                let mut unit = parent;
-                // A constant beyond the array is treated like a run-time index: no operand may refer to the register
-                // that it would reach.
-                let length = body.deref_type(body.src(inst, 0)).map(|ty| self.shader.types.array_elements(ty) / stride);
-                let named = body
-                    .constant_component(body.src(inst, 1), 0)
-                    .filter(|&index| length.is_none_or(|length| index < u64::from(length)))
-                    .map(|index| u64::from(unit.base).saturating_add(index.saturating_mul(u64::from(stride))))
-                    .filter(|&base| base <= tgsi::limits::MAX_OPERAND_INDEX as u64);
-                match named {
-                    Some(base) => unit.base = base as u32,
-                    None => {
-                        // The index is read here: a register may change before the deref is used.
-                        let mut index = self.source(inst, 1);
-                        self.note_index(body.src(inst, 1));
-                        if let Some((value, offset)) = self.offset_of_unit(body.src(inst, 1), &unit, stride) {
-                            index = value;
-                            unit.base = unit.base.wrapping_add_signed(offset);
-                        }
-                        let (multiply, add) = match self.options.native_integers {
-                            true => (Opcode::Umul, Opcode::Uadd),
-                            false => (Opcode::Mul, Opcode::Add),
-                        };
-                        let mut sum = if stride == 1 {
-                            self.computed(Opcode::Mov, 1, &[index.lane(0)])
-                        } else {
-                            let stride = self.number(stride);
-                            self.computed(multiply, 1, &[index.lane(0), stride])
-                        };
-                        if let Some(outer) = unit.dynamic {
-                            sum = self.computed(add, 1, &[outer.lane(0), sum.swizzled([0; 4])]);
-                        }
-                        unit.dynamic = Some(Value::new(sum.register));
-                    }
-                }
-                self.units[def] = Some(unit);
-            }
-            _ => {}
-        }
-    }
-
-    /// The unit that a deref refers to.
-    fn unit(&self, inst: Inst, deref: Def) -> Result<Unit, DriverError> {
-        self.units[deref].ok_or(DriverError::NotLowered { inst, what: "a deref of a value other than a variable" })
-    }
-
-    /// Whether an ALU opcode only moves bits.
-    fn is_move(op: AluOp) -> bool {
-        op.is_vec_or_mov()
     }
 }
 
 use declared::IoFile;
-
-impl Selector<'_> {
-    /// Whether a run-time offset may lead to registers of several variables.
-    fn reaches_others(&self, file: IoFile, inst: Inst) -> bool {
-        let range = self.body.index(inst, IndexKind::Range);
-        self.declared.reaches_others(file, self.body.index(inst, IndexKind::Base), range)
-    }
-
-    /// An input or output register: `base + offset`. With a run-time offset it is in the array of the variable, or in
-    /// the whole file if the access exceeds the variable. None where there is no register: an access by a constant
-    /// beyond the file.
-    fn io_register(&mut self, file: IoFile, inst: Inst, offset: Use) -> Result<Option<Register>, DriverError> {
-        let tgsi_file = file.tgsi();
-        let base = self.body.index(inst, IndexKind::Base);
-        let def = self.body.src_def(offset);
-        let named = |add: i32| {
-            let index = i64::from(base) + i64::from(add);
-            // The limit of an operand in a token; with an address, the constant part may be below the file.
-            i16::try_from(index).map(i32::from).map_err(|_| BuildError::TooManyRegisters(tgsi_file))
-        };
-        // A variable beyond the range of operands; an access that reaches there from another one finds no register.
-        if base as u32 >= MAX_REGISTERS && self.declared.has_register(file, base as u32) {
-            return Err(BuildError::TooManyRegisters(tgsi_file).into());
-        }
-        Ok(match self.body.constant_component(def, 0) {
-            Some(constant) => {
-                named(constant as i32).ok().filter(|&index| index >= 0).map(|index| Register::new(tgsi_file, index))
-            }
-            None => {
-                // An access that reaches several variables refers to the one in the source.
-                let reaches_others = self.reaches_others(file, inst);
-                let range = if reaches_others { i64::MIN..i64::MAX } else { self.declared.offsets_within(file, base) };
-                let (slot, add) = match self.register_that_hosts_index(file, base, def).filter(|_| reaches_others) {
-                    Some(add) => (self.load_difference(def, add), add),
-                    None => self.load_address_of_source(offset, AddressUse::Index, range),
-                };
-                let array = if reaches_others {
-                    0
-                } else {
-                    let first = self.declared.array_of(file, base as u32);
-                    self.declared.array_number(ArrayKey { file, first })
-                };
-                Some(Register::new(tgsi_file, named(add)?).indexed_by(slot.0, slot.1, array))
-            }
-        })
-    }
-
-    /// Binds a value to zero.
-    fn bind_zero(&mut self, def: Def) {
-        let zero = self.immediate([0; 4]);
-        self.bind_or_move(def, zero);
-    }
-}
+use operands::lane_mask;

@@ -23,38 +23,47 @@ use super::{Selector, Value};
 
 /// A value and the component read for each component of the result.
 #[derive(Clone, Copy, PartialEq)]
-pub(super) struct Term {
+pub(super) struct SelectedComponents {
     pub(super) def: Def,
     pub(super) components: [u8; 4],
 }
 
 impl Selector<'_> {
     /// Source `number` of an instruction with the swizzle `outer`.
-    pub(super) fn term(&self, inst: Inst, number: usize, outer: [u8; 4]) -> Term {
+    pub(super) fn term(&self, inst: Inst, number: usize, outer: [u8; 4]) -> SelectedComponents {
         let source = self.body.source(inst, number);
         let swizzle = self.body.swizzle(source);
-        Term { def: self.body.src_def(source), components: outer.map(|c| swizzle.get(usize::from(c)) & 3) }
+        SelectedComponents {
+            def: self.body.src_def(source),
+            components: outer.map(|c| swizzle.get(usize::from(c)) & 3),
+        }
     }
 
     /// The sources of a term if it is defined by `op`.
-    pub(super) fn made_by(&self, term: Term, op: AluOp) -> Option<ArrayVec<Term, 4>> {
+    pub(super) fn made_by(&self, term: SelectedComponents, op: AluOp) -> Option<ArrayVec<SelectedComponents, 4>> {
         let producer = self.body.def_inst(term.def);
         (self.body.alu_op(producer) == Some(op)).then(|| {
             (0..self.body.num_sources(producer).min(4)).map(|n| self.term(producer, n, term.components)).collect()
         })
     }
 
-    pub(super) fn is_word(&self, term: Term, count: usize, word: u64) -> bool {
+    pub(super) fn is_word(&self, term: SelectedComponents, count: usize, word: u64) -> bool {
         (0..count).all(|c| self.body.constant_component(term.def, usize::from(term.components[c])) == Some(word))
     }
 
-    pub(super) fn same_term(&self, a: Term, b: Term, count: usize) -> bool {
+    pub(super) fn same_term(&self, a: SelectedComponents, b: SelectedComponents, count: usize) -> bool {
         let [a, b] = [a, b].map(|term| AluSrc::new(term.def, Swizzle::new(&term.components)));
         a.equals(self.body, b, count)
     }
 
     /// The other source of a commutative operation with a constant.
-    pub(super) fn with_word(&self, term: Term, op: AluOp, count: usize, word: u64) -> Option<Term> {
+    pub(super) fn with_word(
+        &self,
+        term: SelectedComponents,
+        op: AluOp,
+        count: usize,
+        word: u64,
+    ) -> Option<SelectedComponents> {
         let sources = self.made_by(term, op)?;
         let (a, b) = (*sources.first()?, *sources.get(1)?);
         if self.is_word(b, count, word) {
@@ -133,7 +142,7 @@ impl Selector<'_> {
         self.body.alu(inst).is_some_and(|(_, flags)| flags.is_exact())
     }
 
-    fn recognized_division(&self, inst: Inst, count: usize) -> Option<(Opcode, ArrayVec<Term, 4>)> {
+    fn recognized_division(&self, inst: Inst, count: usize) -> Option<(Opcode, ArrayVec<SelectedComponents, 4>)> {
         let all = [0, 1, 2, 3];
         let (condition, ones, value) = (self.term(inst, 0, all), self.term(inst, 1, all), self.term(inst, 2, all));
         if !self.is_word(ones, count, 0xffff_ffff) {
@@ -148,7 +157,7 @@ impl Selector<'_> {
         )
     }
 
-    fn recognized_field(&self, inst: Inst, count: usize) -> Option<(Opcode, ArrayVec<Term, 4>)> {
+    fn recognized_field(&self, inst: Inst, count: usize) -> Option<(Opcode, ArrayVec<SelectedComponents, 4>)> {
         let all = [0, 1, 2, 3];
         let (condition, whole, field) = (self.term(inst, 0, all), self.term(inst, 1, all), self.term(inst, 2, all));
         if let Some(width) = self.with_word(condition, AluOp::Ieq32, count, 32) {
@@ -167,7 +176,7 @@ impl Selector<'_> {
         let sources = self.made_by(field, op)?;
         let (value, offset, width) = (*sources.first()?, *sources.get(1)?, *sources.get(2)?);
         let parts = self.made_by(neither, AluOp::Ior)?;
-        let matches = |low: Term, high: Term| {
+        let matches = |low: SelectedComponents, high: SelectedComponents| {
             self.with_word(low, AluOp::Iand, count, 31).is_some_and(|t| self.same_term(t, offset, count))
                 && self.with_word(high, AluOp::Ixor, count, 32).is_some_and(|t| self.same_term(t, width, count))
         };

@@ -23,7 +23,7 @@ use tgsi_ir::{Body, Def, Inst, Shader, Variable};
 use tgsi_registers::chase;
 
 use super::address::AddressUse;
-use super::{MAX_REGISTERS, Selector, Storage, Value, lane_mask};
+use super::{MAX_REGISTERS, RegisterStorage, Selector, Value, lane_mask};
 use crate::DriverError;
 
 /// The fixed registers: first the arrays of temporaries of all functions, then shared variables.
@@ -33,7 +33,7 @@ pub(crate) struct FixedRegisters {
     pub(crate) arrays: Vec<u32>,
     /// One past the last temporary.
     pub(crate) end: u32,
-    variables: SecondaryMap<Variable, Option<Storage>>,
+    variables: SecondaryMap<Variable, Option<RegisterStorage>>,
     /// The register arrays of each function: the first temporary, and the number of the first array.
     of_function: SecondaryMap<Function, (u32, u16)>,
 }
@@ -64,7 +64,7 @@ impl FixedRegisters {
             }
         }
         for variable in vectors {
-            fixed.variables[variable] = Some(Storage::Temp(fixed.end));
+            fixed.variables[variable] = Some(RegisterStorage::Temp(fixed.end));
             fixed.end += 1;
         }
         if fixed.end > MAX_REGISTERS {
@@ -73,21 +73,21 @@ impl FixedRegisters {
         Ok(fixed)
     }
 
-    fn array(&mut self, elements: u32) -> Result<Storage, DriverError> {
+    fn array(&mut self, elements: u32) -> Result<RegisterStorage, DriverError> {
         let first = self.end;
         self.end = first.saturating_add(elements);
         if self.end > MAX_REGISTERS {
             return Err(DriverError::TooManyTemporaries(self.end));
         }
         self.arrays.push(elements);
-        Ok(Storage::Array(first, elements, self.arrays.len() as u16))
+        Ok(RegisterStorage::Array(first, elements, self.arrays.len() as u16))
     }
 
     /// Storage of the register arrays of a function, in the order of their declarations.
-    pub(super) fn storage_of(&self, function: Function, body: &Body) -> impl Iterator<Item = Storage> {
+    pub(super) fn storage_of(&self, function: Function, body: &Body) -> impl Iterator<Item = RegisterStorage> {
         let (mut first, mut number) = self.of_function[function];
         declared_arrays(body).map(move |elements| {
-            let array = Storage::Array(first, elements, number + 1);
+            let array = RegisterStorage::Array(first, elements, number + 1);
             first += elements;
             number += 1;
             array
@@ -116,7 +116,7 @@ fn declared_arrays(body: &Body) -> impl Iterator<Item = u32> + '_ {
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Shared {
     /// The variable.
-    Whole(Storage),
+    Whole(RegisterStorage),
     /// A register; none outside an array.
     Register(Option<Register>),
     /// An element of an array: its first register and number, the index, and the constant added to the register.
@@ -130,12 +130,14 @@ impl Selector<'_> {
         let Some(def) = body.inst_def(inst) else { return Ok(false) };
         let shared = match kind {
             DerefKind::Var(variable) => match self.fixed.variables[variable] {
-                Some(Storage::Temp(temp)) => Shared::Register(Some(Register::new(File::Temporary, temp as i32))),
+                Some(RegisterStorage::Temp(temp)) => {
+                    Shared::Register(Some(Register::new(File::Temporary, temp as i32)))
+                }
                 Some(array) => Shared::Whole(array),
                 None => return Ok(false),
             },
             DerefKind::Array => match self.shared[body.src(inst, 0)] {
-                Some(Shared::Whole(Storage::Array(first, elements, array))) => {
+                Some(Shared::Whole(RegisterStorage::Array(first, elements, array))) => {
                     let index = body.src(inst, 1);
                     match body.constant_component(index, 0) {
                         Some(index) => {
@@ -209,7 +211,7 @@ impl Selector<'_> {
     }
 
     /// Emits a call. The label is the number of the function until functions have positions.
-    pub(super) fn call(&mut self, inst: Inst, callee: Function, indirect: bool) -> Result<(), DriverError> {
+    pub(super) fn select_call(&mut self, inst: Inst, callee: Function, indirect: bool) -> Result<(), DriverError> {
         let is_plain = !indirect && self.body.sources(inst).next().is_none();
         if !is_plain || !self.callable.contains(callee) {
             return Err(DriverError::NotLowered { inst, what: "a call of a function that is not a subroutine" });
@@ -224,10 +226,10 @@ impl Selector<'_> {
 
     /// Zeroes the arrays of a function at each call.
     pub(super) fn clear_arrays(&mut self) {
-        let arrays: Vec<Storage> = self.fixed.storage_of(self.function, self.body).collect();
+        let arrays: Vec<RegisterStorage> = self.fixed.storage_of(self.function, self.body).collect();
         let zero = self.word(0);
         for array in arrays {
-            if let Storage::Array(first, elements, _) = array {
+            if let RegisterStorage::Array(first, elements, _) = array {
                 for register in first..first + elements {
                     self.emit(Opcode::Mov, Dst::new(Register::new(File::Temporary, register as i32)), &[zero]);
                 }

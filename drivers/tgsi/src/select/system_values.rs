@@ -9,7 +9,7 @@ use crate::consumers::options::Dialect;
 use crate::consumers::virgl::rules;
 
 impl Selector<'_> {
-    pub(super) fn system_value(&mut self, inst: Inst, semantic: Semantic) {
+    pub(super) fn select_system_value(&mut self, inst: Inst, semantic: Semantic) {
         let Some(def) = self.body.inst_def(inst) else { return };
         let index = self.declared.system_value(semantic);
         let value = Value::new(Register::new(File::SystemValue, index));

@@ -19,7 +19,7 @@ use tgsi_ir::{Def, Inst};
 use tgsi_registers::chase;
 
 use super::Selector;
-use super::recognize::Term;
+use super::recognize::SelectedComponents;
 
 const ONE: u64 = 0x3f80_0000;
 const MAX_POWER: u64 = 0x4300_0000;
@@ -31,7 +31,7 @@ const W: u8 = 8;
 /// A component of a value with the modifiers of an operand.
 #[derive(Clone, Copy)]
 struct Channel {
-    term: Term,
+    term: SelectedComponents,
     absolute: bool,
     negate: bool,
 }
@@ -64,7 +64,7 @@ impl Selector<'_> {
         if !has_any || !matches!(op, AluOp::Vec3 | AluOp::Vec4) || self.body.bit_size(def) != 32 {
             return false;
         }
-        let terms: ArrayVec<Term, 4> =
+        let terms: ArrayVec<SelectedComponents, 4> =
             (0..self.body.num_sources(inst)).take(4).map(|number| self.term(inst, number, [0; 4])).collect();
         let Some(Recognized { opcode, operands, w }) = self.vector_opcode(&terms) else { return false };
         let mut read = operands.iter().flatten().flatten().chain(&w);
@@ -121,9 +121,9 @@ impl Selector<'_> {
         Src::new(temp)
     }
 
-    fn vector_opcode(&self, terms: &[Term]) -> Option<Recognized> {
+    fn vector_opcode(&self, terms: &[SelectedComponents]) -> Option<Recognized> {
         let &[x, y, z, ref w @ ..] = terms else { return None };
-        let is_one = |term: &Term| self.is_word(*term, 1, ONE);
+        let is_one = |term: &SelectedComponents| self.is_word(*term, 1, ONE);
         let other = || w.first().filter(|w| !is_one(w) && !self.is_undef(w.def)).map(|&w| self.channel(w));
         if self.options.has_lit && is_one(&x) {
             if let Some(operand) = self.lit(y, z) {
@@ -144,7 +144,7 @@ impl Selector<'_> {
     }
 
     /// Splits a term into the modifiers of an operand and its source.
-    fn channel(&self, term: Term) -> Channel {
+    fn channel(&self, term: SelectedComponents) -> Channel {
         let (term, negate) = self.only(term, AluOp::Fneg).map_or((term, false), |term| (term, true));
         let inner = self.only(term, AluOp::Fabs).filter(|_| self.options.fuse_fabs);
         let (term, absolute) = inner.map_or((term, false), |term| (term, true));
@@ -152,16 +152,16 @@ impl Selector<'_> {
     }
 
     /// The only source of a term defined by `op`.
-    fn only(&self, term: Term, op: AluOp) -> Option<Term> {
+    fn only(&self, term: SelectedComponents, op: AluOp) -> Option<SelectedComponents> {
         self.made_by(term, op)?.first().copied()
     }
 
-    fn same(&self, a: Term, b: Term) -> bool {
+    fn same(&self, a: SelectedComponents, b: SelectedComponents) -> bool {
         self.same_term(a, b, 1)
     }
 
     /// The operand of `LIT`, given its results in y and z.
-    fn lit(&self, y: Term, z: Term) -> Option<Channels> {
+    fn lit(&self, y: SelectedComponents, z: SelectedComponents) -> Option<Channels> {
         let x = self.channel(self.with_word(y, AluOp::Fmax, 1, 0)?);
         let select = |op: AluOp| self.made_by(z, op);
         let (tested, power, zero) = if let Some(sources) = select(AluOp::FcselGt) {
@@ -190,7 +190,7 @@ impl Selector<'_> {
     }
 
     /// The operands of `DST`, given its results in y, z and w.
-    fn dst(&self, y: Term, z: Term, w: Term) -> Option<[Channels; 2]> {
+    fn dst(&self, y: SelectedComponents, z: SelectedComponents, w: SelectedComponents) -> Option<[Channels; 2]> {
         let factors = self.made_by(y, AluOp::Fmul)?;
         let (mut a, mut b) = (self.channel(*factors.first()?), self.channel(*factors.get(1)?));
         let (z, w) = (self.channel(z), self.channel(w));
@@ -204,7 +204,7 @@ impl Selector<'_> {
     }
 
     /// The operand of `EXP`, given its results in x, y and z.
-    fn exp(&self, x: Term, y: Term, z: Term) -> Option<Term> {
+    fn exp(&self, x: SelectedComponents, y: SelectedComponents, z: SelectedComponents) -> Option<SelectedComponents> {
         let operand = self.only(z, AluOp::Fexp2)?;
         let whole = self.only(self.only(x, AluOp::Fexp2)?, AluOp::Ffloor)?;
         let fraction = self.only(y, AluOp::Ffract)?;
@@ -212,7 +212,7 @@ impl Selector<'_> {
     }
 
     /// The operand of `LOG`, given its results in x, y and z.
-    fn log(&self, x: Term, y: Term, z: Term) -> Option<Term> {
+    fn log(&self, x: SelectedComponents, y: SelectedComponents, z: SelectedComponents) -> Option<SelectedComponents> {
         let magnitude = self.only(z, AluOp::Flog2)?;
         let operand = self.only(magnitude, AluOp::Fabs)?;
         let (dividend, power) = match self.made_by(y, AluOp::Fdiv) {

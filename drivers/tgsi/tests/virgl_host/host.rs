@@ -12,7 +12,7 @@ use tgsi::tables::Processor;
 
 /// The answer of the host to a shader.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Outcome {
+pub enum HostAnswer {
     /// It compiles.
     Taken,
     /// The connection was closed; the message in the host's log.
@@ -87,7 +87,7 @@ impl Host {
     }
 
     /// Makes the host compile a shader, with a vertex shader that writes its inputs.
-    pub fn offer(&mut self, shader: &Shader, text: &str, partner: &str) -> Outcome {
+    pub fn offer(&mut self, shader: &Shader, text: &str, partner: &str) -> HostAnswer {
         let mut stream = match self.connection.take() {
             Some(stream) => stream,
             None => self.connect(),
@@ -135,9 +135,9 @@ impl Host {
             self.connection = Some(stream);
             let news = self.news();
             // The host drops shaders that it cannot convert.
-            if news.contains("failed to convert") { Outcome::Refused(news) } else { Outcome::Taken }
+            if news.contains("failed to convert") { HostAnswer::Refused(news) } else { HostAnswer::Taken }
         } else {
-            Outcome::Refused(self.news())
+            HostAnswer::Refused(self.news())
         }
     }
 }

@@ -1,6 +1,6 @@
 // Compiles a shader in TGSI, text or tokens, and writes the result to standard output, in the form of the input.
 //
-//   cc translate.c $(pkg-config --cflags --libs tgsic) -o translate && ./translate shader.tgsi no_sqrt,one_address
+//   cc translate.c $(pkg-config --cflags --libs tgsic) -o translate && ./translate shader.tgsi no_sqrt,single_address_register
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -76,8 +76,8 @@ pub struct tgsic_texture_request {
     pub ddy: [[u32; 4]; 3],
     /// Offset in texels, by component and lane.
     pub offset: [[i32; 4]; 3],
-    /// Offsets of a gather, by texel, component and lane. Component i of the result is the texel at offset i, as component
-    /// w of a gather with that offset would be.
+    /// Offsets of a gather, by texel, component and lane. Component i of the result is the texel at offset i, as
+    /// component w of a gather with that offset would be.
     pub gather_offsets: [[[i32; 4]; 2]; 4],
 }
 

@@ -143,7 +143,7 @@ unsafe impl SizedStruct for tgsic_run {}
 
 /// The kind and size of a run.
 #[derive(Clone, Copy)]
-pub(crate) enum Work {
+pub(crate) enum RunKind {
     Vertices,
     Quads,
     #[cfg_attr(not(feature = "run"), expect(dead_code, reason = "only used by runs"))]
@@ -273,7 +273,7 @@ unsafe fn run(
     program: *const tgsic_program,
     run: *const tgsic_run,
     threads: *const tgsic_threads,
-    work: Work,
+    work: RunKind,
 ) -> *mut tgsic_result {
     let body = || {
         // SAFETY: the caller guarantees that it is NULL or a program that was not freed.
@@ -314,7 +314,7 @@ pub unsafe extern "C" fn tgsic_run_vertices(
     threads: *const tgsic_threads,
 ) -> *mut tgsic_result {
     // SAFETY: the caller guarantees the requirements.
-    unsafe { self::run(program, run, threads, Work::Vertices) }
+    unsafe { self::run(program, run, threads, RunKind::Vertices) }
 }
 
 /// Runs a fragment shader over quads, otherwise like `tgsic_run_vertices`. If the number of fragments is not a multiple
@@ -329,7 +329,7 @@ pub unsafe extern "C" fn tgsic_run_quads(
     threads: *const tgsic_threads,
 ) -> *mut tgsic_result {
     // SAFETY: the caller guarantees the requirements.
-    unsafe { self::run(program, run, threads, Work::Quads) }
+    unsafe { self::run(program, run, threads, RunKind::Quads) }
 }
 
 /// Runs a compute shader over a grid of `groups` workgroups in each dimension, otherwise like `tgsic_run_vertices`.
@@ -355,7 +355,7 @@ pub unsafe extern "C" fn tgsic_dispatch(
         return tgsic_result::failed(Failure::argument("`groups` is NULL or not aligned")).into_raw();
     };
     // SAFETY: the caller guarantees the requirements.
-    unsafe { self::run(program, run, threads, Work::Dispatch { groups, workgroup }) }
+    unsafe { self::run(program, run, threads, RunKind::Dispatch { groups, workgroup }) }
 }
 
 /// # Safety

@@ -140,37 +140,37 @@ mod tests {
 
     #[repr(C)]
     #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-    struct Two {
+    struct TwoNumbers {
         size: usize,
         first: usize,
         second: usize,
     }
 
     // SAFETY: three words.
-    unsafe impl SizedStruct for Two {}
+    unsafe impl SizedStruct for TwoNumbers {}
 
-    fn read_words(words: &[usize]) -> Result<Two, SizeError> {
+    fn read_words(words: &[usize]) -> Result<TwoNumbers, SizeError> {
         // SAFETY: each test states a size that the words have, or one that is rejected.
-        unsafe { read(words.as_ptr().cast::<Two>()) }
+        unsafe { read(words.as_ptr().cast::<TwoNumbers>()) }
     }
 
     #[test]
     fn older_and_newer_callers() {
         let word = size_of::<usize>();
-        assert_eq!(read_words(&[2 * word, 5]), Ok(Two { size: 2 * word, first: 5, second: 0 }));
-        assert_eq!(read_words(&[3 * word, 5, 6]), Ok(Two { size: 3 * word, first: 5, second: 6 }));
-        assert_eq!(read_words(&[4 * word, 5, 6, 0]), Ok(Two { size: 4 * word, first: 5, second: 6 }));
+        assert_eq!(read_words(&[2 * word, 5]), Ok(TwoNumbers { size: 2 * word, first: 5, second: 0 }));
+        assert_eq!(read_words(&[3 * word, 5, 6]), Ok(TwoNumbers { size: 3 * word, first: 5, second: 6 }));
+        assert_eq!(read_words(&[4 * word, 5, 6, 0]), Ok(TwoNumbers { size: 4 * word, first: 5, second: 6 }));
         assert_eq!(read_words(&[4 * word, 5, 6, 1]), Err(SizeError::Unknown));
         assert_eq!(read_words(&[0, 5, 6]), Err(SizeError::Size));
         assert_eq!(read_words(&[usize::MAX, 5, 6]), Err(SizeError::Size));
         let mut words = [2 * word, 1, 1, 1];
-        let value = Two { size: 9, first: 7, second: 8 };
+        let value = TwoNumbers { size: 9, first: 7, second: 8 };
         // SAFETY: there are four words.
-        assert_eq!(unsafe { write(words.as_mut_ptr().cast::<Two>(), &value) }, Ok(()));
+        assert_eq!(unsafe { write(words.as_mut_ptr().cast::<TwoNumbers>(), &value) }, Ok(()));
         assert_eq!(words, [2 * word, 7, 1, 1]);
         words[0] = 4 * word;
         // SAFETY: likewise.
-        assert_eq!(unsafe { write(words.as_mut_ptr().cast::<Two>(), &value) }, Ok(()));
+        assert_eq!(unsafe { write(words.as_mut_ptr().cast::<TwoNumbers>(), &value) }, Ok(()));
         assert_eq!(words, [4 * word, 7, 8, 1]);
     }
 }

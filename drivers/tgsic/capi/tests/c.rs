@@ -131,8 +131,8 @@ fn object(name: &str, options: &[&str], target: &Path) -> Result<PathBuf, Failed
         shader.filter(|_| findings.iter().all(|finding| !finding.is_error())).ok_or(format!("{findings:?}"))?;
     let code = compiler.compile(shader).map_err(|error| error.to_string())?;
     let path = target.join(name);
-    for companion in code.companions() {
-        std::fs::write(path.with_extension(companion.extension), &companion.text)?;
+    for file in code.auxiliary_files() {
+        std::fs::write(path.with_extension(file.extension), &file.text)?;
     }
     std::fs::write(path.with_extension("o"), code.into_bytes())?;
     Ok(path)

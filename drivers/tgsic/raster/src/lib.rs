@@ -17,7 +17,7 @@
 //! | `scene` | the data of scenes and pictures |
 //! | `draw` | the whole pipeline, tile by tile |
 //!
-//! - The executor of shaders is a parameter ([`Run`]): an interpreter, or code of a driver.
+//! - The executor of shaders is a parameter ([`ShaderRunner`]): an interpreter, or code of a driver.
 //! - Window coordinates have their origin in the upper left corner. In clip space, as in OpenGL, y points up and z is
 //!   between -w and w. Triangles that are counter-clockwise on the screen face the viewer. No face is culled.
 //! - Lanes of a run are quads in the order of [`tgsi_environment`]; uncovered pixels of a quad are helpers.
@@ -35,5 +35,5 @@ mod vertex;
 
 pub use draw::draw;
 pub use mesh::{Attribute, Mesh, MeshError};
-pub use scene::{Picture, Run, Scene, SceneShader};
-pub use texture::{Texture, Wrap};
+pub use scene::{Picture, Scene, SceneShader, ShaderRunner};
+pub use texture::{Texture, WrapMode};

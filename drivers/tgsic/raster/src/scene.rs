@@ -9,7 +9,7 @@ use crate::mesh::{Attribute, Mesh};
 use crate::texture::Texture;
 
 /// Runs a shader once for all lanes.
-pub type Run<'a> = dyn Fn(&Inputs, &mut dyn Resources) -> Result<Outputs, String> + Sync + 'a;
+pub type ShaderRunner<'a> = dyn Fn(&Inputs, &mut dyn Resources) -> Result<Outputs, String> + Sync + 'a;
 
 /// A shader of a scene.
 #[derive(Clone, Copy)]
@@ -17,7 +17,7 @@ pub struct SceneShader<'a> {
     /// The shader, for its declarations and properties.
     pub source: &'a Shader,
     /// The executor.
-    pub run: &'a Run<'a>,
+    pub run: &'a ShaderRunner<'a>,
     /// Constant buffers: words from vec4 0.
     pub constants: &'a [Vec<u32>],
 }

@@ -10,7 +10,7 @@ use tgsi_driver_cpu::sampler::{self, Filter, Format, MipFilter, Sampler, Shape, 
 
 /// The continuation beyond the edges of a texture.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Wrap {
+pub enum WrapMode {
     /// Repeats the texture.
     #[default]
     Repeat,
@@ -45,7 +45,7 @@ impl Level {
 pub struct Texture {
     levels: Arc<sampler::Texture>,
     /// The continuation beyond the edges.
-    pub wrap: Wrap,
+    pub wrap: WrapMode,
     /// Whether to use the nearest texel of the nearest level instead of a mean.
     pub nearest: bool,
 }
@@ -76,7 +76,7 @@ impl Texture {
                 bytes.copy_from_slice(&value.to_le_bytes());
             }
         }
-        Some(Texture { levels: Arc::new(texture), wrap: Wrap::Repeat, nearest: false })
+        Some(Texture { levels: Arc::new(texture), wrap: WrapMode::Repeat, nearest: false })
     }
 
     /// Removes the levels from number `count` on; keeps at least the largest.
@@ -94,8 +94,8 @@ impl Texture {
 
     fn sampler(&self) -> Sampler {
         let wrap = match self.wrap {
-            Wrap::Repeat => sampler::Wrap::Repeat,
-            Wrap::Clamp => sampler::Wrap::ClampToEdge,
+            WrapMode::Repeat => sampler::WrapMode::Repeat,
+            WrapMode::Clamp => sampler::WrapMode::ClampToEdge,
         };
         let (filter, mip_filter) =
             if self.nearest { (Filter::Nearest, MipFilter::Nearest) } else { (Filter::Linear, MipFilter::Linear) };

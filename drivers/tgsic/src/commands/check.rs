@@ -6,14 +6,14 @@ use crate::diagnostics::Reporter;
 use crate::input::{ShaderError, Source};
 use crate::input_shader::InputShader;
 use crate::plan::Plan;
-use crate::policy::Policy;
+use crate::policy::WarningPolicy;
 use crate::status::{Failure, Status};
 
 /// Checks shaders and shows the findings.
 pub fn check(arguments: &CheckArguments, color: Color) -> Result<Status, Failure> {
     let CheckArguments { files, quiet, all, warnings, dialect } = arguments;
     let options = DriverOptions { dialect: Some(*dialect), ..DriverOptions::default() };
-    let (policy, plan) = (Policy::new(warnings), Plan::for_driver(&options)?);
+    let (policy, plan) = (WarningPolicy::new(warnings), Plan::for_driver(&options)?);
     let inputs = batch::inputs(files)?;
     let mut reporter = Reporter::for_inputs(inputs.len(), color);
     if *all {

@@ -13,7 +13,7 @@ use crate::input::{ShaderError, Source};
 use crate::input_shader::InputShader;
 use crate::output;
 use crate::plan::Plan;
-use crate::policy::Policy;
+use crate::policy::WarningPolicy;
 use crate::status::{Failure, Status};
 
 /// The measurements of a shader.
@@ -37,7 +37,7 @@ struct Line<'m> {
 /// Measures shaders.
 pub fn fit(arguments: &FitArguments, color: Color) -> Result<Status, Failure> {
     let plan = Plan::from_arguments(&arguments.passes)?;
-    let policy = Policy::new(&arguments.warnings);
+    let policy = WarningPolicy::new(&arguments.warnings);
     let inputs = batch::inputs(&arguments.files)?;
     let reporter = Reporter::for_inputs(inputs.len(), color);
     let results = batch::for_each(&inputs, |path| {

@@ -2,7 +2,7 @@
 
 use tgsi_compiler::Stage;
 
-use super::{Converted, Form, transform};
+use super::{FileFormat, ShaderOutput, transform};
 use crate::args::{Color, IrArguments};
 use crate::input::ShaderError;
 use crate::input_shader::InputShader;
@@ -14,7 +14,7 @@ use crate::status::{Failure, Status};
 /// Prints the IR.
 pub fn ir(arguments: &IrArguments, color: Color) -> Result<Status, Failure> {
     let IrArguments { files, stage, dot, after, passes_to_run, print_changed, time_passes, passes: way } = arguments;
-    let form = Form { extension: if *dot { "dot" } else { "nir" }, binary: false };
+    let form = FileFormat { extension: if *dot { "dot" } else { "nir" }, binary: false };
     let plan = Plan::from_arguments(way)?;
     let after = after.as_deref().and_then(pass_named).map(|pass| pass.info().name);
     let stage = stage.unwrap_or(if after.is_some() { Stage::Opt } else { Stage::Ssa });
@@ -32,7 +32,7 @@ pub fn ir(arguments: &IrArguments, color: Color) -> Result<Status, Failure> {
             pass_list::run(&mut ir, passes_to_run, &options, &mut pass_log).map_err(ShaderError::Other)?;
             total.add(&pass_log.times);
             let text = if *dot { to_dot(&ir) } else { pass_log.changes.unwrap_or_else(|| tgsi_ir::text::print(&ir)) };
-            return Ok(Converted { warnings, ..Converted::new(text.into_bytes()) });
+            return Ok(ShaderOutput { warnings, ..ShaderOutput::new(text.into_bytes()) });
         }
         let observed = after.is_some() || *print_changed || *time_passes;
         let ir =
@@ -54,7 +54,7 @@ pub fn ir(arguments: &IrArguments, color: Color) -> Result<Status, Failure> {
         } else {
             tgsi_ir::text::print(&ir)
         };
-        Ok(Converted { warnings, ..Converted::new(text.into_bytes()) })
+        Ok(ShaderOutput { warnings, ..ShaderOutput::new(text.into_bytes()) })
     })?;
     total.print();
     Ok(status)

@@ -61,7 +61,7 @@ pub fn link(arguments: &LinkArguments, color: Color) -> Result<Status, Failure> 
     for shader in program.shaders {
         let (Some(path), Some(source)) = (paths.get(shader.input), sources.get(shader.input)) else { continue };
         let result = if arguments.reflect { reflect(&shader, source, &plan).map(Some) } else { Ok(None) };
-        let companions = shader.code.companions().to_vec();
+        let auxiliary_files = shader.code.auxiliary_files().to_vec();
         let result = result.and_then(|line| Ok((line, content(shader.code, as_text)?)));
         let (line, content) = match result {
             Ok(result) => result,
@@ -75,7 +75,7 @@ pub fn link(arguments: &LinkArguments, color: Color) -> Result<Status, Failure> 
             output::write_stdout(format!("{line}\n").as_bytes())?;
         }
         match places.as_ref().and_then(|places| places.get(path.as_os_str())) {
-            Some(place) => output::write_files_below(place, &content, &companions)?,
+            Some(place) => output::write_files_below(place, &content, &auxiliary_files)?,
             None if line.is_some() || arguments.json => {}
             None => {
                 let stage = tgsi_to_ir::slots::processor_of(shader.stage).name();

@@ -26,14 +26,14 @@ use std::collections::hash_map::Entry;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
-use tgsi_compiler::Companion;
+use tgsi_compiler::AuxiliaryFile;
 
 use crate::args::{Arguments, Command, Files};
 use crate::diagnostics::Reporter;
 use crate::input::{ShaderError, Source};
-use crate::output::Form;
+use crate::output::FileFormat;
 use crate::plan::Plan;
-use crate::policy::Policy;
+use crate::policy::WarningPolicy;
 use crate::status::{Failure, Status};
 use crate::{batch, output};
 
@@ -81,7 +81,7 @@ pub fn dispatch(arguments: &Arguments) -> Result<Status, Failure> {
             };
             let form = translate::Report { lines, mesa: *mesa, time_passes: *time_passes, assembly: *assembly };
             let plan = if *assembly { Plan::to_be_printed } else { Plan::from_arguments }(passes)?;
-            translate::translate(files, &plan, form, &Policy::new(warnings), color)
+            translate::translate(files, &plan, form, &WarningPolicy::new(warnings), color)
         }
         Command::Link(arguments) => link::link(arguments, color),
         Command::Report(arguments) => report::report(arguments),
@@ -99,21 +99,21 @@ pub fn dispatch(arguments: &Arguments) -> Result<Status, Failure> {
 }
 
 /// The result for one shader.
-pub struct Converted {
+pub struct ShaderOutput {
     /// The output.
     pub content: Vec<u8>,
     /// Files that accompany the output.
-    pub companions: Vec<Companion>,
+    pub auxiliary_files: Vec<AuxiliaryFile>,
     /// Warnings to show.
     pub warnings: Vec<tgsi_diagnostics::Diagnostic>,
     /// A line for standard output if the content is written elsewhere.
     pub line: Option<String>,
 }
 
-impl Converted {
+impl ShaderOutput {
     /// Wraps content without anything else.
-    pub fn new(content: Vec<u8>) -> Converted {
-        Converted { content, companions: Vec::new(), warnings: Vec::new(), line: None }
+    pub fn new(content: Vec<u8>) -> ShaderOutput {
+        ShaderOutput { content, auxiliary_files: Vec::new(), warnings: Vec::new(), line: None }
     }
 }
 
@@ -121,9 +121,9 @@ impl Converted {
 /// order. If a shader or file fails, it reports that and continues with the others.
 pub fn transform(
     files: &Files,
-    form: Form,
+    form: FileFormat,
     color: crate::args::Color,
-    work: impl Fn(&Source) -> Result<Converted, ShaderError> + Sync + Send,
+    work: impl Fn(&Source) -> Result<ShaderOutput, ShaderError> + Sync + Send,
 ) -> Result<Status, Failure> {
     let inputs = batch::inputs(&files.files)?;
     if inputs.len() > 1 && files.output.is_some() {
@@ -139,17 +139,17 @@ pub fn transform(
         let mut result = work(&source);
         if let (Ok(done), Some(target)) = (&mut result, targets.get(path.as_os_str())) {
             // The content is on disk now; keeping it for all shaders would only cost memory.
-            output::write_files_below(target, &std::mem::take(&mut done.content), &done.companions)?;
+            output::write_files_below(target, &std::mem::take(&mut done.content), &done.auxiliary_files)?;
         }
         Ok((source, result))
     });
     let mut status = Status::Success;
     for result in results {
-        status = status.max(reporter.outcome(result, |source, done: Converted| {
+        status = status.max(reporter.outcome(result, |source, done: ShaderOutput| {
             reporter.diagnostics(source, &done.warnings);
             if files.out_dir.is_none() {
                 match &files.output {
-                    Some(path) => output::write_files(path, &done.content, &done.companions)?,
+                    Some(path) => output::write_files(path, &done.content, &done.auxiliary_files)?,
                     None if done.line.is_some() => {}
                     None if form.binary => output::write_stdout_binary(&done.content)?,
                     None => output::write_stdout(&done.content)?,

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use crate::args::ReportArguments;
 use crate::input::STDIN;
-use crate::report::run::Run;
+use crate::report::run::CompilerRun;
 use crate::report::{Comparison, html, json, parse, shader_db, text};
 use crate::status::{Failure, Status};
 use crate::{batch, output};
@@ -41,7 +41,7 @@ pub fn report(arguments: &ReportArguments) -> Result<Status, Failure> {
 }
 
 /// Reads a run, unpacking it if its name ends in `.gz`.
-fn read(path: &Path, keep_texts: bool) -> Result<Run, Failure> {
+fn read(path: &Path, keep_texts: bool) -> Result<CompilerRun, Failure> {
     let failure = |error| Failure::Read { path: path.to_owned(), error };
     let is_packed = path.extension().is_some_and(|extension| extension == "gz");
     let (name, input): (String, Box<dyn Read>) = if path == Path::new(STDIN) {

@@ -3,14 +3,14 @@
 use serde_json::{Map, Value};
 use tgsi_compiler::front_end::TGSI_TEXT;
 
-use super::{Converted, Form, transform};
+use super::{FileFormat, ShaderOutput, transform};
 use crate::args::{Color, Files};
 use crate::input::ShaderError;
 use crate::status::{Failure, Status};
 
 /// Prints the summary of shaders.
 pub fn scan(files: &Files, json: bool, color: Color) -> Result<Status, Failure> {
-    let form = Form { extension: if json { "json" } else { "txt" }, binary: false };
+    let form = FileFormat { extension: if json { "json" } else { "txt" }, binary: false };
     transform(files, form, color, |source| {
         let (shader, warnings) = source.tgsi()?;
         let scan = tgsi::scan::scan(&shader);
@@ -29,7 +29,7 @@ pub fn scan(files: &Files, json: bool, color: Color) -> Result<Status, Failure> 
         } else {
             readable(&value)
         };
-        Ok(Converted { warnings, ..Converted::new(text.into_bytes()) })
+        Ok(ShaderOutput { warnings, ..ShaderOutput::new(text.into_bytes()) })
     })
 }
 

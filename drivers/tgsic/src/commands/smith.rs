@@ -13,7 +13,7 @@ use tgsi_environment::{AnalyticResources, RunLimits};
 use tgsi_run::{OpcodeCounts, Program, run_counted};
 use tgsi_smith::reduce::Limits;
 use tgsi_smith::{Config, FLOAT_STAGES, Features, from_seed, mutate};
-use tgsi_verify::{Checker, Defect, DefectKind, Step, compare, make_inputs};
+use tgsi_verify::{CheckStep, Checker, Defect, DefectKind, compare, make_inputs};
 
 use crate::args::SmithArguments;
 use crate::input::Source;
@@ -213,7 +213,7 @@ fn one(
             // Each smaller shader that does not terminate would take as long.
             let keep = arguments.keep
                 || arguments.spoil
-                || defect.step == Step::Changed
+                || defect.step == CheckStep::Changed
                 || defect.kind == DefectKind::TimedOut;
             let shader = if keep { shader } else { checker.reduce(&shader, &defect, REDUCTION) };
             let text = tgsi::text::print(&shader, Default::default());

@@ -7,13 +7,13 @@ use tgsi::tables::Opcode;
 use tgsi_compiler::{Code, CodeSize, Stage};
 use tgsi_diagnostics::Diagnostic;
 
-use super::{Converted, transform};
+use super::{ShaderOutput, transform};
 use crate::args::{Color, Files};
 use crate::input::{ShaderError, Source};
 use crate::input_shader::InputShader;
 use crate::pass_log::{Differences, PassLog, TotalTimes};
 use crate::plan::Plan;
-use crate::policy::Policy;
+use crate::policy::WarningPolicy;
 use crate::report::shader_db;
 use crate::report::statistics::shader_db_stage;
 use crate::report::texts::Texts;
@@ -78,7 +78,13 @@ pub struct Report {
 }
 
 /// Translates shaders.
-pub fn translate(files: &Files, plan: &Plan, report: Report, policy: &Policy, color: Color) -> Result<Status, Failure> {
+pub fn translate(
+    files: &Files,
+    plan: &Plan,
+    report: Report,
+    policy: &WarningPolicy,
+    color: Color,
+) -> Result<Status, Failure> {
     let Report { lines, mesa, time_passes, assembly } = report;
     let total = TotalTimes::new(time_passes);
     let status = transform(files, plan.form(assembly), color, |source| {
@@ -119,7 +125,7 @@ pub fn translate(files: &Files, plan: &Plan, report: Report, policy: &Policy, co
         let text = if wants_text { tgsi_registry::disassembly(&code).transpose() } else { Ok(None) };
         let text = text.map_err(ShaderError::Other)?;
         let is_binary = text.is_none() && matches!(code, Code::Binary(_) | Code::Object(_));
-        let companions = code.companions().to_vec();
+        let auxiliary_files = code.auxiliary_files().to_vec();
         let content = text.map_or_else(|| code.into_bytes(), String::into_bytes);
         let microseconds = (reading + started.elapsed()).as_micros() as u64;
         if let Some(texts) = &mut texts
@@ -146,7 +152,7 @@ pub fn translate(files: &Files, plan: &Plan, report: Report, policy: &Policy, co
             if lines == Some(Lines::ShaderDb) { Ok(line.shader_db()) } else { serde_json::to_string(&line) }
         });
         let line = line.transpose().map_err(|e| ShaderError::Other(e.to_string()))?;
-        Ok(Converted { line: interface.or(line), companions, ..Converted::new(content) })
+        Ok(ShaderOutput { line: interface.or(line), auxiliary_files, ..ShaderOutput::new(content) })
     })?;
     total.print();
     Ok(status)

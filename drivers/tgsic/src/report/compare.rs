@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-use super::run::{Key, Run, Shader};
+use super::run::{CompilerRun, Key, Shader};
 use super::statistics::{more_is_better, stage_rank};
 
 /// A statistic of both runs.
@@ -63,7 +63,7 @@ pub struct Program<'a> {
 
 /// A statistic over the shaders that have it in both runs.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-pub struct Total {
+pub struct StatisticTotal {
     /// The index in [`Comparison::statistics`].
     pub statistic: usize,
     /// Over all of these shaders.
@@ -88,15 +88,15 @@ pub struct Summary<'a> {
     /// Shaders only in the new run.
     pub gained: usize,
     /// Totals of the statistics that are not zero everywhere.
-    pub totals: Vec<Total>,
+    pub totals: Vec<StatisticTotal>,
 }
 
 /// Two runs, compared.
 pub struct Comparison<'a> {
     /// The old run.
-    pub old: &'a Run,
+    pub old: &'a CompilerRun,
     /// The new run.
-    pub new: &'a Run,
+    pub new: &'a CompilerRun,
     /// The statistics that both runs have.
     pub statistics: Vec<Statistic<'a>>,
     /// The shaders in the order of the old run, then those that only the new run has.
@@ -107,7 +107,7 @@ pub struct Comparison<'a> {
 
 impl<'a> Comparison<'a> {
     /// Compares two runs.
-    pub fn new(old: &'a Run, new: &'a Run) -> Comparison<'a> {
+    pub fn new(old: &'a CompilerRun, new: &'a CompilerRun) -> Comparison<'a> {
         // The index of each statistic in both runs.
         let mut places: Vec<(usize, usize)> = Vec::new();
         for (place, name) in old.statistics.iter().enumerate() {
@@ -157,8 +157,9 @@ impl<'a> Comparison<'a> {
 
     fn summary(&self, stage: Option<&'a str>) -> Summary<'a> {
         let mut summary = Summary { stage, shared: 0, lost: 0, gained: 0, totals: Vec::new() };
-        let mut totals: Vec<Total> =
-            (0..self.statistics.len()).map(|statistic| Total { statistic, ..Total::default() }).collect();
+        let mut totals: Vec<StatisticTotal> = (0..self.statistics.len())
+            .map(|statistic| StatisticTotal { statistic, ..StatisticTotal::default() })
+            .collect();
         for program in self.programs.iter().filter(|program| stage.is_none_or(|stage| program.key.stage == stage)) {
             match (program.old, program.new) {
                 (Some(_), Some(_)) => summary.shared += 1,
@@ -253,7 +254,7 @@ mod tests {
         let comparison = Comparison::new(&old, &new);
         let stages: Vec<_> = comparison.summaries.iter().map(|s| (s.stage, s.shared, s.lost, s.gained)).collect();
         assert_eq!(stages, [(None, 3, 1, 1), (Some("VS"), 1, 0, 0), (Some("FS"), 2, 1, 0), (Some("CS"), 0, 0, 1)]);
-        let inst = Total {
+        let inst = StatisticTotal {
             statistic: 0,
             shared: Change { old: 110, new: 104 },
             affected: Change { old: 110, new: 104 },

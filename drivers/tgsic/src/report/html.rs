@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use serde_json::{Value, json};
 
 use super::compare::{Comparison, Program};
-use super::run::{Run, Shader};
+use super::run::{CompilerRun, Shader};
 
 const PAGE: &str = include_str!("page.html");
 const STYLE: &str = include_str!("page.css");
@@ -74,7 +74,8 @@ impl<'a> PackedTexts<'a> {
 
 /// Returns the data of the page without the texts. Programs are arrays, because there may be thousands.
 fn data<'a>(comparison: &Comparison<'a>, texts: &mut PackedTexts<'a>) -> Value {
-    let run = |run: &Run| json!({ "name": run.name, "shaders": run.shaders.len(), "microseconds": run.microseconds });
+    let run =
+        |run: &CompilerRun| json!({ "name": run.name, "shaders": run.shaders.len(), "microseconds": run.microseconds });
     let stages = comparison.stages();
     let places: HashMap<&str, usize> = stages.iter().enumerate().map(|(place, stage)| (*stage, place)).collect();
     let statistics: Vec<Value> = comparison
@@ -119,7 +120,7 @@ fn data<'a>(comparison: &Comparison<'a>, texts: &mut PackedTexts<'a>) -> Value {
 }
 
 /// Returns the values of a shader in the order of the common statistics.
-fn values(comparison: &Comparison<'_>, run: &Run, shader: Option<&Shader>) -> Value {
+fn values(comparison: &Comparison<'_>, run: &CompilerRun, shader: Option<&Shader>) -> Value {
     let Some(shader) = shader else { return Value::Null };
     let value = |name: &str| {
         let place = run.statistics.iter().position(|known| known == name)?;

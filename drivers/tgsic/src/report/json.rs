@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::compare::{Change, Comparison, Effect, Program, Summary};
-use super::run::{Key, Run};
+use super::run::{CompilerRun, Key};
 
 /// Formats one object: runs, summaries, programs, results of files.
 pub fn format(comparison: &Comparison<'_>) -> Value {
@@ -23,7 +23,7 @@ pub fn format(comparison: &Comparison<'_>) -> Value {
     })
 }
 
-fn of_run(run: &Run) -> Value {
+fn of_run(run: &CompilerRun) -> Value {
     json!({ "f": run.name, "shaders": run.shaders.len(), "microseconds": run.microseconds })
 }
 
@@ -49,7 +49,7 @@ fn of_summary(comparison: &Comparison<'_>, summary: &Summary<'_>) -> Value {
 }
 
 fn of_program(comparison: &Comparison<'_>, program: &Program<'_>) -> Value {
-    let values = |run: &Run, shader: Option<&super::run::Shader>| {
+    let values = |run: &CompilerRun, shader: Option<&super::run::Shader>| {
         shader.map(|shader| {
             let known = run.statistics.iter().zip(&shader.values);
             known.filter_map(|(name, value)| Some((name.clone(), Value::from((*value)?)))).collect::<Map<_, _>>()

@@ -4,7 +4,7 @@ use rayon::prelude::*;
 use serde::Deserialize;
 
 use super::parse::ReadError;
-use super::run::{Run, RunBuilder};
+use super::run::{CompilerRun, RunBuilder};
 use super::shader_db::MOST;
 use super::statistics::shader_db_stage;
 use super::texts::{PassChange, Texts};
@@ -13,7 +13,7 @@ const HINT: &str = "each line is an object with the keys that `tgsic translate -
 
 /// The keys of a line that are used. Others are ignored.
 #[derive(Deserialize)]
-struct Line {
+struct TranslationLine {
     f: String,
     #[serde(default = "compiled")]
     ok: bool,
@@ -36,7 +36,7 @@ fn compiled() -> bool {
 
 /// A line with its texts packed.
 struct Packed {
-    line: Line,
+    line: TranslationLine,
     texts: Option<String>,
 }
 
@@ -44,7 +44,7 @@ struct Packed {
 ///
 /// # Errors
 /// A line is not such an object.
-pub fn parse(name: &str, bytes: &[u8], keep_texts: bool) -> Result<Run, ReadError> {
+pub fn parse(name: &str, bytes: &[u8], keep_texts: bool) -> Result<CompilerRun, ReadError> {
     let lines: Vec<(usize, &[u8])> =
         bytes.split(|&byte| byte == b'\n').enumerate().filter(|(_, line)| !line.trim_ascii().is_empty()).collect();
     let read: Vec<_> = lines.par_iter().map(|&(number, line)| read(number + 1, line, keep_texts)).collect();
@@ -73,7 +73,7 @@ pub fn parse(name: &str, bytes: &[u8], keep_texts: bool) -> Result<Run, ReadErro
 
 fn read(number: usize, bytes: &[u8], keep_texts: bool) -> Result<Packed, ReadError> {
     let error = |column: usize, problem: String| ReadError { line: number, column: column.max(1), problem, hint: HINT };
-    let mut line: Line = serde_json::from_slice(bytes).map_err(|wrong| {
+    let mut line: TranslationLine = serde_json::from_slice(bytes).map_err(|wrong| {
         let text = wrong.to_string();
         let problem = text.rsplit_once(" at line ").map_or(text.as_str(), |(problem, _)| problem);
         error(wrong.column(), problem.to_owned())

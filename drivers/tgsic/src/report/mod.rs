@@ -1,7 +1,7 @@
 //! Compares two runs of a compiler over the same shaders.
 //!
-//! A [run](run::Run) is parsed from the output of `tgsic translate --json` ([`json_lines`]), or from the text of
-//! shader-db's `run` ([`shader_db`]); [`parse()`] detects the format. A [`Comparison`] pairs the shaders of two runs
+//! A [run](run::CompilerRun) is parsed from the output of `tgsic translate --json` ([`json_lines`]), or from the text
+//! of shader-db's `run` ([`shader_db`]); [`parse()`] detects the format. A [`Comparison`] pairs the shaders of two runs
 //! and sums up their statistics. It is written as text, as JSON, or as an HTML page.
 
 pub mod compare;

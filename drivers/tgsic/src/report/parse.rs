@@ -1,6 +1,6 @@
 //! Parses a run in either format.
 
-use super::run::Run;
+use super::run::CompilerRun;
 use super::{json_lines, shader_db};
 
 /// An error in the file of a run.
@@ -24,7 +24,7 @@ const WHAT_RUNS_ARE: &str =
 ///
 /// # Errors
 /// The file is not a run, or is damaged.
-pub fn parse(name: &str, bytes: &[u8], keep_texts: bool) -> Result<Run, ReadError> {
+pub fn parse(name: &str, bytes: &[u8], keep_texts: bool) -> Result<CompilerRun, ReadError> {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let first = bytes.iter().find(|byte| !byte.is_ascii_whitespace());
     let run = match first {

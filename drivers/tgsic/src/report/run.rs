@@ -46,7 +46,7 @@ impl fmt::Display for Printable<'_> {
 pub struct Shader {
     /// Its key.
     pub key: Key,
-    /// Its statistics, in the order of [`Run::statistics`]; it may have fewer.
+    /// Its statistics, in the order of [`CompilerRun::statistics`]; it may have fewer.
     pub values: Vec<Option<u64>>,
     /// Its texts, [packed](super::texts::Texts::pack).
     pub texts: Option<String>,
@@ -56,7 +56,7 @@ pub struct Shader {
 
 /// A run of a compiler over shaders.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
-pub struct Run {
+pub struct CompilerRun {
     /// The name of the file that it was read from.
     pub name: String,
     /// The names of the statistics, in order of first occurrence.
@@ -73,10 +73,10 @@ pub struct Run {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TooManyStatistics;
 
-/// Builds a [`Run`] from shaders in the order of the file.
+/// Builds a [`CompilerRun`] from shaders in the order of the file.
 #[derive(Default)]
 pub struct RunBuilder {
-    run: Run,
+    run: CompilerRun,
     /// The next number by name and stage, with the beginning of the file for which it counts.
     numbers: HashMap<(String, String), (u32, u32)>,
     /// The number of times that each file was begun again.
@@ -88,7 +88,7 @@ pub struct RunBuilder {
 impl RunBuilder {
     /// Creates a run without shaders.
     pub fn new(name: &str) -> RunBuilder {
-        RunBuilder { run: Run { name: name.to_owned(), ..Run::default() }, ..RunBuilder::default() }
+        RunBuilder { run: CompilerRun { name: name.to_owned(), ..CompilerRun::default() }, ..RunBuilder::default() }
     }
 
     /// Begins a file. If the file exists, its new shaders replace the old ones.
@@ -148,7 +148,7 @@ impl RunBuilder {
     }
 
     /// Returns the run.
-    pub fn finish(self) -> Run {
+    pub fn finish(self) -> CompilerRun {
         let RunBuilder { mut run, beginnings, .. } = self;
         // Removes shaders that occurred only in an earlier beginning of their file.
         run.shaders.retain(|shader| beginnings.get(&shader.key.name).is_none_or(|&last| last == shader.beginning));

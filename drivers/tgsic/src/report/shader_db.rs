@@ -6,7 +6,7 @@
 //! other lines are messages of the driver and ignored.
 
 use super::parse::ReadError;
-use super::run::{MAX_STATISTICS, Run, RunBuilder};
+use super::run::{CompilerRun, MAX_STATISTICS, RunBuilder};
 
 /// The largest value that programs computing with doubles (such as browsers) represent exactly.
 pub const MOST: u64 = (1 << 53) - 1;
@@ -18,7 +18,7 @@ const EXPECTED: [&str; 3] = ["loops", "spills", "fills"];
 ///
 /// # Errors
 /// A line of one of these forms is malformed.
-pub fn parse(name: &str, bytes: &[u8]) -> Result<Run, ReadError> {
+pub fn parse(name: &str, bytes: &[u8]) -> Result<CompilerRun, ReadError> {
     let mut builder = RunBuilder::new(name);
     for (number, line) in bytes.split(|&byte| byte == b'\n').enumerate() {
         let line = String::from_utf8_lossy(line);
@@ -32,20 +32,20 @@ pub fn parse(name: &str, bytes: &[u8]) -> Result<Run, ReadError> {
 }
 
 /// An error in a line.
-struct Wrong<'a> {
+struct LineError<'a> {
     /// The part of the line.
     at: Option<&'a str>,
     problem: String,
     hint: &'static str,
 }
 
-fn read_line<'a>(line: &'a str, builder: &mut RunBuilder) -> Result<(), Wrong<'a>> {
+fn read_line<'a>(line: &'a str, builder: &mut RunBuilder) -> Result<(), LineError<'a>> {
     if let Some(file) = line.strip_prefix("FILE ") {
         builder.begin_file(&from_one_word(file.trim()));
         return Ok(());
     }
     if let Some(rest) = line.strip_prefix("RESULT ") {
-        let (file, result) = rest.trim().rsplit_once(' ').ok_or_else(|| Wrong {
+        let (file, result) = rest.trim().rsplit_once(' ').ok_or_else(|| LineError {
             at: Some(rest),
             problem: "expected a file and its result".into(),
             hint: "for example `RESULT a.shader_test ok`",
@@ -58,14 +58,14 @@ fn read_line<'a>(line: &'a str, builder: &mut RunBuilder) -> Result<(), Wrong<'a
     let stage = stage.trim();
     let Some(name) = name.split_whitespace().next_back().filter(|_| !stage.is_empty()) else { return Ok(()) };
     let statistics = read_values(values)?;
-    builder.shader(&from_one_word(name), &from_one_word(stage), statistics, None).map_err(|_| Wrong {
+    builder.shader(&from_one_word(name), &from_one_word(stage), statistics, None).map_err(|_| LineError {
         at: Some(values),
         problem: format!("this run has more than {MAX_STATISTICS} different statistics"),
         hint: "statistics are numbers with a name, the same names for all shaders",
     })
 }
 
-fn read_values(values: &str) -> Result<Vec<(&str, u64)>, Wrong<'_>> {
+fn read_values(values: &str) -> Result<Vec<(&str, u64)>, LineError<'_>> {
     let mut found = Vec::new();
     for item in values.split(',') {
         let mut words = item.split_whitespace();
@@ -81,7 +81,7 @@ fn read_values(values: &str) -> Result<Vec<(&str, u64)>, Wrong<'_>> {
         }
     }
     if found.is_empty() {
-        return Err(Wrong {
+        return Err(LineError {
             at: Some(values),
             problem: "expected statistics of the shader".into(),
             hint: "numbers with a name, separated by commas: `20 inst, 2 temps`",
@@ -90,8 +90,8 @@ fn read_values(values: &str) -> Result<Vec<(&str, u64)>, Wrong<'_>> {
     Ok(found)
 }
 
-fn number(digits: &str) -> Result<u64, Wrong<'_>> {
-    digits.parse().ok().filter(|&value| value <= MOST).ok_or_else(|| Wrong {
+fn number(digits: &str) -> Result<u64, LineError<'_>> {
+    digits.parse().ok().filter(|&value| value <= MOST).ok_or_else(|| LineError {
         at: Some(digits),
         problem: format!("the number is too large, the largest is {MOST}"),
         hint: "no statistic of a shader is so large: the line is damaged",
@@ -99,7 +99,7 @@ fn number(digits: &str) -> Result<u64, Wrong<'_>> {
 }
 
 /// Formats a run as lines for shader-db's `report.py`, which requires loops, spills and fills.
-pub fn print(run: &Run) -> String {
+pub fn print(run: &CompilerRun) -> String {
     run.shaders
         .iter()
         .map(|shader| {
@@ -177,7 +177,7 @@ fn escaped_char(text: &str) -> Option<(char, &str)> {
 mod tests {
     use super::*;
 
-    fn read(text: &str) -> Run {
+    fn read(text: &str) -> CompilerRun {
         parse("run", text.as_bytes()).unwrap()
     }
 

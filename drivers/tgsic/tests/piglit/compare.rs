@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use crate::common::files_below;
 use crate::ends::{Ends, Installed, go_on};
-use crate::outcome::{LIMIT, LIMIT_ALONE, Outcome, run};
+use crate::outcome::{LIMIT, LIMIT_ALONE, TestOutcome, run};
 
 const WORKERS: usize = 2;
 
@@ -20,8 +20,8 @@ const WORKERS: usize = 2;
 #[derive(Serialize, Deserialize)]
 struct Pair {
     test: String,
-    straight: Outcome,
-    proxied: Outcome,
+    straight: TestOutcome,
+    proxied: TestOutcome,
 }
 
 /// The parameters of a comparison.
@@ -56,8 +56,11 @@ pub fn compare(installed: &Installed, tests: &[String], options: &Options<'_>) -
             tests.len()
         );
     }
-    let work =
-        Work { started: Instant::now(), next: Mutex::new(0), state: Mutex::new(State { pairs: Vec::new(), file }) };
+    let work = CompareQueue {
+        started: Instant::now(),
+        next: Mutex::new(0),
+        state: Mutex::new(CompareState { pairs: Vec::new(), file }),
+    };
     std::thread::scope(|scope| {
         let worker = || work.run(&todo, &straight, &proxied, installed, options.progress);
         let workers: Vec<_> = (0..WORKERS).map(|_| scope.spawn(worker)).collect();
@@ -93,18 +96,18 @@ pub fn compare(installed: &Installed, tests: &[String], options: &Options<'_>) -
     }
 }
 
-struct State {
+struct CompareState {
     pairs: Vec<Pair>,
     file: Option<File>,
 }
 
-struct Work {
+struct CompareQueue {
     started: Instant,
     next: Mutex<usize>,
-    state: Mutex<State>,
+    state: Mutex<CompareState>,
 }
 
-impl Work {
+impl CompareQueue {
     fn run(
         &self,
         todo: &[&String],
@@ -170,7 +173,7 @@ fn judge(pairs: &[Pair], straight: &Ends<'_>, proxied: &Ends<'_>, installed: &In
 fn counts(pairs: &[Pair], elapsed: Duration) {
     let subtests: usize = pairs.iter().map(|pair| pair.straight.subtests.len()).sum();
     println!("{} tests with {subtests} subtests in both ways in {:.1} s", pairs.len(), elapsed.as_secs_f64());
-    let count = |outcomes: &mut dyn Iterator<Item = &Outcome>| {
+    let count = |outcomes: &mut dyn Iterator<Item = &TestOutcome>| {
         let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
         for outcome in outcomes {
             *counts.entry(&outcome.result).or_default() += 1;

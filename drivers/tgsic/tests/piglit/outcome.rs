@@ -22,19 +22,19 @@ pub const LIMIT_ALONE: Duration = Duration::from_secs(150);
 /// The outcome of a test: its result as named by piglit, or `crash`, `timeout`, `none`; and the results of the
 /// subtests.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Outcome {
+pub struct TestOutcome {
     pub result: String,
     pub subtests: BTreeMap<String, String>,
 }
 
-impl Outcome {
+impl TestOutcome {
     /// Returns whether the test itself passes.
     pub fn passes(&self) -> bool {
         self.result == "pass"
     }
 
     /// Returns the test or subtests that pass here and not there.
-    pub fn lost(&self, there: &Outcome) -> Vec<String> {
+    pub fn lost(&self, there: &TestOutcome) -> Vec<String> {
         let mut lost = Vec::new();
         if self.passes() && !there.passes() {
             lost.push(there.result.clone());
@@ -49,7 +49,7 @@ impl Outcome {
     }
 }
 
-impl fmt::Display for Outcome {
+impl fmt::Display for TestOutcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.result)?;
         let bad: Vec<String> =
@@ -85,7 +85,7 @@ impl Client {
     }
 
     /// Waits until the test ends, or kills its process group after the timeout.
-    pub fn finish(mut self, limit: Duration) -> Outcome {
+    pub fn finish(mut self, limit: Duration) -> TestOutcome {
         let status = wait(&mut self.child, limit);
         // Also after a normal end: no test may leave processes.
         kill_all(&mut self.child);
@@ -97,11 +97,11 @@ impl Client {
 }
 
 /// Runs a test.
-pub fn run(ends: &Ends<'_>, piglit: &Path, test: &str, limit: Duration) -> Result<Outcome, String> {
+pub fn run(ends: &Ends<'_>, piglit: &Path, test: &str, limit: Duration) -> Result<TestOutcome, String> {
     Ok(Client::start(ends, piglit, test)?.finish(limit))
 }
 
-fn outcome(status: Option<ExitStatus>, output: &str) -> Outcome {
+fn outcome(status: Option<ExitStatus>, output: &str) -> TestOutcome {
     let mut result = "none".to_owned();
     let mut subtests = BTreeMap::new();
     for line in output.lines() {
@@ -121,7 +121,7 @@ fn outcome(status: Option<ExitStatus>, output: &str) -> Outcome {
         Some(status) if status.signal().is_some() => result = "crash".to_owned(),
         Some(_) => {}
     }
-    Outcome { result, subtests }
+    TestOutcome { result, subtests }
 }
 
 /// Tests of OpenGL ES have separate runners.

@@ -30,8 +30,8 @@ use rustix::time::{ClockId, clock_gettime};
 
 use crate::limits::{FIRST_RECEIVE_BYTES, RECEIVE_BYTES};
 use crate::shader::{Filter, Filtered, ShaderObject};
-use crate::socket::{Outgoing, Received, receive};
-use crate::stream::{Counts, Sink, Stream};
+use crate::socket::{Outgoing, ReceiveResult, receive};
+use crate::stream::{Sink, Stream, StreamCounts};
 use crate::traffic::Traffic;
 use crate::vtest::is_header_of_wait;
 
@@ -94,7 +94,7 @@ pub fn serve(client: &UnixStream, host: &UnixStream, filter: &(impl Filter + Syn
         host_told: false,
         failed: false,
         traffic,
-        counted: Counts::default(),
+        counted: StreamCounts::default(),
         busy: thread_time(),
     };
     if let Err(error) = connection.run() {
@@ -125,7 +125,7 @@ struct Connection<'c, F> {
     failed: bool,
     traffic: &'c Traffic,
     /// The traffic that has already been counted.
-    counted: Counts,
+    counted: StreamCounts,
     /// CPU time of the thread that has already been counted.
     busy: Duration,
 }
@@ -199,8 +199,8 @@ impl<F: Filter> Connection<'_, F> {
     fn take_from_client(&mut self) -> io::Result<()> {
         let space = self.stream.space();
         let (bytes, descriptors) = match receive(self.client, space)? {
-            Received::Nothing => return Ok(()),
-            Received::End => {
+            ReceiveResult::Nothing => return Ok(()),
+            ReceiveResult::End => {
                 if self.stream.error().is_none()
                     && let Err(error) = self.stream.finish()
                 {
@@ -209,7 +209,7 @@ impl<F: Filter> Connection<'_, F> {
                 self.client_open = false;
                 return Ok(());
             }
-            Received::Bytes(bytes, descriptors) => (bytes, descriptors),
+            ReceiveResult::Bytes(bytes, descriptors) => (bytes, descriptors),
         };
         if descriptors.is_empty() {
             self.stream.received(bytes, &mut self.to_host)?;
@@ -231,18 +231,18 @@ impl<F: Filter> Connection<'_, F> {
 
     fn take_from_host(&mut self) -> io::Result<()> {
         let (mut bytes, mut descriptors) = match receive(self.host, &mut self.from_host)? {
-            Received::Nothing => return Ok(()),
-            Received::End => {
+            ReceiveResult::Nothing => return Ok(()),
+            ReceiveResult::End => {
                 self.host_open = false;
                 return Ok(());
             }
-            Received::Bytes(bytes, descriptors) => (bytes, descriptors),
+            ReceiveResult::Bytes(bytes, descriptors) => (bytes, descriptors),
         };
         if descriptors.is_empty() && is_header_of_wait(&self.from_host[..bytes]) && self.host_has_more()? {
             match receive(self.host, &mut self.from_host[bytes..])? {
-                Received::Nothing => {}
-                Received::End => self.host_open = false,
-                Received::Bytes(more, with_last) => {
+                ReceiveResult::Nothing => {}
+                ReceiveResult::End => self.host_open = false,
+                ReceiveResult::Bytes(more, with_last) => {
                     bytes += more;
                     descriptors = with_last;
                 }

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use crate::commands::{Command, SHADER, SubContexts, command_at, number, put_set_sub_context};
 use crate::error::CommandError;
 use crate::limits::{MAX_HELD_BYTES, MAX_TEXT_BYTES};
-use crate::shader::{Filter, Filtered, Head, Packet, Part, SHADER_COMMAND, ShaderObject, WireStage};
+use crate::shader::{Filter, Filtered, Head, Packet, SHADER_COMMAND, ShaderObject, TextSegment, WireStage};
 
 /// A shader with an incomplete text.
 #[derive(Clone, Debug)]
@@ -23,18 +23,18 @@ struct Unfinished {
     /// Bytes received, in whole words.
     stored: u32,
     /// The text held back; `None` if it is too long to hold and is passed on as it arrives.
-    held: Option<Held>,
+    held: Option<HeldShader>,
 }
 
 #[derive(Clone, Debug)]
-struct Held {
+struct HeldShader {
     head: Head,
     text: Vec<u8>,
     /// The original packets.
     packets: Vec<u8>,
 }
 
-impl Held {
+impl HeldShader {
     /// Returns the memory that is used.
     fn bytes(&self) -> usize {
         self.text.len() + self.packets.len()
@@ -174,7 +174,7 @@ impl<F: Filter> Rewriter<F> {
 
     fn take(&mut self, key: (u32, WireStage)) -> Option<Unfinished> {
         let unfinished = self.unfinished.remove(&key)?;
-        self.held_bytes -= unfinished.held.as_ref().map_or(0, Held::bytes);
+        self.held_bytes -= unfinished.held.as_ref().map_or(0, HeldShader::bytes);
         Some(unfinished)
     }
 
@@ -184,9 +184,11 @@ impl<F: Filter> Rewriter<F> {
         let key = (self.contexts.current(), stage);
         let words = (packet.text.len() / 4) as u32;
         match (packet.part, self.unfinished.get(&key)) {
-            (Part::First(_), Some(other)) => Err(CommandError::StillUnfinished { handle, unfinished: other.handle }),
-            (Part::First(0), None) => Err(CommandError::EmptyText { handle }),
-            (Part::First(length), None) => {
+            (TextSegment::First(_), Some(other)) => {
+                Err(CommandError::StillUnfinished { handle, unfinished: other.handle })
+            }
+            (TextSegment::First(0), None) => Err(CommandError::EmptyText { handle }),
+            (TextSegment::First(length), None) => {
                 if words > length.div_ceil(4) {
                     return Err(CommandError::TooMuchText { handle, words, length });
                 }
@@ -197,18 +199,18 @@ impl<F: Filter> Rewriter<F> {
                 if hold && self.held_bytes > MAX_HELD_BYTES {
                     return Err(CommandError::TooMuchHeld);
                 }
-                let held = hold.then(|| Held {
+                let held = hold.then(|| HeldShader {
                     head: Head::of(&packet),
                     text: packet.text.to_vec(),
                     packets: buffer.input[command.start..command.end].to_vec(),
                 });
-                self.held_bytes += held.as_ref().map_or(0, Held::bytes);
+                self.held_bytes += held.as_ref().map_or(0, HeldShader::bytes);
                 self.unfinished.insert(key, Unfinished { handle, length, stored: words * 4, held });
                 self.hold_or_keep(hold, command, buffer);
                 Ok(())
             }
-            (Part::From(_), None) => Err(CommandError::NotUnfinished { handle }),
-            (Part::From(offset), Some(so_far)) => {
+            (TextSegment::From(_), None) => Err(CommandError::NotUnfinished { handle }),
+            (TextSegment::From(offset), Some(so_far)) => {
                 if so_far.handle != handle {
                     return Err(CommandError::NotUnfinished { handle });
                 }

@@ -65,7 +65,7 @@ pub struct Packet<'a> {
     /// The stage.
     pub stage: WireStage,
     /// The kind of this part of the text.
-    pub part: Part,
+    pub part: TextSegment,
     /// Tokens for which the host allocates memory.
     pub tokens: u32,
     /// Stream outputs, or bytes of shared memory.
@@ -78,7 +78,7 @@ pub struct Packet<'a> {
 
 /// The kind of a part of a text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Part {
+pub enum TextSegment {
     /// The first part, of a text of this many bytes with its NUL.
     First(u32),
     /// A continuation from this byte on.
@@ -91,9 +91,13 @@ impl<'a> Packet<'a> {
         command.need(HEAD_WORDS)?;
         let [handle, stage, position, tokens, extra] = std::array::from_fn(|i| command.word(i));
         let stage = WireStage::of_number(stage)?;
-        let part = if position & CONTINUES == 0 { Part::First(position) } else { Part::From(position & !CONTINUES) };
+        let part = if position & CONTINUES == 0 {
+            TextSegment::First(position)
+        } else {
+            TextSegment::From(position & !CONTINUES)
+        };
         let mut output_words = 0;
-        if let Part::First(_) = part
+        if let TextSegment::First(_) = part
             && stage != WireStage::Compute
             && extra > 0
         {
@@ -249,13 +253,13 @@ mod tests {
             let packet = Packet::decode(&command).expect("a shader");
             assert_eq!((packet.handle, packet.stage), (head.handle, head.stage));
             match packet.part {
-                Part::First(all) => {
+                TextSegment::First(all) => {
                     assert_eq!(at, 0);
                     assert_eq!((packet.extra, packet.stream_outputs), (head.extra, head.stream_outputs.as_slice()));
                     length = all as usize;
                     assert!(packet.tokens >= 300 && packet.tokens as usize >= length / 2 + 16);
                 }
-                Part::From(offset) => {
+                TextSegment::From(offset) => {
                     assert_eq!(offset as usize, text.len());
                     let extra = if head.stage == WireStage::Compute { head.extra } else { 0 };
                     assert_eq!((packet.extra, packet.stream_outputs.len()), (extra, 0));

@@ -17,7 +17,7 @@ use crate::stream::Sink;
 
 /// The result of a receive.
 #[derive(Debug)]
-pub enum Received {
+pub enum ReceiveResult {
     /// Nothing has arrived yet.
     Nothing,
     /// The other side has closed.
@@ -29,16 +29,16 @@ pub enum Received {
 /// Receives the available bytes.
 ///
 /// Every receive has a buffer for descriptors, because the kernel silently drops descriptors without one.
-pub fn receive(socket: &UnixStream, buffer: &mut [u8]) -> io::Result<Received> {
+pub fn receive(socket: &UnixStream, buffer: &mut [u8]) -> io::Result<ReceiveResult> {
     let mut space = [MaybeUninit::uninit(); cmsg_space!(ScmRights(MAX_DESCRIPTORS))];
     let flags = RecvFlags::CMSG_CLOEXEC | RecvFlags::DONTWAIT;
     loop {
         let mut control = RecvAncillaryBuffer::new(&mut space);
         let received = match recvmsg(socket, &mut [IoSliceMut::new(buffer)], &mut control, flags) {
             Err(Errno::INTR) => continue,
-            Err(Errno::AGAIN) => return Ok(Received::Nothing),
+            Err(Errno::AGAIN) => return Ok(ReceiveResult::Nothing),
             // Unread bytes are lost with the connection.
-            Err(Errno::CONNRESET) => return Ok(Received::End),
+            Err(Errno::CONNRESET) => return Ok(ReceiveResult::End),
             received => received?,
         };
         let mut descriptors = Vec::new();
@@ -47,7 +47,11 @@ pub fn receive(socket: &UnixStream, buffer: &mut [u8]) -> io::Result<Received> {
                 descriptors.extend(rights);
             }
         }
-        return Ok(if received.bytes == 0 { Received::End } else { Received::Bytes(received.bytes, descriptors) });
+        return Ok(if received.bytes == 0 {
+            ReceiveResult::End
+        } else {
+            ReceiveResult::Bytes(received.bytes, descriptors)
+        });
     }
 }
 

@@ -32,7 +32,7 @@ impl Sink for Vec<u8> {
 
 /// The traffic of a stream.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-pub struct Counts {
+pub struct StreamCounts {
     /// Bytes received.
     pub bytes: u64,
     /// Messages with a complete header.
@@ -61,7 +61,7 @@ pub struct Stream<F> {
     /// Whether messages are parsed; if not, everything is passed on.
     reading: bool,
     error: Option<StreamError>,
-    counts: Counts,
+    counts: StreamCounts,
 }
 
 impl<F: Filter> Stream<F> {
@@ -77,7 +77,7 @@ impl<F: Filter> Stream<F> {
             message: 0,
             reading: true,
             error: None,
-            counts: Counts::default(),
+            counts: StreamCounts::default(),
         }
     }
 
@@ -87,7 +87,7 @@ impl<F: Filter> Stream<F> {
     }
 
     /// Returns the traffic.
-    pub fn counts(&self) -> Counts {
+    pub fn counts(&self) -> StreamCounts {
         self.counts
     }
 

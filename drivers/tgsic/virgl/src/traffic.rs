@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::stream::Counts;
+use crate::stream::StreamCounts;
 
 /// A counter.
 #[derive(Debug, Default)]
@@ -53,7 +53,7 @@ pub struct Traffic {
 
 impl Traffic {
     /// Adds the traffic of a stream since the last call.
-    pub(crate) fn add_stream(&self, now: &Counts, before: &Counts) {
+    pub(crate) fn add_stream(&self, now: &StreamCounts, before: &StreamCounts) {
         self.to_host.add(now.bytes - before.bytes);
         self.messages.add(now.messages - before.messages);
         self.submits.add(now.submits - before.submits);

@@ -6,7 +6,7 @@ use super::DivergenceOptions;
 use crate::alu::AluOp;
 use crate::body::{Body, DerefKind, InstData, TexSrcKind};
 use crate::entities::{Inst, Variable};
-use crate::intrinsics::indices::{Access, InterpMode};
+use crate::intrinsics::indices::{AccessFlags, InterpMode};
 use crate::intrinsics::{IndexKind, IntrinsicKind, IntrinsicOp};
 use crate::shader::ShaderStage;
 use crate::variable::{VariableData, VariableModes};
@@ -92,12 +92,13 @@ impl Rules<'_> {
         use IntrinsicOp as I;
         let any = || (0..body.num_sources(inst)).any(&source);
         let has_access = op.info().index_slot(IndexKind::Access).is_some();
-        let access = if has_access { Access::from_i32(body.index(inst, IndexKind::Access)) } else { Access::NONE };
-        let non_uniform = access.contains(Access::NON_UNIFORM);
+        let access =
+            if has_access { AccessFlags::from_i32(body.index(inst, IndexKind::Access)) } else { AccessFlags::NONE };
+        let non_uniform = access.contains(AccessFlags::NON_UNIFORM);
         // Another invocation may write between the loads of two invocations.
         let tears = self.options.uniform_load_tears
-            && !access.contains(Access::NON_WRITEABLE)
-            && !access.contains(Access::CAN_REORDER);
+            && !access.contains(AccessFlags::NON_WRITEABLE)
+            && !access.contains(AccessFlags::CAN_REORDER);
         let vertex = self.options.between_vertices;
         match op {
             I::ShaderClock

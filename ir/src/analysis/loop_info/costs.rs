@@ -8,11 +8,11 @@ use crate::entities::{Def, If, Inst, Loop, Variable};
 use crate::intrinsics::IntrinsicOp;
 
 use super::arrays::local_of;
-use super::{LoopAnalysis, LoopAnalyzer, Outcome};
+use super::{LoopAnalysis, LoopAnalyzer, TerminatorOutcome};
 
 /// A step of the computation of costs.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Step {
+pub(super) enum CostStep {
     /// An instruction; free if its value is known.
     Cost(Option<Def>),
     /// Like `Cost`, for an instruction with the same result in every iteration: only its first copy has a cost.
@@ -29,8 +29,8 @@ pub(super) enum Step {
 
 impl LoopAnalyzer<'_> {
     /// Lists the steps of the body. Adds all values that may become constant to the list of nodes.
-    pub(super) fn list_steps(&mut self, body: &Body, id: Loop, analysis: &mut LoopAnalysis) -> Vec<Step> {
-        let mut steps: Vec<Step> = Vec::new();
+    pub(super) fn list_steps(&mut self, body: &Body, id: Loop, analysis: &mut LoopAnalysis) -> Vec<CostStep> {
+        let mut steps: Vec<CostStep> = Vec::new();
         // Open ifs: the `if`, the index of its last step (`If` or `Else`), and its number as a terminator.
         let mut open: Vec<(If, usize, Option<usize>)> = Vec::new();
         for block in body.blocks_in(body.loop_body(id)) {
@@ -38,19 +38,19 @@ impl LoopAnalyzer<'_> {
                 if body.else_list(node).first == block {
                     let condition = body.src_def(body.if_condition(node));
                     let here = steps.len();
-                    if let Some(Step::If { else_step, .. }) = steps.get_mut(step) {
+                    if let Some(CostStep::If { else_step, .. }) = steps.get_mut(step) {
                         *else_step = here + 1;
                     }
-                    steps.push(Step::Else { condition, end: 0 });
+                    steps.push(CostStep::Else { condition, end: 0 });
                     if let Some(last) = open.last_mut() {
                         last.1 = here;
                     }
                 } else if body.block_after_if(node) == block {
                     let here = steps.len();
-                    if let Some(Step::Else { end, .. }) = steps.get_mut(step) {
+                    if let Some(CostStep::Else { end, .. }) = steps.get_mut(step) {
                         *end = here;
                     }
-                    steps.extend(terminator.map(Step::Exit));
+                    steps.extend(terminator.map(CostStep::Exit));
                     open.pop();
                 }
             }
@@ -66,16 +66,16 @@ impl LoopAnalyzer<'_> {
                         if let Some(def) = def {
                             self.add_root(body, id, def);
                         }
-                        steps.push(if is_invariant { Step::Once(def) } else { Step::Cost(def) });
+                        steps.push(if is_invariant { CostStep::Once(def) } else { CostStep::Cost(def) });
                         analysis.cost += 1;
                     }
                     InstData::Intrinsic { op: IntrinsicOp::LoadDeref | IntrinsicOp::StoreDeref, .. } => {
                         let variable = local_of(body, body.def_inst(body.src(inst, 0)));
-                        steps.push(variable.map_or(Step::Cost(None), Step::Access));
+                        steps.push(variable.map_or(CostStep::Cost(None), CostStep::Access));
                         analysis.cost += 1;
                     }
                     InstData::Tex(_) | InstData::Intrinsic { .. } => {
-                        steps.push(if is_invariant { Step::Once(None) } else { Step::Cost(None) });
+                        steps.push(if is_invariant { CostStep::Once(None) } else { CostStep::Cost(None) });
                         analysis.cost += 1;
                     }
                     _ => {}
@@ -86,7 +86,7 @@ impl LoopAnalyzer<'_> {
                 self.add_root(body, id, condition);
                 let terminator = analysis.terminators.iter().position(|t| t.node == Some(node));
                 open.push((node, steps.len(), terminator));
-                steps.push(Step::If { condition, else_step: 0 });
+                steps.push(CostStep::If { condition, else_step: 0 });
             }
         }
         steps
@@ -110,7 +110,7 @@ impl LoopAnalyzer<'_> {
     pub(super) fn cost_of_iteration(
         &self,
         body: &Body,
-        steps: &[Step],
+        steps: &[CostStep],
         analysis: &LoopAnalysis,
         resolved: &[Variable],
         iteration: u32,
@@ -120,27 +120,29 @@ impl LoopAnalyzer<'_> {
         while let Some(&step) = steps.get(at) {
             at += 1;
             match step {
-                Step::Once(_) if iteration > 0 => {}
-                Step::Access(variable) => cost += u32::from(!resolved.contains(&variable)),
-                Step::Cost(def) | Step::Once(def) => {
+                CostStep::Once(_) if iteration > 0 => {}
+                CostStep::Access(variable) => cost += u32::from(!resolved.contains(&variable)),
+                CostStep::Cost(def) | CostStep::Once(def) => {
                     let is_constant = def.is_some_and(|def| {
                         (0..usize::from(body.num_components(def))).all(|c| self.known(body, def, c).is_some())
                     });
                     cost += u32::from(!is_constant);
                 }
-                Step::If { condition, else_step } => match self.known(body, condition, 0) {
+                CostStep::If { condition, else_step } => match self.known(body, condition, 0) {
                     Some(0) => at = else_step.max(at),
                     Some(_) => {}
                     None => cost += 2,
                 },
-                Step::Else { condition, end } => {
+                CostStep::Else { condition, end } => {
                     if self.known(body, condition, 0).is_some_and(|c| c != 0) {
                         at = end.max(at);
                     }
                 }
-                Step::Exit(terminator) => {
-                    let is_left =
-                        analysis.terminators.get(terminator).is_some_and(|t| self.outcome(body, t) == Outcome::Leaves);
+                CostStep::Exit(terminator) => {
+                    let is_left = analysis
+                        .terminators
+                        .get(terminator)
+                        .is_some_and(|t| self.outcome(body, t) == TerminatorOutcome::Leaves);
                     if is_left {
                         return cost;
                     }

@@ -30,7 +30,7 @@ use crate::entities::{Block, Def, If, Inst, Loop, Variable};
 use crate::types::TypeTable;
 use crate::variable::VariableModes;
 use arrays::{count_indexed, indexed_access};
-use costs::Step;
+use costs::CostStep;
 use values::{Node, Value};
 
 /// Maximum number of evaluations of single instructions for one loop.
@@ -49,7 +49,7 @@ pub struct Terminator {
 
 /// Outcome of a terminator in an iteration.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Outcome {
+pub enum TerminatorOutcome {
     /// The loop continues.
     Stays,
     /// The loop is left.
@@ -83,7 +83,7 @@ pub struct LoopAnalysis {
     /// The exits in program order; empty if the loop is complex.
     pub terminators: Vec<Terminator>,
     /// Outcomes of the terminators, iteration by iteration, up to the first one that is known to leave.
-    pub outcomes: Vec<Outcome>,
+    pub outcomes: Vec<TerminatorOutcome>,
     /// The latest exit: iteration (0 is the first) and terminator.
     pub exit: Option<(u32, usize)>,
     /// Accesses with an index that depends on the iteration.
@@ -104,13 +104,15 @@ impl LoopAnalysis {
     /// The number of terminators with an unknown outcome before the exit.
     pub fn num_unknown_terminators(&self) -> usize {
         let count = self.terminators.len().max(1);
-        (0..count).filter(|&t| self.outcomes.iter().skip(t).step_by(count).any(|&o| o == Outcome::Unknown)).count()
+        (0..count)
+            .filter(|&t| self.outcomes.iter().skip(t).step_by(count).any(|&o| o == TerminatorOutcome::Unknown))
+            .count()
     }
 
     /// Outcome of a terminator in an iteration.
-    pub fn outcome(&self, iteration: u32, terminator: usize) -> Outcome {
+    pub fn outcome(&self, iteration: u32, terminator: usize) -> TerminatorOutcome {
         let at = (iteration as usize).saturating_mul(self.terminators.len()).saturating_add(terminator);
-        self.outcomes.get(at).copied().unwrap_or(Outcome::Unknown)
+        self.outcomes.get(at).copied().unwrap_or(TerminatorOutcome::Unknown)
     }
 
     /// For a loop without a known exit: the first iteration in which an index is out of bounds, which does not happen
@@ -267,7 +269,7 @@ impl<'a> LoopAnalyzer<'a> {
             }
         }
         let mut accesses: Vec<(Def, IndexedArray)> = Vec::new();
-        let mut steps: Vec<Step> = Vec::new();
+        let mut steps: Vec<CostStep> = Vec::new();
         if !analysis.has_inner_loop {
             for block in body.blocks_in(body.loop_body(id)) {
                 accesses.extend(body.insts(block).filter_map(|inst| indexed_access(body, self.types, inst)));
@@ -302,7 +304,7 @@ impl<'a> LoopAnalyzer<'a> {
             for number in 0..analysis.terminators.len() {
                 let outcome = self.outcome(body, &analysis.terminators[number]);
                 analysis.outcomes.push(outcome);
-                if outcome == Outcome::Leaves {
+                if outcome == TerminatorOutcome::Leaves {
                     analysis.exit = Some((iteration, number));
                     break;
                 }
@@ -318,12 +320,12 @@ impl<'a> LoopAnalyzer<'a> {
         analysis.indexed_arrays = accesses.into_iter().map(|(_, array)| array).collect();
     }
 
-    fn outcome(&self, body: &Body, terminator: &Terminator) -> Outcome {
-        let Some(node) = terminator.node else { return Outcome::Leaves };
+    fn outcome(&self, body: &Body, terminator: &Terminator) -> TerminatorOutcome {
+        let Some(node) = terminator.node else { return TerminatorOutcome::Leaves };
         match self.known(body, body.src_def(body.if_condition(node)), 0) {
-            None => Outcome::Unknown,
-            Some(bits) if (bits != 0) == terminator.break_in_then => Outcome::Leaves,
-            Some(_) => Outcome::Stays,
+            None => TerminatorOutcome::Unknown,
+            Some(bits) if (bits != 0) == terminator.break_in_then => TerminatorOutcome::Leaves,
+            Some(_) => TerminatorOutcome::Stays,
         }
     }
 }

@@ -46,7 +46,7 @@ enum Exit {
 
 /// Position of the test: at the end it reads the next value of the counter.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum At {
+enum TestPosition {
     Start,
     End,
 }
@@ -58,7 +58,7 @@ fn opposite(op: AluOp) -> Option<AluOp> {
 }
 
 impl Counting {
-    fn build(self, exit: Exit, at: At) -> (Shader, Loop) {
+    fn build(self, exit: Exit, at: TestPosition) -> (Shader, Loop) {
         let shape = Shape::new(1, self.bits);
         let constant = |b: &mut Builder<'_>, value: u64| b.constant(self.bits, &[value]);
         let step = |b: &mut Builder<'_>, value: Def| {
@@ -72,7 +72,7 @@ impl Counting {
             let id = b.push_loop();
             let count = start_phi(b, before, Shape::new(1, 32), None);
             let counter = start_phi(b, before, shape, Some(start));
-            let mut next = (at == At::End).then(|| step(b, counter));
+            let mut next = (at == TestPosition::End).then(|| step(b, counter));
             let limit = constant(b, self.exit.1);
             let op = opposite(self.exit.0).filter(|_| exit == Exit::OppositeElse).unwrap_or(self.exit.0);
             let mut condition = b.alu(op, &[next.unwrap_or(counter), limit]);
@@ -95,7 +95,7 @@ impl Counting {
 
     /// The trip count, after checking that all forms of the exit give the same.
     fn trips(self) -> Option<u32> {
-        let [at_start, at_end] = [At::Start, At::End].map(|at| {
+        let [at_start, at_end] = [TestPosition::Start, TestPosition::End].map(|at| {
             let mut found = Vec::new();
             for exit in [Exit::Then, Exit::NotElse, Exit::OppositeElse, Exit::NotNot] {
                 if exit == Exit::OppositeElse && opposite(self.exit.0).is_none() {
@@ -108,10 +108,10 @@ impl Counting {
                 if let Some(trips) = trips {
                     assert_eq!(run_count(&shader), trips, "{exit:?} {at:?}");
                     assert_eq!(analysis.num_unknown_terminators(), 0);
-                    assert_eq!(analysis.outcome(trips, 0), Outcome::Leaves);
-                    assert!((0..trips).all(|iteration| analysis.outcome(iteration, 0) == Outcome::Stays));
+                    assert_eq!(analysis.outcome(trips, 0), TerminatorOutcome::Leaves);
+                    assert!((0..trips).all(|iteration| analysis.outcome(iteration, 0) == TerminatorOutcome::Stays));
                     // Outcomes after the exit are unknown.
-                    assert_eq!(analysis.outcome(trips + 1, 0), Outcome::Unknown);
+                    assert_eq!(analysis.outcome(trips + 1, 0), TerminatorOutcome::Unknown);
                 }
                 found.push(trips);
             }
@@ -276,11 +276,11 @@ fn other_sizes() {
 
 #[test]
 fn as_far_as_somebody_looks() {
-    let (shader, id) = word(0, (Iadd, 1), (Ige, 10)).build(Exit::Then, At::Start);
+    let (shader, id) = word(0, (Iadd, 1), (Ige, 10)).build(Exit::Then, TestPosition::Start);
     for (most, trips) in [(9, None), (10, Some(10)), (11, Some(10))] {
         assert_eq!(analyze(&shader, id, most).max_trip_count(), trips, "{most}");
     }
-    assert_eq!(analyze(&shader, id, 9).outcome(9, 0), Outcome::Stays);
+    assert_eq!(analyze(&shader, id, 9).outcome(9, 0), TerminatorOutcome::Stays);
 }
 
 /// Builds a condition on a counter.
@@ -329,7 +329,10 @@ fn several_exits() {
     };
     let analysis = with_exits(&[&some, &nine]);
     assert_eq!((analysis.exit, analysis.num_unknown_terminators()), (Some((9, 1)), 1));
-    assert_eq!((analysis.outcome(3, 0), analysis.outcome(3, 1)), (Outcome::Unknown, Outcome::Stays));
+    assert_eq!(
+        (analysis.outcome(3, 0), analysis.outcome(3, 1)),
+        (TerminatorOutcome::Unknown, TerminatorOutcome::Stays)
+    );
     assert_eq!(with_exits(&[&some]).exit, None);
 }
 
@@ -350,8 +353,8 @@ fn what_is_known_in_part() {
         b.alu(Uge, &[counter, limit])
     };
     let analysis = with_exits(&[&not_bounded]);
-    assert_eq!((analysis.exit, analysis.outcome(5, 0)), (None, Outcome::Stays));
-    assert_eq!(analysis.outcome(6, 0), Outcome::Unknown);
+    assert_eq!((analysis.exit, analysis.outcome(5, 0)), (None, TerminatorOutcome::Stays));
+    assert_eq!(analysis.outcome(6, 0), TerminatorOutcome::Unknown);
     // Conditions composed of a known and an unknown one.
     for (op, exit) in [(AluOp::Ior, Some((7, 0))), (AluOp::Iand, None)] {
         let compound = |b: &mut Builder<'_>, counter: Def| {
@@ -361,7 +364,7 @@ fn what_is_known_in_part() {
         };
         let analysis = with_exits(&[&compound]);
         assert_eq!(analysis.exit, exit, "{op}");
-        let before = if op == AluOp::Iand { Outcome::Stays } else { Outcome::Unknown };
+        let before = if op == AluOp::Iand { TerminatorOutcome::Stays } else { TerminatorOutcome::Unknown };
         assert_eq!(analysis.outcome(6, 0), before, "{op}");
     }
 }
@@ -432,7 +435,7 @@ fn starts_and_limits_that_are_not_known() {
             (id, count)
         });
         let analysis = analyze(&shader, id, MAX_TRIPS);
-        assert_eq!((analysis.exit, analysis.outcome(0, 0)), (None, Outcome::Unknown));
+        assert_eq!((analysis.exit, analysis.outcome(0, 0)), (None, TerminatorOutcome::Unknown));
         assert_eq!(analysis.num_unknown_terminators(), 1);
     }
 }

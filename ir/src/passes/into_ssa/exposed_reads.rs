@@ -50,14 +50,14 @@ pub(crate) fn not_exposed(shader: &Shader, entry: Function, variables: Vec<Varia
             all.find_written(function, body);
         }
     }
-    let mut known = Known::new(variables.len());
+    let mut known = WrittenComponents::new(variables.len());
     for (function, data) in &shader.functions {
         let Some(body) = data.body.as_ref().filter(|_| function != entry) else { continue };
-        Walk { body, all: &mut all, known: &mut known }.walk();
+        ExposedReadsWalk { body, all: &mut all, known: &mut known }.walk();
     }
     if let Some(body) = &shader.functions[entry].body {
         known.components.fill(u16::MAX);
-        Walk { body, all: &mut all, known: &mut known }.walk();
+        ExposedReadsWalk { body, all: &mut all, known: &mut known }.walk();
     }
     if all.work > MAX_WORK {
         return Vec::new();
@@ -125,7 +125,7 @@ impl Variables {
 }
 
 /// The components of each variable that are certainly written.
-struct Known {
+struct WrittenComponents {
     components: Vec<u16>,
     /// The components of a variable before each change.
     log: Vec<(u32, u16)>,
@@ -134,9 +134,9 @@ struct Known {
     now: u32,
 }
 
-impl Known {
-    fn new(count: usize) -> Known {
-        Known { components: vec![0; count], log: Vec::new(), stamps: vec![(0, 0); count], now: 0 }
+impl WrittenComponents {
+    fn new(count: usize) -> WrittenComponents {
+        WrittenComponents { components: vec![0; count], log: Vec::new(), stamps: vec![(0, 0); count], now: 0 }
     }
 
     fn set(&mut self, number: u32, components: u16) {
@@ -185,7 +185,7 @@ impl Known {
 }
 
 /// A pending step of the walk. Numbers are lengths of the log.
-enum Step {
+enum WalkStep {
     List(CfList),
     Node(CfNode),
     Else(If, usize),
@@ -195,13 +195,13 @@ enum Step {
     EndLoop(usize),
 }
 
-struct Walk<'a> {
+struct ExposedReadsWalk<'a> {
     body: &'a Body,
     all: &'a mut Variables,
-    known: &'a mut Known,
+    known: &'a mut WrittenComponents,
 }
 
-impl Walk<'_> {
+impl ExposedReadsWalk<'_> {
     fn walk(&mut self) {
         let body = self.body;
         let start = self.known.log.len();
@@ -211,13 +211,13 @@ impl Walk<'_> {
         let mut in_loops = Vec::new();
         let mut loops = 0u32;
         let mut has_left = false;
-        let mut steps = vec![Step::List(body.body_list())];
+        let mut steps = vec![WalkStep::List(body.body_list())];
         while let Some(step) = steps.pop() {
             match step {
-                Step::List(list) => steps.push(Step::Node(CfNode::Block(list.first))),
-                Step::Node(CfNode::Block(block)) => {
+                WalkStep::List(list) => steps.push(WalkStep::Node(CfNode::Block(list.first))),
+                WalkStep::Node(CfNode::Block(block)) => {
                     if let Some(next) = body.node_after(block) {
-                        steps.push(Step::Node(next));
+                        steps.push(WalkStep::Node(next));
                     }
                     for inst in body.insts(block) {
                         if let InstData::Call { callee, .. } = *body.inst(inst) {
@@ -231,17 +231,17 @@ impl Walk<'_> {
                     }
                     has_left |= body.block_jump(block).is_some();
                 }
-                Step::Node(CfNode::If(id)) => {
-                    steps.push(Step::Node(CfNode::Block(body.block_after_if(id))));
-                    steps.push(Step::Else(id, self.known.log.len()));
-                    steps.push(Step::List(body.then_list(id)));
+                WalkStep::Node(CfNode::If(id)) => {
+                    steps.push(WalkStep::Node(CfNode::Block(body.block_after_if(id))));
+                    steps.push(WalkStep::Else(id, self.known.log.len()));
+                    steps.push(WalkStep::List(body.then_list(id)));
                 }
-                Step::Else(id, start) => {
+                WalkStep::Else(id, start) => {
                     let changes = self.known.take_back(start);
-                    steps.push(Step::EndIf(start, changes, std::mem::take(&mut has_left)));
-                    steps.push(Step::List(body.else_list(id)));
+                    steps.push(WalkStep::EndIf(start, changes, std::mem::take(&mut has_left)));
+                    steps.push(WalkStep::List(body.else_list(id)));
                 }
-                Step::EndIf(start, first, first_left) => {
+                WalkStep::EndIf(start, first, first_left) => {
                     let second = self.known.take_back(start);
                     match (first_left, has_left) {
                         (false, false) => self.known.join(&first, &second),
@@ -252,19 +252,19 @@ impl Walk<'_> {
                     }
                     has_left &= first_left;
                 }
-                Step::Node(CfNode::Loop(id)) => {
+                WalkStep::Node(CfNode::Loop(id)) => {
                     loops += 1;
-                    steps.push(Step::Node(CfNode::Block(body.block_after_loop(id))));
-                    steps.push(Step::Continue(id, self.known.log.len()));
-                    steps.push(Step::List(body.loop_body(id)));
+                    steps.push(WalkStep::Node(CfNode::Block(body.block_after_loop(id))));
+                    steps.push(WalkStep::Continue(id, self.known.log.len()));
+                    steps.push(WalkStep::List(body.loop_body(id)));
                 }
-                Step::Continue(id, start) => {
+                WalkStep::Continue(id, start) => {
                     self.known.take_back(start);
                     has_left = false;
-                    steps.push(Step::EndLoop(start));
-                    steps.extend(body.loop_continue_list(id).map(Step::List));
+                    steps.push(WalkStep::EndLoop(start));
+                    steps.extend(body.loop_continue_list(id).map(WalkStep::List));
                 }
-                Step::EndLoop(start) => {
+                WalkStep::EndLoop(start) => {
                     self.known.take_back(start);
                     has_left = false;
                     loops -= 1;

@@ -121,7 +121,7 @@ impl Inliner<'_> {
             })
             .collect();
         self.body.locals.extend(locals.iter().map(|&(_, new)| new));
-        let Adapted { registers, calls } = self.adapt(list, &locals, &arguments);
+        let ClonedCallee { registers, calls } = self.adapt(list, &locals, &arguments);
         if again {
             let mut b = Builder::new(self.body, Cursor::BlockStart(list.first));
             for register in registers {
@@ -148,12 +148,12 @@ impl Inliner<'_> {
     }
 
     /// Adapts the clone to the caller.
-    fn adapt(&mut self, list: CfList, locals: &[(Variable, Variable)], arguments: &[Def]) -> Adapted {
+    fn adapt(&mut self, list: CfList, locals: &[(Variable, Variable)], arguments: &[Def]) -> ClonedCallee {
         let mut renamed: SecondaryMap<Variable, Option<Variable>> = SecondaryMap::new();
         for &(old, new) in locals {
             renamed[old] = Some(new);
         }
-        let mut adapted = Adapted::default();
+        let mut adapted = ClonedCallee::default();
         let blocks: Vec<_> = self.body.blocks_in(list).collect();
         for block in blocks {
             for inst in self.body.insts_vec(block) {
@@ -186,7 +186,7 @@ impl Inliner<'_> {
 
 /// Parts of a clone that the caller needs.
 #[derive(Default)]
-struct Adapted {
+struct ClonedCallee {
     /// Handles of its registers.
     registers: Vec<Def>,
     /// Its calls in order.

@@ -46,14 +46,14 @@ pub fn lower_returns(shader: &mut Shader) -> bool {
 
 /// Nodes that contain a `return`.
 #[derive(Default)]
-struct Marked {
+struct NodesWithReturn {
     ifs: SecondaryMap<If, bool>,
     loops: SecondaryMap<Loop, bool>,
     /// Innermost last.
     nodes: Vec<CfNode>,
 }
 
-impl Marked {
+impl NodesWithReturn {
     /// Marks the nodes around a list, up to the first one that is already marked.
     fn mark(&mut self, body: &Body, mut parent: Option<CfParent>) {
         while let Some(list) = parent {
@@ -100,7 +100,7 @@ pub(crate) fn lower_body(body: &mut Body) -> bool {
     }
     // Determines which blocks are in loops without searching the tree for each.
     let loops = body.loop_tree();
-    let mut marked = Marked::default();
+    let mut marked = NodesWithReturn::default();
     for &(block, _) in &returns {
         marked.mark(body, body.block_parent(block));
     }

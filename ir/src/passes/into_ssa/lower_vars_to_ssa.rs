@@ -31,7 +31,7 @@ use crate::entities::{Block, Inst, Variable};
 use crate::intrinsics::{IndexKind, IntrinsicOp};
 use crate::passes::into_ssa::lower_reg_intrinsics_to_ssa::merge_components;
 use crate::passes::into_ssa::phi_builder::{Initial, PhiBuilder};
-use crate::passes::variables::deref_tree::{DerefTree, Step, Target, vector_shape};
+use crate::passes::variables::deref_tree::{ArrayStep, DerefTree, Target, vector_shape};
 use crate::shader::{Shader, ShaderStage};
 use crate::types::TypeTable;
 use crate::variable::{Initializer, VariableData, VariableModes};
@@ -63,7 +63,7 @@ fn lower_body(
             && matches!(data.initializer, None | Some(Initializer::Null))
             && tree.is_followed(variable);
     }
-    for node in tree.nodes.iter().filter(|node| matches!(node.step, Step::Index(_))) {
+    for node in tree.nodes.iter().filter(|node| matches!(node.step, ArrayStep::Index(_))) {
         becomes_values[node.root] = false;
     }
     // In program order.

@@ -31,7 +31,8 @@ use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::varyings::{
-    Access, Class, Route, Side, Slot, keep_alike, only_body, only_body_mut, read_alike, remove_unused, scalar_of,
+    Class, LinkSide, Slot, SlotPath, VaryingAccess, keep_alike, only_body, only_body_mut, read_alike, remove_unused,
+    scalar_of,
 };
 use super::{LinkOptions, LinkReport};
 use crate::body::{Body, CfParent, DerefKind, InstData, JumpKind, Shape};
@@ -63,7 +64,8 @@ type Write = (Block, Def, u8);
 pub fn link_varyings(producer: &mut Shader, consumer: &mut Shader, options: &LinkOptions) -> LinkReport {
     let mut report = LinkReport::default();
     producer.info.next_stage = Some(consumer.stage);
-    let (Some(mut outputs), Some(mut inputs)) = (Side::of(producer, true, options), Side::of(consumer, false, options))
+    let (Some(mut outputs), Some(mut inputs)) =
+        (LinkSide::of(producer, true, options), LinkSide::of(consumer, false, options))
     else {
         return report;
     };
@@ -73,7 +75,7 @@ pub fn link_varyings(producer: &mut Shader, consumer: &mut Shader, options: &Lin
     replace_reads(producer, consumer, &inputs, &replacements, &mut report);
     if report.is_changed() {
         opt_dce(consumer);
-        if let Some(again) = Side::of(consumer, false, options) {
+        if let Some(again) = LinkSide::of(consumer, false, options) {
             let kept = std::mem::take(&mut inputs.kept);
             inputs = again;
             inputs.kept.extend(kept);
@@ -90,8 +92,8 @@ pub fn link_varyings(producer: &mut Shader, consumer: &mut Shader, options: &Lin
 fn find_replacements(
     producer: &Shader,
     consumer: &Shader,
-    outputs: &Side,
-    inputs: &Side,
+    outputs: &LinkSide,
+    inputs: &LinkSide,
     options: &LinkOptions,
 ) -> BTreeMap<Component, Replacement> {
     let (mut unwritten, mut found) = (BTreeMap::new(), BTreeMap::new());
@@ -180,7 +182,7 @@ fn ends_early(body: &Body) -> bool {
 }
 
 /// Returns the stores of each component, in program order.
-fn component_writes(body: &Body, outputs: &Side) -> BTreeMap<Component, Vec<Write>> {
+fn component_writes(body: &Body, outputs: &LinkSide) -> BTreeMap<Component, Vec<Write>> {
     let mut writes: BTreeMap<Component, Vec<Write>> = BTreeMap::new();
     for store in &outputs.stores {
         let Some(block) = body.inst_block(store.inst) else { continue };
@@ -207,7 +209,7 @@ fn is_constant_load(body: &Body, inst: Inst) -> bool {
 }
 
 /// Returns whether a load reads a vertex that exists in any primitive.
-fn has_vertex(body: &Body, access: &Access, vertices: u32) -> bool {
+fn has_vertex(body: &Body, access: &VaryingAccess, vertices: u32) -> bool {
     let Some(vertex) = access.vertex else { return true };
     body.constant_component(vertex, 0).is_some_and(|number| number < u64::from(vertices))
 }
@@ -215,7 +217,7 @@ fn has_vertex(body: &Body, access: &Access, vertices: u32) -> bool {
 fn replace_reads(
     producer: &Shader,
     consumer: &mut Shader,
-    inputs: &Side,
+    inputs: &LinkSide,
     replacements: &BTreeMap<Component, Replacement>,
     report: &mut LinkReport,
 ) {
@@ -258,7 +260,7 @@ fn replace_reads(
         let routes = parts.map(|part| match part {
             Some(Replacement::Same((slot, component))) => inputs.declared.get(&slot).map(|declared| {
                 let frac = consumer.variables[declared.variable].location_frac & 3;
-                (Route::to(consumer, declared.variable, slot), component - frac.min(component))
+                (SlotPath::to(consumer, declared.variable, slot), component - frac.min(component))
             }),
             _ => None,
         });
@@ -321,7 +323,7 @@ fn copy_load(b: &mut Builder<'_>, from: &Body, inst: Inst) -> Def {
 }
 
 /// Removes stores to unread outputs.
-fn remove_unread(producer: &mut Shader, outputs: &Side, inputs: &Side, report: &mut LinkReport) {
+fn remove_unread(producer: &mut Shader, outputs: &LinkSide, inputs: &LinkSide, report: &mut LinkReport) {
     let mut read = inputs.reads();
     for (slot, mask) in outputs.reads() {
         *read.entry(slot).or_default() |= mask;

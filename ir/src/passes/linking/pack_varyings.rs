@@ -22,7 +22,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::varyings::{Class, Route, Side, Slot, keep_alike, only_body_mut, read_alike, remove_unused};
+use super::varyings::{Class, LinkSide, Slot, SlotPath, keep_alike, only_body_mut, read_alike, remove_unused};
 use super::{LinkOptions, LinkReport};
 use crate::body::{Body, InstData, Shape};
 use crate::builder::{AluSrc, Builder};
@@ -49,7 +49,7 @@ struct Bin {
 
 /// The new location of the components of a slot.
 #[derive(Clone, Copy, Debug)]
-struct Place {
+struct PackedLocation {
     bin: usize,
     components: [Option<u8>; 4],
 }
@@ -57,7 +57,8 @@ struct Place {
 /// See the [module](self).
 pub fn pack_varyings(producer: &mut Shader, consumer: &mut Shader, options: &LinkOptions) -> LinkReport {
     let mut report = LinkReport::default();
-    let (Some(mut outputs), Some(mut inputs)) = (Side::of(producer, true, options), Side::of(consumer, false, options))
+    let (Some(mut outputs), Some(mut inputs)) =
+        (LinkSide::of(producer, true, options), LinkSide::of(consumer, false, options))
     else {
         return report;
     };
@@ -107,9 +108,9 @@ pub fn pack_varyings(producer: &mut Shader, consumer: &mut Shader, options: &Lin
 }
 
 /// Packs groups into slots, the largest first.
-fn fill(mut groups: Vec<(Class, u32, Slot)>) -> (Vec<Bin>, BTreeMap<Slot, Place>) {
+fn fill(mut groups: Vec<(Class, u32, Slot)>) -> (Vec<Bin>, BTreeMap<Slot, PackedLocation>) {
     groups.sort_unstable_by_key(|&(class, mask, slot)| (class, std::cmp::Reverse(mask.count_ones()), slot));
-    let (mut bins, mut places): (Vec<Bin>, BTreeMap<Slot, Place>) = (Vec::new(), BTreeMap::new());
+    let (mut bins, mut places): (Vec<Bin>, BTreeMap<Slot, PackedLocation>) = (Vec::new(), BTreeMap::new());
     for (class, mask, slot) in groups {
         let fits = |bin: &Bin| bin.class == class && bin.taken.count_ones() + mask.count_ones() <= 4;
         let number = bins.iter().position(fits).unwrap_or(bins.len());
@@ -125,17 +126,22 @@ fn fill(mut groups: Vec<(Class, u32, Slot)>) -> (Vec<Bin>, BTreeMap<Slot, Place>
             components[usize::from(component)] = Some(own);
         }
         bin.members.push(slot);
-        places.insert(slot, Place { bin: number, components });
+        places.insert(slot, PackedLocation { bin: number, components });
     }
     (bins, places)
 }
 
 /// New locations of the kept variables, of both sides.
-type Moved = [BTreeMap<Variable, i32>; 2];
+type NewLocations = [BTreeMap<Variable, i32>; 2];
 
 /// Numbers the packed and the kept slots; `None` if there are too few numbers.
-fn number(bins: &[Bin], outputs: &Side, inputs: &Side, options: &LinkOptions) -> Option<(Moved, Vec<i32>)> {
-    let mut moved: Moved = [BTreeMap::new(), BTreeMap::new()];
+fn number(
+    bins: &[Bin],
+    outputs: &LinkSide,
+    inputs: &LinkSide,
+    options: &LinkOptions,
+) -> Option<(NewLocations, Vec<i32>)> {
+    let mut moved: NewLocations = [BTreeMap::new(), BTreeMap::new()];
     let mut locations = vec![0; bins.len()];
     for (patch, first, most) in [(false, varying::VAR0, MAX_SLOTS[0]), (true, varying::PATCH0, MAX_SLOTS[1])]
         .map(|(p, f, m)| (p, i32::from(f), m))
@@ -175,7 +181,7 @@ fn number(bins: &[Bin], outputs: &Side, inputs: &Side, options: &LinkOptions) ->
 }
 
 /// Declares the variable of a new slot, like that of its first member.
-fn declare(shader: &mut Shader, side: &Side, bin: &Bin, location: i32) -> Variable {
+fn declare(shader: &mut Shader, side: &LinkSide, bin: &Bin, location: i32) -> Variable {
     // Every member is declared by both sides.
     let declared = bin.members.first().and_then(|slot| side.declared.get(slot));
     let scalar = declared.and_then(|declared| shader.types.as_vector(declared.ty)).map(|(scalar, _)| scalar);
@@ -200,10 +206,15 @@ fn declare(shader: &mut Shader, side: &Side, bin: &Bin, location: i32) -> Variab
     })
 }
 
-fn rewrite_loads(shader: &mut Shader, side: &Side, places: &BTreeMap<Slot, Place>, variables: &[Variable]) {
+fn rewrite_loads(
+    shader: &mut Shader,
+    side: &LinkSide,
+    places: &BTreeMap<Slot, PackedLocation>,
+    variables: &[Variable],
+) {
     for load in &side.loads {
         let Some(place) = places.get(&load.slot) else { continue };
-        let route = Route::to(shader, variables[place.bin], load.slot);
+        let route = SlotPath::to(shader, variables[place.bin], load.slot);
         let Some(body) = only_body_mut(shader) else { return };
         let Some(def) = body.inst_def(load.inst) else { continue };
         let count = body.num_components(def).min(4);
@@ -224,7 +235,7 @@ fn rewrite_loads(shader: &mut Shader, side: &Side, places: &BTreeMap<Slot, Place
 }
 
 /// The components of a slot stored by a block so far.
-struct Pending {
+struct PendingSlot {
     bin: usize,
     values: [Option<(Def, u8)>; 4],
     /// The last one of the stores.
@@ -232,16 +243,21 @@ struct Pending {
     vertex: Option<Def>,
 }
 
-fn rewrite_stores(shader: &mut Shader, side: &Side, places: &BTreeMap<Slot, Place>, variables: &[Variable]) {
-    let routes: Vec<Route> = variables
+fn rewrite_stores(
+    shader: &mut Shader,
+    side: &LinkSide,
+    places: &BTreeMap<Slot, PackedLocation>,
+    variables: &[Variable],
+) {
+    let routes: Vec<SlotPath> = variables
         .iter()
         .map(|&variable| {
             let data = &shader.variables[variable];
-            Route::to(shader, variable, Slot { patch: data.patch, location: data.location })
+            SlotPath::to(shader, variable, Slot { patch: data.patch, location: data.location })
         })
         .collect();
     let stage = shader.stage;
-    let stores: BTreeMap<Inst, (Place, u8, u32, Option<Def>)> = side
+    let stores: BTreeMap<Inst, (PackedLocation, u8, u32, Option<Def>)> = side
         .stores
         .iter()
         .filter_map(|store| Some((store.inst, (*places.get(&store.slot)?, store.first, store.mask, store.vertex))))
@@ -249,7 +265,7 @@ fn rewrite_stores(shader: &mut Shader, side: &Side, places: &BTreeMap<Slot, Plac
     let Some(body) = only_body_mut(shader) else { return };
     let blocks: Vec<Block> = body.blocks_vec();
     for block in blocks {
-        let mut pending: BTreeMap<usize, Pending> = BTreeMap::new();
+        let mut pending: BTreeMap<usize, PendingSlot> = BTreeMap::new();
         for inst in body.insts_vec(block) {
             let Some(&(place, first, mask, vertex)) = stores.get(&inst) else {
                 if shows_outputs(body, inst) {
@@ -265,7 +281,7 @@ fn rewrite_stores(shader: &mut Shader, side: &Side, places: &BTreeMap<Slot, Plac
                     if let Some(group) = other {
                         flush(body, &routes, &group);
                     }
-                    Pending { bin: place.bin, values: [None; 4], at: inst, vertex }
+                    PendingSlot { bin: place.bin, values: [None; 4], at: inst, vertex }
                 }
             };
             for component in (0..4u8).filter(|c| mask >> c & 1 != 0) {
@@ -300,7 +316,7 @@ fn reads_output(body: &Body, inst: Inst) -> bool {
 }
 
 /// Replaces the last store of a group by one of all its components.
-fn flush(body: &mut Body, routes: &[Route], group: &Pending) {
+fn flush(body: &mut Body, routes: &[SlotPath], group: &PendingSlot) {
     let mut b = Builder::new(body, Cursor::Before(group.at));
     let mask = (0..4).filter(|&c| group.values[c].is_some()).fold(0, |mask, c| mask | 1 << c);
     if mask != 0 {

@@ -82,7 +82,7 @@ impl Class {
 
 /// The declaration of a slot.
 #[derive(Clone, Copy, Debug)]
-pub struct Declared {
+pub struct DeclaredSlot {
     /// The variable.
     pub variable: Variable,
     /// The register of the slot.
@@ -95,7 +95,7 @@ pub struct Declared {
 
 /// An access of known location.
 #[derive(Clone, Debug)]
-pub struct Access {
+pub struct VaryingAccess {
     /// The instruction.
     pub inst: Inst,
     /// The slot.
@@ -110,13 +110,13 @@ pub struct Access {
 
 /// One side of a link.
 #[derive(Debug, Default)]
-pub struct Side {
+pub struct LinkSide {
     /// Slots with their declarations.
-    pub declared: BTreeMap<Slot, Declared>,
+    pub declared: BTreeMap<Slot, DeclaredSlot>,
     /// Loads, and interpolations of inputs, in program order.
-    pub loads: Vec<Access>,
+    pub loads: Vec<VaryingAccess>,
     /// Stores, in program order.
-    pub stores: Vec<Access>,
+    pub stores: Vec<VaryingAccess>,
     /// Slots that must be kept unchanged.
     pub kept: BTreeSet<Slot>,
     /// Slots with possible reads in addition to [`loads`](Self::loads).
@@ -167,11 +167,11 @@ fn path(body: &Body, deref: Def) -> Option<(Variable, Vec<Def>)> {
     }
 }
 
-impl Side {
+impl LinkSide {
     /// Collects the outputs or the inputs of a shader; `None` if there is more than one function.
-    pub fn of(shader: &Shader, is_output: bool, options: &LinkOptions) -> Option<Side> {
+    pub fn of(shader: &Shader, is_output: bool, options: &LinkOptions) -> Option<LinkSide> {
         let body = only_body(shader)?;
-        let mut side = Side::default();
+        let mut side = LinkSide::default();
         side.declare(shader, is_output, options);
         for inst in body.blocks().flat_map(|block| body.insts(block)) {
             side.visit(shader, body, inst, is_output);
@@ -207,7 +207,7 @@ impl Side {
                 let register = data.driver_location.wrapping_add(number);
                 let is_captured = is_output && options.captured.contains(&register);
                 let is_second = self.declared.contains_key(&slot);
-                self.declared.entry(slot).or_insert(Declared { variable, register, ty: element, vertices });
+                self.declared.entry(slot).or_insert(DeclaredSlot { variable, register, ty: element, vertices });
                 self.slots.entry(variable).or_default().push(slot);
                 if !is_plain || is_captured || is_second || !slot.is_free(options) {
                     self.kept.insert(slot);
@@ -291,7 +291,14 @@ impl Side {
     }
 
     /// Returns an access if its location is known and it accesses whole vectors.
-    fn access(&self, shader: &Shader, body: &Body, inst: Inst, variable: Variable, indices: &[Def]) -> Option<Access> {
+    fn access(
+        &self,
+        shader: &Shader,
+        body: &Body,
+        inst: Inst,
+        variable: Variable,
+        indices: &[Def],
+    ) -> Option<VaryingAccess> {
         let slots = self.slots.get(&variable)?;
         let data = &shader.variables[variable];
         let (mut indices, mut ty, mut vertex) = (indices.iter(), data.ty, None);
@@ -315,7 +322,7 @@ impl Side {
             None => (body.num_components(body.src(inst, 1)), body.index(inst, IndexKind::WriteMask) as u32),
         };
         let all = (1u32 << components) - 1;
-        (first + components <= 4).then_some(Access { inst, slot, first, mask: (mask & all) << first, vertex })
+        (first + components <= 4).then_some(VaryingAccess { inst, slot, first, mask: (mask & all) << first, vertex })
     }
 
     /// Returns the components of each slot that are read.
@@ -339,7 +346,7 @@ impl Side {
     }
 
     /// Returns the properties that components must share with a slot to be packed together, from both sides.
-    pub fn class(&self, shader: &Shader, slot: Slot, other: Option<(&Side, &Shader)>) -> Option<Class> {
+    pub fn class(&self, shader: &Shader, slot: Slot, other: Option<(&LinkSide, &Shader)>) -> Option<Class> {
         let own = self.declared.get(&slot)?;
         let data = &shader.variables[own.variable];
         let is_fragment = shader.stage == ShaderStage::Fragment;
@@ -359,7 +366,7 @@ impl Side {
     }
 }
 
-fn masks(accesses: &[Access], hidden: &BTreeSet<Slot>) -> BTreeMap<Slot, u32> {
+fn masks(accesses: &[VaryingAccess], hidden: &BTreeSet<Slot>) -> BTreeMap<Slot, u32> {
     let mut masks: BTreeMap<Slot, u32> = hidden.iter().map(|&slot| (slot, 15)).collect();
     for access in accesses {
         *masks.entry(access.slot).or_default() |= access.mask;
@@ -368,7 +375,7 @@ fn masks(accesses: &[Access], hidden: &BTreeSet<Slot>) -> BTreeMap<Slot, u32> {
 }
 
 /// Makes both sides keep the same slots, including all slots of a variable with a kept slot.
-pub fn keep_alike(a: &mut Side, b: &mut Side) {
+pub fn keep_alike(a: &mut LinkSide, b: &mut LinkSide) {
     let mut work: Vec<Slot> = a.kept.union(&b.kept).copied().collect();
     while let Some(slot) = work.pop() {
         for side in [&mut *a, &mut *b] {
@@ -405,7 +412,7 @@ pub fn scalar_of(body: &Body, def: Def, component: u8) -> (Def, u8) {
 
 /// The path from a variable to one of its slots.
 #[derive(Clone, Copy, Debug)]
-pub struct Route {
+pub struct SlotPath {
     variable: Variable,
     mode: VariableModes,
     ty: Type,
@@ -414,9 +421,9 @@ pub struct Route {
     element: Option<(Type, u32)>,
 }
 
-impl Route {
+impl SlotPath {
     /// Returns the path to a slot.
-    pub fn to(shader: &Shader, variable: Variable, slot: Slot) -> Route {
+    pub fn to(shader: &Shader, variable: Variable, slot: Slot) -> SlotPath {
         let data = &shader.variables[variable];
         let (mut inner, mut of_vertex, mut element) = (data.ty, None, None);
         if let (true, &TypeData::Array { element, .. }) = (data.per_vertex, shader.types.get(inner)) {
@@ -425,7 +432,7 @@ impl Route {
         if let &TypeData::Array { element: of_slot, .. } = shader.types.get(inner) {
             element = Some((of_slot, slot.location.wrapping_sub(data.location) as u32));
         }
-        Route { variable, mode: data.mode, ty: data.ty, of_vertex, element }
+        SlotPath { variable, mode: data.mode, ty: data.ty, of_vertex, element }
     }
 
     /// Emits a pointer to the slot, of a vertex if the variable is per vertex.
@@ -523,7 +530,7 @@ pub fn front_color(location: i32) -> Option<i32> {
 /// without a fixed function, and colours.
 pub fn linked_slots(shader: &Shader, is_output: bool) -> BTreeMap<(bool, i32), Variable> {
     let options = LinkOptions::default();
-    let mut side = Side::default();
+    let mut side = LinkSide::default();
     side.declare(shader, is_output, &options);
     side.declared.iter().map(|(slot, declared)| ((slot.patch, slot.location), declared.variable)).collect()
 }

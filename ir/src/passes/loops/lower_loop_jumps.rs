@@ -60,7 +60,7 @@ struct Flags {
 
 /// The jumps inside of an `if`.
 #[derive(Clone, Copy, Default)]
-struct Contained {
+struct ContainedJumps {
     breaks: bool,
     continues: bool,
 }
@@ -84,7 +84,7 @@ fn lower_body(body: &mut Body) -> bool {
         return false;
     }
     let mut flags: SecondaryMap<Loop, Option<Flags>> = SecondaryMap::new();
-    let mut contained: SecondaryMap<If, Contained> = SecondaryMap::new();
+    let mut contained: SecondaryMap<If, ContainedJumps> = SecondaryMap::new();
     for jump in &jumps {
         if flags[jump.id].is_none() {
             flags[jump.id] = Some(prepare_loop(body, jump.id));
@@ -105,7 +105,7 @@ fn lower_body(body: &mut Body) -> bool {
     // From the last to the first, so that moved code moves again only as part of its guard.
     for block in body.blocks_vec().into_iter().rev() {
         let Some(CfNode::If(node)) = body.node_before(block) else { continue };
-        let Contained { breaks, continues } = contained[node];
+        let ContainedJumps { breaks, continues } = contained[node];
         let Some(flags) = tree.innermost(block).and_then(|id| flags[id]).filter(|_| breaks || continues) else {
             continue;
         };
@@ -175,7 +175,7 @@ fn replace_phi(body: &mut Body, block: Block, phi: Inst) {
 }
 
 /// Records the ifs around a jump, up to its loop.
-fn mark(body: &Body, jump: &NestedJump, contained: &mut SecondaryMap<If, Contained>) {
+fn mark(body: &Body, jump: &NestedJump, contained: &mut SecondaryMap<If, ContainedJumps>) {
     let is_break = jump.kind == JumpKind::Break;
     let mut parent = body.block_parent(jump.block);
     while let Some(CfParent::Then(node) | CfParent::Else(node)) = parent {

@@ -1,7 +1,7 @@
 //! Queries for passes that move code between blocks: whether an instruction may move, and whether it may be speculated.
 
 use crate::alu::ExecutionMode;
-use crate::analysis::loop_info::Outcome;
+use crate::analysis::loop_info::TerminatorOutcome;
 use crate::analysis::{GuaranteedToExecute, LoopAnalyzer, Speculation};
 use crate::body::{Body, InstData, TexOp};
 use crate::entities::{If, Inst};
@@ -76,7 +76,7 @@ pub(crate) fn guaranteed_to_execute(body: &Body, types: &TypeTable, mode: Execut
         for id in body.loop_tree().loops.clone() {
             let analysis = analyzer.analyze(body, id);
             for (number, terminator) in analysis.terminators.iter().enumerate() {
-                if analysis.outcome(0, number) == Outcome::Stays {
+                if analysis.outcome(0, number) == TerminatorOutcome::Stays {
                     staying.extend(terminator.node);
                 }
             }

@@ -45,7 +45,7 @@
 //!
 //! The work of one call is bounded by a multiple of the size of the body; the next call continues.
 
-use crate::analysis::loop_info::Outcome;
+use crate::analysis::loop_info::TerminatorOutcome;
 use crate::analysis::{LoopAnalysis, LoopAnalyzer};
 use crate::body::{Body, CfList, CfNode, InstData, ListTemplate, LoopControl, Remap, SourceSpec};
 use crate::cursor::Cursor;
@@ -106,7 +106,7 @@ enum Plan {
 }
 
 /// A part of the body of a loop.
-enum Piece {
+enum BodyPart {
     /// Code that is always executed.
     Code(ListTemplate),
     /// A terminator.
@@ -126,7 +126,7 @@ struct Exit {
 }
 
 /// An `if` created for an exit that may be taken.
-struct Open {
+struct OpenIf {
     node: If,
     stays_in_then: bool,
     /// The end of the side that leaves, and its values for the phis after the loop.
@@ -275,8 +275,8 @@ impl Unroller<'_> {
             let mut terminator = 0;
             for piece in &pieces {
                 match piece {
-                    Piece::Code(code) => copies.paste(code, self),
-                    Piece::Exit(exit) => {
+                    BodyPart::Code(code) => copies.paste(code, self),
+                    BodyPart::Exit(exit) => {
                         let outcome = analysis.outcome(iteration, terminator);
                         terminator += 1;
                         if copies.paste_exit(exit, outcome, self) {
@@ -305,8 +305,8 @@ impl Unroller<'_> {
         body.remove_node(CfNode::Loop(id));
         for piece in &pieces {
             match piece {
-                Piece::Code(code) => code.forget(&mut self.remap),
-                Piece::Exit(exit) => {
+                BodyPart::Code(code) => code.forget(&mut self.remap),
+                BodyPart::Exit(exit) => {
                     for side in exit.leave.iter().chain(&exit.stay) {
                         side.forget(&mut self.remap);
                     }
@@ -386,7 +386,7 @@ fn copied_part(body: &Body, id: Loop, analysis: &LoopAnalysis, terminator: usize
 }
 
 /// Splits a loop into pieces. Phis with one source are removed.
-fn take_apart(body: &mut Body, id: Loop, analysis: &LoopAnalysis, exit_phis: &[Inst]) -> Vec<Piece> {
+fn take_apart(body: &mut Body, id: Loop, analysis: &LoopAnalysis, exit_phis: &[Inst]) -> Vec<BodyPart> {
     let list = body.loop_body(id);
     for terminator in &analysis.terminators {
         if let Some(node) = terminator.node {
@@ -400,7 +400,7 @@ fn take_apart(body: &mut Body, id: Loop, analysis: &LoopAnalysis, exit_phis: &[I
     let mut first = list.first;
     let code = |first: Block, last: Block| {
         let is_head_phi = |inst: Inst| body.is_phi(inst) && body.inst_block(inst) == Some(list.first);
-        Piece::Code(body.template_without(CfList { first, last }, |inst| {
+        BodyPart::Code(body.template_without(CfList { first, last }, |inst| {
             is_head_phi(inst) || body.inst_block(inst) == Some(list.last) && body.jump(inst).is_some()
         }))
     };
@@ -413,7 +413,7 @@ fn take_apart(body: &mut Body, id: Loop, analysis: &LoopAnalysis, exit_phis: &[I
         let break_in_then = terminator.break_in_then;
         let Some(node) = terminator.node else {
             pieces.push(code(first, list.last));
-            pieces.push(Piece::Exit(Exit { condition: None, break_in_then, leave: None, stay: None, values }));
+            pieces.push(BodyPart::Exit(Exit { condition: None, break_in_then, leave: None, stay: None, values }));
             return pieces;
         };
         pieces.push(code(first, body.block_before_if(node)));
@@ -421,7 +421,7 @@ fn take_apart(body: &mut Body, id: Loop, analysis: &LoopAnalysis, exit_phis: &[I
         let (then_list, else_list) = (body.then_list(node), body.else_list(node));
         let (leave, stay) = if break_in_then { (then_list, else_list) } else { (else_list, then_list) };
         let jump = body.block_jump(leave.last).map(|(jump, _)| jump);
-        pieces.push(Piece::Exit(Exit {
+        pieces.push(BodyPart::Exit(Exit {
             condition: Some(body.src_def(body.if_condition(node))),
             break_in_then,
             leave: Some(body.template_without(leave, |inst| Some(inst) == jump)),
@@ -438,7 +438,7 @@ struct Copies<'a> {
     body: &'a mut Body,
     /// The block to continue in.
     current: Block,
-    open: Vec<Open>,
+    open: Vec<OpenIf>,
 }
 
 impl Copies<'_> {
@@ -459,21 +459,21 @@ impl Copies<'_> {
     }
 
     /// Emits the code for an exit. Returns whether it ends the copies.
-    fn paste_exit(&mut self, exit: &Exit, outcome: Outcome, unroller: &mut Unroller<'_>) -> bool {
+    fn paste_exit(&mut self, exit: &Exit, outcome: TerminatorOutcome, unroller: &mut Unroller<'_>) -> bool {
         match (outcome, exit.condition) {
-            (Outcome::Leaves, _) | (_, None) => {
+            (TerminatorOutcome::Leaves, _) | (_, None) => {
                 if let Some(leave) = &exit.leave {
                     self.paste(leave, unroller);
                 }
                 true
             }
-            (Outcome::Stays, Some(_)) => {
+            (TerminatorOutcome::Stays, Some(_)) => {
                 if let Some(stay) = &exit.stay {
                     self.paste(stay, unroller);
                 }
                 false
             }
-            (Outcome::Unknown, Some(condition)) => {
+            (TerminatorOutcome::Unknown, Some(condition)) => {
                 let condition = unroller.remap.def(condition);
                 let node = self.body.insert_if(Cursor::BlockEnd(self.current), condition);
                 let (then_block, else_block) = (self.body.then_list(node).first, self.body.else_list(node).first);
@@ -483,7 +483,7 @@ impl Copies<'_> {
                     left = self.paste_at(left, leave, unroller);
                 }
                 let values = exit.values.iter().map(|&v| unroller.remap.def(v)).collect();
-                self.open.push(Open { node, stays_in_then: !exit.break_in_then, left, values });
+                self.open.push(OpenIf { node, stays_in_then: !exit.break_in_then, left, values });
                 self.current = stays;
                 if let Some(stay) = &exit.stay {
                     self.paste(stay, unroller);

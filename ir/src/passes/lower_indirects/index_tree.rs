@@ -18,7 +18,7 @@ use crate::builder::Builder;
 use crate::entities::Def;
 
 /// Emits an access to one candidate, or to none, and returns its value if it has one.
-pub type Leaf<'a> = dyn FnMut(&mut Builder<'_>, Option<i64>) -> Option<Def> + 'a;
+pub type AccessEmitter<'a> = dyn FnMut(&mut Builder<'_>, Option<i64>) -> Option<Def> + 'a;
 
 /// Emits the tree at the builder's cursor: `leaf` is called for every candidate, and with `None` for indices out of
 /// range. The tree distinguishes values of `index / stride`; the remainder of `index` modulo `stride` must be the same
@@ -28,7 +28,7 @@ pub fn index_tree(
     index: Def,
     stride: u32,
     candidates: RangeInclusive<i64>,
-    leaf: &mut Leaf<'_>,
+    leaf: &mut AccessEmitter<'_>,
 ) -> Option<Def> {
     if candidates.is_empty() {
         return leaf(b, None);

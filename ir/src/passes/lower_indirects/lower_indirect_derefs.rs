@@ -47,7 +47,7 @@ pub fn lower_indirect_derefs(shader: &mut Shader, modes: VariableModes, max_leng
     let Shader { functions, types, .. } = shader;
     let path = |body: &Body, inst: Inst| {
         body.intrinsic(inst).filter(|&op| op.is_deref_access())?;
-        body.deref_modes(body.src(inst, 0)).intersects(modes).then(|| Path::of(body, types, inst, max_length))?
+        body.deref_modes(body.src(inst, 0)).intersects(modes).then(|| DerefPath::of(body, types, inst, max_length))?
     };
     let bodies = functions.values().filter_map(|f| f.body.as_ref());
     let insts = bodies.flat_map(|body| body.blocks().flat_map(|b| body.insts(b)).map(move |inst| (body, inst)));
@@ -87,7 +87,7 @@ fn length(types: &TypeTable, ty: Type) -> Option<u32> {
 
 /// A deref on the path from the variable to the vector.
 #[derive(Clone, Copy)]
-struct Step {
+struct PathDeref {
     deref: Inst,
     kind: DerefKind,
     ty: Type,
@@ -96,14 +96,14 @@ struct Step {
 }
 
 /// The derefs of an access with a run-time index.
-struct Path {
+struct DerefPath {
     root: Inst,
-    steps: ArrayVec<Step, MAX_PATH>,
+    steps: ArrayVec<PathDeref, MAX_PATH>,
 }
 
-impl Path {
+impl DerefPath {
     /// Returns the path of an access; `None` if there is nothing to lower or it cannot be lowered.
-    fn of(body: &Body, types: &TypeTable, access: Inst, max_length: u32) -> Option<Path> {
+    fn of(body: &Body, types: &TypeTable, access: Inst, max_length: u32) -> Option<DerefPath> {
         let mut steps = ArrayVec::new();
         let mut root = body.def_inst(body.src(access, 0));
         let mut any = false;
@@ -120,12 +120,12 @@ impl Path {
                 None => None,
             };
             any |= dynamic.is_some();
-            steps.try_push(Step { deref: root, kind, ty, dynamic }).ok()?;
+            steps.try_push(PathDeref { deref: root, kind, ty, dynamic }).ok()?;
             root = body.def_inst(parent);
         }
         steps.reverse();
         let is_root = matches!(body.inst(root), InstData::Deref { .. });
-        (any && is_root).then_some(Path { root, steps })
+        (any && is_root).then_some(DerefPath { root, steps })
     }
 
     /// Returns the number of direct accesses needed.
@@ -305,7 +305,7 @@ mod tests {
         let body = shader.main();
         let is_indirect = |&inst: &Inst| {
             body.intrinsic(inst).is_some_and(|op| op.is_deref_access())
-                && Path::of(body, &shader.types, inst, u32::MAX).is_some()
+                && DerefPath::of(body, &shader.types, inst, u32::MAX).is_some()
         };
         body.blocks().flat_map(|b| body.insts(b)).filter(is_indirect).count()
     }

@@ -56,7 +56,7 @@ pub fn lower_indirect_io(shader: &mut Shader, modes: VariableModes) -> bool {
     let extents = Extents::of(shader);
     let bodies = shader.functions.values().filter_map(|f| f.body.as_ref());
     let insts = bodies.flat_map(|body| body.blocks().flat_map(|b| body.insts(b)).map(move |inst| (body, inst)));
-    let mut accesses = insts.filter_map(|(body, inst)| Access::of(body, &extents, modes, inst)).peekable();
+    let mut accesses = insts.filter_map(|(body, inst)| IndirectAccess::of(body, &extents, modes, inst)).peekable();
     if accesses.peek().is_none() {
         return false;
     }
@@ -70,7 +70,7 @@ pub fn lower_indirect_io(shader: &mut Shader, modes: VariableModes) -> bool {
         // lower, so it is moved only once.
         for block in body.blocks_vec().into_iter().rev() {
             for inst in body.insts_vec(block).into_iter().rev() {
-                if let Some(access) = Access::of(body, &extents, modes, inst) {
+                if let Some(access) = IndirectAccess::of(body, &extents, modes, inst) {
                     access.lower(body, &extents);
                     progress = true;
                 }
@@ -175,7 +175,7 @@ impl Extents {
 
 /// A source with a run-time value.
 #[derive(Clone)]
-struct Choice {
+struct IndexSource {
     source: usize,
     /// The index to compare, and its step.
     index: Def,
@@ -186,9 +186,9 @@ struct Choice {
     remainder: u32,
 }
 
-impl Choice {
-    fn plain(source: usize, index: Def, candidates: RangeInclusive<i64>) -> Choice {
-        Choice { source, index, scale: 1, candidates, step: 1, remainder: 0 }
+impl IndexSource {
+    fn plain(source: usize, index: Def, candidates: RangeInclusive<i64>) -> IndexSource {
+        IndexSource { source, index, scale: 1, candidates, step: 1, remainder: 0 }
     }
 
     fn count(&self) -> u64 {
@@ -197,18 +197,18 @@ impl Choice {
 }
 
 /// An access to lower.
-struct Access {
+struct IndirectAccess {
     inst: Inst,
     mode: VariableModes,
     /// The vertex or block.
-    outer: Option<Choice>,
+    outer: Option<IndexSource>,
     /// The offset.
-    inner: Option<Choice>,
+    inner: Option<IndexSource>,
 }
 
-impl Access {
+impl IndirectAccess {
     /// Returns `None` if there is nothing to lower or it cannot be lowered.
-    fn of(body: &Body, extents: &Extents, modes: VariableModes, inst: Inst) -> Option<Access> {
+    fn of(body: &Body, extents: &Extents, modes: VariableModes, inst: Inst) -> Option<IndirectAccess> {
         use IntrinsicOp::*;
         let op = body.intrinsic(inst)?;
         let (mode, outer, inner) = match op {
@@ -240,13 +240,13 @@ impl Access {
             VariableModes::UNIFORM => {
                 let last = i64::from(extents.num_uniforms.max(1)) - 1;
                 let last = if extents.num_uniforms == 0 { last.max(base + range(body, inst) - 1) } else { last };
-                let offset = inner_index.map(|index| Choice::plain(inner, index, -base..=last - base));
-                Access { inst, mode, outer: None, inner: offset }
+                let offset = inner_index.map(|index| IndexSource::plain(inner, index, -base..=last - base));
+                IndirectAccess { inst, mode, outer: None, inner: offset }
             }
             VariableModes::MEM_UBO => {
                 let lowest = extents.uniform_block().unwrap_or(0);
                 let blocks = lowest..=i64::from(extents.num_blocks) - 1;
-                let outer = outer_index.map(|(source, index)| Choice::plain(source, index, blocks));
+                let outer = outer_index.map(|(source, index)| IndexSource::plain(source, index, blocks));
                 let block = body.constant_component(body.src(inst, 0), 0).map(|block| i64::from(block as u32 as i32));
                 let size = match (block, &outer) {
                     (_, Some(_)) => extents.largest_block,
@@ -254,17 +254,17 @@ impl Access {
                 };
                 let inner = match inner_index {
                     Some(index) if op == LoadUbo => Some(byte_offset(body, inst, index, size)?),
-                    Some(index) => Some(Choice::plain(inner, index, -base..=i64::from(size) - 1 - base)),
+                    Some(index) => Some(IndexSource::plain(inner, index, -base..=i64::from(size) - 1 - base)),
                     None => None,
                 };
-                Access { inst, mode, outer, inner }
+                IndirectAccess { inst, mode, outer, inner }
             }
             _ => {
                 let slot = u32::try_from(base).unwrap_or(0);
                 let variable = extents.variable(mode, slot);
                 let vertices = variable.map(|v| v.2).filter(|&n| n > 0).unwrap_or(MAX_VERTICES);
                 let outer =
-                    outer_index.map(|(source, index)| Choice::plain(source, index, 0..=i64::from(vertices) - 1));
+                    outer_index.map(|(source, index)| IndexSource::plain(source, index, 0..=i64::from(vertices) - 1));
                 let last = i64::from(slot) + range(body, inst) - 1;
                 let (first, last) = match variable {
                     Some((first, end, _)) if body.index(inst, IndexKind::Range) == 0 => {
@@ -272,8 +272,8 @@ impl Access {
                     }
                     _ => (i64::from(slot), last),
                 };
-                let inner = inner_index.map(|index| Choice::plain(inner, index, first - base..=last - base));
-                Access { inst, mode, outer, inner }
+                let inner = inner_index.map(|index| IndexSource::plain(inner, index, first - base..=last - base));
+                IndirectAccess { inst, mode, outer, inner }
             }
         })
     }
@@ -327,7 +327,7 @@ impl Access {
     /// Emits the access to the chosen slot.
     fn leaf(&self, b: &mut Builder<'_>, shape: Option<Shape>, outer: Option<i64>, inner: Option<i64>) -> Option<Def> {
         let is_bytes = self.is_bytes(b.body);
-        let constant = |b: &mut Builder<'_>, choice: &Option<Choice>, chosen: Option<i64>| {
+        let constant = |b: &mut Builder<'_>, choice: &Option<IndexSource>, chosen: Option<i64>| {
             let (choice, chosen) = (choice.as_ref()?, chosen?);
             let value = chosen * i64::from(choice.step) + i64::from(choice.remainder);
             let bits = b.body.bit_size(b.body.src(self.inst, choice.source));
@@ -381,7 +381,7 @@ fn range(body: &Body, inst: Inst) -> i64 {
 
 /// Returns the choice for a byte offset into a block of `size` vec4s, in steps of vec4s or words according to its
 /// alignment.
-fn byte_offset(body: &Body, inst: Inst, offset: Def, size: u32) -> Option<Choice> {
+fn byte_offset(body: &Body, inst: Inst, offset: Def, size: u32) -> Option<IndexSource> {
     let multiple = body.index(inst, IndexKind::AlignMul) as u32;
     let stride = if multiple >= VEC4 { VEC4 } else { 4 };
     if multiple < stride || !multiple.is_power_of_two() {
@@ -396,7 +396,7 @@ fn byte_offset(body: &Body, inst: Inst, offset: Def, size: u32) -> Option<Choice
         Some(index) => (index, 1),
         None => (offset, stride),
     };
-    Some(Choice { source: 1, index, scale, candidates, step: stride, remainder })
+    Some(IndexSource { source: 1, index, scale, candidates, step: stride, remainder })
 }
 
 /// Returns `x` of a byte offset `umin(x, limit) << 4` that cannot wrap around.

@@ -66,7 +66,7 @@ impl Layout {
 }
 
 /// The parts that both opcodes need.
-struct Parts {
+struct FrexpParts {
     /// The number, scaled to a normal one if it is finite and not 0.
     normal: Def,
     /// The word with its exponent.
@@ -77,7 +77,7 @@ struct Parts {
     is_special: Def,
 }
 
-fn take_apart(m: &mut Arithmetic<'_>, value: Def, layout: Layout) -> Parts {
+fn take_apart(m: &mut Arithmetic<'_>, value: Def, layout: Layout) -> FrexpParts {
     let word = |m: &mut Arithmetic<'_>, value: Def| {
         if layout.float_bits == 64 { m.op(AluOp::Unpack642x32SplitY, &[value]) } else { value }
     };
@@ -93,7 +93,7 @@ fn take_apart(m: &mut Arithmetic<'_>, value: Def, layout: Layout) -> Parts {
     let scale = m.constant(layout.float_bits, layout.scale.1);
     let scaled = m.fmul(value, scale);
     let normal = m.bcsel(is_denormal, scaled, value);
-    Parts { normal, word: word(m, normal), is_denormal, is_special }
+    FrexpParts { normal, word: word(m, normal), is_denormal, is_special }
 }
 
 fn exponent(m: &mut Arithmetic<'_>, value: Def, layout: Layout) -> Def {

@@ -79,7 +79,7 @@ fn operand(body: &Body, inst: Inst, number: usize) -> AluSrc {
 
 /// How this pass treats an ALU instruction.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum IntegerTreatment {
     /// Has no integers.
     Other,
     /// Forwards values without interpreting them; its data are the sources from this one on.
@@ -128,15 +128,15 @@ fn takes_number(op: AluOp, number: usize) -> bool {
     op.info().input_types.get(number).is_some_and(|ty| is_integer(ty.base))
 }
 
-fn kind(body: &Body, inst: Inst, op: AluOp) -> Kind {
-    let Some(def) = body.inst_def(inst) else { return Kind::Other };
+fn kind(body: &Body, inst: Inst, op: AluOp) -> IntegerTreatment {
+    let Some(def) = body.inst_def(inst) else { return IntegerTreatment::Other };
     let bits = |number: usize| body.bit_size(body.src(inst, number));
     let info = op.info();
     if op.is_vec_or_mov() {
-        return if body.bit_size(def) == 32 { Kind::Passes(0) } else { Kind::Other };
+        return if body.bit_size(def) == 32 { IntegerTreatment::Passes(0) } else { IntegerTreatment::Other };
     }
     if op == AluOp::Bcsel {
-        return if body.bit_size(def) == 32 { Kind::Passes(1) } else { Kind::Other };
+        return if body.bit_size(def) == 32 { IntegerTreatment::Passes(1) } else { IntegerTreatment::Other };
     }
     let numbers = (0..body.num_sources(inst)).filter(|&n| takes_number(op, n));
     let mut any = is_integer(info.output_type.base) && body.bit_size(def) != 1;
@@ -145,11 +145,11 @@ fn kind(body: &Body, inst: Inst, op: AluOp) -> Kind {
             // Opcodes of any width, on booleans.
             1 => {}
             32 => any = true,
-            _ => return Kind::Impossible,
+            _ => return IntegerTreatment::Impossible,
         }
     }
     if !any {
-        return Kind::Other;
+        return IntegerTreatment::Other;
     }
     let is_known = match op {
         AluOp::Imad | AluOp::Iadd3 | AluOp::Idiv | AluOp::Udiv | AluOp::Umod | AluOp::Irem | AluOp::Imod => true,
@@ -159,7 +159,7 @@ fn kind(body: &Body, inst: Inst, op: AluOp) -> Kind {
         _ => float_form(op).is_some(),
     };
     let narrow = matches!(body.bit_size(def), 1 | 32) && (0..body.num_sources(inst)).all(|n| matches!(bits(n), 1 | 32));
-    if is_known && narrow { Kind::Integer } else { Kind::Impossible }
+    if is_known && narrow { IntegerTreatment::Integer } else { IntegerTreatment::Impossible }
 }
 
 /// Returns the constant components of source `number` that the instruction reads.
@@ -185,7 +185,7 @@ fn check(body: &Body) -> Result<(), IntToFloatError> {
     for block in body.blocks() {
         for inst in body.insts(block) {
             if let Some(op) = body.alu_op(inst)
-                && kind(body, inst, op) == Kind::Impossible
+                && kind(body, inst, op) == IntegerTreatment::Impossible
             {
                 return Err(IntToFloatError { inst, op });
             }
@@ -205,7 +205,7 @@ fn all_components(count: u8) -> u16 {
 fn is_transparent(body: &Body, inst: Inst) -> bool {
     match body.inst(inst) {
         InstData::Phi => body.inst_def(inst).is_some_and(|def| body.bit_size(def) == 32),
-        InstData::Alu { op, .. } => matches!(kind(body, inst, *op), Kind::Passes(_)),
+        InstData::Alu { op, .. } => matches!(kind(body, inst, *op), IntegerTreatment::Passes(_)),
         _ => false,
     }
 }
@@ -254,7 +254,7 @@ fn numbers(body: &Body) -> Components {
     let mut pending: Vec<(Def, u8)> = Vec::new();
     for block in body.blocks() {
         for inst in body.insts(block) {
-            let integer = body.alu_op(inst).filter(|&op| kind(body, inst, op) == Kind::Integer);
+            let integer = body.alu_op(inst).filter(|&op| kind(body, inst, op) == IntegerTreatment::Integer);
             if let (Some(op), Some(def)) = (integer, body.inst_def(inst))
                 && is_integer(op.info().output_type.base)
             {
@@ -329,7 +329,7 @@ fn lower_body(body: &mut Body, options: &CompilerOptions) -> bool {
     let integers: Vec<(Inst, AluOp)> = all
         .iter()
         .filter_map(|&inst| body.alu_op(inst).map(|op| (inst, op)))
-        .filter(|&(inst, op)| kind(body, inst, op) == Kind::Integer)
+        .filter(|&(inst, op)| kind(body, inst, op) == IntegerTreatment::Integer)
         .collect();
     let mut progress = !integers.is_empty();
     let mut is_integer_inst: SecondaryMap<Inst, bool> = SecondaryMap::new();
@@ -354,7 +354,7 @@ fn lower_body(body: &mut Body, options: &CompilerOptions) -> bool {
                 _ => is_integer_inst[inst] && body.alu_op(inst).is_some_and(|op| takes_number(op, number)),
             };
             let wanted: Vec<bool> = (0..channels.len()).map(wants_number).collect();
-            progress |= supply(body, source, &channels, &wanted, &mut is_number);
+            progress |= convert_operand(body, source, &channels, &wanted, &mut is_number);
         }
     }
     let mut ranges = FloatRanges::new();
@@ -365,7 +365,7 @@ fn lower_body(body: &mut Body, options: &CompilerOptions) -> bool {
 }
 
 /// Makes a source read numbers in the channels with `wanted`, and bits in the others. Returns whether anything changed.
-fn supply(body: &mut Body, source: Use, channels: &[u8], wanted: &[bool], is_number: &mut Components) -> bool {
+fn convert_operand(body: &mut Body, source: Use, channels: &[u8], wanted: &[bool], is_number: &mut Components) -> bool {
     let User::Inst(inst) = body.user(source) else { return false };
     // The value of a constant depends on its use; forwarded numbers are signed.
     let is_unsigned = !is_transparent(body, inst)

@@ -60,13 +60,13 @@ pub fn opt_algebraic_lower(shader: &mut Shader, options: &CompilerOptions) -> bo
 fn apply(shader: &mut Shader, mut matcher: Matcher) -> bool {
     let mut progress = false;
     for body in shader.bodies_mut() {
-        progress |= Work::new(body).run(body, &mut matcher);
+        progress |= WorkList::new(body).run(body, &mut matcher);
     }
     progress
 }
 
 /// Instructions to visit, each once.
-struct Work {
+struct WorkList {
     /// The next instruction of a walk over the whole body, which precedes the queue.
     walk: Option<Inst>,
     queue: VecDeque<Inst>,
@@ -76,11 +76,11 @@ struct Work {
     pending: Vec<Inst>,
 }
 
-impl Work {
+impl WorkList {
     /// Starts with all instructions of a body.
-    fn new(body: &Body) -> Work {
+    fn new(body: &Body) -> WorkList {
         let walk = body.blocks().find_map(|block| body.first_inst(block));
-        Work { walk, queue: VecDeque::new(), is_waiting: vec![true; body.num_insts()], pending: Vec::new() }
+        WorkList { walk, queue: VecDeque::new(), is_waiting: vec![true; body.num_insts()], pending: Vec::new() }
     }
 
     /// Returns the next instruction.

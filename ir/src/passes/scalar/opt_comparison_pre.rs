@@ -65,19 +65,19 @@ enum Magnitude {
 
 /// A scalar operand, with its sign.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Term {
+struct SignedOperand {
     magnitude: Magnitude,
     negative: bool,
     bit_size: u8,
 }
 
-impl Term {
-    fn negated(self) -> Term {
-        Term { negative: !self.negative, ..self }
+impl SignedOperand {
+    fn negated(self) -> SignedOperand {
+        SignedOperand { negative: !self.negative, ..self }
     }
 
     /// Returns source `number` of an instruction with one component.
-    fn of(body: &Body, inst: Inst, number: usize) -> Term {
+    fn of(body: &Body, inst: Inst, number: usize) -> SignedOperand {
         let AluSrc { mut def, mut swizzle } = AluSrc::of(body, body.source(inst, number));
         let mut negative = false;
         for _ in 0..MAX_NEGATIONS {
@@ -93,11 +93,11 @@ impl Term {
         }
         let (component, bit_size) = (swizzle.get(0), body.bit_size(def));
         let Some(bits) = body.constant_component(def, usize::from(component)) else {
-            return Term { magnitude: Magnitude::Value(def, component), negative, bit_size };
+            return SignedOperand { magnitude: Magnitude::Value(def, component), negative, bit_size };
         };
         let sign = 1u64 << (bit_size.max(1) - 1);
         negative ^= bits & sign != 0;
-        Term { magnitude: Magnitude::Constant(bits & !sign), negative, bit_size }
+        SignedOperand { magnitude: Magnitude::Constant(bits & !sign), negative, bit_size }
     }
 
     fn is_zero(self) -> bool {
@@ -125,7 +125,7 @@ impl Term {
 /// The two magnitudes of an operation, the smaller one first.
 type Key = (Magnitude, Magnitude);
 
-fn key(terms: [Term; 2]) -> Key {
+fn key(terms: [SignedOperand; 2]) -> Key {
     let [a, b] = terms.map(|term| term.magnitude);
     (a.min(b), a.max(b))
 }
@@ -133,7 +133,7 @@ fn key(terms: [Term; 2]) -> Key {
 /// A comparison that has not been changed yet.
 struct Comparison {
     inst: Inst,
-    terms: [Term; 2],
+    terms: [SignedOperand; 2],
 }
 
 #[derive(Default)]
@@ -154,7 +154,7 @@ impl Comparisons {
                     continue;
                 }
                 if op == AluOp::Fadd {
-                    let terms = [0, 1].map(|number| Term::of(body, inst, number));
+                    let terms = [0, 1].map(|number| SignedOperand::of(body, inst, number));
                     let Some(list) = self.by_terms.get_mut(&key(terms)) else { continue };
                     let dominates = |comparison: &Comparison| {
                         body.inst_block(comparison.inst).is_some_and(|home| match home == block {
@@ -163,7 +163,7 @@ impl Comparisons {
                         })
                     };
                     let found = list.iter().enumerate().rev().take(MAX_COMPARISONS).find_map(|(index, c)| {
-                        let way = Way::of(c.terms, terms)?;
+                        let way = DifferenceOrder::of(c.terms, terms)?;
                         dominates(c).then_some((index, way))
                     });
                     if let Some((index, way)) = found {
@@ -172,7 +172,7 @@ impl Comparisons {
                         progress = true;
                     }
                 } else if self.is_candidate(body, inst, op, mode) {
-                    let terms = [0, 1].map(|number| Term::of(body, inst, number));
+                    let terms = [0, 1].map(|number| SignedOperand::of(body, inst, number));
                     self.by_terms.entry(key(terms)).or_default().push(Comparison { inst, terms });
                 }
             }
@@ -193,7 +193,7 @@ impl Comparisons {
             return false;
         }
         let sources = [0, 1].map(|number| AluSrc::of(body, body.source(inst, number)));
-        let has_zero = [0, 1].iter().any(|&number| Term::of(body, inst, number).is_zero());
+        let has_zero = [0, 1].iter().any(|&number| SignedOperand::of(body, inst, number).is_zero());
         !has_zero
             && (takes_infinities
                 || sources.iter().any(|&source| !self.ranges.of(body, source, 1).may_be(FloatRange::INFINITE)))
@@ -202,22 +202,26 @@ impl Comparisons {
 
 /// Which difference a sum computes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Way {
+enum DifferenceOrder {
     /// First operand of the comparison minus the second.
     Forwards,
     /// The second operand minus the first.
     Backwards,
 }
 
-impl Way {
-    fn of([a, b]: [Term; 2], [x, y]: [Term; 2]) -> Option<Way> {
-        let is_sum = |p: Term, q: Term| (x, y) == (p, q) || (x, y) == (q, p);
-        if is_sum(a, b.negated()) { Some(Way::Forwards) } else { is_sum(a.negated(), b).then_some(Way::Backwards) }
+impl DifferenceOrder {
+    fn of([a, b]: [SignedOperand; 2], [x, y]: [SignedOperand; 2]) -> Option<DifferenceOrder> {
+        let is_sum = |p: SignedOperand, q: SignedOperand| (x, y) == (p, q) || (x, y) == (q, p);
+        if is_sum(a, b.negated()) {
+            Some(DifferenceOrder::Forwards)
+        } else {
+            is_sum(a.negated(), b).then_some(DifferenceOrder::Backwards)
+        }
     }
 }
 
 /// Computes the sum before the comparison, and makes the comparison use it.
-fn rewrite(body: &mut Body, comparison: &Comparison, sum: Inst, terms: [Term; 2], way: Way) {
+fn rewrite(body: &mut Body, comparison: &Comparison, sum: Inst, terms: [SignedOperand; 2], way: DifferenceOrder) {
     let Some(op) = body.alu_op(comparison.inst) else { return };
     let (Some(old), Some(result)) = (body.inst_def(sum), body.inst_def(comparison.inst)) else { return };
     let bit_size = body.bit_size(old);
@@ -226,8 +230,8 @@ fn rewrite(body: &mut Body, comparison: &Comparison, sum: Inst, terms: [Term; 2]
     let new = builder.alu_sized(AluOp::Fadd, 1, &sources);
     let zero = builder.constant(bit_size, &[0]);
     let operands = match way {
-        Way::Forwards => [new.into(), zero.into()],
-        Way::Backwards => [zero.into(), new.into()],
+        DifferenceOrder::Forwards => [new.into(), zero.into()],
+        DifferenceOrder::Backwards => [zero.into(), new.into()],
     };
     let compared = builder.alu_sized(op, 1, &operands);
     body.replace_all_uses(result, compared);

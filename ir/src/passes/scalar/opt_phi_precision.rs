@@ -52,18 +52,18 @@ const CONVERSIONS: [AluOp; 8] = {
 
 /// A kind of conversion from a narrower type.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Kind {
+enum WideningConversion {
     /// A boolean to 0 and all ones.
     Mask,
     /// A single opcode.
     Op(AluOp),
 }
 
-impl Kind {
+impl WideningConversion {
     fn bit_size(self) -> u8 {
         match self {
-            Kind::Mask => 32,
-            Kind::Op(op) => op.info().output_type.bit_size,
+            WideningConversion::Mask => 32,
+            WideningConversion::Op(op) => op.info().output_type.bit_size,
         }
     }
 
@@ -75,8 +75,8 @@ impl Kind {
             Some(AluSrc::new(body.src_def(source), body.swizzle(source)))
         };
         match self {
-            Kind::Op(op) => operand(def, op),
-            Kind::Mask => {
+            WideningConversion::Op(op) => operand(def, op),
+            WideningConversion::Mask => {
                 let number = operand(def, AluOp::Ineg)?;
                 let boolean = operand(number.def, AluOp::B2i32)?;
                 Some(AluSrc::new(boolean.def, number.swizzle.compose(boolean.swizzle)))
@@ -89,33 +89,33 @@ impl Kind {
         // A true boolean is all ones.
         let yes = u64::MAX >> (64 - u32::from(narrow_size));
         match self {
-            Kind::Mask => match bits {
+            WideningConversion::Mask => match bits {
                 0 => Some(0),
                 0xffff_ffff => Some(yes),
                 _ => None,
             },
-            Kind::Op(AluOp::B2i32) => (bits <= 1).then_some(bits * yes),
-            Kind::Op(AluOp::B2f32) => match bits {
+            WideningConversion::Op(AluOp::B2i32) => (bits <= 1).then_some(bits * yes),
+            WideningConversion::Op(AluOp::B2f32) => match bits {
                 0 => Some(0),
                 _ if bits == u64::from(1f32.to_bits()) => Some(yes),
                 _ => None,
             },
-            Kind::Op(AluOp::U2u32 | AluOp::U2u64) => (bits >> narrow_size == 0).then_some(bits),
-            Kind::Op(AluOp::I2i32 | AluOp::I2i64) => {
+            WideningConversion::Op(AluOp::U2u32 | AluOp::U2u64) => (bits >> narrow_size == 0).then_some(bits),
+            WideningConversion::Op(AluOp::I2i32 | AluOp::I2i64) => {
                 let unused = 64 - u32::from(self.bit_size());
                 let value = (bits << unused) as i64 >> unused;
                 let narrow_unused = 64 - u32::from(narrow_size);
                 (value << narrow_unused >> narrow_unused == value).then_some(bits & (u64::MAX >> narrow_unused))
             }
             // Floats of other sizes are left alone: a NaN may not be preserved.
-            Kind::Op(_) => None,
+            WideningConversion::Op(_) => None,
         }
     }
 
     fn widen(self, b: &mut Builder<'_>, value: Def) -> Def {
         match self {
-            Kind::Op(op) => b.alu(op, &[value]),
-            Kind::Mask => {
+            WideningConversion::Op(op) => b.alu(op, &[value]),
+            WideningConversion::Mask => {
                 let number = b.alu(AluOp::B2i32, &[value]);
                 b.alu(AluOp::Ineg, &[number])
             }
@@ -124,7 +124,7 @@ impl Kind {
 }
 
 /// Returns the kinds of conversions among the sources of phis. Constants other than 0 may be masks.
-fn kinds_of_sources(body: &Body) -> ArrayVec<Kind, { CONVERSIONS.len() + 1 }> {
+fn kinds_of_sources(body: &Body) -> ArrayVec<WideningConversion, { CONVERSIONS.len() + 1 }> {
     let mut has_masks = false;
     let mut ops: ArrayVec<AluOp, { CONVERSIONS.len() }> = ArrayVec::new();
     for source in body.blocks().flat_map(|block| body.phis(block)).flat_map(|phi| body.sources(phi)) {
@@ -137,8 +137,8 @@ fn kinds_of_sources(body: &Body) -> ArrayVec<Kind, { CONVERSIONS.len() + 1 }> {
             _ => {}
         }
     }
-    let in_order = CONVERSIONS.into_iter().filter(|op| ops.contains(op)).map(Kind::Op);
-    has_masks.then_some(Kind::Mask).into_iter().chain(in_order).collect()
+    let in_order = CONVERSIONS.into_iter().filter(|op| ops.contains(op)).map(WideningConversion::Op);
+    has_masks.then_some(WideningConversion::Mask).into_iter().chain(in_order).collect()
 }
 
 /// Whether a phi is assumed to qualify, and whether it has a conversion as a source.
@@ -150,7 +150,7 @@ struct Candidate {
 }
 
 /// Runs the first part for one kind.
-fn convert_after(body: &mut Body, kind: Kind) -> bool {
+fn convert_after(body: &mut Body, kind: WideningConversion) -> bool {
     // Most bodies have many phis and no work for this pass.
     let converted_inputs = |phi: Inst| {
         let def = body.inst_def(phi).filter(|&def| body.bit_size(def) == kind.bit_size())?;
@@ -173,7 +173,7 @@ fn convert_after(body: &mut Body, kind: Kind) -> bool {
         }
         candidates[phi] = Candidate { qualifies: true, converted };
     }
-    if narrow_size == 0 && kind == Kind::Mask {
+    if narrow_size == 0 && kind == WideningConversion::Mask {
         narrow_size = 1;
     }
     if narrow_size == 0 || narrow_size >= kind.bit_size() {
@@ -187,12 +187,19 @@ fn convert_after(body: &mut Body, kind: Kind) -> bool {
 }
 
 /// Returns whether a phi of constants is worth turning into a boolean: a mask, if one of them is not 0.
-fn is_useful_mask(body: &Body, kind: Kind, phi: Inst) -> bool {
-    kind == Kind::Mask && body.sources(phi).any(|s| body.constant_component(body.src_def(s), 0).is_some_and(|v| v != 0))
+fn is_useful_mask(body: &Body, kind: WideningConversion, phi: Inst) -> bool {
+    kind == WideningConversion::Mask
+        && body.sources(phi).any(|s| body.constant_component(body.src_def(s), 0).is_some_and(|v| v != 0))
 }
 
 /// Withdraws candidates with a source that is neither a conversion nor a constant nor a candidate, and their users.
-fn withdraw(body: &Body, kind: Kind, narrow_size: u8, phis: &[Inst], candidates: &mut SecondaryMap<Inst, Candidate>) {
+fn withdraw(
+    body: &Body,
+    kind: WideningConversion,
+    narrow_size: u8,
+    phis: &[Inst],
+    candidates: &mut SecondaryMap<Inst, Candidate>,
+) {
     let mut work: Vec<Inst> = Vec::new();
     for &phi in phis {
         let fits = body.sources(phi).all(|source| {
@@ -236,7 +243,7 @@ fn spread_converted(body: &Body, phis: &[Inst], candidates: &mut SecondaryMap<In
     }
 }
 
-fn rebuild(body: &mut Body, kind: Kind, narrow_size: u8, chosen: &[Inst]) -> bool {
+fn rebuild(body: &mut Body, kind: WideningConversion, narrow_size: u8, chosen: &[Inst]) -> bool {
     // The new phis come first, since they may use each other.
     let mut narrow: SecondaryMap<Inst, PackedOption<Def>> = SecondaryMap::new();
     for &phi in chosen {
@@ -287,7 +294,7 @@ fn rebuild(body: &mut Body, kind: Kind, narrow_size: u8, chosen: &[Inst]) -> boo
 }
 
 /// Returns the value of the narrower type that corresponds to a source of a phi.
-fn narrow_value(b: &mut Builder<'_>, kind: Kind, narrow_size: u8, value: Def, count: u8) -> Def {
+fn narrow_value(b: &mut Builder<'_>, kind: WideningConversion, narrow_size: u8, value: Def, count: u8) -> Def {
     if let Some(input) = kind.input(b.body, value) {
         return b.mov(input, count);
     }

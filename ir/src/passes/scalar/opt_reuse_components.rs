@@ -41,7 +41,7 @@ pub fn opt_reuse_components(shader: &mut Shader) -> bool {
 }
 
 fn reuse_components(body: &mut Body) -> bool {
-    let mut walk: Option<Walk> = None;
+    let mut walk: Option<DominanceWalk> = None;
     let mut dominance = None;
     let mut removed: Vec<Inst> = Vec::new();
     let mut next_block = Some(body.start_block());
@@ -56,7 +56,7 @@ fn reuse_components(body: &mut Body) -> bool {
             if count == 1 && walk.is_none() {
                 continue;
             }
-            let walk = walk.get_or_insert_with(|| Walk::new(body));
+            let walk = walk.get_or_insert_with(|| DominanceWalk::new(body));
             if walk.reads_a_single_use(body, inst) {
                 walk.passed_over[inst.as_u32() as usize] = count > 1;
                 continue;
@@ -124,7 +124,7 @@ fn is_fusable(body: &Body, inst: Inst, op: AluOp) -> bool {
     }
 }
 
-struct Walk {
+struct DominanceWalk {
     table: Table,
     /// Vectors with an operand that has no other use; they enter the table when that operand replaces another value.
     passed_over: Vec<bool>,
@@ -132,9 +132,13 @@ struct Walk {
     aliases: SecondaryMap<Def, Option<AluSrc>>,
 }
 
-impl Walk {
-    fn new(body: &Body) -> Walk {
-        Walk { table: Table::new(EXPECTED), passed_over: vec![false; body.num_insts()], aliases: SecondaryMap::new() }
+impl DominanceWalk {
+    fn new(body: &Body) -> DominanceWalk {
+        DominanceWalk {
+            table: Table::new(EXPECTED),
+            passed_over: vec![false; body.num_insts()],
+            aliases: SecondaryMap::new(),
+        }
     }
 
     /// Returns whether an instruction has an operand with no other use and no alias, and so cannot have a duplicate.

@@ -39,7 +39,7 @@ pub fn opt_shrink_vectors(shader: &mut Shader) -> bool {
 }
 
 /// Needed components of each value, as a mask.
-type Needed = SecondaryMap<Def, u16>;
+type NeededComponents = SecondaryMap<Def, u16>;
 
 fn full_mask(body: &Body, def: Def) -> u16 {
     (1u32 << body.num_components(def)).wrapping_sub(1) as u16
@@ -52,8 +52,9 @@ fn is_followed(body: &Body, inst: Inst) -> bool {
 
 /// Walks in reverse program order, so that users are visited before definitions. Where that fails (phis of loops) a
 /// worklist continues.
-fn find_needed(body: &Body) -> Needed {
-    let mut search = Search { needed: SecondaryMap::new(), seen: vec![false; body.num_insts()], work: Vec::new() };
+fn find_needed(body: &Body) -> NeededComponents {
+    let mut search =
+        NeededSearch { needed: SecondaryMap::new(), seen: vec![false; body.num_insts()], work: Vec::new() };
     search.needed.resize(body.num_defs());
     let mut next_block = Some(body.body_list().last);
     while let Some(block) = next_block {
@@ -80,15 +81,15 @@ fn find_needed(body: &Body) -> Needed {
     search.needed
 }
 
-struct Search {
-    needed: Needed,
+struct NeededSearch {
+    needed: NeededComponents,
     /// Instructions that the walk has visited.
     seen: Vec<bool>,
     /// Visited instructions of which more components turned out to be needed, and the mask of these.
     work: Vec<(Inst, u16)>,
 }
 
-impl Search {
+impl NeededSearch {
     #[inline(always)]
     fn need(&mut self, body: &Body, def: Def, mask: u16) {
         let known = &mut self.needed[def];

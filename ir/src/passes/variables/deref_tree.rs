@@ -19,7 +19,7 @@ use rustc_hash::FxHashMap;
 use crate::body::{Body, DerefKind, InstData, Shape, SourceSpec};
 use crate::builder::Builder;
 use crate::entities::{Def, Inst, Type, User, Variable};
-use crate::intrinsics::indices::Access;
+use crate::intrinsics::indices::AccessFlags;
 use crate::intrinsics::{IndexKind, IntrinsicKind, IntrinsicOp};
 use crate::passes::variables::memory_versions::{COMPONENT_WORDS, FIRST_WORD, NODE_WORDS};
 use crate::shader::ShaderStage;
@@ -38,7 +38,7 @@ const PRIVATE_MODES: VariableModes =
 
 /// A step from an array to its elements.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub(crate) enum Step {
+pub(crate) enum ArrayStep {
     Element(u32),
     /// The element at a run-time index.
     Index(Def),
@@ -47,7 +47,7 @@ pub(crate) enum Step {
 }
 
 /// The steps from the variable.
-pub(crate) type Path = ArrayVec<Step, MAX_PATH>;
+pub(crate) type DerefPath = ArrayVec<ArrayStep, MAX_PATH>;
 
 /// A variable or elements of it.
 #[derive(Clone, Copy, Debug)]
@@ -55,7 +55,7 @@ pub(crate) struct Node {
     /// `None` for a variable.
     pub parent: Option<u32>,
     /// The step from the parent.
-    pub step: Step,
+    pub step: ArrayStep,
     pub root: Variable,
     pub mode: VariableModes,
     pub ty: Type,
@@ -84,7 +84,7 @@ pub(crate) enum Target {
 /// The derefs of a body.
 pub(crate) struct DerefTree {
     pub nodes: Vec<Node>,
-    children: FxHashMap<(u32, Step), u32>,
+    children: FxHashMap<(u32, ArrayStep), u32>,
     roots: SecondaryMap<Variable, Option<u32>>,
     targets: SecondaryMap<Def, Target>,
     complex: SecondaryMap<Variable, bool>,
@@ -144,7 +144,7 @@ impl DerefTree {
     }
 
     /// Returns the child at a step, if it exists.
-    pub fn child(&self, parent: u32, step: Step) -> Option<u32> {
+    pub fn child(&self, parent: u32, step: ArrayStep) -> Option<u32> {
         self.children.get(&(parent, step)).copied()
     }
 
@@ -159,8 +159,8 @@ impl DerefTree {
     }
 
     /// Returns the steps to a node.
-    pub fn path(&self, mut id: u32) -> Path {
-        let mut path = Path::new();
+    pub fn path(&self, mut id: u32) -> DerefPath {
+        let mut path = DerefPath::new();
         while let Some(parent) = self.node(id).parent {
             path.push(self.node(id).step);
             id = parent;
@@ -177,7 +177,7 @@ impl DerefTree {
     }
 
     /// Returns the child at a step, creating it if necessary; `None` if the path gets too long.
-    fn add_child(&mut self, types: &TypeTable, parent: u32, step: Step, ty: Type) -> Option<u32> {
+    fn add_child(&mut self, types: &TypeTable, parent: u32, step: ArrayStep, ty: Type) -> Option<u32> {
         if let Some(id) = self.child(parent, step) {
             return Some(id);
         }
@@ -187,19 +187,19 @@ impl DerefTree {
         }
         // Recursion depth is bounded by the path length: merged and widened paths are their own merged and widened
         // paths.
-        let merged = if matches!(step, Step::Index(_)) { Step::Any } else { step };
+        let merged = if matches!(step, ArrayStep::Index(_)) { ArrayStep::Any } else { step };
         let is_merged = above.merged == parent && merged == step;
-        let is_widened = above.widened == parent && step == Step::Any;
+        let is_widened = above.widened == parent && step == ArrayStep::Any;
         let merged = if is_merged { None } else { Some(self.add_child(types, above.merged, merged, ty)?) };
-        let widened = if is_widened { None } else { Some(self.add_child(types, above.widened, Step::Any, ty)?) };
+        let widened = if is_widened { None } else { Some(self.add_child(types, above.widened, ArrayStep::Any, ty)?) };
         let id = self.push(
             types,
             Node {
                 parent: Some(parent),
                 step,
                 ty,
-                has_wildcard: above.has_wildcard || step == Step::Any,
-                has_index: above.has_index || matches!(step, Step::Index(_)),
+                has_wildcard: above.has_wildcard || step == ArrayStep::Any,
+                has_index: above.has_index || matches!(step, ArrayStep::Index(_)),
                 depth: above.depth + 1,
                 ..above
             },
@@ -220,7 +220,7 @@ impl DerefTree {
             types,
             Node {
                 parent: None,
-                step: Step::Any,
+                step: ArrayStep::Any,
                 root,
                 mode,
                 ty,
@@ -243,11 +243,11 @@ impl DerefTree {
     }
 
     /// Returns the node at a path from a variable; `None` if its type has no such elements.
-    pub fn follow(&mut self, types: &TypeTable, variable: Variable, steps: &[Step]) -> Option<u32> {
+    pub fn follow(&mut self, types: &TypeTable, variable: Variable, steps: &[ArrayStep]) -> Option<u32> {
         let mut node = self.root(variable)?;
         for &step in steps {
             let TypeData::Array { element, length, .. } = *types.get(self.node(node).ty) else { return None };
-            if matches!(step, Step::Element(i) if i >= length) {
+            if matches!(step, ArrayStep::Element(i) if i >= length) {
                 return None;
             }
             node = self.add_child(types, node, step, element)?;
@@ -269,12 +269,12 @@ impl DerefTree {
         while let Some(number) = nodes.pop() {
             let Node { step, ty, mode, .. } = *self.node(number);
             current = match step {
-                Step::Element(element) => {
+                ArrayStep::Element(element) => {
                     let index = b.u32_const(element);
                     b.deref_array(current, index, ty)
                 }
-                Step::Index(index) => b.deref_array(current, index, ty),
-                Step::Any => {
+                ArrayStep::Index(index) => b.deref_array(current, index, ty),
+                ArrayStep::Any => {
                     let data = InstData::Deref { kind: DerefKind::ArrayWildcard, modes: mode, ty };
                     let inst = b.build(data, &[SourceSpec::plain(current)], Some(Shape::new(1, 32)));
                     b.body.inst_def(inst).unwrap_or(current)
@@ -303,7 +303,7 @@ impl DerefTree {
         self.targets[def] = match self.targets[body.src(inst, 0)] {
             Target::Node(node) => {
                 let step = match (kind, types.get(self.node(node).ty)) {
-                    (DerefKind::ArrayWildcard, TypeData::Array { .. }) => Some(Step::Any),
+                    (DerefKind::ArrayWildcard, TypeData::Array { .. }) => Some(ArrayStep::Any),
                     (DerefKind::Array, &TypeData::Array { length, .. }) => {
                         let index = body.src(inst, 1);
                         match body.constant_component(index, 0) {
@@ -311,8 +311,8 @@ impl DerefTree {
                                 self.targets[def] = Target::OutOfBounds(self.node(node).root);
                                 return;
                             }
-                            Some(i) => Some(Step::Element(i as u32)),
-                            None => Some(Step::Index(index)),
+                            Some(i) => Some(ArrayStep::Element(i as u32)),
+                            None => Some(ArrayStep::Index(index)),
                         }
                     }
                     // Part of something else: the use is complex at its parent.
@@ -349,7 +349,7 @@ impl DerefTree {
         let User::Inst(user) = user else { return false };
         let shape = body.deref_type(deref).and_then(|ty| vector_shape(types, ty));
         let fits = |accessed: Shape| matches!(target, Target::OutOfBounds(_)) || shape == Some(accessed);
-        let is_plain = |kind: IndexKind| !Access::from_i32(body.index(user, kind)).contains(Access::VOLATILE);
+        let is_plain = |kind: IndexKind| !AccessFlags::from_i32(body.index(user, kind)).contains(AccessFlags::VOLATILE);
         match *body.inst(user) {
             InstData::Deref { .. } => {
                 number == 0 && body.inst_def(user).is_some_and(|def| self.targets[def] != Target::Unknown)
@@ -375,7 +375,7 @@ pub(crate) fn vector_shape(types: &TypeTable, ty: Type) -> Option<Shape> {
 
 /// Returns whether only tracked code can change a variable.
 fn can_follow(types: &TypeTable, variable: &VariableData, stage: ShaderStage) -> bool {
-    if variable.fb_fetch_output || variable.access.contains(Access::VOLATILE) {
+    if variable.fb_fetch_output || variable.access.contains(AccessFlags::VOLATILE) {
         return false;
     }
     // Other invocations write the outputs of tessellation control shaders.

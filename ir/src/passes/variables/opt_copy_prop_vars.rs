@@ -42,7 +42,7 @@ use crate::entities::{Def, Inst, Type, Use, Variable};
 use crate::intrinsics::{IndexKind, IntrinsicOp};
 use crate::options::CompilerOptions;
 use crate::passes::scalar::opt_narrow_selects::chase_component;
-use crate::passes::variables::deref_tree::{CONSTANT_MODES, DerefTree, Step, Target, global_modes};
+use crate::passes::variables::deref_tree::{ArrayStep, CONSTANT_MODES, DerefTree, Target, global_modes};
 use crate::passes::variables::memory_versions::{ALL, ClobberSet, ClobberSets, MemoryVersions, list_begun, list_ended};
 use crate::shader::{Shader, ShaderStage};
 use crate::types::{TypeData, TypeTable};
@@ -182,7 +182,7 @@ impl Propagation<'_> {
             }
             // The index of the node replaces the wildcard of the copy.
             let mut steps = self.tree.path(source);
-            steps.iter_mut().filter(|s| **s == Step::Any).for_each(|s| *s = index);
+            steps.iter_mut().filter(|s| **s == ArrayStep::Any).for_each(|s| *s = index);
             let Some(original) = self.tree.follow(self.types, self.tree.node(source).root, &steps) else { continue };
             let is_constant = self.is_constant(original);
             let is_there = is_constant || self.versions.last_clobber(&self.tree, original, mask) < version;
@@ -196,7 +196,7 @@ impl Propagation<'_> {
     /// Returns whether a run-time index in the path of a node may be out of range.
     fn may_be_outside(&self, node: u32) -> bool {
         let data = self.tree.node(node);
-        matches!((data.step, data.parent), (Step::Index(index), Some(parent))
+        matches!((data.step, data.parent), (ArrayStep::Index(index), Some(parent))
             if !self.is_below(index, self.tree.node(parent).ty))
     }
 

@@ -28,7 +28,7 @@ use crate::builder::Builder;
 use crate::cursor::Cursor;
 use crate::entities::{Def, Inst, Variable};
 use crate::intrinsics::{IndexKind, IntrinsicOp};
-use crate::passes::variables::deref_tree::{CONSTANT_MODES, DerefTree, Node, Step, Target};
+use crate::passes::variables::deref_tree::{ArrayStep, CONSTANT_MODES, DerefTree, Node, Target};
 use crate::passes::variables::memory_versions::{ALL, MemoryVersions};
 use crate::shader::{Shader, ShaderStage};
 use crate::types::{TypeData, TypeTable};
@@ -46,7 +46,7 @@ pub fn opt_find_array_copies(shader: &mut Shader) -> bool {
 
 /// Stores to elements of an array.
 #[derive(Clone, Copy, Default)]
-struct Progress {
+struct CopyProgress {
     /// Number of elements stored since the last check.
     stored: u32,
     /// The number of the block in the walk to which this applies.
@@ -60,7 +60,7 @@ struct Finder<'a> {
     tree: DerefTree,
     versions: MemoryVersions,
     /// For each node with a wildcard.
-    arrays: Vec<Progress>,
+    arrays: Vec<CopyProgress>,
     /// The version and the block of each load.
     loads: SecondaryMap<Def, (u32, u32)>,
     block: u32,
@@ -77,7 +77,7 @@ fn find_copies(
 ) -> bool {
     let tree = DerefTree::new(body, types, variables, stage);
     let has_arrays =
-        tree.nodes.iter().any(|n| n.mode == VariableModes::FUNCTION_TEMP && matches!(n.step, Step::Element(_)));
+        tree.nodes.iter().any(|n| n.mode == VariableModes::FUNCTION_TEMP && matches!(n.step, ArrayStep::Element(_)));
     if !has_arrays {
         return false;
     }
@@ -169,7 +169,7 @@ impl Finder<'_> {
         let Node { step, parent: Some(to_array), .. } = *self.tree.node(node) else { return };
         let Node { parent: Some(from_array), .. } = *self.tree.node(source) else { return };
         // Both elements have the same index.
-        if !matches!(step, Step::Element(_))
+        if !matches!(step, ArrayStep::Element(_))
             || self.tree.node(source).step != step
             || self.tree.node(node).ty != self.tree.node(source).ty
         {
@@ -186,11 +186,11 @@ impl Finder<'_> {
             return;
         }
         if self.arrays.len() <= to_all as usize {
-            self.arrays.resize(to_all as usize + 1, Progress::default());
+            self.arrays.resize(to_all as usize + 1, CopyProgress::default());
         }
         let array = &mut self.arrays[to_all as usize];
         if array.block != self.block {
-            *array = Progress { stored: 0, block: self.block };
+            *array = CopyProgress { stored: 0, block: self.block };
         }
         array.stored += 1;
         if array.stored < length {
@@ -225,7 +225,7 @@ impl Finder<'_> {
 
     /// Returns whether an element of the copy is equal to that of the original.
     fn holds(&self, to: u32, from: u32, element: u32) -> bool {
-        let find = |array| self.tree.child(array, Step::Element(element));
+        let find = |array| self.tree.child(array, ArrayStep::Element(element));
         let (Some(dest), Some(original)) = (find(to), find(from)) else { return false };
         self.versions.fact(&self.tree, dest).is_some_and(|(version, of)| {
             of == original
@@ -239,7 +239,7 @@ impl Finder<'_> {
         let Node { parent, root, .. } = *self.tree.node(element);
         let TypeData::Array { length, .. } = *self.types.get(self.tree.node(parent?).ty) else { return None };
         let mut steps = self.tree.path(element);
-        *steps.last_mut()? = Step::Any;
+        *steps.last_mut()? = ArrayStep::Any;
         Some((self.tree.follow(self.types, root, &steps)?, length))
     }
 }

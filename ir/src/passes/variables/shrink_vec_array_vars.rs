@@ -28,7 +28,7 @@ use crate::builder::{AluSrc, Builder};
 use crate::cursor::Cursor;
 use crate::entities::{Inst, Type, Variable};
 use crate::intrinsics::{IndexKind, IntrinsicOp};
-use crate::passes::variables::deref_tree::{DerefTree, Step, Target};
+use crate::passes::variables::deref_tree::{ArrayStep, DerefTree, Target};
 use crate::passes::variables::opt_dead_write_vars::read_components;
 use crate::shader::{Shader, ShaderStage};
 use crate::types::{ScalarType, TypeData, TypeTable};
@@ -161,12 +161,12 @@ fn note_access(body: &Body, tree: &DerefTree, inst: Inst, ranges: &mut Secondary
     *(if is_load { &mut range.read_mask } else { &mut range.write_mask }) |= mask;
     match (tree.node(node).step, range.length) {
         (_, None) => {}
-        (Step::Element(element), Some(_)) => {
+        (ArrayStep::Element(element), Some(_)) => {
             let end = if is_load { &mut range.read } else { &mut range.written };
             *end = (*end).max(element + 1);
         }
         // The target may not check bounds of its registers: indices that were in range must stay in range.
-        (Step::Index(_) | Step::Any, Some(length)) => (range.read, range.written) = (length, length),
+        (ArrayStep::Index(_) | ArrayStep::Any, Some(length)) => (range.read, range.written) = (length, length),
     }
 }
 

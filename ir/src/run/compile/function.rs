@@ -1,8 +1,8 @@
 //! Compiles a body to the flat list of operations: assigns lane vectors to values and registers, and flattens control
 //! flow.
 //!
-//! The walk over the control tree uses an explicit stack ([`Open`]), so nesting does not use native stack. Operations
-//! with an unknown jump target are recorded in the construct at the end of which they continue.
+//! The walk over the control tree uses an explicit stack ([`OpenConstruct`]), so nesting does not use native stack.
+//! Operations with an unknown jump target are recorded in the construct at the end of which they continue.
 
 use hashbrown::HashMap;
 
@@ -33,7 +33,7 @@ pub(super) fn compile(program: Program, shader: &Shader, entry: Function) -> Res
 }
 
 /// An open construct of the control tree.
-struct Open {
+struct OpenConstruct {
     /// Operations that need the index of the operation that closes the current list.
     waiting: Vec<usize>,
     kind: OpenKind,
@@ -133,7 +133,7 @@ pub(super) struct FunctionCompiler<'c, 'a> {
     pub(super) addresses: HashMap<Def, u32>,
     /// Register number in the program of each handle.
     pub(super) registers: HashMap<Def, u32>,
-    open: Vec<Open>,
+    open: Vec<OpenConstruct>,
     /// Variables of the function that the code refers to.
     pub(super) locals: Vec<Variable>,
 }
@@ -282,7 +282,7 @@ impl<'a> FunctionCompiler<'_, 'a> {
     fn compile(&mut self) -> Result<(), RunError> {
         let body = self.body;
         self.compiler.program.functions[self.number].start = self.here();
-        self.open.push(Open { waiting: Vec::new(), kind: OpenKind::Function });
+        self.open.push(OpenConstruct { waiting: Vec::new(), kind: OpenKind::Function });
         let mut block = body.start_block();
         loop {
             let jumped = self.compile_block(block)?;
@@ -298,7 +298,7 @@ impl<'a> FunctionCompiler<'_, 'a> {
                         }
                     };
                     let at = self.push(Op::If { condition, otherwise: 0 });
-                    self.open.push(Open { waiting: Vec::new(), kind: OpenKind::If { at } });
+                    self.open.push(OpenConstruct { waiting: Vec::new(), kind: OpenKind::If { at } });
                     let first = body.then_list(id).first;
                     self.copies_on_edge(block, first)?;
                     block = first;
@@ -309,7 +309,7 @@ impl<'a> FunctionCompiler<'_, 'a> {
                     self.copies_on_edge(block, first)?;
                     self.push(Op::Loop);
                     let head = self.here();
-                    self.open.push(Open { waiting: Vec::new(), kind: OpenKind::Loop { head } });
+                    self.open.push(OpenConstruct { waiting: Vec::new(), kind: OpenKind::Loop { head } });
                     block = first;
                     continue;
                 }
@@ -351,7 +351,7 @@ impl<'a> FunctionCompiler<'_, 'a> {
                     *otherwise = here;
                 }
                 let at = self.push(Op::Else { end: 0 });
-                self.open.push(Open { waiting: Vec::new(), kind: OpenKind::Else { at } });
+                self.open.push(OpenConstruct { waiting: Vec::new(), kind: OpenKind::Else { at } });
                 let first = body.else_list(id).first;
                 self.copies_on_edge(body.block_before_if(id), first)?;
                 Ok(Some(first))
@@ -366,7 +366,7 @@ impl<'a> FunctionCompiler<'_, 'a> {
             (OpenKind::Loop { head }, CfParent::Body(id)) => {
                 if let Some(list) = body.loop_continue_list(id) {
                     self.push(Op::Continue);
-                    self.open.push(Open { waiting: Vec::new(), kind: OpenKind::Loop { head } });
+                    self.open.push(OpenConstruct { waiting: Vec::new(), kind: OpenKind::Loop { head } });
                     return Ok(Some(list.first));
                 }
                 self.push_waiting(Op::EndLoop { head, if_empty: 0 });

@@ -8,7 +8,7 @@ use crate::intrinsics::{IndexKind, IntrinsicOp};
 use crate::run::error::RunError;
 use crate::run::fast_alu::is_fast;
 use crate::run::layout::NULL;
-use crate::run::ops::{Alu, AluSource, Call, Copy, Intrinsic, Leave, Op, Span, TEX_SOURCE_KINDS, Texture, Value};
+use crate::run::ops::{Alu, AluSource, Call, Copy, Intrinsic, JumpTarget, Op, Span, TEX_SOURCE_KINDS, Texture, Value};
 use crate::run::plans::ImagePlan;
 
 impl FunctionCompiler<'_, '_> {
@@ -43,15 +43,15 @@ impl FunctionCompiler<'_, '_> {
     fn compile_jump(&mut self, inst: Inst, block: Block, kind: JumpKind) -> Result<(), RunError> {
         let innermost: Option<Loop> = self.body.block_parent(block).and_then(|p| self.body.innermost_loop(p));
         let kind = match (kind, innermost) {
-            (JumpKind::Return, _) => Leave::Return,
-            (JumpKind::Halt, _) => Leave::Halt,
+            (JumpKind::Return, _) => JumpTarget::Return,
+            (JumpKind::Halt, _) => JumpTarget::Halt,
             (JumpKind::Break, Some(id)) => {
                 self.copies_on_edge(block, self.body.block_after_loop(id))?;
-                Leave::Break
+                JumpTarget::Break
             }
             (JumpKind::Continue, Some(id)) => {
                 self.copies_on_edge(block, self.body.continue_target(id))?;
-                Leave::Continue
+                JumpTarget::Continue
             }
             (JumpKind::Break | JumpKind::Continue, None) => return Err(self.malformed(inst, "not in a loop")),
             (JumpKind::Goto(_) | JumpKind::GotoIf { .. }, _) => {

@@ -11,7 +11,7 @@ use crate::body::{
 use crate::builder::{AluSrc, Builder};
 use crate::cursor::Cursor;
 use crate::entities::{Block, Def, Type};
-use crate::intrinsics::indices::{Access, AtomicOp, InterpMode, IoSemantics, IoXfb, IoXfbOut, Scope};
+use crate::intrinsics::indices::{AccessFlags, AtomicOp, InterpMode, IoSemantics, IoXfb, IoXfbOut, Scope};
 use crate::intrinsics::{DestBits, DestComponents, IndexKind, IntrinsicOp, SrcComponents};
 use crate::shader::{FunctionData, Parameter, Shader, ShaderStage};
 use crate::text::{PrintOptions, print, print_with};
@@ -547,7 +547,7 @@ fn every_variable_property() {
                 let mut data = VariableData::new(format!("v{number}"), ty, mode);
                 number += 1;
                 let bit = |n: u32| number.is_multiple_of(n);
-                data.access = Access(number.wrapping_mul(0x9e37) & 0x1ffff);
+                data.access = AccessFlags(number.wrapping_mul(0x9e37) & 0x1ffff);
                 data.interpolation = InterpMode::ALL[number as usize % 5];
                 data.centroid = bit(2);
                 data.sample = bit(3);

@@ -9,12 +9,12 @@ const SHORT: usize = 8;
 
 /// The occupied ranges of a component of a register from now on: disjoint, in descending order, so that the next one is
 /// at the end.
-type Taken = Vec<(u32, u32)>;
+type OccupiedRanges = Vec<(u32, u32)>;
 
 /// A register shared by bundles.
 #[derive(Default)]
 struct Shared {
-    taken: [Taken; 4],
+    taken: [OccupiedRanges; 4],
     /// Element `n - 1`: the point before which no `n` components are free.
     free_from: [u32; 4],
 }
@@ -70,7 +70,7 @@ impl Shared {
     }
 
     /// Marks the segments of a list as occupied.
-    fn take(&mut self, position: u8, segments: &Segments, list: u32, union: &mut Taken) {
+    fn take(&mut self, position: u8, segments: &Segments, list: u32, union: &mut OccupiedRanges) {
         // Segments of one value may overlap: use their union.
         union.clear();
         for s in segments.iter(list) {
@@ -92,7 +92,7 @@ impl Shared {
     }
 }
 
-fn has_room(taken: &Taken, segments: &Segments, list: u32) -> bool {
+fn has_room(taken: &OccupiedRanges, segments: &Segments, list: u32) -> bool {
     let mut next = taken.iter().rev().peekable();
     segments.iter(list).all(|s| {
         while next.next_if(|t| t.1 <= s.start).is_some() {}
@@ -114,7 +114,7 @@ pub(super) fn assign(allocation: &mut Allocation, pack: bool) -> u32 {
     let mut registers: Vec<Shared> = Vec::new();
     let mut count = 0;
     let mut result: Vec<(u32, Permutation)> = vec![(0, IDENTITY); bundles.len()];
-    let mut union = Taken::new();
+    let mut union = OccupiedRanges::new();
     for (now, number) in order {
         let bundle = &bundles[number as usize];
         if !pack {

@@ -10,9 +10,9 @@
 //! 3. Bundles, in order of their first segment, are assigned to the first register in which they fit under some
 //!    permutation of their components.
 //!
-//! The permutations allowed for a bundle depend on the instructions that write it ([`Freedom`]): componentwise
-//! instructions can write any component, because swizzles are free, or any of a half; pairs must stay pairs; results of
-//! lookups and loads cannot move.
+//! The permutations allowed for a bundle depend on the instructions that write it ([`SwizzleConstraint`]):
+//! componentwise instructions can write any component, because swizzles are free, or any of a half; pairs must stay
+//! pairs; results of lookups and loads cannot move.
 //!
 //! All steps are linear in the number of segments times the number of registers in use.
 
@@ -24,14 +24,14 @@ mod segments;
 mod separate;
 mod writers;
 
-use super::access::Access;
+use super::access::RegisterAccess;
 use super::{Machine, Program, Reg, RegisterCopy, Traits};
 use segments::Segments;
 use writers::Sources;
 
 /// The permutations allowed for the components of a temporary.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Freedom {
+pub enum SwizzleConstraint {
     /// Any permutation.
     Any,
     /// Components may be swapped within each half.
@@ -42,13 +42,13 @@ pub enum Freedom {
     Fixed,
 }
 
-impl Freedom {
+impl SwizzleConstraint {
     /// The permutations allowed by both.
-    pub(super) fn and(self, other: Freedom) -> Freedom {
+    pub(super) fn and(self, other: SwizzleConstraint) -> SwizzleConstraint {
         match (self, other) {
-            (Freedom::Any, freedom) | (freedom, Freedom::Any) => freedom,
+            (SwizzleConstraint::Any, freedom) | (freedom, SwizzleConstraint::Any) => freedom,
             _ if self == other => self,
-            _ => Freedom::Fixed,
+            _ => SwizzleConstraint::Fixed,
         }
     }
 }
@@ -69,9 +69,9 @@ pub trait Allocate: Machine {
     fn constrain(
         &self,
         instruction: &Self::Instruction,
-        access: &Access<Self::Opcode>,
+        access: &RegisterAccess<Self::Opcode>,
         first_temp: u32,
-        narrow: impl FnMut(usize, Freedom),
+        narrow: impl FnMut(usize, SwizzleConstraint),
     );
 
     /// Renames the virtual temporaries that an instruction reads.
@@ -87,7 +87,7 @@ pub trait Allocate: Machine {
     fn rename(
         &self,
         instruction: &mut Self::Instruction,
-        access: &mut Access<Self::Opcode>,
+        access: &mut RegisterAccess<Self::Opcode>,
         first_temp: u32,
         location: impl Fn(usize) -> Location,
     ) -> bool;
@@ -102,7 +102,7 @@ pub trait Allocate: Machine {
     fn late_reads(
         &self,
         _instruction: &Self::Instruction,
-        _access: &Access<Self::Opcode>,
+        _access: &RegisterAccess<Self::Opcode>,
         _first_temp: u32,
         _read: impl FnMut(usize, u8),
     ) {
@@ -139,7 +139,7 @@ pub trait Allocate: Machine {
 
 /// The extent of [`allocate`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Extent {
+pub enum AllocationMode {
     /// Only numbers the temporaries: one register for each.
     Number,
     /// Coalesces copies; unrelated values have separate registers. For machines with a register allocator in their
@@ -188,14 +188,14 @@ const PERMUTATIONS: [Permutation; 24] = [
     [2, 3, 1, 0],
 ];
 
-fn permutations(freedom: Freedom) -> &'static [Permutation] {
+fn permutations(freedom: SwizzleConstraint) -> &'static [Permutation] {
     const WITHIN_HALVES: [Permutation; 4] = [[0, 1, 2, 3], [1, 0, 2, 3], [0, 1, 3, 2], [1, 0, 3, 2]];
     const PAIRS: [Permutation; 2] = [[0, 1, 2, 3], [2, 3, 0, 1]];
     match freedom {
-        Freedom::Any => &PERMUTATIONS,
-        Freedom::WithinHalves => &WITHIN_HALVES,
-        Freedom::Pairs => &PAIRS,
-        Freedom::Fixed => &PAIRS[..1],
+        SwizzleConstraint::Any => &PERMUTATIONS,
+        SwizzleConstraint::WithinHalves => &WITHIN_HALVES,
+        SwizzleConstraint::Pairs => &PAIRS,
+        SwizzleConstraint::Fixed => &PAIRS[..1],
     }
 }
 
@@ -211,7 +211,7 @@ struct Bundle {
     /// The component of a temporary that writes each position, if it is the only writer apart from copies of the same
     /// value.
     writers: [u32; 4],
-    freedom: Freedom,
+    freedom: SwizzleConstraint,
     /// The first and last member.
     members: (u32, u32),
     /// The output that the bundle is assigned to, if any.
@@ -258,24 +258,24 @@ impl Allocation {
 
 /// Allocates registers. Afterwards temporaries are numbered from 0 without gaps; returns their number, including fixed
 /// ones.
-pub fn allocate<M: Allocate>(program: &mut Program<M>, extent: Extent, may_write_outputs_early: bool) -> u32 {
+pub fn allocate<M: Allocate>(program: &mut Program<M>, extent: AllocationMode, may_write_outputs_early: bool) -> u32 {
     separate::separate_results(program);
     let mut allocation = Allocation::of(program);
     let (once, joined) = match extent {
-        Extent::Coalesce { once, joined } => (once, joined),
-        Extent::Number | Extent::Pack => (false, false),
+        AllocationMode::Coalesce { once, joined } => (once, joined),
+        AllocationMode::Number | AllocationMode::Pack => (false, false),
     };
     if once {
         allocation.keep_writes_apart(program);
     }
-    let coalesces = extent != Extent::Number;
+    let coalesces = extent != AllocationMode::Number;
     if coalesces {
         coalesce::coalesce(program, &mut allocation, joined);
         if may_write_outputs_early {
             outputs::become_outputs(program, &mut allocation);
         }
     }
-    let count = assign::assign(&mut allocation, extent == Extent::Pack);
+    let count = assign::assign(&mut allocation, extent == AllocationMode::Pack);
     rewrite::rewrite(program, &allocation, coalesces);
     program.set_num_temps(program.first_temp() + count);
     separate::keep_operands(program);
@@ -294,8 +294,8 @@ pub fn coalesce_copies<M: Allocate>(program: &mut Program<M>) {
 }
 
 /// The permutations allowed for the components of each virtual temporary.
-pub fn freedoms<M: Allocate>(program: &Program<M>) -> Vec<Freedom> {
-    let mut freedom = vec![Freedom::Any; program.temps()];
+pub fn freedoms<M: Allocate>(program: &Program<M>) -> Vec<SwizzleConstraint> {
+    let mut freedom = vec![SwizzleConstraint::Any; program.temps()];
     for (access, instruction) in program.access.iter().zip(&program.instructions) {
         program.machine.constrain(instruction, access, program.first_temp(), |temp, to| {
             if let Some(freedom) = freedom.get_mut(temp) {

@@ -1,8 +1,8 @@
 //! Assigns bundles to outputs.
 
-use super::super::access::{Counts, Traits};
+use super::super::access::{AccessCounts, Traits};
 use super::super::{Flow, Program, RegisterCopy};
-use super::{Allocate, Allocation, Freedom, IDENTITY, Permutation, permutations};
+use super::{Allocate, Allocation, IDENTITY, Permutation, SwizzleConstraint, permutations};
 
 /// By bundle: the greatest [restriction](Allocate::output_restriction) of the results in it.
 fn restrictions<M: Allocate>(program: &Program<M>, allocation: &Allocation) -> Vec<u8> {
@@ -41,7 +41,7 @@ pub(super) fn become_outputs<M: Allocate>(program: &Program<M>, allocation: &mut
     }
     let mut readers = vec![Reader::None; allocation.bundles.len()];
     let restrictions = restrictions(program, allocation);
-    let mut writes: Vec<Counts> = Vec::new();
+    let mut writes: Vec<AccessCounts> = Vec::new();
     let mut depth = 0i32;
     for (index, access) in program.access.iter().enumerate() {
         match program.flow(index) {
@@ -51,7 +51,7 @@ pub(super) fn become_outputs<M: Allocate>(program: &Program<M>, allocation: &mut
         }
         if let Some((output, mask)) = access.written().and_then(|w| Some((w.register().as_output()?, w.mask()))) {
             if output >= writes.len() {
-                writes.resize(output + 1, Counts::default());
+                writes.resize(output + 1, AccessCounts::default());
             }
             writes[output].add(mask);
         }
@@ -109,7 +109,7 @@ pub(super) fn become_outputs<M: Allocate>(program: &Program<M>, allocation: &mut
                 free
             });
         }
-        if bundle.freedom != Freedom::Any {
+        if bundle.freedom != SwizzleConstraint::Any {
             // Find an allowed permutation that agrees on the non-empty positions.
             let is_same = |q: &&Permutation| (0..4).all(|p| bundle.is_empty(p) || q[p] == permutation[p]);
             let Some(&found) = permutations(bundle.freedom).iter().find(is_same) else { continue };

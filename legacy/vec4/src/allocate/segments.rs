@@ -3,7 +3,7 @@
 //! All segments are in one vector; those of a component form a linked list in ascending order, so that lists are joined
 //! without copying.
 
-use super::super::access::{Counts, SPECIAL_REGISTERS};
+use super::super::access::{AccessCounts, SPECIAL_REGISTERS};
 use super::super::liveness::Liveness;
 use super::super::{Machine, Program, Reg, Traits};
 use super::{Allocate, Allocation, Bundle, IDENTITY, Move, NONE, freedoms};
@@ -125,7 +125,7 @@ impl Allocation {
             next_member: vec![NONE; count],
             sources: None,
         };
-        Walk::new(program, &liveness).build(&mut allocation);
+        LivenessWalk::new(program, &liveness).build(&mut allocation);
         allocation
     }
 
@@ -137,7 +137,7 @@ impl Allocation {
 }
 
 /// The backward walk over the program.
-struct Walk<'a, M: Allocate> {
+struct LivenessWalk<'a, M: Allocate> {
     program: &'a Program<M>,
     liveness: &'a Liveness,
     /// The value numbers of the components of temporaries.
@@ -147,11 +147,11 @@ struct Walk<'a, M: Allocate> {
     open: Vec<[u32; 4]>,
 }
 
-impl<'a, M: Allocate> Walk<'a, M> {
-    fn new(program: &'a Program<M>, liveness: &'a Liveness) -> Walk<'a, M> {
+impl<'a, M: Allocate> LivenessWalk<'a, M> {
+    fn new(program: &'a Program<M>, liveness: &'a Liveness) -> LivenessWalk<'a, M> {
         let values = number_values(program, &liveness.at_start(program));
         let count = program.temps();
-        Walk { program, liveness, values, live: vec![0; count], open: vec![[0; 4]; count] }
+        LivenessWalk { program, liveness, values, live: vec![0; count], open: vec![[0; 4]; count] }
     }
 
     fn build(mut self, allocation: &mut Allocation) {
@@ -243,8 +243,8 @@ fn number_values<M: Allocate>(program: &Program<M>, at_start: &[(u32, u8)]) -> V
 }
 
 /// Counts the writes of each virtual temporary. Components live at the start count as written more than once.
-pub(super) fn count_writes<M: Machine>(program: &Program<M>, at_start: &[(u32, u8)]) -> Vec<Counts> {
-    let mut writes = vec![Counts::default(); program.temps()];
+pub(super) fn count_writes<M: Machine>(program: &Program<M>, at_start: &[(u32, u8)]) -> Vec<AccessCounts> {
+    let mut writes = vec![AccessCounts::default(); program.temps()];
     for written in program.access.iter().filter_map(|access| access.written()) {
         if let Some(temp) = written.temp() {
             writes[temp].add(written.mask());

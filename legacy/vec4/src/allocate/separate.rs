@@ -22,7 +22,7 @@
 //!                                                 MOV TEMP[5], TEMP[9]
 //! ```
 
-use super::super::access::{Access, SPECIAL_REGISTERS};
+use super::super::access::{RegisterAccess, SPECIAL_REGISTERS};
 use super::super::{Machine, Program, Traits};
 use super::Allocate;
 
@@ -42,7 +42,7 @@ pub(super) fn separate_results<M: Allocate>(program: &mut Program<M>) {
 }
 
 #[inline]
-fn stores_whole<M: Machine>(machine: &M, access: &Access<M::Opcode>) -> bool {
+fn stores_whole<M: Machine>(machine: &M, access: &RegisterAccess<M::Opcode>) -> bool {
     access.traits.any(Traits::STORES_WHOLE) && machine.stores_whole(access)
 }
 

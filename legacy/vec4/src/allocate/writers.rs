@@ -3,7 +3,7 @@
 //! A scheduler makes a second write of a component wait for all readers of the first. Copies of one value may still
 //! share a component: only the first remains if each of the others copies the value already there.
 
-use super::super::access::Counts;
+use super::super::access::AccessCounts;
 use super::super::{Machine, Program};
 use super::segments::count_writes;
 use super::{Allocation, Move, NONE, Permutation};
@@ -13,7 +13,7 @@ pub(super) struct Sources(Vec<[u32; 4]>);
 
 impl Sources {
     /// The source of each component written once; the component itself if it is not a copy.
-    fn of<M: Machine>(program: &Program<M>, writes: &[Counts]) -> Sources {
+    fn of<M: Machine>(program: &Program<M>, writes: &[AccessCounts]) -> Sources {
         let mut sources: Vec<[u32; 4]> =
             (0..program.temps() as u32).map(|t| [4 * t, 4 * t + 1, 4 * t + 2, 4 * t + 3]).collect();
         for Move { copy, to, from } in Move::all(program) {

@@ -9,16 +9,16 @@ use tgsi_diagnostics::{Span, suggest};
 
 /// A range of blanks and comments in the text.
 #[derive(Clone, Copy)]
-pub(super) struct Blanks {
+pub(super) struct BlankRange {
     pub(super) from: usize,
     to: usize,
     /// The first comment, or the end if there is no comment.
     pub(super) comment: usize,
 }
 
-impl Blanks {
+impl BlankRange {
     /// A value that matches no position in the text.
-    pub(super) const NONE: Blanks = Blanks { from: usize::MAX, to: usize::MAX, comment: usize::MAX };
+    pub(super) const NONE: BlankRange = BlankRange { from: usize::MAX, to: usize::MAX, comment: usize::MAX };
 }
 
 impl<'a> Parser<'a> {
@@ -46,7 +46,7 @@ impl<'a> Parser<'a> {
         let outside = (self.at, self.end());
         self.at = at;
         self.source = self.text.get(..end).unwrap_or(self.text);
-        self.blanks = Blanks::NONE;
+        self.blanks = BlankRange::NONE;
         outside
     }
 
@@ -75,7 +75,7 @@ impl<'a> Parser<'a> {
             let rest = lexer::skip_only_blanks(self.rest());
             let comment = self.end() - rest.len();
             let to = if lexer::at_comment(rest) { self.end() - lexer::skip_blanks(rest).len() } else { comment };
-            self.blanks = Blanks { from: self.at, to, comment };
+            self.blanks = BlankRange { from: self.at, to, comment };
         }
         self.blanks.to
     }

@@ -35,7 +35,7 @@ enum Range {
 }
 
 /// Register part of a declaration.
-struct Declared {
+struct RegisterDeclaration {
     file: DeclaredFile,
     brackets: [Option<Range>; 3],
     span: Span,
@@ -168,7 +168,7 @@ impl<'a> Parser<'a> {
     }
 
     /// Parses file and brackets; a macro name is replaced by its definition.
-    fn declared_register(&mut self, depth: usize) -> Parse<Declared> {
+    fn declared_register(&mut self, depth: usize) -> Parse<RegisterDeclaration> {
         let (word, span) = self.expect_word("a register file")?;
         let file = match File::from_word(word) {
             Some(file) => DeclaredFile::File(file),
@@ -205,7 +205,7 @@ impl<'a> Parser<'a> {
                 }
             }
         }
-        Ok(Declared { file, brackets, span: self.span_from(span.start as usize) })
+        Ok(RegisterDeclaration { file, brackets, span: self.span_from(span.start as usize) })
     }
 
     fn declared_bracket(&mut self) -> Parse<Range> {
@@ -232,7 +232,7 @@ impl<'a> Parser<'a> {
     }
 
     /// Returns the outer index and the range that the brackets denote.
-    fn declared_range(&self, declared: &Declared) -> Parse<(Option<u16>, (u16, u16))> {
+    fn declared_range(&self, declared: &RegisterDeclaration) -> Parse<(Option<u16>, (u16, u16))> {
         let vertices = match declared.file {
             DeclaredFile::File(file) => self.shader.processor.has_vertices(file),
             DeclaredFile::Legacy(_) => false,
@@ -442,7 +442,7 @@ impl<'a> Parser<'a> {
     }
 
     /// `DCL IMMX[a..b] {{...}, {...}}`: an array of immediates.
-    fn immediate_array(&mut self, declared: &Declared) -> Parse<()> {
+    fn immediate_array(&mut self, declared: &RegisterDeclaration) -> Parse<()> {
         let (_, (first, last)) = self.declared_range(declared)?;
         self.expect(b'{')?;
         self.legacy.declare_elements(first, last);

@@ -1,6 +1,6 @@
 //! Instructions.
 
-use super::predicate::{Held, Predicate};
+use super::predicate::{Predicate, ScratchValues};
 use super::{Parse, Parser};
 use crate::limits::MAX_LABEL;
 use crate::shader::{Instruction, InstructionMemory, InstructionTexture};
@@ -303,7 +303,7 @@ impl<'a> Parser<'a> {
         if let Some(predicate) = conditional {
             self.open_first(predicate, old.span);
         }
-        let held = if predicate.is_some() { self.hold(&mut old.dst) } else { Held::new() };
+        let held = if predicate.is_some() { self.hold(&mut old.dst) } else { ScratchValues::new() };
         if let Err(kind) = self.legacy.rewrite(&mut self.shader, row, &old, suffixes) {
             return self.fail(kind, mnemonic);
         }

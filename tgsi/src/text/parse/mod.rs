@@ -24,7 +24,7 @@ use super::lexer;
 use crate::limits::{Limits, MAX_DIAGNOSTICS, MAX_POSITION};
 use crate::shader::Shader;
 use crate::tables::Processor;
-use cursor::Blanks;
+use cursor::BlankRange;
 use preprocess::Preprocessor;
 use tgsi_diagnostics::Diagnostic;
 use tgsi_diagnostics::Span;
@@ -93,7 +93,7 @@ struct Parser<'a> {
     /// The text up to the end of parsing: of the text, or of the macro definition that is being parsed.
     source: &'a [u8],
     /// The blanks that were skipped last, cached because several functions peek past them.
-    blanks: Blanks,
+    blanks: BlankRange,
     shader: Shader,
     diagnostics: Vec<Diagnostic>,
     errors: usize,
@@ -118,7 +118,7 @@ impl<'a> Parser<'a> {
             text,
             at: if text.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 },
             source: text.get(..text.len() - trailing_nuls).unwrap_or(text),
-            blanks: Blanks::NONE,
+            blanks: BlankRange::NONE,
             shader,
             diagnostics: Vec::new(),
             errors: 0,

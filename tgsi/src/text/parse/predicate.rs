@@ -24,7 +24,7 @@ pub(super) struct Predicate {
 const RESULTS: [i32; 2] = [5, 6];
 
 /// Values to move from scratch registers: the destination, and the register with its value.
-pub(super) type Held = ArrayVec<(Dst, Register), 2>;
+pub(super) type ScratchValues = ArrayVec<(Dst, Register), 2>;
 
 impl<'a> Parser<'a> {
     /// Parses the predicate before an instruction, if there is one.
@@ -46,8 +46,8 @@ impl<'a> Parser<'a> {
     }
 
     /// Replaces destinations with scratch registers.
-    pub(super) fn hold(&mut self, dst: &mut [Dst]) -> Held {
-        let mut held = Held::new();
+    pub(super) fn hold(&mut self, dst: &mut [Dst]) -> ScratchValues {
+        let mut held = ScratchValues::new();
         for (dst, scratch) in dst.iter_mut().zip(RESULTS) {
             let register = self.legacy.scratch(scratch);
             held.push((*dst, register));
@@ -57,7 +57,7 @@ impl<'a> Parser<'a> {
     }
 
     /// Moves held results to their destinations under the predicate.
-    pub(super) fn release(&mut self, predicate: &Predicate, held: &Held, span: Span) {
+    pub(super) fn release(&mut self, predicate: &Predicate, held: &ScratchValues, span: Span) {
         for &(dst, register) in held {
             for component in 0..4 {
                 // Components of the destination that this component of the predicate controls.

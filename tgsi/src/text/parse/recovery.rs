@@ -48,10 +48,10 @@ impl SkippedParts {
 }
 
 /// Numbers of items parsed so far: declarations, immediates, properties, instructions.
-type Counts = [usize; 4];
+type ItemCounts = [usize; 4];
 
 impl Parser<'_> {
-    pub(super) fn counts(&self) -> Counts {
+    pub(super) fn counts(&self) -> ItemCounts {
         let shader = &self.shader;
         [shader.declarations.len(), shader.immediates.len(), shader.properties.len(), shader.instructions.len()]
     }
@@ -64,7 +64,7 @@ impl Parser<'_> {
 
     /// Records the kind of the statement that begins at `start`, unless it was added to the shader.
     #[cold]
-    pub(super) fn record_skipped(&mut self, start: usize, before: Counts) {
+    pub(super) fn record_skipped(&mut self, start: usize, before: ItemCounts) {
         let after = self.counts();
         let text = lexer::skip_blanks(self.text.get(start..).unwrap_or_default());
         let number = text.iter().take_while(|byte| byte.is_ascii_digit()).count();

@@ -27,7 +27,7 @@ pub(in crate::native) fn vectors_in_memory(program: &Program) -> Vec<bool> {
 }
 
 /// The access of an operation to a lane vector.
-pub(in crate::native) enum Access {
+pub(in crate::native) enum VectorAccess {
     Read(LaneVector),
     /// Writes the lane vector in the active lanes; `masked` if it must keep the others.
     Write {
@@ -36,26 +36,27 @@ pub(in crate::native) enum Access {
     },
 }
 
-fn read_value(value: Value, visit: &mut dyn FnMut(Access)) {
-    (value.vector..value.vector + value.vectors()).for_each(|vector| visit(Access::Read(vector)));
+fn read_value(value: Value, visit: &mut dyn FnMut(VectorAccess)) {
+    (value.vector..value.vector + value.vectors()).for_each(|vector| visit(VectorAccess::Read(vector)));
 }
 
-fn write_value(value: Value, visit: &mut dyn FnMut(Access)) {
-    (value.vector..value.vector + value.vectors()).for_each(|vector| visit(Access::Write { vector, masked: false }));
+fn write_value(value: Value, visit: &mut dyn FnMut(VectorAccess)) {
+    (value.vector..value.vector + value.vectors())
+        .for_each(|vector| visit(VectorAccess::Write { vector, masked: false }));
 }
 
 /// Calls `visit` for the lane vectors of an operation, reads first. Arguments passed by other functions are not
 /// visited: programs with calls have no regions in the called functions.
-pub(in crate::native) fn visit_accesses(program: &Program, op: Op, visit: &mut dyn FnMut(Access)) {
+pub(in crate::native) fn visit_accesses(program: &Program, op: Op, visit: &mut dyn FnMut(VectorAccess)) {
     match op {
         Op::Alu(number) => {
             let alu = &program.alus()[number as usize];
             for source in 0..usize::from(alu.num_sources) {
                 let high = u32::from(program.alu_source_high(alu, source));
                 for &vector in program.alu_source_vectors(alu, source) {
-                    visit(Access::Read(vector));
+                    visit(VectorAccess::Read(vector));
                     if high != 0 {
-                        visit(Access::Read(vector + high));
+                        visit(VectorAccess::Read(vector + high));
                     }
                 }
             }
@@ -68,10 +69,10 @@ pub(in crate::native) fn visit_accesses(program: &Program, op: Op, visit: &mut d
                 first..first + copy.vectors
             };
             for copy in copies {
-                vectors(copy.source, copy).for_each(|vector| visit(Access::Read(vector)));
+                vectors(copy.source, copy).for_each(|vector| visit(VectorAccess::Read(vector)));
             }
             for copy in copies {
-                vectors(copy.dest, copy).for_each(|vector| visit(Access::Write { vector, masked: true }));
+                vectors(copy.dest, copy).for_each(|vector| visit(VectorAccess::Write { vector, masked: true }));
             }
         }
         Op::Intrinsic(number) => {
@@ -87,21 +88,21 @@ pub(in crate::native) fn visit_accesses(program: &Program, op: Op, visit: &mut d
             match intrinsic.op {
                 IntrinsicOp::LoadReg | IntrinsicOp::LoadRegIndirect => {
                     let (register, first) = register();
-                    (first..first + register.elements * register.stride()).for_each(|p| visit(Access::Read(p)));
+                    (first..first + register.elements * register.stride()).for_each(|p| visit(VectorAccess::Read(p)));
                 }
                 IntrinsicOp::StoreReg => {
                     let (register, first) = register();
                     if let Some(element) = register.element(intrinsic.base as u32) {
                         let first = first - register.vector + element.vector;
                         for (_, vector) in written_vectors(program, intrinsic) {
-                            visit(Access::Write { vector: first + vector, masked: true });
+                            visit(VectorAccess::Write { vector: first + vector, masked: true });
                         }
                     }
                 }
                 IntrinsicOp::StoreRegIndirect => {
                     let (register, first) = register();
                     for vector in first..first + register.elements * register.stride() {
-                        visit(Access::Write { vector, masked: true });
+                        visit(VectorAccess::Write { vector, masked: true });
                     }
                 }
                 _ => {}
@@ -159,7 +160,7 @@ pub(in crate::native) fn writes(program: &Program) -> Vec<u8> {
     let mut writes = vec![0u8; (program.num_value_vectors() + program.num_register_vectors()) as usize];
     for &op in program.ops() {
         visit_accesses(program, op, &mut |access| {
-            if let Access::Write { vector, .. } = access {
+            if let VectorAccess::Write { vector, .. } = access {
                 let count = &mut writes[vector as usize];
                 *count = (*count + 1).min(2);
             }

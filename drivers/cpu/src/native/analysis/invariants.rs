@@ -10,13 +10,13 @@ use rustc_hash::FxHashSet;
 use tgsi_ir::run::Program;
 use tgsi_ir::run::native::{Op, Value};
 
-use super::accesses::{Access, LaneVector, visit_accesses};
+use super::accesses::{LaneVector, VectorAccess, visit_accesses};
 use super::gathers;
 use super::uniforms::{self, Memory};
 
-/// Returns the invariant operations of a range, given the counts of [`writes`](super::accesses::writes), and which lane vectors are constant.
-/// Each is the only one to write its lane vectors, with the same words in the whole run, so that inactive lanes may
-/// have them as well.
+/// Returns the invariant operations of a range, given the counts of [`writes`](super::accesses::writes), and which lane
+/// vectors are constant. Each is the only one to write its lane vectors, with the same words in the whole run, so that
+/// inactive lanes may have them as well.
 pub(in crate::native) fn find(
     program: &Program,
     writes: &[u8],
@@ -41,7 +41,7 @@ pub(in crate::native) fn find(
         };
         let mut is_invariant = is_candidate && written(dest).all(|vector| writes[vector as usize] == 1);
         visit_accesses(program, program.ops()[at as usize], &mut |access| {
-            if let Access::Read(vector) = access {
+            if let VectorAccess::Read(vector) = access {
                 is_invariant &= constant[vector as usize] || vectors.contains(&vector);
             }
         });

@@ -7,10 +7,10 @@ use tgsi_ir::run::Program;
 use tgsi_ir::run::native::Texture;
 
 use crate::native::limits::MAX_KNOWN;
-use crate::sampler::Known;
+use crate::sampler::KnownUnitState;
 
 /// Returns the index of the known unit that a texture instruction uses, if code can be generated for it.
-pub(in crate::native) fn known_unit(program: &Program, texture: &Texture, known: &[Known]) -> Option<usize> {
+pub(in crate::native) fn known_unit(program: &Program, texture: &Texture, known: &[KnownUnitState]) -> Option<usize> {
     let (unit, sampler) = program.constant_units(texture).filter(|_| has_code(texture))?;
     let known = known.iter().take(MAX_KNOWN);
     known.enumerate().find(|(_, known)| (known.texture, known.sampler) == (unit, sampler)).map(|(number, _)| number)

@@ -9,11 +9,11 @@ use std::ops::Range;
 
 use tgsi_ir::intrinsics::{IndexKind, IntrinsicOp};
 use tgsi_ir::run::Program;
-use tgsi_ir::run::native::{Intrinsic, Leave, Op};
+use tgsi_ir::run::native::{Intrinsic, JumpTarget, Op};
 
 use rustc_hash::FxHashSet;
 
-use super::accesses::{Access, LaneVector, vectors_in_memory, visit_accesses, writes};
+use super::accesses::{LaneVector, VectorAccess, vectors_in_memory, visit_accesses, writes};
 use super::{gathers, invariants, slots, uniforms};
 use crate::native::limits::{MAX_WEIGHTS, MIN_OPERATIONS};
 
@@ -55,7 +55,7 @@ fn is_native(program: &Program, intrinsic: &Intrinsic) -> bool {
 }
 
 /// A construct that has not been closed yet.
-struct Open {
+struct OpenConstruct {
     start: usize,
     is_loop: bool,
     /// All operations inside are native.
@@ -69,13 +69,13 @@ struct Open {
 fn items(program: &Program) -> Vec<u32> {
     let ops = program.ops();
     let mut ends = vec![0u32; ops.len()];
-    let mut open: Vec<Open> = Vec::new();
+    let mut open: Vec<OpenConstruct> = Vec::new();
     for (at, &op) in ops.iter().enumerate() {
         let good = match op {
             Op::Alu(_) | Op::Copies { .. } => true,
             Op::Intrinsic(number) => is_native(program, &program.intrinsics()[number as usize]),
             Op::If { .. } | Op::Loop => {
-                open.push(Open { start: at, is_loop: matches!(op, Op::Loop), good: true, escapes: false });
+                open.push(OpenConstruct { start: at, is_loop: matches!(op, Op::Loop), good: true, escapes: false });
                 continue;
             }
             Op::Else { .. } | Op::Continue => continue,
@@ -91,7 +91,7 @@ fn items(program: &Program) -> Vec<u32> {
                 }
                 continue;
             }
-            Op::Jump { kind: Leave::Break | Leave::Continue, .. } => {
+            Op::Jump { kind: JumpTarget::Break | JumpTarget::Continue, .. } => {
                 if let Some(outer) = open.last_mut() {
                     outer.escapes = true;
                 }
@@ -131,7 +131,7 @@ fn weights(program: &Program) -> Vec<u32> {
         }
         let mut written = 0u32;
         visit_accesses(program, op, &mut |access| {
-            written += u32::from(matches!(access, Access::Write { vector, .. } if !stays(vector)));
+            written += u32::from(matches!(access, VectorAccess::Write { vector, .. } if !stays(vector)));
         });
         sum = sum.saturating_add(written.max(1).saturating_mul(depth));
         weights.push(sum);
@@ -212,7 +212,7 @@ fn with_accesses(program: &Program, ranges: Vec<Range<u32>>, keep_inactive: bool
         }
         let here = ranges.get(next).filter(|range| range.contains(&at)).map_or(User::Several, |_| User::Region(next));
         visit_accesses(program, op, &mut |access| {
-            let (Access::Read(vector) | Access::Write { vector, .. }) = access;
+            let (VectorAccess::Read(vector) | VectorAccess::Write { vector, .. }) = access;
             if stays(vector) {
                 return;
             }
@@ -244,8 +244,8 @@ fn with_accesses(program: &Program, ranges: Vec<Range<u32>>, keep_inactive: bool
             }
             visit_accesses(program, op, &mut |access| {
                 let (vector, needs_old) = match access {
-                    Access::Read(vector) => (vector, true),
-                    Access::Write { vector, masked } => {
+                    VectorAccess::Read(vector) => (vector, true),
+                    VectorAccess::Write { vector, masked } => {
                         let kept = keep_inactive
                             || vector >= program.num_value_vectors()
                             || program.kept().get(vector as usize).copied().unwrap_or(true);
@@ -261,7 +261,7 @@ fn with_accesses(program: &Program, ranges: Vec<Range<u32>>, keep_inactive: bool
                     is_input[place] = number;
                     inputs.push(vector);
                 }
-                if matches!(access, Access::Write { .. }) && is_written[place] != number {
+                if matches!(access, VectorAccess::Write { .. }) && is_written[place] != number {
                     is_written[place] = number;
                     written.push(vector);
                 }

@@ -21,7 +21,7 @@ pub(in crate::native) enum Memory {
 
 /// Words of a buffer.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::native) struct Place {
+pub(in crate::native) struct BufferWords {
     /// The buffer.
     pub memory: Memory,
     /// The first word.
@@ -31,7 +31,7 @@ pub(in crate::native) struct Place {
 }
 
 /// Returns the words that a load reads, if their place is constant and code can read them.
-pub(in crate::native) fn place(program: &Program, intrinsic: &Intrinsic) -> Option<Place> {
+pub(in crate::native) fn place(program: &Program, intrinsic: &Intrinsic) -> Option<BufferWords> {
     let sources = program.sources_of(intrinsic);
     let offset = intrinsic.offset?;
     if !matches!(intrinsic.dest.bits, 32 | 64) {
@@ -52,7 +52,7 @@ pub(in crate::native) fn place(program: &Program, intrinsic: &Intrinsic) -> Opti
         _ => return None,
     };
     let together = together(intrinsic);
-    (word < MAX_WORD).then_some(Place { memory, word: word as u32, together })
+    (word < MAX_WORD).then_some(BufferWords { memory, word: word as u32, together })
 }
 
 /// Returns the number of words of a load that are zero together unless all of them are in bounds.

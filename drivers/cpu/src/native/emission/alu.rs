@@ -5,15 +5,15 @@ use cranelift_codegen::ir::{InstBuilder, Value as Ir};
 use tgsi_ir::alu::AluOp;
 use tgsi_ir::run::native::Alu;
 
-use super::emitter::{Emitter, fixed};
-use super::rules::{Form, Lanes, dot, fma, form, shift_by_constant};
+use super::emitter::{Emitter, readonly_flags};
+use super::rules::{Lanes, OpcodeRule, dot, fma, form, shift_by_constant};
 use super::wide::{self, Operand};
 use crate::native::analysis::accesses::LaneVector;
 use crate::native::runtime::calls::{EVALUATE, EvaluatedAlu, Function};
 use crate::native::runtime::context::offsets;
 
 impl Emitter<'_, '_> {
-    pub fn alu(&mut self, number: u32) {
+    pub fn emit_alu(&mut self, number: u32) {
         let program = self.function.program;
         let alu = &program.alus()[number as usize];
         let info = alu.op.info();
@@ -44,7 +44,7 @@ impl Emitter<'_, '_> {
         if self.moved(alu) || self.wide(alu, by_component) {
             return;
         }
-        match form(alu.op).filter(|form| words && by_component && (plain || matches!(form, Form::Rule(_)))) {
+        match form(alu.op).filter(|form| words && by_component && (plain || matches!(form, OpcodeRule::Rule(_)))) {
             Some(form) => {
                 let mut results = Vec::with_capacity(alu.dest.components.into());
                 for component in 0..usize::from(alu.dest.components) {
@@ -55,7 +55,7 @@ impl Emitter<'_, '_> {
                     self.write(vector, value, false);
                 }
             }
-            None => self.evaluate_by_call(number),
+            None => self.emit_evaluate_by_call(number),
         }
     }
 
@@ -132,7 +132,7 @@ impl Emitter<'_, '_> {
         true
     }
 
-    fn component(&mut self, alu: &Alu, component: usize, form: Form) -> Ir {
+    fn component(&mut self, alu: &Alu, component: usize, form: OpcodeRule) -> Ir {
         let program = self.function.program;
         let mut operands = Vec::with_capacity(3);
         let mut last = 0;
@@ -146,14 +146,14 @@ impl Emitter<'_, '_> {
             return result;
         }
         match form {
-            Form::Call(Function::Fma) if self.function.has_fma => fma(&mut self.lanes(), &operands),
-            Form::Rule(rule) | Form::Float(rule) => rule(&mut self.lanes(), &operands),
-            Form::Call(function) => self.call(function.offset(), None, &operands, operands.len())[0],
+            OpcodeRule::Call(Function::Fma) if self.function.has_fma => fma(&mut self.lanes(), &operands),
+            OpcodeRule::Rule(rule) | OpcodeRule::Float(rule) => rule(&mut self.lanes(), &operands),
+            OpcodeRule::Call(function) => self.call(function.offset(), None, &operands, operands.len())[0],
         }
     }
 
     /// Emits an instruction without a rule: a call that evaluates it lane by lane.
-    fn evaluate_by_call(&mut self, number: u32) {
+    fn emit_evaluate_by_call(&mut self, number: u32) {
         let program = self.function.program;
         let alu = &program.alus()[number as usize];
         let mut operands = Vec::new();
@@ -186,7 +186,7 @@ impl Emitter<'_, '_> {
             numbers.push(self.builder.ins().iconst(I64, position as i64));
         }
         let functions = self.field(offsets::FUNCTIONS);
-        let callee = self.builder.ins().load(I64, fixed(), functions, function as i32);
+        let callee = self.builder.ins().load(I64, readonly_flags(), functions, function as i32);
         self.call_with_area(callee, &numbers, operands, vectors, vectors)
     }
 }

@@ -7,7 +7,7 @@ use cranelift_codegen::ir::{InstBuilder, Value as Ir};
 use tgsi_ir::intrinsics::IndexKind;
 use tgsi_ir::run::native::{Intrinsic, Value};
 
-use super::emitter::{Emitter, trusted};
+use super::emitter::{Emitter, trusted_flags};
 use crate::native::analysis::accesses::written_vectors;
 use crate::native::runtime::context::offsets;
 
@@ -107,7 +107,7 @@ impl Emitter<'_, '_> {
             |emitter| {
                 for (vector, &result) in results.iter().enumerate() {
                     let address = distance(emitter, element.of_first, vector);
-                    let value = emitter.builder.ins().load(I32X4, trusted(), address, 0);
+                    let value = emitter.builder.ins().load(I32X4, trusted_flags(), address, 0);
                     emitter.builder.def_var(result, value);
                 }
             },
@@ -142,9 +142,9 @@ impl Emitter<'_, '_> {
             |emitter| {
                 for &(word, distance) in &words {
                     let address = emitter.builder.ins().iadd(element.of_first, distance);
-                    let old = emitter.builder.ins().load(I32X4, trusted(), address, 0);
+                    let old = emitter.builder.ins().load(I32X4, trusted_flags(), address, 0);
                     let word = emitter.lanes().select(active, word, old);
-                    emitter.builder.ins().store(trusted(), word, address, 0);
+                    emitter.builder.ins().store(trusted_flags(), word, address, 0);
                 }
             },
             |emitter| {
@@ -159,7 +159,7 @@ impl Emitter<'_, '_> {
                         let address = emitter.builder.ins().iadd(element.of_lanes[lane], distance);
                         let address = emitter.builder.ins().select(written, address, nowhere);
                         let word = emitter.builder.ins().extractlane(word, lane as u8);
-                        emitter.builder.ins().store(trusted(), word, address, 0);
+                        emitter.builder.ins().store(trusted_flags(), word, address, 0);
                     }
                 }
             },

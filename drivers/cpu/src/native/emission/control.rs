@@ -3,10 +3,10 @@
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value as Ir};
-use tgsi_ir::run::native::{Leave, Value};
+use tgsi_ir::run::native::{JumpTarget, Value};
 
 use super::emitter::Emitter;
-use super::masks::Open;
+use super::masks::OpenConstruct;
 
 impl Emitter<'_, '_> {
     fn any(&mut self, mask: Ir) -> Ir {
@@ -26,11 +26,13 @@ impl Emitter<'_, '_> {
         self.builder.switch_to_block(then);
         self.builder.seal_block(then);
         self.builder.def_var(self.masks.active, taken);
-        self.masks.open.push(Open::If { outer, otherwise, else_block, merge, in_else: false });
+        self.masks.open.push(OpenConstruct::If { outer, otherwise, else_block, merge, in_else: false });
     }
 
     pub fn start_else(&mut self) {
-        let Some(Open::If { otherwise, else_block, merge, in_else, .. }) = self.masks.open.last_mut() else { return };
+        let Some(OpenConstruct::If { otherwise, else_block, merge, in_else, .. }) = self.masks.open.last_mut() else {
+            return;
+        };
         let (otherwise, else_block, merge) = (*otherwise, *else_block, *merge);
         *in_else = true;
         self.builder.ins().jump(else_block, &[]);
@@ -45,10 +47,10 @@ impl Emitter<'_, '_> {
     }
 
     pub fn end_if(&mut self) {
-        if let Some(Open::If { in_else: false, .. }) = self.masks.open.last() {
+        if let Some(OpenConstruct::If { in_else: false, .. }) = self.masks.open.last() {
             self.start_else();
         }
-        let Some(Open::If { outer, merge, .. }) = self.masks.open.pop() else { return };
+        let Some(OpenConstruct::If { outer, merge, .. }) = self.masks.open.pop() else { return };
         self.builder.ins().jump(merge, &[]);
         self.builder.switch_to_block(merge);
         self.builder.seal_block(merge);
@@ -71,7 +73,7 @@ impl Emitter<'_, '_> {
         let (head, exit) = (self.builder.create_block(), self.builder.create_block());
         self.builder.ins().jump(head, &[]);
         self.builder.switch_to_block(head);
-        self.masks.open.push(Open::Loop { outer, outer_iteration, outer_in_loop, head, exit, start: at });
+        self.masks.open.push(OpenConstruct::Loop { outer, outer_iteration, outer_in_loop, head, exit, start: at });
         self.masks.open_loops += 1;
         self.masks.has_loops = true;
     }
@@ -84,7 +86,8 @@ impl Emitter<'_, '_> {
 
     pub fn end_loop(&mut self, at: usize, limit: Ir) {
         self.next_iteration();
-        let Some(Open::Loop { outer, outer_iteration, outer_in_loop, head, exit, start }) = self.masks.open.pop()
+        let Some(OpenConstruct::Loop { outer, outer_iteration, outer_in_loop, head, exit, start }) =
+            self.masks.open.pop()
         else {
             return;
         };
@@ -114,12 +117,12 @@ impl Emitter<'_, '_> {
         }
     }
 
-    pub fn jump(&mut self, kind: Leave) {
+    pub fn emit_jump(&mut self, kind: JumpTarget) {
         let active = self.builder.use_var(self.masks.active);
         let iteration = self.builder.use_var(self.masks.iteration);
         let iteration = self.builder.ins().band_not(iteration, active);
         self.builder.def_var(self.masks.iteration, iteration);
-        if kind != Leave::Continue {
+        if kind != JumpTarget::Continue {
             let in_loop = self.builder.use_var(self.masks.in_loop);
             let in_loop = self.builder.ins().band_not(in_loop, active);
             self.builder.def_var(self.masks.in_loop, in_loop);

@@ -12,9 +12,9 @@ use tgsi_ir::run::Program;
 use super::masks::Masks;
 use super::rules::Lanes;
 use crate::native::analysis::accesses::LaneVector;
-use crate::native::analysis::uniforms::{Memory, Place};
+use crate::native::analysis::uniforms::{BufferWords, Memory};
 use crate::native::runtime::context::offsets;
-use crate::sampler::Known;
+use crate::sampler::KnownUnitState;
 
 /// Bytes of a vector of four words.
 pub(super) const VECTOR: i64 = 16;
@@ -27,7 +27,7 @@ pub(super) struct FunctionContext<'a> {
     /// Words of constant lane vectors.
     pub constants: &'a FxHashMap<LaneVector, u32>,
     /// Units that code may read itself.
-    pub known: &'a [Known],
+    pub known: &'a [KnownUnitState],
     /// Indices of the out-of-line lookup functions, by the numbers of the texture instructions.
     pub outlined: &'a FxHashMap<u32, usize>,
     /// For each lane vector of registers, whether it stays in memory.
@@ -70,13 +70,13 @@ pub(super) struct Emitter<'a, 'f> {
 }
 
 /// Returns the flags of all accesses: their addresses are valid, but not aligned to vectors.
-pub(super) fn trusted() -> MemFlags {
+pub(super) fn trusted_flags() -> MemFlags {
     MemFlags::new().with_notrap()
 }
 
 /// Returns the flags of loads from memory that is constant while the code runs: they may be hoisted.
-pub(super) fn fixed() -> MemFlags {
-    trusted().with_readonly().with_can_move()
+pub(super) fn readonly_flags() -> MemFlags {
+    trusted_flags().with_readonly().with_can_move()
 }
 
 impl<'a, 'f> Emitter<'a, 'f> {
@@ -109,7 +109,7 @@ impl<'a, 'f> Emitter<'a, 'f> {
 
     /// Loads a field of the context.
     pub fn field(&mut self, offset: usize) -> Ir {
-        self.builder.ins().load(I64, fixed(), self.region.context, offset as i32)
+        self.builder.ins().load(I64, readonly_flags(), self.region.context, offset as i32)
     }
 
     pub fn variable(&mut self, vector: LaneVector) -> Variable {
@@ -127,7 +127,7 @@ impl<'a, 'f> Emitter<'a, 'f> {
         }
         if self.is_in_memory(vector) {
             let address = self.address(vector);
-            return self.builder.ins().load(I32X4, trusted(), address, 0);
+            return self.builder.ins().load(I32X4, trusted_flags(), address, 0);
         }
         let variable = self.variable(vector);
         self.builder.use_var(variable)
@@ -144,7 +144,7 @@ impl<'a, 'f> Emitter<'a, 'f> {
             let (active, old, address) =
                 (self.builder.use_var(self.masks.active), self.read(vector), self.address(vector));
             let value = self.lanes().select(active, value, old);
-            self.builder.ins().store(trusted(), value, address, 0);
+            self.builder.ins().store(trusted_flags(), value, address, 0);
             return;
         }
         let variable = self.variable(vector);
@@ -184,14 +184,14 @@ impl<'a, 'f> Emitter<'a, 'f> {
             Memory::Storage(number) => (self.field(offsets::STORAGE), number as usize * offsets::BUFFER),
             Memory::Shared => (self.region.context, offsets::SHARED),
         };
-        let [start, length] =
-            [at, at + offsets::BUFFER_LENGTH].map(|at| self.builder.ins().load(I64, fixed(), table, at as i32));
+        let [start, length] = [at, at + offsets::BUFFER_LENGTH]
+            .map(|at| self.builder.ins().load(I64, readonly_flags(), table, at as i32));
         self.region.memories.insert(memory, (start, length));
         (start, length)
     }
 
     /// Loads word `number` of a place in all lanes; 0 if it is out of bounds.
-    pub fn uniform(&mut self, place: Place, number: u32) -> Ir {
+    pub fn uniform(&mut self, place: BufferWords, number: u32) -> Ir {
         let word = place.word + number;
         // The end of the words that must be in bounds.
         let end = place.word + (number / place.together + 1) * place.together;
@@ -204,7 +204,7 @@ impl<'a, 'f> Emitter<'a, 'f> {
         let address = self.builder.ins().iadd_imm(start, i64::from(word) * 4);
         let nothing = self.builder.ins().iadd_imm(self.region.context, offsets::ZERO as i64);
         let address = self.builder.ins().select(inside, address, nothing);
-        let scalar = self.builder.ins().load(I32, trusted(), address, 0);
+        let scalar = self.builder.ins().load(I32, trusted_flags(), address, 0);
         let value = self.lanes().splat_value(scalar);
         self.region.uniforms.insert(key, value);
         value
@@ -222,6 +222,6 @@ impl<'a, 'f> Emitter<'a, 'f> {
     pub fn exists(&mut self) -> Ir {
         let start = self.field(offsets::EXISTS);
         let address = self.builder.ins().iadd(start, self.region.quad);
-        self.builder.ins().load(I32X4, trusted(), address, 0)
+        self.builder.ins().load(I32X4, trusted_flags(), address, 0)
     }
 }

@@ -6,7 +6,7 @@ use cranelift_codegen::ir::{AbiParam, InstBuilder, Signature, Value as Ir};
 use cranelift_codegen::isa::CallConv;
 use tgsi_ir::run::native::{Copy, Op};
 
-use super::emitter::{Emitter, VECTOR, trusted};
+use super::emitter::{Emitter, VECTOR, trusted_flags};
 use crate::native::analysis::accesses::{LaneVector, lane_vector_of};
 use crate::native::analysis::regions::Region;
 use crate::native::analysis::{gathers, uniforms};
@@ -35,7 +35,7 @@ impl Emitter<'_, '_> {
         let end = self.field(offsets::END);
         let active_vector = self.field(offsets::ACTIVE);
         let limit = self.field(offsets::STEPS);
-        self.invariants(region);
+        self.emit_invariants(region);
         let (head, body, next, exit) = (
             self.builder.create_block(),
             self.builder.create_block(),
@@ -52,7 +52,7 @@ impl Emitter<'_, '_> {
         self.builder.switch_to_block(head);
         self.region.quad = self.builder.use_var(quad);
         let address = self.builder.ins().iadd(active_vector, self.region.quad);
-        let active = self.builder.ins().load(I32X4, trusted(), address, 0);
+        let active = self.builder.ins().load(I32X4, trusted_flags(), address, 0);
         let any = self.builder.ins().vany_true(active);
         self.builder.ins().brif(any, body, &[], next, &[]);
         self.builder.switch_to_block(body);
@@ -61,21 +61,21 @@ impl Emitter<'_, '_> {
         self.builder.def_var(self.masks.steps, zero);
         for &vector in &region.inputs {
             let address = self.address(vector);
-            let value = self.builder.ins().load(I32X4, trusted(), address, 0);
+            let value = self.builder.ins().load(I32X4, trusted_flags(), address, 0);
             let variable = self.variable(vector);
             self.builder.def_var(variable, value);
         }
         let range = region.range.start as usize..region.range.end as usize;
         for (at, &op) in range.clone().zip(&self.function.program.ops()[range]) {
             if !region.invariants.contains(&(at as u32)) {
-                self.operation(op, at, limit);
+                self.emit_operation(op, at, limit);
             }
         }
         for &vector in &region.outputs {
             let variable = self.variable(vector);
             let value = self.builder.use_var(variable);
             let address = self.address(vector);
-            self.builder.ins().store(trusted(), value, address, 0);
+            self.builder.ins().store(trusted_flags(), value, address, 0);
         }
         if self.masks.has_loops {
             let (old, steps) = (self.builder.use_var(most), self.builder.use_var(self.masks.steps));
@@ -99,12 +99,12 @@ impl Emitter<'_, '_> {
 
     /// Emits the code before the loop over the quads: uniforms, operations that depend on them, and the addresses of
     /// other memory.
-    pub(super) fn invariants(&mut self, region: &Region) {
+    pub(super) fn emit_invariants(&mut self, region: &Region) {
         self.region.before_quads = true;
         let program = self.function.program;
         for at in region.range.clone() {
             match program.ops()[at as usize] {
-                Op::Alu(number) if region.invariants.contains(&at) => self.alu(number),
+                Op::Alu(number) if region.invariants.contains(&at) => self.emit_alu(number),
                 Op::Intrinsic(number) => {
                     let intrinsic = &program.intrinsics()[number as usize];
                     if region.invariants.contains(&at) {
@@ -123,26 +123,28 @@ impl Emitter<'_, '_> {
         self.region.before_quads = false;
     }
 
-    fn operation(&mut self, op: Op, at: usize, limit: Ir) {
+    fn emit_operation(&mut self, op: Op, at: usize, limit: Ir) {
         let program = self.function.program;
         match op {
-            Op::Alu(number) => self.alu(number),
-            Op::Copies { start, count } => self.copies(&program.copies()[start as usize..(start + count) as usize]),
-            Op::Intrinsic(number) => self.intrinsic(&program.intrinsics()[number as usize]),
-            Op::Texture(number) => self.texture(number),
+            Op::Alu(number) => self.emit_alu(number),
+            Op::Copies { start, count } => {
+                self.emit_copies(&program.copies()[start as usize..(start + count) as usize])
+            }
+            Op::Intrinsic(number) => self.emit_intrinsic(&program.intrinsics()[number as usize]),
+            Op::Texture(number) => self.emit_texture(number),
             Op::If { condition, .. } => self.start_if(condition),
             Op::Else { .. } => self.start_else(),
             Op::EndIf { .. } => self.end_if(),
             Op::Loop => self.start_loop(at),
             Op::Continue => self.next_iteration(),
             Op::EndLoop { .. } => self.end_loop(at, limit),
-            Op::Jump { kind, .. } => self.jump(kind),
+            Op::Jump { kind, .. } => self.emit_jump(kind),
             // Regions contain no other operations.
             Op::Deref(_) | Op::Call(_) | Op::Native { .. } | Op::End => {}
         }
     }
 
-    fn copies(&mut self, copies: &[Copy]) {
+    fn emit_copies(&mut self, copies: &[Copy]) {
         let program = self.function.program;
         let mut values = Vec::new();
         for copy in copies {

@@ -4,7 +4,7 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I32, I32X4, I64};
 use cranelift_codegen::ir::{InstBuilder, Value as Ir};
 
-use super::emitter::{Emitter, trusted};
+use super::emitter::{Emitter, trusted_flags};
 use crate::native::analysis::gathers::Gather;
 use crate::native::runtime::context::offsets;
 
@@ -79,7 +79,7 @@ impl Emitter<'_, '_> {
         let mut words = Vec::with_capacity(count as usize);
         let mut at = first;
         while first + count - at >= VECTOR {
-            let rows = addresses.map(|address| self.builder.ins().load(I32X4, trusted(), address, at as i32 * 4));
+            let rows = addresses.map(|address| self.builder.ins().load(I32X4, trusted_flags(), address, at as i32 * 4));
             words.extend(self.lanes().transpose(rows));
             at += VECTOR;
         }
@@ -91,7 +91,7 @@ impl Emitter<'_, '_> {
 
     /// Loads the word at a byte offset from an address of each lane.
     pub(super) fn word_at(&mut self, addresses: [Ir; 4], bytes: i32) -> Ir {
-        let [first, rest @ ..] = addresses.map(|address| self.builder.ins().load(I32, trusted(), address, bytes));
+        let [first, rest @ ..] = addresses.map(|address| self.builder.ins().load(I32, trusted_flags(), address, bytes));
         let mut word = self.builder.ins().scalar_to_vector(I32X4, first);
         for (lane, value) in (1..).zip(rest) {
             word = self.builder.ins().insertlane(word, value, lane);

@@ -5,13 +5,13 @@ use cranelift_codegen::ir::types::I32X4;
 use tgsi_ir::intrinsics::{IndexKind, IntrinsicOp};
 use tgsi_ir::run::native::Intrinsic;
 
-use super::emitter::{Emitter, trusted};
+use super::emitter::{Emitter, trusted_flags};
 use crate::native::analysis::accesses::written_vectors;
 use crate::native::analysis::{gathers, uniforms};
 use crate::native::runtime::context::offsets;
 
 impl Emitter<'_, '_> {
-    pub fn intrinsic(&mut self, intrinsic: &Intrinsic) {
+    pub fn emit_intrinsic(&mut self, intrinsic: &Intrinsic) {
         use IntrinsicOp as I;
         match intrinsic.op {
             I::LoadReg | I::LoadRegIndirect => self.load_register(intrinsic),
@@ -22,8 +22,8 @@ impl Emitter<'_, '_> {
             }
             I::LoadInput => self.load_input(intrinsic),
             I::StoreOutput => self.store_output(intrinsic),
-            I::Terminate | I::Demote | I::TerminateIf | I::DemoteIf => self.kill(intrinsic),
-            _ => self.derivative(intrinsic),
+            I::Terminate | I::Demote | I::TerminateIf | I::DemoteIf => self.emit_kill(intrinsic),
+            _ => self.emit_derivative(intrinsic),
         }
     }
 
@@ -105,7 +105,7 @@ impl Emitter<'_, '_> {
             let value = match intrinsic.component(component) {
                 Some(at) => {
                     let (address, _) = self.component_address(offsets::INPUTS, offsets::INPUT_STRIDE, at);
-                    self.builder.ins().load(I32X4, trusted(), address, 0)
+                    self.builder.ins().load(I32X4, trusted_flags(), address, 0)
                 }
                 None => self.lanes().splat(0),
             };
@@ -121,15 +121,15 @@ impl Emitter<'_, '_> {
             let word = if self.function.program.always_stored().get(at as usize).copied().unwrap_or(false) {
                 self.builder.ins().band(active, word)
             } else {
-                let old = self.builder.ins().load(I32X4, trusted(), address, 0);
+                let old = self.builder.ins().load(I32X4, trusted_flags(), address, 0);
                 self.lanes().select(active, word, old)
             };
-            self.builder.ins().store(trusted(), word, address, 0);
+            self.builder.ins().store(trusted_flags(), word, address, 0);
         }
     }
 
     /// Emits differences of floats in the quad. Missing lanes count as 0.
-    fn derivative(&mut self, intrinsic: &Intrinsic) {
+    fn emit_derivative(&mut self, intrinsic: &Intrinsic) {
         use IntrinsicOp as I;
         let Some(&source) = self.function.program.sources_of(intrinsic).first() else { return };
         let (plus, minus) = match intrinsic.op {

@@ -5,7 +5,7 @@ use cranelift_codegen::ir::{Block, Value as Ir};
 use cranelift_frontend::{FunctionBuilder, Variable};
 
 /// An open construct.
-pub(super) enum Open {
+pub(super) enum OpenConstruct {
     If { outer: Ir, otherwise: Ir, else_block: Block, merge: Block, in_else: bool },
     Loop { outer: Ir, outer_iteration: Option<Ir>, outer_in_loop: Option<Ir>, head: Block, exit: Block, start: usize },
 }
@@ -17,7 +17,7 @@ pub(super) struct Masks {
     pub in_loop: Variable,
     /// The number of operations that the quad has executed in loops.
     pub steps: Variable,
-    pub open: Vec<Open>,
+    pub open: Vec<OpenConstruct>,
     /// The number of loops among them.
     pub open_loops: usize,
     pub has_loops: bool,

@@ -16,7 +16,7 @@ pub(super) type Rule = fn(&mut Lanes<'_, '_>, &[Value]) -> Value;
 
 /// The translation of an opcode.
 #[derive(Clone, Copy)]
-pub(super) enum Form {
+pub(super) enum OpcodeRule {
     /// A rule for 32-bit operands.
     Rule(Rule),
     /// The same for floats; valid unless the execution mode flushes denormals or rounds toward zero.
@@ -198,10 +198,10 @@ fn negated(lanes: &mut Lanes<'_, '_>, condition: FloatCC, o: &[Value]) -> Value 
 }
 
 /// Returns the translation of an opcode with 32-bit operands and result; `None` if it is evaluated lane by lane.
-pub(super) fn form(op: AluOp) -> Option<Form> {
+pub(super) fn form(op: AluOp) -> Option<OpcodeRule> {
     use AluOp as A;
     use FloatCC as F;
-    use Form::{Call, Float, Rule};
+    use OpcodeRule::{Call, Float, Rule};
     Some(match op {
         A::Mov => Rule(|_, o| o[0]),
         A::Fneg => Rule(|l, o| {

@@ -5,7 +5,7 @@ use cranelift_codegen::ir::types::I64;
 use cranelift_codegen::ir::{InstBuilder, Value as Ir};
 use tgsi_ir::run::native::{Intrinsic, Texture};
 
-use super::emitter::{Emitter, fixed};
+use super::emitter::{Emitter, readonly_flags};
 use crate::native::analysis::accesses::LaneVector;
 use crate::native::analysis::known_units::known_unit;
 use crate::native::runtime::context::{LookUp, offsets};
@@ -18,7 +18,7 @@ fn operands(texture: &Texture) -> impl Iterator<Item = LaneVector> + '_ {
 
 impl Emitter<'_, '_> {
     /// Emits a texture instruction.
-    pub(super) fn texture(&mut self, number: u32) {
+    pub(super) fn emit_texture(&mut self, number: u32) {
         let program = self.function.program;
         let texture = &program.textures()[number as usize];
         let plan = Plan::new(texture);
@@ -38,7 +38,7 @@ impl Emitter<'_, '_> {
         let results = if let Some(&function) = self.function.outlined.get(&number) {
             let table = self.field(offsets::LOOKUPS);
             let place = function as i32 * size_of::<LookUp>() as i32;
-            let callee = self.builder.ins().load(I64, fixed(), table, place);
+            let callee = self.builder.ins().load(I64, readonly_flags(), table, place);
             call(self, callee)
         } else {
             let by_host = |emitter: &mut Self| {
@@ -56,7 +56,7 @@ impl Emitter<'_, '_> {
     }
 
     /// Emits `terminate`, `demote` and their conditional forms: lanes become helpers.
-    pub(super) fn kill(&mut self, intrinsic: &Intrinsic) {
+    pub(super) fn emit_kill(&mut self, intrinsic: &Intrinsic) {
         let program = self.function.program;
         let mut killed = self.builder.use_var(self.masks.active);
         if let Some(condition) = program.sources_of(intrinsic).first() {

@@ -13,7 +13,7 @@ use super::processor::has;
 use super::{function, lookups};
 use crate::native::analysis::accesses::vectors_in_memory;
 use crate::native::analysis::regions::Region;
-use crate::sampler::Known;
+use crate::sampler::KnownUnitState;
 
 /// Returns whether a processor has fused multiply-add for vectors.
 fn has_fma(isa: &dyn TargetIsa) -> bool {
@@ -28,7 +28,7 @@ fn has_fma(isa: &dyn TargetIsa) -> bool {
 pub(in crate::native) struct FunctionTranslator<'a> {
     program: &'a Program,
     keep_inactive: bool,
-    known: &'a [Known],
+    known: &'a [KnownUnitState],
     constants: FxHashMap<u32, u32>,
     in_memory: Vec<bool>,
     call_conv: CallConv,
@@ -43,7 +43,7 @@ impl<'a> FunctionTranslator<'a> {
     pub fn new(
         program: &'a Program,
         keep_inactive: bool,
-        known: &'a [Known],
+        known: &'a [KnownUnitState],
         isa: &dyn TargetIsa,
     ) -> FunctionTranslator<'a> {
         FunctionTranslator {
@@ -61,13 +61,13 @@ impl<'a> FunctionTranslator<'a> {
     }
 
     /// Translates a function into a context, replacing the previous one.
-    fn make(
+    fn translate_function(
         &mut self,
         context: &mut Context,
         name: u32,
         signature: ir::Signature,
         outlined: &FxHashMap<u32, usize>,
-        make: impl FnOnce(Emitter<'_, '_>),
+        emit: impl FnOnce(Emitter<'_, '_>),
     ) {
         context.clear();
         context.func.signature = signature;
@@ -84,13 +84,15 @@ impl<'a> FunctionTranslator<'a> {
             is_x86: self.is_x86,
         };
         let builder = FunctionBuilder::new(&mut context.func, &mut self.builder_context);
-        make(Emitter::new(function, builder, &mut self.evaluated));
+        emit(Emitter::new(function, builder, &mut self.evaluated));
     }
 
-    fn make_lookup(&mut self, context: &mut Context, number: u32) {
+    fn translate_lookup(&mut self, context: &mut Context, number: u32) {
         let texture = &self.program.textures()[number as usize];
         let signature = lookups::outlined::signature(self.call_conv);
-        self.make(context, number, signature, &FxHashMap::default(), |emitter| emitter.emit_lookup(texture));
+        self.translate_function(context, number, signature, &FxHashMap::default(), |emitter| {
+            emitter.emit_lookup(texture)
+        });
     }
 
     /// Calls `visit` with each function before it is compiled: lookups that regions call, and the regions. Returns
@@ -102,16 +104,16 @@ impl<'a> FunctionTranslator<'a> {
     ) -> Result<Vec<u32>, E> {
         let mut context = Context::new();
         let outlined = Outlined::choose(self.program, regions, self.known, |number| {
-            self.make_lookup(&mut context, number);
+            self.translate_lookup(&mut context, number);
             context.func.dfg.num_insts()
         });
         for &number in &outlined.instructions {
-            self.make_lookup(&mut context, number);
+            self.translate_lookup(&mut context, number);
             visit(None, &mut context)?;
         }
         for region in regions {
             let signature = function::signature(self.call_conv);
-            self.make(&mut context, region.range.start, signature, &outlined.functions, |emitter| {
+            self.translate_function(&mut context, region.range.start, signature, &outlined.functions, |emitter| {
                 emitter.emit_region(region);
             });
             visit(Some(region), &mut context)?;

@@ -10,7 +10,7 @@ use super::calls::EvaluatedAlu;
 use super::context::{Context, LookUp, Tables};
 use super::sampling::{Host, Plan, kill, look_up};
 use crate::native::analysis::slots;
-use crate::sampler::{Known, Sampled};
+use crate::sampler::{KnownUnitState, Sampled};
 
 /// The function of a region: returns the number of operations that the longest quad executed.
 pub(crate) type Function = unsafe extern "C" fn(*const Context) -> u64;
@@ -21,7 +21,7 @@ pub(crate) struct Code {
     /// Texture instructions by their numbers.
     plans: Vec<Plan>,
     /// Units with inline lookups.
-    known: Vec<Known>,
+    known: Vec<KnownUnitState>,
     /// Out-of-line lookup functions.
     lookups: Vec<LookUp>,
     /// Instructions that are evaluated by calls.
@@ -47,7 +47,7 @@ impl Code {
         program: &Program,
         functions: Vec<Function>,
         instructions: &[u32],
-        known: Vec<Known>,
+        known: Vec<KnownUnitState>,
         lookups: Vec<LookUp>,
         uses_lane_vectors: bool,
         memory: Option<Box<dyn Send + Sync>>,

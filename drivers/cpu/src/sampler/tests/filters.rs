@@ -11,11 +11,11 @@ fn row() -> Texture {
 fn what_lies_beyond_the_edges_is_the_wrap_modes() {
     // Texels -5 to 8, by the tables of the OpenGL and Vulkan specifications; 9 is the border.
     let expected = [
-        (Wrap::Repeat, [3, 0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3, 0]),
-        (Wrap::MirroredRepeat, [3, 3, 2, 1, 0, 0, 1, 2, 3, 3, 2, 1, 0, 0]),
-        (Wrap::ClampToEdge, [0, 0, 0, 0, 0, 0, 1, 2, 3, 3, 3, 3, 3, 3]),
-        (Wrap::ClampToBorder, [9, 9, 9, 9, 9, 0, 1, 2, 3, 9, 9, 9, 9, 9]),
-        (Wrap::MirrorClampToEdge, [3, 3, 2, 1, 0, 0, 1, 2, 3, 3, 3, 3, 3, 3]),
+        (WrapMode::Repeat, [3, 0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3, 0]),
+        (WrapMode::MirroredRepeat, [3, 3, 2, 1, 0, 0, 1, 2, 3, 3, 2, 1, 0, 0]),
+        (WrapMode::ClampToEdge, [0, 0, 0, 0, 0, 0, 1, 2, 3, 3, 3, 3, 3, 3]),
+        (WrapMode::ClampToBorder, [9, 9, 9, 9, 9, 0, 1, 2, 3, 9, 9, 9, 9, 9]),
+        (WrapMode::MirrorClampToEdge, [3, 3, 2, 1, 0, 0, 1, 2, 3, 3, 3, 3, 3, 3]),
     ];
     for (wrap, texels) in expected {
         let border = [9f32.to_bits(); 4];
@@ -52,7 +52,7 @@ fn square() -> Texture {
 
 #[test]
 fn weights_are_distances() {
-    let sampler = Sampler { wrap: [Wrap::ClampToEdge; 3], ..Sampler::default() };
+    let sampler = Sampler { wrap: [WrapMode::ClampToEdge; 3], ..Sampler::default() };
     let at = |s: f32, t: f32| first(&with(square(), sampler), &explicit(SamplerDim::Dim2D, &[s, t]))[0];
     assert_eq!(at(0.25, 0.25), 0.0);
     assert_eq!(at(0.5, 0.5), 5.5);
@@ -75,7 +75,7 @@ fn large_coordinates_repeat_exactly() {
 
 #[test]
 fn gathers_go_around_against_the_clock_from_the_lower_left() {
-    let sampler = Sampler { wrap: [Wrap::ClampToEdge; 3], ..nearest() };
+    let sampler = Sampler { wrap: [WrapMode::ClampToEdge; 3], ..nearest() };
     let values: Vec<f32> = (0..16).map(|number| number as f32).collect();
     let texture = || floats(Shape::D2, Size::of_image(4, 4), 1, &values);
     let mut gather = request(TextureLookup::Gather { component: 0 }, SamplerDim::Dim2D, &[0.5, 0.5]);
@@ -131,7 +131,7 @@ fn comparisons_are_filtered() {
         (Compare::Always, 1.0),
     ];
     for (compare, value) in expected {
-        let sampler = Sampler { compare, wrap: [Wrap::ClampToEdge; 3], ..Sampler::default() };
+        let sampler = Sampler { compare, wrap: [WrapMode::ClampToEdge; 3], ..Sampler::default() };
         assert_eq!(first(&with(texture(), sampler), &lookup), [value; 4], "{compare:?}");
     }
     // References are clamped for normalised depths only.
@@ -146,7 +146,7 @@ fn eight_bits_are_filtered_as_floats() {
     let bytes = vec![0, 0, 0, 255, 255, 51, 0, 255];
     let texture =
         Texture::with_texels(Shape::D2, Format::Rgba8Unorm, Size::of_image(2, 1), 1, bytes).expect("a texture");
-    let sampler = Sampler { wrap: [Wrap::ClampToEdge; 3], ..Sampler::default() };
+    let sampler = Sampler { wrap: [WrapMode::ClampToEdge; 3], ..Sampler::default() };
     // A third of the distance would be lost in eight bits.
     let [r, g, b, a] = first(&with(texture, sampler), &explicit(SamplerDim::Dim2D, &[0.25 + 1.0 / 6.0, 0.5]));
     assert!((r - 1.0 / 3.0).abs() < 1e-6 && (g - 0.2 / 3.0).abs() < 1e-6, "{r} {g}");

@@ -5,14 +5,14 @@ use super::*;
 #[test]
 fn slices_are_filtered_too() {
     let texture = || floats(Shape::D3, Size { depth: 2, ..Size::of_image(1, 2) }, 1, &[0.0, 1.0, 10.0, 11.0]);
-    let sampler = Sampler { wrap: [Wrap::ClampToEdge; 3], ..Sampler::default() };
+    let sampler = Sampler { wrap: [WrapMode::ClampToEdge; 3], ..Sampler::default() };
     let at = |sampler, t: f32, r: f32| first(&with(texture(), sampler), &explicit(SamplerDim::Dim3D, &[0.5, t, r]))[0];
     assert_eq!(at(sampler, 0.25, 0.25), 0.0);
     assert_eq!(at(sampler, 0.5, 0.375), 0.5 + 2.5);
     assert_eq!(at(sampler, 0.0, 7.0), 10.0);
-    let border = Sampler { wrap: [Wrap::ClampToBorder; 3], border: [20f32.to_bits(); 4], ..sampler };
+    let border = Sampler { wrap: [WrapMode::ClampToBorder; 3], border: [20f32.to_bits(); 4], ..sampler };
     // Halfway between the last slice and the border.
-    let halfway = Sampler { wrap: [Wrap::ClampToEdge, Wrap::ClampToEdge, Wrap::ClampToBorder], ..border };
+    let halfway = Sampler { wrap: [WrapMode::ClampToEdge, WrapMode::ClampToEdge, WrapMode::ClampToBorder], ..border };
     assert_eq!(at(halfway, 0.25, 1.0), 15.0);
     assert_eq!(at(Sampler { min_filter: Filter::Nearest, mag_filter: Filter::Nearest, ..halfway }, 0.25, 1.1), 20.0);
 }
@@ -143,7 +143,7 @@ fn levels_of_cubes_are_found_on_the_face() {
 #[test]
 fn rectangles_count_texels() {
     let texture = floats(Shape::D2, Size::of_image(4, 2), 1, &[0.0, 1.0, 2.0, 3.0, 10.0, 11.0, 12.0, 13.0]);
-    let textures = with(texture, Sampler { wrap: [Wrap::ClampToEdge; 3], ..Sampler::default() });
+    let textures = with(texture, Sampler { wrap: [WrapMode::ClampToEdge; 3], ..Sampler::default() });
     assert_eq!(first(&textures, &explicit(SamplerDim::Rect, &[2.5, 1.5]))[0], 12.0);
     assert_eq!(first(&textures, &explicit(SamplerDim::Rect, &[2.0, 1.0]))[0], 6.5);
 }

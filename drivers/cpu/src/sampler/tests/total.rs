@@ -43,8 +43,13 @@ fn any_lookup_has_a_result() {
         SamplerDim::External,
         SamplerDim::Ms,
     ];
-    const WRAPS: [Wrap; 5] =
-        [Wrap::Repeat, Wrap::MirroredRepeat, Wrap::ClampToEdge, Wrap::ClampToBorder, Wrap::MirrorClampToEdge];
+    const WRAPS: [WrapMode; 5] = [
+        WrapMode::Repeat,
+        WrapMode::MirroredRepeat,
+        WrapMode::ClampToEdge,
+        WrapMode::ClampToBorder,
+        WrapMode::MirrorClampToEdge,
+    ];
     let mut random = Random(7);
     for round in 0..40_000 {
         let shape = [Shape::D1, Shape::D2, Shape::D3, Shape::Cube, Shape::Buffer][random.below(5)];

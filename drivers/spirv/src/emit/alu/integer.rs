@@ -47,9 +47,9 @@ impl Emitter<'_> {
             Imax => Ok((self.glsl_binary(alu, GlslStd450Op::SMax, Class::Int)?, Class::Int)),
             Umin => Ok((self.glsl_binary(alu, GlslStd450Op::UMin, Class::Uint)?, Class::Uint)),
             Umax => Ok((self.glsl_binary(alu, GlslStd450Op::UMax, Class::Uint)?, Class::Uint)),
-            Idiv => self.signed_division(alu, int, Part::Quotient),
-            Irem => self.signed_division(alu, int, Part::Remainder),
-            Imod => self.signed_division(alu, int, Part::Modulus),
+            Idiv => self.signed_division(alu, int, DivisionResult::Quotient),
+            Irem => self.signed_division(alu, int, DivisionResult::Remainder),
+            Imod => self.signed_division(alu, int, DivisionResult::Modulus),
             Udiv | Umod => self.unsigned_division(alu, uint),
             ImulHigh => self.high_product(alu, Op::SMulExtended, int),
             UmulHigh => self.high_product(alu, Op::UMulExtended, uint),
@@ -155,7 +155,7 @@ impl Emitter<'_> {
 
     /// Emits signed quotients and remainders. Vulkan leaves `OpSRem` and `OpSMod` undefined for negative operands, so
     /// the remainder is computed from the quotient. The least number divided by -1 is itself, with remainder 0.
-    fn signed_division(&mut self, alu: &Alu, ty: ValueType, part: Part) -> Result<TypedId, SpirvError> {
+    fn signed_division(&mut self, alu: &Alu, ty: ValueType, part: DivisionResult) -> Result<TypedId, SpirvError> {
         let (a, b) = (self.source(alu, 0, Class::Int)?, self.source(alu, 1, Class::Int)?);
         let truths = Self::truths(ty);
         let mask = if ty.bits == 64 { u64::MAX } else { u64::MAX >> 32 };
@@ -188,13 +188,13 @@ impl Emitter<'_> {
         };
         let divisor = replaced.map_or(b, |replaced| self.pure_of(Op::Select, ty, &[replaced, one, b]));
         let quotient = self.pure_of(Op::SDiv, ty, &[a, divisor]);
-        if part == Part::Quotient {
+        if part == DivisionResult::Quotient {
             let id = is_zero.map_or(quotient, |is_zero| self.pure_of(Op::Select, ty, &[is_zero, zero, quotient]));
             return Ok((id, Class::Int));
         }
         let product = self.pure_of(Op::IMul, ty, &[quotient, divisor]);
         let remainder = self.pure_of(Op::ISub, ty, &[a, product]);
-        if part == Part::Remainder {
+        if part == DivisionResult::Remainder {
             return Ok((remainder, Class::Int));
         }
         let signs = self.pure_of(Op::BitwiseXor, ty, &[remainder, divisor]);
@@ -390,7 +390,7 @@ impl Emitter<'_> {
 
 /// The requested part of a division.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Part {
+enum DivisionResult {
     Quotient,
     /// With the sign of the dividend.
     Remainder,

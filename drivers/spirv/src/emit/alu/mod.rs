@@ -61,12 +61,12 @@ type TypedId = (Id, Class);
 
 impl Emitter<'_> {
     /// Emits an ALU instruction.
-    pub(super) fn alu(&mut self, inst: Inst, op: AluOp, flags: AluFlags) -> Result<(), SpirvError> {
+    pub(super) fn emit_alu(&mut self, inst: Inst, op: AluOp, flags: AluFlags) -> Result<(), SpirvError> {
         let Some(def) = self.body.inst_def(inst) else {
             return Err(SpirvError::NotLowered { inst, what: "an ALU instruction without result" });
         };
         if op.is_vec_or_mov() || op == AluOp::Bcsel {
-            return self.move_or_select(inst, op, def);
+            return self.emit_move_or_select(inst, op, def);
         }
         let exact = flags.is_exact() || self.arithmetic.keeps_rounding;
         let alu = Alu { inst, op, def, exact };

@@ -6,7 +6,7 @@ use tgsi_ir::body::Swizzle;
 use tgsi_ir::intrinsics::{IndexKind, IntrinsicOp};
 use tgsi_ir::{Def, Inst, User};
 
-use super::{Check, Chunks, ConstantVariable, LAST_BUFFER, Length, Memory, Place};
+use super::{ArrayIndex, BoundsCheck, ConstantVariable, LAST_BUFFER, Length, Memory, ResultVectors};
 use crate::emit::Emitter;
 use crate::emit::memory_model::Qualifiers;
 use crate::error::SpirvError;
@@ -15,11 +15,11 @@ use crate::module::{Class, Id, TypeDecoration, ValueType};
 
 /// The start of a load of constants.
 #[derive(Clone, Copy, Debug)]
-enum Start {
+enum LoadStart {
     /// A component of a vec4.
-    Slot(Place, u8),
+    Slot(ArrayIndex, u8),
     /// A word of the buffer.
-    Word(Place),
+    Word(ArrayIndex),
 }
 
 /// The block that a load reads.
@@ -33,19 +33,23 @@ struct Block {
 }
 
 impl Emitter<'_> {
-    pub(in crate::emit) fn constant_buffer(&mut self, inst: Inst, op: IntrinsicOp) -> Result<(), SpirvError> {
+    pub(in crate::emit) fn emit_constant_buffer_access(
+        &mut self,
+        inst: Inst,
+        op: IntrinsicOp,
+    ) -> Result<(), SpirvError> {
         let body = self.body;
         let Some(def) = body.inst_def(inst) else { return Ok(()) };
         let base = body.index(inst, IndexKind::Base) as u32;
         match op {
             IntrinsicOp::LoadUniform => {
                 let place = self.place(base, body.src(inst, 0), 0)?;
-                self.load_constants(inst, def, None, Start::Slot(place, 0))
+                self.load_constants(inst, def, None, LoadStart::Slot(place, 0))
             }
             IntrinsicOp::LoadUboVec4 => {
                 let place = self.place(base, body.src(inst, 1), 0)?;
                 let component = body.index(inst, IndexKind::Component) as u8 & 3;
-                self.load_constants(inst, def, Some(body.src(inst, 0)), Start::Slot(place, component))
+                self.load_constants(inst, def, Some(body.src(inst, 0)), LoadStart::Slot(place, component))
             }
             IntrinsicOp::LoadUbo => {
                 let align = body.index(inst, IndexKind::AlignMul) as u32;
@@ -54,9 +58,9 @@ impl Emitter<'_> {
                     self.chunk_types(def, Class::Uint)?.iter().map(|ty| u32::from(ty.components) * 4).sum::<u32>();
                 // Loads by vec4 slot give zero for the slots out of range only, other loads as a whole.
                 let start = if align >= 16 && (within == 0 || within + bytes <= 16) {
-                    Start::Slot(self.place(0, body.src(inst, 1), 4)?, (within >> 2) as u8)
+                    LoadStart::Slot(self.place(0, body.src(inst, 1), 4)?, (within >> 2) as u8)
                 } else {
-                    Start::Word(self.place(0, body.src(inst, 1), 2)?)
+                    LoadStart::Word(self.place(0, body.src(inst, 1), 2)?)
                 };
                 self.load_constants(inst, def, Some(body.src(inst, 0)), start)
             }
@@ -67,7 +71,7 @@ impl Emitter<'_> {
                 let chunks = self.load_words(&memory, place, &types)?;
                 self.define_words(def, &chunks, memory.class)
             }
-            _ => self.constant_buffer_size(inst, def),
+            _ => self.emit_constant_buffer_size(inst, def),
         }
     }
 
@@ -149,7 +153,7 @@ impl Emitter<'_> {
     }
 
     /// Loads a value from constant buffer 0, or from a block.
-    fn load_constants(&mut self, inst: Inst, def: Def, block: Option<Def>, start: Start) -> Result<(), SpirvError> {
+    fn load_constants(&mut self, inst: Inst, def: Def, block: Option<Def>, start: LoadStart) -> Result<(), SpirvError> {
         let first = self.shader.info.first_ubo_buffer();
         let types = self.chunk_types(def, Class::Uint)?;
         let known = match block {
@@ -185,7 +189,7 @@ impl Emitter<'_> {
         def: Def,
         block: Def,
         buffers: std::ops::Range<u32>,
-        start: Start,
+        start: LoadStart,
         types: &[ValueType],
     ) -> Result<(), SpirvError> {
         let first = self.shader.info.first_ubo_buffer();
@@ -195,7 +199,7 @@ impl Emitter<'_> {
         let place = self.place(0, block, 0)?;
         let index = self.place_id(place);
         let (mut chunks, mut class) = if self.options.portable {
-            let mut result: Option<(Chunks, Class)> = None;
+            let mut result: Option<(ResultVectors, Class)> = None;
             for buffer in buffers {
                 let source = Block { variable: self.constants_of(buffer), index: None, slots: None };
                 result = Some(self.select_block(index, buffer.wrapping_sub(first), source, (start, types), result)?);
@@ -219,14 +223,14 @@ impl Emitter<'_> {
         index: Id,
         number: u32,
         source: Block,
-        (start, types): (Start, &[ValueType]),
-        others: Option<(Chunks, Class)>,
-    ) -> Result<(Chunks, Class), SpirvError> {
+        (start, types): (LoadStart, &[ValueType]),
+        others: Option<(ResultVectors, Class)>,
+    ) -> Result<(ResultVectors, Class), SpirvError> {
         let number = self.module.uint(number);
         let chosen = self.pure_of(Op::IEqual, ValueType::BOOL, &[index, number]);
         let own = self.block_words(source, start, types)?;
         let class = others.as_ref().map_or(source.variable.class, |&(_, class)| class);
-        let mut words = Chunks::new();
+        let mut words = ResultVectors::new();
         for (number, (&ty, &id)) in types.iter().zip(&own).enumerate() {
             let ty = ValueType { class, ..ty };
             let id = if class == source.variable.class { id } else { self.pure_of(Op::Bitcast, ty, &[id]) };
@@ -245,11 +249,11 @@ impl Emitter<'_> {
     /// Returns the words of the element of the block array that `place` selects; zeros if it is outside.
     fn words_of_array(
         &mut self,
-        place: Place,
+        place: ArrayIndex,
         buffers: std::ops::Range<u32>,
-        start: Start,
+        start: LoadStart,
         types: &[ValueType],
-    ) -> Result<(Chunks, Class), SpirvError> {
+    ) -> Result<(ResultVectors, Class), SpirvError> {
         let index = self.place_id(place);
         let variable = self.constant_array();
         let count = buffers.len() as u32;
@@ -269,7 +273,7 @@ impl Emitter<'_> {
             Some(slots)
         };
         let index = match check {
-            Check::Always => index,
+            BoundsCheck::Always => index,
             _ => {
                 let last = self.module.uint(count - 1);
                 self.glsl(GlslStd450Op::UMin, ValueType::UINT, &[index, last])
@@ -277,7 +281,7 @@ impl Emitter<'_> {
         };
         let source = Block { variable, index: Some(index), slots };
         let mut chunks = self.block_words(source, start, types)?;
-        if let Check::If(condition) = check {
+        if let BoundsCheck::If(condition) = check {
             for (&ty, id) in types.iter().zip(&mut chunks) {
                 let ty = ValueType { class: variable.class, ..ty };
                 let zero = self.module.value_type(ty);
@@ -290,19 +294,19 @@ impl Emitter<'_> {
 
     /// Emits a load of which only one component is used as a load of that component. Returns false if it is not such a
     /// load.
-    fn load_component(&mut self, def: Def, block: Block, start: Start) -> Result<bool, SpirvError> {
+    fn load_component(&mut self, def: Def, block: Block, start: LoadStart) -> Result<bool, SpirvError> {
         let (place, first) = match start {
-            Start::Slot(place, first) => (place, first),
-            Start::Word(Place::Known(word)) => {
+            LoadStart::Slot(place, first) => (place, first),
+            LoadStart::Word(ArrayIndex::Constant(word)) => {
                 let count = self.body.num_components(def).into();
                 if block.slots.is_some()
-                    || self.check(Place::Known(word), count, 4 * block.variable.slots) == Check::Never
+                    || self.check(ArrayIndex::Constant(word), count, 4 * block.variable.slots) == BoundsCheck::Never
                 {
                     return Ok(false);
                 }
-                (Place::Known(word >> 2), (word & 3) as u8)
+                (ArrayIndex::Constant(word >> 2), (word & 3) as u8)
             }
-            Start::Word(Place::At { .. }) => return Ok(false),
+            LoadStart::Word(ArrayIndex::Dynamic { .. }) => return Ok(false),
         };
         let components = self.body.num_components(def);
         let read = self.components_read(def);
@@ -331,13 +335,18 @@ impl Emitter<'_> {
     }
 
     /// Returns the words of a value in a block.
-    fn block_words(&mut self, block: Block, start: Start, types: &[ValueType]) -> Result<Chunks, SpirvError> {
+    fn block_words(
+        &mut self,
+        block: Block,
+        start: LoadStart,
+        types: &[ValueType],
+    ) -> Result<ResultVectors, SpirvError> {
         let class = block.variable.class;
-        let mut chunks = Chunks::new();
+        let mut chunks = ResultVectors::new();
         let mut next = 0;
         let check = match start {
-            Start::Slot(..) => Check::Always,
-            Start::Word(place) => {
+            LoadStart::Slot(..) => BoundsCheck::Always,
+            LoadStart::Word(place) => {
                 let count = types.iter().map(|ty| u32::from(ty.components)).sum();
                 self.check_words_of(block, place, count)
             }
@@ -345,12 +354,12 @@ impl Emitter<'_> {
         for &ty in types {
             let ty = ValueType { class, ..ty };
             chunks.push(match start {
-                Start::Slot(place, component) => {
+                LoadStart::Slot(place, component) => {
                     let word = u32::from(component) + next;
                     let place = self.advance(place, word >> 2);
                     self.vector_of_slots(block, place, (word & 3) as u8, ty)?
                 }
-                Start::Word(place) => {
+                LoadStart::Word(place) => {
                     let place = self.advance(place, next);
                     self.words_of_slots(block, place, check, ty)?
                 }
@@ -361,7 +370,13 @@ impl Emitter<'_> {
     }
 
     /// Loads a vector that starts at component `component` of a vec4 and may extend into the next one.
-    fn vector_of_slots(&mut self, block: Block, place: Place, component: u8, ty: ValueType) -> Result<Id, SpirvError> {
+    fn vector_of_slots(
+        &mut self,
+        block: Block,
+        place: ArrayIndex,
+        component: u8,
+        ty: ValueType,
+    ) -> Result<Id, SpirvError> {
         if component + ty.components <= 4 {
             return self.slot_words(block, place, component, ty);
         }
@@ -375,24 +390,24 @@ impl Emitter<'_> {
     }
 
     /// Loads components of one vec4; zeros if it is outside.
-    fn slot_words(&mut self, block: Block, place: Place, component: u8, ty: ValueType) -> Result<Id, SpirvError> {
+    fn slot_words(&mut self, block: Block, place: ArrayIndex, component: u8, ty: ValueType) -> Result<Id, SpirvError> {
         let variable = block.variable;
         let check = match block.slots {
             // The type has the length of the longest block.
             Some(slots) => {
                 let index = self.place_id(place);
-                Check::If(self.is_below(index, slots))
+                BoundsCheck::If(self.is_below(index, slots))
             }
             None => self.check(place, 1, variable.slots),
         };
         let ty_id = self.module.value_type(ty);
         let index = match (check, place) {
-            (Check::Never, _) => return Ok(self.module.null(ty_id)),
-            (Check::If(_), Place::At { index, .. }) => {
+            (BoundsCheck::Never, _) => return Ok(self.module.null(ty_id)),
+            (BoundsCheck::If(_), ArrayIndex::Dynamic { index, .. }) => {
                 let last = self.module.uint(variable.slots - 1);
                 self.glsl(GlslStd450Op::UMin, ValueType::UINT, &[index, last])
             }
-            (_, Place::Known(slot)) => self.module.uint(slot.min(variable.slots - 1)),
+            (_, ArrayIndex::Constant(slot)) => self.module.uint(slot.min(variable.slots - 1)),
             (_, place) => self.place_id(place),
         };
         let id = if ty.components == 1 {
@@ -404,32 +419,38 @@ impl Emitter<'_> {
             let selectors: SmallVec<[u8; 4]> = (component..component + ty.components).collect();
             self.take(vector, whole, Swizzle::new(&selectors), ty.components)
         };
-        let Check::If(condition) = check else { return Ok(id) };
+        let BoundsCheck::If(condition) = check else { return Ok(id) };
         let zero = self.module.null(ty_id);
         Ok(self.select(ty, condition, id, zero))
     }
 
     /// Returns the bounds check of `count` words of a block.
-    fn check_words_of(&mut self, block: Block, place: Place, count: u32) -> Check {
+    fn check_words_of(&mut self, block: Block, place: ArrayIndex, count: u32) -> BoundsCheck {
         let Some(slots) = block.slots else { return self.check(place, count, 4 * block.variable.slots) };
         let four = self.module.uint(4);
         let length = self.pure_of(Op::IMul, ValueType::UINT, &[slots, four]);
         let last = self.advance(place, count - 1);
         let last = self.place_id(last);
-        Check::If(self.is_below(last, length))
+        BoundsCheck::If(self.is_below(last, length))
     }
 
     /// Loads words from a word on, each separately; zeros unless `check` holds.
-    fn words_of_slots(&mut self, block: Block, place: Place, check: Check, ty: ValueType) -> Result<Id, SpirvError> {
+    fn words_of_slots(
+        &mut self,
+        block: Block,
+        place: ArrayIndex,
+        check: BoundsCheck,
+        ty: ValueType,
+    ) -> Result<Id, SpirvError> {
         let variable = block.variable;
         let ty_id = self.module.value_type(ty);
-        if check == Check::Never {
+        if check == BoundsCheck::Never {
             return Ok(self.module.null(ty_id));
         }
-        if let Place::Known(word) = place {
-            let slot = Place::Known(word >> 2);
+        if let ArrayIndex::Constant(word) = place {
+            let slot = ArrayIndex::Constant(word >> 2);
             let id = self.vector_of_slots(Block { slots: None, ..block }, slot, (word & 3) as u8, ty)?;
-            let Check::If(condition) = check else { return Ok(id) };
+            let BoundsCheck::If(condition) = check else { return Ok(id) };
             let zero = self.module.null(ty_id);
             return Ok(self.select(ty, condition, id, zero));
         }
@@ -440,7 +461,7 @@ impl Emitter<'_> {
             let word = self.advance(place, number);
             let word = self.place_id(word);
             let mut slot = self.pure_of(Op::ShiftRightLogical, ValueType::UINT, &[word, two]);
-            if let Check::If(_) = check {
+            if let BoundsCheck::If(_) = check {
                 let last = self.module.uint(variable.slots - 1);
                 slot = self.glsl(GlslStd450Op::UMin, ValueType::UINT, &[slot, last]);
             }
@@ -451,7 +472,7 @@ impl Emitter<'_> {
             &[word] => Id(word),
             words => self.pure(Op::CompositeConstruct, ty_id, words),
         };
-        let Check::If(condition) = check else { return Ok(id) };
+        let BoundsCheck::If(condition) = check else { return Ok(id) };
         let zero = self.module.null(ty_id);
         Ok(self.select(ty, condition, id, zero))
     }
@@ -474,7 +495,7 @@ impl Emitter<'_> {
     }
 
     /// Emits `get_ubo_size`: the declared size.
-    fn constant_buffer_size(&mut self, inst: Inst, def: Def) -> Result<(), SpirvError> {
+    fn emit_constant_buffer_size(&mut self, inst: Inst, def: Def) -> Result<(), SpirvError> {
         let first = self.shader.info.first_ubo_buffer();
         let Some(block) = self.body.constant_component(self.body.src(inst, 0), 0) else {
             return Err(SpirvError::Unsupported { inst, what: "the size of a constant buffer with a dynamic index" });

@@ -17,7 +17,7 @@ use crate::module::{Class, ValueType};
 const LAST_COUNTER_BUFFER: u32 = 7;
 
 impl Emitter<'_> {
-    pub(in crate::emit) fn atomic_counter(&mut self, inst: Inst, op: IntrinsicOp) -> Result<(), SpirvError> {
+    pub(in crate::emit) fn emit_atomic_counter(&mut self, inst: Inst, op: IntrinsicOp) -> Result<(), SpirvError> {
         let body = self.body;
         let Some(def) = body.inst_def(inst) else { return Ok(()) };
         let buffer = body.index(inst, IndexKind::Base) as u32;

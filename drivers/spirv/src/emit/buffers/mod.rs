@@ -27,7 +27,7 @@ use crate::interface::{Resource, ResourceKind, default_binding};
 use crate::module::{Class, Id};
 
 use plan::Plan;
-pub use words::{Check, Chunks, Length, Memory, Place};
+pub use words::{ArrayIndex, BoundsCheck, Length, Memory, ResultVectors};
 
 /// The greatest number of a buffer: TGSI has no more, and neither do the bindings. Reads from buffers beyond it give
 /// zero.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use tgsi_ir::intrinsics::indices::{Access, AtomicOp};
+use tgsi_ir::intrinsics::indices::{AccessFlags, AtomicOp};
 use tgsi_ir::intrinsics::{IndexKind, IntrinsicOp};
 use tgsi_ir::types::TypeData;
 use tgsi_ir::variable::VariableModes;
@@ -77,13 +77,13 @@ impl WordUse {
         if self.signed && !self.unsigned { Class::Int } else { Class::Uint }
     }
 
-    fn access(&mut self, access: Access, reads: bool, writes: bool) {
+    fn access(&mut self, access: AccessFlags, reads: bool, writes: bool) {
         self.used = true;
         self.read |= reads;
         self.written |= writes;
-        self.coherent |= access.contains(Access::COHERENT);
-        self.volatile |= access.contains(Access::VOLATILE);
-        self.shared |= !access.contains(Access::RESTRICT);
+        self.coherent |= access.contains(AccessFlags::COHERENT);
+        self.volatile |= access.contains(AccessFlags::VOLATILE);
+        self.shared |= !access.contains(AccessFlags::RESTRICT);
     }
 
     fn atomic(&mut self, op: Option<AtomicOp>) {
@@ -179,7 +179,7 @@ impl Scan<'_> {
         use IntrinsicOp::*;
         let body = self.body;
         let source = |number: usize| body.src(inst, number);
-        let access = Access::from_i32(body.index(inst, IndexKind::Access));
+        let access = AccessFlags::from_i32(body.index(inst, IndexKind::Access));
         let atomic = AtomicOp::from_i32(body.index(inst, IndexKind::AtomicOp));
         match op {
             LoadUniform => self.uniform(inst),
@@ -217,8 +217,8 @@ impl Scan<'_> {
             LoadShared => self.shared(inst, source(0), None),
             StoreShared => self.shared(inst, source(1), None),
             SharedAtomic | SharedAtomicSwap => self.shared(inst, source(0), atomic),
-            AtomicCounterRead => self.counters(inst).access(Access::NONE, true, false),
-            op if op.is_atomic_counter() => self.counters(inst).access(Access::NONE, true, true),
+            AtomicCounterRead => self.counters(inst).access(AccessFlags::NONE, true, false),
+            op if op.is_atomic_counter() => self.counters(inst).access(AccessFlags::NONE, true, true),
             _ => {}
         }
     }
@@ -282,7 +282,7 @@ impl Scan<'_> {
             .constant(offset)
             .map(|offset| base.wrapping_add(offset).saturating_add(4 * words_of(self.body, value)));
         self.reach = self.reach.zip(end).map(|(reach, end)| reach.max(end));
-        self.plan.shared.access(Access::NONE, true, true);
+        self.plan.shared.access(AccessFlags::NONE, true, true);
         self.plan.shared.atomic(atomic);
     }
 

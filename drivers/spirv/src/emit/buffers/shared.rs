@@ -11,7 +11,7 @@ use crate::error::SpirvError;
 use crate::module::{Class, Id, ValueType};
 
 impl Emitter<'_> {
-    pub(in crate::emit) fn shared_memory(&mut self, inst: Inst, op: IntrinsicOp) -> Result<(), SpirvError> {
+    pub(in crate::emit) fn emit_shared_memory_access(&mut self, inst: Inst, op: IntrinsicOp) -> Result<(), SpirvError> {
         let body = self.body;
         let memory = self.shared();
         match op {
@@ -27,7 +27,11 @@ impl Emitter<'_> {
     }
 
     /// Emits `load_scratch`, `store_scratch`, `load_constant`.
-    pub(in crate::emit) fn own_memory(&mut self, inst: Inst, op: IntrinsicOp) -> Result<(), SpirvError> {
+    pub(in crate::emit) fn emit_private_memory_access(
+        &mut self,
+        inst: Inst,
+        op: IntrinsicOp,
+    ) -> Result<(), SpirvError> {
         match op {
             IntrinsicOp::LoadConstant => {
                 let memory = self.constant_data();

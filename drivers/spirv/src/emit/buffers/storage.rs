@@ -2,12 +2,12 @@
 
 use smallvec::SmallVec;
 use spirv::{Capability, Decoration, Op, StorageClass};
-use tgsi_ir::intrinsics::indices::Access;
+use tgsi_ir::intrinsics::indices::AccessFlags;
 use tgsi_ir::intrinsics::{IndexKind, IntrinsicOp};
 use tgsi_ir::{Def, Inst};
 
 use super::plan::WordUse;
-use super::{Check, Chunks, LAST_BUFFER, Length, Memory};
+use super::{BoundsCheck, LAST_BUFFER, Length, Memory, ResultVectors};
 use crate::emit::Emitter;
 use crate::emit::memory_model::Qualifiers;
 use crate::error::SpirvError;
@@ -15,7 +15,11 @@ use crate::interface::ResourceKind;
 use crate::module::{Class, Id, ValueType};
 
 impl Emitter<'_> {
-    pub(in crate::emit) fn storage_buffer(&mut self, inst: Inst, op: IntrinsicOp) -> Result<(), SpirvError> {
+    pub(in crate::emit) fn emit_storage_buffer_access(
+        &mut self,
+        inst: Inst,
+        op: IntrinsicOp,
+    ) -> Result<(), SpirvError> {
         let body = self.body;
         match op {
             IntrinsicOp::StoreSsbo => {
@@ -24,7 +28,7 @@ impl Emitter<'_> {
                 let mask = body.index(inst, IndexKind::WriteMask) as u32;
                 self.on_storage(inst, 1, &[], |e, memory| {
                     e.store_words(memory, place, value, mask)?;
-                    Ok(Chunks::new())
+                    Ok(ResultVectors::new())
                 })?;
                 Ok(())
             }
@@ -71,8 +75,8 @@ impl Emitter<'_> {
         inst: Inst,
         source: usize,
         types: &[ValueType],
-        access: impl Fn(&mut Self, &Memory) -> Result<Chunks, SpirvError>,
-    ) -> Result<Chunks, SpirvError> {
+        access: impl Fn(&mut Self, &Memory) -> Result<ResultVectors, SpirvError>,
+    ) -> Result<ResultVectors, SpirvError> {
         let block = self.body.src(inst, source);
         let count = self.buffers.plan.indexed_storage;
         if let Some(buffer) = self.body.constant_component(block, 0) {
@@ -85,7 +89,8 @@ impl Emitter<'_> {
                 access(self, &memory)
             } else {
                 let mut memory = self.storage_of(buffer);
-                if Access::from_i32(self.body.index(inst, IndexKind::Access)).contains(Access::IN_BOUNDS_AGX) {
+                if AccessFlags::from_i32(self.body.index(inst, IndexKind::Access)).contains(AccessFlags::IN_BOUNDS_AGX)
+                {
                     memory.length = Length::Bound(u32::MAX);
                 }
                 access(self, &memory)
@@ -99,9 +104,9 @@ impl Emitter<'_> {
                 access(e, &memory)
             };
             return match self.check(place, 1, count) {
-                Check::Never => Ok(self.zeros(types)),
-                Check::Always => inside(self),
-                Check::If(condition) => self.if_then_values(condition, types, inside),
+                BoundsCheck::Never => Ok(self.zeros(types)),
+                BoundsCheck::Always => inside(self),
+                BoundsCheck::If(condition) => self.if_then_values(condition, types, inside),
             };
         }
         let mut results = self.zeros(types);

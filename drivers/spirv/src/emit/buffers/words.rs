@@ -44,11 +44,11 @@ pub struct Memory {
 
 /// An index into an array.
 #[derive(Clone, Copy, Debug)]
-pub enum Place {
+pub enum ArrayIndex {
     /// A constant index.
-    Known(u32),
+    Constant(u32),
     /// A dynamic index.
-    At {
+    Dynamic {
         /// The index, unsigned.
         index: Id,
         /// An upper bound of the index.
@@ -58,7 +58,7 @@ pub enum Place {
 
 /// The bounds check of an access.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Check {
+pub enum BoundsCheck {
     /// Proven to be inside.
     Always,
     /// Proven to be outside.
@@ -68,14 +68,14 @@ pub enum Check {
 }
 
 /// The ids of a result: one vector for every four words.
-pub type Chunks = SmallVec<[Id; 2]>;
+pub type ResultVectors = SmallVec<[Id; 2]>;
 
 impl Emitter<'_> {
     /// Returns the index `(base + offset) >> shift`. If the offset is itself a number shifted left, uses that number.
-    pub fn place(&mut self, base: u32, offset: Def, shift: u32) -> Result<Place, SpirvError> {
+    pub fn place(&mut self, base: u32, offset: Def, shift: u32) -> Result<ArrayIndex, SpirvError> {
         let body = self.body;
         if let Some(offset) = body.constant_component(offset, 0) {
-            return Ok(Place::Known(base.wrapping_add(offset as u32) >> shift));
+            return Ok(ArrayIndex::Constant(base.wrapping_add(offset as u32) >> shift));
         }
         let limit = u32::MAX >> shift;
         let inst = body.def_inst(offset);
@@ -91,80 +91,82 @@ impl Emitter<'_> {
             let range = integer_range(body, body.src_def(number), usize::from(body.swizzle(number).get(0)));
             if range.low >= 0 && range.high + i64::from(base >> shift) <= i64::from(limit) {
                 let index = self.operand(number, Class::Uint)?;
-                return Ok(self.advance(Place::At { index, most: range.high as u32 }, base >> shift));
+                return Ok(self.advance(ArrayIndex::Dynamic { index, most: range.high as u32 }, base >> shift));
             }
         }
         let range = integer_range(body, offset, 0);
         let most = if range.low >= 0 { range.high as u32 } else { u32::MAX };
         let index = self.component(offset, 0, Class::Uint)?;
-        let Place::At { index, most } = self.advance(Place::At { index, most }, base) else {
-            return Ok(Place::Known(0));
+        let ArrayIndex::Dynamic { index, most } = self.advance(ArrayIndex::Dynamic { index, most }, base) else {
+            return Ok(ArrayIndex::Constant(0));
         };
         if shift == 0 {
-            return Ok(Place::At { index, most });
+            return Ok(ArrayIndex::Dynamic { index, most });
         }
         let count = self.module.uint(shift);
         let index = self.pure_of(Op::ShiftRightLogical, ValueType::UINT, &[index, count]);
-        Ok(Place::At { index, most: most >> shift })
+        Ok(ArrayIndex::Dynamic { index, most: most >> shift })
     }
 
     /// Adds `count` to an index.
-    pub fn advance(&mut self, place: Place, count: u32) -> Place {
+    pub fn advance(&mut self, place: ArrayIndex, count: u32) -> ArrayIndex {
         match place {
-            Place::Known(number) => Place::Known(number.wrapping_add(count)),
-            Place::At { .. } if count == 0 => place,
-            Place::At { index, most } => {
+            ArrayIndex::Constant(number) => ArrayIndex::Constant(number.wrapping_add(count)),
+            ArrayIndex::Dynamic { .. } if count == 0 => place,
+            ArrayIndex::Dynamic { index, most } => {
                 let count_id = self.module.uint(count);
                 let index = self.pure_of(Op::IAdd, ValueType::UINT, &[index, count_id]);
-                Place::At { index, most: most.saturating_add(count) }
+                ArrayIndex::Dynamic { index, most: most.saturating_add(count) }
             }
         }
     }
 
     /// Returns the id of an index.
-    pub fn place_id(&mut self, place: Place) -> Id {
+    pub fn place_id(&mut self, place: ArrayIndex) -> Id {
         match place {
-            Place::Known(number) => self.module.uint(number),
-            Place::At { index, .. } => index,
+            ArrayIndex::Constant(number) => self.module.uint(number),
+            ArrayIndex::Dynamic { index, .. } => index,
         }
     }
 
     /// Checks that `count` elements from an index on are below `length`.
-    pub fn check(&mut self, place: Place, count: u32, length: u32) -> Check {
+    pub fn check(&mut self, place: ArrayIndex, count: u32, length: u32) -> BoundsCheck {
         match place {
-            Place::Known(number) if number.checked_add(count).is_some_and(|end| end <= length) => Check::Always,
-            Place::Known(_) => Check::Never,
-            Place::At { .. } if length < count => Check::Never,
-            Place::At { most, .. } if self.options.robust || most <= length - count => Check::Always,
-            Place::At { index, .. } => {
+            ArrayIndex::Constant(number) if number.checked_add(count).is_some_and(|end| end <= length) => {
+                BoundsCheck::Always
+            }
+            ArrayIndex::Constant(_) => BoundsCheck::Never,
+            ArrayIndex::Dynamic { .. } if length < count => BoundsCheck::Never,
+            ArrayIndex::Dynamic { most, .. } if self.options.robust || most <= length - count => BoundsCheck::Always,
+            ArrayIndex::Dynamic { index, .. } => {
                 let limit = self.module.uint(length - count + 1);
-                Check::If(self.is_below(index, limit))
+                BoundsCheck::If(self.is_below(index, limit))
             }
         }
     }
 
     /// Checks that `count` words from an index on are inside.
-    fn check_words(&mut self, memory: &Memory, place: Place, count: u32) -> Check {
+    fn check_words(&mut self, memory: &Memory, place: ArrayIndex, count: u32) -> BoundsCheck {
         let known = match memory.length {
             Length::Known(length) => return self.check(place, count, length),
             Length::Bound(known) => known,
         };
         if self.options.robust {
-            return Check::Always;
+            return BoundsCheck::Always;
         }
-        let (Place::Known(most) | Place::At { most, .. }) = place;
+        let (ArrayIndex::Constant(most) | ArrayIndex::Dynamic { most, .. }) = place;
         let last = most.saturating_add(count - 1);
         if last < known {
-            return Check::Always;
+            return BoundsCheck::Always;
         }
         // Word indices have 30 bits, so adding to one does not wrap around.
         let length = self.length(memory);
         let last = match place {
-            Place::Known(_) => Place::Known(last),
+            ArrayIndex::Constant(_) => ArrayIndex::Constant(last),
             place => self.advance(place, count - 1),
         };
         let last = self.place_id(last);
-        Check::If(self.is_below(last, length))
+        BoundsCheck::If(self.is_below(last, length))
     }
 
     /// Returns the number of words of a memory.
@@ -179,7 +181,7 @@ impl Emitter<'_> {
     }
 
     /// Emits a pointer to a word.
-    fn word_pointer(&mut self, memory: &Memory, place: Place) -> Id {
+    fn word_pointer(&mut self, memory: &Memory, place: ArrayIndex) -> Id {
         let element = self.module.value_type(ValueType::new(memory.class, 32, 1));
         let ty = self.module.pointer_type(memory.storage, element);
         let index = self.place_id(place);
@@ -211,16 +213,23 @@ impl Emitter<'_> {
     }
 
     /// Loads the words of a value from an index on; zeros if not all are inside.
-    pub fn load_words(&mut self, memory: &Memory, place: Place, types: &[ValueType]) -> Result<Chunks, SpirvError> {
+    pub fn load_words(
+        &mut self,
+        memory: &Memory,
+        place: ArrayIndex,
+        types: &[ValueType],
+    ) -> Result<ResultVectors, SpirvError> {
         let count = types.iter().map(|ty| u32::from(ty.components)).sum();
         match self.check_words(memory, place, count) {
-            Check::Never => Ok(self.zeros(types)),
-            Check::Always => Ok(self.words_inside(memory, place, types)),
-            Check::If(condition) => self.if_then_values(condition, types, |e| Ok(e.words_inside(memory, place, types))),
+            BoundsCheck::Never => Ok(self.zeros(types)),
+            BoundsCheck::Always => Ok(self.words_inside(memory, place, types)),
+            BoundsCheck::If(condition) => {
+                self.if_then_values(condition, types, |e| Ok(e.words_inside(memory, place, types)))
+            }
         }
     }
 
-    pub fn zeros(&mut self, types: &[ValueType]) -> Chunks {
+    pub fn zeros(&mut self, types: &[ValueType]) -> ResultVectors {
         types
             .iter()
             .map(|&ty| {
@@ -230,9 +239,9 @@ impl Emitter<'_> {
             .collect()
     }
 
-    fn words_inside(&mut self, memory: &Memory, place: Place, types: &[ValueType]) -> Chunks {
+    fn words_inside(&mut self, memory: &Memory, place: ArrayIndex, types: &[ValueType]) -> ResultVectors {
         let mut next = 0;
-        let mut chunks = Chunks::new();
+        let mut chunks = ResultVectors::new();
         for ty in types {
             let scalar = self.module.value_type(ty.scalar());
             let mut words: SmallVec<[u32; 4]> = SmallVec::new();
@@ -313,7 +322,7 @@ impl Emitter<'_> {
     }
 
     /// Stores the components of a mask that are inside, from an index on.
-    pub fn store_words(&mut self, memory: &Memory, place: Place, value: Def, mask: u32) -> Result<(), SpirvError> {
+    pub fn store_words(&mut self, memory: &Memory, place: ArrayIndex, value: Def, mask: u32) -> Result<(), SpirvError> {
         let each = self.words_each(value)?;
         for component in (0..self.body.num_components(value)).filter(|c| mask >> c & 1 != 0) {
             let place = self.advance(place, u32::from(component) * each);
@@ -326,9 +335,9 @@ impl Emitter<'_> {
                 Ok(())
             };
             match self.check_words(memory, place, each) {
-                Check::Never => {}
-                Check::Always => store(self)?,
-                Check::If(condition) => self.if_then(condition, store)?,
+                BoundsCheck::Never => {}
+                BoundsCheck::Always => store(self)?,
+                BoundsCheck::If(condition) => self.if_then(condition, store)?,
             }
         }
         Ok(())
@@ -338,7 +347,7 @@ impl Emitter<'_> {
     pub fn on_word(
         &mut self,
         memory: &Memory,
-        place: Place,
+        place: ArrayIndex,
         access: impl FnOnce(&mut Self, Id) -> Result<Id, SpirvError>,
     ) -> Result<Id, SpirvError> {
         let ty = ValueType::new(memory.class, 32, 1);
@@ -347,14 +356,14 @@ impl Emitter<'_> {
             access(e, pointer)
         };
         match self.check_words(memory, place, 1) {
-            Check::Never => Ok(self.module.splat(ty, 0)),
-            Check::Always => inside(self),
-            Check::If(condition) => self.if_then_value(condition, ty, inside),
+            BoundsCheck::Never => Ok(self.module.splat(ty, 0)),
+            BoundsCheck::Always => inside(self),
+            BoundsCheck::If(condition) => self.if_then_value(condition, ty, inside),
         }
     }
 
     /// Returns the word index of an access from its byte offset, source `number`, and its base.
-    pub fn word_place(&mut self, inst: Inst, number: usize) -> Result<Place, SpirvError> {
+    pub fn word_place(&mut self, inst: Inst, number: usize) -> Result<ArrayIndex, SpirvError> {
         let base = self.body.index(inst, IndexKind::Base) as u32;
         self.place(base, self.body.src(inst, number), 2)
     }

@@ -4,7 +4,7 @@ use spirv::{Op, StorageClass};
 use tgsi_ir::intrinsics::IndexKind;
 use tgsi_ir::intrinsics::indices::AtomicOp;
 
-use super::Access;
+use super::ImageAccess;
 use crate::emit::Emitter;
 use crate::emit::buffers::{Length, Memory};
 use crate::emit::memory_model::Qualifiers;
@@ -13,7 +13,7 @@ use crate::error::SpirvError;
 use crate::module::{Class, Id, ValueType};
 
 impl Emitter<'_> {
-    pub(super) fn image_atomic(&mut self, access: &Access) -> Result<(), SpirvError> {
+    pub(super) fn emit_image_atomic(&mut self, access: &ImageAccess) -> Result<(), SpirvError> {
         let Some(def) = self.body.inst_def(access.inst) else { return Ok(()) };
         let class = access.shape.class;
         let op = AtomicOp::from_i32(self.body.index(access.inst, IndexKind::AtomicOp)).unwrap_or(AtomicOp::Iadd);
@@ -40,7 +40,7 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    fn texel_pointer(&mut self, access: &Access, element: Element) -> Result<Id, SpirvError> {
+    fn texel_pointer(&mut self, access: &ImageAccess, element: Element) -> Result<Id, SpirvError> {
         let (variable, element) = self.image_variable(access, element);
         let is_buffer = access.shape.dim == tgsi_environment::SamplerDim::Buf;
         let image = self.descriptor_pointer(variable, element, is_buffer, true);

@@ -4,7 +4,7 @@ use spirv::{Op, StorageClass};
 use tgsi_ir::Swizzle;
 use tgsi_ir::intrinsics::IntrinsicOp;
 
-use super::Access;
+use super::ImageAccess;
 use crate::emit::Emitter;
 use crate::emit::buffers::{Length, Memory};
 use crate::emit::memory_model::Qualifiers;
@@ -16,14 +16,14 @@ use crate::module::{Class, Id, ValueType};
 
 impl Emitter<'_> {
     /// Returns the buffer of an element of an image: of words if there are atomics on it.
-    fn image_block(&mut self, access: &Access, element: Element) -> Result<TexelBlock, SpirvError> {
+    fn image_block(&mut self, access: &ImageAccess, element: Element) -> Result<TexelBlock, SpirvError> {
         let (atomics, writes) = self.image_is_changed(&access.unit);
         let texel = ValueType::new(access.shape.class, 32, if atomics { 1 } else { 4 });
         self.block_of(access.inst, ResourceKind::Image, &access.unit, element, texel, writes)
     }
 
     /// Returns the buffer, the index in it, and whether that is in range.
-    fn place_in_block(&mut self, access: &Access, element: Element) -> Result<(TexelBlock, Id, Id), SpirvError> {
+    fn place_in_block(&mut self, access: &ImageAccess, element: Element) -> Result<(TexelBlock, Id, Id), SpirvError> {
         let block = self.image_block(access, element)?;
         let coordinate = self.component(self.body.src(access.inst, 1), 0, Class::Uint)?;
         let length = self.texel_block_length(block);
@@ -32,7 +32,7 @@ impl Emitter<'_> {
     }
 
     /// Emits an access to a texel buffer image.
-    pub(super) fn block_image(&mut self, access: &Access, op: IntrinsicOp) -> Result<(), SpirvError> {
+    pub(super) fn emit_block_image_access(&mut self, access: &ImageAccess, op: IntrinsicOp) -> Result<(), SpirvError> {
         use IntrinsicOp::*;
         let (inst, class) = (access.inst, access.shape.class);
         let texel = ValueType::new(class, 32, 4);

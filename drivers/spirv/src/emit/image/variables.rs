@@ -5,12 +5,12 @@ use spirv::{Capability, Decoration, Dim, ImageFormat, Op};
 use tgsi_environment::PixelFormat;
 use tgsi_environment::SamplerDim;
 use tgsi_ir::entities::Variable;
-use tgsi_ir::intrinsics::indices::{Access as AccessFlags, AtomicOp};
+use tgsi_ir::intrinsics::indices::{AccessFlags, AtomicOp};
 use tgsi_ir::intrinsics::{IndexKind, IntrinsicOp};
 use tgsi_ir::types::TypeData;
 use tgsi_ir::{Def, Inst, InstData};
 
-use super::Access;
+use super::ImageAccess;
 use super::format::{atomic_format, image_format, is_in_every_device};
 use crate::emit::Emitter;
 use crate::emit::memory_model::Qualifiers;
@@ -32,12 +32,12 @@ pub struct ImageShape {
     /// Its format.
     pub format: ImageFormat,
     /// The shader's view of the image, where the target lacks its type.
-    pub seen: Seen,
+    pub seen: ImageView,
 }
 
 /// The shader's view of an image.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Seen {
+pub enum ImageView {
     /// The same as the image.
     Same,
     /// A cube: its faces are layers of the image.
@@ -90,7 +90,7 @@ impl Emitter<'_> {
         let mut shape = match unit.ty.map(|ty| self.shader.types.get(ty)) {
             Some(&TypeData::Image { dim, array, result }) => {
                 let format = self.unit_data(unit).map_or(PixelFormat::NONE, |data| data.image_format);
-                ImageShape { dim, array, class: class_of(result), format: image_format(format), seen: Seen::Same }
+                ImageShape { dim, array, class: class_of(result), format: image_format(format), seen: ImageView::Same }
             }
             None => {
                 let dim = SamplerDim::from_i32(body.index(inst, IndexKind::ImageDim)).unwrap_or(SamplerDim::Dim2D);
@@ -102,7 +102,7 @@ impl Emitter<'_> {
                     format if format.is_uint() => Class::Uint,
                     _ => Class::Float,
                 };
-                ImageShape { dim, array, class, format: image_format(format), seen: Seen::Same }
+                ImageShape { dim, array, class, format: image_format(format), seen: ImageView::Same }
             }
             Some(_) => {
                 return Err(SpirvError::NotLowered { inst, what: "an access to a variable that is not an image" });
@@ -112,12 +112,12 @@ impl Emitter<'_> {
             return Err(SpirvError::Unsupported { inst, what: "an access to the framebuffer as an image" });
         }
         if shape.dim == SamplerDim::Cube && !self.options.cube_images {
-            shape.seen = if shape.array { Seen::Cubes } else { Seen::Cube };
+            shape.seen = if shape.array { ImageView::Cubes } else { ImageView::Cube };
             shape.dim = SamplerDim::Dim2D;
             shape.array = true;
         }
         if shape.dim == SamplerDim::Dim1D && !self.options.one_dimensional {
-            shape.seen = Seen::Row;
+            shape.seen = ImageView::Row;
             shape.dim = SamplerDim::Dim2D;
         }
         let actions = self.image_actions(unit.variable);
@@ -193,7 +193,7 @@ impl Emitter<'_> {
     }
 
     /// Requires the capability for access without a format, if the image has none.
-    pub(super) fn need_format(&mut self, access: &Access, capability: Capability) {
+    pub(super) fn need_format(&mut self, access: &ImageAccess, capability: Capability) {
         if access.shape.format == ImageFormat::Unknown {
             self.module.need(capability);
         }
@@ -222,8 +222,8 @@ impl Emitter<'_> {
     }
 
     /// Returns the variable of an image, and the element in it.
-    pub(super) fn image_variable(&mut self, access: &Access, element: Element) -> (DescriptorVariable, Element) {
-        let Access { unit, shape, .. } = *access;
+    pub(super) fn image_variable(&mut self, access: &ImageAccess, element: Element) -> (DescriptorVariable, Element) {
+        let ImageAccess { unit, shape, .. } = *access;
         let (first, count, element) = match element {
             // Without arrays of descriptors, each element is a unit.
             Element::Constant(number) if self.options.portable && unit.count > 1 => {
@@ -259,12 +259,12 @@ impl Emitter<'_> {
     }
 
     /// Returns the qualifiers of the image of an access.
-    pub(super) fn image_qualifiers(&self, access: &Access) -> Qualifiers {
+    pub(super) fn image_qualifiers(&self, access: &ImageAccess) -> Qualifiers {
         qualifiers_of(self.unit_data(&access.unit).map_or(AccessFlags::NONE, |data| data.access))
     }
 
     /// Loads an image.
-    pub(super) fn load_image_descriptor(&mut self, access: &Access, element: Element) -> Id {
+    pub(super) fn load_image_descriptor(&mut self, access: &ImageAccess, element: Element) -> Id {
         let is_buffer = access.shape.dim == SamplerDim::Buf;
         let (variable, element) = self.image_variable(access, element);
         self.load_descriptor(variable, element, is_buffer, true)

@@ -9,12 +9,12 @@ use tgsi_ir::body::Swizzle;
 use tgsi_ir::intrinsics::IntrinsicOp;
 use tgsi_ir::{Def, Inst, ShaderStage};
 
-use super::instruction_access::{Access, deref_of};
+use super::instruction_access::{SlotAccess, deref_of};
 use super::plan::{Segment, SlotData};
-use super::slot_location::{Part, Slot, SlotLocation, Space};
+use super::slot_location::{BuiltInComponent, Slot, SlotLocation, Space};
 use super::variables::storage_class;
 use crate::emit::Emitter;
-use crate::emit::buffers::{Check, Place};
+use crate::emit::buffers::{ArrayIndex, BoundsCheck};
 use crate::error::SpirvError;
 use crate::module::{Class, Id, ValueType};
 
@@ -22,7 +22,7 @@ const VEC4: ValueType = ValueType::FLOAT.with_components(4);
 
 /// How a slot is read.
 #[derive(Clone, Copy)]
-enum How {
+enum SlotReadOp {
     Load,
     Interpolate(GlslStd450Op, Option<Id>),
 }
@@ -38,18 +38,18 @@ pub(super) struct Target {
 #[derive(Clone, Copy)]
 pub(super) struct Vertex {
     pub id: Id,
-    pub check: Check,
+    pub check: BoundsCheck,
 }
 
 impl Emitter<'_> {
-    pub(in crate::emit) fn deref_access(&mut self, inst: Inst, op: IntrinsicOp) -> Result<(), SpirvError> {
+    pub(in crate::emit) fn emit_deref_access(&mut self, inst: Inst, op: IntrinsicOp) -> Result<(), SpirvError> {
         if deref_of(self.body, inst).is_none() {
-            return self.local_access(inst, op);
+            return self.emit_local_access(inst, op);
         }
-        self.indexed_io(inst, op)
+        self.emit_indexed_io(inst, op)
     }
 
-    pub(in crate::emit) fn indexed_io(&mut self, inst: Inst, op: IntrinsicOp) -> Result<(), SpirvError> {
+    pub(in crate::emit) fn emit_indexed_io(&mut self, inst: Inst, op: IntrinsicOp) -> Result<(), SpirvError> {
         let access = self.io_access(inst)?;
         let body = self.body;
         let Some(def) = body.inst_def(inst) else {
@@ -57,12 +57,12 @@ impl Emitter<'_> {
             return self.store_io(inst, &access, value);
         };
         if access.is_fetch {
-            return self.framebuffer_fetch(inst, &access, def);
+            return self.emit_framebuffer_fetch(inst, &access, def);
         }
-        self.load_io(inst, &access, def, How::Load)
+        self.load_io(inst, &access, def, SlotReadOp::Load)
     }
 
-    pub(in crate::emit) fn interpolation(&mut self, inst: Inst, op: IntrinsicOp) -> Result<(), SpirvError> {
+    pub(in crate::emit) fn emit_interpolation(&mut self, inst: Inst, op: IntrinsicOp) -> Result<(), SpirvError> {
         let body = self.body;
         let access = self.io_access(inst)?;
         let Some(def) = body.inst_def(inst) else { return Ok(()) };
@@ -72,18 +72,18 @@ impl Emitter<'_> {
         let how = match op {
             IntrinsicOp::InterpDerefAtSample => {
                 let sample = self.component(body.src(inst, 1), 0, Class::Int)?;
-                How::Interpolate(GlslStd450Op::InterpolateAtSample, Some(sample))
+                SlotReadOp::Interpolate(GlslStd450Op::InterpolateAtSample, Some(sample))
             }
             IntrinsicOp::InterpDerefAtOffset => {
                 let offset = self.value(body.src(inst, 1), Class::Float)?;
-                How::Interpolate(GlslStd450Op::InterpolateAtOffset, Some(offset))
+                SlotReadOp::Interpolate(GlslStd450Op::InterpolateAtOffset, Some(offset))
             }
-            _ => How::Interpolate(GlslStd450Op::InterpolateAtCentroid, None),
+            _ => SlotReadOp::Interpolate(GlslStd450Op::InterpolateAtCentroid, None),
         };
         self.load_io(inst, &access, def, how)
     }
 
-    fn io_access(&self, inst: Inst) -> Result<Access, SpirvError> {
+    fn io_access(&self, inst: Inst) -> Result<SlotAccess, SpirvError> {
         match self.io.plan.access(self.shader, self.body, inst) {
             Ok(Some(access)) => Ok(access),
             Ok(None) => Err(SpirvError::NotLowered { inst, what: "an access to neither an input nor an output" }),
@@ -91,7 +91,7 @@ impl Emitter<'_> {
         }
     }
 
-    fn load_io(&mut self, inst: Inst, access: &Access, def: Def, how: How) -> Result<(), SpirvError> {
+    fn load_io(&mut self, inst: Inst, access: &SlotAccess, def: Def, how: SlotReadOp) -> Result<(), SpirvError> {
         let body = self.body;
         let count = body.num_components(def);
         if body.bit_size(def) != 32 || count + access.component > 4 {
@@ -101,7 +101,7 @@ impl Emitter<'_> {
         let vertex = self.vertex_of(access)?;
         let segments: SmallVec<[Segment; 4]> = self.io.plan.segments(self.shader, access).collect();
         let mut value = None;
-        if vertex.is_none_or(|vertex| vertex.check != Check::Never) {
+        if vertex.is_none_or(|vertex| vertex.check != BoundsCheck::Never) {
             if let Some(index) = access.index {
                 let place = self.place(0, index, 0)?;
                 for segment in segments {
@@ -122,7 +122,7 @@ impl Emitter<'_> {
         let first = access.component;
         let swizzle = Swizzle::new(&[first, (first + 1).min(3), (first + 2).min(3), (first + 3).min(3)]);
         let mut value = self.take(value, ty, swizzle, count);
-        if let Some(Vertex { check: Check::If(condition), .. }) = vertex {
+        if let Some(Vertex { check: BoundsCheck::If(condition), .. }) = vertex {
             let ty = ty.with_components(count);
             let ty_id = self.module.value_type(ty);
             let zero = self.module.null(ty_id);
@@ -133,23 +133,26 @@ impl Emitter<'_> {
     }
 
     /// Returns the index within a segment, and whether it is inside.
-    pub(super) fn place_in(&mut self, place: Place, segment: Segment) -> (Place, Check) {
-        if let (Place::At { index, most }, 1) = (place, segment.count)
+    pub(super) fn place_in(&mut self, place: ArrayIndex, segment: Segment) -> (ArrayIndex, BoundsCheck) {
+        if let (ArrayIndex::Dynamic { index, most }, 1) = (place, segment.count)
             && most > 0
         {
             let first = self.module.uint(segment.first);
-            return (Place::Known(0), Check::If(self.pure_of(Op::IEqual, ValueType::BOOL, &[index, first])));
+            return (
+                ArrayIndex::Constant(0),
+                BoundsCheck::If(self.pure_of(Op::IEqual, ValueType::BOOL, &[index, first])),
+            );
         }
         let place = match self.advance(place, segment.first.wrapping_neg()) {
             // Indices before the segment have wrapped around.
-            Place::At { index, .. } if segment.first > 0 => Place::At { index, most: u32::MAX },
+            ArrayIndex::Dynamic { index, .. } if segment.first > 0 => ArrayIndex::Dynamic { index, most: u32::MAX },
             place => place,
         };
         // The choice of the segment needs the check on robust devices, too.
         let check = match place {
-            Place::At { index, most } if most >= segment.count => {
+            ArrayIndex::Dynamic { index, most } if most >= segment.count => {
                 let count = self.module.uint(segment.count);
-                Check::If(self.is_below(index, count))
+                BoundsCheck::If(self.is_below(index, count))
             }
             place => self.check(place, 1, segment.count),
         };
@@ -159,16 +162,16 @@ impl Emitter<'_> {
     /// Loads from a segment if the index is inside, else gives `other`, or zero.
     fn load_segment(
         &mut self,
-        place: Place,
+        place: ArrayIndex,
         segment: Segment,
         vertex: Option<Vertex>,
-        how: How,
+        how: SlotReadOp,
         class: Class,
         other: Option<(Id, Class)>,
     ) -> Result<(Id, Class), SpirvError> {
         let (place, condition) = self.place_in(place, segment);
         let mut index = self.place_id(place);
-        if segment.count > 1 && condition != Check::Always {
+        if segment.count > 1 && condition != BoundsCheck::Always {
             let last = self.module.uint(segment.count - 1);
             index = self.glsl(GlslStd450Op::UMin, ValueType::UINT, &[index, last]);
         }
@@ -176,7 +179,7 @@ impl Emitter<'_> {
         let (value, made) = self.load_io_slot(Target { slot: segment.slot, element }, vertex, how, class)?;
         let ty = ValueType::new(class, 32, 4);
         let value = if made == class { value } else { self.pure_of(Op::Bitcast, ty, &[value]) };
-        let Check::If(condition) = condition else { return Ok((value, class)) };
+        let BoundsCheck::If(condition) = condition else { return Ok((value, class)) };
         let other = match other {
             Some((other, _)) => other,
             None => {
@@ -189,7 +192,7 @@ impl Emitter<'_> {
 
     /// Loads the current value of an output as a vec4 of floats.
     pub(super) fn whole_output(&mut self, slot: Slot) -> Result<Id, SpirvError> {
-        let (value, class) = self.load_io_slot(Target { slot, element: None }, None, How::Load, Class::Float)?;
+        let (value, class) = self.load_io_slot(Target { slot, element: None }, None, SlotReadOp::Load, Class::Float)?;
         Ok(if class == Class::Float { value } else { self.pure_of(Op::Bitcast, VEC4, &[value]) })
     }
 
@@ -198,7 +201,7 @@ impl Emitter<'_> {
         &mut self,
         target: Target,
         vertex: Option<Vertex>,
-        how: How,
+        how: SlotReadOp,
         wanted: Class,
     ) -> Result<(Id, Class), SpirvError> {
         let slot = target.slot;
@@ -218,7 +221,7 @@ impl Emitter<'_> {
         target: Target,
         data: SlotData,
         vertex: Option<Vertex>,
-        how: How,
+        how: SlotReadOp,
         wanted: Class,
     ) -> Result<(Id, Class), SpirvError> {
         let slot = target.slot;
@@ -230,11 +233,11 @@ impl Emitter<'_> {
                 indices.extend(self.element_of(port.is_array, location - port.first, target.element));
                 let pointer = self.io_pointer(slot.is_output, port.id, &indices, port.ty);
                 let how = match how {
-                    _ if self.is_flat(slot, data) => How::Load,
-                    How::Load if self.is_read_at_sample(slot, data) => {
+                    _ if self.is_flat(slot, data) => SlotReadOp::Load,
+                    SlotReadOp::Load if self.is_read_at_sample(slot, data) => {
                         let variable = self.built_in(BuiltIn::SampleId, ValueType::INT);
                         let sample = self.pure_of(Op::Load, ValueType::INT, &[variable]);
-                        How::Interpolate(GlslStd450Op::InterpolateAtSample, Some(sample))
+                        SlotReadOp::Interpolate(GlslStd450Op::InterpolateAtSample, Some(sample))
                     }
                     how => how,
                 };
@@ -246,7 +249,7 @@ impl Emitter<'_> {
                 let indices: SmallVec<[Id; 3]> =
                     vertex.filter(|_| by_vertex > 0).map(|vertex| vertex.id).into_iter().collect();
                 let pointer = self.io_pointer(slot.is_output, variable, &indices, ty);
-                let mut value = self.read(slot.is_output, pointer, ty, How::Load);
+                let mut value = self.read(slot.is_output, pointer, ty, SlotReadOp::Load);
                 if matches!(data.place, SlotLocation::Vector(spirv::BuiltIn::PointCoord, _)) {
                     value = self.point_coordinate(value);
                 }
@@ -288,9 +291,16 @@ impl Emitter<'_> {
     }
 
     /// Loads a component that is a built-in, as bits of a class.
-    fn load_part(&mut self, slot: Slot, data: SlotData, part: Part, vertex: Option<Vertex>, class: Class) -> Id {
+    fn load_part(
+        &mut self,
+        slot: Slot,
+        data: SlotData,
+        part: BuiltInComponent,
+        vertex: Option<Vertex>,
+        class: Class,
+    ) -> Id {
         let pointer = self.part_pointer(slot, data, part, vertex);
-        let value = self.read(slot.is_output, pointer, part.ty, How::Load);
+        let value = self.read(slot.is_output, pointer, part.ty, SlotReadOp::Load);
         let ty = ValueType::new(class, 32, 1);
         if part.ty.class == Class::Bool {
             // TGSI's face is 1.0 or -1.0.
@@ -301,7 +311,13 @@ impl Emitter<'_> {
         if part.ty.class == class { value } else { self.pure_of(Op::Bitcast, ty, &[value]) }
     }
 
-    pub(super) fn part_pointer(&mut self, slot: Slot, data: SlotData, part: Part, vertex: Option<Vertex>) -> Id {
+    pub(super) fn part_pointer(
+        &mut self,
+        slot: Slot,
+        data: SlotData,
+        part: BuiltInComponent,
+        vertex: Option<Vertex>,
+    ) -> Id {
         use spirv::BuiltIn::{ClipDistance, CullDistance, PointSize};
         let by_vertex = slot.space == Space::Vertex && matches!(part.built_in, PointSize | ClipDistance | CullDistance);
         let vertices = if by_vertex { data.vertices } else { 0 };
@@ -338,13 +354,13 @@ impl Emitter<'_> {
         self.pure(Op::AccessChain, ty, &operands)
     }
 
-    fn read(&mut self, is_output: bool, pointer: Id, ty: ValueType, how: How) -> Id {
+    fn read(&mut self, is_output: bool, pointer: Id, ty: ValueType, how: SlotReadOp) -> Id {
         let ty_id = self.module.value_type(ty);
         match how {
             // Inputs do not change, so the load is pure.
-            How::Load if !is_output => self.pure(Op::Load, ty_id, &[pointer.0]),
-            How::Load => self.result(Op::Load, ty_id, &[pointer.0]),
-            How::Interpolate(op, operand) => {
+            SlotReadOp::Load if !is_output => self.pure(Op::Load, ty_id, &[pointer.0]),
+            SlotReadOp::Load => self.result(Op::Load, ty_id, &[pointer.0]),
+            SlotReadOp::Interpolate(op, operand) => {
                 self.module.need(Capability::InterpolationFunction);
                 let set = self.module.glsl();
                 let operands: SmallVec<[u32; 4]> =
@@ -355,7 +371,7 @@ impl Emitter<'_> {
     }
 
     /// Returns the vertex of an access, with its index clamped to the array.
-    pub(super) fn vertex_of(&mut self, access: &Access) -> Result<Option<Vertex>, SpirvError> {
+    pub(super) fn vertex_of(&mut self, access: &SlotAccess) -> Result<Option<Vertex>, SpirvError> {
         let Some(def) = access.vertex else { return Ok(None) };
         let body = self.body;
         let data = access.slots.iter().flatten().find_map(|slot| self.io.plan.slot(*slot));
@@ -364,8 +380,8 @@ impl Emitter<'_> {
         let id = self.place_id(place);
         let is_output = access.slots.iter().flatten().any(|slot| slot.is_output);
         let is_own = is_output && body.intrinsic(body.def_inst(def)) == Some(IntrinsicOp::LoadInvocationId);
-        let check = if is_own { Check::Always } else { self.check(place, 1, vertices) };
-        if let Check::If(_) = check
+        let check = if is_own { BoundsCheck::Always } else { self.check(place, 1, vertices) };
+        if let BoundsCheck::If(_) = check
             && body.def_constant(def).is_none()
         {
             let last = self.module.uint(vertices.saturating_sub(1));

@@ -7,7 +7,7 @@ use tgsi_ir::body::Swizzle;
 use tgsi_ir::slots::varying;
 use tgsi_ir::{Def, Inst, ShaderStage};
 
-use super::instruction_access::Access;
+use super::instruction_access::SlotAccess;
 use super::plan::SlotData;
 use super::slot_location::{Slot, SlotLocation};
 use crate::emit::Emitter;
@@ -202,7 +202,7 @@ impl Emitter<'_> {
         &mut self,
         inst: Inst,
         slot: Slot,
-        access: &Access,
+        access: &SlotAccess,
         value: Def,
         mask: u32,
     ) -> Result<(), SpirvError> {

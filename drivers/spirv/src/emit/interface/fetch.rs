@@ -3,7 +3,7 @@
 use spirv::{Capability, Decoration, Dim, ImageFormat, Op, StorageClass};
 use tgsi_ir::{Def, Inst};
 
-use super::instruction_access::Access;
+use super::instruction_access::SlotAccess;
 use super::slot_location::SlotLocation;
 use crate::emit::Emitter;
 use crate::error::SpirvError;
@@ -12,7 +12,12 @@ use crate::module::{Class, Id, ValueType};
 
 impl Emitter<'_> {
     /// Reads the framebuffer's value of the pixel.
-    pub(super) fn framebuffer_fetch(&mut self, inst: Inst, access: &Access, def: Def) -> Result<(), SpirvError> {
+    pub(super) fn emit_framebuffer_fetch(
+        &mut self,
+        inst: Inst,
+        access: &SlotAccess,
+        def: Def,
+    ) -> Result<(), SpirvError> {
         if self.options.opengl {
             return Err(SpirvError::Unsupported { inst, what: "the target has no framebuffer fetch" });
         }

@@ -8,7 +8,7 @@ use crate::emit::Emitter;
 use crate::error::SpirvError;
 
 impl Emitter<'_> {
-    pub(in crate::emit) fn geometry(&mut self, inst: Inst, op: IntrinsicOp) -> Result<(), SpirvError> {
+    pub(in crate::emit) fn emit_geometry(&mut self, inst: Inst, op: IntrinsicOp) -> Result<(), SpirvError> {
         let is_vertex = match op {
             IntrinsicOp::EmitVertex => true,
             IntrinsicOp::EndPrimitive => false,

@@ -13,7 +13,7 @@ use super::slot_location::{Slot, Space};
 
 /// An access, as described by its instruction.
 #[derive(Clone, Debug)]
-pub struct Access {
+pub struct SlotAccess {
     /// The slots it may access, by element.
     pub slots: SmallVec<[Option<Slot>; 4]>,
     /// The index of the element; none if there is only one slot.
@@ -28,9 +28,9 @@ pub struct Access {
     pub is_fetch: bool,
 }
 
-impl Access {
+impl SlotAccess {
     /// Folds a constant element index into the choice of the slot.
-    fn folded(mut self, body: &Body) -> Access {
+    fn folded(mut self, body: &Body) -> SlotAccess {
         if let Some(number) = self.index.and_then(|index| body.constant_component(index, 0)) {
             let slot = usize::try_from(number as u32).ok().and_then(|number| self.slots.get(number).copied()).flatten();
             self.slots = smallvec::smallvec![slot];
@@ -80,7 +80,7 @@ impl Plan {
     ///
     /// # Errors
     /// The part of the access that the target cannot express, worded for an error message.
-    pub fn access(&self, shader: &Shader, body: &Body, inst: Inst) -> Result<Option<Access>, &'static str> {
+    pub fn access(&self, shader: &Shader, body: &Body, inst: Inst) -> Result<Option<SlotAccess>, &'static str> {
         use IntrinsicOp::*;
         if let Some(deref) = deref_of(body, inst) {
             return self.deref_access(shader, body, inst, deref).map(Some);
@@ -107,7 +107,7 @@ impl Plan {
             (0..count).map(|element| self.registers.get(&(is_output, space, base.wrapping_add(element))).copied());
         let semantics = IoSemantics::from_i32(body.index(inst, IndexKind::IoSemantics));
         Ok(Some(
-            Access {
+            SlotAccess {
                 slots: slots.collect(),
                 index: Some(offset),
                 vertex,
@@ -119,7 +119,7 @@ impl Plan {
         ))
     }
 
-    fn deref_access(&self, shader: &Shader, body: &Body, inst: Inst, deref: Def) -> Result<Access, &'static str> {
+    fn deref_access(&self, shader: &Shader, body: &Body, inst: Inst, deref: Def) -> Result<SlotAccess, &'static str> {
         let (variable, indices) = path(body, deref).ok_or("a pointer that does not lead to a variable")?;
         let data = &shader.variables[variable];
         let is_output = data.mode.intersects(VariableModes::SHADER_OUT);
@@ -158,6 +158,6 @@ impl Plan {
         let is_fetch =
             data.fb_fetch_output && shader.stage == ShaderStage::Fragment && is_output && body.inst_def(inst).is_some();
         let is_whole = !is_part && components < 4 && shader.stage != ShaderStage::TessCtrl;
-        Ok(Access { slots: slots.collect(), index, vertex, component, is_whole, is_fetch }.folded(body))
+        Ok(SlotAccess { slots: slots.collect(), index, vertex, component, is_whole, is_fetch }.folded(body))
     }
 }

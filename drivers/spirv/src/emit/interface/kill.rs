@@ -33,7 +33,7 @@ pub fn derives(body: &Body, inst: Inst) -> bool {
 }
 
 impl Emitter<'_> {
-    pub(in crate::emit) fn kill(&mut self, inst: Inst, op: IntrinsicOp) -> Result<(), SpirvError> {
+    pub(in crate::emit) fn emit_kill(&mut self, inst: Inst, op: IntrinsicOp) -> Result<(), SpirvError> {
         let body = self.body;
         if op == IntrinsicOp::IsHelperInvocation {
             let id = self.is_helper();
@@ -109,7 +109,7 @@ impl Emitter<'_> {
         self.result(Op::IsHelperInvocationEXT, ty, &[])
     }
 
-    pub(in crate::emit) fn derivative(&mut self, inst: Inst, op: IntrinsicOp) -> Result<(), SpirvError> {
+    pub(in crate::emit) fn emit_derivative(&mut self, inst: Inst, op: IntrinsicOp) -> Result<(), SpirvError> {
         let body = self.body;
         let Some(def) = body.inst_def(inst) else { return Ok(()) };
         let ty = self.type_of(def, Class::Float);

@@ -33,7 +33,7 @@ use crate::module::Id;
 
 use plan::{Plan, SlotData};
 use slot_location::{Slot, Space};
-use variables::Port;
+use variables::InterfaceVariable;
 
 /// The emitter's state for inputs and outputs.
 #[derive(Debug, Default)]
@@ -41,7 +41,7 @@ pub struct Io {
     plan: Plan,
     capturing: stream_output::Capturing,
     /// Variables at locations, by: whether an output, kind, first location, blending source.
-    ports: FxHashMap<(bool, Space, u32, u32), Port>,
+    ports: FxHashMap<(bool, Space, u32, u32), InterfaceVariable>,
     /// Variables of built-ins, by: whether an output, number.
     built_ins: FxHashMap<(bool, u32), Id>,
     /// Subpass inputs by colour.

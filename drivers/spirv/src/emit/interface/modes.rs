@@ -16,24 +16,27 @@ const POST_DEPTH_COVERAGE: &str = "SPV_KHR_post_depth_coverage";
 const STENCIL_EXPORT: &str = "SPV_EXT_shader_stencil_export";
 
 impl Emitter<'_> {
-    pub(super) fn mode(&mut self, mode: ExecutionMode, operands: &[u32]) {
+    pub(super) fn emit_execution_mode(&mut self, mode: ExecutionMode, operands: &[u32]) {
         self.module.execution_mode(self.main, mode, operands);
         let operands = operands.iter().map(|operand| format!(" {operand}")).collect::<String>();
         self.interface.execution_modes.push(format!("{mode:?}{operands}"));
     }
 
     /// Emits the execution modes of the stage. Those of depth and stencil are emitted with their variables.
-    pub(in crate::emit) fn execution_modes(&mut self) -> Result<(), SpirvError> {
+    pub(in crate::emit) fn emit_execution_modes(&mut self) -> Result<(), SpirvError> {
         let info = &self.shader.info;
         match self.shader.stage {
             ShaderStage::TessCtrl => {
                 self.module.need(Capability::Tessellation);
                 let vertices = info.tess.tcs_vertices_out;
-                self.mode(ExecutionMode::OutputVertices, &[if vertices == 0 { PATCH_VERTICES } else { vertices }]);
+                self.emit_execution_mode(
+                    ExecutionMode::OutputVertices,
+                    &[if vertices == 0 { PATCH_VERTICES } else { vertices }],
+                );
             }
             ShaderStage::TessEval => {
                 self.module.need(Capability::Tessellation);
-                self.mode(
+                self.emit_execution_mode(
                     match info.tess.primitive_mode {
                         2 => ExecutionMode::Quads,
                         3 => ExecutionMode::Isolines,
@@ -41,7 +44,7 @@ impl Emitter<'_> {
                     },
                     &[],
                 );
-                self.mode(
+                self.emit_execution_mode(
                     match info.tess.spacing {
                         2 => ExecutionMode::SpacingFractionalOdd,
                         3 => ExecutionMode::SpacingFractionalEven,
@@ -51,14 +54,17 @@ impl Emitter<'_> {
                 );
                 // A flipped domain reverses the winding order.
                 let is_ccw = info.tess.ccw != self.options.tess_origin_lower_left;
-                self.mode(if is_ccw { ExecutionMode::VertexOrderCcw } else { ExecutionMode::VertexOrderCw }, &[]);
+                self.emit_execution_mode(
+                    if is_ccw { ExecutionMode::VertexOrderCcw } else { ExecutionMode::VertexOrderCw },
+                    &[],
+                );
                 if info.tess.point_mode {
-                    self.mode(ExecutionMode::PointMode, &[]);
+                    self.emit_execution_mode(ExecutionMode::PointMode, &[]);
                 }
             }
             ShaderStage::Geometry => {
                 self.module.need(Capability::Geometry);
-                self.mode(
+                self.emit_execution_mode(
                     match info.gs.input_primitive.as_str() {
                         "POINTS" => ExecutionMode::InputPoints,
                         "LINES" | "LINE_STRIP" | "LINE_LOOP" => ExecutionMode::InputLines,
@@ -68,7 +74,7 @@ impl Emitter<'_> {
                     },
                     &[],
                 );
-                self.mode(
+                self.emit_execution_mode(
                     match info.gs.output_primitive.as_str() {
                         "POINTS" => ExecutionMode::OutputPoints,
                         "LINES" | "LINE_STRIP" | "LINE_LOOP" => ExecutionMode::OutputLineStrip,
@@ -76,8 +82,8 @@ impl Emitter<'_> {
                     },
                     &[],
                 );
-                self.mode(ExecutionMode::OutputVertices, &[info.gs.vertices_out.max(1)]);
-                self.mode(ExecutionMode::Invocations, &[info.gs.invocations.max(1)]);
+                self.emit_execution_mode(ExecutionMode::OutputVertices, &[info.gs.vertices_out.max(1)]);
+                self.emit_execution_mode(ExecutionMode::Invocations, &[info.gs.invocations.max(1)]);
             }
             ShaderStage::Fragment => {
                 let is_lower = match self.options.origin {
@@ -86,15 +92,15 @@ impl Emitter<'_> {
                     Origin::OfShader => !info.fs.origin_upper_left,
                 };
                 let (lower, upper) = (ExecutionMode::OriginLowerLeft, ExecutionMode::OriginUpperLeft);
-                self.mode(if is_lower { lower } else { upper }, &[]);
+                self.emit_execution_mode(if is_lower { lower } else { upper }, &[]);
                 let (early, post) = (info.fs.early_fragment_tests, info.fs.post_depth_coverage);
                 if early || post {
-                    self.mode(ExecutionMode::EarlyFragmentTests, &[]);
+                    self.emit_execution_mode(ExecutionMode::EarlyFragmentTests, &[]);
                 }
                 if post {
                     self.module.need(Capability::SampleMaskPostDepthCoverage);
                     self.module.need_extension(POST_DEPTH_COVERAGE, None);
-                    self.mode(ExecutionMode::PostDepthCoverage, &[]);
+                    self.emit_execution_mode(ExecutionMode::PostDepthCoverage, &[]);
                 }
                 if info.fs.uses_sample_shading {
                     self.module.need(Capability::SampleRateShading);
@@ -104,9 +110,9 @@ impl Emitter<'_> {
                 if info.workgroup_size_variable {
                     // The size is declared twice; the constant takes precedence.
                     self.workgroup_size();
-                    self.mode(ExecutionMode::LocalSize, &[1, 1, 1]);
+                    self.emit_execution_mode(ExecutionMode::LocalSize, &[1, 1, 1]);
                 } else {
-                    self.mode(ExecutionMode::LocalSize, &info.workgroup_size.map(|size| size.max(1)));
+                    self.emit_execution_mode(ExecutionMode::LocalSize, &info.workgroup_size.map(|size| size.max(1)));
                 }
             }
             _ => {}
@@ -115,34 +121,34 @@ impl Emitter<'_> {
     }
 
     /// Emits the float controls for 32-bit floats, if the code has any.
-    pub(in crate::emit) fn float_modes(&mut self) {
+    pub(in crate::emit) fn emit_float_modes(&mut self) {
         if self.options.float_controls && self.module.has_floats() {
             self.module.need(Capability::SignedZeroInfNanPreserve);
             self.module.need_extension(FLOAT_CONTROLS, Some((1, 4)));
-            self.mode(ExecutionMode::SignedZeroInfNanPreserve, &[32]);
+            self.emit_execution_mode(ExecutionMode::SignedZeroInfNanPreserve, &[32]);
             if self.options.denorm_preserve {
                 self.module.need(Capability::DenormPreserve);
-                self.mode(ExecutionMode::DenormPreserve, &[32]);
+                self.emit_execution_mode(ExecutionMode::DenormPreserve, &[32]);
             }
         }
     }
 
     /// Emits the execution modes and extensions that depth and stencil outputs need.
-    pub(super) fn fragment_output_modes(&mut self, built_in: BuiltIn) {
+    pub(super) fn emit_fragment_output_modes(&mut self, built_in: BuiltIn) {
         match built_in {
             BuiltIn::FragDepth => {
-                self.mode(ExecutionMode::DepthReplacing, &[]);
+                self.emit_execution_mode(ExecutionMode::DepthReplacing, &[]);
                 match self.shader.info.fs.depth_layout {
-                    2 => self.mode(ExecutionMode::DepthGreater, &[]),
-                    3 => self.mode(ExecutionMode::DepthLess, &[]),
-                    4 => self.mode(ExecutionMode::DepthUnchanged, &[]),
+                    2 => self.emit_execution_mode(ExecutionMode::DepthGreater, &[]),
+                    3 => self.emit_execution_mode(ExecutionMode::DepthLess, &[]),
+                    4 => self.emit_execution_mode(ExecutionMode::DepthUnchanged, &[]),
                     _ => {}
                 }
             }
             BuiltIn::FragStencilRefEXT => {
                 self.module.need(Capability::StencilExportEXT);
                 self.module.need_extension(STENCIL_EXPORT, None);
-                self.mode(ExecutionMode::StencilRefReplacingEXT, &[]);
+                self.emit_execution_mode(ExecutionMode::StencilRefReplacingEXT, &[]);
             }
             _ => {}
         }

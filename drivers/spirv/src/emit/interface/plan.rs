@@ -12,7 +12,7 @@ use tgsi_ir::types::TypeData;
 use tgsi_ir::variable::{VariableData, VariableModes};
 use tgsi_ir::{Body, Shader, ShaderStage, Variable};
 
-use super::instruction_access::Access;
+use super::instruction_access::SlotAccess;
 use super::slot_location::{Distances, Slot, SlotLocation, Space};
 use crate::module::Class;
 use crate::options::SpirvOptions;
@@ -45,7 +45,7 @@ pub struct SlotData {
 
 /// Locations that one array covers.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub struct Run {
+pub struct LocationRange {
     is_output: bool,
     space: Space,
     /// First location.
@@ -72,7 +72,7 @@ pub struct Plan {
     /// Slots may be combined into arrays.
     has_arrays: bool,
     pub(super) registers: FxHashMap<(bool, Space, u32), Slot>,
-    runs: Vec<Run>,
+    runs: Vec<LocationRange>,
     /// Clip and cull distances of inputs and of outputs.
     pub distances: [Distances; 2],
     /// The shader reads outputs.
@@ -118,7 +118,7 @@ impl Plan {
                 let op = body.intrinsic(inst);
                 let is_load = body.inst_def(inst).is_some();
                 if access.index.is_some() {
-                    let runs: Vec<Run> =
+                    let runs: Vec<LocationRange> =
                         plan.segments(shader, &access).filter_map(|segment| plan.run(&segment)).collect();
                     plan.runs.extend(runs);
                 }
@@ -240,7 +240,7 @@ impl Plan {
     }
 
     /// Splits an access into segments that one array can cover. A slot that fits no array is a separate segment.
-    pub fn segments<'a>(&'a self, shader: &'a Shader, access: &'a Access) -> impl Iterator<Item = Segment> + 'a {
+    pub fn segments<'a>(&'a self, shader: &'a Shader, access: &'a SlotAccess) -> impl Iterator<Item = Segment> + 'a {
         let mut next = 0;
         std::iter::from_fn(move || {
             let slots = &access.slots;
@@ -281,16 +281,21 @@ impl Plan {
     }
 
     /// Returns the array for a segment of several slots.
-    fn run(&self, segment: &Segment) -> Option<Run> {
+    fn run(&self, segment: &Segment) -> Option<LocationRange> {
         let SlotLocation::Located { location, .. } = self.slot(segment.slot)?.place else { return None };
         let Slot { is_output, space, .. } = segment.slot;
-        (segment.count > 1).then_some(Run { is_output, space, first: location, end: location + segment.count })
+        (segment.count > 1).then_some(LocationRange {
+            is_output,
+            space,
+            first: location,
+            end: location + segment.count,
+        })
     }
 
     /// Merges overlapping arrays.
     fn merge_runs(&mut self) {
         self.runs.sort_unstable();
-        let mut merged: Vec<Run> = Vec::new();
+        let mut merged: Vec<LocationRange> = Vec::new();
         for run in self.runs.drain(..) {
             match merged.last_mut() {
                 Some(last) if (last.is_output, last.space) == (run.is_output, run.space) && run.first < last.end => {
@@ -303,7 +308,7 @@ impl Plan {
     }
 
     /// Returns the array that covers a location.
-    pub fn run_of(&self, slot: Slot, location: u32) -> Option<Run> {
+    pub fn run_of(&self, slot: Slot, location: u32) -> Option<LocationRange> {
         self.runs.iter().copied().find(|run| {
             (run.is_output, run.space) == (slot.is_output, slot.space) && (run.first..run.end).contains(&location)
         })

@@ -83,7 +83,7 @@ pub enum SlotLocation {
 
 /// The built-in of a component.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Part {
+pub struct BuiltInComponent {
     /// The built-in.
     pub built_in: BuiltIn,
     /// The type of the component.
@@ -116,12 +116,14 @@ impl Distances {
 
 impl SlotLocation {
     /// Returns the built-in of a component; `None` if the slot is a vector or at a location.
-    pub fn part(self, component: u8, distances: Distances) -> Option<Part> {
+    pub fn part(self, component: u8, distances: Distances) -> Option<BuiltInComponent> {
         let number = u32::from(component);
         match self {
-            SlotLocation::Scalar(built_in, ty, own) if own == component => Some(Part { built_in, ty, element: None }),
+            SlotLocation::Scalar(built_in, ty, own) if own == component => {
+                Some(BuiltInComponent { built_in, ty, element: None })
+            }
             SlotLocation::Elements(built_in, ty, length) if number < length => {
-                Some(Part { built_in, ty, element: Some((length, number)) })
+                Some(BuiltInComponent { built_in, ty, element: Some((length, number)) })
             }
             SlotLocation::Distances(first) => {
                 let (number, Distances { clip, cull }) = (first + number, distances);
@@ -130,7 +132,11 @@ impl SlotLocation {
                 } else {
                     (BuiltIn::CullDistance, cull, number - clip)
                 };
-                (element < length).then_some(Part { built_in, ty: ValueType::FLOAT, element: Some((length, element)) })
+                (element < length).then_some(BuiltInComponent {
+                    built_in,
+                    ty: ValueType::FLOAT,
+                    element: Some((length, element)),
+                })
             }
             _ => None,
         }

@@ -9,16 +9,16 @@ use tgsi_ir::intrinsics::IndexKind;
 use tgsi_ir::{Def, Inst};
 
 use super::access::{Target, Vertex};
-use super::instruction_access::Access;
+use super::instruction_access::SlotAccess;
 use super::plan::{Segment, SlotData};
 use super::slot_location::{SlotLocation, Space};
 use crate::emit::Emitter;
-use crate::emit::buffers::Check;
+use crate::emit::buffers::BoundsCheck;
 use crate::error::SpirvError;
 use crate::module::{Id, ValueType};
 
 impl Emitter<'_> {
-    pub(super) fn store_io(&mut self, inst: Inst, access: &Access, value: Def) -> Result<(), SpirvError> {
+    pub(super) fn store_io(&mut self, inst: Inst, access: &SlotAccess, value: Def) -> Result<(), SpirvError> {
         let body = self.body;
         let mask = body.index(inst, IndexKind::WriteMask) as u32;
         if body.bit_size(value) != 32 || body.num_components(value) + access.component > 4 {
@@ -27,8 +27,8 @@ impl Emitter<'_> {
         let vertex = self.vertex_of(access)?;
         let mut conditions: SmallVec<[Id; 2]> = SmallVec::new();
         match vertex.map(|vertex| vertex.check) {
-            Some(Check::Never) => return Ok(()),
-            Some(Check::If(condition)) => conditions.push(condition),
+            Some(BoundsCheck::Never) => return Ok(()),
+            Some(BoundsCheck::If(condition)) => conditions.push(condition),
             _ => {}
         }
         let segments: SmallVec<[Segment; 4]> = self.io.plan.segments(self.shader, access).collect();
@@ -42,9 +42,9 @@ impl Emitter<'_> {
             if let Some(place) = place {
                 let (place, check) = self.place_in(place, segment);
                 match check {
-                    Check::Never => continue,
-                    Check::If(condition) => conditions.push(condition),
-                    Check::Always => {}
+                    BoundsCheck::Never => continue,
+                    BoundsCheck::If(condition) => conditions.push(condition),
+                    BoundsCheck::Always => {}
                 }
                 element = (segment.count > 1).then(|| self.place_id(place));
             }
@@ -66,7 +66,7 @@ impl Emitter<'_> {
         inst: Inst,
         target: Target,
         vertex: Option<Vertex>,
-        access: &Access,
+        access: &SlotAccess,
         value: Def,
         mask: u32,
     ) -> Result<(), SpirvError> {
@@ -106,7 +106,7 @@ impl Emitter<'_> {
         target: Target,
         data: SlotData,
         vertex: Option<Vertex>,
-        access: &Access,
+        access: &SlotAccess,
         value: Def,
         mask: u32,
     ) -> Result<(), SpirvError> {

@@ -20,7 +20,7 @@ const MAX_LISTED: usize = 64;
 
 /// A copy that is captured in a buffer.
 #[derive(Clone, Copy, Debug)]
-pub struct Copied {
+pub struct CapturedCopy {
     capture: Capture,
     slot: Option<Slot>,
     variable: Id,
@@ -31,7 +31,7 @@ pub struct Copied {
 pub struct Capturing {
     /// Outputs that are decorated.
     whole: Vec<(Slot, Capture)>,
-    copied: Vec<Copied>,
+    copied: Vec<CapturedCopy>,
 }
 
 impl Emitter<'_> {
@@ -44,7 +44,7 @@ impl Emitter<'_> {
         }
         captures.iter().try_for_each(|capture| self.check_capture(*capture))?;
         self.module.need(Capability::TransformFeedback);
-        self.mode(ExecutionMode::Xfb, &[]);
+        self.emit_execution_mode(ExecutionMode::Xfb, &[]);
         let mut location = self.io.plan.free_location();
         for &capture in captures {
             if capture.stream > 0 && self.shader.stage != ShaderStage::Geometry {
@@ -70,7 +70,7 @@ impl Emitter<'_> {
                 self.module.name(variable, &format!("stream_output{}", capture.register));
             }
             location += 1;
-            self.io.capturing.copied.push(Copied { capture, slot, variable });
+            self.io.capturing.copied.push(CapturedCopy { capture, slot, variable });
         }
         Ok(())
     }
@@ -166,13 +166,13 @@ impl Emitter<'_> {
         if !self.copies_early(Some(slot)) {
             return;
         }
-        let copied: SmallVec<[Copied; 2]> = self.io.capturing.copied.iter().copied().collect();
+        let copied: SmallVec<[CapturedCopy; 2]> = self.io.capturing.copied.iter().copied().collect();
         for copy in copied.into_iter().filter(|copy| copy.slot == Some(slot)) {
             self.store_copy(copy, value);
         }
     }
 
-    fn store_copy(&mut self, copy: Copied, value: Id) {
+    fn store_copy(&mut self, copy: CapturedCopy, value: Id) {
         let four = ValueType::FLOAT.with_components(4);
         let first = copy.capture.component;
         let swizzle = Swizzle::new(&[0, 1, 2, 3].map(|number: u8| (first + number).min(3)));
@@ -182,7 +182,7 @@ impl Emitter<'_> {
 
     /// Emits the copies.
     pub(super) fn capture_outputs(&mut self) -> Result<(), SpirvError> {
-        let copied: SmallVec<[Copied; 4]> =
+        let copied: SmallVec<[CapturedCopy; 4]> =
             self.io.capturing.copied.iter().copied().filter(|copy| !self.copies_early(copy.slot)).collect();
         let mut loaded: SmallVec<[(Option<Slot>, Id); 4]> = SmallVec::new();
         for copy in copied {

@@ -19,7 +19,7 @@ const MULTIVIEW: &str = "SPV_KHR_multiview";
 
 /// A variable at a location.
 #[derive(Clone, Copy, Debug)]
-pub struct Port {
+pub struct InterfaceVariable {
     /// The variable.
     pub id: Id,
     /// The type of an element.
@@ -37,7 +37,7 @@ pub const fn storage_class(is_output: bool) -> StorageClass {
 
 impl Emitter<'_> {
     /// Returns the variable of a slot at a location.
-    pub(super) fn port(&mut self, slot: Slot, data: SlotData, location: u32, source: u32) -> Port {
+    pub(super) fn port(&mut self, slot: Slot, data: SlotData, location: u32, source: u32) -> InterfaceVariable {
         let run = self.io.plan.run_of(slot, location);
         let (first, end) = run.map_or((location, location + 1), |run| (run.first, run.end));
         let key = (slot.is_output, slot.space, first, source);
@@ -96,7 +96,7 @@ impl Emitter<'_> {
             let shown = interpolation.filter(|_| !slot.is_output);
             self.reflect_varying(found.unwrap_or(slot), location, source, class, shown, data);
         }
-        let port = Port { id, ty, first, is_array };
+        let port = InterfaceVariable { id, ty, first, is_array };
         self.io.ports.insert(key, port);
         port
     }
@@ -235,7 +235,7 @@ impl Emitter<'_> {
             _ => {}
         }
         if is_output {
-            self.fragment_output_modes(built_in);
+            self.emit_fragment_output_modes(built_in);
         }
         if self.options.names {
             let direction = if is_output { "out" } else { "in" };

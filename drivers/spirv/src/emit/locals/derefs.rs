@@ -10,13 +10,13 @@ use tgsi_ir::{Def, Inst, InstData};
 use super::Pointer;
 use super::types::scalar_of;
 use crate::emit::Emitter;
-use crate::emit::buffers::Check;
+use crate::emit::buffers::BoundsCheck;
 use crate::error::SpirvError;
 use crate::module::{Id, ValueType};
 
 impl Emitter<'_> {
     /// Emits `load_deref`, `store_deref` of variables other than inputs and outputs.
-    pub(in crate::emit) fn local_access(&mut self, inst: Inst, op: IntrinsicOp) -> Result<(), SpirvError> {
+    pub(in crate::emit) fn emit_local_access(&mut self, inst: Inst, op: IntrinsicOp) -> Result<(), SpirvError> {
         let body = self.body;
         let (pointer, lengths) = self.pointer(inst, body.src(inst, 0))?;
         if op == IntrinsicOp::LoadDeref {
@@ -80,9 +80,9 @@ impl Emitter<'_> {
             };
             let place = self.place(0, body.src(step, 1), 0)?;
             match self.check(place, 1, length) {
-                Check::Always => {}
-                Check::Never => outside = true,
-                Check::If(condition) => conditions.push(condition),
+                BoundsCheck::Always => {}
+                BoundsCheck::Never => outside = true,
+                BoundsCheck::If(condition) => conditions.push(condition),
             }
             indices.push(self.place_id(place));
             lengths.push(length);
@@ -93,10 +93,10 @@ impl Emitter<'_> {
             return Err(SpirvError::NotLowered { inst, what: "an access of a whole array or struct" });
         };
         let check = if outside {
-            Check::Never
+            BoundsCheck::Never
         } else {
             let all = conditions.into_iter().reduce(|a, b| self.pure_of(Op::LogicalAnd, ValueType::BOOL, &[a, b]));
-            all.map_or(Check::Always, Check::If)
+            all.map_or(BoundsCheck::Always, BoundsCheck::If)
         };
         Ok((Pointer { local, indices, check, ty: value_type }, lengths))
     }

@@ -18,7 +18,7 @@ use tgsi_ir::variable::VariableModes;
 use tgsi_ir::{Body, Def, Inst, InstData, Type, Variable};
 
 use super::Emitter;
-use super::buffers::Check;
+use super::buffers::BoundsCheck;
 use super::memory_model::Qualifiers;
 use crate::error::SpirvError;
 use crate::module::{Class, Id, ValueType};
@@ -85,7 +85,7 @@ struct Pointer {
     /// The indices of an access chain.
     indices: SmallVec<[Id; 4]>,
     /// Whether the indices are inside.
-    check: Check,
+    check: BoundsCheck,
     /// The type of the vector it points to.
     ty: ValueType,
 }
@@ -126,8 +126,8 @@ impl Emitter<'_> {
     /// them.
     fn load_at(&mut self, mut pointer: Pointer, lengths: &[u32]) -> Id {
         let ty = self.module.value_type(pointer.ty);
-        let Check::If(condition) = pointer.check else {
-            if pointer.check == Check::Never {
+        let BoundsCheck::If(condition) = pointer.check else {
+            if pointer.check == BoundsCheck::Never {
                 return self.module.null(ty);
             }
             let chain = self.chain(&pointer, None);
@@ -163,9 +163,9 @@ impl Emitter<'_> {
             Ok(())
         };
         match pointer.check {
-            Check::Never => Ok(()),
-            Check::Always => store(self),
-            Check::If(condition) => self.if_then(condition, store),
+            BoundsCheck::Never => Ok(()),
+            BoundsCheck::Always => store(self),
+            BoundsCheck::If(condition) => self.if_then(condition, store),
         }
     }
 

@@ -7,12 +7,12 @@ use tgsi_ir::{Def, Inst, User};
 
 use super::{Local, Pointer, Register, Votes};
 use crate::emit::Emitter;
-use crate::emit::buffers::{Check, Place};
+use crate::emit::buffers::{ArrayIndex, BoundsCheck};
 use crate::error::SpirvError;
 use crate::module::{Class, Id, ValueType};
 
 impl Emitter<'_> {
-    pub(in crate::emit) fn register(&mut self, inst: Inst, op: IntrinsicOp) -> Result<(), SpirvError> {
+    pub(in crate::emit) fn emit_register_access(&mut self, inst: Inst, op: IntrinsicOp) -> Result<(), SpirvError> {
         let body = self.body;
         let base = body.index(inst, IndexKind::Base) as u32;
         match op {
@@ -26,7 +26,7 @@ impl Emitter<'_> {
                 let Some(def) = body.inst_def(inst) else { return Ok(()) };
                 let register = self.register_of(inst, body.src(inst, 0))?;
                 let place = match op {
-                    IntrinsicOp::LoadReg => Place::Known(base),
+                    IntrinsicOp::LoadReg => ArrayIndex::Constant(base),
                     _ => self.place(base, body.src(inst, 1), 0)?,
                 };
                 let value = self.load_register(register, place);
@@ -36,7 +36,7 @@ impl Emitter<'_> {
             _ => {
                 let register = self.register_of(inst, body.src(inst, 1))?;
                 let place = match op {
-                    IntrinsicOp::StoreReg => Place::Known(base),
+                    IntrinsicOp::StoreReg => ArrayIndex::Constant(base),
                     _ => self.place(base, body.src(inst, 2), 0)?,
                 };
                 let mask = body.index(inst, IndexKind::WriteMask) as u32;
@@ -86,16 +86,16 @@ impl Emitter<'_> {
 
     /// Returns the indices of an element in an access chain, and their bounds check. A register that is not an array
     /// counts as element 0.
-    fn element(&mut self, place: Place, elements: u32) -> (SmallVec<[Id; 4]>, Check) {
+    fn element(&mut self, place: ArrayIndex, elements: u32) -> (SmallVec<[Id; 4]>, BoundsCheck) {
         if elements == 0 {
-            let check = if matches!(place, Place::Known(0)) { Check::Always } else { Check::Never };
+            let check = if matches!(place, ArrayIndex::Constant(0)) { BoundsCheck::Always } else { BoundsCheck::Never };
             return (SmallVec::new(), check);
         }
         let check = self.check(place, 1, elements);
         (smallvec::smallvec![self.place_id(place)], check)
     }
 
-    fn load_register(&mut self, register: Register, place: Place) -> Id {
+    fn load_register(&mut self, register: Register, place: ArrayIndex) -> Id {
         let (indices, check) = self.element(place, register.elements);
         let local = Local { id: register.id, storage: StorageClass::Function, class: None };
         let pointer = Pointer { local, indices, check, ty: register.ty };

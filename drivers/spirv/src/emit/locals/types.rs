@@ -79,14 +79,14 @@ impl Emitter<'_> {
         ty: Type,
         class: Option<Class>,
     ) -> Result<Id, SpirvError> {
-        struct Open<'a> {
+        struct OpenInitializer<'a> {
             ty: Type,
             elements: &'a [Initializer],
             made: Vec<u32>,
         }
         let unsupported = SpirvError::Unsupported { inst, what: "an initializer of this kind" };
         let types = &self.shader.types;
-        let mut open: Vec<Open<'_>> = Vec::new();
+        let mut open: Vec<OpenInitializer<'_>> = Vec::new();
         let (mut at, mut at_ty) = (initializer, ty);
         loop {
             // Creates a leaf, or opens a list.
@@ -103,7 +103,7 @@ impl Emitter<'_> {
                     Some(self.module.constant(ty, &bits))
                 }
                 Initializer::Elements(elements) => {
-                    open.push(Open { ty: at_ty, elements, made: Vec::new() });
+                    open.push(OpenInitializer { ty: at_ty, elements, made: Vec::new() });
                     None
                 }
                 Initializer::Pointer(_) => return Err(unsupported),

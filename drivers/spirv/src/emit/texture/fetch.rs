@@ -17,7 +17,7 @@ use crate::module::{Class, Id, ValueType};
 
 impl Emitter<'_> {
     /// Emits `txf`, `txf_ms`.
-    pub(super) fn texture_fetch(&mut self, inst: Inst, def: Def, tex: &TexData) -> Result<(), SpirvError> {
+    pub(super) fn emit_texture_fetch(&mut self, inst: Inst, def: Def, tex: &TexData) -> Result<(), SpirvError> {
         let body = self.body;
         if body.tex_src(inst, TexSrcKind::Offset).is_some() {
             return Err(SpirvError::NotLowered { inst, what: "an offset of a fetch" });

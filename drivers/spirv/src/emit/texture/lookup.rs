@@ -108,7 +108,7 @@ impl<'a> Emitter<'a> {
     }
 
     /// Emits `tex`, `txb`, `txl`, `txd`.
-    pub(super) fn texture_sample(&mut self, inst: Inst, def: Def, tex: &TexData) -> Result<(), SpirvError> {
+    pub(super) fn emit_texture_sample(&mut self, inst: Inst, def: Def, tex: &TexData) -> Result<(), SpirvError> {
         let body = self.body;
         let mut coordinate = self.tex_needed(inst, TexSrcKind::Coord, Class::Float)?;
         if body.tex_src(inst, TexSrcKind::Projector).is_some() {
@@ -184,7 +184,7 @@ impl<'a> Emitter<'a> {
     }
 
     /// Emits `tg4`.
-    pub(super) fn texture_gather(&mut self, inst: Inst, def: Def, tex: &TexData) -> Result<(), SpirvError> {
+    pub(super) fn emit_texture_gather(&mut self, inst: Inst, def: Def, tex: &TexData) -> Result<(), SpirvError> {
         let body = self.body;
         for kind in [TexSrcKind::Bias, TexSrcKind::Lod, TexSrcKind::MinLod, TexSrcKind::Projector] {
             if body.tex_src(inst, kind).is_some() {

@@ -69,7 +69,7 @@ impl Emitter<'_> {
     }
 
     /// Emits `txs`, `query_levels`, `texture_samples`.
-    pub(super) fn texture_query(&mut self, inst: Inst, def: Def, tex: &TexData) -> Result<(), SpirvError> {
+    pub(super) fn emit_texture_query(&mut self, inst: Inst, def: Def, tex: &TexData) -> Result<(), SpirvError> {
         let unit = self.texture_unit(inst)?;
         let shape = self.texture_shape(inst, &unit, tex)?;
         let count = if tex.op == TexOp::Txs { shape.components() } else { 1 };
@@ -128,7 +128,7 @@ impl Emitter<'_> {
     }
 
     /// Emits `lod`: the accessed level and the computed one. Both are zero outside of fragment shaders.
-    pub(super) fn level_query(&mut self, inst: Inst, def: Def, tex: &TexData) -> Result<(), SpirvError> {
+    pub(super) fn emit_level_query(&mut self, inst: Inst, def: Def, tex: &TexData) -> Result<(), SpirvError> {
         let body = self.body;
         let ty = ValueType::new(Class::Float, 32, 2);
         let type_id = self.module.value_type(ty);

@@ -81,7 +81,7 @@ impl TextureShape {
 
 /// The contents of a variable.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Holds {
+pub enum VariableContents {
     /// A texture with its sampler.
     Combined(TextureShape),
     /// A texture.
@@ -104,7 +104,7 @@ pub struct DescriptorVariable {
 /// The variables of textures and samplers.
 #[derive(Debug, Default)]
 pub struct Textures {
-    variables: FxHashMap<(Holds, u32, u32), DescriptorVariable>,
+    variables: FxHashMap<(VariableContents, u32, u32), DescriptorVariable>,
     /// Storage buffers that replace texel buffers.
     pub(super) blocks: FxHashMap<super::texel_buffers::TexelBlock, Id>,
     /// The number of variables so far of each kind and unit.
@@ -299,7 +299,7 @@ impl Emitter<'_> {
     }
 
     /// Returns the variable of an element of a unit, and the element within it.
-    fn descriptor(&mut self, holds: Holds, unit: &Unit, element: Element) -> (DescriptorVariable, Element) {
+    fn descriptor(&mut self, holds: VariableContents, unit: &Unit, element: Element) -> (DescriptorVariable, Element) {
         match element {
             // Without descriptor arrays, each element is a unit.
             Element::Constant(number) if self.options.portable && unit.count > 1 => {
@@ -309,21 +309,21 @@ impl Emitter<'_> {
         }
     }
 
-    fn descriptor_variable(&mut self, holds: Holds, first: u32, count: u32) -> DescriptorVariable {
+    fn descriptor_variable(&mut self, holds: VariableContents, first: u32, count: u32) -> DescriptorVariable {
         // Only some languages distinguish comparison samplers.
         let holds = match holds {
-            Holds::Sampler(shadow) => Holds::Sampler(shadow && self.options.portable),
+            VariableContents::Sampler(shadow) => VariableContents::Sampler(shadow && self.options.portable),
             holds => holds,
         };
         if let Some(&variable) = self.textures.variables.get(&(holds, first, count)) {
             return variable;
         }
         let (element, kind, name, about) = match holds {
-            Holds::Combined(shape) => {
+            VariableContents::Combined(shape) => {
                 (self.sampled_image_type(shape), ResourceKind::CombinedTexture, "samp", shape.about())
             }
-            Holds::Texture(shape) => (self.image_type(shape), ResourceKind::Texture, "tex", shape.about()),
-            Holds::Sampler(shadow) => {
+            VariableContents::Texture(shape) => (self.image_type(shape), ResourceKind::Texture, "tex", shape.about()),
+            VariableContents::Sampler(shadow) => {
                 let about = if shadow { "comparing" } else { "" }.to_owned();
                 (self.module.plain_type(Op::TypeSampler, &[]), ResourceKind::Sampler, "sampler", about)
             }
@@ -445,7 +445,7 @@ impl Emitter<'_> {
     pub fn load_texture(&mut self, shape: TextureShape, unit: &Unit, element: Element) -> Id {
         let is_buffer = shape.dim == SamplerDim::Buf;
         if is_buffer || self.has_separate_samplers() {
-            let (variable, element) = self.descriptor(Holds::Texture(shape), unit, element);
+            let (variable, element) = self.descriptor(VariableContents::Texture(shape), unit, element);
             return self.load_descriptor(variable, element, is_buffer, false);
         }
         let sampled = self.load_combined(shape, unit, element);
@@ -458,7 +458,7 @@ impl Emitter<'_> {
     }
 
     fn load_combined(&mut self, shape: TextureShape, unit: &Unit, element: Element) -> Id {
-        let (variable, element) = self.descriptor(Holds::Combined(shape), unit, element);
+        let (variable, element) = self.descriptor(VariableContents::Combined(shape), unit, element);
         self.load_descriptor(variable, element, false, false)
     }
 
@@ -474,7 +474,7 @@ impl Emitter<'_> {
             return self.load_combined(shape, texture.0, texture.1);
         }
         let image = self.load_texture(shape, texture.0, texture.1);
-        let (variable, element) = self.descriptor(Holds::Sampler(compares), sampler.0, sampler.1);
+        let (variable, element) = self.descriptor(VariableContents::Sampler(compares), sampler.0, sampler.1);
         let loaded = self.load_descriptor(variable, element, false, false);
         let ty = self.sampled_image_type(shape);
         let id = self.result(Op::SampledImage, ty, &[image.0, loaded.0]);

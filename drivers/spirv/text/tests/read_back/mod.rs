@@ -114,13 +114,13 @@ fn notes(words: &[u32]) -> Vec<Vec<u32>> {
 
 /// Sets and bindings of the variables of a kind by their number in the text, from the comments in its first lines.
 #[derive(Default)]
-struct Places {
+struct TextBindings {
     uniform: Vec<(u32, u32)>,
     storage: Vec<(u32, u32)>,
 }
 
-fn places(text: &str) -> Places {
-    let mut places = Places::default();
+fn places(text: &str) -> TextBindings {
+    let mut places = TextBindings::default();
     for line in text.lines().filter_map(|line| line.strip_prefix("// ")) {
         let Some((what, place)) = line.split_once(": set ") else { continue };
         let Some((set, binding)) = place.split_once(", binding ") else { continue };
@@ -135,7 +135,7 @@ fn places(text: &str) -> Places {
 }
 
 /// Adds the notes, and the sets and bindings from the text's first lines, if any.
-fn completed(words: &[u32], places: &Places, notes: &[Vec<u32>]) -> Vec<u32> {
+fn completed(words: &[u32], places: &TextBindings, notes: &[Vec<u32>]) -> Vec<u32> {
     let mut pointers = HashMap::new();
     let mut classes = HashMap::new();
     let mut numbers = HashMap::new();

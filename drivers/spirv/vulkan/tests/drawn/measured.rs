@@ -17,7 +17,7 @@ use tgsi_environment::{Inputs, LaneRegisters, Outputs, RunLimits, Vec4};
 use tgsi_spirv_vulkan::draw::{Drawing, PixelFormat, Texture as VulkanTexture, draw, time_of};
 
 use super::{
-    SIZE, Subject, compile, drawn_in, has_other_interface, is_kept, is_out_of_scope, limit_constants, list, number,
+    DrawnShader, SIZE, compile, drawn_in, has_other_interface, is_kept, is_out_of_scope, limit_constants, list, number,
     uniform_inputs, uniforms,
 };
 use crate::runs::{corpus, inputs, parsed, texts};
@@ -39,7 +39,7 @@ fn milliseconds<T>(work: impl FnOnce() -> T) -> (f64, T) {
 }
 
 /// Returns the real shaders that satisfy a condition.
-fn subjects(processor: Processor, takes: impl Fn(&Subject) -> bool) -> Vec<(PathBuf, Subject)> {
+fn subjects(processor: Processor, takes: impl Fn(&DrawnShader) -> bool) -> Vec<(PathBuf, DrawnShader)> {
     let every = std::env::var("TGSIC_EVERY").ok().and_then(|n| n.parse().ok()).unwrap_or(1usize);
     let mut subjects = Vec::new();
     for file in texts(corpus()) {
@@ -54,7 +54,7 @@ fn subjects(processor: Processor, takes: impl Fn(&Subject) -> bool) -> Vec<(Path
 }
 
 /// Compiles a shader by `driver:cpu`.
-fn program(subject: &Subject) -> Option<Program> {
+fn program(subject: &DrawnShader) -> Option<Program> {
     let cpu = Compiler::for_target(tgsi_driver_cpu::DRIVER.target(&[]).expect("the options").into());
     let lowered = cpu.ir_at(Stage::Registers, &subject.source).ok()?;
     tgsi_driver_cpu::compile(&lowered, Options::default()).ok()
@@ -138,7 +138,7 @@ fn frames_are_measured() {
 const TEXELS: u32 = 256;
 
 /// Returns whether a shader uses only 2D float textures, and constants.
-fn has_plain_textures(subject: &Subject) -> bool {
+fn has_plain_textures(subject: &DrawnShader) -> bool {
     let resources = list(&subject.interface, "resources");
     let is_texture = |resource: &Value| resource["kind"] == "combined_texture" && resource["about"] == "2d float";
     let is_plain = |resource: &Value| is_texture(resource) && number(resource, "count") == 1;
@@ -170,7 +170,7 @@ fn textured_frames_are_measured() {
 }
 
 /// Returns the milliseconds of a frame on the device.
-fn textured_on_device(subject: &Subject, inputs: &Inputs, texels: &[u8]) -> Option<f64> {
+fn textured_on_device(subject: &DrawnShader, inputs: &Inputs, texels: &[u8]) -> Option<f64> {
     let mut vertex = String::from("VERT\nDCL IN[0]\nDCL IN[1]\nDCL OUT[0], POSITION\n");
     let mut moves = String::from("MOV OUT[0], IN[0]\n");
     let names = list(&subject.interface, "inputs").iter();
@@ -209,7 +209,7 @@ fn textured_on_device(subject: &Subject, inputs: &Inputs, texels: &[u8]) -> Opti
 }
 
 /// Returns the milliseconds of the same number of fragments by `driver:cpu`.
-fn textured_here(subject: &Subject, inputs: &Inputs, textures: &Textures) -> Option<f64> {
+fn textured_here(subject: &DrawnShader, inputs: &Inputs, textures: &Textures) -> Option<f64> {
     let cpu = Compiler::for_target(tgsi_driver_cpu::DRIVER.target(&[]).expect("the options").into());
     let lowered = cpu.ir_at(Stage::Registers, &subject.source).ok()?;
     let program = tgsi_driver_cpu::compile(&lowered, Options { machine_code: false, ..Options::default() }).ok()?;
@@ -236,7 +236,7 @@ const BATCH: usize = 4096;
 const LOCATIONS: u32 = 16;
 
 /// Returns whether a vertex shader reads only float attributes and constants, and writes only floats.
-fn reads_attributes_only(subject: &Subject) -> bool {
+fn reads_attributes_only(subject: &DrawnShader) -> bool {
     let interface = &subject.interface;
     let are_floats = |name| list(interface, name).iter().all(|v| v["type"] == "float");
     list(interface, "resources").iter().all(|resource| resource["kind"] == "constant_buffer")
@@ -249,7 +249,7 @@ fn reads_attributes_only(subject: &Subject) -> bool {
 }
 
 /// Returns a fragment shader that reads every output, so that the device must compute them all.
-fn reader(subject: &Subject) -> Option<Subject> {
+fn reader(subject: &DrawnShader) -> Option<DrawnShader> {
     let mut declarations = String::from("FRAG\nDCL OUT[0], COLOR\nDCL TEMP[0]\nIMM[0] FLT32 {0, 0, 0, 0}\n");
     let mut sum = String::from("MOV TEMP[0], IMM[0]\n");
     let outputs = list(&subject.interface, "outputs").iter();

@@ -34,14 +34,14 @@ const VERTEX_BINDING: u32 = 0;
 const CONSTANT_BYTES: usize = 1 << 14;
 
 /// A fragment shader and its interface.
-struct Subject {
+struct DrawnShader {
     source: tgsi::Shader,
     lowered: Shader,
     code: Vec<u8>,
     interface: Value,
 }
 
-fn compile(source: tgsi::Shader) -> Option<Subject> {
+fn compile(source: tgsi::Shader) -> Option<DrawnShader> {
     if tgsi::check::check(&source).has_errors() {
         return None;
     }
@@ -52,7 +52,7 @@ fn compile(source: tgsi::Shader) -> Option<Subject> {
     let lowered = compilation.ir().clone();
     let interface = compiler.target().reflect(&lowered)?.ok()?;
     let code = compilation.finish().ok()?.into_bytes();
-    Some(Subject { source, lowered, code, interface: serde_json::from_str(&interface).expect("JSON") })
+    Some(DrawnShader { source, lowered, code, interface: serde_json::from_str(&interface).expect("JSON") })
 }
 
 fn list<'a>(value: &'a Value, name: &str) -> &'a [Value] {
@@ -64,7 +64,7 @@ fn number(value: &Value, name: &str) -> u32 {
 }
 
 /// Returns why a shader cannot be drawn in this test.
-fn is_out_of_scope(subject: &Subject) -> Option<&'static str> {
+fn is_out_of_scope(subject: &DrawnShader) -> Option<&'static str> {
     if list(&subject.interface, "resources").iter().any(|r| r["kind"] != "constant_buffer") {
         return Some("resources other than constants");
     }
@@ -72,7 +72,7 @@ fn is_out_of_scope(subject: &Subject) -> Option<&'static str> {
 }
 
 /// The same, regardless of resources.
-fn has_other_interface(subject: &Subject) -> Option<&'static str> {
+fn has_other_interface(subject: &DrawnShader) -> Option<&'static str> {
     let interface = &subject.interface;
     let known = ["BuiltIn FragCoord", "FragCoord", "FrontFacing", "BuiltIn FrontFacing", "HelperInvocation"];
     if !list(interface, "driver_parameters").is_empty() {
@@ -96,7 +96,7 @@ fn has_other_interface(subject: &Subject) -> Option<&'static str> {
 
 /// Returns a vertex shader that writes the inputs of a fragment shader from constants: register n of the fragment
 /// shader from constant n.
-fn vertex_shader(subject: &Subject) -> String {
+fn vertex_shader(subject: &DrawnShader) -> String {
     let mut declarations = String::from("VERT\nDCL IN[0]\nDCL OUT[0], POSITION\nDCL CONST[0][0..63]\n");
     let mut moves = String::from("MOV OUT[0], IN[0]\n");
     // One register may be several variables, with some of the components each.
@@ -120,7 +120,7 @@ fn is_kept(word: u32) -> bool {
 }
 
 /// Returns inputs for the quad that contains the pixel, the same in all lanes.
-fn uniform_inputs(subject: &Subject, seed: u64) -> Inputs {
+fn uniform_inputs(subject: &DrawnShader, seed: u64) -> Inputs {
     let mut inputs = inputs(&subject.lowered, seed);
     let lanes = inputs.lanes;
     for register in 0..inputs.inputs.len() {
@@ -169,7 +169,7 @@ fn limit_constants(inputs: &mut Inputs) {
 }
 
 /// Returns the interpreter's result for the pixel; the inner `None` if the shader kills it.
-fn expected(subject: &Subject, inputs: &Inputs) -> Option<Option<[u32; 4]>> {
+fn expected(subject: &DrawnShader, inputs: &Inputs) -> Option<Option<[u32; 4]>> {
     let outputs = tgsi_ir::run::run(&subject.lowered, inputs, &mut AnalyticResources::default(), LIMITS).ok()?;
     let lane = (PIXEL.0 & 1) as usize + 2 * (PIXEL.1 & 1) as usize;
     if !*outputs.live.get(lane)? {
@@ -188,7 +188,7 @@ fn constant_bytes(words: &[u32]) -> Vec<u8> {
 }
 
 /// Returns the constant buffers of a shader.
-fn uniforms(subject: &Subject, inputs: &Inputs) -> Vec<Uniform> {
+fn uniforms(subject: &DrawnShader, inputs: &Inputs) -> Vec<Uniform> {
     let mut uniforms = Vec::new();
     let resources = list(&subject.interface, "resources").iter();
     for resource in resources.filter(|resource| resource["kind"] == "constant_buffer") {
@@ -202,7 +202,7 @@ fn uniforms(subject: &Subject, inputs: &Inputs) -> Vec<Uniform> {
 }
 
 /// An operation on a drawing.
-type Act<T> = fn(&Drawing<'_>) -> Result<T, String>;
+type DrawingCheck<T> = fn(&Drawing<'_>) -> Result<T, String>;
 
 /// The number of locations between stages; shaders with locations beyond must be linked.
 const LINK_LOCATIONS: u32 = 32;
@@ -216,7 +216,7 @@ fn linked(vertex: &tgsi::Shader, fragment: &tgsi::Shader) -> Option<[Vec<u8>; 2]
 }
 
 /// Draws a picture.
-fn drawn_in<T>(subject: &Subject, inputs: &Inputs, size: u32, act: Act<T>) -> Result<T, String> {
+fn drawn_in<T>(subject: &DrawnShader, inputs: &Inputs, size: u32, act: DrawingCheck<T>) -> Result<T, String> {
     let text = vertex_shader(subject);
     let source = parsed(text.as_bytes()).ok_or_else(|| format!("no vertex shader:\n{text}"))?;
     let is_beyond = |input: &Value| number(input, "location") >= LINK_LOCATIONS;
@@ -245,7 +245,7 @@ fn drawn_in<T>(subject: &Subject, inputs: &Inputs, size: u32, act: Act<T>) -> Re
 }
 
 /// Returns the colour of the compared pixel.
-fn drawn(subject: &Subject, inputs: &Inputs) -> Result<[u32; 4], String> {
+fn drawn(subject: &DrawnShader, inputs: &Inputs) -> Result<[u32; 4], String> {
     let pixels = drawn_in(subject, inputs, SIZE, draw)?;
     let at = ((PIXEL.1 * SIZE + PIXEL.0) * 16) as usize;
     let word = |c: usize| pixels[at + 4 * c..][..4].iter().rev().fold(0, |word, &byte| word << 8 | u32::from(byte));
@@ -267,7 +267,7 @@ fn flushed(inputs: &Inputs, doubles: bool) -> Inputs {
     inputs
 }
 
-fn compare(subject: &Subject) -> Result<(), String> {
+fn compare(subject: &DrawnShader) -> Result<(), String> {
     for seed in 0..2 {
         let inputs = uniform_inputs(subject, seed);
         let Some(color) = expected(subject, &inputs) else { continue };

@@ -17,9 +17,9 @@ use tgsi::shader::{Dst, Register, Src};
 use tgsi::tables::{File, Opcode, Semantic, TextureTarget};
 use tgsi_diagnostics::Span;
 
-use super::i915_peephole::{ONE, Step, ZERO, peephole};
+use super::i915_peephole::{ONE, PeepholeInstruction, ZERO, peephole};
 use super::registers::{
-    Declared, Numbering, RegisterCount, Semantics, buffer, count_semantics, is_texture_coordinate, number,
+    DeclaredRegisters, Numbering, RegisterCount, Semantics, buffer, count_semantics, is_texture_coordinate, number,
 };
 use super::usage::{Resource, Usage};
 
@@ -56,10 +56,10 @@ enum Operand {
 
 /// Counts the resources that the compiler would use for a shader.
 pub(crate) fn count(shader: &Shader, usage: &mut Usage) {
-    let constants = Declared::of(shader, File::Constant);
+    let constants = DeclaredRegisters::of(shader, File::Constant);
     let numbering = Numbering { temporaries_before: 0, immediates_after: Some(constants.count), is_renumbered: false };
     let registers = RegisterCount::new(shader, numbering);
-    let temporaries = Declared::of(shader, File::Temporary);
+    let temporaries = DeclaredRegisters::of(shader, File::Temporary);
     let mut emission = Emission {
         shader,
         inputs: Semantics::of(shader, File::Input),
@@ -111,7 +111,7 @@ struct Emission<'s, 'u> {
 }
 
 impl Emission<'_, '_> {
-    fn instruction(&mut self, step: &Step<'_>) {
+    fn instruction(&mut self, step: &PeepholeInstruction<'_>) {
         use Opcode::*;
         self.span = step.instruction.span;
         self.scratch = 0;
@@ -181,7 +181,7 @@ impl Emission<'_, '_> {
         }
     }
 
-    fn texture(&mut self, step: &Step<'_>) {
+    fn texture(&mut self, step: &PeepholeInstruction<'_>) {
         use TextureTarget::*;
         let target = step.instruction.texture.as_ref().map_or(Unknown, |texture| texture.target);
         if !matches!(target, Texture1D | Texture2D | Texture3D | Cube | Rect | Shadow1D | Shadow2D | ShadowRect) {
@@ -219,7 +219,7 @@ impl Emission<'_, '_> {
     }
 
     /// Reports a destination that the hardware does not support.
-    fn destination(&mut self, step: &Step<'_>) {
+    fn destination(&mut self, step: &PeepholeInstruction<'_>) {
         let Some(dst) = &step.dst else { return };
         if step.opcode == Opcode::Nop {
             return;
@@ -239,7 +239,7 @@ impl Emission<'_, '_> {
         }
     }
 
-    fn sources(&mut self, step: &Step<'_>) -> Vec<Operand> {
+    fn sources(&mut self, step: &PeepholeInstruction<'_>) -> Vec<Operand> {
         let sources: Vec<Src> = step.src.iter().flatten().copied().collect();
         sources.iter().map(|src| self.source(Some(src))).collect()
     }

@@ -19,7 +19,7 @@ const XYZW: u8 = 0xf;
 
 /// An instruction after the pass.
 #[derive(Clone, Copy)]
-pub(crate) struct Step<'s> {
+pub(crate) struct PeepholeInstruction<'s> {
     /// The original instruction.
     pub(crate) instruction: &'s Instruction,
     /// The opcode; `NOP` if it was removed.
@@ -31,14 +31,14 @@ pub(crate) struct Step<'s> {
 }
 
 /// Returns the instructions after the pass.
-pub(crate) fn peephole(shader: &Shader) -> Vec<Step<'_>> {
-    let steps = shader.instructions.iter().map(|instruction| Step {
+pub(crate) fn peephole(shader: &Shader) -> Vec<PeepholeInstruction<'_>> {
+    let steps = shader.instructions.iter().map(|instruction| PeepholeInstruction {
         instruction,
         opcode: instruction.opcode,
         dst: instruction.dst.first().copied(),
         src: std::array::from_fn(|index| instruction.src.get(index).copied()),
     });
-    let mut steps: Vec<Step<'_>> = steps.filter(|step| !copies_itself(step)).collect();
+    let mut steps: Vec<PeepholeInstruction<'_>> = steps.filter(|step| !copies_itself(step)).collect();
     for second in 1..steps.len() {
         let (before, after) = steps.split_at_mut(second);
         if let (Some(current), Some(next)) = (before.last_mut(), after.first_mut()) {
@@ -72,7 +72,7 @@ fn is_plain(src: &Src) -> bool {
 }
 
 /// `MOV TEMP[0].xy, TEMP[0]`.
-fn copies_itself(step: &Step<'_>) -> bool {
+fn copies_itself(step: &PeepholeInstruction<'_>) -> bool {
     let (Some(dst), Some(src)) = (&step.dst, &step.src[0]) else { return false };
     step.opcode == Opcode::Mov
         && !step.instruction.saturate
@@ -82,7 +82,7 @@ fn copies_itself(step: &Step<'_>) -> bool {
 }
 
 /// Makes an instruction followed by a copy of its whole result write the destination of the copy.
-fn write_to_destination_of_copy(current: &mut Step<'_>, next: &mut Step<'_>) {
+fn write_to_destination_of_copy(current: &mut PeepholeInstruction<'_>, next: &mut PeepholeInstruction<'_>) {
     let (Some(dst), Some(copy), Some(src)) = (current.dst, next.dst, next.src[0]) else { return };
     if next.opcode == Opcode::Mov
         && current.opcode != Opcode::Nop
@@ -108,7 +108,7 @@ fn neutral_element(opcode: Opcode) -> Option<u8> {
 }
 
 /// Merges `MUL OUT[0].xyz, a, b` and `MOV OUT[0].w, b` into one instruction.
-fn absorb_copy_of_operand(current: &mut Step<'_>, next: &mut Step<'_>) {
+fn absorb_copy_of_operand(current: &mut PeepholeInstruction<'_>, next: &mut PeepholeInstruction<'_>) {
     let (Some(neutral), Some(dst), Some(copy)) = (neutral_element(current.opcode), current.dst, next.dst) else {
         return;
     };
@@ -140,7 +140,7 @@ fn absorb_copy_of_operand(current: &mut Step<'_>, next: &mut Step<'_>) {
 }
 
 /// Merges two copies of parts of one register to another.
-fn join_copies(current: &mut Step<'_>, next: &mut Step<'_>) {
+fn join_copies(current: &mut PeepholeInstruction<'_>, next: &mut PeepholeInstruction<'_>) {
     let (Some(first), Some(second)) = (current.dst, next.dst) else { return };
     let (Some(a), Some(b)) = (current.src[0], next.src[0]) else { return };
     if current.opcode == Opcode::Mov
@@ -158,7 +158,7 @@ fn join_copies(current: &mut Step<'_>, next: &mut Step<'_>) {
 }
 
 /// Makes a lookup read the source of a copy of its coordinate.
-fn read_source_of_copy(current: &mut Step<'_>, next: &mut Step<'_>) {
+fn read_source_of_copy(current: &mut PeepholeInstruction<'_>, next: &mut PeepholeInstruction<'_>) {
     let Some(texture) = &next.instruction.texture else { return };
     let (Some(copy), Some(src), Some(coordinate)) = (current.dst, current.src[0], next.src[0]) else { return };
     if current.opcode == Opcode::Mov

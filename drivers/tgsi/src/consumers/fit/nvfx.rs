@@ -12,7 +12,7 @@ use tgsi::tables::{File, Opcode, Semantic};
 use tgsi_diagnostics::Span;
 
 use super::registers::{
-    Declared, Numbering, RegisterCount, Semantics, buffer, count_semantics, is_texture_coordinate, number,
+    DeclaredRegisters, Numbering, RegisterCount, Semantics, buffer, count_semantics, is_texture_coordinate, number,
 };
 use super::usage::{Resource, Usage};
 
@@ -139,7 +139,7 @@ pub(crate) fn count_fragment(shader: &Shader, chip: Chip, usage: &mut Usage) {
     let numbering = Numbering { temporaries_before: outputs, immediates_after: None, is_renumbered: false };
     let registers = RegisterCount::new(shader, numbering);
     let inputs = Semantics::of(shader, File::Input);
-    let taken = outputs.saturating_add(Declared::of(shader, File::Temporary).end);
+    let taken = outputs.saturating_add(DeclaredRegisters::of(shader, File::Temporary).end);
     let mut emission = Emission { is_fragment: true, taken, scratch: 0, span: Span::default(), usage };
     for instruction in &shader.instructions {
         registers.instruction(instruction, emission.usage);
@@ -271,10 +271,10 @@ fn fragment_instruction(instruction: &Instruction, chip: Chip, inputs: &Semantic
 pub(crate) fn count_vertex(shader: &Shader, chip: Chip, usage: &mut Usage) {
     let is_clip_vertex = |d: &&tgsi::shader::Declaration| d.semantic.is_some_and(|s| s.name == Semantic::ClipVertex);
     let outputs = shader.declarations.iter().filter(|d| d.file == File::Output).filter(is_clip_vertex).count() as u32;
-    let constants = Declared::of(shader, File::Constant).end;
+    let constants = DeclaredRegisters::of(shader, File::Constant).end;
     let numbering = Numbering { temporaries_before: outputs, immediates_after: Some(constants), is_renumbered: false };
     let registers = RegisterCount::new(shader, numbering);
-    let taken = outputs.saturating_add(Declared::of(shader, File::Temporary).end);
+    let taken = outputs.saturating_add(DeclaredRegisters::of(shader, File::Temporary).end);
     let mut emission = Emission { is_fragment: false, taken, scratch: 0, span: Span::default(), usage };
     let mut clamps = false;
     for instruction in &shader.instructions {

@@ -62,19 +62,19 @@ pub(crate) fn count_fragment(shader: &Shader, chip: Chip, usage: &mut Usage) {
 /// Comparisons with an `IF` as their only use and no control flow in between, and these `IF`s.
 fn conditions(shader: &Shader) -> HashSet<usize> {
     /// A component of a temporary written by a comparison.
-    struct Truth {
+    struct ComparisonResult {
         comparison: usize,
         flows: usize,
         reads: u32,
         condition: Option<usize>,
     }
     let mut found = HashSet::new();
-    let mut finish = |truth: Truth| {
+    let mut finish = |truth: ComparisonResult| {
         if let (1, Some(condition)) = (truth.reads, truth.condition) {
             found.extend([truth.comparison, condition]);
         }
     };
-    let mut truths: HashMap<(u32, u8), Truth> = HashMap::new();
+    let mut truths: HashMap<(u32, u8), ComparisonResult> = HashMap::new();
     let mut flows = 0;
     for (at, instruction) in shader.instructions.iter().enumerate() {
         for (index, src) in instruction.src.iter().enumerate().filter(|(_, s)| s.register.file == File::Temporary) {
@@ -98,7 +98,7 @@ fn conditions(shader: &Shader) -> HashSet<usize> {
             }
             let is_comparison = matches!(instruction.opcode, Opcode::Seq | Opcode::Sne | Opcode::Sge | Opcode::Slt);
             if is_comparison && dst.write_mask.is_power_of_two() {
-                let truth = Truth { comparison: at, flows, reads: 0, condition: None };
+                let truth = ComparisonResult { comparison: at, flows, reads: 0, condition: None };
                 truths.insert((register, dst.write_mask.trailing_zeros() as u8), truth);
             }
         }

@@ -9,7 +9,7 @@ use super::usage::{Resource, Usage};
 
 /// The declarations of one file.
 #[derive(Clone, Copy, Default)]
-pub(crate) struct Declared {
+pub(crate) struct DeclaredRegisters {
     /// One past the highest register.
     pub(crate) end: u32,
     /// The number of different registers.
@@ -18,15 +18,15 @@ pub(crate) struct Declared {
     pub(crate) span: Span,
 }
 
-impl Declared {
+impl DeclaredRegisters {
     /// Collects the registers of a file; for constants those of the first buffer.
-    pub(crate) fn of(shader: &Shader, file: File) -> Declared {
+    pub(crate) fn of(shader: &Shader, file: File) -> DeclaredRegisters {
         let declarations = shader.declarations.iter().filter(|d| d.file == file && d.first <= d.last);
         let first_buffer = declarations.filter(|d| d.dimension.unwrap_or(0) == 0 || file != File::Constant);
         let mut ranges: Vec<(u32, u32, Span)> =
             first_buffer.map(|d| (d.first.into(), u32::from(d.last) + 1, d.span)).collect();
         ranges.sort_by_key(|&(first, end, _)| (first, end));
-        let mut declared = Declared::default();
+        let mut declared = DeclaredRegisters::default();
         for (first, end, span) in ranges {
             if end > declared.end {
                 declared.count += end - first.max(declared.end);
@@ -43,7 +43,7 @@ pub(crate) struct Semantics(Vec<Option<DeclarationSemantic>>);
 impl Semantics {
     /// Collects the semantics of inputs or outputs.
     pub(crate) fn of(shader: &Shader, file: File) -> Semantics {
-        let end = Declared::of(shader, file).end as usize;
+        let end = DeclaredRegisters::of(shader, file).end as usize;
         let mut semantics = vec![None; end];
         for d in shader.declarations.iter().filter(|d| d.file == file && d.first <= d.last) {
             let range = usize::from(d.first)..=usize::from(d.last);
@@ -89,15 +89,15 @@ pub(crate) struct Numbering {
 /// Counts the registers used by operands, and those that are only declared.
 pub(crate) struct RegisterCount {
     numbering: Numbering,
-    temporaries: Declared,
-    constants: Declared,
+    temporaries: DeclaredRegisters,
+    constants: DeclaredRegisters,
 }
 
 impl RegisterCount {
     /// Prepares counting for a shader.
     pub(crate) fn new(shader: &Shader, numbering: Numbering) -> RegisterCount {
-        let temporaries = Declared::of(shader, File::Temporary);
-        RegisterCount { numbering, temporaries, constants: Declared::of(shader, File::Constant) }
+        let temporaries = DeclaredRegisters::of(shader, File::Temporary);
+        RegisterCount { numbering, temporaries, constants: DeclaredRegisters::of(shader, File::Constant) }
     }
 
     /// Counts the registers of an instruction.
@@ -154,7 +154,7 @@ impl RegisterCount {
 
     /// Counts declared registers, whether or not an instruction uses them.
     pub(crate) fn declarations(&self, shader: &Shader, usage: &mut Usage) {
-        let Declared { end, span, .. } = self.temporaries;
+        let DeclaredRegisters { end, span, .. } = self.temporaries;
         if end > 0 && !self.numbering.is_renumbered {
             usage.at_least(Resource::Temporaries, end + self.numbering.temporaries_before, span);
         }

@@ -7,14 +7,14 @@ use tgsi::Shader;
 use tgsi::shader::Register;
 use tgsi::tables::{File, Opcode};
 
-use super::registers::{Declared, buffer, number};
+use super::registers::{DeclaredRegisters, buffer, number};
 use super::usage::{Resource, Usage};
 
 /// Counts the constants and immediates that instructions read. Immediates read for free values only are not counted. If
 /// constants are addressed indirectly, all declared ones count.
 pub(crate) fn count_constants(shader: &Shader, is_free: impl Fn(f32) -> bool, usage: &mut Usage) {
     let mut read: HashSet<(File, u32, u32)> = HashSet::new();
-    let declared = Declared::of(shader, File::Constant);
+    let declared = DeclaredRegisters::of(shader, File::Constant);
     let (mut all, mut immediates) = (false, 0u32);
     for instruction in &shader.instructions {
         for src in &instruction.src {
@@ -50,8 +50,8 @@ struct Range {
 /// Counts the temporaries that are live at once: from the first to the last instruction that uses them, and in the
 /// whole of a loop in which they are used. In fragment programs, inputs are in temporaries from the start.
 pub(crate) fn count_live(shader: &Shader, has_inputs: bool, usage: &mut Usage) {
-    let mut temporaries = Ranges::new(Declared::of(shader, File::Temporary).end);
-    let mut inputs = Ranges::new(if has_inputs { Declared::of(shader, File::Input).end } else { 0 });
+    let mut temporaries = Ranges::new(DeclaredRegisters::of(shader, File::Temporary).end);
+    let mut inputs = Ranges::new(if has_inputs { DeclaredRegisters::of(shader, File::Input).end } else { 0 });
     let loops = outermost_loops(shader);
     let mut next_loop = loops.iter().peekable();
     for (at, instruction) in (0u32..).zip(&shader.instructions) {

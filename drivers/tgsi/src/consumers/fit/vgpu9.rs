@@ -7,15 +7,15 @@ use tgsi::Shader;
 use tgsi::shader::{Instruction, Src};
 use tgsi::tables::{File, Opcode, Processor, Semantic};
 
-use super::registers::{Declared, Numbering, RegisterCount, buffer, count_nesting, count_semantics, number};
+use super::registers::{DeclaredRegisters, Numbering, RegisterCount, buffer, count_nesting, count_semantics, number};
 use super::usage::{Resource, Usage};
 
 /// Counts the resources that the driver would use for a shader.
 pub(crate) fn count(shader: &Shader, usage: &mut Usage) {
-    let constants = Declared::of(shader, File::Constant).end;
+    let constants = DeclaredRegisters::of(shader, File::Constant).end;
     let numbering = Numbering { temporaries_before: 0, immediates_after: Some(constants), is_renumbered: false };
     let registers = RegisterCount::new(shader, numbering);
-    let taken = Declared::of(shader, File::Temporary).end;
+    let taken = DeclaredRegisters::of(shader, File::Temporary).end;
     let is_vertex = shader.processor == Processor::Vertex;
     for instruction in &shader.instructions {
         registers.instruction(instruction, usage);

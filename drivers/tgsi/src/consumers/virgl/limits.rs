@@ -40,14 +40,14 @@ const LIMITS: [Limit; 8] = [
 
 /// A declaration that exceeds a limit of hosts.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Excess<'a> {
+pub(crate) struct LimitExcess<'a> {
     pub(crate) declaration: &'a Declaration,
     pub(crate) most: u32,
     pub(crate) what: &'static str,
 }
 
 /// The first declaration of each file that exceeds a limit of hosts.
-pub(crate) fn excesses(shader: &Shader) -> impl Iterator<Item = Excess<'_>> {
+pub(crate) fn excesses(shader: &Shader) -> impl Iterator<Item = LimitExcess<'_>> {
     LIMITS.iter().filter_map(|limit| {
         let declarations = shader.declarations.iter().filter(|d| d.file == limit.file && d.first <= d.last);
         let mut numbered = (1u32..).zip(declarations);
@@ -59,6 +59,6 @@ pub(crate) fn excesses(shader: &Shader) -> impl Iterator<Item = Excess<'_>> {
             };
             used > limit.most
         });
-        found.map(|(_, declaration)| Excess { declaration, most: limit.most, what: limit.what })
+        found.map(|(_, declaration)| LimitExcess { declaration, most: limit.most, what: limit.what })
     })
 }

@@ -1,7 +1,7 @@
 //! Replaces the running of shaders in builds without it: the functions exist and return an error, so that programs can
 //! be linked with either build.
 
-use super::{Slices, Work, tgsic_program_info};
+use super::{RunKind, Slices, tgsic_program_info};
 use crate::compiler::tgsic_compiler;
 use crate::failure::Failure;
 use crate::result::tgsic_result;
@@ -37,6 +37,6 @@ pub(super) fn info(program: &Program) -> tgsic_program_info {
     match *program {}
 }
 
-pub(super) fn run(program: &Program, _: Slices<'_>, _: Option<&Threads>, _: Work) -> Result<(), Failure> {
+pub(super) fn run(program: &Program, _: Slices<'_>, _: Option<&Threads>, _: RunKind) -> Result<(), Failure> {
     match *program {}
 }

@@ -13,7 +13,7 @@ use tgsi_environment::{
 use tgsi_ir::ShaderStage;
 
 use super::slices::{Memory, REGISTER, SystemValueWords};
-use super::{Slices, Work, tgsic_program_info};
+use super::{RunKind, Slices, tgsic_program_info};
 use crate::compiler::tgsic_compiler;
 use crate::failure::Failure;
 use crate::guard;
@@ -102,12 +102,17 @@ pub(super) fn start_threads(count: usize) -> Result<Threads, Failure> {
     pool.map(|pool| Threads { pool }).map_err(|error| Failure::argument(format!("no threads can be started: {error}")))
 }
 
-pub(super) fn run(program: &Program, slices: Slices<'_>, threads: Option<&Threads>, work: Work) -> Result<(), Failure> {
+pub(super) fn run(
+    program: &Program,
+    slices: Slices<'_>,
+    threads: Option<&Threads>,
+    work: RunKind,
+) -> Result<(), Failure> {
     let stage = program.program.stage();
     let is_of_stage = match work {
-        Work::Vertices => matches!(stage, ShaderStage::Vertex | ShaderStage::TessEval),
-        Work::Quads => stage == ShaderStage::Fragment,
-        Work::Dispatch { .. } => matches!(stage, ShaderStage::Compute | ShaderStage::Kernel),
+        RunKind::Vertices => matches!(stage, ShaderStage::Vertex | ShaderStage::TessEval),
+        RunKind::Quads => stage == ShaderStage::Fragment,
+        RunKind::Dispatch { .. } => matches!(stage, ShaderStage::Compute | ShaderStage::Kernel),
     };
     if !is_of_stage {
         return Err(Failure::argument(format!("the program is a {} shader", format!("{stage:?}").to_lowercase())));
@@ -121,8 +126,8 @@ pub(super) fn run(program: &Program, slices: Slices<'_>, threads: Option<&Thread
         }
     };
     threads.pool.install(|| match work {
-        Work::Vertices | Work::Quads => run_invocations(&program.program, slices, work),
-        Work::Dispatch { groups, workgroup } => dispatch(program, slices, groups, workgroup),
+        RunKind::Vertices | RunKind::Quads => run_invocations(&program.program, slices, work),
+        RunKind::Dispatch { groups, workgroup } => dispatch(program, slices, groups, workgroup),
     })
 }
 
@@ -231,7 +236,7 @@ fn run_error(error: &impl ToString) -> Failure {
 }
 
 /// Runs vertices or fragments in chunks.
-fn run_invocations(program: &tgsi_driver_cpu::Program, mut slices: Slices<'_>, work: Work) -> Result<(), Failure> {
+fn run_invocations(program: &tgsi_driver_cpu::Program, mut slices: Slices<'_>, work: RunKind) -> Result<(), Failure> {
     let mut inputs = common_inputs(&slices);
     let (resources, limits) = (slices.resources, limits(&slices));
     // A call of the driver copies the buffers, so a chunk must not be much smaller than these.
@@ -250,7 +255,7 @@ fn run_invocations(program: &tgsi_driver_cpu::Program, mut slices: Slices<'_>, w
             put_system_value(&mut inputs, value, first, count);
         }
         let outputs = match work {
-            Work::Quads => program.run_quads(&inputs, &resources, limits),
+            RunKind::Quads => program.run_quads(&inputs, &resources, limits),
             _ => program.run_vertices(&inputs, &resources, limits),
         };
         let outputs = outputs.map_err(|error| run_error(&error))?;

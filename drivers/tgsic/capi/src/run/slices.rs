@@ -2,7 +2,7 @@
 
 use std::marker::PhantomData;
 
-use super::{Work, tgsic_bytes, tgsic_memory, tgsic_run};
+use super::{RunKind, tgsic_bytes, tgsic_memory, tgsic_run};
 use crate::failure::Failure;
 use crate::resources::tgsic_resources;
 use crate::sized;
@@ -135,8 +135,8 @@ fn registers(count: usize, name: &str) -> Result<usize, Failure> {
 impl Slices<'_> {
     /// # Safety
     /// Each pointer in it is NULL or can be used for as many bytes or elements as are stated beside it.
-    pub(super) unsafe fn new(run: &tgsic_run, work: Work) -> Result<Self, Failure> {
-        let count = if matches!(work, Work::Dispatch { .. }) { 0 } else { run.count };
+    pub(super) unsafe fn new(run: &tgsic_run, work: RunKind) -> Result<Self, Failure> {
+        let count = if matches!(work, RunKind::Dispatch { .. }) { 0 } else { run.count };
         // SAFETY, for all below: guaranteed by the caller for each pointer.
         // SAFETY: as above.
         let inputs = unsafe { bytes(run.inputs, "inputs") }?;
@@ -171,7 +171,7 @@ impl Slices<'_> {
             let words = unsafe { bytes(value.words, "a system value") }?;
             let is_uniform = words.len() == num_components * 4;
             if !is_uniform {
-                if matches!(work, Work::Dispatch { .. }) {
+                if matches!(work, RunKind::Dispatch { .. }) {
                     return Err(Failure::argument("system values of a dispatch are the same in all invocations"));
                 }
                 enough(words.len(), count, num_components * 4, "words of a system value")?;

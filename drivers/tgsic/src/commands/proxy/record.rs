@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use tgsi_virgl::shader::{ShaderObject, WireStage};
 
-use super::translator::Outcome;
+use super::translator::TranslationOutcome;
 use crate::output;
 use crate::status::Failure;
 
@@ -22,7 +22,7 @@ impl Recorder {
     }
 
     /// Records a shader and its outcome.
-    pub fn record(&self, shader: &ShaderObject<'_>, outcome: &Outcome) {
+    pub fn record(&self, shader: &ShaderObject<'_>, outcome: &TranslationOutcome) {
         let name = name_of(shader.stage, shader.text);
         let write = |extension: &str, content: &[u8]| {
             if let Err(failure) = output::write_file(&self.folder.join(format!("{name}.{extension}")), content) {
@@ -31,9 +31,11 @@ impl Recorder {
         };
         write("tgsi", shader.text);
         match outcome {
-            Outcome::Translated(translated) => write("out.tgsi", translated.text.as_deref().unwrap_or(shader.text)),
-            Outcome::Failed(reason) => write("reason.txt", format!("failed: {reason}\n").as_bytes()),
-            Outcome::Different { text, reason } => {
+            TranslationOutcome::Translated(translated) => {
+                write("out.tgsi", translated.text.as_deref().unwrap_or(shader.text))
+            }
+            TranslationOutcome::Failed(reason) => write("reason.txt", format!("failed: {reason}\n").as_bytes()),
+            TranslationOutcome::Different { text, reason } => {
                 write("out.tgsi", text);
                 write("reason.txt", format!("different: {reason}\n").as_bytes());
             }

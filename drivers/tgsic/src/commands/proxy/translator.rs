@@ -41,7 +41,7 @@ const WORKER_STACK_BYTES: usize = 16 << 20;
 
 /// The result of translating a shader.
 #[derive(Clone, Debug)]
-pub enum Outcome {
+pub enum TranslationOutcome {
     /// A translation.
     Translated(Translated),
     /// There is no translation, for this reason.
@@ -100,7 +100,7 @@ pub struct Translator {
     recorder: Option<Recorder>,
     /// The threads that translate. Their number bounds the memory of the proxy, however many clients there are.
     workers: Option<ThreadPool>,
-    cache: Cache<Outcome>,
+    cache: Cache<TranslationOutcome>,
     totals: Mutex<Totals>,
 }
 
@@ -139,7 +139,7 @@ impl Translator {
             log_outcome(shader, outcome);
         }
         let filtered = match outcome {
-            Outcome::Translated(Translated { text: Some(text), .. }) => Filtered::Changed(text.clone()),
+            TranslationOutcome::Translated(Translated { text: Some(text), .. }) => Filtered::Changed(text.clone()),
             _ => Filtered::Unchanged,
         };
         let time = started.elapsed();
@@ -150,7 +150,13 @@ impl Translator {
         filtered
     }
 
-    fn count(&self, shader: &ShaderObject<'_>, outcome: &Outcome, new_time: Option<Duration>, time: Duration) {
+    fn count(
+        &self,
+        shader: &ShaderObject<'_>,
+        outcome: &TranslationOutcome,
+        new_time: Option<Duration>,
+        time: Duration,
+    ) {
         let hash = new_time.map(|_| hash(shader.stage, shader.text));
         let mut totals = self.lock();
         totals.shaders += 1;
@@ -164,7 +170,7 @@ impl Translator {
             totals.distinct.insert(hash);
         }
         match outcome {
-            Outcome::Translated(Translated { before, after, .. }) => {
+            TranslationOutcome::Translated(Translated { before, after, .. }) => {
                 totals.before += u64::from(*before);
                 totals.after += u64::from(*after);
                 match after.cmp(before) {
@@ -173,8 +179,8 @@ impl Translator {
                     Ordering::Greater => totals.longer += 1,
                 }
             }
-            Outcome::Failed(_) => totals.failed += 1,
-            Outcome::Different { .. } => totals.different += 1,
+            TranslationOutcome::Failed(_) => totals.failed += 1,
+            TranslationOutcome::Different { .. } => totals.different += 1,
         }
     }
 
@@ -188,33 +194,35 @@ impl Translator {
     }
 
     /// Processes a new shader. A panic counts as a failure.
-    fn outcome(&self, shader: &ShaderObject<'_>) -> Outcome {
+    fn outcome(&self, shader: &ShaderObject<'_>) -> TranslationOutcome {
         catch_unwind(AssertUnwindSafe(|| self.translate(shader)))
-            .unwrap_or_else(|panic| Outcome::Failed(format!("panic: {}", message_of(&*panic))))
+            .unwrap_or_else(|panic| TranslationOutcome::Failed(format!("panic: {}", message_of(&*panic))))
     }
 
-    fn translate(&self, object: &ShaderObject<'_>) -> Outcome {
+    fn translate(&self, object: &ShaderObject<'_>) -> TranslationOutcome {
         let streams = object.stream_outputs > 0;
         let translation = match self.compiler.translate(object.text, object.stage.name(), streams) {
             Ok(translation) => translation,
-            Err(error) => return Outcome::Failed(error.to_string()),
+            Err(error) => return TranslationOutcome::Failed(error.to_string()),
         };
         let HostTranslation { source, text, instructions_before: before, instructions_after: after } = translation;
         if self.verify {
             // Compares the text that the host will parse.
             let read_again = match tgsi::text::read_within(&text, self.compiler.compiler().limits()) {
                 ParseResult { shader, skipped: None, .. } => shader,
-                ParseResult { diagnostics, .. } => return Outcome::Failed(ShaderError::Findings(diagnostics).brief()),
+                ParseResult { diagnostics, .. } => {
+                    return TranslationOutcome::Failed(ShaderError::Findings(diagnostics).brief());
+                }
             };
             match compare(&source, &read_again, SEEDS, RunLimits::of_steps(MAX_STEPS)).defect() {
                 None => {}
                 Some(defect) if defect.kind == DefectKind::Difference => {
-                    return Outcome::Different { text, reason: defect.to_string() };
+                    return TranslationOutcome::Different { text, reason: defect.to_string() };
                 }
-                Some(defect) => return Outcome::Failed(format!("it cannot be run: {defect}")),
+                Some(defect) => return TranslationOutcome::Failed(format!("it cannot be run: {defect}")),
             }
         }
-        Outcome::Translated(Translated { before, after, text: (text != object.text).then_some(text) })
+        TranslationOutcome::Translated(Translated { before, after, text: (text != object.text).then_some(text) })
     }
 }
 
@@ -228,11 +236,11 @@ fn workers() -> Option<ThreadPool> {
 }
 
 /// Logs a failure, on the thread of the client that sent the shader.
-fn log_outcome(shader: &ShaderObject<'_>, outcome: &Outcome) {
+fn log_outcome(shader: &ShaderObject<'_>, outcome: &TranslationOutcome) {
     match outcome {
-        Outcome::Translated(_) => {}
-        Outcome::Failed(reason) => log::warn!("{}: {reason}", name_of(shader.stage, shader.text)),
-        Outcome::Different { reason, .. } => {
+        TranslationOutcome::Translated(_) => {}
+        TranslationOutcome::Failed(reason) => log::warn!("{}: {reason}", name_of(shader.stage, shader.text)),
+        TranslationOutcome::Different { reason, .. } => {
             log::error!("{}: the translation differs: {reason}", name_of(shader.stage, shader.text));
         }
     }

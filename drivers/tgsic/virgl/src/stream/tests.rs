@@ -265,7 +265,7 @@ fn bulk_data_goes_out_as_it_comes() {
         assert_eq!(out.len(), input.len() + 1000 * (piece + 1));
     }
     assert_eq!(stream.finish(), Ok(()));
-    assert_eq!(stream.counts(), Counts { bytes: 1_000_052, messages: 1, submits: 0, rewritten: 0 });
+    assert_eq!(stream.counts(), StreamCounts { bytes: 1_000_052, messages: 1, submits: 0, rewritten: 0 });
 }
 
 #[test]

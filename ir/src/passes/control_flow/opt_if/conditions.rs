@@ -168,7 +168,7 @@ fn replace(body: &mut Body, source: Use, component: u8, bits: u64) -> bool {
 }
 
 /// The result of an operation on the condition where that is known.
-enum Known {
+enum FoldedResult {
     Bits(u64),
     Operand(usize),
 }
@@ -193,35 +193,35 @@ fn follow(body: &mut Body, dominance: &Dominance, map: &Map<'_>, user: Inst, sou
         let known = match op {
             AluOp::Iand => {
                 if set {
-                    Known::Operand(1 - number)
+                    FoldedResult::Operand(1 - number)
                 } else {
-                    Known::Bits(0)
+                    FoldedResult::Bits(0)
                 }
             }
             AluOp::Ior => {
                 if set {
-                    Known::Bits(1)
+                    FoldedResult::Bits(1)
                 } else {
-                    Known::Operand(1 - number)
+                    FoldedResult::Operand(1 - number)
                 }
             }
-            AluOp::Inot => Known::Bits(u64::from(!set)),
-            AluOp::B2i32 => Known::Bits(u64::from(set)),
-            AluOp::B2f32 => Known::Bits(if set { u64::from(1f32.to_bits()) } else { 0 }),
-            _ => Known::Operand(if set { 1 } else { 2 }),
+            AluOp::Inot => FoldedResult::Bits(u64::from(!set)),
+            AluOp::B2i32 => FoldedResult::Bits(u64::from(set)),
+            AluOp::B2f32 => FoldedResult::Bits(if set { u64::from(1f32.to_bits()) } else { 0 }),
+            _ => FoldedResult::Operand(if set { 1 } else { 2 }),
         };
         let shape = body.shape(result);
         let operand = match known {
-            Known::Operand(number) => {
+            FoldedResult::Operand(number) => {
                 let operand = body.source(user, number);
                 Some(AluSrc::new(body.src_def(operand), body.swizzle(operand)))
             }
-            Known::Bits(_) => None,
+            FoldedResult::Bits(_) => None,
         };
         // The operands are available at every use of the result.
         let mut b = Builder::new(body, Cursor::before_use(body, outer));
         let value = match (known, operand) {
-            (Known::Bits(bits), _) => b.constant(shape.bit_size, &vec![bits; usize::from(shape.num_components)]),
+            (FoldedResult::Bits(bits), _) => b.constant(shape.bit_size, &vec![bits; usize::from(shape.num_components)]),
             (_, Some(operand)) => b.mov(operand, shape.num_components),
             _ => continue,
         };

@@ -23,14 +23,14 @@ use crate::cursor::Cursor;
 use crate::entities::{Block, Def, If, Inst, Use};
 
 /// Maps a block to its side of a merged `if`. One map serves all: entries of earlier ones are ignored.
-struct Sides {
+struct MergedSides {
     /// Twice the number of the merged `if`, plus 1 in the second side.
     of_block: SecondaryMap<Block, u32>,
     merged: u32,
 }
 
 /// Dominance before the first merge that needed it. Merging only removes paths, so what dominated a block still does.
-type Before = Option<Arc<Dominance>>;
+type CachedDominance = Option<Arc<Dominance>>;
 
 /// The phis after `if`s that are being merged. They are kept out of the body until no more `if`s are merged, so that
 /// the ends of the sides may move.
@@ -45,9 +45,9 @@ struct PendingPhis {
 pub(super) fn merge_equal(body: &mut Body) -> bool {
     let mut progress = false;
     let mut next = Some(body.start_block());
-    let mut sides = Sides { of_block: SecondaryMap::new(), merged: 0 };
+    let mut sides = MergedSides { of_block: SecondaryMap::new(), merged: 0 };
     let mut pending = PendingPhis::default();
-    let mut dominance = Before::None;
+    let mut dominance = CachedDominance::None;
     while let Some(block) = next {
         if let Some(first) = body.following_if(block) {
             let mut merged = false;
@@ -66,8 +66,8 @@ pub(super) fn merge_equal(body: &mut Body) -> bool {
 }
 
 /// Merges the `if` after `before` with the next one. Uses of the intermediate phis in merged code are left to
-/// [`Sides::replace_phis_inside`].
-fn merge_next(body: &mut Body, before: Block, pending: &mut PendingPhis, dominance: &mut Before) -> bool {
+/// [`MergedSides::replace_phis_inside`].
+fn merge_next(body: &mut Body, before: Block, pending: &mut PendingPhis, dominance: &mut CachedDominance) -> bool {
     let Some(first) = body.following_if(before) else { return false };
     let between = body.block_after_if(first);
     let Some(second) = body.following_if(between) else { return false };
@@ -116,7 +116,7 @@ impl PendingPhis {
     /// Returns whether the phis between two `if`s, and the pending ones, are used only in and after the second `if`,
     /// and not where only a jump of it leads. Pending phis are not checked again for each `if` of a sequence; the next
     /// run of the pass handles those.
-    fn may_jump_over(&self, body: &Body, between: Block, second: If, dominance: &mut Before) -> bool {
+    fn may_jump_over(&self, body: &Body, between: Block, second: If, dominance: &mut CachedDominance) -> bool {
         let mut phis = body.phis(between).peekable();
         if phis.peek().is_none() {
             return self.phis.is_empty();
@@ -168,7 +168,7 @@ impl PendingPhis {
     }
 }
 
-impl Sides {
+impl MergedSides {
     /// Replaces uses of the phis after an `if` in its merged sides by the value from the same side. Its original
     /// contents do not use these phis.
     fn replace_phis_inside(&mut self, body: &mut Body, merged: If) {

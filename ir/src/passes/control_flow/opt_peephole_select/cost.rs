@@ -13,7 +13,7 @@ const EXPENSIVE: u32 = 2;
 
 /// A side of an `if`.
 #[derive(Clone, Copy, Default, Debug)]
-pub(super) struct Side {
+pub(super) struct BranchSide {
     /// Cost of the code that is now always executed.
     pub computed: u32,
     /// Instructions that conditional discards need in addition to unconditional ones.
@@ -23,8 +23,8 @@ pub(super) struct Side {
 }
 
 /// Returns the cost of a block; `None` if an instruction in it must not be speculated.
-pub(super) fn side_cost(body: &Body, speculation: &Speculation<'_>, block: Block, limit: u32) -> Option<Side> {
-    let mut side = Side::default();
+pub(super) fn side_cost(body: &Body, speculation: &Speculation<'_>, block: Block, limit: u32) -> Option<BranchSide> {
+    let mut side = BranchSide::default();
     for inst in body.insts(block) {
         if conditional_discard(body, inst).is_some() {
             side.conditions += 1;

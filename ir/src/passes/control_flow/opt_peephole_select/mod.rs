@@ -44,7 +44,7 @@ use crate::options::CompilerOptions;
 use crate::passes::control_flow::opt_conditional_discard::discard_under;
 use crate::shader::Shader;
 
-use cost::{Side, side_cost};
+use cost::{BranchSide, side_cost};
 
 /// See the [module](self).
 pub fn opt_peephole_select(shader: &mut Shader, options: &CompilerOptions) -> bool {
@@ -111,7 +111,7 @@ fn flatten(body: &mut Body, speculation: &Speculation<'_>, id: If, limit: u32) -
 }
 
 /// Returns whether the selections are at most as many instructions as the branches and copies that they replace.
-fn pays(body: &Body, after: Block, sides: [(Block, &Side); 2]) -> bool {
+fn pays(body: &Body, after: Block, sides: [(Block, &BranchSide); 2]) -> bool {
     let (mut selections, mut copies) = (0, [0u32; 2]);
     for phi in body.phis(after) {
         let Some(def) = body.inst_def(phi) else { continue };

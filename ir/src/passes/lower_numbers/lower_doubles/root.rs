@@ -10,12 +10,12 @@ use crate::passes::lower_numbers::arithmetic::Arithmetic;
 
 /// A number as `mantissa * 2^exponent`, with the magnitude of the mantissa in [1, 2). Arbitrary for zeros, infinities
 /// and NaN.
-struct Parts {
+struct FloatParts {
     mantissa: Def,
     exponent: Def,
 }
 
-fn take_apart(m: &mut Arithmetic<'_>, a: Def) -> Parts {
+fn take_apart(m: &mut Arithmetic<'_>, a: Def) -> FloatParts {
     let (_, high) = words(m, a);
     let magnitude = m.iand_imm(high, 0x7fff_ffff);
     let least = m.int(1 << 20);
@@ -32,7 +32,7 @@ fn take_apart(m: &mut Arithmetic<'_>, a: Def) -> Parts {
     let rest = m.iand_imm(high, 0x800f_ffff);
     let one = m.int(1023 << 20);
     let high = m.ior(rest, one);
-    Parts { mantissa: joined(m, low, high), exponent }
+    FloatParts { mantissa: joined(m, low, high), exponent }
 }
 
 /// Returns a power of two with the exponent of a normal number.

@@ -37,7 +37,7 @@ pub(super) fn lower_intrinsics(shader: &mut Shader, wanted: Int64Ops) -> bool {
 
 /// How to split an intrinsic.
 #[derive(Clone, Copy)]
-enum Way {
+enum SplitMethod {
     /// Each half separately.
     Halves,
     /// Both halves must agree.
@@ -46,21 +46,21 @@ enum Way {
     Pieces,
 }
 
-fn way(body: &Body, inst: Inst, op: IntrinsicOp) -> Option<(Way, Int64Ops)> {
+fn way(body: &Body, inst: Inst, op: IntrinsicOp) -> Option<(SplitMethod, Int64Ops)> {
     use IntrinsicOp as I;
     Some(match op {
         I::ReadInvocation | I::ReadFirstInvocation | I::Shuffle | I::ShuffleXor | I::ShuffleUp | I::ShuffleDown => {
-            (Way::Halves, Int64Ops::SHUFFLE)
+            (SplitMethod::Halves, Int64Ops::SHUFFLE)
         }
         I::Rotate | I::QuadBroadcast | I::QuadSwapHorizontal | I::QuadSwapVertical | I::QuadSwapDiagonal => {
-            (Way::Halves, Int64Ops::SHUFFLE)
+            (SplitMethod::Halves, Int64Ops::SHUFFLE)
         }
-        I::VoteIeq => (Way::Both, Int64Ops::VOTE),
+        I::VoteIeq => (SplitMethod::Both, Int64Ops::VOTE),
         I::Reduce | I::InclusiveScan | I::ExclusiveScan => {
             let number = body.index(inst, IndexKind::ReductionOp) as usize;
             let way = match AluOp::ALL.get(number)? {
-                AluOp::Iand | AluOp::Ior | AluOp::Ixor => Way::Halves,
-                AluOp::Iadd => Way::Pieces,
+                AluOp::Iand | AluOp::Ior | AluOp::Ixor => SplitMethod::Halves,
+                AluOp::Iadd => SplitMethod::Pieces,
                 _ => return None,
             };
             (way, Int64Ops::SCAN_REDUCE)
@@ -69,14 +69,14 @@ fn way(body: &Body, inst: Inst, op: IntrinsicOp) -> Option<(Way, Int64Ops)> {
     })
 }
 
-fn lower(body: &mut Body, inst: Inst, way: Way) -> Def {
+fn lower(body: &mut Body, inst: Inst, way: SplitMethod) -> Def {
     let value = body.src(inst, 0);
     let components = body.num_components(value);
     let data = *body.inst(inst);
     let others: arrayvec::ArrayVec<SourceSpec, 4> =
         body.sources(inst).skip(1).take(4).map(|source| SourceSpec::plain(body.src_def(source))).collect();
-    let bits = if let Way::Both = way { body.inst_def(inst).map_or(1, |def| body.bit_size(def)) } else { 32 };
-    let result = if let Way::Both = way { 1 } else { components };
+    let bits = if let SplitMethod::Both = way { body.inst_def(inst).map_or(1, |def| body.bit_size(def)) } else { 32 };
+    let result = if let SplitMethod::Both = way { 1 } else { components };
     let mut m = Arithmetic::before(body, inst, components);
     let part = |m: &mut Arithmetic<'_>, word: Def| {
         let mut sources: arrayvec::ArrayVec<SourceSpec, 5> = others.iter().copied().collect();
@@ -86,16 +86,16 @@ fn lower(body: &mut Body, inst: Inst, way: Way) -> Def {
     };
     let halves = m.split(value);
     match way {
-        Way::Halves => {
+        SplitMethod::Halves => {
             let pair = Pair { lo: part(&mut m, halves.lo), hi: part(&mut m, halves.hi) };
             m.join(pair)
         }
-        Way::Both => {
+        SplitMethod::Both => {
             let (lo, hi) = (part(&mut m, halves.lo), part(&mut m, halves.hi));
             m.components = 1;
             m.iand(lo, hi)
         }
-        Way::Pieces => {
+        SplitMethod::Pieces => {
             let low = m.iand_imm(halves.lo, 0xff_ffff);
             let middle = m.ushr_imm(halves.lo, 24);
             let upper = m.ishl_imm(halves.hi, 8);

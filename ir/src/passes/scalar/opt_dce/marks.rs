@@ -15,7 +15,7 @@ use crate::intrinsics::IntrinsicOp;
 /// Removes the instructions that are not needed.
 pub(super) fn remove_unmarked(body: &mut Body) -> bool {
     let mut marks =
-        Marks { states: vec![State::Unseen; body.num_insts()], stores: PendingStores::default(), work: Vec::new() };
+        Marks { states: vec![InstState::Unseen; body.num_insts()], stores: PendingStores::default(), work: Vec::new() };
     let mut suspects: Vec<Inst> = Vec::new();
     let mut next_block = Some(body.body_list().last);
     while let Some(block) = next_block {
@@ -28,15 +28,15 @@ pub(super) fn remove_unmarked(body: &mut Body) -> bool {
             next = body.prev_inst(inst);
             let is_store = is_register_store(body, inst);
             let is_needed = match marks.states[inst.as_u32() as usize] {
-                State::Unseen if is_store => marks.is_live(body.def_inst(body.src(inst, 1))),
-                State::Unseen => has_effect(body, inst),
-                State::Suspect | State::Live => true,
+                InstState::Unseen if is_store => marks.is_live(body.def_inst(body.src(inst, 1))),
+                InstState::Unseen => has_effect(body, inst),
+                InstState::Suspect | InstState::Live => true,
             };
             if is_needed {
-                marks.states[inst.as_u32() as usize] = State::Live;
+                marks.states[inst.as_u32() as usize] = InstState::Live;
                 marks.need_sources(body, inst);
             } else {
-                marks.states[inst.as_u32() as usize] = State::Suspect;
+                marks.states[inst.as_u32() as usize] = InstState::Suspect;
                 suspects.push(inst);
                 if is_store {
                     marks.stores.push(body.src(inst, 1), inst);
@@ -44,13 +44,13 @@ pub(super) fn remove_unmarked(body: &mut Body) -> bool {
             }
         }
     }
-    suspects.retain(|&inst| marks.states[inst.as_u32() as usize] == State::Suspect);
+    suspects.retain(|&inst| marks.states[inst.as_u32() as usize] == InstState::Suspect);
     body.remove_insts(&suspects);
     !suspects.is_empty()
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum State {
+enum InstState {
     /// Not visited, and not needed so far.
     Unseen,
     /// Visited, but not needed at that time.
@@ -83,7 +83,7 @@ impl PendingStores {
 }
 
 struct Marks {
-    states: Vec<State>,
+    states: Vec<InstState>,
     stores: PendingStores,
     /// Suspects that turned out to be needed: their sources must be marked.
     work: Vec<Inst>,
@@ -92,14 +92,14 @@ struct Marks {
 impl Marks {
     #[inline]
     fn need(&mut self, inst: Inst) {
-        let before = std::mem::replace(&mut self.states[inst.as_u32() as usize], State::Live);
-        if before == State::Suspect {
+        let before = std::mem::replace(&mut self.states[inst.as_u32() as usize], InstState::Live);
+        if before == InstState::Suspect {
             self.work.push(inst);
         }
     }
 
     fn is_live(&self, inst: Inst) -> bool {
-        self.states[inst.as_u32() as usize] == State::Live
+        self.states[inst.as_u32() as usize] == InstState::Live
     }
 
     /// Marks the operands of a live instruction, transitively.

@@ -5,7 +5,7 @@ use hashbrown::HashMap;
 use crate::alu::AluOp;
 use crate::body::{Body, InstData};
 use crate::entities::{Def, Inst};
-use crate::intrinsics::indices::Access;
+use crate::intrinsics::indices::AccessFlags;
 use crate::intrinsics::{IndexKind, IntrinsicOp};
 use crate::variable::VariableModes;
 
@@ -78,7 +78,7 @@ pub(super) struct Entry {
     pub(super) offset: i64,
     pub(super) num_components: u8,
     pub(super) bit_size: u8,
-    pub(super) access: Access,
+    pub(super) access: AccessFlags,
     /// The whole address is congruent to `align_offset` modulo this power of two.
     pub(super) align_mul: u32,
     pub(super) align_offset: u32,
@@ -145,7 +145,7 @@ impl Keys {
             offset: i64::from(constant as i32),
             num_components: body.num_components(data),
             bit_size: body.bit_size(data),
-            access: Access::from_i32(index(IndexKind::Access).unwrap_or(0)),
+            access: AccessFlags::from_i32(index(IndexKind::Access).unwrap_or(0)),
             align_mul,
             align_offset,
             is_alive: true,

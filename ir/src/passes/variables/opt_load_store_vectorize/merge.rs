@@ -11,20 +11,20 @@ use crate::intrinsics::IndexKind;
 
 /// The result of a merge.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Merged {
+pub(super) struct MergedAccess {
     num_components: u8,
     /// Number of words from the start of the low access to the start of the high one.
     distance: u8,
 }
 
-impl Merged {
+impl MergedAccess {
     /// Returns the result of merging two accesses; the high one starts no later than the low one ends.
-    pub(super) fn of(low: &Entry, high: &Entry) -> Option<Merged> {
+    pub(super) fn of(low: &Entry, high: &Entry) -> Option<MergedAccess> {
         let bytes = high.offset - low.offset;
         let (distance, words) = (bytes / 4, low.bytes().max(bytes + high.bytes()) / 4);
         let is_aligned = bytes % 4 == 0 && low.align_offset.is_multiple_of(4) && low.align_mul >= 4;
         let fits = is_aligned && words <= MAX_WORDS;
-        fits.then_some(Merged { num_components: words as u8, distance: distance as u8 })
+        fits.then_some(MergedAccess { num_components: words as u8, distance: distance as u8 })
     }
 }
 
@@ -55,7 +55,7 @@ fn indices(body: &Body, low: &Entry, high: &Entry, write_mask: i32) -> Vec<(Inde
 }
 
 /// Merges two loads at the position of the first.
-pub(super) fn merge_loads(body: &mut Body, low: &Entry, high: &Entry, merged: Merged) -> Entry {
+pub(super) fn merge_loads(body: &mut Body, low: &Entry, high: &Entry, merged: MergedAccess) -> Entry {
     let first = if low.position < high.position { low } else { high };
     let mut indices = indices(body, low, high, 0);
     let mut sources: Vec<Def> = body.sources(first.inst).map(|s| body.src_def(s)).collect();
@@ -93,7 +93,7 @@ pub(super) fn merge_loads(body: &mut Body, low: &Entry, high: &Entry, merged: Me
 }
 
 /// Merges two stores at the position of the second.
-pub(super) fn merge_stores(body: &mut Body, low: &Entry, high: &Entry, merged: Merged) -> Entry {
+pub(super) fn merge_stores(body: &mut Body, low: &Entry, high: &Entry, merged: MergedAccess) -> Entry {
     let (first, second) = if low.position < high.position { (low, high) } else { (high, low) };
     // For each new component: the last store that writes it, as a component of that store's value.
     let mut writers: Vec<Option<AluSrc>> = vec![None; usize::from(merged.num_components)];

@@ -34,12 +34,12 @@ use cranelift_entity::SecondaryMap;
 
 use crate::body::{Body, InstData};
 use crate::entities::{Block, Inst};
-use crate::intrinsics::indices::{Access, MemorySemantics, Scope};
+use crate::intrinsics::indices::{AccessFlags, MemorySemantics, Scope};
 use crate::intrinsics::{IndexKind, IntrinsicKind, IntrinsicOp};
 use crate::shader::Shader;
 use crate::variable::VariableModes;
 use address::{Entry, Keys};
-use merge::Merged;
+use merge::MergedAccess;
 
 /// Maximum number of neighbours to try per access.
 const MAX_PARTNERS: usize = 16;
@@ -121,7 +121,7 @@ fn fence(body: &Body, inst: Inst) -> Fence {
                 | IntrinsicOp::BeginInvocationInterlock
                 | IntrinsicOp::EndInvocationInterlock => Fence::Stores,
                 _ if info.index_slot(IndexKind::Access).is_some()
-                    && Access::from_i32(body.index(inst, IndexKind::Access)).contains(Access::VOLATILE) =>
+                    && AccessFlags::from_i32(body.index(inst, IndexKind::Access)).contains(AccessFlags::VOLATILE) =>
                 {
                     Fence::All(MODES)
                 }
@@ -160,7 +160,7 @@ impl Vectorizer {
             let Some(entry) = self.keys.entry(body, inst, position as u32) else { continue };
             let number = self.entries.len();
             self.entries.push(entry);
-            let kept = entry.access.contains(Access::VOLATILE) || entry.access.contains(Access::KEEP_SCALAR);
+            let kept = entry.access.contains(AccessFlags::VOLATILE) || entry.access.contains(AccessFlags::KEEP_SCALAR);
             if entry.sources.is_atomic || kept || entry.bit_size != 32 {
                 continue;
             }
@@ -240,7 +240,7 @@ impl Vectorizer {
         if !self.may_move(moves, first, second) {
             return None;
         }
-        let merged = Merged::of(&a, &b)?;
+        let merged = MergedAccess::of(&a, &b)?;
         let entry = if a.is_store() {
             merge::merge_stores(body, &a, &b, merged)
         } else {
@@ -271,8 +271,8 @@ impl Vectorizer {
 
 fn may_alias(a: &Entry, b: &Entry) -> bool {
     if a.sources.mode != b.sources.mode
-        || a.access.contains(Access::CAN_REORDER)
-        || b.access.contains(Access::CAN_REORDER)
+        || a.access.contains(AccessFlags::CAN_REORDER)
+        || b.access.contains(AccessFlags::CAN_REORDER)
     {
         return false;
     }
@@ -283,7 +283,7 @@ fn may_alias(a: &Entry, b: &Entry) -> bool {
         return i64::from(distance) < a.bytes() || i64::from(back) < b.bytes();
     }
     // Two units may be bound to the same buffer.
-    let is_restricted = a.access.contains(Access::RESTRICT) || b.access.contains(Access::RESTRICT);
+    let is_restricted = a.access.contains(AccessFlags::RESTRICT) || b.access.contains(AccessFlags::RESTRICT);
     let are_different = a.resource.is_some() && b.resource.is_some() && a.resource != b.resource;
     !(is_restricted && are_different)
 }

@@ -10,10 +10,10 @@ use tgsi_environment::SamplerDim;
 
 use super::levels::Levels;
 use super::operands::Operands;
-use super::{LookupEmitter, Place};
-use crate::native::emission::emitter::trusted;
+use super::{LookupEmitter, TexturePosition};
+use crate::native::emission::emitter::trusted_flags;
 use crate::sampler::wrap::FARTHEST;
-use crate::sampler::{Filter, Format, MipFilter, Wrap};
+use crate::sampler::{Filter, Format, MipFilter, WrapMode};
 
 /// Bytes keep their position in a word when they are converted to numbers, which are then too large by this factor. It
 /// is a power of two, so that all their sums are exactly scaled, too. The last byte is shifted.
@@ -38,13 +38,13 @@ struct Neighbours {
 
 impl LookupEmitter<'_, '_> {
     /// Emits `fold` of the sampler.
-    pub(super) fn fold(&mut self, coordinate: Ir, wrap: Wrap) -> Ir {
+    pub(super) fn fold(&mut self, coordinate: Ir, wrap: WrapMode) -> Ir {
         let folded = match wrap {
-            Wrap::Repeat => {
+            WrapMode::Repeat => {
                 let whole = self.lanes.builder.ins().floor(coordinate);
                 self.sub(coordinate, whole)
             }
-            Wrap::MirroredRepeat => {
+            WrapMode::MirroredRepeat => {
                 let (half, two) = (self.number(0.5), self.number(2.0));
                 let half = self.mul(coordinate, half);
                 let whole = self.lanes.builder.ins().floor(half);
@@ -58,11 +58,11 @@ impl LookupEmitter<'_, '_> {
     }
 
     /// Emits `position` of the sampler.
-    fn position(&mut self, folded: Ir, scale: Ir, wrap: Wrap) -> Ir {
+    fn position(&mut self, folded: Ir, scale: Ir, wrap: WrapMode) -> Ir {
         if !self.unnormalized {
             return self.mul(folded, scale);
         }
-        if !matches!(wrap, Wrap::Repeat | Wrap::MirroredRepeat) {
+        if !matches!(wrap, WrapMode::Repeat | WrapMode::MirroredRepeat) {
             return folded;
         }
         let part = self.lanes.builder.ins().fdiv(folded, scale);
@@ -71,9 +71,9 @@ impl LookupEmitter<'_, '_> {
     }
 
     /// Emits `split` of the sampler: texels, and the distances from their starts.
-    fn split(&mut self, position: Ir, wrap: Wrap) -> (Ir, Ir) {
+    fn split(&mut self, position: Ir, wrap: WrapMode) -> (Ir, Ir) {
         let mut position = position;
-        if !matches!(wrap, Wrap::Repeat | Wrap::MirroredRepeat) {
+        if !matches!(wrap, WrapMode::Repeat | WrapMode::MirroredRepeat) {
             // Folded ones are within bounds already.
             let (low, high) = (self.number(-FARTHEST), self.number(FARTHEST));
             position = self.at_least(position, low);
@@ -86,17 +86,17 @@ impl LookupEmitter<'_, '_> {
 
     /// Emits `wrapped` of the sampler. The numbers are those of folded coordinates: from -1 to the size, or twice the
     /// size for mirrored ones; or they have been `moved`.
-    fn wrapped(&mut self, texel: Ir, size: Ir, wrap: Wrap, moved: bool) -> Texel {
+    fn wrapped(&mut self, texel: Ir, size: Ir, wrap: WrapMode, moved: bool) -> Texel {
         let (zero, one) = (self.word(0), self.word(1));
         let last = self.lanes.builder.ins().isub(size, one);
         let mut is_there = None;
         let number = match wrap {
-            Wrap::Repeat if moved => self.brought_back(texel, size),
-            Wrap::Repeat => {
+            WrapMode::Repeat if moved => self.brought_back(texel, size),
+            WrapMode::Repeat => {
                 let beyond = self.lanes.builder.ins().icmp(IntCC::Equal, texel, size);
                 self.lanes.builder.ins().band_not(texel, beyond)
             }
-            Wrap::MirroredRepeat => {
+            WrapMode::MirroredRepeat => {
                 let double = self.lanes.builder.ins().iadd(size, size);
                 let texel = if moved { self.brought_back(texel, double) } else { texel };
                 let b = &mut *self.lanes.builder;
@@ -106,12 +106,12 @@ impl LookupEmitter<'_, '_> {
                 let texel = b.ins().bitselect(beyond, mirrored, texel);
                 b.ins().smax(texel, zero)
             }
-            Wrap::ClampToEdge => self.lanes.builder.ins().smax(texel, zero),
-            Wrap::ClampToBorder => {
+            WrapMode::ClampToEdge => self.lanes.builder.ins().smax(texel, zero),
+            WrapMode::ClampToBorder => {
                 is_there = Some(self.lanes.builder.ins().icmp(IntCC::UnsignedLessThan, texel, size));
                 texel
             }
-            Wrap::MirrorClampToEdge => {
+            WrapMode::MirrorClampToEdge => {
                 let sign = self.lanes.builder.ins().sshr_imm(texel, 31);
                 self.lanes.builder.ins().bxor(texel, sign)
             }
@@ -141,7 +141,7 @@ impl LookupEmitter<'_, '_> {
     }
 
     /// Returns the texel at a place along an axis of `size` texels.
-    fn texel_along(&mut self, place: &Place, axis: usize, size: Ir) -> Texel {
+    fn texel_along(&mut self, place: &TexturePosition, axis: usize, size: Ir) -> Texel {
         let (wrap, scale) = (self.wrap[axis], self.floats_of(size));
         let position = self.position(place.at[axis], scale, wrap);
         let (texel, _) = self.split(position, wrap);
@@ -150,7 +150,7 @@ impl LookupEmitter<'_, '_> {
     }
 
     /// Returns the two texels around a place along an axis of `size` texels.
-    fn neighbours_along(&mut self, place: &Place, axis: usize, size: Ir) -> Neighbours {
+    fn neighbours_along(&mut self, place: &TexturePosition, axis: usize, size: Ir) -> Neighbours {
         let (wrap, scale) = (self.wrap[axis], self.floats_of(size));
         let position = self.position(place.at[axis], scale, wrap);
         let half = self.number(0.5);
@@ -168,7 +168,7 @@ impl LookupEmitter<'_, '_> {
             return Neighbours { texels, apart: None, weight };
         }
         let moved = place.offset.is_some();
-        if wrap == Wrap::Repeat && !moved {
+        if wrap == WrapMode::Repeat && !moved {
             let b = &mut *self.lanes.builder;
             let first = b.ins().umin(texel, last);
             let apart = b.ins().icmp(IntCC::Equal, first, last);
@@ -196,7 +196,7 @@ impl LookupEmitter<'_, '_> {
     fn pairs(&mut self, levels: &Levels, texel: Ir) -> [Ir; 2] {
         let addresses = self.addresses(levels, texel, 2);
         // These loads must not be hoisted: they are valid only under a condition.
-        let longs = addresses.map(|address| self.lanes.builder.ins().load(F64, trusted(), address, 0));
+        let longs = addresses.map(|address| self.lanes.builder.ins().load(F64, trusted_flags(), address, 0));
         self.pairs_of_words(longs)
     }
 
@@ -209,7 +209,7 @@ impl LookupEmitter<'_, '_> {
 
     /// Returns whether all taps are texels, without conversion: the usual lookup, in two dimensions or more.
     fn is_plain(&self) -> bool {
-        let is_border = self.wrap.iter().take(self.axes).any(|&wrap| wrap == Wrap::ClampToBorder);
+        let is_border = self.wrap.iter().take(self.axes).any(|&wrap| wrap == WrapMode::ClampToBorder);
         self.axes > 1 && !self.is_shadow && !is_border
     }
 
@@ -399,7 +399,7 @@ impl LookupEmitter<'_, '_> {
     }
 
     /// Emits the filtered numbers in levels.
-    pub(super) fn filtered(&mut self, place: &Place, levels: &Levels, filter: Filter) -> Vec<Ir> {
+    pub(super) fn filtered(&mut self, place: &TexturePosition, levels: &Levels, filter: Filter) -> Vec<Ir> {
         let [width, height] = levels.size;
         let levels = self.with_image(levels, place.image);
         let slices = levels.images.filter(|_| self.axes == 3);
@@ -444,10 +444,15 @@ impl LookupEmitter<'_, '_> {
     }
 
     /// Emits `gather` of the sampler: words of one component of four texels.
-    pub(super) fn gather(&mut self, place: &Place, component: usize, offsets: Option<[[i8; 2]; 4]>) -> Vec<Ir> {
+    pub(super) fn gather(
+        &mut self,
+        place: &TexturePosition,
+        component: usize,
+        offsets: Option<[[i8; 2]; 4]>,
+    ) -> Vec<Ir> {
         let levels = self.level_of_all(None);
         let levels = self.with_image(&levels, place.image);
-        let around = |emitter: &mut Self, place: &Place| {
+        let around = |emitter: &mut Self, place: &TexturePosition| {
             [0, 1].map(|axis| emitter.neighbours_along(place, axis, levels.size[axis]))
         };
         let word = |emitter: &mut Self, [columns, rows]: &[Neighbours; 2], corner: usize| {
@@ -459,7 +464,7 @@ impl LookupEmitter<'_, '_> {
             Some(offsets) => offsets.map(|[x, y]| {
                 let zero = self.word(0);
                 let offset = [self.word(x as u32), self.word(y as u32), zero];
-                let around = around(self, &Place { offset: Some(offset), ..*place });
+                let around = around(self, &TexturePosition { offset: Some(offset), ..*place });
                 word(self, &around, 0)
             }),
             None => {

@@ -10,7 +10,7 @@ use tgsi_environment::TextureLookup;
 
 use super::LookupEmitter;
 use super::operands::Operands;
-use crate::native::emission::emitter::fixed;
+use crate::native::emission::emitter::readonly_flags;
 use crate::sampler::level_of_detail::{ROOT, SERIES};
 use crate::sampler::{Level, MipFilter};
 
@@ -192,7 +192,7 @@ impl LookupEmitter<'_, '_> {
 
     /// Loads a field of a level at an address.
     fn field_at(&mut self, level: Ir, ty: Type, field: usize) -> Ir {
-        self.lanes.builder.ins().load(ty, fixed(), level, field as i32)
+        self.lanes.builder.ins().load(ty, readonly_flags(), level, field as i32)
     }
 
     fn start_at(&mut self, level: Ir) -> Ir {

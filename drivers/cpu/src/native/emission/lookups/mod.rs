@@ -33,15 +33,15 @@ use tgsi_environment::TextureLookup;
 use tgsi_ir::body::DEFAULT_TG4_OFFSETS;
 use tgsi_ir::run::native::Texture;
 
-use crate::native::emission::emitter::{Emitter, fixed};
+use crate::native::emission::emitter::{Emitter, readonly_flags};
 use crate::native::emission::rules::{Lanes, flags};
 use crate::native::runtime::context::offsets;
-use crate::sampler::{Filter, Known, MipFilter, Wrap};
+use crate::sampler::{Filter, KnownUnitState, MipFilter, WrapMode};
 
 use operands::Operands;
 
 /// The places that the lanes look up.
-pub(super) struct Place {
+pub(super) struct TexturePosition {
     /// Coordinates for the filters: folded, or in texels; on the face, for cubes.
     pub at: [Ir; 3],
     /// The number of the image, if it is not the first.
@@ -55,7 +55,7 @@ pub(super) struct Place {
 /// Emits the code of a lookup.
 pub(super) struct LookupEmitter<'b, 'f> {
     pub lanes: Lanes<'b, 'f>,
-    pub known: Known,
+    pub known: KnownUnitState,
     pub dim: SamplerDim,
     pub is_array: bool,
     pub is_shadow: bool,
@@ -64,7 +64,7 @@ pub(super) struct LookupEmitter<'b, 'f> {
     pub components: usize,
     /// The number of coordinates in an image, plus one for 3D textures.
     pub axes: usize,
-    pub wrap: [Wrap; 3],
+    pub wrap: [WrapMode; 3],
     /// Whether coordinates are in texels.
     pub unnormalized: bool,
     /// Whether the code is for x86-64.
@@ -212,12 +212,12 @@ impl LookupEmitter<'_, '_> {
     }
 
     /// Emits `place` of the sampler.
-    fn place(&mut self, operands: &Operands) -> Place {
+    fn place(&mut self, operands: &Operands) -> TexturePosition {
         let coordinates = operands.coordinates;
         let reference = operands
             .reference
             .map(|reference| if self.known.format.is_normalized_depth() { self.clamped(reference) } else { reference });
-        let mut place = Place {
+        let mut place = TexturePosition {
             at: [coordinates[0], coordinates[1], coordinates[2]],
             image: None,
             offset: operands.offset,
@@ -252,7 +252,7 @@ impl LookupEmitter<'_, '_> {
     /// Loads a field of the unit, in all lanes.
     fn unit_field(&mut self, field: usize) -> Ir {
         let offset = offsets::KNOWN + self.unit * offsets::KNOWN_UNIT + field;
-        let value = self.lanes.builder.ins().load(I32, fixed(), self.context, offset as i32);
+        let value = self.lanes.builder.ins().load(I32, readonly_flags(), self.context, offset as i32);
         self.lanes.splat_value(value)
     }
 
@@ -277,7 +277,7 @@ impl LookupEmitter<'_, '_> {
     }
 
     /// Emits the numbers at a level of detail, with one filter in all lanes.
-    fn at_lod(&mut self, place: &Place, lod: Option<Ir>, filter: Filter) -> Vec<Ir> {
+    fn at_lod(&mut self, place: &TexturePosition, lod: Option<Ir>, filter: Filter) -> Vec<Ir> {
         let (numbers, weight) = lod.map_or((None, None), |lod| self.levels_of(lod));
         let level = self.level_of_each(numbers);
         let values = self.filtered(place, &level, filter);
@@ -371,8 +371,8 @@ impl Emitter<'_, '_> {
         };
         let fields = [offsets::KNOWN_IS_THERE, offsets::KNOWN_TEXELS, offsets::KNOWN_LEVELS];
         let place = offsets::KNOWN + unit * offsets::KNOWN_UNIT;
-        let [is_there, texels, levels] =
-            fields.map(|field| self.builder.ins().load(I64, fixed(), self.region.context, (place + field) as i32));
+        let [is_there, texels, levels] = fields
+            .map(|field| self.builder.ins().load(I64, readonly_flags(), self.region.context, (place + field) as i32));
         let components = usize::from(texture.dest.components);
         let variables: Vec<Variable> = (0..components).map(|_| self.builder.declare_var(I32X4)).collect();
         let (inside, host, merge) =
@@ -390,7 +390,7 @@ impl Emitter<'_, '_> {
             lookup,
             components,
             axes: if is_cube { 2 } else { dim.num_coords().into() },
-            wrap: if is_cube { [Wrap::ClampToEdge; 3] } else { state.wrap },
+            wrap: if is_cube { [WrapMode::ClampToEdge; 3] } else { state.wrap },
             unnormalized: state.unnormalized || dim == SamplerDim::Rect,
             is_x86: self.function.is_x86,
             texels,
@@ -431,7 +431,7 @@ mod tests {
     use crate::native::analysis::regions;
     use crate::native::emission::translator::FunctionTranslator;
     use crate::native::processor;
-    use crate::sampler::{Format, Known, MipFilter, Sampler, Wrap};
+    use crate::sampler::{Format, KnownUnitState, MipFilter, Sampler, WrapMode};
 
     /// Compiles lookups of all kinds and formats for other processors, too. Their results are only compared on this
     /// one.
@@ -440,7 +440,7 @@ mod tests {
         let compiler = Compiler::for_target(crate::DRIVER.target(&[]).expect("no options").into());
         let processors = ["aarch64-unknown-linux-gnu", "x86_64-unknown-linux-gnu"]
             .map(|triple| processor(Some(triple), None).expect("a processor"));
-        let wraps = [Wrap::Repeat, Wrap::MirroredRepeat, Wrap::ClampToBorder];
+        let wraps = [WrapMode::Repeat, WrapMode::MirroredRepeat, WrapMode::ClampToBorder];
         let state = Sampler { wrap: wraps, mip_filter: MipFilter::Linear, ..Sampler::default() };
         let lookups = ["TEX 2D", "TEX 1D_ARRAY", "TEX 3D", "TXB CUBE", "TXP SHADOW2D", "TXF 2D_ARRAY", "LODQ CUBE"];
         for lookup in lookups {
@@ -455,7 +455,7 @@ mod tests {
             for (format, processor) in
                 Format::ALL.into_iter().flat_map(|format| processors.iter().map(move |processor| (format, processor)))
             {
-                let known = [Known { texture: 0, sampler: 0, format, state }];
+                let known = [KnownUnitState { texture: 0, sampler: 0, format, state }];
                 let mut functions = 0;
                 let translator = FunctionTranslator::new(&program, false, &known, &**processor.isa());
                 let made = translator.for_each(&regions, |_, context| {

@@ -13,11 +13,11 @@ use tgsi_ir::run::native::{Op, TEX_SOURCE_KINDS, Texture};
 
 use crate::native::analysis::known_units::known_unit;
 use crate::native::analysis::regions::Region;
-use crate::native::emission::emitter::{Emitter, VECTOR, fixed, trusted};
+use crate::native::emission::emitter::{Emitter, VECTOR, readonly_flags, trusted_flags};
 use crate::native::limits::MAX_INLINE;
 use crate::native::runtime::context::offsets;
 use crate::native::runtime::sampling::Plan;
-use crate::sampler::Known;
+use crate::sampler::KnownUnitState;
 
 /// The key of lookups that can share a function: the known unit, the instruction, components of the result, and
 /// components and bits of the operands.
@@ -37,7 +37,7 @@ impl Outlined {
     pub fn choose(
         program: &Program,
         regions: &[Region],
-        known: &[Known],
+        known: &[KnownUnitState],
         mut size_of: impl FnMut(u32) -> usize,
     ) -> Outlined {
         let mut groups: FxHashMap<Key, Vec<u32>> = FxHashMap::default();
@@ -90,17 +90,17 @@ impl Emitter<'_, '_> {
         let at = |vector: usize| vector as i32 * VECTOR as i32;
         let vectors = Plan::new(texture).vectors;
         let operands: Vec<Ir> =
-            (1..vectors).map(|vector| self.builder.ins().load(I32X4, trusted(), area, at(vector))).collect();
+            (1..vectors).map(|vector| self.builder.ins().load(I32X4, trusted_flags(), area, at(vector))).collect();
         let count = texture.dest.vectors() as usize;
         let unit = known_unit(self.function.program, texture, self.function.known).unwrap_or(usize::MAX);
         let results = self.emit_specialized_lookup(unit, texture, &operands, |emitter| {
-            let callee = emitter.builder.ins().load(I64, fixed(), context, offsets::LOOK_UP as i32);
+            let callee = emitter.builder.ins().load(I64, readonly_flags(), context, offsets::LOOK_UP as i32);
             let signature = emitter.builder.import_signature(signature(emitter.function.call_conv));
             emitter.builder.ins().call_indirect(signature, callee, &[context, number, area]);
-            (0..count).map(|vector| emitter.builder.ins().load(I32X4, trusted(), area, at(vector))).collect()
+            (0..count).map(|vector| emitter.builder.ins().load(I32X4, trusted_flags(), area, at(vector))).collect()
         });
         for (vector, result) in results.into_iter().enumerate() {
-            self.builder.ins().store(trusted(), result, area, at(vector));
+            self.builder.ins().store(trusted_flags(), result, area, at(vector));
         }
         self.builder.ins().return_(&[]);
         self.builder.finalize();

@@ -9,7 +9,7 @@ use cranelift_codegen::ir::{InstBuilder, Value as Ir};
 
 use super::LookupEmitter;
 use super::levels::Levels;
-use crate::native::emission::emitter::fixed;
+use crate::native::emission::emitter::readonly_flags;
 use crate::native::emission::rules::flags;
 use crate::native::runtime::context::offsets;
 use crate::sampler::{Compare, Format};
@@ -40,11 +40,11 @@ impl LookupEmitter<'_, '_> {
         let addresses = self.addresses(levels, texel, bytes.ilog2());
         match bytes {
             16 => {
-                let rows = addresses.map(|address| self.lanes.builder.ins().load(I32X4, fixed(), address, 0));
+                let rows = addresses.map(|address| self.lanes.builder.ins().load(I32X4, readonly_flags(), address, 0));
                 self.lanes.transpose(rows).to_vec()
             }
             8 => {
-                let longs = addresses.map(|address| self.lanes.builder.ins().load(F64, fixed(), address, 0));
+                let longs = addresses.map(|address| self.lanes.builder.ins().load(F64, readonly_flags(), address, 0));
                 self.pairs_of_words(longs).to_vec()
             }
             bytes => {
@@ -52,9 +52,9 @@ impl LookupEmitter<'_, '_> {
                 for (lane, address) in (0..).zip(addresses) {
                     let ins = self.lanes.builder.ins();
                     let word = match bytes {
-                        1 => ins.uload8(I32, fixed(), address, 0),
-                        2 => ins.uload16(I32, fixed(), address, 0),
-                        _ => ins.load(I32, fixed(), address, 0),
+                        1 => ins.uload8(I32, readonly_flags(), address, 0),
+                        2 => ins.uload16(I32, readonly_flags(), address, 0),
+                        _ => ins.load(I32, readonly_flags(), address, 0),
                     };
                     words = self.lanes.builder.ins().insertlane(words, word, lane);
                 }
@@ -122,14 +122,14 @@ impl LookupEmitter<'_, '_> {
     /// Converts bytes on the sRGB curve to linear values.
     fn linear_of_srgb(&mut self, words: Ir, at: u32) -> Ir {
         let byte = self.field(words, Field { first: 8 * at, count: 8 });
-        let table = self.lanes.builder.ins().load(I64, fixed(), self.context, offsets::SRGB as i32);
+        let table = self.lanes.builder.ins().load(I64, readonly_flags(), self.context, offsets::SRGB as i32);
         let mut values = self.number(0.0);
         for lane in 0..4 {
             let number = self.lanes.builder.ins().extractlane(byte, lane);
             let number = self.lanes.builder.ins().uextend(I64, number);
             let distance = self.lanes.builder.ins().ishl_imm(number, 2);
             let address = self.lanes.builder.ins().iadd(table, distance);
-            let value = self.lanes.builder.ins().load(F32, fixed(), address, 0);
+            let value = self.lanes.builder.ins().load(F32, readonly_flags(), address, 0);
             values = self.lanes.builder.ins().insertlane(values, value, lane);
         }
         values
@@ -299,6 +299,7 @@ impl LookupEmitter<'_, '_> {
 
     /// Loads texels of four floats for each lane.
     pub(super) fn rows(&mut self, levels: &Levels, texel: Ir) -> [Ir; 4] {
-        self.addresses(levels, texel, 4).map(|address| self.lanes.builder.ins().load(F32X4, fixed(), address, 0))
+        self.addresses(levels, texel, 4)
+            .map(|address| self.lanes.builder.ins().load(F32X4, readonly_flags(), address, 0))
     }
 }
